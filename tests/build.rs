@@ -1,5 +1,4 @@
-//! Tells the tests whether they run as root: those that act as several users need it, and are shown as
-//! ignored where they cannot.
+//! Sets a flag for tests that run as root: tests that act as several users need it and are otherwise ignored.
 
 use std::os::unix::fs::MetadataExt;
 

@@ -4,7 +4,7 @@
 
 use std::error::Error;
 
-use lore::places::Places;
+use lore::paths::Paths;
 use lore::protocol::Args;
 use lore::protocol::frame::Hello;
 use serde_json::json;
@@ -14,7 +14,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         client: "pipeline/1".to_owned(),
         ..Hello::default()
     };
-    let mut connection = lore::start::connect(&Places::find(None)?, &hello)?;
+    let mut connection = lore::start::connect(&Paths::find(None)?, &hello)?;
     let mut calls = Vec::new();
     for number in 0..10 {
         let step = json!({"tool": "count", "result": number});

@@ -5,7 +5,7 @@
 use std::error::Error;
 
 use lore::client::Client;
-use lore::places::Places;
+use lore::paths::Paths;
 use lore::protocol::Args;
 use lore::protocol::frame::Hello;
 use serde_json::{Value, json};
@@ -16,7 +16,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         agent: Some("example".to_owned()),
         ..Hello::default()
     };
-    let mut client = Client::new(Places::find(None)?, hello);
+    let mut client = Client::new(Paths::find(None)?, hello);
     let mut call = |name: &str, args: Value| -> Result<Value, Box<dyn Error>> {
         let reply = client.call(name, &Args::Value(args))?;
         Ok(serde_json::from_slice(&reply.json)?)

@@ -2,7 +2,7 @@
 //! may be repeated.
 
 use crate::connection::{Connection, Error};
-use crate::places::Places;
+use crate::paths::Paths;
 use crate::protocol::frame::Hello;
 use crate::protocol::tools::READ_OPERATIONS;
 use crate::protocol::{Args, Reply};
@@ -22,7 +22,7 @@ use crate::start;
 /// ```
 #[derive(Debug)]
 pub struct Client {
-    places: Places,
+    places: Paths,
     hello: Hello,
     connection: Option<Connection>,
 }
@@ -30,7 +30,7 @@ pub struct Client {
 impl Client {
     /// A client that connects at its first call.
     #[must_use]
-    pub const fn new(places: Places, hello: Hello) -> Self {
+    pub const fn new(places: Paths, hello: Hello) -> Self {
         Self {
             places,
             hello,
@@ -98,12 +98,12 @@ fn may_be_repeated(name: &str, args: &Args) -> bool {
 
 fn has_key(args: &Args) -> bool {
     #[derive(serde::Deserialize)]
-    struct Keyed {
+    struct WithKey {
         key: Option<String>,
     }
     match args {
         Args::Json(json) => {
-            serde_json::from_slice::<Keyed>(json).is_ok_and(|keyed| keyed.key.is_some())
+            serde_json::from_slice::<WithKey>(json).is_ok_and(|keyed| keyed.key.is_some())
         }
         Args::Value(value) => value.get("key").is_some_and(serde_json::Value::is_string),
     }

@@ -40,7 +40,7 @@ pub enum Error {
     Start(#[from] StartError),
     /// A place cannot be used.
     #[error(transparent)]
-    Place(#[from] crate::places::PlaceError),
+    Place(#[from] crate::paths::PlaceError),
     /// The connection broke while the call was under way: whether it was done is not known.
     #[error("the connection to the daemon broke before the answer came: {0}")]
     Broken(io::Error),

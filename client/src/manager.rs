@@ -10,7 +10,7 @@ use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use crate::places::{self, PlaceError, Places, SYSTEM_SOCKET};
+use crate::paths::{self, Paths, PlaceError, SYSTEM_SOCKET};
 
 /// The unit that systemd listens with.
 pub const SOCKET_UNIT: &str = "lored.socket";
@@ -129,23 +129,20 @@ pub fn holder(lock: &Path) -> Result<Option<Holder>, PlaceError> {
 /// The service manager that is to start the daemon of these places, when one is: its socket unit is
 /// enabled and means the same socket, or it is the system-wide daemon's.
 #[must_use]
-pub fn in_charge(places: &Places) -> Option<Manager> {
-    in_charge_of(places, places::variable)
+pub fn in_charge(paths: &Paths) -> Option<Manager> {
+    in_charge_of(paths, paths::variable)
 }
 
 /// The same for given variables.
 #[must_use]
-pub fn in_charge_of(
-    places: &Places,
-    variable: impl Fn(&str) -> Option<OsString>,
-) -> Option<Manager> {
+pub fn in_charge_of(paths: &Paths, variable: impl Fn(&str) -> Option<OsString>) -> Option<Manager> {
     if cfg!(target_os = "macos") {
         let home = PathBuf::from(variable("HOME")?);
         let job = text_of(&launchd_job(&home)).ok()?;
-        let socket = places.socket.to_str()?;
+        let socket = paths.socket.to_str()?;
         return job.contains(&in_xml(socket)).then_some(Manager::Launchd);
     }
-    if places.socket == Path::new(SYSTEM_SOCKET) {
+    if paths.socket == Path::new(SYSTEM_SOCKET) {
         return Some(Manager::Systemd);
     }
     let runtime = PathBuf::from(variable("XDG_RUNTIME_DIR")?);
@@ -155,7 +152,7 @@ pub fn in_charge_of(
     let own = config_home(&variable).map(|config| config.join("systemd/user"));
     let is_ours = |folder: PathBuf| {
         let unit = folder.join("sockets.target.wants").join(SOCKET_UNIT);
-        text_of(&unit).is_ok_and(|unit| listens_at(&unit, &runtime, &places.socket))
+        text_of(&unit).is_ok_and(|unit| listens_at(&unit, &runtime, &paths.socket))
     };
     own.into_iter()
         .chain(["/etc/systemd/user".into()])
@@ -285,10 +282,7 @@ mod tests {
                 "LORE_HOME" => lore_home.map(OsString::from),
                 _ => None,
             };
-            in_charge_of(
-                &Places::from_variables(variable, 7, None).unwrap(),
-                variable,
-            )
+            in_charge_of(&Paths::from_variables(variable, 7, None).unwrap(), variable)
         };
         assert_eq!(charge(None), None, "no manager runs");
         fs::create_dir_all(runtime.join("systemd")).unwrap();

@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 
 use crate::connection::{Connection, Error};
 use crate::manager::{self, Manager};
-use crate::places::{self, PlaceError, Places};
+use crate::paths::{self, Paths, PlaceError};
 use crate::protocol::frame::Hello;
 use crate::protocol::{Args, Reply};
 
@@ -123,8 +123,8 @@ fn said_note(said: &str) -> String {
 ///
 /// # Errors
 /// Why it can neither be reached nor started.
-pub fn connect(places: &Places, hello: &Hello) -> Result<Connection, Error> {
-    connect_within(READY_MAX, places, hello)
+pub fn connect(paths: &Paths, hello: &Hello) -> Result<Connection, Error> {
+    connect_within(READY_MAX, paths, hello)
 }
 
 /// The same with another limit than [`READY_MAX`].
@@ -133,33 +133,33 @@ pub fn connect(places: &Places, hello: &Hello) -> Result<Connection, Error> {
 /// As [`connect`].
 pub fn connect_within(
     ready_max: Duration,
-    places: &Places,
+    paths: &Paths,
     hello: &Hello,
 ) -> Result<Connection, Error> {
-    match attempt(places, hello) {
-        Err(Error::Nobody { .. }) => connect_or_start(ready_max, places, hello),
+    match attempt(paths, hello) {
+        Err(Error::Nobody { .. }) => connect_or_start(ready_max, paths, hello),
         // It was stopping: the next one is waited for.
         Err(Error::Unreachable { error, .. }) if is_gone(&error) => {
-            connect_or_start(ready_max, places, hello)
+            connect_or_start(ready_max, paths, hello)
         }
         outcome => outcome,
     }
 }
 
 /// One attempt to connect.
-fn attempt(places: &Places, hello: &Hello) -> Result<Connection, Error> {
-    trust(places)?;
+fn attempt(paths: &Paths, hello: &Hello) -> Result<Connection, Error> {
+    trust(paths)?;
     // A daemon that ends takes its socket away before it lets go of its lock: the second time, whoever
     // answers is another one.
     for _ in 0..2 {
-        let connection = Connection::connect(&places.socket, hello)?;
-        if is_served(places) {
+        let connection = Connection::connect(&paths.socket, hello)?;
+        if is_served(paths) {
             return Ok(connection);
         }
     }
     Err(StartError::Elsewhere {
-        socket: places.socket.clone(),
-        data: places.data.clone(),
+        socket: paths.socket.clone(),
+        data: paths.data.clone(),
     }
     .into())
 }
@@ -167,10 +167,10 @@ fn attempt(places: &Places, hello: &Hello) -> Result<Connection, Error> {
 /// Whether whoever answers at the socket serves this data folder, as far as its lock tells. Two homes of one
 /// user have the same socket by default, and what is called must not land in the other one's memory; with
 /// `LORE_HOME` each has its own.
-fn is_served(places: &Places) -> bool {
-    places::variable("LORE_HOME").is_some_and(|home| !home.is_empty())
-        || !socket_is_default(places)
-        || !matches!(manager::holder(&places.daemon_lock()), Ok(None))
+fn is_served(paths: &Paths) -> bool {
+    paths::variable("LORE_HOME").is_some_and(|home| !home.is_empty())
+        || !socket_is_default(paths)
+        || !matches!(manager::holder(&paths.daemon_lock()), Ok(None))
 }
 
 /// One attempt to connect and call in one go; nothing is started. Nobody is called before it is known that
@@ -179,32 +179,32 @@ fn is_served(places: &Places) -> bool {
 /// # Errors
 /// As [`Connection::connect_and_call`], and when the socket cannot be trusted.
 pub fn call_once(
-    places: &Places,
+    paths: &Paths,
     hello: &Hello,
     name: &str,
     args: &Args,
 ) -> Result<(Connection, Reply), Error> {
-    trust(places)?;
-    if !is_served(places) {
+    trust(paths)?;
+    if !is_served(paths) {
         return Err(Error::Nobody {
-            path: places.socket.clone(),
+            path: paths.socket.clone(),
         });
     }
-    Connection::connect_and_call(&places.socket, hello, name, args)
+    Connection::connect_and_call(&paths.socket, hello, name, args)
 }
 
 /// A socket in a folder that others can write to is not trusted.
-fn trust(places: &Places) -> Result<(), Error> {
-    let Err(error) = places::check_folder(places.socket_folder()) else {
+fn trust(paths: &Paths) -> Result<(), Error> {
+    let Err(error) = paths::check_folder(paths.socket_folder()) else {
         return Ok(());
     };
     match error {
-        _ if !socket_is_default(places) => Ok(()),
+        _ if !socket_is_default(paths) => Ok(()),
         // Ours, and nobody else can put a socket there: others are let in to call.
         PlaceError::TooOpen { mode, .. } if mode & 0o022 == 0 => Ok(()),
         PlaceError::Io { error, .. } if error.kind() == io::ErrorKind::NotFound => {
             Err(Error::Nobody {
-                path: places.socket.clone(),
+                path: paths.socket.clone(),
             })
         }
         other => Err(other.into()),
@@ -213,18 +213,18 @@ fn trust(places: &Places) -> Result<(), Error> {
 
 /// Whether the socket was chosen here: one given by hand is the caller's own responsibility, a
 /// system-wide daemon's for instance.
-fn socket_is_default(places: &Places) -> bool {
-    Places::find(None).is_ok_and(|found| found.socket == places.socket)
+fn socket_is_default(paths: &Paths) -> bool {
+    Paths::find(None).is_ok_and(|found| found.socket == paths.socket)
         && std::env::var_os("LORE_SOCKET").is_none()
 }
 
 fn connect_or_start(
     ready_max: Duration,
-    places: &Places,
+    paths: &Paths,
     hello: &Hello,
 ) -> Result<Connection, Error> {
     let mut started = None;
-    let connected = connect_until_ready(ready_max, places, hello, &mut started);
+    let connected = connect_until_ready(ready_max, paths, hello, &mut started);
     if let Some(started) = started {
         started.leave();
     }
@@ -234,22 +234,22 @@ fn connect_or_start(
 /// Connects to whoever serves; starts a daemon once nobody does and nobody else is to.
 fn connect_until_ready(
     mut ready_max: Duration,
-    places: &Places,
+    paths: &Paths,
     hello: &Hello,
-    started: &mut Option<Started>,
+    started: &mut Option<StartedDaemon>,
 ) -> Result<Connection, Error> {
-    let mut beside = manager::in_charge(places);
+    let mut beside = manager::in_charge(paths);
     let _held_until_the_hello = match beside {
         None => {
-            places::ensure_folder(&places.data)?;
-            Some(hold_spawning(places)?)
+            paths::ensure_folder(&paths.data)?;
+            Some(hold_spawning(paths)?)
         }
         Some(_) => None,
     };
     let begun = Instant::now();
-    let mut pause = Pause::default();
+    let mut pause = Backoff::default();
     loop {
-        let nobody = match attempt(places, hello) {
+        let nobody = match attempt(paths, hello) {
             Ok(connection) => return Ok(connection),
             Err(Error::Nobody { .. }) => true,
             // It went away between accepting and answering; or it is not ours to judge.
@@ -257,19 +257,19 @@ fn connect_until_ready(
             Err(error) => return Err(error),
         };
         if nobody {
-            let holder = manager::holder(&places.daemon_lock())?;
+            let holder = manager::holder(&paths.daemon_lock())?;
             match (holder, beside, started.as_mut()) {
                 (Some(holder), None, _) if holder.manager.is_service_manager() => {
                     beside = Some(holder.manager);
                 }
                 (Some(_), _, _) => {}
                 (None, Some(_), _) => ready_max = ready_max.min(MANAGED_MAX),
-                (None, None, None) => *started = Some(Started::spawn(places)?),
+                (None, None, None) => *started = Some(StartedDaemon::spawn(paths)?),
                 (None, None, Some(started)) => started.check()?,
             }
         }
         if begun.elapsed() >= ready_max {
-            return Err(not_ready(ready_max, places, beside, started.as_ref()).into());
+            return Err(not_ready(ready_max, paths, beside, started.as_ref()).into());
         }
         pause.take();
     }
@@ -282,20 +282,20 @@ fn is_gone(error: &io::Error) -> bool {
 
 fn not_ready(
     ready_max: Duration,
-    places: &Places,
+    paths: &Paths,
     beside: Option<Manager>,
-    started: Option<&Started>,
+    started: Option<&StartedDaemon>,
 ) -> StartError {
-    if let Ok(Some(holder)) = manager::holder(&places.daemon_lock())
+    if let Ok(Some(holder)) = manager::holder(&paths.daemon_lock())
         && holder.is_maintenance
     {
         let pid = holder.pid.map(|pid| format!("process {pid}"));
         return StartError::Maintenance {
             who: pid.unwrap_or_else(|| "a process".to_owned()),
-            data: places.data.clone(),
+            data: paths.data.clone(),
         };
     }
-    let socket = places.socket.clone();
+    let socket = paths.socket.clone();
     let seconds = ready_max.as_secs_f32();
     let who = match (beside, started) {
         (Some(manager), _) => {
@@ -306,7 +306,7 @@ fn not_ready(
             };
         }
         (None, Some(started)) => format!("lored was started (process {}), but", started.child.id()),
-        (None, None) => format!("a lored holds {}, but", places.daemon_lock().display()),
+        (None, None) => format!("a lored holds {}, but", paths.daemon_lock().display()),
     };
     StartError::NotReady {
         who,
@@ -319,11 +319,11 @@ fn not_ready(
 ///
 /// # Errors
 /// When another one holds it for longer than [`SPAWN_LOCK_MAX`], or it cannot be used.
-pub fn hold_spawning(places: &Places) -> Result<File, Error> {
-    let path = places.spawn_lock();
+pub fn hold_spawning(paths: &Paths) -> Result<File, Error> {
+    let path = paths.spawn_lock();
     let file = open_lock(&path)?;
     let until = Instant::now() + SPAWN_LOCK_MAX;
-    let mut pause = Pause::default();
+    let mut pause = Backoff::default();
     loop {
         match file.try_lock() {
             Ok(()) => return Ok(file),
@@ -337,11 +337,11 @@ pub fn hold_spawning(places: &Places) -> Result<File, Error> {
 }
 
 fn open_lock(path: &Path) -> Result<File, PlaceError> {
-    places::open_file(path, OpenOptions::new().truncate(false).write(true))
+    paths::open_file(path, OpenOptions::new().truncate(false).write(true))
 }
 
 /// A daemon that was started here.
-struct Started {
+struct StartedDaemon {
     program: PathBuf,
     child: Child,
     log: PathBuf,
@@ -349,12 +349,12 @@ struct Started {
     log_start: u64,
 }
 
-impl Started {
-    fn spawn(places: &Places) -> Result<Self, Error> {
+impl StartedDaemon {
+    fn spawn(paths: &Paths) -> Result<Self, Error> {
         let program = find_daemon()?;
-        places::ensure_folder(&places.state)?;
-        let log = places.log();
-        let file = places::open_file(&log, OpenOptions::new().append(true))?;
+        paths::ensure_folder(&paths.state)?;
+        let log = paths.log();
+        let file = paths::open_file(&log, OpenOptions::new().append(true))?;
         let at_log = |error| PlaceError::Io {
             path: log.clone(),
             error,
@@ -363,7 +363,7 @@ impl Started {
         let also = file.try_clone().map_err(at_log)?;
         let mut command = Command::new(&program);
         command
-            .env("LORE_SOCKET", &places.socket)
+            .env("LORE_SOCKET", &paths.socket)
             // Written into its lock file: nobody manages it but who comes next.
             .env("LORE_STARTED_BY", "client")
             .stdin(Stdio::null())
@@ -407,14 +407,14 @@ impl Started {
             Ok(Some(status)) => Err(StartError::Ended {
                 program: self.program.clone(),
                 status,
-                said: self.said().unwrap_or_default(),
+                said: self.stderr().unwrap_or_default(),
             }),
             Ok(None) | Err(_) => Ok(()),
         }
     }
 
     /// The last lines that it wrote.
-    fn said(&self) -> io::Result<String> {
+    fn stderr(&self) -> io::Result<String> {
         let mut file = File::open(&self.log)?;
         let end = file.metadata()?.len();
         file.seek(SeekFrom::Start(
@@ -458,15 +458,15 @@ pub fn find_daemon() -> Result<PathBuf, StartError> {
 }
 
 /// Growing pauses between attempts, from 1 to 50 ms.
-struct Pause(Duration);
+struct Backoff(Duration);
 
-impl Default for Pause {
+impl Default for Backoff {
     fn default() -> Self {
         Self(Duration::from_millis(1))
     }
 }
 
-impl Pause {
+impl Backoff {
     fn take(&mut self) {
         thread::sleep(self.0);
         self.0 = (self.0 * 3 / 2).min(Duration::from_millis(50));

@@ -1,4 +1,4 @@
-//! The bridge: whatever happens to daemons, the host sees one server that is at times slow.
+//! The stdio bridge: daemon failures stay hidden from the MCP host, which only sees slower answers.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
 mod support;
@@ -8,7 +8,7 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use lore::bridge::{self, Bridge, Times};
-use lore::places::Places;
+use lore::paths::Paths;
 use lore::protocol::frame::Hello;
 use serde_json::Value;
 use support::{Peer, line, listen, places};
@@ -18,7 +18,7 @@ const INITIALIZED: &str = r#"{"jsonrpc":"2.0","method":"notifications/initialize
 const CALL: &str = r#"{"jsonrpc":"2.0","id":"c","method":"tools/call","params":{"name":"record_step","arguments":{"tool":"t","result":1.10}}}"#;
 const ANSWER: &str = r#"{"jsonrpc":"2.0","id":"c","result":{}}"#;
 
-/// What an agent's host has in its hands.
+/// The MCP host's side of the bridge.
 struct Host {
     to: Option<PipeWriter>,
     from: BufReader<PipeReader>,
@@ -26,7 +26,7 @@ struct Host {
 }
 
 impl Host {
-    fn start(places: &Places, times: Times) -> Self {
+    fn start(places: &Paths, times: Times) -> Self {
         let (input, to) = pipe().unwrap();
         let (from, output) = pipe().unwrap();
         let hello = Hello {
@@ -54,7 +54,7 @@ impl Host {
         serde_json::from_str(&self.receive()).unwrap()
     }
 
-    /// Closes the host's end and waits for the bridge to end.
+    /// Closes the host's input and waits until the bridge ends.
     fn end(mut self) -> String {
         self.to = None;
         let rest = line(&mut self.from);
@@ -63,7 +63,7 @@ impl Host {
     }
 }
 
-/// Long enough never to pass in a test.
+/// Timeouts that never expire in a test.
 const PATIENT: Times = Times {
     opening_max: Duration::from_secs(600),
     request_max: Duration::from_secs(600),
@@ -76,7 +76,7 @@ fn reply(peer: &mut Peer, text: &str) {
 
 const OPENED: &str = r#"{"jsonrpc":"2.0","id":0,"result":{"protocolVersion":"2025-11-25"}}"#;
 
-/// Lines pass unchanged in both directions; the Hello says who calls; the end is orderly.
+/// Lines pass unchanged in both directions, the Hello names the client, and the bridge ends cleanly.
 #[test]
 fn lines_pass_unchanged() {
     let home = tempfile::tempdir().unwrap();
@@ -99,7 +99,7 @@ fn lines_pass_unchanged() {
     assert_eq!(line(&mut lines), "not json");
     assert_eq!(line(&mut lines), CALL);
 
-    // The host ends first; the answer that is under way still comes.
+    // The host ends first; the pending answer still arrives.
     host.to = None;
     assert_eq!(line(&mut lines), "");
     reply(&mut peer, ANSWER);
@@ -107,7 +107,7 @@ fn lines_pass_unchanged() {
     assert_eq!(host.end(), "");
 }
 
-/// A host's name that is no agent's, too long and with a tab, is cut: a daemon would refuse the Hello.
+/// An overlong client name with a tab is sanitized: a daemon would refuse the Hello.
 #[test]
 fn a_hosts_name_is_cut_to_an_agents() {
     let home = tempfile::tempdir().unwrap();
@@ -120,8 +120,8 @@ fn a_hosts_name_is_cut_to_an_agents() {
     assert_eq!(peer.hello.agent, Some(format!("a{}", "b".repeat(127))));
 }
 
-/// The daemon dies in the middle of a call: the next one gets the opening again, whose answer the
-/// host does not see twice, and the unanswered call unchanged.
+/// If the daemon dies during a call, the next daemon gets `initialize` again and the unanswered call unchanged.
+/// The host does not see the second answer to `initialize`.
 #[test]
 fn a_call_survives_its_daemon() {
     let home = tempfile::tempdir().unwrap();
@@ -138,7 +138,7 @@ fn a_call_survives_its_daemon() {
     host.send(INITIALIZED);
     host.send(CALL);
     assert_eq!([line(&mut lines), line(&mut lines)], [INITIALIZED, CALL]);
-    // Half an answer, then nothing: the host must not see it.
+    // The host must not see half an answer.
     write!(peer.stream, r#"{{"jsonrpc":"2.0","id":"c","#).unwrap();
     drop((peer, lines));
 
@@ -157,8 +157,8 @@ fn a_call_survives_its_daemon() {
     assert_eq!(host.end(), "");
 }
 
-/// Without a daemon the bridge answers the opening itself; the daemon that comes gets it later, and
-/// its answer goes no further.
+/// Without a daemon the bridge answers `initialize` itself.
+/// A daemon that starts later gets it, and its answer is dropped.
 #[test]
 fn the_opening_does_not_wait_for_the_daemon() {
     let home = tempfile::tempdir().unwrap();
@@ -188,7 +188,7 @@ fn the_opening_does_not_wait_for_the_daemon() {
     assert_eq!(host.end(), "");
 }
 
-/// A call that waits too long gets an error with its id, the reason and the remedy.
+/// A call that times out gets an error with its id, the reason and the remedy.
 #[test]
 fn a_call_without_a_daemon_ends_in_an_error() {
     let home = tempfile::tempdir().unwrap();
@@ -206,7 +206,7 @@ fn a_call_without_a_daemon_ends_in_an_error() {
     assert_eq!(host.end(), "");
 }
 
-/// A call that ends every daemon is answered after the third.
+/// A call that crashes every daemon gets an error after the third attempt.
 #[test]
 fn a_call_that_kills_daemons_is_given_up() {
     let home = tempfile::tempdir().unwrap();
@@ -230,7 +230,7 @@ fn a_call_that_kills_daemons_is_given_up() {
     assert_eq!(host.end(), "");
 }
 
-/// A line over the limit is answered with its id; the next one passes.
+/// A line over the limit gets an error with its id; the next line passes.
 #[test]
 fn a_line_over_the_limit_is_refused() {
     let home = tempfile::tempdir().unwrap();
@@ -261,7 +261,7 @@ fn a_line_over_the_limit_is_refused() {
     assert_eq!(host.end(), "");
 }
 
-/// The host stops reading: the bridge ends although its input is open.
+/// If the host stops reading, the bridge ends although its input is open.
 #[test]
 fn the_bridge_ends_with_its_host() {
     let home = tempfile::tempdir().unwrap();
@@ -278,7 +278,7 @@ fn the_bridge_ends_with_its_host() {
     drop(to);
 }
 
-/// Many calls at once, far more than any buffer holds, pass while the daemon answers late.
+/// Many concurrent calls, far more than any buffer holds, pass while the daemon answers late.
 #[test]
 fn nothing_blocks_when_both_sides_are_busy() {
     let home = tempfile::tempdir().unwrap();
@@ -290,7 +290,7 @@ fn nothing_blocks_when_both_sides_are_busy() {
     let daemon = thread::spawn(move || {
         let mut peer = Peer::accept(&listener);
         let mut lines = peer.lines();
-        // Answers while requests still come in: each side's buffers are full at times.
+        // Answers are sent while requests still arrive, so the buffers of both sides fill up.
         for id in 0..count {
             let request: Value = serde_json::from_str(&line(&mut lines)).unwrap();
             assert_eq!(request["id"], id);
@@ -319,8 +319,8 @@ const LISTEN: &str = r#"{"jsonrpc":"2.0","id":"l","method":"subscriptions/listen
 const GRANTED: &str = r#"{"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged","params":{"_meta":{"io.modelcontextprotocol/subscriptionId":"l"},"notifications":{"resourceSubscriptions":["lore://x/1"],"resourcesListChanged":true}}}"#;
 const STREAM_END: &str = r#"{"jsonrpc":"2.0","id":"l","result":{"resultType":"complete","_meta":{"io.modelcontextprotocol/subscriptionId":"l"}}}"#;
 
-/// Streams of changes outlive daemons, as many as there may be: each is opened again, its grant and
-/// its end come to no host twice, and what may have changed meanwhile is told in its place.
+/// Subscription streams survive daemon restarts, up to the maximum number of streams. Each one is opened again.
+/// The host sees no second grant or end; it gets notifications for everything that may have changed meanwhile.
 #[test]
 fn streams_of_changes_survive_their_daemons() {
     let home = tempfile::tempdir().unwrap();

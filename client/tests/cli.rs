@@ -1,4 +1,4 @@
-//! The command line: what it prints for people and for programs, and how it ends.
+//! The command line: output for people and for programs, and exit codes.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
 mod support;
@@ -21,7 +21,7 @@ fn serve(home: &Path) {
     });
 }
 
-/// What is said beside a reply.
+/// Returns the metadata of a reply.
 fn meta(name: &str) -> Option<&'static str> {
     match name {
         "workflow_checkpoint_list" => Some(r#"{"position":7,"durable":true,"total":12}"#),
@@ -67,8 +67,8 @@ fn reply(name: &str, args: &str) -> Result<String, ErrorBody> {
 const KEYS: &str = r#"[{"key":"goal","layer":"CRITICAL","reason":"the word `goal`","tokens":12,"tokensInView":12,"treatment":"whole"},{"key":"log\u001b","layer":"EPHEMERAL","reason":"the word `log`","tokens":30,"tokensInView":3,"treatment":"dropped"}]"#;
 const VIEW: &str = r#"{"maxTokens":20,"tokens":15,"originalTokens":42,"overBudget":false,"layers":[],"keys":[{"key":"goal","layer":"CRITICAL","reason":"r","tokens":12,"tokensInView":12,"treatment":"whole"},{"key":"log\u001b","layer":"EPHEMERAL","reason":"r","tokens":30,"tokensInView":3,"treatment":"dropped"}],"note":"load it"}"#;
 
-/// `call` prints the reply as it came, reads `-` from standard input, and puts refusals on standard
-/// output with the exit code that tells a conflict apart.
+/// `call` prints the reply unchanged and reads `-` from standard input.
+/// Errors go to standard output, and a conflict has a separate exit code.
 #[test]
 fn calls_are_for_scripts() {
     let home = tempfile::tempdir().unwrap();
@@ -92,7 +92,7 @@ fn calls_are_for_scripts() {
     assert_eq!(run(home.path(), &["call", "conflict"]).0, 5);
 }
 
-/// Where nobody reads what is said, the exit code still tells how it ended.
+/// If standard error is closed, the exit code still reports the result.
 #[test]
 fn exit_codes_hold_when_nobody_listens() {
     let home = tempfile::tempdir().unwrap();
@@ -116,7 +116,7 @@ fn exit_codes_hold_when_nobody_listens() {
     assert_eq!(code(&["call", "echo"]), 0, "whoever reads has seen enough");
 }
 
-/// What is exported comes into its file once all of it is there; files beside it are nobody's business.
+/// An export replaces its file only when it is complete; neighbouring files are not touched.
 #[test]
 fn an_export_leaves_other_files_alone() {
     let home = tempfile::tempdir().unwrap();
@@ -147,7 +147,7 @@ fn an_export_leaves_other_files_alone() {
     assert_eq!(drafts(), Vec::<String>::new());
 }
 
-/// People get sentences, and hints on standard error; nothing can play tricks with the terminal.
+/// People get sentences, and hints on standard error; control characters never reach the terminal.
 #[test]
 fn people_get_tables_and_sentences() {
     let home = tempfile::tempdir().unwrap();
@@ -194,7 +194,7 @@ fn people_get_tables_and_sentences() {
     );
 }
 
-/// A context goes out as it stands in the file or on standard input, with what is said about it.
+/// A context is sent unchanged from a file or from standard input, with its metadata.
 #[test]
 fn contexts_are_sent_as_they_are() {
     let home = tempfile::tempdir().unwrap();
@@ -253,7 +253,7 @@ fn contexts_are_sent_as_they_are() {
     );
 }
 
-/// A pipe gets the context alone; what became of it goes to standard error.
+/// A pipe gets only the context; the report goes to standard error.
 #[test]
 fn contexts_are_printed_alone() {
     let home = tempfile::tempdir().unwrap();
@@ -324,7 +324,7 @@ fn contexts_are_printed_alone() {
     );
 }
 
-/// Lists, marks, differences, forks and deletions are told in tables and sentences.
+/// Lists, marks, differences, forks and deletions are printed as tables and sentences.
 #[test]
 fn checkpoints_are_told_to_people() {
     let home = tempfile::tempdir().unwrap();
@@ -373,7 +373,7 @@ fn checkpoints_are_told_to_people() {
     assert_eq!(out, "deleted c1 of session s1: 1.5 KiB freed\n");
 }
 
-/// Programs get JSON with its version.
+/// Programs get JSON with its format version.
 #[test]
 fn programs_get_json() {
     let home = tempfile::tempdir().unwrap();
@@ -402,7 +402,7 @@ fn programs_get_json() {
     );
 }
 
-/// Usage, a missing daemon and a socket path that is too long have exit codes of their own.
+/// Usage errors, a missing daemon and an overlong socket path have separate exit codes.
 #[test]
 fn failures_have_their_exit_codes() {
     let home = tempfile::tempdir().unwrap();
@@ -422,7 +422,7 @@ fn failures_have_their_exit_codes() {
     assert!(out.contains("prioritize"), "{out}");
 }
 
-/// Whoever reads the output may stop at any time.
+/// The reader of the output may close it at any time.
 #[test]
 fn a_broken_pipe_is_quiet() {
     let home = tempfile::tempdir().unwrap();
@@ -441,8 +441,8 @@ fn a_broken_pipe_is_quiet() {
     assert_eq!(output.status.code(), Some(0));
 }
 
-/// `lore mcp` carries lines for the agent that the environment names, and ends with its host,
-/// although the daemon would go on.
+/// `lore mcp` carries lines for the agent that the environment names. It ends with its host even if the daemon
+/// would continue.
 #[test]
 fn the_bridge_is_a_command() {
     let home = tempfile::tempdir().unwrap();

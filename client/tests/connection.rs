@@ -1,4 +1,4 @@
-//! Connections: calls in flight, refusals, broken daemons, and calling again when that is safe.
+//! Connections: calls in flight, refusals, daemon failures, and safe retries.
 #![allow(clippy::unwrap_used)]
 
 mod support;
@@ -24,7 +24,7 @@ fn json(text: &str) -> Args {
     Args::Json(text.as_bytes().to_vec())
 }
 
-/// Answers find their calls although they come in another order.
+/// Answers in any order are matched to their calls.
 #[test]
 fn calls_may_be_answered_out_of_order() {
     let home = tempfile::tempdir().unwrap();
@@ -50,7 +50,7 @@ fn calls_may_be_answered_out_of_order() {
     daemon.join().unwrap();
 }
 
-/// Arguments of any length arrive as they are, also those that are sent without a copy.
+/// Arguments of any length arrive unchanged, also when they are sent without a copy.
 #[test]
 fn arguments_of_any_length_arrive() {
     let home = tempfile::tempdir().unwrap();
@@ -77,7 +77,7 @@ fn arguments_of_any_length_arrive() {
     daemon.join().unwrap();
 }
 
-/// A Hello that is not taken gives the daemon's own words.
+/// If the daemon rejects the Hello, the error carries the daemon's message.
 #[test]
 fn a_refused_hello_keeps_its_reason() {
     let home = tempfile::tempdir().unwrap();
@@ -99,7 +99,7 @@ fn a_refused_hello_keeps_its_reason() {
     daemon.join().unwrap();
 }
 
-/// No socket and nobody behind a socket are told apart from everything else.
+/// A missing socket and a socket without a listener are distinguished from all other failures.
 #[test]
 fn nobody_is_not_the_same_as_unreachable() {
     let home = tempfile::tempdir().unwrap();
@@ -117,7 +117,7 @@ fn nobody_is_not_the_same_as_unreachable() {
     daemon.join().unwrap();
 }
 
-/// More calls in flight than the daemon allows, or a frame over its limit, are refused here.
+/// The client itself refuses calls over the in-flight limit and frames over the size limit.
 #[test]
 fn limits_are_kept_before_the_daemon_has_to() {
     let home = tempfile::tempdir().unwrap();
@@ -140,8 +140,8 @@ fn limits_are_kept_before_the_daemon_has_to() {
     daemon.join().unwrap();
 }
 
-/// The daemon dies in the middle of a call: a read and a keyed write are called once more, a write
-/// without a key is not, since it may have been done.
+/// If the daemon dies during a call, reads and keyed writes are retried once.
+/// A write without a key is not retried, because it may have been applied.
 #[test]
 fn a_daemon_that_dies_in_mid_call() {
     let home = tempfile::tempdir().unwrap();
@@ -162,7 +162,7 @@ fn a_daemon_that_dies_in_mid_call() {
         served
     });
     let call = |name: &str, args: &str| {
-        // A client each, so that every call meets the next connection.
+        // One client each, so that every call gets the next connection.
         Client::new(places.clone(), hello()).call(name, &json(args))
     };
     assert_eq!(call("list_steps", "{}").unwrap().json, b"{}");

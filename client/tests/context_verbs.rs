@@ -1,4 +1,4 @@
-//! The verbs over context files and projects: what is sent, what people are told, and how it ends.
+//! The commands for context files and projects: requests, output for people, and exit codes.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
 mod support;
@@ -8,32 +8,31 @@ use std::fs;
 use serde_json::Value;
 use support::cli::{lore, parts};
 use support::contexts::reply;
-use support::desk::Desk;
+use support::fixture::Fixture;
 
-fn desk() -> Desk {
-    Desk::with(reply)
+fn fixture() -> Fixture {
+    Fixture::with(reply)
 }
 
 fn json(text: &str) -> Value {
     serde_json::from_str(text).unwrap()
 }
 
-/// What runs send, by the words of the line, operation and arguments.
-fn check_sent(desk: &Desk, wanted: &[(&str, &str, &str)]) {
+/// Checks the requests that runs send: command line, operation and arguments.
+fn check_sent(fixture: &Fixture, wanted: &[(&str, &str, &str)]) {
     for (line, operation, args) in wanted {
         let words: Vec<&str> = line.split(' ').collect();
-        let (called, sent) = desk.sends(&words);
+        let (called, sent) = fixture.sends(&words);
         assert_eq!((&*called, json(&sent)), (*operation, json(args)), "{line}");
     }
 }
 
-/// Every argument goes where it belongs; without a project it is the current one, and a path is made
-/// absolute.
+/// Every argument is sent in its field. The default project is the current one, and paths are made absolute.
 #[test]
 fn context_files_are_asked_for() {
-    let desk = desk();
+    let fixture = fixture();
     check_sent(
-        &desk,
+        &fixture,
         &[
             (
                 "context get bugs",
@@ -99,62 +98,61 @@ fn context_files_are_asked_for() {
         ],
     );
     let here = std::env::current_dir().unwrap();
-    let (_, args) = desk.sends(&["project", "init"]);
+    let (_, args) = fixture.sends(&["project", "init"]);
     assert_eq!(args, format!(r#"{{"path":"{}"}}"#, here.display()));
-    let (_, args) = desk.sends(&["context", "list", "--project", "src/"]);
+    let (_, args) = fixture.sends(&["context", "list", "--project", "src/"]);
     let path = here.join("src/");
     assert_eq!(args, format!(r#"{{"project_id":"{}"}}"#, path.display()));
 }
 
-/// Contents come from a file or from standard input, byte for byte.
+/// Contents are read from a file or from standard input, byte for byte.
 #[test]
 fn contents_are_read() {
-    let desk = desk();
-    let file = desk.home().join("bugs.md");
+    let fixture = fixture();
+    let file = fixture.home().join("bugs.md");
     fs::write(&file, "# Bugs\r\n").unwrap();
     let file = file.to_str().unwrap();
     let args = r##"{"project_id":"current","file_type":"bugs","content":"# Bugs\r\n","key":"k"}"##;
-    let sent = desk.sends(&["context", "update", "bugs", file, "--key", "k"]);
+    let sent = fixture.sends(&["context", "update", "bugs", file, "--key", "k"]);
     assert_eq!((&*sent.0, json(&sent.1)), ("update_context", json(args)));
     lore(
-        desk.home(),
+        fixture.home(),
         &["context", "append", "bugs", "--expect", "0"],
         "## B-1",
     );
     let args =
         r###"{"project_id":"current","file_type":"bugs","entry":"## B-1","expected_version":0}"###;
-    let sent = desk.last();
+    let sent = fixture.last();
     assert_eq!((&*sent.0, json(&sent.1)), ("append_context", json(args)));
-    lore(desk.home(), &["context", "update", "bugs", "-"], "é");
-    assert!(desk.last().1.contains(r#""content":"é""#));
-    let (code, _, err) = desk.run(&["context", "update", "bugs", "/nonexistent/x.md"]);
+    lore(fixture.home(), &["context", "update", "bugs", "-"], "é");
+    assert!(fixture.last().1.contains(r#""content":"é""#));
+    let (code, _, err) = fixture.run(&["context", "update", "bugs", "/nonexistent/x.md"]);
     assert!(code == 1 && err.contains("/nonexistent/x.md"), "{err}");
-    fs::write(desk.home().join("binary"), [0xff]).unwrap();
-    let binary = desk.home().join("binary");
-    let (code, _, err) = desk.run(&["context", "update", "bugs", binary.to_str().unwrap()]);
+    fs::write(fixture.home().join("binary"), [0xff]).unwrap();
+    let binary = fixture.home().join("binary");
+    let (code, _, err) = fixture.run(&["context", "update", "bugs", binary.to_str().unwrap()]);
     assert!(
         code == 2 && err.contains("no UTF-8") || err.contains("not UTF-8"),
         "{err}"
     );
 }
 
-/// A pipe gets the content alone, to the byte; whose it is and what is wrong with it goes to standard
-/// error.
+/// A pipe gets exactly the content; its origin and its problems go to standard error.
 #[test]
 fn contents_are_printed_alone() {
-    let desk = desk();
+    let fixture = fixture();
     let told = "lore: bugs of p, version 3, by file at 2026-01-01T00:00:00Z\n\
                 lore: cut; the whole has 9 tokens\n  \
                 line 1: error: Missing required section: resolved_issues\\u{1b}\n    add it\n  \
                 … and 2 more\n";
     assert_eq!(
-        desk.run(&["context", "get", "bugs"]),
+        fixture.run(&["context", "get", "bugs"]),
         (0, "# Bugs\r\n\u{9b}".to_owned(), told.to_owned())
     );
     let told = "lore: draft of bugs in p, attempt 2 by - at 2026-01-01T00:00:00Z: not written, because \
                 it does not fit\n";
     assert_eq!(
-        desk.run(&["context", "get", "bugs", "--draft"]),
+        fixture.run(&["context", "get", "bugs", "--draft"]),
         (0, "# Bugs\n".to_owned(), told.to_owned())
     );
     let told = "lore: features of p was never written\n  It is for: What it can do\n  \
@@ -162,27 +160,33 @@ fn contents_are_printed_alone() {
                 `lore context template features --example` prints one that fits; \
                 `lore context update features FILE` writes yours\n";
     assert_eq!(
-        desk.run(&["context", "get", "features"]),
+        fixture.run(&["context", "get", "features"]),
         (1, String::new(), told.to_owned())
     );
     let told = "lore: cleared of p is empty since version 4, by x at 2026-01-01T00:00:00Z\n";
     assert_eq!(
-        desk.run(&["context", "get", "cleared"]),
+        fixture.run(&["context", "get", "cleared"]),
         (1, String::new(), told.to_owned())
     );
-    let template = desk.run(&["context", "template", "runbook"]);
+    let template = fixture.run(&["context", "template", "runbook"]);
     let about = "lore: runbook (the project's: /s/.lore/templates/runbook.toml)\n".to_owned();
     let toml = "name = \"runbook\"\n".to_owned();
     assert_eq!(template, (0, toml, about.clone()));
-    let example = desk.run(&["context", "template", "runbook", "--example"]);
+    let example = fixture.run(&["context", "template", "runbook", "--example"]);
     assert_eq!(example, (0, "# Runbook\n".to_owned(), about));
 }
 
-/// What does not fit is told with what is worst, the steps and every line; it is nothing that was done.
+/// A content that does not fit is reported with the worst problem, the steps and every line; nothing is changed.
 #[test]
 fn what_does_not_fit_is_told() {
-    let desk = desk();
-    let update = |content: &str| parts(lore(desk.home(), &["context", "update", "bugs"], content));
+    let fixture = fixture();
+    let update = |content: &str| {
+        parts(lore(
+            fixture.home(),
+            &["context", "update", "bugs"],
+            content,
+        ))
+    };
     assert_eq!(
         update("fits not"),
         (
@@ -229,16 +233,16 @@ fn what_does_not_fit_is_told() {
     );
 }
 
-/// Another was faster: who, and how to go on; both changes go into a file when they were joined.
+/// A conflict names the other writer and the next step; both changes go into a file when they were merged.
 #[test]
 fn conflicts_are_told() {
-    let desk = desk();
-    let file = desk.home().join("both.md");
+    let fixture = fixture();
+    let file = fixture.home().join("both.md");
     let both = file.to_str().unwrap();
     let said = "lore: `bugs` is at version 5, by `x`; you changed version 1\n";
     let update = |arguments: &[&str]| {
         let all = [&["context", "update", "bugs"], arguments].concat();
-        desk.run(&all)
+        fixture.run(&all)
     };
     let told = format!(
         "{said}  Their changes and yours do not overlap: --merged FILE writes both to a file\n"
@@ -268,12 +272,12 @@ fn conflicts_are_told() {
     assert_eq!(refused["error"]["details"]["merged"], "# Both\r\n\u{9b}");
 }
 
-/// Lists, versions, templates and projects are told in tables; nothing recorded can trick a terminal.
+/// Lists, versions, templates and projects are printed as tables; control characters never reach the terminal.
 #[test]
 fn tables_are_told_to_people() {
-    let desk = desk();
+    let fixture = fixture();
     assert_eq!(
-        desk.out(&["context", "history", "bugs"]),
+        fixture.out(&["context", "history", "bugs"]),
         "version  at                    by    change   size     errors  from          sections                      reason\n\
          3        2026-01-03T00:00:00Z  file  edited   2.0 KiB  1       1, without 2  open_issues, resolved_issues\n\
          2        2026-01-02T00:00:00Z  -     cleared  0 B      0       -             -                             moved\\u{202e}\n\
@@ -281,11 +285,11 @@ fn tables_are_told_to_people() {
     );
     let never = "lore: features of p was never written\n".to_owned();
     assert_eq!(
-        desk.run(&["context", "history", "features"]),
+        fixture.run(&["context", "history", "features"]),
         (1, String::new(), never)
     );
     assert_eq!(
-        desk.run(&["context", "diff", "bugs"]),
+        fixture.run(&["context", "diff", "bugs"]),
         (
             0,
             "--- bugs version 1\n+++ bugs version 2\n-a\n-b\n+c\u{9b}\n".to_owned(),
@@ -294,12 +298,12 @@ fn tables_are_told_to_people() {
         )
     );
     assert_eq!(
-        desk.out(&["context", "list"]),
+        fixture.out(&["context", "list"]),
         "file type  version  at                    by  size     errors  drafts by  file\n\
          bugs       3        2026-01-03T00:00:00Z  x   2.0 KiB  1       y, -       /d/bugs.md\n\
          features   -        -                     -   -        -       -          not written: What it can do\n"
     );
-    let (code, out, err) = desk.run(&["context", "templates"]);
+    let (code, out, err) = fixture.run(&["context", "templates"]);
     assert_eq!(
         (code, &*out),
         (
@@ -315,7 +319,7 @@ fn tables_are_told_to_people() {
          This file is not in force; its last valid version still is\n"
     );
     assert_eq!(
-        desk.out(&["project", "init", "/s/shop"]),
+        fixture.out(&["project", "init", "/s/shop"]),
         "project        shop-1\n\
          name           Shop\\u{202e}\n\
          path           /s/shop\n\
@@ -325,40 +329,40 @@ fn tables_are_told_to_people() {
          is             new\n"
     );
     assert_eq!(
-        desk.out(&["project", "list"]),
+        fixture.out(&["project", "list"]),
         "   project  name   changed               written         worktrees  path\n\
          *  shop-1   Shop   2026-01-02T00:00:00Z  bugs, features  main, fix  /s/shop\n   \
          other    other  2026-01-01T00:00:00Z  -               -          /s/other\n\
          … more: --next c-2\n"
     );
-    assert_eq!(desk.run(&["project", "list", "--limit", "1"]).0, 1);
+    assert_eq!(fixture.run(&["project", "list", "--limit", "1"]).0, 1);
     assert_eq!(
-        desk.out(&["context", "clear", "bugs"]),
+        fixture.out(&["context", "clear", "bugs"]),
         "bugs of p is empty at version 8; its last content: `lore context get bugs --version 7`\n"
     );
     assert_eq!(
-        desk.out(&["context", "clear", "features"]),
+        fixture.out(&["context", "clear", "features"]),
         "features of p was empty already\n"
     );
 }
 
-/// Programs get the whole reply with its version; what does not fit still ends with 1.
+/// Programs get the whole reply with its format version; a content that does not fit still exits with 1.
 #[test]
 fn programs_get_json() {
-    let desk = desk();
+    let fixture = fixture();
     for (arguments, operation) in [
         (&["context", "get", "bugs", "--json"][..], "get_context"),
         (&["--json", "context", "list"], "list_contexts"),
         (&["context", "templates", "--json"], "list_templates"),
         (&["project", "list", "--json"], "list_projects"),
     ] {
-        let (code, out, err) = desk.run(arguments);
+        let (code, out, err) = fixture.run(arguments);
         assert_eq!((code, err.as_str()), (0, ""), "{arguments:?}");
         let (canned, _) = reply(operation, "").unwrap();
         assert_eq!(out, format!("{{\"schema_version\":1,{}\n", &canned[1..]));
     }
     let unfit = lore(
-        desk.home(),
+        fixture.home(),
         &["context", "update", "bugs", "--json"],
         "fits not",
     );
@@ -367,10 +371,10 @@ fn programs_get_json() {
     assert!(out.contains(r#""status":"correction_needed""#), "{out}");
 }
 
-/// What makes no sense is refused before anybody is called; help and completions know every verb.
+/// Invalid arguments are refused before any call; help and completions know every command.
 #[test]
 fn nonsense_is_refused_and_help_is_there() {
-    let desk = desk();
+    let fixture = fixture();
     for (line, said) in [
         ("context get", "FILE_TYPE"),
         ("context get bugs --draft --version 3", "--version"),
@@ -384,21 +388,22 @@ fn nonsense_is_refused_and_help_is_there() {
         ("project", "init"),
     ] {
         let words: Vec<&str> = line.split(' ').collect();
-        let (code, out, err) = desk.run(&words);
+        let (code, out, err) = fixture.run(&words);
         assert_eq!((code, out.as_str()), (2, ""), "{line}: {err}");
         assert!(err.contains(said), "{line}: {err}");
     }
-    assert!(desk.sent.lock().unwrap().is_empty());
-    let help = desk.out(&["context", "update", "--help"]);
+    assert!(fixture.sent.lock().unwrap().is_empty());
+    let help = fixture.out(&["context", "update", "--help"]);
     assert!(
         help.contains("code is 1") && help.contains("--merged"),
         "{help}"
     );
     assert!(
-        desk.out(&["project", "init", "--help"])
+        fixture
+            .out(&["project", "init", "--help"])
             .contains("worktrees")
     );
-    let script = desk.out(&["completions", "bash"]);
+    let script = fixture.out(&["completions", "bash"]);
     for verb in ["templates", "history", "append", "--merged", "--expect"] {
         assert!(script.contains(verb), "{verb}");
     }

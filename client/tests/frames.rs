@@ -1,5 +1,4 @@
-//! Frames: their bytes are for ever, whatever is encoded reads back, and arbitrary bytes are
-//! refused without a panic.
+//! Frames: their encoding never changes, every frame round-trips, and arbitrary bytes are refused without a panic.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
 use lore::protocol::frame::{self, ClientFrame, FrameError, Hello, Limits, ServerFrame, Welcome};
@@ -109,7 +108,7 @@ fn frames() -> Vec<(&'static str, Vec<u8>)> {
     ]
 }
 
-/// Every frame has the bytes it has always had.
+/// The encoding of every frame is unchanged.
 #[test]
 fn golden_bytes() {
     let written: Vec<_> = frames()
@@ -133,7 +132,7 @@ fn reply_of(json: &str, meta: Option<&str>) -> Reply {
     }
 }
 
-/// The bytes of the golden file mean what they meant.
+/// The bytes of the golden file decode to the same frames as before.
 #[test]
 fn golden_meaning() {
     let frames = frames();
@@ -206,7 +205,7 @@ fn golden_meaning() {
     );
 }
 
-/// A map with these entries, each already CBOR.
+/// Encodes a map with these entries, each of which is already CBOR.
 fn map(entries: &[(&str, &[u8])]) -> Vec<u8> {
     let mut out = vec![0xa0 | u8::try_from(entries.len()).unwrap()];
     for (key, value) in entries {
@@ -225,7 +224,7 @@ fn refused_args(args: &[u8]) -> FrameError {
     refused(&[("id", &[1]), ("name", b"\x61s"), ("args", args)])
 }
 
-/// Each thing that can be wrong with a frame has its own sentence.
+/// Each kind of malformed frame has a separate error message.
 #[test]
 fn faults_are_told_apart() {
     let unknown = refused(&[("id", &[1]), ("nmae", b"\x61s")]);
@@ -282,7 +281,7 @@ fn faults_are_told_apart() {
     let mut deep = b"\xa1\x61a".to_vec();
     deep.extend([0x81; 100_000]);
     assert_eq!(refused_args(&deep), FrameError::TooDeep);
-    // JSON in a byte string is looked at when it is read: the call is answered, not the frame.
+    // JSON in a byte string is parsed when it is read: the error answers the call and not the frame.
     let deep = Args::Json(vec![b'['; 4096]).read::<Value>();
     assert_eq!(deep.expect_err("too deep").code, Code::InvalidInput);
     assert_eq!(frame::decode_client(&[0x01]), Err(FrameError::NotAMap));
@@ -296,8 +295,8 @@ fn faults_are_told_apart() {
     );
 }
 
-/// A newer Hello is a clash of versions, whatever else it has; the same version's unknown field is
-/// unknown.
+/// A newer Hello is a version mismatch whatever its other fields are; an unknown field of the same version is
+/// reported as unknown.
 #[test]
 fn versions_clash_before_fields_do() {
     let newer = map(&[("new", &[0x80]), ("version", &[2]), ("client", b"\x61c")]);
@@ -316,7 +315,7 @@ fn versions_clash_before_fields_do() {
     );
 }
 
-/// Arrays and maps inside of args may be of indefinite length, as streaming encoders write them.
+/// Arrays and maps inside args may have an indefinite length, as streaming encoders write them.
 #[test]
 fn indefinite_args_are_read() {
     let args = b"\xbf\x61a\x9f\x01\x02\xff\xff";
@@ -327,7 +326,7 @@ fn indefinite_args_are_read() {
     assert_eq!(args, Args::Value(json!({"a": [1, 2]})));
 }
 
-/// A client of today reads what a newer daemon adds.
+/// Today's client reads replies that contain a newer daemon's additions.
 #[test]
 fn newer_daemons_may_say_more() {
     let answer = map(&[("new", b"\xa1\x61a\x80"), ("id", &[7]), ("ok", b"\x42{}")]);
@@ -422,7 +421,7 @@ proptest! {
     }
 }
 
-/// A call whose arguments follow its head is the call that holds them.
+/// A call header followed by its arguments encodes the same call as one frame that holds them.
 #[test]
 fn a_head_and_its_arguments_are_a_call() {
     for length in [0, 23, 24, 255, 256, 65_535, 65_536] {
@@ -435,8 +434,8 @@ fn a_head_and_its_arguments_are_a_call() {
     }
 }
 
-/// What stands around a large reply, with the reply in its place, is the answer; and it is read in
-/// place as it is read into a copy.
+/// The envelope of a large reply with the reply inserted equals the answer; reading it in place and as a copy
+/// gives the same result.
 #[test]
 fn an_answer_around_its_reply_is_the_answer() {
     for length in [0, 23, 24, 255, 256, 65_535, 65_536] {

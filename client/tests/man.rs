@@ -1,4 +1,4 @@
-//! The manual pages: one for each command, from its own words.
+//! The manual pages: one for each command, generated from its help text.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
 mod support;
@@ -7,7 +7,7 @@ use std::fs;
 
 use support::cli::run;
 
-/// The commands that help names.
+/// Lists the commands in a help text.
 fn commands(help: &str) -> Vec<&str> {
     let is_heading = |line: &str| {
         [
@@ -31,7 +31,7 @@ fn commands(help: &str) -> Vec<&str> {
     commands
 }
 
-/// Every command of every depth has a page under its whole name, which says what its help says.
+/// Every command at every depth has a page under its full name with the text of its help.
 #[test]
 fn every_command_has_a_page() {
     let home = tempfile::tempdir().unwrap();
@@ -50,7 +50,7 @@ fn every_command_has_a_page() {
         assert!(page.contains(&title), "{page}");
         seen += 1;
         if words == ["top"] || words == ["config"] {
-            // Its help is that of the program which it becomes.
+            // Its help is that of the program that it executes.
             continue;
         }
         let about = help
@@ -74,7 +74,7 @@ fn every_command_has_a_page() {
     assert_eq!(fs::read_dir(&folder).unwrap().count(), seen);
 }
 
-/// Without a folder the first page is printed; nobody is told of the command itself.
+/// Without a folder the first page is printed; the command itself is hidden from the help.
 #[test]
 fn the_first_page_is_printed() {
     let home = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! docs/protocol.md: its Python client works, its bytes are the true ones, and its lists are whole.
+//! docs/protocol.md: its Python client works, its bytes are correct, and its lists are complete.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
 mod support;
@@ -18,7 +18,7 @@ fn python() -> &'static str {
     rest.split_once("```").unwrap().0
 }
 
-/// The client has at most 60 lines, and really calls.
+/// The client has at most 60 lines and makes real calls.
 #[test]
 fn the_python_client_calls() {
     assert!(
@@ -75,7 +75,7 @@ fn the_python_client_calls() {
     daemon.join().unwrap();
 }
 
-/// The bytes on the page are those of the golden file.
+/// The bytes on the page equal those of the golden file.
 #[test]
 fn the_bytes_on_the_page_are_true() {
     let golden = include_str!("golden/frames.txt");
@@ -88,7 +88,7 @@ fn the_bytes_on_the_page_are_true() {
     }
 }
 
-/// Every code with its status, and every number, is as in the library.
+/// Every code with its status, and every number, matches the library.
 #[test]
 fn the_lists_on_the_page_are_whole() {
     for code in Code::ALL {

@@ -1,4 +1,4 @@
-//! Input schemas keep to what every MCP host takes: no combinators at the root, no unions of types,
+//! Input schemas use only features that every MCP host accepts: no combinators at the root, no unions of types,
 //! no references, no `null` defaults.
 #![cfg(feature = "schema")]
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
@@ -177,7 +177,7 @@ fn walk(path: &str, value: &Value, faults: &mut Vec<String>) {
     if let Some(object) = value.as_object() {
         for (key, inner) in object {
             let path = format!("{path}/{key}");
-            // The daemon tells a closed list of names as the `enum` that it is.
+            // The daemon publishes a closed list of names as an `enum`.
             let is_names = |list: &Value| {
                 let list = list.as_array();
                 list.is_some_and(|list| list.iter().all(|one| one.get("const").is_some()))

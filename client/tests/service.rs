@@ -1,5 +1,5 @@
-//! `lore service`: what it puts in place and what it tells systemctl, which a script stands for; and
-//! that no client starts a daemon beside a manager. What systemd makes of the units is tested elsewhere.
+//! `lore service`: installed files, and calls of a fake systemctl script. In addition, no client starts a
+//! daemon when a service manager is responsible. Another test covers systemd's handling of the units.
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
@@ -13,7 +13,7 @@ use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use lore::places::Places;
+use lore::paths::Paths;
 use lore::protocol::frame::Hello;
 use lore::start;
 use serde_json::Value;
@@ -21,7 +21,7 @@ use support::cli::parts;
 use support::{Peer, listen};
 use tempfile::TempDir;
 
-/// Records what it is told; `enable` and `disable` make and take the link that systemd would.
+/// Records its arguments; `enable` and `disable` create and remove the link as systemd does.
 const SYSTEMCTL: &str = r#"#!/bin/sh
 echo "systemctl $*" >> "$RECORD"
 wants="$XDG_CONFIG_HOME/systemd/user/sockets.target.wants"
@@ -33,24 +33,24 @@ case "$*" in
 esac
 "#;
 
-/// A user's folders, in which systemd seems to run.
-struct Desk {
+/// A user's folders in which systemd seems to run.
+struct Fixture {
     folder: TempDir,
 }
 
-impl Desk {
+impl Fixture {
     fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let desk = Self { folder };
+        let fixture = Self { folder };
         for (below, mode) in [("bin", 0o755), ("run", 0o700), ("run/systemd", 0o700)] {
-            fs::create_dir(desk.at(below)).unwrap();
-            fs::set_permissions(desk.at(below), Permissions::from_mode(mode)).unwrap();
+            fs::create_dir(fixture.at(below)).unwrap();
+            fs::set_permissions(fixture.at(below), Permissions::from_mode(mode)).unwrap();
         }
-        fs::write(desk.at("run/systemd/private"), "").unwrap();
-        let script = desk.at("bin/systemctl");
+        fs::write(fixture.at("run/systemd/private"), "").unwrap();
+        let script = fixture.at("bin/systemctl");
         fs::write(&script, SYSTEMCTL).unwrap();
         fs::set_permissions(script, Permissions::from_mode(0o755)).unwrap();
-        desk
+        fixture
     }
 
     fn at(&self, below: &str) -> PathBuf {
@@ -70,13 +70,13 @@ impl Desk {
         ]
     }
 
-    fn places(&self) -> Places {
+    fn places(&self) -> Paths {
         let variables = self.variables();
         let find = |name: &str| {
             let found = variables.iter().find(|(known, _)| *known == name);
             found.map(|(_, value)| value.clone())
         };
-        Places::from_variables(find, lore::places::our_uid(), None).unwrap()
+        Paths::from_variables(find, lore::paths::our_uid(), None).unwrap()
     }
 
     fn lore_with(&self, more: &[(&str, &str)], arguments: &[&str]) -> (i32, String, String) {
@@ -90,7 +90,7 @@ impl Desk {
         self.lore_with(&[], arguments)
     }
 
-    /// What systemctl was told since the last question.
+    /// Returns the systemctl calls since the last query.
     fn told(&self) -> Vec<String> {
         let told = fs::read_to_string(self.at("record")).unwrap_or_default();
         let _ = fs::remove_file(self.at("record"));
@@ -110,13 +110,13 @@ const STOP: &str = "systemctl --user stop lored.socket lored.service";
 const DISABLE: &str = "systemctl --user disable --now lored.socket lored.service";
 const DISABLE_SOCKET: &str = "systemctl --user disable --now lored.socket";
 
-/// Units that an older version installed, or somebody changed, are told with what helps; without any, or with
-/// those of this version, nothing is wrong.
+/// Units of an older version and modified units are reported with the remedy.
+/// Nothing is reported without units or with those of this version.
 #[test]
 fn older_units_are_told() {
-    let desk = Desk::new();
+    let fixture = Fixture::new();
     let units_with = |more: &[(&str, &str)]| {
-        let (_, out, err) = desk.lore_with(more, &["doctor", "--json"]);
+        let (_, out, err) = fixture.lore_with(more, &["doctor", "--json"]);
         assert_eq!(out.matches("\"schema_version\"").count(), 1, "{out}");
         let report: Value = serde_json::from_str(&out).unwrap_or_else(|_| panic!("{out}{err}"));
         let findings = report["findings"].as_array().unwrap().clone();
@@ -126,17 +126,17 @@ fn older_units_are_told() {
     };
     let units = || units_with(&[]);
     assert_eq!(units(), None);
-    assert_eq!(desk.lore(&["service", "install"]).0, 0);
+    assert_eq!(fixture.lore(&["service", "install"]).0, 0);
     assert_eq!(units().unwrap()["state"], "good");
-    let home = desk.at("elsewhere");
-    let socket = desk.at("elsewhere.sock");
+    let home = fixture.at("elsewhere");
+    let socket = fixture.at("elsewhere.sock");
     for elsewhere in [("LORE_HOME", &home), ("LORE_SOCKET", &socket)] {
         let elsewhere = [(elsewhere.0, elsewhere.1.to_str().unwrap())];
         assert_eq!(units_with(&elsewhere), None, "they are not of these places");
     }
-    let service = fs::read_to_string(desk.unit("lored.service")).unwrap();
+    let service = fs::read_to_string(fixture.unit("lored.service")).unwrap();
     fs::write(
-        desk.unit("lored.service"),
+        fixture.unit("lored.service"),
         service.replace("Type=notify", "Type=simple"),
     )
     .unwrap();
@@ -154,35 +154,35 @@ fn older_units_are_told() {
         "{told}"
     );
     fs::write(
-        desk.unit("lored.service"),
+        fixture.unit("lored.service"),
         "[Service]\nExecStart=/bin/true\n",
     )
     .unwrap();
-    fs::remove_file(desk.unit("lored.socket")).unwrap();
+    fs::remove_file(fixture.unit("lored.socket")).unwrap();
     assert_eq!(units(), None, "somebody's own unit");
 }
 
-/// Twice is as good as once; other units are not put under a socket that listens.
+/// `install` is idempotent; other units are not installed while their socket listens.
 #[test]
 fn an_installation_may_be_repeated() {
-    let desk = Desk::new();
-    let (code, out, err) = desk.lore(&["service", "install"]);
+    let fixture = Fixture::new();
+    let (code, out, err) = fixture.lore(&["service", "install"]);
     assert_eq!(code, 0, "{err}");
     assert_eq!(out.matches("wrote ").count(), 2, "{out}");
-    assert_eq!(desk.told(), [RELOAD, RESET, ENABLE, RESTART]);
-    let service = fs::read_to_string(desk.unit("lored.service")).unwrap();
+    assert_eq!(fixture.told(), [RELOAD, RESET, ENABLE, RESTART]);
+    let service = fs::read_to_string(fixture.unit("lored.service")).unwrap();
     assert!(
         service.contains("\nExecStart=/opt/lore/lored serve\n"),
         "{service}"
     );
     assert!(!service.contains("Environment="), "{service}");
 
-    let (code, out, _) = desk.lore(&["service", "install"]);
+    let (code, out, _) = fixture.lore(&["service", "install"]);
     assert_eq!((code, out.matches("wrote ").count()), (0, 0), "{out}");
-    assert_eq!(desk.told(), [RELOAD, RESET, ENABLE, RESTART]);
+    assert_eq!(fixture.told(), [RELOAD, RESET, ENABLE, RESTART]);
 
     let moved = [("LORE_DAEMON", "/opt/other/lored")];
-    let (code, out, _) = desk.lore_with(&moved, &["service", "install", "--json"]);
+    let (code, out, _) = fixture.lore_with(&moved, &["service", "install", "--json"]);
     let reply: Value = serde_json::from_str(&out).unwrap();
     assert_eq!(
         (code, &reply["schema_version"]),
@@ -190,23 +190,24 @@ fn an_installation_may_be_repeated() {
         "{out}"
     );
     assert_eq!(reply["steps"][0]["step"], "write", "{out}");
-    assert_eq!(desk.told(), [RELOAD, STOP, RESET, ENABLE, RESTART]);
+    assert_eq!(fixture.told(), [RELOAD, STOP, RESET, ENABLE, RESTART]);
 }
 
-/// A shell with other places does not take the service with it, unless it is told to.
+/// A shell with other paths does not affect the service unless a flag requests it.
 #[test]
 fn an_installed_service_is_not_moved_by_chance() {
-    let desk = Desk::new();
-    assert_eq!(desk.lore(&["service", "install"]).0, 0);
-    let read = || ["lored.socket", "lored.service"].map(|name| fs::read_to_string(desk.unit(name)));
+    let fixture = Fixture::new();
+    assert_eq!(fixture.lore(&["service", "install"]).0, 0);
+    let read =
+        || ["lored.socket", "lored.service"].map(|name| fs::read_to_string(fixture.unit(name)));
     let before = read().map(Result::unwrap);
-    desk.told();
-    let home = desk.at("elsewhere").to_str().unwrap().to_owned();
-    let usual = desk.places().socket.to_str().unwrap().to_owned();
+    fixture.told();
+    let home = fixture.at("elsewhere").to_str().unwrap().to_owned();
+    let usual = fixture.places().socket.to_str().unwrap().to_owned();
     let moved = [("LORE_HOME", home.as_str())];
     let same_socket = [moved[0], ("LORE_SOCKET", usual.as_str())];
     for variables in [&moved[..], &same_socket] {
-        let (code, _, err) = desk.lore_with(variables, &["service", "install"]);
+        let (code, _, err) = fixture.lore_with(variables, &["service", "install"]);
         assert_eq!(code, 1);
         assert!(
             err.contains("another socket or home") && err.contains("--force"),
@@ -214,9 +215,9 @@ fn an_installed_service_is_not_moved_by_chance() {
         );
     }
     assert_eq!(read().map(Result::unwrap), before);
-    assert_eq!(desk.told(), [""; 0]);
+    assert_eq!(fixture.told(), [""; 0]);
 
-    let (code, _, err) = desk.lore_with(&moved, &["service", "install", "--force"]);
+    let (code, _, err) = fixture.lore_with(&moved, &["service", "install", "--force"]);
     assert_eq!(code, 0, "{err}");
     assert!(
         read()[1]
@@ -224,34 +225,37 @@ fn an_installed_service_is_not_moved_by_chance() {
             .unwrap()
             .contains(&format!("Environment=LORE_HOME={home}"))
     );
-    assert_eq!(desk.told(), [RELOAD, STOP, RESET, ENABLE, RESTART]);
+    assert_eq!(fixture.told(), [RELOAD, STOP, RESET, ENABLE, RESTART]);
     assert_eq!(
-        desk.lore_with(&moved, &["service", "install"]).0,
+        fixture.lore_with(&moved, &["service", "install"]).0,
         0,
         "repeated there"
     );
 }
 
-/// Only what install put there goes; what is somebody else's is neither overwritten nor removed.
+/// `uninstall` removes only installed files; foreign files are neither overwritten nor removed.
 #[test]
 fn files_of_others_stay() {
-    let desk = Desk::new();
-    assert_eq!(desk.lore(&["service", "install"]).0, 0);
+    let fixture = Fixture::new();
+    assert_eq!(fixture.lore(&["service", "install"]).0, 0);
     let own = "[Service]\nExecStart=/mine\n";
-    fs::write(desk.unit("lored.service"), own).unwrap();
-    let (code, _, err) = desk.lore(&["service", "install"]);
+    fs::write(fixture.unit("lored.service"), own).unwrap();
+    let (code, _, err) = fixture.lore(&["service", "install"]);
     assert_eq!(code, 1);
     assert!(err.contains("was not put there by lore"), "{err}");
-    desk.told();
+    fixture.told();
 
-    let (code, out, _) = desk.lore(&["service", "uninstall"]);
+    let (code, out, _) = fixture.lore(&["service", "uninstall"]);
     assert_eq!((code, out.matches("removed ").count()), (0, 1), "{out}");
-    assert_eq!(desk.told(), [DISABLE_SOCKET, RELOAD]);
-    assert!(!desk.unit("lored.socket").exists());
-    assert_eq!(fs::read_to_string(desk.unit("lored.service")).unwrap(), own);
+    assert_eq!(fixture.told(), [DISABLE_SOCKET, RELOAD]);
+    assert!(!fixture.unit("lored.socket").exists());
+    assert_eq!(
+        fs::read_to_string(fixture.unit("lored.service")).unwrap(),
+        own
+    );
 
-    fs::remove_file(desk.unit("lored.service")).unwrap();
-    let (code, out, err) = desk.lore(&["service", "uninstall"]);
+    fs::remove_file(fixture.unit("lored.service")).unwrap();
+    let (code, out, err) = fixture.lore(&["service", "uninstall"]);
     assert_eq!(
         (code, out.as_str()),
         (1, ""),
@@ -260,11 +264,11 @@ fn files_of_others_stay() {
     assert!(err.contains("no service is installed"), "{err}");
 }
 
-/// A dry run tells all and touches nothing, also where there is no systemd.
+/// A dry run reports all steps and changes nothing, also without systemd.
 #[test]
 fn a_dry_run_does_nothing() {
-    let desk = Desk::new();
-    let (code, out, _) = desk.lore(&["service", "install", "--dry-run"]);
+    let fixture = Fixture::new();
+    let (code, out, _) = fixture.lore(&["service", "install", "--dry-run"]);
     assert_eq!(code, 0);
     for told in [
         "    Type=notify\n",
@@ -273,7 +277,7 @@ fn a_dry_run_does_nothing() {
     ] {
         assert!(out.contains(told), "{told}: {out}");
     }
-    let (code, out, _) = desk.lore(&["service", "install", "--dry-run", "--system", "--json"]);
+    let (code, out, _) = fixture.lore(&["service", "install", "--dry-run", "--system", "--json"]);
     let reply: Value = serde_json::from_str(&out).unwrap();
     let steps = reply["steps"].as_array().unwrap();
     let paths: Vec<_> = steps
@@ -290,18 +294,19 @@ fn a_dry_run_does_nothing() {
         ]
     );
     let hidden = [("LORE_DAEMON", "/root/.cargo/bin/lored")];
-    let (code, _, err) = desk.lore_with(&hidden, &["service", "install", "--dry-run", "--system"]);
+    let (code, _, err) =
+        fixture.lore_with(&hidden, &["service", "install", "--dry-run", "--system"]);
     assert!(code == 1 && err.contains("/usr/local/bin"), "{err}");
 
-    assert_eq!(desk.told(), [""; 0]);
-    assert!(!desk.at(".config").exists() && !desk.at(".local").exists());
+    assert_eq!(fixture.told(), [""; 0]);
+    assert!(!fixture.at(".config").exists() && !fixture.at(".local").exists());
 }
 
-/// Without systemd, and when it refuses, the reason is told, with what to do instead.
+/// If systemd is missing or refuses, the reason and an alternative are reported.
 #[test]
 fn refusals_tell_what_to_do() {
-    let desk = Desk::new();
-    let (code, _, err) = desk.lore_with(&[("FAIL_ON", "--now")], &["service", "install"]);
+    let fixture = Fixture::new();
+    let (code, _, err) = fixture.lore_with(&[("FAIL_ON", "--now")], &["service", "install"]);
     assert_eq!(code, 1);
     for told in [
         "enable --now lored.socket` failed",
@@ -310,9 +315,9 @@ fn refusals_tell_what_to_do() {
     ] {
         assert!(err.contains(told), "{err}");
     }
-    fs::remove_file(desk.at("run/systemd/private")).unwrap();
+    fs::remove_file(fixture.at("run/systemd/private")).unwrap();
     for command in ["install", "uninstall"] {
-        let (code, _, err) = desk.lore(&["service", command]);
+        let (code, _, err) = fixture.lore(&["service", command]);
         assert_eq!(code, 1);
         assert!(err.contains("no systemd runs for this user"), "{err}");
         assert!(
@@ -320,18 +325,18 @@ fn refusals_tell_what_to_do() {
             "{err}"
         );
     }
-    let (code, _, err) = desk.lore(&["service", "install", "--root", "/x"]);
+    let (code, _, err) = fixture.lore(&["service", "install", "--root", "/x"]);
     assert!(code == 2 && err.contains("--system"), "{err}");
 }
 
-/// Serves under the lock until it is told to stop; not a test, but what the next one starts.
+/// Serves under the lock until it is stopped. Not a test: the next test starts it.
 #[test]
 #[ignore = "what another test starts as its daemon"]
 fn serve() {
-    let (Ok(places), Some(ready)) = (Places::find(None), std::env::var_os("READY")) else {
+    let (Ok(places), Some(ready)) = (Paths::find(None), std::env::var_os("READY")) else {
         return;
     };
-    lore::places::ensure_folder(&places.data).unwrap();
+    lore::paths::ensure_folder(&places.data).unwrap();
     let lock = OpenOptions::new()
         .create(true)
         .append(true)
@@ -351,14 +356,14 @@ fn serve() {
     }
 }
 
-/// A daemon as a client starts it, once it serves.
-fn client_daemon(desk: &Desk) -> Child {
-    let ready = desk.at("ready");
+/// Starts a daemon as a client does and waits until it serves.
+fn client_daemon(fixture: &Fixture) -> Child {
+    let ready = fixture.at("ready");
     nix::unistd::mkfifo(&ready, nix::sys::stat::Mode::S_IRWXU).unwrap();
     let child = Command::new(std::env::current_exe().unwrap())
         .args(["--exact", "serve", "--ignored"])
         .env_clear()
-        .envs(desk.variables())
+        .envs(fixture.variables())
         .env("READY", &ready)
         .stdout(Stdio::null())
         .spawn()
@@ -370,12 +375,12 @@ fn client_daemon(desk: &Desk) -> Child {
     child
 }
 
-/// A client's daemon is stopped before systemd's socket listens, so that nobody runs twice.
+/// A daemon that a client started is stopped before systemd's socket listens, so that no two daemons run.
 #[test]
 fn the_daemon_of_a_client_hands_over() {
-    let desk = Desk::new();
-    let mut daemon = client_daemon(&desk);
-    let (code, out, _) = desk.lore(&["service", "status", "--json"]);
+    let fixture = Fixture::new();
+    let mut daemon = client_daemon(&fixture);
+    let (code, out, _) = fixture.lore(&["service", "status", "--json"]);
     let known: Value = serde_json::from_str(&out).unwrap();
     assert_eq!(
         (code, &known["manager"]),
@@ -387,44 +392,44 @@ fn the_daemon_of_a_client_hands_over() {
     assert_eq!(known["units"][0]["state"], "active (listening)", "{out}");
 
     let stop = format!("stop lored, process {}", daemon.id());
-    let (_, out, _) = desk.lore(&["service", "install", "--dry-run"]);
+    let (_, out, _) = fixture.lore(&["service", "install", "--dry-run"]);
     assert!(out.contains(&stop), "{out}");
     assert!(
         daemon.try_wait().unwrap().is_none(),
         "a dry run stops nobody"
     );
 
-    desk.told();
-    let (code, out, err) = desk.lore(&["service", "install"]);
+    fixture.told();
+    let (code, out, err) = fixture.lore(&["service", "install"]);
     assert_eq!(code, 0, "{err}");
     assert!(out.contains(&stop.replace("stop", "stopped")), "{out}");
     assert!(!daemon.wait().unwrap().success(), "it was told to stop");
-    assert_eq!(desk.told(), [RELOAD, RESET, ENABLE, RESTART]);
-    let (code, out, _) = desk.lore(&["service", "status"]);
+    assert_eq!(fixture.told(), [RELOAD, RESET, ENABLE, RESTART]);
+    let (code, out, _) = fixture.lore(&["service", "status"]);
     assert_eq!(code, 1, "nobody serves");
     let mut lines = out.lines();
     let manager = lines.find(|line| line.starts_with("started by")).unwrap();
     assert!(manager.ends_with(" systemd"), "{out}");
 }
 
-/// What nobody manages is stopped by its name; a process whose number an earlier daemon had is left alone.
+/// A daemon without a manager is stopped by its process id; a process with a reused id is left alone.
 #[test]
 fn stop_ends_the_daemon_and_nobody_else() {
-    let desk = Desk::new();
-    let mut daemon = client_daemon(&desk);
-    let (code, out, err) = desk.lore(&["service", "stop"]);
+    let fixture = Fixture::new();
+    let mut daemon = client_daemon(&fixture);
+    let (code, out, err) = fixture.lore(&["service", "stop"]);
     assert_eq!(code, 0, "{err}");
     assert_eq!(out, format!("stopped lored, process {}\n", daemon.id()));
     assert!(!daemon.wait().unwrap().success(), "it was told to stop");
 
     let mut stranger = Command::new("sleep").arg("600").spawn().unwrap();
-    let lock = desk.places().daemon_lock();
+    let lock = fixture.places().daemon_lock();
     fs::write(&lock, format!("{}\nmanager client\n", stranger.id())).unwrap();
-    let (code, out, err) = desk.lore(&["service", "stop"]);
+    let (code, out, err) = fixture.lore(&["service", "stop"]);
     assert_eq!((code, out.as_str()), (1, ""), "as status has it");
     assert!(err.contains("no lored runs"), "{err}");
 
-    // Whoever holds the lock, and is no daemon or a manager's, is told of.
+    // A lock holder that is not a daemon, or that belongs to a manager, is reported.
     let held = OpenOptions::new().append(true).open(&lock).unwrap();
     held.lock().unwrap();
     for (who, told) in [
@@ -437,11 +442,11 @@ fn stop_ends_the_daemon_and_nobody_else() {
         ("client", "does not answer"),
     ] {
         fs::write(&lock, format!("{}\nmanager {who}\n", stranger.id())).unwrap();
-        let (code, _, err) = desk.lore(&["service", "stop"]);
+        let (code, _, err) = fixture.lore(&["service", "stop"]);
         assert!(code == 1 && err.contains(told), "{who}: {err}");
     }
     let for_all = [("LORE_SOCKET", "/run/lore/lore.sock")];
-    let (code, _, err) = desk.lore_with(&for_all, &["service", "stop"]);
+    let (code, _, err) = fixture.lore_with(&for_all, &["service", "stop"]);
     assert!(code == 1 && err.contains("sudo systemctl stop"), "{err}");
     assert!(
         stranger.try_wait().unwrap().is_none(),
@@ -449,15 +454,15 @@ fn stop_ends_the_daemon_and_nobody_else() {
     );
     stranger.kill().unwrap();
     stranger.wait().unwrap();
-    assert_eq!(desk.told(), [""; 0]);
+    assert_eq!(fixture.told(), [""; 0]);
 }
 
-/// Who holds the lock and does not answer is not killed.
+/// A lock holder that does not answer is not killed.
 #[test]
 fn a_silent_holder_is_left_alone() {
-    let desk = Desk::new();
-    let places = desk.places();
-    lore::places::ensure_folder(&places.data).unwrap();
+    let fixture = Fixture::new();
+    let places = fixture.places();
+    lore::paths::ensure_folder(&places.data).unwrap();
     let mut lock = OpenOptions::new()
         .create(true)
         .append(true)
@@ -465,20 +470,20 @@ fn a_silent_holder_is_left_alone() {
     let lock = lock.as_mut().unwrap();
     lock.lock().unwrap();
     writeln!(lock, "{}", std::process::id()).unwrap();
-    let (code, _, err) = desk.lore(&["service", "install"]);
+    let (code, _, err) = fixture.lore(&["service", "install"]);
     let told = format!(
         "process {} holds the lock and does not answer",
         std::process::id()
     );
     assert!(code == 1 && err.contains(&told), "{err}");
-    assert_eq!(desk.told(), [""; 0]);
+    assert_eq!(fixture.told(), [""; 0]);
 
-    // Neither is another daemon than the one that holds the lock.
+    // A daemon that does not hold the lock is not killed either.
     lock.set_len(0).unwrap();
     writeln!(lock, "1").unwrap();
     let listener = listen(&places);
     let peer = std::thread::spawn(move || drop(Peer::accept(&listener)));
-    let (code, _, err) = desk.lore(&["service", "install"]);
+    let (code, _, err) = fixture.lore(&["service", "install"]);
     peer.join().unwrap();
     assert!(
         code == 1 && err.contains("process 1 holds the lock, but process"),
@@ -486,14 +491,14 @@ fn a_silent_holder_is_left_alone() {
     );
 }
 
-/// Where the socket is enabled, a client starts nothing: it tells who should.
+/// If the socket unit is enabled, a client starts nothing and names the service manager that should.
 #[test]
 fn no_client_starts_a_daemon_beside_systemd() {
-    let desk = Desk::new();
-    assert_eq!(desk.lore(&["service", "install"]).0, 0);
-    let (code, _, err) = desk.lore(&["call", "status"]);
+    let fixture = Fixture::new();
+    assert_eq!(fixture.lore(&["service", "install"]).0, 0);
+    let (code, _, err) = fixture.lore(&["call", "status"]);
     assert_eq!(code, 3, "{err}");
-    let (code, _, err) = desk.lore(&["status"]);
+    let (code, _, err) = fixture.lore(&["status"]);
     assert_eq!(code, 3);
     assert!(err.contains("systemd is to start lored"), "{err}");
     assert!(
@@ -501,28 +506,27 @@ fn no_client_starts_a_daemon_beside_systemd() {
         "{err}"
     );
     assert!(
-        !desk.places().log().exists(),
+        !fixture.places().log().exists(),
         "it would be the log of what a client starts"
     );
 
-    // Once it is out, the first call starts the daemon again: here it meets that there is none.
-    desk.told();
-    assert_eq!(desk.lore(&["service", "uninstall"]).0, 0);
-    assert_eq!(desk.told(), [DISABLE, RELOAD]);
-    let (code, _, err) = desk.lore(&["status"]);
+    // After `uninstall`, the first call starts the daemon again; here no daemon program exists.
+    fixture.told();
+    assert_eq!(fixture.lore(&["service", "uninstall"]).0, 0);
+    assert_eq!(fixture.told(), [DISABLE, RELOAD]);
+    let (code, _, err) = fixture.lore(&["status"]);
     assert!(
         code == 3 && err.contains("/opt/lore/lored could not be started"),
         "{err}"
     );
 }
 
-/// Neither does it beside a daemon of systemd that holds the lock and listens elsewhere, or is just
-/// being started again.
+/// A client starts nothing either when a daemon of systemd holds the lock and listens elsewhere, or is restarting.
 #[test]
 fn the_lock_of_a_managed_daemon_is_heeded() {
     let home = tempfile::tempdir().unwrap();
     let places = support::places(home.path());
-    lore::places::ensure_folder(&places.data).unwrap();
+    lore::paths::ensure_folder(&places.data).unwrap();
     let mut lock = OpenOptions::new()
         .create(true)
         .append(true)

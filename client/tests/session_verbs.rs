@@ -1,28 +1,27 @@
-//! The verbs over sessions, messages, entities and packs: what is sent, what people are told, and
-//! how it ends.
+//! The commands for sessions, messages, entities and packs: requests, output for people, and exit codes.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
 mod support;
 
 use serde_json::Value;
 use support::cli::{lore, lore_with, parts};
-use support::desk::{Desk, reply};
+use support::fixture::{Fixture, reply};
 
-/// What runs send, by operation and arguments.
-fn check_sent(desk: &Desk, wanted: &[(&[&str], &str, &str)]) {
+/// Checks the requests that runs send: operation and arguments.
+fn check_sent(fixture: &Fixture, wanted: &[(&[&str], &str, &str)]) {
     for (arguments, operation, args) in wanted {
-        let (called, sent) = desk.sends(arguments);
+        let (called, sent) = fixture.sends(arguments);
         let [sent, args] = [&sent, *args].map(|json| serde_json::from_str::<Value>(json).unwrap());
         assert_eq!((&*called, sent), (*operation, args), "{arguments:?}");
     }
 }
 
-/// Every argument goes where it belongs; what merely stands in the environment is not said.
+/// Every argument is sent in its field; values that come only from the environment are not sent.
 #[test]
 fn sessions_are_asked_for() {
-    let desk = Desk::new();
+    let fixture = Fixture::new();
     check_sent(
-        &desk,
+        &fixture,
         &[
             (
                 &[
@@ -165,12 +164,12 @@ fn sessions_are_asked_for() {
     );
 }
 
-/// Messages, entities, packs and what they rest on are asked for as the daemon wants it.
+/// Messages, entities, packs and citations are requested in the daemon's format.
 #[test]
 fn the_rest_is_asked_for() {
-    let desk = Desk::new();
+    let fixture = Fixture::new();
     check_sent(
-        &desk,
+        &fixture,
         &[
             (
                 &[
@@ -296,7 +295,7 @@ fn the_rest_is_asked_for() {
                 "diff_session",
                 r#"{"session":"s1","a":2,"b":7}"#,
             ),
-            // As things are now: at the position that the daemon's Welcome told.
+            // The current state: at the log position of the daemon's Welcome.
             (
                 &["diff", "s1", "s2"],
                 "diff_session",
@@ -315,26 +314,26 @@ fn the_rest_is_asked_for() {
         &["pack", "--for-task", "-"],
         &["session", "create"],
     ] {
-        lore_with(desk.home(), &variables, arguments, "read");
-        assert!(!desk.last().1.contains("s9"), "{:?}", desk.last());
+        lore_with(fixture.home(), &variables, arguments, "read");
+        assert!(!fixture.last().1.contains("s9"), "{:?}", fixture.last());
     }
 }
 
-/// Texts for a pipe come from one, too, byte for byte.
+/// Texts can also come from a pipe, byte for byte.
 #[test]
 fn texts_are_read_from_standard_input() {
-    let desk = Desk::new();
+    let fixture = Fixture::new();
     lore(
-        desk.home(),
+        fixture.home(),
         &["message", "record", "--sender", "user"],
         "a\n\u{9b}b\n",
     );
     assert_eq!(
-        desk.last().1,
+        fixture.last().1,
         "{\"content\":\"a\\n\u{9b}b\\n\",\"sender\":\"user\"}"
     );
-    let output = lore(desk.home(), &["pack", "-"], "é");
-    assert_eq!(desk.last().1, r#"{"message":"é"}"#);
+    let output = lore(fixture.home(), &["pack", "-"], "é");
+    assert_eq!(fixture.last().1, r#"{"message":"é"}"#);
     let (code, out, err) = parts(output);
     assert_eq!((code, out.as_str()), (0, "before\u{9b}\n\nnow\n"));
     assert_eq!(
@@ -342,30 +341,30 @@ fn texts_are_read_from_standard_input() {
         "lore: pack p-1: 20 of 30 tokens, built before\n  history: 1 piece, 12 tokens\n  \
          left out: step 2.1 (text): budget\n"
     );
-    let output = lore(desk.home(), &["pack", "--for-task", "-"], "t");
+    let output = lore(fixture.home(), &["pack", "--for-task", "-"], "t");
     assert_eq!(
-        desk.last(),
+        fixture.last(),
         ("context_pack".into(), r#"{"query":"t"}"#.into())
     );
     assert_eq!(parts(output).1, "task\n");
 }
 
-/// Sessions are told in tables and sentences; nothing that was recorded can trick a terminal.
+/// Sessions are printed as tables and sentences; control characters never reach the terminal.
 #[test]
 fn sessions_are_told_to_people() {
-    let desk = Desk::new();
+    let fixture = Fixture::new();
     assert_eq!(
-        desk.out(&["session", "list"]),
+        fixture.out(&["session", "list"]),
         "session  state   last activity         steps  user  agents  tags  title\n\
          s1       active  2026-01-02T00:00:00Z  3            x       a, b  log\\u{1b}[31min\n\
          … more: --next c-1\n"
     );
-    let nobody = desk.run(&["session", "list", "--agent", "nobody"]);
+    let nobody = fixture.run(&["session", "list", "--agent", "nobody"]);
     assert_eq!(nobody, (1, String::new(), String::new()));
-    let created = desk.run(&["session", "create"]);
+    let created = fixture.run(&["session", "create"]);
     let warned = "lore: nearly\\u{1b} full\n".to_owned();
     assert_eq!(created, (0, "s-new\n".to_owned(), warned));
-    let shown = desk.out(&["session", "show", "s1"]);
+    let shown = fixture.out(&["session", "show", "s1"]);
     for line in [
         "session        s1\n",
         "title          log\\u{1b}in\n",
@@ -382,48 +381,48 @@ fn sessions_are_told_to_people() {
     }
     assert!(!shown.contains("user  "), "{shown}");
     assert_eq!(
-        desk.out(&["session", "update", "--topic", "x"]),
+        fixture.out(&["session", "update", "--topic", "x"]),
         "session      s1\ntitle        t\\u{202e}\ntags         a\npreferences  theme=\"dark\"\n"
     );
     assert_eq!(
-        desk.out(&["session", "fork", "s1"]),
+        fixture.out(&["session", "fork", "s1"]),
         "forked session s1 at 7 as s2\n"
     );
     assert_eq!(
-        desk.out(&["session", "lease"]),
+        fixture.out(&["session", "lease"]),
         "lease w of session s1 taken until 2026-01-01T00:00:30Z: token 8\n"
     );
     assert_eq!(
-        desk.out(&["session", "release", "--token", "8"]),
+        fixture.out(&["session", "release", "--token", "8"]),
         "lease w of session s1 released\n"
     );
     assert_eq!(
-        desk.out(&["session", "forget", "s1", "--dry-run"]),
+        fixture.out(&["session", "forget", "s1", "--dry-run"]),
         "session s1 has 1 event, 2.0 KiB: all of it would be gone for good\n"
     );
     assert_eq!(
-        desk.out(&["session", "forget", "s1", "--yes"]),
+        fixture.out(&["session", "forget", "s1", "--yes"]),
         "forgot session s1: 1 event, 2.0 KiB\n"
     );
     assert_eq!(
-        desk.out(&["session", "prune", "--strategy", "aggressive"]),
+        fixture.out(&["session", "prune", "--strategy", "aggressive"]),
         "session s1 pruned: 5000 tokens before, 900 after; 31 messages, 1 tool execution and 2 \
          entities left the working set, and stay in the log\n"
     );
     assert_eq!(
-        desk.out(&["session", "prune"]),
+        fixture.out(&["session", "prune"]),
         "session s1 has 50 tokens: nothing to do (comprehensive)\n"
     );
     assert_eq!(
-        desk.out(&["session", "unprune"]),
+        fixture.out(&["session", "unprune"]),
         "session s1 is whole: 900 tokens before, 5000 now\n"
     );
 }
 
-/// Sizes are a table that ends with how things are now.
+/// Sizes are a table that ends with the current state.
 #[test]
 fn sizes_are_told_to_people() {
-    let desk = Desk::new();
+    let fixture = Fixture::new();
     let asked: &[&str] = &[
         "session",
         "metrics",
@@ -434,44 +433,47 @@ fn sizes_are_told_to_people() {
         "5",
     ];
     let args = r#"{"session":"s1","since_ms":60000,"limit":5}"#;
-    check_sent(&desk, &[(asked, "metrics", args)]);
+    check_sent(&fixture, &[(asked, "metrics", args)]);
     assert_eq!(
-        desk.out(asked),
+        fixture.out(asked),
         "at                    position  working set  entities  tokens\n\
          2026-01-01T00:00:00Z  4         10           1         10\n\
          now                   9         9            2         30\n"
     );
 }
 
-/// What changed is told a line each, and that nothing did.
+/// Each change is printed on a line, and an empty result is reported.
 #[test]
 fn differences_are_told_to_people() {
-    let desk = Desk::new();
+    let fixture = Fixture::new();
     let lines = "~ title \"a\" -> \"b\\u{202e}\"\n+ topic \"x\"\n- preferences.n 1\n+ message m-1\n\
                  + 2 more messages\n- 1 message\n+ device sw-1, mentions: 2\n\
                  ~ site NYC, mentions: 1 -> 4\n+ step 1 x\n~ step 2 x -> y\\u{1b}\n\
                  ~ context /goal\n+ context /a b\n";
-    assert_eq!(desk.out(&["session", "diff", "--from", "2"]), lines);
-    assert_eq!(desk.out(&["diff", "2"]), lines);
-    assert_eq!(desk.out(&["diff", "9"]), "nothing changed from 9 to 9\n");
+    assert_eq!(fixture.out(&["session", "diff", "--from", "2"]), lines);
+    assert_eq!(fixture.out(&["diff", "2"]), lines);
+    assert_eq!(fixture.out(&["diff", "9"]), "nothing changed from 9 to 9\n");
 }
 
-/// Messages, entities and what an answer rested on are told in tables and sentences.
+/// Messages, entities and the citations of an answer are printed as tables and sentences.
 #[test]
 fn the_rest_is_told_to_people() {
-    let desk = Desk::new();
+    let fixture = Fixture::new();
     assert_eq!(
-        desk.out(&["message", "record", "--sender", "user", "x"]),
+        fixture.out(&["message", "record", "--sender", "user", "x"]),
         "message m-1 of session s1 (position 9): 4 tokens\n  \
          12 bytes are from a context pack, and do not count\n  device sw\\u{1b}-1\n"
     );
     assert_eq!(
-        desk.out(&["message", "list"]),
+        fixture.out(&["message", "list"]),
         "message  at                    sender  type   tokens  entities  said\n\
          m-1      2026-01-01T00:00:00Z  user    query  4       1         is it\\n\\u{202e}up\\u{9b}?\n"
     );
-    assert_eq!(desk.run(&["message", "list", "--sender", "assistant"]).0, 1);
-    let shown = desk.out(&["message", "show", "m-1"]);
+    assert_eq!(
+        fixture.run(&["message", "list", "--sender", "assistant"]).0,
+        1
+    );
+    let shown = fixture.out(&["message", "show", "m-1"]);
     assert!(
         shown.contains("tools     ping\n")
             && shown.contains("entities  device sw-1\n")
@@ -479,12 +481,12 @@ fn the_rest_is_told_to_people() {
         "{shown}"
     );
     assert_eq!(
-        desk.out(&["entity", "list"]),
+        fixture.out(&["entity", "list"]),
         "kind    name          mentions  relevance  last mentioned        part of\n\
          device  sw\\u{202e}-1  2         9.6        2026-01-02T00:00:00Z  site:NYC\n\
          in all: device 1, site 2\n"
     );
-    let shown = desk.out(&["entity", "show", "sw-1"]);
+    let shown = fixture.out(&["entity", "show", "sw-1"]);
     for line in [
         "id               7\n",
         "its parts: interface:eth0\n",
@@ -496,7 +498,7 @@ fn the_rest_is_told_to_people() {
         assert!(shown.contains(line), "{line}{shown}");
     }
     assert_eq!(
-        desk.out(&[
+        fixture.out(&[
             "entity",
             "relate",
             "device:a",
@@ -505,18 +507,18 @@ fn the_rest_is_told_to_people() {
         ]),
         "device:a connected_to ip_address:fe80::1 in session s1 (position 9)\n"
     );
-    let found = desk.out(&["entity", "resolve", "sw-1"]);
+    let found = fixture.out(&["entity", "resolve", "sw-1"]);
     assert!(
         found.contains("found as upstream\n\nnetbox says\n{\n  \"status\": \"act\\u{202e}ive\""),
         "{found}"
     );
     let told = "lore: the name is unknown\nlore: netbox does not answer\n".to_owned();
     assert_eq!(
-        desk.run(&["entity", "resolve", "nope"]),
+        fixture.run(&["entity", "resolve", "nope"]),
         (1, String::new(), told)
     );
     assert_eq!(
-        desk.out(&["why", "m-1"]),
+        fixture.out(&["why", "m-1"]),
         "message m-1 of session s1, position 4: MessageRecorded at 2026-01-01T00:00:00Z by -\n\
          was made with\n\
          pack      p-1\n\
@@ -533,7 +535,7 @@ fn the_rest_is_told_to_people() {
          pack  position\n\
          p-2   8\n"
     );
-    let (code, out, err) = desk.run(&["why", "m-9"]);
+    let (code, out, err) = fixture.run(&["why", "m-9"]);
     assert_eq!((code, err.as_str()), (1, "lore: no pack used it\n"));
     assert!(
         out.starts_with("message m-9 of session s1, position 6"),
@@ -541,10 +543,10 @@ fn the_rest_is_told_to_people() {
     );
 }
 
-/// Programs get the whole reply with its version, and refusals as JSON.
+/// Programs get the whole reply with its format version, and errors as JSON.
 #[test]
 fn programs_get_json() {
-    let desk = Desk::new();
+    let fixture = Fixture::new();
     for (arguments, operation) in [
         (&["session", "list", "--json"][..], "list_sessions"),
         (&["--json", "session", "show"], "get_session"),
@@ -554,24 +556,24 @@ fn programs_get_json() {
         (&["why", "12", "--json"], "why"),
         (&["diff", "2", "--json"], "diff_session"),
     ] {
-        let (code, out, err) = desk.run(arguments);
+        let (code, out, err) = fixture.run(arguments);
         assert_eq!((code, err.as_str()), (0, ""), "{arguments:?}");
         let (canned, _) = reply(operation, "").unwrap();
         assert_eq!(out, format!("{{\"schema_version\":1,{}\n", &canned[1..]));
     }
-    let (code, out, err) = desk.run(&["session", "close", "--json"]);
+    let (code, out, err) = fixture.run(&["session", "close", "--json"]);
     assert_eq!((code, err.as_str()), (5, ""));
     let refused: Value = serde_json::from_str(&out).unwrap();
     assert_eq!(refused["error"]["code"], "CONFLICT");
-    let (code, out, err) = desk.run(&["session", "close"]);
+    let (code, out, err) = fixture.run(&["session", "close"]);
     assert_eq!((code, out.as_str()), (5, ""));
     assert_eq!(err, "lore: the lease is lost\n  take it again\n");
 }
 
-/// What makes no sense is refused before anybody is called, and says what would.
+/// Invalid arguments are refused before any call, with a suggestion.
 #[test]
 fn nonsense_is_refused() {
-    let desk = Desk::new();
+    let fixture = Fixture::new();
     for (arguments, said) in [
         (&["session", "show", "s 1"][..], "' '"),
         (
@@ -613,21 +615,21 @@ fn nonsense_is_refused() {
         (&["diff", "s1", "7"], "s1@POSITION"),
         (&["diff", "s1@noon"], "neither a position"),
     ] {
-        let (code, out, err) = desk.run(arguments);
+        let (code, out, err) = fixture.run(arguments);
         assert_eq!((code, out.as_str()), (2, ""), "{arguments:?}: {err}");
         assert!(err.contains(said), "{arguments:?}: {err}");
     }
-    assert!(desk.sent.lock().unwrap().is_empty());
+    assert!(fixture.sent.lock().unwrap().is_empty());
 }
 
-/// Help says how sides and ids are told apart; completions know every verb.
+/// Help explains how sides and ids are distinguished; completions know every command.
 #[test]
 fn help_and_completions_know_the_verbs() {
-    let desk = Desk::new();
-    assert!(desk.out(&["diff", "--help"]).contains("digits alone"));
-    assert!(desk.out(&["pack", "--help"]).contains("lore why PACK"));
-    assert!(desk.out(&["why", "--help"]).contains("p-…"));
-    let script = desk.out(&["completions", "bash"]);
+    let fixture = Fixture::new();
+    assert!(fixture.out(&["diff", "--help"]).contains("digits alone"));
+    assert!(fixture.out(&["pack", "--help"]).contains("lore why PACK"));
+    assert!(fixture.out(&["why", "--help"]).contains("p-…"));
+    let script = fixture.out(&["completions", "bash"]);
     for verb in [
         "unprune",
         "relate",

@@ -1,4 +1,4 @@
-//! `lore setup` on sample config files of every host: what it changes, what it leaves, how it ends.
+//! `lore setup` on sample config files of every host: changes, untouched parts, and exit codes.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
 mod support;
@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 use support::cli::{lore_with, parts};
 
-/// Each host, its file below the home, and the samples of it.
+/// Each host, its file below the home, and the samples for it.
 const HOSTS: [(&str, &str, &[&str]); 6] = [
     (
         "claude-code",
@@ -46,10 +46,10 @@ const HOSTS: [(&str, &str, &[&str]); 6] = [
 
 const MACOS_VSCODE: &str = "Library/Application Support/Code/User/mcp.json";
 
-/// A home of its own, with this program on PATH.
-struct Home(tempfile::TempDir);
+/// A temporary home, with this program on PATH.
+struct TestHome(tempfile::TempDir);
 
-impl Home {
+impl TestHome {
     fn new() -> Self {
         Self(tempfile::tempdir().unwrap())
     }
@@ -69,7 +69,7 @@ impl Home {
         path
     }
 
-    /// Runs `lore setup` and gives exit code, standard output and standard error.
+    /// Runs `lore setup` and returns exit code, standard output and standard error.
     fn setup(&self, arguments: &[&str]) -> (i32, String, String) {
         let program = Path::new(env!("CARGO_BIN_EXE_lore"));
         let folder = program.parent().unwrap().to_str().unwrap().to_owned();
@@ -84,7 +84,7 @@ impl Home {
         parts(lore_with(&home, &all, &arguments, ""))
     }
 
-    /// Every file and link below the home.
+    /// Lists every file and link below the home.
     fn files(&self) -> Vec<PathBuf> {
         let mut found = Vec::new();
         let mut folders = vec![self.path("")];
@@ -112,8 +112,8 @@ fn backup(file: &Path) -> PathBuf {
     file.with_file_name(format!("{name}.lore-backup"))
 }
 
-/// The ways a text may be kept: as it is, with the line ends of another system, without the last
-/// one, with the mark that some editors put first.
+/// Returns variants of a text: unchanged, with the line ends of another system, without the last line end,
+/// with a byte order mark.
 fn variants(text: &str) -> [String; 4] {
     [
         text.to_owned(),
@@ -123,15 +123,15 @@ fn variants(text: &str) -> [String; 4] {
     ]
 }
 
-/// On every sample, however it is kept: the text is the one that stands beside it, the mode stays, a
-/// second run touches nothing, and taking the entry out gives the first text back to the byte.
+/// For every variant of every sample the result is the expected text and the mode stays.
+/// A second run changes nothing, and removing the entry restores the original bytes.
 #[test]
 fn samples_of_every_host_are_merged_and_mended() {
     for (host, below, samples) in HOSTS {
         for name in samples {
             let (before, with) = (sample(name), sample(&format!("{name}.with")));
             for (text, with) in variants(&before).into_iter().zip(variants(&with)) {
-                let home = Home::new();
+                let home = TestHome::new();
                 let file = home.write(below, &text);
                 fs::set_permissions(&file, Permissions::from_mode(0o640)).unwrap();
 
@@ -166,12 +166,12 @@ fn samples_of_every_host_are_merged_and_mended() {
     }
 }
 
-/// Where there is no file, one is made for its owner alone and goes again; an empty one, and one
-/// with an empty object, come back as they were.
+/// A missing file is created for its owner alone and removed again. An empty file and a file with an empty object
+/// are restored.
 #[test]
 fn files_that_say_nothing() {
     for (host, below, _) in HOSTS {
-        let home = Home::new();
+        let home = TestHome::new();
         let file = home.path(below);
         assert_eq!(home.setup(&[host]).0, 0);
         assert_eq!(fs::metadata(&file).unwrap().mode() & 0o777, 0o600);
@@ -192,7 +192,7 @@ fn files_that_say_nothing() {
             _ => &["", "\n", "{}", "{\n  // only this\n}\n", "// only this\n"],
         };
         for text in empty {
-            let home = Home::new();
+            let home = TestHome::new();
             let file = home.write(below, text);
             let (code, _, err) = home.setup(&[host]);
             assert_eq!((code, err.as_str()), (0, ""), "{host} {text:?}");
@@ -205,10 +205,10 @@ fn files_that_say_nothing() {
     }
 }
 
-/// What changed since the backup stays when the entry is taken out, and the first backup too.
+/// Changes after the backup stay when the entry is removed, and so does the first backup.
 #[test]
 fn what_the_host_wrote_meanwhile_stays() {
-    let home = Home::new();
+    let home = TestHome::new();
     let file = home.write(".gemini/settings.json", "{\n  \"ui\": {}\n}\n");
     home.setup(&["gemini"]);
     let text = fs::read_to_string(&file).unwrap();
@@ -232,10 +232,10 @@ fn what_the_host_wrote_meanwhile_stays() {
     assert_eq!(fs::read_to_string(&file).unwrap(), "a = 1\n\n# mine\n[b]\n");
 }
 
-/// Where what was there cannot be kept, nothing is changed.
+/// If the previous content cannot be backed up, nothing is changed.
 #[test]
 fn without_a_backup_nothing_is_changed() {
-    let home = Home::new();
+    let home = TestHome::new();
     let text = "{\"mcpServers\": {}}\n";
     let file = home.write(".cursor/mcp.json", text);
     let refused = || {
@@ -254,10 +254,10 @@ fn without_a_backup_nothing_is_changed() {
     assert_eq!(home.files(), [file], "nothing half there is left");
 }
 
-/// An entry of ours is changed where it has to be; what the person added to it stays.
+/// An existing entry of `lore` is changed only where necessary; the user's additions stay.
 #[test]
 fn an_entry_of_ours_is_mended() {
-    let home = Home::new();
+    let home = TestHome::new();
     let file = home.write(
         ".cursor/mcp.json",
         "{\n  \"mcpServers\": {\n    \"lore\": {\n      \"command\": \"/old/lore\", // mine\n      \
@@ -285,7 +285,7 @@ fn an_entry_of_ours_is_mended() {
     );
 }
 
-/// Each broken file is refused by line and column and stays as it is, as do others' entries.
+/// Each broken file is refused with line and column and stays unchanged, as do foreign entries.
 #[test]
 fn broken_and_foreign_files_are_left_alone() {
     let deep = "[".repeat(100_000);
@@ -378,7 +378,7 @@ fn broken_and_foreign_files_are_left_alone() {
         ),
     ];
     for (host, below, text, told) in cases {
-        let home = Home::new();
+        let home = TestHome::new();
         let file = home.write(below, text);
         for flag in ["--dry-run", "--remove"] {
             let (code, out, err) = home.setup(&[host, flag]);
@@ -392,10 +392,10 @@ fn broken_and_foreign_files_are_left_alone() {
     }
 }
 
-/// What is wrong stands in the JSON, too.
+/// Problems are also reported in the JSON.
 #[test]
 fn programs_read_json() {
-    let home = Home::new();
+    let home = TestHome::new();
     let file = home.write(".cursor/mcp.json", "{\n  x\n}");
     let (code, out, _) = home.setup(&["cursor", "--json"]);
     let told: Value = serde_json::from_str(&out).unwrap();
@@ -439,10 +439,10 @@ fn programs_read_json() {
     assert_eq!(run(&["--remove"])["outcome"], "absent");
 }
 
-/// With --force somebody else's entry gives way, or goes.
+/// With --force a foreign entry is replaced or removed.
 #[test]
 fn force_is_for_entries_of_others() {
-    let home = Home::new();
+    let home = TestHome::new();
     let theirs = r#"{"mcpServers": {"lore": {"url": "https://x"}, "b": {}}}"#;
     let file = home.write(".cursor/mcp.json", theirs);
     let (code, out, _) = home.setup(&["cursor", "--force"]);
@@ -471,10 +471,10 @@ fn force_is_for_entries_of_others() {
     );
 }
 
-/// Dry runs and prints change nothing; the difference names what would.
+/// Dry runs and prints change nothing; the diff shows the changes that a run would make.
 #[test]
 fn dry_runs_change_nothing() {
-    let home = Home::new();
+    let home = TestHome::new();
     let text = sample("vscode.mcp.json");
     let long = format!("{{ \"long\": \"{}\" }},", "x".repeat(5000));
     let text = text.replace("\"inputs\": [\n", &format!("\"inputs\": [\n{long}\n"));
@@ -504,10 +504,10 @@ fn dry_runs_change_nothing() {
     assert_eq!(home.files(), [file]);
 }
 
-/// A link stays one, and what it leads to is changed; one that leads nowhere is refused.
+/// A symbolic link stays and its target is changed; a dangling link is refused.
 #[test]
 fn links_are_followed() {
-    let home = Home::new();
+    let home = TestHome::new();
     let real = home.write("dotfiles/cursor.json", "{}\n");
     let link = home.path(".cursor/mcp.json");
     fs::create_dir_all(link.parent().unwrap()).unwrap();
@@ -530,10 +530,10 @@ fn links_are_followed() {
     assert!(code == 1 && err.contains("not UTF-8, from byte 7"), "{err}");
 }
 
-/// Each host's own variables and the project's folder say which file is meant.
+/// Each host's environment variables and the project's folder select the file.
 #[test]
 fn every_scope_has_its_file() {
-    let home = Home::new();
+    let home = TestHome::new();
     let at = |folder: &str| home.path(folder).to_str().unwrap().to_owned();
     for (host, variable, file) in [
         ("claude-code", "CLAUDE_CONFIG_DIR", "other/.claude.json"),
@@ -570,10 +570,10 @@ fn every_scope_has_its_file() {
     assert!(code == 1 && err.contains("HOME is not set"), "{err}");
 }
 
-/// opencode reads two names: the one with the entry counts, then the one that is there.
+/// opencode reads two file names: the file with the entry is used, otherwise the one that exists.
 #[test]
 fn opencode_has_two_names() {
-    let home = Home::new();
+    let home = TestHome::new();
     let commented = home.write(".config/opencode/opencode.jsonc", "{}");
     assert_eq!(home.setup(&["opencode"]).0, 0);
     assert!(fs::read_to_string(&commented).unwrap().contains("lore"));
@@ -585,11 +585,11 @@ fn opencode_has_two_names() {
     assert_eq!(fs::read_to_string(&plain).unwrap(), "{}");
 }
 
-/// The page shows the entries as they are printed, and the table the files that are made.
+/// The page shows the entries that are printed, and its table the files that are created.
 #[test]
 fn the_page_is_true() {
     const PAGE: &str = include_str!("../../docs/setup.md");
-    let home = Home::new();
+    let home = TestHome::new();
     let of_user = |file: &str| home.path(file.trim_start_matches("~/"));
     for (host, below, _) in HOSTS {
         let chapter = PAGE.split_once(&format!("\n### {host}\n")).unwrap().1;
@@ -611,10 +611,10 @@ fn the_page_is_true() {
     assert_eq!(PAGE.matches("\n### ").count(), HOSTS.len());
 }
 
-/// Off PATH, or behind another of its name, the program is named by its path; flags go along.
+/// If the program is not on PATH, or shadowed by another, it is named by its path; flags are included.
 #[test]
 fn the_program_is_named_so_that_it_is_found() {
-    let home = Home::new();
+    let home = TestHome::new();
     let program = env!("CARGO_BIN_EXE_lore");
     let run = |path: &str, arguments: &[&str]| -> Value {
         let arguments = [&["opencode", "--print", "--json"], arguments].concat();

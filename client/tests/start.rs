@@ -1,5 +1,5 @@
-//! Starting the daemon: once for any number of clients, and never when it is not sure that nobody
-//! serves. The daemon is this very test program, run again by a script.
+//! Starting the daemon: once for any number of clients, and never while another daemon may be serving.
+//! The daemon is this test program, executed again by a script.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
 mod support;
@@ -12,17 +12,17 @@ use std::process::{Command, Output, Stdio};
 use std::thread;
 use std::time::Duration;
 
-use lore::places::Places;
+use lore::paths::Paths;
 use lore::protocol::frame::Hello;
 use lore::start;
 use rustix::process::{Pid, Signal, kill_process};
 use support::{Peer, listen, places};
 
-/// Serves until it is killed; not a test, but what the tests start.
+/// Serves until it is killed. Not a test: the tests start it.
 #[test]
 #[ignore = "what the other tests start as their daemon"]
 fn serve() {
-    let Ok(places) = Places::find(None) else {
+    let Ok(places) = Paths::find(None) else {
         return;
     };
     let lock = OpenOptions::new()
@@ -55,7 +55,7 @@ fn starts(home: &Path) -> PathBuf {
     home.join("starts")
 }
 
-/// A script that stands for the daemon's program.
+/// Writes a script that replaces the daemon's program.
 fn script(home: &Path, body: &str) -> PathBuf {
     let path = home.join("daemon.sh");
     fs::write(&path, format!("#!/bin/sh\n{body}\n")).unwrap();
@@ -89,7 +89,7 @@ fn text(output: &Output) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr)
 }
 
-/// Ends the daemons that a test's home has seen when the test is over, however it ends.
+/// Kills the daemons that a test's home has recorded when the test ends.
 struct Cleanup(PathBuf);
 
 impl Cleanup {
@@ -107,7 +107,7 @@ impl Drop for Cleanup {
     }
 }
 
-/// Fifty clients come at once to a machine without a daemon: one is started, and serves them all.
+/// Fifty clients connect at once without a daemon: one daemon is started and serves them all.
 #[test]
 fn fifty_clients_start_one_daemon() {
     let home = tempfile::tempdir().unwrap();
@@ -123,18 +123,18 @@ fn fifty_clients_start_one_daemon() {
     }
     assert_eq!(cleanup.pids().len(), 1);
 
-    // Killed, it leaves its socket behind: the next client starts a new one.
+    // A killed daemon leaves its socket behind: the next client starts a new daemon.
     kill_process(Pid::from_raw(cleanup.pids()[0]).unwrap(), Signal::KILL).unwrap();
     let mut output = lore(home.path(), &daemon).output().unwrap();
     while output.status.code() == Some(3) && text(&output).contains("broke before") {
-        // It met the dying daemon; a write without a key is the caller's to repeat.
+        // The client met the dying daemon; a write without a key is the caller's to repeat.
         output = lore(home.path(), &daemon).output().unwrap();
     }
     assert_eq!(output.status.code(), Some(0), "{}", text(&output));
     assert_eq!(cleanup.pids().len(), 2);
 }
 
-/// A daemon that ends at once gives its last words to the client.
+/// If a daemon exits at once, the client reports its last output.
 #[test]
 fn the_words_of_a_failed_daemon_are_shown() {
     let home = tempfile::tempdir().unwrap();
@@ -144,18 +144,18 @@ fn the_words_of_a_failed_daemon_are_shown() {
     let said = text(&output);
     assert!(said.contains("the store is of version 9"), "{said}");
     assert!(said.contains("exit status: 7"), "{said}");
-    // The words of another day are not shown again.
+    // Output of an earlier start is not shown again.
     let daemon = script(home.path(), "exit 7");
     let said = text(&lore(home.path(), &daemon).output().unwrap());
     assert!(!said.contains("version 9"), "{said}");
 }
 
-/// Somebody holds the daemon's lock but does not serve: it is waited for, and none is started.
+/// If a process holds the daemon's lock but does not serve, the client waits and starts no daemon.
 #[test]
 fn a_held_lock_means_that_somebody_serves() {
     let home = tempfile::tempdir().unwrap();
     let places = places(home.path());
-    lore::places::ensure_folder(&places.data).unwrap();
+    lore::paths::ensure_folder(&places.data).unwrap();
     let lock = OpenOptions::new()
         .create(true)
         .append(true)
@@ -175,7 +175,7 @@ fn a_held_lock_means_that_somebody_serves() {
     assert!(!places.log().exists());
 }
 
-/// A missing program is named with the places that were searched.
+/// A missing program is reported with the searched places.
 #[test]
 fn a_missing_daemon_is_named() {
     let home = tempfile::tempdir().unwrap();
@@ -190,7 +190,7 @@ fn a_missing_daemon_is_named() {
     );
 }
 
-/// A socket in a folder that others may write to is not spoken to.
+/// A socket in a folder that others may write to is refused.
 #[test]
 fn an_open_folder_is_refused() {
     let home = tempfile::tempdir().unwrap();

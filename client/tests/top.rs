@@ -1,4 +1,4 @@
-//! `lore top`: a program of its own, found beside `lore` or told how to get.
+//! `lore top`: a separate program that is found next to `lore`; if it is missing, the error says how to install it.
 #![allow(clippy::unwrap_used)]
 
 use std::os::unix::fs::PermissionsExt;
@@ -23,7 +23,7 @@ fn install(program: &Path, says: &str) {
 fn the_view_is_found_and_told_all_that_was_said() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path();
-    // A copy, since the real view may stand beside the real program.
+    // A copy, because the real view may be installed next to the real program.
     std::fs::copy(env!("CARGO_BIN_EXE_lore"), path.join("lore")).unwrap();
 
     let output = lore(path, &["top"]);

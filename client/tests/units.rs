@@ -1,5 +1,4 @@
-//! The units as systemd reads them: its own tools judge them, with nothing running. What only a running
-//! systemd would show is not tried here.
+//! The systemd units: checked with systemd's offline tools. Behaviour under a running systemd is not tested here.
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
@@ -14,16 +13,16 @@ use serde_json::Value;
 use support::cli::parts;
 use tempfile::TempDir;
 
-/// The most that the system-wide service may expose, in tenths, as systemd-analyze counts.
+/// Highest exposure of the system-wide service, in tenths, as systemd-analyze counts.
 const EXPOSURE_TENTHS_MAX: u32 = 5;
 
-/// A folder with a program in it that stands for lored: verifying wants one that can be run.
-struct Bench {
+/// A folder with a program that replaces lored: verifying requires an executable.
+struct Fixture {
     folder: TempDir,
     program: PathBuf,
 }
 
-impl Bench {
+impl Fixture {
     fn new(folder: &str) -> Self {
         let bench = tempfile::tempdir().unwrap();
         let program = bench.path().join(folder).join("lored");
@@ -35,7 +34,7 @@ impl Bench {
         Self { folder, program }
     }
 
-    /// Runs a program of systemd; exit code and all that it said.
+    /// Runs a systemd tool and returns its exit code and output.
     fn systemd(&self, program: &str, arguments: &[&str]) -> (i32, String) {
         let output = Command::new(program)
             .args(arguments)
@@ -76,7 +75,7 @@ impl Bench {
         )
     }
 
-    /// Units as they are shipped, but for the program.
+    /// Writes the shipped units with the program replaced.
     fn shipped(&self, scope: &str) -> [PathBuf; 2] {
         ["lored.socket", "lored.service"].map(|name| {
             let shipped = Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -95,17 +94,17 @@ impl Bench {
 
 #[test]
 fn the_shipped_units_are_sound() {
-    let bench = Bench::new("bin");
+    let bench = Fixture::new("bin");
     for (scope, flag) in [("user", "--user"), ("system", "--system")] {
         let [socket, service] = bench.shipped(scope);
         bench.verify(flag, &[&socket, &service]);
     }
 }
 
-/// What is not sound is told: a setting of the wrong section is enough.
+/// Unsound units are reported: a setting in the wrong section is enough.
 #[test]
 fn unsound_units_are_found() {
-    let bench = Bench::new("bin");
+    let bench = Fixture::new("bin");
     let [_, service] = bench.shipped("system");
     let text = fs::read_to_string(&service).unwrap();
     fs::write(&service, text.replace("Type=notify\n", "Type=notfy\n")).unwrap();
@@ -114,10 +113,10 @@ fn unsound_units_are_found() {
     assert!(said.contains("notfy"), "{said}");
 }
 
-/// What `lore service install` would put in place, from folders with anything in their names.
+/// Units that `lore service install` would write, for folders with special characters in their names.
 #[test]
 fn units_of_odd_places_are_sound() {
-    let bench = Bench::new("a b 50% $HOME ü");
+    let bench = Fixture::new("a b 50% $HOME ü");
     let (code, out, err) = bench.lore(
         &["service", "install", "--dry-run", "--json"],
         &bench.program,
@@ -140,10 +139,10 @@ fn units_of_odd_places_are_sound() {
     bench.verify("--user", &units);
 }
 
-/// The system-wide daemon may do next to nothing to the machine.
+/// The system-wide daemon has nearly no rights on the machine.
 #[test]
 fn the_system_service_is_locked_up() {
-    let bench = Bench::new("bin");
+    let bench = Fixture::new("bin");
     let [_, service] = bench.shipped("system");
     let threshold = format!("--threshold={EXPOSURE_TENTHS_MAX}");
     let arguments = ["security", "--offline=yes", "--no-pager", &threshold];
@@ -155,16 +154,16 @@ fn the_system_service_is_locked_up() {
         "{said}"
     );
 
-    // The judge is awake: with rights given back the threshold is passed.
+    // The check is effective: with rights added, the threshold is exceeded.
     let text = fs::read_to_string(&service).unwrap();
     fs::write(&service, text.replace("SystemCallFilter=", "#")).unwrap();
     assert_ne!(bench.systemd("systemd-analyze", &arguments).0, 0);
 }
 
-/// Put into the image of a system, it is enabled there, with its user; and taken out again.
+/// Installed into a system image, the service is enabled there with its user, and can be removed again.
 #[test]
 fn the_image_of_a_system_gets_it_all() {
-    let bench = Bench::new("bin");
+    let bench = Fixture::new("bin");
     let image = bench.folder.path().join("image");
     fs::create_dir_all(image.join("etc")).unwrap();
     let root = image.to_str().unwrap();
@@ -191,8 +190,8 @@ fn the_image_of_a_system_gets_it_all() {
     assert_eq!(lore("uninstall").0, 1, "there is nothing left");
 }
 
-/// The name in the registry of MCP servers, what it starts and its version are this crate's; the
-/// fields are those of the registry's schema of 2025-12-11.
+/// The MCP registry entry's name, command and version match this crate; its fields follow the registry's
+/// schema of 2025-12-11.
 #[test]
 fn the_registry_is_told_the_truth() {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
@@ -233,7 +232,7 @@ fn the_registry_is_told_the_truth() {
             .iter()
             .all(|argument| argument["type"] == "positional")
     );
-    // crates.io shows the README, and there the registry looks for its name.
+    // The registry looks for this name in the README that crates.io shows.
     let proof = format!("mcp-name: {space}/{name}\n");
     assert!(
         fs::read_to_string(here.join("../README.md"))
@@ -243,7 +242,7 @@ fn the_registry_is_told_the_truth() {
     );
 }
 
-/// What the Debian package takes from the repository is there, and it starts nothing by itself.
+/// The repository contains all files of the Debian package, and the package starts nothing by itself.
 #[test]
 fn the_package_finds_its_files() {
     let daemon = Path::new(env!("CARGO_MANIFEST_DIR")).join("../daemon");

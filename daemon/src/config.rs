@@ -3,18 +3,18 @@
 //! of defaults.
 
 mod access;
+pub mod effective;
 mod http;
 pub mod log;
 pub mod of_project;
 mod projects;
-mod reading;
+mod read;
 mod redaction;
 mod resolvers;
 mod search;
 mod sections;
 mod service;
 mod setting;
-pub mod shown;
 #[cfg(test)]
 mod tests;
 
@@ -38,9 +38,9 @@ use crate::sessions;
 use crate::upstream;
 
 pub use http::Http;
-pub use reading::{Given, Origin, read};
+pub use read::{RawValue, ValueSource, read};
 pub use service::Service;
-pub use setting::{Acts, Setting, Takes};
+pub use setting::{EffectTime, Setting, ValueType};
 
 /// When a write is answered.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
@@ -65,9 +65,9 @@ pub struct Config {
     /// What checkpoints may take.
     pub checkpoints: checkpoints::Limits,
     /// How long sessions are in use.
-    pub sessions: sessions::Room,
+    pub sessions: sessions::SessionSettings,
     /// What is done with context packs.
-    pub packs: packs::Room,
+    pub packs: packs::PackSettings,
     /// What is set for projects.
     pub projects: ProjectSettings,
     /// What is set for documents.
@@ -83,7 +83,7 @@ pub struct Config {
     /// What is set for the process.
     pub service: Service,
     /// What words of keys say about a context's layers.
-    pub words: checkpoints::Words,
+    pub words: checkpoints::LayerWords,
     /// The MCP servers that say what names stand for, by name.
     pub resolvers: BTreeMap<String, upstream::Settings>,
     /// What derived data may take, in bytes.
@@ -256,8 +256,8 @@ impl Config {
             engine: Settings::default(),
             limits: Limits::default(),
             checkpoints: checkpoints::Limits::default(),
-            sessions: sessions::Room::default(),
-            packs: packs::Room::default(),
+            sessions: sessions::SessionSettings::default(),
+            packs: packs::PackSettings::default(),
             projects: ProjectSettings::default(),
             documents: DocumentSettings::default(),
             retention: forgetting::Rules::default(),
@@ -265,7 +265,7 @@ impl Config {
             redaction: RedactionSettings::default(),
             http: Http::default(),
             service: Service::default(),
-            words: checkpoints::Words::default(),
+            words: checkpoints::LayerWords::default(),
             resolvers: BTreeMap::new(),
             cache_bytes_max: 32 << 20,
             log: "info".to_owned(),
@@ -277,7 +277,7 @@ impl Config {
     /// # Errors
     /// [`Error`], naming file, line and key, or the variable.
     pub fn load(path: &Path) -> Result<Self, Error> {
-        Self::of(Given::load(path, std::env::vars_os())?, path)
+        Self::of(RawValue::load(path, std::env::vars_os())?, path)
     }
 
     /// Reads settings from text alone; `path` is for messages.
@@ -285,14 +285,14 @@ impl Config {
     /// # Errors
     /// [`Error`], naming file, line and key.
     pub fn parse(text: &str, path: &Path) -> Result<Self, Error> {
-        Self::of(Given::of_text(text, path)?, path)
+        Self::of(RawValue::of_text(text, path)?, path)
     }
 
     /// The settings that were given, with the defaults for those that were not.
     ///
     /// # Errors
     /// [`Error`]: what single values do not show, such as two that go together.
-    pub fn of(given: Given, path: &Path) -> Result<Self, Error> {
+    pub fn of(given: RawValue, path: &Path) -> Result<Self, Error> {
         let in_file = |error| Error::File {
             path: path.to_path_buf(),
             error: Box::new(error),

@@ -1,8 +1,8 @@
 //! The running daemon: from settings and places to a socket that answers, and back to rest.
 
-mod absent;
-mod namespace;
-mod namespaces;
+mod offline_tenants;
+mod tenant;
+mod tenants;
 #[cfg(test)]
 pub(crate) mod tests;
 
@@ -11,24 +11,24 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use lore::places::{PlaceError, Places, ensure_folder};
+use lore::paths::{Paths, PlaceError, ensure_folder};
 use lored_models::{ModelPlaces, ModelPool};
-use namespace::{Namespace, Shared};
-use namespaces::Namespaces;
+use tenant::{Shared, Tenant};
+use tenants::Tenants;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
-use crate::api::{Dispatch, Doors, Find, Gate, Guest, Peer};
+use crate::api::{Dispatch, HttpAuth, Peer, TenantHandle, TenantResolver, Transports};
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::engine::{DataFolder, OpenError};
 use crate::error::{Code, Refusal};
-use crate::live::Live;
 use crate::operation::{Context, blocking};
-use crate::prepared::Prepared;
-use crate::reload::Lives;
+use crate::privileged_init::PrivilegedInit;
+use crate::reload::ReloadableSettings;
+use crate::reloadable::Reloadable;
 use crate::service::token::{TokenError, read_or_make};
-use crate::service::{Access, Door, Lock, LockError, SocketError, bind, descriptors};
+use crate::service::{Access, ListeningSocket, Lock, LockError, SocketError, bind, descriptors};
 use crate::store;
 
 /// Why the daemon did not start, or ended.
@@ -73,19 +73,19 @@ const CLOSE_MAX: Duration = Duration::from_secs(5);
 
 /// A daemon that has its store open and its socket bound, and answers nobody yet.
 pub struct Daemon {
-    memory: Memory,
-    lives: Lives,
-    socket: Door,
-    http: Option<(TcpListener, Gate)>,
+    memory: MemoryOwner,
+    lives: ReloadableSettings,
+    socket: ListeningSocket,
+    http: Option<(TcpListener, HttpAuth)>,
     lock: Arc<Lock>,
 }
 
 /// Whose memory is served.
-enum Memory {
+enum MemoryOwner {
     /// One, for all who may connect.
-    One(Box<Namespace>),
+    One(Box<Tenant>),
     /// Each user's own.
-    OfEach(Arc<Namespaces>),
+    OfEach(Arc<Tenants>),
 }
 
 impl Daemon {
@@ -93,8 +93,8 @@ impl Daemon {
     ///
     /// # Errors
     /// [`Error`]: nothing was changed that the next start would miss.
-    pub fn open(config: &Config, places: &Places) -> Result<Self, Error> {
-        Self::open_prepared(config, places, Prepared::default())
+    pub fn open(config: &Config, places: &Paths) -> Result<Self, Error> {
+        Self::open_prepared(config, places, PrivilegedInit::default())
     }
 
     /// The same with what the program did before its first thread.
@@ -103,8 +103,8 @@ impl Daemon {
     /// As [`Self::open`].
     pub fn open_prepared(
         config: &Config,
-        places: &Places,
-        prepared: Prepared,
+        places: &Paths,
+        prepared: PrivilegedInit,
     ) -> Result<Self, Error> {
         Self::open_for(config, places, prepared, false)
     }
@@ -115,16 +115,16 @@ impl Daemon {
     /// As [`Self::open`].
     pub fn open_system_wide(
         config: &Config,
-        places: &Places,
-        prepared: Prepared,
+        places: &Paths,
+        prepared: PrivilegedInit,
     ) -> Result<Self, Error> {
         Self::open_for(config, places, prepared, true)
     }
 
     fn open_for(
         config: &Config,
-        places: &Places,
-        mut prepared: Prepared,
+        places: &Paths,
+        mut prepared: PrivilegedInit,
         everyone: bool,
     ) -> Result<Self, Error> {
         ensure_folder(&places.data)?;
@@ -138,7 +138,7 @@ impl Daemon {
         let folder = DataFolder {
             data: places.data.clone(),
         };
-        let lives = Lives::new(config);
+        let lives = ReloadableSettings::new(config);
         let model_places = ModelPlaces::of_this_program(&config.search, folder.models());
         let shared = Shared {
             config: config.clone(),
@@ -151,9 +151,9 @@ impl Daemon {
             reaches_files: !everyone,
         };
         let memory = if everyone {
-            Memory::OfEach(Namespaces::new(Arc::new(shared)))
+            MemoryOwner::OfEach(Tenants::new(Arc::new(shared)))
         } else {
-            Memory::One(Box::new(Namespace::open(&shared, folder, None)?))
+            MemoryOwner::One(Box::new(Tenant::open(&shared, folder, None)?))
         };
         let http = match config.http.listen {
             Some(_) if everyone => return Err(Error::HttpForAll),
@@ -177,8 +177,8 @@ impl Daemon {
     #[must_use]
     pub fn context(&self) -> Option<&Arc<Context>> {
         match &self.memory {
-            Memory::One(namespace) => Some(namespace.context()),
-            Memory::OfEach(_) => None,
+            MemoryOwner::One(namespace) => Some(namespace.context()),
+            MemoryOwner::OfEach(_) => None,
         }
     }
 
@@ -191,7 +191,7 @@ impl Daemon {
 
     /// What may be replaced while the daemon runs.
     #[must_use]
-    pub fn lives(&self) -> &Lives {
+    pub fn lives(&self) -> &ReloadableSettings {
         &self.lives
     }
 
@@ -200,17 +200,17 @@ impl Daemon {
     /// # Errors
     /// [`Error::WriteFailed`] when the store takes no more writes: the daemon is to be restarted.
     pub async fn run(mut self, stop: CancellationToken) -> Result<(), Error> {
-        if let Memory::One(namespace) = &mut self.memory {
+        if let MemoryOwner::One(namespace) = &mut self.memory {
             namespace.begin();
         }
         let find = self.memory.find(self.lives.access.clone());
         let limits = self.lives.limits.clone();
         let seats = descriptors::allow(limits.get().connections_max);
-        let doors = Arc::new(Doors::new(find, limits, seats, stop.clone()));
+        let doors = Arc::new(Transports::new(find, limits, seats, stop.clone()));
         if let Some((listener, gate)) = self.http {
             tokio::spawn(Arc::clone(&doors).serve_http(listener, gate));
         }
-        let Door {
+        let ListeningSocket {
             listener,
             path,
             is_inherited,
@@ -234,8 +234,8 @@ impl Daemon {
         };
         let close = async {
             match self.memory {
-                Memory::One(namespace) => namespace.close().await,
-                Memory::OfEach(namespaces) => {
+                MemoryOwner::One(namespace) => namespace.close().await,
+                MemoryOwner::OfEach(namespaces) => {
                     namespaces.close_idle(true).await;
                 }
             }
@@ -256,19 +256,19 @@ fn http_door(
     config: &Config,
     data: &Path,
     address: SocketAddr,
-) -> Result<(TcpListener, Gate), Error> {
+) -> Result<(TcpListener, HttpAuth), Error> {
     let token = read_or_make(&data.join("http.token"), Clock::System.random())?;
     let bound = std::net::TcpListener::bind(address)
         .and_then(|listener| listener.set_nonblocking(true).map(|()| listener))
         .and_then(TcpListener::from_std)
         .map_err(|source| Error::Http { address, source })?;
-    let gate = Gate::new(&token, address.port(), config.http.origins.clone());
+    let gate = HttpAuth::new(&token, address.port(), config.http.origins.clone());
     Ok((bound, gate))
 }
 
-impl Memory {
+impl MemoryOwner {
     /// Whether a peer may come in, and what it calls into.
-    fn find(&self, access: Live<Access>) -> Find {
+    fn find(&self, access: Reloadable<Access>) -> TenantResolver {
         let of_one = match self {
             Self::One(namespace) => Ok(Dispatch::new(Arc::clone(namespace.context()))),
             Self::OfEach(namespaces) => Err(Arc::clone(namespaces)),
@@ -278,7 +278,7 @@ impl Memory {
             Box::pin(async move {
                 admit(access, peer, of_one.is_err()).await?;
                 match of_one {
-                    Ok(dispatch) => Ok(Guest {
+                    Ok(dispatch) => Ok(TenantHandle {
                         dispatch,
                         stays: Box::new(()),
                     }),
@@ -295,7 +295,7 @@ impl Memory {
             Self::OfEach(namespaces) => {
                 let until_one_fails = async {
                     loop {
-                        tokio::time::sleep(namespaces::IDLE_TICK).await;
+                        tokio::time::sleep(tenants::IDLE_TICK).await;
                         if namespaces.close_idle(false).await {
                             return;
                         }
@@ -303,7 +303,7 @@ impl Memory {
                 };
                 tokio::select! {
                     () = until_one_fails => {}
-                    () = absent::run(namespaces) => {}
+                    () = offline_tenants::run(namespaces) => {}
                 }
             }
         }

@@ -17,9 +17,9 @@ const START_PAUSE: Duration = Duration::from_millis(10);
 /// No answer of a healthy daemon takes this long.
 const ANSWER_MAX: Duration = Duration::from_secs(10);
 
-type Failed = String;
+type DemoError = String;
 
-fn text(error: impl std::fmt::Display) -> Failed {
+fn text(error: impl std::fmt::Display) -> DemoError {
     error.to_string()
 }
 
@@ -27,8 +27,8 @@ fn text(error: impl std::fmt::Display) -> Failed {
 ///
 /// # Errors
 /// A sentence on what did not work; the temporary folder is gone then, too.
-pub fn run() -> Result<bool, Failed> {
-    let home = Home::make()?;
+pub fn run() -> Result<bool, DemoError> {
+    let home = DemoHome::make()?;
     lore::outln!("lored stores what your agents learn. This demo runs in a temporary folder.\n");
     let mut daemon = Daemon::start(&home)?;
     lore::outln!("1. A daemon serves on {}", home.socket().display());
@@ -95,7 +95,7 @@ pub fn run() -> Result<bool, Failed> {
         &json!({"session": step.session, "names": names}),
     )?;
     lore::outln!("6. `claude` continues from there:");
-    tell_resolutions(&found)?;
+    print_resolutions(&found)?;
     claude.record(
         "write_report",
         &json!({"text": "Two changes since the deployment."}),
@@ -122,7 +122,7 @@ pub fn run() -> Result<bool, Failed> {
 }
 
 /// Loads the context that another agent saved, changes it, and saves it again.
-fn take_over(agent: &mut Connection, session: &str, context: &Value) -> Result<(), Failed> {
+fn take_over(agent: &mut Connection, session: &str, context: &Value) -> Result<(), DemoError> {
     let latest = json!({"sessionId": session});
     let loaded = call(agent, "workflow_checkpoint_load", &latest)?;
     expect(field(&loaded, "context")?, context)?;
@@ -144,7 +144,7 @@ fn take_over(agent: &mut Connection, session: &str, context: &Value) -> Result<(
     Ok(())
 }
 
-fn tell_resolutions(reply: &Value) -> Result<(), Failed> {
+fn print_resolutions(reply: &Value) -> Result<(), DemoError> {
     let resolutions = field(reply, "resolutions")?.as_array().cloned();
     for resolution in resolutions.unwrap_or_default() {
         let name = field(&resolution, "name")?
@@ -159,13 +159,13 @@ fn tell_resolutions(reply: &Value) -> Result<(), Failed> {
     Ok(())
 }
 
-fn field<'v>(value: &'v Value, name: &str) -> Result<&'v Value, Failed> {
+fn field<'v>(value: &'v Value, name: &str) -> Result<&'v Value, DemoError> {
     value
         .get(name)
         .ok_or_else(|| format!("the reply has no `{name}`: {value}"))
 }
 
-fn expect(found: &Value, wanted: &Value) -> Result<(), Failed> {
+fn expect(found: &Value, wanted: &Value) -> Result<(), DemoError> {
     if found == wanted {
         Ok(())
     } else {
@@ -174,13 +174,13 @@ fn expect(found: &Value, wanted: &Value) -> Result<(), Failed> {
 }
 
 /// A temporary home for a daemon, removed when dropped.
-struct Home(PathBuf);
+struct DemoHome(PathBuf);
 
-impl Home {
-    fn make() -> Result<Self, Failed> {
+impl DemoHome {
+    fn make() -> Result<Self, DemoError> {
         let name = format!("lored-demo-{}", std::process::id());
         let home = std::env::temp_dir().join(name);
-        lore::places::ensure_folder(&home).map_err(text)?;
+        lore::paths::ensure_folder(&home).map_err(text)?;
         Ok(Self(home))
     }
 
@@ -189,7 +189,7 @@ impl Home {
     }
 }
 
-impl Drop for Home {
+impl Drop for DemoHome {
     fn drop(&mut self) {
         if let Err(error) = std::fs::remove_dir_all(&self.0) {
             lore::errln!("{} was not removed: {error}", self.0.display());
@@ -205,7 +205,7 @@ struct Daemon {
 }
 
 impl Daemon {
-    fn start(home: &Home) -> Result<Self, Failed> {
+    fn start(home: &DemoHome) -> Result<Self, DemoError> {
         let program = std::env::current_exe().map_err(text)?;
         let child = Command::new(program)
             .arg("serve")
@@ -224,7 +224,7 @@ impl Daemon {
         Ok(daemon)
     }
 
-    fn wait_until_ready(&mut self) -> Result<(), Failed> {
+    fn wait_until_ready(&mut self) -> Result<(), DemoError> {
         let deadline = Instant::now() + START_MAX;
         loop {
             match self.connect("demo") {
@@ -241,7 +241,7 @@ impl Daemon {
         }
     }
 
-    fn connect(&self, agent: &str) -> Result<Connection, Failed> {
+    fn connect(&self, agent: &str) -> Result<Connection, DemoError> {
         let hello = Hello {
             client: format!("demo/{}", env!("CARGO_PKG_VERSION")),
             agent: Some(agent.to_owned()),
@@ -251,7 +251,7 @@ impl Daemon {
     }
 
     /// SIGKILL: no chance to write anything down.
-    fn kill(&mut self) -> Result<(), Failed> {
+    fn kill(&mut self) -> Result<(), DemoError> {
         self.child.kill().map_err(text)?;
         self.child.wait().map(drop).map_err(text)
     }
@@ -263,7 +263,7 @@ impl Drop for Daemon {
     }
 }
 
-fn call(connection: &mut Connection, name: &str, args: &Value) -> Result<Value, Failed> {
+fn call(connection: &mut Connection, name: &str, args: &Value) -> Result<Value, DemoError> {
     let reply = connection
         .call(name, &Args::Value(args.clone()))
         .map_err(text)?;
@@ -278,17 +278,17 @@ struct McpAgent {
     session: Option<String>,
 }
 
-struct Recorded {
+struct RecordedStep {
     session: String,
     number: u64,
 }
 
 impl McpAgent {
-    fn connect(home: &Home, name: &str) -> Result<Self, Failed> {
+    fn connect(home: &DemoHome, name: &str) -> Result<Self, DemoError> {
         Self::connect_to(&home.socket(), name)
     }
 
-    fn connect_to(socket: &Path, name: &str) -> Result<Self, Failed> {
+    fn connect_to(socket: &Path, name: &str) -> Result<Self, DemoError> {
         let stream = UnixStream::connect(socket).map_err(text)?;
         stream.set_read_timeout(Some(ANSWER_MAX)).map_err(text)?;
         let lines = BufReader::new(stream.try_clone().map_err(text)?);
@@ -310,11 +310,11 @@ impl McpAgent {
         Ok(agent)
     }
 
-    fn send(&mut self, message: &Value) -> Result<(), Failed> {
+    fn send(&mut self, message: &Value) -> Result<(), DemoError> {
         writeln!(self.stream, "{message}").map_err(text)
     }
 
-    fn request(&mut self, method: &str, params: &Value) -> Result<Value, Failed> {
+    fn request(&mut self, method: &str, params: &Value) -> Result<Value, DemoError> {
         self.next_id += 1;
         let id = self.next_id;
         self.send(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}))?;
@@ -330,12 +330,12 @@ impl McpAgent {
         }
     }
 
-    fn call(&mut self, name: &str, args: &Value) -> Result<Value, Failed> {
+    fn call(&mut self, name: &str, args: &Value) -> Result<Value, DemoError> {
         let result = self.request("tools/call", &json!({"name": name, "arguments": args}))?;
         field(&result, "structuredContent").cloned()
     }
 
-    fn record(&mut self, tool: &str, result: &Value) -> Result<Recorded, Failed> {
+    fn record(&mut self, tool: &str, result: &Value) -> Result<RecordedStep, DemoError> {
         let mut args = json!({"tool": tool, "result": result});
         if let (Some(session), Some(map)) = (&self.session, args.as_object_mut()) {
             map.insert("session".to_owned(), json!(session));
@@ -346,7 +346,7 @@ impl McpAgent {
             .unwrap_or_default()
             .to_owned();
         self.session = Some(session.clone());
-        Ok(Recorded {
+        Ok(RecordedStep {
             session,
             number: field(&reply, "step")?.as_u64().unwrap_or_default(),
         })

@@ -8,15 +8,15 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser, Subcommand};
-use lore::places::{PlaceError, Places};
+use lore::paths::{Paths, PlaceError};
 use tracing_subscriber::EnvFilter;
 
-use crate::backup::make::Choices;
+use crate::backup::make::BackupOptions;
 use crate::config::log;
-use crate::convert::{Kind, Prefix};
-use crate::reload::{Lives, Reload, SetLog};
-use crate::upstream::starter;
-use crate::{demo, maintenance, reload};
+use crate::importers::{Kind, Prefix};
+use crate::reload::{Reload, ReloadableSettings, SetLog};
+use crate::upstream::broker;
+use crate::{admin, demo, reload};
 
 /// Good.
 const GOOD: u8 = 0;
@@ -191,9 +191,9 @@ enum ModelsCommand {
 /// Runs the program; the exit code says how it went.
 #[must_use]
 pub fn main() -> ExitCode {
-    if std::env::args_os().skip(1).eq([starter::SUBCOMMAND]) {
+    if std::env::args_os().skip(1).eq([broker::SUBCOMMAND]) {
         // Not for people, and the daemon tells it all that it needs.
-        let ended = starter::run().map_err(|error| error.to_string());
+        let ended = broker::run().map_err(|error| error.to_string());
         return done(ended.map(|()| true));
     }
     let args = Args::parse();
@@ -208,9 +208,9 @@ pub fn main() -> ExitCode {
     let is_system = matches!(command, Command::Serve { system: true });
     let home = std::env::var_os("LORE_HOME").filter(|home| !home.is_empty());
     let places = if is_system && home.is_none() {
-        Places::system_wide(args.socket.as_deref())
+        Paths::system_wide(args.socket.as_deref())
     } else {
-        Places::find(args.socket.as_deref())
+        Paths::find(args.socket.as_deref())
     };
     let mut places = match places {
         Ok(places) => places,
@@ -227,19 +227,19 @@ pub fn main() -> ExitCode {
     if let Command::Config(command) = command {
         return done(match command {
             ConfigCommand::Show { origin, json, dir } => {
-                maintenance::settings::show(&path, &dir, origin, json)
+                admin::settings::show(&path, &dir, origin, json)
             }
             ConfigCommand::Check { file, json } => {
-                maintenance::settings::check(&file.unwrap_or(path), json)
+                admin::settings::check(&file.unwrap_or(path), json)
             }
-            ConfigCommand::Default { write: true } => maintenance::settings::write_default(&path),
-            ConfigCommand::Default { write: false } => maintenance::settings::default(),
+            ConfigCommand::Default { write: true } => admin::settings::write_default(&path),
+            ConfigCommand::Default { write: false } => admin::settings::default(),
         });
     }
     // Whatever is written from here on is for this user alone: the doctor opens the store, too.
     rustix::process::umask(rustix::fs::Mode::RWXG | rustix::fs::Mode::RWXO);
     if let Command::Doctor { fix, json } = command {
-        return done(maintenance::doctor::run(&places, &path, fix, json));
+        return done(admin::doctor::run(&places, &path, fix, json));
     }
     let (config, given) = match reload::first(&path) {
         Ok(read) => read,
@@ -255,32 +255,32 @@ pub fn main() -> ExitCode {
         | Command::Redact { .. }
         | Command::Man { .. }
         | Command::Completions { .. } => {
-            let reload = |lives: Lives| Reload::new(&path, given, lives, set_log);
+            let reload = |lives: ReloadableSettings| Reload::new(&path, given, lives, set_log);
             serving::serve(&config, &places, is_system, reload)
         }
         Command::Demo => done(demo::run()),
-        Command::Verify { backup: None } => done(maintenance::verify(&config, &places)),
-        Command::Verify { backup: Some(dir) } => done(maintenance::backup::verify(&dir)),
+        Command::Verify { backup: None } => done(admin::verify(&config, &places)),
+        Command::Verify { backup: Some(dir) } => done(admin::backup::verify(&dir)),
         Command::Backup { dir, full: is_full } => {
-            let choices = Choices { is_full };
-            done(maintenance::backup::backup(&config, &places, &dir, choices))
+            let choices = BackupOptions { is_full };
+            done(admin::backup::backup(&config, &places, &dir, choices))
         }
         Command::Restore { dir, into } => {
             let into = into.as_deref();
-            done(maintenance::backup::restore(&config, &places, &dir, into))
+            done(admin::backup::restore(&config, &places, &dir, into))
         }
-        Command::Rebuild => done(maintenance::rebuild(&config, &places)),
-        Command::Repair { accept_head } => done(maintenance::repair(&config, &places, accept_head)),
+        Command::Rebuild => done(admin::rebuild(&config, &places)),
+        Command::Repair { accept_head } => done(admin::repair(&config, &places, accept_head)),
         Command::Files {
             path,
             include,
             exclude,
-        } => done(maintenance::files::run(
+        } => done(admin::files::run(
             &config, &places, &path, &include, &exclude,
         )),
-        Command::Models(ModelsCommand::List) => done(maintenance::models::list(&config, &places)),
+        Command::Models(ModelsCommand::List) => done(admin::models::list(&config, &places)),
         Command::Models(ModelsCommand::Add { folder }) => {
-            done(maintenance::models::add_from(&config, &places, &folder))
+            done(admin::models::add_from(&config, &places, &folder))
         }
     }
 }
@@ -303,14 +303,12 @@ fn alone(command: Command) -> Result<ExitCode, Command> {
             path,
             project,
             prefix,
-        } => maintenance::convert::run(kind, &path, project.as_deref(), prefix),
+        } => admin::import::run(kind, &path, project.as_deref(), prefix),
         Command::Config(ConfigCommand::Check {
             file: Some(file),
             json,
-        }) => maintenance::settings::check(&file, json),
-        Command::Config(ConfigCommand::Default { write: false }) => {
-            maintenance::settings::default()
-        }
+        }) => admin::settings::check(&file, json),
+        Command::Config(ConfigCommand::Default { write: false }) => admin::settings::default(),
         other => return Err(other),
     }))
 }
@@ -341,7 +339,7 @@ fn redact(
     is_check: bool,
     files: &[PathBuf],
 ) -> ExitCode {
-    let path = match (named(config), Places::find(socket)) {
+    let path = match (named(config), Paths::find(socket)) {
         (Err(why), _) => return fail(&why, USAGE),
         (Ok(Some(path)), _) => path,
         (Ok(None), Ok(places)) => places.config,
@@ -353,8 +351,8 @@ fn redact(
         Err(error) => return fail(&error.to_string(), USAGE),
     };
     done(match is_check {
-        true => maintenance::redact::check(&config, files),
-        false => maintenance::redact::print(&config, files),
+        true => admin::redact::check(&config, files),
+        false => admin::redact::print(&config, files),
     })
 }
 

@@ -5,27 +5,27 @@ mod refold;
 use std::collections::BTreeSet;
 
 use crate::checkpoints::{self, CheckpointKey};
+use crate::citations;
 use crate::documents;
 use crate::engine::{EventLookup, Fold};
 use crate::entities::{self, Source};
 use crate::events::Event;
 use crate::events::forgetting::ForgettingEvent;
 use crate::log::{
-    BLOB_NAMES, FORGOTTEN, Header, INDEX, RecordKey, Stamped, forgotten, index, names,
+    BLOB_NAMES, FORGOTTEN, Header, INDEX, LoggedEvent, RecordKey, forgotten, index, names,
 };
 use crate::messages::{self, MessageEvent};
 use crate::packs;
 use crate::projects;
-use crate::quotes;
 use crate::sessions::{self, EventEffects, SessionEvent};
 use crate::steps::{self, StepEvent};
-use crate::store::{Error, Rows, RowsMut, Space};
+use crate::store::{Error, Keyspace, Rows, RowsMut};
 
 /// Folds every kind of event: the log's index first, then each view.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Projections;
 
-const SPACES: [Space; 12] = [
+const SPACES: [Keyspace; 12] = [
     // First, so that it is emptied first when all are folded anew: the index is read from it.
     BLOB_NAMES,
     INDEX,
@@ -35,14 +35,14 @@ const SPACES: [Space; 12] = [
     messages::SPACE,
     entities::SPACE,
     packs::SPACE,
-    quotes::SPACE,
+    citations::SPACE,
     projects::SPACE,
     documents::SPACE,
     FORGOTTEN,
 ];
 
 impl Fold for Projections {
-    fn spaces(&self) -> &'static [Space] {
+    fn keyspaces(&self) -> &'static [Keyspace] {
         &SPACES
     }
 
@@ -50,7 +50,7 @@ impl Fold for Projections {
         &self,
         rows: &mut dyn RowsMut,
         past: &dyn EventLookup,
-        event: &Stamped,
+        event: &LoggedEvent,
         meta: Option<&Event>,
         record: RecordKey,
     ) -> Result<(), Error> {
@@ -86,7 +86,7 @@ impl Fold for Projections {
 /// are given.
 fn apply(
     rows: &mut dyn RowsMut,
-    event: &Stamped,
+    event: &LoggedEvent,
     meta: Option<&Event>,
     record: RecordKey,
     again: Option<&BTreeSet<CheckpointKey>>,

@@ -11,11 +11,13 @@ use lored_redact::{Rules, SharedRules};
 use tokio::sync::Notify;
 
 use crate::api::Limits;
-use crate::config::{Acts, Config, Given, settings};
-use crate::live::{LastRead, Live};
+use crate::config::{Config, EffectTime, RawValue, settings};
+use crate::reloadable::{LastReload, Reloadable};
 use crate::service::Access;
-use crate::service::manager::{News, tell};
-use crate::watching::{self, Change, Eyes, Folder, Ground, Place, Sight, Times, Watch};
+use crate::service::manager::{ManagerMessage, notify};
+use crate::watch::{
+    self, Change, DirWatcher, Folder, PathKind, Times, WatchHandle, WatchOutcome, WatchScope,
+};
 use crate::{checkpoints, forgetting, sessions};
 
 /// Sets what is logged; says why if it cannot.
@@ -23,26 +25,26 @@ pub type SetLog = Box<dyn Fn(&str) -> Result<(), String> + Send + Sync>;
 
 /// What may be replaced while it is used.
 #[derive(Clone, Debug, Default)]
-pub struct Lives {
+pub struct ReloadableSettings {
     /// What a peer may use.
-    pub limits: Live<Limits>,
+    pub limits: Reloadable<Limits>,
     /// How long sessions are in use.
-    pub sessions: Live<sessions::Room>,
+    pub sessions: Reloadable<sessions::SessionSettings>,
     /// What checkpoints may take.
-    pub checkpoints: Live<checkpoints::Limits>,
+    pub checkpoints: Reloadable<checkpoints::Limits>,
     /// What is forgotten by itself.
-    pub retention: Live<forgetting::Rules>,
+    pub retention: Reloadable<forgetting::Rules>,
     /// What words of keys say.
-    pub words: Live<checkpoints::Words>,
+    pub words: Reloadable<checkpoints::LayerWords>,
     /// Which secrets are looked for.
     pub redaction: SharedRules,
     /// Who may connect.
-    pub access: Live<Access>,
+    pub access: Reloadable<Access>,
     /// How the last reading went.
-    pub last_read: Live<LastRead>,
+    pub last_read: Reloadable<LastReload>,
 }
 
-impl Lives {
+impl ReloadableSettings {
     /// As these settings say.
     #[must_use]
     pub fn new(config: &Config) -> Self {
@@ -71,19 +73,24 @@ pub struct Reload {
     path: PathBuf,
     /// The variables as they were at the start: nobody can change them from outside.
     variables: Vec<(OsString, OsString)>,
-    started: Given,
-    now: Mutex<Given>,
-    lives: Lives,
+    started: RawValue,
+    now: Mutex<RawValue>,
+    lives: ReloadableSettings,
     set_log: Option<SetLog>,
 }
 
 impl Reload {
     /// Of a file, whose settings as they are now the daemon was started with.
     #[must_use]
-    pub fn new(path: &Path, started: Given, lives: Lives, set_log: Option<SetLog>) -> Self {
-        lives.last_read.set(LastRead {
+    pub fn new(
+        path: &Path,
+        started: RawValue,
+        lives: ReloadableSettings,
+        set_log: Option<SetLog>,
+    ) -> Self {
+        lives.last_read.set(LastReload {
             file: path.to_path_buf(),
-            ..LastRead::default()
+            ..LastReload::default()
         });
         Self {
             path: path.to_path_buf(),
@@ -99,11 +106,11 @@ impl Reload {
     /// [`Lives::last_read`] and in the log.
     pub fn read(&self) {
         let mut now = self.now.lock().unwrap_or_else(PoisonError::into_inner);
-        let read = Given::load(&self.path, self.variables.iter().cloned())
+        let read = RawValue::load(&self.path, self.variables.iter().cloned())
             .and_then(|given| Ok((Config::of(given.clone(), &self.path)?, given)));
-        let mut last = LastRead {
+        let mut last = LastReload {
             file: self.path.clone(),
-            ..LastRead::default()
+            ..LastReload::default()
         };
         match read {
             Err(error) => {
@@ -149,9 +156,9 @@ impl Reload {
                 _watch_there = leads_to.as_deref().and_then(|file| watch(file, &asked));
                 led_to = leads_to;
             }
-            told(News::Reloading);
+            report(ManagerMessage::Reloading);
             Self::read_aside(&reload).await;
-            told(News::Ready("serving"));
+            report(ManagerMessage::Ready("serving"));
         }
     }
 
@@ -165,13 +172,13 @@ impl Reload {
 }
 
 /// Watches the file; without that, SIGHUP is still heard.
-fn watch(file: &Path, asked: &Arc<Notify>) -> Option<Watch> {
+fn watch(file: &Path, asked: &Arc<Notify>) -> Option<WatchHandle> {
     let asked = Arc::clone(asked);
     let heard = move |change| match change {
         Change::Written(()) | Change::Removed(()) | Change::Rescan => asked.notify_one(),
     };
     let ground = ConfigFile::new(file).ok_or(std::io::ErrorKind::NotADirectory.into());
-    match ground.and_then(|ground| Watch::start(ground, Times::default(), heard)) {
+    match ground.and_then(|ground| WatchHandle::start(ground, Times::default(), heard)) {
         Ok(watch) => Some(watch),
         Err(error) => {
             tracing::warn!(%error, "changed settings are read on SIGHUP alone");
@@ -188,14 +195,14 @@ fn led_to(path: &Path) -> Option<PathBuf> {
     (!is_itself).then_some(real)
 }
 
-fn told(news: News<'_>) {
-    if let Err(error) = tell(news) {
+fn report(news: ManagerMessage<'_>) {
+    if let Err(error) = notify(news) {
         tracing::debug!(%error, "the service manager was not told");
     }
 }
 
 /// The keys whose values differ.
-fn changed(before: &Given, after: &Given) -> Vec<String> {
+fn changed(before: &RawValue, after: &RawValue) -> Vec<String> {
     let keys = before.origins.keys().chain(after.origins.keys());
     let mut changed: Vec<String> = keys
         .filter(|keys| before.value(keys) != after.value(keys))
@@ -207,7 +214,7 @@ fn changed(before: &Given, after: &Given) -> Vec<String> {
 }
 
 /// Those of them that act only at the next start.
-fn waiting(started: &Given, now: &Given) -> Vec<String> {
+fn waiting(started: &RawValue, now: &RawValue) -> Vec<String> {
     let mut keys: Vec<&Vec<String>> = started.origins.keys().chain(now.origins.keys()).collect();
     keys.sort();
     keys.dedup();
@@ -215,7 +222,7 @@ fn waiting(started: &Given, now: &Given) -> Vec<String> {
         .filter(|keys| started.value(keys) != now.value(keys))
         .filter(|keys| {
             let setting = settings().iter().find(|setting| setting.is_at(keys));
-            setting.is_some_and(|setting| setting.acts == Acts::NextStart)
+            setting.is_some_and(|setting| setting.acts == EffectTime::NextStart)
         })
         .map(|keys| keys.join("."))
         .collect()
@@ -229,13 +236,13 @@ struct ConfigFile {
 
 impl ConfigFile {
     fn new(path: &Path) -> Option<Self> {
-        let folder = watching::real(path.parent()?).ok()?;
+        let folder = watch::real(path.parent()?).ok()?;
         let file = folder.join(path.file_name()?);
         Some(Self { folder, file })
     }
 }
 
-impl Ground for ConfigFile {
+impl WatchScope for ConfigFile {
     type Key = ();
 
     fn what(&self) -> String {
@@ -246,25 +253,25 @@ impl Ground for ConfigFile {
         &self.folder
     }
 
-    fn place(&self, path: &Path) -> Option<Place<()>> {
+    fn place(&self, path: &Path) -> Option<PathKind<()>> {
         if path == self.folder {
-            return Some(Place::Root);
+            return Some(PathKind::Root);
         }
-        (path == self.file).then_some(Place::File(()))
+        (path == self.file).then_some(PathKind::File(()))
     }
 
     fn path(&self, (): &()) -> PathBuf {
         self.file.clone()
     }
 
-    fn open(&self, eyes: &mut Eyes) -> Result<Option<String>, String> {
+    fn open(&self, eyes: &mut DirWatcher) -> Result<Option<String>, String> {
         match eyes.watch(&self.folder)? {
-            Sight::None | Sight::Gone => Err("there is no such folder".to_owned()),
-            Sight::New | Sight::Same | Sight::Replaced => Ok(None),
+            WatchOutcome::None | WatchOutcome::Gone => Err("there is no such folder".to_owned()),
+            WatchOutcome::New | WatchOutcome::Same | WatchOutcome::Replaced => Ok(None),
         }
     }
 
-    fn folder(&self, _: &mut Eyes, _: &str) -> Result<Folder<()>, String> {
+    fn folder(&self, _: &mut DirWatcher, _: &str) -> Result<Folder<()>, String> {
         Ok(Folder::None)
     }
 }
@@ -274,7 +281,7 @@ impl Ground for ConfigFile {
 ///
 /// # Errors
 /// What is wrong with them.
-pub fn first(path: &Path) -> Result<(Config, Given), crate::config::Error> {
-    let given = Given::load(path, std::env::vars_os())?;
+pub fn first(path: &Path) -> Result<(Config, RawValue), crate::config::Error> {
+    let given = RawValue::load(path, std::env::vars_os())?;
     Ok((Config::of(given.clone(), path)?, given))
 }

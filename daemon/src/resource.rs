@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use crate::error::Refusal;
 use crate::events::Event;
-use crate::log::Stamped;
+use crate::log::LoggedEvent;
 use crate::operation::{Caller, Context, answered};
 use crate::store::Rows;
 
@@ -57,19 +57,19 @@ pub trait Resource: 'static {
     fn check(rows: &dyn Rows, id: &str) -> Result<(), Refusal>;
 
     /// What an event changes; asked for every event, so it looks at the header first.
-    fn touched(event: &Stamped, meta: Option<&Event>) -> Touched;
+    fn touched(event: &LoggedEvent, meta: Option<&Event>) -> AffectedResources;
 }
 
 /// What an event changes of a kind.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Touched {
+pub struct AffectedResources {
     /// Those whose texts are others now.
     pub ids: Vec<String>,
     /// Whether lists are.
     pub list: bool,
 }
 
-impl Touched {
+impl AffectedResources {
     /// One of them; `list` when it is new, gone, or listed otherwise.
     #[must_use]
     pub fn one(id: impl Into<String>, list: bool) -> Self {
@@ -102,9 +102,9 @@ pub struct Entry {
     pub bytes: Option<u64>,
 }
 
-type Listing = Pin<Box<dyn Future<Output = Result<Page, Refusal>> + Send>>;
-type Choosing = Pin<Box<dyn Future<Output = Result<Vec<Entry>, Refusal>> + Send>>;
-type Reading = Pin<Box<dyn Future<Output = Result<String, Refusal>> + Send>>;
+type ResourceLister = Pin<Box<dyn Future<Output = Result<Page, Refusal>> + Send>>;
+type ResourceCompleter = Pin<Box<dyn Future<Output = Result<Vec<Entry>, Refusal>> + Send>>;
+type ResourceReader = Pin<Box<dyn Future<Output = Result<String, Refusal>> + Send>>;
 
 /// One line of the table.
 #[derive(Clone, Copy)]
@@ -119,11 +119,11 @@ pub struct Kind {
     pub sentence: &'static str,
     /// The media type of each text.
     pub mime: &'static str,
-    list: fn(Arc<Context>, Caller, Option<String>) -> Listing,
-    candidates: fn(Arc<Context>, Caller) -> Choosing,
-    read: fn(Arc<Context>, Caller, String) -> Reading,
+    list: fn(Arc<Context>, Caller, Option<String>) -> ResourceLister,
+    candidates: fn(Arc<Context>, Caller) -> ResourceCompleter,
+    read: fn(Arc<Context>, Caller, String) -> ResourceReader,
     check: fn(&dyn Rows, &str) -> Result<(), Refusal>,
-    touched: fn(&Stamped, Option<&Event>) -> Touched,
+    touched: fn(&LoggedEvent, Option<&Event>) -> AffectedResources,
 }
 
 impl Kind {
@@ -168,7 +168,7 @@ impl Kind {
 
     /// What an event changes of this kind.
     #[must_use]
-    pub fn touched(&self, event: &Stamped, meta: Option<&Event>) -> Touched {
+    pub fn touched(&self, event: &LoggedEvent, meta: Option<&Event>) -> AffectedResources {
         (self.touched)(event, meta)
     }
 

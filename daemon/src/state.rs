@@ -4,18 +4,18 @@ use std::sync::Arc;
 
 use lore::protocol::AsOf;
 
-use crate::engine::{Fold, Published};
+use crate::engine::{Fold, PublishedState};
 use crate::error::{Code, Refusal};
 use crate::events::Event;
-use crate::log::{KEPT, Log, Position, RecordKey, ScopeOf};
+use crate::log::{EventScope, KEPT, Log, Position, RecordKey};
 use crate::operation::{Context, Moment};
 use crate::sessions;
-use crate::store::{Bytes, Direction, Error, Memory, Rows, Space, Visit};
+use crate::store::{Bytes, Direction, Error, Keyspace, MemoryStore, RowVisitor, Rows};
 
 /// Rows to answer from. The log is always whole; views are as of the moment asked for.
 pub struct State {
-    live: Arc<Published>,
-    past: Option<Memory>,
+    live: Arc<PublishedState>,
+    past: Option<MemoryStore>,
     position: Position,
 }
 
@@ -79,20 +79,20 @@ impl State {
         project: Option<&str>,
         moment: Moment,
         up_to: Position,
-    ) -> Result<(Memory, Position), Error> {
+    ) -> Result<(MemoryStore, Position), Error> {
         let log = Log::new(&self.live.snapshot);
         let mut events: Vec<(Position, RecordKey)> = Vec::new();
         for line in sessions::lineage(&self.live.snapshot, session)? {
-            let scope = ScopeOf::Session(&line.session);
+            let scope = EventScope::Session(&line.session);
             let up_to = up_to.min(line.up_to);
             events.extend(log.stream(scope, Position(0), up_to, usize::MAX)?);
         }
-        let around = [project.map(ScopeOf::Project), Some(ScopeOf::Global)];
+        let around = [project.map(EventScope::Project), Some(EventScope::Global)];
         for scope in around.into_iter().flatten() {
             events.extend(log.stream(scope, Position(0), up_to, usize::MAX)?);
         }
         events.sort_unstable();
-        let mut memory = Memory::new();
+        let mut memory = MemoryStore::new();
         let mut last = Position(0);
         for (position, record) in events {
             let event = log.event(record, position)?;
@@ -114,7 +114,7 @@ impl State {
 
     /// The last durable state that this is, or looks back from.
     #[must_use]
-    pub fn published(&self) -> &Published {
+    pub fn published(&self) -> &PublishedState {
         &self.live
     }
 
@@ -126,7 +126,7 @@ impl State {
 }
 
 impl Rows for State {
-    fn get(&self, space: Space, key: &[u8]) -> Result<Option<Bytes>, Error> {
+    fn get(&self, space: Keyspace, key: &[u8]) -> Result<Option<Bytes>, Error> {
         match &self.past {
             Some(past) if !KEPT.contains(&space) => past.get(space, key),
             _ => self.live.snapshot.get(space, key),
@@ -135,11 +135,11 @@ impl Rows for State {
 
     fn scan(
         &self,
-        space: Space,
+        space: Keyspace,
         low: &[u8],
         high: &[u8],
         direction: Direction,
-        visit: Visit<'_>,
+        visit: RowVisitor<'_>,
     ) -> Result<(), Error> {
         match &self.past {
             Some(past) if !KEPT.contains(&space) => past.scan(space, low, high, direction, visit),
@@ -215,7 +215,7 @@ mod tests {
             let (bench, commits) = live(&history);
             let dir = tempfile::tempdir().unwrap();
             let store = store_of(dir.path(), &commits);
-            let published = Arc::new(Published {
+            let published = Arc::new(PublishedState {
                 snapshot: store.snapshot(),
                 tail: bench.tail,
             });
@@ -227,7 +227,7 @@ mod tests {
                 };
                 state.back_to(&Projections, session, &as_of)
             };
-            let mut then = Memory::new();
+            let mut then = MemoryStore::new();
             let mut walked = Vec::new();
             let log = Log::new(&bench.rows);
             log.walk(Position(1), &mut |event, record| {

@@ -67,12 +67,12 @@ impl Tokens {
     }
 
     /// Frees what was loaded; the next use loads it again. A count under way is not disturbed.
-    pub fn let_go(&self) {
+    pub fn release(&self) {
         *self.lock() = None;
     }
 
     /// Frees what was loaded unless it was used within the last `idle`.
-    pub fn let_go_when_idle(&self, idle: Duration) {
+    pub fn release_when_idle(&self, idle: Duration) {
         let mut loaded = self.lock();
         if loaded
             .as_ref()
@@ -408,14 +408,14 @@ mod tests {
                 .collect()
         });
         assert!(loaded.iter().all(|one| Arc::ptr_eq(one, &loaded[0])));
-        tokens.let_go_when_idle(Duration::from_secs(3600));
+        tokens.release_when_idle(Duration::from_secs(3600));
         assert!(tokens.is_loaded(), "it was used just now");
         let held = Arc::downgrade(&loaded[0]);
         drop(loaded);
-        tokens.let_go_when_idle(Duration::ZERO);
+        tokens.release_when_idle(Duration::ZERO);
         assert!(!tokens.is_loaded() && held.upgrade().is_none());
         assert_eq!(tokens.count("hello world"), 2);
-        tokens.let_go();
+        tokens.release();
         assert!(!tokens.is_loaded());
     }
 }

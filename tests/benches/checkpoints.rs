@@ -1,4 +1,4 @@
-//! Checkpoints over the socket, against LangGraph's `SqliteSaver` in its own process and an echo.
+//! Checkpoints over the socket, against LangGraph's `SqliteSaver` in process and an echo server.
 //!
 //! Targets 7 to 10 of docs/performance.md. `cargo bench -p tests --bench checkpoints`;
 //! `LORE_BENCH_LANGGRAPH` names a Python that has the package langgraph-checkpoint-sqlite.
@@ -17,10 +17,10 @@ use tests::bench::{
 const LORED: &str = env!("CARGO_BIN_EXE_lored-under-test");
 const SAVE: &str = "workflow_checkpoint_save";
 const LOAD: &str = "workflow_checkpoint_load";
-/// Bytes that the reply of a save has, about.
+/// Approximate size of a save's reply, in bytes.
 const REPLY_BYTES: usize = 256;
 
-/// How large contexts are, and how often one is saved.
+/// Size of the contexts and number of saves.
 #[derive(Debug, Clone, Copy)]
 struct Plan {
     name: &'static str,
@@ -45,11 +45,11 @@ const PLANS: [Plan; 3] = [
         saves: 31,
     },
 ];
-/// Loads of the latest and of any, each.
+/// Number of loads of the latest checkpoint, and of loads of a random one.
 const LOADS: usize = 100;
 
 fn main() -> ExitCode {
-    if let Some(code) = tests::bench::Echo::serve_if_asked() {
+    if let Some(code) = tests::bench::EchoClient::serve_if_asked() {
         return code;
     }
     bench_main(true, env!("CARGO_TARGET_TMPDIR"), run)
@@ -68,7 +68,7 @@ fn run(setup: &Setup) {
     }
 }
 
-/// Contexts step by step, the same for every side.
+/// Returns contexts step by step, the same for every side.
 fn contexts(setup: &Setup, plan: Plan) -> Vec<String> {
     let mut context = Context::new(11, plan.bytes);
     (0..setup.size(plan.saves, 11))
@@ -80,15 +80,15 @@ fn contexts(setup: &Setup, plan: Plan) -> Vec<String> {
         .collect()
 }
 
-/// What one side needs for a run of saves and loads.
-struct Run {
+/// Inputs of one side for a run of saves and loads.
+struct SideRun {
     save: Figure,
     load_latest: Figure,
     load_older: Figure,
     bytes: f64,
 }
 
-impl From<SqliteSaver> for Run {
+impl From<SqliteSaver> for SideRun {
     fn from(run: SqliteSaver) -> Self {
         Self {
             save: run.save,
@@ -109,7 +109,7 @@ fn compare(setup: &Setup, plan: Plan) {
     let (mut ours, mut theirs) = (Vec::new(), Vec::new());
     for _ in 0..setup.rounds {
         ours.push(save_and_load(setup, &contexts));
-        theirs.extend(sqlite_saver(&setup.dir, file.path(), LOADS).map(Run::from));
+        theirs.extend(sqlite_saver(&setup.dir, file.path(), LOADS).map(SideRun::from));
     }
     let heads = ["p50 us", "p99 us", "x p50", "x p99"];
     print_row(
@@ -117,14 +117,14 @@ fn compare(setup: &Setup, plan: Plan) {
         &heads.map(str::to_owned),
     );
     for (what, of) in [
-        ("save", (|run| run.save) as fn(&Run) -> Figure),
+        ("save", (|run| run.save) as fn(&SideRun) -> Figure),
         ("load the latest", |run| run.load_latest),
         ("load any by its id", |run| run.load_older),
     ] {
-        let of = |runs: &[Run]| runs.iter().map(of).collect::<Vec<Figure>>();
+        let of = |runs: &[SideRun]| runs.iter().map(of).collect::<Vec<Figure>>();
         print_beside(what, &of(&ours), &of(&theirs));
     }
-    let kib = |runs: &[Run]| median(runs.iter().map(|run| run.bytes / 1024.0));
+    let kib = |runs: &[SideRun]| median(runs.iter().map(|run| run.bytes / 1024.0));
     print_row("  KiB on disk, lored", &[format!("{:.0}", kib(&ours))]);
     if theirs.is_empty() {
         println!("  no langgraph-checkpoint-sqlite (LORE_BENCH_LANGGRAPH: a Python that has it)");
@@ -135,7 +135,7 @@ fn compare(setup: &Setup, plan: Plan) {
     }
 }
 
-/// A row of ours with its ratios, and one of theirs.
+/// Prints a row for the daemon with its ratios, and one for the other side.
 fn print_beside(what: &str, ours: &[Figure], theirs: &[Figure]) {
     let columns = |figures: &[Figure]| {
         [
@@ -156,7 +156,7 @@ fn print_beside(what: &str, ours: &[Figure], theirs: &[Figure]) {
     }
 }
 
-/// A daemon of its own, and a connection to it.
+/// A separate daemon and a connection to it.
 struct Daemon {
     home: Home,
     _server: Server,
@@ -176,7 +176,7 @@ impl Daemon {
         }
     }
 
-    /// Calls an operation whose arguments are ready; how long it took, and the reply.
+    /// Calls an operation with encoded arguments; returns the duration and the reply.
     fn call(&mut self, name: &str, args: &Args) -> (Duration, Vec<u8>) {
         let began = Instant::now();
         let reply = self.connection.call(name, args).expect("the call is good");
@@ -195,7 +195,7 @@ impl Daemon {
         (took, of("checkpointId"))
     }
 
-    /// Loads a checkpoint, which has to be that of a step.
+    /// Loads a checkpoint and checks that it belongs to `step`.
     fn load(&mut self, args: &str, step: usize) -> Duration {
         let (took, reply) = self.call(LOAD, &Args::Json(args.into()));
         let reply = String::from_utf8_lossy(&reply);
@@ -209,7 +209,7 @@ impl Daemon {
     }
 }
 
-fn save_and_load(setup: &Setup, contexts: &[String]) -> Run {
+fn save_and_load(setup: &Setup, contexts: &[String]) -> SideRun {
     let mut daemon = Daemon::start(setup);
     let (saves, ids): (Vec<Duration>, Vec<String>) = contexts
         .iter()
@@ -230,7 +230,7 @@ fn save_and_load(setup: &Setup, contexts: &[String]) -> Run {
         let wall = trips.iter().sum();
         Figure::of(trips, 1, wall)
     };
-    Run {
+    SideRun {
         save: figure(saves),
         load_latest: figure(latest),
         load_older: figure(older),
@@ -238,7 +238,7 @@ fn save_and_load(setup: &Setup, contexts: &[String]) -> Run {
     }
 }
 
-/// Target 10: a context that is already the latest costs a look at it, and no flush.
+/// Target 10: saving a context that equals the latest costs a comparison and no flush.
 fn unchanged(setup: &Setup, title: &str) {
     let context = Context::new(11, setup.size(200 << 10, 10 << 10)).json();
     let mut daemon = Daemon::start(setup);

@@ -18,7 +18,7 @@ use tests::bench::{
 const LORED: &str = env!("CARGO_BIN_EXE_lored-under-test");
 const LORE: &str = env!("CARGO_BIN_EXE_lore-under-test");
 const SCRATCH: &str = env!("CARGO_TARGET_TMPDIR");
-/// Makes this program a null server on its standard streams: each line is answered with the argument.
+/// Runs this program as a null server on standard streams: each line is answered with the argument.
 const SERVE: &str = "--serve-lines";
 
 fn main() -> ExitCode {
@@ -53,7 +53,7 @@ fn run(setup: &Setup) {
     }
 }
 
-/// Prints two sides' p50 and the ratio.
+/// Prints the p50 of both sides and their ratio.
 fn print_two(title: &str, ours: (&str, &[Figure]), theirs: (&str, &[Figure])) {
     print_row(title, &["p50 us", "p99 us", "x p50"].map(str::to_owned));
     for (name, figures) in [ours, theirs] {
@@ -124,15 +124,15 @@ fn compile_trivial() -> PathBuf {
     program
 }
 
-/// A server that is spoken to over its standard streams, a line at a time.
-struct Lines {
+/// A line-based server on its standard streams.
+struct LineServer {
     child: Child,
     input: ChildStdin,
     output: BufReader<ChildStdout>,
     line: String,
 }
 
-impl Lines {
+impl LineServer {
     fn start(command: &mut Command) -> Self {
         let mut child = command
             .stdin(Stdio::piped())
@@ -159,7 +159,7 @@ impl Lines {
     }
 }
 
-impl Drop for Lines {
+impl Drop for LineServer {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
@@ -171,7 +171,7 @@ fn mcp(setup: &Setup) {
     let home = Home::new(&setup.dir, LORED);
     let _daemon = home.start();
     home.call("create_session", r#"{"session":"bench"}"#);
-    let mut lore = Lines::start(
+    let mut lore = LineServer::start(
         Command::new(LORE)
             .arg("mcp")
             .env("LORE_HOME", home.path())
@@ -196,7 +196,7 @@ fn mcp(setup: &Setup) {
         "the call is refused: {answer}"
     );
     let own = std::env::current_exe().expect("a program knows where it is");
-    let mut null = Lines::start(Command::new(own).args(["--bench", SERVE, &answer]));
+    let mut null = LineServer::start(Command::new(own).args(["--bench", SERVE, &answer]));
     let (mut ours, mut theirs) = (Vec::new(), Vec::new());
     for _ in 0..setup.rounds {
         ours.push(one_by_one(setup.duration, |count| {
@@ -213,14 +213,14 @@ fn mcp(setup: &Setup) {
     );
 }
 
-/// Starts, in milliseconds, and resident memory, in KiB, of one side.
+/// Start times in milliseconds and resident memory in KiB of one side.
 #[derive(Default)]
-struct Starts {
+struct StartFigures {
     milliseconds: Vec<f64>,
     rss: Vec<f64>,
 }
 
-impl Starts {
+impl StartFigures {
     fn add(&mut self, ready_after: Duration, rss: u64) {
         self.milliseconds.push(ready_after.as_secs_f64() * 1e3);
         self.rss.push(rss as f64);
@@ -245,7 +245,7 @@ impl Starts {
     }
 }
 
-fn print_starts(title: &str, sides: &[(&str, &Starts)], redis: Option<&Starts>) {
+fn print_starts(title: &str, sides: &[(&str, &StartFigures)], redis: Option<&StartFigures>) {
     print_row(
         title,
         &["start ms", "RSS MiB", "x start", "x RSS"].map(str::to_owned),
@@ -259,7 +259,7 @@ fn print_starts(title: &str, sides: &[(&str, &Starts)], redis: Option<&Starts>) 
     }
 }
 
-/// Targets 19 and 20 for an existing empty store.
+/// Targets 19 and 20 for an empty store.
 fn starts_empty(setup: &Setup) {
     let idle = idle(setup);
     let home = Home::new(&setup.dir, LORED);
@@ -269,7 +269,7 @@ fn starts_empty(setup: &Setup) {
         redis.start();
         redis.stop();
     }
-    let (mut ours, mut theirs) = (Starts::default(), Starts::default());
+    let (mut ours, mut theirs) = (StartFigures::default(), StartFigures::default());
     for _ in 0..setup.size(21, 3) {
         let daemon = home.start();
         ours.add(daemon.ready_after, rss_kib(daemon.pid()));
@@ -279,7 +279,7 @@ fn starts_empty(setup: &Setup) {
             redis.stop();
         }
     }
-    // Memory is looked at when all is quiet.
+    // Memory is measured when the daemon is idle.
     let daemon = home.start();
     if let Some(redis) = &mut redis {
         redis.start();
@@ -296,7 +296,7 @@ fn starts_empty(setup: &Setup) {
     print_starts(&title, &[("lored", &ours)], theirs);
 }
 
-/// How long nothing happens before memory is looked at.
+/// Idle time before memory is measured.
 fn idle(setup: &Setup) -> Duration {
     let seconds = std::env::var("LORE_BENCH_IDLE_SECONDS")
         .ok()
@@ -304,7 +304,7 @@ fn idle(setup: &Setup) -> Duration {
     Duration::from_secs(seconds.unwrap_or(if setup.small { 1 } else { 60 }))
 }
 
-/// Drives a server in bursts of a second until it has taken so many bytes of results.
+/// Drives a server in bursts of a second until it has received `bytes` of results.
 fn fill<P: Peer>(bytes: usize, connect: impl Fn(usize) -> P + Sync) {
     let load = Load {
         clients: 16,
@@ -339,8 +339,8 @@ fn with_events(setup: &Setup) {
     fill_lored(bytes);
     std::thread::sleep(idle);
     let settled_rss = rss_kib(daemon.pid());
-    let mut settled = Starts::default();
-    let mut burst = Starts::default();
+    let mut settled = StartFigures::default();
+    let mut burst = StartFigures::default();
     for _ in 0..rounds {
         daemon.kill();
         daemon = home.start();
@@ -351,7 +351,7 @@ fn with_events(setup: &Setup) {
         daemon.kill();
         daemon = home.start();
         burst.add(daemon.ready_after, rss_kib(daemon.pid()));
-        // Until the next burst nothing is left of this one.
+        // Nothing of this burst is left at the next one.
         std::thread::sleep(if setup.small {
             Duration::ZERO
         } else {
@@ -367,7 +367,7 @@ fn with_events(setup: &Setup) {
         fill(bytes, |client| {
             Redis::connect(&socket, format!("stream:{client}"))
         });
-        let mut theirs = Starts::default();
+        let mut theirs = StartFigures::default();
         for _ in 0..rounds {
             redis.stop();
             theirs.add(redis.start(), redis.rss_kib());

@@ -1,4 +1,4 @@
-//! Reads over the socket against an echo on the same runtime, and how they grow.
+//! Reads over the socket against an echo on the same runtime, and their growth with the store.
 //!
 //! Targets 6, 11, 22 and 23b of docs/performance.md. `cargo bench -p tests --bench reads`
 
@@ -10,25 +10,25 @@ use tests::bench::{
 };
 
 const LORED: &str = env!("CARGO_BIN_EXE_lored-under-test");
-/// Request of an echo, in bytes: about what a small call has.
+/// Size of an echo request in bytes, about that of a small call.
 const REQUEST: usize = 64;
 
 fn main() -> ExitCode {
-    if let Some(code) = tests::bench::Echo::serve_if_asked() {
+    if let Some(code) = tests::bench::EchoClient::serve_if_asked() {
         return code;
     }
     bench_main(false, env!("CARGO_TARGET_TMPDIR"), run)
 }
 
-/// A daemon with steps in it.
-struct Known {
+/// A daemon with recorded steps.
+struct Workload {
     home: Home,
     _daemon: Server,
     steps: usize,
 }
 
-impl Known {
-    /// So many steps of 1 KB in the session `bench-0`, or in as many sessions.
+impl Workload {
+    /// Records `steps` of 1 KB in the session `bench-0`, or spread over `sessions` sessions.
     fn new(setup: &Setup, steps: usize, sessions: usize) -> Self {
         let home = Home::new(&setup.dir, LORED);
         let daemon = home.start();
@@ -54,7 +54,7 @@ impl Known {
         }
     }
 
-    /// One call after the other.
+    /// Times sequential calls.
     fn time(
         &self,
         setup: &Setup,
@@ -106,7 +106,7 @@ fn run(setup: &Setup) {
         one_by_one(setup.duration, |_| echo.trip())
     };
     println!("\nReads, one client, against a tokio echo on a Unix socket");
-    let known = Known::new(setup, setup.size(1000, 50), 1);
+    let known = Workload::new(setup, setup.size(1000, 50), 1);
     points(setup, &known, &time_echo);
     resolve(setup, &known, &time_echo);
     extraction(setup, &known);
@@ -114,8 +114,8 @@ fn run(setup: &Setup) {
     growth(setup);
 }
 
-/// Target 6: a read by number or position costs little more than its bytes on the socket.
-fn points(setup: &Setup, known: &Known, time_echo: &dyn Fn(usize) -> Figure) {
+/// Target 6: a read by number or position costs little more than the transfer of its bytes.
+fn points(setup: &Setup, known: &Workload, time_echo: &dyn Fn(usize) -> Figure) {
     let last = known.steps as u64;
     compare(
         setup,
@@ -151,7 +151,7 @@ fn points(setup: &Setup, known: &Known, time_echo: &dyn Fn(usize) -> Figure) {
 }
 
 /// Target 22: names over a session of 1000 steps.
-fn resolve(setup: &Setup, known: &Known, time_echo: &dyn Fn(usize) -> Figure) {
+fn resolve(setup: &Setup, known: &Workload, time_echo: &dyn Fn(usize) -> Figure) {
     let kinds = ["ID", "DATE", "URL", "EMAIL", "AUTHOR_EMAIL"];
     compare(
         setup,
@@ -190,9 +190,9 @@ fn resolve(setup: &Setup, known: &Known, time_echo: &dyn Fn(usize) -> Figure) {
     );
 }
 
-/// Target 23b: a result of 1 MB is read, taken apart and searched when it is first asked for: for one
-/// type, and then by `get_step` for all of them, with 1 MB and what was found on the way back.
-fn extraction(setup: &Setup, known: &Known) {
+/// Target 23b: a result of 1 MB is read, parsed and searched on the first request: for one type, and then by
+/// `get_step` for all types, with 1 MB and the matches in the reply.
+fn extraction(setup: &Setup, known: &Workload) {
     let title = "extraction of 1 MB, first time";
     if !setup.wants(title) {
         return;
@@ -230,19 +230,19 @@ fn extraction(setup: &Setup, known: &Known) {
     }
 }
 
-/// Calls that a measurement of growth makes: few, so that they do not grow what they measure.
+/// Calls of a growth measurement: few, because recording calls would grow the measured store.
 const CALLS: usize = 300;
 
-/// Target 11, as far as steps go: nothing costs more because much is known.
+/// Target 11 for steps: the cost of an operation does not grow with the store.
 fn growth(setup: &Setup) {
     let sizes = [setup.size(10_000, 1000), 100];
     let title = "any of the steps in one session";
     compare_sizes(setup, "get_step", title, sizes, |steps| {
-        Known::new(setup, steps, 1).time_get(setup)
+        Workload::new(setup, steps, 1).time_get(setup)
     });
     let title = "the same 100 steps of one session";
     compare_sizes(setup, "get_step", title, sizes, |steps| {
-        let known = Known::new(setup, steps, 1);
+        let known = Workload::new(setup, steps, 1);
         known.time(setup, "get_step", |random| {
             let step = steps as u64 - random.below(100);
             format!(r#"{{"session":"bench-0","step":{step}}}"#)
@@ -250,21 +250,21 @@ fn growth(setup: &Setup) {
     });
     let title = "sessions of one step";
     compare_sizes(setup, "get_step", title, sizes, |steps| {
-        Known::new(setup, steps, steps).time_first_of_any_session(setup)
+        Workload::new(setup, steps, steps).time_first_of_any_session(setup)
     });
     compare_sizes(
         setup,
         "record_step",
         "steps in one session",
         sizes,
-        |steps| Known::new(setup, steps, 1).time_record(),
+        |steps| Workload::new(setup, steps, 1).time_record(),
     );
     compare_sizes(
         setup,
         "record_step",
         "sessions of one step",
         sizes,
-        |steps| Known::new(setup, steps, steps).time_record(),
+        |steps| Workload::new(setup, steps, steps).time_record(),
     );
 }
 

@@ -1,7 +1,8 @@
-//! What search costs: each mode beside an echo, full text beside tantivy and SQLite's FTS5, taking in, memory.
+//! Search costs: each mode against an echo, full text against tantivy and SQLite's FTS5, ingestion, memory.
 //!
 //! Targets 16 and 18 of docs/performance.md. `cargo bench -p tests --bench search`
-//! `LORE_BENCH_SECOND_TIER` is how many chunks the second tier embeds, 1000: each takes it tens of milliseconds.
+//! `LORE_BENCH_SECOND_TIER` is the number of chunks that the second tier embeds (1000): each takes tens of
+//! milliseconds.
 #![expect(clippy::disallowed_methods, reason = "it measures what time brings")]
 
 use std::hint::black_box;
@@ -9,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use lored_retrieval::text::{Addition, Change, Kind, TextIndex, Unit, key};
+use lored_retrieval::text::{Change, IndexedText, Kind, NewText, TextIndex, key};
 use serde_json::{Value, json};
 use tantivy::collector::TopDocs;
 use tantivy::query::QueryParser;
@@ -23,16 +24,16 @@ use tests::bench::{
 const LORED: &str = env!("CARGO_BIN_EXE_lored-under-test");
 /// Sections of a file, each of which becomes a chunk.
 const SECTIONS: usize = 100;
-/// Different queries, asked in turn.
+/// Number of different queries, used in turn.
 const QUERIES: usize = 100;
-/// Units that are indexed in one go.
+/// Texts in an indexing batch.
 const BATCH: usize = 200;
-/// Fresh text of an index that is written down when it is so much, in bytes; as the daemon does.
+/// Size of the in-memory segment at which it is written to disk, in bytes; the same as in the daemon.
 const FRESH_BYTES_MAX: u64 = 24 << 20;
 const POLL: Duration = Duration::from_millis(50);
 
 fn main() -> ExitCode {
-    if let Some(code) = tests::bench::Echo::serve_if_asked() {
+    if let Some(code) = tests::bench::EchoClient::serve_if_asked() {
         return code;
     }
     bench_main(false, env!("CARGO_TARGET_TMPDIR"), run)
@@ -60,7 +61,7 @@ fn scratch(setup: &Setup) -> tempfile::TempDir {
     folder.expect("a folder for the benchmark's data")
 }
 
-/// Target 18: both indexes made from the same texts in one thread, without the texts.
+/// Target 18: both indexes built from the same texts in one thread, without stored texts.
 fn indexing(setup: &Setup, texts: &[String]) {
     let title = "index of texts alone";
     if !setup.wants(title) {
@@ -103,8 +104,8 @@ fn index_ours(folder: &Path, texts: &[String]) {
         let changes: Vec<Change> = (0..)
             .zip(batch)
             .map(|(number, text)| {
-                Change::Add(Addition {
-                    unit: Unit {
+                Change::Add(NewText {
+                    unit: IndexedText {
                         key: key(position, number),
                         kind: Kind::Document,
                         group: position,
@@ -118,17 +119,17 @@ fn index_ours(folder: &Path, texts: &[String]) {
             .collect();
         index.apply(&changes, position).expect("units are added");
         if index.counts().fresh_bytes >= FRESH_BYTES_MAX {
-            index.settle().expect("units are written");
+            index.flush().expect("units are written");
         }
     }
-    index.settle().expect("units are written");
+    index.flush().expect("units are written");
 }
 
 fn index_tantivy(folder: &Path, texts: &[String]) {
     let _ = tantivy_of(folder, texts);
 }
 
-/// An index as ours is: words and how often they come, no texts, no positions.
+/// Builds an index like ours: words and their frequencies, no texts, no positions.
 fn tantivy_of(folder: &Path, texts: &[String]) -> (Index, Field) {
     let mut schema = Schema::builder();
     let words = TextFieldIndexing::default()
@@ -149,7 +150,7 @@ fn tantivy_of(folder: &Path, texts: &[String]) -> (Index, Field) {
     (index, field)
 }
 
-/// tantivy, searched in process for the ten best.
+/// tantivy, searched in process for the top ten.
 struct Tantivy {
     reader: IndexReader,
     parser: QueryParser,
@@ -181,7 +182,7 @@ impl Tantivy {
     }
 }
 
-/// A daemon that has taken in files of so many texts.
+/// A daemon that has ingested files with the texts.
 struct Library {
     home: Home,
     daemon: Option<Server>,
@@ -211,7 +212,7 @@ impl Library {
         library
     }
 
-    /// Starts the daemon, again; the second tier embeds so many chunks, if any.
+    /// Starts the daemon again; `second_tier` is the number of chunks that the second tier embeds.
     fn start(&mut self, second_tier: Option<usize>) {
         if let Some(daemon) = self.daemon.take() {
             daemon.stop();
@@ -228,7 +229,7 @@ impl Library {
         daemon.map_or(0, |daemon| rss_anon_kib(daemon.pid()) / 1024)
     }
 
-    /// Waits until something is so; how long that took, and the most memory meanwhile in MiB.
+    /// Waits for a condition; returns the duration and the peak memory in MiB.
     fn until(&self, mut is_so: impl FnMut(&Home) -> bool) -> (Duration, u64) {
         let began = Instant::now();
         let mut most = 0;
@@ -239,7 +240,7 @@ impl Library {
         (began.elapsed(), most.max(self.rss_anon_mib()))
     }
 
-    /// Times calls of `search_documents`, each of another query.
+    /// Times calls of `search_documents`, each with another query.
     fn time(&self, duration: Duration, queries: &[String], search_type: &str) -> Figure {
         let mut client = self.client();
         let bodies: Vec<String> = queries
@@ -265,7 +266,7 @@ fn asked(query: &str, search_type: &str) -> String {
     json!({"query": query, "search_type": search_type}).to_string()
 }
 
-/// What the index says of itself.
+/// Returns the status of the index.
 fn index_of(home: &Home) -> Value {
     let summary = home.call("get_index_summary", r#"{"detail_level":"comprehensive"}"#);
     summary.get("index").cloned().unwrap_or_default()
@@ -275,7 +276,7 @@ fn number(of: &Value, name: &str) -> u64 {
     of.get(name).and_then(Value::as_u64).unwrap_or(0)
 }
 
-/// Targets 16 and 18c, and memory: taken in, searched, embedded, idle.
+/// Targets 16 and 18c, and memory: during ingestion, search, embedding, and idle.
 fn documents(setup: &Setup, texts: &[String], queries: &[String]) {
     if !setup.wants("search_documents") {
         return;
@@ -303,7 +304,7 @@ fn documents(setup: &Setup, texts: &[String], queries: &[String]) {
     );
 }
 
-/// The folder becomes a source; until all of it is found, with vectors of the first tier.
+/// Adds the folder as a source and waits until all of it is searchable, with first-tier vectors.
 fn take_in(library: &Library) {
     let args = json!({"path": library.folder, "watch": false}).to_string();
     library.home.call("add_source", &args);
@@ -326,7 +327,7 @@ fn take_in(library: &Library) {
     );
 }
 
-/// The second tier embeds what it may, and ranks from then on.
+/// Runs the second tier up to its limit; it ranks from then on.
 fn embed(setup: &Setup, library: &mut Library) {
     let most = std::env::var("LORE_BENCH_SECOND_TIER").ok();
     let most = most.and_then(|text| text.parse().ok());
@@ -344,7 +345,7 @@ fn embed(setup: &Setup, library: &mut Library) {
     );
 }
 
-/// The four modes beside an echo of as many bytes as an answer's.
+/// Times the four modes against an echo with replies of the same size.
 fn modes(
     setup: &Setup,
     library: &Library,
@@ -366,7 +367,7 @@ fn modes(
     compare(setup, &format!("search_documents, {tier}"), &sides);
 }
 
-/// Full text over the socket, beside tantivy in process and an echo together, and beside FTS5.
+/// Times full text over the socket, against tantivy in process plus an echo, and against FTS5.
 fn beside_others(
     setup: &Setup,
     library: &Library,
@@ -425,14 +426,14 @@ fn beside_others(
     }
 }
 
-/// How long nothing happens before memory is looked at.
+/// Idle time before memory is measured.
 fn idle(setup: &Setup) -> Duration {
     let seconds = std::env::var("LORE_BENCH_IDLE_SECONDS").ok();
     let seconds = seconds.and_then(|text| text.parse().ok());
     Duration::from_secs(seconds.unwrap_or(if setup.small { 1 } else { 60 }))
 }
 
-/// Target 18b: an index of messages, with vectors of the first tier, made anew from the log.
+/// Target 18b: an index of messages with first-tier vectors, rebuilt from the log.
 fn messages(setup: &Setup, corpus: &Corpus) {
     let title = "messages";
     if !setup.wants(title) {
@@ -459,7 +460,7 @@ fn messages(setup: &Setup, corpus: &Corpus) {
     daemon.stop();
     let mut found = Vec::new();
     for _ in 0..setup.rounds {
-        // None is there when the daemon was stopped before it had begun one.
+        // The index is missing if the daemon stopped before it created one.
         let _ = std::fs::remove_dir_all(home.path().join("data/index"));
         let daemon = home.start();
         let began = Instant::now();

@@ -1,4 +1,4 @@
-//! What sessions know: context packs, recognition of entities, messages, and how they grow.
+//! Session operations: context packs, entity recognition, messages, and their growth with the store.
 //!
 //! Targets 11, 23 and 24 of docs/performance.md. `cargo bench -p tests --bench sessions`
 
@@ -15,7 +15,7 @@ use tests::bench::{
 const LORED: &str = env!("CARGO_BIN_EXE_lored-under-test");
 
 fn main() -> ExitCode {
-    if let Some(code) = tests::bench::Echo::serve_if_asked() {
+    if let Some(code) = tests::bench::EchoClient::serve_if_asked() {
         return code;
     }
     bench_main(false, env!("CARGO_TARGET_TMPDIR"), run)
@@ -29,12 +29,12 @@ fn run(setup: &Setup) {
     growth(setup);
 }
 
-/// The name of a device, as the packs recognise it.
+/// Returns the name of a device in a form that the entity packs recognise.
 fn device(number: u64) -> String {
     format!("dc{:03}-leaf-{:03}", number / 100, number % 100)
 }
 
-/// Prose of about `bytes` that names devices, one about every 200 bytes.
+/// Returns prose of about `bytes` with a device name about every 200 bytes.
 fn prose(random: &mut Random, bytes: usize, mut name: impl FnMut(&mut Random) -> String) -> String {
     const WORDS: [&str; 24] = [
         "The",
@@ -77,17 +77,17 @@ fn prose(random: &mut Random, bytes: usize, mut name: impl FnMut(&mut Random) ->
     text
 }
 
-/// Entities that each message of a [`Talk`] names.
+/// Entities named in each message of a [`SessionDaemon`].
 const NAMED_EACH: u64 = 2;
 
-/// A daemon with one session, `bench-0`, that knows so many devices.
-struct Talk {
+/// A daemon with one session, `bench-0`, and known devices.
+struct SessionDaemon {
     home: Home,
     _daemon: Server,
     entities: u64,
 }
 
-impl Talk {
+impl SessionDaemon {
     fn new(setup: &Setup, messages: u64, entities: u64) -> Self {
         let home = Home::new(&setup.dir, LORED);
         let daemon = home.start();
@@ -123,12 +123,11 @@ impl Talk {
         }
     }
 
-    /// One of its devices.
     fn any(&self, random: &mut Random) -> String {
         device(random.below(self.entities))
     }
 
-    /// A call with a body made from how often it was called.
+    /// Times a call whose body depends on the number of previous calls.
     fn time(
         &self,
         setup: &Setup,
@@ -142,14 +141,14 @@ impl Talk {
         })
     }
 
-    /// Texts of 1 KB that name its devices, made beforehand: few, so that they stay in caches.
+    /// Prepares texts of 1 KB that name its devices: few, so that they stay in caches.
     fn texts(&self) -> Vec<String> {
         let mut random = Random::new(13);
         let texts = (0..64).map(|_| prose(&mut random, 1024, |random| self.any(random)));
         texts.collect()
     }
 
-    /// Few calls that record a message, so that they do not grow what they measure.
+    /// Times few calls that record a message, because they grow the measured store.
     fn time_record(&self) -> Figure {
         let mut client = self.client("record_message");
         let bodies: Vec<Vec<u8>> = self.texts().iter().map(|text| message(text)).collect();
@@ -162,23 +161,23 @@ impl Talk {
     }
 }
 
-/// Calls that a measurement of growth makes when they record something.
+/// Calls of a growth measurement that records something.
 const CALLS: usize = 300;
 
-/// The arguments of a `record_message`. The text has nothing that JSON escapes.
+/// Returns the arguments of a `record_message`. The text contains nothing that JSON escapes.
 fn message(text: &str) -> Vec<u8> {
     format!(r#"{{"session":"bench-0","sender":"user","content":"{text}"}}"#).into_bytes()
 }
 
-/// Target 23: a context pack of 4000 tokens, from much.
+/// Target 23: a context pack of 4000 tokens from many candidates.
 fn context_packs(setup: &Setup) {
     let title = "context pack of 4000 tokens";
     if !setup.wants(title) {
         return;
     }
     let messages = setup.size(10_000, 200) as u64;
-    let talk = Talk::new(setup, messages, messages / 2);
-    // What is newest is long, so that the pack is full.
+    let talk = SessionDaemon::new(setup, messages, messages / 2);
+    // The newest messages are long, so that the pack is full.
     let mut random = Random::new(17);
     let steps = [(); 3].map(|()| {
         let result = prose(&mut random, 8 << 10, |random| talk.any(random));
@@ -229,7 +228,7 @@ fn context_packs(setup: &Setup) {
     );
 }
 
-/// Target 24: recognition in process, with few names known and with many, in the same text.
+/// Target 24: recognition in process, with few and with many known names, in the same text.
 fn recognition(setup: &Setup) {
     let title = "recognition";
     if !setup.wants(title) {
@@ -280,7 +279,7 @@ fn recognition(setup: &Setup) {
     }
 }
 
-/// One text, searched with each of the gazetteers; the last one is the baseline.
+/// Searches one text with each gazetteer; the last one is the baseline.
 fn table(
     setup: &Setup,
     title: &str,
@@ -312,13 +311,13 @@ fn table(
     }
 }
 
-/// What a message costs beside a step of the same size, and what the entities in it cost.
+/// The cost of a message compared with a step of the same size, and the cost of its entities.
 fn messages(setup: &Setup) {
     let title = "recording 1 KB of prose";
     if !setup.wants(title) {
         return;
     }
-    let talk = Talk::new(setup, 500, 1000);
+    let talk = SessionDaemon::new(setup, 500, 1000);
     let plain = vec![prose(&mut Random::new(23), 1024, |_| "it".to_owned())];
     let naming = talk.texts();
     let time = |operation, texts: &[String], body: &dyn Fn(&str) -> Vec<u8>| {
@@ -352,26 +351,27 @@ fn messages(setup: &Setup) {
     );
 }
 
-/// What is compared, and how it is timed.
-type Side<'s> = (&'s str, Box<dyn Fn() -> Figure + 's>);
+/// A label and its timed operation.
+type BenchSide<'s> = (&'s str, Box<dyn Fn() -> Figure + 's>);
 
-/// Target 11: nothing costs more because much is known.
+/// Target 11: the cost of an operation does not grow with the store.
 fn growth(setup: &Setup) {
     let [many, few] = [setup.size(10_000, 1000) as u64, 100];
     let names = [many, few].map(|entities| format!("{entities} known entities"));
     let [of_many, of_few] = &names;
-    let table = |operation: &str, time: &dyn Fn(&Talk) -> Figure| {
+    let table = |operation: &str, time: &dyn Fn(&SessionDaemon) -> Figure| {
         if !setup.wants(operation) {
             return;
         }
-        let [many, few] = [many, few].map(|known| Talk::new(setup, known / NAMED_EACH, known));
-        let sides: [Side<'_>; 2] = [
+        let [many, few] =
+            [many, few].map(|known| SessionDaemon::new(setup, known / NAMED_EACH, known));
+        let sides: [BenchSide<'_>; 2] = [
             (of_many, Box::new(|| time(&many))),
             (of_few, Box::new(|| time(&few))),
         ];
         compare(setup, operation, &sides);
     };
-    table("record_message", &Talk::time_record);
+    table("record_message", &SessionDaemon::time_record);
     table("list_entities, the first 50", &|talk| {
         talk.time(setup, "list_entities", |_, _| {
             r#"{"session":"bench-0","limit":50}"#.to_owned()

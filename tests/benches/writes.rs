@@ -31,9 +31,9 @@ fn main() -> ExitCode {
     bench_main(true, env!("CARGO_TARGET_TMPDIR"), run)
 }
 
-/// Who takes the writes; each starts on a fresh folder for each measurement.
+/// The system under test; each starts on a fresh folder for each measurement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Side {
+enum BenchSide {
     Lored,
     BareLog,
     LoneAppend,
@@ -41,7 +41,7 @@ enum Side {
     Sqlite,
 }
 
-impl Side {
+impl BenchSide {
     const fn name(self) -> &'static str {
         match self {
             Self::Lored => "lored",
@@ -57,23 +57,33 @@ fn run(setup: &Setup) {
     println!("\nDurable record_step, {}", setup.flush());
     for (name, load) in PLAN {
         if setup.wants(name) {
-            let sides: &[Side] = match (load.clients, load.in_flight, load.bytes) {
-                (1, ..) => &[Side::Lored, Side::LoneAppend, Side::BareLog, Side::Redis],
-                (16, 1, 1024) => &[Side::Lored, Side::BareLog, Side::Redis, Side::Sqlite],
-                _ => &[Side::Lored, Side::BareLog, Side::Redis],
+            let sides: &[BenchSide] = match (load.clients, load.in_flight, load.bytes) {
+                (1, ..) => &[
+                    BenchSide::Lored,
+                    BenchSide::LoneAppend,
+                    BenchSide::BareLog,
+                    BenchSide::Redis,
+                ],
+                (16, 1, 1024) => &[
+                    BenchSide::Lored,
+                    BenchSide::BareLog,
+                    BenchSide::Redis,
+                    BenchSide::Sqlite,
+                ],
+                _ => &[BenchSide::Lored, BenchSide::BareLog, BenchSide::Redis],
             };
             compare(setup, name, load, true, sides);
         }
     }
     let name = "64 clients, relaxed durability";
     if setup.wants(name) {
-        let sides = [Side::Lored, Side::BareLog, Side::Redis];
+        let sides = [BenchSide::Lored, BenchSide::BareLog, BenchSide::Redis];
         compare(setup, name, load(64, 1, 1024), false, &sides);
     }
 }
 
-fn compare(setup: &Setup, name: &str, load: Load, durable: bool, sides: &[Side]) {
-    let mut found: Vec<(Side, Vec<Figure>)> =
+fn compare(setup: &Setup, name: &str, load: Load, durable: bool, sides: &[BenchSide]) {
+    let mut found: Vec<(BenchSide, Vec<Figure>)> =
         sides.iter().map(|side| (*side, Vec::new())).collect();
     for _ in 0..setup.rounds {
         for (side, figures) in &mut found {
@@ -107,7 +117,7 @@ fn compare(setup: &Setup, name: &str, load: Load, durable: bool, sides: &[Side])
                 cpu => format!("{cpu:.1}"),
             },
         ];
-        if *side != Side::Lored {
+        if *side != BenchSide::Lored {
             let ratios: [fn(&Figure) -> f64; 3] = [|f| f.per_second, |f| f.p50, |f| f.p99];
             columns.extend(ratios.map(|of| format!("{:.3}", ratio_of_medians(&ours, figures, of))));
         }
@@ -115,7 +125,7 @@ fn compare(setup: &Setup, name: &str, load: Load, durable: bool, sides: &[Side])
     }
 }
 
-fn one(setup: &Setup, side: Side, load: Load, durable: bool) -> Option<Figure> {
+fn one(setup: &Setup, side: BenchSide, load: Load, durable: bool) -> Option<Figure> {
     let body = |client: usize, count: u64| {
         let mut random = Random::new(client as u64 * 64 + count);
         let session = format!("bench-{}", client % 16);
@@ -123,7 +133,7 @@ fn one(setup: &Setup, side: Side, load: Load, durable: bool) -> Option<Figure> {
     };
     let (dir, duration) = (&setup.dir, setup.duration);
     match side {
-        Side::Lored => {
+        BenchSide::Lored => {
             let home = Home::new(dir, LORED);
             if !durable {
                 home.configure("durability = \"relaxed\"\n");
@@ -143,12 +153,12 @@ fn one(setup: &Setup, side: Side, load: Load, durable: bool) -> Option<Figure> {
             // The warm-up took a tenth more.
             Some(figure.with_cpu(used, duration.mul_f64(1.1)))
         }
-        Side::BareLog => {
+        BenchSide::BareLog => {
             let log = BareLog::new(dir, durable);
             Some(measure(load, duration, |_| log.client(), body))
         }
-        Side::LoneAppend => Some(lone_append(dir, duration, &body(0, 0))),
-        Side::Redis => {
+        BenchSide::LoneAppend => Some(lone_append(dir, duration, &body(0, 0))),
+        BenchSide::Redis => {
             let flush = if durable { "always" } else { "everysec" };
             let mut server = RedisServer::find(dir, flush)?;
             server.start();
@@ -159,6 +169,6 @@ fn one(setup: &Setup, side: Side, load: Load, durable: bool) -> Option<Figure> {
             let used = server.cpu_seconds() - before;
             Some(figure.with_cpu(used, duration.mul_f64(1.1)))
         }
-        Side::Sqlite => sqlite_writers(dir, load.clients, load.bytes, duration),
+        BenchSide::Sqlite => sqlite_writers(dir, load.clients, load.bytes, duration),
     }
 }

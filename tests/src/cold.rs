@@ -1,4 +1,4 @@
-//! A home in which `lore` starts the daemon when nobody serves, as on a person's machine.
+//! A home in which `lore` starts the daemon when none is running, as on a person's machine.
 
 use std::os::unix::net::UnixStream;
 use std::process::{Command, Output, Stdio};
@@ -12,18 +12,18 @@ use crate::{Home, until};
 const GONE_MAX: Duration = Duration::from_secs(30);
 
 /// A home without a daemon, and the programs; tests use [`cold!`](crate::cold).
-pub struct Cold {
+pub struct ColdHome {
     /// The home.
     pub home: Home,
     lore: &'static str,
     lored: &'static str,
 }
 
-impl Cold {
-    /// A fresh home for these two programs.
+impl ColdHome {
+    /// Creates a home for these two programs.
     ///
     /// # Panics
-    /// When there is no place for temporary folders.
+    /// When the temporary folder cannot be created.
     #[must_use]
     pub fn new(lore: &'static str, lored: &'static str) -> Self {
         Self {
@@ -33,7 +33,7 @@ impl Cold {
         }
     }
 
-    /// `lore` with arguments, in this home alone.
+    /// Returns a command for `lore` with arguments, restricted to this home.
     #[must_use]
     pub fn lore(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(self.lore);
@@ -54,10 +54,10 @@ impl Cold {
         self.lore(arguments).output().expect("lore runs")
     }
 
-    /// A line as a person types it, in a folder of its own, with `lore` on the path.
+    /// Returns a command that runs a shell line in a separate folder, with `lore` on the path.
     ///
     /// # Panics
-    /// When that folder cannot be made.
+    /// When that folder cannot be created.
     #[must_use]
     pub fn shell(&self, line: &str) -> Command {
         let (programs, work) = (
@@ -82,20 +82,20 @@ impl Cold {
         command
     }
 
-    /// Runs `lore` and reads what it prints.
+    /// Runs `lore` and parses its output as JSON.
     ///
     /// # Panics
-    /// When that is no JSON.
+    /// When the output is not JSON.
     pub fn json(&self, arguments: &[&str]) -> Value {
         let output = self.run(arguments);
         serde_json::from_slice(&output.stdout)
             .unwrap_or_else(|error| panic!("{arguments:?}: {error}: {output:?}"))
     }
 
-    /// The daemon's process; it is started when nobody serves.
+    /// Returns the daemon's process id; the call starts a daemon if none is running.
     ///
     /// # Panics
-    /// When it does not say.
+    /// When the status has no process id.
     #[must_use]
     pub fn pid(&self) -> u64 {
         self.json(&["call", "status", "{}"])
@@ -114,8 +114,8 @@ impl Cold {
     }
 }
 
-impl Drop for Cold {
-    /// Ends the daemon that a call started, whoever it was.
+impl Drop for ColdHome {
+    /// Stops the daemon that any call has started.
     fn drop(&mut self) {
         let Ok(stream) = UnixStream::connect(self.home.socket()) else {
             return;

@@ -1,5 +1,5 @@
-//! `lored` with an allocator that counts: whoever connects to the socket that `LORE_ALLOCATIONS` names
-//! reads the number of allocations so far, and their bytes.
+//! `lored` with a counting allocator: a connection to the socket that `LORE_ALLOCATIONS` names reads the number of
+//! allocations so far, and their bytes.
 //!
 //! Only the cost goldens run it. A reallocation counts as an allocation of the bytes that it adds.
 
@@ -24,14 +24,14 @@ fn main() -> ExitCode {
     lored::program::main()
 }
 
-/// Listens before the daemon starts, from a thread that the daemon knows nothing of.
+/// Listens before the daemon starts, on a thread that the daemon does not manage.
 fn report_on(socket: &OsStr) -> std::io::Result<()> {
     let listener = UnixListener::bind(socket)?;
     std::thread::spawn(move || {
         for stream in listener.incoming() {
             let now = ALLOCATOR.stats();
             let count = now.allocations + now.reallocations;
-            // A reader that went away needs no answer.
+            // The reader may have closed the connection.
             let _ = stream.and_then(|mut stream| write!(stream, "{count} {}", now.bytes_allocated));
         }
     });

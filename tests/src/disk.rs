@@ -1,11 +1,11 @@
-//! What stands on the disk: files of a folder, what they take, and what stands between them and a daemon.
+//! Files on disk: listings, disk usage, and libraries that intercept a daemon's file calls.
 
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::SystemTime;
 
-/// Every file below a folder, in order. What goes meanwhile is left out.
+/// Lists every file below a folder, sorted. Files that vanish meanwhile are omitted.
 ///
 /// # Panics
 /// When the folder itself cannot be read.
@@ -30,17 +30,17 @@ pub fn files(folder: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// What all files of a data folder take on the disk, in bytes, but for the reserve.
+/// Returns the disk usage of a data folder's files in bytes, without the ballast file.
 #[must_use]
 pub fn taken_bytes(data: &Path) -> u64 {
     let files = files(data).into_iter();
     let counted = files.filter(|file| file.file_name().is_some_and(|name| name != "reserve"));
     let taken = counted.filter_map(|file| file.symlink_metadata().ok());
-    // Blocks are of 512 bytes, whatever the file system's own are.
+    // `blocks` counts units of 512 bytes on every file system.
     taken.map(|metadata| metadata.blocks() * 512).sum()
 }
 
-/// Makes files look as if they were last written at a time.
+/// Sets the modification time of files.
 ///
 /// # Panics
 /// When that is not possible.
@@ -52,14 +52,14 @@ pub fn age(files: &[PathBuf], written: SystemTime) {
     }
 }
 
-/// A library that stands between a daemon and its file calls (tests/faults/NAME.c), built into a folder
-/// by the compiler that linked this test: `fault` has them fail, `record` writes them down.
+/// Compiles a library that intercepts a daemon's file calls (tests/faults/NAME.c) into a folder, with the
+/// compiler that linked this test. `fault` makes calls fail, `record` records them.
 ///
 /// # Panics
 /// When it does not compile.
 #[must_use]
 pub fn between_calls(name: &str, into: &Path) -> PathBuf {
-    // Renamed when it is whole: no test, of this process or another one, loads what another one is writing.
+    // Renamed when complete: no test of this or another process loads a half-written library.
     let library = into.join(format!("{name}.so"));
     let unfinished = tempfile::NamedTempFile::new_in(into).expect("a file in the folder");
     let unfinished = unfinished.into_temp_path();

@@ -18,10 +18,10 @@ use tempfile::TempDir;
 
 use crate::until;
 
-/// How long a daemon may take to start or to end, on a machine that does other things, too.
+/// Time limit for a daemon's start and end, on a busy machine.
 const PROCESS_MAX: Duration = Duration::from_secs(60);
 
-/// A folder of mode 0700 with everything of one daemon in it.
+/// A folder of mode 0700 with all files of one daemon.
 pub struct Home {
     folder: TempDir,
     program: PathBuf,
@@ -30,40 +30,40 @@ pub struct Home {
 
 /// A daemon that ended, or never served.
 #[derive(Debug)]
-pub struct Ended {
-    /// How.
+pub struct EndedDaemon {
+    /// Exit status.
     pub status: ExitStatus,
-    /// What it said.
+    /// Output on standard error.
     pub stderr: String,
 }
 
-/// A running daemon. Dropped, it is killed.
+/// A running daemon, killed when dropped.
 pub struct Daemon {
     child: Child,
-    said: Said,
+    said: StderrCapture,
     socket: PathBuf,
 }
 
-/// What a process says on standard error, gathered by a thread.
-struct Said {
+/// Standard error of a process, collected by a thread.
+struct StderrCapture {
     text: Arc<Mutex<String>>,
     reader: Option<JoinHandle<()>>,
 }
 
 impl Home {
-    /// A fresh home for this program; tests use [`home!`](crate::home).
+    /// Creates a home for this program; tests use [`home!`](crate::home).
     ///
     /// # Panics
-    /// When there is no place for temporary folders.
+    /// When the temporary folder cannot be created.
     #[must_use]
     pub fn new(program: &str) -> Self {
         Self::within(program, &std::env::temp_dir())
     }
 
-    /// A fresh home in a given folder: on a disk of its own, say.
+    /// Creates a home in a folder, for example on a separate disk.
     ///
     /// # Panics
-    /// When nothing can be made there.
+    /// When the folder is not writable.
     #[must_use]
     pub fn within(program: &str, folder: &Path) -> Self {
         let folder = tempfile::Builder::new()
@@ -81,26 +81,26 @@ impl Home {
         home
     }
 
-    /// The folder itself.
+    /// Returns the folder.
     #[must_use]
     pub fn path(&self) -> &Path {
         self.folder.path()
     }
 
-    /// The folder of the store, the head, the blobs and the lock.
+    /// Returns the folder of the store, the durable watermark, the blobs and the lock.
     #[must_use]
     pub fn data(&self) -> PathBuf {
         self.path().join("data")
     }
 
-    /// Where the daemon listens.
+    /// Returns the path of the daemon's socket.
     #[must_use]
     pub fn socket(&self) -> PathBuf {
         self.path().join("run").join("lore.sock")
     }
 
-    /// Writes the settings for the next start. Unless they say otherwise, the second tier of models
-    /// rests: it would work on beside other tests.
+    /// Writes the settings for the next start. The second tier of models is disabled by default: it would
+    /// run concurrently with other tests.
     ///
     /// # Panics
     /// When they cannot be written.
@@ -115,21 +115,21 @@ impl Home {
             .expect("settings are written");
     }
 
-    /// Adds a variable to the environment of the daemons started from now on.
+    /// Adds a variable to the environment of daemons that start later.
     pub fn set(&mut self, name: &str, value: &str) {
         self.environment.retain(|(known, _)| known != name);
         self.environment.push((name.to_owned(), value.to_owned()));
     }
 
-    /// Takes a variable away again.
+    /// Removes such a variable.
     pub fn unset(&mut self, name: &str) {
         self.environment.retain(|(known, _)| known != name);
     }
 
-    /// Makes the data folder, as the daemon would.
+    /// Creates the data folder, as the daemon would.
     ///
     /// # Panics
-    /// When it cannot be made.
+    /// When it cannot be created.
     pub fn make_data(&self) {
         std::fs::DirBuilder::new()
             .mode(0o700)
@@ -138,7 +138,7 @@ impl Home {
             .expect("a data folder");
     }
 
-    /// The program, in this home, with nothing else in its environment.
+    /// Returns a command for the program in this home, with no other environment.
     #[must_use]
     pub fn command(&self) -> Command {
         let mut command = Command::new(&self.program);
@@ -159,13 +159,13 @@ impl Home {
         self.spawn_command(self.command())
     }
 
-    /// The program itself.
+    /// Returns the path of the program.
     #[must_use]
     pub fn program(&self) -> &Path {
         &self.program
     }
 
-    /// Starts a daemon by a command of one's own, such as a manager that becomes it, without waiting for it.
+    /// Starts a daemon by another command, such as a manager that executes it, without waiting for it.
     ///
     /// # Panics
     /// When there is no such program.
@@ -176,7 +176,7 @@ impl Home {
             .stderr(Stdio::piped())
             .spawn()
             .expect("the daemon starts");
-        let said = Said::by(&mut child);
+        let said = StderrCapture::by(&mut child);
         Daemon {
             child,
             said,
@@ -187,7 +187,7 @@ impl Home {
     /// Starts a daemon and waits until it answers a Hello.
     ///
     /// # Panics
-    /// When it does not, with what it said.
+    /// When it does not; the message contains its output.
     #[must_use]
     pub fn start(&self) -> Daemon {
         match self.try_start() {
@@ -199,11 +199,11 @@ impl Home {
     /// Starts a daemon and waits until it answers a Hello, or ends.
     ///
     /// # Errors
-    /// How it ended.
+    /// The exit status and output, when the daemon ends first.
     ///
     /// # Panics
     /// When it does neither in a minute.
-    pub fn try_start(&self) -> Result<Daemon, Ended> {
+    pub fn try_start(&self) -> Result<Daemon, EndedDaemon> {
         let mut daemon = self.spawn();
         let start = Instant::now();
         let ended = until("a daemon that serves or ends", 2 * PROCESS_MAX, || {
@@ -222,7 +222,7 @@ impl Home {
         });
         match ended {
             None => Ok(daemon),
-            Some(status) => Err(Ended {
+            Some(status) => Err(EndedDaemon {
                 status,
                 stderr: daemon.said.whole(),
             }),
@@ -243,28 +243,25 @@ impl Home {
 }
 
 impl Daemon {
-    /// Its process.
+    /// Returns the process id.
     #[must_use]
     pub fn pid(&self) -> u32 {
         self.child.id()
     }
 
-    /// Where it listens.
+    /// Returns the path of its socket.
     #[must_use]
     pub fn socket(&self) -> &Path {
         &self.socket
     }
 
-    /// What it has said so far.
+    /// Returns its output so far.
     #[must_use]
     pub fn stderr(&self) -> String {
         self.said.so_far()
     }
 
-    /// A connection under an agent's name.
-    ///
-    /// # Errors
-    /// Why there is none.
+    /// Connects under an agent's name.
     pub fn try_connect(&self, agent: &str) -> Result<Connection, Error> {
         let hello = Hello {
             client: "tests/1".to_owned(),
@@ -274,37 +271,34 @@ impl Daemon {
         Connection::connect(&self.socket, &hello)
     }
 
-    /// A connection under an agent's name.
+    /// Connects under an agent's name.
     ///
     /// # Panics
-    /// When there is none, with what the daemon said.
+    /// When the connection fails; the message contains the daemon's output.
     #[must_use]
     pub fn connect(&self, agent: &str) -> Connection {
         self.try_connect(agent)
             .unwrap_or_else(|error| panic!("{error}; the daemon said:\n{}", self.stderr()))
     }
 
-    /// Calls an operation on a connection of its own.
-    ///
-    /// # Errors
-    /// What the daemon refuses, or why it cannot be asked.
+    /// Calls an operation on a separate connection.
     pub fn try_call(&self, name: &str, args: Value) -> Result<Value, Error> {
         call(&mut self.try_connect("")?, name, args)
     }
 
-    /// Calls an operation on a connection of its own.
+    /// Calls an operation on a separate connection.
     ///
     /// # Panics
-    /// When there is no reply, with what the daemon said.
+    /// When there is no reply; the message contains the daemon's output.
     pub fn call(&self, name: &str, args: Value) -> Value {
         self.try_call(name, args)
             .unwrap_or_else(|error| panic!("{name}: {error}; the daemon said:\n{}", self.stderr()))
     }
 
-    /// Calls an operation that is to be refused.
+    /// Calls an operation that must be refused and returns the error.
     ///
     /// # Panics
-    /// When it is not, or not by the daemon.
+    /// When the daemon does not refuse it.
     pub fn refusal(&self, name: &str, args: Value) -> ErrorBody {
         match self.try_call(name, args.clone()) {
             Err(Error::Refused(body)) => body,
@@ -315,10 +309,10 @@ impl Daemon {
         }
     }
 
-    /// Proves the log and every view.
+    /// Verifies the log and every view.
     ///
     /// # Panics
-    /// When something is found, with what the daemon said.
+    /// When a problem is found; the message contains the daemon's output.
     pub fn verify(&self) -> u64 {
         let reply = self.call("verify_log", serde_json::json!({}));
         assert_eq!(
@@ -330,10 +324,10 @@ impl Daemon {
         reply.get("events").and_then(Value::as_u64).expect("events")
     }
 
-    /// Whether it is still running.
+    /// Whether the process is still running.
     ///
     /// # Panics
-    /// When the system does not say.
+    /// When the system does not report its status.
     pub fn is_running(&mut self) -> bool {
         self.child
             .try_wait()
@@ -350,48 +344,45 @@ impl Daemon {
         kill_process(pid, signal).expect("a signal");
     }
 
-    /// Kills it with -9 and waits until it is gone.
+    /// Kills the daemon with SIGKILL and waits until it is gone.
     ///
     /// # Panics
     /// When it cannot be killed.
-    pub fn kill(mut self) -> Ended {
+    pub fn kill(mut self) -> EndedDaemon {
         self.child.kill().expect("a signal");
         self.wait()
     }
 
-    /// Asks it to stop and waits until it has.
+    /// Requests a stop and waits until the daemon has ended.
     ///
     /// # Panics
-    /// When it does not, or not in peace.
-    pub fn stop(self) -> Ended {
+    /// When it does not end, or not with success.
+    pub fn stop(self) -> EndedDaemon {
         self.signal(Signal::TERM);
         let ended = self.wait();
         assert!(ended.status.success(), "the daemon stopped badly: {ended}");
         ended
     }
 
-    /// Waits until it has ended.
+    /// Waits until the daemon has ended.
     ///
     /// # Panics
-    /// When it does not in a minute.
-    pub fn wait(mut self) -> Ended {
+    /// When it does not end in a minute.
+    pub fn wait(mut self) -> EndedDaemon {
         let status = until("the end of the daemon", PROCESS_MAX, || {
             self.child.try_wait().expect("a child to wait for")
         });
-        Ended {
+        EndedDaemon {
             status,
             stderr: self.said.whole(),
         }
     }
 }
 
-/// Calls an operation with JSON and reads its reply.
-///
-/// # Errors
-/// As [`Connection::call`].
+/// Calls an operation with JSON and parses its reply.
 ///
 /// # Panics
-/// When the reply is no JSON.
+/// When the reply is not JSON.
 pub fn call(connection: &mut Connection, name: &str, args: Value) -> Result<Value, Error> {
     let args = Args::Json(args.to_string().into_bytes());
     let reply = connection.call(name, &args)?;
@@ -400,7 +391,7 @@ pub fn call(connection: &mut Connection, name: &str, args: Value) -> Result<Valu
 
 impl Drop for Daemon {
     fn drop(&mut self) {
-        // Gone already, when it was waited for.
+        // Fails if the process was already waited for.
         let _ = self.child.kill();
         let _ = self.child.wait();
         if std::thread::panicking() {
@@ -409,7 +400,7 @@ impl Drop for Daemon {
     }
 }
 
-impl Said {
+impl StderrCapture {
     fn by(child: &mut Child) -> Self {
         let text = Arc::new(Mutex::new(String::new()));
         let into = Arc::clone(&text);
@@ -431,10 +422,10 @@ impl Said {
         lock(&self.text).clone()
     }
 
-    /// All of it, once the process has ended.
+    /// Returns all output, once the process has ended.
     fn whole(&mut self) -> String {
         if let Some(reader) = self.reader.take() {
-            // It only reads; a panic there is its own message.
+            // The thread only reads; a panic there prints its own message.
             let _ = reader.join();
         }
         self.so_far()
@@ -445,7 +436,7 @@ fn lock(text: &Mutex<String>) -> std::sync::MutexGuard<'_, String> {
     text.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl std::fmt::Display for Ended {
+impl std::fmt::Display for EndedDaemon {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self.status.signal() {
             Some(signal) => write!(f, "signal {signal}"),

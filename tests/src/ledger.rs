@@ -1,4 +1,4 @@
-//! What a daemon has acknowledged, kept outside of it, and held against what it has later.
+//! A record of a daemon's acknowledgements outside of it, to compare with its later state.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,23 +10,23 @@ use crate::{Daemon, Random, call};
 
 /// An acknowledged step.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Acknowledged {
-    /// Where in the log.
+pub struct AcknowledgedStep {
+    /// Position in the log.
     pub position: u64,
-    /// Its number in its session.
+    /// Number in its session.
     pub step: u64,
 }
 
-/// Everything that was acknowledged, by key, and the keys whose answers never came.
+/// All acknowledged steps by key, and the keys whose answers never arrived.
 #[derive(Clone, Debug, Default)]
 pub struct Ledger {
-    /// Keys and what was answered.
-    pub acknowledged: BTreeMap<String, Acknowledged>,
-    /// Keys whose calls were cut off: recorded or not.
+    /// Acknowledgements by key.
+    pub acknowledged: BTreeMap<String, AcknowledgedStep>,
+    /// Keys of interrupted calls, which may be recorded or not.
     pub cut_off: BTreeSet<String>,
 }
 
-/// What a step of this key says: one in sixteen is too large for the event itself.
+/// Returns the content of a step with this key: one in sixteen is too large for the event itself.
 #[must_use]
 pub fn content_of(key: &str) -> String {
     let seed = key.bytes().fold(17, |seed: u64, byte| {
@@ -46,10 +46,7 @@ pub fn content_of(key: &str) -> String {
     content
 }
 
-/// Records a step under a key, with the content that belongs to it.
-///
-/// # Errors
-/// As [`call`].
+/// Records a step under a key, with the content for this key.
 ///
 /// # Panics
 /// When the reply is not one of `record_step`.
@@ -57,22 +54,19 @@ pub fn record(
     connection: &mut Connection,
     session: &str,
     key: &str,
-) -> Result<Acknowledged, Error> {
+) -> Result<AcknowledgedStep, Error> {
     let args = json!({
         "session": session, "tool": session, "result": content_of(key), "key": key,
     });
     let reply = call(connection, "record_step", args)?;
     let number = |name: &str| reply.get(name).and_then(Value::as_u64).expect("a number");
-    Ok(Acknowledged {
+    Ok(AcknowledgedStep {
         position: number("position"),
         step: number("step"),
     })
 }
 
-/// Every event from a position on, as `read_events` tells them.
-///
-/// # Errors
-/// What the daemon refuses.
+/// Returns every event from a position on, as `read_events` returns them.
 pub fn read_log(daemon: &Daemon, from: u64) -> Result<Vec<Value>, Error> {
     let mut connection = daemon.try_connect("")?;
     let mut found = Vec::new();
@@ -92,15 +86,14 @@ pub fn read_log(daemon: &Daemon, from: u64) -> Result<Vec<Value>, Error> {
 }
 
 impl Ledger {
-    /// Holds what the daemon has from a position on against this ledger: every acknowledged step
-    /// is there as it was answered, nothing is there that nobody sent, positions have no gap.
-    /// Returns the position to go on from.
+    /// Compares the daemon's events from a position on with this ledger. Every acknowledged step is present as it was
+    /// answered, no unknown step is present, and positions have no gap. Returns the position to continue from.
     ///
     /// # Errors
-    /// The first thing that is not as it was acknowledged.
+    /// The first difference.
     pub fn check(&self, daemon: &Daemon, from: u64) -> Result<u64, String> {
         let events = read_log(daemon, from).map_err(|error| format!("the log: {error}"))?;
-        let mut open: BTreeMap<&str, &Acknowledged> = self
+        let mut open: BTreeMap<&str, &AcknowledgedStep> = self
             .acknowledged
             .iter()
             .filter(|(_, answer)| answer.position >= from)
@@ -130,7 +123,7 @@ impl Ledger {
     fn check_step(
         &self,
         event: &Value,
-        open: &mut BTreeMap<&str, &Acknowledged>,
+        open: &mut BTreeMap<&str, &AcknowledgedStep>,
     ) -> Result<(), String> {
         let payload = |name: &str| event.get("payload").and_then(|payload| payload.get(name));
         let key = event.get("key").and_then(Value::as_str).unwrap_or_default();

@@ -1,30 +1,28 @@
-//! The harness: real daemons on homes of their own, called over their sockets, killed and started
-//! again.
+//! The test harness: real daemons with separate homes, called over their sockets, killed and restarted.
 //!
-//! A home is a temporary folder that `LORE_HOME` names, and the environment of the daemon holds
-//! nothing else. Whatever a test waits for, it waits for with [`until`]. Panicking is how the
-//! harness says no, always with what the daemon last said.
+//! A home is a temporary folder that `LORE_HOME` names, and the environment of the daemon is otherwise empty.
+//! Tests wait for conditions with [`until`]. The harness fails by panicking, always with the daemon's last output.
 
 pub mod bench;
 mod cold;
 pub mod disk;
-mod door;
 mod home;
 pub mod ledger;
 pub mod page;
 mod peer;
 pub mod power;
 mod random;
+mod transport;
 mod wait;
 
-pub use cold::Cold;
-pub use door::{Door, Era, Lines};
-pub use home::{Daemon, Ended, Home, call};
+pub use cold::ColdHome;
+pub use home::{Daemon, EndedDaemon, Home, call};
 pub use peer::Peer;
 pub use random::{Random, noise, seed};
+pub use transport::{McpHost, McpRevision, Transport};
 pub use wait::until;
 
-/// A fresh home for the daemon that this package builds.
+/// Creates a home for the daemon that this package builds.
 #[macro_export]
 macro_rules! home {
     () => {
@@ -32,11 +30,11 @@ macro_rules! home {
     };
 }
 
-/// A home in which `lore` starts the daemon that this package builds.
+/// Creates a home in which `lore` starts the daemon that this package builds.
 #[macro_export]
 macro_rules! cold {
     () => {
-        $crate::Cold::new(
+        $crate::ColdHome::new(
             env!("CARGO_BIN_EXE_lore-under-test"),
             env!("CARGO_BIN_EXE_lored-under-test"),
         )

@@ -1,17 +1,17 @@
-//! Pages whose examples are run: blocks, commands with what they print, and the comparison of a page with
-//! a run, in which ids, times, sizes and scores are others.
+//! Documentation pages whose examples are run: code blocks, commands with their output, and the comparison of a
+//! page with a run, which ignores ids, times, sizes and scores.
 //!
-//! What a command prints is compared as text or, where the page has JSON, as JSON: the page may break it
-//! over lines, and `…` in an object or a list stands for what the page leaves out of it.
+//! Output is compared as text or, where the page has JSON, as JSON: the page may break it over lines, and `…` in an
+//! object or a list means omitted parts.
 
 use serde_json::{Map, Value};
 
-use crate::Cold;
+use crate::ColdHome;
 
-/// What stands for fields and elements that a page leaves out.
+/// Placeholder for fields and elements that a page omits.
 const LEFT_OUT: &str = "…";
 
-/// What is another one each time: `0` is a digit, `x` a letter or digit.
+/// Shapes of values that differ between runs: `0` is a digit, `x` a letter or digit.
 const TIMES: [&str; 2] = ["0000-00-00T00:00:00.000000Z", "0000-00-00T00:00:00.000Z"];
 const IDS: [&str; 8] = [
     "xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx",
@@ -25,19 +25,19 @@ const IDS: [&str; 8] = [
 ];
 const SCORES: [&str; 2] = ["-0.0000", "0.0000"];
 
-/// What stands before a cursor.
+/// Text before a cursor.
 const CURSOR: &str = "--next ";
 
-/// The folder that all commands of a page are typed in, as pages name it.
+/// Working folder of a page's commands, as pages name it.
 const FOLDER: &str = "/home/ada/agents";
 
-/// The blocks of a language, in order.
+/// Returns the blocks of a language, in order.
 ///
 /// # Panics
-/// When one has no end.
+/// When a block does not end.
 #[must_use]
 pub fn blocks<'p>(page: &'p str, language: &str) -> Vec<&'p str> {
-    // A longer fence may hold shorter ones.
+    // A longer fence may contain shorter ones.
     let fence = if page.contains(&format!("\n````{language}\n")) {
         "````"
     } else {
@@ -52,15 +52,15 @@ pub fn blocks<'p>(page: &'p str, language: &str) -> Vec<&'p str> {
         .collect()
 }
 
-/// A line typed at a prompt, with the lines that continue it, and what it prints.
+/// A command at a prompt, with its continuation lines and its output.
 pub struct Example {
-    /// The line.
+    /// Command line.
     pub command: String,
-    /// What the page says that it prints.
+    /// Output according to the page.
     pub output: String,
 }
 
-/// The examples of a `console` block.
+/// Parses the examples of a `console` block.
 #[must_use]
 pub fn examples(block: &str) -> Vec<Example> {
     let mut found: Vec<Example> = Vec::new();
@@ -85,33 +85,33 @@ pub fn examples(block: &str) -> Vec<Example> {
     found
 }
 
-/// Who reads a page and types what it says.
+/// Runs the commands of a page.
 pub struct Reader<'c> {
-    cold: &'c Cold,
-    /// Ids of the page, and those that came out.
-    pub pairs: Pairs,
-    /// What `export` has set.
+    cold: &'c ColdHome,
+    /// Ids of the page, and those of the run.
+    pub pairs: IdPairs,
+    /// Variables set by `export`.
     environment: Vec<(String, String)>,
-    /// The last thing that was printed.
+    /// Output of the last command.
     pub printed: String,
 }
 
 impl<'c> Reader<'c> {
-    /// Nothing was typed yet.
+    /// Creates a reader that has not run any command.
     #[must_use]
-    pub fn new(cold: &'c Cold) -> Self {
+    pub fn new(cold: &'c ColdHome) -> Self {
         Self {
             cold,
-            pairs: Pairs::default(),
+            pairs: IdPairs::default(),
             environment: Vec::new(),
             printed: String::new(),
         }
     }
 
-    /// Types the lines of a block and compares what is printed; how many commands there were.
+    /// Runs the commands of a block and compares their output; returns the number of commands.
     ///
     /// # Panics
-    /// When something else is printed than the page says.
+    /// When the output differs from the page.
     pub fn read(&mut self, block: &str) -> usize {
         let mut commands = 0;
         for example in examples(block) {
@@ -127,10 +127,10 @@ impl<'c> Reader<'c> {
         commands
     }
 
-    /// Types a command and compares what is printed, on standard output or error.
+    /// Runs a command and compares its output, on standard output or error.
     ///
     /// # Errors
-    /// Where they differ.
+    /// The difference.
     ///
     /// # Panics
     /// When there is no shell.
@@ -146,27 +146,27 @@ impl<'c> Reader<'c> {
     }
 }
 
-/// What a line adds to the environment of all that follow.
+/// Returns the variable that a line exports.
 fn exported(line: &str) -> Option<(&str, &str)> {
     line.strip_prefix("export ")?.split_once('=')
 }
 
-/// Ids of a page, and those of a run that stand for them.
+/// Ids of a page, and the corresponding ids of a run.
 #[derive(Default)]
-pub struct Pairs(Vec<(String, String)>);
+pub struct IdPairs(Vec<(String, String)>);
 
-impl Pairs {
-    /// A text of the page with the ids of the run in it.
+impl IdPairs {
+    /// Replaces the page's ids in a text by those of the run.
     #[must_use]
     pub fn translate(&self, text: &str) -> String {
         let pairs = self.0.iter();
         pairs.fold(text.to_owned(), |text, (page, run)| text.replace(page, run))
     }
 
-    /// Compares what the page says with what was printed: as JSON where the page has JSON.
+    /// Compares the page with the output: as JSON where the page has JSON.
     ///
     /// # Errors
-    /// Where they differ.
+    /// The difference.
     pub fn compare(&mut self, page: &str, run: &str) -> Result<(), String> {
         let (page, run) = (page.trim(), run.trim());
         if page.starts_with('{')
@@ -221,10 +221,10 @@ impl Pairs {
         }
     }
 
-    /// Compares texts but for ids, times, sizes, scores and cursors; an id stands for the same one everywhere.
+    /// Compares texts except for ids, times, sizes, scores and cursors; an id corresponds to the same id everywhere.
     ///
     /// # Errors
-    /// Where they differ.
+    /// The difference.
     pub fn same_text(&mut self, page: &str, run: &str) -> Result<(), String> {
         let ((plain_page, ids_page), (plain_run, ids_run)) = (plain(page), plain(run));
         if plain_page != plain_run {
@@ -242,7 +242,7 @@ impl Pairs {
     }
 }
 
-/// A text with all that is another one each time replaced, and its ids.
+/// Replaces all values that differ between runs, and returns the text and its ids.
 fn plain(text: &str) -> (String, Vec<&str>) {
     let (mut plain, mut ids) = (String::new(), Vec::new());
     let mut rest = text;
@@ -279,7 +279,7 @@ fn plain(text: &str) -> (String, Vec<&str>) {
     (plain, ids)
 }
 
-/// The length of the first of these shapes that a text begins with.
+/// Returns the length of the first of these shapes that matches the start of a text.
 fn shape_of(text: &str, shapes: &[&str]) -> Option<usize> {
     let has = |shape: &&&str| {
         text.len() >= shape.len()
@@ -295,8 +295,7 @@ fn shape_of(text: &str, shapes: &[&str]) -> Option<usize> {
     shapes.iter().find(has).map(|shape| shape.len())
 }
 
-/// JSON as a page writes it with the `…` outside of texts made JSON, too: a field in an object, an
-/// element in a list.
+/// Converts a `…` outside of strings to valid JSON: a field in an object, an element in a list.
 fn elided(page: &str) -> String {
     let (mut json, mut in_text, mut escaped) = (String::new(), false, false);
     for (at, c) in page.char_indices() {
@@ -321,7 +320,7 @@ fn elided(page: &str) -> String {
 mod tests {
     use super::*;
 
-    /// Blocks, continued lines and what is printed are told apart; a longer fence holds shorter ones.
+    /// Blocks, continued lines and output are distinguished; a longer fence contains shorter ones.
     #[test]
     fn blocks_and_examples() {
         let page = "a\n```console\n$ one '{\n>  }'\nout\n> no\n$ two\n```\nb\n````text\n```\nx\n```\n````\n";
@@ -334,10 +333,10 @@ mod tests {
         assert_eq!(blocks(page, "text"), ["```\nx\n```"]);
     }
 
-    /// What is left out may be anything; what stands there has to be so, and ids stand for one another.
+    /// Omitted parts may be anything; all other parts must match, and ids correspond to each other.
     #[test]
     fn pages_are_compared_with_runs() {
-        let mut pairs = Pairs::default();
+        let mut pairs = IdPairs::default();
         let mut same = |page: &str, run: &str| pairs.compare(page, run);
         let id = |c: &str| format!("m-{}", c.repeat(16));
         let (a, b, c) = (id("a"), id("b"), id("c"));

@@ -1,4 +1,4 @@
-//! A peer that says whatever bytes it likes.
+//! A peer that sends arbitrary bytes.
 
 use std::io::{Read, Write};
 use std::os::unix::net::UnixStream;
@@ -9,7 +9,7 @@ use lore::protocol::frame::{self, Hello, ServerFrame};
 use lore::protocol::{Args, ErrorBody};
 use serde_json::Value;
 
-/// No answer takes longer than this.
+/// Time limit for an answer.
 const ANSWER_MAX: Duration = Duration::from_secs(60);
 
 /// A bare connection.
@@ -18,10 +18,10 @@ pub struct Peer {
 }
 
 impl Peer {
-    /// Connects and says nothing.
+    /// Connects without sending a Hello.
     ///
     /// # Panics
-    /// When nobody listens.
+    /// When the daemon does not listen.
     #[must_use]
     pub fn connect(socket: &Path) -> Self {
         let stream = UnixStream::connect(socket).expect("somebody listens");
@@ -31,10 +31,10 @@ impl Peer {
         Self { stream }
     }
 
-    /// Connects and is welcomed.
+    /// Connects and completes the handshake.
     ///
     /// # Panics
-    /// When it is not.
+    /// When the daemon refuses.
     #[must_use]
     pub fn greeted(socket: &Path) -> Self {
         let mut peer = Self::connect(socket);
@@ -53,7 +53,7 @@ impl Peer {
         }
     }
 
-    /// Sends bytes; a daemon that has had enough may have closed already.
+    /// Sends bytes; the daemon may already have closed the connection.
     pub fn send(&mut self, bytes: &[u8]) {
         let _ = self.stream.write_all(bytes);
     }
@@ -61,27 +61,24 @@ impl Peer {
     /// Sends a frame with this body.
     ///
     /// # Panics
-    /// When the body has no length that a frame could claim.
+    /// When the body is too long for a frame.
     pub fn send_body(&mut self, body: &[u8]) {
         let length = u32::try_from(body.len()).expect("a short body");
         self.send(&length.to_be_bytes());
         self.send(body);
     }
 
-    /// Sends a call with these arguments as they stand.
+    /// Sends a call with these arguments unchanged.
     pub fn send_call(&mut self, id: u64, name: &str, args: &Args) {
         let mut out = Vec::new();
         frame::encode_call(&mut out, id, name, args);
         self.send(&out);
     }
 
-    /// Calls and waits for the answer.
-    ///
-    /// # Errors
-    /// What the daemon refuses.
+    /// Calls an operation and waits for the answer.
     ///
     /// # Panics
-    /// When something else comes than an answer of JSON.
+    /// When anything other than a JSON answer arrives.
     pub fn call(&mut self, name: &str, args: &Args) -> Result<Value, ErrorBody> {
         self.send_call(7, name, args);
         match self.frame() {
@@ -92,10 +89,10 @@ impl Peer {
         }
     }
 
-    /// The next frame; `None` at the end.
+    /// Reads the next frame; `None` at the end.
     ///
     /// # Panics
-    /// When what comes is no frame, or nothing comes.
+    /// When the bytes are not a frame, or nothing arrives.
     pub fn frame(&mut self) -> Option<ServerFrame> {
         let mut body = Vec::new();
         match frame::read_frame(&mut self.stream, &mut body, frame::FRAME_BYTES_MAX) {
@@ -106,10 +103,10 @@ impl Peer {
         }
     }
 
-    /// The error that the daemon says about the connection.
+    /// Reads the daemon's error about the connection.
     ///
     /// # Panics
-    /// When it says something else.
+    /// When another frame arrives.
     pub fn fault(&mut self) -> ErrorBody {
         match self.frame() {
             Some(ServerFrame::Fault(body)) => body,
@@ -117,7 +114,7 @@ impl Peer {
         }
     }
 
-    /// Everything that still comes, as text, until the daemon closes.
+    /// Reads all remaining bytes as text, until the daemon closes.
     ///
     /// # Panics
     /// When it does not close.

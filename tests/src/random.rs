@@ -1,4 +1,4 @@
-//! Randomness that a seed repeats.
+//! Seeded randomness.
 
 use std::hash::{BuildHasher, RandomState};
 
@@ -6,8 +6,7 @@ use std::hash::{BuildHasher, RandomState};
 #[derive(Clone, Debug)]
 pub struct Random(u64);
 
-/// The seed of a test: `LORE_SEED` if it is set, else a new one. Tests print it, and a failing test
-/// shows what it printed.
+/// Returns the seed of a test: `LORE_SEED`, or else a random one. Tests print it for failures.
 #[must_use]
 pub fn seed() -> u64 {
     match std::env::var("LORE_SEED").map(|seed| seed.parse()) {
@@ -17,13 +16,13 @@ pub fn seed() -> u64 {
 }
 
 impl Random {
-    /// The generator of this seed.
+    /// Creates the generator of this seed.
     #[must_use]
     pub fn new(seed: u64) -> Self {
         Self(seed)
     }
 
-    /// The next 64 bits.
+    /// Returns the next 64 bits.
     pub fn bits(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
@@ -32,17 +31,17 @@ impl Random {
         z ^ (z >> 31)
     }
 
-    /// A number from `low` up to, and without, `high`.
+    /// Returns a number from `low` up to, but excluding, `high`.
     pub fn range(&mut self, low: u64, high: u64) -> u64 {
         low + self.bits() % (high - low).max(1)
     }
 
-    /// Yes, in one of `times` cases.
+    /// Returns true in one of `times` cases.
     pub fn one_in(&mut self, times: u64) -> bool {
         self.range(0, times) == 0
     }
 
-    /// One of these.
+    /// Returns one of the elements.
     ///
     /// # Panics
     /// When there are none.
@@ -52,7 +51,7 @@ impl Random {
     }
 }
 
-/// A text that does not compress below its half: hexadecimal digits of random bits.
+/// Returns a text that compresses to no less than half: hexadecimal digits of random bits.
 #[must_use]
 pub fn noise(bytes: usize, random: &mut Random) -> String {
     let mut text = String::with_capacity(bytes + 16);

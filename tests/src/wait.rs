@@ -1,14 +1,14 @@
-//! Waiting for a condition, never for a time.
+//! Waiting for a condition, never for a fixed time.
 
 use std::time::{Duration, Instant};
 
-/// How often a condition is looked at.
+/// Polling interval.
 const LOOK_EVERY: Duration = Duration::from_millis(1);
 
-/// What `condition` gives, once it gives something.
+/// Polls `condition` until it returns a value.
 ///
 /// # Panics
-/// When it gave nothing within `limit`, saying for what was waited.
+/// When there is no value within `limit`; the message names the condition.
 #[expect(
     clippy::disallowed_methods,
     reason = "the one place that pauses between two looks"

@@ -11,9 +11,9 @@ use lore::bridge::answers;
 use rustix::process::Signal;
 use serde_json::{Value, json};
 use tests::page::{self, Reader};
-use tests::{Cold, cold, home};
+use tests::{ColdHome, cold, home};
 
-/// An MCP host: lines to and from `lore mcp`.
+/// An MCP host that exchanges lines with `lore mcp`.
 struct Host {
     child: Child,
     to: Option<ChildStdin>,
@@ -21,7 +21,7 @@ struct Host {
 }
 
 impl Host {
-    fn start(cold: &Cold) -> Self {
+    fn start(cold: &ColdHome) -> Self {
         Self::of(&mut cold.lore(&["--agent", "host", "mcp"]))
     }
 
@@ -54,7 +54,7 @@ impl Host {
         serde_json::from_str(&self.line()).expect("a message")
     }
 
-    /// The next answer; what is told meanwhile is passed over.
+    /// Reads the next answer and skips notifications.
     fn answer(&mut self) -> Value {
         loop {
             let message = self.message();
@@ -64,7 +64,7 @@ impl Host {
         }
     }
 
-    /// The params of the next notification, which is this one.
+    /// Returns the params of the next notification, which must have this method.
     fn told(&mut self, method: &str) -> Value {
         let message = self.message();
         assert_eq!(
@@ -101,8 +101,7 @@ impl Host {
 const INITIALIZE: &str = r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"host","version":"1"}}}"#;
 const DISCOVER: &str = r#"{"jsonrpc":"2.0","id":"d","method":"server/discover","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}"#;
 
-/// What the bridge answers while no daemon is there is byte for byte what the daemon answers: both
-/// are asked the same lines.
+/// The bridge's answers without a daemon are byte for byte those of the daemon: both get the same lines.
 #[test]
 fn the_bridge_answers_as_the_daemon_would() {
     let home = home!();
@@ -131,8 +130,7 @@ fn the_bridge_answers_as_the_daemon_would() {
     }
 }
 
-/// 50 clients at once on a cold machine give one daemon, and every one its answer: all name the same
-/// process.
+/// 50 concurrent clients without a daemon start one daemon, and each gets its answer: all name the same process.
 #[test]
 fn fifty_cold_clients_start_one_daemon() {
     let cold = cold!();
@@ -158,8 +156,8 @@ fn fifty_cold_clients_start_one_daemon() {
     assert_eq!(pids.len(), 1, "{pids:?}");
 }
 
-/// A host notices nothing of a daemon's kill -9 but a slow call: what was recorded is there, the next
-/// call is answered, and the bridge ends when its host does.
+/// A kill -9 of the daemon is only a slow call to a host: recorded data exists, the next call is answered, and the
+/// bridge ends with its host.
 #[test]
 fn the_bridge_survives_the_daemon_and_not_its_host() {
     let cold = cold!();
@@ -186,8 +184,8 @@ fn the_bridge_survives_the_daemon_and_not_its_host() {
     assert!(status.success(), "{status}");
 }
 
-/// Saves a checkpoint by another client; its address.
-fn save(cold: &Cold) -> String {
+/// Saves a checkpoint through another client and returns its URI.
+fn save(cold: &ColdHome) -> String {
     let args = r#"{"context":{"goal":"g"}}"#;
     let saved = cold.json(&["call", "workflow_checkpoint_save", args]);
     format!(
@@ -196,14 +194,14 @@ fn save(cold: &Cold) -> String {
     )
 }
 
-fn delete(cold: &Cold, address: &str) {
+fn delete(cold: &ColdHome, address: &str) {
     let id = address.replace("lore://checkpoint/", "");
     let args = json!({ "checkpointId": id }).to_string();
     cold.json(&["call", "workflow_checkpoint_delete", &args]);
 }
 
-/// Hosts of both eras hear of changes through the bridge, also after their daemon was killed and
-/// another took its place: then that something may have changed meanwhile, and what does change.
+/// Hosts of both eras receive changes through the bridge, also after their daemon was killed and replaced: first a
+/// notification that something may have changed meanwhile, then the actual changes.
 #[test]
 fn changes_are_heard_across_daemons() {
     let cold = cold!();
@@ -247,7 +245,7 @@ fn changes_are_heard_across_daemons() {
         let pid = cold.pid();
         cold.signal(pid, Signal::KILL);
         for (host, uri) in [(&mut older, &uri), (&mut newest, &tagged)] {
-            // Answers come as they are ready, and what is told instead of them too.
+            // Answers and notifications arrive in any order.
             let mut told = [host.message(), host.message()];
             told.sort_by_key(|told| told["method"].to_string());
             assert_eq!(told[0]["method"], "notifications/resources/list_changed");
@@ -273,7 +271,7 @@ fn changes_are_heard_across_daemons() {
     }
 }
 
-/// A session's text changes with whatever happens in it; lists change with what is said of it there.
+/// A session's resource changes with every event in it; lists change with the metadata that they show.
 #[test]
 fn a_session_is_followed_by_its_address() {
     let cold = cold!();
@@ -325,8 +323,8 @@ fn exit_codes() {
     assert!(said.contains("/no/such/program"), "{said}");
 }
 
-/// The README's first minute by hand works as it stands there: every `lore` line of its shell block
-/// is run, and the values it promises come out.
+/// The README's first minute by hand works: every `lore` line of its shell block is run, and the promised values
+/// are printed.
 #[test]
 fn the_first_minute_of_the_readme() {
     let cold = cold!();
@@ -356,8 +354,8 @@ fn the_first_minute_of_the_readme() {
     assert!(outputs[2].contains("see Fix login"), "{}", outputs[2]);
 }
 
-/// The examples of docs/checkpoints.md are true: every command is run, every MCP line is sent, and
-/// what comes out is what stands there, but for ids, times and sizes.
+/// The examples of docs/checkpoints.md work: every command is run, every MCP line is sent, and the output matches
+/// except for ids, times and sizes.
 #[test]
 fn the_examples_of_the_checkpoints_page() {
     let page = include_str!("../../docs/checkpoints.md");
@@ -388,8 +386,8 @@ fn the_examples_of_the_checkpoints_page() {
     assert!(calls > 3, "{calls} calls on the page");
 }
 
-/// A context goes through `lore` and back to the last digit, in pipes and from files; a mark, a
-/// conflict, a deletion and what is not there end as they should.
+/// A context round-trips through `lore` to the last digit, in pipes and files; a mark, a conflict, a deletion and a
+/// missing checkpoint have the right exit codes.
 #[test]
 fn contexts_go_through_the_client_whole() {
     let cold = cold!();
@@ -440,8 +438,8 @@ fn contexts_go_through_the_client_whole() {
     assert_eq!(code(&["load"]), Some(0));
 }
 
-/// Two homes of one user have one socket by default: what is called from the second, which nobody serves, is
-/// refused with what helps, and not written into the first one's memory.
+/// Two homes of one user have the same default socket: a call from the second home, which has no daemon, is refused
+/// with the remedy, and not recorded in the first home's store.
 #[test]
 fn two_homes_and_one_socket() {
     let cold = cold!();
@@ -477,8 +475,8 @@ fn two_homes_and_one_socket() {
     assert_eq!(before["position"], after["position"], "{after}");
 }
 
-/// A daemon that a client started is ended by name; then there is none, and the next call starts one again. What holds the
-/// lock for something else is not touched.
+/// A daemon started by a client is stopped by a command; then none is running, and the next call starts one again.
+/// Another process that holds the lock is not touched.
 #[test]
 fn a_daemon_is_stopped() {
     let cold = cold!();
@@ -505,7 +503,7 @@ fn a_daemon_is_stopped() {
     assert_eq!(run(&["status"]).0, Some(0));
 }
 
-/// Whoever prints for a reader that has gone ends as if it had read.
+/// If the reader of its output is gone, a command ends with the same exit code.
 #[test]
 fn readers_may_go() {
     let home = home!();

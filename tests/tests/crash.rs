@@ -1,38 +1,37 @@
-//! kill -9 at random moments: nothing acknowledged is lost, nothing is invented, and every start
-//! after it works.
+//! kill -9 at random moments: acknowledged events are not lost, no others appear, and every later start works.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use tests::ledger::{Acknowledged, Ledger, record};
+use tests::ledger::{AcknowledgedStep, Ledger, record};
 use tests::{Daemon, Home, Random, home, seed, until};
 
 const WRITERS: usize = 8;
-/// Kills over one store, before it is verified whole and another one is begun.
+/// Kills of one store before it is verified and a new one is created.
 const STORE_CYCLES: u64 = 50;
 
-/// What one writer knows after a cycle.
-struct Written {
-    answers: Vec<(String, Acknowledged)>,
-    /// The call that was under way when the daemon died.
+/// One writer's state after a cycle.
+struct WriterRecord {
+    answers: Vec<(String, AcknowledgedStep)>,
+    /// Key of the call in flight when the daemon died.
     cut_off: Option<String>,
 }
 
-/// Records until the daemon is gone; a key that was cut off before comes first.
+/// Records until the daemon is gone, beginning with an interrupted key.
 fn write(
     daemon: &Daemon,
     writer: usize,
     cycle: u64,
     repeat: Option<String>,
     done: &AtomicU64,
-) -> Written {
+) -> WriterRecord {
     let session = format!("w{writer}");
     let mut answers = Vec::new();
-    // Killed before anybody was greeted: what was cut off before still is.
+    // Killed before the handshake: the interrupted call stays interrupted.
     let Ok(mut connection) = daemon.try_connect(&session) else {
-        return Written {
+        return WriterRecord {
             answers,
             cut_off: repeat,
         };
@@ -45,7 +44,7 @@ fn write(
                 done.fetch_add(1, Ordering::Relaxed);
             }
             Err(error) if error.is_lost_connection() => {
-                return Written {
+                return WriterRecord {
                     answers,
                     cut_off: Some(key),
                 };
@@ -70,15 +69,15 @@ fn compact(daemon: &Daemon, done: &AtomicU64) {
     }
 }
 
-/// Lets every writer write, another compact if so wished, and kills the daemon once the writers have
-/// some answers, while the next calls are at any stage. Compactions are added to `compactions`.
+/// Lets every writer write, optionally compacts, and kills the daemon once the writers have some answers, while the
+/// next calls are at any stage. Compactions are added to `compactions`.
 fn cycle(
     daemon: Daemon,
     cycle: u64,
     repeats: &mut [Option<String>],
     random: &mut Random,
     compactions: Option<&AtomicU64>,
-) -> Vec<Written> {
+) -> Vec<WriterRecord> {
     let wanted = random.range(0, 120);
     let done = AtomicU64::new(0);
     std::thread::scope(|scope| {
@@ -105,7 +104,7 @@ fn cycle(
     })
 }
 
-/// Each writer's steps stand in the log in the order in which it wrote them.
+/// Checks that each writer's steps are in the log in the order in which they were written.
 fn check_order(ledger: &Ledger) {
     let mut last: Vec<(u64, u64)> = vec![(0, 0); WRITERS];
     let mut by_position: Vec<_> = ledger.acknowledged.iter().collect();
@@ -121,10 +120,10 @@ fn check_order(ledger: &Ledger) {
     }
 }
 
-/// Kill -9 at a random moment with eight writers, again and again over one store: every
-/// acknowledged step is there with its position, number and content, only calls that were under
-/// way may be there besides, each writer's order is kept, and chain and views verify. Every third
-/// cycle runs with relaxed durability, which outlives a kill, too. `LORE_CRASH_CYCLES` for more.
+/// Repeated kill -9 at a random moment with eight writers on one store. Every acknowledged step has its position,
+/// number and content. Only calls in flight may be present in addition. Each writer's order is preserved, and chain
+/// and views verify. Every third cycle uses relaxed durability, which also survives a kill.
+/// `LORE_CRASH_CYCLES` for more.
 #[test]
 fn eight_writers_and_kills_at_random() {
     let seed = seed();
@@ -136,8 +135,8 @@ fn eight_writers_and_kills_at_random() {
     println!("{cycles} kills, {acknowledged} acknowledged steps, none lost, none invented");
 }
 
-/// The same while one compaction follows the other: tables are rewritten, and the store closed, its
-/// journal emptied and opened again, at the moment of the kill. `LORE_COMPACT_CYCLES` for more.
+/// The same during continuous compactions: at the kill, tables are being rewritten, or the store is being closed,
+/// its journal emptied, and opened again. `LORE_COMPACT_CYCLES` for more.
 #[test]
 fn kills_during_compactions() {
     let seed = seed();
@@ -152,7 +151,7 @@ fn kills_during_compactions() {
     println!("{cycles} kills, {compactions} compactions, {acknowledged} acknowledged steps");
 }
 
-/// So many kills, over a new store now and then; how many steps were acknowledged meanwhile.
+/// Runs the kills, with a new store from time to time; returns the number of acknowledged steps.
 fn kills(cycles: u64, random: &mut Random, compactions: Option<&AtomicU64>) -> usize {
     let mut left = cycles;
     let mut acknowledged = 0;
@@ -175,7 +174,7 @@ fn kills_over_one_store(
     let mut repeats = vec![None; WRITERS];
     for number in 0..cycles {
         let durability = if number % 3 == 2 { "relaxed" } else { "sync" };
-        // Small tables that are flushed soon: kills meet flushes and compactions, too.
+        // Small tables that are flushed early: kills also meet flushes and compactions.
         home.configure(&format!(
             "durability = \"{durability}\"\nlog = \"warn\"\n\
              [engine]\nmemtable_bytes_max = 1048576\nflush_idle_ms = 100\n"
@@ -193,7 +192,7 @@ fn kills_over_one_store(
         let written = cycle(daemon, number, &mut repeats, random, compactions);
         for (writer, written) in written.into_iter().enumerate() {
             for (key, answer) in written.answers {
-                // What was cut off and repeated keeps the place that it had already, if any.
+                // A repeated interrupted call keeps its earlier position, if it has one.
                 if ledger.cut_off.remove(&key) {
                     checked = checked.min(answer.position);
                 }
@@ -215,7 +214,7 @@ fn kills_over_one_store(
     ledger.acknowledged.len()
 }
 
-/// Whether something of this name is there; a name that ends in `*` begins it.
+/// Whether a file with this name exists; a name that ends in `*` is a prefix.
 fn is_there(folder: &Path, name: &str) -> bool {
     match name.strip_suffix('*') {
         None => folder.join(name).exists(),
@@ -227,13 +226,13 @@ fn is_there(folder: &Path, name: &str) -> bool {
     }
 }
 
-/// Starts a daemon and kills it once `name` is there, some looks later.
+/// Starts a daemon and kills it some polls after `name` exists.
 fn kill_at(home: &Home, name: &str, random: &mut Random) {
     let mut daemon = home.spawn();
     let mut looks = random.range(0, 20);
     until(name, Duration::from_secs(60), || {
         let there = is_there(&home.data(), name) || is_there(home.path(), name);
-        // A stage that an earlier start has passed does not come again: serving ends it, too.
+        // A stage that an earlier start completed does not recur: serving ends the wait, too.
         let is_reached = there || home.socket().exists() || !daemon.is_running();
         looks = looks.saturating_sub(u64::from(is_reached));
         (is_reached && looks == 0).then_some(())
@@ -241,8 +240,8 @@ fn kill_at(home: &Home, name: &str, random: &mut Random) {
     daemon.kill();
 }
 
-/// Kill -9 during the very first start, at every stage of it and up to three times in a row: the
-/// next start always works, on a whole store.
+/// Repeated kill -9 at every stage of the first start, up to three times in a row: the next start always works, on
+/// a complete store.
 #[test]
 fn kills_during_the_first_start() {
     let seed = seed();

@@ -1,8 +1,8 @@
-//! The pages under docs/ that are made from the code, held to it.
+//! Generated pages under docs/ match the code.
 
 use std::path::Path;
 
-/// A page is what the code says; `UPDATE_DOCS=1` writes it anew.
+/// Checks that a page equals the generated text; `UPDATE_DOCS=1` rewrites it.
 fn hold(page: &str, made: &str) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("../docs")
@@ -18,20 +18,23 @@ fn hold(page: &str, made: &str) {
     );
 }
 
-/// docs/operations.md is what the operation table says.
+/// docs/operations.md matches the operation table.
 #[test]
 fn operations_md_is_made_from_the_table() {
     hold("operations.md", &lored::api::reference::markdown());
 }
 
-/// docs/configuration.md and docs/config.default.toml are what the declaration of the settings says.
+/// docs/configuration.md and docs/config.default.toml match the declaration of the settings.
 #[test]
 fn configuration_is_made_from_the_declaration() {
-    hold("configuration.md", &lored::config::shown::page());
-    hold("config.default.toml", &lored::config::shown::default_file());
+    hold("configuration.md", &lored::config::effective::page());
+    hold(
+        "config.default.toml",
+        &lored::config::effective::default_file(),
+    );
 }
 
-/// The table in docs/redaction.md has every kind; `UPDATE_DOCS=1` writes it anew.
+/// The table in docs/redaction.md has every kind; `UPDATE_DOCS=1` rewrites it.
 #[test]
 fn redaction_md_has_every_kind() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/redaction.md");
@@ -49,7 +52,7 @@ fn redaction_md_has_every_kind() {
     );
 }
 
-/// The configuration that docs/redaction.md shows is taken as it stands.
+/// The configuration in docs/redaction.md is valid.
 #[test]
 fn the_rules_of_the_page_are_taken() {
     let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/redaction.md");
@@ -63,7 +66,7 @@ fn the_rules_of_the_page_are_taken() {
     assert!(redaction.enabled && !redaction.off.is_empty() && !redaction.rules.is_empty());
 }
 
-/// The configuration that docs/resolvers.md shows is taken as it stands.
+/// The configuration in docs/resolvers.md is valid.
 #[test]
 fn the_resolvers_of_the_page_are_taken() {
     let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/resolvers.md");

@@ -1,4 +1,4 @@
-//! `lored doctor` and `lore doctor`: what is wrong is named with its remedy, and what is safe is mended.
+//! `lored doctor` and `lore doctor`: problems are reported with their remedy, and safe fixes are applied.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
 use std::fs;
@@ -11,7 +11,7 @@ use std::process::Command;
 use serde_json::{Value, json};
 use tests::{Home, home};
 
-/// The exit code, and every finding by its check.
+/// Returns the exit code and all findings.
 fn doctor(home: &Home, flags: &[&str]) -> (i32, Vec<Value>) {
     let arguments = [&["doctor", "--json"], flags].concat();
     let output = home.run(&arguments);
@@ -27,7 +27,7 @@ fn of<'f>(findings: &'f [Value], check: &str) -> &'f Value {
     found.unwrap_or_else(|| panic!("no finding on {check}: {findings:#?}"))
 }
 
-/// What is not good; machines differ in what they allow, so those checks are left out.
+/// Returns the findings that are not good, without checks that depend on the machine.
 fn troubles(findings: &[Value]) -> Vec<&Value> {
     let of_machine = ["watching", "open files", "disk space"];
     let is_trouble = |finding: &&Value| {
@@ -60,7 +60,7 @@ fn a_healthy_daemon_has_nothing() {
     assert!(text.contains("good     settings"), "{text}");
 }
 
-/// The client adds its own side to what the daemon's program finds, and says when that is missing.
+/// The client adds its own checks to the findings of the daemon's program, and reports if that is missing.
 #[test]
 fn the_client_asks_the_program() {
     let home = home!();
@@ -87,7 +87,7 @@ fn the_client_asks_the_program() {
     assert_eq!(of(&findings, "daemon's program")["state"], "bad");
 }
 
-/// A mistake in the settings is told with its line; the other checks go on.
+/// A mistake in the settings is reported with its line; the other checks continue.
 #[test]
 fn broken_settings() {
     let home = home!();
@@ -102,7 +102,7 @@ fn broken_settings() {
     of(&findings, "store");
 }
 
-/// Folders and files that others could read are closed on request, and only then.
+/// Folders and files that others can read get private modes on request only.
 #[test]
 fn open_folders_are_closed() {
     let home = home!();
@@ -132,7 +132,7 @@ fn open_folders_are_closed() {
     assert_eq!((code, troubles(&findings)), (0, vec![]));
 }
 
-/// A folder that is everybody's is not closed, even while it is empty.
+/// A shared folder keeps its mode, even while it is empty.
 #[test]
 fn a_shared_folder_stays_open() {
     let home = home!();
@@ -154,7 +154,7 @@ fn a_shared_folder_stays_open() {
     assert_eq!(fs::metadata(&shared).unwrap().mode() & 0o7777, 0o1777);
 }
 
-/// A socket that a killed daemon left is removed on request; a file of somebody's in its place is not.
+/// The socket of a killed daemon is removed on request; another file in its place is not.
 #[test]
 fn what_is_in_the_way_of_the_socket() {
     let home = home!();
@@ -177,8 +177,7 @@ fn what_is_in_the_way_of_the_socket() {
     assert_eq!(fs::read_to_string(home.socket()).unwrap(), "mine");
 }
 
-/// A store of a newer version, a foreign one, one that is gone: each by name, with its remedy, and left as
-/// it is.
+/// A newer store, a foreign store and a missing store each have an error with the remedy, and stay unchanged.
 #[test]
 fn stores_that_do_not_open() {
     let home = home!();
@@ -211,7 +210,7 @@ fn stores_that_do_not_open() {
     );
 }
 
-/// A daemon that holds the lock and does not answer is told with its process.
+/// A daemon that holds the lock and does not answer is reported with its process.
 #[test]
 fn a_daemon_that_does_not_answer() {
     let home = home!();
@@ -229,7 +228,7 @@ fn a_daemon_that_does_not_answer() {
     daemon.kill();
 }
 
-/// What the settings want and the machine does not give: space, open files.
+/// Requirements of the settings that the machine does not meet: space, open files.
 #[test]
 fn settings_that_want_too_much() {
     let home = home!();
@@ -263,7 +262,7 @@ fn settings_that_want_too_much() {
     );
 }
 
-/// Folders that cannot be made are told before the first start fails for it.
+/// Folders that cannot be created are reported before the first start fails.
 #[test]
 fn folders_that_cannot_be_made() {
     let home = home!();
@@ -272,7 +271,7 @@ fn folders_that_cannot_be_made() {
     fs::set_permissions(&parent, fs::Permissions::from_mode(0o555)).unwrap();
     let mut command = home.command();
     if rustix::process::geteuid().is_root() {
-        // To root every folder is open: somebody else asks, with the program where they can run it.
+        // Root can open every folder: another user asks, with the program in a readable place.
         let program = home.path().join("lored");
         fs::copy(home.program(), &program).unwrap();
         fs::set_permissions(home.path(), fs::Permissions::from_mode(0o711)).unwrap();
@@ -299,7 +298,7 @@ fn folders_that_cannot_be_made() {
     assert!(data["remedy"].to_string().contains("LORE_HOME"), "{data}");
 }
 
-/// A folder with other things in it is nobody's to close, not even on request.
+/// The mode of a folder with foreign files is not changed, even on request.
 #[test]
 fn a_shared_folder_is_not_closed() {
     let home = home!();
@@ -323,7 +322,7 @@ fn a_shared_folder_is_not_closed() {
     }
 }
 
-/// A lock that is none, a head that is none: each with what helps, and left as it is.
+/// An invalid lock and an invalid durable watermark are reported with the remedy and stay unchanged.
 #[test]
 fn a_lock_and_a_head_that_are_none() {
     let home = home!();
@@ -353,7 +352,7 @@ fn a_lock_and_a_head_that_are_none() {
     );
 }
 
-/// Whoever removed the lock of a daemon that serves could begin a second one: then that is not the remedy.
+/// Removing the lock of a running daemon would allow a second one: this is not suggested.
 #[test]
 fn a_lock_that_a_daemon_has_stays() {
     let home = home!();
@@ -370,7 +369,7 @@ fn a_lock_that_a_daemon_has_stays() {
     daemon.stop();
 }
 
-/// Between the least free space and what writing begins again at, a daemon writes: it is a warning.
+/// Between the minimum of free space and the threshold at which writes resume, a daemon writes: it is a warning.
 #[test]
 fn little_space_is_not_none() {
     let mut home = home!();
@@ -383,12 +382,12 @@ fn little_space_is_not_none() {
         let (_, findings) = doctor(&home, &[]);
         let space = of(&findings, "disk space");
         assert_eq!(space["state"], state, "{space}");
-        let shown = lore::shown::bytes(least);
+        let shown = lore::sanitize::bytes(least);
         assert!(space["seen"].as_str().unwrap().contains(&shown), "{space}");
     }
 }
 
-/// A socket unit that is enabled while somebody else serves is told, and how the units take over.
+/// A socket unit that is enabled while another daemon serves is reported with the steps for the units to take over.
 #[test]
 #[cfg(target_os = "linux")]
 fn a_manager_that_does_not_serve() {
@@ -436,7 +435,7 @@ fn a_manager_that_does_not_serve() {
     daemon.stop();
 }
 
-/// The client without a home says so itself, with what to set; a program that is not there is named.
+/// Without a home the client reports the variable to set; a missing program is named.
 #[test]
 fn a_client_without_a_home() {
     let lore = |variables: &[(&str, &str)]| {
@@ -473,7 +472,7 @@ fn a_client_without_a_home() {
     );
 }
 
-/// A part of the data folder that is no folder, or leads elsewhere, is told; what can be made anew may go.
+/// A part of the data folder that is a link or not a folder is reported; parts that can be rebuilt may be removed.
 #[test]
 fn parts_that_are_no_folders() {
     let home = home!();
@@ -505,14 +504,13 @@ fn parts_that_are_no_folders() {
     assert!(index.is_file() && blobs.is_symlink(), "left as they are");
 }
 
-/// A socket that another program listens on is told and not removed; so is the daemon of another data folder
-/// that answers there.
+/// A socket of another program is reported and not removed; so is a daemon of another data folder on this socket.
 #[test]
 fn somebody_else_behind_the_socket() {
     let home = home!();
     home.start().stop();
     let foreign = UnixListener::bind(home.socket()).unwrap();
-    // It says nothing that could be a Welcome.
+    // Its answer is not a Welcome.
     let answering = std::thread::spawn(move || foreign.accept().map(drop));
     let (code, findings) = doctor(&home, &["--fix"]);
     answering.join().unwrap().unwrap();

@@ -1,5 +1,4 @@
-//! File calls that fail, and disks that are full: what was acknowledged is there after the next
-//! start, and nothing hangs.
+//! Failing file calls and full disks: acknowledged data exists after the next start, and nothing hangs.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
 use std::os::unix::fs::PermissionsExt;
@@ -18,20 +17,20 @@ const EIO: i32 = 5;
 const ENOSPC: i32 = 28;
 const EMFILE: i32 = 24;
 
-/// Steps of one run; some are too large for an event, and become files of their own.
+/// Steps of one run; some are too large for an event and are stored in blobs.
 const STEPS: u32 = 60;
-/// The steps after which the store is compacted.
+/// Steps after which the store is compacted.
 const COMPACT_AFTER: [u32; 2] = [25, 45];
-/// Faults tried when `LORE_FAULTS` names no other number: `all` tries every call, `from N` those from the Nth on.
+/// Number of faults by default. `LORE_FAULTS` overrides it: `all` tries every call, `from N` those from the Nth on.
 const FAULTS: u64 = 80;
 
-/// The library that fails calls, built once.
+/// Returns the fault library, compiled once.
 fn library() -> &'static Path {
     static BUILT: OnceLock<PathBuf> = OnceLock::new();
     BUILT.get_or_init(|| disk::between_calls("fault", Path::new(env!("CARGO_TARGET_TMPDIR"))))
 }
 
-/// A home whose daemons run with the library.
+/// Creates a home whose daemons preload the library.
 fn fragile_home() -> Home {
     let mut home = home!();
     home.set("LD_PRELOAD", library().to_str().unwrap());
@@ -40,7 +39,7 @@ fn fragile_home() -> Home {
     home
 }
 
-/// Records until done, or until the daemon is gone for good.
+/// Records until all steps are done, or the daemon is gone.
 fn run(home: &Home, ledger: &mut Ledger) {
     let Ok(mut daemon) = home.try_start() else {
         return;
@@ -49,7 +48,7 @@ fn run(home: &Home, ledger: &mut Ledger) {
         return;
     };
     let session = json!({"session": "w", "key": "session"});
-    // Refused or not: the steps say whether there is a session.
+    // Success or failure: the steps show whether the session exists.
     let _ = tests::call(&mut connection, "create_session", session);
     for number in 0..STEPS {
         let key = format!("step-{number:04}");
@@ -72,7 +71,7 @@ fn run(home: &Home, ledger: &mut Ledger) {
             }
         }
         if COMPACT_AFTER.contains(&number) {
-            // Refused or not, and also when the daemon ends by it: no step is lost.
+            // Success or failure, even if the daemon ends: no step is lost.
             let _ = tests::call(&mut connection, "compact", json!({}));
         }
     }
@@ -82,10 +81,10 @@ fn run(home: &Home, ledger: &mut Ledger) {
     daemon.wait();
 }
 
-/// How many calls a run without a fault makes.
+/// Counts the file calls of a run without a fault.
 fn calls() -> u64 {
     let mut home = fragile_home();
-    // Where the daemon may write: it confines itself.
+    // A path that the sandboxed daemon may write to.
     let count = home.data().join("count");
     home.set("LORE_FAULT_COUNT", count.to_str().unwrap());
     let mut ledger = Ledger::default();
@@ -100,8 +99,8 @@ fn calls() -> u64 {
     count
 }
 
-/// One file call of a run fails, once, in one of four ways: the daemon goes on or ends, never
-/// hangs; the next start has every acknowledged step, nothing that nobody sent, and verifies.
+/// One file call of a run fails once, in one of four ways: the daemon continues or ends, never hangs. The next
+/// start has every acknowledged step and no other, and verifies.
 #[test]
 fn one_failed_call_loses_nothing() {
     let seed = seed();
@@ -153,9 +152,9 @@ fn one_failed_call_loses_nothing() {
     );
 }
 
-/// A full disk is survived without a restart: the call that meets it and those after it are
-/// refused with `STORAGE_UNAVAILABLE`, reads are served, and less than a second after space
-/// returns steps are recorded again; a cut-off call repeated under its key is recorded once.
+/// A full disk is survived without a restart. The affected calls are refused with `STORAGE_UNAVAILABLE`, and reads
+/// are served. Less than a second after space returns, steps are recorded again; an interrupted call repeated under
+/// its key is recorded once.
 fn survive_a_full_disk(
     daemon: &mut Daemon,
     fill: impl FnOnce(),
@@ -215,7 +214,7 @@ fn survive_a_full_disk(
     ledger
 }
 
-/// The same after a restart.
+/// Checks the same after a restart.
 fn survives_a_restart(home: &Home, daemon: Daemon, ledger: &Ledger) {
     daemon.stop();
     let daemon = home.start();
@@ -223,7 +222,7 @@ fn survives_a_restart(home: &Home, daemon: Daemon, ledger: &Ledger) {
     daemon.verify();
 }
 
-/// Every call that takes space fails with ENOSPC for a while, in the middle of groups.
+/// Every call that allocates space fails with ENOSPC for a while, in the middle of groups.
 #[test]
 fn calls_that_find_no_space() {
     let mut home = fragile_home();
@@ -241,8 +240,7 @@ fn calls_that_find_no_space() {
     survives_a_restart(&home, daemon, &ledger);
 }
 
-/// A daemon that is told to stop while its disk is full ends in peace, and what it acknowledged is
-/// there at the next start.
+/// A daemon stopped while its disk is full ends cleanly, and acknowledged data exists at the next start.
 #[test]
 fn a_stop_while_the_disk_is_full() {
     let mut home = fragile_home();
@@ -271,25 +269,25 @@ fn a_stop_while_the_disk_is_full() {
     daemon.verify();
 }
 
-/// Free space of a file system, in bytes.
+/// Returns the free space of a file system in bytes.
 fn free_bytes(folder: &Path) -> u64 {
     let found = rustix::fs::statvfs(folder).unwrap();
     found.f_bavail * found.f_frsize
 }
 
-/// Takes this much of a file system.
+/// Allocates `bytes` on a file system.
 fn take(path: &Path, bytes: u64) {
     let file = std::fs::File::create(path).unwrap();
     rustix::fs::fallocate(&file, rustix::fs::FallocateFlags::empty(), 0, bytes).unwrap();
 }
 
-/// A file system of its own, gone when dropped.
+/// A separate file system, unmounted when dropped.
 struct Disk {
     folder: tempfile::TempDir,
 }
 
 impl Disk {
-    /// A small one in memory, where mounting is permitted.
+    /// Mounts a small file system in memory, where mounting is permitted.
     fn small(bytes: u64) -> Option<Self> {
         let folder = tempfile::tempdir().unwrap();
         let mounted = Command::new("mount")
@@ -308,7 +306,7 @@ impl Disk {
 }
 
 impl Disk {
-    /// Lets it be written to, or not.
+    /// Remounts it writable or read-only.
     fn remount(&self, how: &str) {
         let remounted = Command::new("mount")
             .args(["-o", &format!("remount,{how}")])
@@ -321,7 +319,7 @@ impl Disk {
 
 impl Drop for Disk {
     fn drop(&mut self) {
-        // A folder that stays mounted stays: nothing that a test could still do about it.
+        // A folder that stays mounted stays: a test cannot fix that.
         let _ = Command::new("umount")
             .arg("-l")
             .arg(self.folder.path())
@@ -329,8 +327,8 @@ impl Drop for Disk {
     }
 }
 
-/// A disk that really is full: on a small one of its own where mounting is permitted; elsewhere
-/// on the shared one, with the space that must stay free set just below what there is.
+/// A really full disk: a small separate one where mounting is permitted. Otherwise the shared one, with the
+/// required free space just below the available space.
 #[test]
 fn a_disk_that_is_full() {
     let program = env!("CARGO_BIN_EXE_lored-under-test");
@@ -369,8 +367,8 @@ fn a_disk_that_is_full() {
     survives_a_restart(&home, daemon, &ledger);
 }
 
-/// A disk that nobody can write to: a start is refused with a reason that names what is wrong, the doctor says
-/// what helps, and when the disk is as it was nothing is missing.
+/// On a read-only disk a start is refused with the cause, and the doctor reports the remedy. When the disk is
+/// writable again, nothing is missing.
 #[test]
 fn a_disk_that_is_read_only() {
     let program = env!("CARGO_BIN_EXE_lored-under-test");
@@ -387,7 +385,7 @@ fn a_disk_that_is_read_only() {
     daemon.stop();
     let set = |is_writable: bool| match &disk {
         Some(disk) => disk.remount(if is_writable { "rw" } else { "ro" }),
-        // Without a disk of its own, and so without being root: folders that take no files.
+        // Without a separate disk and without root: read-only folders.
         None => {
             let mode = if is_writable { 0o700 } else { 0o500 };
             let mode = std::fs::Permissions::from_mode(mode);
@@ -415,13 +413,13 @@ fn a_disk_that_is_read_only() {
     daemon.verify();
 }
 
-/// A disk that is full to the last byte under a daemon that asks for no space ahead: fjall itself
-/// meets ENOSPC, and the store is opened anew in the process.
+/// A disk full to the last byte under a daemon that does not reserve space: fjall itself meets ENOSPC, and the
+/// store is opened again in the process.
 #[test]
 fn a_disk_that_is_full_to_the_last_byte() {
     let program = env!("CARGO_BIN_EXE_lored-under-test");
     let Some(disk) = Disk::small(120 << 20) else {
-        // The same path without a disk of its own.
+        // The same path without a separate disk.
         return calls_that_find_no_space();
     };
     let home = Home::within(program, disk.folder.path());

@@ -1,5 +1,4 @@
-//! One flipped bit anywhere in a store: the next start is whole, or says what is wrong; nothing is
-//! lost or changed in silence.
+//! One flipped bit anywhere in a store: the next start is correct or reports the damage; nothing is lost silently.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
 use std::collections::BTreeMap;
@@ -14,19 +13,18 @@ use tests::disk::files;
 use tests::ledger::{Ledger, content_of, record};
 use tests::{Daemon, Home, Random, call, home, seed, until};
 
-/// Flips when `LORE_FLIPS` names no other number.
+/// Default number of flips; `LORE_FLIPS` overrides it.
 const FLIPS: u64 = 150;
 const STEPS: u64 = 90;
 
-/// A stopped store, kept in memory: paths in the data folder and what their files hold, without
-/// the zeros at their ends.
-struct Stopped {
+/// A stopped store in memory: paths in the data folder and file contents without trailing zeros.
+struct StoppedStore {
     files: BTreeMap<PathBuf, (Vec<u8>, u64)>,
     ledger: Ledger,
 }
 
-impl Stopped {
-    /// A store with tables, a journal that goes on after them, blobs and keys.
+impl StoppedStore {
+    /// Creates a store with tables, a journal with later events, blobs and keys.
     fn make() -> Self {
         let home = home!();
         home.configure("[engine]\nflush_idle_ms = 100\nreserve_bytes = 0\n");
@@ -66,7 +64,7 @@ impl Stopped {
         Self { files, ledger }
     }
 
-    /// A home with this store, one bit of one file flipped.
+    /// Writes this store to a home, with one bit of one file flipped.
     fn with_flip(&self, flipped: &Path, bit: u64) -> Home {
         let home = home!();
         home.configure("[engine]\nreserve_bytes = 0\n");
@@ -89,7 +87,7 @@ impl Stopped {
         home
     }
 
-    /// Files by what they are for: each kind is hit equally often, however large.
+    /// Groups files by purpose: each kind is hit equally often, whatever its size.
     fn kinds(&self) -> BTreeMap<&'static str, Vec<&Path>> {
         let mut kinds: BTreeMap<&str, Vec<&Path>> = BTreeMap::new();
         for (path, (_, length)) in &self.files {
@@ -109,8 +107,8 @@ impl Stopped {
         kinds
     }
 
-    /// Every acknowledged step read back, and the proof of the log; or what was said instead.
-    fn look(&self, daemon: &Daemon) -> Result<(), Told> {
+    /// Reads every acknowledged step and verifies the log; returns the reported damage, if any.
+    fn look(&self, daemon: &Daemon) -> Result<(), DamageReport> {
         let status = ask(daemon, "status", json!({}))?;
         if status["writable"] != true {
             let warnings = status["warnings"].to_string();
@@ -118,12 +116,12 @@ impl Stopped {
                 warnings.len() > 10,
                 "refuses writes without a word: {status:#}"
             );
-            return Err(Told(warnings));
+            return Err(DamageReport(warnings));
         }
         if let Err(lost) = self.ledger.check(daemon, 1) {
-            // A page with a damaged record is refused as a whole: that is telling.
+            // A page with a damaged record is refused as a whole: the damage is reported.
             assert!(lost.starts_with("the log: "), "{lost}");
-            return Err(Told(lost));
+            return Err(DamageReport(lost));
         }
         for (key, answer) in &self.ledger.acknowledged {
             let args = json!({"session": "w", "step": answer.step});
@@ -136,38 +134,38 @@ impl Stopped {
         }
         let proof = ask(daemon, "verify_log", json!({}))?;
         if proof["ok"] != true {
-            return Err(Told(proof["findings"].to_string()));
+            return Err(DamageReport(proof["findings"].to_string()));
         }
         Ok(())
     }
 }
 
-/// What a daemon said about damage.
-struct Told(String);
+/// The daemon's report of damage.
+struct DamageReport(String);
 
-/// Calls; a refusal that blames the store is a telling, any other one is a failure.
-fn ask(daemon: &Daemon, name: &str, args: Value) -> Result<Value, Told> {
+/// Calls an operation; an error that blames the store is a report of damage, any other error fails the test.
+fn ask(daemon: &Daemon, name: &str, args: Value) -> Result<Value, DamageReport> {
     match daemon.try_call(name, args) {
         Ok(reply) => Ok(reply),
         Err(Error::Refused(body)) => {
             let tells = matches!(body.code, Code::Corrupt | Code::StorageUnavailable);
             assert!(tells, "{name}: {body:?}\n{}", daemon.stderr());
-            Err(Told(body.message))
+            Err(DamageReport(body.message))
         }
         Err(error) => panic!("{name}: {error}\n{}", daemon.stderr()),
     }
 }
 
-/// One bit of a stopped store is flipped, again and again, in every kind of file: each start reads
-/// every acknowledged step back as it was, or says what is damaged; it never loses one in silence,
-/// never ends without a word, never hangs. `LORE_FLIPS` for more.
+/// One bit of a stopped store is flipped repeatedly, in every kind of file. Each start returns every acknowledged
+/// step unchanged, or reports the damage. It never loses a step silently, ends without a message, or hangs.
+/// `LORE_FLIPS` for more.
 #[test]
 fn a_flipped_bit_is_harmless_or_told() {
     let seed = seed();
     let flips = std::env::var("LORE_FLIPS").map_or(FLIPS, |flips| flips.parse().unwrap());
     println!("seed {seed}");
     let mut random = Random::new(seed);
-    let stopped = Stopped::make();
+    let stopped = StoppedStore::make();
     let kinds = stopped.kinds();
     let names: Vec<&str> = kinds.keys().copied().collect();
     assert_eq!(
@@ -180,7 +178,7 @@ fn a_flipped_bit_is_harmless_or_told() {
         let kind = names[round as usize % names.len()];
         let path = *random.pick(&kinds[kind]);
         let (bytes, length) = &stopped.files[path];
-        // Mostly where something is; now and then in the zeros behind it.
+        // Mostly within the content, sometimes in the zeros after it.
         let within = match random.one_in(10) {
             true => (*length).min(bytes.len() as u64 + 4096),
             false => bytes.len() as u64,
@@ -193,7 +191,7 @@ fn a_flipped_bit_is_harmless_or_told() {
                 println!("{what}");
                 let outcome = match stopped.look(&daemon) {
                     Ok(()) => "whole",
-                    Err(Told(said)) => {
+                    Err(DamageReport(said)) => {
                         println!("  told: {}", said.chars().take(150).collect::<String>());
                         "told"
                     }

@@ -1,5 +1,5 @@
-//! A flood of hostile peers of nine kinds at once: honest callers are served meanwhile, memory stays
-//! bounded, and everything that the flood took is given back.
+//! A flood of hostile peers of nine kinds: honest clients are still served, memory stays bounded, and all resources
+//! are released.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
 use std::io::{ErrorKind, IoSlice, Write};
@@ -17,37 +17,37 @@ use rustix::process::{Resource, getrlimit, setrlimit};
 use serde_json::json;
 use tests::{Daemon, Random, home, seed, until};
 
-/// Hostile peers when `LORE_PEERS` names no other number.
+/// Default number of hostile peers; `LORE_PEERS` overrides it.
 const PEERS: u64 = 450;
-/// Peers that come between two honest calls.
+/// Peers that arrive between two honest calls.
 const AT_ONCE: u64 = 15;
-/// Honest calls after the last peer has come.
+/// Honest calls after the last peer has arrived.
 const CALLS_AFTER: u64 = 30;
-/// What the daemon may take at most, in bytes.
+/// Memory limit of the daemon in bytes.
 const MEMORY_MAX: u64 = 512 << 20;
-/// Descriptors that the daemon may have more of at the end: its own work.
+/// Additional descriptors that the daemon may have at the end for background work.
 const DESCRIPTORS_MORE: usize = 8;
 
-/// What a hostile peer does.
+/// Behaviour of a hostile peer.
 #[derive(Clone, Copy, Debug)]
 enum Kind {
-    /// Connects and says nothing.
+    /// Connects and sends nothing.
     Silent,
-    /// Sends a byte now and then.
+    /// Sends a byte from time to time.
     Drip,
     /// Sends random bytes.
     Garbage,
-    /// Claims the largest of lengths, by each door.
+    /// Claims the largest possible length, on each transport.
     LongClaim,
     /// Sends half of a call.
     Half,
     /// Closes its side at once, and never reads.
     HalfClosed,
-    /// Calls again and again, and never reads.
+    /// Calls repeatedly and never reads.
     Deaf,
-    /// Connects and goes.
+    /// Connects and disconnects.
     Churn,
-    /// Passes descriptors that nobody asked for.
+    /// Passes unrequested descriptors.
     Descriptors,
 }
 
@@ -68,7 +68,7 @@ struct Hostile {
     stream: UnixStream,
 }
 
-/// A Hello and a call, as an honest client sends them.
+/// Encodes a Hello and a call of an honest client.
 fn call() -> Vec<u8> {
     let mut out = Vec::new();
     let hello = Hello {
@@ -84,7 +84,7 @@ fn noise(random: &mut Random, bytes: u64) -> Vec<u8> {
     (0..bytes).map(|_| random.bits() as u8).collect()
 }
 
-/// A length that nothing follows: of a frame, of a first frame, of an HTTP body; a line without an end.
+/// Lengths without a body: of a frame, of a first frame, of an HTTP body; a line without an end.
 const CLAIMS: &[&[u8]] = &[
     b"\xff\xff\xff\xff\xff\xff\xff\xff",
     b"\x00\xff\xff\xff",
@@ -93,7 +93,7 @@ const CLAIMS: &[&[u8]] = &[
 ];
 
 impl Hostile {
-    /// Comes and does its first bad thing; `None` where it is gone by itself, or was not let in.
+    /// Connects and takes the first hostile action; `None` if the peer disconnected or was refused.
     fn come(kind: Kind, socket: &Path, random: &mut Random) -> Option<Self> {
         let stream = UnixStream::connect(socket).ok()?;
         stream.set_nonblocking(true).unwrap();
@@ -122,7 +122,7 @@ impl Hostile {
         Some(peer)
     }
 
-    /// Goes on with it; whether it is still let.
+    /// Continues the hostile action; returns whether the connection is still open.
     fn go_on(&mut self, random: &mut Random) -> bool {
         match self.kind {
             Kind::Drip => self.send(b"{"),
@@ -146,7 +146,7 @@ impl Hostile {
         }
     }
 
-    /// Sends what there is room for; whether the daemon has not closed yet.
+    /// Sends bytes up to the buffer's space; returns whether the connection is still open.
     fn send(&mut self, bytes: &[u8]) -> bool {
         match self.stream.write_all(bytes) {
             Ok(()) => true,
@@ -170,7 +170,7 @@ impl Hostile {
     }
 }
 
-/// The most memory that a process has had, in bytes.
+/// Returns the peak memory of a process in bytes.
 fn memory_peak(pid: u32) -> u64 {
     let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
@@ -184,7 +184,7 @@ fn descriptors(pid: u32) -> usize {
         .count()
 }
 
-/// An honest caller on a connection of its own: how long connecting, a write and a read took.
+/// Times an honest client on a separate connection: connect, a write and a read.
 fn honest(daemon: &Daemon) -> Duration {
     let start = Instant::now();
     let mut connection = daemon.connect("honest");
@@ -194,16 +194,16 @@ fn honest(daemon: &Daemon) -> Duration {
     start.elapsed()
 }
 
-/// Nine kinds of hostile peers come faster than they are let go: every honest call is answered, the
-/// daemon's memory stays within its bound, and when the flood is over its descriptors are back and
-/// only honest events are in its log. `LORE_PEERS` for more.
+/// Nine kinds of hostile peers arrive faster than they are disconnected. Every honest call is answered, and the
+/// daemon's memory stays within its limit. After the flood its descriptors are released and only honest events are
+/// in its log. `LORE_PEERS` for more.
 #[test]
 fn nine_kinds_of_hostile_peers() {
     let number = std::env::var("LORE_PEERS").map_or(PEERS, |peers| peers.parse().unwrap());
     let seed = seed();
     let mut random = Random::new(seed);
     println!("seed {seed}, {number} peers");
-    // Descriptors of our own for all of them, as far as we may.
+    // Raises this process's descriptor limit for all peers, as far as permitted.
     let mut limit = getrlimit(Resource::Nofile);
     limit.current = limit.maximum;
     setrlimit(Resource::Nofile, limit).unwrap();

@@ -1,5 +1,5 @@
-//! Following the log: every follower sees every event that it asked for, once and in order, through
-//! reconnects and a kill -9; a call that waits holds up nobody.
+//! Following the log: every follower receives every matching event once and in order, through reconnects and a
+//! kill -9; long polls do not block other calls.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
 use std::io::{BufRead, BufReader};
@@ -16,7 +16,7 @@ use tests::ledger::{Ledger, read_log, record};
 use tests::{Daemon, Home, Random, call, home, seed, until};
 
 const WRITERS: usize = 8;
-/// Nothing here takes longer.
+/// Time limit for every wait.
 const LONG: Duration = Duration::from_secs(60);
 
 fn number(value: &Value) -> u64 {
@@ -25,7 +25,7 @@ fn number(value: &Value) -> u64 {
         .unwrap_or_else(|| panic!("no number: {value}"))
 }
 
-/// In the folder in which `lore` is run here, too: a turn is of an agent in a project.
+/// Creates a Hello in the folder in which `lore` also runs: a working set belongs to an agent in a project.
 fn hello(agent: &str) -> Hello {
     Hello {
         client: "tests/1".to_owned(),
@@ -35,16 +35,16 @@ fn hello(agent: &str) -> Hello {
     }
 }
 
-/// Where the daemon of the moment is; 0 while there is none.
+/// Process id of the current daemon; 0 while there is none.
 struct Stage<'s> {
     socket: &'s std::path::Path,
-    /// The position after which followers go home; 0 while it is not known.
+    /// Position after which followers stop; 0 while unknown.
     end: AtomicU64,
     acknowledged: AtomicU64,
 }
 
 impl Stage<'_> {
-    /// A connection, as soon as somebody serves.
+    /// Connects as soon as a daemon serves.
     fn connect(&self, agent: &str) -> Connection {
         until("a daemon", LONG, || {
             Connection::connect(self.socket, &hello(agent)).ok()
@@ -52,7 +52,7 @@ impl Stage<'_> {
     }
 }
 
-/// Records so many steps after another, whatever becomes of the daemon meanwhile.
+/// Records `steps` in sequence, whatever happens to the daemon meanwhile.
 fn write(stage: &Stage<'_>, writer: usize, steps: usize) -> Ledger {
     let session = format!("w{writer}");
     let mut ledger = Ledger::default();
@@ -72,7 +72,7 @@ fn write(stage: &Stage<'_>, writer: usize, steps: usize) -> Ledger {
     ledger
 }
 
-/// What one follower asks for, and whether it keeps its place in the daemon.
+/// A follower's filter, and whether it uses a durable cursor.
 struct Follower {
     filter: Value,
     cursor: Option<&'static str>,
@@ -92,7 +92,7 @@ fn followers() -> Vec<Follower> {
     ]
 }
 
-/// Whether an event is what a follower asked for, said a second time.
+/// Whether an event matches a follower's filter, implemented independently.
 fn is_wanted(filter: &Value, event: &Value) -> bool {
     let is = |name: &str, field: &str| filter[name].is_null() || filter[name] == event[field];
     let kinds = &filter["kinds"];
@@ -104,11 +104,11 @@ fn is_wanted(filter: &Value, event: &Value) -> bool {
 }
 
 impl Follower {
-    /// Follows until the end is reached; the positions that came. Gives its connection up at random.
+    /// Follows until the end; returns the received positions. Disconnects at random.
     fn follow(&self, stage: &Stage<'_>, random: &mut Random) -> Vec<u64> {
         let mut seen: Vec<u64> = Vec::new();
         let mut next = 1;
-        // What was promised, and what was sent last: between them lies what is on disk.
+        // The last acknowledged commit and the last sent one: the stored cursor is between them.
         let (mut promised, mut sent) = (1, 1);
         loop {
             let mut connection = stage.connect("reader");
@@ -118,7 +118,7 @@ impl Follower {
                 };
                 assert!(kept == promised || kept == sent, "{name}: {kept}");
                 (promised, sent) = (kept, kept);
-                // What was not committed comes again.
+                // Events that were not committed arrive again.
                 seen.retain(|position| *position < kept);
                 next = kept;
             }
@@ -163,7 +163,7 @@ impl Follower {
     }
 }
 
-/// Where a cursor is; 1 when there is none.
+/// Returns the position of a cursor; 1 if it is missing.
 fn place(connection: &mut Connection, name: &str) -> Result<u64, Error> {
     let reply = call(connection, "list_cursors", json!({}))?;
     let cursors = reply["cursors"].as_array().unwrap();
@@ -171,10 +171,9 @@ fn place(connection: &mut Connection, name: &str) -> Result<u64, Error> {
     Ok(found.map_or(1, |cursor| number(&cursor["cursor"])))
 }
 
-/// Eight writers, eight followers with filters of their own that give up their connections at
-/// random, and a kill -9 with a restart in the middle: each follower gets every event of the log
-/// that it asked for, in order, none missed and none twice, whether it keeps its place itself or by a
-/// durable cursor; and every acknowledged step is among them.
+/// Eight writers, eight followers with separate filters that disconnect at random, and a kill -9 with a restart in
+/// the middle. Each follower gets every matching event of the log once and in order, with its own position or with
+/// a durable cursor. Every acknowledged step is among them.
 #[test]
 fn followers_miss_nothing_and_see_nothing_twice() {
     let seed = seed();
@@ -267,8 +266,8 @@ fn step(daemon: &Daemon, agent: &str) -> u64 {
     number(&reply.unwrap()["position"])
 }
 
-/// As many calls of a connection wait as may, and it calls on: ordinary calls are answered, one more
-/// that would wait is refused by name, and one commit answers all that wait.
+/// With the maximum number of long polls on a connection, ordinary calls are answered and one more long poll is
+/// refused with the limit. One commit answers all long polls.
 #[test]
 fn waiting_calls_hold_up_nobody() {
     let home = home!();
@@ -303,8 +302,8 @@ fn waiting_calls_hold_up_nobody() {
     }
 }
 
-/// A call that waits ends with what it has when it is cancelled, when its connection ends, and when
-/// the daemon stops; its `next` tells where to go on all the same.
+/// A long poll ends with its partial result when it is cancelled, its connection ends, or the daemon stops;
+/// its `next` is still the position to continue from.
 #[test]
 fn waiting_ends_with_who_waits() {
     let home = home!();
@@ -328,7 +327,7 @@ fn waiting_ends_with_who_waits() {
     until("two clients", LONG, || (clients() == 2).then_some(()));
 
     let id = send(&mut connection, "follow_events", &waiting);
-    // It is there: what was sent before it has been answered.
+    // It has started: an earlier call on the connection has been answered.
     call(&mut connection, "status", json!({})).unwrap();
     daemon.stop();
     let reply = receive(&mut connection, id).unwrap();
@@ -336,7 +335,7 @@ fn waiting_ends_with_who_waits() {
     assert_eq!(reply["events"], json!([]));
 }
 
-/// What others did since: behind the caller's own last event, without what it does itself.
+/// Changes by others since the caller's last event, without the caller's own.
 #[test]
 fn what_others_did_since_the_last_turn() {
     let home = home!();
@@ -376,11 +375,11 @@ fn what_others_did_since_the_last_turn() {
     assert_eq!(reply["events"], json!([]));
     assert_eq!(reply["next"], own + 1);
     assert!(turn(&mut mine).0.is_empty());
-    // Who never did anything has everything still to see.
+    // An agent without events sees all changes.
     assert_eq!(turn(&mut connect("new")).0.len(), 5);
 }
 
-/// Positions and cursors that mean nothing here are refused by name, with what would be right.
+/// Invalid positions and cursors are refused with the valid ones.
 #[test]
 fn wrong_places_are_refused() {
     let home = home!();
@@ -429,7 +428,7 @@ fn wrong_places_are_refused() {
     }
     daemon.stop();
 
-    // The cursors of one store beside the log of another.
+    // The cursors of one store with the log of another.
     let other = home!();
     other.start().stop();
     std::fs::copy(home.data().join("cursors"), other.data().join("cursors")).unwrap();
@@ -460,7 +459,7 @@ fn wrong_places_are_refused() {
     assert!(body.message.contains("list_messages"), "{}", body.message);
 }
 
-/// `lore tail`, whose lines are read here.
+/// A running `lore tail` whose output the test reads.
 struct Tail {
     child: Child,
     from: BufReader<ChildStdout>,
@@ -494,7 +493,7 @@ impl Tail {
         number(&event["position"])
     }
 
-    /// Its exit code.
+    /// Returns its exit code.
     fn end(mut self) -> Option<i32> {
         let Self { child, from } = &mut self;
         let mut rest = String::new();
@@ -503,8 +502,8 @@ impl Tail {
     }
 }
 
-/// `lore tail` prints each event once, through a kill -9 of the daemon; a cursor keeps its place from
-/// one run to the next; it ends well when it is interrupted, and when nobody reads any more.
+/// `lore tail` prints each event once, through a kill -9 of the daemon. A cursor keeps its position between runs.
+/// It exits with success when interrupted, and when its output is closed.
 #[test]
 fn tail_goes_on_where_it_was() {
     let home = home!();
@@ -532,7 +531,7 @@ fn tail_goes_on_where_it_was() {
     );
     assert_eq!(again.end(), Some(1), "nothing was found");
     let mut again = Tail::start(&home, &["--no-follow", "--json", "--cursor", "tail"]);
-    // A new agent's first step makes its session.
+    // A new agent's first step creates its session.
     assert_eq!([again.position(), again.position()], [others - 1, others]);
     assert_eq!(again.end(), Some(0));
 

@@ -1,4 +1,4 @@
-//! Stores, backups and exports of older formats: kept as they were written, read by every later program.
+//! Stores, backups and exports of older formats: preserved as they were written, readable by every later program.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
 use std::path::Path;
@@ -7,9 +7,9 @@ use std::process::Command;
 use serde_json::json;
 use tests::{Home, disk, home};
 
-/// The store as format 1 wrote it: a session with a message, steps (one in a blob), checkpoints and a relation.
+/// A store of format 1: a session with a message, steps (one in a blob), checkpoints and a relation.
 const STORE_1: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/golden/store-1.tar.gz");
-/// A backup of that store, and what was exported of it, by the first version of either format.
+/// A backup of that store, and its export, by the first version of either format.
 const BACKUP_1: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/golden/backup-1.tar.gz");
 const EXPORT_1: &str = include_str!("../golden/export-1.jsonl");
 const PLATE_1: &str = "lore-store 1 7712b38af2bd8291f39f1345eb516949\n";
@@ -36,7 +36,7 @@ fn plate(home: &Home) -> String {
     std::fs::read_to_string(home.data().join("store/lore-store")).unwrap()
 }
 
-/// What is in the golden store.
+/// Checks the content of the golden store.
 fn holds_all(home: &Home) {
     let daemon = home.start();
     assert_eq!(daemon.verify(), 8);
@@ -49,8 +49,8 @@ fn holds_all(home: &Home) {
     daemon.stop();
 }
 
-/// A store of format 1 is opened with all that is in it, and has this program's format then; an older
-/// program's word for it is a newer one.
+/// A store of format 1 opens with all its content and gets the current format; an older program then reports a
+/// newer store.
 #[test]
 fn a_store_of_format_1_is_brought_along() {
     let home = old_home();
@@ -61,7 +61,7 @@ fn a_store_of_format_1_is_brought_along() {
     assert_eq!(output.status.code(), Some(0));
 }
 
-/// Whoever only looks at a store of format 1 leaves it to the program that wrote it.
+/// Read-only commands leave a store of format 1 in its format.
 #[test]
 fn a_look_leaves_the_format() {
     let home = old_home();
@@ -77,8 +77,7 @@ fn a_look_leaves_the_format() {
     }
 }
 
-/// Whichever file call fails while the store is opened and brought along, it is there with all that is in it
-/// at the next start: with the one plate or the other, and nothing between.
+/// If any file call of the migration fails, the next start has the complete store, with either superblock.
 #[test]
 fn an_upgrade_that_fails_anywhere_leaves_a_store_that_opens() {
     let library = disk::between_calls("fault", Path::new(env!("CARGO_TARGET_TMPDIR")));
@@ -93,7 +92,7 @@ fn an_upgrade_that_fails_anywhere_leaves_a_store_that_opens() {
         .parse()
         .unwrap();
     let mut upgraded = 0;
-    // The plate is written last: the calls before are the opening's, which other tests fail.
+    // The superblock is written last: the calls before belong to the opening, which other tests fail.
     for at in calls.saturating_sub(12)..=calls {
         let mut home = old_home();
         set(&mut home, &library);
@@ -123,7 +122,7 @@ fn set(home: &mut Home, library: &Path) {
     home.set("LORE_FAULT_UNDER", data.join("store").to_str().unwrap());
 }
 
-/// A newer store is refused by the version that it needs, by every command, and nothing is touched.
+/// Every command refuses a newer store with the required version and changes nothing.
 #[test]
 fn a_newer_store_is_refused_by_name() {
     let home = old_home();
@@ -148,7 +147,7 @@ fn a_newer_store_is_refused_by_name() {
     assert_eq!(after, before);
 }
 
-/// A backup of the first version of its format is proved and restored.
+/// A backup of the format's first version verifies and restores.
 #[test]
 fn a_backup_of_version_1_is_restored() {
     let home = home!();
@@ -162,7 +161,7 @@ fn a_backup_of_version_1_is_restored() {
     holds_all(&home);
 }
 
-/// What was exported by the first version of its format is imported, and exported as the same lines.
+/// An export of the format's first version is imported and exports as the same lines.
 #[test]
 fn an_export_of_version_1_is_imported() {
     let home = home!();

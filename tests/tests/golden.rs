@@ -1,7 +1,7 @@
-//! What other programs and old stores rely on, held by files that are never edited: stored bytes
-//! of every event kind, and the public lists of names.
+//! Stable formats, checked against files that are never edited: stored bytes of every event kind, and the public
+//! lists of names.
 //!
-//! A line of tests/golden/ is never changed or taken away. What is new is added at the end.
+//! A line of tests/golden/ is never changed or removed. New lines are added at the end.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
 #[path = "golden/documents.rs"]
@@ -20,23 +20,23 @@ use std::path::Path;
 use lore::protocol::Code;
 use lore::protocol::tools::READ_OPERATIONS;
 use lored::checkpoints::{
-    Cause, CheckpointDescribed, CheckpointKey, CheckpointSaved, CheckpointsDeleted,
-    DeletedCheckpoint, HeldBy, KeyMarked, Link, Part,
+    CheckpointDescribed, CheckpointKey, CheckpointSaved, CheckpointsDeleted, ContextPart,
+    DeletedCheckpoint, DeletionCause, DeltaLink, KeyMarked, MarkHolder,
 };
 use lored::clock::Clock;
 use lored::engine::{Fold, KeyClaim};
 use lored::events::{self, Event, NewEvent};
-use lored::log::objects::{self, Form, Object, Place};
+use lored::log::objects::{self, Object, ObjectForm, ObjectLocation};
 use lored::log::{
-    Actor, Body, EncodedEvent, EventKind, Hash, INDEX, KeyMark, LOG, Log, OBJECTS, Origin,
-    Position, RecordBuilder, RecordKey, Stamped, codec, decode_record,
+    Actor, Body, EncodedEvent, EventKind, Hash, INDEX, ImportOrigin, KeyMark, LOG, Log,
+    LoggedEvent, OBJECTS, Position, RecordBuilder, RecordKey, codec, decode_record,
 };
 use lored::operation::Access;
 use lored::projections::Projections;
 use lored::sessions::{SessionCreated, SessionEvent, SessionOrigin};
 use lored::steps::{ExtractorRegistered, FieldMappingRegistered, StepAssigned, StepRecorded, Text};
-use lored::store::head::{DurableHead, Head};
-use lored::store::{BlobRef, Blobs, Memory, RowsMut};
+use lored::store::watermark::{DurableHead, WatermarkFile};
+use lored::store::{BlobRef, Blobs, MemoryStore, RowsMut};
 use tests::home;
 
 const STORED: &str = include_str!("../golden/stored.txt");
@@ -56,8 +56,7 @@ fn unhex(text: &str) -> Vec<u8> {
         .collect()
 }
 
-/// Every golden line has to be said as it stands, and whatever else is said has to become one, at the
-/// end of the file.
+/// Checks that every golden line is produced unchanged; any other produced line must be appended to the file.
 fn hold(file: &str, golden: &str, now: &[String]) {
     let kept: Vec<&str> = golden
         .lines()
@@ -78,7 +77,7 @@ fn hold(file: &str, golden: &str, now: &[String]) {
     }
 }
 
-/// The part of a golden line after these words.
+/// Returns the bytes of the golden line with this name.
 fn golden_bytes(name: &str) -> Vec<u8> {
     let line = STORED
         .lines()
@@ -140,7 +139,7 @@ fn registration(
     }
 }
 
-/// One event of every kind and shape, with the name of its golden line.
+/// Returns one event of every kind and shape, with the name of its golden line.
 fn events() -> Vec<(&'static str, EncodedEvent)> {
     let clock = Clock::fixed(TIME, 7);
     let created = SessionCreated {
@@ -247,7 +246,7 @@ fn events() -> Vec<(&'static str, EncodedEvent)> {
     ]
 }
 
-/// What happens to checkpoints, in every shape.
+/// Returns checkpoint events in every shape.
 fn checkpoint_events() -> Vec<(&'static str, EncodedEvent)> {
     let clock = Clock::fixed(TIME, 8);
     let of = |kind, fact: Vec<u8>, body: Vec<u8>| EncodedEvent {
@@ -265,7 +264,7 @@ fn checkpoint_events() -> Vec<(&'static str, EncodedEvent)> {
     };
     let nothing = |kind, fact: Vec<u8>| of(kind, fact, codec::EMPTY.to_vec());
     let (first, second) = (CheckpointKey::of([1; 16]), CheckpointKey::of([2; 16]));
-    let mut keyframe = Link::to(Hash::of(b"keyframe"), 70_000, 20_000);
+    let mut keyframe = DeltaLink::to(Hash::of(b"keyframe"), 70_000, 20_000);
     keyframe.spent_bytes = 300;
     let whole = CheckpointSaved {
         checkpoint: first,
@@ -275,14 +274,14 @@ fn checkpoint_events() -> Vec<(&'static str, EncodedEvent)> {
         is_kept: true,
         critical: vec!["userGoal".to_owned()],
         parts: vec![
-            Part {
+            ContextPart {
                 key: Some("messages".to_owned()),
-                chain: vec![Link::to(Hash::of(b"delta"), 70_500, 300), keyframe],
+                chain: vec![DeltaLink::to(Hash::of(b"delta"), 70_500, 300), keyframe],
                 since: 7,
             },
-            Part {
+            ContextPart {
                 key: None,
-                chain: vec![Link::to(Hash::of(b"small"), 90, 50)],
+                chain: vec![DeltaLink::to(Hash::of(b"small"), 90, 50)],
                 since: 0,
             },
         ],
@@ -309,7 +308,11 @@ fn checkpoint_events() -> Vec<(&'static str, EncodedEvent)> {
             .map(|(key, at)| ((*key).to_owned(), *at))
             .collect(),
     };
-    let asked = deleted(Cause::Asked, &[b"delta", b"small"], &[("userGoal", 9)]);
+    let asked = deleted(
+        DeletionCause::Asked,
+        &[b"delta", b"small"],
+        &[("userGoal", 9)],
+    );
     let marked = |is_unmarked| KeyMarked {
         key: "userGoal".to_owned(),
         is_unmarked,
@@ -324,20 +327,20 @@ fn checkpoint_events() -> Vec<(&'static str, EncodedEvent)> {
         ("checkpoints_deleted", deletion(&asked)),
         (
             "checkpoints_deleted_for_count",
-            deletion(&deleted(Cause::Count, &[], &[])),
+            deletion(&deleted(DeletionCause::Count, &[], &[])),
         ),
         (
             "checkpoints_deleted_for_quota",
-            deletion(&deleted(Cause::Quota, &[], &[])),
+            deletion(&deleted(DeletionCause::Quota, &[], &[])),
         ),
         ("key_marked", mark(false)),
         ("key_unmarked", mark(true)),
     ]
 }
 
-/// A log of its own: events whose content is gone, and those that say so.
-fn forgotten() -> Vec<(&'static str, Stamped)> {
-    let mut found: Vec<(&'static str, Stamped)> = Vec::new();
+/// Returns a separate log: events without their content, and the events that record the forgetting.
+fn forgotten() -> Vec<(&'static str, LoggedEvent)> {
+    let mut found: Vec<(&'static str, LoggedEvent)> = Vec::new();
     let names = ["content_forgotten_with_key", "content_forgotten"];
     for (name, (_, mut event)) in names.into_iter().zip(stamped()) {
         (event.payload, event.key) = (None, None);
@@ -348,15 +351,15 @@ fn forgotten() -> Vec<(&'static str, Stamped)> {
             Some((_, last)) => (last.link, Position(last.position().0 + 1)),
             None => (Hash::default(), Position(1)),
         };
-        let event = Stamped::stamp(event, &previous, position, TIME, &actor(), None);
+        let event = LoggedEvent::stamp(event, &previous, position, TIME, &actor(), None);
         found.push((name, event));
     }
     found
 }
 
-/// A log of its own: events that were imported, with and without the name of an agent, and a mark whose
-/// key is held by nobody, or by a checkpoint that is not the latest.
-fn imported() -> Vec<(&'static str, Stamped)> {
+/// Returns a separate log of imported events, with and without the name of an agent. A mark's key is in no
+/// checkpoint, or in one that is not the latest.
+fn imported() -> Vec<(&'static str, LoggedEvent)> {
     let clock = Clock::fixed(TIME, 10);
     let marked = |held_by| {
         let mark = KeyMarked {
@@ -366,10 +369,10 @@ fn imported() -> Vec<(&'static str, Stamped)> {
         };
         codec::encode(&mark)
     };
-    let first = HeldBy::Checkpoint(CheckpointKey::of([1; 16]));
+    let first = MarkHolder::Checkpoint(CheckpointKey::of([1; 16]));
     let events = [
         ("imported", "claude", marked(first)),
-        ("imported_by_nobody", "", marked(HeldBy::Nobody)),
+        ("imported_by_nobody", "", marked(MarkHolder::Nobody)),
     ];
     let mut previous = Hash::default();
     let mut found = Vec::new();
@@ -380,50 +383,52 @@ fn imported() -> Vec<(&'static str, Stamped)> {
             project: None,
             meta: fact,
             body: Body::new(codec::EMPTY.to_vec(), clock.random()),
-            origin: Some(Origin {
+            origin: Some(ImportOrigin {
                 at: TIME - 1_000_000,
                 agent: agent.to_owned(),
             }),
         };
-        let event = Stamped::stamp(event, &previous, Position(at), TIME, &actor(), None);
+        let event = LoggedEvent::stamp(event, &previous, Position(at), TIME, &actor(), None);
         previous = event.link;
         found.push((name, event));
     }
     found
 }
 
-/// Logs of their own: what was forgotten, what was imported, what happens in a conversation, to projects,
-/// to documents.
-fn others() -> [Vec<(&'static str, Stamped)>; 5] {
+/// Returns separate logs: forgotten events, imported events, conversation events, project events, document events.
+fn others() -> [Vec<(&'static str, LoggedEvent)>; 5] {
     let [said, projects, documents] =
         [talk::events(), projects::events(), documents::events()].map(chained);
     [forgotten(), imported(), said, projects, documents]
 }
 
-/// Events one behind the other.
-fn chained(events: Vec<(&'static str, EncodedEvent)>) -> Vec<(&'static str, Stamped)> {
+/// Chains events in order.
+fn chained(events: Vec<(&'static str, EncodedEvent)>) -> Vec<(&'static str, LoggedEvent)> {
     let mut previous = Hash::default();
     let mut found = Vec::new();
     for (at, (name, event)) in (1..).zip(events) {
-        let event = Stamped::stamp(event, &previous, Position(at), TIME, &actor(), None);
+        let event = LoggedEvent::stamp(event, &previous, Position(at), TIME, &actor(), None);
         previous = event.link;
         found.push((name, event));
     }
     found
 }
 
-/// Objects in every form and place.
+/// Returns objects in every form and place.
 fn kept_objects() -> Vec<(Hash, Object)> {
     let blob = BlobRef::of(b"packed");
     let forms = [
-        Form::Plain,
-        Form::Whole,
-        Form::Delta {
+        ObjectForm::Plain,
+        ObjectForm::Whole,
+        ObjectForm::Delta {
             base: Hash::of(b"keyframe"),
         },
     ];
-    let places = [Place::Inline(b"packed".to_vec()), Place::Blob(blob)];
-    let of_form = |form: &Form| {
+    let places = [
+        ObjectLocation::Inline(b"packed".to_vec()),
+        ObjectLocation::Blob(blob),
+    ];
+    let of_form = |form: &ObjectForm| {
         places.clone().map(|place| Object {
             form: *form,
             bytes: 70_000,
@@ -436,8 +441,8 @@ fn kept_objects() -> Vec<(Hash, Object)> {
         .collect()
 }
 
-/// The events in their places, every other one under a key.
-fn stamped() -> Vec<(&'static str, Stamped)> {
+/// Returns the events with positions, every other one under a key.
+fn stamped() -> Vec<(&'static str, LoggedEvent)> {
     let mut previous = Hash::default();
     let mut found = Vec::new();
     let events = events().into_iter().chain(checkpoint_events());
@@ -452,21 +457,20 @@ fn stamped() -> Vec<(&'static str, Stamped)> {
             (text, mark)
         });
         let position = Position(at as u64 + 1);
-        let event = Stamped::stamp(event, &previous, position, TIME + at as u64, &actor(), key);
+        let event = LoggedEvent::stamp(event, &previous, position, TIME + at as u64, &actor(), key);
         previous = event.link;
         found.push((name, event));
     }
     found
 }
 
-/// Records of one group, and the rows that its events make: of the first kinds alone, so that the
-/// rows stay when a kind is added.
-fn rows() -> Memory {
-    let nothing = Memory::new();
-    let mut rows = Memory::new();
+/// Returns records of one group, and their index rows: only of the first kinds, so that new kinds add no rows.
+fn rows() -> MemoryStore {
+    let nothing = MemoryStore::new();
+    let mut rows = MemoryStore::new();
     let mut records = RecordBuilder::default();
     for (_, event) in stamped().into_iter().take(8) {
-        // The group's third command begins a second record, as a full one does.
+        // The group's third command begins a second record, as in a full record.
         let bytes = if event.position() == Position(4) {
             16_384
         } else {
@@ -491,8 +495,8 @@ fn rows() -> Memory {
     rows
 }
 
-/// Stored bytes are for ever: every kind of event, the record around them, every row of the
-/// index, and the files beside the store are written today exactly as they were on the first day.
+/// Stored bytes never change: every kind of event, the record around them, every row of the index, and the other
+/// files of the store are written today exactly as in the first version.
 #[test]
 fn stored_bytes_are_for_ever() {
     let mut lines = Vec::new();
@@ -531,11 +535,11 @@ fn stored_bytes_are_for_ever() {
         position: 3,
         link: [9; 32],
     };
-    Head::create(&path, [7; 16], head).unwrap();
+    WatermarkFile::create(&path, [7; 16], head).unwrap();
     let head = std::fs::read(path).unwrap();
     lines.push(format!("head 0 {}", hex(&head[..96])));
     lines.push(format!("head 1 {}", hex(&head[4096..])));
-    let mut objects = Memory::new();
+    let mut objects = MemoryStore::new();
     for (hash, object) in kept_objects() {
         objects::put(&mut objects, &hash, &object);
     }
@@ -545,12 +549,12 @@ fn stored_bytes_are_for_ever() {
     hold("stored.txt", STORED, &lines);
 }
 
-/// What was stored on the first day is read today: every golden event decodes to what went in,
-/// links to the one before it, and is found in its golden record.
+/// Bytes of the first version are readable: every golden event decodes to its input, links to the previous one, and
+/// is found in its golden record.
 #[test]
 fn old_bytes_are_read() {
     let mut previous = Hash::default();
-    let mut rows = Memory::new();
+    let mut rows = MemoryStore::new();
     for line in STORED.lines() {
         if let ["record", key, value] = line.split(' ').collect::<Vec<_>>()[..] {
             decode_record(&unhex(value)).unwrap();
@@ -575,7 +579,7 @@ fn old_bytes_are_read() {
             previous = read.link;
         }
     }
-    let mut objects = Memory::new();
+    let mut objects = MemoryStore::new();
     for line in STORED.lines() {
         if let ["object", key, value] = line.split(' ').collect::<Vec<_>>()[..] {
             objects.put(OBJECTS, &unhex(key), &unhex(value));
@@ -592,7 +596,7 @@ fn old_bytes_are_read() {
     assert_eq!(recorded.tool, "search_issues");
 }
 
-/// A blob that an older release packed is read today.
+/// A blob compressed by an older release is readable.
 #[test]
 fn old_blobs_are_read() {
     let content = "lore ".repeat(40);
@@ -607,8 +611,8 @@ fn old_blobs_are_read() {
     assert_eq!(blobs.get(&blob).unwrap(), content.as_bytes());
 }
 
-/// Names that scripts and clients rely on stay: operations, error codes with what they mean,
-/// settings, kinds of what is redacted.
+/// Names that scripts and clients rely on are stable: operations, error codes with their meaning, settings, kinds
+/// of redaction.
 #[test]
 fn public_names_stay() {
     let mut lines: Vec<String> = lored::api::TABLE
@@ -634,8 +638,7 @@ fn public_names_stay() {
     hold("surface.txt", SURFACE, &lines);
 }
 
-/// What the client may call again after a lost connection is what the daemon calls a read, held
-/// against the table.
+/// The operations that the client retries after a lost connection are the daemon's reads, as in the table.
 #[test]
 fn both_sides_agree_on_what_reads() {
     let reads = lored::api::TABLE
@@ -647,8 +650,7 @@ fn both_sides_agree_on_what_reads() {
     assert_eq!(reads.collect::<Vec<_>>(), said);
 }
 
-/// The daemon's exit codes: 0 good, 1 refused or damage found, 2 usage, 3 not started; shown by
-/// one command for each.
+/// The daemon's exit codes: 0 success, 1 refused or damage found, 2 usage, 3 not started; one command shows each.
 #[test]
 fn exit_codes_of_the_daemon() {
     let home = home!();
@@ -665,8 +667,7 @@ fn exit_codes_of_the_daemon() {
     assert_eq!(code(&["serve"]), Some(3));
 }
 
-/// The client's exit codes: 0 good, 1 refused, 2 usage, 3 no daemon, 5 conflict; shown by one call
-/// for each.
+/// The client's exit codes: 0 success, 1 refused, 2 usage, 3 no daemon, 5 conflict; one call shows each.
 #[test]
 fn exit_codes_of_the_client() {
     let home = home!();

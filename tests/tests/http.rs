@@ -1,5 +1,4 @@
-//! MCP over HTTP on a port of loopback: with the token, from programs of this machine, and from nobody
-//! else.
+//! MCP over HTTP on a loopback port: only programs of this machine with the token are accepted.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
 use std::io::{Read, Write};
@@ -9,7 +8,7 @@ use std::os::unix::fs::MetadataExt;
 use serde_json::{Value, json};
 use tests::{Daemon, Home, home};
 
-/// A port that nobody has at the moment.
+/// Returns a free port.
 fn free_port() -> u16 {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     listener.local_addr().unwrap().port()
@@ -27,7 +26,7 @@ fn token(home: &Home) -> String {
     std::fs::read_to_string(&path).unwrap().trim().to_owned()
 }
 
-/// The status, the head and the body of an answer.
+/// Sends a request; returns status, head and body of the answer.
 fn send(port: u16, request: &str) -> (u16, String, String) {
     let mut stream = TcpStream::connect(("127.0.0.1", port)).unwrap();
     stream.write_all(request.as_bytes()).unwrap();
@@ -80,8 +79,8 @@ fn a_program_with_the_token_calls() {
     assert_eq!(token(&home), kept, "the token outlives a restart");
 }
 
-/// A page that was lured here, a name that was pointed at this machine, somebody without the token: each
-/// is refused before anything is done, and no answer invites a page that the settings do not name.
+/// A malicious page, a host name that resolves to this machine, and a caller without the token are refused before
+/// anything is done. No answer permits an origin that the settings do not list.
 #[test]
 fn nobody_else_is_answered() {
     let home = home!();
@@ -130,10 +129,10 @@ fn nobody_else_is_answered() {
         ),
     ] {
         let (status, head, body) = post(port, &headers, &record());
-        // Without a Host hyper or the gate may be the one to refuse.
+        // Without a Host either hyper or the authorization may refuse.
         let is_refused = status == wanted || (what == "no host" && status == 403);
         assert!(is_refused, "{what}: {status} {body}");
-        // A page that the settings name may read that it is refused.
+        // A page in the settings may read that it is refused.
         let is_named = what == "a known page without the token";
         assert_eq!(head.contains("access-control"), is_named, "{what}: {head}");
         assert!(!body.contains(&token(&home)), "{what}");
@@ -152,8 +151,8 @@ fn nobody_else_is_answered() {
     assert!(!said.contains(&token(&home)), "the token is in no log");
 }
 
-/// A page that the settings name calls as browsers let pages call: the browser asks first, without the token,
-/// and shows the page only answers that name its origin.
+/// A page in the settings calls with a browser's CORS: a preflight request without the token comes first, and only
+/// answers that name the page's origin are shown to it.
 #[test]
 fn a_named_page_calls() {
     let home = home!();
@@ -223,7 +222,7 @@ fn a_named_page_calls() {
     daemon.stop();
 }
 
-/// Who is turned away does not keep a connection: it would be in the way of those who may come.
+/// A refused client does not keep a connection: it would block permitted clients.
 #[test]
 fn who_is_turned_away_is_let_go() {
     let home = home!();
@@ -241,7 +240,7 @@ fn who_is_turned_away_is_let_go() {
     daemon.stop();
 }
 
-/// The other doors are not there: frames and MCP lines over TCP are no HTTP.
+/// The other transports are not available on the port: frames and MCP lines over TCP are not HTTP.
 #[test]
 fn http_alone() {
     let home = home!();
@@ -265,8 +264,7 @@ fn http_alone() {
     daemon.stop();
 }
 
-/// A port that is taken, other machines' addresses, and a token that others can read are refused at the
-/// start, each with what helps.
+/// A port in use, other machines' addresses, and a readable token are refused at the start with the remedy.
 #[test]
 fn what_cannot_be_served_is_said_at_the_start() {
     let home = home!();

@@ -1,28 +1,28 @@
-//! The laws of docs/architecture.md that can be read off the source: who names whom, how long a
-//! file is, what it says first.
+//! The laws of docs/architecture.md that the source can show: dependencies between modules, file lengths, and
+//! module headers.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-/// The daemon's modules in one straight line: each names only those after it.
+/// The daemon's modules in one line: each names only later ones.
 const LINE: &[&str] = &[
     "program",
     "demo",
-    "maintenance",
-    "convert",
+    "admin",
+    "importers",
     "daemon",
     "reload",
-    "prepared",
-    "chores",
+    "privileged_init",
+    "background_jobs",
     "config",
     "service",
     "api",
     "forgetting",
     "backup",
     "projections",
-    "audit",
-    "overview",
+    "log_admin",
+    "transfer",
     "packs",
     "search",
     "messages",
@@ -31,25 +31,25 @@ const LINE: &[&str] = &[
     "projects",
     "checkpoints",
     "steps",
-    "reading",
+    "read_context",
     "state",
     "sessions",
     "resource",
     "operation",
     "upstream",
-    "watching",
+    "watch",
     "cache",
     "engine",
     "error",
-    "quotes",
+    "citations",
     "events",
     "log",
     "store",
     "tokens",
-    "shown",
+    "sanitize",
     "canonical",
-    "live",
-    "confinement",
+    "reloadable",
+    "sandbox",
     "clock",
 ];
 
@@ -61,19 +61,19 @@ const CAPABILITIES: &[&str] = &[
     "messages",
     "entities",
     "packs",
-    "overview",
+    "transfer",
     "projects",
     "documents",
     "search",
-    "audit",
+    "log_admin",
     "forgetting",
     "backup",
 ];
 
-/// Outsiders, and the only places that name them: as far as the `Cargo.toml` of each package does not say it.
+/// Third-party crates, and the only modules that name them, where a package's `Cargo.toml` does not restrict it.
 const OUTSIDERS: &[(&str, &[&str])] = &[
     ("fjall", &["daemon/src/store/"]),
-    ("landlock", &["daemon/src/confinement/rules.rs"]),
+    ("landlock", &["daemon/src/sandbox/rules.rs"]),
     ("lz4_flex", &["daemon/src/store/"]),
     (
         "xxhash_rust",
@@ -147,7 +147,7 @@ const OUTSIDERS: &[(&str, &[&str])] = &[
             "daemon/retrieval/src/",
         ],
     ),
-    ("notify", &["daemon/src/watching/"]),
+    ("notify", &["daemon/src/watch/"]),
     (
         "similar",
         &[
@@ -168,7 +168,7 @@ const OUTSIDERS: &[(&str, &[&str])] = &[
         &[
             "daemon/src/config.rs",
             "daemon/src/config/of_project.rs",
-            "daemon/src/config/reading.rs",
+            "daemon/src/config/read.rs",
             "daemon/recognise/src/packs/",
             "daemon/src/projects/marker.rs",
             "daemon/src/projects/template/",
@@ -178,7 +178,7 @@ const OUTSIDERS: &[(&str, &[&str])] = &[
     ),
 ];
 
-/// Wire types with arguments and replies, and the only places in the daemon that name them.
+/// Wire types with arguments and replies, and the only modules in the daemon that name them.
 const WIRE_FAMILIES: &[&str] = &[
     "steps",
     "sessions",
@@ -192,18 +192,18 @@ const WIRE_FAMILIES: &[&str] = &[
 ];
 const WIRE_PLACES: &[&str] = &[
     "daemon/src/api/",
-    "daemon/src/audit/",
-    "daemon/src/maintenance.rs",
-    "daemon/src/maintenance/doctor/serving.rs",
-    "daemon/src/maintenance/files.rs",
+    "daemon/src/log_admin/",
+    "daemon/src/admin.rs",
+    "daemon/src/admin/doctor/serving.rs",
+    "daemon/src/admin/files.rs",
 ];
 
-/// What the client must not drag in.
+/// Crates that the client must not depend on.
 const NOT_IN_THE_CLIENT: &[&str] = &[
     "tokio", "fjall", "rmcp", "hyper", "tantivy", "ratatui", "lore-top",
 ];
 
-/// The longest file, in lines; tests are lists of cases and may be longer.
+/// Maximum length of a file in lines; tests are lists of cases and may be longer.
 const LINES_MAX: usize = 500;
 const TEST_LINES_MAX: usize = 700;
 
@@ -214,14 +214,14 @@ fn root() -> PathBuf {
         .to_path_buf()
 }
 
-/// A source file: where from the root of the workspace, and its text.
+/// A source file: its path from the root of the workspace, and its text.
 struct Source {
     path: String,
     text: String,
 }
 
 impl Source {
-    /// Without its tests, comments and texts: what the program is.
+    /// Returns the source without tests, comments and string literals.
     fn program(&self) -> String {
         if self.is_test() {
             return String::new();
@@ -237,7 +237,7 @@ impl Source {
         self.path.ends_with("/tests.rs") || self.path.contains("/tests/")
     }
 
-    /// The module of the daemon it belongs to.
+    /// Returns the daemon's module that contains the file.
     fn module(&self) -> Option<&str> {
         let inner = self.path.strip_prefix("daemon/src/")?;
         let name = inner.split('/').next()?;
@@ -269,7 +269,7 @@ fn sources() -> Vec<Source> {
     found
 }
 
-/// Line comments and string literals become blanks; a quote in a char literal is seen as such.
+/// Replaces line comments and string literals by blanks; a quote in a char literal is recognised.
 fn without_comments_and_texts(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
@@ -295,9 +295,9 @@ fn without_comments_and_texts(text: &str) -> String {
     out
 }
 
-/// The length of the string literal that a text starts with.
+/// Returns the length of the string literal at the start of a text.
 fn text_bytes(text: &str) -> usize {
-    let mut escaped = true; // passes over the opening quote
+    let mut escaped = true; // skips the opening quote
     for (at, byte) in text.bytes().enumerate() {
         match byte {
             _ if escaped => escaped = false,
@@ -309,7 +309,7 @@ fn text_bytes(text: &str) -> usize {
     text.len()
 }
 
-/// The words that follow `prefix` as the next part of a path: one, or each in braces.
+/// Collects the words after `prefix` as the next part of a path: one, or each in braces.
 fn parts_after(text: &str, prefix: &str) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     for (at, _) in text.match_indices(prefix) {
@@ -349,7 +349,7 @@ fn word(text: &str) -> Option<String> {
     (end > 0).then(|| text[..end].to_owned())
 }
 
-/// Whether `name` stands in the text as the beginning of a path, or is imported whole.
+/// Whether `name` occurs in the text at the beginning of a path, or is imported as a whole.
 fn names(text: &str, name: &str) -> bool {
     text.match_indices(name).any(|(at, _)| {
         let before = text[..at].chars().next_back();
@@ -360,7 +360,7 @@ fn names(text: &str, name: &str) -> bool {
     })
 }
 
-/// Law 1: one direction. Each module of the daemon names only those after it in [`LINE`], shown by
+/// Law 1: one direction. Each module of the daemon names only those after it in [`LINE`]; checked by
 /// reading every path that begins at the crate's root.
 #[test]
 fn the_daemon_is_one_straight_line() {
@@ -388,7 +388,7 @@ fn the_daemon_is_one_straight_line() {
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
-/// Law 9: outsiders are named in one place each, shown by looking for their names in all others.
+/// Law 9: third-party crates are named in one place each; checked by searching for their names in all other files.
 #[test]
 fn outsiders_stay_in_their_places() {
     let mut wrong = Vec::new();
@@ -411,8 +411,8 @@ fn outsiders_stay_in_their_places() {
     );
 }
 
-/// Law 3 of the layout: capabilities do not reach into each other's views, commands or events,
-/// except for what their mod.rs publishes; shown by its modules of these names being private.
+/// Law 3 of the layout: capabilities do not use each other's views, commands or events, except for the exports of
+/// their mod.rs; checked by the privacy of the modules with these names.
 #[test]
 fn capabilities_publish_no_inner_module() {
     for capability in CAPABILITIES {
@@ -426,8 +426,8 @@ fn capabilities_publish_no_inner_module() {
     }
 }
 
-/// Law 7: arguments and replies of the wire are named by the doors, the operations and the audit
-/// alone, so that no event, view or store depends on them.
+/// Law 7: only the transports, the operations and the log administration name arguments and replies of the wire, so
+/// that no event, view or store depends on them.
 #[test]
 fn wire_types_end_at_the_operations() {
     let mut wrong = Vec::new();
@@ -448,7 +448,7 @@ fn wire_types_end_at_the_operations() {
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
-/// Law 8: the client is a thin pipe, shown by what cargo would build for it alone.
+/// Law 8: the client is a thin pipe; checked by the crates that cargo would build for it alone.
 #[test]
 fn the_client_drags_in_no_runtime_and_no_engine() {
     let tree = std::process::Command::new(env!("CARGO"))
@@ -470,7 +470,7 @@ fn the_client_drags_in_no_runtime_and_no_engine() {
     }
 }
 
-/// Files say first what they are for, and are short enough to be read at once.
+/// Files begin with their purpose, and are short.
 #[test]
 fn files_open_with_a_sentence_and_end_in_time() {
     let mut wrong = Vec::new();

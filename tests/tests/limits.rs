@@ -1,5 +1,4 @@
-//! Bad input through the compact door: each gets its own clear error, costs nothing to others and
-//! loses nothing.
+//! Bad input in frames: each gets a separate clear error, does not affect other clients and loses no data.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
 use lore::protocol::frame::{self, Hello, ServerFrame};
@@ -7,7 +6,7 @@ use lore::protocol::{Args, Code, ErrorBody};
 use serde_json::{Value, json};
 use tests::{Daemon, Peer, home};
 
-/// CBOR by hand: a text, a byte string, a map of so many entries.
+/// Handwritten CBOR: a text, a byte string, a map with this number of entries.
 fn text(text: &str) -> Vec<u8> {
     [&head(3 << 5, text.len())[..], text.as_bytes()].concat()
 }
@@ -37,20 +36,20 @@ fn call_with(args: Vec<u8>) -> Vec<u8> {
     map(&[("id", vec![1]), ("name", text("status")), ("args", args)])
 }
 
-/// What the daemon is asked before and after each test: a step recorded, and how many there are.
+/// Records a step and returns the number of steps; runs before and after each test.
 fn record_one(daemon: &Daemon) -> u64 {
     let reply = daemon.call("record_step", json!({"tool": "t", "result": {"id": 1}}));
     reply["position"].as_u64().unwrap()
 }
 
-/// The daemon serves others as before, and only honest events are in its log.
+/// Checks that the daemon still serves others, and that only honest events are in its log.
 fn is_unharmed(daemon: &mut Daemon, before: u64) {
     assert!(daemon.is_running());
     assert_eq!(record_one(daemon), before + 1);
     daemon.verify();
 }
 
-/// A first frame that is no Hello is told what is wrong with it, and the connection closes.
+/// A first frame that is not a Hello gets an error with its problem, and the connection closes.
 #[test]
 fn hellos_that_are_none() {
     let home = home!();
@@ -137,7 +136,7 @@ fn hellos_that_are_none() {
     is_unharmed(&mut daemon, before);
 }
 
-/// A first byte that opens no door is answered with a sentence that names the doors.
+/// A first byte that matches no transport gets an error that lists the transports.
 #[test]
 fn bytes_that_open_no_door() {
     let home = home!();
@@ -155,7 +154,7 @@ fn bytes_that_open_no_door() {
     is_unharmed(&mut daemon, before);
 }
 
-/// A frame that is none of ours is answered, and the connection goes on with the next one, whose
+/// A frame of an unknown kind gets an error, and the connection continues with the next one, because the frame's
 /// bounds are known.
 #[test]
 fn frames_that_are_no_calls() {
@@ -239,8 +238,8 @@ fn frames_that_are_no_calls() {
     is_unharmed(&mut daemon, before);
 }
 
-/// A frame over the limit is refused at its length, before anything of it is read, whatever it
-/// claims; a result of just under the limit is taken while others are served.
+/// A frame over the limit is refused by its length before its body is read. A result just under the limit is
+/// accepted while others are served.
 #[test]
 fn frames_that_are_too_large() {
     let home = home!();
@@ -272,7 +271,7 @@ fn refused(daemon: &Daemon, name: &str, args: Value) -> ErrorBody {
     body
 }
 
-/// Names that are none are answered with the nearest that there is.
+/// Unknown names are rejected with the nearest known one.
 #[test]
 fn unknown_names_tell_the_nearest() {
     let home = home!();
@@ -372,8 +371,8 @@ fn arguments_out_of_bounds() {
     is_unharmed(&mut daemon, before);
 }
 
-/// Results of any content are good: none at all, controls, half of Unicode, brackets without end;
-/// each comes back as it was, and each number up to the last possible is taken.
+/// Results of any content are accepted and round-trip: empty, control characters, half of Unicode, endless
+/// brackets. So is each number up to the last possible.
 #[test]
 fn odd_results_are_results() {
     let home = home!();
@@ -408,7 +407,7 @@ fn odd_results_are_results() {
     daemon.verify();
 }
 
-/// Variables that are no names are null with a reason, never an error, however odd.
+/// Variables with invalid names are null with a reason, never an error.
 #[test]
 fn names_that_are_no_names() {
     let home = home!();
@@ -445,7 +444,7 @@ fn names_that_are_no_names() {
                 "{found:#}"
             );
         } else {
-            // Read kindly: a value of the one step there is.
+            // Lenient parsing: a value of the only step.
             assert_eq!(found["step"], 1, "{shown}: {found:#}");
         }
     }
@@ -458,8 +457,8 @@ fn names_that_are_no_names() {
     assert_eq!(body.code, Code::InvalidInput);
 }
 
-/// Patterns that do not compile or would be enormous are refused with the reason; one that looks
-/// explosive runs in linear time.
+/// Patterns that do not compile or would be enormous are refused with the reason; a pattern that looks explosive
+/// runs in linear time.
 #[test]
 fn patterns_that_explode() {
     let home = home!();
@@ -493,7 +492,7 @@ fn patterns_that_explode() {
     is_unharmed(&mut daemon, before + 2);
 }
 
-/// A Hello of a newer client is refused with the versions, so that both sides can be told apart.
+/// A Hello of a newer client is refused with both versions.
 #[test]
 fn a_hello_is_welcomed_with_the_limits() {
     let home = home!();

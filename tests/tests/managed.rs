@@ -1,5 +1,4 @@
-//! A daemon under a service manager: sockets that are handed over, what the manager is told, settings read
-//! again.
+//! A daemon under a service manager: passed sockets, notifications to the manager, reloaded settings.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
 use std::os::fd::{AsRawFd, OwnedFd};
@@ -14,10 +13,10 @@ use rustix::process::Signal;
 use serde_json::json;
 use tests::{Daemon, Home, home, until};
 
-/// For what a daemon does by itself.
+/// Time limit for the daemon's own actions.
 const LONG: Duration = Duration::from_secs(60);
 
-/// Where a manager would listen: in a private folder.
+/// Returns the socket path of a manager, in a private folder.
 fn socket_of(home: &Home) -> PathBuf {
     let folder = home.socket().parent().unwrap().to_path_buf();
     std::fs::DirBuilder::new()
@@ -27,8 +26,8 @@ fn socket_of(home: &Home) -> PathBuf {
     home.socket()
 }
 
-/// Starts the daemon as a manager does: the socket is descriptor 3, and two variables say so. A shell in
-/// between knows its own process id, which the daemon keeps.
+/// Starts the daemon as a manager does: the socket is descriptor 3, and two variables announce it. A shell in
+/// between knows its own process id, which the daemon inherits by exec.
 fn hand_over(home: &Home, listener: UnixListener) -> Daemon {
     hand_over_with(home, listener, "LISTEN_FDS=1 LISTEN_PID=$$")
 }
@@ -52,8 +51,8 @@ fn hand_over_with(home: &Home, listener: UnixListener, variables: &str) -> Daemo
     home.spawn_command(command)
 }
 
-/// The first client's Hello waits in the manager's socket until the daemon answers it; the socket stays
-/// when the daemon ends, and the next one goes on with it.
+/// The first client's Hello waits in the manager's socket until the daemon answers it. The socket stays when the
+/// daemon ends, and the next daemon uses it.
 #[test]
 fn a_socket_is_handed_over() {
     let home = home!();
@@ -82,7 +81,7 @@ fn a_socket_is_handed_over() {
     daemon.stop();
 }
 
-/// The socket is the daemon's alone: what starts the servers of resolvers has it not, nor have they.
+/// Only the daemon has the socket: the process broker and the resolvers' servers do not inherit it.
 #[test]
 fn servers_of_resolvers_do_not_have_the_socket() {
     let home = home!();
@@ -119,7 +118,7 @@ fn servers_of_resolvers_do_not_have_the_socket() {
     daemon.stop();
 }
 
-/// Under launchd the job's socket is taken by its name; without one, the daemon makes its own.
+/// Under launchd the daemon takes the job's socket by its name; without one, it creates its own.
 #[test]
 fn launchd_hands_over() {
     let mut home = home!();
@@ -138,7 +137,7 @@ fn launchd_hands_over() {
     assert!(home.socket().exists(), "the socket is the job's");
 }
 
-/// What is no listening socket is refused with what is wanted.
+/// A descriptor that is not a listening socket is refused with the expected kind.
 #[test]
 fn something_else_that_is_handed_over_is_refused() {
     let home = home!();
@@ -149,7 +148,7 @@ fn something_else_that_is_handed_over_is_refused() {
     assert!(ended.stderr.contains("ListenStream="), "{ended}");
 }
 
-/// systemd's own program hands its socket over on the first connection.
+/// systemd-socket-activate passes its socket on the first connection.
 #[test]
 fn systemd_activates_it() {
     let home = home!();
@@ -167,7 +166,7 @@ fn systemd_activates_it() {
         .arg("serve")
         .stdin(Stdio::null());
     let daemon = home.spawn_command(command);
-    // The file is there a moment before anybody listens on it.
+    // The file exists a moment before the socket listens.
     until("the socket of systemd-socket-activate", LONG, || {
         UnixStream::connect(&path).ok()
     });
@@ -190,7 +189,7 @@ impl Manager {
         Self { socket, path }
     }
 
-    /// The next message that is no sign of life, as its lines.
+    /// Returns the lines of the next message that is not a watchdog ping.
     fn next(&self) -> Vec<String> {
         loop {
             let lines = self.any();
@@ -208,7 +207,7 @@ impl Manager {
     }
 }
 
-/// Ready once calls are answered, alive as often as it is wanted, reloading and ready again, stopping.
+/// Notifications: ready once calls are answered, watchdog pings in time, reloading, ready again, stopping.
 #[test]
 fn the_manager_is_told() {
     let mut home = home!();
@@ -231,8 +230,8 @@ fn the_manager_is_told() {
     assert!(daemon.wait().status.success());
 }
 
-/// Settings change on SIGHUP and when the file is saved; a mistake is told with its place and changes
-/// nothing; what acts at the next start only is named.
+/// Settings reload on SIGHUP and when the file is saved. A mistake is reported with its place and changes nothing;
+/// settings that need a restart are listed.
 #[test]
 fn settings_are_read_again() {
     let home = home!();
@@ -244,7 +243,7 @@ fn settings_are_read_again() {
         status["limits"]["checkpoint_bytes"].as_u64().unwrap()
     };
     let before = limit();
-    // Saved: nobody says so.
+    // Saved without a signal.
     home.configure("[checkpoints]\ntotal_bytes_max = 1048576");
     until("the new limit", LONG, || {
         (limit() == 1_048_576).then_some(())
@@ -257,7 +256,7 @@ fn settings_are_read_again() {
     });
     assert!(told.contains("did you mean `total_bytes_max`?"), "{told}");
     assert_eq!(limit(), 1_048_576, "the settings before are in force");
-    // Mended, with something for the next start.
+    // Fixed, with a setting that needs a restart.
     home.configure("[checkpoints]\ntotal_bytes_max = 2097152\n[engine]\nreserve_bytes = 4194304");
     daemon.signal(Signal::HUP);
     until("the mended limit", LONG, || {
@@ -268,7 +267,7 @@ fn settings_are_read_again() {
         told.contains("engine.reserve_bytes") && !told.contains("config.toml:"),
         "{told}"
     );
-    // A new connection has new limits, one that was there keeps its own.
+    // A new connection has the new limits, an existing one keeps its own.
     let mut old = daemon.connect("");
     home.configure("[limits]\nwrites_per_second_max = 1");
     daemon.signal(Signal::HUP);
@@ -284,14 +283,14 @@ fn settings_are_read_again() {
     for _ in 0..3 {
         tests::call(&mut old, "record_step", record.clone()).unwrap();
     }
-    // Without a file there are the defaults.
+    // Without a file the defaults apply.
     std::fs::remove_file(home.path().join("config.toml")).unwrap();
     until("the default", LONG, || (limit() == before).then_some(()));
     daemon.stop();
 }
 
-/// Settings that are kept elsewhere, behind a link, are read again when they are saved there, and when the link
-/// leads to others. A relative path that `--config` names is as good.
+/// Settings behind a link are reloaded when the target is saved, and when the link's target changes.
+/// A relative path in `--config` works, too.
 #[test]
 fn settings_behind_a_link() {
     let home = home!();
@@ -330,7 +329,7 @@ fn settings_behind_a_link() {
     daemon.stop();
 }
 
-/// A file that cannot be read, or is somebody's nonsense, is told and changes nothing.
+/// An unreadable or malformed file is reported and changes nothing.
 #[test]
 fn an_unreadable_file_changes_nothing() {
     let home = home!();
@@ -348,8 +347,8 @@ fn an_unreadable_file_changes_nothing() {
     daemon.stop();
 }
 
-/// Behind a manager's socket a daemon waits for whoever works on the store, and says so; clients wait with it. Without
-/// a manager they are told.
+/// Behind a manager's socket a daemon waits, and reports, while another process works on the store; clients wait
+/// with it. Without a manager they get an error.
 #[test]
 fn maintenance_is_waited_for() {
     let mut home = home!();
@@ -372,7 +371,7 @@ fn maintenance_is_waited_for() {
     daemon.stop();
 }
 
-/// A daemon that is told to stop while it waits so ends in peace.
+/// A daemon that is stopped during this wait ends cleanly.
 #[test]
 fn a_stop_ends_the_wait_for_maintenance() {
     let mut home = home!();
@@ -387,7 +386,7 @@ fn a_stop_ends_the_wait_for_maintenance() {
     daemon.stop();
 }
 
-/// A manager is told that a start takes longer, while views of an older version are folded anew.
+/// The manager is notified of a longer start while views of an older version are rebuilt.
 #[test]
 fn a_long_start_is_told() {
     let mut home = home!();

@@ -1,4 +1,4 @@
-//! Context packs as callers get them: what is in them and why, what rests on them, pruning, the cache.
+//! Context packs: contents and their reasons, citations, pruning, the cache.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
 use std::time::Duration;
@@ -10,7 +10,7 @@ use tests::{Daemon, call, home, until};
 
 const MESSAGE: &str = "What is its status? Compare ID_FROM_STEP_1 with the plan.";
 
-/// A session with a topic, messages, a step, a tool execution and a checkpoint with a critical key.
+/// Creates a session with a topic, messages, a step, a tool execution and a checkpoint with a critical key.
 fn session(daemon: &Daemon) -> Value {
     let session = daemon.call("create_session", json!({"topic": "uplinks in New York"}));
     let session = session["session"].clone();
@@ -58,8 +58,8 @@ fn refused(connection: &mut Connection, name: &str, args: Value) -> (Code, Strin
     }
 }
 
-/// A pack has all that the message needs, in order, each piece with its event; `why` walks from the pack
-/// to those events, from an event to the pack, and from the answer to the pack that it was made with.
+/// A pack contains everything that the message needs, in order, each piece with its event. `why` leads from the
+/// pack to those events, from an event to the pack, and from the answer to its pack.
 #[test]
 fn a_pack_tells_what_it_rests_on() {
     let home = home!();
@@ -151,8 +151,8 @@ fn a_pack_tells_what_it_rests_on() {
     assert_eq!(why["used_by"], json!([]));
 }
 
-/// Whatever the budget, the prompt keeps to it and the message is whole; one too small is refused with the
-/// least that would do, which does.
+/// Every prompt stays within its budget and contains the whole message. A budget that is too small is refused with
+/// the minimum, and the minimum works.
 #[test]
 fn a_pack_keeps_to_its_budget() {
     let home = home!();
@@ -205,8 +205,8 @@ fn a_pack_keeps_to_its_budget() {
     );
 }
 
-/// The same message in an unchanged session gets the same pack and writes nothing; a change, another
-/// budget or another message gets a new one.
+/// The same message in an unchanged session gets the same pack and writes nothing; a change, another budget or
+/// another message gets a new one.
 #[test]
 fn an_unchanged_session_gets_the_same_pack() {
     let home = home!();
@@ -244,8 +244,8 @@ fn an_unchanged_session_gets_the_same_pack() {
     );
 }
 
-/// What came out of a pack and is recorded again is kept, but not counted and not searched; the message
-/// that the pack was made for is no quote.
+/// Recorded text that quotes a pack is stored, but neither counted nor searched; the message of the pack does not
+/// count as a quotation.
 #[test]
 fn what_came_out_of_a_pack_is_not_new() {
     let home = home!();
@@ -289,8 +289,8 @@ fn what_came_out_of_a_pack_is_not_new() {
     );
 }
 
-/// Pruning makes what packs draw from small and deletes nothing; it is undone one by one. A closed or
-/// expired session is not pruned.
+/// Pruning reduces the input of packs and deletes nothing; each pruning can be undone. A closed or expired session
+/// is not pruned.
 #[test]
 fn pruning_is_undone() {
     let home = home!();
@@ -363,7 +363,7 @@ fn pruning_is_undone() {
     }
 }
 
-/// When it is set, a session is pruned by itself once it has grown.
+/// If the setting is on, a session is pruned automatically once it has grown.
 #[test]
 fn a_session_is_pruned_by_itself() {
     let home = home!();
@@ -392,8 +392,8 @@ fn a_session_is_pruned_by_itself() {
     assert!(undone["tokens_after"].as_u64() > undone["tokens_before"].as_u64());
 }
 
-/// A task gets what its project's sessions know: what it names first, the newest, and what checkpoints
-/// hold; from each with its session.
+/// A task gets the knowledge of its project's sessions: entities that it names first, the newest, and values of
+/// checkpoints; each with its session.
 #[test]
 fn a_task_draws_from_all_sessions_of_its_project() {
     let home = home!();
@@ -442,7 +442,7 @@ fn a_task_draws_from_all_sessions_of_its_project() {
     assert_eq!(daemon.call("context_pack", task)["cached"], false);
 }
 
-/// Names and texts cannot break out of where they stand or hide anything from the one who reads over them.
+/// Names and texts cannot escape their place in the prompt or hide anything from a reader.
 #[test]
 fn what_comes_out_is_fenced_and_visible() {
     let home = home!();
@@ -465,7 +465,7 @@ fn what_comes_out_is_fenced_and_visible() {
     assert!(!before.chars().any(hidden), "{before:?}");
 }
 
-/// A look into the past asks for one thing at a time, and says what is not there.
+/// A query about the past takes one subject at a time, and reports missing ones.
 #[test]
 fn why_says_what_is_not_there() {
     let home = home!();
@@ -501,7 +501,7 @@ const MENTAL_MODEL: &str =
 const BUGS: &str =
     include_str!("../../daemon/src/projects/validate/cases/bugs_open_and_none_resolved.md");
 
-/// A project `shop` with a mental model and bugs.
+/// Creates a project `shop` with a mental model and bugs.
 fn project(home: &tests::Home, daemon: &Daemon) {
     let dir = home.path().join("shop");
     std::fs::create_dir(&dir).unwrap();
@@ -511,7 +511,7 @@ fn project(home: &tests::Home, daemon: &Daemon) {
     write_file(daemon, "bugs", BUGS);
 }
 
-/// The position of the new version.
+/// Writes a context file and returns the position of the new version.
 fn write_file(daemon: &Daemon, file_type: &str, content: &str) -> Value {
     let args = json!({"project_id": "shop", "file_type": file_type, "content": content});
     let written = daemon.call("update_context", args);
@@ -519,7 +519,7 @@ fn write_file(daemon: &Daemon, file_type: &str, content: &str) -> Value {
     written["position"].clone()
 }
 
-/// The passages of context files that are in a pack: file, version, section.
+/// Returns the passages of context files in a pack: file, version, section.
 fn passages(pack: &Value) -> Vec<(String, u64, String)> {
     let sections = pack["sections"].as_array().unwrap().iter();
     let files = sections.filter(|section| section["name"] == "context_files");
@@ -539,8 +539,8 @@ fn passages(pack: &Value) -> Vec<(String, u64, String)> {
         .collect()
 }
 
-/// What the project's context files say about a message is in its pack, with file, version and section; a
-/// new version makes another pack. `why` walks both ways, and what is quoted is recognised.
+/// Passages of the project's context files about a message are in its pack, with file, version and section; a new
+/// version makes another pack. `why` works in both directions, and quotations are recognised.
 #[test]
 fn a_message_draws_on_context_files() {
     let home = home!();
@@ -611,7 +611,7 @@ fn a_message_draws_on_context_files() {
     let quote = &second["prompt"].as_str().unwrap()[..end];
     let quote = json!({"session": session, "sender": "assistant", "content": quote});
     let quoting = daemon.call("record_message", quote);
-    // The last fence by itself is nobody's quote.
+    // A closing fence alone is not a quotation.
     assert!(quoting["tokens"].as_u64() < Some(5), "{quoting}");
     assert!(
         quoting["quoted_bytes"].as_u64() > Some(end as u64 - 10),
@@ -627,8 +627,8 @@ fn a_message_draws_on_context_files() {
     assert_eq!(daemon.call("why", old)["used_by"], json!([]));
 }
 
-/// A task in a project without sessions has what its context files say; where none of that says what the
-/// project is, the overview of its mental model.
+/// A task in a project without sessions gets passages of its context files. If none describes the project, it gets
+/// the overview of the mental model.
 #[test]
 fn a_task_draws_on_context_files() {
     let home = home!();

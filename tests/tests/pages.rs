@@ -1,6 +1,5 @@
-//! docs/sessions.md, docs/projects.md, docs/search.md and a chapter of docs/packs.md, held to the
-//! program: their examples are run line by line, tables are compared with the operations, settings with
-//! the defaults.
+//! docs/sessions.md, docs/projects.md, docs/search.md and a chapter of docs/packs.md match the program: examples
+//! are run line by line, tables are compared with the operations, settings with the defaults.
 
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
@@ -19,13 +18,13 @@ const PACKS: &str = include_str!("../../docs/packs.md");
 const SEARCH: &str = include_str!("../../docs/search.md");
 const LOADED_MAX: Duration = Duration::from_secs(30);
 
-/// The part of a page below a heading, up to the next one of its level.
+/// Returns the part of a page below a heading, up to the next one of its level.
 fn chapter(page: &'static str, heading: &str) -> &'static str {
     let (_, rest) = page.split_once(&format!("\n## {heading}\n")).unwrap();
     let (mut end, mut is_code) = (0, false);
     for line in rest.split_inclusive('\n') {
         is_code ^= line.starts_with("```");
-        // A file that a page shows has headings, too.
+        // A file shown on a page has headings, too.
         if !is_code && line.starts_with("## ") {
             break;
         }
@@ -34,7 +33,7 @@ fn chapter(page: &'static str, heading: &str) -> &'static str {
     &rest[..end]
 }
 
-/// The cells of every row of the tables in a text, without headings.
+/// Returns the cells of every table row in a text, without headings.
 fn rows(text: &str) -> Vec<Vec<&str>> {
     let lines: Vec<&str> = text.lines().collect();
     let is_row = |at: usize| {
@@ -54,13 +53,13 @@ fn rows(text: &str) -> Vec<Vec<&str>> {
     .collect()
 }
 
-/// What stands between backticks.
+/// Returns the texts between backticks.
 fn code(text: &str) -> Vec<&str> {
     text.split('`').skip(1).step_by(2).collect()
 }
 
-/// Every example is true: the commands are run in order, and what comes out is what stands there, but for
-/// ids, times and what the page leaves out. The prompt is the one that the pack has.
+/// Every example works: the commands are run in order, and the output matches except for ids, times and omitted
+/// parts. The prompt is that of the pack.
 #[test]
 fn the_examples_of_the_sessions_page() {
     let cold = cold!();
@@ -85,7 +84,7 @@ fn the_examples_of_the_sessions_page() {
     assert_eq!(prompts, 1);
 }
 
-/// The example of docs/packs.md is true, and the prompt that came out says what stands there.
+/// The example of docs/packs.md works, and its prompt matches the page.
 #[test]
 fn the_example_of_the_packs_page() {
     let cold = cold!();
@@ -107,8 +106,8 @@ fn the_example_of_the_packs_page() {
     same.unwrap_or_else(|error| panic!("{error}"));
 }
 
-/// The pack of the page is loaded and recognises what it says; broken, it is told in `status` with its
-/// line, and the packs stay as they were.
+/// The page's entity pack loads and recognises the entities on the page. A broken one is reported in `status` with
+/// its line, and the previous packs stay in force.
 #[test]
 fn the_entity_pack_of_the_page() {
     let cold = cold!();
@@ -129,8 +128,7 @@ fn the_entity_pack_of_the_page() {
     }
 }
 
-/// No row of the tables of homes can rot: each names operations that there are, and fields that their
-/// replies have.
+/// The table of a session's fields stays current: each row names existing operations, and fields of their replies.
 #[test]
 fn every_field_has_its_home() {
     let reference = lored::api::reference::markdown();
@@ -179,7 +177,7 @@ fn every_field_has_its_home() {
     }
 }
 
-/// The 21 kinds stand on the page, and the built-in pack has them all.
+/// The page lists the 21 kinds, and the built-in pack has them all.
 #[test]
 fn all_kinds_are_recognised() {
     let pack = include_str!("../../daemon/recognise/src/packs/netbox.toml");
@@ -194,7 +192,7 @@ fn all_kinds_are_recognised() {
     }
 }
 
-/// The settings are taken as they stand, and are the defaults.
+/// The settings on the page are valid, and are the defaults.
 #[test]
 fn the_settings_of_the_page_are_the_defaults() {
     let settings = blocks(chapter(SESSIONS, "Limits"), "toml")[0];
@@ -212,8 +210,7 @@ fn the_settings_of_the_page_are_the_defaults() {
     }
 }
 
-/// Every example of context files is true, its files written as they stand there. What a hand edits is
-/// seen a moment later.
+/// Every example of context files works, with its files written as shown. Manual edits are noticed a moment later.
 #[test]
 fn the_examples_of_the_projects_page() {
     let cold = cold!();
@@ -261,8 +258,7 @@ fn the_examples_of_the_projects_page() {
     assert!(commands > 20, "{commands} commands on the page");
 }
 
-/// The settings of context files are taken as they stand, and are the defaults; the project of the page
-/// is one.
+/// The settings of context files on the page are valid, and are the defaults; so is the page's configured project.
 #[test]
 fn the_settings_of_the_projects_page() {
     let parse = |text: &str| {
@@ -284,8 +280,8 @@ fn the_settings_of_the_projects_page() {
     assert_eq!(own[0].marker.id.as_deref(), Some("shop"));
 }
 
-/// Every example of documents and search is true, its files written as they stand there. Files that
-/// changed are taken in a moment later. Whichever tier ranks by then, these are the results.
+/// Every example of documents and search works, with its files written as shown. Changed files are ingested a
+/// moment later. The results are the same with either tier.
 #[test]
 fn the_examples_of_the_search_page() {
     let cold = cold!();
@@ -329,7 +325,7 @@ fn the_examples_of_the_search_page() {
     assert!(commands > 30, "{commands} commands on the page");
 }
 
-/// Filters, modes and kinds of the page's tables are all that there are.
+/// The page's tables list all filters, modes and kinds.
 #[test]
 fn the_tables_of_the_search_page() {
     let reference = lored::api::reference::markdown();
@@ -371,7 +367,7 @@ fn the_tables_of_the_search_page() {
     }
 }
 
-/// The settings of documents and search are taken as they stand, and are the defaults.
+/// The settings of documents and search on the page are valid, and are the defaults.
 #[test]
 fn the_settings_of_the_search_page() {
     let limits = chapter(SEARCH, "Limits");
@@ -396,7 +392,7 @@ fn the_settings_of_the_search_page() {
     }
 }
 
-/// Every code of the table of errors is one, with its status.
+/// Every code in the table of errors exists and has its status.
 #[test]
 fn the_errors_of_the_page_are_errors() {
     let reference = lored::api::reference::markdown();
@@ -408,7 +404,7 @@ fn the_errors_of_the_page_are_errors() {
     }
 }
 
-/// The README's conversation works as it stands there: the last prompt knows which switch is meant.
+/// The README's conversation works: the last prompt identifies the switch.
 #[test]
 fn the_conversation_of_the_readme() {
     let cold = cold!();
@@ -432,7 +428,7 @@ fn the_conversation_of_the_readme() {
     );
 }
 
-/// The README shows what its first command prints, but for the temporary folder.
+/// The README shows the output of its first command, except for the temporary folder.
 #[test]
 fn the_demo_of_the_readme() {
     let cold = cold!();

@@ -1,5 +1,5 @@
-//! Peers that are slow, silent, many or half gone: honest ones are served meanwhile, and a daemon
-//! that stops finishes what is under way.
+//! Slow, silent, numerous or half-closed peers: honest clients are served meanwhile, and a stopping daemon finishes
+//! the calls in flight.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
 use std::io::{Read, Write};
@@ -14,10 +14,10 @@ use rustix::fs::{Mode, OFlags};
 use serde_json::json;
 use tests::{Daemon, Peer, call, disk, home, until};
 
-/// An honest call is answered within this, whatever others do: generous, for a busy machine.
+/// Time limit of an honest call, whatever other peers do: generous, for a busy machine.
 const HONEST_MAX: Duration = Duration::from_secs(2);
 
-/// A recorded step on a connection that is there already, and on a new one.
+/// Records a step on an existing connection, and on a new one.
 fn is_served(daemon: &Daemon, connection: &mut lore::connection::Connection) {
     let start = Instant::now();
     let step = || json!({"tool": "t", "result": "x"});
@@ -26,8 +26,8 @@ fn is_served(daemon: &Daemon, connection: &mut lore::connection::Connection) {
     assert!(start.elapsed() < HONEST_MAX, "{:?}", start.elapsed());
 }
 
-/// Two hundred connections that say nothing, half of them greeted: an honest client is served, new
-/// ones are taken, and the silent ones that never said Hello are let go.
+/// Two hundred silent connections, half of them after the handshake: an honest client is served, new ones are
+/// accepted, and silent ones without a Hello are disconnected.
 #[test]
 fn two_hundred_idle_connections() {
     let home = home!();
@@ -50,8 +50,7 @@ fn two_hundred_idle_connections() {
     });
 }
 
-/// When every seat is taken, silent connections give way to new ones; peers that were answered do
-/// not.
+/// If every connection slot is taken, silent connections are evicted for new ones; peers that got answers stay.
 #[test]
 fn silent_peers_give_way() {
     let home = home!();
@@ -68,8 +67,8 @@ fn silent_peers_give_way() {
     drop(silent);
 }
 
-/// A daemon that may have few descriptors raises its own limit where it may, and else takes no more
-/// connections than it has descriptors for: silent ones give way, and none is left outside.
+/// A daemon with few descriptors raises its limit where permitted. Otherwise it accepts no more connections than
+/// its descriptors allow: silent ones are evicted, and none stays unaccepted.
 #[test]
 fn more_peers_than_descriptors() {
     for limit in ["-Sn 128", "-n 300"] {
@@ -100,7 +99,7 @@ fn more_peers_than_descriptors() {
     }
 }
 
-/// A frame that trickles in and never ends is given up after its time, with a sentence.
+/// A frame that trickles in and never ends gets an error after the read timeout.
 #[test]
 fn a_frame_that_never_ends() {
     let home = home!();
@@ -118,8 +117,7 @@ fn a_frame_that_never_ends() {
     is_served(&daemon, &mut honest);
 }
 
-/// A peer that asks much and reads nothing is dropped once its answers have waited for their time;
-/// nobody else notices.
+/// A peer that calls much and reads nothing is disconnected after the write timeout; other peers are not affected.
 #[test]
 fn a_peer_that_does_not_read() {
     let home = home!();
@@ -146,7 +144,7 @@ fn a_peer_that_does_not_read() {
     is_served(&daemon, &mut honest);
 }
 
-/// A peer that has said all it had to say, and closed its side, still gets its answers.
+/// A peer that closed its sending side still gets its answers.
 #[test]
 fn a_half_closed_peer_is_answered() {
     let home = home!();
@@ -180,8 +178,7 @@ fn a_half_closed_peer_is_answered() {
     assert_eq!(answers, [1, 2]);
 }
 
-/// A peer that goes away in the middle of a call costs nothing: what it sent whole is recorded,
-/// once.
+/// A peer that disconnects during a call has no effect on others: its complete calls are recorded once.
 #[test]
 fn a_peer_that_goes_away() {
     let home = home!();
@@ -199,7 +196,7 @@ fn a_peer_that_goes_away() {
     assert_eq!(Some(daemon.verify()), events);
 }
 
-/// More calls in flight than allowed wait their turn; every one is answered.
+/// Calls over the in-flight limit wait; every one is answered.
 #[test]
 fn more_calls_than_may_fly() {
     let home = home!();
@@ -220,8 +217,8 @@ fn more_calls_than_may_fly() {
     assert_eq!(answered, (0..300).collect::<Vec<u64>>());
 }
 
-/// A daemon that is told to stop answers the calls under way, takes no new ones, removes its
-/// socket and ends in peace; all that it answered is there at the next start.
+/// A stopping daemon answers the calls in flight, accepts no new ones, removes its socket and ends cleanly. All
+/// answered data exists at the next start.
 #[test]
 fn a_stop_finishes_what_is_under_way() {
     let home = home!();
@@ -237,7 +234,7 @@ fn a_stop_finishes_what_is_under_way() {
             peer.send_call(id, "record_step", &args);
         }
     }
-    // The daemon has begun on them when the first one is answered.
+    // The first answer shows that the daemon has begun.
     let first = peers[0].frame();
     assert!(
         matches!(first, Some(ServerFrame::Answer { outcome: Ok(_), .. })),
@@ -269,8 +266,8 @@ fn a_stop_finishes_what_is_under_way() {
     daemon.verify();
 }
 
-/// Work that does not end, as on a disk that hangs, holds up no stop for longer than it may take; the next daemon has
-/// all that was acknowledged.
+/// Work that never ends, as on a hanging disk, delays a stop by at most the shutdown timeout. The next daemon has
+/// all acknowledged data.
 #[test]
 fn work_that_hangs_holds_up_no_stop() {
     let home = home!();
@@ -289,7 +286,7 @@ fn work_that_hangs_holds_up_no_stop() {
     let mut peer = Peer::greeted(daemon.socket());
     let args = json!({"session": "s", "step": 1}).to_string();
     peer.send_call(1, "get_step", &Args::Json(args.into_bytes()));
-    // There is a writer only where somebody reads.
+    // Opening for writing succeeds only while a reader exists.
     let flags = OFlags::WRONLY | OFlags::NONBLOCK;
     let pipe = until("the text is read", Duration::from_secs(20), || {
         rustix::fs::open(&blob, flags, Mode::empty()).ok()

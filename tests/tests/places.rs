@@ -1,5 +1,4 @@
-//! Folders, locks and stores that are not as they must be: each is refused with its own sentence
-//! and left as it is.
+//! Invalid folders, locks and stores: each is refused with a separate error and left unchanged.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
 use std::os::unix::fs::{DirBuilderExt, PermissionsExt, symlink};
@@ -8,9 +7,9 @@ use std::path::Path;
 use std::process::Command;
 
 use serde_json::json;
-use tests::{Ended, Home, home};
+use tests::{EndedDaemon, Home, home};
 
-fn refused(home: &Home) -> Ended {
+fn refused(home: &Home) -> EndedDaemon {
     let ended = match home.try_start() {
         Ok(_) => panic!("the daemon serves"),
         Err(ended) => ended,
@@ -21,7 +20,7 @@ fn refused(home: &Home) -> Ended {
     ended
 }
 
-fn says(ended: &Ended, words: &[&str]) {
+fn says(ended: &EndedDaemon, words: &[&str]) {
     for word in words {
         assert!(ended.stderr.contains(word), "{word:?} is not in: {ended}");
     }
@@ -31,7 +30,7 @@ fn mode(path: &Path, mode: u32) {
     std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
 }
 
-/// What has its files named needs no home; what needs one says which variable is missing.
+/// A command whose files are all named needs no home; others report the missing variable.
 #[test]
 fn what_needs_no_home_has_none() {
     let home = home!();
@@ -85,7 +84,7 @@ fn what_needs_no_home_has_none() {
             "{arguments:?}: {said}"
         );
     }
-    // What is written into an empty home is good, and never over what is there.
+    // Files written into an empty home are valid, and existing ones are never overwritten.
     let fresh = folder.join("fresh");
     for (code, says) in [(0, "config.toml is written"), (3, "is there already")] {
         let (ended, said) = run(
@@ -101,7 +100,7 @@ fn what_needs_no_home_has_none() {
     assert_eq!(mode_of(written.parent().unwrap()), 0o700);
     let written = written.to_str().unwrap();
     assert_eq!(run(&[], &["config", "check", written]).0, Some(0));
-    // A home that is none is no reason to leave out the settings that are in it.
+    // An invalid home must not disable the settings in it.
     let (ended, said) = run(&[("HOME", "here")], &["redact", &secret]);
     assert_eq!(ended, Some(2), "{said}");
     assert!(said.contains("must begin with a slash"), "{said}");
@@ -114,8 +113,8 @@ fn what_needs_no_home_has_none() {
     assert!(said.contains("nonsense"), "{said}");
 }
 
-/// The second daemon on one store is refused with the first one's process id; the first one serves
-/// on, and after its kill -9 the second one starts.
+/// The second daemon on one store is refused with the first one's process id. The first one continues, and after
+/// its kill -9 the second one starts.
 #[test]
 fn two_daemons_on_one_store() {
     let home = home!();
@@ -138,8 +137,7 @@ fn two_daemons_on_one_store() {
     assert_eq!(second.verify(), 2);
 }
 
-/// A socket path that was given by hand and does not fit into an address is refused with its
-/// length and what is possible.
+/// A configured socket path that is too long for an address is refused with its length and the limit.
 #[test]
 fn socket_paths_that_are_too_long() {
     let home = home!();
@@ -150,7 +148,7 @@ fn socket_paths_that_are_too_long() {
     assert!(said.contains("107") && said.contains("bytes"), "{said}");
 }
 
-/// A store that a newer release wrote is refused with both versions, and not touched.
+/// A store written by a newer release is refused with both versions, and not changed.
 #[test]
 fn a_store_of_a_newer_version() {
     let home = home!();
@@ -168,7 +166,7 @@ fn a_store_of_a_newer_version() {
     assert_eq!(home.start().verify(), 2);
 }
 
-/// A folder in the store's place that is none is refused and left alone, whatever is in it.
+/// A foreign folder in the store's place is refused and left unchanged, whatever it contains.
 #[test]
 fn a_folder_that_is_no_store() {
     let home = home!();
@@ -188,7 +186,7 @@ fn a_folder_that_is_no_store() {
     assert_eq!(std::fs::read_to_string(&store).unwrap(), "a file");
 }
 
-/// A store that is gone while its head says what it held is not silently begun anew.
+/// A store that is missing although its durable watermark exists is not silently replaced by a new one.
 #[test]
 fn a_store_that_vanished() {
     let home = home!();
@@ -197,7 +195,7 @@ fn a_store_that_vanished() {
     daemon.stop();
     std::fs::rename(home.data().join("store"), home.path().join("moved")).unwrap();
     says(&refused(&home), &["missing", "2 events"]);
-    // Nor when the head cannot be read: it is what is left of the proof.
+    // The same for an unreadable watermark: it is the rest of the proof.
     let head = home.data().join("head");
     let whole = std::fs::read(&head).unwrap();
     let broken = vec![0; whole.len()];
@@ -209,7 +207,8 @@ fn a_store_that_vanished() {
     assert_eq!(home.start().verify(), 2);
 }
 
-/// With a head that cannot be read and no store, `lored repair --accept-head` begins anew and keeps the head.
+/// With an unreadable durable watermark and no store, `lored repair --accept-head` creates a new store and keeps
+/// the watermark.
 #[test]
 fn a_store_that_vanished_behind_a_broken_head() {
     let home = home!();
@@ -228,8 +227,8 @@ fn a_store_that_vanished_behind_a_broken_head() {
     assert_eq!(home.start().verify(), 0);
 }
 
-/// A command that systemd started, as a timer's backup, is no daemon that systemd manages: clients go on to start
-/// one themselves.
+/// A command started by systemd, such as a timer's backup, is not a daemon under systemd: clients still start a
+/// daemon themselves.
 #[test]
 fn a_command_of_a_timer_manages_nothing() {
     let home = home!();
@@ -249,8 +248,8 @@ fn a_command_of_a_timer_manages_nothing() {
     assert!(lock.ends_with("manager none\nmaintenance\n"), "{lock}");
 }
 
-/// A head of another store, or none beside events, is told: reads are served, writes refused, and
-/// `lored repair --accept-head` lets them go on.
+/// A durable watermark of another store, or a missing one although there are events, is reported. Reads are served,
+/// writes refused, and `lored repair --accept-head` enables them.
 #[test]
 fn a_head_that_is_missing() {
     let home = home!();
@@ -279,7 +278,7 @@ fn a_head_that_is_missing() {
     assert_eq!(daemon.verify(), 3);
 }
 
-/// Folders that are open to others, or links, are refused with the remedy; nothing is made in them.
+/// Folders that are open to others, or links, are refused with the remedy; nothing is created in them.
 #[test]
 fn folders_that_are_not_ours_alone() {
     let home = home!();
@@ -311,8 +310,7 @@ fn folders_that_are_not_ours_alone() {
     daemon.stop();
 }
 
-/// What stands in the socket's place and is no socket is refused and left alone; the socket of a
-/// dead daemon is replaced.
+/// Another kind of file at the socket's path is refused and left unchanged; a dead daemon's socket is replaced.
 #[test]
 fn what_is_in_the_sockets_place() {
     let home = home!();
@@ -325,8 +323,8 @@ fn what_is_in_the_sockets_place() {
     assert_eq!(std::fs::read_to_string(home.socket()).unwrap(), "mine");
 }
 
-/// A socket that somebody listens on is left to them, be it another program or the daemon of another data
-/// folder; once they are gone its name is free.
+/// A socket with a listener is not replaced, be it another program or the daemon of another data folder; once the
+/// listener is gone, its path is free.
 #[test]
 fn a_socket_that_somebody_listens_on() {
     let home = home!();
@@ -335,7 +333,7 @@ fn a_socket_that_somebody_listens_on() {
         .create(home.path().join("run"))
         .unwrap();
     let foreign = UnixListener::bind(home.socket()).unwrap();
-    // No Hello is answered there, so nobody waits for one.
+    // The listener does not answer a Hello, so the command does not wait for it.
     says(
         &home.spawn().wait(),
         &["somebody else listens", "LORE_SOCKET"],
@@ -352,7 +350,7 @@ fn a_socket_that_somebody_listens_on() {
     assert_eq!(status["pid"], first.pid());
 }
 
-/// What is no file is not taken for one, and nobody waits for a pipe: the lock, the settings.
+/// For the lock and the settings, other kinds of files are refused, and a pipe does not block.
 #[test]
 fn pipes_and_folders_in_the_place_of_files() {
     let home = home!();
@@ -372,7 +370,7 @@ fn pipes_and_folders_in_the_place_of_files() {
         std::fs::remove_file(&path).unwrap();
         std::fs::write(&path, before).unwrap();
     }
-    // A lock that cannot be used is told by all who need it, not taken for a daemon.
+    // Every command reports an unusable lock instead of assuming a daemon.
     let lock = home.data().join("lored.lock");
     std::fs::remove_file(&lock).unwrap();
     std::fs::create_dir(&lock).unwrap();
@@ -404,8 +402,8 @@ fn pipes_and_folders_in_the_place_of_files() {
     assert!(said.contains("which --config names"), "{said}");
 }
 
-/// A store that was put elsewhere with a link in its place is refused with what helps: the daemon may write
-/// below its own folders only.
+/// A store moved elsewhere and replaced by a link is refused with the remedy: the daemon may write only below its
+/// own folders.
 #[test]
 fn a_store_behind_a_link() {
     let home = home!();
@@ -422,8 +420,7 @@ fn a_store_behind_a_link() {
     assert_eq!(home.start().verify(), 2);
 }
 
-/// Without a home, or with one that means another place in each directory, nothing is made anywhere; the
-/// sentence says what to set.
+/// Without a home, or with a relative one, nothing is created anywhere; the error names the variable to set.
 #[test]
 fn homes_that_are_none() {
     let folder = tempfile::tempdir().unwrap();
@@ -464,8 +461,7 @@ fn homes_that_are_none() {
     assert!(said.contains(file.to_str().unwrap()), "{said}");
 }
 
-/// Nobody can be told anything, since where it is told is full: the exit code is still the right one, and a
-/// daemon serves on.
+/// With a full standard output and error the exit code is still correct, and a daemon continues to serve.
 #[test]
 #[cfg(target_os = "linux")]
 fn a_log_that_takes_nothing() {
@@ -497,7 +493,7 @@ fn a_log_that_takes_nothing() {
     assert_eq!(refused.code(), Some(2));
 }
 
-/// Settings that are none are refused with the file, the line and what there is.
+/// Invalid settings are refused with the file, the line and the valid ones.
 #[test]
 fn settings_that_are_none() {
     let home = home!();
@@ -512,8 +508,7 @@ fn settings_that_are_none() {
     assert!(!home.data().exists(), "nothing was made");
 }
 
-/// Beside a running daemon `verify` asks it, and `rebuild` and `repair` are refused with the
-/// remedy; without one all three work.
+/// While a daemon runs, `verify` asks it, and `rebuild` and `repair` are refused; without one all three work.
 #[test]
 fn commands_beside_a_daemon() {
     let home = home!();
@@ -536,8 +531,8 @@ fn commands_beside_a_daemon() {
     assert_eq!(home.start().verify(), 2);
 }
 
-/// Everything below the data folder is for its owner alone: no file or folder that a daemon made, large
-/// bodies and the scratch of a verification among them, has a bit for others.
+/// Everything below the data folder is private: no file or folder of a daemon, including blobs and the scratch
+/// folder of a verification, has permissions for others.
 #[test]
 fn files_are_for_their_owner_alone() {
     let home = home!();

@@ -1,5 +1,4 @@
-//! Power cuts: whatever a disk kept of what was not synced, the next start has everything that was
-//! acknowledged, and nothing that nobody sent.
+//! Power cuts: whatever unsynced data a disk kept, the next start has all acknowledged data and nothing else.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
 use std::collections::BTreeMap;
@@ -8,10 +7,10 @@ use std::path::{Path, PathBuf};
 use serde_json::json;
 use tests::disk::files;
 use tests::ledger::{Ledger, record};
-use tests::power::{Change, Disk, Left, Names, Recorder, Recording};
+use tests::power::{Change, Disk, Recorder, Recording, RenameSafety, UnsyncedState};
 use tests::{Daemon, Home, Random, home, seed};
 
-/// Cuts tried when `LORE_CUTS` names no other number.
+/// Default number of cuts; `LORE_CUTS` overrides it.
 const CUTS: u64 = 36;
 /// Steps of each writer in each of two runs; some are too large for an event, and become files.
 const STEPS: u32 = 12;
@@ -19,7 +18,7 @@ const WRITERS: u32 = 3;
 
 const SETTINGS: &str = "log = \"warn\"\n[engine]\nflush_idle_ms = 100\nreserve_bytes = 0\n";
 
-/// Has several writers record at once, so that groups have several events, and compacts.
+/// Lets several writers record concurrently, so that groups have several events, and compacts.
 fn work(daemon: &Daemon, run: u32, recorder: &Recorder) -> Ledger {
     let mut ledger = Ledger::default();
     std::thread::scope(|scope| {
@@ -41,7 +40,7 @@ fn write(
     run: u32,
     writer: u32,
     recorder: &Recorder,
-) -> Vec<(String, tests::ledger::Acknowledged)> {
+) -> Vec<(String, tests::ledger::AcknowledgedStep)> {
     let session = format!("w{writer}");
     let mut connection = daemon.connect(&session);
     let key = |number| format!("r{run}-w{writer}-{number:03}");
@@ -55,7 +54,7 @@ fn write(
         .collect()
 }
 
-/// Two runs over one store, the first from its making to a kill, the second from recovery to a stop.
+/// Makes two runs over one store: the first from its creation to a kill, the second from recovery to a stop.
 fn two_runs() -> (Recording, Ledger) {
     let mut home = home!();
     home.configure(SETTINGS);
@@ -76,7 +75,7 @@ fn two_runs() -> (Recording, Ledger) {
     (recording, ledger)
 }
 
-/// Files below a folder, and what they hold.
+/// Reads the files below a folder.
 fn contents(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     files(folder)
         .into_iter()
@@ -87,15 +86,15 @@ fn contents(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
         .collect()
 }
 
-/// All changes together make the folder that there is: no call was missed.
+/// Checks that all changes together produce the actual folder: no call was missed.
 fn is_complete(recording: &Recording, home: &Home) {
-    for names in Names::ALL {
+    for names in RenameSafety::ALL {
         let mut disk = Disk::new(names);
         for change in &recording.changes {
             disk.apply(change);
         }
         let made = tempfile::tempdir().unwrap();
-        disk.leave(Left::Everything, &mut Random::new(0), made.path());
+        disk.leave(UnsyncedState::Everything, &mut Random::new(0), made.path());
         let (made, there) = (contents(made.path()), contents(&home.data()));
         let of_both = (made.keys(), there.keys());
         assert!(made.keys().eq(there.keys()), "{of_both:?}");
@@ -105,11 +104,11 @@ fn is_complete(recording: &Recording, home: &Home) {
     }
 }
 
-/// Where the power is cut: after so many changes, on a disk of this kind, leaving this.
-type Cut = (usize, Names, Left);
+/// A power cut: number of changes before it, kind of disk, remaining unsynced changes.
+type PowerCut = (usize, RenameSafety, UnsyncedState);
 
-/// Half of the cuts are beside a sync or an answer, where it matters most; the others are anywhere.
-fn cuts(recording: &Recording, number: u64, random: &mut Random) -> Vec<Cut> {
+/// Returns the cuts: half of them are next to a sync or an answer, where they matter most; the others are anywhere.
+fn cuts(recording: &Recording, number: u64, random: &mut Random) -> Vec<PowerCut> {
     let all = recording.changes.len();
     let matters: Vec<usize> = recording
         .changes
@@ -121,22 +120,26 @@ fn cuts(recording: &Recording, number: u64, random: &mut Random) -> Vec<Cut> {
             _ => Vec::new(),
         })
         .collect();
-    let mut cuts: Vec<Cut> = (0..number as usize)
+    let mut cuts: Vec<PowerCut> = (0..number as usize)
         .map(|round| {
             let at = match random.one_in(2) {
                 true => *random.pick(&matters),
                 false => random.range(0, all as u64 + 1) as usize,
             };
-            let left = Left::ALL[round % Left::ALL.len()];
-            (at, Names::ALL[round / Left::ALL.len() % 2], left)
+            let left = UnsyncedState::ALL[round % UnsyncedState::ALL.len()];
+            (
+                at,
+                RenameSafety::ALL[round / UnsyncedState::ALL.len() % 2],
+                left,
+            )
         })
         .collect();
     cuts.sort_unstable();
     cuts
 }
 
-/// Starts on what a cut left, and holds it against what had been acknowledged.
-fn survives(disk: &Disk, left: Left, random: &mut Random, all: &Ledger) -> usize {
+/// Starts on the files after a cut and compares them with the acknowledgements.
+fn survives(disk: &Disk, left: UnsyncedState, random: &mut Random, all: &Ledger) -> usize {
     let home = home!();
     home.configure(SETTINGS);
     home.make_data();
@@ -163,9 +166,9 @@ fn survives(disk: &Disk, left: Left, random: &mut Random, all: &Ledger) -> usize
     ledger.acknowledged.len()
 }
 
-/// The power goes at any moment, and the disk has kept everything, nothing or anything of what was
-/// not synced, names in order or each by itself: the next start has every acknowledged step, takes
-/// new ones, and its views are those of a replay. `LORE_CUTS` for more.
+/// The power is cut at any moment. The disk kept all, none or any of the unsynced changes, with names in order or
+/// independently. The next start has every acknowledged step, accepts new ones, and its views equal a replay.
+/// `LORE_CUTS` for more.
 #[test]
 fn power_cuts_lose_nothing_acknowledged() {
     let seed = seed();
@@ -174,7 +177,7 @@ fn power_cuts_lose_nothing_acknowledged() {
     let (recording, ledger) = two_runs();
     let changes = recording.changes.len();
     println!("seed {seed}, {number} cuts in {changes} changes");
-    let mut disks = Names::ALL.map(|names| (names, Disk::new(names)));
+    let mut disks = RenameSafety::ALL.map(|names| (names, Disk::new(names)));
     let (mut done, mut acknowledged) = (0, 0);
     for (at, names, left) in cuts(&recording, number, &mut random) {
         for change in &recording.changes[done..at] {

@@ -1,5 +1,4 @@
-//! A secret that comes in through any door, or with a file, is in no byte on the disk, and whoever brought
-//! it is told.
+//! Secrets that arrive on any transport, or in a file, are in no byte on disk, and the caller is warned.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
 use std::fs;
@@ -9,12 +8,12 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use tests::{Daemon, Door, Home, home, until};
+use tests::{Daemon, Home, Transport, home, until};
 
-/// How long anything may take on a machine that does other things, too.
+/// Time limit for every wait, on a busy machine.
 const LIMIT: Duration = Duration::from_secs(60);
 
-/// Secrets, put together here so that nobody takes this file for one.
+/// Returns a secret, assembled at run time so that scanners do not report this file.
 fn token() -> String {
     ["ghp_", "x9Qm2Lk8Vb4Zt7Wd1Rf6Yh3Jn5Pc0Sg8Ta2E"].concat()
 }
@@ -31,7 +30,7 @@ fn key() -> String {
     )
 }
 
-/// Files below a folder that hold any of the secrets.
+/// Lists the files below a folder that contain any of the secrets.
 fn holding(folder: &Path) -> Vec<PathBuf> {
     let (mut found, mut folders) = (Vec::new(), vec![folder.to_owned()]);
     let secrets = [
@@ -59,7 +58,7 @@ fn holding(folder: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// Calls through HTTP, by hand; the result of the tool.
+/// Calls a tool through handwritten HTTP and returns its result.
 fn by_http(daemon: &Daemon, name: &str, args: &Value) -> Value {
     let body = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": name, "arguments": args}});
     let body = body.to_string();
@@ -79,7 +78,7 @@ fn by_http(daemon: &Daemon, name: &str, args: &Value) -> Value {
     answer["result"].take()
 }
 
-/// Writes of every family, each with secrets in it, and how many.
+/// Returns writes of every family with secrets in them, and the number of secrets.
 fn writes(session: &str) -> Vec<(&'static str, Value, u64)> {
     let (token, password, key) = (token(), password(), key());
     let inner = json!({"db_password": password, "ok": true}).to_string();
@@ -118,12 +117,12 @@ fn writes(session: &str) -> Vec<(&'static str, Value, u64)> {
     ]
 }
 
-/// What a reply and its meta warn of.
+/// Returns the warnings of a reply and its metadata.
 fn warned(reply: &Value, meta: &Value) -> String {
     format!("{}{}", reply["warnings"], meta["warnings"])
 }
 
-/// Every door, every kind of thing that is recorded: nothing of a secret stays, and each call says so.
+/// For every transport and every kind of data: no part of a secret stays, and each call reports the redaction.
 #[test]
 fn no_secret_reaches_the_disk() {
     let home = home!();
@@ -138,7 +137,7 @@ fn no_secret_reaches_the_disk() {
         };
         assert!(warned.contains(&what), "{door} {name}: {warned}");
     };
-    for (door, mut calls) in Door::all(&home, &daemon, client) {
+    for (door, mut calls) in Transport::all(&home, &daemon, client) {
         for (name, args, of) in writes(&format!("by-{door}")) {
             let (reply, meta) = calls.call(name, &args).unwrap();
             told(door, name, &warned(&reply, &meta), of);
@@ -156,7 +155,7 @@ fn no_secret_reaches_the_disk() {
         );
         count += of;
     }
-    // What is read is what was recorded.
+    // Reads return the redacted text.
     let step = daemon.call("get_step", json!({"session": "by-frames", "step": 1}));
     assert_eq!(
         step["parameters"]["api"]["password"], "[redacted:password]",
@@ -178,7 +177,7 @@ fn no_secret_reaches_the_disk() {
     daemon.verify();
     daemon.stop();
     assert_eq!(holding(home.path()), [] as [PathBuf; 0]);
-    // The same bytes would be found if nothing took them out.
+    // A control: without redaction the same bytes are found.
     let open = home!();
     open.configure("[redaction]\nenabled = false\n");
     let daemon = open.start();
@@ -190,7 +189,7 @@ fn no_secret_reaches_the_disk() {
     assert_ne!(holding(open.path()), [] as [PathBuf; 0]);
 }
 
-/// What comes with files: imported sessions, documents, context files of agents and of people.
+/// Secrets in files: imported sessions, documents, context files of agents and of people.
 #[test]
 fn no_secret_comes_in_with_a_file() {
     let home = home!();
@@ -262,12 +261,12 @@ fn no_secret_comes_in_with_a_file() {
     assert_eq!(holding(home.path()), [] as [PathBuf; 0]);
 }
 
-/// A file that fits its template.
+/// Returns a valid session summary.
 fn summary(entry: &str) -> String {
     format!("# Session Summary\n\n## 2025-03-01: turn 1\n\n### Added\n\n- Log in with {entry}\n")
 }
 
-/// An edit by hand is a version without its secret, and the file gets it; doing it again changes nothing.
+/// A manual edit becomes a version without its secret, and the file is rewritten; repeating it changes nothing.
 fn edited_by_hand(home: &Home, daemon: &Daemon, project: &str, of: &Value) {
     let folder = home.data().join("projects").join(project);
     until("the folder of context files", LIMIT, || {
@@ -287,7 +286,7 @@ fn edited_by_hand(home: &Home, daemon: &Daemon, project: &str, of: &Value) {
     }
 }
 
-/// A call with a key is the same call again, secrets or not; another one is not.
+/// A keyed call with secrets is recognised as the same call; a different one is not.
 #[test]
 fn a_key_claims_what_is_recorded() {
     let home = home!();
@@ -307,7 +306,7 @@ fn a_key_claims_what_is_recorded() {
     );
 }
 
-/// Kinds that are off, values that are allowed, rules of one's own; what is wrong keeps a start from going on.
+/// Disabled kinds, allowed values and custom rules work; mistakes in them prevent a start.
 #[test]
 fn settings_are_followed() {
     let home = home!();
@@ -334,7 +333,7 @@ fn settings_are_followed() {
         password()
     );
     assert!(said.contains(&wanted), "{said}");
-    // A rule that is added holds at once, and what was counted before stays counted.
+    // A new rule applies at once, and earlier counts stay.
     home.configure(&format!(
         "{settings}[redaction.rules.desk]\npattern = \"DESK-[0-9]{{4}}\"\n"
     ));
@@ -355,7 +354,7 @@ fn settings_are_followed() {
     );
 }
 
-/// `lored redact` tells where secrets are and never what; or prints the file without.
+/// `lored redact` reports positions of secrets and never their text, or prints the redacted file.
 #[test]
 fn files_are_checked() {
     let home = home!();

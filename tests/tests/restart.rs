@@ -1,4 +1,4 @@
-//! What a daemon was told outlives it: stopped in peace, and killed.
+//! Recorded data survives a clean stop and a kill.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
 use std::os::unix::fs::MetadataExt;
@@ -10,8 +10,8 @@ use lore::protocol::Code;
 use serde_json::json;
 use tests::{Random, call, home, noise};
 
-/// Stopping and starting keeps everything: what was recorded before is resolved after, the log
-/// goes on at the next position, and the proof is whole.
+/// Stopping and starting preserves everything: earlier variables resolve, the log continues at the next position,
+/// and the proof is complete.
 #[test]
 fn stop_and_start_keep_everything() {
     let home = home!();
@@ -43,8 +43,7 @@ fn stop_and_start_keep_everything() {
     assert_eq!(daemon.verify(), position + 1);
 }
 
-/// Four agents with fifty acknowledged records each: all two hundred are there after kill -9, in
-/// each agent's order.
+/// Four agents with fifty acknowledged records each: all two hundred exist after kill -9, in each agent's order.
 #[test]
 fn two_hundred_of_two_hundred_survive_a_kill() {
     let home = home!();
@@ -89,7 +88,7 @@ fn two_hundred_of_two_hundred_survive_a_kill() {
     assert_eq!(daemon.verify(), 201);
 }
 
-/// What the files of a folder and below take on disk, in bytes, journals alone if so wished.
+/// Returns the disk usage of all files below a folder in bytes, or of journals alone.
 fn taken_bytes(folder: &Path, journals: bool) -> u64 {
     let entries = std::fs::read_dir(folder).unwrap();
     let taken = entries.map(|entry| {
@@ -107,8 +106,8 @@ fn taken_bytes(folder: &Path, journals: bool) -> u64 {
     taken.sum()
 }
 
-/// `compact` tells what the store took before and takes now, and what is recorded reads as before;
-/// a stop leaves nothing in the journal for the next start to replay.
+/// `compact` reports the size before and after, and recorded data is unchanged; a stop leaves nothing in the
+/// journal for the next start to replay.
 #[test]
 fn compact_and_stop_leave_a_small_store() {
     let home = home!();
@@ -140,8 +139,7 @@ fn compact_and_stop_leave_a_small_store() {
     assert_eq!(daemon.verify(), 302);
 }
 
-/// A stop in the middle of a compaction ends in peace: the call is answered or cut off, and the next
-/// start has everything.
+/// A stop during a compaction is clean: the call is answered or interrupted, and the next start has everything.
 #[test]
 fn a_stop_during_a_compaction() {
     let home = home!();
@@ -174,11 +172,11 @@ fn a_stop_during_a_compaction() {
     daemon.verify();
 }
 
-/// Megabytes of results when `LORE_LOG_MB` names no other number.
+/// Default size of the log in megabytes; `LORE_LOG_MB` overrides it.
 const LOG_MB: usize = 12;
 
-/// A log of many large events whose daemon was killed while others still worked behind it: the next
-/// one serves it, to the last acknowledged step, and says how soon. `LORE_LOG_MB` for more.
+/// A log of many large events whose daemon was killed while background work lagged: the next daemon serves it up to
+/// the last acknowledged step. The test prints the duration. `LORE_LOG_MB` for more.
 #[test]
 fn a_large_log_is_served_after_a_kill() {
     let megabytes = std::env::var("LORE_LOG_MB").map_or(LOG_MB, |mb| mb.parse().unwrap());
@@ -188,7 +186,7 @@ fn a_large_log_is_served_after_a_kill() {
     let mut random = Random::new(1);
     let (mut last, mut last_text) = (0, String::new());
     let mut connection = daemon.connect("w");
-    // Just too small to be files of their own.
+    // Just too small to be separate files.
     for _ in 0..megabytes * 1_000_000 / 60_000 {
         last_text = noise(60_000, &mut random);
         let args = json!({"session": "s", "tool": "t", "result": last_text});

@@ -1,5 +1,4 @@
-//! A session taken from one daemon to another: equal line by line, with its times and authors, as able
-//! as it was; all of it or nothing.
+//! Transfer of a session between daemons: equal line by line, with times and authors, fully usable, and atomic.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
 use std::process::Command;
@@ -7,7 +6,7 @@ use std::process::Command;
 use serde_json::{Value, json};
 use tests::{Daemon, Home, call, home};
 
-/// Everything that can be in a session, recorded by two agents.
+/// Records every kind of content of a session, by two agents.
 fn lived(daemon: &Daemon, session: &str) -> Vec<String> {
     let mut claude = daemon.connect("claude");
     let mut codex = daemon.connect("codex");
@@ -79,7 +78,7 @@ fn lived(daemon: &Daemon, session: &str) -> Vec<String> {
     saved
 }
 
-/// All pages of an export.
+/// Returns all pages of an export.
 fn export(daemon: &Daemon, args: Value) -> String {
     let (mut text, mut args) = (String::new(), args);
     loop {
@@ -98,8 +97,8 @@ fn lines(text: &str) -> Vec<Value> {
         .collect()
 }
 
-/// An exported session lives on in another store, through a kill: its messages at their times and by
-/// their authors, its steps as variables, its checkpoints, its entities; and its export is the same.
+/// An imported session is usable in another store, through a kill: messages with their times and authors, steps as
+/// variables, checkpoints, entities. Its export is the same.
 #[test]
 fn a_session_moves() {
     let (here, there) = (home!(), home!());
@@ -210,7 +209,7 @@ fn a_session_moves() {
         ],
     );
 
-    // An imported event tells where it comes from; who imports it has not recorded in it.
+    // An imported event names its origin; the importer does not count as its author.
     let event = &new.call(
         "read_events",
         json!({"session": "s-1", "from": 2, "limit": 1}),
@@ -229,8 +228,8 @@ fn a_session_moves() {
     assert_eq!(next["step"], 3, "steps are counted on");
 }
 
-/// In the same store a session gets another id, and so do its checkpoints, whose objects are shared:
-/// deleting the one leaves the other.
+/// In the same store an imported session gets another id, and so do its checkpoints, whose objects are shared:
+/// deleting one session leaves the other.
 #[test]
 fn a_session_is_copied() {
     let home = home!();
@@ -254,7 +253,7 @@ fn a_session_is_copied() {
     let id = &list.as_array().unwrap()[0]["checkpointId"];
     let loaded = daemon.call("workflow_checkpoint_load", json!({"checkpointId": id}));
     assert_eq!(loaded["context"]["goal"], "compare");
-    // What was deleted is in no export any more.
+    // Deleted checkpoints are in no export any more.
     let text = export(&daemon, json!({"session": "s-1"}));
     assert!(!text.contains("CheckpointSaved"));
     daemon.verify();
@@ -301,8 +300,7 @@ fn a_fork_moves_whole() {
     new.verify();
 }
 
-/// A broken line, a text that was cut, one that is too long: refused with the line or the limit, and
-/// nothing of it is there.
+/// A broken line, a truncated text and an oversized one are refused with line or limit, and nothing is imported.
 #[test]
 fn nothing_is_half_imported() {
     let home = home!();
@@ -387,7 +385,7 @@ fn lore(home: &Home, arguments: &[&str]) -> (Option<i32>, String, String) {
     )
 }
 
-/// On the command line: to a file and back, as a document, and a refusal that says all broken lines.
+/// On the command line: to a file and back, as a document, and an error that lists all broken lines.
 #[test]
 fn the_client_exports_and_imports() {
     let home = home!();

@@ -1,7 +1,6 @@
-//! Who may connect, tried by processes that really are other users; and each user's own memory in a daemon
-//! of all users.
+//! Access control, tested by processes of other users; and the separate tenants of a system-wide daemon.
 //!
-//! Being another user takes root (in a container, say): elsewhere these tests are ignored, and say why.
+//! Acting as another user requires root, for example in a container. Otherwise these tests are ignored.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
@@ -11,12 +10,12 @@ use std::process::{Command, Output};
 use serde_json::{Value, json};
 use tests::{Daemon, Home, home};
 
-/// Two users and a group that no machine has names for.
+/// Two users and a group without names on any machine.
 const ADA: u32 = 61_001;
 const BOB: u32 = 61_002;
 const TEAM: u32 = 61_100;
 
-/// A home that others can come through, as a home in /run is, with the client beside the daemon.
+/// Creates a home that other users can traverse, like one in /run, with the client next to the daemon.
 fn open_home(settings: &str) -> Home {
     assert!(
         rustix::process::geteuid().is_root(),
@@ -43,7 +42,7 @@ fn call_as(home: &Home, uid: u32, groups: &str, name: &str, args: &Value) -> Out
         .args(["call", name, &args.to_string()])
         .env_clear()
         .env("PATH", "/usr/bin:/bin")
-        // Nothing of theirs is here, and nothing may be made.
+        // The other user has no home here, and nothing may be created.
         .env("HOME", "/nonexistent")
         .current_dir("/")
         .output()
@@ -63,7 +62,7 @@ fn mode(path: &Path) -> u32 {
     std::fs::metadata(path).unwrap().mode() & 0o7777
 }
 
-/// A user's daemon answers its own user alone. Others do not even reach its socket.
+/// A user's daemon answers only its own user. Others do not even reach its socket.
 #[test]
 #[cfg_attr(not(as_root), ignore = "acts as several users: run it as root")]
 fn others_do_not_reach_the_socket() {
@@ -76,8 +75,8 @@ fn others_do_not_reach_the_socket() {
     daemon.stop();
 }
 
-/// Users and members of groups that are named come in, others are told that they may not; the uid of the
-/// caller is what is recorded, whatever it calls itself. Changed settings hold for the next connection.
+/// Configured users and members of groups may connect, others are refused. The caller's uid is recorded, whatever
+/// name it claims. Changed settings apply to the next connection.
 #[test]
 #[cfg_attr(not(as_root), ignore = "acts as several users: run it as root")]
 fn named_users_and_groups_come_in() {
@@ -99,7 +98,7 @@ fn named_users_and_groups_come_in() {
         "{events}"
     );
 
-    // The owner's own client goes through the folder that lets others through.
+    // The owner's own client accepts the folder that others may traverse.
     let own = Command::new(home.path().join("lore"))
         .args(["status", "--json"])
         .env_clear()
@@ -126,7 +125,7 @@ fn named_users_and_groups_come_in() {
             .contains("access.allow_users")
     );
 
-    // By its first group, which the socket tells.
+    // By its primary group, which the socket's credentials contain.
     let member = Command::new("setpriv")
         .arg(format!("--reuid={BOB}"))
         .arg(format!("--regid={TEAM}"))
@@ -162,7 +161,7 @@ fn start_for_all(home: &Home) -> Daemon {
     daemon
 }
 
-/// HTTP for all users is a mistake in the settings, which no restart mends.
+/// HTTP for all users is refused as an invalid setting, with an exit code that prevents restarts.
 #[test]
 fn http_is_for_one_user() {
     let home = home!();
@@ -173,8 +172,8 @@ fn http_is_for_one_user() {
     assert!(said.contains("http.listen"), "{said}");
 }
 
-/// In a daemon of all users each has a memory of its own: the same ids name other things, nobody sees
-/// anything of others, and a restart keeps it so.
+/// In a system-wide daemon each user has a separate tenant: equal ids name different things, no tenant sees
+/// another, and a restart preserves that.
 #[test]
 #[cfg_attr(not(as_root), ignore = "acts as several users: run it as root")]
 fn each_user_has_a_memory_of_its_own() {
@@ -201,13 +200,13 @@ fn each_user_has_a_memory_of_its_own() {
         let status = reply_to(&home, uid, "status", &json!({}));
         assert_eq!(status["data"], folder.to_str().unwrap());
     }
-    // The daemon's own user has one, too, and it is empty.
+    // The daemon's own user has a tenant, too, and it is empty.
     let sessions = daemon.call("list_sessions", json!({}));
     assert_eq!(sessions["sessions"], json!([]));
     daemon.stop();
 }
 
-/// Runs the client as another user, in a folder of theirs.
+/// Runs the client as another user, in that user's folder.
 fn lore_as(home: &Home, uid: u32, arguments: &[&str]) -> Output {
     Command::new("setpriv")
         .arg(format!("--reuid={uid}"))
@@ -226,7 +225,7 @@ fn lore_as(home: &Home, uid: u32, arguments: &[&str]) -> Output {
         .expect("setpriv, of util-linux, is there")
 }
 
-/// A folder that is one user's alone.
+/// Creates a private folder of a user.
 fn folder_of(uid: u32, files: &[(&str, &[u8])]) -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     std::fs::set_permissions(folder.path(), std::fs::Permissions::from_mode(0o700)).unwrap();
@@ -243,8 +242,8 @@ fn folder_of(uid: u32, files: &[(&str, &[u8])]) -> tempfile::TempDir {
     folder
 }
 
-/// A daemon of all users reads, watches and writes no files of theirs, and says what is possible instead:
-/// their clients send what is in them.
+/// A system-wide daemon neither reads, watches nor writes its users' files, and suggests the alternative: their
+/// clients upload the contents.
 #[test]
 #[cfg_attr(not(as_root), ignore = "acts as several users: run it as root")]
 fn files_of_users_are_sent_by_their_clients() {
@@ -294,7 +293,7 @@ fn files_of_users_are_sent_by_their_clients() {
     assert!(found[0].ends_with("/a.md"), "{found:?}");
     assert_eq!(search(BOB, "gyroscope"), [""; 0], "it is hers alone");
 
-    // Again: nothing is sent but what changed, and what is gone is found no more.
+    // Again: only changes are uploaded, and removed files are no longer found.
     let again = add(&[]);
     assert_eq!(counts(&again), [5, 0, 3, 0], "{again:#}");
     std::fs::write(folder.path().join("a.md"), "# A\n\nThe turbine hums.\n").unwrap();
@@ -309,14 +308,14 @@ fn files_of_users_are_sent_by_their_clients() {
     let listed = reply_to(&home, ADA, "list_sources", &json!({}));
     assert_eq!(listed["sources"][0]["documents"], 2, "{listed:#}");
 
-    // Other settings hold for what is there, too; `rescan` knows them.
+    // Other settings apply to existing documents, too; `rescan` uses them.
     let set = add(&["--context", "WI-9", "--exclude", "*.txt"]);
     assert_eq!(counts(&set), [3, 1, 0, 1], "{set:#}");
     let rescan = lore_as(&home, ADA, &["docs", "rescan", path, "--json"]);
     let rescan: Value = serde_json::from_slice(&rescan.stdout).unwrap();
     assert_eq!(counts(&rescan), [3, 0, 1, 0], "{rescan:#}");
 
-    // What she may not read is not read for her, and a folder that is not there is told by its name.
+    // Files that the user may not read are not read on their behalf, and a missing folder is reported by name.
     let other = folder_of(BOB, &[("secret.md", b"Secret.")]);
     for path in [other.path(), Path::new("/nowhere")] {
         let output = lore_as(&home, ADA, &["docs", "add", path.to_str().unwrap()]);
@@ -327,7 +326,7 @@ fn files_of_users_are_sent_by_their_clients() {
     let listed = reply_to(&home, ADA, "list_sources", &json!({}));
     assert_eq!(listed["sources"].as_array().unwrap().len(), 1, "{listed:#}");
 
-    // What is too long to be sent is told with the limit; the others are sent.
+    // A file too long to be uploaded is reported with the limit; the others are uploaded.
     let long = folder_of(ADA, &[("a.md", b"# A\n\nShort."), ("long.md", b"")]);
     let file = std::fs::File::options()
         .write(true)
@@ -346,7 +345,7 @@ fn files_of_users_are_sent_by_their_clients() {
         json!([{"path": "long.md", "reason": reason}])
     );
 
-    // An agent sends one by itself.
+    // An agent uploads a document directly.
     let args = json!({"name": "plan.md", "text": "# Plan\n\nThe propeller.\n"});
     let put = reply_to(&home, BOB, "put_document", &args);
     assert_eq!(put["status"], "taken", "{put}");
@@ -354,7 +353,7 @@ fn files_of_users_are_sent_by_their_clients() {
     daemon.stop();
 }
 
-/// Nor does it look at them: for templates of a project, or to see whether a path is a file.
+/// Nor does it access them for templates of a project, or to check whether a path is a file.
 #[test]
 #[cfg_attr(not(as_root), ignore = "acts as several users: run it as root")]
 fn files_of_users_are_not_looked_at() {
@@ -378,8 +377,8 @@ fn files_of_users_are_not_looked_at() {
     daemon.stop();
 }
 
-/// A project that its owner shares can be read, or written, by those named and by nobody else; what they
-/// write has their uid in the owner's log, and what is taken back is gone at once.
+/// A project shared by its owner can be read, or written, by the named users only. Their writes have their uid in
+/// the owner's log, and revoked access ends at once.
 #[test]
 #[cfg_attr(not(as_root), ignore = "acts as several users: run it as root")]
 fn a_project_is_shared() {
@@ -431,7 +430,7 @@ fn a_project_is_shared() {
     assert!(events.contains(&format!("\"uid\":{BOB}")), "{events}");
     let shares = reply_to(&home, ADA, "list_shares", &json!({"project_id": project}));
     assert_eq!(shares["shares"][0]["access"], "write", "{shares}");
-    // Nothing else of the owner's can be reached that way, and no memory is made for who has none.
+    // Nothing else of the owner can be reached that way, and no tenant is created for a user without one.
     let own = reply_to(&home, BOB, "list_projects", &json!({}));
     assert!(!own.to_string().contains(&project), "{own}");
     let nobody = json!({"project_id": "61999/shop", "file_type": "session_summary"});
@@ -443,7 +442,7 @@ fn a_project_is_shared() {
     daemon.stop();
 }
 
-/// Where all who may connect share one memory, there is nothing to share.
+/// If all users share one memory, sharing a project is refused.
 #[test]
 fn one_memory_needs_no_sharing() {
     let home = home!();

@@ -5,17 +5,17 @@
 //! crash is one slow call. Three threads: one reads the host's lines, one reads the daemon's, and
 //! one owns all state and writes to the daemon.
 
-mod again;
 pub mod answers;
-mod held;
-mod keeper;
+mod bridge_loop;
 mod line;
+mod pending;
 mod pipes;
+mod resume;
 
 use std::io::{self, Read, Write};
 use std::time::Duration;
 
-use crate::places::Places;
+use crate::paths::Paths;
 use crate::protocol::frame::Hello;
 
 /// The longest line that a host may send, in bytes.
@@ -30,7 +30,7 @@ pub const HELD_BYTES_MAX: usize = 2 * LINE_BYTES_MAX;
 /// A bridge between one host and the daemon.
 #[derive(Debug, Clone)]
 pub struct Bridge {
-    places: Places,
+    places: Paths,
     hello: Hello,
     times: Times,
 }
@@ -60,7 +60,7 @@ impl Bridge {
     /// A bridge to the daemon at these places. The Hello says who calls; without an agent, the
     /// name that the host gives itself is taken.
     #[must_use]
-    pub fn new(places: Places, hello: Hello) -> Self {
+    pub fn new(places: Paths, hello: Hello) -> Self {
         let bridge = hello.bridge.clone().or_else(|| random_id().ok());
         let hello = Hello {
             mcp: true,
@@ -93,7 +93,7 @@ pub fn run(
     input: impl Read + Send + 'static,
     output: impl Write + Send + 'static,
 ) -> io::Result<()> {
-    keeper::Keeper::new(bridge, input, output).run()
+    bridge_loop::BridgeLoop::new(bridge, input, output).run()
 }
 
 /// Looks into a line as a bridge does, whole or cut off: whether it tells what it is, and its id if it is cut off.

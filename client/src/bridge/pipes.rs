@@ -5,8 +5,8 @@ use std::os::unix::net::UnixStream;
 use std::sync::mpsc::Sender;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 
-use super::again::Again;
 use super::line::{self, Message};
+use super::resume::Resumption;
 use super::{ANSWER_BYTES_MAX, HELD_BYTES_MAX, LINE_BYTES_MAX, answers};
 use crate::connection;
 
@@ -121,7 +121,7 @@ pub(super) fn read_host<W: Write>(
 pub(super) fn read_daemon<W: Write>(
     stream: UnixStream,
     output: &Arc<Output<W>>,
-    mut again: Again,
+    mut again: Resumption,
     events: &Sender<Event>,
 ) {
     let mut input = BufReader::with_capacity(64 << 10, stream);

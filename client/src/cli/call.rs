@@ -2,7 +2,7 @@
 
 use super::command::Command;
 use super::flag::{Flag, Kind};
-use super::{Caller, End, Failure, input, output};
+use super::{Caller, Exit, Failure, input, output};
 
 /// `lore call`.
 pub const CALL: Command = Command::client(
@@ -29,12 +29,12 @@ pub const CALL: Command = Command::client(
 .examples(&["lore call get_step '{\"step\": 2}'"]);
 
 /// Calls an operation and prints the reply as it is.
-pub fn run(name: &str, arguments: &str, caller: &mut Caller) -> Result<End, Failure> {
+pub fn run(name: &str, arguments: &str, caller: &mut Caller) -> Result<Exit, Failure> {
     let arguments = input::text_or_stdin(arguments)?;
     let mut reply = caller.reply_to_json(name, arguments)?.into_one_text();
     reply.push(b'\n');
     output::write_json_lines(&reply)?;
-    Ok(End::Good)
+    Ok(Exit::Good)
 }
 
 /// The words of `lore call NAME [JSON]` without any flag, as scripts write it: building the parser would take as long

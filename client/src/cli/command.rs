@@ -4,7 +4,7 @@
 use super::flag::{Fields, Flag};
 use super::parser::Matches;
 use super::report::Report;
-use super::{Caller, End, Failure, Globals};
+use super::{Caller, Exit, Failure, Globals};
 
 /// A command, or a family of commands.
 pub struct Command {
@@ -33,9 +33,9 @@ pub enum Action {
     /// It calls one operation and prints the reply.
     Call(Operation),
     /// It calls the daemon in a way of its own.
-    Client(fn(&Matches, &mut Caller) -> Result<End, Failure>),
+    Client(fn(&Matches, &mut Caller) -> Result<Exit, Failure>),
     /// It needs no connection, or makes its own.
-    Local(fn(&Matches, &Globals) -> Result<End, Failure>),
+    Local(fn(&Matches, &Globals) -> Result<Exit, Failure>),
 }
 
 /// Adds arguments of an operation that are not simply those of flags.
@@ -109,7 +109,7 @@ impl Command {
     pub const fn client(
         name: &'static str,
         about: &'static str,
-        run: fn(&Matches, &mut Caller) -> Result<End, Failure>,
+        run: fn(&Matches, &mut Caller) -> Result<Exit, Failure>,
     ) -> Self {
         Self::new(name, about, Action::Client(run))
     }
@@ -118,7 +118,7 @@ impl Command {
     pub const fn local(
         name: &'static str,
         about: &'static str,
-        run: fn(&Matches, &Globals) -> Result<End, Failure>,
+        run: fn(&Matches, &Globals) -> Result<Exit, Failure>,
     ) -> Self {
         Self::new(name, about, Action::Local(run))
     }
@@ -167,9 +167,9 @@ impl Command {
     }
 
     /// Runs it. A family never runs: the parser requires one of its commands.
-    pub fn run(&self, matches: &Matches, globals: Globals) -> Result<End, Failure> {
+    pub fn run(&self, matches: &Matches, globals: Globals) -> Result<Exit, Failure> {
         match &self.action {
-            Action::Family(_) => Ok(End::Nothing),
+            Action::Family(_) => Ok(Exit::Nothing),
             Action::Local(run) => run(matches, &globals),
             Action::Client(run) => run(matches, &mut Caller::new(globals)?),
             Action::Call(operation) => operation.run(matches, &mut Caller::new(globals)?),
@@ -178,7 +178,7 @@ impl Command {
 }
 
 impl Operation {
-    fn run(&self, matches: &Matches, caller: &mut Caller) -> Result<End, Failure> {
+    fn run(&self, matches: &Matches, caller: &mut Caller) -> Result<Exit, Failure> {
         let mut fields = matches.fields()?;
         if let Some(fill) = self.fill {
             fill(matches, caller, &mut fields)?;

@@ -8,7 +8,7 @@ use super::input::{id, moment};
 use super::output::sanitize;
 use super::parser::Matches;
 use super::report::{Rendered, read};
-use super::{Caller, End, Failure, session};
+use super::{Caller, Exit, Failure, session};
 
 /// `lore diff`.
 pub const DIFF: Command = Command::client(
@@ -27,7 +27,7 @@ pub const DIFF: Command = Command::client(
 ]])
 .examples(&["lore diff 120 140", "lore diff session-1 its-fork", "lore diff session-1@120"]);
 
-fn run(matches: &Matches, caller: &mut Caller) -> Result<End, Failure> {
+fn run(matches: &Matches, caller: &mut Caller) -> Result<Exit, Failure> {
     let from = side(matches.needed("from"))?;
     let to = matches
         .text("to")
@@ -60,27 +60,27 @@ fn run(matches: &Matches, caller: &mut Caller) -> Result<End, Failure> {
 
 /// One side: without a session the current one, without a moment now.
 #[derive(Debug, Default, PartialEq, Eq)]
-struct Side {
+struct DiffSide {
     session: Option<SessionId>,
     at: Option<AsOf>,
 }
 
 /// Reads a side. No id has an `@` or a colon; an id of digits alone has to be written as `ID@WHEN`, or passed to
 /// `lore session diff`.
-fn side(text: &str) -> Result<Side, Failure> {
+fn side(text: &str) -> Result<DiffSide, Failure> {
     if let Some((session, at)) = text.split_once('@') {
-        return Ok(Side {
+        return Ok(DiffSide {
             session: Some(id(session)?),
             at: Some(moment("WHEN", at)?),
         });
     }
     let is_moment = text.contains(':') || text.bytes().all(|byte| byte.is_ascii_digit());
     Ok(match is_moment {
-        true => Side {
+        true => DiffSide {
             session: None,
             at: Some(moment("WHEN", text)?),
         },
-        false => Side {
+        false => DiffSide {
             session: Some(id(text)?),
             at: None,
         },

@@ -11,7 +11,7 @@ use super::flag::Flag;
 use super::output::{self, sanitize, table};
 use super::parser::Matches;
 use super::report::{read, to_json};
-use super::{End, Failure, Globals, service};
+use super::{Exit, Failure, Globals, service};
 
 /// `lore doctor`.
 pub const DOCTOR: Command = Command::local(
@@ -57,7 +57,7 @@ impl Finding {
     }
 }
 
-fn run(matches: &Matches, globals: &Globals) -> Result<End, Failure> {
+fn run(matches: &Matches, globals: &Globals) -> Result<Exit, Failure> {
     let mut findings = vec![client()];
     findings.extend(daemon(matches.is("fix"), globals));
     findings.extend(units(globals));
@@ -67,7 +67,7 @@ fn run(matches: &Matches, globals: &Globals) -> Result<End, Failure> {
         false => output::write(render_text(&report).as_bytes())?,
     }
     let is_bad = report.findings.iter().any(|finding| finding.is_left("bad"));
-    Ok(if is_bad { End::Nothing } else { End::Good })
+    Ok(if is_bad { Exit::Nothing } else { Exit::Good })
 }
 
 /// What the daemon's program finds, or why it cannot run.

@@ -9,7 +9,7 @@ use super::output::{sanitize, sanitize_lines};
 use super::parser::Matches;
 use super::report::{Column, MORE, Rendered, Report, column, column_of, facts, more, rows};
 use super::template::{at, fill, fill_each, is, list, members};
-use super::{Caller, End, Failure};
+use super::{Caller, Exit, Failure};
 
 const NAMED: &str = "{kind:30}:{name:60}";
 
@@ -257,7 +257,7 @@ fn resolved(reply: &Value, _: &Matches) -> Rendered {
         false => Rendered {
             out: text,
             aside: "lore: the name is unknown\n".to_owned(),
-            end: End::Nothing,
+            end: Exit::Nothing,
         },
     }
 }

@@ -11,7 +11,7 @@ use super::output::Output;
 use super::parser::Matches;
 use super::report::{Rendered, read};
 use super::template::{fill, fill_each, list, number};
-use super::{Caller, End, Failure};
+use super::{Caller, Exit, Failure};
 
 /// `lore forget`.
 pub const FORGET: Command = Command::client(
@@ -33,7 +33,7 @@ pub const FORGET: Command = Command::client(
 .examples(&["lore forget --origin tool:scrape --dry-run", "lore forget --session outage --from 120 --yes"]);
 
 /// Forgets, or reports what would go: the latter without `--yes` if it cannot ask.
-fn everything(matches: &Matches, caller: &mut Caller) -> Result<End, Failure> {
+fn everything(matches: &Matches, caller: &mut Caller) -> Result<Exit, Failure> {
     let (is_dry, is_agreed) = (matches.is("dry-run"), matches.is("yes"));
     if !is_dry && (is_agreed || is_asked()) {
         return forget(matches, caller, "forget", would_go, |reply| {
@@ -53,7 +53,7 @@ fn everything(matches: &Matches, caller: &mut Caller) -> Result<End, Failure> {
 }
 
 /// `lore session forget`.
-pub fn session(matches: &Matches, caller: &mut Caller) -> Result<End, Failure> {
+pub fn session(matches: &Matches, caller: &mut Caller) -> Result<Exit, Failure> {
     const HELD: &str = "session {session} has {events:count event}, {bytes:bytes}: all of it would be gone for good\n";
     const GONE: &str = "forgot session {session}: {events:count event}, {bytes:bytes}\n";
     if matches.is("dry-run") {
@@ -101,13 +101,13 @@ fn forget(
     operation: &str,
     before: fn(&Value) -> String,
     after: fn(&Value) -> String,
-) -> Result<End, Failure> {
+) -> Result<Exit, Failure> {
     if !matches.is("yes") {
         let reply = dry_run(matches, caller, operation)?;
         lore::err!("{}Forget it? Type yes: ", before(&read(&reply.json)?));
         if !is_agreed(&mut io::stdin().lock())? {
             lore::errln!("lore: nothing was forgotten");
-            return Ok(End::Nothing);
+            return Ok(Exit::Nothing);
         }
     }
     let mut fields = matches.fields_without("key")?;

@@ -6,7 +6,7 @@ use lore::pages;
 use super::command::Command;
 use super::flag::{Flag, Kind};
 use super::parser::Matches;
-use super::{COMMANDS, End, Failure, GROUPS, Globals, output, parser};
+use super::{COMMANDS, Exit, Failure, GROUPS, Globals, output, parser};
 
 /// The heading of the options that every command takes.
 pub const GLOBAL: &str = "Global options";
@@ -42,7 +42,7 @@ pub const COMPLETIONS: Command = Command::local(
         let shell = matches.needed("shell").parse::<pages::Shell>();
         let shell = shell.map_err(Failure::Usage)?;
         output::write(&pages::completions(parser::whole(), shell))?;
-        Ok(End::Good)
+        Ok(Exit::Good)
     },
 )
 .flags(&[&[Flag::positional(
@@ -78,7 +78,7 @@ pub const MAN: Command = Command::local(
 .examples(&["lore man target/man"])
 .hidden();
 
-fn man(matches: &Matches, globals: &Globals) -> Result<End, Failure> {
+fn man(matches: &Matches, globals: &Globals) -> Result<Exit, Failure> {
     if globals.json {
         return Err(Failure::Usage(
             "manual pages are not available as JSON".to_owned(),
@@ -89,7 +89,7 @@ fn man(matches: &Matches, globals: &Globals) -> Result<End, Failure> {
         None => output::write(&pages::manual(command)?)?,
         Some(folder) => pages::write_manuals(command, &folder)?,
     }
-    Ok(End::Good)
+    Ok(Exit::Good)
 }
 
 /// docs/commands.md.

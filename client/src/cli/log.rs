@@ -8,7 +8,7 @@ use super::flag::{Fields, Flag};
 use super::output::{self, Output, sanitize, table};
 use super::parser::Matches;
 use super::report::read;
-use super::{Caller, End, Failure};
+use super::{Caller, Exit, Failure};
 
 /// Events of one request.
 const PAGE: u64 = 200;
@@ -22,7 +22,7 @@ pub const LOG: Command = Command::client("log", "List the events of the log", ru
     ]])
     .examples(&["lore log --from 120 --limit 20"]);
 
-fn run(matches: &Matches, caller: &mut Caller) -> Result<End, Failure> {
+fn run(matches: &Matches, caller: &mut Caller) -> Result<Exit, Failure> {
     let mut left = matches.number("limit");
     let mut from = matches.number("from");
     if caller.output == Output::Json {
@@ -55,14 +55,14 @@ fn run(matches: &Matches, caller: &mut Caller) -> Result<End, Failure> {
         let heading = ["position", "time", "kind", "agent", "session", "what"];
         output::write(table(&heading, &rows).as_bytes())?;
     }
-    Ok(if is_found { End::Good } else { End::Nothing })
+    Ok(if is_found { Exit::Good } else { Exit::Nothing })
 }
 
-fn one_reply(caller: &mut Caller, from: Option<u64>, limit: u64) -> Result<End, Failure> {
+fn one_reply(caller: &mut Caller, from: Option<u64>, limit: u64) -> Result<Exit, Failure> {
     let reply = page(caller, from, limit)?;
     output::write_json(&reply)?;
     let is_empty = read::<ReadEventsReply>(&reply)?.events.is_empty();
-    Ok(if is_empty { End::Nothing } else { End::Good })
+    Ok(if is_empty { Exit::Nothing } else { Exit::Good })
 }
 
 fn page(caller: &mut Caller, from: Option<u64>, limit: u64) -> Result<Vec<u8>, Failure> {

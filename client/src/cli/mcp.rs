@@ -9,7 +9,7 @@ use lore::protocol::frame::Hello;
 use super::command::Command;
 use super::flag::{Flag, Kind};
 use super::parser::Matches;
-use super::{End, Failure, Globals};
+use super::{Exit, Failure, Globals};
 
 /// `lore mcp`.
 pub const MCP: Command = Command::local("mcp", "Speak MCP over stdin and stdout, for an agent's host", run)
@@ -23,14 +23,14 @@ pub const MCP: Command = Command::local("mcp", "Speak MCP over stdin and stdout,
     .local()]])
     .examples(&["lore mcp --tools core,documents"]);
 
-fn run(matches: &Matches, globals: &Globals) -> Result<End, Failure> {
+fn run(matches: &Matches, globals: &Globals) -> Result<Exit, Failure> {
     let hello = Hello {
         tools: matches.text("tools").map(str::to_owned),
         ..globals.hello()
     };
     let bridge = Bridge::new(globals.places()?, hello);
     bridge::run(bridge, io::stdin(), io::stdout())?;
-    Ok(End::Good)
+    Ok(Exit::Good)
 }
 
 /// Keeps a valid list as it was written: the daemon reads it again.

@@ -3,6 +3,7 @@
 //! A command is a value in [`COMMANDS`]: its flags, its examples, the operation that it calls and how it prints the
 //! reply. The parser, help, completions, manual pages and docs/commands.md are derived from that list.
 
+mod atomic_output;
 mod call;
 mod checkpoint;
 mod command;
@@ -34,7 +35,6 @@ mod status;
 mod step;
 mod tail;
 mod template;
-mod whole_file;
 
 use std::io;
 use std::path::PathBuf;
@@ -42,7 +42,7 @@ use std::process::ExitCode;
 
 use lore::client::Client;
 use lore::connection::Error;
-use lore::places::Places;
+use lore::paths::Paths;
 use lore::protocol::frame::Hello;
 use lore::protocol::{Args, Code, ErrorBody, Reply, SessionId};
 use serde_json::Value;
@@ -130,7 +130,7 @@ struct Globals {
 }
 
 /// How a command ends.
-enum End {
+enum Exit {
     /// It did what it should.
     Good,
     /// It found nothing.
@@ -175,15 +175,15 @@ pub fn run() -> ExitCode {
         }
     };
     match result {
-        Ok(End::Good) => ExitCode::SUCCESS,
-        Ok(End::Nothing) => ExitCode::from(1),
+        Ok(Exit::Good) => ExitCode::SUCCESS,
+        Ok(Exit::Nothing) => ExitCode::from(1),
         Err(failure) => report_failure(&failure, is_json),
     }
 }
 
 impl Globals {
-    fn places(&self) -> Result<Places, Error> {
-        Ok(Places::find(self.socket.as_deref())?)
+    fn places(&self) -> Result<Paths, Error> {
+        Ok(Paths::find(self.socket.as_deref())?)
     }
 
     fn hello(&self) -> Hello {

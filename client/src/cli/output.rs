@@ -5,8 +5,8 @@ use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::io::{self, IsTerminal, Write};
 
-use lore::shown::is_hidden;
-pub use lore::shown::{sanitize, sanitize_lines};
+use lore::sanitize::is_hidden;
+pub use lore::sanitize::{sanitize, sanitize_lines};
 
 /// The version of what `--json` prints.
 const SCHEMA_VERSION: u64 = 1;

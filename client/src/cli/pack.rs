@@ -8,7 +8,7 @@ use super::output::{is_terminal, sanitize, text_for};
 use super::parser::Matches;
 use super::report::{Column, Rendered, Report, column, column_of, facts, rows};
 use super::template::{at, fill, fill_each, list};
-use super::{Caller, End, Failure, input};
+use super::{Caller, Exit, Failure, input};
 
 /// `lore pack`.
 pub const PACK: Command = Command::client(
@@ -32,7 +32,7 @@ pub const PACK: Command = Command::client(
 ]])
 .examples(&["lore pack \"what is its status?\"", "lore pack --for-task \"replace the uplinks\" --max-tokens 2000"]);
 
-fn pack(matches: &Matches, caller: &mut Caller) -> Result<End, Failure> {
+fn pack(matches: &Matches, caller: &mut Caller) -> Result<Exit, Failure> {
     let mut fields = Fields::default();
     let operation = match matches.text("for-task") {
         Some(task) => {
@@ -165,7 +165,7 @@ fn why(reply: &Value, _: &Matches) -> Rendered {
         text += &format!("is used by\n{}", rows(columns, used));
     } else if pack.is_null() {
         return Rendered {
-            end: End::Nothing,
+            end: Exit::Nothing,
             aside: "lore: no pack used it\n".to_owned(),
             out: text,
         };

@@ -13,7 +13,7 @@ use lore::start::find_daemon;
 use super::command::Command;
 use super::flag::{Flag, Kind};
 use super::parser::Matches;
-use super::{End, Failure, Globals};
+use super::{Exit, Failure, Globals};
 
 /// The program of `lore top`.
 const TOP_PROGRAM: &str = "lore-top";
@@ -54,7 +54,7 @@ pub const CONFIG: Command = Command::local(
 .examples(&["lore config show --origin"])
 .passes_help_on();
 
-fn top(matches: &Matches, globals: &Globals) -> Result<End, Failure> {
+fn top(matches: &Matches, globals: &Globals) -> Result<Exit, Failure> {
     if globals.json {
         return Err(Failure::Usage(
             "`lore top` is for people; `lore status --json` and `lore tail --json` are for programs".to_owned(),
@@ -78,7 +78,7 @@ fn top(matches: &Matches, globals: &Globals) -> Result<End, Failure> {
     become_program(&program, arguments)
 }
 
-fn config(matches: &Matches, globals: &Globals) -> Result<End, Failure> {
+fn config(matches: &Matches, globals: &Globals) -> Result<Exit, Failure> {
     let program = find_daemon().map_err(Error::from)?;
     let mut arguments: Vec<OsString> = Vec::new();
     if let Some(socket) = &globals.socket {
@@ -91,7 +91,7 @@ fn config(matches: &Matches, globals: &Globals) -> Result<End, Failure> {
 }
 
 /// Returns only when that fails.
-fn become_program(program: &Path, arguments: Vec<OsString>) -> Result<End, Failure> {
+fn become_program(program: &Path, arguments: Vec<OsString>) -> Result<Exit, Failure> {
     let error = process::Command::new(program).args(arguments).exec();
     let message = format!("{} cannot be run: {error}", program.display());
     Err(io::Error::other(message).into())

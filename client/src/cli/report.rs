@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::output::{self, Output, sanitize, table};
 use super::parser::Matches;
 use super::template::{at, fill, list};
-use super::{Caller, End, Failure};
+use super::{Caller, Exit, Failure};
 
 /// How the reply of an operation is printed for people.
 pub enum Report {
@@ -108,7 +108,7 @@ pub struct Rendered {
     /// On standard error: what must not be in a pipe.
     pub aside: String,
     /// How the command ends.
-    pub end: End,
+    pub end: Exit,
 }
 
 impl Rendered {
@@ -117,7 +117,7 @@ impl Rendered {
         Self {
             out,
             aside: String::new(),
-            end: End::Good,
+            end: Exit::Good,
         }
     }
 
@@ -126,7 +126,7 @@ impl Rendered {
         Self {
             out: String::new(),
             aside,
-            end: End::Nothing,
+            end: Exit::Nothing,
         }
     }
 
@@ -195,7 +195,7 @@ pub fn cells(columns: &[Column], value: &Value) -> impl Iterator<Item = (String,
 
 impl Caller {
     /// Prints a reply: to programs the whole of it, to people what was rendered, and the warnings.
-    pub fn print(&self, reply: Reply, rendered: Rendered) -> Result<End, Failure> {
+    pub fn print(&self, reply: Reply, rendered: Rendered) -> Result<Exit, Failure> {
         match self.output {
             Output::Json => output::write_json(&reply.into_one_text())?,
             Output::Human => {
@@ -218,12 +218,12 @@ pub fn meta(reply: &Reply) -> Result<Option<Meta>, Failure> {
 /// What the caller should know, from the reply and from the fields beside it.
 fn warnings(reply: &Reply) -> Result<Vec<String>, Failure> {
     #[derive(Default, Deserialize)]
-    struct Warned {
+    struct Warnings {
         #[serde(default)]
         warnings: Vec<String>,
     }
     let mut all = match reply.json.trim_ascii_start().first() {
-        Some(b'{') => read::<Warned>(&reply.json)?.warnings,
+        Some(b'{') => read::<Warnings>(&reply.json)?.warnings,
         // A list has its warnings beside it.
         Some(_) | None => Vec::new(),
     };

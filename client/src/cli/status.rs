@@ -1,6 +1,6 @@
 //! `lore status` and `lore compact`: the state of the daemon, and its disk space.
 
-use lore::shown::duration;
+use lore::sanitize::duration;
 use serde_json::Value;
 
 use super::command::Command;
@@ -9,7 +9,7 @@ use super::output::{self, Output, sanitize, table};
 use super::parser::Matches;
 use super::report::read;
 use super::template::{at, fill, fill_each, list, members, number};
-use super::{Caller, End, Failure};
+use super::{Caller, Exit, Failure};
 
 /// `lore status`.
 pub const STATUS: Command = Command::client("status", "Show the state of the daemon", run)
@@ -19,7 +19,7 @@ pub const STATUS: Command = Command::client("status", "Show the state of the dae
     )]])
     .examples(&["lore status"]);
 
-fn run(matches: &Matches, caller: &mut Caller) -> Result<End, Failure> {
+fn run(matches: &Matches, caller: &mut Caller) -> Result<Exit, Failure> {
     let json = caller.call("status", matches.fields()?)?;
     match caller.output {
         _ if matches.is("prometheus") => {
@@ -34,7 +34,7 @@ fn run(matches: &Matches, caller: &mut Caller) -> Result<End, Failure> {
         Output::Json => output::write_json(&json)?,
         Output::Human => output::write(status(&read(&json)?).as_bytes())?,
     }
-    Ok(End::Good)
+    Ok(Exit::Good)
 }
 
 fn status(status: &Value) -> String {
@@ -108,7 +108,7 @@ pub const COMPACT: Command = Command::client(
                 output::write((text + &warnings(&reply)).as_bytes())?;
             }
         }
-        Ok(End::Good)
+        Ok(Exit::Good)
     },
 )
 .examples(&["lore compact"]);

@@ -9,7 +9,7 @@ use super::output::{self, is_terminal, json_for, sanitize, sanitize_lines};
 use super::parser::Matches;
 use super::report::{Column, Rendered, Report, Table, cells, column};
 use super::template::{at, fill, fill_each, is, list, members, number, plain, raw, unquoted};
-use super::{Caller, End, Failure, input};
+use super::{Caller, Exit, Failure, input};
 
 const CURRENT_STEP: Flag = Flag::number("current-step", "NUMBER", "The step being prepared");
 
@@ -173,7 +173,7 @@ fn resolutions(reply: &Value, _: &Matches) -> Rendered {
         .iter()
         .any(|resolution| at(resolution, "reason").is_null());
     Rendered {
-        end: if is_found { End::Good } else { End::Nothing },
+        end: if is_found { Exit::Good } else { Exit::Nothing },
         ..Rendered::good(all.iter().map(resolution).collect())
     }
 }

@@ -9,7 +9,7 @@ use std::time::Duration;
 use lore::connection::Error;
 use lore::protocol::log::{Event, FollowEventsReply};
 use lore::protocol::{CursorName, Position, SessionId};
-use lore::shown::summary;
+use lore::sanitize::summary;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::flag;
@@ -19,7 +19,7 @@ use super::flag::{Fields, Flag};
 use super::output::{self, Output, sanitize};
 use super::parser::Matches;
 use super::report::read;
-use super::{Caller, End, Failure};
+use super::{Caller, Exit, Failure};
 
 /// Earlier events that are printed first, by default.
 const BEFORE: u64 = 10;
@@ -74,13 +74,13 @@ pub const TAIL: Command = Command::client("tail", "Print events as they are reco
     ]);
 
 /// Where the next page begins.
-enum Start {
+enum PageStart {
     Position(u64),
     Cursor,
     LastTurn,
 }
 
-fn run(matches: &Matches, caller: &mut Caller) -> Result<End, Failure> {
+fn run(matches: &Matches, caller: &mut Caller) -> Result<Exit, Failure> {
     let interrupt = Interrupt::new()?;
     let cursor = matches.text("cursor").map(CursorName::new).transpose();
     let cursor = cursor.map_err(|error| Failure::Usage(format!("--cursor: {error}")))?;
@@ -104,7 +104,7 @@ fn run(matches: &Matches, caller: &mut Caller) -> Result<End, Failure> {
         (was_reached, pause) = (true, PAUSE_MIN);
         is_found |= !reply.events.is_empty();
         interrupt.not_while(|| print(caller.output, &reply.events))?;
-        start = Start::Position(reply.next.0);
+        start = PageStart::Position(reply.next.0);
         if let Some(name) = &cursor
             && !reply.events.is_empty()
         {
@@ -115,20 +115,20 @@ fn run(matches: &Matches, caller: &mut Caller) -> Result<End, Failure> {
         }
     }
     Ok(match is_found || is_following {
-        true => End::Good,
-        false => End::Nothing,
+        true => Exit::Good,
+        false => Exit::Nothing,
     })
 }
 
-fn first(matches: &Matches, caller: &mut Caller, has_cursor: bool) -> Result<Start, Failure> {
+fn first(matches: &Matches, caller: &mut Caller, has_cursor: bool) -> Result<PageStart, Failure> {
     Ok(
         match (matches.number("from"), has_cursor, matches.is("since")) {
-            (Some(from), _, _) => Start::Position(from),
-            (None, true, _) => Start::Cursor,
-            (None, false, true) => Start::LastTurn,
+            (Some(from), _, _) => PageStart::Position(from),
+            (None, true, _) => PageStart::Cursor,
+            (None, false, true) => PageStart::LastTurn,
             (None, false, false) => {
                 let newest = caller.client.connection()?.welcome().position;
-                Start::Position((newest + 1).saturating_sub(BEFORE).max(1))
+                PageStart::Position((newest + 1).saturating_sub(BEFORE).max(1))
             }
         },
     )
@@ -137,14 +137,14 @@ fn first(matches: &Matches, caller: &mut Caller, has_cursor: bool) -> Result<Sta
 fn page(
     matches: &Matches,
     caller: &mut Caller,
-    start: &Start,
+    start: &PageStart,
     cursor: Option<&CursorName>,
 ) -> Result<FollowEventsReply, Failure> {
     let mut fields = matches.fields()?;
     match start {
-        Start::Position(from) => fields.put("from", from)?,
-        Start::Cursor => fields.put_some("cursor", cursor)?,
-        Start::LastTurn => fields.put("since_last_turn", &true)?,
+        PageStart::Position(from) => fields.put("from", from)?,
+        PageStart::Cursor => fields.put_some("cursor", cursor)?,
+        PageStart::LastTurn => fields.put("since_last_turn", &true)?,
     }
     if matches.is("since") {
         fields.put("others", &true)?;

@@ -9,7 +9,7 @@
 //! - `yes/no`: a word for true and one for false
 //! - `json`, `json 80`: as JSON, at most this many characters
 
-use lore::shown::{bytes, sanitize};
+use lore::sanitize::{bytes, sanitize};
 use serde_json::Value;
 
 /// The text of a template for a value of a reply.

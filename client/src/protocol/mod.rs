@@ -14,7 +14,7 @@ mod error;
 pub mod frame;
 mod id;
 mod json;
-mod lenient;
+mod lenient_numbers;
 pub mod log;
 pub mod messages;
 mod nearest;

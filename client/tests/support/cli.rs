@@ -1,4 +1,4 @@
-//! The program run as people and scripts do, against a daemon with canned replies.
+//! Runs the program as people and scripts do, against a daemon with canned replies.
 
 use std::io::Write;
 use std::path::Path;
@@ -10,10 +10,10 @@ use lore::protocol::{Args, ErrorBody};
 
 use super::{Peer, listen, places};
 
-/// A reply, with what is said beside it; or a refusal.
+/// A reply with its metadata, or an error.
 pub type Answer = Result<(String, Option<&'static str>), ErrorBody>;
 
-/// Answers every call with what `reply` says to the operation's name and its arguments.
+/// Answers every call with the result of `reply` for the operation's name and its arguments.
 pub fn serve(home: &Path, reply: impl Fn(&str, &str) -> Answer + Send + 'static) {
     let listener = listen(&places(home));
     thread::spawn(move || {
@@ -36,12 +36,12 @@ pub fn serve(home: &Path, reply: impl Fn(&str, &str) -> Answer + Send + 'static)
     });
 }
 
-/// Runs the program with this on its standard input.
+/// Runs the program with `input` on standard input.
 pub fn lore(home: &Path, arguments: &[&str], input: &str) -> Output {
     lore_with(home, &[], arguments, input)
 }
 
-/// The same with these variables in its environment.
+/// Runs the program with `input` and with these environment variables.
 pub fn lore_with(
     home: &Path,
     variables: &[(&str, &str)],
@@ -59,17 +59,17 @@ pub fn lore_with(
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    // It may not read its input at all.
+    // The program may not read its input at all.
     let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
     child.wait_with_output().unwrap()
 }
 
-/// Exit code, standard output, standard error.
+/// Runs the program and returns exit code, standard output and standard error.
 pub fn run(home: &Path, arguments: &[&str]) -> (i32, String, String) {
     parts(lore(home, arguments, ""))
 }
 
-/// What a run of the program came to, as [`run`] gives it.
+/// Splits the output of a run as [`run`] returns it.
 pub fn parts(output: Output) -> (i32, String, String) {
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
     (

@@ -1,11 +1,11 @@
-//! What a daemon replies about context files and projects, by heart.
+//! Canned replies about context files and projects.
 
 use lore::protocol::{Code, ErrorBody};
 use serde_json::{Value, json};
 
 use super::cli::Answer;
 
-/// What the daemon replies, whatever is said but for a few words.
+/// Returns the reply for an operation, which depends on few of its arguments.
 pub fn reply(name: &str, args: &str) -> Answer {
     let json = match name {
         "get_context" if args.contains("features") => NOT_WRITTEN,
@@ -61,7 +61,7 @@ pub fn reply(name: &str, args: &str) -> Answer {
     Ok((json.to_owned(), None))
 }
 
-/// Two sides, joined or not.
+/// Returns a conflict with two versions, merged or not.
 fn conflict(merged: Option<&str>) -> ErrorBody {
     let mut details = json!({
         "base": {"version": 1, "content": "# A\n"},

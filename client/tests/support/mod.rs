@@ -1,9 +1,9 @@
-//! A daemon for tests: answers frames and JSON lines as the real one would, and dies on request.
+//! A daemon for tests: answers frames and JSON lines as the real daemon does, and dies on request.
 #![allow(dead_code, clippy::unwrap_used, clippy::indexing_slicing)]
 
 pub mod cli;
 pub mod contexts;
-pub mod desk;
+pub mod fixture;
 
 use std::fs::DirBuilder;
 use std::io::{BufRead, BufReader, Write};
@@ -11,19 +11,19 @@ use std::os::unix::fs::DirBuilderExt;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::Path;
 
-use lore::places::Places;
+use lore::paths::Paths;
 use lore::protocol::Args;
 use lore::protocol::frame::{self, ClientFrame, Hello, Limits, Welcome};
 
-/// Places in a folder of the test's own.
-pub fn places(home: &Path) -> Places {
+/// Returns the paths below a test's folder.
+pub fn places(home: &Path) -> Paths {
     let home = home.to_owned();
     let variables = move |name: &str| (name == "LORE_HOME").then(|| home.clone().into());
-    Places::from_variables(variables, lore::places::our_uid(), None).unwrap()
+    Paths::from_variables(variables, lore::paths::our_uid(), None).unwrap()
 }
 
-/// Listens where the daemon would.
-pub fn listen(places: &Places) -> UnixListener {
+/// Listens on the daemon's socket.
+pub fn listen(places: &Paths) -> UnixListener {
     DirBuilder::new()
         .recursive(true)
         .mode(0o700)
@@ -44,7 +44,7 @@ pub fn welcome() -> Welcome {
     }
 }
 
-/// One accepted connection whose Hello was answered.
+/// An accepted connection after its handshake.
 pub struct Peer {
     pub stream: UnixStream,
     pub hello: Hello,
@@ -67,7 +67,7 @@ impl Peer {
         peer
     }
 
-    /// The next call, or `None` at the end.
+    /// Reads the next call, or `None` at the end.
     pub fn call(&mut self) -> Option<(u64, String, Args)> {
         if !frame::read_frame(&mut self.stream, &mut self.body, 64 << 20).ok()? {
             return None;
@@ -88,13 +88,13 @@ impl Peer {
         self.stream.write_all(&out).unwrap();
     }
 
-    /// The connection as JSON lines.
+    /// Returns a reader of the connection's JSON lines.
     pub fn lines(&self) -> BufReader<UnixStream> {
         BufReader::new(self.stream.try_clone().unwrap())
     }
 }
 
-/// The next line without its line feed; empty at the end.
+/// Reads the next line without its line feed; empty at the end.
 pub fn line(input: &mut impl BufRead) -> String {
     let mut line = String::new();
     input.read_line(&mut line).unwrap();

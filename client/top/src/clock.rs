@@ -7,9 +7,9 @@ use jiff::tz::TimeZone;
 
 /// A moment, in microseconds since 1970.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Moment(pub i64);
+pub struct UnixMicros(pub i64);
 
-impl Moment {
+impl UnixMicros {
     /// Now.
     pub fn now() -> Self {
         Self(Timestamp::now().as_microsecond())
@@ -52,12 +52,12 @@ mod tests {
 
     #[test]
     fn times_of_the_daemon_are_read() {
-        let read = Moment::read("2026-11-22T15:04:05.250000Z").unwrap();
+        let read = UnixMicros::read("2026-11-22T15:04:05.250000Z").unwrap();
         assert_eq!(read.time_of_day(), "15:04:05");
-        let later = Moment::read("2026-11-22T15:04:06Z").unwrap();
+        let later = UnixMicros::read("2026-11-22T15:04:06Z").unwrap();
         assert_eq!(later.since(read), Duration::from_millis(750));
         assert_eq!(read.since(later), Duration::ZERO);
-        assert_eq!(Moment::read("yesterday"), None);
-        assert_eq!(Moment(i64::MAX).time_of_day(), "--:--:--");
+        assert_eq!(UnixMicros::read("yesterday"), None);
+        assert_eq!(UnixMicros(i64::MAX).time_of_day(), "--:--:--");
     }
 }

@@ -6,7 +6,7 @@ use std::thread;
 
 use ratatui::crossterm::event::KeyEvent;
 
-use crate::model::Learned;
+use crate::model::Update;
 
 /// One thing that happened.
 #[derive(Debug)]
@@ -16,7 +16,7 @@ pub enum Input {
     /// The terminal has another size, or must be drawn anew.
     Resized,
     /// A caller brings something.
-    Learned(Learned),
+    Learned(Update),
     /// A signal asks to end.
     Signal(i32),
     /// The terminal cannot be read any more.
@@ -41,16 +41,16 @@ pub fn forever(
     thread::Builder::new()
         .name(name.to_owned())
         .spawn(move || {
-            let _bell = Bell(name, inputs.clone());
+            let _bell = ThreadEndSignal(name, inputs.clone());
             run(inputs);
         })?;
     Ok(())
 }
 
 /// Rings when a thread ends, in whichever way.
-struct Bell(&'static str, Inputs);
+struct ThreadEndSignal(&'static str, Inputs);
 
-impl Drop for Bell {
+impl Drop for ThreadEndSignal {
     fn drop(&mut self) {
         // Nobody listens when the program ends itself.
         let _ = self.1.send(Input::Gone(self.0));

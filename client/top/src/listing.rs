@@ -123,7 +123,7 @@ impl Pane {
     }
 
     /// The next one (1) or the one before (-1), around the ends.
-    pub fn beside(self, step: isize) -> Self {
+    pub fn adjacent(self, step: isize) -> Self {
         let count = Self::ALL.len();
         let next = (self.index() + count).saturating_add_signed(step) % count;
         Self::ALL.get(next).copied().unwrap_or(self)

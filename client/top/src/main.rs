@@ -6,10 +6,10 @@
 //! see it.
 
 mod clock;
+mod event_loop;
 mod fetch;
 mod input;
 mod listing;
-mod live;
 mod model;
 mod once;
 mod options;
@@ -21,16 +21,16 @@ use std::process::ExitCode;
 
 use clap::Parser;
 use lore::connection::Error;
-use lore::places::Places;
+use lore::paths::Paths;
 use lore::protocol::Code;
-use lore::shown::sanitize_lines;
+use lore::sanitize::sanitize_lines;
 
-use clock::Moment;
+use clock::UnixMicros;
 use fetch::Caller;
 use model::Model;
 use options::Options;
 use screen::Screen;
-use view::words::{Paint, harmless};
+use view::labels::{ColourMode, harmless};
 
 /// Exit codes, as `lore` has them.
 const REFUSED: u8 = 1;
@@ -40,13 +40,13 @@ const VERSION: u8 = 4;
 
 fn main() -> ExitCode {
     let options = Options::parse();
-    let places = match Places::find(options.socket.as_deref()) {
+    let places = match Paths::find(options.socket.as_deref()) {
         Ok(places) => places,
         Err(error) => return report(&error.into()),
     };
     let mut model = Model::new(
         harmless(&places.socket.display().to_string()),
-        Moment::now(),
+        UnixMicros::now(),
     );
     let mut screen = Screen::new(options.first_filter(), options.every);
     let caller = Caller::new(places, options.hello());
@@ -54,21 +54,21 @@ fn main() -> ExitCode {
         return match once::run(caller, &mut model, &screen, options.width) {
             Ok(()) => ExitCode::SUCCESS,
             Err(once::Failure::Call(error)) => report(&error),
-            Err(once::Failure::Io(error)) => say(&error.to_string(), REFUSED),
+            Err(once::Failure::Io(error)) => print(&error.to_string(), REFUSED),
         };
     }
     if !can_show() {
         let said = "this needs a terminal; `lore top --once` prints one frame as text, \
             `lore status --json` and `lore tail --json` are for programs";
-        return say(said, USAGE);
+        return print(said, USAGE);
     }
-    match live::run(caller, &mut model, &mut screen, paint()) {
-        Ok(live::End::Wished) => ExitCode::SUCCESS,
+    match event_loop::run(caller, &mut model, &mut screen, paint()) {
+        Ok(event_loop::ViewEnd::Wished) => ExitCode::SUCCESS,
         // As a shell tells of a program that a signal ended.
-        Ok(live::End::Signal(signal)) => {
+        Ok(event_loop::ViewEnd::Signal(signal)) => {
             ExitCode::from(u8::try_from(128 + signal).unwrap_or(REFUSED))
         }
-        Err(error) => say(&format!("the terminal cannot be used: {error}"), REFUSED),
+        Err(error) => print(&format!("the terminal cannot be used: {error}"), REFUSED),
     }
 }
 
@@ -78,10 +78,10 @@ fn can_show() -> bool {
     io::stdin().is_terminal() && io::stdout().is_terminal() && !is_plain
 }
 
-fn paint() -> Paint {
+fn paint() -> ColourMode {
     match variable("NO_COLOR") {
-        Some(_) => Paint::Plain,
-        None => Paint::Colours,
+        Some(_) => ColourMode::Plain,
+        None => ColourMode::Colours,
     }
 }
 
@@ -90,7 +90,7 @@ fn variable(name: &str) -> Option<std::ffi::OsString> {
     std::env::var_os(name).filter(|said| !said.is_empty())
 }
 
-fn say(message: &str, code: u8) -> ExitCode {
+fn print(message: &str, code: u8) -> ExitCode {
     lore::errln!("lore top: {}", sanitize_lines(message));
     ExitCode::from(code)
 }
@@ -109,5 +109,5 @@ fn report(error: &Error) -> ExitCode {
     let hint = lost
         .hint
         .map_or_else(String::new, |hint| format!("\n  {hint}"));
-    say(&format!("{}{hint}", lost.why), code)
+    print(&format!("{}{hint}", lost.why), code)
 }

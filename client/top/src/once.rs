@@ -4,9 +4,9 @@ use std::io::{self, Write};
 
 use lore::connection::Error;
 
-use crate::clock::Moment;
+use crate::clock::UnixMicros;
 use crate::fetch::follow::Follower;
-use crate::fetch::{Caller, look};
+use crate::fetch::{Caller, poll};
 use crate::model::Model;
 use crate::screen::Screen;
 use crate::view;
@@ -37,14 +37,14 @@ pub fn run(
 ) -> Result<(), Failure> {
     let mut follower = Follower::new(caller.another());
     let take = |learned| {
-        model.learn(learned, Moment::now());
+        model.learn(learned, UnixMicros::now());
         true
     };
-    look::both(&mut caller, take).map_err(Failure::Call)?;
+    poll::both(&mut caller, take).map_err(Failure::Call)?;
     for _ in 0..PAGES_MAX {
         let told = follower.next(0).map_err(Failure::Call)?;
         for learned in told.learned {
-            model.learn(learned, Moment::now());
+            model.learn(learned, UnixMicros::now());
         }
         if told.caught_up {
             break;

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
-use crate::fetch::look::Order;
+use crate::fetch::poll::Order;
 use crate::listing::{Item, Pane, Sort, items};
 use crate::model::Model;
 use crate::model::event::Entry;
@@ -43,7 +43,7 @@ pub struct Screen {
 
 /// What a key asks of the rest of the program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Wish {
+pub enum KeyAction {
     /// End.
     Quit,
     /// Ask the daemon.
@@ -124,10 +124,10 @@ impl Screen {
     }
 
     /// Does what a key means.
-    pub fn press(&mut self, key: KeyEvent, model: &Model) -> Option<Wish> {
+    pub fn press(&mut self, key: KeyEvent, model: &Model) -> Option<KeyAction> {
         let control = key.modifiers.contains(KeyModifiers::CONTROL);
         match key.code {
-            KeyCode::Char('c') if control => return Some(Wish::Quit),
+            KeyCode::Char('c') if control => return Some(KeyAction::Quit),
             KeyCode::Char(_) if control => return None,
             code if self.typing.is_some() => {
                 self.type_filter(code);
@@ -138,16 +138,16 @@ impl Screen {
                 return None;
             }
             KeyCode::Esc if !self.filter.is_empty() => self.filter.clear(),
-            KeyCode::Char('q') | KeyCode::Esc => return Some(Wish::Quit),
+            KeyCode::Char('q') | KeyCode::Esc => return Some(KeyAction::Quit),
             KeyCode::Char('?' | 'h') | KeyCode::F(1) => self.help = Some(0),
             KeyCode::Char('/') => self.typing = Some(self.filter.clone()),
             KeyCode::Char('p' | ' ') => self.pause(model),
             KeyCode::Char('s') => self.sort_otherwise(),
-            KeyCode::Char('r') => return Some(Wish::Look(Order::Now)),
+            KeyCode::Char('r') => return Some(KeyAction::Look(Order::Now)),
             KeyCode::Char('+') => return self.look_every(1),
             KeyCode::Char('-') => return self.look_every(-1),
-            KeyCode::Tab | KeyCode::Right => self.pane = self.pane.beside(1),
-            KeyCode::BackTab | KeyCode::Left => self.pane = self.pane.beside(-1),
+            KeyCode::Tab | KeyCode::Right => self.pane = self.pane.adjacent(1),
+            KeyCode::BackTab | KeyCode::Left => self.pane = self.pane.adjacent(-1),
             KeyCode::Char(digit) => {
                 if let Some(pane) = Pane::of_digit(digit) {
                     self.pane = pane;
@@ -212,7 +212,8 @@ impl Screen {
                 typed.pop();
             }
             KeyCode::Char(character)
-                if !lore::shown::is_hidden(character) && typed.chars().count() < FILTER_CHARS =>
+                if !lore::sanitize::is_hidden(character)
+                    && typed.chars().count() < FILTER_CHARS =>
             {
                 typed.push(character);
             }
@@ -247,11 +248,13 @@ impl Screen {
     }
 
     /// Looks more rarely (1) or more often (-1).
-    fn look_every(&mut self, step: isize) -> Option<Wish> {
+    fn look_every(&mut self, step: isize) -> Option<KeyAction> {
         let at = EVERY.iter().position(|every| *every >= self.every);
         let next = at.unwrap_or(EVERY.len() - 1).checked_add_signed(step)?;
         self.every = *EVERY.get(next)?;
-        Some(Wish::Look(Order::Every(Duration::from_secs(self.every))))
+        Some(KeyAction::Look(Order::Every(Duration::from_secs(
+            self.every,
+        ))))
     }
 }
 

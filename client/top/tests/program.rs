@@ -28,9 +28,9 @@ const EVENTS: &str = r#"{"events":[{"position":2,"time":"2026-11-20T12:00:00Z","
     "next":3,"caught_up":true,"position":2,"durable":true}"#;
 const NO_EVENTS: &str = r#"{"events":[],"next":3,"caught_up":true,"position":2,"durable":true}"#;
 
-struct Home(tempfile::TempDir);
+struct TestHome(tempfile::TempDir);
 
-impl Home {
+impl TestHome {
     fn new() -> Self {
         Self(tempfile::tempdir().unwrap())
     }
@@ -106,7 +106,7 @@ fn answer(mut stream: UnixStream) -> Option<()> {
 }
 
 /// A terminal, and what was written to it.
-struct Screen {
+struct TestTerminal {
     keyboard: File,
     line: OwnedFd,
     before: Termios,
@@ -114,7 +114,7 @@ struct Screen {
     child: Child,
 }
 
-impl Screen {
+impl TestTerminal {
     /// Starts the program on a terminal of 80 by 24, and waits until it shows `awaited`.
     fn start(mut command: Command, awaited: &'static str) -> Self {
         let keyboard = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
@@ -198,7 +198,7 @@ fn is_restored(written: &str) {
 
 #[test]
 fn one_frame_goes_into_a_pipe() {
-    let home = Home::new();
+    let home = TestHome::new();
     home.serve();
     let output = home.piped(&["--once", "--width", "100"]);
     let text = String::from_utf8(output.stdout).unwrap();
@@ -222,7 +222,7 @@ fn one_frame_goes_into_a_pipe() {
 
 #[test]
 fn what_cannot_be_shown_is_said() {
-    let home = Home::new();
+    let home = TestHome::new();
     let output = home.piped(&[]);
     let said = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(2));
@@ -247,9 +247,9 @@ fn what_cannot_be_shown_is_said() {
 
 #[test]
 fn a_key_ends_it_and_the_terminal_is_as_before() {
-    let home = Home::new();
+    let home = TestHome::new();
     home.serve();
-    let mut screen = Screen::start(home.top(&[]), "Uplinks");
+    let mut screen = TestTerminal::start(home.top(&[]), "Uplinks");
     screen.press("3\t\x1b[B?xsp/a\r+q");
     let (code, written) = screen.end();
     assert_eq!(code, Some(0), "{written:?}");
@@ -259,9 +259,9 @@ fn a_key_ends_it_and_the_terminal_is_as_before() {
 #[test]
 fn a_signal_ends_it_and_the_terminal_is_as_before() {
     for signal in [Signal::TERM, Signal::HUP, Signal::INT] {
-        let home = Home::new();
+        let home = TestHome::new();
         // No daemon is listening: it waits.
-        let screen = Screen::start(home.top(&[]), "no daemon");
+        let screen = TestTerminal::start(home.top(&[]), "no daemon");
         let process = Pid::from_child(&screen.child);
         kill_process(process, signal).unwrap();
         let (code, written) = screen.end();

@@ -108,7 +108,7 @@ fn rules(field: &Field, is_args: bool, is_required: bool) -> Vec<Attribute> {
         reader = None;
     }
     if let Some(reader) = reader.flatten() {
-        let path = format!("crate::protocol::lenient::{reader}");
+        let path = format!("crate::protocol::lenient_numbers::{reader}");
         added.push(parse_quote!(#[serde(deserialize_with = #path)]));
     }
     added

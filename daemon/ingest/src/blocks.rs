@@ -4,7 +4,7 @@ use std::ops::Range;
 
 /// What sort of text a block is: how it may be cut.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Sort {
+pub enum BlockKind {
     /// A heading's own line; stays with what follows.
     Heading,
     /// Sentences.
@@ -18,12 +18,12 @@ pub enum Sort {
 }
 
 /// By their numbers.
-const SORTS: [Sort; 5] = [
-    Sort::Heading,
-    Sort::Prose,
-    Sort::List,
-    Sort::Rows,
-    Sort::Code,
+const SORTS: [BlockKind; 5] = [
+    BlockKind::Heading,
+    BlockKind::Prose,
+    BlockKind::List,
+    BlockKind::Rows,
+    BlockKind::Code,
 ];
 /// Bits of a sort's number.
 const SORT_BITS: u32 = 3;
@@ -35,7 +35,7 @@ const MORE: u8 = 1 << BYTE_BITS;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Block {
     /// How it may be cut.
-    pub sort: Sort,
+    pub sort: BlockKind,
     /// Where it is in the text, in bytes.
     pub range: Range<usize>,
 }
@@ -166,7 +166,7 @@ mod tests {
     #[test]
     fn blocks_are_small() {
         let lines = (0..1000).map(|line| Block {
-            sort: Sort::Prose,
+            sort: BlockKind::Prose,
             range: line * 4..line * 4 + 3,
         });
         assert_eq!(lines.collect::<Blocks>().packed.len(), 2000);

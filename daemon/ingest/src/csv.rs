@@ -1,9 +1,9 @@
 //! CSV: each row a line of `column: value`, so that a part of it says what its values are. It is read field
 //! by field: a row may be as long as the file, and nothing of it is held but its line.
 
-use super::Refused;
-use super::blocks::Sort;
-use super::draft::Draft;
+use super::IngestError;
+use super::blocks::BlockKind;
+use super::builder::Draft;
 use super::limits::Budget;
 use csv_core::{ReadFieldResult, Reader, ReaderBuilder};
 
@@ -18,14 +18,14 @@ const ROWS_PER_CHECK: usize = 10_000;
 /// Rows that are one block.
 const ROWS_PER_BLOCK: usize = 256;
 
-pub(super) fn read<'b>(text: String, budget: &'b Budget<'b>) -> Result<Draft<'b>, Refused> {
+pub(super) fn read<'b>(text: String, budget: &'b Budget<'b>) -> Result<Draft<'b>, IngestError> {
     let separator = separator(&text);
     let mut draft = Draft::over(String::new(), budget);
     let mut fields = Fields::of(&text, separator);
     let columns = head(&mut fields);
     match &columns[..] {
         [] => fields = Fields::of(&text, separator),
-        names => draft.put(Sort::Rows, &names.join(" | ")),
+        names => draft.put(BlockKind::Rows, &names.join(" | ")),
     }
     let mut rows = usize::from(!columns.is_empty());
     let mut block = Block::default();
@@ -41,13 +41,13 @@ pub(super) fn read<'b>(text: String, budget: &'b Budget<'b>) -> Result<Draft<'b>
             budget.check()?;
         }
         if rows.is_multiple_of(ROWS_PER_BLOCK) {
-            draft.put(Sort::Rows, &std::mem::take(&mut block).text);
+            draft.put(BlockKind::Rows, &std::mem::take(&mut block).text);
             if draft.is_full() {
                 break None;
             }
         }
     };
-    draft.put(Sort::Rows, &block.text);
+    draft.put(BlockKind::Rows, &block.text);
     if let Some(reason) = fault {
         draft = super::plain::text(text, budget);
         draft.warn(None, format!("no valid CSV: {reason}"));
@@ -224,7 +224,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::{Extracted, Limits, extract};
+    use crate::{ExtractedText, Limits, extract};
 
     /// What the fields of a text are by a reader of whole rows.
     fn rows(text: &str, separator: u8) -> Vec<Vec<String>> {
@@ -238,7 +238,7 @@ mod tests {
             .collect()
     }
 
-    fn read_within(text: &str, text_bytes: usize) -> Extracted {
+    fn read_within(text: &str, text_bytes: usize) -> ExtractedText {
         let limits = Limits {
             text_bytes,
             ..Limits::default()

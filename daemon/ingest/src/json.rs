@@ -1,9 +1,9 @@
 //! JSON as lines of `key: value` under headings of the keys that lead there. It is read as a stream:
 //! no tree of its values is built.
 
-use super::Refused;
-use super::blocks::Sort;
-use super::draft::Draft;
+use super::IngestError;
+use super::blocks::BlockKind;
+use super::builder::Draft;
 use super::limits::Budget;
 use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 use std::fmt::{self, Write as _};
@@ -25,7 +25,7 @@ const VALUES_PER_CHECK: usize = 10_000;
 
 /// Reads one JSON value, or several after each other. What is no JSON is taken as it is, with a
 /// warning.
-pub(super) fn read<'b>(text: String, budget: &'b Budget<'b>) -> Result<Draft<'b>, Refused> {
+pub(super) fn read<'b>(text: String, budget: &'b Budget<'b>) -> Result<Draft<'b>, IngestError> {
     let mut outline = Outline::new(budget);
     let mut values = serde_json::Deserializer::from_str(&text);
     let mut fault = None;
@@ -74,7 +74,7 @@ struct Outline<'b> {
     is_listing: bool,
     values: usize,
     /// Why reading was broken off.
-    refused: Option<Refused>,
+    refused: Option<IngestError>,
 }
 
 impl<'b> Outline<'b> {
@@ -93,7 +93,7 @@ impl<'b> Outline<'b> {
         }
     }
 
-    fn scalar(&mut self, text: &str) -> Result<(), Refused> {
+    fn scalar(&mut self, text: &str) -> Result<(), IngestError> {
         self.values += 1;
         if self.values.is_multiple_of(VALUES_PER_CHECK) {
             self.budget.check()?;
@@ -153,7 +153,7 @@ impl<'b> Outline<'b> {
             self.said = around;
             if !keys.is_empty() {
                 self.draft
-                    .put(Sort::Heading, &format!("# {}", keys.join(".")));
+                    .put(BlockKind::Heading, &format!("# {}", keys.join(".")));
             }
         }
         self.heading = keys;
@@ -161,22 +161,22 @@ impl<'b> Outline<'b> {
 
     fn flush(&mut self) {
         let block = std::mem::take(&mut self.block);
-        self.draft.put(Sort::Rows, &block);
+        self.draft.put(BlockKind::Rows, &block);
         self.is_listing = false;
     }
 
     /// Steps into an object or list.
-    fn enter(&mut self, step: Step) -> Result<(), Refused> {
+    fn enter(&mut self, step: Step) -> Result<(), IngestError> {
         let most = self.budget.limits.depth.min(DEPTH_MAX);
         if self.path.len() >= most {
-            return Err(Refused::TooDeep { what: "JSON", most });
+            return Err(IngestError::TooDeep { what: "JSON", most });
         }
         self.path.push(step);
         Ok(())
     }
 
     /// Notes why no more is read; serde's error is only the way out.
-    fn refuse<E: serde::de::Error>(&mut self, refused: Refused) -> E {
+    fn refuse<E: serde::de::Error>(&mut self, refused: IngestError) -> E {
         self.refused = Some(refused);
         E::custom("refused")
     }

@@ -261,7 +261,7 @@ pub(super) fn by_text(text: &str) -> Kind {
 
 /// What the first bytes say, where they are those of a format with a mark of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Mark {
+pub(super) enum Signature {
     /// A PDF.
     Pdf,
     /// A zip archive: docx, pptx or something else.
@@ -297,18 +297,18 @@ pub(super) const OLE: &[u8] = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1";
 const PDF_MARK_WITHIN: usize = 1024;
 
 /// Reads the mark at the beginning of a file.
-pub(super) fn mark(bytes: &[u8]) -> Option<Mark> {
+pub(super) fn mark(bytes: &[u8]) -> Option<Signature> {
     for (start, what) in OTHERS {
         if bytes.starts_with(start) {
-            return Some(Mark::Other(what));
+            return Some(Signature::Other(what));
         }
     }
     if bytes.starts_with(b"PK\x03\x04") || bytes.starts_with(b"PK\x05\x06") {
-        return Some(Mark::Zip);
+        return Some(Signature::Zip);
     }
     let head = bytes.get(..PDF_MARK_WITHIN).unwrap_or(bytes);
     let is_pdf = bytes.starts_with(b"%PDF-")
         // Behind other bytes only where those are no text that merely speaks of the mark.
         || (head.contains(&0) && head.windows(5).any(|window| window == b"%PDF-"));
-    is_pdf.then_some(Mark::Pdf)
+    is_pdf.then_some(Signature::Pdf)
 }

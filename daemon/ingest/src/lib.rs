@@ -9,11 +9,11 @@
 //! them, the daemon decides (`daemon/src/documents`).
 
 mod blocks;
+mod builder;
 mod chunk;
 mod csv;
 mod decode;
-mod draft;
-mod front;
+mod front_matter;
 mod html;
 mod json;
 mod kind;
@@ -31,15 +31,15 @@ mod yaml;
 #[cfg(test)]
 mod tests;
 
-pub use blocks::{Block, Blocks, Sort};
+pub use blocks::{Block, BlockKind, Blocks};
+pub use builder::Section;
 pub use chunk::{Chunk, Sizes, chunks};
-pub use draft::Section;
 pub use kind::Kind;
-pub use limits::{Limits, Refused};
+pub use limits::{IngestError, Limits};
 pub use sentences::{quotable, sentences};
 
-use draft::Draft;
-use kind::Mark;
+use builder::Draft;
+use kind::Signature;
 use limits::Budget;
 use serde_json::{Map, Value};
 use std::borrow::Cow;
@@ -47,7 +47,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// What a file says.
 #[derive(Debug, Clone)]
-pub struct Extracted {
+pub struct ExtractedText {
     /// What it is.
     pub kind: Kind,
     /// The extension of its name in lower case, or that of its kind where it has none.
@@ -109,21 +109,30 @@ pub fn extract<'b>(
     bytes: impl Into<Cow<'b, [u8]>>,
     file_name: &str,
     limits: &Limits,
-) -> Result<Extracted, Refused> {
-    guarded(bytes.into(), file_name, Front::Tells, limits)
+) -> Result<ExtractedText, IngestError> {
+    guarded(bytes.into(), file_name, FrontMatterText::Tells, limits)
 }
 
 /// Reads a text that is no file's: what looks like front matter says nothing about it, but is part of it.
 ///
 /// # Errors
 /// [`Refused`] says why it gives no text.
-pub fn extract_whole(text: &str, file_name: &str, limits: &Limits) -> Result<Extracted, Refused> {
-    guarded(text.as_bytes().into(), file_name, Front::IsText, limits)
+pub fn extract_whole(
+    text: &str,
+    file_name: &str,
+    limits: &Limits,
+) -> Result<ExtractedText, IngestError> {
+    guarded(
+        text.as_bytes().into(),
+        file_name,
+        FrontMatterText::IsText,
+        limits,
+    )
 }
 
 /// What stands between lines of `---` at the beginning of a text.
 #[derive(Debug, Clone, Copy)]
-enum Front {
+enum FrontMatterText {
     /// It tells of the text.
     Tells,
     /// It is text.
@@ -133,11 +142,11 @@ enum Front {
 fn guarded(
     bytes: Cow<'_, [u8]>,
     file_name: &str,
-    front: Front,
+    front: FrontMatterText,
     limits: &Limits,
-) -> Result<Extracted, Refused> {
+) -> Result<ExtractedText, IngestError> {
     if bytes.len() > limits.file_bytes {
-        return Err(Refused::TooLarge {
+        return Err(IngestError::TooLarge {
             bytes: bytes.len(),
             most: limits.file_bytes,
         });
@@ -149,7 +158,7 @@ fn guarded(
     read.unwrap_or_else(|panic| {
         let why = panic.downcast_ref::<&str>().map(|why| (*why).to_owned());
         let why = why.or_else(|| panic.downcast_ref::<String>().cloned());
-        Err(Refused::Fault {
+        Err(IngestError::Fault {
             what: named.map_or("file", Kind::name),
             why: why.unwrap_or_else(|| "it panicked".to_owned()),
         })
@@ -173,9 +182,9 @@ pub fn passed_over(head: &[u8], file_name: &str) -> Option<&'static str> {
         return Some("an Office document of before 2007");
     }
     match kind::mark(head) {
-        Some(Mark::Other(what)) => Some(what),
-        Some(Mark::Zip) => Some("a zip archive"),
-        Some(Mark::Pdf) => None,
+        Some(Signature::Other(what)) => Some(what),
+        Some(Signature::Zip) => Some("a zip archive"),
+        Some(Signature::Pdf) => None,
         None => decode::is_binary(head).then_some("not text"),
     }
 }
@@ -183,21 +192,21 @@ pub fn passed_over(head: &[u8], file_name: &str) -> Option<&'static str> {
 fn read(
     bytes: Cow<'_, [u8]>,
     file_name: &str,
-    (named, front): (Option<Kind>, Front),
+    (named, front): (Option<Kind>, FrontMatterText),
     limits: &Limits,
-) -> Result<Extracted, Refused> {
+) -> Result<ExtractedText, IngestError> {
     let budget = Budget::new(limits);
     if bytes.starts_with(kind::OLE) {
         return Err(match named {
-            Some(Kind::Docx | Kind::Pptx) => Refused::Encrypted { what: "document" },
-            _ => Refused::Binary {
+            Some(Kind::Docx | Kind::Pptx) => IngestError::Encrypted { what: "document" },
+            _ => IngestError::Binary {
                 what: "an Office document of before 2007",
             },
         });
     }
     match kind::mark(&bytes) {
-        Some(Mark::Other(what)) => Err(Refused::Binary { what }),
-        Some(Mark::Pdf) => {
+        Some(Signature::Other(what)) => Err(IngestError::Binary { what }),
+        Some(Signature::Pdf) => {
             let draft = pdf::read(&bytes, &budget)?;
             Ok(extracted(
                 Kind::Pdf,
@@ -206,7 +215,7 @@ fn read(
                 file_name,
             ))
         }
-        Some(Mark::Zip) => {
+        Some(Signature::Zip) => {
             let (kind, draft) = office::read(&bytes, &budget)?;
             Ok(extracted(kind, draft, FrontMatter::default(), file_name))
         }
@@ -217,16 +226,16 @@ fn read(
 fn read_text(
     bytes: Cow<'_, [u8]>,
     file_name: &str,
-    (named, at_front): (Option<Kind>, Front),
+    (named, at_front): (Option<Kind>, FrontMatterText),
     budget: &Budget<'_>,
-) -> Result<Extracted, Refused> {
+) -> Result<ExtractedText, IngestError> {
     let Some(decoded) = decode::decode(bytes) else {
         return Err(match named {
-            Some(kind) if !kind.is_text() => Refused::Broken {
+            Some(kind) if !kind.is_text() => IngestError::Broken {
                 what: kind.name(),
                 why: "it does not begin as one".to_owned(),
             },
-            _ => Refused::Binary { what: "not text" },
+            _ => IngestError::Binary { what: "not text" },
         });
     };
     let mut text = decoded.text;
@@ -242,8 +251,8 @@ fn read_text(
     }
     let mut front = FrontMatter::default();
     let may_tell = matches!(kind, Kind::Markdown | Kind::Text | Kind::Rst | Kind::Html);
-    if may_tell && matches!(at_front, Front::Tells) {
-        let found = front::read(&text);
+    if may_tell && matches!(at_front, FrontMatterText::Tells) {
+        let found = front_matter::read(&text);
         front = found.front;
         warnings.extend(found.warnings);
         text.drain(..found.content);
@@ -269,11 +278,11 @@ fn extracted(
     draft: Draft<'_>,
     front_matter: FrontMatter,
     file_name: &str,
-) -> Extracted {
+) -> ExtractedText {
     let body = draft.finish();
     let title = front_matter.title.clone().or(body.title);
     let file_type = kind::extension(file_name).unwrap_or_else(|| kind.usual_extension().to_owned());
-    Extracted {
+    ExtractedText {
         kind,
         file_type,
         text: body.text,

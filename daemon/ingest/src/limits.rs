@@ -48,7 +48,7 @@ impl Default for Limits {
 /// Why a file gives no text.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum Refused {
+pub enum IngestError {
     /// Larger than [`Limits::file_bytes`].
     #[error("the file has {bytes} bytes; at most {most} are read")]
     TooLarge {
@@ -133,9 +133,9 @@ impl<'l> Budget<'l> {
 
     /// # Errors
     /// [`Refused::TooSlow`] when the time is over.
-    pub fn check(&self) -> Result<(), Refused> {
+    pub fn check(&self) -> Result<(), IngestError> {
         match self.until {
-            Some(until) if Instant::now() > until => Err(Refused::TooSlow {
+            Some(until) if Instant::now() > until => Err(IngestError::TooSlow {
                 most: self.limits.time,
             }),
             _ => Ok(()),

@@ -1,8 +1,8 @@
 //! Markdown: its sections and blocks, the text as it is.
 
-use super::Refused;
-use super::blocks::Sort;
-use super::draft::{Draft, short};
+use super::IngestError;
+use super::blocks::BlockKind;
+use super::builder::{Draft, short};
 use super::limits::Budget;
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 use std::ops::Range;
@@ -16,11 +16,11 @@ const PART_BYTES: usize = 1 << 20;
 const PART_MARKS: usize = 1 << 17;
 const MARKS: &[u8] = b"\n>[*_`<";
 
-pub(super) fn read<'b>(text: String, budget: &'b Budget<'b>) -> Result<Draft<'b>, Refused> {
+pub(super) fn read<'b>(text: String, budget: &'b Budget<'b>) -> Result<Draft<'b>, IngestError> {
     let mut reader = Reader {
         draft: Draft::over(String::new(), budget),
         depth: 0,
-        sort: Sort::Prose,
+        sort: BlockKind::Prose,
         title: None,
     };
     let mut start = 0;
@@ -66,7 +66,7 @@ struct Reader<'b> {
     /// How many elements are open.
     depth: usize,
     /// What the outermost of them is.
-    sort: Sort,
+    sort: BlockKind,
     /// What the heading that is open says so far.
     title: Option<String>,
 }
@@ -77,7 +77,7 @@ impl Reader<'_> {
         text: &str,
         part: &Range<usize>,
         budget: &Budget<'_>,
-    ) -> Result<(), Refused> {
+    ) -> Result<(), IngestError> {
         let options =
             Options::ENABLE_TABLES | Options::ENABLE_TASKLISTS | Options::ENABLE_FOOTNOTES;
         let inner = text.get(part.clone()).unwrap_or_default();
@@ -97,7 +97,7 @@ impl Reader<'_> {
             Event::Start(tag) => {
                 if self.depth == 0 {
                     self.sort = sort_of(&tag);
-                    self.title = (self.sort == Sort::Heading).then(String::new);
+                    self.title = (self.sort == BlockKind::Heading).then(String::new);
                 }
                 self.depth += 1;
             }
@@ -135,18 +135,18 @@ impl Reader<'_> {
             self.draft.title = Some(short(title)).filter(|title| !title.is_empty());
         }
         match self.draft.section(level, title, range.start) {
-            true => self.draft.mark(Sort::Heading, range),
-            false => self.draft.mark(Sort::Prose, range),
+            true => self.draft.mark(BlockKind::Heading, range),
+            false => self.draft.mark(BlockKind::Prose, range),
         }
     }
 }
 
-fn sort_of(tag: &Tag<'_>) -> Sort {
+fn sort_of(tag: &Tag<'_>) -> BlockKind {
     match tag {
-        Tag::Heading { .. } => Sort::Heading,
-        Tag::CodeBlock(_) => Sort::Code,
-        Tag::List(_) => Sort::List,
-        Tag::Table(_) => Sort::Rows,
-        _ => Sort::Prose,
+        Tag::Heading { .. } => BlockKind::Heading,
+        Tag::CodeBlock(_) => BlockKind::Code,
+        Tag::List(_) => BlockKind::List,
+        Tag::Table(_) => BlockKind::Rows,
+        _ => BlockKind::Prose,
     }
 }

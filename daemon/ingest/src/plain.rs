@@ -1,7 +1,7 @@
 //! Plain text and source code, the text as it is.
 
-use super::blocks::Sort;
-use super::draft::Draft;
+use super::blocks::BlockKind;
+use super::builder::Draft;
 use super::limits::Budget;
 
 /// A block ends at the first blank line behind this many bytes, so that no block is the whole of a long
@@ -10,15 +10,15 @@ const BLOCK_BYTES: usize = 32 << 10;
 
 /// Plain text: all prose, cut at sentences and blank lines.
 pub(super) fn text<'b>(text: String, budget: &'b Budget<'b>) -> Draft<'b> {
-    whole(text, Sort::Prose, budget)
+    whole(text, BlockKind::Prose, budget)
 }
 
 /// Source code: cut where its lines are indented least.
 pub(super) fn code<'b>(text: String, budget: &'b Budget<'b>) -> Draft<'b> {
-    whole(text, Sort::Code, budget)
+    whole(text, BlockKind::Code, budget)
 }
 
-fn whole<'b>(text: String, sort: Sort, budget: &'b Budget<'b>) -> Draft<'b> {
+fn whole<'b>(text: String, sort: BlockKind, budget: &'b Budget<'b>) -> Draft<'b> {
     let mut draft = Draft::over(String::new(), budget);
     let mut start = 0;
     while start < text.len() {

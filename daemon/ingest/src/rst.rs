@@ -1,7 +1,7 @@
 //! reStructuredText: its sections, the text as it is.
 
-use super::blocks::Sort;
-use super::draft::{Draft, short};
+use super::blocks::BlockKind;
+use super::builder::{Draft, short};
 use super::limits::Budget;
 use super::plain::{Line, lines};
 use std::ops::Range;
@@ -20,7 +20,7 @@ pub(super) fn read<'b>(text: String, budget: &'b Budget<'b>) -> Draft<'b> {
             draft.title = Some(short(&title));
         }
         if draft.section(level, &title, range.start) {
-            draft.mark(Sort::Heading, range);
+            draft.mark(BlockKind::Heading, range);
         }
     }
     draft

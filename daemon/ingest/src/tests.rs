@@ -1,20 +1,20 @@
 //! Kinds, encodings, front matter, and each kind of text, whole and hostile.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
-use super::{Extracted, Kind, Limits, Refused, Sizes, Sort, chunks, extract};
+use super::{BlockKind, ExtractedText, IngestError, Kind, Limits, Sizes, chunks, extract};
 use proptest::prelude::*;
 use serde_json::json;
 
-fn read(name: &str, text: &str) -> Extracted {
+fn read(name: &str, text: &str) -> ExtractedText {
     extract(text.as_bytes(), name, &Limits::default()).unwrap()
 }
 
-fn refused(name: &str, bytes: &[u8]) -> Refused {
+fn refused(name: &str, bytes: &[u8]) -> IngestError {
     extract(bytes, name, &Limits::default()).unwrap_err()
 }
 
 /// Each section as its headings and its text.
-fn sections(document: &Extracted) -> Vec<(String, &str)> {
+fn sections(document: &ExtractedText) -> Vec<(String, &str)> {
     let sections = document
         .sections
         .iter()
@@ -28,7 +28,7 @@ fn sections(document: &Extracted) -> Vec<(String, &str)> {
     told.collect()
 }
 
-fn warning(document: &Extracted) -> (Option<usize>, &str) {
+fn warning(document: &ExtractedText) -> (Option<usize>, &str) {
     assert_eq!(document.warnings.len(), 1, "{:?}", document.warnings);
     (document.warnings[0].line, &document.warnings[0].reason)
 }
@@ -60,19 +60,19 @@ fn the_kind_is_told_by_name_and_content() {
 fn what_is_no_text_is_refused_whatever_its_name_says() {
     assert_eq!(
         refused("a.md", b"\x7fELF\x02\x01"),
-        Refused::Binary { what: "a program" }
+        IngestError::Binary { what: "a program" }
     );
     assert_eq!(
         refused("a.md", b"a\0b\0\0c"),
-        Refused::Binary { what: "not text" }
+        IngestError::Binary { what: "not text" }
     );
     assert_eq!(
         refused("a.txt", b"\x01\x02\x03abc"),
-        Refused::Binary { what: "not text" }
+        IngestError::Binary { what: "not text" }
     );
     assert!(matches!(
         refused("a.docx", b"a\0b\0\0c"),
-        Refused::Broken { .. }
+        IngestError::Broken { .. }
     ));
     let small = Limits {
         file_bytes: 3,
@@ -263,7 +263,10 @@ fn html_becomes_markdown() {
     );
     let document = read("a.html", &layout);
     assert!(
-        document.blocks.iter().all(|block| block.sort != Sort::Rows),
+        document
+            .blocks
+            .iter()
+            .all(|block| block.sort != BlockKind::Rows),
         "{:?}",
         document.blocks
     );
@@ -466,21 +469,21 @@ fn hostile_files_end_in_a_text_or_a_refusal() {
         match read.unwrap().join().unwrap() {
             Ok((_, longest)) => assert!(longest <= 180 * 16, "{name}: {longest}"),
             Err(refused) => assert!(
-                !matches!(refused, Refused::Fault { .. }),
+                !matches!(refused, IngestError::Fault { .. }),
                 "{name}: {refused}"
             ),
         }
     }
     assert_eq!(
         refused("a.json", "[".repeat(1000).as_bytes()),
-        Refused::TooDeep {
+        IngestError::TooDeep {
             what: "JSON",
             most: 126
         }
     );
     assert_eq!(
         refused("a.yaml", "- ".repeat(1000).as_bytes()),
-        Refused::TooDeep {
+        IngestError::TooDeep {
             what: "YAML",
             most: 128
         }
@@ -506,7 +509,7 @@ fn text_sections_and_time_have_limits() {
         ..Limits::default()
     };
     let error = extract("# a\n\n".repeat(10_000).as_bytes(), "a.md", &limits).unwrap_err();
-    assert!(matches!(error, Refused::TooSlow { .. }), "{error}");
+    assert!(matches!(error, IngestError::TooSlow { .. }), "{error}");
 }
 
 proptest! {
@@ -518,7 +521,7 @@ proptest! {
         name in "[a-z.]{0,6}(md|txt|rst|html|rs|json|yaml|toml|csv|docx|pptx|pdf)?",
     ) {
         let read = extract(&bytes, &name, &Limits::default());
-        prop_assert!(!matches!(read, Err(Refused::Fault { .. })), "{:?}", read);
+        prop_assert!(!matches!(read, Err(IngestError::Fault { .. })), "{:?}", read);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! TOML: its tables as sections, the text with its comments as it is.
 
-use super::blocks::Sort;
-use super::draft::Draft;
+use super::blocks::BlockKind;
+use super::builder::Draft;
 use super::limits::Budget;
 use super::plain::lines;
 
@@ -18,14 +18,14 @@ pub(super) fn read<'b>(text: String, budget: &'b Budget<'b>) -> Draft<'b> {
     let mut draft = Draft::over(text, budget);
     let mut done = 0;
     for (keys, range) in heads {
-        draft.mark(Sort::Code, done..range.start);
+        draft.mark(BlockKind::Code, done..range.start);
         done = range.start;
         if draft.section_of(&keys, range.start) {
             done = range.end;
-            draft.mark(Sort::Heading, range);
+            draft.mark(BlockKind::Heading, range);
         }
     }
-    draft.mark(Sort::Code, done..end);
+    draft.mark(BlockKind::Code, done..end);
     draft
 }
 

@@ -1,9 +1,9 @@
 //! YAML: its mappings as sections with the text and its comments as they are, and front matter as
 //! values.
 
-use super::Refused;
-use super::blocks::Sort;
-use super::draft::{Draft, short};
+use super::IngestError;
+use super::blocks::BlockKind;
+use super::builder::{Draft, short};
 use super::limits::Budget;
 use saphyr_parser::{Event, Parser, ScalarStyle, ScanError, Span};
 use serde_json::{Map, Number, Value};
@@ -22,12 +22,12 @@ const VALUE_DEPTH_MAX: usize = 32;
 
 /// What is wrong with a text, and in which of its lines, from 1.
 #[derive(Debug)]
-pub(super) struct Fault {
+pub(super) struct YamlError {
     pub line: usize,
     pub reason: String,
 }
 
-impl From<ScanError> for Fault {
+impl From<ScanError> for YamlError {
     fn from(error: ScanError) -> Self {
         Self {
             line: error.marker().line(),
@@ -46,12 +46,12 @@ struct Frame {
 }
 
 /// A place where a section begins, and the keys that lead to it, cut as titles are.
-struct Mark {
+struct SectionStart {
     line: usize,
     path: Vec<String>,
 }
 
-pub(super) fn read<'b>(text: String, budget: &'b Budget<'b>) -> Result<Draft<'b>, Refused> {
+pub(super) fn read<'b>(text: String, budget: &'b Budget<'b>) -> Result<Draft<'b>, IngestError> {
     let mut fault = None;
     let marks = match marks(&text, budget)? {
         Ok(marks) => marks,
@@ -69,15 +69,18 @@ pub(super) fn read<'b>(text: String, budget: &'b Budget<'b>) -> Result<Draft<'b>
             draft.section_of(&mark.path, *at);
         }
     }
-    draft.mark(Sort::Code, 0..end);
-    if let Some(Fault { line, reason }) = fault {
+    draft.mark(BlockKind::Code, 0..end);
+    if let Some(YamlError { line, reason }) = fault {
         draft.warn(Some(line), format!("no valid YAML: {reason}"));
     }
     Ok(draft)
 }
 
 /// Where sections begin, at most one a line; or what is wrong with the text.
-fn marks(text: &str, budget: &Budget<'_>) -> Result<Result<Vec<Mark>, Fault>, Refused> {
+fn marks(
+    text: &str,
+    budget: &Budget<'_>,
+) -> Result<Result<Vec<SectionStart>, YamlError>, IngestError> {
     let mut reader = Marks {
         most: budget.limits.sections,
         ..Marks::default()
@@ -94,7 +97,7 @@ fn marks(text: &str, budget: &Budget<'_>) -> Result<Result<Vec<Mark>, Fault>, Re
             budget.check()?;
         }
         if reader.frames.len() > budget.limits.depth {
-            return Err(Refused::TooDeep {
+            return Err(IngestError::TooDeep {
                 what: "YAML",
                 most: budget.limits.depth,
             });
@@ -107,7 +110,7 @@ fn marks(text: &str, budget: &Budget<'_>) -> Result<Result<Vec<Mark>, Fault>, Re
 #[derive(Default)]
 struct Marks {
     frames: Vec<Frame>,
-    marks: Vec<Mark>,
+    marks: Vec<SectionStart>,
     /// So many: those beyond begin no section.
     most: usize,
     path: Vec<String>,
@@ -165,7 +168,7 @@ impl Marks {
         };
         if path != last_path && line > last_line && self.marks.len() < self.most {
             let path = path.to_vec();
-            self.marks.push(Mark { line, path });
+            self.marks.push(SectionStart { line, path });
         }
     }
 }
@@ -175,7 +178,7 @@ impl Marks {
 ///
 /// # Errors
 /// What is wrong with it, and where.
-pub(super) fn mapping(text: &str) -> Result<Map<String, Value>, Fault> {
+pub(super) fn mapping(text: &str) -> Result<Map<String, Value>, YamlError> {
     let mut reader = Values::default();
     let mut parser = Parser::new_from_str(text);
     while let Some(event) = parser.next_event() {
@@ -183,12 +186,12 @@ pub(super) fn mapping(text: &str) -> Result<Map<String, Value>, Fault> {
         let line = span.start.line();
         reader
             .event(event)
-            .map_err(|reason| Fault { line, reason })?;
+            .map_err(|reason| YamlError { line, reason })?;
     }
     match reader.done {
         Some(Value::Object(map)) => Ok(map),
         None | Some(Value::Null) => Ok(Map::new()),
-        Some(_) => Err(Fault {
+        Some(_) => Err(YamlError {
             line: 1,
             reason: "it is not a mapping of keys to values".to_owned(),
         }),
@@ -196,14 +199,14 @@ pub(super) fn mapping(text: &str) -> Result<Map<String, Value>, Fault> {
 }
 
 /// A value that is being read.
-enum Part {
+enum OpenValue {
     List(Vec<Value>, usize),
     Map(Map<String, Value>, Option<String>, usize),
 }
 
 #[derive(Default)]
 struct Values {
-    open: Vec<Part>,
+    open: Vec<OpenValue>,
     /// Values by the anchors that name them.
     anchors: BTreeMap<usize, Value>,
     size: Size,
@@ -235,11 +238,11 @@ impl Values {
                 self.value(value, 0)
             }
             Event::SequenceStart(anchor, _) => {
-                self.open.push(Part::List(Vec::new(), anchor));
+                self.open.push(OpenValue::List(Vec::new(), anchor));
                 Ok(())
             }
             Event::MappingStart(anchor, _) => {
-                self.open.push(Part::Map(Map::new(), None, anchor));
+                self.open.push(OpenValue::Map(Map::new(), None, anchor));
                 Ok(())
             }
             Event::SequenceEnd | Event::MappingEnd => {
@@ -249,8 +252,8 @@ impl Values {
                     bytes: 0,
                 })?;
                 match self.open.pop() {
-                    Some(Part::List(list, anchor)) => self.value(Value::Array(list), anchor),
-                    Some(Part::Map(map, _, anchor)) => self.value(Value::Object(map), anchor),
+                    Some(OpenValue::List(list, anchor)) => self.value(Value::Array(list), anchor),
+                    Some(OpenValue::Map(map, _, anchor)) => self.value(Value::Object(map), anchor),
                     None => Ok(()),
                 }
             }
@@ -271,8 +274,8 @@ impl Values {
         }
         match self.open.last_mut() {
             None => self.done = Some(value),
-            Some(Part::List(list, _)) => list.push(value),
-            Some(Part::Map(map, key, _)) => match (key.take(), value) {
+            Some(OpenValue::List(list, _)) => list.push(value),
+            Some(OpenValue::Map(map, key, _)) => match (key.take(), value) {
                 (Some(key), value) => {
                     if map.contains_key(&key) {
                         return Err(format!("the key `{key}` is there twice"));
@@ -366,7 +369,7 @@ fn plain(text: &str) -> Value {
     };
     match number() {
         Some(number) => Value::Number(number),
-        None => Value::String(super::front::moment(text).unwrap_or_else(|| text.to_owned())),
+        None => Value::String(super::front_matter::moment(text).unwrap_or_else(|| text.to_owned())),
     }
 }
 
@@ -376,7 +379,7 @@ mod tests {
     use super::super::Limits;
     use super::*;
 
-    fn marks_of(text: &str, limits: &Limits) -> Vec<Mark> {
+    fn marks_of(text: &str, limits: &Limits) -> Vec<SectionStart> {
         marks(text, &Budget::new(limits)).unwrap().unwrap()
     }
 

@@ -17,7 +17,7 @@ const MAX_LAYERS: usize = 48;
 /// The sizes that `config.json` names.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default)]
-pub(super) struct Shape {
+pub(super) struct ModelDimensions {
     hidden_size: usize,
     intermediate_size: usize,
     num_attention_heads: usize,
@@ -56,7 +56,7 @@ struct Norm {
     bias: Vec<f32>,
 }
 
-impl Shape {
+impl ModelDimensions {
     /// Numbers in a vector.
     pub fn dimension(&self) -> Result<usize, ModelError> {
         self.check()?;
@@ -111,7 +111,7 @@ impl Norm {
 }
 
 impl Layer {
-    fn new(weights: &Weights, number: usize, shape: &Shape) -> Result<Self, ModelError> {
+    fn new(weights: &Weights, number: usize, shape: &ModelDimensions) -> Result<Self, ModelError> {
         let (hidden, wide) = (shape.hidden_size, shape.intermediate_size);
         let name = |part: &str| format!("encoder.layer.{number}.{part}");
         Ok(Self {
@@ -129,7 +129,7 @@ impl Layer {
 
 impl Bert {
     pub fn new(
-        shape: &Shape,
+        shape: &ModelDimensions,
         weights: &Weights,
         tokenizer: &WordPiece,
     ) -> Result<Self, ModelError> {

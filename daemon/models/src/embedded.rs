@@ -3,7 +3,7 @@
 
 /// The files of one model.
 #[derive(Debug, Clone, Copy)]
-pub struct Embedded {
+pub struct EmbeddedModel {
     /// What the model is called here: the name of its folder.
     pub name: &'static str,
     /// The hash of its files, as the daemon makes it: known without reading them.
@@ -23,8 +23,8 @@ macro_rules! embedded {
         #[must_use]
         // Inlined, or as a public static, all bytes would also be in what the compiler reads of this crate.
         #[inline(never)]
-        pub fn $name() -> Embedded {
-            Embedded {
+        pub fn $name() -> EmbeddedModel {
+            EmbeddedModel {
                 name: $folder,
                 fingerprint: $fingerprint,
                 config: include_bytes!(concat!("../", $folder, "/config.json")),

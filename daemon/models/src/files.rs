@@ -9,7 +9,9 @@ use std::path::Path;
 use xxhash_rust::xxh3::Xxh3;
 
 use super::weights::FRONT;
-use super::{Embedded, Known, MAX_NAME, MAX_VOCABULARY, MAX_WEIGHTS, ModelError, architecture, id};
+use super::{
+    EmbeddedModel, MAX_NAME, MAX_VOCABULARY, MAX_WEIGHTS, ModelError, ModelInfo, architecture, id,
+};
 
 pub(super) const CONFIG: &str = "config.json";
 pub(super) const VOCABULARY: &str = "vocab.txt";
@@ -54,7 +56,7 @@ impl ModelFiles {
 
     /// Those of a model that the program carries, in place.
     #[must_use]
-    pub fn of(embedded: Embedded) -> Self {
+    pub fn of(embedded: EmbeddedModel) -> Self {
         Self {
             config: embedded.config.into(),
             vocabulary: embedded.vocabulary.into(),
@@ -89,9 +91,9 @@ impl ModelFiles {
 }
 
 /// What is known of a model that the program carries: its weights are not read for it.
-pub(super) fn know_embedded(embedded: Embedded) -> Result<Known, ModelError> {
+pub(super) fn know_embedded(embedded: EmbeddedModel) -> Result<ModelInfo, ModelError> {
     let architecture = architecture(embedded.config)?;
-    Ok(Known {
+    Ok(ModelInfo {
         id: id(embedded.name, embedded.fingerprint),
         dimension: architecture.dimension(embedded.weights, embedded.weights.len())?,
         tier: architecture.tier(),
@@ -101,7 +103,7 @@ pub(super) fn know_embedded(embedded: Embedded) -> Result<Known, ModelError> {
 
 /// What is known of a model in a folder: its files are hashed piece by piece, and no more of the weights is
 /// kept than their header.
-pub(super) fn know_folder(folder: &Path) -> Result<Known, ModelError> {
+pub(super) fn know_folder(folder: &Path) -> Result<ModelInfo, ModelError> {
     let name = name(folder)?;
     let architecture = architecture(&read(folder, CONFIG, MAX_VOCABULARY)?)?;
     let mut hash = Xxh3::new();
@@ -113,7 +115,7 @@ pub(super) fn know_folder(folder: &Path) -> Result<Known, ModelError> {
     }
     // The weights are the last one: `front` is theirs.
     let length = fs::metadata(folder.join(WEIGHTS)).map_or(0, |found| found.len());
-    Ok(Known {
+    Ok(ModelInfo {
         id: id(&name, hash.digest()),
         dimension: architecture.dimension(&front, usize::try_from(length).unwrap_or(usize::MAX))?,
         tier: architecture.tier(),

@@ -14,15 +14,15 @@ pub(super) const ROWS: usize = 8;
 /// Two neighbouring activations of one row.
 pub(super) type Pair = [i16; 2];
 /// For two neighbouring inputs, the activations of each row.
-pub(super) type Pairs = [Pair; ROWS];
+pub(super) type ActivationPairs = [Pair; ROWS];
 /// For two neighbouring inputs, the weights of each column: pairs side by side.
-pub(super) type Slice = [i16; 2 * COLUMNS];
+pub(super) type WeightSlice = [i16; 2 * COLUMNS];
 /// Sums, row by row.
 pub(super) type Tile = [[i32; COLUMNS]; ROWS];
 
 /// Multiplies and sums: `rows` is as long as `panel`; what one has more than the other is left out.
 #[multiversion(targets("x86_64+avx512f+avx512bw+avx512vnni", "x86_64+avx2", "x86_64+sse4.1",))]
-pub(super) fn multiply(rows: &[Pairs], panel: &[Slice]) -> Tile {
+pub(super) fn multiply(rows: &[ActivationPairs], panel: &[WeightSlice]) -> Tile {
     multiversion::target::match_target! {
         "x86_64+avx512f+avx512bw+avx512vnni" => x86::wide(rows, panel),
         "x86_64+avx2" => x86::middle(rows, panel),
@@ -32,7 +32,7 @@ pub(super) fn multiply(rows: &[Pairs], panel: &[Slice]) -> Tile {
 }
 
 /// The same in plain words, for other processors and for tests.
-fn portable(rows: &[Pairs], panel: &[Slice]) -> Tile {
+fn portable(rows: &[ActivationPairs], panel: &[WeightSlice]) -> Tile {
     let mut tile: Tile = [[0; COLUMNS]; ROWS];
     for (pairs, slice) in rows.iter().zip(panel) {
         for (pair, sums) in pairs.iter().zip(&mut tile) {
@@ -53,10 +53,10 @@ mod x86 {
 
     use bytemuck::must_cast;
 
-    use super::{COLUMNS, Pairs, ROWS, Slice, Tile};
+    use super::{ActivationPairs, COLUMNS, ROWS, Tile, WeightSlice};
 
     #[target_feature(enable = "avx512f,avx512bw,avx512vnni")]
-    pub fn wide(rows: &[Pairs], panel: &[Slice]) -> Tile {
+    pub fn wide(rows: &[ActivationPairs], panel: &[WeightSlice]) -> Tile {
         let mut sums = [[_mm512_setzero_si512(); COLUMNS / 16]; ROWS];
         for (pairs, slice) in rows.iter().zip(panel) {
             let weights: [__m512i; COLUMNS / 16] = must_cast(*slice);
@@ -71,7 +71,7 @@ mod x86 {
     }
 
     #[target_feature(enable = "avx2")]
-    pub fn middle(rows: &[Pairs], panel: &[Slice]) -> Tile {
+    pub fn middle(rows: &[ActivationPairs], panel: &[WeightSlice]) -> Tile {
         must_cast([
             middle_part::<0>(rows, panel),
             middle_part::<1>(rows, panel),
@@ -83,8 +83,8 @@ mod x86 {
     /// Two rows: more sums than these do not fit into the registers.
     #[target_feature(enable = "avx2")]
     fn middle_part<const PART: usize>(
-        rows: &[Pairs],
-        panel: &[Slice],
+        rows: &[ActivationPairs],
+        panel: &[WeightSlice],
     ) -> [[__m256i; COLUMNS / 8]; 2] {
         let mut sums = [[_mm256_setzero_si256(); COLUMNS / 8]; 2];
         for (pairs, slice) in rows.iter().zip(panel) {
@@ -104,7 +104,7 @@ mod x86 {
     }
 
     #[target_feature(enable = "sse4.1")]
-    pub fn narrow(rows: &[Pairs], panel: &[Slice]) -> Tile {
+    pub fn narrow(rows: &[ActivationPairs], panel: &[WeightSlice]) -> Tile {
         must_cast([
             narrow_part::<0>(rows, panel),
             narrow_part::<1>(rows, panel),
@@ -119,7 +119,10 @@ mod x86 {
 
     /// One row, all its columns.
     #[target_feature(enable = "sse4.1")]
-    fn narrow_part<const ROW: usize>(rows: &[Pairs], panel: &[Slice]) -> [__m128i; COLUMNS / 4] {
+    fn narrow_part<const ROW: usize>(
+        rows: &[ActivationPairs],
+        panel: &[WeightSlice],
+    ) -> [__m128i; COLUMNS / 4] {
         let mut sums = [_mm_setzero_si128(); COLUMNS / 4];
         for (pairs, slice) in rows.iter().zip(panel) {
             let weights: [__m128i; COLUMNS / 4] = must_cast(*slice);
@@ -143,14 +146,14 @@ mod tests {
         let pairs = 37;
         let wave =
             |number: usize, range: i32| ((number as i32).wrapping_mul(48_271) % range) as i16;
-        let rows: Vec<Pairs> = (0..pairs)
+        let rows: Vec<ActivationPairs> = (0..pairs)
             .map(|at| {
                 std::array::from_fn(|row| {
                     [wave(row * 97 + at, 11_000), wave(row * 89 + at + 5, 11_000)]
                 })
             })
             .collect();
-        let panel: Vec<Slice> = (0..pairs)
+        let panel: Vec<WeightSlice> = (0..pairs)
             .map(|at| std::array::from_fn(|place| wave(at * 71 + place, 128)))
             .collect();
         let expected = portable(&rows, &panel);
@@ -168,7 +171,7 @@ mod tests {
     /// Each variant that this processor has, not only the best.
     #[cfg(target_arch = "x86_64")]
     #[multiversion(targets("x86_64+avx2", "x86_64+sse4.1"))]
-    fn every_processor_here(rows: &[Pairs], panel: &[Slice], expected: &Tile) {
+    fn every_processor_here(rows: &[ActivationPairs], panel: &[WeightSlice], expected: &Tile) {
         multiversion::target::match_target! {
             "x86_64+avx2" => {
                 assert_eq!(x86::middle(rows, panel), *expected);

@@ -5,14 +5,14 @@
 //! same WordPiece vocabularies; weights are int8 rows with one f32 scale a row. Some models are part of
 //! the program, others lie in folders ([`offers`]); [`ModelPool`] has the ones in use.
 
-mod adding;
 mod attention;
 mod bert;
+mod catalogue;
 mod embedded;
 mod files;
+mod installation;
 mod kernel;
 mod linear;
-mod offers;
 mod pointwise;
 mod pool;
 mod statics;
@@ -25,11 +25,11 @@ use std::path::Path;
 use serde::Deserialize;
 use xxhash_rust::xxh3::xxh3_64;
 
-pub use adding::{AddError, Added, add};
 use bert::Bert;
-pub use embedded::Embedded;
+pub use catalogue::{AvailableModel, ModelOrigin, ModelPlaces, offers, select, why_none};
+pub use embedded::EmbeddedModel;
 pub use files::ModelFiles;
-pub use offers::{ModelPlaces, Offer, Origin, chosen, offers, why_none};
+pub use installation::{AddError, AddResult, add};
 pub use pool::{ModelPool, Settings};
 use statics::Statics;
 use weights::Weights;
@@ -119,14 +119,14 @@ impl ModelError {
 
 /// What a model is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Tier {
+pub enum EmbeddingStage {
     /// Embeds while a text is written, and scores sentences: static embeddings.
     First,
     /// Follows in the background and knows more: a transformer.
     Second,
 }
 
-impl fmt::Display for Tier {
+impl fmt::Display for EmbeddingStage {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(match self {
             Self::First => "first tier",
@@ -137,13 +137,13 @@ impl fmt::Display for Tier {
 
 /// What is known of a model without loading it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Known {
+pub struct ModelInfo {
     /// Its name with a hash of its files: vectors of equal ids can be compared.
     pub id: String,
     /// Numbers in a vector.
     pub dimension: usize,
     /// What it is for.
-    pub tier: Tier,
+    pub tier: EmbeddingStage,
     /// Bytes of its files.
     pub bytes: u64,
 }
@@ -156,14 +156,14 @@ struct Config {
 
 enum Architecture {
     Statics,
-    Bert(bert::Shape),
+    Bert(bert::ModelDimensions),
 }
 
 impl Architecture {
-    fn tier(&self) -> Tier {
+    fn tier(&self) -> EmbeddingStage {
         match self {
-            Self::Statics => Tier::First,
-            Self::Bert(_) => Tier::Second,
+            Self::Statics => EmbeddingStage::First,
+            Self::Bert(_) => EmbeddingStage::Second,
         }
     }
 
@@ -235,7 +235,7 @@ impl Model {
     ///
     /// # Errors
     /// It is damaged, or of a model that is not known here.
-    pub fn embedded(embedded: Embedded) -> Result<Self, ModelError> {
+    pub fn embedded(embedded: EmbeddedModel) -> Result<Self, ModelError> {
         let id = id(embedded.name, embedded.fingerprint);
         Self::build(id, ModelFiles::of(embedded))
     }
@@ -252,7 +252,7 @@ impl Model {
     ///
     /// # Errors
     /// As there, and when it is not.
-    pub fn load_known(folder: &Path, known: &Known) -> Result<Self, ModelError> {
+    pub fn load_known(folder: &Path, known: &ModelInfo) -> Result<Self, ModelError> {
         let files = ModelFiles::read(folder)?;
         let id = id(&files::name(folder)?, files.fingerprint());
         if id == known.id {
@@ -288,10 +288,10 @@ impl Model {
 
     /// What it is for.
     #[must_use]
-    pub fn tier(&self) -> Tier {
+    pub fn tier(&self) -> EmbeddingStage {
         match &self.encoder {
-            Encoder::Statics(_) => Tier::First,
-            Encoder::Bert(_) => Tier::Second,
+            Encoder::Statics(_) => EmbeddingStage::First,
+            Encoder::Bert(_) => EmbeddingStage::Second,
         }
     }
 

@@ -5,7 +5,7 @@
 
 use multiversion::multiversion;
 
-use super::kernel::{COLUMNS, Pair, Pairs, ROWS, Slice, multiply};
+use super::kernel::{ActivationPairs, COLUMNS, Pair, ROWS, WeightSlice, multiply};
 use super::weights::Weights;
 use super::{ModelError, weights::Matrix};
 
@@ -13,13 +13,13 @@ use super::{ModelError, weights::Matrix};
 pub(super) struct Linear {
     /// Panels of [`COLUMNS`] columns: for each pair of inputs, each column's two weights.
     panels: Vec<[i8; 2 * COLUMNS]>,
-    finishes: Vec<Finish>,
+    finishes: Vec<OutputStage>,
     inputs: usize,
     outputs: usize,
 }
 
 /// What makes a panel's sums into the columns' numbers.
-struct Finish {
+struct OutputStage {
     scales: [f32; COLUMNS],
     bias: [f32; COLUMNS],
 }
@@ -38,7 +38,7 @@ impl Linear {
             .flat_map(|column| pack(&matrix, column, inputs))
             .collect();
         let bias = weights.vector(&format!("{name}.bias"), outputs)?;
-        let finish = |(scales, bias): (&[f32], &[f32])| Finish {
+        let finish = |(scales, bias): (&[f32], &[f32])| OutputStage {
             scales: filled(scales),
             bias: filled(bias),
         };
@@ -60,7 +60,7 @@ impl Linear {
     pub fn apply(&self, quantized: &Quantized) -> Vec<f32> {
         let pairs = self.inputs.div_ceil(2);
         let mut output = vec![0.0; quantized.scales.len() * self.outputs];
-        let mut panel: Vec<Slice> = vec![[0; 2 * COLUMNS]; pairs];
+        let mut panel: Vec<WeightSlice> = vec![[0; 2 * COLUMNS]; pairs];
         for ((number, packed), finish) in self.panels.chunks(pairs).enumerate().zip(&self.finishes)
         {
             widen(packed, &mut panel);
@@ -80,7 +80,7 @@ impl Linear {
     }
 }
 
-impl Finish {
+impl OutputStage {
     /// Writes as many columns as `line` has room for.
     fn write(&self, sums: &[i32; COLUMNS], scale: f32, line: &mut [f32]) {
         if let Some(line) = line.first_chunk_mut() {
@@ -110,7 +110,7 @@ fn scaled(
 
 /// Stored weights as the kernel takes them.
 #[multiversion(targets("x86_64+avx512f+avx512bw", "x86_64+avx2", "x86_64+sse4.1"))]
-fn widen(packed: &[[i8; 2 * COLUMNS]], panel: &mut [Slice]) {
+fn widen(packed: &[[i8; 2 * COLUMNS]], panel: &mut [WeightSlice]) {
     for (wide, narrow) in panel.iter_mut().zip(packed) {
         for (wide, narrow) in wide.iter_mut().zip(narrow) {
             *wide = i16::from(*narrow);
@@ -143,7 +143,7 @@ fn pack(matrix: &Matrix, column: usize, inputs: usize) -> Vec<[i8; 2 * COLUMNS]>
 /// Activations rounded to i16, each row with a scale.
 pub(super) struct Quantized {
     /// Groups of [`ROWS`] rows, side by side; the last is filled up with zeros.
-    pairs: Vec<Pairs>,
+    pairs: Vec<ActivationPairs>,
     scales: Vec<f32>,
 }
 
@@ -187,7 +187,7 @@ pub(super) fn products(left: &[f32], right: &[f32], width: usize, factor: f32, o
     );
     let length = width.div_ceil(2).max(1);
     let columns = right.scales.len();
-    let mut panel: Vec<Slice> = vec![[0; 2 * COLUMNS]; length];
+    let mut panel: Vec<WeightSlice> = vec![[0; 2 * COLUMNS]; length];
     let groups = right
         .pairs
         .chunks(length * (COLUMNS / ROWS))
@@ -202,7 +202,7 @@ pub(super) fn products(left: &[f32], right: &[f32], width: usize, factor: f32, o
                     .for_each(|(place, number)| *place = *number);
             }
         }
-        let finish = Finish {
+        let finish = OutputStage {
             scales: filled(scales),
             bias: [0.0; COLUMNS],
         };

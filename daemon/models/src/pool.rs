@@ -5,7 +5,10 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use super::{Known, Model, ModelError, ModelPlaces, Offer, Origin, Tier, chosen, offers, why_none};
+use super::{
+    AvailableModel, EmbeddingStage, Model, ModelError, ModelInfo, ModelOrigin, ModelPlaces, offers,
+    select, why_none,
+};
 
 /// What is set of models.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -39,14 +42,14 @@ pub struct ModelPool {
     why_no_second: Option<String>,
     is_second_wanted: bool,
     /// Models that there are and that are not usable, each with the reason.
-    refused: Vec<(Origin, ModelError)>,
+    refused: Vec<(ModelOrigin, ModelError)>,
     /// Held while one is loaded: loading takes twice the memory of having, so only one does at a time.
     loading: Mutex<()>,
 }
 
 struct Slot {
-    offer: Offer,
-    known: Known,
+    offer: AvailableModel,
+    known: ModelInfo,
     loaded: Mutex<Option<Loaded>>,
 }
 
@@ -61,7 +64,7 @@ impl ModelPool {
     pub fn find(places: &ModelPlaces, settings: &Settings) -> Self {
         let mut offers = offers(places);
         let mut slot = |tier| {
-            let offer = offers.remove(chosen(&offers, tier)?);
+            let offer = offers.remove(select(&offers, tier)?);
             let known = offer.known.as_ref().ok().cloned()?;
             Some(Slot {
                 offer,
@@ -69,8 +72,8 @@ impl ModelPool {
                 loaded: Mutex::default(),
             })
         };
-        let first = slot(Tier::First);
-        let second = slot(Tier::Second).filter(|_| settings.second_tier);
+        let first = slot(EmbeddingStage::First);
+        let second = slot(EmbeddingStage::Second).filter(|_| settings.second_tier);
         let why_no_second = match &second {
             Some(_) => None,
             None if settings.second_tier => Some(why_none().to_owned()),
@@ -112,13 +115,13 @@ impl ModelPool {
 
     /// What is known of a tier's model without loading it; nothing if the tier has none.
     #[must_use]
-    pub fn known(&self, tier: Tier) -> Option<&Known> {
+    pub fn known(&self, tier: EmbeddingStage) -> Option<&ModelInfo> {
         self.slot(tier).map(|slot| &slot.known)
     }
 
     /// Where a tier's model comes from; nothing if the tier has none.
     #[must_use]
-    pub fn origin(&self, tier: Tier) -> Option<&Origin> {
+    pub fn origin(&self, tier: EmbeddingStage) -> Option<&ModelOrigin> {
         self.slot(tier).map(|slot| &slot.offer.origin)
     }
 
@@ -136,18 +139,18 @@ impl ModelPool {
 
     /// Models that are there and cannot be used, each with the reason.
     #[must_use]
-    pub fn refused(&self) -> &[(Origin, ModelError)] {
+    pub fn refused(&self) -> &[(ModelOrigin, ModelError)] {
         &self.refused
     }
 
     /// Whether a tier's model is in memory.
     #[must_use]
-    pub fn is_loaded(&self, tier: Tier) -> bool {
+    pub fn is_loaded(&self, tier: EmbeddingStage) -> bool {
         self.slot(tier).is_some_and(|slot| slot.lock().is_some())
     }
 
     /// Frees what was not used within the last `idle`; who holds a model keeps it.
-    pub fn let_go_when_idle(&self, idle: Duration) {
+    pub fn release_when_idle(&self, idle: Duration) {
         for slot in [&self.first, &self.second].into_iter().flatten() {
             let mut loaded = slot.lock();
             // A model that somebody works with is in use, however long the work takes.
@@ -176,10 +179,10 @@ impl ModelPool {
         Ok(model)
     }
 
-    fn slot(&self, tier: Tier) -> Option<&Slot> {
+    fn slot(&self, tier: EmbeddingStage) -> Option<&Slot> {
         match tier {
-            Tier::First => self.first.as_ref(),
-            Tier::Second => self.second.as_ref(),
+            EmbeddingStage::First => self.first.as_ref(),
+            EmbeddingStage::Second => self.second.as_ref(),
         }
     }
 }
@@ -195,8 +198,8 @@ impl fmt::Debug for ModelPool {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter
             .debug_struct("ModelPool")
-            .field("first", &self.known(Tier::First))
-            .field("second", &self.known(Tier::Second))
+            .field("first", &self.known(EmbeddingStage::First))
+            .field("second", &self.known(EmbeddingStage::Second))
             .finish_non_exhaustive()
     }
 }

@@ -82,7 +82,7 @@ impl WordPiece {
     /// The first `limit` pieces of a text.
     #[must_use]
     pub fn pieces(&self, text: &str, limit: usize) -> Vec<u32> {
-        let mut words = Words {
+        let mut words = WordBuffer {
             pieces: Vec::with_capacity(limit.min(text.len() / 3 + 1)),
             limit,
             word: String::new(),
@@ -107,7 +107,7 @@ impl WordPiece {
     }
 
     /// Cleans one character, takes it apart and drops its accents.
-    fn beyond_ascii(&self, character: char, words: &mut Words) {
+    fn beyond_ascii(&self, character: char, words: &mut WordBuffer) {
         if character == '\u{fffd}' || CLASSES.other.contains(character) {
             return;
         }
@@ -157,7 +157,7 @@ impl WordPiece {
 }
 
 /// The word being read, and the pieces of those before it.
-struct Words {
+struct WordBuffer {
     pieces: Vec<u32>,
     limit: usize,
     word: String,
@@ -165,7 +165,7 @@ struct Words {
     length: usize,
 }
 
-impl Words {
+impl WordBuffer {
     fn push(&mut self, character: char) {
         self.length += 1;
         if self.length <= MAX_WORD {

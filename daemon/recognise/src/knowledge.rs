@@ -1,6 +1,6 @@
 //! What is known before a text is read, and what a text adds to it.
 
-use super::{Gazetteer, How, KnownName, Match};
+use super::{Gazetteer, KnownName, Match, RecognitionMethod};
 use std::collections::HashSet;
 use std::sync::Arc;
 
@@ -61,7 +61,9 @@ pub fn mentions(matches: &[Match]) -> Vec<Mention> {
 /// plurals in later texts are about it, until another text is one.
 #[must_use]
 pub fn listing(matches: &[Match]) -> Option<Vec<Mention>> {
-    let named = matches.iter().filter(|hit| hit.how != How::Reference);
+    let named = matches
+        .iter()
+        .filter(|hit| hit.how != RecognitionMethod::Reference);
     let named: Vec<Match> = named.cloned().collect();
     let mentions = mentions(&named);
     let mut kinds = HashSet::new();

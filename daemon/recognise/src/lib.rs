@@ -40,7 +40,7 @@ mod tests;
 pub use gazetteer::{Gazetteer, KnownName};
 pub use json::TYPE_KEYS;
 pub use knowledge::{Knowledge, Mention, listing, mentions};
-pub use matches::{Data, How, Link, Match, Recognised};
+pub use matches::{Data, EntityLink, Match, RecognitionMethod, TextMentions};
 pub use names::{MatchQuality, UNKNOWN_KIND, canonical_key, is_hidden, match_known, shown_name};
 pub use packs::{PackError, PackSet};
 
@@ -64,7 +64,7 @@ const FIELD_CONFIDENCE: f32 = 0.85;
 
 /// Finds the entities that a text mentions.
 #[must_use]
-pub fn recognise(packs: &PackSet, text: &str, knowledge: &Knowledge<'_>) -> Recognised {
+pub fn recognise(packs: &PackSet, text: &str, knowledge: &Knowledge<'_>) -> TextMentions {
     let searched = beginning(text);
     let is_cut = searched.len() < text.len();
     let documents = json::documents(searched, is_cut);
@@ -104,7 +104,7 @@ pub fn recognise(packs: &PackSet, text: &str, knowledge: &Knowledge<'_>) -> Reco
         }));
     }
     let more = matches::cut(&mut matches, MATCHES_MAX);
-    Recognised {
+    TextMentions {
         matches,
         more,
         searched_bytes: is_cut.then_some(searched.len()),
@@ -136,9 +136,9 @@ fn names_in(
     packs: &PackSet,
     text: &str,
     knowledge: &Knowledge<'_>,
-) -> Vec<Candidate<(How, Mention)>> {
+) -> Vec<Candidate<(RecognitionMethod, Mention)>> {
     /// Made a mention only when it is chosen: most candidates are not.
-    enum Found<'a> {
+    enum CandidateMention<'a> {
         Known(&'a KnownName),
         Pattern(usize),
     }
@@ -151,7 +151,7 @@ fn names_in(
                 start,
                 end,
                 confidence: confidence.copied().unwrap_or_default(),
-                what: Found::Known(name),
+                what: CandidateMention::Known(name),
             });
         }
     });
@@ -159,16 +159,19 @@ fn names_in(
         start,
         end,
         confidence: rule.confidence,
-        what: Found::Pattern(rule.kind),
+        what: CandidateMention::Pattern(rule.kind),
     }));
     let chosen = choose(candidates).into_iter();
     let mentioned = chosen.filter_map(|candidate| {
         let what = match candidate.what {
-            Found::Known(name) => (How::Known, Mention::of_known(name)),
-            Found::Pattern(kind) => {
+            CandidateMention::Known(name) => (RecognitionMethod::Known, Mention::of_known(name)),
+            CandidateMention::Pattern(kind) => {
                 let name = text.get(candidate.start..candidate.end)?;
                 let kind = &packs.kinds.get(kind)?.name;
-                (How::Pattern, mention_of(kind, name, knowledge)?)
+                (
+                    RecognitionMethod::Pattern,
+                    mention_of(kind, name, knowledge)?,
+                )
             }
         };
         Some(Candidate {
@@ -194,16 +197,21 @@ fn mention_of(kind: &str, name: &str, knowledge: &Knowledge<'_>) -> Option<Menti
     })
 }
 
-fn of_name(found: &Candidate<(How, Mention)>, prose: Option<&Flat>) -> Match {
+fn of_name(found: &Candidate<(RecognitionMethod, Mention)>, prose: Option<&Flat>) -> Match {
     let source = |at: usize| prose.map_or(at, |prose| prose.source(at));
     let (how, mention) = &found.what;
     let span = (source(found.start), source(found.end));
     Match::new(mention.clone(), span, *how, found.confidence)
 }
 
-fn of_reference(resolved: references::Resolved) -> Match {
+fn of_reference(resolved: references::ResolvedReference) -> Match {
     let span = (resolved.start, resolved.end);
-    Match::new(resolved.mention, span, How::Reference, resolved.confidence)
+    Match::new(
+        resolved.mention,
+        span,
+        RecognitionMethod::Reference,
+        resolved.confidence,
+    )
 }
 
 fn of_object(packs: &PackSet, object: Object) -> Option<Match> {
@@ -225,7 +233,7 @@ fn of_object(packs: &PackSet, object: Object) -> Option<Match> {
         slug: object.slug,
         display: object.display,
         data: object.data,
-        ..Match::new(mention, object.span, How::Json, confidence)
+        ..Match::new(mention, object.span, RecognitionMethod::Json, confidence)
     })
 }
 

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 /// What a text mentions.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Recognised {
+pub struct TextMentions {
     /// In order of the text.
     pub matches: Vec<Match>,
     /// How many matches were left out since there were too many: repeated mentions first, then
@@ -32,13 +32,13 @@ pub struct Match {
     /// Where it ends.
     pub end: usize,
     /// How it was found.
-    pub how: How,
+    pub how: RecognitionMethod,
     /// How sure it is: above 0, at most 1.
     pub confidence: f32,
     /// Whether it is only part of other entities' data, rather than what the text is about.
     pub is_nested: bool,
     /// What it belongs to, as the text says it.
-    pub parents: Vec<Link>,
+    pub parents: Vec<EntityLink>,
     /// Its id in the system it comes from, as written there.
     pub id: Option<String>,
     /// Its slug.
@@ -51,7 +51,7 @@ pub struct Match {
 
 /// How a mention was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum How {
+pub enum RecognitionMethod {
     /// By a rule of a pack.
     Pattern,
     /// As a name that is known.
@@ -62,7 +62,7 @@ pub enum How {
     Json,
 }
 
-impl How {
+impl RecognitionMethod {
     /// One word.
     #[must_use]
     pub const fn name(self) -> &'static str {
@@ -77,7 +77,7 @@ impl How {
 
 /// An entity that another belongs to.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Link {
+pub struct EntityLink {
     /// The field that says so, such as `site`.
     pub field: String,
     /// The kind of the other entity.
@@ -113,7 +113,7 @@ impl Match {
     pub(super) fn new(
         mention: Mention,
         (start, end): (usize, usize),
-        how: How,
+        how: RecognitionMethod,
         confidence: f32,
     ) -> Self {
         Self {

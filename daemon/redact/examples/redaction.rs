@@ -3,7 +3,7 @@
 
 use std::time::Instant;
 
-use lored_redact::{Found, Redactor};
+use lored_redact::{Redactor, SecretCounts};
 
 const BYTES: usize = 200_000_000;
 
@@ -12,8 +12,8 @@ fn main() -> Result<(), std::io::Error> {
     for file in std::env::args().skip(1) {
         let text = std::fs::read_to_string(&file)?;
         let rounds = BYTES / text.len().max(1) + 1;
-        let speed = |work: &dyn Fn(&mut Found) -> usize| {
-            let (mut found, mut bytes, start) = (Found::default(), 0, Instant::now());
+        let speed = |work: &dyn Fn(&mut SecretCounts) -> usize| {
+            let (mut found, mut bytes, start) = (SecretCounts::default(), 0, Instant::now());
             for _ in 0..rounds {
                 bytes += work(&mut found);
             }

@@ -3,17 +3,17 @@
 
 use std::ops::Range;
 
-use super::names::{Meaning, NAME_BYTES_MAX, meaning};
+use super::names::{NAME_BYTES_MAX, SecretName, meaning};
 use super::rules::MARK;
 use super::values::Setting;
 
 /// A value that stands under a name.
 #[derive(Debug)]
-pub(super) struct Assigned<'t> {
+pub(super) struct AssignedValue<'t> {
     /// The name.
     pub name: &'t str,
     /// What it says of the value.
-    pub meaning: Meaning,
+    pub meaning: SecretName,
     /// Where the value is.
     pub value: Range<usize>,
     /// How sure it is that it is one.
@@ -29,7 +29,7 @@ const WITHIN_MAX: usize = 8;
 
 /// The last value without quotes, which names within it share: its ends are looked for once.
 #[derive(Default)]
-pub(super) struct Run {
+pub(super) struct UnquotedRun {
     at: Range<usize>,
     /// Where it ends without the marks that end sentences and lists; before its beginning when it is of
     /// them alone.
@@ -73,19 +73,23 @@ pub(super) fn name_at(text: &str, keyword: Range<usize>) -> Option<Range<usize>>
 }
 
 /// What is assigned to the name that a keyword is a part of, if anything is.
-pub(super) fn at<'t>(text: &'t str, keyword: Range<usize>, run: &mut Run) -> Option<Assigned<'t>> {
+pub(super) fn at<'t>(
+    text: &'t str,
+    keyword: Range<usize>,
+    run: &mut UnquotedRun,
+) -> Option<AssignedValue<'t>> {
     let range = name_at(text, keyword)?;
     let written = text.get(range.clone())?;
     let name = written.trim_matches(['-', '.']);
     let bytes = text.as_bytes();
-    let mut rest = Rest {
+    let mut rest = NameSuffix {
         bytes,
         at: range.end,
     };
     if rest.is_paired(bytes.get(..range.start)?) {
         let meaning = meaning(name)?;
         let (value, _) = rest.value(meaning, run)?;
-        return Some(Assigned {
+        return Some(AssignedValue {
             name,
             meaning,
             value,
@@ -107,12 +111,12 @@ pub(super) fn at<'t>(text: &'t str, keyword: Range<usize>, run: &mut Run) -> Opt
         .rev()
         .find(|byte| **byte != b' ')
         .copied();
-    let of = |value, setting| Assigned {
+    let of = |value, setting| AssignedValue {
         name,
         meaning,
         value,
         setting,
-        is_connection: before == Some(b';') && meaning == Meaning::Password,
+        is_connection: before == Some(b';') && meaning == SecretName::Password,
     };
     if before == Some(b'<') && rest.take(b">") {
         let value = rest.until(|byte| matches!(byte, b'<' | b'\n'))?;
@@ -166,12 +170,12 @@ fn is_value_of(before: &[u8], names: &[&str]) -> bool {
 }
 
 /// What is behind a name.
-struct Rest<'t> {
+struct NameSuffix<'t> {
     bytes: &'t [u8],
     at: usize,
 }
 
-impl Rest<'_> {
+impl NameSuffix<'_> {
     fn peek(&self) -> Option<u8> {
         self.bytes.get(self.at).copied()
     }
@@ -272,7 +276,11 @@ impl Rest<'_> {
     }
 
     /// The value that begins here, and whether it is quoted.
-    fn value(&mut self, meaning: Meaning, run: &mut Run) -> Option<(Range<usize>, bool)> {
+    fn value(
+        &mut self,
+        meaning: SecretName,
+        run: &mut UnquotedRun,
+    ) -> Option<(Range<usize>, bool)> {
         let Some((slashes, mark)) = self.quote() else {
             return self.unquoted(meaning, run).map(|value| (value, false));
         };
@@ -295,7 +303,7 @@ impl Rest<'_> {
     }
 
     /// A value without quotes: up to a blank, or to a mark that no value has.
-    fn unquoted(&mut self, meaning: Meaning, run: &mut Run) -> Option<Range<usize>> {
+    fn unquoted(&mut self, meaning: SecretName, run: &mut UnquotedRun) -> Option<Range<usize>> {
         let is_end = |byte: u8| b"\"'`;&<>\\".contains(&byte) || byte.is_ascii_whitespace();
         if run.at.contains(&self.at) {
             run.names = if self.at < run.value_end {
@@ -306,10 +314,10 @@ impl Rest<'_> {
         } else {
             let at = self.until(is_end)?;
             let kept = self.kept(at.clone()).map_or(0, |kept| kept.end);
-            *run = Run {
+            *run = UnquotedRun {
                 at,
                 kept_end: kept,
-                ..Run::default()
+                ..UnquotedRun::default()
             };
         }
         if run.names > WITHIN_MAX {
@@ -317,11 +325,11 @@ impl Rest<'_> {
         }
         let start = self.at;
         match meaning {
-            Meaning::Password => {
+            SecretName::Password => {
                 run.value_end = run.at.end;
                 (start < run.kept_end).then_some(start..run.kept_end)
             }
-            Meaning::Authorization => {
+            SecretName::Authorization => {
                 // A scheme, and what belongs to it.
                 self.at = run.at.end;
                 let behind = || {
@@ -331,7 +339,7 @@ impl Rest<'_> {
                 run.value_end = *run.behind_end.get_or_insert_with(behind);
                 Some(start..run.value_end)
             }
-            Meaning::Secret | Meaning::ApiKey | Meaning::Token => {
+            SecretName::Secret | SecretName::ApiKey | SecretName::Token => {
                 let value = self.bytes.get(start..run.at.end)?;
                 let length = value.iter().position(|byte| *byte == b',');
                 run.value_end = start + length.unwrap_or(value.len());

@@ -9,11 +9,11 @@ use regex_automata::util::syntax;
 use regex_automata::{Anchored, Input};
 
 use super::address;
-use super::assignment::{self, Run};
+use super::assignment::{self, UnquotedRun};
 use super::commands::is_command;
 use super::keywords::Keywords;
-use super::kinds::{self, Begin, Entropy, Form, How, Kind};
-use super::names::{Meaning, NAME_BYTES_MAX, has_words, meaning};
+use super::kinds::{self, Entropy, FormStart, Kind, Recogniser, SecretForm};
+use super::names::{NAME_BYTES_MAX, SecretName, has_words, meaning};
 use super::rules::MARK;
 use super::values::{Setting, entropy, is_known_example, is_password, is_placeholder, is_random};
 use super::written::is_variable;
@@ -63,13 +63,13 @@ enum Keyword {
 }
 
 /// The kinds that are built in, ready to be looked for.
-pub(super) struct Finder {
+pub(super) struct BuiltinKinds {
     /// Every id once, in the order of the lists.
     pub ids: Vec<&'static str>,
     keywords: Keywords,
     /// By the number of the keyword.
     meant: Vec<Keyword>,
-    forms: Vec<(usize, &'static Form, Pattern)>,
+    forms: Vec<(usize, &'static SecretForm, Pattern)>,
     named: Vec<(usize, &'static [&'static str], Pattern)>,
 }
 
@@ -80,9 +80,9 @@ struct Pattern {
 }
 
 /// All that is built in, for every redactor of the process.
-pub(super) static FINDER: LazyLock<Finder> = LazyLock::new(Finder::new);
+pub(super) static FINDER: LazyLock<BuiltinKinds> = LazyLock::new(BuiltinKinds::new);
 
-impl Finder {
+impl BuiltinKinds {
     fn new() -> Self {
         let mut finder = Self {
             ids: Vec::new(),
@@ -102,16 +102,16 @@ impl Finder {
                     finder.ids.len() - 1
                 });
             match how {
-                How::Form(form) => {
+                Recogniser::Form(form) => {
                     words.extend(form.keywords);
                     let place = Keyword::Form(finder.forms.len());
                     finder.meant.extend(form.keywords.iter().map(|_| place));
                     finder.forms.push((kind, form, Pattern::new(form.pattern)));
                 }
-                How::Named { words, pattern } => {
+                Recogniser::Named { words, pattern } => {
                     finder.named.push((kind, words, Pattern::new(pattern)))
                 }
-                How::Meant | How::Address => {}
+                Recogniser::Meant | Recogniser::Address => {}
             }
         }
         words.push("://");
@@ -153,7 +153,7 @@ impl Finder {
 
     /// Every secret in a text, in no order; some may lie within others.
     pub(super) fn find(&self, text: &str, spans: &mut Vec<Span>) {
-        let mut run = Run::default();
+        let mut run = UnquotedRun::default();
         // Up to where each form was tried: what repeats itself is passed over once.
         let mut tried: Vec<usize> = Vec::new();
         for (keyword, at) in self.hits(text) {
@@ -194,7 +194,7 @@ impl Finder {
         hits.filter_map(|(number, at)| Some((*self.meant.get(number)?, at)))
     }
 
-    fn placed(&self, span: Span, assigned: &assignment::Assigned<'_>) -> Span {
+    fn placed(&self, span: Span, assigned: &assignment::AssignedValue<'_>) -> Span {
         let offset = assigned.value.start;
         let kind = match assigned.is_connection {
             true => self.kind("connection-password").unwrap_or(span.kind),
@@ -211,7 +211,7 @@ impl Finder {
         let (kind, form, pattern) = self.forms.get(form)?;
         let begin = begin(text, form.begin, at).filter(|begin| *begin >= *tried)?;
         let Some(range) = pattern.secret(text, begin) else {
-            if let Begin::Run(_) = form.begin {
+            if let FormStart::Run(_) = form.begin {
                 *tried = run_end(text, begin);
             }
             return None;
@@ -233,7 +233,13 @@ impl Finder {
     }
 
     /// Whether a value is a secret under a name, and which part of it.
-    fn judge(&self, name: &str, meaning: Meaning, value: &str, setting: Setting) -> Option<Span> {
+    fn judge(
+        &self,
+        name: &str,
+        meaning: SecretName,
+        value: &str,
+        setting: Setting,
+    ) -> Option<Span> {
         let named = self.named.iter().find(|(_, words, pattern)| {
             has_words(name, words) && pattern.is_all(value) && !is_placeholder(value)
         });
@@ -244,9 +250,11 @@ impl Finder {
             });
         }
         let is_one = match meaning {
-            Meaning::Password => is_password(value, setting),
-            Meaning::Secret | Meaning::ApiKey | Meaning::Token => is_random(value, setting),
-            Meaning::Authorization => return self.authorization(value),
+            SecretName::Password => is_password(value, setting),
+            SecretName::Secret | SecretName::ApiKey | SecretName::Token => {
+                is_random(value, setting)
+            }
+            SecretName::Authorization => return self.authorization(value),
         };
         let kind = self.kind(meaning.kind())?;
         is_one.then_some(Span {
@@ -397,14 +405,14 @@ fn run_end(text: &str, at: usize) -> usize {
 }
 
 /// Where a form begins whose keyword stands at `at`, if it can begin there.
-fn begin(text: &str, begin: Begin, at: usize) -> Option<usize> {
+fn begin(text: &str, begin: FormStart, at: usize) -> Option<usize> {
     let bytes = text.as_bytes();
     let start = match begin {
-        Begin::Within => return Some(at),
-        Begin::Here => at,
-        Begin::Run(word) => text.get(at..)?.starts_with(word).then_some(at)?,
-        Begin::Before(count) => at.checked_sub(count)?,
-        Begin::Digits => {
+        FormStart::Within => return Some(at),
+        FormStart::Here => at,
+        FormStart::Run(word) => text.get(at..)?.starts_with(word).then_some(at)?,
+        FormStart::Before(count) => at.checked_sub(count)?,
+        FormStart::Digits => {
             let before = bytes.get(..at)?.iter().rev().take(DIGITS_MAX);
             at - before.take_while(|byte| byte.is_ascii_digit()).count()
         }

@@ -5,8 +5,8 @@ use std::borrow::Cow;
 use serde::de::IgnoredAny;
 
 use super::find::FINDER;
-use super::value::{Names, Taken};
-use super::{Found, Rules};
+use super::value::{NamePath, UsedKeys};
+use super::{Rules, SecretCounts};
 
 /// How deep JSON may nest: what is deeper is refused by whoever reads it.
 const DEPTH_MAX: usize = 256;
@@ -14,7 +14,11 @@ const DEPTH_MAX: usize = 256;
 pub(super) const NESTING_MAX: usize = 4;
 
 /// The text without secrets; `None` when it is no JSON.
-pub(super) fn redact<'j>(rules: &Rules, json: &'j str, found: &mut Found) -> Option<Cow<'j, str>> {
+pub(super) fn redact<'j>(
+    rules: &Rules,
+    json: &'j str,
+    found: &mut SecretCounts,
+) -> Option<Cow<'j, str>> {
     nested(rules, json, NESTING_MAX, found)
 }
 
@@ -23,13 +27,13 @@ fn nested<'j>(
     rules: &Rules,
     json: &'j str,
     nesting: usize,
-    found: &mut Found,
+    found: &mut SecretCounts,
 ) -> Option<Cow<'j, str>> {
     if !may_hold(rules, json) {
         return Some(Cow::Borrowed(json));
     }
-    let mut counted = Found::default();
-    let mut walk = Walk {
+    let mut counted = SecretCounts::default();
+    let mut walk = JsonWalker {
         rules,
         json,
         at: 0,
@@ -40,7 +44,7 @@ fn nested<'j>(
     };
     walk.blanks();
     while walk.at < json.len() {
-        walk.value(DEPTH_MAX, Names::default())?;
+        walk.value(DEPTH_MAX, NamePath::default())?;
         walk.blanks();
     }
     if walk.copied == 0 {
@@ -65,10 +69,10 @@ fn is_json(text: &str) -> bool {
 /// A string under its names: JSON in itself, or a text.
 pub(super) fn string<'s>(
     rules: &Rules,
-    names: Names<'_>,
+    names: NamePath<'_>,
     text: &'s str,
     nesting: usize,
-    found: &mut Found,
+    found: &mut SecretCounts,
 ) -> Cow<'s, str> {
     if let Some(nesting) = nesting.checked_sub(1)
         && text.trim_ascii_start().starts_with(['{', '['])
@@ -101,7 +105,7 @@ fn hides_ascii(json: &str) -> bool {
     })
 }
 
-struct Walk<'w, 'j> {
+struct JsonWalker<'w, 'j> {
     rules: &'w Rules,
     json: &'j str,
     at: usize,
@@ -109,10 +113,10 @@ struct Walk<'w, 'j> {
     copied: usize,
     out: String,
     nesting: usize,
-    found: &'w mut Found,
+    found: &'w mut SecretCounts,
 }
 
-impl<'j> Walk<'_, 'j> {
+impl<'j> JsonWalker<'_, 'j> {
     fn blanks(&mut self) {
         let rest = self.json.as_bytes().get(self.at..).unwrap_or_default();
         self.at += rest
@@ -132,7 +136,7 @@ impl<'j> Walk<'_, 'j> {
         is_next
     }
 
-    fn value(&mut self, depth: usize, names: Names<'_>) -> Option<()> {
+    fn value(&mut self, depth: usize, names: NamePath<'_>) -> Option<()> {
         match self.peek()? {
             b'"' => self.string(names),
             b'{' => self.object(depth.checked_sub(1)?, names),
@@ -147,7 +151,7 @@ impl<'j> Walk<'_, 'j> {
         }
     }
 
-    fn array(&mut self, depth: usize, names: Names<'_>) -> Option<()> {
+    fn array(&mut self, depth: usize, names: NamePath<'_>) -> Option<()> {
         self.at += 1;
         self.blanks();
         if self.take(b']') {
@@ -164,14 +168,14 @@ impl<'j> Walk<'_, 'j> {
         }
     }
 
-    fn object(&mut self, depth: usize, above: Names<'_>) -> Option<()> {
+    fn object(&mut self, depth: usize, above: NamePath<'_>) -> Option<()> {
         self.at += 1;
         self.blanks();
         if self.take(b'}') {
             return Some(());
         }
         let mut called: Option<String> = None;
-        let mut taken = Taken::default();
+        let mut taken = UsedKeys::default();
         loop {
             (self.peek()? == b'"').then_some(())?;
             let key = self.key(&mut taken)?;
@@ -197,7 +201,7 @@ impl<'j> Walk<'_, 'j> {
     }
 
     /// Passes over a string that is a value, and writes it anew if there is a secret in it.
-    fn string(&mut self, names: Names<'_>) -> Option<()> {
+    fn string(&mut self, names: NamePath<'_>) -> Option<()> {
         let start = self.at;
         let text = self.read()?;
         match string(self.rules, names, &text, self.nesting, self.found) {
@@ -207,7 +211,7 @@ impl<'j> Walk<'_, 'j> {
     }
 
     /// The same with one that is a key; as it was.
-    fn key(&mut self, taken: &mut Taken) -> Option<Cow<'j, str>> {
+    fn key(&mut self, taken: &mut UsedKeys) -> Option<Cow<'j, str>> {
         let start = self.at;
         let key = self.read()?;
         if let Cow::Owned(redacted) = self.rules.under(None, &key, self.found) {

@@ -15,13 +15,13 @@
 mod address;
 mod assignment;
 mod commands;
+mod counts;
+mod custom;
 mod find;
-mod found;
 mod json;
 mod keywords;
 pub mod kinds;
 mod names;
-mod own;
 mod rules;
 mod shared;
 #[cfg(test)]
@@ -39,8 +39,8 @@ use serde_json::Value;
 
 use rules::PASSES_MAX;
 
-pub use found::Found;
-pub use own::{Error, OwnRule, Settings};
+pub use counts::SecretCounts;
+pub use custom::{Error, OwnRule, Settings};
 pub use rules::Rules;
 pub use shared::SharedRules;
 
@@ -48,7 +48,7 @@ pub use shared::SharedRules;
 #[derive(Debug, Default)]
 pub struct Redactor {
     rules: SharedRules,
-    counts: Mutex<Found>,
+    counts: Mutex<SecretCounts>,
 }
 
 /// A secret in a text.
@@ -62,12 +62,12 @@ pub struct Finding {
 
 /// Where the places of a text are after it was redacted.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Places {
+pub struct OffsetMap {
     /// For each pass what was replaced, and where the text behind it is since then.
     passes: Vec<Vec<(Range<usize>, usize)>>,
 }
 
-impl Places {
+impl OffsetMap {
     /// Where a place is now. Those within a secret are behind what stands for it.
     #[must_use]
     pub fn now(&self, at: usize) -> usize {
@@ -108,14 +108,18 @@ impl Redactor {
     }
 
     /// A text without its secrets; what was replaced is added to `found`.
-    pub fn text<'t>(&self, text: &'t str, found: &mut Found) -> Cow<'t, str> {
+    pub fn text<'t>(&self, text: &'t str, found: &mut SecretCounts) -> Cow<'t, str> {
         self.counting(found, |rules, found| rules.under(None, text, found))
     }
 
     /// The same for a text of which places are known: where each of them is now. `None` when nothing was
     /// found.
-    pub fn text_with_places(&self, text: &str, found: &mut Found) -> Option<(String, Places)> {
-        let mut places = Places::default();
+    pub fn text_with_places(
+        &self,
+        text: &str,
+        found: &mut SecretCounts,
+    ) -> Option<(String, OffsetMap)> {
+        let mut places = OffsetMap::default();
         let redacted = self.counting(found, |rules, found| {
             let mut now = Cow::Borrowed(text);
             for _ in 0..PASSES_MAX {
@@ -137,10 +141,10 @@ impl Redactor {
     /// A JSON text without the secrets in its strings, which are judged as they read and by the names
     /// they stand under; several JSON texts may follow each other. Keys stay in their order and numbers
     /// in their digits. What is no JSON stays as it is.
-    pub fn json<'j>(&self, json: &'j [u8], found: &mut Found) -> Cow<'j, [u8]> {
+    pub fn json<'j>(&self, json: &'j [u8], found: &mut SecretCounts) -> Cow<'j, [u8]> {
         match std::str::from_utf8(json) {
             Ok(text) => {
-                let redact = |rules: &Rules, found: &mut Found| match rules.is_enabled {
+                let redact = |rules: &Rules, found: &mut SecretCounts| match rules.is_enabled {
                     true => json::redact(rules, text, found),
                     false => None,
                 };
@@ -154,7 +158,7 @@ impl Redactor {
     }
 
     /// The same for JSON that was taken apart, in its place.
-    pub fn value(&self, value: &mut Value, found: &mut Found) {
+    pub fn value(&self, value: &mut Value, found: &mut SecretCounts) {
         self.counting(found, |rules, found| {
             if rules.is_enabled {
                 value::redact(rules, value, found);
@@ -169,8 +173,12 @@ impl Redactor {
     }
 
     /// Counts what some work with the rules of this moment finds.
-    fn counting<T>(&self, found: &mut Found, work: impl FnOnce(&Rules, &mut Found) -> T) -> T {
-        let mut own = Found::default();
+    fn counting<T>(
+        &self,
+        found: &mut SecretCounts,
+        work: impl FnOnce(&Rules, &mut SecretCounts) -> T,
+    ) -> T {
+        let mut own = SecretCounts::default();
         let done = work(&self.rules.get(), &mut own);
         if !own.is_empty() {
             let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);

@@ -2,7 +2,7 @@
 
 /// The sort of secret that a name is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Meaning {
+pub(super) enum SecretName {
     /// What a person types: may be short, and a word.
     Password,
     /// Something random that two sides share.
@@ -15,7 +15,7 @@ pub(super) enum Meaning {
     Authorization,
 }
 
-impl Meaning {
+impl SecretName {
     /// The kind that a value has under such a name when no other is nearer.
     pub(super) const fn kind(self) -> &'static str {
         match self {
@@ -214,10 +214,10 @@ const NO_TOKENS: &[&str] = &[
 ];
 
 /// What a name is for; `None` when no secret stands under it.
-pub(super) fn meaning(name: &str) -> Option<Meaning> {
+pub(super) fn meaning(name: &str) -> Option<SecretName> {
     let tail = name.as_bytes();
     let tail = tail.get(tail.len().saturating_sub(NAME_BYTES_MAX)..)?;
-    let mut words = Words(tail)
+    let mut words = NameWords(tail)
         .take(WORDS_MAX)
         .skip_while(|word| word.iter().all(u8::is_ascii_digit) || is_one_of(word, MODIFIERS));
     let (last, before) = (words.next()?, words.next());
@@ -230,38 +230,38 @@ pub(super) fn meaning(name: &str) -> Option<Meaning> {
                 ],
             )
         }))
-        .then_some(Meaning::Password);
+        .then_some(SecretName::Password);
     }
     if is_one_of(last, SHORT_PASSWORDS) {
         let alone = is_one_of(last, &["pwd"]);
-        return (alone || before.is_some()).then_some(Meaning::Password);
+        return (alone || before.is_some()).then_some(SecretName::Password);
     }
     if is_one_of(last, &["authorization"]) {
-        return Some(Meaning::Authorization);
+        return Some(SecretName::Authorization);
     }
     if is_one_of(last, GROWN_KEYS) {
-        return Some(Meaning::ApiKey);
+        return Some(SecretName::ApiKey);
     }
     if is_one_of(last, GROWN_SECRETS) {
-        return Some(Meaning::Secret);
+        return Some(SecretName::Secret);
     }
     if is_one_of(last, GROWN_TOKENS) {
-        return Some(Meaning::Token);
+        return Some(SecretName::Token);
     }
     let of = match last {
-        word if is_one_of(word, &["secret", "credential", "credentials"]) => Meaning::Secret,
-        word if is_one_of(word, &["token", "jwt", "pat"]) => Meaning::Token,
+        word if is_one_of(word, &["secret", "credential", "credentials"]) => SecretName::Secret,
+        word if is_one_of(word, &["token", "jwt", "pat"]) => SecretName::Token,
         word if is_one_of(word, &["key"]) => {
             return before
                 .filter(|word| is_one_of(word, KEYS))
-                .map(|_| Meaning::ApiKey);
+                .map(|_| SecretName::ApiKey);
         }
         _ => return None,
     };
     let is_none = before.is_some_and(|word| is_one_of(word, NO_TOKENS));
     // A client's secret is one, a client's token is not.
     let is_none = is_none
-        && !(of == Meaning::Secret && before.is_some_and(|word| is_one_of(word, &["client"])));
+        && !(of == SecretName::Secret && before.is_some_and(|word| is_one_of(word, &["client"])));
     (!is_none).then_some(of)
 }
 
@@ -292,9 +292,9 @@ fn ends_with(word: &[u8], end: &str) -> bool {
 
 /// The words of a name, the last one first: cut at what is no letter or digit, between letters and
 /// digits, and where a capital begins a word.
-struct Words<'a>(&'a [u8]);
+struct NameWords<'a>(&'a [u8]);
 
-impl<'a> Iterator for Words<'a> {
+impl<'a> Iterator for NameWords<'a> {
     type Item = &'a [u8];
 
     fn next(&mut self) -> Option<&'a [u8]> {
@@ -327,32 +327,32 @@ mod tests {
     #[test]
     fn names_say_what_stands_under_them() {
         for (name, wanted) in [
-            ("password", Some(Meaning::Password)),
-            ("DB_PASSWORD", Some(Meaning::Password)),
-            ("dbPassword2", Some(Meaning::Password)),
-            ("rootpassword", Some(Meaning::Password)),
-            ("smtp_pass", Some(Meaning::Password)),
+            ("password", Some(SecretName::Password)),
+            ("DB_PASSWORD", Some(SecretName::Password)),
+            ("dbPassword2", Some(SecretName::Password)),
+            ("rootpassword", Some(SecretName::Password)),
+            ("smtp_pass", Some(SecretName::Password)),
             ("pass", None),
-            ("Pwd", Some(Meaning::Password)),
+            ("Pwd", Some(SecretName::Password)),
             ("reset_password", None),
             ("password_file", None),
-            ("clientSecret", Some(Meaning::Secret)),
+            ("clientSecret", Some(SecretName::Secret)),
             ("secret_name", None),
-            ("aws_secret_access_key", Some(Meaning::ApiKey)),
-            ("X-Api-Key", Some(Meaning::ApiKey)),
-            ("APIKey", Some(Meaning::ApiKey)),
-            ("apikey", Some(Meaning::ApiKey)),
+            ("aws_secret_access_key", Some(SecretName::ApiKey)),
+            ("X-Api-Key", Some(SecretName::ApiKey)),
+            ("APIKey", Some(SecretName::ApiKey)),
+            ("apikey", Some(SecretName::ApiKey)),
             ("key", None),
             ("public_key", None),
             ("primary_key", None),
-            ("access_token", Some(Meaning::Token)),
-            ("oauth2Token", Some(Meaning::Token)),
+            ("access_token", Some(SecretName::Token)),
+            ("oauth2Token", Some(SecretName::Token)),
             ("next_page_token", None),
             ("max_tokens", None),
             ("clientToken", None),
-            ("client_secret", Some(Meaning::Secret)),
+            ("client_secret", Some(SecretName::Secret)),
             ("token_type", None),
-            ("Authorization", Some(Meaning::Authorization)),
+            ("Authorization", Some(SecretName::Authorization)),
             ("", None),
             ("_", None),
             ("monkey", None),

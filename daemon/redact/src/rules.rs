@@ -7,9 +7,9 @@ use std::sync::Arc;
 
 use regex_automata::meta::Regex;
 
+use super::custom::{self, CustomRule};
 use super::find::{FINDER, Span};
-use super::own::{self, Own};
-use super::{Error, Finding, Found, Settings};
+use super::{Error, Finding, SecretCounts, Settings};
 
 /// What a replaced secret begins with; its kind and `]` follow.
 pub(super) const MARK: &str = "[redacted:";
@@ -25,7 +25,7 @@ pub struct Rules {
     pub(super) off: Vec<bool>,
     pub(super) allowed: HashSet<String>,
     pub(super) allowed_patterns: Vec<Regex>,
-    pub(super) own: Vec<Own>,
+    pub(super) own: Vec<CustomRule>,
     /// Every kind's name, the built-in ones first.
     pub(super) kinds: Vec<Arc<str>>,
 }
@@ -49,7 +49,7 @@ impl Rules {
     /// # Errors
     /// When they name a kind that is none, or a pattern that cannot be used.
     pub fn new(settings: &Settings) -> Result<Self, Error> {
-        own::rules(settings)
+        custom::rules(settings)
     }
 
     /// Where the secrets of a text are, in their order; apart from each other.
@@ -71,7 +71,7 @@ impl Rules {
         &self,
         name: Option<&str>,
         text: &'t str,
-        found: &mut Found,
+        found: &mut SecretCounts,
     ) -> Cow<'t, str> {
         let mut now = Cow::Borrowed(text);
         for _ in 0..PASSES_MAX {
@@ -84,7 +84,7 @@ impl Rules {
         now
     }
 
-    pub(super) fn replaced(&self, text: &str, spans: &[Span], found: &mut Found) -> String {
+    pub(super) fn replaced(&self, text: &str, spans: &[Span], found: &mut SecretCounts) -> String {
         let mut out = String::with_capacity(text.len());
         let mut from = 0;
         for span in spans {

@@ -6,25 +6,25 @@ use std::collections::HashMap;
 use serde_json::{Map, Value};
 
 use super::json::{self, NESTING_MAX};
-use super::{Found, Rules};
+use super::{Rules, SecretCounts};
 
 /// The names that a value stands under.
 #[derive(Clone, Copy, Default)]
-pub(super) struct Names<'n> {
+pub(super) struct NamePath<'n> {
     /// Its key, or that of the list it is in.
     key: Option<&'n str>,
     /// What it is really called: `{"name": "API_KEY", "value": …}`, `{"password": {"value": …}}`.
     called: Option<&'n str>,
 }
 
-impl<'n> Names<'n> {
+impl<'n> NamePath<'n> {
     /// Of what stands under a key; `called`: what `name` beside it says.
-    pub(super) fn below<'b>(&self, key: &'b str, called: Option<&'b str>) -> Names<'b>
+    pub(super) fn below<'b>(&self, key: &'b str, called: Option<&'b str>) -> NamePath<'b>
     where
         'n: 'b,
     {
         let is_value = ["value", "Value", "content", "default", "_value"].contains(&key);
-        Names {
+        NamePath {
             key: Some(key),
             called: if is_value { called.or(self.key) } else { None },
         }
@@ -43,11 +43,11 @@ impl<'n> Names<'n> {
 }
 
 /// Replaces the secrets in the strings of a value.
-pub(super) fn redact(rules: &Rules, value: &mut Value, found: &mut Found) {
-    below(rules, Names::default(), value, found);
+pub(super) fn redact(rules: &Rules, value: &mut Value, found: &mut SecretCounts) {
+    below(rules, NamePath::default(), value, found);
 }
 
-fn below(rules: &Rules, names: Names<'_>, value: &mut Value, found: &mut Found) {
+fn below(rules: &Rules, names: NamePath<'_>, value: &mut Value, found: &mut SecretCounts) {
     match value {
         Value::Null | Value::Bool(_) | Value::Number(_) => {}
         Value::String(text) => {
@@ -64,7 +64,12 @@ fn below(rules: &Rules, names: Names<'_>, value: &mut Value, found: &mut Found) 
     }
 }
 
-fn of_object(rules: &Rules, above: Names<'_>, object: &mut Map<String, Value>, found: &mut Found) {
+fn of_object(
+    rules: &Rules,
+    above: NamePath<'_>,
+    object: &mut Map<String, Value>,
+    found: &mut SecretCounts,
+) {
     let mut called: Option<String> = None;
     let mut has_secret_keys = false;
     for (key, value) in object.iter_mut() {
@@ -77,7 +82,7 @@ fn of_object(rules: &Rules, above: Names<'_>, object: &mut Map<String, Value>, f
         }
     }
     if has_secret_keys {
-        let mut taken = Taken::default();
+        let mut taken = UsedKeys::default();
         let old = std::mem::take(object);
         object.extend(
             old.into_iter()
@@ -91,9 +96,9 @@ fn of_object(rules: &Rules, above: Names<'_>, object: &mut Map<String, Value>, f
 
 /// Keys of an object that were redacted: what they said is gone, but they stay apart.
 #[derive(Default)]
-pub(super) struct Taken(HashMap<String, usize>);
+pub(super) struct UsedKeys(HashMap<String, usize>);
 
-impl Taken {
+impl UsedKeys {
     /// A redacted key that the object has not yet.
     pub(super) fn free(&mut self, key: String) -> String {
         let count = self.0.entry(key.clone()).or_default();

@@ -8,7 +8,7 @@ use lore::protocol::Position;
 
 use super::dispatch::Dispatch;
 use super::resources::Resources;
-use crate::engine::Published;
+use crate::engine::PublishedState;
 use crate::error::Refusal;
 use crate::events::Event;
 use crate::log::Log;
@@ -21,7 +21,7 @@ const LOOKED_AT_MAX: u64 = 20_000;
 
 /// What changed since it was looked last.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Changed {
+pub struct ChangeSet {
     /// Addresses of what reads otherwise now.
     pub updated: BTreeSet<String>,
     /// Whether lists are others now.
@@ -57,29 +57,29 @@ impl Changes {
     ///
     /// # Errors
     /// What reading the log refuses.
-    pub async fn next(&mut self) -> Result<Changed, Refusal> {
+    pub async fn next(&mut self) -> Result<ChangeSet, Refusal> {
         self.context.engine.reached(self.next).await;
         let published = self.context.read(None).await?;
         let last = published.tail.position.0;
         let (from, resources) = (self.next, self.resources);
         let up_to = Position(last.min(from.0 + LOOKED_AT_MAX));
         let changed = if up_to.0.saturating_sub(from.0) < QUICK_MAX {
-            look(&published, resources, from, up_to)?
+            collect(&published, resources, from, up_to)?
         } else {
-            blocking(move || look(&published, resources, from, up_to)).await?
+            blocking(move || collect(&published, resources, from, up_to)).await?
         };
         self.next = Position(up_to.0 + 1);
         Ok(changed)
     }
 }
 
-fn look(
-    published: &Published,
+fn collect(
+    published: &PublishedState,
     resources: Resources,
     from: Position,
     up_to: Position,
-) -> Result<Changed, Refusal> {
-    let mut changed = Changed::default();
+) -> Result<ChangeSet, Refusal> {
+    let mut changed = ChangeSet::default();
     Log::new(&published.snapshot).walk(from, &mut |event, _| {
         if event.position() > up_to {
             return Ok(ControlFlow::Break(()));

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use lore::protocol::{Args, nearest};
 
 use super::operations::TABLE;
-use super::resources::{Listed, RESOURCES, Resources};
+use super::resources::{RESOURCES, ResourcePage, Resources};
 use super::{redacting, sharing};
 use crate::error::{Code, Refusal};
 use crate::operation::{Access, Answer, Caller, Context};
@@ -49,7 +49,7 @@ impl Dispatch {
         &self,
         caller: &Caller,
         cursor: Option<&str>,
-    ) -> Result<Listed, Refusal> {
+    ) -> Result<ResourcePage, Refusal> {
         self.resources.list(&self.context, caller, cursor).await
     }
 
@@ -85,7 +85,7 @@ impl Dispatch {
         let Some(operation) = TABLE.get(name) else {
             return Err(unknown(name));
         };
-        let sharing::Routed {
+        let sharing::RoutedCall {
             context: cx,
             caller,
             args,

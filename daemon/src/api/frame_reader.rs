@@ -9,7 +9,7 @@ use lore::protocol::frame::{FrameError, frame_length};
 use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncReadExt};
 use tokio::time::{Instant, timeout_at};
 
-use super::limits::{Budget, Paid, SMALL_BYTES};
+use super::limits::{Budget, MemoryPermit, SMALL_BYTES};
 
 /// A large frame is paid for in pieces of this size, in bytes.
 const PIECE_BYTES: usize = 256 * 1024;
@@ -19,7 +19,7 @@ const DIRECT_BYTES_MIN: usize = 16 * 1024;
 const DIRECT_AFTER_BYTES: usize = 4 * 1024;
 
 /// A whole frame, and the memory it has paid for.
-pub type Frame = (Vec<u8>, Paid);
+pub type Frame = (Vec<u8>, MemoryPermit);
 
 /// Why a frame did not arrive.
 #[derive(Debug)]
@@ -41,7 +41,7 @@ pub struct FrameReader {
     prefix: Vec<u8>,
     length: Option<usize>,
     body: Vec<u8>,
-    paid: Paid,
+    paid: MemoryPermit,
     paid_bytes: usize,
     deadline: Option<Instant>,
 }
@@ -56,7 +56,7 @@ impl FrameReader {
             prefix: Vec::with_capacity(4),
             length: None,
             body: Vec::new(),
-            paid: Paid::default(),
+            paid: MemoryPermit::default(),
             paid_bytes: 0,
             deadline: None,
         }

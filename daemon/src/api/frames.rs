@@ -15,15 +15,15 @@ use tokio::io::{AsyncBufRead, AsyncWrite, AsyncWriteExt};
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
+use super::connection_slots::ConnectionSlot;
 use super::dispatch::Dispatch;
 use super::frame_reader::{Frame, FrameReader, ReadError};
-use super::limits::{Budget, Limits, Paid, SMALL_BYTES};
-use super::seats::Seat;
-use super::toolbox::Toolbox;
-use super::waiting::Waiting;
+use super::limits::{Budget, Limits, MemoryPermit, SMALL_BYTES};
+use super::tool_selection::ToolSelection;
+use super::waiting_calls::WaitingCalls;
 use crate::error::{Code, Refusal};
 use crate::log::Actor;
-use crate::operation::{Answer, Caller, Context, Patience, Quota, blocking, check_agent};
+use crate::operation::{Answer, Caller, Context, Quota, WaitPermit, blocking, check_agent};
 use crate::projects;
 use crate::state::State;
 
@@ -34,7 +34,7 @@ const LARGE_BYTES: usize = 64 * 1024;
 
 /// What a connection needs.
 #[derive(Clone)]
-pub struct Door {
+pub struct Endpoint {
     /// Calls operations.
     pub dispatch: Dispatch,
     /// What a peer may use.
@@ -46,7 +46,7 @@ pub struct Door {
 }
 
 /// How a connection goes on after this door.
-pub enum Next {
+pub enum AfterRequest {
     /// It is over.
     Closed,
     /// The rest is MCP over JSON lines, for this host.
@@ -61,7 +61,7 @@ pub struct Host {
     /// A bridge's id, which makes keys of writes that have none.
     pub bridge: Option<String>,
     /// The tools that are listed for it.
-    pub tools: Toolbox,
+    pub tools: ToolSelection,
 }
 
 /// A call as this door knows it.
@@ -74,7 +74,7 @@ struct Call {
     caller: Caller,
 }
 
-struct Finished {
+struct FinishedCall {
     id: u64,
     /// What it counted for, in bytes.
     bytes: usize,
@@ -85,10 +85,10 @@ struct Finished {
 
 enum Event {
     Frame(Result<Option<Frame>, ReadError>),
-    Finished(Finished),
+    Finished(FinishedCall),
 }
 
-impl Door {
+impl Endpoint {
     /// Serves one connection until it closes, or its Hello asks for MCP.
     ///
     /// # Errors
@@ -96,10 +96,10 @@ impl Door {
     pub async fn frames<R, W>(
         &self,
         uid: u32,
-        seat: &Seat,
+        seat: &ConnectionSlot,
         reader: &mut R,
         writer: &mut W,
-    ) -> io::Result<Next>
+    ) -> io::Result<AfterRequest>
     where
         R: AsyncBufRead + Unpin,
         W: AsyncWrite + Unpin,
@@ -107,24 +107,24 @@ impl Door {
         let mut out = Outbox::default();
         let (hello, caller, tools) = match self.greet(uid, reader).await {
             Ok(Some(greeted)) => greeted,
-            Ok(None) => return Ok(Next::Closed),
+            Ok(None) => return Ok(AfterRequest::Closed),
             Err(error) => {
                 frame::encode_error(&mut out.bytes, None, &error);
                 self.flush(writer, &mut out).await?;
-                return Ok(Next::Closed);
+                return Ok(AfterRequest::Closed);
             }
         };
         frame::encode_welcome(&mut out.bytes, &self.welcome());
         if hello.mcp {
             self.flush(writer, &mut out).await?;
-            return Ok(Next::Mcp(Host {
+            return Ok(AfterRequest::Mcp(Host {
                 caller,
                 bridge: hello.bridge,
                 tools,
             }));
         }
         self.calls(&caller, seat, reader, writer, out).await?;
-        Ok(Next::Closed)
+        Ok(AfterRequest::Closed)
     }
 
     fn welcome(&self) -> Welcome {
@@ -135,7 +135,7 @@ impl Door {
             server: format!("lored/{}", tools::SERVER_VERSION),
             pid: std::process::id(),
             position: context.engine.position().0,
-            limits: self.limits.told(),
+            limits: self.limits.published(),
         }
     }
 
@@ -143,7 +143,7 @@ impl Door {
         &self,
         uid: u32,
         reader: &mut R,
-    ) -> Result<Option<(Hello, Caller, Toolbox)>, ErrorBody> {
+    ) -> Result<Option<(Hello, Caller, ToolSelection)>, ErrorBody> {
         let mut frames = FrameReader::new(frame::HELLO_BYTES_MAX, self.limits.hello());
         let body = match timeout(self.limits.hello(), frames.next(reader, &self.budget)).await {
             Ok(Ok(Some((body, _)))) => body,
@@ -162,7 +162,7 @@ impl Door {
             }
         };
         let hello = frame::decode_hello(&body)?;
-        let tools = Toolbox::read(hello.tools.as_deref())?;
+        let tools = ToolSelection::read(hello.tools.as_deref())?;
         let mut caller = caller_of(self.dispatch.context(), uid, &hello)
             .await
             .map_err(|refusal| refusal.to_body())?;
@@ -175,7 +175,7 @@ impl Door {
     async fn calls<R, W>(
         &self,
         caller: &Caller,
-        seat: &Seat,
+        seat: &ConnectionSlot,
         reader: &mut R,
         writer: &mut W,
         mut out: Outbox,
@@ -186,7 +186,7 @@ impl Door {
     {
         let mut frames = FrameReader::new(self.limits.frame_bytes_max, self.limits.frame());
         let mut flying = FuturesUnordered::new();
-        let mut waiting = Waiting::new(self.limits.long_polls_max);
+        let mut waiting = WaitingCalls::new(self.limits.long_polls_max);
         let mut bytes_flying = 0;
         let mut open = true;
         loop {
@@ -194,7 +194,7 @@ impl Door {
                 waiting.end_all();
             }
             while let Some(Some(finished)) = flying.next().now_or_never() {
-                bytes_flying -= land(&mut out, seat, &mut waiting, finished);
+                bytes_flying -= complete(&mut out, seat, &mut waiting, finished);
                 if out.is_due() {
                     self.flush(writer, &mut out).await?;
                 }
@@ -240,7 +240,7 @@ impl Door {
             };
             match event {
                 Event::Finished(finished) => {
-                    bytes_flying -= land(&mut out, seat, &mut waiting, finished);
+                    bytes_flying -= complete(&mut out, seat, &mut waiting, finished);
                 }
                 Event::Frame(Ok(None)) => open = false,
                 Event::Frame(Ok(Some((body, paid)))) => {
@@ -260,7 +260,7 @@ impl Door {
                                 call.bytes = 0;
                             }
                             bytes_flying += call.bytes;
-                            flying.push(self.fly(call, name, args, paid));
+                            flying.push(self.dispatch(call, name, args, paid));
                         }
                         // Others do not run long enough to be worth stopping: their answers come soon.
                         Ok(ClientFrame::Cancel { id }) => waiting.cancel(id),
@@ -277,7 +277,7 @@ impl Door {
                     }
                 }
                 Event::Frame(Err(error)) => {
-                    if let Some(error) = self.told(error) {
+                    if let Some(error) = self.error_body(error) {
                         frame::encode_error(&mut out.bytes, None, &error);
                     }
                     open = false;
@@ -289,7 +289,13 @@ impl Door {
         }
     }
 
-    async fn fly(&self, call: Call, name: String, args: Args, paid: Paid) -> Finished {
+    async fn dispatch(
+        &self,
+        call: Call,
+        name: String,
+        args: Args,
+        paid: MemoryPermit,
+    ) -> FinishedCall {
         let (id, bytes, waited) = (call.id, call.bytes, call.waits);
         // What waits has let go of its arguments by then.
         let paid = if paid.is_empty() && !waited {
@@ -318,7 +324,7 @@ impl Door {
             let _paid = paid;
             self.dispatch.call(call.caller, &name, args).await
         };
-        Finished {
+        FinishedCall {
             id,
             bytes,
             waited,
@@ -327,7 +333,7 @@ impl Door {
     }
 
     /// What a peer is told about a frame that did not arrive, if it can be told anything.
-    fn told(&self, error: ReadError) -> Option<ErrorBody> {
+    fn error_body(&self, error: ReadError) -> Option<ErrorBody> {
         match error {
             ReadError::Io(error) => {
                 tracing::debug!(%error, "a peer went away");
@@ -409,7 +415,12 @@ impl Outbox {
 }
 
 /// Puts an answer out; what its call counted for, in bytes.
-fn land(out: &mut Outbox, seat: &Seat, waiting: &mut Waiting, finished: Finished) -> usize {
+fn complete(
+    out: &mut Outbox,
+    seat: &ConnectionSlot,
+    waiting: &mut WaitingCalls,
+    finished: FinishedCall,
+) -> usize {
     seat.has_finished_a_call();
     if finished.waited {
         waiting.end(finished.id);
@@ -448,7 +459,8 @@ async fn caller_of(cx: &Arc<Context>, uid: u32, hello: &Hello) -> Result<Caller,
             let cx = Arc::clone(cx);
             let state = State::live(&cx, None).await?;
             let place =
-                blocking(move || Ok(projects::Room::of(&cx)?.place_in(&state, &dir)?)).await?;
+                blocking(move || Ok(projects::ProjectState::of(&cx)?.place_in(&state, &dir)?))
+                    .await?;
             place.map(|place| place.project)
         }
         None => None,
@@ -464,6 +476,6 @@ async fn caller_of(cx: &Arc<Context>, uid: u32, hello: &Hello) -> Result<Caller,
         session: hello.session.clone(),
         quota: None,
         default_key: None,
-        patience: Patience::default(),
+        patience: WaitPermit::default(),
     })
 }

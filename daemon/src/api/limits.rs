@@ -54,7 +54,7 @@ impl Default for Limits {
 impl Limits {
     /// The limits that a Welcome tells.
     #[must_use]
-    pub fn told(&self) -> frame::Limits {
+    pub fn published(&self) -> frame::Limits {
         frame::Limits {
             frame_bytes_max: self.frame_bytes_max as u64,
             calls_in_flight_max: self.calls_in_flight_max as u64,
@@ -102,9 +102,9 @@ pub struct Budget {
 
 /// A part of the budget, given back when dropped.
 #[derive(Debug, Default)]
-pub struct Paid(Vec<OwnedSemaphorePermit>);
+pub struct MemoryPermit(Vec<OwnedSemaphorePermit>);
 
-impl Paid {
+impl MemoryPermit {
     /// Whether nothing was paid for.
     #[must_use]
     pub fn is_empty(&self) -> bool {
@@ -128,29 +128,29 @@ impl Budget {
     }
 
     /// Pays for a small frame that has been read, waiting for room.
-    pub async fn small(&self, bytes: usize) -> Paid {
+    pub async fn small(&self, bytes: usize) -> MemoryPermit {
         let units = bytes.div_ceil(UNIT_BYTES).max(1) as u32;
         match Arc::clone(&self.small).acquire_many_owned(units).await {
-            Ok(permit) => Paid(vec![permit]),
+            Ok(permit) => MemoryPermit(vec![permit]),
             // Never closed.
-            Err(_) => Paid::default(),
+            Err(_) => MemoryPermit::default(),
         }
     }
 
     /// Waits until a call of so many bytes may be carried out: a large one until others are answered, the largest
     /// until all are. Not for calls that wait for what is to come.
-    pub async fn turn(&self, bytes: usize) -> Paid {
+    pub async fn turn(&self, bytes: usize) -> MemoryPermit {
         if bytes <= SMALL_BYTES {
-            return Paid::default();
+            return MemoryPermit::default();
         }
         let units = bytes.min(TURNS_BYTES).div_ceil(UNIT_BYTES) as u32;
         let turn = Arc::clone(&self.turns).acquire_many_owned(units).await;
-        Paid(turn.into_iter().collect())
+        MemoryPermit(turn.into_iter().collect())
     }
 
     /// Pays for one more piece of a large frame; `false` when there is no room.
     #[must_use]
-    pub fn large(&self, paid: &mut Paid, bytes: usize) -> bool {
+    pub fn large(&self, paid: &mut MemoryPermit, bytes: usize) -> bool {
         let units = bytes.div_ceil(UNIT_BYTES) as u32;
         match Arc::clone(&self.large).try_acquire_many_owned(units) {
             Ok(permit) => {

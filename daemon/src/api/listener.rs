@@ -18,14 +18,14 @@ use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use super::connection_slots::{ConnectionSlot, ConnectionSlots};
 use super::dispatch::Dispatch;
-use super::frames::{Door, Next};
-use super::http::Gate;
+use super::frames::{AfterRequest, Endpoint};
+use super::http::HttpAuth;
 use super::limits::{Budget, Limits};
-use super::seats::{Seat, Seats};
 use super::{http, mcp};
 use crate::error::Refusal;
-use crate::live::Live;
+use crate::reloadable::Reloadable;
 
 /// After a failed accept (out of descriptors, say) the next is tried this much later.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
@@ -33,7 +33,7 @@ const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 const BUFFER_BYTES: usize = 8 * 1024;
 
 /// What a user calls into, and what keeps it open as long as the connection is.
-pub struct Guest {
+pub struct TenantHandle {
     /// Calls operations.
     pub dispatch: Dispatch,
     /// Dropped with the connection.
@@ -41,8 +41,11 @@ pub struct Guest {
 }
 
 /// Finds what a user calls into, or says why not; asked once for each connection.
-pub type Find =
-    Box<dyn Fn(Peer) -> Pin<Box<dyn Future<Output = Result<Guest, Refusal>> + Send>> + Send + Sync>;
+pub type TenantResolver = Box<
+    dyn Fn(Peer) -> Pin<Box<dyn Future<Output = Result<TenantHandle, Refusal>> + Send>>
+        + Send
+        + Sync,
+>;
 
 /// Who is at the other end, as the system says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,27 +57,32 @@ pub struct Peer {
 }
 
 /// The three doors on one listener.
-pub struct Doors {
-    find: Find,
+pub struct Transports {
+    find: TenantResolver,
     /// What a peer may use from its connection on.
-    limits: Live<Limits>,
+    limits: Reloadable<Limits>,
     budget: Budget,
     stop: CancellationToken,
     drain: Duration,
     http: http::Service,
-    seats: Arc<Seats>,
+    seats: Arc<ConnectionSlots>,
     connections: TaskTracker,
 }
 
-impl Doors {
+impl Transports {
     /// Doors into what is found for each peer, with seats for so many. Limits of all connections together are
     /// those of now for good; each connection has its own as they are when it comes.
     #[must_use]
-    pub fn new(find: Find, limits: Live<Limits>, seats: usize, stop: CancellationToken) -> Self {
+    pub fn new(
+        find: TenantResolver,
+        limits: Reloadable<Limits>,
+        seats: usize,
+        stop: CancellationToken,
+    ) -> Self {
         let now = limits.get();
         Self {
             find,
-            seats: Seats::new(seats),
+            seats: ConnectionSlots::new(seats),
             budget: Budget::new(now.bytes_in_flight_total_max),
             drain: Duration::from_millis(now.shutdown_timeout_ms),
             http: http::Service::new(),
@@ -97,7 +105,7 @@ impl Doors {
                 () = self.stop.cancelled() => break,
             };
             match accepted {
-                Ok(stream) => self.seat(stream),
+                Ok(stream) => self.accept(stream),
                 Err(error) => {
                     tracing::warn!(%error, "a connection was not accepted");
                     tokio::time::sleep(ACCEPT_PAUSE).await;
@@ -117,7 +125,7 @@ impl Doors {
 
     /// Accepts over TCP until told to stop: HTTP alone, from programs that show what the gate wants. They
     /// are taken for the daemon's own user, who alone can read the token.
-    pub async fn serve_http(self: Arc<Self>, listener: TcpListener, gate: Gate) {
+    pub async fn serve_http(self: Arc<Self>, listener: TcpListener, gate: HttpAuth) {
         let http = Arc::new(http::Service::behind(gate));
         loop {
             let accepted = async {
@@ -152,8 +160,8 @@ impl Doors {
         self.connections.spawn(async move {
             let served = async {
                 let guest = (doors.find)(peer).await.map_err(io::Error::other)?;
-                let door = doors.door(guest.dispatch, doors.limits.get());
-                let _leaves = Leaves::count(&door);
+                let door = doors.transport(guest.dispatch, doors.limits.get());
+                let _leaves = ClientCountGuard::count(&door);
                 let (read, write) = stream.into_split();
                 http.serve(&door, peer.uid, &seat, read, write).await
             };
@@ -167,8 +175,8 @@ impl Doors {
         });
     }
 
-    fn door(&self, dispatch: Dispatch, limits: Arc<Limits>) -> Door {
-        Door {
+    fn transport(&self, dispatch: Dispatch, limits: Arc<Limits>) -> Endpoint {
+        Endpoint {
             dispatch,
             limits,
             budget: self.budget.clone(),
@@ -176,7 +184,7 @@ impl Doors {
         }
     }
 
-    fn seat(self: &Arc<Self>, stream: Stream) {
+    fn accept(self: &Arc<Self>, stream: Stream) {
         let stream = UnixStream::from(stream);
         // Not interprocess's `peer_creds`: it refuses a peer outside of our PID namespace, who has no process id here.
         let peer = match stream.peer_cred() {
@@ -206,7 +214,12 @@ impl Doors {
         });
     }
 
-    async fn connection(&self, peer: Peer, seat: &Seat, stream: UnixStream) -> io::Result<()> {
+    async fn connection(
+        &self,
+        peer: Peer,
+        seat: &ConnectionSlot,
+        stream: UnixStream,
+    ) -> io::Result<()> {
         let limits = self.limits.get();
         let (read, mut write) = stream.into_split();
         let mut reader = BufReader::with_capacity(BUFFER_BYTES, read);
@@ -226,19 +239,19 @@ impl Doors {
                 return timeout(limits.write(), write.write_all(&words)).await?;
             }
         };
-        let door = self.door(guest.dispatch, limits);
+        let door = self.transport(guest.dispatch, limits);
         // Also when this connection gives way: its future is dropped then.
-        let _leaves = Leaves::count(&door);
+        let _leaves = ClientCountGuard::count(&door);
         self.enter(&door, first, peer.uid, seat, reader, write)
             .await
     }
 
     async fn enter(
         &self,
-        door: &Door,
+        door: &Endpoint,
         first: Option<u8>,
         uid: u32,
-        seat: &Seat,
+        seat: &ConnectionSlot,
         mut reader: BufReader<OwnedReadHalf>,
         mut writer: OwnedWriteHalf,
     ) -> io::Result<()> {
@@ -247,8 +260,8 @@ impl Doors {
             // The length of a Hello begins with 0; of a frame over the limit perhaps not, and the
             // frame door is where that is answered.
             Some(0..=8) => match door.frames(uid, seat, &mut reader, &mut writer).await? {
-                Next::Closed => Ok(()),
-                Next::Mcp(host) => mcp::serve(door, host, seat, reader, writer).await,
+                AfterRequest::Closed => Ok(()),
+                AfterRequest::Mcp(host) => mcp::serve(door, host, seat, reader, writer).await,
             },
             Some(b'{' | b'[' | b' ' | b'\t' | b'\r' | b'\n') => {
                 let host = mcp::anonymous(uid, &door.limits);
@@ -270,17 +283,17 @@ impl Doors {
 }
 
 /// Counts a client out.
-struct Leaves<'c>(&'c AtomicU64);
+struct ClientCountGuard<'c>(&'c AtomicU64);
 
-impl<'c> Leaves<'c> {
-    fn count(door: &'c Door) -> Self {
+impl<'c> ClientCountGuard<'c> {
+    fn count(door: &'c Endpoint) -> Self {
         let clients = &door.dispatch.context().clients;
         clients.fetch_add(1, Ordering::Relaxed);
         Self(clients)
     }
 }
 
-impl Drop for Leaves<'_> {
+impl Drop for ClientCountGuard<'_> {
     fn drop(&mut self) {
         self.0.fetch_sub(1, Ordering::Relaxed);
     }
@@ -327,11 +340,11 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("run/lore.sock");
         let listener = crate::service::bind(&path, 0o600).unwrap().listener;
-        let find: Find =
+        let find: TenantResolver =
             Box::new(|_| Box::pin(async { Err(Refusal::new(Code::Internal, "nobody comes in")) }));
         let stop = CancellationToken::new();
-        let limits = Live::new(Limits::default());
-        let doors = Arc::new(Doors::new(find, limits, 4, stop.clone()));
+        let limits = Reloadable::new(Limits::default());
+        let doors = Arc::new(Transports::new(find, limits, 4, stop.clone()));
         stop.cancel();
         let mut listens = false;
         let remove = || {

@@ -4,6 +4,7 @@
 //! of the compact protocol, `{` is MCP over JSON lines, a capital letter is HTTP.
 
 mod changes;
+mod connection_slots;
 mod dispatch;
 mod frame_reader;
 mod frames;
@@ -15,18 +16,17 @@ mod operations;
 mod redacting;
 pub mod reference;
 mod resources;
-mod seats;
 mod sharing;
-mod toolbox;
 #[cfg(test)]
-mod trial;
-mod waiting;
+mod test_operations;
+mod tool_selection;
+mod waiting_calls;
 
 pub use dispatch::Dispatch;
-pub use frames::Door;
-pub use http::Gate;
+pub use frames::Endpoint;
+pub use http::HttpAuth;
 pub use limits::{Budget, Limits};
-pub use listener::{Doors, Find, Guest, Peer};
+pub use listener::{Peer, TenantHandle, TenantResolver, Transports};
 pub use mcp::check as check_mcp_line;
 pub use operations::TABLE;
 pub use resources::{RESOURCES, Resources};

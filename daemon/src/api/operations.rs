@@ -7,8 +7,8 @@ use lore::protocol::Toolset;
 
 use crate::operation::Operation;
 use crate::{
-    audit, backup, checkpoints, documents, entities, forgetting, messages, overview, packs,
-    projects, search, sessions, steps,
+    backup, checkpoints, documents, entities, forgetting, log_admin, messages, packs, projects,
+    search, sessions, steps, transfer,
 };
 
 /// The lines of each family; those of a family may come from several rooms.
@@ -16,7 +16,7 @@ pub static FAMILIES: &[(Toolset, &[Operation])] = &[
     (Toolset::Steps, steps::operations::OPERATIONS),
     (Toolset::Sessions, sessions::operations::OPERATIONS),
     (Toolset::Sessions, messages::operations::OPERATIONS),
-    (Toolset::Sessions, overview::operations::OPERATIONS),
+    (Toolset::Sessions, transfer::operations::OPERATIONS),
     (Toolset::Sessions, forgetting::operations::OPERATIONS),
     (Toolset::Entities, entities::operations::OPERATIONS),
     (Toolset::Packs, packs::operations::OPERATIONS),
@@ -24,9 +24,9 @@ pub static FAMILIES: &[(Toolset, &[Operation])] = &[
     (Toolset::Projects, projects::operations::OPERATIONS),
     (Toolset::Documents, documents::operations::OPERATIONS),
     (Toolset::Documents, search::operations::OPERATIONS),
-    (Toolset::Log, overview::operations::MEASURES),
+    (Toolset::Log, transfer::operations::MEASURES),
     (Toolset::Log, forgetting::operations::OF_ALL),
-    (Toolset::Log, audit::OPERATIONS),
+    (Toolset::Log, log_admin::OPERATIONS),
     (Toolset::Log, backup::operations::OPERATIONS),
 ];
 
@@ -36,7 +36,7 @@ pub static TABLE: LazyLock<BTreeMap<&'static str, Operation>> = LazyLock::new(||
     let others: &[&[Operation]] = &[
         search::operations::LEGACY,
         #[cfg(test)]
-        super::trial::OPERATIONS,
+        super::test_operations::OPERATIONS,
     ];
     of_families
         .chain(others.iter().copied())

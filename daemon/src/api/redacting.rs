@@ -7,7 +7,7 @@ use crate::error::Refusal;
 use crate::log::Actor;
 use crate::operation::{Caller, Context, RawCall, blocking};
 use lore::protocol::Args;
-use lored_redact::Found;
+use lored_redact::SecretCounts;
 
 /// Larger arguments are looked through off the event loop, in bytes.
 const INLINE_BYTES_MAX: usize = 64 << 10;
@@ -30,7 +30,7 @@ pub async fn redacted(cx: &Arc<Context>, args: Args) -> Result<RawCall, Refusal>
 
 /// The caller, with names that hold no secrets.
 pub fn of_caller(cx: &Context, mut caller: Caller) -> Caller {
-    let mut found = Found::default();
+    let mut found = SecretCounts::default();
     let agent = cx.redactor.text(&caller.actor.agent, &mut found);
     let client = cx.redactor.text(&caller.actor.client, &mut found);
     if !found.is_empty() {
@@ -45,7 +45,7 @@ pub fn of_caller(cx: &Context, mut caller: Caller) -> Caller {
 }
 
 fn of(cx: &Context, json: Vec<u8>) -> RawCall {
-    let mut found = Found::default();
+    let mut found = SecretCounts::default();
     let redacted = match cx.redactor.json(&json, &mut found) {
         Cow::Borrowed(_) => None,
         Cow::Owned(redacted) => Some(redacted),
@@ -101,7 +101,7 @@ mod tests {
             for (name, _) in texts.filter(|(_, schema)| schema["type"] != "integer") {
                 let mut value = serde_json::json!({name: "Zx81kQ0vWm3Lp9sTfR7b"});
                 let given = value.clone();
-                redactor.value(&mut value, &mut Found::default());
+                redactor.value(&mut value, &mut SecretCounts::default());
                 assert_eq!(value, given, "{}", operation.name);
             }
         }

@@ -69,7 +69,7 @@ fn section(page: &mut String, operation: &Operation) {
 /// A table of an object's fields; those of objects in lists follow behind a dot.
 fn fields(page: &mut String, title: &str, schema: &Map<String, Value>) {
     let mut rows = Vec::new();
-    gather(schema, "", &mut rows);
+    collect(schema, "", &mut rows);
     if rows.is_empty() {
         put(page, format_args!("\n{title}: none.\n"));
         return;
@@ -83,13 +83,13 @@ fn fields(page: &mut String, title: &str, schema: &Map<String, Value>) {
     }
 }
 
-fn gather(schema: &Map<String, Value>, prefix: &str, rows: &mut Vec<(String, String, String)>) {
+fn collect(schema: &Map<String, Value>, prefix: &str, rows: &mut Vec<(String, String, String)>) {
     // A reply may be a list itself.
     if let (true, Some(items)) = (
         prefix.is_empty(),
         schema.get("items").and_then(Value::as_object),
     ) {
-        return gather(items, "[].", rows);
+        return collect(items, "[].", rows);
     }
     let Some(properties) = schema.get("properties").and_then(Value::as_object) else {
         return;
@@ -115,9 +115,9 @@ fn gather(schema: &Map<String, Value>, prefix: &str, rows: &mut Vec<(String, Str
             .unwrap_or_default()
             .replace('\n', " ");
         rows.push((format!("{prefix}{name}{optional}"), kind(field), note));
-        gather(field, &format!("{prefix}{name}."), rows);
+        collect(field, &format!("{prefix}{name}."), rows);
         if let Some(items) = field.get("items").and_then(Value::as_object) {
-            gather(items, &format!("{prefix}{name}[]."), rows);
+            collect(items, &format!("{prefix}{name}[]."), rows);
         }
     }
 }

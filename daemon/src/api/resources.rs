@@ -7,11 +7,11 @@ use crate::error::{Code, Refusal};
 use crate::operation::{Caller, Context};
 use crate::resource::{Entry, Kind, Page};
 use crate::store::Rows;
-use crate::{checkpoints, documents, overview, projects};
+use crate::{checkpoints, documents, projects, transfer};
 
 /// Every kind, in the order in which they are listed.
 pub static RESOURCES: &[Kind] = &[
-    Kind::of::<overview::resource::Session>(),
+    Kind::of::<transfer::resource::Session>(),
     Kind::of::<projects::resource::ContextFile>(),
     Kind::of::<checkpoints::resource::Checkpoint>(),
     Kind::of::<documents::resource::Document>(),
@@ -25,7 +25,7 @@ const ADDRESS_BYTES_MAX: usize = 1024;
 pub struct Resources(&'static [Kind]);
 
 /// A page of everything.
-pub struct Listed {
+pub struct ResourcePage {
     /// Each with its kind.
     pub entries: Vec<(&'static Kind, Entry)>,
     /// Where the next page begins, if there may be one.
@@ -55,7 +55,7 @@ impl Resources {
         cx: &Arc<Context>,
         caller: &Caller,
         cursor: Option<&str>,
-    ) -> Result<Listed, Refusal> {
+    ) -> Result<ResourcePage, Refusal> {
         let (mut kinds, mut cursor) = match cursor {
             None => (self.0, None),
             Some(cursor) => self.from(cursor).ok_or_else(|| unknown_cursor(cursor))?,
@@ -71,11 +71,11 @@ impl Resources {
             // Of a kind that has nothing no page is shown.
             if !entries.is_empty() || after.is_empty() {
                 let entries = entries.into_iter().map(|entry| (kind, entry)).collect();
-                return Ok(Listed { entries, next });
+                return Ok(ResourcePage { entries, next });
             }
             kinds = after;
         }
-        Ok(Listed {
+        Ok(ResourcePage {
             entries: Vec::new(),
             next: None,
         })

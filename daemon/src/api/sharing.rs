@@ -10,7 +10,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use crate::error::{Code, Refusal};
-use crate::operation::{Access, Caller, Context, Neighbours, Operation, blocking};
+use crate::operation::{Access, Caller, Context, Operation, TenantDirectory, blocking};
 use crate::projects::{self, ShareAccess};
 
 /// The operations that a project can be shared for: those on its context files.
@@ -26,7 +26,7 @@ const SHARED: [&str; 8] = [
 ];
 
 /// A call as it goes on.
-pub struct Routed {
+pub struct RoutedCall {
     /// Whose memory it is about.
     pub context: Arc<Context>,
     /// Who calls.
@@ -47,14 +47,14 @@ pub async fn route(
     operation: &Operation,
     caller: Caller,
     args: Args,
-) -> Result<Routed, Refusal> {
-    let stay = |caller, args| Routed {
+) -> Result<RoutedCall, Refusal> {
+    let stay = |caller, args| RoutedCall {
         context: Arc::clone(cx),
         caller,
         args,
         stays: None,
     };
-    let Some(neighbours) = cx.extensions.get::<Neighbours>() else {
+    let Some(neighbours) = cx.extensions.get::<TenantDirectory>() else {
         return Ok(stay(caller, args));
     };
     if !SHARED.contains(&operation.name) {
@@ -93,7 +93,7 @@ pub async fn route(
     if granted.is_none_or(|granted| granted < wanted) {
         return Err(not_found());
     }
-    Ok(Routed {
+    Ok(RoutedCall {
         context: neighbour.context,
         // Where the caller works says nothing of the owner's projects and sessions.
         caller: Caller {
@@ -110,12 +110,12 @@ pub async fn route(
 /// The owner and the project, when the arguments name another user's.
 fn named(args: &Args) -> Option<(String, String)> {
     #[derive(Deserialize)]
-    struct Named<'a> {
+    struct NamedProject<'a> {
         #[serde(borrow, default)]
         project_id: Option<Cow<'a, str>>,
     }
     let id = match args {
-        Args::Json(json) => serde_json::from_slice::<Named<'_>>(json)
+        Args::Json(json) => serde_json::from_slice::<NamedProject<'_>>(json)
             .ok()?
             .project_id?
             .into_owned(),

@@ -9,18 +9,18 @@ use super::manifest::{Manifest, NAME};
 use super::page::blob_of_row;
 use super::segment::{self, Content};
 use crate::events::blobs_of;
-use crate::log::{Hash, Position, Stamped};
+use crate::log::{Hash, LoggedEvent, Position};
 use crate::store::BlobRef;
 
 /// What a walk calls for each part of the log: its bytes, and its events.
-pub type Visit<'v> = &'v mut dyn FnMut(&[u8], &[Stamped]) -> Result<(), Error>;
+pub type LogVisitor<'v> = &'v mut dyn FnMut(&[u8], &[LoggedEvent]) -> Result<(), Error>;
 
 /// What is called for each row of an object: its number, the object, the row.
-pub type VisitRow<'v> = &'v mut dyn FnMut(u64, Hash, &[u8]) -> Result<(), Error>;
+pub type ObjectRowVisitor<'v> = &'v mut dyn FnMut(u64, Hash, &[u8]) -> Result<(), Error>;
 
 /// What a whole backup holds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Held {
+pub struct BackupContents {
     /// Events.
     pub events: u64,
     /// Of these, forgotten on purpose.
@@ -39,14 +39,14 @@ pub fn check(
     folder: &Path,
     manifest: &Manifest,
     progress: &mut dyn FnMut(Position),
-) -> Result<Held, Error> {
-    let mut held = Held::default();
+) -> Result<BackupContents, Error> {
+    let mut held = BackupContents::default();
     let mut blobs = BTreeSet::new();
     walk(folder, manifest, &mut |_, events| {
         for event in events {
             held.events += 1;
             held.forgotten += u64::from(event.payload.is_none());
-            let named = blobs_of(event).map_err(|error| told(folder, &error))?;
+            let named = blobs_of(event).map_err(|error| describe(folder, &error))?;
             blobs.extend(named.iter().map(|blob| (blob.hash, blob.bytes)));
             progress(event.position());
         }
@@ -65,7 +65,7 @@ pub fn check(
     Ok(held)
 }
 
-fn told(folder: &Path, error: &crate::store::Error) -> Error {
+fn describe(folder: &Path, error: &crate::store::Error) -> Error {
     Error::damaged(&folder.join(Content::Log.folder()), error.to_string())
 }
 
@@ -73,7 +73,7 @@ fn told(folder: &Path, error: &crate::store::Error) -> Error {
 ///
 /// # Errors
 /// [`Error::Damaged`], or what `visit` returned.
-pub fn walk(folder: &Path, manifest: &Manifest, visit: Visit<'_>) -> Result<(), Error> {
+pub fn walk(folder: &Path, manifest: &Manifest, visit: LogVisitor<'_>) -> Result<(), Error> {
     let (mut link, mut at) = (Hash::default(), Position(0));
     for of in &manifest.log {
         let path = folder.join(&of.file);
@@ -117,7 +117,7 @@ pub fn newest(folder: &Path, manifest: &Manifest) -> Result<HashMap<Hash, u64>, 
 ///
 /// # Errors
 /// [`Error::Damaged`], or what `visit` returned.
-pub fn rows(folder: &Path, manifest: &Manifest, visit: VisitRow<'_>) -> Result<(), Error> {
+pub fn rows(folder: &Path, manifest: &Manifest, visit: ObjectRowVisitor<'_>) -> Result<(), Error> {
     let mut number = 0;
     for of in &manifest.objects {
         let path = folder.join(&of.file);
@@ -201,7 +201,7 @@ pub fn blobs_named(folder: &Path, manifest: &Manifest) -> Result<Vec<BlobRef>, E
     let mut blobs = Vec::new();
     walk(folder, manifest, &mut |_, events| {
         for event in events {
-            blobs.extend(blobs_of(event).map_err(|error| told(folder, &error))?);
+            blobs.extend(blobs_of(event).map_err(|error| describe(folder, &error))?);
         }
         Ok(())
     })?;

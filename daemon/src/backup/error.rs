@@ -3,14 +3,14 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::store::reserve;
+use crate::store::ballast;
 use crate::store::{self, BlobRef};
 
 /// Why it did not go on. Nothing was changed that a next attempt would miss.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// A file of the backup cannot be read or written.
-    #[error("{what} {path:?}: {source}{}", room(path, source))]
+    #[error("{what} {path:?}: {source}{}", space_hint(path, source))]
     File {
         /// What was tried, as a participle.
         what: &'static str,
@@ -86,12 +86,12 @@ impl Error {
 }
 
 /// On a full disk, how much is free, and that nothing of what was written is lost.
-fn room(path: &Path, source: &io::Error) -> String {
-    if !reserve::is_full_io(source) {
+fn space_hint(path: &Path, source: &io::Error) -> String {
+    if !ballast::is_full_io(source) {
         return String::new();
     }
     let folder = path.ancestors().find(|folder| folder.is_dir());
-    let free = folder.and_then(|folder| reserve::free_bytes(folder).ok());
+    let free = folder.and_then(|folder| ballast::free_bytes(folder).ok());
     format!(
         "; {} bytes are free there. Make room, then run the same again: what is whole is kept",
         free.unwrap_or(0)

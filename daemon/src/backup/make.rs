@@ -9,12 +9,12 @@ use std::collections::{BTreeSet, HashMap};
 use std::path::Path;
 
 use super::folder::{Folder, blob_file};
-use super::manifest::{Beside, FORMAT, Manifest, NAME, VERSION};
+use super::manifest::{DataFileEntry, FORMAT, Manifest, NAME, VERSION};
 use super::page::{OBJECTS_MAX, Page, Tag, blob_of_row};
 use super::segment::{self, Content, Segment, Writer};
 use super::{Error, Source};
 use crate::clock::{Clock, format_time};
-use crate::log::{EventKind, Hash, Position, Stamped};
+use crate::log::{EventKind, Hash, LoggedEvent, Position};
 use crate::sessions;
 use crate::store::{BlobRef, FORMAT_VERSION};
 
@@ -24,7 +24,7 @@ const ROUNDS_MAX: u32 = 10_000;
 
 /// How a backup is to be made.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Choices {
+pub struct BackupOptions {
     /// Take nothing over from the last one but blobs that prove whole.
     pub is_full: bool,
 }
@@ -52,11 +52,11 @@ pub fn make(
     source: &mut dyn Source,
     path: &Path,
     clock: &Clock,
-    choices: Choices,
+    choices: BackupOptions,
     progress: &mut dyn FnMut(Position, Position),
 ) -> Result<Report, Error> {
     // Cursors first: none of them is then behind the log that is read after.
-    let beside = source.beside()?;
+    let beside = source.data_files()?;
     let store = source.page(Position(u64::MAX))?.store;
     let mut folder = Folder::open(path, store)?;
     let sweeps_blobs = choices.is_full || folder.may_have_strays()?;
@@ -77,7 +77,7 @@ pub fn make(
     // What is forgotten behind here was still whole in an earlier page, or in the backup before.
     let whole_up_to = base.as_ref().map_or(first.position, |_| before);
     let mut manifest = base.unwrap_or_else(|| nothing(store));
-    let mut making = Making {
+    let mut making = BackupBuilder {
         known,
         source,
         link,
@@ -157,7 +157,7 @@ fn known(path: &Path, base: Option<&Manifest>) -> Result<HashMap<Hash, Tag>, Err
     Ok(known)
 }
 
-struct Making<'m> {
+struct BackupBuilder<'m> {
     source: &'m mut dyn Source,
     folder: &'m mut Folder,
     manifest: Manifest,
@@ -178,7 +178,7 @@ struct Making<'m> {
     sweeps_blobs: bool,
 }
 
-impl Making<'_> {
+impl BackupBuilder<'_> {
     fn run(
         &mut self,
         first: Page,
@@ -238,10 +238,10 @@ impl Making<'_> {
                 "the store's log is damaged: {what}; run `lored verify`"
             ))
         })?;
-        let tells = |event: &Stamped| {
+        let tells = |event: &LoggedEvent| {
             sessions::is_tombstone(event) || event.header.kind == EventKind::EventsForgotten
         };
-        let is_told = |event: &Stamped| tells(event) && event.position() > self.whole_up_to;
+        let is_told = |event: &LoggedEvent| tells(event) && event.position() > self.whole_up_to;
         let told = events.iter().filter(|event| is_told(event)).count();
         self.manifest.forgotten_since += told as u64;
         let (writer, _) = match &mut self.log {
@@ -373,7 +373,7 @@ impl Making<'_> {
             if !self.folder.path().join(&file).exists() || self.is_full {
                 self.folder.put(&file, &bytes)?;
             }
-            manifest.beside.push(Beside {
+            manifest.beside.push(DataFileEntry {
                 name,
                 file,
                 bytes: bytes.len() as u64,

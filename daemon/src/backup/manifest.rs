@@ -43,7 +43,7 @@ pub struct Manifest {
     /// The objects; of two rows of one object the later one counts.
     pub objects: Vec<Segment>,
     /// Files beside the log.
-    pub beside: Vec<Beside>,
+    pub beside: Vec<DataFileEntry>,
     /// Blobs, hexadecimal, that events name and that went while the backup was made: what names them was
     /// forgotten.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -58,7 +58,7 @@ pub struct Manifest {
 /// A file of the data folder that no event can bring back.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Beside {
+pub struct DataFileEntry {
     /// Its name in the data folder.
     pub name: String,
     /// Where it is in the backup.
@@ -101,11 +101,11 @@ impl Manifest {
     /// As [`Manifest::read`].
     pub fn parse(bytes: &[u8], path: &Path) -> Result<Self, Error> {
         #[derive(Deserialize)]
-        struct Plate {
+        struct SuperblockCopy {
             format: String,
             version: u32,
         }
-        let plate: Plate = serde_json::from_slice(bytes)
+        let plate: SuperblockCopy = serde_json::from_slice(bytes)
             .map_err(|error| Error::damaged(path, format!("it is not a manifest: {error}")))?;
         if plate.format != FORMAT {
             return Err(Error::damaged(path, "it is the manifest of something else"));

@@ -17,6 +17,6 @@ pub mod segment;
 mod source;
 
 pub use error::Error;
-pub use operations::Served;
-pub use page::Shelf;
-pub use source::{Own, Source};
+pub use operations::DaemonSource;
+pub use page::BackupSnapshot;
+pub use source::{OfflineSource, Source};

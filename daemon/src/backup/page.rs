@@ -7,7 +7,7 @@ use crate::checkpoints::{self, ObjectNamed};
 use crate::engine::{Fold, Tail};
 use crate::events::blobs_of;
 use crate::log::objects::{self, Object};
-use crate::log::{Hash, Log, OBJECTS, Position, RecordKey, Stamped, encode_record};
+use crate::log::{Hash, Log, LoggedEvent, OBJECTS, Position, RecordKey, encode_record};
 use crate::store::{BlobRef, Blobs, Error, Rows, StoreId};
 
 /// A page ends after about so many bytes of records, when the caller does not say.
@@ -33,7 +33,7 @@ impl Tag {
 }
 
 /// One state of a store.
-pub struct Shelf<'s> {
+pub struct BackupSnapshot<'s> {
     /// Its rows.
     pub rows: &'s dyn Rows,
     /// Large texts.
@@ -68,14 +68,14 @@ pub struct Page {
     pub position: Position,
 }
 
-impl Shelf<'_> {
+impl BackupSnapshot<'_> {
     /// The records behind a position, until they have so many bytes; of what was forgotten, header and
     /// links alone.
     ///
     /// # Errors
     /// [`Error`] when a record cannot be read.
     pub fn page(&self, after: Position, bytes_max: u64) -> Result<Page, Error> {
-        let mut gathering = Gathering::of(self, self.link(after)?, after);
+        let mut gathering = PageBuilder::of(self, self.link(after)?, after);
         if gathering.page.link.is_some() && after < self.tail.position {
             let from = Position(after.0.saturating_add(1));
             Log::new(self.rows).walk(from, &mut |event, record| {
@@ -133,21 +133,21 @@ impl Shelf<'_> {
     }
 }
 
-struct Gathering<'g> {
-    shelf: &'g Shelf<'g>,
+struct PageBuilder<'g> {
+    shelf: &'g BackupSnapshot<'g>,
     page: Page,
     /// The record that is gathered, and its events.
     record: Option<RecordKey>,
-    events: Vec<Stamped>,
+    events: Vec<LoggedEvent>,
     bytes: u64,
     /// Each once, though many events name it.
     objects: BTreeMap<[u8; 32], ObjectNamed>,
     blobs: BTreeMap<[u8; 32], BlobRef>,
 }
 
-impl<'g> Gathering<'g> {
+impl<'g> PageBuilder<'g> {
     /// Nothing yet, behind a position with this link.
-    fn of(shelf: &'g Shelf<'g>, link: Option<Hash>, after: Position) -> Self {
+    fn of(shelf: &'g BackupSnapshot<'g>, link: Option<Hash>, after: Position) -> Self {
         Self {
             shelf,
             page: Page {
@@ -170,7 +170,7 @@ impl<'g> Gathering<'g> {
 
     fn add(
         &mut self,
-        mut event: Stamped,
+        mut event: LoggedEvent,
         record: RecordKey,
         bytes_max: u64,
     ) -> Result<ControlFlow<()>, Error> {
@@ -234,8 +234,8 @@ impl<'g> Gathering<'g> {
 pub fn blob_of_row(row: &[u8]) -> Result<Option<BlobRef>, String> {
     let object = Object::decode(row).ok_or("not the row of an object")?;
     Ok(match object.place {
-        objects::Place::Inline(_) => None,
-        objects::Place::Blob(blob) => Some(blob),
+        objects::ObjectLocation::Inline(_) => None,
+        objects::ObjectLocation::Blob(blob) => Some(blob),
     })
 }
 
@@ -245,15 +245,18 @@ mod tests {
     use serde_bytes::ByteArray;
 
     use super::*;
-    use crate::checkpoints::{CheckpointKey, CheckpointSaved, Link, Part};
-    use crate::log::objects::{Form, Place};
+    use crate::checkpoints::{CheckpointKey, CheckpointSaved, ContextPart, DeltaLink};
+    use crate::log::objects::{ObjectForm, ObjectLocation};
     use crate::log::{Actor, Body, EncodedEvent, EventKind, codec};
     use crate::projections::Projections;
-    use crate::store::Memory;
+    use crate::store::MemoryStore;
 
     /// A save of a value as a delta against another, which is kept whole.
-    fn save(value: Hash, base: Hash, packed: u64) -> Stamped {
-        let chain = vec![Link::to(value, 40, packed), Link::to(base, 30, 20)];
+    fn save(value: Hash, base: Hash, packed: u64) -> LoggedEvent {
+        let chain = vec![
+            DeltaLink::to(value, 40, packed),
+            DeltaLink::to(base, 30, 20),
+        ];
         let saved = CheckpointSaved {
             checkpoint: CheckpointKey::of([1; 16]),
             hash: ByteArray::new([2; 32]),
@@ -261,7 +264,7 @@ mod tests {
             new_bytes: 0,
             is_kept: false,
             critical: Vec::new(),
-            parts: vec![Part {
+            parts: vec![ContextPart {
                 key: None,
                 chain,
                 since: 1,
@@ -277,14 +280,14 @@ mod tests {
             origin: None,
         };
         let before = Hash::default();
-        Stamped::stamp(new, &before, Position(1), 1, &Actor::default(), None)
+        LoggedEvent::stamp(new, &before, Position(1), 1, &Actor::default(), None)
     }
 
-    fn object(form: Form, packed: usize) -> Object {
+    fn object(form: ObjectForm, packed: usize) -> Object {
         Object {
             form,
             bytes: 40,
-            place: Place::Inline(vec![7; packed]),
+            place: ObjectLocation::Inline(vec![7; packed]),
         }
     }
 
@@ -296,29 +299,32 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let blobs = Blobs::open(folder.path()).unwrap();
         let told = |kept: Option<Object>| {
-            let mut rows = Memory::new();
-            objects::put(&mut rows, &base, &object(Form::Whole, 20));
+            let mut rows = MemoryStore::new();
+            objects::put(&mut rows, &base, &object(ObjectForm::Whole, 20));
             if let Some(kept) = kept {
                 objects::put(&mut rows, &value, &kept);
             }
-            let shelf = Shelf {
+            let shelf = BackupSnapshot {
                 rows: &rows,
                 blobs: &blobs,
                 fold: &Projections,
                 tail: Tail::default(),
                 store: StoreId([7; 16]),
             };
-            let mut gathering = Gathering::of(&shelf, None, Position(0));
+            let mut gathering = PageBuilder::of(&shelf, None, Position(0));
             let event = save(value, base, 9);
             let record = RecordKey(Position(1));
             assert!(gathering.add(event, record, 100).unwrap().is_continue());
             let page = gathering.done().unwrap();
             (page.objects.len(), page.objects_gone)
         };
-        assert_eq!(told(Some(object(Form::Delta { base }, 9))), (2, 0));
+        assert_eq!(told(Some(object(ObjectForm::Delta { base }, 9))), (2, 0));
         assert_eq!(told(None), (1, 1));
-        assert_eq!(told(Some(object(Form::Delta { base: other }, 9))), (2, 1));
-        assert_eq!(told(Some(object(Form::Delta { base }, 8))), (2, 1));
-        assert_eq!(told(Some(object(Form::Whole, 9))), (2, 1));
+        assert_eq!(
+            told(Some(object(ObjectForm::Delta { base: other }, 9))),
+            (2, 1)
+        );
+        assert_eq!(told(Some(object(ObjectForm::Delta { base }, 8))), (2, 1));
+        assert_eq!(told(Some(object(ObjectForm::Whole, 9))), (2, 1));
     }
 }

@@ -4,15 +4,15 @@ use std::collections::{BTreeSet, HashSet};
 use std::path::Path;
 
 use super::Error;
-use super::check::{self, Held};
+use super::check::{self, BackupContents};
 use super::manifest::Manifest;
 use super::source::BESIDE;
 use crate::checkpoints;
 use crate::engine::{DataFolder, Fold, Settings, restore};
 use crate::events::blobs_of;
-use crate::log::objects::{self, Object, Place};
+use crate::log::objects::{self, Object, ObjectLocation};
 use crate::log::{Hash, LOG, Log, Position, encode_record};
-use crate::store::head::{DurableHead, Head};
+use crate::store::watermark::{DurableHead, WatermarkFile};
 use crate::store::{Blobs, RowsMut, Store, Transaction, creation};
 
 /// Records written in one commit, in bytes.
@@ -28,10 +28,10 @@ pub fn restore_to(
     fold: &dyn Fold,
     settings: &Settings,
     progress: &mut dyn FnMut(&str, Position),
-) -> Result<Held, Error> {
+) -> Result<BackupContents, Error> {
     let manifest = Manifest::read(folder)?;
     let held = check::check(folder, &manifest, &mut |at| progress("checked", at))?;
-    let restoring = Restoring {
+    let restoring = Restore {
         folder,
         manifest: &manifest,
         fold,
@@ -48,14 +48,14 @@ pub fn restore_to(
     }
 }
 
-struct Restoring<'r> {
+struct Restore<'r> {
     folder: &'r Path,
     manifest: &'r Manifest,
     fold: &'r dyn Fold,
     settings: &'r Settings,
 }
 
-impl Restoring<'_> {
+impl Restore<'_> {
     fn build(&self, aside: &Path, progress: &mut dyn FnMut(&str, Position)) -> Result<(), Error> {
         let data = DataFolder {
             data: aside.to_path_buf(),
@@ -73,12 +73,12 @@ impl Restoring<'_> {
         self.objects(&store, &blobs)?;
         self.blobs(&store, &blobs)?;
         self.prove(&store, &blobs)?;
-        store.settle()?;
+        store.flush()?;
         let head = DurableHead {
             position: self.manifest.position,
             link: self.manifest.last_link(self.folder)?.0,
         };
-        Head::create(&data.head(), store.id().0, head)
+        WatermarkFile::create(&data.watermark_path(), store.id().0, head)
             .map_err(|error| Error::refused(error.to_string()))?;
         for name in BESIDE {
             if self
@@ -177,7 +177,7 @@ impl Restoring<'_> {
             }
             let object =
                 Object::decode(row).ok_or_else(|| lacks(format!("{hash} is not an object")))?;
-            if let Place::Blob(blob) = &object.place {
+            if let ObjectLocation::Blob(blob) = &object.place {
                 self.blob(blob, blobs)?;
             }
             objects::put(&mut tx, &hash, &object);

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use super::Error;
-use crate::log::{Hash, Position, Stamped, codec, decode_record};
+use crate::log::{Hash, LoggedEvent, Position, codec, decode_record};
 
 /// A segment is closed once it has so many bytes.
 pub const SEGMENT_BYTES: u64 = 64 << 20;
@@ -154,12 +154,12 @@ pub fn read(
         hash: Sha256::new(),
     };
     let parsed = parts(&mut hashing, content, &mut |part| {
-        visit(part).map_err(Broken::Visit)
+        visit(part).map_err(SegmentError::Visit)
     });
     let parsed = match parsed {
-        Err(Broken::Visit(error)) => return Err(error),
-        Err(Broken::Io(error)) => return Err(Error::file("reading", &path)(error)),
-        Err(Broken::Form(what)) => Err(what),
+        Err(SegmentError::Visit(error)) => return Err(error),
+        Err(SegmentError::Io(error)) => return Err(Error::file("reading", &path)(error)),
+        Err(SegmentError::Form(what)) => Err(what),
         Ok(()) => Ok(()),
     };
     if let Err(what) = parsed {
@@ -194,10 +194,10 @@ pub fn open(folder: &Path, segment: &Segment) -> Result<File, Error> {
 }
 
 /// What is called for each part.
-pub type Visit<'v, E> = &'v mut dyn FnMut(&[u8]) -> Result<(), Broken<E>>;
+pub type PartVisitor<'v, E> = &'v mut dyn FnMut(&[u8]) -> Result<(), SegmentError<E>>;
 
 /// Why a segment was not read to its end.
-pub enum Broken<E> {
+pub enum SegmentError<E> {
     /// It is not in its form.
     Form(String),
     /// It cannot be read.
@@ -213,34 +213,44 @@ pub enum Broken<E> {
 pub fn parts<E>(
     from: &mut dyn Read,
     content: Content,
-    visit: Visit<'_, E>,
-) -> Result<(), Broken<E>> {
+    visit: PartVisitor<'_, E>,
+) -> Result<(), SegmentError<E>> {
     let mut line = Vec::new();
     let length = content.line().len() as u64;
     from.take(length)
         .read_to_end(&mut line)
-        .map_err(Broken::Io)?;
+        .map_err(SegmentError::Io)?;
     if line != content.line() {
-        return Err(Broken::Form("its first line is another one".to_owned()));
+        return Err(SegmentError::Form(
+            "its first line is another one".to_owned(),
+        ));
     }
     let mut part = Vec::new();
     loop {
         part.clear();
-        from.take(4).read_to_end(&mut part).map_err(Broken::Io)?;
+        from.take(4)
+            .read_to_end(&mut part)
+            .map_err(SegmentError::Io)?;
         let length = match <[u8; 4]>::try_from(part.as_slice()) {
             Ok(length) => u32::from_be_bytes(length),
             Err(_) if part.is_empty() => return Ok(()),
-            Err(_) => return Err(Broken::Form("it ends in the middle of a length".to_owned())),
+            Err(_) => {
+                return Err(SegmentError::Form(
+                    "it ends in the middle of a length".to_owned(),
+                ));
+            }
         };
         if length > PART_BYTES_MAX {
-            return Err(Broken::Form(format!("a part claims {length} bytes")));
+            return Err(SegmentError::Form(format!("a part claims {length} bytes")));
         }
         part.clear();
         from.take(length.into())
             .read_to_end(&mut part)
-            .map_err(Broken::Io)?;
+            .map_err(SegmentError::Io)?;
         if part.len() as u64 != u64::from(length) {
-            return Err(Broken::Form("it ends in the middle of a part".to_owned()));
+            return Err(SegmentError::Form(
+                "it ends in the middle of a part".to_owned(),
+            ));
         }
         visit(&part)?;
     }
@@ -250,7 +260,11 @@ pub fn parts<E>(
 ///
 /// # Errors
 /// What does not fit.
-pub fn events(part: &[u8], previous: &mut Hash, at: &mut Position) -> Result<Vec<Stamped>, String> {
+pub fn events(
+    part: &[u8],
+    previous: &mut Hash,
+    at: &mut Position,
+) -> Result<Vec<LoggedEvent>, String> {
     let mut found = Vec::new();
     for slice in decode_record(part)? {
         let event = codec::decode_event(slice)?;

@@ -1,7 +1,7 @@
 //! Where a backup is read: from the daemon that serves the store, or from the store itself.
 
 use super::Error;
-use super::page::{Page, Shelf};
+use super::page::{BackupSnapshot, Page};
 use crate::log::{Hash, Position};
 use crate::store::BlobRef;
 
@@ -36,18 +36,18 @@ pub trait Source {
     ///
     /// # Errors
     /// [`Error`] when one cannot be read.
-    fn beside(&mut self) -> Result<Vec<(String, Vec<u8>)>, Error>;
+    fn data_files(&mut self) -> Result<Vec<(String, Vec<u8>)>, Error>;
 }
 
 /// A store that nobody serves, opened under the lock.
-pub struct Own<'o> {
+pub struct OfflineSource<'o> {
     /// The store.
-    pub shelf: Shelf<'o>,
+    pub shelf: BackupSnapshot<'o>,
     /// Its data folder.
     pub data: &'o std::path::Path,
 }
 
-impl Source for Own<'_> {
+impl Source for OfflineSource<'_> {
     fn page(&mut self, after: Position) -> Result<Page, Error> {
         Ok(self.shelf.page(after, super::page::PAGE_BYTES)?)
     }
@@ -60,8 +60,8 @@ impl Source for Own<'_> {
         Ok((self.shelf.piece(blob, from)?, self.shelf.tail.position))
     }
 
-    fn beside(&mut self) -> Result<Vec<(String, Vec<u8>)>, Error> {
-        beside(self.data)
+    fn data_files(&mut self) -> Result<Vec<(String, Vec<u8>)>, Error> {
+        data_files(self.data)
     }
 }
 
@@ -69,7 +69,7 @@ impl Source for Own<'_> {
 ///
 /// # Errors
 /// [`Error::File`].
-pub fn beside(data: &std::path::Path) -> Result<Vec<(String, Vec<u8>)>, Error> {
+pub fn data_files(data: &std::path::Path) -> Result<Vec<(String, Vec<u8>)>, Error> {
     let mut found = Vec::new();
     for name in BESIDE {
         let path = data.join(name);

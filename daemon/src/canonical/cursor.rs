@@ -1,8 +1,8 @@
 //! Where the one pass over a text is: takes its smallest parts, copies what stays as it is.
 
-use super::malformed::{Found, shortened};
+use super::malformed::{UnexpectedInput, shortened};
 use super::text::{is_number, plain_bytes, push_escaped};
-use super::{Malformed, Place};
+use super::{CanonicalError, TextPosition};
 
 /// A text being read, and what is written of it so far.
 pub(super) struct Cursor<'a> {
@@ -25,10 +25,10 @@ impl<'a> Cursor<'a> {
     }
 
     /// What is written of the whole text, behind which nothing may follow.
-    pub(super) fn finish(mut self) -> Result<String, Malformed> {
+    pub(super) fn finish(mut self) -> Result<String, CanonicalError> {
         self.blank();
         if self.at < self.json.len() {
-            return Err(Malformed::Trailing {
+            return Err(CanonicalError::Trailing {
                 found: self.found(),
                 at: self.place(),
             });
@@ -38,7 +38,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// A string, from its opening quote to behind its closing one.
-    pub(super) fn string(&mut self) -> Result<(), Malformed> {
+    pub(super) fn string(&mut self) -> Result<(), CanonicalError> {
         let opening = self.at;
         self.at += 1;
         loop {
@@ -51,18 +51,18 @@ impl<'a> Cursor<'a> {
                 Some(b'\\') => self.escape()?,
                 Some(byte) => {
                     let at = self.place();
-                    return Err(Malformed::ControlCharacter { byte, at });
+                    return Err(CanonicalError::ControlCharacter { byte, at });
                 }
                 None => {
                     let at = self.place_of(opening);
-                    return Err(Malformed::OpenString { at });
+                    return Err(CanonicalError::OpenString { at });
                 }
             }
         }
     }
 
     /// An escape, from its backslash on.
-    fn escape(&mut self) -> Result<(), Malformed> {
+    fn escape(&mut self) -> Result<(), CanonicalError> {
         match self.rest().get(1) {
             Some(b'"' | b'\\' | b'b' | b'f' | b'n' | b'r' | b't') => self.at += 2,
             Some(b'/') => {
@@ -80,8 +80,8 @@ impl<'a> Cursor<'a> {
     }
 
     /// The character of a `\u` escape, or of the two that make a surrogate pair, and their length.
-    fn code_units(&self) -> Result<(char, usize), Malformed> {
-        let lone = |unit| Malformed::LoneSurrogate {
+    fn code_units(&self) -> Result<(char, usize), CanonicalError> {
+        let lone = |unit| CanonicalError::LoneSurrogate {
             unit,
             at: self.place(),
         };
@@ -100,7 +100,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// The code unit of the `\u` escape at an offset.
-    fn code_unit(&self, at: usize) -> Result<u16, Malformed> {
+    fn code_unit(&self, at: usize) -> Result<u16, CanonicalError> {
         let digits = self.json.get(at + 2..at + 6);
         digits
             // The parser of integers would take a sign.
@@ -110,13 +110,13 @@ impl<'a> Cursor<'a> {
     }
 
     /// A number stays as it is written.
-    pub(super) fn number(&mut self) -> Result<(), Malformed> {
+    pub(super) fn number(&mut self) -> Result<(), CanonicalError> {
         let rest = self.rest();
         let is_part = |byte: &u8| matches!(byte, b'0'..=b'9' | b'+' | b'-' | b'.' | b'e' | b'E');
         let length = rest.iter().position(|byte| !is_part(byte));
         let number = rest.get(..length.unwrap_or(rest.len())).unwrap_or(rest);
         if !is_number(number) {
-            return Err(Malformed::Number {
+            return Err(CanonicalError::Number {
                 number: shortened(&String::from_utf8_lossy(number)),
                 at: self.place(),
             });
@@ -125,7 +125,7 @@ impl<'a> Cursor<'a> {
         Ok(())
     }
 
-    pub(super) fn literal(&mut self) -> Result<(), Malformed> {
+    pub(super) fn literal(&mut self) -> Result<(), CanonicalError> {
         let literals: [&[u8]; 3] = [b"true", b"false", b"null"];
         let found = literals
             .into_iter()
@@ -140,7 +140,11 @@ impl<'a> Cursor<'a> {
     }
 
     /// Takes a colon or comma with the white space around it.
-    pub(super) fn separator(&mut self, byte: u8, expected: &'static str) -> Result<(), Malformed> {
+    pub(super) fn separator(
+        &mut self,
+        byte: u8,
+        expected: &'static str,
+    ) -> Result<(), CanonicalError> {
         self.blank();
         if !self.take(byte) {
             return Err(self.syntax(expected));
@@ -207,30 +211,32 @@ impl<'a> Cursor<'a> {
         self.at += bytes;
     }
 
-    pub(super) fn place(&self) -> Place {
+    pub(super) fn place(&self) -> TextPosition {
         self.place_of(self.at)
     }
 
-    pub(super) fn place_of(&self, at: usize) -> Place {
-        Place::of(self.json.as_bytes(), at)
+    pub(super) fn place_of(&self, at: usize) -> TextPosition {
+        TextPosition::of(self.json.as_bytes(), at)
     }
 
     /// What stands where something else should.
-    pub(super) fn found(&self) -> Found {
+    pub(super) fn found(&self) -> UnexpectedInput {
         let rest = self.json.get(self.at..).unwrap_or_default();
-        rest.chars().next().map_or(Found::End, Found::Character)
+        rest.chars()
+            .next()
+            .map_or(UnexpectedInput::End, UnexpectedInput::Character)
     }
 
-    pub(super) fn syntax(&self, expected: &'static str) -> Malformed {
-        Malformed::Syntax {
+    pub(super) fn syntax(&self, expected: &'static str) -> CanonicalError {
+        CanonicalError::Syntax {
             expected,
             found: self.found(),
             at: self.place(),
         }
     }
 
-    fn no_escape(&self, at: usize) -> Malformed {
-        Malformed::Escape {
+    fn no_escape(&self, at: usize) -> CanonicalError {
+        CanonicalError::Escape {
             at: self.place_of(at),
         }
     }

@@ -9,14 +9,14 @@ const SHOWN_MAX: usize = 200;
 
 /// Where in the text something is wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct TextPosition {
     /// Bytes before it.
     pub byte: usize,
     /// Its line, from 1.
     pub line: usize,
 }
 
-impl Place {
+impl TextPosition {
     /// The place that many bytes into a text.
     pub(super) fn of(text: &[u8], byte: usize) -> Self {
         let before = text.get(..byte).unwrap_or(text);
@@ -27,7 +27,7 @@ impl Place {
     }
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for TextPosition {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "at byte {} (line {})", self.byte, self.line)
     }
@@ -35,14 +35,14 @@ impl fmt::Display for Place {
 
 /// Why a text has no canonical form.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Malformed {
+pub enum CanonicalError {
     /// The outermost value is not an object, or there is none.
     #[error("not a JSON object: {at} is {found}, where `{{` should be")]
     NotAnObject {
         /// What is there instead.
-        found: Found,
+        found: UnexpectedInput,
         /// Where it is.
-        at: Place,
+        at: TextPosition,
     },
     /// Something else should be here.
     #[error("invalid JSON: {at} is {found}, where {expected} should be")]
@@ -50,23 +50,23 @@ pub enum Malformed {
         /// What should be there.
         expected: &'static str,
         /// What is there instead.
-        found: Found,
+        found: UnexpectedInput,
         /// Where it is.
-        at: Place,
+        at: TextPosition,
     },
     /// The object is followed by something.
     #[error("invalid JSON: {at} is {found}, behind the end of the object")]
     Trailing {
         /// What follows.
-        found: Found,
+        found: UnexpectedInput,
         /// Where it is.
-        at: Place,
+        at: TextPosition,
     },
     /// A string has no closing quote.
     #[error("invalid JSON: the string that begins {at} has no closing quote")]
     OpenString {
         /// Where its opening quote is.
-        at: Place,
+        at: TextPosition,
     },
     /// A backslash is followed by something that no escape begins with.
     #[error(
@@ -74,7 +74,7 @@ pub enum Malformed {
     )]
     Escape {
         /// Where the backslash is.
-        at: Place,
+        at: TextPosition,
     },
     /// Half of a surrogate pair stands alone: it is no character and has no UTF-8.
     #[error(
@@ -84,7 +84,7 @@ pub enum Malformed {
         /// The code unit.
         unit: u16,
         /// Where its backslash is.
-        at: Place,
+        at: TextPosition,
     },
     /// A control character stands in a string as it is.
     #[error("invalid JSON: control character {at} in a string; write it as \\u{byte:04x}")]
@@ -92,7 +92,7 @@ pub enum Malformed {
         /// The character.
         byte: u8,
         /// Where it is.
-        at: Place,
+        at: TextPosition,
     },
     /// Not how JSON writes a number.
     #[error(
@@ -102,7 +102,7 @@ pub enum Malformed {
         /// As it is written, shortened.
         number: String,
         /// Where it begins.
-        at: Place,
+        at: TextPosition,
     },
     /// An object has two values for one key.
     #[error(
@@ -114,32 +114,32 @@ pub enum Malformed {
         /// The object, as a JSON Pointer (RFC 6901), shortened; empty for the outermost.
         object: String,
         /// Where the second of the two is.
-        at: Place,
+        at: TextPosition,
     },
     /// Arrays and objects lie deeper than [`DEPTH_MAX`] within each other.
     #[error("the array or object {at} is nested deeper than {DEPTH_MAX}; make it flatter")]
     TooDeep {
         /// Where the first one too deep begins.
-        at: Place,
+        at: TextPosition,
     },
     /// The bytes are not text.
     #[error("not UTF-8 {at}")]
     NotUtf8 {
         /// The first byte that is not.
-        at: Place,
+        at: TextPosition,
     },
 }
 
 /// What stands where something else should.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Found {
+pub enum UnexpectedInput {
     /// A character.
     Character(char),
     /// Nothing: the text ends.
     End,
 }
 
-impl fmt::Display for Found {
+impl fmt::Display for UnexpectedInput {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Character(character) => write!(f, "{character:?}"),

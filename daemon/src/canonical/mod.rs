@@ -18,7 +18,7 @@ mod tests;
 
 use std::ops::Range;
 
-pub use malformed::{Malformed, Place};
+pub use malformed::{CanonicalError, TextPosition};
 pub use order::key_order;
 
 /// The deepest nesting of arrays and objects, the outermost object included.
@@ -58,7 +58,7 @@ impl Canonical {
     /// # Errors
     /// [`Malformed`] says where the text is no JSON object, or one without a canonical form: two
     /// equal keys in one object, half a surrogate pair, nesting beyond [`DEPTH_MAX`].
-    pub fn of(json: &str) -> Result<Self, Malformed> {
+    pub fn of(json: &str) -> Result<Self, CanonicalError> {
         reader::read(json)
     }
 
@@ -66,11 +66,11 @@ impl Canonical {
     ///
     /// # Errors
     /// As [`Canonical::of`], and for bytes that are not UTF-8.
-    pub fn of_bytes(json: &[u8]) -> Result<Self, Malformed> {
+    pub fn of_bytes(json: &[u8]) -> Result<Self, CanonicalError> {
         match str::from_utf8(json) {
             Ok(json) => Self::of(json),
-            Err(error) => Err(Malformed::NotUtf8 {
-                at: Place::of(json, error.valid_up_to()),
+            Err(error) => Err(CanonicalError::NotUtf8 {
+                at: TextPosition::of(json, error.valid_up_to()),
             }),
         }
     }

@@ -65,7 +65,7 @@ impl Member {
 
 /// An object inside the outermost one whose members came in another order.
 #[derive(Debug)]
-pub(super) struct Shuffled {
+pub(super) struct UnsortedObject {
     /// Where the object is in the text.
     pub span: Range<usize>,
     /// How many of the objects inside it are shuffled too.
@@ -76,7 +76,7 @@ pub(super) struct Shuffled {
 
 /// What a reader leaves: a text that is canonical but for the order of members.
 #[derive(Debug)]
-pub(super) struct Unordered {
+pub(super) struct UnsortedText {
     /// The text.
     pub text: String,
     /// Members of the outermost object in their right order.
@@ -84,10 +84,10 @@ pub(super) struct Unordered {
     /// Whether the text has them in that order.
     pub in_order: bool,
     /// The objects to be rewritten, those inside before those around them.
-    pub shuffled: Vec<Shuffled>,
+    pub shuffled: Vec<UnsortedObject>,
 }
 
-impl Unordered {
+impl UnsortedText {
     /// The text in order; it is copied at most once, however deep the objects lie.
     pub(super) fn arrange(mut self) -> Canonical {
         if self.in_order && self.shuffled.is_empty() {
@@ -118,7 +118,7 @@ impl Unordered {
 
     /// Appends a span of the text, the shuffled objects inside it in order. Goes as deep as objects
     /// lie within each other.
-    fn write(&self, span: Range<usize>, shuffled: &[Shuffled], out: &mut String) {
+    fn write(&self, span: Range<usize>, shuffled: &[UnsortedObject], out: &mut String) {
         let first = shuffled.partition_point(|object| object.span.start < span.start);
         let mut rest = shuffled.get(first..).unwrap_or_default();
         let mut at = span.start;

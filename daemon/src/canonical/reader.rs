@@ -4,11 +4,11 @@ use std::cmp::Ordering;
 
 use super::cursor::Cursor;
 use super::malformed::shortened;
-use super::order::{Member, Shuffled, Unordered};
-use super::{Canonical, DEPTH_MAX, Malformed};
+use super::order::{Member, UnsortedObject, UnsortedText};
+use super::{Canonical, CanonicalError, DEPTH_MAX};
 
 /// Reads a JSON object.
-pub(super) fn read(json: &str) -> Result<Canonical, Malformed> {
+pub(super) fn read(json: &str) -> Result<Canonical, CanonicalError> {
     let mut reader = Reader {
         cursor: Cursor::new(json),
         members: Vec::new(),
@@ -17,7 +17,7 @@ pub(super) fn read(json: &str) -> Result<Canonical, Malformed> {
     };
     reader.cursor.blank();
     if reader.cursor.peek() != Some(b'{') {
-        return Err(Malformed::NotAnObject {
+        return Err(CanonicalError::NotAnObject {
             found: reader.cursor.found(),
             at: reader.cursor.place(),
         });
@@ -26,7 +26,7 @@ pub(super) fn read(json: &str) -> Result<Canonical, Malformed> {
     if !in_order {
         reader.sort(0)?;
     }
-    let unordered = Unordered {
+    let unordered = UnsortedText {
         text: reader.cursor.finish()?,
         members: reader.members,
         in_order,
@@ -49,11 +49,11 @@ struct Reader<'a> {
     members: Vec<Member>,
     /// The way to the value being read; as long as the nesting is deep.
     path: Vec<Step>,
-    shuffled: Vec<Shuffled>,
+    shuffled: Vec<UnsortedObject>,
 }
 
 impl Reader<'_> {
-    fn value(&mut self) -> Result<(), Malformed> {
+    fn value(&mut self) -> Result<(), CanonicalError> {
         match self.cursor.peek() {
             Some(b'"') => self.cursor.string(),
             Some(b'{') => self.object(),
@@ -64,7 +64,7 @@ impl Reader<'_> {
     }
 
     /// An object inside another value.
-    fn object(&mut self) -> Result<(), Malformed> {
+    fn object(&mut self) -> Result<(), CanonicalError> {
         self.bounded()?;
         let start = self.cursor.position();
         let (first, shuffled) = (self.members.len(), self.shuffled.len());
@@ -73,7 +73,7 @@ impl Reader<'_> {
         } else {
             self.sort(first)?;
             let members = self.members.split_off(first);
-            self.shuffled.push(Shuffled {
+            self.shuffled.push(UnsortedObject {
                 span: start..self.cursor.position(),
                 inside: self.shuffled.len() - shuffled,
                 members,
@@ -84,7 +84,7 @@ impl Reader<'_> {
 
     /// The members of an object, from its opening brace to behind its closing one. They stay on
     /// [`Reader::members`]; says whether they are in order.
-    fn members(&mut self) -> Result<bool, Malformed> {
+    fn members(&mut self) -> Result<bool, CanonicalError> {
         let first = self.members.len();
         let mut in_order = true;
         self.cursor.pass(1);
@@ -123,7 +123,7 @@ impl Reader<'_> {
     }
 
     /// Whether a key belongs behind the one read before it, if there is one in its object.
-    fn follows(&mut self, first: usize, member: &Member) -> Result<bool, Malformed> {
+    fn follows(&mut self, first: usize, member: &Member) -> Result<bool, CanonicalError> {
         // Keys are compared as they are written.
         self.cursor.flush();
         let Some(before) = self.members.get(first..).and_then(<[Member]>::last) else {
@@ -137,7 +137,7 @@ impl Reader<'_> {
     }
 
     /// Brings the members from `first` on, those of one object, into their order.
-    fn sort(&mut self, first: usize) -> Result<(), Malformed> {
+    fn sort(&mut self, first: usize) -> Result<(), CanonicalError> {
         self.cursor.flush();
         let members = self.members.get_mut(first..).unwrap_or_default();
         members.sort_unstable_by(|a, b| a.order(b, self.cursor.written()));
@@ -152,7 +152,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    fn array(&mut self) -> Result<(), Malformed> {
+    fn array(&mut self) -> Result<(), CanonicalError> {
         self.bounded()?;
         self.cursor.pass(1);
         self.cursor.blank();
@@ -173,17 +173,17 @@ impl Reader<'_> {
     }
 
     /// Refuses an array or object that lies too deep; the outermost object has no step.
-    fn bounded(&self) -> Result<(), Malformed> {
+    fn bounded(&self) -> Result<(), CanonicalError> {
         if self.path.len() < DEPTH_MAX {
             return Ok(());
         }
-        Err(Malformed::TooDeep {
+        Err(CanonicalError::TooDeep {
             at: self.cursor.place(),
         })
     }
 
     /// The member's key is the second of its name in the object being read.
-    fn duplicate(&self, member: &Member) -> Malformed {
+    fn duplicate(&self, member: &Member) -> CanonicalError {
         let mut object = String::new();
         for step in &self.path {
             object.push('/');
@@ -199,7 +199,7 @@ impl Reader<'_> {
                 Step::Index(index) => object += &index.to_string(),
             }
         }
-        Malformed::DuplicateKey {
+        CanonicalError::DuplicateKey {
             key: shortened(&member.unescaped_key(self.cursor.written())),
             object: shortened(&object),
             at: self.cursor.place_of(member.came_at),

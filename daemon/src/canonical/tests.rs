@@ -12,12 +12,12 @@ fn text(json: &str) -> String {
     Canonical::of(json).unwrap().text
 }
 
-fn refused(json: &str) -> Malformed {
+fn refused(json: &str) -> CanonicalError {
     Canonical::of(json).unwrap_err()
 }
 
-fn at(byte: usize) -> Place {
-    Place { byte, line: 1 }
+fn at(byte: usize) -> TextPosition {
+    TextPosition { byte, line: 1 }
 }
 
 #[test]
@@ -97,7 +97,7 @@ fn numbers_stay_as_they_are_written_or_are_refused() {
     ] {
         let number = number.to_owned();
         let json = format!(r#"{{"a": {number} }}"#);
-        assert_eq!(refused(&json), Malformed::Number { number, at: at(6) });
+        assert_eq!(refused(&json), CanonicalError::Number { number, at: at(6) });
     }
 }
 
@@ -145,7 +145,10 @@ fn equal_keys_are_refused_whatever_they_are_written_like() {
     ] {
         let (key, object) = (key.to_owned(), object.to_owned());
         let at = at(byte);
-        assert_eq!(refused(json), Malformed::DuplicateKey { key, object, at });
+        assert_eq!(
+            refused(json),
+            CanonicalError::DuplicateKey { key, object, at }
+        );
     }
     assert_eq!(
         refused("{\"a\":1,\n\"a\":2}").to_string(),
@@ -168,7 +171,10 @@ fn half_surrogates_are_refused() {
         (r"\uD834\u0041", 6, 0xd834),
     ] {
         let malformed = refused(&format!(r#"{{"a":"{string}"}}"#));
-        assert_eq!(malformed, Malformed::LoneSurrogate { unit, at: at(byte) });
+        assert_eq!(
+            malformed,
+            CanonicalError::LoneSurrogate { unit, at: at(byte) }
+        );
     }
 }
 
@@ -253,17 +259,17 @@ fn nesting_ends_at_its_limit() {
     assert_eq!(text(&arrays(DEPTH_MAX - 1)), arrays(DEPTH_MAX - 1));
     assert_eq!(
         refused(&arrays(DEPTH_MAX)),
-        Malformed::TooDeep { at: at(132) }
+        CanonicalError::TooDeep { at: at(132) }
     );
     let sorted = r#"{"a":"#.repeat(DEPTH_MAX) + "1" + &r#","b":0}"#.repeat(DEPTH_MAX);
     assert_eq!(text(&objects(DEPTH_MAX)), sorted);
     assert!(matches!(
         refused(&objects(DEPTH_MAX + 1)),
-        Malformed::TooDeep { .. }
+        CanonicalError::TooDeep { .. }
     ));
     assert!(matches!(
         refused(&arrays(1_000_000)),
-        Malformed::TooDeep { .. }
+        CanonicalError::TooDeep { .. }
     ));
 }
 
@@ -438,7 +444,7 @@ proptest! {
                 prop_assert_eq!(own, other.unwrap());
             }
             // The parser takes the last of two, or finds another fault behind them.
-            Err(Malformed::DuplicateKey { .. }) => {}
+            Err(CanonicalError::DuplicateKey { .. }) => {}
             Err(_) => prop_assert!(other.is_err()),
         }
     }

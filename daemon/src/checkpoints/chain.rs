@@ -5,7 +5,7 @@
 //! against the deepest of them that is not used up, which it is once the deltas against it take as
 //! much as it takes itself. So small changes make long-lived keyframes, large ones short-lived.
 
-use crate::events::checkpoints::{Link, Part};
+use crate::events::checkpoints::{ContextPart, DeltaLink};
 
 /// Deltas on the way to a keyframe, at most.
 pub const DEPTH_MAX: usize = 3;
@@ -18,7 +18,7 @@ const ROOM_BYTES_MIN: u64 = 64;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Plan {
     /// The way from its base to the keyframe.
-    pub base: Vec<Link>,
+    pub base: Vec<DeltaLink>,
     /// What the delta may take, in bytes: about half of what a keyframe would.
     pub room: u64,
     /// Values since the keyframe, the next one included.
@@ -28,13 +28,13 @@ pub struct Plan {
 /// Plans the next value of a key, of so many bytes, given the part that holds its last one; none
 /// when it is to be a keyframe.
 #[must_use]
-pub fn plan(last: &Part, bytes: u64) -> Option<Plan> {
+pub fn plan(last: &ContextPart, bytes: u64) -> Option<Plan> {
     let since = last.since + 1;
     if since >= VERSIONS_MAX {
         return None;
     }
     let depth = |at: usize| last.chain.len() - 1 - at;
-    let is_open = |(at, link): &(usize, &Link)| {
+    let is_open = |(at, link): &(usize, &DeltaLink)| {
         depth(*at) < DEPTH_MAX && link.spent_bytes < link.stored_bytes
     };
     let (at, _) = last.chain.iter().enumerate().find(is_open)?;
@@ -51,7 +51,7 @@ pub fn plan(last: &Part, bytes: u64) -> Option<Plan> {
 
 /// The way from a new delta to its keyframe.
 #[must_use]
-pub fn extend(delta: Link, mut base: Vec<Link>) -> Vec<Link> {
+pub fn extend(delta: DeltaLink, mut base: Vec<DeltaLink>) -> Vec<DeltaLink> {
     if let Some(first) = base.first_mut() {
         first.spent_bytes += delta.stored_bytes;
     }
@@ -67,12 +67,12 @@ mod tests {
     use super::*;
     use crate::log::Hash;
 
-    fn link(number: u64, bytes: u64, stored_bytes: u64) -> Link {
-        Link::to(Hash::of(&number.to_be_bytes()), bytes, stored_bytes)
+    fn link(number: u64, bytes: u64, stored_bytes: u64) -> DeltaLink {
+        DeltaLink::to(Hash::of(&number.to_be_bytes()), bytes, stored_bytes)
     }
 
-    fn part(chain: Vec<Link>, since: u32) -> Part {
-        Part {
+    fn part(chain: Vec<DeltaLink>, since: u32) -> ContextPart {
+        ContextPart {
             key: None,
             chain,
             since,

@@ -5,15 +5,15 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use super::command::{DeleteCheckpoints, Report, empty_body};
+use super::feature::Checkpoints;
 use super::operations::clear_up;
-use super::room::Room;
-use super::{uses, view};
+use super::{object_uses, view};
 use crate::clock::Micros;
 use crate::error::Refusal;
-use crate::events::checkpoints::{Cause, CheckpointKey};
+use crate::events::checkpoints::{CheckpointKey, DeletionCause};
 use crate::log::Actor;
 use crate::operation::{Caller, Context, blocking};
-use crate::sessions::{self, LastAccess};
+use crate::sessions::{self, AccessTimes};
 use crate::store::{Direction, Error, Rows};
 
 const DAY_MICROS: Micros = 24 * 3600 * 1_000_000;
@@ -25,12 +25,12 @@ const BATCH: usize = 100;
 /// # Errors
 /// When the state cannot be read.
 pub async fn start_if_due(cx: &Arc<Context>) -> Result<(), Refusal> {
-    let room = Room::of(cx)?;
+    let room = Checkpoints::of(cx)?;
     let published = cx.read(None).await?;
     let is_due = room
         .limits
         .get()
-        .is_clean_up_due(uses::totals(&published.snapshot)?.bytes);
+        .is_clean_up_due(object_uses::totals(&published.snapshot)?.bytes);
     if !is_due || room.is_cleaning.swap(true, Ordering::AcqRel) {
         return Ok(());
     }
@@ -41,7 +41,7 @@ pub async fn start_if_due(cx: &Arc<Context>) -> Result<(), Refusal> {
             Ok(count) => tracing::info!(count, "checkpoints of untouched sessions were deleted"),
             Err(refusal) => tracing::warn!(%refusal, "checkpoints were not cleaned up"),
         }
-        if let Ok(room) = Room::of(&cx) {
+        if let Ok(room) = Checkpoints::of(&cx) {
             room.is_cleaning.store(false, Ordering::Release);
         }
     }));
@@ -54,13 +54,13 @@ pub async fn start_if_due(cx: &Arc<Context>) -> Result<(), Refusal> {
 /// # Errors
 /// When the state cannot be read or nothing be written.
 pub async fn run(cx: &Arc<Context>, more_bytes: u64) -> Result<u64, Refusal> {
-    let room = Room::of(cx)?;
+    let room = Checkpoints::of(cx)?;
     let shared = Arc::clone(cx);
     let untouched = blocking(move || untouched(&shared)).await?;
     let mut went = 0;
     for (_, session) in untouched {
         let published = cx.read(None).await?;
-        let totals = uses::totals(&published.snapshot)?;
+        let totals = object_uses::totals(&published.snapshot)?;
         let wanted = totals.bytes.saturating_add(more_bytes);
         if !room.limits.get().is_clean_up_due(wanted) {
             break;
@@ -75,12 +75,12 @@ pub async fn run(cx: &Arc<Context>, more_bytes: u64) -> Result<u64, Refusal> {
 
 /// Sessions with checkpoints that nobody has touched for long, longest first.
 fn untouched(cx: &Context) -> Result<Vec<(Micros, String)>, Refusal> {
-    let room = Room::of(cx)?;
+    let room = Checkpoints::of(cx)?;
     let Some(published) = cx.engine.published() else {
         return Ok(Vec::new());
     };
     let rows = &published.snapshot;
-    let access = cx.extensions.get::<LastAccess>();
+    let access = cx.extensions.get::<AccessTimes>();
     let idle = room.limits.get().inactive_days.saturating_mul(DAY_MICROS);
     let before = cx.engine.clock().now().saturating_sub(idle);
     let mut found = Vec::new();
@@ -117,7 +117,7 @@ async fn delete(
     let command = DeleteCheckpoints {
         session: session.to_owned(),
         checkpoints: checkpoints.to_vec(),
-        cause: Cause::Quota,
+        cause: DeletionCause::Quota,
         holders: Vec::new(),
         body: Some(empty_body(cx.engine.clock().random())),
         report: report.clone(),
@@ -131,7 +131,7 @@ async fn delete(
         ..Caller::default()
     };
     let outcome = cx.write(&daemon, None, 0, command).await;
-    if report.told().instead.is_some() {
+    if report.result().instead.is_some() {
         // Named, critical or gone by now.
         return Ok(0);
     }

@@ -6,7 +6,7 @@
 
 use std::borrow::Cow;
 
-use crate::canonical::{Canonical, Malformed, key_order, quoted};
+use crate::canonical::{Canonical, CanonicalError, key_order, quoted};
 
 /// Values from this many bytes on are pieces of their own.
 pub const LARGE_BYTES_MIN: usize = 4096;
@@ -51,7 +51,7 @@ pub fn split(context: &Canonical) -> Vec<Content<'_>> {
 ///
 /// # Errors
 /// [`Malformed`] when the object of small values is none.
-pub fn join(pieces: &[Content<'_>]) -> Result<Canonical, Malformed> {
+pub fn join(pieces: &[Content<'_>]) -> Result<Canonical, CanonicalError> {
     let small = pieces.iter().find(|piece| piece.key.is_none());
     let small = match small {
         Some(piece) => Canonical::of(&piece.text)?,
@@ -83,7 +83,7 @@ pub fn join(pieces: &[Content<'_>]) -> Result<Canonical, Malformed> {
 pub fn keys<'c>(
     large: impl Iterator<Item = &'c str>,
     small: Option<&str>,
-) -> Result<Vec<String>, Malformed> {
+) -> Result<Vec<String>, CanonicalError> {
     let mut keys: Vec<String> = large.map(str::to_owned).collect();
     if let Some(small) = small {
         let small = Canonical::of(small)?;

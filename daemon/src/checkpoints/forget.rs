@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 
 use super::command::{self, Report};
-use super::uses;
+use super::object_uses;
 use super::view::{self, SPACE, critical_keys, key, of_session, of_session_row};
 use crate::log::Hash;
 use crate::store::{Direction, Error, Rows, RowsMut};
@@ -27,9 +27,9 @@ pub fn forget(rows: &mut dyn RowsMut, session: &str) -> Result<(), Error> {
     for (critical, _) in critical_keys(rows, session)? {
         rows.remove(SPACE, &of_session(b'm', session, critical.as_bytes()));
     }
-    uses::release_all(rows, session)?;
+    object_uses::release_all(rows, session)?;
     let had = of_session_row(rows, session)?;
-    uses::count(rows, |count| count.saturating_sub(had.count))?;
+    object_uses::count(rows, |count| count.saturating_sub(had.count))?;
     rows.remove(SPACE, &key(b'l', session.as_bytes()));
     Ok(())
 }
@@ -38,8 +38,8 @@ pub fn forget(rows: &mut dyn RowsMut, session: &str) -> Result<(), Error> {
 ///
 /// # Errors
 /// [`Error`] when a row cannot be read.
-pub fn settle(rows: &mut dyn RowsMut, session: &str) -> Result<(), Error> {
-    uses::settle(rows, session)
+pub fn flush(rows: &mut dyn RowsMut, session: &str) -> Result<(), Error> {
+    object_uses::flush(rows, session)
 }
 
 /// The objects that a session's checkpoints rest on.
@@ -47,7 +47,7 @@ pub fn settle(rows: &mut dyn RowsMut, session: &str) -> Result<(), Error> {
 /// # Errors
 /// [`Error`] when a row cannot be read.
 pub fn objects_of(rows: &dyn Rows, session: &str) -> Result<Vec<Hash>, Error> {
-    uses::of(rows, session)
+    object_uses::of(rows, session)
 }
 
 /// What would go from the disk, in bytes, once each of these sessions needs those objects no more.
@@ -55,7 +55,7 @@ pub fn objects_of(rows: &dyn Rows, session: &str) -> Result<Vec<Hash>, Error> {
 /// # Errors
 /// [`Error`] when a row cannot be read.
 pub fn freed_by(rows: &dyn Rows, no_more: &BTreeMap<&str, BTreeSet<Hash>>) -> Result<u64, Error> {
-    uses::freed_by(rows, no_more)
+    object_uses::freed_by(rows, no_more)
 }
 
 /// Lets those of the objects go that nothing uses any more. The blobs that held them are named by
@@ -64,5 +64,5 @@ pub fn freed_by(rows: &dyn Rows, no_more: &BTreeMap<&str, BTreeSet<Hash>>) -> Re
 /// # Errors
 /// [`Error`] when a row cannot be read.
 pub fn free_objects(rows: &mut dyn RowsMut, objects: &[Hash]) -> Result<(), Error> {
-    command::let_go(rows, objects, &Report::default())
+    command::release(rows, objects, &Report::default())
 }

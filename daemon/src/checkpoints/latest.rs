@@ -1,11 +1,11 @@
 //! What a session's latest checkpoint says under some of its keys, for rooms that tell it on.
 
-use super::operations::Found;
+use super::operations::StoredCheckpoint;
 use super::values::Values;
 use super::view;
 use crate::error::{Code, Refusal};
 use crate::events::checkpoints::{CheckpointEvent, CheckpointKey};
-use crate::log::{Position, Stamped};
+use crate::log::{LoggedEvent, Position};
 use crate::operation::Context;
 use crate::state::State;
 use crate::store::Error;
@@ -34,7 +34,7 @@ pub fn latest(
     session: &str,
     wanted: impl Fn(&str) -> bool,
 ) -> Result<Option<Latest>, Refusal> {
-    let found = match Found::latest(state, session) {
+    let found = match StoredCheckpoint::latest(state, session) {
         Err(refusal) if refusal.code == Code::CheckpointNotFound => return Ok(None),
         found => found?,
     };
@@ -65,7 +65,7 @@ pub fn latest(
 ///
 /// # Errors
 /// When the event does not decode.
-pub fn saved_by(event: &Stamped) -> Result<Option<String>, Error> {
+pub fn saved_by(event: &LoggedEvent) -> Result<Option<String>, Error> {
     Ok(match CheckpointEvent::of(event)? {
         Some(CheckpointEvent::Saved(saved)) => Some(saved.checkpoint.to_string()),
         Some(CheckpointEvent::Deleted(_) | CheckpointEvent::KeyMarked(_)) | None => None,

@@ -6,7 +6,7 @@ use super::limits::Limits;
 use crate::error::Refusal;
 use crate::events;
 use crate::events::checkpoints::CheckpointDescribed;
-use crate::log::{Hash, Stamped};
+use crate::log::{Hash, LoggedEvent};
 use crate::store::Error;
 
 /// Metadata that was checked.
@@ -60,7 +60,7 @@ impl Metadata {
     ///
     /// # Errors
     /// [`Error::Corrupt`] when it was forgotten or does not decode.
-    pub fn of_event(event: &Stamped) -> Result<Self, Error> {
+    pub fn of_event(event: &LoggedEvent) -> Result<Self, Error> {
         Ok(Self::stored(&events::body(event)?))
     }
 
@@ -88,7 +88,12 @@ impl Metadata {
 
     /// What replies show: what was said, with who saved it and what the context is and takes.
     #[must_use]
-    pub fn shown(&self, event: &Stamped, hash: &Hash, stored_bytes: u64) -> Map<String, Value> {
+    pub fn published(
+        &self,
+        event: &LoggedEvent,
+        hash: &Hash,
+        stored_bytes: u64,
+    ) -> Map<String, Value> {
         let mut shown = self.map.clone();
         let agent = event.header.author();
         if !agent.is_empty() && !shown.contains_key("agentId") {

@@ -21,7 +21,7 @@ static UNPACKERS: Mutex<Vec<DCtx<'static>>> = Mutex::new(Vec::new());
 const KEPT_MAX: usize = 2;
 
 /// Lets the kept contexts go: called when the daemon has been idle.
-pub fn let_go() {
+pub fn release() {
     PACKERS
         .lock()
         .unwrap_or_else(PoisonError::into_inner)

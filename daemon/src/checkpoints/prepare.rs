@@ -5,14 +5,14 @@ use std::collections::{BTreeSet, HashSet};
 use std::sync::{Arc, OnceLock};
 
 use super::chain::{self, Plan};
-use super::command::{Packed, Piece};
+use super::command::{ContextPiece, PackedObject};
 use super::contents::{self, Content};
 use super::values::Values;
-use super::{pack, uses};
+use super::{object_uses, pack};
 use crate::canonical::Canonical;
 use crate::error::Refusal;
-use crate::events::checkpoints::{CheckpointSaved, Link, Part};
-use crate::log::objects::{Form, Object, Place};
+use crate::events::checkpoints::{CheckpointSaved, ContextPart, DeltaLink};
+use crate::log::objects::{Object, ObjectForm, ObjectLocation};
 use crate::log::{Hash, objects};
 use crate::store::{Blobs, Error, Rows};
 
@@ -104,7 +104,7 @@ impl Context {
 }
 
 /// Where objects are looked for and put.
-pub struct Packing<'p> {
+pub struct ObjectPacker<'p> {
     /// The state that the save is prepared on.
     pub rows: &'p dyn Rows,
     /// Values in it.
@@ -116,7 +116,7 @@ pub struct Packing<'p> {
     pub is_self_contained: bool,
 }
 
-impl Packing<'_> {
+impl ObjectPacker<'_> {
     /// The pieces of a context, all in memory: those are packed that are not there yet, against what
     /// the previous checkpoint has under the same key, where that is shorter.
     ///
@@ -126,25 +126,28 @@ impl Packing<'_> {
         &self,
         context: &Arc<Context>,
         previous: Option<&CheckpointSaved>,
-    ) -> Result<Vec<Piece>, Error> {
+    ) -> Result<Vec<ContextPiece>, Error> {
         let contents = contents::split(&context.canonical);
-        let lasts: Vec<Last<'_>> = contents
+        let lasts: Vec<PreviousPiece<'_>> = contents
             .iter()
             .map(|content| self.last(content, previous))
             .collect();
-        let is_to_hash = |number: &usize| !matches!(lasts.get(*number), Some(Last::Same(_)));
+        let is_to_hash =
+            |number: &usize| !matches!(lasts.get(*number), Some(PreviousPiece::Same(_)));
         context.hash_beside((0..contents.len()).filter(is_to_hash).collect());
         let mut seen = HashSet::new();
         let mut pieces = Vec::new();
         for (number, (content, last)) in contents.iter().zip(lasts).enumerate() {
             // A value that changed is hardly ever there, so it need not wait for its hash.
             let early = match last {
-                Last::Changed(part) => self.delta(content.text.as_bytes(), part),
-                Last::Same(_) | Last::Unknown(_) => None,
+                PreviousPiece::Changed(part) => self.delta(content.text.as_bytes(), part),
+                PreviousPiece::Same(_) | PreviousPiece::Unknown(_) => None,
             };
             let hash = match last {
-                Last::Same(part) => part.hash(),
-                Last::Changed(_) | Last::Unknown(_) => context.piece_hash(number, content),
+                PreviousPiece::Same(part) => part.hash(),
+                PreviousPiece::Changed(_) | PreviousPiece::Unknown(_) => {
+                    context.piece_hash(number, content)
+                }
             };
             let is_there = !seen.insert(hash)
                 || (!self.is_self_contained && objects::is_kept(self.rows, &hash)?);
@@ -154,8 +157,10 @@ impl Packing<'_> {
                 self.repair(content, hash)
             } else {
                 let delta = match last {
-                    Last::Unknown(Some(part)) => self.delta(content.text.as_bytes(), part),
-                    Last::Same(_) | Last::Changed(_) | Last::Unknown(None) => early,
+                    PreviousPiece::Unknown(Some(part)) => self.delta(content.text.as_bytes(), part),
+                    PreviousPiece::Same(_)
+                    | PreviousPiece::Changed(_)
+                    | PreviousPiece::Unknown(None) => early,
                 };
                 self.fresh(content, hash, delta)
             };
@@ -167,14 +172,14 @@ impl Packing<'_> {
 
     /// Whether the object that a piece would share cannot be read. What is in memory was read or
     /// written lately; anything else is read now, once.
-    fn is_damaged(&self, content: &Content<'_>, hash: &Hash, last: Last<'_>) -> bool {
-        let is_known = matches!(last, Last::Same(_)) || self.values.known(hash).is_some();
+    fn is_damaged(&self, content: &Content<'_>, hash: &Hash, last: PreviousPiece<'_>) -> bool {
+        let is_known = matches!(last, PreviousPiece::Same(_)) || self.values.known(hash).is_some();
         let value = || self.values.get(hash);
         !is_known && !value().is_ok_and(|value| *value == content.text.as_bytes())
     }
 
     /// A piece that is kept whole in place of a damaged object.
-    fn repair(&self, content: &Content<'_>, hash: Hash) -> Piece {
+    fn repair(&self, content: &Content<'_>, hash: Hash) -> ContextPiece {
         let mut piece = self.fresh(content, hash, None);
         if let Some(packed) = &mut piece.packed {
             packed.is_repair = true;
@@ -183,14 +188,18 @@ impl Packing<'_> {
     }
 
     /// What the previous checkpoint has in place of a piece.
-    fn last<'s>(&self, content: &Content<'_>, previous: Option<&'s CheckpointSaved>) -> Last<'s> {
+    fn last<'s>(
+        &self,
+        content: &Content<'_>,
+        previous: Option<&'s CheckpointSaved>,
+    ) -> PreviousPiece<'s> {
         let Some(part) = previous.and_then(|saved| part_of(saved, content.key)) else {
-            return Last::Unknown(None);
+            return PreviousPiece::Unknown(None);
         };
         match self.values.known(&part.hash()) {
-            Some(value) if *value == content.text.as_bytes() => Last::Same(part),
-            Some(_) => Last::Changed(part),
-            None => Last::Unknown(Some(part)),
+            Some(value) if *value == content.text.as_bytes() => PreviousPiece::Same(part),
+            Some(_) => PreviousPiece::Changed(part),
+            None => PreviousPiece::Unknown(Some(part)),
         }
     }
 
@@ -199,14 +208,14 @@ impl Packing<'_> {
         &self,
         content: &Content<'_>,
         hash: Hash,
-        last: Option<&Part>,
-    ) -> Result<Piece, Error> {
+        last: Option<&ContextPart>,
+    ) -> Result<ContextPiece, Error> {
         let (chain, since) = match last {
             Some(last) if last.hash() == hash => (last.chain.clone(), last.since),
             // A value that was there before, or that another key or session has.
-            Some(_) | None => (uses::chain(self.rows, &hash)?.unwrap_or_default(), 0),
+            Some(_) | None => (object_uses::chain(self.rows, &hash)?.unwrap_or_default(), 0),
         };
-        Ok(Piece {
+        Ok(ContextPiece {
             key: content.key.map(str::to_owned),
             hash,
             chain,
@@ -216,28 +225,33 @@ impl Packing<'_> {
     }
 
     /// A piece with an object of its own: a delta where that is worth it, else a keyframe.
-    fn fresh(&self, content: &Content<'_>, hash: Hash, delta: Option<(Vec<u8>, Plan)>) -> Piece {
+    fn fresh(
+        &self,
+        content: &Content<'_>,
+        hash: Hash,
+        delta: Option<(Vec<u8>, Plan)>,
+    ) -> ContextPiece {
         let value = content.text.as_bytes();
         let bytes = value.len() as u64;
         let (form, packed, base, since) = match delta {
             Some((packed, plan)) => {
                 let base = plan.base.first().map(|link| link.hash).unwrap_or_default();
-                (Form::Delta { base }, packed, plan.base, plan.since)
+                (ObjectForm::Delta { base }, packed, plan.base, plan.since)
             }
             None => match pack::pack(value) {
-                Some(packed) => (Form::Whole, packed, Vec::new(), 0),
-                None => (Form::Plain, value.to_vec(), Vec::new(), 0),
+                Some(packed) => (ObjectForm::Whole, packed, Vec::new(), 0),
+                None => (ObjectForm::Plain, value.to_vec(), Vec::new(), 0),
             },
         };
-        let place = Place::Inline(packed);
-        let link = Link::to(hash, bytes, place.bytes());
+        let place = ObjectLocation::Inline(packed);
+        let link = DeltaLink::to(hash, bytes, place.bytes());
         let object = Object { form, bytes, place };
-        Piece {
+        ContextPiece {
             key: content.key.map(str::to_owned),
             hash,
             chain: chain::extend(link, base),
             since,
-            packed: Some(Packed {
+            packed: Some(PackedObject {
                 object,
                 is_repair: false,
                 blob: None,
@@ -249,16 +263,16 @@ impl Packing<'_> {
     ///
     /// # Errors
     /// [`Error`] when a blob cannot be written.
-    pub fn write_blobs(&self, pieces: &mut [Piece]) -> Result<(), Error> {
+    pub fn write_blobs(&self, pieces: &mut [ContextPiece]) -> Result<(), Error> {
         for packed in pieces.iter_mut().filter_map(|piece| piece.packed.as_mut()) {
-            if let Place::Inline(bytes) = &packed.object.place
+            if let ObjectLocation::Inline(bytes) = &packed.object.place
                 && bytes.len() > INLINE_BYTES_MAX
             {
                 let blob = match packed.is_repair {
                     true => self.blobs.replace(bytes)?,
                     false => self.blobs.put(bytes)?,
                 };
-                packed.object.place = Place::Blob(blob.reference());
+                packed.object.place = ObjectLocation::Blob(blob.reference());
                 packed.blob = Some(blob);
             }
         }
@@ -267,7 +281,7 @@ impl Packing<'_> {
 
     /// The value as a delta, where its key has a base and that is worth it. A damaged base is no
     /// reason to refuse a save: the value is kept whole then.
-    fn delta(&self, value: &[u8], last: &Part) -> Option<(Vec<u8>, Plan)> {
+    fn delta(&self, value: &[u8], last: &ContextPart) -> Option<(Vec<u8>, Plan)> {
         if self.is_self_contained {
             return None;
         }
@@ -280,17 +294,17 @@ impl Packing<'_> {
 
 /// What the previous checkpoint has under the key of a piece.
 #[derive(Clone, Copy)]
-enum Last<'s> {
+enum PreviousPiece<'s> {
     /// The same value.
-    Same(&'s Part),
+    Same(&'s ContextPart),
     /// Another one.
-    Changed(&'s Part),
+    Changed(&'s ContextPart),
     /// One that is not in memory to compare with, or none.
-    Unknown(Option<&'s Part>),
+    Unknown(Option<&'s ContextPart>),
 }
 
-impl<'s> Last<'s> {
-    fn part(self) -> Option<&'s Part> {
+impl<'s> PreviousPiece<'s> {
+    fn part(self) -> Option<&'s ContextPart> {
         match self {
             Self::Same(part) | Self::Changed(part) => Some(part),
             Self::Unknown(part) => part,
@@ -298,6 +312,6 @@ impl<'s> Last<'s> {
     }
 }
 
-fn part_of<'s>(saved: &'s CheckpointSaved, key: Option<&str>) -> Option<&'s Part> {
+fn part_of<'s>(saved: &'s CheckpointSaved, key: Option<&str>) -> Option<&'s ContextPart> {
     saved.parts.iter().find(|part| part.key.as_deref() == key)
 }

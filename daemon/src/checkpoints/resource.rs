@@ -6,15 +6,15 @@ use std::sync::Arc;
 use lore::protocol::CheckpointId;
 
 use super::command::not_found;
-use super::operations::Found;
+use super::operations::StoredCheckpoint;
 use super::view;
 use crate::error::Refusal;
 use crate::events::Event;
 use crate::events::checkpoints::{CheckpointEvent, CheckpointKey};
-use crate::log::Stamped;
+use crate::log::LoggedEvent;
 use crate::operation::{Caller, Context, blocking};
-use crate::resource::{Entry, Page, Resource, Touched};
-use crate::sessions::{LastAccess, Wish};
+use crate::resource::{AffectedResources, Entry, Page, Resource};
+use crate::sessions::{AccessTimes, SessionSelector};
 use crate::state::State;
 use crate::store::{Direction, Rows};
 
@@ -38,7 +38,7 @@ impl Resource for Checkpoint {
         _cursor: Option<String>,
     ) -> Result<Page, Refusal> {
         let state = State::live(&cx, None).await?;
-        let wish = Wish::of(&caller, None);
+        let wish = SessionSelector::of(&caller, None);
         // A caller without a session has no checkpoints to be offered.
         let Ok(session) = wish.find(&state, &caller.actor, cx.engine.clock().now()) else {
             return Ok(Page::default());
@@ -55,7 +55,7 @@ impl Resource for Checkpoint {
             })?;
             let mut page = Page::default();
             for row in rows {
-                let found = Found::at(&state.log(), session.clone(), row)?;
+                let found = StoredCheckpoint::at(&state.log(), session.clone(), row)?;
                 page.entries.push(entry(&found)?);
             }
             Ok(page)
@@ -67,8 +67,8 @@ impl Resource for Checkpoint {
         let checkpoint = CheckpointId::new(id)
             .map_err(|error| Refusal::invalid(format!("this is not an address: {error}")))?;
         let state = State::live(&cx, None).await?;
-        let found = Found::of(&state, &checkpoint)?;
-        if let Some(access) = cx.extensions.get::<LastAccess>() {
+        let found = StoredCheckpoint::of(&state, &checkpoint)?;
+        if let Some(access) = cx.extensions.get::<AccessTimes>() {
             access.note(&found.session, cx.engine.clock().now());
         }
         blocking(move || Ok(found.context(&cx, &state)?.text.clone())).await
@@ -83,16 +83,16 @@ impl Resource for Checkpoint {
     }
 
     /// A context never changes, so it is touched once: when it goes.
-    fn touched(_: &Stamped, meta: Option<&Event>) -> Touched {
+    fn touched(_: &LoggedEvent, meta: Option<&Event>) -> AffectedResources {
         let Some(meta) = meta else {
-            return Touched::default();
+            return AffectedResources::default();
         };
         match meta {
-            Event::Checkpoint(CheckpointEvent::Saved(_)) => Touched {
+            Event::Checkpoint(CheckpointEvent::Saved(_)) => AffectedResources {
                 list: true,
-                ..Touched::default()
+                ..AffectedResources::default()
             },
-            Event::Checkpoint(CheckpointEvent::Deleted(deleted)) => Touched {
+            Event::Checkpoint(CheckpointEvent::Deleted(deleted)) => AffectedResources {
                 ids: deleted
                     .gone
                     .iter()
@@ -108,12 +108,12 @@ impl Resource for Checkpoint {
             | Event::Pack(_)
             | Event::Project(_)
             | Event::Document(_)
-            | Event::Forgetting(_) => Touched::default(),
+            | Event::Forgetting(_) => AffectedResources::default(),
         }
     }
 }
 
-fn entry(found: &Found) -> Result<Entry, Refusal> {
+fn entry(found: &StoredCheckpoint) -> Result<Entry, Refusal> {
     let metadata = found.metadata()?;
     let at = crate::clock::format_time(found.event.header.happened_at());
     Ok(Entry {

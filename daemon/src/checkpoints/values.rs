@@ -9,8 +9,8 @@ use super::contents::{self, Content};
 use super::pack;
 use crate::cache::Cache;
 use crate::canonical::Canonical;
-use crate::events::checkpoints::{CheckpointSaved, Part};
-use crate::log::objects::{self, Form, Object, Place};
+use crate::events::checkpoints::{CheckpointSaved, ContextPart};
+use crate::log::objects::{self, Object, ObjectForm, ObjectLocation};
 use crate::log::{Hash, OBJECTS, Position};
 use crate::operation::Context;
 use crate::store::{Blobs, Error, Rows};
@@ -115,20 +115,20 @@ impl<'v> Values<'v> {
             .filter(|_| object.bytes <= VALUE_BYTES_MAX)
             .ok_or_else(|| corrupt(hash, "it claims to be longer than any value"))?;
         let packed = match object.place {
-            Place::Inline(packed) => packed,
-            Place::Blob(blob) => self.blobs.get(&blob)?,
+            ObjectLocation::Inline(packed) => packed,
+            ObjectLocation::Blob(blob) => self.blobs.get(&blob)?,
         };
         let base = match object.form {
-            Form::Plain => return Ok(packed),
-            Form::Whole => None,
-            Form::Delta { base } => Some(self.get_within(&base, links_max, check)?),
+            ObjectForm::Plain => return Ok(packed),
+            ObjectForm::Whole => None,
+            ObjectForm::Delta { base } => Some(self.get_within(&base, links_max, check)?),
         };
         let base = base.as_ref().map(|base| base.as_slice());
         pack::unpack(&packed, length, base).map_err(|reason| corrupt(hash, &reason))
     }
 
     /// The canonical text of a part.
-    fn text(&self, part: &Part, check: Check) -> Result<String, Error> {
+    fn text(&self, part: &ContextPart, check: Check) -> Result<String, Error> {
         let hash = part.hash();
         let value = self.get_within(&hash, CHAIN_MAX, check)?;
         String::from_utf8(Arc::unwrap_or_clone(value)).map_err(|_| corrupt(&hash, "it is not text"))

@@ -18,15 +18,15 @@
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
-use super::uses;
+use super::object_uses;
 use crate::events::checkpoints::{
-    CheckpointEvent, CheckpointKey, CheckpointSaved, CheckpointsDeleted, HeldBy, KeyMarked,
+    CheckpointEvent, CheckpointKey, CheckpointSaved, CheckpointsDeleted, KeyMarked, MarkHolder,
 };
-use crate::log::{Hash, Position, RecordKey, Stamped};
-use crate::store::{Direction, Error, Rows, RowsMut, Space, after_prefix};
+use crate::log::{Hash, LoggedEvent, Position, RecordKey};
+use crate::store::{Direction, Error, Keyspace, Rows, RowsMut, after_prefix};
 
 /// The rows of this view, version 2.
-pub const SPACE: Space = Space::new("checkpoints.2");
+pub const SPACE: Keyspace = Keyspace::new("checkpoints.2");
 
 /// A checkpoint as the view keeps it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -150,7 +150,7 @@ pub(super) fn damaged(key: &[u8]) -> Error {
 /// [`Error`] when a row cannot be read.
 pub fn apply(
     rows: &mut dyn RowsMut,
-    event: &Stamped,
+    event: &LoggedEvent,
     checkpoint: &CheckpointEvent,
     record: RecordKey,
 ) -> Result<(), Error> {
@@ -190,13 +190,13 @@ fn apply_saved(
         put_holder(rows, session, critical, position);
     }
     for part in &saved.parts {
-        uses::take(rows, &part.chain, session, position)?;
+        object_uses::take(rows, &part.chain, session, position)?;
     }
     let mut of = of_session_row(rows, session)?;
     of.latest = position;
     of.count += 1;
     rows.put(SPACE, &key(b'l', session.as_bytes()), &of.encode());
-    uses::count(rows, |count| count.saturating_add(1))
+    object_uses::count(rows, |count| count.saturating_add(1))
 }
 
 fn apply_deleted(
@@ -212,14 +212,14 @@ fn apply_deleted(
         let at = position.0.to_be_bytes();
         rows.remove(SPACE, &of_session(b's', session, &at));
         for object in &gone.objects {
-            uses::release(rows, &Hash(object.into_array()), session)?;
+            object_uses::release(rows, &Hash(object.into_array()), session)?;
         }
         let latest = newest(rows, session, None)?.map_or(Position(0), |row| row.position);
         let mut of = of_session_row(rows, session)?;
         of.latest = latest;
         of.count = of.count.saturating_sub(1);
         rows.put(SPACE, &key(b'l', session.as_bytes()), &of.encode());
-        uses::count(rows, |count| count.saturating_sub(1))?;
+        object_uses::count(rows, |count| count.saturating_sub(1))?;
         for (critical, holder) in critical_keys(rows, session)? {
             if holder == position {
                 put_holder(rows, session, &critical, Position(0));
@@ -247,8 +247,8 @@ fn apply_marked(rows: &mut dyn RowsMut, session: &str, marked: &KeyMarked) -> Re
     } else {
         let holder = match marked.held_by {
             None => of_session_row(rows, session)?.latest,
-            Some(HeldBy::Nobody) => Position(0),
-            Some(HeldBy::Checkpoint(checkpoint)) => {
+            Some(MarkHolder::Nobody) => Position(0),
+            Some(MarkHolder::Checkpoint(checkpoint)) => {
                 let place = place_of(rows, &checkpoint)?;
                 let own = place.filter(|(of, _)| of == session);
                 own.map_or(Position(0), |(_, position)| position)
@@ -407,13 +407,13 @@ pub fn critical_keys(rows: &dyn Rows, session: &str) -> Result<Vec<(String, Posi
 }
 
 /// What [`sessions`] calls for each; `Break` ends it.
-pub type VisitSession<'v> = &'v mut dyn FnMut(&str, SessionRow) -> Result<ControlFlow<()>, Error>;
+pub type SessionVisitor<'v> = &'v mut dyn FnMut(&str, SessionRow) -> Result<ControlFlow<()>, Error>;
 
 /// Every session that has checkpoints, with what it has of them; `Break` ends it.
 ///
 /// # Errors
 /// [`Error`] when the rows cannot be read, or what `visit` returned.
-pub fn sessions(rows: &dyn Rows, visit: VisitSession<'_>) -> Result<(), Error> {
+pub fn sessions(rows: &dyn Rows, visit: SessionVisitor<'_>) -> Result<(), Error> {
     let high = after_prefix(b"l");
     rows.scan(SPACE, b"l", &high, Direction::Forward, &mut |key, value| {
         let name = key.get(1..).and_then(|name| std::str::from_utf8(name).ok());

@@ -3,7 +3,7 @@
 use serde::Deserialize;
 
 use super::Error;
-use super::setting::{Acts, Setting, Takes};
+use super::setting::{EffectTime, Setting, ValueType};
 use crate::service::access::{Access, group, user};
 
 /// The table as written.
@@ -23,23 +23,23 @@ impl AccessTable {
             sentence: "Users that may connect besides the user who runs the daemon, as names or numeric ids. With a \
                 per-user daemon they share its memory. With the system-wide daemon each user has a separate \
                 memory, and an empty list allows every user.",
-            takes: Takes::Texts,
-            acts: Acts::NextConnection,
+            takes: ValueType::Texts,
+            acts: EffectTime::NextConnection,
             default: |_| Some("[]".to_owned()),
         },
         Setting {
             key: "access.allow_groups",
             sentence: "Groups whose members may connect, as names or numeric ids.",
-            takes: Takes::Texts,
-            acts: Acts::NextConnection,
+            takes: ValueType::Texts,
+            acts: EffectTime::NextConnection,
             default: |_| Some("[]".to_owned()),
         },
         Setting {
             key: "access.socket_mode",
             sentence: "Permission bits of the socket, in octal. Other users need `0660` or `0666`, and access to the \
                 socket's folder. The mode of a service manager's socket is set by the manager.",
-            takes: Takes::Text,
-            acts: Acts::NextStart,
+            takes: ValueType::Text,
+            acts: EffectTime::NextStart,
             default: |config| Some(format!("\"{:04o}\"", config.access.socket_mode)),
         },
     ];

@@ -5,7 +5,7 @@ use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 use serde::Deserialize;
 
 use super::Error;
-use super::setting::{Setting, Takes};
+use super::setting::{Setting, ValueType};
 
 /// The settings of MCP over HTTP.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -29,13 +29,13 @@ impl HttpTable {
     pub const SETTINGS: &[Setting] = &[
         Setting::of_own(
             "http.listen",
-            Takes::Text,
+            ValueType::Text,
             "Address for MCP over HTTP: `127.0.0.1` or `[::1]` with a port, such as `127.0.0.1:7433`. Not \
                 served when absent. Each request needs the token from the file http.token in the data folder.",
         ),
         Setting::of_own(
             "http.origins",
-            Takes::Texts,
+            ValueType::Texts,
             "Origins of web pages that may call, such as `http://localhost:5173`. None when absent.",
         ),
     ];

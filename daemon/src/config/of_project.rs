@@ -6,17 +6,21 @@ use std::path::Path;
 
 use toml::Value;
 
-use super::shown::InForce;
-use super::{Config, Given, Origin};
-use crate::projects::{Place, marker_lines, marker_path};
+use super::effective::EffectiveValue;
+use super::{Config, RawValue, ValueSource};
+use crate::projects::{ProjectLocation, marker_lines, marker_path};
 
 /// The four things that can be said of a project, as of now, and why `.lore.toml` is not in force if it is
 /// there and broken. Nothing when there is no such directory. Reads the file system.
 ///
 /// Whether another folder has the id already, only a daemon knows.
 #[must_use]
-pub fn of_project(given: &Given, config: &Config, dir: &Path) -> (Vec<InForce>, Option<String>) {
-    let Some(place) = Place::of(dir, &config.projects.configured) else {
+pub fn of_project(
+    given: &RawValue,
+    config: &Config,
+    dir: &Path,
+) -> (Vec<EffectiveValue>, Option<String>) {
+    let Some(place) = ProjectLocation::of(dir, &config.projects.configured) else {
         return (Vec::new(), None);
     };
     let own = said_of(given, &place);
@@ -26,7 +30,7 @@ pub fn of_project(given: &Given, config: &Config, dir: &Path) -> (Vec<InForce>, 
     };
     let of_marker = |name: &str| {
         let line = *marker.get(name)?;
-        Some(Origin::File(marker_path(&place.root), line))
+        Some(ValueSource::File(marker_path(&place.root), line))
     };
     let text = |text: &str| Value::from(text).to_string();
     let values = [
@@ -39,12 +43,12 @@ pub fn of_project(given: &Given, config: &Config, dir: &Path) -> (Vec<InForce>, 
         ),
     ];
     let in_force = values.map(|(name, value)| {
-        let mut origins: Vec<Origin> = own.get(name).cloned().into_iter().collect();
+        let mut origins: Vec<ValueSource> = own.get(name).cloned().into_iter().collect();
         // Patterns of both leave files out; of the rest one goes before the other.
         if name == "exclude" || origins.is_empty() {
             origins.extend(of_marker(name));
         }
-        InForce {
+        EffectiveValue {
             key: format!("project.{name}"),
             value,
             origins,
@@ -54,7 +58,7 @@ pub fn of_project(given: &Given, config: &Config, dir: &Path) -> (Vec<InForce>, 
 }
 
 /// Where the settings say what of the project, by the names of the keys.
-fn said_of(given: &Given, place: &Place) -> BTreeMap<String, Origin> {
+fn said_of(given: &RawValue, place: &ProjectLocation) -> BTreeMap<String, ValueSource> {
     let mut said = BTreeMap::new();
     for (keys, origin) in &given.origins {
         let [projects, at, path, name] = keys.as_slice() else {

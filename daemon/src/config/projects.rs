@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 
 use super::sections::MIB;
-use super::setting::{Acts, Setting, Takes};
+use super::setting::{EffectTime, Setting, ValueType};
 use super::{Error, set};
 use crate::projects::{Configured, Marker, Settings};
 
@@ -27,56 +27,56 @@ impl ProjectsTable {
         Setting {
             key: "projects.content_bytes_max",
             sentence: "Maximum size of a context file, in bytes.",
-            takes: Takes::Whole {
+            takes: ValueType::Whole {
                 least: 1024,
                 most: 64 * MIB,
             },
-            acts: Acts::NextStart,
+            acts: EffectTime::NextStart,
             default: |config| Some(config.projects.limits.content_bytes_max.to_string()),
         },
         Setting {
             key: "projects.attempts_max",
             sentence: "Number of invalid updates in a row that receive correction guidance.",
-            takes: Takes::Whole {
+            takes: ValueType::Whole {
                 least: 1,
                 most: 1_000_000_000,
             },
-            acts: Acts::NextStart,
+            acts: EffectTime::NextStart,
             default: |config| Some(config.projects.limits.attempts_max.to_string()),
         },
         Setting {
             key: "projects.attempts_kept_ms",
             sentence: "How long attempts are counted, in milliseconds.",
-            takes: Takes::Whole {
+            takes: ValueType::Whole {
                 least: 1000,
                 most: 31_536_000_000,
             },
-            acts: Acts::NextStart,
+            acts: EffectTime::NextStart,
             default: |config| Some(config.projects.limits.attempts_kept_ms.to_string()),
         },
         Setting::of_own(
             "projects.templates",
-            Takes::Path,
+            ValueType::Path,
             "Folder of templates for all projects. Defaults to `templates` next to this file.",
         ),
         Setting::of_own(
             "projects.at.PATH.id",
-            Takes::Text,
+            ValueType::Text,
             "Id of the project with the root PATH. Replaces the id that is derived from the path.",
         ),
         Setting::of_own(
             "projects.at.PATH.name",
-            Takes::Text,
+            ValueType::Text,
             "Display name of the project.",
         ),
         Setting::of_own(
             "projects.at.PATH.templates",
-            Takes::Text,
+            ValueType::Text,
             "Folder of the project's templates, relative to its root.",
         ),
         Setting::of_own(
             "projects.at.PATH.exclude",
-            Takes::Texts,
+            ValueType::Texts,
             "Files and folders that are never read, as `.gitignore` patterns.",
         ),
     ];

@@ -6,7 +6,7 @@ use lored_redact::{OwnRule, Rules, Settings};
 use serde::Deserialize;
 
 use super::Error;
-use super::setting::{Acts, Setting, Takes};
+use super::setting::{EffectTime, Setting, ValueType};
 
 /// The table as written.
 #[derive(Debug, Default, Deserialize)]
@@ -34,39 +34,39 @@ impl RedactionTable {
         Setting {
             key: "redaction.enabled",
             sentence: "Whether secrets are redacted from incoming data.",
-            takes: Takes::Flag,
-            acts: Acts::AtOnce,
+            takes: ValueType::Flag,
+            acts: EffectTime::AtOnce,
             default: |config| Some(config.redaction.enabled.to_string()),
         },
         Setting {
             key: "redaction.off",
             sentence: "Kinds that are not redacted; docs/redaction.md lists all kinds.",
-            takes: Takes::Texts,
-            acts: Acts::AtOnce,
+            takes: ValueType::Texts,
+            acts: EffectTime::AtOnce,
             default: |_| Some("[]".to_owned()),
         },
         Setting {
             key: "redaction.allow",
             sentence: "Values that are never redacted: literal values, or patterns between slashes.",
-            takes: Takes::Texts,
-            acts: Acts::AtOnce,
+            takes: ValueType::Texts,
+            acts: EffectTime::AtOnce,
             default: |_| Some("[]".to_owned()),
         },
         Setting::of_own(
             "redaction.rules.NAME.pattern",
-            Takes::Text,
+            ValueType::Text,
             "A custom pattern. Matches are replaced by `[redacted:NAME]`.",
         )
         .at_once(),
         Setting::of_own(
             "redaction.rules.NAME.group",
-            Takes::Whole { least: 0, most: 64 },
+            ValueType::Whole { least: 0, most: 64 },
             "The capture group that is redacted. The whole match when absent.",
         )
         .at_once(),
         Setting::of_own(
             "redaction.rules.NAME.keywords",
-            Takes::Texts,
+            ValueType::Texts,
             "Keywords: the pattern is tried only on texts that contain one of them. Always tried when absent.",
         )
         .at_once(),

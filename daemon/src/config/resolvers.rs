@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use super::setting::{Setting, Takes};
+use super::setting::{Setting, ValueType};
 use super::{Error, set};
 use crate::upstream::{Program, Question, Server, Settings, check_url};
 
@@ -45,32 +45,32 @@ impl ResolverTable {
     pub const SETTINGS: &[Setting] = &[
         Setting::of_own(
             "resolvers.NAME.command",
-            Takes::Texts,
+            ValueType::Texts,
             "Program with arguments that serves MCP on standard input and output.",
         ),
         Setting::of_own(
             "resolvers.NAME.url",
-            Takes::Text,
+            ValueType::Text,
             "URL of a server that speaks MCP over HTTP, instead of `command`.",
         ),
         Setting::of_own(
             "resolvers.NAME.env",
-            Takes::Secrets,
+            ValueType::Secrets,
             "Environment variables of the program, in addition to those of the daemon.",
         ),
         Setting::of_own(
             "resolvers.NAME.kinds.KIND.tool",
-            Takes::Text,
+            ValueType::Text,
             "Tool that is called for names of this kind.",
         ),
         Setting::of_own(
             "resolvers.NAME.kinds.KIND.arguments",
-            Takes::Table,
+            ValueType::Table,
             "Arguments of the tool; `{name}` stands for the name.",
         ),
         Setting::of_own(
             "resolvers.NAME.timeout_ms",
-            Takes::Whole {
+            ValueType::Whole {
                 least: 1,
                 most: 600_000,
             },
@@ -78,7 +78,7 @@ impl ResolverTable {
         ),
         Setting::of_own(
             "resolvers.NAME.start_ms",
-            Takes::Whole {
+            ValueType::Whole {
                 least: 1,
                 most: 600_000,
             },
@@ -86,7 +86,7 @@ impl ResolverTable {
         ),
         Setting::of_own(
             "resolvers.NAME.concurrent_max",
-            Takes::Whole {
+            ValueType::Whole {
                 least: 1,
                 most: 256,
             },
@@ -94,7 +94,7 @@ impl ResolverTable {
         ),
         Setting::of_own(
             "resolvers.NAME.failures_max",
-            Takes::Whole {
+            ValueType::Whole {
                 least: 1,
                 most: 1000,
             },
@@ -102,7 +102,7 @@ impl ResolverTable {
         ),
         Setting::of_own(
             "resolvers.NAME.pause_ms",
-            Takes::Whole {
+            ValueType::Whole {
                 least: 1,
                 most: 86_400_000,
             },
@@ -110,7 +110,7 @@ impl ResolverTable {
         ),
         Setting::of_own(
             "resolvers.NAME.cache_ms",
-            Takes::Whole {
+            ValueType::Whole {
                 least: 0,
                 most: 31_536_000_000,
             },
@@ -118,7 +118,7 @@ impl ResolverTable {
         ),
         Setting::of_own(
             "resolvers.NAME.idle_ms",
-            Takes::Whole {
+            ValueType::Whole {
                 least: 1000,
                 most: 86_400_000,
             },
@@ -126,7 +126,7 @@ impl ResolverTable {
         ),
         Setting::of_own(
             "resolvers.NAME.auto",
-            Takes::Flag,
+            ValueType::Flag,
             "Whether names are resolved automatically, or only on request.",
         ),
     ];

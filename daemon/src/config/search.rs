@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use lored_models::Settings;
 use serde::Deserialize;
 
-use super::setting::{Acts, Setting, Takes};
+use super::setting::{EffectTime, Setting, ValueType};
 use super::{Error, set};
 
 /// The table as written.
@@ -23,23 +23,23 @@ impl SearchTable {
         Setting {
             key: "search.second_tier",
             sentence: "Whether a second, slower model embeds texts while the daemon is idle.",
-            takes: Takes::Flag,
-            acts: Acts::NextStart,
+            takes: ValueType::Flag,
+            acts: EffectTime::NextStart,
             default: |config| Some(config.search.second_tier.to_string()),
         },
         Setting {
             key: "search.second_tier_chunks_max",
             sentence: "Maximum number of chunks that the second model embeds.",
-            takes: Takes::Whole {
+            takes: ValueType::Whole {
                 least: 0,
                 most: 10_000_000,
             },
-            acts: Acts::NextStart,
+            acts: EffectTime::NextStart,
             default: |config| Some(config.search.second_tier_chunks_max.to_string()),
         },
         Setting::of_own(
             "search.models",
-            Takes::Path,
+            ValueType::Path,
             "Additional folder of models, besides the built-in and added ones.",
         ),
     ];

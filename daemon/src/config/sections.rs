@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
-use super::setting::{Acts, Setting, Takes};
+use super::setting::{EffectTime, Setting, ValueType};
 use super::{
     Config, Durability, Error, access, http, log, projects, redaction, resolvers, search, service,
     set,
@@ -40,16 +40,16 @@ const TOP: &[Setting] = &[
         key: "durability",
         sentence: "When a write returns: `sync` waits for the disk; `relaxed` waits for the operating system \
             only, so a power cut may lose the last second.",
-        takes: Takes::OneOf(&["sync", "relaxed"]),
-        acts: Acts::NextStart,
+        takes: ValueType::OneOf(&["sync", "relaxed"]),
+        acts: EffectTime::NextStart,
         default: |_| Some("\"sync\"".to_owned()),
     },
     Setting {
         key: "log",
         sentence: "The log filter for standard error: a level (error, warn, info, debug, trace), or levels per \
             module, such as `info,lored::engine=debug`. The variable RUST_LOG overrides it.",
-        takes: Takes::Text,
-        acts: Acts::AtOnce,
+        takes: ValueType::Text,
+        acts: EffectTime::AtOnce,
         default: |config| Some(format!("{:?}", config.log)),
     },
 ];
@@ -120,10 +120,10 @@ pub(super) const MIB: u64 = 1 << 20;
 /// When a change takes effect: the default of the section, or the value given for the setting.
 macro_rules! acts {
     ($section:ident) => {
-        Acts::$section
+        EffectTime::$section
     };
     ($section:ident, $own:ident) => {
-        Acts::$own
+        EffectTime::$own
     };
 }
 
@@ -144,7 +144,7 @@ macro_rules! section {
             const SETTINGS: &[Setting] = &[$(Setting {
                 key: concat!($section, ".", stringify!($key)),
                 sentence: concat!($($sentence),+),
-                takes: Takes::Whole { least: $least, most: $most },
+                takes: ValueType::Whole { least: $least, most: $most },
                 acts: acts!($acts $(, $own)?),
                 default: |config| Some(config.$first$(.$more)*.to_string()),
             }),*];
@@ -287,12 +287,12 @@ impl PacksTable {
         key: "packs.prune_automatically",
         sentence: "Whether a session is pruned automatically once its messages exceed the token limit of the \
             strategy.",
-        takes: Takes::Flag,
-        acts: Acts::NextStart,
+        takes: ValueType::Flag,
+        acts: EffectTime::NextStart,
         default: |config| Some(config.packs.prune_automatically.to_string()),
     }];
 
-    fn apply(&self, room: &mut packs::Room) {
+    fn apply(&self, room: &mut packs::PackSettings) {
         room.prune_automatically = self.prune_automatically;
     }
 }
@@ -336,13 +336,13 @@ impl LayersTable {
         Setting {
             key,
             sentence,
-            takes: Takes::Texts,
-            acts: Acts::AtOnce,
+            takes: ValueType::Texts,
+            acts: EffectTime::AtOnce,
             default,
         }
     }
 
-    fn apply(self, words: &mut checkpoints::Words) -> Result<(), Error> {
+    fn apply(self, words: &mut checkpoints::LayerWords) -> Result<(), Error> {
         let lists = [
             (self.critical, &mut words.critical, "layers.critical"),
             (self.important, &mut words.important, "layers.important"),

@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use super::setting::{Acts, Setting, Takes};
+use super::setting::{EffectTime, Setting, ValueType};
 
 /// The settings of the daemon process.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,8 +30,8 @@ impl ServiceTable {
         key: "service.confine",
         sentence: "Whether the daemon runs in a sandbox in which the kernel denies what it does not need, above all \
             writes outside its own folders.",
-        takes: Takes::Flag,
-        acts: Acts::NextStart,
+        takes: ValueType::Flag,
+        acts: EffectTime::NextStart,
         default: |config| Some(config.service.confine.to_string()),
     }];
 

@@ -11,16 +11,16 @@ pub struct Setting {
     /// What it does, with its unit; a sentence.
     pub sentence: &'static str,
     /// What it takes.
-    pub takes: Takes,
+    pub takes: ValueType,
     /// When a changed value acts.
-    pub acts: Acts,
+    pub acts: EffectTime,
     /// Its default, as the file would say it; `None` where there is none.
     pub default: fn(&Config) -> Option<String>,
 }
 
 /// What a setting takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Takes {
+pub enum ValueType {
     /// A whole number in this range.
     Whole {
         /// The least.
@@ -46,7 +46,7 @@ pub enum Takes {
 
 /// When a changed value acts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Acts {
+pub enum EffectTime {
     /// Once the file is read again.
     AtOnce,
     /// For connections made after the file was read again.
@@ -55,10 +55,10 @@ pub enum Acts {
     NextStart,
 }
 
-impl Acts {
+impl EffectTime {
     /// For people.
     #[must_use]
-    pub const fn told(self) -> &'static str {
+    pub const fn describe(self) -> &'static str {
         match self {
             Self::AtOnce => "at once",
             Self::NextConnection => "for new connections",
@@ -67,10 +67,10 @@ impl Acts {
     }
 }
 
-impl Takes {
+impl ValueType {
     /// For people: what is wanted.
     #[must_use]
-    pub fn told(self) -> String {
+    pub fn describe(self) -> String {
         match self {
             Self::Whole { least, most } if most == u64::MAX => {
                 format!("a whole number, at least {least}")
@@ -93,12 +93,12 @@ impl Takes {
 impl Setting {
     /// A setting without a default that acts at the next start: part of something of the user's own.
     #[must_use]
-    pub const fn of_own(key: &'static str, takes: Takes, sentence: &'static str) -> Self {
+    pub const fn of_own(key: &'static str, takes: ValueType, sentence: &'static str) -> Self {
         Self {
             key,
             sentence,
             takes,
-            acts: Acts::NextStart,
+            acts: EffectTime::NextStart,
             default: |_| None,
         }
     }
@@ -106,7 +106,7 @@ impl Setting {
     /// The same, acting at once.
     #[must_use]
     pub const fn at_once(mut self) -> Self {
-        self.acts = Acts::AtOnce;
+        self.acts = EffectTime::AtOnce;
         self
     }
 
@@ -115,7 +115,7 @@ impl Setting {
     #[must_use]
     pub fn variable(&self) -> Option<String> {
         let of_own = self.key.split('.').any(is_name_of_own);
-        let is_table = matches!(self.takes, Takes::Secrets | Takes::Table);
+        let is_table = matches!(self.takes, ValueType::Secrets | ValueType::Table);
         (!of_own && !is_table)
             .then(|| format!("LORE_{}", self.key.replace('.', "_").to_uppercase()))
     }

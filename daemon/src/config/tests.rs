@@ -17,18 +17,20 @@ fn every_key_is_taken() {
         let key = setting.key;
         let (table, name) = key.rsplit_once('.').unwrap_or(("", key));
         let value = match (setting.takes, key) {
-            (Takes::OneOf(names), _) => format!("{:?}", names.last().unwrap()),
-            (Takes::Text, "log") => "\"debug\"".to_owned(),
-            (Takes::Text, "access.socket_mode") => "\"0660\"".to_owned(),
-            (Takes::Text, "http.listen") => "\"127.0.0.1:7433\"".to_owned(),
-            (Takes::Text, other) => panic!("what `{other}` takes is not known here"),
-            (Takes::Flag, _) => "true".to_owned(),
-            (Takes::Path, _) => "\"/folder\"".to_owned(),
-            (Takes::Texts, key) if key.starts_with("access.") => "[\"1001\"]".to_owned(),
-            (Takes::Texts, "http.origins") => "[\"http://localhost:5173\"]".to_owned(),
-            (Takes::Texts, _) => "[\"brief\"]".to_owned(),
-            (Takes::Whole { .. }, _) => "67108864".to_owned(),
-            (Takes::Secrets | Takes::Table, other) => panic!("`{other}` is of somebody's own"),
+            (ValueType::OneOf(names), _) => format!("{:?}", names.last().unwrap()),
+            (ValueType::Text, "log") => "\"debug\"".to_owned(),
+            (ValueType::Text, "access.socket_mode") => "\"0660\"".to_owned(),
+            (ValueType::Text, "http.listen") => "\"127.0.0.1:7433\"".to_owned(),
+            (ValueType::Text, other) => panic!("what `{other}` takes is not known here"),
+            (ValueType::Flag, _) => "true".to_owned(),
+            (ValueType::Path, _) => "\"/folder\"".to_owned(),
+            (ValueType::Texts, key) if key.starts_with("access.") => "[\"1001\"]".to_owned(),
+            (ValueType::Texts, "http.origins") => "[\"http://localhost:5173\"]".to_owned(),
+            (ValueType::Texts, _) => "[\"brief\"]".to_owned(),
+            (ValueType::Whole { .. }, _) => "67108864".to_owned(),
+            (ValueType::Secrets | ValueType::Table, other) => {
+                panic!("`{other}` is of somebody's own")
+            }
         };
         let text = match table {
             "" => format!("{name} = {value}"),
@@ -53,7 +55,10 @@ fn every_key_is_taken() {
 fn words_can_be_chosen() {
     let config = parse("[layers]\ncritical = [\"brief\"]").unwrap();
     assert_eq!(config.words.critical, ["brief"]);
-    assert_eq!(config.words.useful, checkpoints::Words::default().useful);
+    assert_eq!(
+        config.words.useful,
+        checkpoints::LayerWords::default().useful
+    );
     for wrong in ["Brief", "", "two words", "a1"] {
         let refused = parse(&format!("[layers]\nuseful = [\"{wrong}\"]")).unwrap_err();
         assert!(refused.to_string().contains("layers.useful"), "{refused}");
@@ -116,7 +121,7 @@ fn what_is_wrong_is_said_with_its_place() {
 fn variables_win() {
     let path = Path::new("config.toml");
     let with = |variables: &[(&str, &str)]| {
-        let mut given = Given::of_text(
+        let mut given = RawValue::of_text(
             "[limits]\nshutdown_timeout_ms = 7\nconnections_max = 9",
             path,
         )?;
@@ -124,7 +129,7 @@ fn variables_win() {
         given.put_over(variables.iter().map(owned))?;
         let origin = |key: &str| {
             let keys: Vec<String> = key.split('.').map(str::to_owned).collect();
-            given.origins.get(&keys).map(Origin::to_string)
+            given.origins.get(&keys).map(ValueSource::to_string)
         };
         let origins = ["limits.shutdown_timeout_ms", "limits.connections_max"].map(origin);
         Config::of(given, path).map(|config| (config, origins))
@@ -176,9 +181,9 @@ fn variables_win() {
 /// shown as in force gives the same settings again.
 #[test]
 fn the_default_file_says_the_defaults() {
-    let file = shown::default_file();
+    let file = effective::default_file();
     let path = Path::new("config.toml");
-    assert!(Given::of_text(&file, path).unwrap().origins.is_empty());
+    assert!(RawValue::of_text(&file, path).unwrap().origins.is_empty());
     let set: String = file
         .lines()
         .filter_map(|line| line.strip_prefix("# "))
@@ -186,13 +191,13 @@ fn the_default_file_says_the_defaults() {
         .filter(|line| !line.contains('…'))
         .map(|line| format!("{line}\n"))
         .collect();
-    let given = Given::of_text(&set, path).unwrap();
+    let given = RawValue::of_text(&set, path).unwrap();
     let with_default = |setting: &&Setting| (setting.default)(&Config::new()).is_some();
     assert_eq!(
         given.origins.len(),
         settings().iter().filter(with_default).count()
     );
-    let again = Given::of_text(&lines_of(&given, false), path).unwrap();
+    let again = RawValue::of_text(&lines_of(&given, false), path).unwrap();
     assert_eq!(lines_of(&again, false), lines_of(&given, false));
     let config = format!("{:?}", Config::of(given, path).unwrap());
     assert_eq!(config, format!("{:?}", Config::new()));
@@ -201,7 +206,7 @@ fn the_default_file_says_the_defaults() {
 /// Also lines without a default name their settings, below the section that they stand in.
 #[test]
 fn every_line_of_the_default_file_is_a_setting() {
-    let file = shown::default_file();
+    let file = effective::default_file();
     let set: String = file
         .lines()
         .filter_map(|line| line.strip_prefix("# "))
@@ -235,11 +240,11 @@ fn filters_of_the_log_have_no_patterns() {
 fn secrets_are_hidden() {
     let text =
         "[resolvers.netbox]\ncommand = [\"n\"]\nenv = {TOKEN = \"hush\"}\nkinds.site.tool = \"t\"";
-    let given = Given::of_text(text, Path::new("config.toml")).unwrap();
+    let given = RawValue::of_text(text, Path::new("config.toml")).unwrap();
     let shown = format!(
         "{} {}",
         lines_of(&given, true),
-        shown::json(&shown::in_force(&given))
+        effective::json(&effective::in_force(&given))
     );
     assert!(
         !shown.contains("hush") && shown.contains("resolvers.netbox.env"),
@@ -252,8 +257,8 @@ fn secrets_are_hidden() {
 }
 
 /// What is in force as lines.
-fn lines_of(given: &Given, origin: bool) -> String {
-    shown::text(&shown::in_force(given), origin)
+fn lines_of(given: &RawValue, origin: bool) -> String {
+    effective::text(&effective::in_force(given), origin)
 }
 
 /// What `.lore.toml` says of a project is shown with its line, what the settings say of it goes before
@@ -266,10 +271,10 @@ fn what_is_in_force_for_a_project() {
     std::fs::write(&marker, "name = \"Shop\"\nid = \"shop\"\nexclude = [\"a\"]").unwrap();
     let shown = |settings: &str| {
         let path = Path::new("config.toml");
-        let given = Given::of_text(settings, path).unwrap();
+        let given = RawValue::of_text(settings, path).unwrap();
         let config = Config::of(given.clone(), path).unwrap();
         let (shown, fault) = of_project::of_project(&given, &config, &folder);
-        (shown::text(&shown, true), fault)
+        (effective::text(&shown, true), fault)
     };
     let told = marker.display();
     let (text, fault) = shown("");

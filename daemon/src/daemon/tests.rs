@@ -18,8 +18,8 @@ const ADA: u32 = 61_001;
 const DAY_MICROS: u64 = 24 * 3600 * 1_000_000;
 
 /// Everything of a daemon below one folder.
-pub(crate) fn places(folder: &Path) -> Places {
-    Places {
+pub(crate) fn places(folder: &Path) -> Paths {
+    Paths {
         config: folder.join("lored.toml"),
         data: folder.join("data"),
         state: folder.join("state"),
@@ -32,19 +32,19 @@ fn shared(folder: &Path, clock: Arc<Clock>) -> Shared {
     ensure_folder(&places.data).unwrap();
     let models = ModelPlaces::of_this_program(&config.search, folder.join("models"));
     Shared {
-        lives: Lives::new(&config),
+        lives: ReloadableSettings::new(&config),
         models: Arc::new(ModelPool::find(&models, &config.search)),
         places,
         started: clock.now(),
         clock,
-        prepared: Prepared::default(),
+        prepared: PrivilegedInit::default(),
         reaches_files: false,
         config,
     }
 }
 
-fn namespaces(folder: &Path) -> Arc<Namespaces> {
-    Namespaces::new(Arc::new(shared(folder, Arc::new(Clock::System))))
+fn namespaces(folder: &Path) -> Arc<Tenants> {
+    Tenants::new(Arc::new(shared(folder, Arc::new(Clock::System))))
 }
 
 async fn call(cx: &Arc<Context>, name: &str, args: Value) {
@@ -74,7 +74,7 @@ async fn rules_hold_for_users_who_do_not_come() {
     });
     let now = Clock::System.now();
     for (days, left) in [(29, vec!["closed", "open"]), (31, vec!["open"])] {
-        absent::round(&namespaces, now + days * DAY_MICROS)
+        offline_tenants::round(&namespaces, now + days * DAY_MICROS)
             .await
             .unwrap();
         assert!(!namespaces.is_open(ADA), "it is closed again");

@@ -82,9 +82,9 @@ impl Catalogue {
 
 /// The catalogue as it was needed last.
 #[derive(Default)]
-pub struct Shelf(Mutex<Option<Arc<Catalogue>>>);
+pub struct CatalogueCache(Mutex<Option<Arc<Catalogue>>>);
 
-impl Shelf {
+impl CatalogueCache {
     /// The catalogue of these rows.
     ///
     /// # Errors
@@ -103,7 +103,7 @@ impl Shelf {
     }
 
     /// Lets it go.
-    pub fn let_go(&self) {
+    pub fn release(&self) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::view::{self, DocumentRow, SourceRow};
-use crate::engine::{Command, Decide};
+use crate::engine::{Command, DecisionContext};
 use crate::error::{Code, Refusal};
 use crate::events::documents::{
     DocumentEvent, DocumentMeta, DocumentRemoved, DocumentRestatted, FileFailed,
@@ -50,11 +50,11 @@ pub(crate) fn id_of(source: &str, path: &str, again: u64) -> String {
 
 /// Whether a command recorded nothing because it is so already; shared with its caller.
 #[derive(Clone, Default)]
-pub struct Unchanged(Arc<Mutex<bool>>);
+pub struct UnchangedFlag(Arc<Mutex<bool>>);
 
-impl Unchanged {
+impl UnchangedFlag {
     /// What was told.
-    pub fn told(&self) -> MutexGuard<'_, bool> {
+    pub fn unchanged(&self) -> MutexGuard<'_, bool> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -79,14 +79,14 @@ pub struct AddSource {
     /// Random.
     pub salt: [u8; 16],
     /// To the caller.
-    pub unchanged: Unchanged,
+    pub unchanged: UnchangedFlag,
 }
 
 impl Command for AddSource {
-    fn decide(&mut self, on: &Decide<'_>) -> Result<Vec<NewEvent>, Refusal> {
+    fn decide(&mut self, on: &DecisionContext<'_>) -> Result<Vec<NewEvent>, Refusal> {
         let known = view::source(on.rows, &self.source)?;
         if known.is_some_and(|known| known.added == self.added) {
-            *self.unchanged.told() = true;
+            *self.unchanged.unchanged() = true;
             return Err(nothing_recorded());
         }
         Ok(vec![NewEvent::in_project(
@@ -106,7 +106,7 @@ pub struct RemoveSource {
 }
 
 impl Command for RemoveSource {
-    fn decide(&mut self, on: &Decide<'_>) -> Result<Vec<NewEvent>, Refusal> {
+    fn decide(&mut self, on: &DecisionContext<'_>) -> Result<Vec<NewEvent>, Refusal> {
         if view::source(on.rows, &self.source)?.is_none() {
             return Err(unknown_source(&self.source));
         }
@@ -119,7 +119,7 @@ impl Command for RemoveSource {
 }
 
 /// Wants a file taken in.
-pub struct TakeDocument {
+pub struct IngestDocument {
     /// Its source.
     pub source: String,
     /// What is known of it; its id is given by the decision.
@@ -129,7 +129,7 @@ pub struct TakeDocument {
     /// The payload of the first event; taken when it is decided.
     pub body: Option<Body>,
     /// Numbers of the first chunks, blobs and payloads of the further ones.
-    pub further: Vec<Further>,
+    pub further: Vec<AddPart>,
     /// Random.
     pub salt: [u8; 16],
     /// Blobs that the payloads name: no sweep takes them before the events are committed.
@@ -137,7 +137,7 @@ pub struct TakeDocument {
 }
 
 /// A further part of a document.
-pub struct Further {
+pub struct AddPart {
     /// The number of its first chunk.
     pub first_chunk: u32,
     /// Hashes of its blobs.
@@ -146,8 +146,8 @@ pub struct Further {
     pub body: Body,
 }
 
-impl Command for TakeDocument {
-    fn decide(&mut self, on: &Decide<'_>) -> Result<Vec<NewEvent>, Refusal> {
+impl Command for IngestDocument {
+    fn decide(&mut self, on: &DecisionContext<'_>) -> Result<Vec<NewEvent>, Refusal> {
         if view::source(on.rows, &self.source)?.is_none() {
             return Err(unknown_source(&self.source));
         }
@@ -155,7 +155,7 @@ impl Command for TakeDocument {
     }
 }
 
-impl TakeDocument {
+impl IngestDocument {
     /// What it holds in memory, in bytes, about: payloads with the texts that are in them, and facts.
     #[must_use]
     pub fn bytes(&self) -> usize {
@@ -221,7 +221,7 @@ impl TakeDocument {
 /// Wants bytes that were sent taken in as a document.
 pub struct PutDocument {
     /// The document.
-    pub take: TakeDocument,
+    pub take: IngestDocument,
     /// The settings of its source that it was made under.
     pub under: SourceAdded,
     /// Whether the source comes to be by this, where it is not there.
@@ -230,11 +230,11 @@ pub struct PutDocument {
     /// not undo what came in between.
     pub has_key: bool,
     /// To the caller.
-    pub unchanged: Unchanged,
+    pub unchanged: UnchangedFlag,
 }
 
 impl Command for PutDocument {
-    fn decide(&mut self, on: &Decide<'_>) -> Result<Vec<NewEvent>, Refusal> {
+    fn decide(&mut self, on: &DecisionContext<'_>) -> Result<Vec<NewEvent>, Refusal> {
         let source = &self.take.source;
         let begun = match view::source(on.rows, source)? {
             Some(row) => {
@@ -245,7 +245,7 @@ impl Command for PutDocument {
                 }
                 if let Some((document, known)) = self.there(on.rows, &row)? {
                     if !self.has_key {
-                        *self.unchanged.told() = true;
+                        *self.unchanged.unchanged() = true;
                         return Err(nothing_recorded());
                     }
                     let stamp = known.taken.stamp;
@@ -319,7 +319,7 @@ pub struct RemoveDocument {
 }
 
 impl Command for RemoveDocument {
-    fn decide(&mut self, on: &Decide<'_>) -> Result<Vec<NewEvent>, Refusal> {
+    fn decide(&mut self, on: &DecisionContext<'_>) -> Result<Vec<NewEvent>, Refusal> {
         let Some(known) = view::document(on.rows, &self.document)? else {
             return Err(unknown_document(&self.document));
         };
@@ -347,18 +347,18 @@ pub fn unknown_document(id: &str) -> Refusal {
 }
 
 /// Wants something noted of a file that is not taken in.
-pub struct NoteFile {
+pub struct RecordFileState {
     /// Its source.
     pub source: String,
     /// What: touched, gone, failed, or no failure any more.
-    pub note: Note,
+    pub note: FileState,
     /// Random.
     pub salt: [u8; 16],
 }
 
 /// What is noted.
 #[derive(Clone, Debug)]
-pub enum Note {
+pub enum FileState {
     /// It was written without being changed.
     Touched(DocumentRestatted),
     /// It is not there any more.
@@ -369,8 +369,8 @@ pub enum Note {
     FailureCleared(IngestFailureCleared),
 }
 
-impl Command for NoteFile {
-    fn decide(&mut self, on: &Decide<'_>) -> Result<Vec<NewEvent>, Refusal> {
+impl Command for RecordFileState {
+    fn decide(&mut self, on: &DecisionContext<'_>) -> Result<Vec<NewEvent>, Refusal> {
         if view::source(on.rows, &self.source)?.is_none() {
             return Err(unknown_source(&self.source));
         }
@@ -381,18 +381,18 @@ impl Command for NoteFile {
                 .ok_or_else(nothing_recorded)
         };
         Ok(vec![match &self.note {
-            Note::Touched(touched) => {
+            FileState::Touched(touched) => {
                 known(&touched.document)?;
                 NewEvent::in_project(source, DocumentEvent::Restatted(touched.clone()), body)
             }
-            Note::Gone(gone) => {
+            FileState::Gone(gone) => {
                 known(&gone.document)?;
                 NewEvent::in_project(source, DocumentEvent::Removed(gone.clone()), body)
             }
-            Note::Failed(failed) => {
+            FileState::Failed(failed) => {
                 NewEvent::in_project(source, DocumentEvent::FileFailed(failed.clone()), body)
             }
-            Note::FailureCleared(gone) => {
+            FileState::FailureCleared(gone) => {
                 NewEvent::in_project(source, DocumentEvent::FailureCleared(gone.clone()), body)
             }
         }])

@@ -1,35 +1,35 @@
 //! Documents: folders and files that people name as sources, taken in as text and chunks, and kept as
 //! the files are.
 
-mod bring;
 mod catalogue;
 mod changed;
 mod command;
-mod meant;
+mod feature;
+mod import;
 mod names;
 pub mod operations;
-mod parts;
 mod prepare;
 pub mod resource;
-mod room;
 mod root;
+mod scope;
 pub mod sources;
+mod text_parts;
 mod types;
 mod view;
 
-pub use bring::{Bringing, Brought, Further, first_body, further_body};
 pub use catalogue::{Catalogue, Entry};
+pub use import::{ImportBuilder, ImportedDocument, ImportedPart, first_body, further_body};
 /// The kinds of events, with what each says.
 pub mod events {
     pub use crate::events::documents::{
         DocumentIngested, DocumentMeta, DocumentRemoved, DocumentRestatted, FileFailed,
-        IngestFailureCleared, Part, PartAdded, PartMeta, SourceAdded,
+        IngestFailureCleared, PartAdded, PartMeta, SourceAdded, TextPart,
     };
 }
 
-pub use crate::events::documents::{DocumentEvent, DocumentMeta, Part, SourceAdded, part_of};
+pub use crate::events::documents::{DocumentEvent, DocumentMeta, SourceAdded, TextPart, part_of};
+pub use feature::{Documents, Settings};
 pub use names::{check_name, check_source};
-pub use room::{Room, Settings};
 pub use root::Root;
 pub use types::type_of;
 pub use view::{
@@ -41,12 +41,12 @@ pub use view::{
 #[cfg(test)]
 pub(crate) mod decided {
     pub(crate) use super::command::{
-        AddSource, Further, Note, NoteFile, PutDocument, RemoveDocument, RemoveSource,
-        TakeDocument, Unchanged, id_of, source_id,
+        AddPart, AddSource, FileState, IngestDocument, PutDocument, RecordFileState,
+        RemoveDocument, RemoveSource, UnchangedFlag, id_of, source_id,
     };
     pub(crate) use super::view::paths;
     pub(crate) use crate::events::documents::{
         DocumentIngested, DocumentRemoved, DocumentRestatted, FileFailed, IngestFailureCleared,
-        Part, PartAdded,
+        PartAdded, TextPart,
     };
 }

@@ -6,10 +6,10 @@ use lored_ingest::Chunk;
 use serde_bytes::ByteArray;
 use serde_json::Value;
 
-use super::command::{Further, TakeDocument};
+use super::command::{AddPart, IngestDocument};
 use super::sources;
 use crate::error::Refusal;
-use crate::events::documents::{DocumentIngested, DocumentMeta, Part, PartAdded};
+use crate::events::documents::{DocumentIngested, DocumentMeta, PartAdded, TextPart};
 use crate::log::{Body, codec};
 use crate::operation::Context;
 use crate::steps::Text;
@@ -37,7 +37,7 @@ pub struct Document<'d> {
 impl<'d> Document<'d> {
     /// Of what was made of a file.
     #[must_use]
-    pub fn of(source: &str, taken: &'d sources::Taken, moved: Option<String>) -> Self {
+    pub fn of(source: &str, taken: &'d sources::PreparedDocument, moved: Option<String>) -> Self {
         let custom = &taken.custom_metadata;
         let custom = (!custom.is_empty()).then(|| Value::Object(custom.clone()).to_string());
         Self {
@@ -66,7 +66,7 @@ impl<'d> Document<'d> {
     ///
     /// # Errors
     /// When a part cannot be put away.
-    pub fn prepare(mut self, cx: &Context) -> Result<TakeDocument, Refusal> {
+    pub fn prepare(mut self, cx: &Context) -> Result<IngestDocument, Refusal> {
         let ranges = parts(self.chunks);
         let number = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
         self.taken.chunks = number(self.chunks.len());
@@ -90,14 +90,14 @@ impl<'d> Document<'d> {
                 };
                 first = Some(Body::new(codec::encode(&body), salt));
             } else {
-                further.push(Further {
+                further.push(AddPart {
                     first_chunk: number(chunks.start),
                     blobs,
                     body: Body::new(codec::encode(&PartAdded { part }), salt),
                 });
             }
         }
-        Ok(TakeDocument {
+        Ok(IngestDocument {
             source: self.source,
             taken: self.taken,
             moved: self.moved,
@@ -130,7 +130,7 @@ fn part(
     all: &[Chunk],
     numbers: Range<usize>,
     pending: &mut Vec<PendingBlob>,
-) -> Result<Part, Refusal> {
+) -> Result<TextPart, Refusal> {
     let chunks = all.get(numbers.clone()).unwrap_or_default();
     let start = match numbers.start {
         0 => 0,
@@ -154,7 +154,7 @@ fn part(
         rows.push((within(chunk.range.start), within(chunk.range.end), of));
     }
     let text = text.get(start..end).unwrap_or_default().to_owned();
-    Ok(Part {
+    Ok(TextPart {
         start: start as u64,
         text: Text::keep(&cx.blobs, text, pending)?,
         headings,
@@ -165,7 +165,7 @@ fn part(
 #[cfg(test)]
 #[allow(clippy::unwrap_used, clippy::indexing_slicing)]
 mod tests {
-    use lore::places::Places;
+    use lore::paths::Paths;
 
     use super::*;
     use crate::config::Config;
@@ -176,7 +176,7 @@ mod tests {
     async fn a_long_text_is_counted() {
         const BYTES: usize = 1 << 20;
         let folder = tempfile::tempdir().unwrap();
-        let places = Places {
+        let places = Paths {
             config: folder.path().join("lored.toml"),
             data: folder.path().join("data"),
             state: folder.path().join("state"),

@@ -4,15 +4,15 @@ use std::sync::Arc;
 
 use super::catalogue::Entry;
 use super::command::unknown_document;
+use super::feature::Documents;
 use super::operations::{modified, read};
-use super::room::Room;
 use super::view::{self, DocumentRow};
 use crate::error::Refusal;
 use crate::events::Event;
 use crate::events::documents::DocumentEvent;
-use crate::log::Stamped;
+use crate::log::LoggedEvent;
 use crate::operation::{Caller, Context, blocking};
-use crate::resource::{Entry as Listed, Page, Resource, Touched};
+use crate::resource::{AffectedResources, Entry as Listed, Page, Resource};
 use crate::state::State;
 use crate::store::Rows;
 
@@ -57,16 +57,20 @@ impl Resource for Document {
     }
 
     /// Of a source that is removed the documents are not known any more: lists are others then.
-    fn touched(_: &Stamped, meta: Option<&Event>) -> Touched {
+    fn touched(_: &LoggedEvent, meta: Option<&Event>) -> AffectedResources {
         let Some(meta) = meta else {
-            return Touched::default();
+            return AffectedResources::default();
         };
         match meta {
-            Event::Document(DocumentEvent::Ingested(meta)) => Touched::one(&meta.document, true),
-            Event::Document(DocumentEvent::Removed(gone)) => Touched::one(&gone.document, true),
-            Event::Document(DocumentEvent::SourceRemoved) => Touched {
+            Event::Document(DocumentEvent::Ingested(meta)) => {
+                AffectedResources::one(&meta.document, true)
+            }
+            Event::Document(DocumentEvent::Removed(gone)) => {
+                AffectedResources::one(&gone.document, true)
+            }
+            Event::Document(DocumentEvent::SourceRemoved) => AffectedResources {
                 list: true,
-                ..Touched::default()
+                ..AffectedResources::default()
             },
             // Further parts come with the event that took the file in.
             Event::Document(
@@ -83,7 +87,7 @@ impl Resource for Document {
             | Event::Pack(_)
             | Event::Checkpoint(_)
             | Event::Project(_)
-            | Event::Forgetting(_) => Touched::default(),
+            | Event::Forgetting(_) => AffectedResources::default(),
         }
     }
 }
@@ -92,7 +96,7 @@ impl Resource for Document {
 async fn newest(cx: Arc<Context>, most: usize) -> Result<Vec<Listed>, Refusal> {
     let state = State::live(&cx, None).await?;
     blocking(move || {
-        let catalogue = Room::of(&cx)?.catalogue(&state)?;
+        let catalogue = Documents::of(&cx)?.catalogue(&state)?;
         let mut newest: Vec<&Arc<Entry>> = catalogue.all().collect();
         newest.sort_by_key(|entry| std::cmp::Reverse((entry.row.at, entry.row.version())));
         let newest = newest.into_iter().take(most);

@@ -15,15 +15,15 @@ use std::ops::ControlFlow;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use super::parts::{PartRow, Parts};
 use super::sources::FileFingerprint;
+use super::text_parts::{PartRow, Parts};
 use crate::clock::Micros;
 use crate::events::documents::{DocumentEvent, DocumentMeta, SourceAdded};
-use crate::log::{Position, RecordKey, Stamped, codec};
-use crate::store::{Direction, Error, Rows, RowsMut, Space, after_prefix};
+use crate::log::{LoggedEvent, Position, RecordKey, codec};
+use crate::store::{Direction, Error, Keyspace, Rows, RowsMut, after_prefix};
 
 /// The rows of this view, version 2.
-pub const SPACE: Space = Space::new("documents.2");
+pub const SPACE: Keyspace = Keyspace::new("documents.2");
 
 /// A source as the view keeps it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -121,7 +121,7 @@ fn put<T: Serialize>(rows: &mut dyn RowsMut, key: &[u8], row: &T) {
 /// [`Error`] when a row cannot be read or is damaged.
 pub fn apply(
     rows: &mut dyn RowsMut,
-    event: &Stamped,
+    event: &LoggedEvent,
     change: &DocumentEvent,
     record: RecordKey,
 ) -> Result<(), Error> {
@@ -192,7 +192,7 @@ pub fn apply(
 
 fn apply_taken(
     rows: &mut dyn RowsMut,
-    event: &Stamped,
+    event: &LoggedEvent,
     source: &str,
     taken: DocumentMeta,
     record: RecordKey,
@@ -398,10 +398,10 @@ fn under<T: DeserializeOwned>(rows: &dyn Rows, prefix: &[u8]) -> Result<Vec<(Str
 }
 
 /// What visitors of rows get: the text that follows a prefix, the key, the value.
-type Visit<'v> = &'v mut dyn FnMut(String, &[u8], &[u8]) -> Result<(), Error>;
+type RowVisitor<'v> = &'v mut dyn FnMut(String, &[u8], &[u8]) -> Result<(), Error>;
 
 /// Visits every row below a prefix.
-fn each(rows: &dyn Rows, prefix: &[u8], visit: Visit<'_>) -> Result<(), Error> {
+fn each(rows: &dyn Rows, prefix: &[u8], visit: RowVisitor<'_>) -> Result<(), Error> {
     let high = after_prefix(prefix);
     rows.scan(
         SPACE,

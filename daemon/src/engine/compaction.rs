@@ -17,11 +17,11 @@ use tokio::sync::oneshot;
 use super::handle::Engine;
 use super::health::{Health, WriteState};
 use super::open::DataFolder;
-use super::sync::Finisher;
+use super::sync::SyncStage;
 use super::writer::{Message, Writer};
 use crate::error::{Code, Refusal};
-use crate::store::reserve::{free_bytes, taken_bytes};
-use crate::store::{Error, NotEmptied, Space, Store};
+use crate::store::ballast::{free_bytes, taken_bytes};
+use crate::store::{CompactionError, Error, Keyspace, Store};
 
 /// How long calls under way may keep the store open, while new ones wait.
 const HELD_MAX: Duration = Duration::from_millis(250);
@@ -36,7 +36,7 @@ const LONG_JOURNAL: u64 = 2 << 20;
 
 /// What a compaction did.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Compacted {
+pub struct CompactionResult {
     /// What the store took on disk before, in bytes.
     pub bytes_before: u64,
     /// What it takes now, in bytes.
@@ -50,7 +50,7 @@ pub struct Compacted {
 /// What a compaction needs of the engine.
 pub(super) struct Compactor {
     pub queue: Sender<Message>,
-    pub finisher: Arc<Finisher>,
+    pub finisher: Arc<SyncStage>,
     pub health: Health,
     pub folder: DataFolder,
     /// Free space that must be left, in bytes.
@@ -64,7 +64,7 @@ pub(super) struct Compactor {
     /// The engine is about to stop: what is not begun is left.
     pub stopping: AtomicBool,
     /// The version of each space's tables after the last one. Held while one runs: another waits.
-    pub rewritten: Mutex<BTreeMap<Space, u64>>,
+    pub rewritten: Mutex<BTreeMap<Keyspace, u64>>,
 }
 
 impl Engine {
@@ -73,7 +73,7 @@ impl Engine {
     ///
     /// # Errors
     /// `STORAGE_UNAVAILABLE` when nothing can be written; the store is whole then, too.
-    pub async fn compact(&self) -> Result<Compacted, Refusal> {
+    pub async fn compact(&self) -> Result<CompactionResult, Refusal> {
         let compactor = Arc::clone(&self.compactor);
         tokio::task::spawn_blocking(move || compactor.run())
             .await
@@ -112,7 +112,7 @@ impl Compactor {
         drop(self.lock());
     }
 
-    fn lock(&self) -> MutexGuard<'_, BTreeMap<Space, u64>> {
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<Keyspace, u64>> {
         // Half a map of rewritten spaces is as good as a whole one.
         self.rewritten
             .lock()
@@ -136,7 +136,7 @@ impl Compactor {
         Ok(is_open && is_long && self.empty_journal(1)?)
     }
 
-    fn run(&self) -> Result<Compacted, Refusal> {
+    fn run(&self) -> Result<CompactionResult, Refusal> {
         let mut known = self.lock();
         let start = Instant::now();
         let bytes_before = taken_bytes(&self.folder.store());
@@ -163,7 +163,7 @@ impl Compactor {
                     .to_owned(),
             );
         }
-        let done = Compacted {
+        let done = CompactionResult {
             bytes_before,
             bytes_after: taken_bytes(&self.folder.store()),
             took: start.elapsed(),
@@ -194,11 +194,11 @@ impl Compactor {
     /// were.
     fn rewrite(
         &self,
-        known: &mut BTreeMap<Space, u64>,
+        known: &mut BTreeMap<Keyspace, u64>,
         warnings: &mut Vec<String>,
     ) -> Result<bool, Refusal> {
         let mut any = false;
-        let mut spaces: Vec<Space> = self.finisher.store().ok_or_else(closed)?.spaces();
+        let mut spaces: Vec<Keyspace> = self.finisher.store().ok_or_else(closed)?.keyspaces();
         while let Some(space) = spaces.pop() {
             // A store that has to be opened anew meanwhile waits for this, not for all spaces.
             let _chore = self.finisher.chore();
@@ -251,13 +251,13 @@ impl Writer {
         let emptied = store.empty_journals(&self.folder.store(), HELD_MAX);
         let answer = match emptied {
             Ok(()) => Ok(true),
-            Err(NotEmptied::Held(store)) => {
+            Err(CompactionError::Held(store)) => {
                 self.finisher.open(store.clone(), tail);
                 self.store = Some(store);
                 let _ = reply.send(Ok(false));
                 return;
             }
-            Err(NotEmptied::Unflushed(store, error)) => {
+            Err(CompactionError::Unflushed(store, error)) => {
                 self.finisher.open(store.clone(), tail);
                 self.store = Some(store);
                 // A full disk is waited out here: the caller need not wait for that.
@@ -265,7 +265,7 @@ impl Writer {
                 self.fail(&error, Vec::new());
                 return;
             }
-            Err(NotEmptied::Closed(error)) => Err(error.into()),
+            Err(CompactionError::Closed(error)) => Err(error.into()),
         };
         // Full again: whoever waits for the journal does not wait for space.
         let is_open = self.reopen(tail);
@@ -287,8 +287,8 @@ impl Writer {
         self.finisher.close();
         match store.empty_journals(&self.folder.store(), HELD_MAX) {
             Ok(()) => {}
-            Err(NotEmptied::Held(_)) => tracing::debug!("a call under way keeps the journal"),
-            Err(NotEmptied::Unflushed(_, error) | NotEmptied::Closed(error)) => {
+            Err(CompactionError::Held(_)) => tracing::debug!("a call under way keeps the journal"),
+            Err(CompactionError::Unflushed(_, error) | CompactionError::Closed(error)) => {
                 tracing::warn!(%error, "the journal was not emptied; the next start replays it");
             }
         }

@@ -8,9 +8,9 @@ use tokio::sync::oneshot;
 use super::handle::Engine;
 use super::health::WriteState;
 use super::writer::{Message, Writer};
-use super::{Fold, Published};
+use super::{Fold, PublishedState};
 use crate::error::{Code, Refusal};
-use crate::log::{LOG, Log, Position, RecordKey, ScopeOf, encode_record};
+use crate::log::{EventScope, LOG, Log, Position, RecordKey, encode_record};
 use crate::store::{Changes, Error, Rows, RowsMut, Transaction};
 
 /// A batch holds about so many bytes of records.
@@ -43,7 +43,7 @@ impl Batch {
 pub fn batch(
     rows: &dyn Rows,
     fold: &dyn Fold,
-    stream: ScopeOf<'_>,
+    stream: EventScope<'_>,
     after: Position,
 ) -> Result<Batch, Error> {
     let log = Log::new(rows);
@@ -82,7 +82,7 @@ fn erased(
     log: &Log<'_>,
     rows: &dyn Rows,
     fold: &dyn Fold,
-    stream: ScopeOf<'_>,
+    stream: EventScope<'_>,
     record: RecordKey,
 ) -> Result<Option<(usize, Vec<u8>)>, Error> {
     let mut events = log.record(record)?;
@@ -138,7 +138,7 @@ impl Writer {
                     self.fail(&error, Vec::new());
                     return;
                 }
-                self.finisher.publish(Published {
+                self.finisher.publish(PublishedState {
                     snapshot: store.snapshot(),
                     tail: self.tail,
                 });

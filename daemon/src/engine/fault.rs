@@ -8,14 +8,14 @@ use super::writer::Message;
 use crate::store::Error;
 
 /// Held by a thread of the engine for as long as it runs.
-pub(super) struct Watched {
+pub(super) struct ThreadGuard {
     health: Health,
     thread: &'static str,
     /// Who waits for this thread, if anybody does.
     writer: Option<Sender<Message>>,
 }
 
-impl Watched {
+impl ThreadGuard {
     /// Of the writer.
     pub fn writer(health: Health) -> Self {
         Self {
@@ -35,7 +35,7 @@ impl Watched {
     }
 }
 
-impl Drop for Watched {
+impl Drop for ThreadGuard {
     fn drop(&mut self) {
         if !std::thread::panicking() {
             return;

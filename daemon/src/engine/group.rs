@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use super::{Command, Decide, EventLookup, Fold, KeyClaim, Outcome, Tail, replay};
+use super::{Command, DecisionContext, EventLookup, Fold, KeyClaim, Outcome, Tail, replay};
 use crate::clock::Micros;
 use crate::error::{Code, Refusal};
 use crate::events::{Event, NewEvent, unexpected};
 use crate::log::index::{self, KeyUse};
-use crate::log::{Actor, KeyMark, LOG, Log, Position, RecordBuilder, RecordKey, Stamped};
+use crate::log::{Actor, KeyMark, LOG, Log, LoggedEvent, Position, RecordBuilder, RecordKey};
 use crate::store::{Changes, Error, Rows, RowsMut, Transaction};
 
 /// A command with who asks and under which key.
@@ -22,7 +22,7 @@ pub(super) struct Request {
 pub(super) struct Group {
     changes: Changes,
     records: RecordBuilder,
-    events: Vec<Arc<Stamped>>,
+    events: Vec<Arc<LoggedEvent>>,
     /// Bytes of events.
     pub bytes: usize,
     /// The end of the log once this group is committed.
@@ -55,7 +55,7 @@ impl Group {
         // All of it is in the records, which are copied now.
         drop(events);
         let mut tx = Transaction::resume(base, changes);
-        for &space in fold.spaces() {
+        for &space in fold.keyspaces() {
             replay::mark(&mut tx, space, tail.position);
         }
         for (key, record) in records.finish() {
@@ -97,7 +97,7 @@ impl Group {
         fold: &dyn Fold,
         now: Micros,
         request: &mut Request,
-    ) -> Result<((Arc<Stamped>, Event), bool), Refusal> {
+    ) -> Result<((Arc<LoggedEvent>, Event), bool), Refusal> {
         if let Some(claim) = &request.key
             && let Some(used) = index::get_key(tx, &claim.hash)?
         {
@@ -107,7 +107,7 @@ impl Group {
         }
         // The log's time never runs backwards, whatever the clock does.
         let now = now.max(self.tail.time);
-        let new = request.command.decide(&Decide {
+        let new = request.command.decide(&DecisionContext {
             rows: tx,
             now,
             actor: &request.actor,
@@ -127,7 +127,7 @@ impl Group {
         for ((at, (meta, event)), record) in new.into_iter().enumerate().zip(records) {
             let last = at + 1 == count;
             let key = request.key.as_ref().filter(|_| last);
-            let event = Stamped::stamp(
+            let event = LoggedEvent::stamp(
                 event,
                 &tail.link,
                 Position(tail.position.0 + 1),
@@ -146,7 +146,7 @@ impl Group {
                 link: event.link,
                 time: now,
             };
-            let past = Before {
+            let past = GroupEvents {
                 group: &self.events,
                 base,
             };
@@ -178,7 +178,7 @@ impl Group {
         fold: &dyn Fold,
         claim: &KeyClaim,
         used: &KeyUse,
-    ) -> Result<(Arc<Stamped>, Event), Refusal> {
+    ) -> Result<(Arc<LoggedEvent>, Event), Refusal> {
         if used.body != claim.body {
             return Err(Refusal::new(
                 Code::IdempotencyConflict,
@@ -208,24 +208,24 @@ impl Group {
 }
 
 /// The events before those of a command: of the open group, or else of the log.
-struct Before<'g> {
-    group: &'g [Arc<Stamped>],
+struct GroupEvents<'g> {
+    group: &'g [Arc<LoggedEvent>],
     base: &'g dyn Rows,
 }
 
-impl EventLookup for Before<'_> {
-    fn event(&self, record: RecordKey, position: Position) -> Result<Arc<Stamped>, Error> {
+impl EventLookup for GroupEvents<'_> {
+    fn event(&self, record: RecordKey, position: Position) -> Result<Arc<LoggedEvent>, Error> {
         in_group_or_log(self.group, self.base, record, position)
     }
 }
 
 /// An event of the open group, or else of the log.
 pub(super) fn in_group_or_log(
-    group: &[Arc<Stamped>],
+    group: &[Arc<LoggedEvent>],
     rows: &dyn Rows,
     record: RecordKey,
     position: Position,
-) -> Result<Arc<Stamped>, Error> {
+) -> Result<Arc<LoggedEvent>, Error> {
     match group.iter().find(|event| event.position() == position) {
         Some(event) => Ok(Arc::clone(event)),
         None => Log::new(rows).event(record, position).map(Arc::new),

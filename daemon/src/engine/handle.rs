@@ -11,7 +11,7 @@ use super::compaction::Compactor;
 use super::group::Request;
 use super::health::{Health, WriteState};
 use super::writer::{Job, Message};
-use super::{Command, Decide, KeyClaim, Outcome, Published};
+use super::{Command, DecisionContext, KeyClaim, Outcome, PublishedState};
 use crate::clock::Clock;
 use crate::error::{Code, Refusal};
 use crate::events::NewEvent;
@@ -26,7 +26,7 @@ const UNITS_MIN: usize = 4;
 const ANSWER_MAX: Duration = Duration::from_secs(30);
 
 /// A write to submit.
-pub struct Write {
+pub struct QueuedWrite {
     /// What is wanted.
     pub command: Box<dyn Command>,
     /// By whom.
@@ -41,7 +41,7 @@ pub struct Write {
 struct Probe;
 
 impl Command for Probe {
-    fn decide(&mut self, _: &Decide<'_>) -> Result<Vec<NewEvent>, Refusal> {
+    fn decide(&mut self, _: &DecisionContext<'_>) -> Result<Vec<NewEvent>, Refusal> {
         Err(Refusal::new(Code::Conflict, "nothing is to be recorded"))
     }
 }
@@ -51,7 +51,7 @@ pub struct Engine {
     pub(super) queue: Sender<Message>,
     pub(super) room: Arc<Semaphore>,
     pub(super) room_units: usize,
-    pub(super) published: watch::Receiver<Option<Arc<Published>>>,
+    pub(super) published: watch::Receiver<Option<Arc<PublishedState>>>,
     pub(super) health: Health,
     pub(super) clock: Arc<Clock>,
     pub(super) store_id: StoreId,
@@ -66,7 +66,7 @@ impl Engine {
     /// # Errors
     /// What the command refused, `STORAGE_UNAVAILABLE` when nothing can be written, `TIMEOUT`
     /// when the disk does not answer.
-    pub async fn write(&self, write: Write) -> Result<Outcome, Refusal> {
+    pub async fn write(&self, write: QueuedWrite) -> Result<Outcome, Refusal> {
         let units = (write.bytes / UNIT_BYTES).clamp(UNITS_MIN, self.room_units);
         let gone = || {
             self.health.refusal().unwrap_or_else(|| {
@@ -107,7 +107,7 @@ impl Engine {
     /// whether writing has not failed for good.
     pub async fn is_alive(&self) -> bool {
         let refused = self
-            .write(Write {
+            .write(QueuedWrite {
                 command: Box::new(Probe),
                 actor: Arc::new(Actor::daemon()),
                 key: None,
@@ -122,7 +122,7 @@ impl Engine {
     ///
     /// # Errors
     /// `STORAGE_UNAVAILABLE` when the store does not come back while it is being reopened.
-    pub async fn read(&self) -> Result<Arc<Published>, Refusal> {
+    pub async fn read(&self) -> Result<Arc<PublishedState>, Refusal> {
         if let Some(published) = self.published() {
             return Ok(published);
         }
@@ -131,14 +131,14 @@ impl Engine {
 
     /// The last durable state; `None` while the store is being reopened.
     #[must_use]
-    pub fn published(&self) -> Option<Arc<Published>> {
+    pub fn published(&self) -> Option<Arc<PublishedState>> {
         self.published.borrow().as_ref().map(Arc::clone)
     }
 
     /// The last durable state, and when there is another one; `None` in it while the store is being
     /// reopened. Whoever follows the log is woken by it.
     #[must_use]
-    pub fn watch(&self) -> watch::Receiver<Option<Arc<Published>>> {
+    pub fn watch(&self) -> watch::Receiver<Option<Arc<PublishedState>>> {
         self.published.clone()
     }
 
@@ -150,9 +150,9 @@ impl Engine {
         &self,
         position: Position,
         wait: Duration,
-    ) -> Result<Arc<Published>, Refusal> {
+    ) -> Result<Arc<PublishedState>, Refusal> {
         let mut published = self.published.clone();
-        let reached = |state: &Option<Arc<Published>>| {
+        let reached = |state: &Option<Arc<PublishedState>>| {
             state
                 .as_ref()
                 .is_some_and(|state| state.tail.position >= position)
@@ -179,7 +179,7 @@ impl Engine {
     /// it never comes to that.
     pub async fn reached(&self, position: Position) {
         let mut published = self.published.clone();
-        let reached = |state: &Option<Arc<Published>>| {
+        let reached = |state: &Option<Arc<PublishedState>>| {
             state
                 .as_ref()
                 .is_some_and(|state| state.tail.position >= position)

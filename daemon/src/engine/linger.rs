@@ -8,13 +8,13 @@
 use std::time::{Duration, Instant};
 
 /// The size of group that is worth waiting for, and since when.
-pub(super) struct Linger {
+pub(super) struct GroupDelay {
     max: Duration,
     wanted: usize,
     since: Instant,
 }
 
-impl Linger {
+impl GroupDelay {
     /// Waits at most `max`.
     pub fn new(max: Duration) -> Self {
         Self {
@@ -49,7 +49,7 @@ mod tests {
     /// the limit, and a lone caller not at all.
     #[test]
     fn waits_for_those_who_come_back() {
-        let mut linger = Linger::new(MAX);
+        let mut linger = GroupDelay::new(MAX);
         assert_eq!(
             linger.left(1, Instant::now()),
             Duration::ZERO,
@@ -64,7 +64,7 @@ mod tests {
         );
         linger.answered(1, 0);
         assert_eq!(linger.left(1, Instant::now()), Duration::ZERO);
-        let mut linger = Linger::new(Duration::ZERO);
+        let mut linger = GroupDelay::new(Duration::ZERO);
         linger.answered(8, 8);
         assert_eq!(
             linger.left(1, Instant::now()),

@@ -21,21 +21,21 @@ mod writer;
 
 use std::sync::Arc;
 
-pub use compaction::Compacted;
-pub use handle::{Engine, Write};
+pub use compaction::CompactionResult;
+pub use handle::{Engine, QueuedWrite};
 pub use health::{Health, WriteState};
-pub use open::{DataFolder, OpenError, Opened};
+pub use open::{DataFolder, OpenError, OpenedStore};
 
 use crate::clock::Micros;
 use crate::error::Refusal;
 use crate::events::{Event, NewEvent};
-use crate::log::{Actor, Hash, Header, Log, Position, RecordKey, Stamped, key_hash};
-use crate::store::{Error, Rows, RowsMut, Snapshot, Space};
+use crate::log::{Actor, Hash, Header, Log, LoggedEvent, Position, RecordKey, key_hash};
+use crate::store::{Error, Keyspace, Rows, RowsMut, Snapshot};
 
 /// What folds events into rows: the sum of all views and of the log's own index.
 pub trait Fold: Send + Sync {
     /// The spaces whose rows [`Self::apply`] makes, each with the name of its version.
-    fn spaces(&self) -> &'static [Space];
+    fn keyspaces(&self) -> &'static [Keyspace];
 
     /// Folds one event. Pure: rows follow from events alone, of which `past` has those before it. `meta` is its
     /// metadata, if it has any that this version knows.
@@ -46,7 +46,7 @@ pub trait Fold: Send + Sync {
         &self,
         rows: &mut dyn RowsMut,
         past: &dyn EventLookup,
-        event: &Stamped,
+        event: &LoggedEvent,
         meta: Option<&Event>,
         record: RecordKey,
     ) -> Result<(), Error>;
@@ -64,23 +64,23 @@ pub trait EventLookup {
     ///
     /// # Errors
     /// [`Error`] when its record cannot be read.
-    fn event(&self, record: RecordKey, position: Position) -> Result<Arc<Stamped>, Error>;
+    fn event(&self, record: RecordKey, position: Position) -> Result<Arc<LoggedEvent>, Error>;
 }
 
 impl EventLookup for Log<'_> {
-    fn event(&self, record: RecordKey, position: Position) -> Result<Arc<Stamped>, Error> {
+    fn event(&self, record: RecordKey, position: Position) -> Result<Arc<LoggedEvent>, Error> {
         Log::event(self, record, position).map(Arc::new)
     }
 }
 
-impl EventLookup for Decide<'_> {
-    fn event(&self, record: RecordKey, position: Position) -> Result<Arc<Stamped>, Error> {
-        Decide::event(self, record, position)
+impl EventLookup for DecisionContext<'_> {
+    fn event(&self, record: RecordKey, position: Position) -> Result<Arc<LoggedEvent>, Error> {
+        DecisionContext::event(self, record, position)
     }
 }
 
 /// What a command may look at.
-pub struct Decide<'d> {
+pub struct DecisionContext<'d> {
     /// The rows as every earlier command left them.
     pub rows: &'d dyn Rows,
     /// The time the events will have.
@@ -88,15 +88,15 @@ pub struct Decide<'d> {
     /// Who asks.
     pub actor: &'d Actor,
     /// What earlier commands of the same group decided: not in a record yet.
-    group: &'d [Arc<Stamped>],
+    group: &'d [Arc<LoggedEvent>],
 }
 
-impl Decide<'_> {
+impl DecisionContext<'_> {
     /// An event of the log, or of the same group.
     ///
     /// # Errors
     /// [`Error`] when its record cannot be read.
-    pub fn event(&self, record: RecordKey, position: Position) -> Result<Arc<Stamped>, Error> {
+    pub fn event(&self, record: RecordKey, position: Position) -> Result<Arc<LoggedEvent>, Error> {
         group::in_group_or_log(self.group, self.rows, record, position)
     }
 }
@@ -107,7 +107,7 @@ pub trait Command: Send {
     ///
     /// # Errors
     /// The [`Refusal`] that the caller gets; nothing is recorded then.
-    fn decide(&mut self, on: &Decide<'_>) -> Result<Vec<NewEvent>, Refusal>;
+    fn decide(&mut self, on: &DecisionContext<'_>) -> Result<Vec<NewEvent>, Refusal>;
 
     /// Puts the objects that the events name, and lets those go that no event names any more; in
     /// the same commit, once the events are folded.
@@ -146,7 +146,7 @@ impl KeyClaim {
 #[derive(Clone, Debug)]
 pub struct Outcome {
     /// The event that the reply is made from.
-    pub event: Arc<Stamped>,
+    pub event: Arc<LoggedEvent>,
     /// Its metadata, as it was decided.
     pub meta: Event,
     /// Whether it was recorded by an earlier call with the same key.
@@ -156,7 +156,7 @@ pub struct Outcome {
 }
 
 /// The state that readers see: everything in it is as durable as the config promises.
-pub struct Published {
+pub struct PublishedState {
     /// The rows.
     pub snapshot: Snapshot,
     /// The last event in them.
@@ -196,7 +196,7 @@ pub struct Settings {
     /// Bytes of removed rows under which no compaction starts by itself.
     pub compact_freed_bytes_min: u64,
     /// Told how far views are folded, while a store is opened whose views are behind its log.
-    pub progress: replay::Progress,
+    pub progress: replay::ReplayProgress,
     /// The storage engine's limits.
     pub store: crate::store::Limits,
 }

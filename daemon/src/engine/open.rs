@@ -15,20 +15,20 @@ use tokio::sync::Semaphore;
 pub use error::OpenError;
 
 use super::compaction::Compactor;
-use super::fault::Watched;
+use super::fault::ThreadGuard;
 use super::handle::Engine;
 use super::health::{Health, WriteState};
 use super::replay;
-use super::sync::{self, Finisher};
+use super::sync::{self, SyncStage};
 use super::time::LogTime;
 use super::writer::Writer;
-use super::{Fold, Published, Settings, Tail};
+use super::{Fold, PublishedState, Settings, Tail};
 use crate::clock::Clock;
 use crate::log::{INDEX, KEPT, Log, Position, record_positions};
-use crate::store::head::{self, DurableHead, Head};
-use crate::store::recovery::{self, Damage, Look, Site, Verdict};
-use crate::store::reserve::Reserve;
-use crate::store::{Error, FORMAT_VERSION, Space, Store, StoreId, creation};
+use crate::store::ballast::BallastFile;
+use crate::store::recovery::{self, Damage, RecoveryPaths, RecoveryReport, RecoveryScan};
+use crate::store::watermark::{self, DurableHead, WatermarkFile};
+use crate::store::{Error, FORMAT_VERSION, Keyspace, Store, StoreId, creation};
 
 /// How long readers may hold the old store while it is reopened.
 const DRAIN_MAX: Duration = Duration::from_secs(10);
@@ -49,7 +49,7 @@ impl DataFolder {
 
     /// The durable head, outside the store's folder.
     #[must_use]
-    pub fn head(&self) -> PathBuf {
+    pub fn watermark_path(&self) -> PathBuf {
         self.data.join("head")
     }
 
@@ -109,26 +109,26 @@ impl DataFolder {
 }
 
 /// Every space of a store: the log's own and the folds'.
-pub(super) fn spaces(fold: &dyn Fold) -> Vec<Space> {
+pub(super) fn keyspaces(fold: &dyn Fold) -> Vec<Keyspace> {
     let mut spaces = KEPT.to_vec();
     spaces.push(INDEX);
-    spaces.extend(fold.spaces().iter().filter(|space| **space != INDEX));
+    spaces.extend(fold.keyspaces().iter().filter(|space| **space != INDEX));
     spaces
 }
 
 /// A store that was opened and looked at, before any thread runs.
-pub struct Opened {
+pub struct OpenedStore {
     /// The store.
     pub store: Store,
     /// The end of its log.
     pub tail: Tail,
     /// The head file, where one may be written.
-    pub head: Option<Head>,
+    pub head: Option<WatermarkFile>,
     /// Why writes are refused, if they are.
     pub damage: Option<String>,
 }
 
-impl Opened {
+impl OpenedStore {
     /// Opens the store in `folder`, making it when there is none; recovers and proves it.
     ///
     /// # Errors
@@ -140,24 +140,24 @@ impl Opened {
         clock: &Clock,
     ) -> Result<Self, OpenError> {
         let dir = folder.store();
-        let spaces = spaces(fold);
+        let spaces = keyspaces(fold);
         creation::sweep(&dir)?;
         if !dir.exists() {
             create(folder, &spaces, settings, clock)?;
         }
         let id = Store::identify(&dir)?;
-        let head = Head::open(&folder.head(), id.0);
+        let head = WatermarkFile::open(&folder.watermark_path(), id.0);
         let recorded = head.as_ref().ok().map(|(_, recorded)| *recorded);
         let look = look(folder, recorded, clock)?;
         let (store, _) = Store::open(&dir, &spaces, &settings.store)?;
         let last = tail_of(&store)?.position;
         let mut damage = match store.settle_look(look, last.0)? {
-            Verdict::Clean => None,
-            Verdict::TornTail(cut) => {
+            RecoveryReport::Clean => None,
+            RecoveryReport::TornTail(cut) => {
                 tracing::info!(?cut, "an unfinished last write was cut off");
                 None
             }
-            Verdict::Damage(found) => Some(told(&found)),
+            RecoveryReport::Damage(found) => Some(describe(&found)),
         };
         if damage.is_some() {
             // Rows of the log may be gone whose views were flushed long ago.
@@ -173,9 +173,9 @@ impl Opened {
                 damage = damage.or(prove(&store, tail, recorded)?);
                 Some(head)
             }
-            Err(head::Error::Missing(_)) if tail.position == Position(0) => {
-                Some(Head::create(&folder.head(), id.0, durable(tail))?)
-            }
+            Err(watermark::Error::Missing(_)) if tail.position == Position(0) => Some(
+                WatermarkFile::create(&folder.watermark_path(), id.0, durable(tail))?,
+            ),
             Err(error) => {
                 damage = Some(format!(
                     "{error}; run `lored repair --accept-head` once `lored verify` has shown that \
@@ -224,7 +224,7 @@ impl Opened {
             health.set(WriteState::Damaged { reason });
         }
         hold_reserve(&folder, settings);
-        let finisher = Arc::new(Finisher::new(self.head));
+        let finisher = Arc::new(SyncStage::new(self.head));
         let published = finisher.published.subscribe();
         let store_id = self.store.id();
         finisher.open(self.store.clone(), self.tail);
@@ -266,8 +266,8 @@ impl Opened {
         }
         let flush_idle = Duration::from_millis(settings.flush_idle_ms);
         let synced = queue.clone();
-        let fault = Watched::writer(health.clone());
-        let sync_fault = Watched::sync(health.clone(), queue.clone());
+        let fault = ThreadGuard::writer(health.clone());
+        let sync_fault = ThreadGuard::sync(health.clone(), queue.clone());
         let threads = vec![
             std::thread::Builder::new()
                 .name("writer".to_owned())
@@ -302,41 +302,42 @@ fn look(
     folder: &DataFolder,
     recorded: Option<DurableHead>,
     clock: &Clock,
-) -> Result<Look, recovery::Error> {
+) -> Result<RecoveryScan, recovery::Error> {
     let (engine, damaged) = (Store::engine_dir(&folder.store()), folder.damaged());
-    let site = Site {
+    let site = RecoveryPaths {
         store: &engine,
         damaged: &damaged,
         unix_seconds: clock.now() / 1_000_000,
     };
-    recovery::look(&site, recorded.map(|head| head.position), |item| {
+    recovery::scan(&site, recorded.map(|head| head.position), |item| {
         record_positions(item.key, item.value)
     })
 }
 
 /// What a person is told about damage.
-fn told(found: &[Damage]) -> String {
+fn describe(found: &[Damage]) -> String {
     let sentences: Vec<String> = found.iter().map(Damage::to_string).collect();
     sentences.join("; ")
 }
 
 fn create(
     folder: &DataFolder,
-    spaces: &[Space],
+    spaces: &[Keyspace],
     settings: &Settings,
     clock: &Clock,
 ) -> Result<(), OpenError> {
     // A head of an empty store is what a kill between the two steps below leaves.
-    match Head::peek(&folder.head()) {
+    match WatermarkFile::peek(&folder.watermark_path()) {
         Ok(recorded) if recorded.position > 0 => {
             return Err(OpenError::Vanished {
                 store: folder.store(),
-                head: folder.head(),
+                head: folder.watermark_path(),
                 position: recorded.position,
             });
         }
         Ok(_) => {}
-        Err(head::Error::Io { source, .. }) if source.kind() == std::io::ErrorKind::NotFound => {}
+        Err(watermark::Error::Io { source, .. })
+            if source.kind() == std::io::ErrorKind::NotFound => {}
         // It may be the only proof of what was acknowledged, and is not written over.
         Err(source) => {
             return Err(OpenError::VanishedUntold {
@@ -348,13 +349,13 @@ fn create(
     let id = StoreId(clock.random());
     creation::create(&folder.store(), |dir| {
         Store::build(dir, id, spaces, &settings.store)?;
-        Head::create(&folder.head(), id.0, durable(Tail::default())).map_err(|error| {
-            Error::File {
+        WatermarkFile::create(&folder.watermark_path(), id.0, durable(Tail::default())).map_err(
+            |error| Error::File {
                 what: "creating",
-                path: folder.head(),
+                path: folder.watermark_path(),
                 source: std::io::Error::other(error),
-            }
-        })?;
+            },
+        )?;
         Ok(())
     })?;
     Ok(())
@@ -401,7 +402,7 @@ fn prove(store: &Store, tail: Tail, recorded: DurableHead) -> Result<Option<Stri
 }
 
 fn hold_reserve(folder: &DataFolder, settings: &Settings) {
-    if let Err(error) = Reserve::new(&folder.data, settings.reserve_bytes).take() {
+    if let Err(error) = BallastFile::new(&folder.data, settings.reserve_bytes).take() {
         tracing::warn!(%error, "no space could be reserved for recovery from a full disk");
     }
 }
@@ -413,7 +414,7 @@ pub(super) fn reopen(
     folder: &DataFolder,
     fold: &dyn Fold,
     settings: &Settings,
-    finisher: &Finisher,
+    finisher: &SyncStage,
     acknowledged: Tail,
 ) -> Result<(Store, Tail), OpenError> {
     finisher.close();
@@ -421,7 +422,7 @@ pub(super) fn reopen(
     let dir = folder.store();
     let deadline = Instant::now() + DRAIN_MAX;
     let store = loop {
-        match Store::open(&dir, &spaces(fold), &settings.store) {
+        match Store::open(&dir, &keyspaces(fold), &settings.store) {
             Ok((store, _)) => break store,
             Err(Error::Locked(_)) if Instant::now() < deadline => {
                 std::thread::sleep(Duration::from_millis(2));
@@ -439,10 +440,10 @@ pub(super) fn reopen(
     Ok((store, tail))
 }
 
-impl Finisher {
+impl SyncStage {
     /// Serves this store's state from now on.
     pub(super) fn open(&self, store: Store, tail: Tail) {
-        let state = Published {
+        let state = PublishedState {
             snapshot: store.snapshot(),
             tail,
         };

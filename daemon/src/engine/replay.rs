@@ -4,8 +4,8 @@ use std::ops::ControlFlow;
 
 use super::Fold;
 use crate::events::Event;
-use crate::log::{Log, Position, Stamped};
-use crate::store::{Changes, Direction, Error, Rows, RowsMut, Space, Store, Transaction};
+use crate::log::{Log, LoggedEvent, Position};
+use crate::store::{Changes, Direction, Error, Keyspace, Rows, RowsMut, Store, Transaction};
 
 /// Row of each folded space that says how far it is folded: sorts before every other row.
 const FOLDED: &[u8] = &[0];
@@ -20,7 +20,7 @@ const END: [u8; 1] = [u8::MAX];
 ///
 /// # Errors
 /// [`Error`] when the row cannot be read or is damaged.
-pub fn folded(rows: &dyn Rows, space: Space) -> Result<Position, Error> {
+pub fn folded(rows: &dyn Rows, space: Keyspace) -> Result<Position, Error> {
     match rows.get(space, FOLDED)? {
         None => Ok(Position(0)),
         Some(value) => <[u8; 8]>::try_from(&*value)
@@ -30,12 +30,12 @@ pub fn folded(rows: &dyn Rows, space: Space) -> Result<Position, Error> {
 }
 
 /// Notes that a space holds everything up to `position`.
-pub fn mark(rows: &mut dyn RowsMut, space: Space, position: Position) {
+pub fn mark(rows: &mut dyn RowsMut, space: Keyspace, position: Position) {
     rows.put(space, FOLDED, &position.0.to_be_bytes());
 }
 
 /// Notes how far each lacking space is now; one that was further stays so.
-fn mark_all(rows: &mut dyn RowsMut, behind: &[(Space, Position)], at: Position) {
+fn mark_all(rows: &mut dyn RowsMut, behind: &[(Keyspace, Position)], at: Position) {
     for (space, folded) in behind {
         mark(rows, *space, at.max(*folded));
     }
@@ -46,12 +46,12 @@ fn mark_all(rows: &mut dyn RowsMut, behind: &[(Space, Position)], at: Position) 
 /// # Errors
 /// [`Error`] when the store cannot be written.
 pub fn clear(store: &Store, fold: &dyn Fold) -> Result<(), Error> {
-    fold.spaces()
+    fold.keyspaces()
         .iter()
         .try_for_each(|space| clear_space(store, *space))
 }
 
-fn clear_space(store: &Store, space: Space) -> Result<(), Error> {
+fn clear_space(store: &Store, space: Keyspace) -> Result<(), Error> {
     loop {
         let mut keys: Vec<Vec<u8>> = Vec::new();
         // The mark is the first row, so it goes with the first rows: a kill in between is told.
@@ -76,17 +76,17 @@ fn clear_space(store: &Store, space: Space) -> Result<(), Error> {
 }
 
 /// Told how far a long folding has come, and how far it goes.
-pub type Progress = fn(Position, Position);
+pub type ReplayProgress = fn(Position, Position);
 
 /// Brings every folded space to the end of the log. When one is ahead of the log, or was left half
 /// cleared, all are emptied and folded from the start: a fold may read one space to write another.
 ///
 /// # Errors
 /// [`Error`] when the log cannot be read or the store not be written.
-pub fn catch_up(store: &Store, fold: &dyn Fold, progress: Progress) -> Result<(), Error> {
+pub fn catch_up(store: &Store, fold: &dyn Fold, progress: ReplayProgress) -> Result<(), Error> {
     let tail = super::open::tail_of(store)?.position;
     let mut is_whole = true;
-    for &space in fold.spaces() {
+    for &space in fold.keyspaces() {
         let at = folded(store, space)?;
         is_whole &= at <= tail && (at > Position(0) || !has_rows(store, space)?);
     }
@@ -95,8 +95,8 @@ pub fn catch_up(store: &Store, fold: &dyn Fold, progress: Progress) -> Result<()
         clear(store, fold)?;
     }
     // Spaces may be at different positions; each event goes only to those that lack it.
-    let mut behind: Vec<(Space, Position)> = Vec::new();
-    for &space in fold.spaces() {
+    let mut behind: Vec<(Keyspace, Position)> = Vec::new();
+    for &space in fold.keyspaces() {
         let at = folded(store, space)?;
         if at < tail {
             behind.push((space, at));
@@ -110,7 +110,7 @@ pub fn catch_up(store: &Store, fold: &dyn Fold, progress: Progress) -> Result<()
     store.sync()
 }
 
-fn has_rows(store: &Store, space: Space) -> Result<bool, Error> {
+fn has_rows(store: &Store, space: Keyspace) -> Result<bool, Error> {
     let mut found = false;
     store.scan(space, &[], &END, Direction::Forward, &mut |_, _| {
         found = true;
@@ -127,10 +127,10 @@ pub fn fold_range(
     log: &dyn Rows,
     into: &Store,
     fold: &dyn Fold,
-    behind: &[(Space, Position)],
+    behind: &[(Keyspace, Position)],
     from: Position,
     to: Position,
-    progress: Progress,
+    progress: ReplayProgress,
 ) -> Result<(), Error> {
     let mut changes = Changes::default();
     let (mut events, mut bytes) = (0, 0);
@@ -141,7 +141,7 @@ pub fn fold_range(
         }
         let at = event.position();
         let tx = Transaction::resume(into, std::mem::take(&mut changes));
-        let mut lacking = Lacking { tx, behind, at };
+        let mut lacking = MissingViewFilter { tx, behind, at };
         let meta = Event::of(&event)?;
         fold.apply(&mut lacking, &log, &event, meta.as_ref(), record)?;
         let mut tx = lacking.tx;
@@ -165,7 +165,7 @@ pub fn fold_range(
     into.commit(&tx.into_changes(), true)
 }
 
-fn size(event: &Stamped) -> usize {
+fn size(event: &LoggedEvent) -> usize {
     event
         .payload
         .as_ref()
@@ -174,45 +174,45 @@ fn size(event: &Stamped) -> usize {
 }
 
 /// Lets through only the writes to spaces that lack the event at hand.
-struct Lacking<'t, 'b> {
+struct MissingViewFilter<'t, 'b> {
     tx: Transaction<'b>,
-    behind: &'t [(Space, Position)],
+    behind: &'t [(Keyspace, Position)],
     at: Position,
 }
 
-impl Lacking<'_, '_> {
-    fn lacks(&self, space: Space) -> bool {
+impl MissingViewFilter<'_, '_> {
+    fn lacks(&self, space: Keyspace) -> bool {
         self.behind
             .iter()
             .any(|(name, folded)| *name == space && *folded < self.at)
     }
 }
 
-impl Rows for Lacking<'_, '_> {
-    fn get(&self, space: Space, key: &[u8]) -> Result<Option<crate::store::Bytes>, Error> {
+impl Rows for MissingViewFilter<'_, '_> {
+    fn get(&self, space: Keyspace, key: &[u8]) -> Result<Option<crate::store::Bytes>, Error> {
         self.tx.get(space, key)
     }
 
     fn scan(
         &self,
-        space: Space,
+        space: Keyspace,
         low: &[u8],
         high: &[u8],
         direction: Direction,
-        visit: crate::store::Visit<'_>,
+        visit: crate::store::RowVisitor<'_>,
     ) -> Result<(), Error> {
         self.tx.scan(space, low, high, direction, visit)
     }
 }
 
-impl RowsMut for Lacking<'_, '_> {
-    fn put(&mut self, space: Space, key: &[u8], value: &[u8]) {
+impl RowsMut for MissingViewFilter<'_, '_> {
+    fn put(&mut self, space: Keyspace, key: &[u8], value: &[u8]) {
         if self.lacks(space) {
             self.tx.put(space, key, value);
         }
     }
 
-    fn remove(&mut self, space: Space, key: &[u8]) {
+    fn remove(&mut self, space: Keyspace, key: &[u8]) {
         if self.lacks(space) {
             self.tx.remove(space, key);
         }

@@ -15,7 +15,7 @@ pub fn begin(
     fold: &dyn Fold,
     settings: &Settings,
 ) -> Result<Store, Error> {
-    let spaces = open::spaces(fold);
+    let spaces = open::keyspaces(fold);
     std::fs::create_dir_all(dir).map_err(Error::file("creating", dir))?;
     Store::build(dir, id, &spaces, &settings.store)?;
     let (store, _) = Store::open(dir, &spaces, &settings.store)?;

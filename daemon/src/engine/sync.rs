@@ -9,9 +9,9 @@ use std::time::{Duration, Instant};
 use tokio::sync::{oneshot, watch};
 
 use super::writer::Message;
-use super::{Command, Outcome, Published, Tail};
+use super::{Command, Outcome, PublishedState, Tail};
 use crate::error::Refusal;
-use crate::store::head::{DurableHead, Head};
+use crate::store::watermark::{DurableHead, WatermarkFile};
 use crate::store::{Error, Store};
 
 /// How often the head file itself is synced, and idleness looked at.
@@ -26,16 +26,16 @@ pub(super) struct Answer {
 }
 
 /// A committed group.
-pub(super) struct Committed {
+pub(super) struct CommittedGroup {
     pub store: Store,
-    pub state: Published,
+    pub state: PublishedState,
     pub answers: Vec<Answer>,
 }
 
 /// What both threads use to finish a group.
-pub(super) struct Finisher {
-    pub published: watch::Sender<Option<Arc<Published>>>,
-    head: Mutex<Option<Head>>,
+pub(super) struct SyncStage {
+    pub published: watch::Sender<Option<Arc<PublishedState>>>,
+    head: Mutex<Option<WatermarkFile>>,
     head_dirty: AtomicBool,
     /// Memtables hold something.
     unsettled: AtomicBool,
@@ -48,9 +48,9 @@ pub(super) struct Finisher {
     chore: Mutex<()>,
 }
 
-impl Finisher {
+impl SyncStage {
     /// Publishes nothing yet. Without a head (broken, and not accepted) none is written.
-    pub fn new(head: Option<Head>) -> Self {
+    pub fn new(head: Option<WatermarkFile>) -> Self {
         Self {
             published: watch::Sender::new(None),
             head: Mutex::new(head),
@@ -65,7 +65,7 @@ impl Finisher {
 
     /// Syncs, publishes and notes the head; gives the answers, to be sent now. On failure they are
     /// not to be sent as they are.
-    pub fn finish(&self, group: Committed) -> Result<Vec<Answer>, (Error, Vec<Answer>)> {
+    pub fn finish(&self, group: CommittedGroup) -> Result<Vec<Answer>, (Error, Vec<Answer>)> {
         if let Err(error) = group.store.sync() {
             return Err((error, group.answers));
         }
@@ -75,7 +75,7 @@ impl Finisher {
     }
 
     /// Makes a state the one that readers see.
-    pub fn publish(&self, state: Published) {
+    pub fn publish(&self, state: PublishedState) {
         self.published.send_replace(Some(Arc::new(state)));
         self.unsettled.store(true, Ordering::Relaxed);
         *lock(&self.last_group) = Instant::now();
@@ -155,7 +155,7 @@ impl Finisher {
         }
         if self.since_last_group() >= flush_idle
             && self.unsettled.swap(false, Ordering::Relaxed)
-            && let Err(error) = store.settle()
+            && let Err(error) = store.flush()
         {
             tracing::warn!(%error, "memtables were not flushed while idle");
         }
@@ -177,9 +177,9 @@ pub(super) fn answer(answers: Vec<Answer>) {
 
 /// Runs until the writer hangs up: one group after the other, and small chores in between.
 pub(super) fn run(
-    groups: &Receiver<Committed>,
+    groups: &Receiver<CommittedGroup>,
     writer: &Sender<Message>,
-    finisher: &Finisher,
+    finisher: &SyncStage,
     flush_idle: Duration,
 ) {
     let mut next_tick = Instant::now() + TICK;

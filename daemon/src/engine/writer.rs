@@ -9,14 +9,14 @@ use tokio::sync::{OwnedSemaphorePermit, oneshot};
 
 use super::group::{Group, Request};
 use super::health::{Health, WriteState};
-use super::linger::Linger;
+use super::linger::GroupDelay;
 use super::open::{DataFolder, reopen};
-use super::sync::{Answer, Committed, Finisher, answer};
+use super::sync::{Answer, CommittedGroup, SyncStage, answer};
 use super::time::LogTime;
-use super::{Fold, Outcome, Published, Settings, Tail};
+use super::{Fold, Outcome, PublishedState, Settings, Tail};
 use crate::clock::Clock;
 use crate::error::{Code, Refusal};
-use crate::store::reserve::{self, Reserve};
+use crate::store::ballast::{self, BallastFile};
 use crate::store::{Changes, Error, Store};
 
 /// How often a full disk is looked at again.
@@ -53,11 +53,11 @@ pub(super) struct Writer {
     pub clock: Arc<Clock>,
     pub settings: Settings,
     pub health: Health,
-    pub finisher: Arc<Finisher>,
+    pub finisher: Arc<SyncStage>,
     pub queue: Receiver<Message>,
     /// Out of the queue, not looked at yet.
     pub ready: VecDeque<Message>,
-    pub sync: Sender<Committed>,
+    pub sync: Sender<CommittedGroup>,
     pub tail: Tail,
     pub time: LogTime,
     /// What is queued is finished, and then the writer ends.
@@ -69,7 +69,7 @@ pub(super) struct Writer {
 }
 
 /// What is being gathered for the next commit.
-pub(super) struct Open {
+pub(super) struct OpenGroup {
     group: Group,
     answers: Vec<Answer>,
     since: Instant,
@@ -137,7 +137,7 @@ impl Writer {
     }
 
     /// Commits and syncs the open group, though others might still join it.
-    fn finish(&mut self, open: &mut Open) {
+    fn finish(&mut self, open: &mut OpenGroup) {
         let full = std::mem::replace(open, self.open_group());
         if full.answers.is_empty() {
             return;
@@ -148,17 +148,17 @@ impl Writer {
     }
 
     /// Without a sync there is nothing to share, so nobody waits for others.
-    fn linger(&self) -> Linger {
+    fn linger(&self) -> GroupDelay {
         let us = if self.settings.durable {
             self.settings.linger_us_max
         } else {
             0
         };
-        Linger::new(Duration::from_micros(us))
+        GroupDelay::new(Duration::from_micros(us))
     }
 
-    fn open_group(&self) -> Open {
-        Open {
+    fn open_group(&self) -> OpenGroup {
+        OpenGroup {
             group: Group::after(self.tail),
             answers: Vec::new(),
             since: Instant::now(),
@@ -189,13 +189,13 @@ impl Writer {
         }
     }
 
-    fn is_full(&self, open: &Open) -> bool {
+    fn is_full(&self, open: &OpenGroup) -> bool {
         open.answers.len() >= self.settings.group_commands_max
             || open.group.bytes >= self.settings.group_bytes_max
     }
 
     /// Whether the open group is to be committed now: full, or nobody more to wait for.
-    fn is_due(&mut self, open: &Open, linger: &Linger) -> bool {
+    fn is_due(&mut self, open: &OpenGroup, linger: &GroupDelay) -> bool {
         self.is_full(open)
             || (self.pull() == 0 && linger.left(open.answers.len(), open.since).is_zero())
     }
@@ -211,7 +211,7 @@ impl Writer {
     }
 
     /// Decides one command into the open group.
-    fn take(&mut self, mut job: Job, open: &mut Open) {
+    fn take(&mut self, mut job: Job, open: &mut OpenGroup) {
         if open.answers.is_empty() {
             open.since = Instant::now();
         }
@@ -235,7 +235,7 @@ impl Writer {
     }
 
     /// Why nothing is written now, if so. Free space is looked at once a group.
-    fn refusal(&self, open: &Open) -> Option<Refusal> {
+    fn refusal(&self, open: &OpenGroup) -> Option<Refusal> {
         match self.health.get() {
             WriteState::Open | WriteState::Full { .. } => {}
             WriteState::Damaged { .. } | WriteState::Failed { .. } => {
@@ -262,7 +262,7 @@ impl Writer {
     /// Sets whether the disk has the room that writing needs.
     pub fn look_at_space(&self) {
         let needed = self.settings.disk_free_bytes_min;
-        let state = match reserve::free_bytes(&self.folder.data) {
+        let state = match ballast::free_bytes(&self.folder.data) {
             Ok(free) if free < needed => WriteState::Full {
                 reason: Error::Full {
                     free_bytes: free,
@@ -279,8 +279,8 @@ impl Writer {
     }
 
     /// Commits a group; `true` when the sync thread has it now.
-    fn commit(&mut self, open: Open, alone: bool) -> Result<bool, (Error, Vec<Answer>)> {
-        let Open { group, answers, .. } = open;
+    fn commit(&mut self, open: OpenGroup, alone: bool) -> Result<bool, (Error, Vec<Answer>)> {
+        let OpenGroup { group, answers, .. } = open;
         if group.is_empty() {
             // Only refusals and repeated keys, and nothing unsynced: answers as they are.
             answer(answers);
@@ -298,7 +298,7 @@ impl Writer {
             return Err((error, answers));
         }
         self.tail = tail;
-        let state = Published {
+        let state = PublishedState {
             snapshot: store.snapshot(),
             tail,
         };
@@ -308,7 +308,7 @@ impl Writer {
             self.finisher.sync_later();
             return Ok(false);
         }
-        let committed = Committed {
+        let committed = CommittedGroup {
             store,
             state,
             answers,
@@ -328,8 +328,8 @@ impl Writer {
 
     /// After a failed write or sync. The handle is never used for writing again: a full disk is
     /// waited out and the store opened anew, anything else ends the daemon.
-    pub(super) fn fail(&mut self, error: &Error, answers: Vec<Answer>) -> Open {
-        let free = reserve::free_bytes(&self.folder.data).unwrap_or(u64::MAX);
+    pub(super) fn fail(&mut self, error: &Error, answers: Vec<Answer>) -> OpenGroup {
+        let free = ballast::free_bytes(&self.folder.data).unwrap_or(u64::MAX);
         let full = error.is_full() || free < self.settings.disk_free_bytes_min;
         let reason = error.to_string();
         tracing::error!(%reason, full, "a write failed");
@@ -360,7 +360,9 @@ impl Writer {
 
     /// Refuses writes and serves reads until there is space, then opens the store anew.
     pub(super) fn wait_out_full_disk(&mut self, acknowledged: Tail) {
-        if let Err(error) = Reserve::new(&self.folder.data, self.settings.reserve_bytes).give_up() {
+        if let Err(error) =
+            BallastFile::new(&self.folder.data, self.settings.reserve_bytes).give_up()
+        {
             tracing::warn!(%error, "the reserve was not given up");
         }
         loop {
@@ -397,8 +399,8 @@ impl Writer {
     /// so a little of it is taken and given back.
     fn has_space(&self) -> bool {
         let needed = self.settings.disk_free_bytes_min + self.settings.reserve_bytes;
-        reserve::free_bytes(&self.folder.data).is_ok_and(|free| free >= needed)
-            && reserve::try_space(&self.folder.data).is_ok()
+        ballast::free_bytes(&self.folder.data).is_ok_and(|free| free >= needed)
+            && ballast::try_space(&self.folder.data).is_ok()
     }
 
     /// Opens the store anew; `false` when the disk is full again and is to be waited out further.
@@ -436,7 +438,12 @@ impl Writer {
 }
 
 /// How long to wait for the next message: `None` is for ever.
-fn wait_for(open: &Open, syncing: bool, stopping: bool, linger: &Linger) -> Option<Duration> {
+fn wait_for(
+    open: &OpenGroup,
+    syncing: bool,
+    stopping: bool,
+    linger: &GroupDelay,
+) -> Option<Duration> {
     if syncing {
         return None;
     }

@@ -1,43 +1,43 @@
 //! Decisions about entities.
 
 use super::view;
-use crate::engine::{Command, Decide};
+use crate::engine::{Command, DecisionContext};
 use crate::error::{Code, Refusal};
 use crate::events::NewEvent;
-use crate::events::entities::{EntitiesExtracted, EntityEvent, EntityRef, Found, Source};
+use crate::events::entities::{EntitiesExtracted, EntityEvent, EntityRef, Source, TextEntities};
 use crate::log::{Body, Position};
-use crate::sessions::{self, Choice, Line};
+use crate::sessions::{self, Line, PreparedSession};
 use crate::steps;
 
 /// Wants something noted that needs no decision but which session it is of.
-pub struct Note {
+pub struct RecordEntityEvent {
     /// Which session.
-    pub choice: Choice,
+    pub choice: PreparedSession,
     /// What happened.
     pub event: EntityEvent,
     /// Its payload.
     pub body: Body,
 }
 
-impl Command for Note {
-    fn decide(&mut self, on: &Decide<'_>) -> Result<Vec<NewEvent>, Refusal> {
+impl Command for RecordEntityEvent {
+    fn decide(&mut self, on: &DecisionContext<'_>) -> Result<Vec<NewEvent>, Refusal> {
         let chosen = self.choice.decide(on)?;
         Ok(chosen.events(self.event.clone(), self.body.clone()))
     }
 }
 
 /// Wants noted what was found out of an entity that nobody asked about: only as long as something names it.
-pub struct NoteResolved {
+pub struct RecordResolution {
     /// The session that mentions it.
     pub session: String,
     /// Which entity.
     pub entity: EntityRef,
     /// What was found out.
-    pub note: Note,
+    pub note: RecordEntityEvent,
 }
 
-impl Command for NoteResolved {
-    fn decide(&mut self, on: &Decide<'_>) -> Result<Vec<NewEvent>, Refusal> {
+impl Command for RecordResolution {
+    fn decide(&mut self, on: &DecisionContext<'_>) -> Result<Vec<NewEvent>, Refusal> {
         let session = sessions::find(on.rows, &self.session)?;
         let lines = sessions::lineage(on.rows, &session)?;
         if view::get(on.rows, &lines, &self.entity)?.is_none() {
@@ -49,13 +49,13 @@ impl Command for NoteResolved {
 }
 
 /// Wants what a follower found noted: also in a session that was closed meanwhile.
-pub struct NoteFound {
+pub struct RecordExtraction {
     /// Which session.
     pub session: String,
     /// The version of the rules.
     pub rules: Vec<u8>,
     /// What was found, in the order of the log.
-    pub found: Vec<Found>,
+    pub found: Vec<TextEntities>,
     /// The position of the last text that something was found in.
     pub last: Position,
     /// An empty payload, salted.
@@ -63,7 +63,11 @@ pub struct NoteFound {
 }
 
 /// Whether what something was found in is there still.
-fn is_there(on: &Decide<'_>, session: &str, found: &Found) -> Result<bool, Refusal> {
+fn is_there(
+    on: &DecisionContext<'_>,
+    session: &str,
+    found: &TextEntities,
+) -> Result<bool, Refusal> {
     let Source::Step { step, attempt } = &found.source else {
         return Ok(true);
     };
@@ -74,8 +78,8 @@ fn is_there(on: &Decide<'_>, session: &str, found: &Found) -> Result<bool, Refus
     Ok(steps::attempt(on.rows, &own, *step, *attempt)?.is_some())
 }
 
-impl Command for NoteFound {
-    fn decide(&mut self, on: &Decide<'_>) -> Result<Vec<NewEvent>, Refusal> {
+impl Command for RecordExtraction {
+    fn decide(&mut self, on: &DecisionContext<'_>) -> Result<Vec<NewEvent>, Refusal> {
         sessions::find(on.rows, &self.session)?;
         if view::searched(on.rows, &self.session)? >= self.last {
             return Err(Refusal::new(

@@ -2,32 +2,32 @@
 //! related.
 
 mod command;
+mod feature;
 pub mod follow;
 pub mod operations;
 mod recognition;
 pub mod relevance;
 mod resolution;
-mod room;
 mod snippet;
-mod top;
+mod top_entities;
 mod view;
 
 pub use crate::events::entities::{
-    EntitiesExtracted, EntitiesRelated, EntityData, EntityEvent, EntityRef, EntityResolved, Found,
-    How, Mention, Source,
+    EntitiesExtracted, EntitiesRelated, EntityData, EntityEvent, EntityRef, EntityResolved,
+    Mention, MentionSource, Source, TextEntities,
 };
-pub use recognition::{Finds, Knowing, MENTIONS_MAX, Recognition, recognised};
-pub use room::Room;
-pub use top::{Scored, most_relevant, sort, surpasses};
+pub use feature::Entities;
+pub use recognition::{MENTIONS_MAX, MergedMatches, Recognition, SessionContext, recognised};
+pub use top_entities::{ScoredEntity, most_relevant, sort, surpasses};
 pub use view::{
-    DataRow, EntityRow, MentionRow, Named, NamesOf, RELATED_AMONG_MAX, Ranked, Recent, Related,
-    SPACE, apply, apply_mentions, count, forget, get, kinds, known_since, mentions_of, names,
-    ranked, recent, related, walk,
+    DataRow, EntityEntry, EntityRow, MentionRow, NameOwner, NamedEntity, RELATED_AMONG_MAX, Recent,
+    Related, SPACE, apply, apply_mentions, count, forget, get, kinds, known_since, mentions_of,
+    names, ranked, recent, related, walk,
 };
 
 // For the engine's own tests, which decide real commands.
 #[cfg(test)]
 pub(crate) mod decided {
-    pub(crate) use super::command::{Note, NoteFound, NoteResolved};
+    pub(crate) use super::command::{RecordEntityEvent, RecordExtraction, RecordResolution};
     pub(crate) use super::view::searched;
 }

@@ -4,15 +4,15 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::room::Room;
-use super::view::{Named, NamesOf, Recent, recent};
+use super::feature::Entities;
+use super::view::{NameOwner, NamedEntity, Recent, recent};
 use crate::error::Refusal;
-use crate::events::entities::{EntityRef, How, Mention};
+use crate::events::entities::{EntityRef, Mention, MentionSource};
 use crate::log::Position;
 use crate::operation::Context;
 use crate::sessions::Line;
 use crate::state::State;
-use lored_recognise::{Gazetteer, Knowledge, Match, PackSet, Recognised, TYPE_KEYS};
+use lored_recognise::{Gazetteer, Knowledge, Match, PackSet, TYPE_KEYS, TextMentions};
 
 /// Entities of one event, together.
 pub const MENTIONS_MAX: usize = 500;
@@ -31,14 +31,14 @@ pub struct Recognition {
 }
 
 /// What a session knows before a text is read.
-pub struct Knowing {
+pub struct SessionContext {
     packs: Arc<PackSet>,
     gazetteers: Vec<Arc<Gazetteer>>,
     recent: Vec<lored_recognise::Mention>,
     listing: Vec<lored_recognise::Mention>,
 }
 
-impl Knowing {
+impl SessionContext {
     /// What a session knows, and its project; no session knows nothing.
     ///
     /// # Errors
@@ -49,18 +49,18 @@ impl Knowing {
         lines: &[Line],
         project: Option<&str>,
     ) -> Result<Self, Refusal> {
-        let room = Room::of(cx)?;
+        let room = Entities::of(cx)?;
         let mut gazetteers = Vec::new();
         for line in lines {
-            let of = NamesOf::Session(line.session.clone());
+            let of = NameOwner::Session(line.session.clone());
             gazetteers.push(room.gazetteer(state, of, line.up_to)?);
         }
         if let Some(project) = project {
-            let of = NamesOf::Project(project.to_owned());
+            let of = NameOwner::Project(project.to_owned());
             gazetteers.push(room.gazetteer(state, of, Position(u64::MAX))?);
         }
         let Recent { last, listed } = recent(state, lines)?;
-        let mentions = |named: Vec<Named>| {
+        let mentions = |named: Vec<NamedEntity>| {
             named
                 .into_iter()
                 .map(|named| lored_recognise::Mention {
@@ -87,14 +87,14 @@ impl Knowing {
     /// What a text mentions; words that refer to something are looked for in what is said, not in
     /// what tools print.
     #[must_use]
-    pub fn recognise(&self, text: &str, is_said: bool) -> Recognised {
+    pub fn recognise(&self, text: &str, is_said: bool) -> TextMentions {
         self.recognise_objects(text, is_said, None)
     }
 
     /// What the result of a call mentions; the call's parameters may tell of what kind its objects are,
     /// where nothing in the result does.
     #[must_use]
-    pub fn recognise_result(&self, result: &str, parameters: Option<&str>) -> Recognised {
+    pub fn recognise_result(&self, result: &str, parameters: Option<&str>) -> TextMentions {
         let told = parameters.and_then(|parameters| self.kind_asked_for(parameters));
         self.recognise_objects(result, false, told)
     }
@@ -111,7 +111,7 @@ impl Knowing {
         words.find_map(|word| self.packs.kind_of(word))
     }
 
-    fn recognise_objects(&self, text: &str, is_said: bool, objects: Option<&str>) -> Recognised {
+    fn recognise_objects(&self, text: &str, is_said: bool, objects: Option<&str>) -> TextMentions {
         let gazetteers: Vec<&Gazetteer> = self.gazetteers.iter().map(|known| &**known).collect();
         let knowledge = Knowledge {
             gazetteers: &gazetteers,
@@ -126,8 +126,8 @@ impl Knowing {
 
 /// Recognises entities in what is said, and in results that belong to it.
 #[must_use]
-pub fn recognised(knowing: &Knowing, text: &str, results: &[&str]) -> Recognition {
-    let mut found = Finds::default();
+pub fn recognised(knowing: &SessionContext, text: &str, results: &[&str]) -> Recognition {
+    let mut found = MergedMatches::default();
     found.take(knowing.recognise(text, true), true);
     for result in results {
         found.take(knowing.recognise(result, false), false);
@@ -137,16 +137,16 @@ pub fn recognised(knowing: &Knowing, text: &str, results: &[&str]) -> Recognitio
 
 /// Finds of several texts that belong together, each entity once.
 #[derive(Default)]
-pub struct Finds {
+pub struct MergedMatches {
     mentions: Vec<Mention>,
     places: HashMap<EntityRef, usize>,
     left_out: usize,
     searched_bytes: Option<usize>,
 }
 
-impl Finds {
+impl MergedMatches {
     /// Adds what one text mentions; spans are kept of a text that is shown later.
-    pub fn take(&mut self, recognised: Recognised, has_spans: bool) {
+    pub fn take(&mut self, recognised: TextMentions, has_spans: bool) {
         self.left_out += recognised.more;
         if recognised.searched_bytes.is_some() {
             self.searched_bytes = recognised.searched_bytes;
@@ -203,10 +203,10 @@ fn mention(hit: Match, has_spans: bool) -> Mention {
         key: hit.key,
         name: hit.name,
         how: match hit.how {
-            lored_recognise::How::Pattern => How::Pattern,
-            lored_recognise::How::Known => How::Known,
-            lored_recognise::How::Reference => How::Reference,
-            lored_recognise::How::Json => How::Json,
+            lored_recognise::RecognitionMethod::Pattern => MentionSource::Pattern,
+            lored_recognise::RecognitionMethod::Known => MentionSource::Known,
+            lored_recognise::RecognitionMethod::Reference => MentionSource::Reference,
+            lored_recognise::RecognitionMethod::Json => MentionSource::Json,
         },
         span: has_spans.then(|| (offset(hit.start), offset(hit.end))),
         id: hit.id,

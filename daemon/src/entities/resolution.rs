@@ -5,17 +5,17 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use lored_recognise::{MatchQuality, canonical_key, match_known, shown_name};
-use lored_redact::{Found, Redactor};
+use lored_redact::{Redactor, SecretCounts};
 
-use super::command::Note;
-use super::recognition::{Finds, Knowing};
-use super::view::{self, EntityRow, NamesOf};
+use super::command::RecordEntityEvent;
+use super::recognition::{MergedMatches, SessionContext};
+use super::view::{self, EntityRow, NameOwner};
 use crate::clock::Micros;
 use crate::error::Refusal;
 use crate::events::entities::{EntityData, EntityEvent, EntityRef, EntityResolved, Mention};
 use crate::log::{Body, Position, codec};
 use crate::operation::Context;
-use crate::sessions::{Choice, Line};
+use crate::sessions::{Line, PreparedSession};
 use crate::store::{Error, Rows};
 use crate::upstream::{Candidate, Resolution, Resolvers};
 
@@ -127,7 +127,7 @@ pub fn known(
         return Ok(None);
     };
     let mut all: Vec<(EntityRef, String)> = Vec::new();
-    let of = NamesOf::Project(project.to_owned());
+    let of = NameOwner::Project(project.to_owned());
     let end = Position(u64::MAX);
     view::names(rows, &of, Position(0), end, &mut |of_kind, key, name, _| {
         if kind.is_none_or(|kind| kind == of_kind) && all.len() < COMPARED_MAX {
@@ -168,9 +168,9 @@ pub enum Answer {
 ///
 /// # Errors
 /// When the rows that tell what is near cannot be read.
-pub async fn ask(
+pub async fn query(
     cx: &Context,
-    knowing: &Knowing,
+    knowing: &SessionContext,
     kind: &str,
     name: &str,
 ) -> Result<Answer, Refusal> {
@@ -198,7 +198,7 @@ pub async fn ask(
 
 /// What another system said, as it may be recorded.
 fn without_secrets(redactor: &Redactor, said: Arc<Candidate>) -> Arc<Candidate> {
-    let mut found = Found::default();
+    let mut found = SecretCounts::default();
     let mut text = |text: &str| redactor.text(text, &mut found).into_owned();
     let (name, id, slug) = (
         text(&said.name),
@@ -223,7 +223,7 @@ fn without_secrets(redactor: &Redactor, said: Arc<Candidate>) -> Arc<Candidate> 
 }
 
 fn resolved(
-    knowing: &Knowing,
+    knowing: &SessionContext,
     kind: &str,
     name: &str,
     candidate: &Arc<Candidate>,
@@ -234,7 +234,7 @@ fn resolved(
         kind: kind.to_owned(),
         key: canonical_key(kind, name),
     };
-    let mut finds = Finds::default();
+    let mut finds = MergedMatches::default();
     finds.take(knowing.recognise(&candidate.data, false), false);
     let mentions = finds.into_recognition(Vec::new()).mentions;
     let (own, around): (Vec<Mention>, Vec<Mention>) = mentions
@@ -255,8 +255,13 @@ fn resolved(
 
 /// The command that notes an answer.
 #[must_use]
-pub fn note(cx: &Context, choice: Choice, resolved: EntityResolved, data: &EntityData) -> Note {
-    Note {
+pub fn note(
+    cx: &Context,
+    choice: PreparedSession,
+    resolved: EntityResolved,
+    data: &EntityData,
+) -> RecordEntityEvent {
+    RecordEntityEvent {
         choice,
         event: EntityEvent::Resolved(resolved),
         body: Body::new(codec::encode(data), cx.engine.clock().random()),

@@ -8,7 +8,7 @@ use serde_bytes::ByteArray;
 
 use super::Event;
 use crate::log::objects::Object;
-use crate::log::{Hash, Stamped};
+use crate::log::{Hash, LoggedEvent};
 use crate::store::Error;
 
 /// The id of a checkpoint: 128 random bits, written as a UUID of version 4 (RFC 9562).
@@ -84,7 +84,7 @@ impl fmt::Debug for CheckpointKey {
 
 /// An object on the way from a value to its keyframe, the one that is kept whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Link {
+pub struct DeltaLink {
     /// SHA-256 of the value.
     pub hash: Hash,
     /// Length of the value.
@@ -95,7 +95,7 @@ pub struct Link {
     pub spent_bytes: u64,
 }
 
-impl Link {
+impl DeltaLink {
     /// A link to an object that no delta rests on yet.
     #[must_use]
     pub fn to(hash: Hash, bytes: u64, stored_bytes: u64) -> Self {
@@ -109,19 +109,19 @@ impl Link {
 }
 
 /// A link is stored as a list: manifests hold many.
-type Stored = (ByteArray<32>, u64, u64, u64);
+type StoredLink = (ByteArray<32>, u64, u64, u64);
 
-impl Serialize for Link {
+impl Serialize for DeltaLink {
     fn serialize<S: serde::Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         let hash = ByteArray::new(self.hash.0);
-        let stored: Stored = (hash, self.bytes, self.stored_bytes, self.spent_bytes);
+        let stored: StoredLink = (hash, self.bytes, self.stored_bytes, self.spent_bytes);
         stored.serialize(to)
     }
 }
 
-impl<'de> Deserialize<'de> for Link {
+impl<'de> Deserialize<'de> for DeltaLink {
     fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        let (hash, bytes, stored_bytes, spent_bytes) = Stored::deserialize(from)?;
+        let (hash, bytes, stored_bytes, spent_bytes) = StoredLink::deserialize(from)?;
         Ok(Self {
             hash: Hash(hash.into_array()),
             bytes,
@@ -133,12 +133,12 @@ impl<'de> Deserialize<'de> for Link {
 
 /// One piece of a context: the value of a large key, or the object of all small ones.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Part {
+pub struct ContextPart {
     /// The key; none for the small ones together.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub key: Option<String>,
     /// The object, then what it is a delta against, and so on to a keyframe.
-    pub chain: Vec<Link>,
+    pub chain: Vec<DeltaLink>,
     /// Values of this key since that keyframe.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub since: u32,
@@ -149,7 +149,7 @@ fn is_zero(number: &u32) -> bool {
     *number == 0
 }
 
-impl Part {
+impl ContextPart {
     /// The hash of the canonical text.
     #[must_use]
     pub fn hash(&self) -> Hash {
@@ -176,7 +176,7 @@ pub struct CheckpointSaved {
     pub critical: Vec<String>,
     /// The pieces of the context; a context without keys has none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub parts: Vec<Part>,
+    pub parts: Vec<ContextPart>,
     /// The checkpoint that this one was forked from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub forked_from: Option<CheckpointKey>,
@@ -201,7 +201,7 @@ pub struct CheckpointDescribed {
 /// Why a checkpoint went.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Cause {
+pub enum DeletionCause {
     /// Someone asked for it.
     Asked,
     /// The session has as many as it may have, and this one was its oldest.
@@ -226,7 +226,7 @@ pub struct CheckpointsDeleted {
     /// Which.
     pub gone: Vec<DeletedCheckpoint>,
     /// Why.
-    pub cause: Cause,
+    pub cause: DeletionCause,
     /// Critical keys whose newest holder went, each with the position of the newest one left.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub holders: Vec<(String, u64)>,
@@ -242,14 +242,14 @@ pub struct KeyMarked {
     pub is_unmarked: bool,
     /// The newest checkpoint that holds it, of a mark that was imported; absent: the latest.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub held_by: Option<HeldBy>,
+    pub held_by: Option<MarkHolder>,
 }
 
 /// What holds an imported critical key, when the session's latest checkpoint does not: others may have
 /// been deleted before the export.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum HeldBy {
+pub enum MarkHolder {
     /// None that is there.
     Nobody,
     /// An earlier one of the same session.
@@ -311,11 +311,11 @@ impl ObjectNamed {
 ///
 /// # Errors
 /// [`Error::Corrupt`] when it does not decode.
-pub fn objects_named(event: &Stamped) -> Result<Vec<ObjectNamed>, Error> {
+pub fn objects_named(event: &LoggedEvent) -> Result<Vec<ObjectNamed>, Error> {
     let Some(Event::Checkpoint(CheckpointEvent::Saved(saved))) = Event::of(event)? else {
         return Ok(Vec::new());
     };
-    let named = |chain: &[Link]| -> Vec<ObjectNamed> {
+    let named = |chain: &[DeltaLink]| -> Vec<ObjectNamed> {
         let bases = chain
             .iter()
             .skip(1)

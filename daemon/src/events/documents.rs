@@ -9,7 +9,7 @@ use serde_bytes::ByteArray;
 
 use super::steps::Text;
 use super::{BlobHash, body, unexpected};
-use crate::log::{EventKind, Stamped};
+use crate::log::{EventKind, LoggedEvent};
 use crate::store::{BlobRef, Error};
 
 /// Size, time and place of a file: what changes when the file does.
@@ -114,7 +114,7 @@ pub struct DocumentMeta {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DocumentIngested {
     /// The first part.
-    pub part: Part,
+    pub part: TextPart,
     /// What could not be read as it should.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
@@ -122,7 +122,7 @@ pub struct DocumentIngested {
 
 /// A part of a document's text, with its chunks.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Part {
+pub struct TextPart {
     /// Where it begins in the whole text, in bytes. Parts may begin before the end of the one before:
     /// a sentence is told again.
     pub start: u64,
@@ -153,7 +153,7 @@ pub struct PartMeta {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PartAdded {
     /// The part.
-    pub part: Part,
+    pub part: TextPart,
 }
 
 /// A file was written without being changed.
@@ -232,7 +232,7 @@ impl DocumentEvent {
 ///
 /// # Errors
 /// [`Error::Corrupt`] when it does not decode.
-pub fn part_of(event: &Stamped) -> Result<Option<Part>, Error> {
+pub fn part_of(event: &LoggedEvent) -> Result<Option<TextPart>, Error> {
     if event.payload.is_none() {
         return Ok(None);
     }
@@ -249,7 +249,7 @@ pub fn part_of(event: &Stamped) -> Result<Option<Part>, Error> {
 ///
 /// # Errors
 /// [`Error::Corrupt`] when it brings none, was forgotten, or does not decode.
-pub fn brought(event: &Stamped) -> Result<Part, Error> {
+pub fn imported(event: &LoggedEvent) -> Result<TextPart, Error> {
     part_of(event)?.ok_or_else(|| unexpected(event, "a part of a document"))
 }
 
@@ -257,7 +257,7 @@ pub fn brought(event: &Stamped) -> Result<Part, Error> {
 ///
 /// # Errors
 /// [`Error::Corrupt`] when the event does not decode.
-pub(super) fn blobs_of(event: &Stamped) -> Result<Vec<BlobRef>, Error> {
+pub(super) fn blobs_of(event: &LoggedEvent) -> Result<Vec<BlobRef>, Error> {
     let blob = part_of(event)?.and_then(|part| part.text.blob());
     Ok(blob.into_iter().collect())
 }

@@ -16,7 +16,7 @@ pub struct EntityRef {
 /// How an entity was recognised.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum How {
+pub enum MentionSource {
     /// By the form of its name.
     Pattern,
     /// By its name, which was known already.
@@ -37,7 +37,7 @@ pub struct Mention {
     /// As it was written.
     pub name: String,
     /// How it was recognised.
-    pub how: How,
+    pub how: MentionSource,
     /// Where it stands first, in bytes: start and end.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub span: Option<(u32, u32)>,
@@ -90,12 +90,12 @@ pub struct EntitiesExtracted {
     #[serde(with = "serde_bytes")]
     pub rules: Vec<u8>,
     /// What was searched, and what stands in it.
-    pub found: Vec<Found>,
+    pub found: Vec<TextEntities>,
 }
 
 /// What was found in one text.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Found {
+pub struct TextEntities {
     /// In which.
     pub source: Source,
     /// What.

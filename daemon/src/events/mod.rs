@@ -17,7 +17,7 @@ pub mod steps;
 
 use serde::de::DeserializeOwned;
 
-use crate::log::{Body, EncodedEvent, EventKind, Kind, LOG, Origin, Stamped, codec};
+use crate::log::{Body, EncodedEvent, EventKind, ImportOrigin, Kind, LOG, LoggedEvent, codec};
 use crate::store::{BlobRef, Error};
 
 use checkpoints::{CheckpointEvent, CheckpointSaved};
@@ -71,7 +71,7 @@ macro_rules! families {
             ///
             /// # Errors
             /// [`Error::Corrupt`] when it does not decode.
-            pub fn of(event: &Stamped) -> Result<Option<Self>, Error> {
+            pub fn of(event: &LoggedEvent) -> Result<Option<Self>, Error> {
                 Ok(match Event::of(event)? {
                     Some(Event::$name(event)) => Some(event),
                     Some(_) | None => None,
@@ -166,11 +166,11 @@ impl Event {
     ///
     /// # Errors
     /// [`Error::Corrupt`] when it does not decode.
-    pub fn of(event: &Stamped) -> Result<Option<Self>, Error> {
+    pub fn of(event: &LoggedEvent) -> Result<Option<Self>, Error> {
         let (Some(payload), Kind::Known(kind)) = (&event.payload, &event.header.kind) else {
             return Ok(None);
         };
-        let meta = Stored(event, &payload.meta);
+        let meta = StoredBytes(event, &payload.meta);
         Ok(Some(match kind {
             EventKind::SessionCreated => SessionEvent::Created(meta.read()?).into(),
             EventKind::SessionUpdated => SessionEvent::Updated.into(),
@@ -230,16 +230,16 @@ impl Event {
 }
 
 /// Bytes of an event's payload.
-struct Stored<'e>(&'e Stamped, &'e [u8]);
+struct StoredBytes<'e>(&'e LoggedEvent, &'e [u8]);
 
-impl Stored<'_> {
+impl StoredBytes<'_> {
     fn read<T: DeserializeOwned>(&self) -> Result<T, Error> {
         codec::decode_part(self.0, self.1)
     }
 }
 
 /// The metadata or the body of one kind of event, for readers whose row says which kind it is.
-pub trait OfKind: DeserializeOwned {
+pub trait KindDecoder: DeserializeOwned {
     /// The kind.
     const KIND: EventKind;
 }
@@ -247,7 +247,7 @@ pub trait OfKind: DeserializeOwned {
 /// Declares of which kind of event a body, or metadata that is read by itself, is.
 macro_rules! of_kind {
     ($($name:ty => $kind:ident,)*) => {$(
-        impl OfKind for $name {
+        impl KindDecoder for $name {
             const KIND: EventKind = EventKind::$kind;
         }
     )*};
@@ -279,7 +279,7 @@ of_kind! {
 ///
 /// # Errors
 /// [`Error::Corrupt`] when the event is of another kind, was forgotten, or does not decode.
-pub fn body<B: OfKind>(event: &Stamped) -> Result<B, Error> {
+pub fn body<B: KindDecoder>(event: &LoggedEvent) -> Result<B, Error> {
     match &event.payload {
         Some(payload) if event.header.kind == B::KIND => codec::decode_part(event, &payload.body),
         Some(_) | None => Err(unexpected(event, B::KIND.name())),
@@ -290,7 +290,7 @@ pub fn body<B: OfKind>(event: &Stamped) -> Result<B, Error> {
 ///
 /// # Errors
 /// [`Error::Corrupt`] when the event is of another kind, was forgotten, or does not decode.
-pub fn meta<M: OfKind>(event: &Stamped) -> Result<M, Error> {
+pub fn meta<M: KindDecoder>(event: &LoggedEvent) -> Result<M, Error> {
     match &event.payload {
         Some(payload) if event.header.kind == M::KIND => codec::decode_part(event, &payload.meta),
         Some(_) | None => Err(unexpected(event, M::KIND.name())),
@@ -301,13 +301,13 @@ pub fn meta<M: OfKind>(event: &Stamped) -> Result<M, Error> {
 ///
 /// # Errors
 /// [`Error::Corrupt`] when the event is of another kind, was forgotten, or does not decode.
-pub fn both<M: OfKind, B: OfKind>(event: &Stamped) -> Result<(M, B), Error> {
+pub fn both<M: KindDecoder, B: KindDecoder>(event: &LoggedEvent) -> Result<(M, B), Error> {
     Ok((meta(event)?, body(event)?))
 }
 
 /// That an event is not what its reader expected.
 #[must_use]
-pub fn unexpected(event: &Stamped, expected: &str) -> Error {
+pub fn unexpected(event: &LoggedEvent, expected: &str) -> Error {
     let kind = &event.header.kind;
     let reason = match &event.payload {
         Some(_) => format!("got a {kind}, expected {expected}"),
@@ -320,7 +320,7 @@ pub fn unexpected(event: &Stamped, expected: &str) -> Error {
 ///
 /// # Errors
 /// [`Error::Corrupt`] when the event does not decode.
-pub fn blobs_of(event: &Stamped) -> Result<Vec<BlobRef>, Error> {
+pub fn blobs_of(event: &LoggedEvent) -> Result<Vec<BlobRef>, Error> {
     if event.payload.is_none() {
         return Ok(Vec::new());
     }
@@ -356,7 +356,7 @@ pub struct NewEvent {
     /// What the caller brought.
     pub body: Body,
     /// When and by whom it was first recorded, when it is imported.
-    pub origin: Option<Origin>,
+    pub origin: Option<ImportOrigin>,
 }
 
 impl NewEvent {

@@ -97,7 +97,7 @@ impl Item {
 
 /// What a pack rests on.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub struct RestsOn {
+pub struct PackDependency {
     /// The session that it is of; absent: the one that the pack was made for, or none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<String>,
@@ -108,7 +108,7 @@ pub struct RestsOn {
 /// What a pack was made for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum MadeFor {
+pub enum PackPurpose {
     /// A message.
     Message,
     /// A task.
@@ -121,7 +121,7 @@ pub struct PackBuilt {
     /// Its id.
     pub id: String,
     /// What it was made for.
-    pub made_for: MadeFor,
+    pub made_for: PackPurpose,
     /// SHA-256 of the message or the task.
     #[serde(with = "serde_bytes")]
     pub wanted: Vec<u8>,
@@ -133,7 +133,7 @@ pub struct PackBuilt {
     pub sections: Vec<(String, u64)>,
     /// What it rests on: each once, in order of the prompt.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub rests_on: Vec<RestsOn>,
+    pub rests_on: Vec<PackDependency>,
     /// Hashes of what it said, by which quotes are recognised: 8 bytes each, big-endian.
     #[serde(default, with = "serde_bytes")]
     pub pieces: Vec<u8>,

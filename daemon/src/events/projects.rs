@@ -6,7 +6,7 @@ use serde_bytes::ByteArray;
 
 use super::steps::Text;
 use super::{BlobHash, Event, body};
-use crate::log::{EventKind, Stamped};
+use crate::log::{EventKind, LoggedEvent};
 use crate::store::{BlobRef, Error};
 
 /// A directory became a project.
@@ -104,7 +104,7 @@ impl FileVersion {
     ///
     /// # Errors
     /// [`Error::Corrupt`] when the event does not decode.
-    pub fn made_by(event: &Stamped) -> Result<Option<Self>, Error> {
+    pub fn made_by(event: &LoggedEvent) -> Result<Option<Self>, Error> {
         let Some(project) = &event.header.project else {
             return Ok(None);
         };
@@ -189,7 +189,7 @@ impl ProjectEvent {
 ///
 /// # Errors
 /// [`Error::Corrupt`] when the event brings none, was forgotten, or does not decode.
-pub fn brought(event: &Stamped) -> Result<(Option<Text>, Option<String>), Error> {
+pub fn imported(event: &LoggedEvent) -> Result<(Option<Text>, Option<String>), Error> {
     if event.header.kind == EventKind::ContextDrafted {
         let DraftSaved { content } = body(event)?;
         return Ok((Some(content), None));
@@ -202,10 +202,10 @@ pub fn brought(event: &Stamped) -> Result<(Option<Text>, Option<String>), Error>
 ///
 /// # Errors
 /// [`Error::Corrupt`] when the event does not decode.
-pub(super) fn blobs_of(event: &Stamped, meta: &ProjectEvent) -> Result<Vec<BlobRef>, Error> {
+pub(super) fn blobs_of(event: &LoggedEvent, meta: &ProjectEvent) -> Result<Vec<BlobRef>, Error> {
     match meta {
         ProjectEvent::Written(_) | ProjectEvent::DraftSaved(_) => {
-            let (content, _) = brought(event)?;
+            let (content, _) = imported(event)?;
             let blob = content.and_then(|content| content.blob());
             Ok(blob.into_iter().collect())
         }

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::clock::Micros;
-use crate::log::{Body, Position, Stamped, codec};
+use crate::log::{Body, LoggedEvent, Position, codec};
 
 /// A session began.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -103,7 +103,7 @@ pub struct SessionLeased {
 impl SessionLeased {
     /// What proves the lease: the position at which it was taken.
     #[must_use]
-    pub fn token(&self, event: &Stamped) -> Position {
+    pub fn token(&self, event: &LoggedEvent) -> Position {
         self.token.map_or(event.position(), Position)
     }
 }

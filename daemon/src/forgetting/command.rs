@@ -2,19 +2,19 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::resting::Going;
-use super::several::Forget;
+use super::dependent_packs::ForgottenContent;
+use super::forget_command::Forget;
 use crate::checkpoints;
-use crate::engine::{Command, Decide};
+use crate::engine::{Command, DecisionContext};
 use crate::error::{Code, Refusal};
 use crate::events::{NewEvent, empty_body};
-use crate::log::{Body, Hash, Log, Position, ScopeOf, Stamped, names};
+use crate::log::{Body, EventScope, Hash, Log, LoggedEvent, Position, names};
 use crate::sessions::{self, SessionEvent, SessionForgotten};
 use crate::store::{Blobs, Error, Rows, RowsMut};
 
 /// What a session holds up to a position, counted before the queue.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counted {
+pub struct SessionCounts {
     /// How many events.
     pub events: u64,
     /// Their payloads, in bytes.
@@ -25,7 +25,7 @@ pub struct Counted {
     pub up_to: Position,
 }
 
-impl Counted {
+impl SessionCounts {
     /// Counts all that a session holds in these rows. Reads every event of it: off the event loop.
     ///
     /// # Errors
@@ -34,7 +34,7 @@ impl Counted {
         let mut counted = Self::default();
         let log = Log::new(rows);
         let end = Position(u64::MAX - 1);
-        let stream = log.stream(ScopeOf::Session(session), Position(0), end, usize::MAX)?;
+        let stream = log.stream(EventScope::Session(session), Position(0), end, usize::MAX)?;
         for of_record in stream.chunk_by(|a, b| a.1 == b.1) {
             let Some((_, record)) = of_record.first() else {
                 continue;
@@ -58,7 +58,7 @@ impl Counted {
     }
 
     /// Counts one more event.
-    pub(super) fn add(&mut self, event: &Stamped) {
+    pub(super) fn add(&mut self, event: &LoggedEvent) {
         self.events += 1;
         self.bytes += event.payload.as_ref().map_or(0, |payload| payload.bytes());
         self.up_to = self.up_to.max(event.position());
@@ -112,7 +112,7 @@ pub struct ForgetSession {
     /// Which; it has to be there.
     pub session: String,
     /// What was counted of it before.
-    pub counted: Counted,
+    pub counted: SessionCounts,
     /// The payload of the event.
     pub body: Body,
     /// Of the tombstones of packs that rest on it.
@@ -124,7 +124,7 @@ pub struct ForgetSession {
 impl ForgetSession {
     /// A command for what was counted.
     #[must_use]
-    pub fn new(session: &str, counted: Counted, salt: [u8; 16]) -> Self {
+    pub fn new(session: &str, counted: SessionCounts, salt: [u8; 16]) -> Self {
         Self {
             session: session.to_owned(),
             counted,
@@ -136,14 +136,14 @@ impl ForgetSession {
 }
 
 impl Command for ForgetSession {
-    fn decide(&mut self, on: &Decide<'_>) -> Result<Vec<NewEvent>, Refusal> {
+    fn decide(&mut self, on: &DecisionContext<'_>) -> Result<Vec<NewEvent>, Refusal> {
         let session = self.session.clone();
         check(on.rows, &session)?;
         let project = sessions::get(on.rows, &session)?.and_then(|row| row.project);
         // What was written since it was counted goes, too.
         let mut counted = self.counted;
         let end = Position(u64::MAX - 1);
-        let scope = ScopeOf::Session(&session);
+        let scope = EventScope::Session(&session);
         let since = Log::new(on.rows).stream(scope, counted.up_to, end, usize::MAX)?;
         for (position, record) in since {
             counted.add(&*on.event(record, position)?);
@@ -153,7 +153,7 @@ impl Command for ForgetSession {
             events: counted.events,
             bytes: counted.all_bytes(),
         };
-        let resting = Going::session(&session).packs(on.rows, on, Position(0))?;
+        let resting = ForgottenContent::session(&session).packs(on.rows, on, Position(0))?;
         let mut events = Forget::of_packs(on, resting, self.salt)?;
         let forgotten = SessionEvent::Forgotten(forgotten);
         let body = self.body.clone();
@@ -167,14 +167,14 @@ impl Command for ForgetSession {
 }
 
 /// Wants it noted that what a forgotten session held is gone from the disk.
-pub struct NoteErased {
+pub struct RecordErasure {
     /// Which.
     pub session: String,
     /// The payload of the event.
     pub body: Body,
 }
 
-impl NoteErased {
+impl RecordErasure {
     /// The note.
     #[must_use]
     pub fn new(session: &str, salt: [u8; 16]) -> Self {
@@ -185,8 +185,8 @@ impl NoteErased {
     }
 }
 
-impl Command for NoteErased {
-    fn decide(&mut self, on: &Decide<'_>) -> Result<Vec<NewEvent>, Refusal> {
+impl Command for RecordErasure {
+    fn decide(&mut self, on: &DecisionContext<'_>) -> Result<Vec<NewEvent>, Refusal> {
         if !sessions::is_unerased(on.rows, &self.session)? {
             return Err(Refusal::new(
                 Code::Conflict,

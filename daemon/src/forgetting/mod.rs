@@ -7,16 +7,16 @@
 //! between goes on where it was (docs/decisions/0006-forgetting.md, 0008-partial-forgetting.md).
 
 mod command;
-mod finish;
+mod dependent_packs;
+mod erasure;
+mod forget_command;
 pub mod operations;
 mod origin;
-mod resting;
 mod retention;
 mod select;
-mod several;
 
 pub use crate::events::forgetting::ContentForgotten;
-pub use finish::{Erasing, finish, has_unerased};
+pub use erasure::{EraseGuard, finish, has_unerased};
 pub use retention::{Rules, retain};
 
 #[cfg(test)]
@@ -26,8 +26,8 @@ mod tests;
 // For the engine's own tests, which decide real commands.
 #[cfg(test)]
 pub(crate) mod decided {
-    pub(crate) use super::command::{Counted, ForgetSession, NoteErased};
-    pub(crate) use super::origin::Origin;
-    pub(crate) use super::select::{Looking, Selected, Wish};
-    pub(crate) use super::several::{Forget, NoteEventsErased, forgotten_by};
+    pub(crate) use super::command::{ForgetSession, RecordErasure, SessionCounts};
+    pub(crate) use super::forget_command::{Forget, RecordEventErasure, forgotten_by};
+    pub(crate) use super::origin::ContentOrigin;
+    pub(crate) use super::select::{ForgetSelector, Selection, SelectionContext};
 }

@@ -4,7 +4,7 @@ use crate::error::Refusal;
 
 /// Where content came from.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Origin {
+pub enum ContentOrigin {
     /// A source of documents, by its id.
     Source(String),
     /// A file of documents, or all files below a folder, by its absolute path without a slash at its end; of
@@ -20,7 +20,7 @@ pub enum Origin {
 
 const RIGHT: &str = "`source:ID`, `file:/PATH`, `tool:NAME`, `resolver:NAME` or `import`";
 
-impl Origin {
+impl ContentOrigin {
     /// Reads the argument `origin`.
     ///
     /// # Errors
@@ -67,16 +67,19 @@ mod tests {
     fn the_grammar_is_closed() {
         let owned = str::to_owned;
         for (text, wanted) in [
-            ("source:source-01", Origin::Source(owned("source-01"))),
-            ("file:/srv/notes/", Origin::File(owned("/srv/notes"))),
-            ("file:/a:b.md", Origin::File(owned("/a:b.md"))),
-            ("file:sent/", Origin::File(owned("sent"))),
-            ("file:/", Origin::File(String::new())),
-            ("tool:mcp:read", Origin::Tool(owned("mcp:read"))),
-            ("resolver:netbox", Origin::Resolver(owned("netbox"))),
-            (" import ", Origin::Import),
+            (
+                "source:source-01",
+                ContentOrigin::Source(owned("source-01")),
+            ),
+            ("file:/srv/notes/", ContentOrigin::File(owned("/srv/notes"))),
+            ("file:/a:b.md", ContentOrigin::File(owned("/a:b.md"))),
+            ("file:sent/", ContentOrigin::File(owned("sent"))),
+            ("file:/", ContentOrigin::File(String::new())),
+            ("tool:mcp:read", ContentOrigin::Tool(owned("mcp:read"))),
+            ("resolver:netbox", ContentOrigin::Resolver(owned("netbox"))),
+            (" import ", ContentOrigin::Import),
         ] {
-            assert_eq!(Origin::parse(text).unwrap(), wanted, "{text}");
+            assert_eq!(ContentOrigin::parse(text).unwrap(), wanted, "{text}");
         }
         for (text, told) in [
             ("", "names no origin"),
@@ -85,7 +88,7 @@ mod tests {
             ("file:notes.md", "not absolute"),
             ("agent:ada", "knows no \"agent\""),
         ] {
-            let refused = Origin::parse(text).unwrap_err();
+            let refused = ContentOrigin::parse(text).unwrap_err();
             assert!(refused.message.contains(told), "{text}: {refused}");
             assert!(refused.hint.unwrap().contains("`tool:NAME`"));
         }

@@ -5,16 +5,16 @@
 
 use std::sync::Arc;
 
-use super::finish::{finish, of_daemon};
-use super::select::{Looking, Rule, Selected, Wish};
-use super::several::{EVENTS_MAX, Forget};
-use crate::audit::Retained;
+use super::erasure::{finish, of_daemon};
+use super::forget_command::{EVENTS_MAX, Forget};
+use super::select::{ForgetSelector, Rule, Selection, SelectionContext};
 use crate::clock::Micros;
 use crate::error::{Code, Refusal};
 use crate::events::forgetting::ContentForgotten;
 use crate::log::Log;
+use crate::log_admin::RetentionOutcome;
 use crate::operation::{Context, blocking};
-use crate::sessions::LastAccess;
+use crate::sessions::AccessTimes;
 
 const DAY_MICROS: Micros = 24 * 3600 * 1_000_000;
 /// So many events go in one commit: others write between two of them.
@@ -63,9 +63,9 @@ pub async fn retain(
     let mut left_out: Vec<String> = Vec::new();
     for (rule, before) in rules.due(now) {
         loop {
-            let wish = Wish {
+            let wish = ForgetSelector {
                 rule: Some((rule, before)),
-                ..Wish::default()
+                ..ForgetSelector::default()
             };
             let mut selected = select(cx, wish, now).await?;
             let kept = std::mem::take(&mut selected.kept);
@@ -79,17 +79,17 @@ pub async fn retain(
                 Err(refusal) if refusal.code == Code::Conflict => break,
                 written => written?,
             };
-            let told = crate::forgetting::several::forgotten_by(&outcome)?;
+            let told = crate::forgetting::forget_command::forgotten_by(&outcome)?;
             let position = outcome.event.position();
             tracing::info!(?rule, %position, ?told, "forgotten by a rule of retention");
             all = all.and(&told);
         }
     }
-    if let Some(retained) = cx.extensions.get::<Retained>() {
+    if let Some(retained) = cx.extensions.get::<RetentionOutcome>() {
         retained.leave_out(left_out);
     }
     if all != ContentForgotten::default() {
-        if let Some(retained) = cx.extensions.get::<Retained>() {
+        if let Some(retained) = cx.extensions.get::<RetentionOutcome>() {
             retained.note(now, all.events, all.bytes);
         }
         let warnings = finish(cx).await?;
@@ -101,12 +101,16 @@ pub async fn retain(
 }
 
 /// The next that a rule means: as much as may go in one commit.
-async fn select(cx: &Arc<Context>, wish: Wish, now: Micros) -> Result<Selected, Refusal> {
+async fn select(
+    cx: &Arc<Context>,
+    wish: ForgetSelector,
+    now: Micros,
+) -> Result<Selection, Refusal> {
     let published = cx.read(None).await?;
     let cx = Arc::clone(cx);
     blocking(move || {
-        let access = cx.extensions.get::<LastAccess>();
-        let looking = Looking {
+        let access = cx.extensions.get::<AccessTimes>();
+        let looking = SelectionContext {
             rows: &published.snapshot,
             past: &Log::new(&published.snapshot),
             blobs: Some(&cx.blobs),
@@ -168,7 +172,7 @@ mod tests {
             }
         }
         let published = cx.engine.published().unwrap();
-        let looking = Looking {
+        let looking = SelectionContext {
             rows: &published.snapshot,
             past: &Log::new(&published.snapshot),
             blobs: Some(&cx.blobs),
@@ -176,9 +180,9 @@ mod tests {
             now: cx.engine.clock().now(),
             events_max: EVENTS_MAX,
         };
-        let wish = Wish {
+        let wish = ForgetSelector {
             rule: Some((Rule::DocumentsReplaced, looking.now + 1)),
-            ..Wish::default()
+            ..ForgetSelector::default()
         };
         let all = looking.select(&wish, published.tail.position).unwrap();
         assert_eq!((all.parts.len(), all.told.documents), (2, 2));
@@ -247,7 +251,7 @@ mod tests {
         let told = retain(cx, untouched, now + 31 * DAY_MICROS).await.unwrap();
         assert_eq!(told.sessions, 4, "the fork first, then its parent");
         assert_eq!(left(cx), ["kept", "named"]);
-        let seen = cx.extensions.get::<Retained>().unwrap().seen();
+        let seen = cx.extensions.get::<RetentionOutcome>().unwrap().status();
         assert_eq!(seen.last, Some(now + 31 * DAY_MICROS));
         assert_eq!(seen.events, told.events);
     }

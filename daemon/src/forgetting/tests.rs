@@ -3,18 +3,18 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use lore::places::Places;
+use lore::paths::Paths;
 use lore::protocol::Args;
 use serde_json::{Value, json};
 
-use super::select::{Looking, Rule, Selected, Wish};
+use super::select::{ForgetSelector, Rule, Selection, SelectionContext};
 use crate::api::TABLE;
-use crate::audit::Retained;
 use crate::checkpoints;
 use crate::config::Config;
 use crate::daemon::Daemon;
 use crate::error::{Code, Refusal};
 use crate::log::{Hash, Log};
+use crate::log_admin::RetentionOutcome;
 use crate::operation::{Caller, Context};
 
 async fn answer(cx: &Arc<Context>, name: &str, args: Value) -> Result<Value, Refusal> {
@@ -29,7 +29,7 @@ async fn call(cx: &Arc<Context>, name: &str, args: Value) -> Value {
 }
 
 fn opened(folder: &Path) -> Daemon {
-    let places = Places {
+    let places = Paths {
         config: folder.join("lored.toml"),
         data: folder.join("data"),
         state: folder.join("state"),
@@ -59,14 +59,14 @@ fn stored(cx: &Context) -> u64 {
 }
 
 /// Selects by a wish where so many events are folded again at most, and gives back what is done with it.
-fn looked<R>(
+fn examine<R>(
     cx: &Context,
     events_max: usize,
-    wish: &Wish,
-    then: impl Fn(&Looking<'_>, Selected) -> R,
+    wish: &ForgetSelector,
+    then: impl Fn(&SelectionContext<'_>, Selection) -> R,
 ) -> R {
     let published = cx.engine.published().unwrap();
-    let looking = Looking {
+    let looking = SelectionContext {
         rows: &published.snapshot,
         past: &Log::new(&published.snapshot),
         blobs: Some(&cx.blobs),
@@ -230,11 +230,11 @@ async fn what_is_long_goes_whole() {
         let step = json!({"session": "s", "tool": "t", "result": text, "agent": "scraper"});
         call(cx, "record_step", step).await;
     }
-    let of_agent = Wish {
+    let of_agent = ForgetSelector {
         of_agent: Some("scraper".to_owned()),
-        ..Wish::default()
+        ..ForgetSelector::default()
     };
-    looked(cx, 3, &of_agent, |looking, selected| {
+    examine(cx, 3, &of_agent, |looking, selected| {
         let kept = selected.kept.iter();
         let kept: Vec<&String> = kept.filter(|why| why.contains("by `origin`")).collect();
         assert!(
@@ -247,29 +247,29 @@ async fn what_is_long_goes_whole() {
         assert!(refused.message.contains("the session `s`"), "{refused}");
         assert!(refused.hint.unwrap().contains("alone"));
     });
-    looked(cx, usize::MAX, &of_agent, |looking, selected| {
+    examine(cx, usize::MAX, &of_agent, |looking, selected| {
         assert_eq!(selected.parts.len(), 2);
         looking.check(&selected).unwrap();
     });
-    let session = Wish {
+    let session = ForgetSelector {
         session: Some("s".to_owned()),
-        ..Wish::default()
+        ..ForgetSelector::default()
     };
-    looked(cx, 3, &session, |looking, selected| {
+    examine(cx, 3, &session, |looking, selected| {
         looking.check(&selected).unwrap()
     });
-    let rule = Wish {
+    let rule = ForgetSelector {
         rule: Some((Rule::DocumentsReplaced, cx.engine.clock().now() + 1)),
-        ..Wish::default()
+        ..ForgetSelector::default()
     };
-    looked(cx, 3, &rule, |looking, selected| {
+    examine(cx, 3, &rule, |looking, selected| {
         let first = looking.first_of(selected, 10).unwrap();
         assert!(
             first.is_empty() && first.kept[0].contains(&source),
             "{:?}",
             first.kept
         );
-        let retained = cx.extensions.get::<Retained>().unwrap();
+        let retained = cx.extensions.get::<RetentionOutcome>().unwrap();
         retained.leave_out(first.kept);
     });
     let status = call(cx, "status", json!({})).await;
@@ -280,11 +280,11 @@ async fn what_is_long_goes_whole() {
     );
 
     call(cx, "remove_source", json!({"source": source})).await;
-    let removed = Wish {
-        origin: Some(super::origin::Origin::Source(source.clone())),
-        ..Wish::default()
+    let removed = ForgetSelector {
+        origin: Some(super::origin::ContentOrigin::Source(source.clone())),
+        ..ForgetSelector::default()
     };
-    looked(cx, 3, &removed, |looking, selected| {
+    examine(cx, 3, &removed, |looking, selected| {
         assert!(selected.parts[0].is_whole && selected.parts[0].positions.len() > 3);
         looking.check(&selected).unwrap();
     });

@@ -5,8 +5,8 @@
 
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
-use super::event::{KeyMark, Origin, Payload};
-use super::{Actor, Hash, Header, Kind, Position, Stamped};
+use super::event::{ImportOrigin, KeyMark, Payload};
+use super::{Actor, Hash, Header, Kind, LoggedEvent, Position};
 use crate::store::Error;
 
 /// An empty map: what a decision that adds nothing encodes to.
@@ -80,7 +80,7 @@ pub(super) fn encode_header(header: &Header) -> Vec<u8> {
     ];
     let given = texts.iter().filter(|(_, text)| text.is_some()).count();
     let mut out = Vec::with_capacity(256);
-    head(
+    write_header(
         &mut out,
         MAP,
         4 + given + 2 * usize::from(header.key.is_some()) + usize::from(header.origin.is_some()),
@@ -123,7 +123,7 @@ fn decode_header(bytes: &[u8]) -> Result<Header, String> {
             hash: Hash(hash),
             body: Hash(body),
         }),
-        origin: map.origin_at.map(|at| Origin {
+        origin: map.origin_at.map(|at| ImportOrigin {
             at,
             agent: map.origin_agent.into_owned(),
         }),
@@ -131,10 +131,10 @@ fn decode_header(bytes: &[u8]) -> Result<Header, String> {
 }
 
 /// Appends the bytes of an event.
-pub fn encode_event(event: &Stamped, into: &mut Vec<u8>) {
+pub fn encode_event(event: &LoggedEvent, into: &mut Vec<u8>) {
     let payload = event.payload.as_ref();
     let entries = 3 + 3 * usize::from(payload.is_some()) + usize::from(event.key.is_some());
-    head(into, MAP, entries);
+    write_header(into, MAP, entries);
     field(into, "header", &event.header_bytes);
     field(into, "payload_hash", &event.payload_hash.0);
     field(into, "link", &event.link.0);
@@ -157,7 +157,7 @@ const MAP: u8 = 5 << 5;
 
 const UNSIGNED: u8 = 0;
 
-fn head(into: &mut Vec<u8>, major: u8, length: usize) {
+fn write_header(into: &mut Vec<u8>, major: u8, length: usize) {
     put_head(into, major, length as u64);
 }
 
@@ -186,13 +186,13 @@ fn number(into: &mut Vec<u8>, name: &str, value: u64) {
 }
 
 fn text(into: &mut Vec<u8>, text: &str) {
-    head(into, TEXT, text.len());
+    write_header(into, TEXT, text.len());
     into.extend(text.as_bytes());
 }
 
 fn field(into: &mut Vec<u8>, name: &str, value: &[u8]) {
     text(into, name);
-    head(into, BYTES, value.len());
+    write_header(into, BYTES, value.len());
     into.extend(value);
 }
 
@@ -218,14 +218,14 @@ struct EventMap {
 ///
 /// # Errors
 /// A sentence on what is missing or does not fit.
-pub fn decode_event(bytes: &[u8]) -> Result<Stamped, String> {
+pub fn decode_event(bytes: &[u8]) -> Result<LoggedEvent, String> {
     let map: EventMap = decode(bytes)?;
     let payload = match (map.salt, map.fact, map.body) {
         (Some(salt), Some(meta), Some(body)) => Some(Payload { salt, meta, body }),
         (None, None, None) => None,
         _ => return Err("the payload is not whole".to_owned()),
     };
-    Ok(Stamped {
+    Ok(LoggedEvent {
         header: decode_header(&map.header)?,
         header_bytes: map.header,
         payload_hash: Hash(map.payload_hash),
@@ -283,7 +283,7 @@ fn json_of(value: ciborium::Value) -> Result<serde_json::Value, String> {
 ///
 /// # Errors
 /// [`Error::Corrupt`] naming the event's position.
-pub fn decode_part<T: DeserializeOwned>(event: &Stamped, bytes: &[u8]) -> Result<T, Error> {
+pub fn decode_part<T: DeserializeOwned>(event: &LoggedEvent, bytes: &[u8]) -> Result<T, Error> {
     decode(bytes).map_err(|reason| {
         Error::corrupt(
             super::LOG.name(),
@@ -298,10 +298,10 @@ pub fn decode_part<T: DeserializeOwned>(event: &Stamped, bytes: &[u8]) -> Result
 mod tests {
     use proptest::prelude::*;
 
-    use super::super::{Body, EncodedEvent, EventKind, Origin};
+    use super::super::{Body, EncodedEvent, EventKind, ImportOrigin};
     use super::*;
 
-    fn event() -> Stamped {
+    fn event() -> LoggedEvent {
         let new = EncodedEvent {
             kind: EventKind::StepRecorded,
             session: Some("s-1".to_owned()),
@@ -315,10 +315,10 @@ mod tests {
             body: Hash([3; 32]),
         };
         let key = Some(("key".to_owned(), mark));
-        Stamped::stamp(new, &Hash([4; 32]), Position(5), 6, &Actor::default(), key)
+        LoggedEvent::stamp(new, &Hash([4; 32]), Position(5), 6, &Actor::default(), key)
     }
 
-    fn bytes_of(event: &Stamped) -> Vec<u8> {
+    fn bytes_of(event: &LoggedEvent) -> Vec<u8> {
         let mut bytes = Vec::new();
         encode_event(event, &mut bytes);
         bytes
@@ -341,7 +341,7 @@ mod tests {
         let plain = bytes_of(&event());
         assert!(!plain.windows(6).any(|part| part == b"origin"));
         for agent in ["claude", ""] {
-            let origin = Origin {
+            let origin = ImportOrigin {
                 at: 7,
                 agent: agent.to_owned(),
             };

@@ -108,12 +108,12 @@ pub struct Header {
     /// The idempotency key it was recorded under; stays when the key's text is forgotten.
     pub key: Option<KeyMark>,
     /// When and by whom it was first recorded, when it was imported from elsewhere.
-    pub origin: Option<Origin>,
+    pub origin: Option<ImportOrigin>,
 }
 
 /// When and by whom an imported event was first recorded, in another log.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
-pub struct Origin {
+pub struct ImportOrigin {
     /// When, in microseconds since 1970; what an export says, and no more reliable than that.
     pub at: Micros,
     /// The agent's name for itself; empty when it gave none.
@@ -130,11 +130,11 @@ impl Header {
 
     /// The stream of the event.
     #[must_use]
-    pub fn scope(&self) -> ScopeOf<'_> {
+    pub fn scope(&self) -> EventScope<'_> {
         match (&self.session, &self.project) {
-            (Some(session), _) => ScopeOf::Session(session),
-            (None, Some(project)) => ScopeOf::Project(project),
-            (None, None) => ScopeOf::Global,
+            (Some(session), _) => EventScope::Session(session),
+            (None, Some(project)) => EventScope::Project(project),
+            (None, None) => EventScope::Global,
         }
     }
 
@@ -203,12 +203,12 @@ pub struct EncodedEvent {
     /// What the caller brought.
     pub body: Body,
     /// When and by whom it was first recorded, when it is imported.
-    pub origin: Option<Origin>,
+    pub origin: Option<ImportOrigin>,
 }
 
 /// An event in the log.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Stamped {
+pub struct LoggedEvent {
     /// Position, time, actor and the like.
     pub header: Header,
     /// The header's bytes, as the chain covers them.
@@ -269,7 +269,7 @@ pub fn link(previous: &Hash, header: &[u8], payload: &Hash) -> Hash {
 
 /// Where an event's stream is: its session, else its project, else everywhere.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ScopeOf<'e> {
+pub enum EventScope<'e> {
     /// Events of one session.
     Session(&'e str),
     /// Events of one project, outside sessions.
@@ -300,7 +300,7 @@ pub enum ChainError {
     Link,
 }
 
-impl Stamped {
+impl LoggedEvent {
     /// Gives a new event its place: after `previous`, at `position` and `time`.
     #[must_use]
     pub fn stamp(
@@ -368,7 +368,7 @@ impl Stamped {
 
     /// The stream this event belongs to.
     #[must_use]
-    pub fn scope(&self) -> ScopeOf<'_> {
+    pub fn scope(&self) -> EventScope<'_> {
         self.header.scope()
     }
 

@@ -16,12 +16,12 @@ use std::ops::ControlFlow;
 use serde::{Deserialize, Serialize};
 
 use super::index::stream_prefix;
-use super::{Header, Position, ScopeOf, Stamped, codec};
+use super::{EventScope, Header, LoggedEvent, Position, codec};
 use crate::clock::Micros;
-use crate::store::{Direction, Error, Rows, RowsMut, Space, after_prefix};
+use crate::store::{Direction, Error, Keyspace, Rows, RowsMut, after_prefix};
 
 /// The rows of this view, version 1.
-pub const FORGOTTEN: Space = Space::new("forgotten.1");
+pub const FORGOTTEN: Keyspace = Keyspace::new("forgotten.1");
 
 /// What some events of one stream said was forgotten: a tombstone, in that stream. Their rows are gone
 /// with this event; what they said goes from the records next, until [`EventsErased`] says that it has.
@@ -65,21 +65,21 @@ pub enum StreamName {
 impl StreamName {
     /// The name of a scope.
     #[must_use]
-    pub fn of(scope: ScopeOf<'_>) -> Self {
+    pub fn of(scope: EventScope<'_>) -> Self {
         match scope {
-            ScopeOf::Session(session) => Self::Session(session.to_owned()),
-            ScopeOf::Project(project) => Self::Project(project.to_owned()),
-            ScopeOf::Global => Self::Global,
+            EventScope::Session(session) => Self::Session(session.to_owned()),
+            EventScope::Project(project) => Self::Project(project.to_owned()),
+            EventScope::Global => Self::Global,
         }
     }
 
     /// The scope of this name.
     #[must_use]
-    pub fn scope(&self) -> ScopeOf<'_> {
+    pub fn scope(&self) -> EventScope<'_> {
         match self {
-            Self::Session(session) => ScopeOf::Session(session),
-            Self::Project(project) => ScopeOf::Project(project),
-            Self::Global => ScopeOf::Global,
+            Self::Session(session) => EventScope::Session(session),
+            Self::Project(project) => EventScope::Project(project),
+            Self::Global => EventScope::Global,
         }
     }
 }
@@ -107,13 +107,13 @@ fn numbered(tag: u8, position: Position) -> [u8; 9] {
     key
 }
 
-fn range_prefix(scope: ScopeOf<'_>) -> Vec<u8> {
+fn range_prefix(scope: EventScope<'_>) -> Vec<u8> {
     let mut key = vec![b'r'];
     key.extend(stream_prefix(scope));
     key
 }
 
-fn range_key(scope: ScopeOf<'_>, first: u64) -> Vec<u8> {
+fn range_key(scope: EventScope<'_>, first: u64) -> Vec<u8> {
     let mut key = range_prefix(scope);
     key.extend(first.to_be_bytes());
     key
@@ -135,7 +135,7 @@ fn number(key: &[u8], bytes: Option<&[u8; 8]>) -> Result<u64, Error> {
 /// [`Error`] when a row cannot be read.
 pub fn note(
     rows: &mut dyn RowsMut,
-    event: &Stamped,
+    event: &LoggedEvent,
     forgotten: &EventsForgotten,
 ) -> Result<(), Error> {
     let position = event.position();
@@ -162,7 +162,7 @@ pub fn note(
 /// Enters a range, together with those that it meets.
 fn put_range(
     rows: &mut dyn RowsMut,
-    scope: ScopeOf<'_>,
+    scope: EventScope<'_>,
     first: u64,
     last: u64,
 ) -> Result<(), Error> {
@@ -199,7 +199,7 @@ fn put_range(
 /// The last range of a stream that begins at a position or before it.
 fn range_before(
     rows: &dyn Rows,
-    scope: ScopeOf<'_>,
+    scope: EventScope<'_>,
     position: u64,
 ) -> Result<Option<(u64, u64)>, Error> {
     let low = range_prefix(scope);
@@ -261,7 +261,7 @@ pub fn is_forgotten(rows: &dyn Rows, header: &Header) -> Result<bool, Error> {
 ///
 /// # Errors
 /// [`Error`] when a row cannot be read.
-pub fn covers(rows: &dyn Rows, scope: ScopeOf<'_>, position: Position) -> Result<bool, Error> {
+pub fn covers(rows: &dyn Rows, scope: EventScope<'_>, position: Position) -> Result<bool, Error> {
     let range = range_before(rows, scope, position.0)?;
     Ok(range.is_some_and(|(_, last)| position.0 <= last))
 }
@@ -327,14 +327,14 @@ pub fn unerased(rows: &dyn Rows) -> Result<Vec<(Position, StreamName)>, Error> {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
-    use crate::store::Memory;
+    use crate::store::MemoryStore;
 
     /// Ranges that meet become one, so that one look tells whether a position is in any.
     #[test]
     fn ranges_never_overlap() {
-        let mut rows = Memory::new();
-        let scope = ScopeOf::Project("p");
-        let all = |rows: &Memory| -> Vec<u64> {
+        let mut rows = MemoryStore::new();
+        let scope = EventScope::Project("p");
+        let all = |rows: &MemoryStore| -> Vec<u64> {
             let is_in = |at: &u64| {
                 let range = range_before(rows, scope, *at).unwrap();
                 range.is_some_and(|(_, last)| *at <= last)
@@ -344,7 +344,7 @@ mod tests {
         for (first, last) in [(5, 6), (10, 12), (20, 30)] {
             put_range(&mut rows, scope, first, last).unwrap();
         }
-        put_range(&mut rows, ScopeOf::Project("p2"), 0, 39).unwrap();
+        put_range(&mut rows, EventScope::Project("p2"), 0, 39).unwrap();
         let mut wanted: Vec<u64> = vec![5, 6, 10, 11, 12];
         wanted.extend(20..=30);
         assert_eq!(all(&rows), wanted);

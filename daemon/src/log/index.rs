@@ -12,7 +12,7 @@
 
 use std::ops::ControlFlow;
 
-use super::{Hash, INDEX, Position, RecordKey, ScopeOf, Stamped};
+use super::{EventScope, Hash, INDEX, LoggedEvent, Position, RecordKey};
 use crate::store::{Direction, Error, Rows, RowsMut, after_prefix};
 
 /// What is known of an idempotency key.
@@ -39,16 +39,16 @@ fn joined(tag: u8, name: &str, rest: &[u8]) -> Vec<u8> {
 
 /// The prefix of a stream's rows.
 #[must_use]
-pub fn stream_prefix(scope: ScopeOf<'_>) -> Vec<u8> {
+pub fn stream_prefix(scope: EventScope<'_>) -> Vec<u8> {
     match scope {
-        ScopeOf::Session(session) => joined(b's', session, &[]),
-        ScopeOf::Project(project) => joined(b'p', project, &[]),
-        ScopeOf::Global => vec![b'g'],
+        EventScope::Session(session) => joined(b's', session, &[]),
+        EventScope::Project(project) => joined(b'p', project, &[]),
+        EventScope::Global => vec![b'g'],
     }
 }
 
 /// Enters an event into its stream, and its idempotency key if it has one.
-pub fn apply(rows: &mut dyn RowsMut, event: &Stamped, record: RecordKey) {
+pub fn apply(rows: &mut dyn RowsMut, event: &LoggedEvent, record: RecordKey) {
     let mut key = stream_prefix(event.scope());
     key.extend(event.position().0.to_be_bytes());
     rows.put(INDEX, &key, &record.to_bytes());

@@ -15,13 +15,13 @@ mod read;
 mod record;
 
 pub use event::{
-    Actor, Body, ChainError, EncodedEvent, Hash, Header, KeyMark, Origin, Payload, ScopeOf,
-    Stamped, key_hash, link, payload_hash,
+    Actor, Body, ChainError, EncodedEvent, EventScope, Hash, Header, ImportOrigin, KeyMark,
+    LoggedEvent, Payload, key_hash, link, payload_hash,
 };
 pub use forgotten::{EventsErased, EventsForgotten, FORGOTTEN, StreamName};
 pub use kind::{EventKind, Kind};
 pub use names::BLOB_NAMES;
-pub use policy::{InPart, Inheritance, Policy, Transfer};
+pub use policy::{Inheritance, PartialForget, Policy, TransferPolicy};
 pub use read::{Log, Stream};
 pub use record::{
     RECORD_BYTES_MAX, RecordBuilder, RecordKey, decode as decode_record, encode as encode_record,
@@ -30,16 +30,16 @@ pub use record::{
 
 pub use lore::protocol::Position;
 
-use crate::store::Space;
+use crate::store::Keyspace;
 
 /// Records, by the position of their first event.
-pub const LOG: Space = Space::new("log");
+pub const LOG: Keyspace = Keyspace::new("log");
 
 /// Rows that belong to the log: idempotency keys, streams, step numbers, blobs.
-pub const INDEX: Space = Space::new("index");
+pub const INDEX: Keyspace = Keyspace::new("index");
 
 /// Objects that events name, by the hash of their content.
-pub const OBJECTS: Space = Space::new("objects");
+pub const OBJECTS: Keyspace = Keyspace::new("objects");
 
 /// The spaces that no fold makes: the log and what its events name.
-pub const KEPT: [Space; 2] = [LOG, OBJECTS];
+pub const KEPT: [Keyspace; 2] = [LOG, OBJECTS];

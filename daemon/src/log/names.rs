@@ -11,11 +11,11 @@
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
-use super::{Position, Stamped, index};
-use crate::store::{Direction, Error, Rows, RowsMut, Space, after_prefix};
+use super::{LoggedEvent, Position, index};
+use crate::store::{Direction, Error, Keyspace, Rows, RowsMut, after_prefix};
 
 /// The rows of this view, version 1. Folded before the index, which is read from it.
-pub const BLOB_NAMES: Space = Space::new("blobs.1");
+pub const BLOB_NAMES: Keyspace = Keyspace::new("blobs.1");
 
 fn blob_prefix(blob: &[u8; 32]) -> Vec<u8> {
     let mut key = vec![b'b'];
@@ -38,7 +38,7 @@ fn damaged(key: &[u8]) -> Error {
 ///
 /// # Errors
 /// [`Error`] when a row cannot be read.
-pub fn name(rows: &mut dyn RowsMut, blob: &[u8; 32], event: &Stamped) -> Result<(), Error> {
+pub fn name(rows: &mut dyn RowsMut, blob: &[u8; 32], event: &LoggedEvent) -> Result<(), Error> {
     let position = event.position().0.to_be_bytes();
     let mut key = blob_prefix(blob);
     key.extend(position);

@@ -18,7 +18,7 @@ use crate::store::{BlobRef, Direction, Error, Rows, RowsMut};
 
 /// How the bytes of an object are packed. Stored for ever.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Form {
+pub enum ObjectForm {
     /// As they are.
     Plain,
     /// As a Zstandard frame.
@@ -32,14 +32,14 @@ pub enum Form {
 
 /// Where the packed bytes are.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum ObjectLocation {
     /// In the row.
     Inline(Vec<u8>),
     /// In a blob.
     Blob(BlobRef),
 }
 
-impl Place {
+impl ObjectLocation {
     /// How many bytes are kept there.
     #[must_use]
     pub fn bytes(&self) -> u64 {
@@ -54,11 +54,11 @@ impl Place {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Object {
     /// How it is packed.
-    pub form: Form,
+    pub form: ObjectForm,
     /// Length of the bytes themselves.
     pub bytes: u64,
     /// Where the packed bytes are.
-    pub place: Place,
+    pub place: ObjectLocation,
 }
 
 /// What a row stands for.
@@ -86,8 +86,8 @@ impl Object {
     #[must_use]
     pub fn base(&self) -> Option<Hash> {
         match self.form {
-            Form::Plain | Form::Whole => None,
-            Form::Delta { base } => Some(base),
+            ObjectForm::Plain | ObjectForm::Whole => None,
+            ObjectForm::Delta { base } => Some(base),
         }
     }
 
@@ -95,20 +95,20 @@ impl Object {
     #[must_use]
     pub fn encode(&self) -> Vec<u8> {
         let (form, base) = match &self.form {
-            Form::Plain => (PLAIN, None),
-            Form::Whole => (WHOLE, None),
-            Form::Delta { base } => (DELTA, Some(base)),
+            ObjectForm::Plain => (PLAIN, None),
+            ObjectForm::Whole => (WHOLE, None),
+            ObjectForm::Delta { base } => (DELTA, Some(base)),
         };
         let (place, packed): (u8, &[u8]) = match &self.place {
-            Place::Inline(packed) => (INLINE, packed),
-            Place::Blob(_) => (BLOB, &[]),
+            ObjectLocation::Inline(packed) => (INLINE, packed),
+            ObjectLocation::Blob(_) => (BLOB, &[]),
         };
         let mut row = Vec::with_capacity(packed.len() + 82);
         row.extend([form, place]);
         row.extend(self.bytes.to_be_bytes());
         row.extend(base.map_or(&[][..], |base| &base.0[..]));
         row.extend(packed);
-        if let Place::Blob(blob) = &self.place {
+        if let ObjectLocation::Blob(blob) = &self.place {
             row.extend(blob.hash);
             row.extend(blob.bytes.to_be_bytes());
         }
@@ -121,23 +121,23 @@ impl Object {
         let ([form, place], rest) = row.split_first_chunk::<2>()?;
         let (bytes, rest) = number(rest)?;
         let (form, rest) = match *form {
-            PLAIN => (Form::Plain, rest),
-            WHOLE => (Form::Whole, rest),
+            PLAIN => (ObjectForm::Plain, rest),
+            WHOLE => (ObjectForm::Whole, rest),
             DELTA => {
                 let (base, rest) = rest.split_first_chunk::<32>()?;
-                (Form::Delta { base: Hash(*base) }, rest)
+                (ObjectForm::Delta { base: Hash(*base) }, rest)
             }
             _ => return None,
         };
         let place = match *place {
-            INLINE => Place::Inline(rest.to_vec()),
+            INLINE => ObjectLocation::Inline(rest.to_vec()),
             BLOB => {
                 let (hash, rest) = rest.split_first_chunk::<32>()?;
                 let (bytes, rest) = number(rest)?;
                 if !rest.is_empty() {
                     return None;
                 }
-                Place::Blob(BlobRef { hash: *hash, bytes })
+                ObjectLocation::Blob(BlobRef { hash: *hash, bytes })
             }
             _ => return None,
         };
@@ -181,7 +181,7 @@ pub fn is_kept(rows: &dyn Rows, hash: &Hash) -> Result<bool, Error> {
 /// Keeps an object.
 pub fn put(rows: &mut dyn RowsMut, hash: &Hash, object: &Object) {
     rows.put(OBJECTS, &hash.0, &object.encode());
-    if let Place::Blob(blob) = &object.place {
+    if let ObjectLocation::Blob(blob) = &object.place {
         rows.put(OBJECTS, &blob_key(&blob.hash), &hash.0);
     }
 }
@@ -194,7 +194,7 @@ pub fn remove(rows: &mut dyn RowsMut, hash: &Hash) -> Result<Option<Object>, Err
     let object = get(rows, hash)?;
     if let Some(object) = &object {
         rows.remove(OBJECTS, &hash.0);
-        if let Place::Blob(blob) = &object.place {
+        if let ObjectLocation::Blob(blob) = &object.place {
             rows.remove(OBJECTS, &blob_key(&blob.hash));
         }
     }
@@ -238,20 +238,24 @@ fn blob_row(blob: &[u8], object: &[u8]) -> Option<Row> {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
-    use crate::store::Memory;
+    use crate::store::MemoryStore;
 
     fn objects() -> Vec<Object> {
         let blob = BlobRef::of(b"packed");
         [
-            Form::Plain,
-            Form::Whole,
-            Form::Delta {
+            ObjectForm::Plain,
+            ObjectForm::Whole,
+            ObjectForm::Delta {
                 base: Hash::of(b"base"),
             },
         ]
         .into_iter()
         .flat_map(|form| {
-            [Place::Inline(b"packed".to_vec()), Place::Blob(blob)].map(|place| Object {
+            [
+                ObjectLocation::Inline(b"packed".to_vec()),
+                ObjectLocation::Blob(blob),
+            ]
+            .map(|place| Object {
                 form,
                 bytes: 7,
                 place,
@@ -265,10 +269,10 @@ mod tests {
     fn objects_read_back_and_go() {
         let hash = Hash::of(b"content");
         for object in objects() {
-            let mut rows = Memory::new();
+            let mut rows = MemoryStore::new();
             put(&mut rows, &hash, &object);
             assert_eq!(get(&rows, &hash).unwrap().as_ref(), Some(&object));
-            let is_blob = matches!(object.place, Place::Blob(_));
+            let is_blob = matches!(object.place, ObjectLocation::Blob(_));
             let mut walked = Vec::new();
             let mut note = |row| {
                 walked.push(row);
@@ -296,14 +300,14 @@ mod tests {
         for object in objects() {
             let row = object.encode();
             let least = match object.place {
-                Place::Inline(_) => row.len() - b"packed".len(),
-                Place::Blob(_) => row.len(),
+                ObjectLocation::Inline(_) => row.len() - b"packed".len(),
+                ObjectLocation::Blob(_) => row.len(),
             };
             for length in 0..least {
                 assert!(Object::decode(row.get(..length).unwrap()).is_none());
             }
         }
-        let mut rows = Memory::new();
+        let mut rows = MemoryStore::new();
         rows.put(OBJECTS, &hash.0, &[9, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
         assert!(get(&rows, &hash).is_err());
     }

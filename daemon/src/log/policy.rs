@@ -10,20 +10,20 @@ pub struct Policy {
     /// Whether it changes what lists say of its session: clients that subscribed to lists are notified.
     pub changes_lists: bool,
     /// What becomes of it when some events of its session are forgotten.
-    pub in_part: InPart,
+    pub in_part: PartialForget,
     /// Whether it may be forgotten outside sessions while its stream goes on.
     pub may_go_alone: bool,
     /// What a fork has of it.
     pub inheritance: Inheritance,
     /// What it comes to when its session is exported.
-    pub transfer: Transfer,
+    pub transfer: TransferPolicy,
     /// Whether it is part of the conversation: it is searched together with what stands before it.
     pub is_talk: bool,
 }
 
 /// What becomes of an event of a session when some events of that session are forgotten.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum InPart {
+pub enum PartialForget {
     /// It says how the session stands, and goes only with all of it.
     Stays,
     /// It was found out from other events, or tells what was read: it goes with what it came from.
@@ -47,7 +47,7 @@ pub enum Inheritance {
 
 /// What an event comes to when its session is exported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Transfer {
+pub enum TransferPolicy {
     /// A line.
     Line,
     /// Nothing: it means something in its own log alone.
@@ -60,15 +60,15 @@ pub enum Transfer {
 const IN_SESSION: Policy = Policy {
     tells_of_forgetting: false,
     changes_lists: false,
-    in_part: InPart::Own,
+    in_part: PartialForget::Own,
     may_go_alone: false,
     inheritance: Inheritance::Shared,
-    transfer: Transfer::Line,
+    transfer: TransferPolicy::Line,
     is_talk: false,
 };
 
 const LOCAL: Policy = Policy {
-    transfer: Transfer::Local,
+    transfer: TransferPolicy::Local,
     ..IN_SESSION
 };
 
@@ -78,7 +78,7 @@ const FORGETTING: Policy = Policy {
 };
 
 const OUTSIDE_SESSIONS: Policy = Policy {
-    transfer: Transfer::OutsideSessions,
+    transfer: TransferPolicy::OutsideSessions,
     ..IN_SESSION
 };
 
@@ -89,7 +89,7 @@ impl EventKind {
         match self {
             Self::SessionCreated => Policy {
                 changes_lists: true,
-                in_part: InPart::Stays,
+                in_part: PartialForget::Stays,
                 inheritance: Inheritance::OnePerSession,
                 ..IN_SESSION
             },
@@ -100,12 +100,12 @@ impl EventKind {
             },
             Self::SessionClosed => Policy {
                 changes_lists: true,
-                in_part: InPart::Stays,
+                in_part: PartialForget::Stays,
                 inheritance: Inheritance::ParentOnly,
                 ..IN_SESSION
             },
             Self::SessionLeased | Self::LeaseReleased => Policy {
-                in_part: InPart::Stays,
+                in_part: PartialForget::Stays,
                 ..LOCAL
             },
             Self::SessionForgotten => Policy {
@@ -114,7 +114,7 @@ impl EventKind {
             },
             Self::SessionErased | Self::EventsForgotten | Self::EventsErased => FORGETTING,
             Self::ContentForgotten => Policy {
-                transfer: Transfer::OutsideSessions,
+                transfer: TransferPolicy::OutsideSessions,
                 ..FORGETTING
             },
             Self::StepRecorded | Self::MessageRecorded => Policy {
@@ -130,15 +130,15 @@ impl EventKind {
             | Self::CheckpointSaved
             | Self::KeyMarked => IN_SESSION,
             Self::EntitiesFound | Self::ContextPruned | Self::ContextUnpruned => Policy {
-                in_part: InPart::Derived,
+                in_part: PartialForget::Derived,
                 ..IN_SESSION
             },
             Self::EntityResolved => Policy {
-                in_part: InPart::DerivedByDaemon,
+                in_part: PartialForget::DerivedByDaemon,
                 ..IN_SESSION
             },
             Self::PackMade => Policy {
-                in_part: InPart::Derived,
+                in_part: PartialForget::Derived,
                 may_go_alone: true,
                 ..LOCAL
             },

@@ -3,7 +3,7 @@
 
 use std::ops::ControlFlow;
 
-use super::{LOG, Position, RecordKey, ScopeOf, Stamped, codec, forgotten, index, record};
+use super::{EventScope, LOG, LoggedEvent, Position, RecordKey, codec, forgotten, index, record};
 use crate::store::{Direction, Error, Rows, after_prefix};
 
 /// The log as seen through one consistent state of rows.
@@ -19,7 +19,7 @@ fn corrupt(key: &[u8], reason: String) -> Error {
     Error::corrupt(LOG.name(), key, reason)
 }
 
-fn decode_record(key: &[u8], value: &[u8]) -> Result<Vec<Stamped>, Error> {
+fn decode_record(key: &[u8], value: &[u8]) -> Result<Vec<LoggedEvent>, Error> {
     record::decode(value)
         .and_then(|slices| slices.into_iter().map(codec::decode_event).collect())
         .map_err(|reason| corrupt(key, reason))
@@ -36,7 +36,7 @@ impl<'r> Log<'r> {
     ///
     /// # Errors
     /// [`Error::Corrupt`] when the record is missing, damaged or holds no such position.
-    pub fn event(&self, record: RecordKey, position: Position) -> Result<Stamped, Error> {
+    pub fn event(&self, record: RecordKey, position: Position) -> Result<LoggedEvent, Error> {
         let key = record.to_bytes();
         let value = self
             .rows
@@ -55,11 +55,11 @@ impl<'r> Log<'r> {
                 format!("the event at {position} has another position"),
             ));
         }
-        self.shown(event)
+        self.redact_forgotten(event)
     }
 
     /// An event without what was forgotten of it.
-    fn shown(&self, event: Stamped) -> Result<Stamped, Error> {
+    fn redact_forgotten(&self, event: LoggedEvent) -> Result<LoggedEvent, Error> {
         let says = event.payload.is_some() || event.key.is_some();
         Ok(
             if says && forgotten::is_forgotten(self.rows, &event.header)? {
@@ -74,7 +74,7 @@ impl<'r> Log<'r> {
     ///
     /// # Errors
     /// [`Error::Corrupt`] when the record is missing or damaged.
-    pub fn record(&self, record: RecordKey) -> Result<Vec<Stamped>, Error> {
+    pub fn record(&self, record: RecordKey) -> Result<Vec<LoggedEvent>, Error> {
         let key = record.to_bytes();
         let value = self.rows.get(LOG, &key)?;
         let value = value.ok_or_else(|| corrupt(&key, "the record is missing".to_owned()))?;
@@ -85,7 +85,7 @@ impl<'r> Log<'r> {
     ///
     /// # Errors
     /// [`Error`] when its record cannot be read.
-    pub fn at(&self, position: Position) -> Result<Option<Stamped>, Error> {
+    pub fn at(&self, position: Position) -> Result<Option<LoggedEvent>, Error> {
         match self.record_of(position)? {
             Some(record) => match self.event(record, position) {
                 Ok(event) => Ok(Some(event)),
@@ -123,7 +123,7 @@ impl<'r> Log<'r> {
     ///
     /// # Errors
     /// [`Error`] when its record cannot be read.
-    pub fn last(&self) -> Result<Option<Stamped>, Error> {
+    pub fn last(&self) -> Result<Option<LoggedEvent>, Error> {
         let mut last = None;
         self.rows.scan(
             LOG,
@@ -145,7 +145,7 @@ impl<'r> Log<'r> {
     pub fn walk(
         &self,
         from: Position,
-        visit: &mut dyn FnMut(Stamped, RecordKey) -> Result<ControlFlow<()>, Error>,
+        visit: &mut dyn FnMut(LoggedEvent, RecordKey) -> Result<ControlFlow<()>, Error>,
     ) -> Result<(), Error> {
         let low = self.record_of(from)?.unwrap_or(RecordKey(Position(0)));
         let is_anything_forgotten = forgotten::is_anything(self.rows)?;
@@ -165,7 +165,7 @@ impl<'r> Log<'r> {
                     let mut event =
                         codec::decode_event(slice).map_err(|reason| corrupt(key, reason))?;
                     if is_anything_forgotten {
-                        event = self.shown(event)?;
+                        event = self.redact_forgotten(event)?;
                     }
                     if visit(event, RecordKey(Position(first)))? == ControlFlow::Break(()) {
                         return Ok(ControlFlow::Break(()));
@@ -182,9 +182,9 @@ impl<'r> Log<'r> {
     /// [`Error`] when the index or a record cannot be read, or what `visit` returned.
     pub fn back(
         &self,
-        scope: ScopeOf<'_>,
+        scope: EventScope<'_>,
         before: Position,
-        visit: &mut dyn FnMut(Stamped) -> Result<ControlFlow<()>, Error>,
+        visit: &mut dyn FnMut(LoggedEvent) -> Result<ControlFlow<()>, Error>,
     ) -> Result<(), Error> {
         let low = index::stream_prefix(scope);
         let mut high = low.clone();
@@ -208,7 +208,7 @@ impl<'r> Log<'r> {
     /// [`Error`] when the index cannot be read.
     pub fn stream(
         &self,
-        scope: ScopeOf<'_>,
+        scope: EventScope<'_>,
         after: Position,
         up_to: Position,
         limit: usize,

@@ -5,7 +5,7 @@
 
 use std::ops::RangeInclusive;
 
-use super::{Position, Stamped, codec};
+use super::{LoggedEvent, Position, codec};
 
 /// A record is closed before it grows past this, in bytes; a larger single event has one alone.
 pub const RECORD_BYTES_MAX: usize = 16 * 1024;
@@ -56,7 +56,7 @@ impl RecordBuilder {
     }
 
     /// Adds an event to the record that [`Self::place`] named.
-    pub fn push(&mut self, event: &Stamped, record: RecordKey) {
+    pub fn push(&mut self, event: &LoggedEvent, record: RecordKey) {
         if self.first.is_some_and(|first| first != record.0) {
             self.close();
         }
@@ -93,7 +93,7 @@ impl RecordBuilder {
 
 /// A record of these events: the one that they are in, with what was forgotten of them left out.
 #[must_use]
-pub fn encode(events: &[Stamped]) -> Vec<u8> {
+pub fn encode(events: &[LoggedEvent]) -> Vec<u8> {
     let mut builder = RecordBuilder::default();
     if let Some(first) = events.first() {
         let record = RecordKey(first.position());
@@ -184,7 +184,7 @@ mod tests {
     use super::super::{Actor, Body, EncodedEvent, EventKind, Hash, KeyMark};
     use super::*;
 
-    fn event(position: u64, length: usize) -> Stamped {
+    fn event(position: u64, length: usize) -> LoggedEvent {
         let new = EncodedEvent {
             kind: EventKind::StepRecorded,
             session: Some("s-1".to_owned()),
@@ -201,7 +201,7 @@ mod tests {
             ("key".to_owned(), mark)
         });
         let actor = Actor::default();
-        Stamped::stamp(new, &Hash([4; 32]), Position(position), 5, &actor, key)
+        LoggedEvent::stamp(new, &Hash([4; 32]), Position(position), 5, &actor, key)
     }
 
     proptest! {

@@ -1,18 +1,18 @@
 //! Decisions about messages and tool executions.
 
 use super::view;
-use crate::engine::{Command, Decide};
+use crate::engine::{Command, DecisionContext};
 use crate::error::{Code, Refusal};
 use crate::events::NewEvent;
 use crate::events::messages::{MessageEvent, MessageMeta, ToolCallMeta};
 use crate::log::Body;
-use crate::sessions::{Choice, lineage};
+use crate::sessions::{PreparedSession, lineage};
 use crate::store::PendingBlob;
 
 /// Wants a message recorded.
 pub struct RecordMessage {
     /// Into which session.
-    pub choice: Choice,
+    pub choice: PreparedSession,
     /// What folding needs.
     pub said: MessageMeta,
     /// The payload of the event; taken when it is decided.
@@ -22,7 +22,7 @@ pub struct RecordMessage {
 }
 
 impl Command for RecordMessage {
-    fn decide(&mut self, on: &Decide<'_>) -> Result<Vec<NewEvent>, Refusal> {
+    fn decide(&mut self, on: &DecisionContext<'_>) -> Result<Vec<NewEvent>, Refusal> {
         let chosen = self.choice.decide(on)?;
         self.said.blobs = hashes(&self.blobs);
         let body = self.body.take().ok_or_else(decided_twice)?;
@@ -33,7 +33,7 @@ impl Command for RecordMessage {
 /// Wants it recorded how far the execution of a tool is.
 pub struct RecordTool {
     /// Into which session.
-    pub choice: Choice,
+    pub choice: PreparedSession,
     /// What folding needs.
     pub executed: ToolCallMeta,
     /// Whether it goes on, so that it must be there.
@@ -45,7 +45,7 @@ pub struct RecordTool {
 }
 
 impl Command for RecordTool {
-    fn decide(&mut self, on: &Decide<'_>) -> Result<Vec<NewEvent>, Refusal> {
+    fn decide(&mut self, on: &DecisionContext<'_>) -> Result<Vec<NewEvent>, Refusal> {
         let chosen = self.choice.decide(on)?;
         let id = &self.executed.id;
         if self.goes_on {

@@ -2,7 +2,7 @@
 
 mod command;
 pub mod operations;
-pub mod quotes;
+pub mod quotations;
 mod read;
 mod view;
 
@@ -10,10 +10,10 @@ pub use crate::events::messages::{
     Kind, MessageEvent, MessageMeta, MessageRecorded, Sender, Status, ToolCallMeta, ToolRecorded,
     ToolUse,
 };
-pub use read::{Execution, Of, Told, at, executions, executions_of, told};
+pub use read::{Execution, ExecutionKind, StoredMessage, at, executions, executions_of, read};
 pub use view::{
-    Done, MessageRow, SPACE, Totals, Use, apply, apply_step, by_id, execution, forget, newest,
-    oldest, totals, uses,
+    MessageRow, MessageTotals, SPACE, ToolUseRow, ToolUseState, apply, apply_step, by_id,
+    execution, forget, newest, oldest, totals, uses,
 };
 
 // For the engine's own tests, which decide real commands.

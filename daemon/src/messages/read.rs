@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use super::view::{self, Done, MessageRow, Use};
+use super::view::{self, MessageRow, ToolUseRow, ToolUseState};
 use crate::clock::Micros;
 use crate::events;
 use crate::events::messages::{MessageMeta, MessageRecorded, Status, ToolCallMeta, ToolRecorded};
@@ -14,7 +14,7 @@ use crate::store::{Error, Rows};
 
 /// A message with what its event says.
 #[derive(Clone, Debug)]
-pub struct Told {
+pub struct StoredMessage {
     /// When, by whom, in which session.
     pub header: Header,
     /// What the decision knew.
@@ -27,10 +27,10 @@ pub struct Told {
 ///
 /// # Errors
 /// [`Error`] when its record cannot be read, or its content was forgotten.
-pub fn told(log: &Log<'_>, row: &MessageRow) -> Result<Told, Error> {
+pub fn read(log: &Log<'_>, row: &MessageRow) -> Result<StoredMessage, Error> {
     let event = log.event(row.record, row.position)?;
     let (said, body): (MessageMeta, MessageRecorded) = events::both(&event)?;
-    Ok(Told {
+    Ok(StoredMessage {
         header: event.header,
         said,
         body,
@@ -68,7 +68,7 @@ pub struct Execution {
     /// How far it is.
     pub status: Status,
     /// What it is.
-    pub of: Of,
+    pub of: ExecutionKind,
     /// What it returned; a long one is a blob still to be read.
     pub result: Option<Text>,
     /// What went wrong; likewise.
@@ -77,7 +77,7 @@ pub struct Execution {
 
 /// What an execution is recorded as.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Of {
+pub enum ExecutionKind {
     /// An attempt of a step.
     Step {
         /// Step number.
@@ -103,7 +103,7 @@ pub fn executions(
     before: Option<Position>,
     limit: usize,
 ) -> Result<Vec<Execution>, Error> {
-    let mut uses: Vec<Use> = Vec::new();
+    let mut uses: Vec<ToolUseRow> = Vec::new();
     let mut found = Vec::new();
     // A message may hold several tools, so no more uses than executions are needed.
     view::uses(rows, lines, before, &mut |one| {
@@ -131,7 +131,7 @@ pub fn executions_of(
     rows: &dyn Rows,
     log: &Log<'_>,
     lines: &[Line],
-    one: &Use,
+    one: &ToolUseRow,
 ) -> Result<Vec<Execution>, Error> {
     let mut found = Vec::new();
     push_executions(rows, log, lines, one, &mut found)?;
@@ -142,7 +142,7 @@ fn push_executions(
     rows: &dyn Rows,
     log: &Log<'_>,
     lines: &[Line],
-    one: &Use,
+    one: &ToolUseRow,
     found: &mut Vec<Execution>,
 ) -> Result<(), Error> {
     let event = log.event(one.record, one.position)?;
@@ -150,7 +150,7 @@ fn push_executions(
     if event.payload.is_none() {
         return Ok(());
     }
-    let of_header = |header: &Header, tool: String, status: Status, of: Of| Execution {
+    let of_header = |header: &Header, tool: String, status: Status, of: ExecutionKind| Execution {
         position: header.position,
         at: header.happened_at(),
         agent: header.author().to_owned(),
@@ -161,14 +161,14 @@ fn push_executions(
         error: None,
     };
     match one.done {
-        Done::Step => {
+        ToolUseState::Step => {
             let (numbered, body): (StepAssigned, StepRecorded) = events::both(&event)?;
             let status = if numbered.success {
                 Status::Completed
             } else {
                 Status::Error
             };
-            let of = Of::Step {
+            let of = ExecutionKind::Step {
                 step: numbered.step,
                 attempt: numbered.attempt,
             };
@@ -178,7 +178,7 @@ fn push_executions(
                 ..of_header(&event.header, body.tool, status, of)
             });
         }
-        Done::Execution => {
+        ToolUseState::Execution => {
             let began: ToolCallMeta = events::meta(&event)?;
             let last = view::execution(rows, lines, &began.id)?;
             let event = match last {
@@ -192,18 +192,18 @@ fn push_executions(
                 error,
                 ..
             } = body;
-            let of = Of::Execution(executed.id);
+            let of = ExecutionKind::Execution(executed.id);
             found.push(Execution {
                 result,
                 error,
                 ..of_header(&event.header, tool, executed.status, of)
             });
         }
-        Done::Message => {
+        ToolUseState::Message => {
             let (said, body): (MessageMeta, MessageRecorded) = events::both(&event)?;
             for tool in body.tools.into_iter().rev() {
                 let status = tool.status.unwrap_or(Status::Completed);
-                let of = Of::Message(said.id.clone());
+                let of = ExecutionKind::Message(said.id.clone());
                 found.push(Execution {
                     result: tool.result,
                     ..of_header(&event.header, tool.name, status, of)

@@ -8,7 +8,7 @@ pub use lore::protocol::AGENT_BYTES_MAX;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::Patience;
+use super::WaitPermit;
 use crate::engine::KeyClaim;
 use crate::error::{Code, Refusal};
 use crate::log::{Actor, Hash};
@@ -33,7 +33,7 @@ pub struct Caller {
     /// after a reconnect is not recorded twice.
     pub default_key: Option<String>,
     /// How long a call may wait for what is to come.
-    pub patience: Patience,
+    pub patience: WaitPermit,
 }
 
 impl Caller {

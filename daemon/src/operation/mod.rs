@@ -7,9 +7,9 @@
 mod caller;
 pub mod cursor;
 mod extensions;
-mod neighbours;
-mod patience;
 mod stale;
+mod tenants;
+mod wait_permit;
 
 use std::future::Future;
 use std::panic::AssertUnwindSafe;
@@ -32,7 +32,8 @@ use tracing::Instrument;
 use crate::cache::Cache;
 use crate::clock::{Micros, parse_time};
 use crate::engine::{
-    Command, DataFolder, Decide, Engine, Fold, KeyClaim, Outcome, Published, Write,
+    Command, DataFolder, DecisionContext, Engine, Fold, KeyClaim, Outcome, PublishedState,
+    QueuedWrite,
 };
 use crate::error::{Code, Refusal};
 use crate::events::NewEvent;
@@ -41,9 +42,9 @@ use crate::store::Blobs;
 
 pub use caller::{AGENT_BYTES_MAX, Caller, KEY_BYTES_MAX, Quota, check_agent};
 pub use extensions::Extensions;
-pub use neighbours::{Neighbour, Neighbours};
-pub use patience::Patience;
 pub use stale::while_stale;
+pub use tenants::{TenantAccess, TenantDirectory};
+pub use wait_permit::WaitPermit;
 
 /// How long `at_least` waits for a position.
 const AT_LEAST_MAX: Duration = Duration::from_secs(10);
@@ -192,7 +193,7 @@ pub struct Reply {
 /// The answer to a call.
 pub type Answer = Result<Reply, Refusal>;
 
-type Handle = fn(Arc<Context>, Caller, RawCall) -> Pin<Box<dyn Future<Output = Answer> + Send>>;
+type CallHandle = fn(Arc<Context>, Caller, RawCall) -> Pin<Box<dyn Future<Output = Answer> + Send>>;
 
 /// The arguments of a call as its handler gets them.
 #[derive(Debug)]
@@ -237,7 +238,7 @@ pub struct Operation {
     pub input: fn() -> Map<String, Value>,
     /// JSON Schema of the reply.
     pub output: fn() -> Map<String, Value>,
-    handle: Handle,
+    handle: CallHandle,
 }
 
 impl Operation {
@@ -382,7 +383,7 @@ impl Context {
         command: impl Command + 'static,
     ) -> Result<Outcome, Refusal> {
         self.engine
-            .write(Write {
+            .write(QueuedWrite {
                 command: Box::new(command),
                 actor: Arc::clone(&caller.actor),
                 key,
@@ -406,7 +407,7 @@ impl Context {
         if index::get_key(&published.snapshot, &key.hash)?.is_none() {
             return Ok(None);
         }
-        let outcome = self.write(caller, Some(key.clone()), 0, Repeated).await;
+        let outcome = self.write(caller, Some(key.clone()), 0, RepeatedCall).await;
         outcome.map(Some)
     }
 
@@ -431,7 +432,7 @@ impl Context {
     ///
     /// # Errors
     /// `TIMEOUT` when that position is not reached.
-    pub async fn read(&self, at_least: Option<Position>) -> Result<Arc<Published>, Refusal> {
+    pub async fn read(&self, at_least: Option<Position>) -> Result<Arc<PublishedState>, Refusal> {
         match at_least {
             None => self.engine.read().await,
             Some(position) => self.engine.read_at_least(position, AT_LEAST_MAX).await,
@@ -440,10 +441,10 @@ impl Context {
 }
 
 /// Stands for a call whose key was used: the writer answers from the first one's event.
-struct Repeated;
+struct RepeatedCall;
 
-impl Command for Repeated {
-    fn decide(&mut self, _on: &Decide<'_>) -> Result<Vec<NewEvent>, Refusal> {
+impl Command for RepeatedCall {
+    fn decide(&mut self, _on: &DecisionContext<'_>) -> Result<Vec<NewEvent>, Refusal> {
         Err(Refusal::new(
             Code::Internal,
             "a key that was used is not known to the writer",

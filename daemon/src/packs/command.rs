@@ -1,19 +1,19 @@
 //! Decisions about packs and prunings.
 
-use super::gather::Among;
+use super::retrieval::TaskScope;
 use super::view;
 use crate::documents;
-use crate::engine::{Command, Decide};
+use crate::engine::{Command, DecisionContext};
 use crate::error::{Code, Refusal};
 use crate::events::NewEvent;
 use crate::events::packs::{ContextPruned, ContextUnpruned, Item, PackBuilt, PackEvent};
 use crate::log::{Body, Position, forgotten};
-use crate::sessions::{self, Choice, Room};
+use crate::sessions::{self, PreparedSession, SessionSettings};
 
 /// Wants it recorded that a pack was made.
 pub struct MakePack {
     /// For whom.
-    pub among: Among,
+    pub among: TaskScope,
     /// What it rests on.
     pub made: PackBuilt,
     /// Up to where the log was read for it.
@@ -24,7 +24,7 @@ pub struct MakePack {
 
 impl MakePack {
     /// Whether something that it may rest on has gone since the log was read for it.
-    fn is_gone(&self, on: &Decide<'_>) -> Result<bool, Refusal> {
+    fn is_gone(&self, on: &DecisionContext<'_>) -> Result<bool, Refusal> {
         if forgotten::is_since(on.rows, self.read_at)? {
             return Ok(true);
         }
@@ -47,7 +47,7 @@ impl MakePack {
 }
 
 impl Command for MakePack {
-    fn decide(&mut self, on: &Decide<'_>) -> Result<Vec<NewEvent>, Refusal> {
+    fn decide(&mut self, on: &DecisionContext<'_>) -> Result<Vec<NewEvent>, Refusal> {
         if self.is_gone(on)? {
             let gone = "something that the context pack would rest on has gone meanwhile";
             return Err(Refusal::new(Code::Conflict, gone)
@@ -62,12 +62,12 @@ impl Command for MakePack {
             ));
         }
         let (session, project) = match &self.among {
-            Among::Session(session) => {
+            TaskScope::Session(session) => {
                 let session = sessions::find(on.rows, session)?;
                 let row = sessions::get(on.rows, &session)?;
                 (Some(session), row.and_then(|row| row.project))
             }
-            Among::Project(project) => (None, Some(project.clone())),
+            TaskScope::Project(project) => (None, Some(project.clone())),
         };
         let built = PackEvent::Built(self.made.clone());
         Ok(vec![NewEvent {
@@ -80,7 +80,7 @@ impl Command for MakePack {
 
 /// What is to happen to a working set.
 #[derive(Clone, Debug)]
-pub enum Turn {
+pub enum WorkingSetUpdate {
     /// It is pruned.
     Prune(ContextPruned),
     /// The last pruning is undone.
@@ -88,23 +88,23 @@ pub enum Turn {
 }
 
 /// Wants a session pruned, or a pruning undone.
-pub struct TurnWorkingSet {
+pub struct UpdateWorkingSet {
     /// The session, with what fences it.
-    pub choice: Choice,
+    pub choice: PreparedSession,
     /// What was prepared.
-    pub turn: Turn,
+    pub turn: WorkingSetUpdate,
     /// Position of the session's last change when that was done.
     pub changed: u64,
     /// Up to where the log was read for it.
     pub read_at: Position,
     /// When sessions expire.
-    pub room: Room,
+    pub room: SessionSettings,
     /// The payload of the event: nothing.
     pub body: Body,
 }
 
-impl Command for TurnWorkingSet {
-    fn decide(&mut self, on: &Decide<'_>) -> Result<Vec<NewEvent>, Refusal> {
+impl Command for UpdateWorkingSet {
+    fn decide(&mut self, on: &DecisionContext<'_>) -> Result<Vec<NewEvent>, Refusal> {
         let chosen = self.choice.decide(on)?;
         let row = sessions::open(on.rows, &chosen.session)?;
         refuse_expired(&self.room, &row, &chosen.session, on.now)?;
@@ -121,8 +121,8 @@ impl Command for TurnWorkingSet {
             .stale());
         }
         let event = match &self.turn {
-            Turn::Prune(pruned) => PackEvent::Pruned(pruned.clone()),
-            Turn::Unprune(unpruned) => PackEvent::Unpruned(unpruned.clone()),
+            WorkingSetUpdate::Prune(pruned) => PackEvent::Pruned(pruned.clone()),
+            WorkingSetUpdate::Unprune(unpruned) => PackEvent::Unpruned(unpruned.clone()),
         };
         let body = self.body.clone();
         Ok(vec![NewEvent::in_session(
@@ -139,7 +139,7 @@ impl Command for TurnWorkingSet {
 /// # Errors
 /// `SESSION_EXPIRED`.
 pub fn refuse_expired(
-    room: &Room,
+    room: &SessionSettings,
     row: &sessions::SessionRow,
     session: &str,
     now: crate::clock::Micros,

@@ -1,27 +1,28 @@
 //! Context packs: what a message or a task needs of what is known, within a budget; pruning; and what
 //! an answer rested on.
 
-pub mod by_itself;
+mod assembly;
+pub mod auto_prune;
 mod command;
-mod craft;
-mod gather;
 pub mod operations;
 mod prune;
-mod room;
+mod retrieval;
+mod settings;
 mod size;
-mod turn;
 mod view;
+mod working_set_update;
 
 pub use crate::events::packs::{
-    ContextPruned, ContextUnpruned, Item, MadeFor, PackBuilt, PackEvent, RestsOn, Strategy,
+    ContextPruned, ContextUnpruned, Item, PackBuilt, PackDependency, PackEvent, PackPurpose,
+    Strategy,
 };
-pub use room::Room;
-pub use size::{Point, Pruned, context_size, prunings, series};
+pub use settings::PackSettings;
+pub use size::{Point, PruneTotals, context_size, prunings, series};
 pub use view::{SPACE, apply, forget, forget_outside, forget_own, resting_on, tokens};
 
 // For the engine's own tests, which decide real commands.
 #[cfg(test)]
 pub(crate) mod decided {
-    pub(crate) use super::command::{MakePack, Turn, TurnWorkingSet};
-    pub(crate) use super::gather::Among;
+    pub(crate) use super::command::{MakePack, UpdateWorkingSet, WorkingSetUpdate};
+    pub(crate) use super::retrieval::TaskScope;
 }

@@ -2,15 +2,15 @@
 
 use std::ops::ControlFlow;
 
-use super::craft::{Kept, Weighed, Working, kept, tokens_of};
-use super::gather::{InSession, item_of};
+use super::assembly::{PrunedSet, ScoredMessage, WorkingMessages, retain, tokens_of};
+use super::retrieval::{SessionSnapshot, item_of};
 use super::view::working::{self, WorkingSet};
 use crate::clock::Micros;
 use crate::entities::{self, EntityRef, relevance};
 use crate::error::Refusal;
 use crate::events::packs::{ContextPruned, ContextUnpruned, Item, Strategy};
 use crate::log::Position;
-use crate::messages::{self, Done, Use};
+use crate::messages::{self, ToolUseRow, ToolUseState};
 use crate::sessions::Line;
 use crate::store::{Error, Rows};
 
@@ -28,7 +28,7 @@ pub enum Pruning {
 /// # Errors
 /// When a row or an event cannot be read.
 pub fn pruning(
-    of: &InSession<'_>,
+    of: &SessionSnapshot<'_>,
     strategy: Strategy,
     target: Option<u64>,
     now: Micros,
@@ -39,12 +39,12 @@ pub fn pruning(
     let uses = uses_of(of, &messages)?;
     let entities = entities_of(of, now)?;
     let entity_count = entities.len();
-    let working = Working {
+    let working = WorkingMessages {
         messages,
         tools: uses.iter().map(|one| one.position).collect(),
         entities,
     };
-    let Some(kept) = kept(working, strategy, target) else {
+    let Some(kept) = retain(working, strategy, target) else {
         return Ok(Pruning::NotNeeded(tokens_before));
     };
     let went = |before: usize, after: usize| before.saturating_sub(after) as u64;
@@ -67,7 +67,7 @@ pub fn pruning(
 ///
 /// # Errors
 /// When a row cannot be read.
-pub fn unpruning(of: &InSession<'_>) -> Result<Option<ContextUnpruned>, Refusal> {
+pub fn unpruning(of: &SessionSnapshot<'_>) -> Result<Option<ContextUnpruned>, Refusal> {
     let Some((_, pruned)) = &of.working.pruned else {
         return Ok(None);
     };
@@ -89,11 +89,11 @@ pub fn messages_of(
     rows: &dyn Rows,
     lines: &[Line],
     working: &WorkingSet,
-) -> Result<Vec<Weighed>, Error> {
+) -> Result<Vec<ScoredMessage>, Error> {
     let mut found = Vec::new();
     messages::oldest(rows, lines, Position(0), &mut |row| {
         if working.has_message(row.position, &row.id) {
-            found.push(Weighed {
+            found.push(ScoredMessage {
                 position: row.position,
                 tokens: row.tokens.into(),
                 is_important: row.has_tools || row.has_entities,
@@ -106,7 +106,7 @@ pub fn messages_of(
 
 /// The uses of tools of a working set, in time order. Before the last pruning only those that it kept
 /// are looked for.
-fn uses_of(of: &InSession<'_>, messages: &[Weighed]) -> Result<Vec<Use>, Error> {
+fn uses_of(of: &SessionSnapshot<'_>, messages: &[ScoredMessage]) -> Result<Vec<ToolUseRow>, Error> {
     let mut found = Vec::new();
     let mut older_left = of.working.pruned.as_ref().map(|(_, row)| {
         // One use each; messages with tools among the kept ones are uses, too.
@@ -119,10 +119,10 @@ fn uses_of(of: &InSession<'_>, messages: &[Weighed]) -> Result<Vec<Use>, Error> 
         }
         let is_in = !is_older
             || match one.done {
-                Done::Message => messages
+                ToolUseState::Message => messages
                     .binary_search_by_key(&one.position, |message| message.position)
                     .is_ok(),
-                Done::Step | Done::Execution => {
+                ToolUseState::Step | ToolUseState::Execution => {
                     let item = item_at(of, &one)?;
                     item.is_some_and(|item| of.working.has_tool(one.position, &item))
                 }
@@ -138,13 +138,13 @@ fn uses_of(of: &InSession<'_>, messages: &[Weighed]) -> Result<Vec<Use>, Error> 
 }
 
 /// What a use is, by the id that events name it by.
-fn item_at(of: &InSession<'_>, one: &Use) -> Result<Option<Item>, Error> {
+fn item_at(of: &SessionSnapshot<'_>, one: &ToolUseRow) -> Result<Option<Item>, Error> {
     let executions = messages::executions_of(of.state, &of.state.log(), &of.lines, one)?;
     Ok(executions.first().map(|execution| item_of(&execution.of)))
 }
 
 /// The entities of a working set, the greatest pruning score first.
-fn entities_of(of: &InSession<'_>, now: Micros) -> Result<Vec<EntityRef>, Error> {
+fn entities_of(of: &SessionSnapshot<'_>, now: Micros) -> Result<Vec<EntityRef>, Error> {
     let mut scored: Vec<(f64, Micros, EntityRef)> = Vec::new();
     entities::walk(of.state, &of.lines, None, &mut |entity, row| {
         if of.working.has_entity(Position(row.last), &entity) {
@@ -163,7 +163,7 @@ fn entities_of(of: &InSession<'_>, now: Micros) -> Result<Vec<EntityRef>, Error>
     Ok(scored.into_iter().map(|(_, _, entity)| entity).collect())
 }
 
-fn ids_of(of: &InSession<'_>, kept: &Kept<EntityRef>) -> Result<Vec<String>, Error> {
+fn ids_of(of: &SessionSnapshot<'_>, kept: &PrunedSet<EntityRef>) -> Result<Vec<String>, Error> {
     let mut ids = Vec::new();
     for position in &kept.messages {
         let row = messages::at(of.state, &of.lines, *position)?;
@@ -173,9 +173,14 @@ fn ids_of(of: &InSession<'_>, kept: &Kept<EntityRef>) -> Result<Vec<String>, Err
 }
 
 /// Steps and executions that stay; a message brings its tools along.
-fn items_of(of: &InSession<'_>, uses: &[Use], kept: &Kept<EntityRef>) -> Result<Vec<Item>, Error> {
+fn items_of(
+    of: &SessionSnapshot<'_>,
+    uses: &[ToolUseRow],
+    kept: &PrunedSet<EntityRef>,
+) -> Result<Vec<Item>, Error> {
     let mut items = Vec::new();
-    let stays = |one: &&Use| one.done != Done::Message && kept.tools.contains(&one.position);
+    let stays =
+        |one: &&ToolUseRow| one.done != ToolUseState::Message && kept.tools.contains(&one.position);
     for one in uses.iter().filter(stays) {
         items.extend(item_at(of, one)?);
     }

@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use super::view::working::{self, PrunedRow, Turn};
+use super::view::working::{self, PrunedRow, WorkingSetChange};
 use crate::clock::Micros;
 use crate::events::packs::{ContextUnpruned, PackEvent};
 use crate::log::{Log, Position};
@@ -31,7 +31,7 @@ pub fn context_size(rows: &dyn Rows, lines: &[Line]) -> Result<u64, Error> {
 }
 
 /// A pruning of a session.
-pub struct Pruned {
+pub struct PruneTotals {
     /// Where its event is.
     pub position: Position,
     /// What it left.
@@ -44,21 +44,21 @@ pub struct Pruned {
 ///
 /// # Errors
 /// [`Error`] when a row cannot be read or is damaged.
-pub fn prunings(rows: &dyn Rows, lines: &[Line]) -> Result<Vec<Pruned>, Error> {
+pub fn prunings(rows: &dyn Rows, lines: &[Line]) -> Result<Vec<PruneTotals>, Error> {
     let mut turns = Vec::new();
     working::turns(rows, lines, &mut |position, turn| {
         turns.push((position, turn));
         ControlFlow::Continue(())
     })?;
-    let mut found: Vec<Pruned> = Vec::new();
+    let mut found: Vec<PruneTotals> = Vec::new();
     for (position, turn) in turns.into_iter().rev() {
         match turn {
-            Turn::Pruned(row) => found.push(Pruned {
+            WorkingSetChange::Pruned(row) => found.push(PruneTotals {
                 position,
                 row: *row,
                 is_undone: false,
             }),
-            Turn::Unpruned(_) => {
+            WorkingSetChange::Unpruned(_) => {
                 if let Some(last) = found.iter_mut().rfind(|pruned| !pruned.is_undone) {
                     last.is_undone = true;
                 }
@@ -140,8 +140,12 @@ pub fn series(
 }
 
 /// When the working set changed, and how large it was before.
-fn turn_at(log: &Log<'_>, position: Position, turn: &Turn) -> Result<Option<(Micros, u64)>, Error> {
-    if let Turn::Pruned(row) = turn {
+fn turn_at(
+    log: &Log<'_>,
+    position: Position,
+    turn: &WorkingSetChange,
+) -> Result<Option<(Micros, u64)>, Error> {
+    if let WorkingSetChange::Pruned(row) = turn {
         return Ok(Some((row.at, row.pruned.tokens_before)));
     }
     let Some(event) = log.at(position)? else {

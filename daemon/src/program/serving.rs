@@ -4,7 +4,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use lore::places::Places;
+use lore::paths::Paths;
 use lore::protocol::Position;
 use tokio_util::sync::CancellationToken;
 
@@ -12,10 +12,10 @@ use super::{GOOD, NOT_STARTED, USAGE, fail};
 use crate::config::Config;
 use crate::daemon::{Daemon, Error};
 use crate::operation::Context;
-use crate::prepared::Prepared;
-use crate::reload::{Lives, Reload};
+use crate::privileged_init::PrivilegedInit;
+use crate::reload::{Reload, ReloadableSettings};
 use crate::service;
-use crate::service::manager::{self, News};
+use crate::service::manager::{self, ManagerMessage};
 
 /// Worker threads of the event loop: connections are cheap, the writer has a thread of its own.
 const WORKERS: usize = 2;
@@ -36,15 +36,15 @@ const MAINTENANCE_LOOK_EVERY: Duration = Duration::from_millis(50);
 /// Serves until told to stop.
 pub(super) fn serve(
     config: &Config,
-    places: &Places,
+    places: &Paths,
     is_system: bool,
-    reload: impl FnOnce(Lives) -> Reload,
+    reload: impl FnOnce(ReloadableSettings) -> Reload,
 ) -> ExitCode {
     // Settings that cannot be served are no fault that goes away by itself.
     if is_system && config.http.listen.is_some() {
         return fail(&Error::HttpForAll.to_string(), USAGE);
     }
-    let prepared = match Prepared::to_serve(config, places, is_system) {
+    let prepared = match PrivilegedInit::to_serve(config, places, is_system) {
         Ok(prepared) => prepared,
         Err(error) => return fail(&error.to_string(), NOT_STARTED),
     };
@@ -60,7 +60,7 @@ pub(super) fn serve(
         Err(error) => return fail(&format!("no threads to serve with: {error}"), NOT_STARTED),
     };
     let mut config = config.clone();
-    config.engine.progress = tell_folding;
+    config.engine.progress = report_folding;
     let config = &config;
     let drain = Duration::from_millis(config.limits.shutdown_timeout_ms);
     let (mut lock, mut stopped) = (None, None);
@@ -112,7 +112,7 @@ pub(super) fn serve(
 
 /// Waits for whoever works on the store, a backup of one that was at rest, say. A service manager would start a daemon
 /// that gave up again at once, and after a few times not any more.
-async fn maintenance_ended(places: &Places, stop: &CancellationToken) {
+async fn maintenance_ended(places: &Paths, stop: &CancellationToken) {
     let mut told: Option<Instant> = None;
     while let Ok(Some(holder)) = lore::manager::holder(&places.daemon_lock())
         && holder.is_maintenance
@@ -122,7 +122,7 @@ async fn maintenance_ended(places: &Places, stop: &CancellationToken) {
             tracing::info!(process = ?holder.pid, "waiting for who works on the store");
         }
         if told.is_none_or(|told| told.elapsed() >= START_TELL_EVERY) {
-            tell(News::Longer(START_MORE));
+            report(ManagerMessage::Longer(START_MORE));
             told = Some(Instant::now());
         }
         tokio::time::sleep(MAINTENANCE_LOOK_EVERY).await;
@@ -130,15 +130,15 @@ async fn maintenance_ended(places: &Places, stop: &CancellationToken) {
 }
 
 /// Tells the service manager that a start takes its time, while views are folded.
-fn tell_folding(at: Position, to: Position) {
+fn report_folding(at: Position, to: Position) {
     tracing::info!(%at, %to, "folding views");
-    tell(News::Longer(START_MORE));
+    report(ManagerMessage::Longer(START_MORE));
 }
 
 /// Tells the service manager that calls are answered, then, as often as it wants to hear it and as long as
 /// the writer answers, that the daemon is alive; and that it is stopping, once it is: since when.
 async fn be_managed(context: Option<Arc<Context>>, stop: CancellationToken) -> Instant {
-    tell(News::Ready("serving"));
+    report(ManagerMessage::Ready("serving"));
     let alive = async {
         let Some(every) = manager::watchdog() else {
             return std::future::pending().await;
@@ -150,7 +150,7 @@ async fn be_managed(context: Option<Arc<Context>>, stop: CancellationToken) -> I
                 None => true,
             };
             if is_alive {
-                tell(News::Alive);
+                report(ManagerMessage::Alive);
             }
             // Twice as often as is wanted, so that one that is late does not end the daemon.
             tokio::time::sleep(every / 2).await;
@@ -161,12 +161,12 @@ async fn be_managed(context: Option<Arc<Context>>, stop: CancellationToken) -> I
         () = stop.cancelled() => {}
     }
     let since = Instant::now();
-    tell(News::Stopping);
+    report(ManagerMessage::Stopping);
     since
 }
 
-fn tell(news: News<'_>) {
-    if let Err(error) = manager::tell(news) {
+fn report(news: ManagerMessage<'_>) {
+    if let Err(error) = manager::notify(news) {
         tracing::warn!(%error, "the service manager was not told");
     }
 }

@@ -11,7 +11,7 @@ use crate::engine::EventLookup;
 use crate::entities;
 use crate::events::Event;
 use crate::log::{
-    EventsForgotten, Log, Position, RecordKey, ScopeOf, Stamped, forgotten, index, names,
+    EventScope, EventsForgotten, Log, LoggedEvent, Position, RecordKey, forgotten, index, names,
 };
 use crate::messages;
 use crate::packs;
@@ -27,14 +27,14 @@ use crate::store::{Error, RowsMut};
 pub(super) fn fold(
     rows: &mut dyn RowsMut,
     past: &dyn EventLookup,
-    tombstone: &Stamped,
+    tombstone: &LoggedEvent,
     told: &EventsForgotten,
 ) -> Result<(), Error> {
     let scope = tombstone.scope();
     let end = Position(tombstone.position().0.saturating_sub(1));
     let places = Log::new(rows).stream(scope, Position(0), end, usize::MAX)?;
     match scope {
-        ScopeOf::Session(session) => {
+        EventScope::Session(session) => {
             let there = checkpoints::ids_of(rows, session)?;
             clear_session(rows, session)?;
             for (position, record) in places {
@@ -47,16 +47,16 @@ pub(super) fn fold(
                     super::apply(rows, left, meta.as_ref(), record, Some(&there))?;
                 }
             }
-            checkpoints::settle(rows, session)?;
+            checkpoints::flush(rows, session)?;
             index::note_step(rows, session, told.last_step)
         }
-        ScopeOf::Project(project) => {
+        EventScope::Project(project) => {
             clear_outside(rows, Some(project), &places)?;
             projects::forget(rows, project)?;
             documents::forget(rows, project, tombstone.position())?;
             fold_outside(rows, past, scope, places)
         }
-        ScopeOf::Global => {
+        EventScope::Global => {
             clear_outside(rows, None, &places)?;
             fold_outside(rows, past, scope, places)
         }
@@ -67,7 +67,7 @@ pub(super) fn fold(
 fn fold_outside(
     rows: &mut dyn RowsMut,
     past: &dyn EventLookup,
-    scope: ScopeOf<'_>,
+    scope: EventScope<'_>,
     places: Vec<(Position, RecordKey)>,
 ) -> Result<(), Error> {
     let none = BTreeSet::new();
@@ -104,5 +104,8 @@ fn clear_outside(
     let positions: BTreeSet<Position> = places.iter().map(|(position, _)| *position).collect();
     names::forget_at(rows, &positions)?;
     packs::forget_outside(rows, project, &positions)?;
-    steps::forget_registrations(rows, project.map_or(ScopeOf::Global, ScopeOf::Project))
+    steps::forget_registrations(
+        rows,
+        project.map_or(EventScope::Global, EventScope::Project),
+    )
 }

@@ -1,13 +1,13 @@
 //! A new entry in a file that is a log: where it goes, and what a new file is around it.
 
-use super::mend::{Edit, section_place};
+use super::fix::{Edit, section_place};
 use super::outline::{Heading, Outline, Section};
-use super::template::{Appends, Place, Template};
+use super::template::{AppendOrder, SectionPlacement, Template};
 use super::validate::entries_of;
 
 /// Why an entry was not added.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum NotAppended {
+pub enum AppendError {
     /// Files of this type are no logs.
     #[error(
         "nothing is appended to `{file_type}`: it is written as a whole, with `update_context`"
@@ -35,19 +35,19 @@ pub enum NotAppended {
 /// # Errors
 /// If files of this type are no logs, if there is nothing to add, if the text or the entry ends within a
 /// code fence or a comment.
-pub fn append(content: &str, entry: &str, template: &Template) -> Result<String, NotAppended> {
+pub fn append(content: &str, entry: &str, template: &Template) -> Result<String, AppendError> {
     let Some(appends) = &template.appends else {
         let file_type = template.name.clone();
-        return Err(NotAppended::NoLog { file_type });
+        return Err(AppendError::NoLog { file_type });
     };
     let entry = entry.trim_start_matches('\u{feff}');
     // Blank lines go; the indentation of the first line stays.
     let entry = entry.trim_end().trim_start_matches(['\n', '\r']);
     if entry.trim().is_empty() {
-        return Err(NotAppended::Empty);
+        return Err(AppendError::Empty);
     }
     if Outline::of(entry).is_open_at_end() {
-        return Err(NotAppended::OpenEntry);
+        return Err(AppendError::OpenEntry);
     }
     let is_crlf = content
         .split_once('\n')
@@ -58,7 +58,7 @@ pub fn append(content: &str, entry: &str, template: &Template) -> Result<String,
     }
     let outline = Outline::of(content);
     if outline.is_open_at_end() {
-        return Err(NotAppended::OpenEnd);
+        return Err(AppendError::OpenEnd);
     }
     let mut edit = match appends.under.as_deref() {
         None => anywhere(&outline, template, appends.at, &entry),
@@ -74,7 +74,7 @@ pub fn append(content: &str, entry: &str, template: &Template) -> Result<String,
 }
 
 /// A new file with one entry.
-fn frame(template: &Template, appends: &Appends, entry: &str) -> String {
+fn frame(template: &Template, appends: &AppendOrder, entry: &str) -> String {
     let mut parts = vec![format!("# {}", template.title)];
     for section in &template.sections {
         let holds_it = appends.under.as_ref() == Some(&section.key);
@@ -95,13 +95,13 @@ fn frame(template: &Template, appends: &Appends, entry: &str) -> String {
 }
 
 /// In a file that is made of entries: before the first one, or at the end.
-fn anywhere(outline: &Outline<'_>, template: &Template, at: Place, entry: &str) -> Edit {
+fn anywhere(outline: &Outline<'_>, template: &Template, at: SectionPlacement, entry: &str) -> Edit {
     let entries = entries_of(outline, template);
     let first = entries.first().map(|entry| entry.heading.range.start);
     let end = outline.text().len();
     let at = match at {
-        Place::Top => first.unwrap_or(end),
-        Place::End => end,
+        SectionPlacement::Top => first.unwrap_or(end),
+        SectionPlacement::End => end,
     };
     Edit::insert(outline.text(), at, entry)
 }
@@ -110,7 +110,7 @@ fn anywhere(outline: &Outline<'_>, template: &Template, at: Place, entry: &str) 
 fn within(
     outline: &Outline<'_>,
     template: &Template,
-    (section, at): (&Section, Place),
+    (section, at): (&Section, SectionPlacement),
     entry: &str,
 ) -> Edit {
     let body = section.body.clone();
@@ -126,8 +126,8 @@ fn within(
     let is_entry = |heading: &&Heading| heading.level == level;
     let first = outline.headings_in(&body).iter().find(is_entry);
     let at = match (at, first) {
-        (Place::Top, Some(first)) => first.range.start,
-        (Place::Top, None) | (Place::End, _) => outline.trimmed_end(&body),
+        (SectionPlacement::Top, Some(first)) => first.range.start,
+        (SectionPlacement::Top, None) | (SectionPlacement::End, _) => outline.trimmed_end(&body),
     };
     // A heading as the very last line has no line end to follow.
     Edit::insert(outline.text(), at.max(section.heading.end), entry)
@@ -147,7 +147,7 @@ mod tests {
     use crate::projects::template::Layers;
     use crate::projects::validate::validate;
 
-    fn appended(name: &str, content: &str, entry: &str) -> Result<String, NotAppended> {
+    fn appended(name: &str, content: &str, entry: &str) -> Result<String, AppendError> {
         let layers = Layers::built_in();
         append(content, entry, &layers.get(name).unwrap().template)
     }

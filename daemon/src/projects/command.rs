@@ -6,7 +6,7 @@ use serde_bytes::ByteArray;
 
 use super::view::{self, FileRow};
 use crate::clock::Micros;
-use crate::engine::{Command, Decide};
+use crate::engine::{Command, DecisionContext};
 use crate::error::{Code, Refusal};
 use crate::events::projects::{
     Change, DraftMeta, ProjectEvent, ProjectInitialised, ProjectShared, VersionMeta, WorktreeSeen,
@@ -17,25 +17,25 @@ use crate::store::{PendingBlob, Rows};
 
 /// The project that an event is about, as far as its directory is known.
 #[derive(Clone, Debug)]
-pub struct Subject {
+pub struct ProjectSubject {
     /// Its id.
     pub project: String,
     /// Name, directory and worktree, when the caller is in one or named one.
-    pub known: Option<Known>,
+    pub known: Option<KnownDirectory>,
     /// Salts for the events that make it known.
     pub salts: [[u8; 16]; 2],
 }
 
 /// What is known of a project's directory.
 #[derive(Clone, Debug)]
-pub struct Known {
+pub struct KnownDirectory {
     /// Name and directory.
     pub initialised: ProjectInitialised,
     /// The worktree worked in.
     pub worktree: WorktreeSeen,
 }
 
-impl Subject {
+impl ProjectSubject {
     /// The events that make the project and its worktree known, if they are not; `anew` also when only
     /// its name or directory is another.
     fn introduce(&self, rows: &dyn Rows, anew: bool) -> Result<Vec<NewEvent>, Refusal> {
@@ -82,18 +82,18 @@ fn decided_twice() -> Refusal {
 }
 
 /// Wants a directory to be a project.
-pub struct Initialise {
+pub struct InitialiseProject {
     /// Which.
-    pub subject: Subject,
+    pub subject: ProjectSubject,
     /// Set when there is nothing to record.
     pub report: Report,
 }
 
-impl Command for Initialise {
-    fn decide(&mut self, on: &Decide<'_>) -> Result<Vec<NewEvent>, Refusal> {
+impl Command for InitialiseProject {
+    fn decide(&mut self, on: &DecisionContext<'_>) -> Result<Vec<NewEvent>, Refusal> {
         let events = self.subject.introduce(on.rows, true)?;
         if events.is_empty() {
-            *self.report.told() = Some(Instead::Unchanged);
+            *self.report.outcome() = Some(NoOpReason::Unchanged);
             return Err(nothing_recorded());
         }
         Ok(events)
@@ -111,7 +111,7 @@ pub struct Shares {
 }
 
 impl Command for Shares {
-    fn decide(&mut self, on: &Decide<'_>) -> Result<Vec<NewEvent>, Refusal> {
+    fn decide(&mut self, on: &DecisionContext<'_>) -> Result<Vec<NewEvent>, Refusal> {
         if view::project(on.rows, &self.project)?.is_none() {
             return Err(unknown(&self.project));
         }
@@ -123,7 +123,7 @@ impl Command for Shares {
 
 /// Why nothing was recorded, when that is no refusal.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Instead {
+pub enum NoOpReason {
     /// It is so already.
     Unchanged,
     /// The file is not what it was when the change was prepared: this is its newest version.
@@ -132,11 +132,11 @@ pub enum Instead {
 
 /// Tells the caller of a command why it recorded nothing; shared with it.
 #[derive(Clone, Default)]
-pub struct Report(Arc<Mutex<Option<Instead>>>);
+pub struct Report(Arc<Mutex<Option<NoOpReason>>>);
 
 impl Report {
     /// What was told.
-    pub fn told(&self) -> MutexGuard<'_, Option<Instead>> {
+    pub fn outcome(&self) -> MutexGuard<'_, Option<NoOpReason>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -149,7 +149,7 @@ fn nothing_recorded() -> Refusal {
 /// Wants a new version of a context file.
 pub struct WriteContext {
     /// Of which project.
-    pub subject: Subject,
+    pub subject: ProjectSubject,
     /// Which file.
     pub file_type: String,
     /// How the version comes about.
@@ -177,7 +177,7 @@ pub struct WriteContext {
 }
 
 impl Command for WriteContext {
-    fn decide(&mut self, on: &Decide<'_>) -> Result<Vec<NewEvent>, Refusal> {
+    fn decide(&mut self, on: &DecisionContext<'_>) -> Result<Vec<NewEvent>, Refusal> {
         let mut events = self.subject.introduce(on.rows, false)?;
         let project = &self.subject.project;
         let newest = view::file(on.rows, project, &self.file_type)?;
@@ -193,12 +193,12 @@ impl Command for WriteContext {
             }
         };
         let instead = if self.follows.is_some_and(|follows| follows != version) {
-            Some(Instead::Stale(newest.map(Box::new)))
+            Some(NoOpReason::Stale(newest.map(Box::new)))
         } else {
-            is_unchanged.then_some(Instead::Unchanged)
+            is_unchanged.then_some(NoOpReason::Unchanged)
         };
         if instead.is_some() {
-            *self.report.told() = instead;
+            *self.report.outcome() = instead;
             return Err(nothing_recorded());
         }
         let failed = draft.filter(|draft| on.now.saturating_sub(draft.at) <= self.attempts_kept);
@@ -229,7 +229,7 @@ impl Command for WriteContext {
 /// Wants an update kept as a draft: it did not fit.
 pub struct DraftContext {
     /// Of which project.
-    pub subject: Subject,
+    pub subject: ProjectSubject,
     /// Which file.
     pub file_type: String,
     /// How long failed attempts count.
@@ -241,7 +241,7 @@ pub struct DraftContext {
 }
 
 impl Command for DraftContext {
-    fn decide(&mut self, on: &Decide<'_>) -> Result<Vec<NewEvent>, Refusal> {
+    fn decide(&mut self, on: &DecisionContext<'_>) -> Result<Vec<NewEvent>, Refusal> {
         let mut events = self.subject.introduce(on.rows, false)?;
         let project = &self.subject.project;
         let draft = view::draft(on.rows, project, &self.file_type, &on.actor.agent)?;

@@ -1,7 +1,7 @@
 //! How to mend a text: what is worst first, step by step, with what follows.
 
 use super::template::Template;
-use super::validate::{Flaw, FlawKind, Severity, Validation};
+use super::validate::{Diagnostic, FlawKind, Severity, Validation};
 
 /// Flaws that are named behind the one that is mended first.
 const THEN_MAX: usize = 10;
@@ -29,7 +29,7 @@ pub fn guide(validation: &Validation, template: &Template, content: &str) -> Opt
         let flaws = validation.errors.iter();
         let mut of_severity = flaws
             .filter(move |flaw| flaw.severity == severity)
-            .collect::<Vec<&Flaw>>();
+            .collect::<Vec<&Diagnostic>>();
         // Stable: of one kind, the first in the text.
         of_severity.sort_by_key(|flaw| flaw.kind);
         of_severity
@@ -67,7 +67,7 @@ pub fn next_steps(guidance: &Guidance) -> String {
     )
 }
 
-fn steps(flaw: &Flaw, template: &Template) -> Vec<String> {
+fn steps(flaw: &Diagnostic, template: &Template) -> Vec<String> {
     let section = flaw.section.as_deref().unwrap_or("whole file");
     match flaw.kind {
         FlawKind::MissingSection => {
@@ -105,7 +105,7 @@ fn steps(flaw: &Flaw, template: &Template) -> Vec<String> {
 }
 
 /// What comes after the worst flaw, in the order of how bad it is.
-fn then(rest: &[&Flaw], count: usize) -> Vec<String> {
+fn then(rest: &[&Diagnostic], count: usize) -> Vec<String> {
     let told = rest.iter().take(THEN_MAX);
     let told = told.map(|flaw| format!("then: {} (line {})", flaw.message, flaw.line));
     let mut steps: Vec<String> = told.collect();
@@ -116,7 +116,7 @@ fn then(rest: &[&Flaw], count: usize) -> Vec<String> {
     steps
 }
 
-fn fragment(flaw: &Flaw, template: &Template) -> String {
+fn fragment(flaw: &Diagnostic, template: &Template) -> String {
     let schema = flaw
         .section
         .as_deref()
@@ -138,14 +138,14 @@ fn first_example(template: &Template) -> String {
     example.unwrap_or_else(|| "Follow the template structure".to_owned())
 }
 
-fn example(flaw: &Flaw, content: &str) -> String {
+fn example(flaw: &Diagnostic, content: &str) -> String {
     match &flaw.edit {
-        Some(edit) => edit.shown(content),
+        Some(edit) => edit.diff(content),
         None => flaw.template_example.clone(),
     }
 }
 
-fn retry(flaw: &Flaw) -> String {
+fn retry(flaw: &Diagnostic) -> String {
     format!(
         "Take your original content and {}. \n\n\
          Make sure to:\n\
@@ -158,7 +158,7 @@ fn retry(flaw: &Flaw) -> String {
     )
 }
 
-fn improvement(flaw: &Flaw) -> String {
+fn improvement(flaw: &Diagnostic) -> String {
     format!(
         "The content is valid as it is. To make it better, {}.",
         flaw.correction_prompt

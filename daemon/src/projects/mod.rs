@@ -9,34 +9,36 @@ mod changes;
 mod command;
 pub mod compare;
 pub mod disk;
+mod feature;
 pub mod files;
+mod fix;
 mod guide;
+mod location;
 mod marker;
-mod mend;
 pub mod operations;
 mod outline;
 mod passages;
-mod place;
 mod prepare;
 pub mod resource;
-mod room;
-mod shelf;
 mod template;
+mod template_cache;
 mod validate;
 mod view;
 pub mod watch;
 
 pub use crate::events::projects::{
     Change, ContextWritten, DraftMeta, DraftSaved, FileVersion, ProjectEvent, ProjectInitialised,
-    ProjectShared, ShareAccess, VersionMeta, WorktreeSeen, brought,
+    ProjectShared, ShareAccess, VersionMeta, WorktreeSeen, imported,
 };
 #[cfg(test)]
-pub(crate) use command::{DraftContext, Initialise, Known, Report, Shares, Subject, WriteContext};
+pub(crate) use command::{
+    DraftContext, InitialiseProject, KnownDirectory, ProjectSubject, Report, Shares, WriteContext,
+};
+pub use feature::{Limits, ProjectState, Settings};
 pub use files::remove_files;
+pub use location::{Configured, ProjectLocation};
 pub use marker::{Marker, lines as marker_lines, path as marker_path};
 pub use passages::{Passage, content, drawn_on, passages, position_of};
-pub use place::{Configured, Place};
-pub use room::{Limits, Room, Settings};
 pub use view::{
     FileRow, SPACE, apply, file, file_types, files, forget, name_of, project, shared_with, version,
 };

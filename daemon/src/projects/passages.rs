@@ -130,7 +130,7 @@ fn date_in(heading: &str) -> Option<&str> {
 mod tests {
     use super::*;
 
-    fn told(file_type: &str, content: &str) -> Vec<(String, String)> {
+    fn describe(file_type: &str, content: &str) -> Vec<(String, String)> {
         let passages = passages(file_type, content).into_iter();
         passages
             .map(|passage| (passage.heading, passage.text.to_owned()))
@@ -149,7 +149,7 @@ mod tests {
         let content = "\u{feff}Intro.\n\n# Model\n\n## System Overview\n\nA shop.\n\n### More\n\nx\n\n\
             ## Empty\n\n<!-- nothing -->\n\n## Data Flow\r\n\r\n    code\r\n";
         assert_eq!(
-            told("mental_model", content),
+            describe("mental_model", content),
             pairs(&[
                 ("", "Intro."),
                 ("System Overview", "A shop.\n\n### More\n\nx"),
@@ -168,7 +168,7 @@ mod tests {
         let content = "# Bugs\n\n## Open Issues\n\nBy date.\n\n### BUG-2: b (2025-01-02)\n\ntwo\n\n\
             #### Steps\n\n1. go\n\n### BUG-1: a (2025-01-01)\n\none\n\n## Resolved Issues\n\nNone.\n";
         assert_eq!(
-            told("bugs", content),
+            describe("bugs", content),
             pairs(&[
                 ("Open Issues", "By date."),
                 (
@@ -190,7 +190,7 @@ mod tests {
             .chain(&more)
             .map(|day| format!("## {day}\n\n### Added\n\n- {day}\n\n"))
             .collect();
-        let headings: Vec<_> = told("session_summary", &content)
+        let headings: Vec<_> = describe("session_summary", &content)
             .into_iter()
             .map(|(heading, _)| heading)
             .collect();
@@ -208,8 +208,11 @@ mod tests {
 
     #[test]
     fn what_has_no_headings_is_one_passage() {
-        assert_eq!(told("bugs", "just\ntext\n"), pairs(&[("", "just\ntext")]));
-        assert_eq!(told("bugs", ""), pairs(&[]));
-        assert_eq!(told("features", "# A\n\n## B\n"), pairs(&[]));
+        assert_eq!(
+            describe("bugs", "just\ntext\n"),
+            pairs(&[("", "just\ntext")])
+        );
+        assert_eq!(describe("bugs", ""), pairs(&[]));
+        assert_eq!(describe("features", "# A\n\n## B\n"), pairs(&[]));
     }
 }

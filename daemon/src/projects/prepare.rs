@@ -2,8 +2,8 @@
 
 use serde_bytes::ByteArray;
 
-use super::command::{DraftContext, Report, Subject, WriteContext};
-use super::room::Room;
+use super::command::{DraftContext, ProjectSubject, Report, WriteContext};
+use super::feature::ProjectState;
 use super::validate::Validation;
 use crate::clock::Micros;
 use crate::error::Refusal;
@@ -55,14 +55,14 @@ pub fn counts(validation: &Validation) -> (u32, u32) {
 }
 
 /// A content that can be recorded.
-pub struct Prepared {
+pub struct PreparedContent {
     hash: ByteArray<32>,
     bytes: u64,
     body: Body,
     blobs: Vec<PendingBlob>,
 }
 
-impl Prepared {
+impl PreparedContent {
     /// Of a new version.
     ///
     /// # Errors
@@ -125,7 +125,7 @@ impl Prepared {
     pub fn write(
         self,
         cx: &Context,
-        subject: Subject,
+        subject: ProjectSubject,
         file_type: &str,
         change: Change,
     ) -> Result<WriteContext, Refusal> {
@@ -153,7 +153,7 @@ impl Prepared {
     pub fn draft(
         self,
         cx: &Context,
-        subject: Subject,
+        subject: ProjectSubject,
         file_type: &str,
     ) -> Result<DraftContext, Refusal> {
         Ok(DraftContext {
@@ -167,7 +167,10 @@ impl Prepared {
 }
 
 fn attempts_kept(cx: &Context) -> Result<Micros, Refusal> {
-    Ok(Room::of(cx)?.limits.attempts_kept_ms.saturating_mul(1000))
+    Ok(ProjectState::of(cx)?
+        .limits
+        .attempts_kept_ms
+        .saturating_mul(1000))
 }
 
 #[cfg(test)]

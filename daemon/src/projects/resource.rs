@@ -7,9 +7,9 @@ use super::view::{self, FileRow};
 use crate::error::{Code, Refusal};
 use crate::events::Event;
 use crate::events::projects::ProjectEvent;
-use crate::log::Stamped;
+use crate::log::LoggedEvent;
 use crate::operation::{Caller, Context, blocking};
-use crate::resource::{Entry, Page, Resource, Touched};
+use crate::resource::{AffectedResources, Entry, Page, Resource};
 use crate::state::State;
 use crate::store::Rows;
 
@@ -78,14 +78,16 @@ impl Resource for ContextFile {
         row(rows, id).map(drop)
     }
 
-    fn touched(event: &Stamped, meta: Option<&Event>) -> Touched {
+    fn touched(event: &LoggedEvent, meta: Option<&Event>) -> AffectedResources {
         let Some(meta) = meta else {
-            return Touched::default();
+            return AffectedResources::default();
         };
         match meta {
             Event::Project(ProjectEvent::Written(version)) => match &event.header.project {
-                Some(project) => Touched::one(format!("{project}/{}", version.file_type), true),
-                None => Touched::default(),
+                Some(project) => {
+                    AffectedResources::one(format!("{project}/{}", version.file_type), true)
+                }
+                None => AffectedResources::default(),
             },
             Event::Project(
                 ProjectEvent::Initialised(_)
@@ -100,7 +102,7 @@ impl Resource for ContextFile {
             | Event::Pack(_)
             | Event::Checkpoint(_)
             | Event::Document(_)
-            | Event::Forgetting(_) => Touched::default(),
+            | Event::Forgetting(_) => AffectedResources::default(),
         }
     }
 }

@@ -19,11 +19,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::clock::Micros;
 use crate::events::projects::{Change, DraftMeta, ProjectEvent, ShareAccess, VersionMeta};
-use crate::log::{Position, RecordKey, Stamped, codec};
-use crate::store::{Direction, Error, Rows, RowsMut, Space, after_prefix, remove_all};
+use crate::log::{LoggedEvent, Position, RecordKey, codec};
+use crate::store::{Direction, Error, Keyspace, Rows, RowsMut, after_prefix, remove_all};
 
 /// The rows of this view, version 1.
-pub const SPACE: Space = Space::new("projects.1");
+pub const SPACE: Keyspace = Keyspace::new("projects.1");
 
 /// A project as the view keeps it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -139,7 +139,7 @@ fn put<T: Serialize>(rows: &mut dyn RowsMut, key: &[u8], row: &T) {
 /// [`Error`] when a row cannot be read or is damaged.
 pub fn apply(
     rows: &mut dyn RowsMut,
-    event: &Stamped,
+    event: &LoggedEvent,
     change: &ProjectEvent,
     record: RecordKey,
 ) -> Result<(), Error> {
@@ -212,7 +212,7 @@ fn draft_key(project: &str, drafted: &DraftMeta, agent: &str) -> Vec<u8> {
 
 fn apply_written(
     rows: &mut dyn RowsMut,
-    event: &Stamped,
+    event: &LoggedEvent,
     project: &str,
     written: VersionMeta,
     record: RecordKey,

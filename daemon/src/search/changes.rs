@@ -3,16 +3,16 @@
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
-use lored_retrieval::text::{Addition, Change, Unit, key};
+use lored_retrieval::text::{Change, IndexedText, NewText, key};
 
-use super::pieces::{
+use super::searchable_text::{
     Pieces, is_talk, of_checkpoint, of_context, of_document, of_session, of_source, pieces,
 };
 use crate::checkpoints::CheckpointEvent;
 use crate::documents::DocumentEvent;
 use crate::events::Event;
 use crate::events::forgetting::{EventsForgotten, ForgettingEvent};
-use crate::log::{Log, Position, RecordKey, ScopeOf, Stamped};
+use crate::log::{EventScope, Log, LoggedEvent, Position, RecordKey};
 use crate::projects::ProjectEvent;
 use crate::sessions::SessionEvent;
 use crate::store::{Blobs, Error};
@@ -40,7 +40,7 @@ pub struct Changes {
 ///
 /// # Errors
 /// [`Error`] when the event or the index of the log cannot be read.
-pub fn changes(log: &Log<'_>, blobs: &Blobs, event: &Stamped) -> Result<Changes, Error> {
+pub fn changes(log: &Log<'_>, blobs: &Blobs, event: &LoggedEvent) -> Result<Changes, Error> {
     let before = event.position().0;
     let mut changes = Changes::default();
     let Some(meta) = Event::of(event)? else {
@@ -116,7 +116,12 @@ pub fn changes(log: &Log<'_>, blobs: &Blobs, event: &Stamped) -> Result<Changes,
 }
 
 /// Adds the units of an event.
-fn add(log: &Log<'_>, blobs: &Blobs, event: &Stamped, changes: &mut Changes) -> Result<(), Error> {
+fn add(
+    log: &Log<'_>,
+    blobs: &Blobs,
+    event: &LoggedEvent,
+    changes: &mut Changes,
+) -> Result<(), Error> {
     let position = event.position().0;
     let found = match pieces(blobs, event) {
         Ok(found) => found,
@@ -129,9 +134,9 @@ fn add(log: &Log<'_>, blobs: &Blobs, event: &Stamped, changes: &mut Changes) -> 
     let Some(found) = found else {
         return Ok(());
     };
-    let beside = beside(log, blobs, event)?;
+    let beside = extra_text(log, blobs, event)?;
     for (number, piece) in (0..).zip(&found.all) {
-        let unit = Unit {
+        let unit = IndexedText {
             key: key(position, number),
             kind: found.kind,
             group: found.group,
@@ -146,7 +151,7 @@ fn add(log: &Log<'_>, blobs: &Blobs, event: &Stamped, changes: &mut Changes) -> 
         changes.embed.push((unit.key, found.embedded(piece)));
         changes
             .text
-            .push(Change::Add(Addition { unit, text, around }));
+            .push(Change::Add(NewText { unit, text, around }));
     }
     Ok(())
 }
@@ -175,7 +180,7 @@ pub fn added_anew(
 /// Removes the units of forgotten events, and finds those that may have had them beside them, each once.
 fn forget(
     log: &Log<'_>,
-    tombstone: &Stamped,
+    tombstone: &LoggedEvent,
     told: &EventsForgotten,
     changes: &mut Changes,
 ) -> Result<(), Error> {
@@ -189,7 +194,7 @@ fn forget(
         let removed = forgotten.map(|position| Change::RemovePosition { position });
         changes.text.extend(removed);
         // Only what is said in a session has anything beside it.
-        if matches!(scope, ScopeOf::Session(_)) {
+        if matches!(scope, EventScope::Session(_)) {
             next.extend(log.stream(scope, Position(*last), end, LOOKED_BACK)?);
         }
     }
@@ -206,14 +211,14 @@ fn forget(
 }
 
 /// The beginnings of the texts before an event in its session, in their order.
-fn beside(log: &Log<'_>, blobs: &Blobs, event: &Stamped) -> Result<String, Error> {
+fn extra_text(log: &Log<'_>, blobs: &Blobs, event: &LoggedEvent) -> Result<String, Error> {
     let Some(session) = event.header.session.as_deref().filter(|_| is_talk(event)) else {
         return Ok(String::new());
     };
     let mut texts: Vec<String> = Vec::new();
     let mut looked = 0;
     log.back(
-        ScopeOf::Session(session),
+        EventScope::Session(session),
         event.position(),
         &mut |earlier| {
             looked += 1;
@@ -235,7 +240,7 @@ fn beside(log: &Log<'_>, blobs: &Blobs, event: &Stamped) -> Result<String, Error
 fn text_beside(found: &Pieces) -> String {
     let mut text = found.title.clone();
     text.push('\n');
-    text.push_str(&found.beside());
+    text.push_str(&found.extra_text());
     text
 }
 

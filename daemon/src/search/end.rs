@@ -19,7 +19,7 @@ pub fn note(folder: &Path, end: Position) -> Position {
     if !folder.is_dir() {
         return end;
     }
-    let noted = noted(folder);
+    let noted = read(folder);
     let lowest = noted.map_or(end, |noted| noted.min(end));
     if noted == Some(lowest) {
         return lowest;
@@ -43,7 +43,7 @@ pub fn remove(folder: &Path) -> io::Result<()> {
 }
 
 /// What is noted; 0 when that cannot be read, since all of the indexes may be wrong then.
-fn noted(folder: &Path) -> Option<Position> {
+fn read(folder: &Path) -> Option<Position> {
     let file = match File::open(folder.join(NAME)) {
         Ok(file) => file,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return None,

@@ -5,18 +5,18 @@ use std::time::Duration;
 
 use lored_retrieval::text::Kind;
 
-use super::ask::{Ask, Fusing, Mode};
-use super::found::Reader;
-use super::narrow::Scope;
-use super::room::Room;
-use super::run::{Search, freshen};
+use super::execute::{Search, freshen};
+use super::feature::SearchIndexes;
+use super::filter::Scope;
+use super::hit_details::Reader;
+use super::request::{Fusing, Mode, SearchRequest};
 use super::stems::stems;
 use crate::documents::{self, Catalogue};
 use crate::error::Refusal;
 use crate::operation::Context;
 use crate::state::State;
 
-pub use super::found::Described;
+pub use super::hit_details::HitDetails;
 
 /// How long is waited until all of the log is applied: a pack is to be quick, and the newest messages are
 /// in it anyway.
@@ -26,7 +26,7 @@ const LOOKED_AT: usize = 4;
 
 /// What is looked for.
 #[derive(Clone, Debug)]
-pub struct Find<'f> {
+pub struct PreparedSearch<'f> {
     /// A message, a task.
     pub question: &'f str,
     /// Kinds of texts.
@@ -42,19 +42,27 @@ pub struct Find<'f> {
 ///
 /// # Errors
 /// When a row or an event cannot be read.
-pub fn find(cx: &Context, state: &State, find: &Find<'_>) -> Result<Vec<Described>, Refusal> {
+pub fn find(
+    cx: &Context,
+    state: &State,
+    find: &PreparedSearch<'_>,
+) -> Result<Vec<HitDetails>, Refusal> {
     let wanted = stems(find.question);
-    let Some(room) = cx.extensions.get::<Room>().filter(|_| !wanted.is_empty()) else {
+    let Some(room) = cx
+        .extensions
+        .get::<SearchIndexes>()
+        .filter(|_| !wanted.is_empty())
+    else {
         return Ok(Vec::new());
     };
     let catalogue = match find.kinds.contains(&Kind::Document) {
-        true => documents::Room::of(cx)?.catalogue(state)?,
+        true => documents::Documents::of(cx)?.catalogue(state)?,
         false => std::sync::Arc::new(Catalogue::default()),
     };
     if find.kinds == [Kind::Document] && catalogue.is_empty() {
         return Ok(Vec::new());
     }
-    let ask = Ask {
+    let ask = SearchRequest {
         query: find.question.to_owned(),
         mode: Mode::Text,
         kinds: find.kinds.to_vec(),

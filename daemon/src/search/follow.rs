@@ -8,8 +8,8 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::time::{Duration, Instant};
 
-use super::index::{Index, IndexError, Reached};
-use super::room::Room;
+use super::feature::SearchIndexes;
+use super::index::{AdvanceState, Index, IndexError};
 use crate::log::Position;
 use crate::operation::Context;
 
@@ -38,7 +38,7 @@ pub async fn run(cx: Arc<Context>) {
     let thread = std::thread::Builder::new()
         .name("search".to_owned())
         .spawn(move || span.in_scope(|| follow(&shared, &wakes)));
-    match (thread, Room::of(&cx)) {
+    match (thread, SearchIndexes::of(&cx)) {
         (Ok(thread), Ok(room)) => room.keep(thread, wake.clone()),
         (Ok(_), Err(refusal)) => tracing::error!(%refusal, "nothing is indexed behind the log"),
         (Err(error), _) => {
@@ -72,17 +72,17 @@ fn follow(cx: &Context, wakes: &Receiver<()>) {
             Err(RecvTimeoutError::Timeout) => true,
             Err(RecvTimeoutError::Disconnected) => return,
         };
-        let stops = || Room::of(cx).is_ok_and(Room::is_stopping);
+        let stops = || SearchIndexes::of(cx).is_ok_and(SearchIndexes::is_stopping);
         if stops() || (!is_quiet && !put_off(wakes)) || stops() {
             return;
         }
         wait = match work(cx, is_quiet) {
-            Ok(Left::Nothing) => Duration::from_secs(3600),
-            Ok(Left::ToSettle) => SETTLE_AFTER,
-            Ok(Left::ToEmbed | Left::ToCompact) => Duration::ZERO,
+            Ok(RemainingWork::Nothing) => Duration::from_secs(3600),
+            Ok(RemainingWork::ToSettle) => SETTLE_AFTER,
+            Ok(RemainingWork::ToEmbed | RemainingWork::ToCompact) => Duration::ZERO,
             Err(error) => {
                 tracing::warn!(%error, "search does not follow");
-                if let Ok(room) = Room::of(cx) {
+                if let Ok(room) = SearchIndexes::of(cx) {
                     room.close(&error);
                 }
                 AGAIN
@@ -104,28 +104,28 @@ fn put_off(wakes: &Receiver<()>) -> bool {
 }
 
 /// What is still to be done when nothing new comes.
-enum Left {
+enum RemainingWork {
     Nothing,
     ToSettle,
     ToEmbed,
     ToCompact,
 }
 
-fn work(cx: &Context, is_quiet: bool) -> Result<Left, IndexError> {
-    let Ok(room) = Room::of(cx) else {
-        return Ok(Left::Nothing);
+fn work(cx: &Context, is_quiet: bool) -> Result<RemainingWork, IndexError> {
+    let Ok(room) = SearchIndexes::of(cx) else {
+        return Ok(RemainingWork::Nothing);
     };
     let Some(tail) = cx.engine.published().map(|state| state.tail.position) else {
-        return Ok(Left::Nothing);
+        return Ok(RemainingWork::Nothing);
     };
     let is_behind = room.position() < tail;
-    if tail == Position(0) || (!is_behind && room.seen().is_none()) {
-        return Ok(Left::Nothing);
+    if tail == Position(0) || (!is_behind && room.peek_open().is_none()) {
+        return Ok(RemainingWork::Nothing);
     }
     let index = room.index()?;
     catch_up(cx, &index)?;
     room.note(None);
-    index.settle(is_quiet)?;
+    index.flush(is_quiet)?;
     let embedded = match cx.engine.published() {
         Some(published) => {
             index.embed_some(&published, &cx.blobs, is_quiet || index.wants_few())?
@@ -133,16 +133,16 @@ fn work(cx: &Context, is_quiet: bool) -> Result<Left, IndexError> {
         None => 0,
     };
     Ok(if embedded > 0 {
-        Left::ToEmbed
+        RemainingWork::ToEmbed
     } else if is_quiet && index.compact_some()? {
-        Left::ToCompact
+        RemainingWork::ToCompact
     } else if !is_quiet {
         // It is compacted when it is quiet.
-        Left::ToSettle
+        RemainingWork::ToSettle
     } else if index.is_settled() && !index.wants_vectors() {
-        Left::Nothing
+        RemainingWork::Nothing
     } else {
-        Left::ToSettle
+        RemainingWork::ToSettle
     })
 }
 
@@ -152,20 +152,20 @@ fn work(cx: &Context, is_quiet: bool) -> Result<Left, IndexError> {
 /// # Errors
 /// Why an index cannot be used; it is opened again by the next try.
 pub fn take_out_forgotten(cx: &Context, within: Duration) -> Result<bool, String> {
-    let (Ok(room), Some(published)) = (Room::of(cx), cx.engine.published()) else {
+    let (Ok(room), Some(published)) = (SearchIndexes::of(cx), cx.engine.published()) else {
         return Ok(true);
     };
     let reached = room.index().and_then(|index| {
         let reached = index.advance(&published, &cx.blobs, Instant::now() + within)?;
         drop(published);
-        if reached == Reached::All {
+        if reached == AdvanceState::All {
             index.purge()?;
         }
         Ok(reached)
     });
     match reached {
-        Ok(Reached::All) => Ok(true),
-        Ok(Reached::Part(_)) => Ok(false),
+        Ok(AdvanceState::All) => Ok(true),
+        Ok(AdvanceState::Part(_)) => Ok(false),
         Err(error) => {
             room.close(&error);
             Err(error.to_string())
@@ -175,14 +175,14 @@ pub fn take_out_forgotten(cx: &Context, within: Duration) -> Result<bool, String
 
 fn catch_up(cx: &Context, index: &Index) -> Result<(), IndexError> {
     while let Some(published) = cx.engine.published() {
-        if Room::of(cx).is_ok_and(Room::is_stopping) {
+        if SearchIndexes::of(cx).is_ok_and(SearchIndexes::is_stopping) {
             return Ok(());
         }
         match index.advance(&published, &cx.blobs, Instant::now() + GO)? {
-            Reached::All => return Ok(()),
-            Reached::Part(_) => {
+            AdvanceState::All => return Ok(()),
+            AdvanceState::Part(_) => {
                 drop(published);
-                index.settle(false)?;
+                index.flush(false)?;
             }
         }
     }

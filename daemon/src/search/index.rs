@@ -4,7 +4,7 @@
 //! embedded, what they have and it lacks is taken away; so each can be deleted at any time.
 
 mod embedding;
-mod keeping;
+mod upkeep;
 
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
@@ -13,13 +13,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use lored_models::{ModelError, ModelPool, Tier};
+use lored_models::{EmbeddingStage, ModelError, ModelPool};
 use lored_retrieval::text::{self, TextIndex};
 use lored_retrieval::vectors::VectorError;
 
 use super::changes::{Changes, added_anew, changes};
-use super::tiers::{Tiered, VERSION, lock, remove, text_position, tier};
-use crate::engine::Published;
+use super::stages::{StageIndex, VERSION, lock, remove, text_position, tier};
+use crate::engine::PublishedState;
 use crate::log::{Log, Position};
 use crate::store::{Blobs, Error as StoreError};
 
@@ -79,7 +79,7 @@ impl IndexError {
 
 /// How far a call to [`Index::advance`] has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reached {
+pub enum AdvanceState {
     /// All of the log that was asked for is applied.
     All,
     /// The time was up at this position.
@@ -90,8 +90,8 @@ pub enum Reached {
 pub struct Index {
     /// Texts.
     pub text: TextIndex,
-    first: Option<Tiered>,
-    second: Option<Tiered>,
+    first: Option<StageIndex>,
+    second: Option<StageIndex>,
     second_max: usize,
     folder: PathBuf,
     models: Arc<ModelPool>,
@@ -140,10 +140,10 @@ impl Index {
                 TextIndex::open(&text, VERSION)?
             }
         };
-        let first = tier(&vectors, &models, Tier::First, &mut warnings)?;
+        let first = tier(&vectors, &models, EmbeddingStage::First, &mut warnings)?;
         let second = match second_max {
             0 => None,
-            _ => tier(&vectors, &models, Tier::Second, &mut warnings)?,
+            _ => tier(&vectors, &models, EmbeddingStage::Second, &mut warnings)?,
         };
         let index = Self {
             applied: Mutex::new(Position(text.settled_position())),
@@ -199,23 +199,23 @@ impl Index {
     /// [`IndexError`] when something cannot be read or written; what was applied before stays so.
     pub fn advance(
         &self,
-        published: &Published,
+        published: &PublishedState,
         blobs: &Blobs,
         until: Instant,
-    ) -> Result<Reached, IndexError> {
+    ) -> Result<AdvanceState, IndexError> {
         let wanted = published.tail.position;
         loop {
             let Some(mut applied) = self.turn(until) else {
-                return Ok(Reached::Part(Position(self.text.position())));
+                return Ok(AdvanceState::Part(Position(self.text.position())));
             };
             if *applied >= wanted {
-                return Ok(Reached::All);
+                return Ok(AdvanceState::All);
             }
             let to = self.apply_some(published, blobs, *applied)?;
             *applied = to;
             drop(applied);
             if to < wanted && Instant::now() >= until {
-                return Ok(Reached::Part(to));
+                return Ok(AdvanceState::Part(to));
             }
         }
     }
@@ -239,7 +239,7 @@ impl Index {
     /// Applies the next events; the position of the last one.
     fn apply_some(
         &self,
-        published: &Published,
+        published: &PublishedState,
         blobs: &Blobs,
         applied: Position,
     ) -> Result<Position, IndexError> {
@@ -269,16 +269,16 @@ impl Index {
         if !anew.is_empty() {
             // In parts, so that it takes little memory; applied is all of it together, at the end. Until then
             // a part that was taken in is taken in again, and changes nothing.
-            self.take_in(std::mem::take(&mut all), applied)?;
+            self.apply(std::mem::take(&mut all), applied)?;
             for some in anew.chunks(EVENTS_MAX) {
-                self.take_in(added_anew(&log, blobs, some)?, applied)?;
+                self.apply(added_anew(&log, blobs, some)?, applied)?;
             }
         }
-        self.take_in(all, to)?;
+        self.apply(all, to)?;
         Ok(to)
     }
 
-    fn take_in(&self, all: Changes, to: Position) -> Result<(), IndexError> {
+    fn apply(&self, all: Changes, to: Position) -> Result<(), IndexError> {
         let mut removed = self.text.apply(&all.text, to.0)?;
         // What was only added anew, for what stands beside it, has its vector already.
         removed.retain(|key| !self.text.contains(*key).unwrap_or(false));

@@ -12,15 +12,15 @@ pub enum Condition {
     /// Between bounds.
     Within {
         /// The lower bound, and whether it is included.
-        low: Option<(Bound, bool)>,
+        low: Option<(RangeBound, bool)>,
         /// The upper one.
-        high: Option<(Bound, bool)>,
+        high: Option<(RangeBound, bool)>,
     },
 }
 
 /// An end of a range.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Bound {
+pub enum RangeBound {
     /// A number.
     Number(f64),
     /// A text, as dates are: ISO 8601 dates and times order as their texts do.
@@ -53,8 +53,8 @@ impl Condition {
         let (mut low, mut high) = (None, None);
         for (word, value) in bounds {
             let bound = match value {
-                Value::Number(number) => number.as_f64().map(Bound::Number),
-                Value::String(text) => Some(Bound::Text(text.clone())),
+                Value::Number(number) => number.as_f64().map(RangeBound::Number),
+                Value::String(text) => Some(RangeBound::Text(text.clone())),
                 Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => None,
             };
             let Some(bound) = bound else {
@@ -143,10 +143,10 @@ fn is_same(wanted: &Value, value: &Value) -> bool {
     }
 }
 
-fn compared(value: &Value, bound: &Bound) -> Option<std::cmp::Ordering> {
+fn compared(value: &Value, bound: &RangeBound) -> Option<std::cmp::Ordering> {
     match (value, bound) {
-        (Value::Number(value), Bound::Number(bound)) => value.as_f64()?.partial_cmp(bound),
-        (Value::String(value), Bound::Text(bound)) => Some(value.as_str().cmp(bound)),
+        (Value::Number(value), RangeBound::Number(bound)) => value.as_f64()?.partial_cmp(bound),
+        (Value::String(value), RangeBound::Text(bound)) => Some(value.as_str().cmp(bound)),
         _ => None,
     }
 }

@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 
-use lored_retrieval::text::analyser::{Analyser, Purpose};
+use lored_retrieval::text::analyser::{Analyser, AnalysisMode};
 
 thread_local! {
     /// Making one costs more than a sentence does.
@@ -15,7 +15,7 @@ thread_local! {
 pub fn stems(text: &str) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     ANALYSER.with_borrow_mut(|analyser| {
-        analyser.tokens(text, Purpose::Query, &mut |token| {
+        analyser.tokens(text, AnalysisMode::Query, &mut |token| {
             found.insert(token.term.to_owned());
             true
         });

@@ -7,7 +7,7 @@ const BESIDE: u64 = 256;
 
 /// How many descriptors a daemon with so many connections wants.
 #[must_use]
-pub fn wanted(connections: usize) -> u64 {
+pub fn required(connections: usize) -> u64 {
     connections as u64 + BESIDE
 }
 
@@ -23,7 +23,7 @@ pub fn possible() -> Option<u64> {
 #[must_use]
 pub fn allow(connections: usize) -> usize {
     let mut limit = getrlimit(Resource::Nofile);
-    let wanted = wanted(connections);
+    let wanted = required(connections);
     let possible = limit.maximum.map_or(wanted, |most| most.min(wanted));
     if limit.current.is_some_and(|now| now < possible) {
         limit.current = Some(possible);

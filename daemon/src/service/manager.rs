@@ -44,7 +44,7 @@ fn of(variable: impl Fn(&str) -> Option<String>, pid: u32) -> Manager {
 
 /// What the manager is told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum News<'t> {
+pub enum ManagerMessage<'t> {
     /// Calls are answered; a sentence for people.
     Ready(&'t str),
     /// The settings are being read again; [`News::Ready`] follows.
@@ -61,17 +61,17 @@ pub enum News<'t> {
 ///
 /// # Errors
 /// The manager does not listen; nothing depends on it but the manager's own patience.
-pub fn tell(news: News<'_>) -> io::Result<()> {
+pub fn notify(news: ManagerMessage<'_>) -> io::Result<()> {
     match news {
-        News::Ready(sentence) => {
+        ManagerMessage::Ready(sentence) => {
             sd_notify::notify(&[NotifyState::Ready, NotifyState::Status(sentence)])
         }
-        News::Reloading => {
+        ManagerMessage::Reloading => {
             sd_notify::notify(&[NotifyState::Reloading, NotifyState::monotonic_usec_now()?])
         }
-        News::Stopping => sd_notify::notify(&[NotifyState::Stopping]),
-        News::Alive => sd_notify::notify(&[NotifyState::Watchdog]),
-        News::Longer(time) => {
+        ManagerMessage::Stopping => sd_notify::notify(&[NotifyState::Stopping]),
+        ManagerMessage::Alive => sd_notify::notify(&[NotifyState::Watchdog]),
+        ManagerMessage::Longer(time) => {
             let micros = u32::try_from(time.as_micros()).unwrap_or(u32::MAX);
             sd_notify::notify(&[NotifyState::ExtendTimeoutUsec(micros)])
         }

@@ -11,4 +11,6 @@ pub mod token;
 pub use access::Access;
 pub use lock::{Lock, LockError};
 pub use signals::{Signals, listen};
-pub use socket::{Door, HandedOver, SocketError, bind, ensure_folder_for, handed_over};
+pub use socket::{
+    InheritedSocket, ListeningSocket, SocketError, bind, ensure_folder_for, handed_over,
+};

@@ -13,7 +13,7 @@ use interprocess::local_socket::{
 use interprocess::os::unix::uds_local_socket::{self, tokio::Listener};
 use listenfd::ListenFd;
 use lore::manager::Manager;
-use lore::places::PlaceError;
+use lore::paths::PlaceError;
 use service_binding::Binding;
 
 use super::manager;
@@ -60,7 +60,7 @@ pub enum SocketError {
 
 /// A socket that is listened on.
 #[derive(Debug)]
-pub struct Door {
+pub struct ListeningSocket {
     /// What accepts.
     pub listener: Listener,
     /// Where it is.
@@ -81,9 +81,9 @@ fn system(what: &'static str, path: &Path) -> impl FnOnce(io::Error) -> SocketEr
 /// When it cannot be made, or cannot be trusted.
 pub fn ensure_folder_for(folder: &Path, mode: u32) -> Result<(), PlaceError> {
     if mode & 0o066 == 0 {
-        lore::places::ensure_folder(folder)
+        lore::paths::ensure_folder(folder)
     } else {
-        lore::places::ensure_passage(folder)
+        lore::paths::ensure_passage(folder)
     }
 }
 
@@ -93,7 +93,7 @@ pub fn ensure_folder_for(folder: &Path, mode: u32) -> Result<(), PlaceError> {
 ///
 /// # Errors
 /// [`SocketError`]; anything there that is no socket of ours is left as it is.
-pub fn bind(path: &Path, mode: u32) -> Result<Door, SocketError> {
+pub fn bind(path: &Path, mode: u32) -> Result<ListeningSocket, SocketError> {
     if let Some(folder) = path.parent() {
         ensure_folder_for(folder, mode)?;
     }
@@ -117,7 +117,7 @@ pub fn bind(path: &Path, mode: u32) -> Result<Door, SocketError> {
     // Made with the umask's bits, which let nobody else in, so nobody got in between.
     std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode))
         .map_err(system("protecting", path))?;
-    Ok(Door {
+    Ok(ListeningSocket {
         listener,
         path: path.to_path_buf(),
         is_inherited: false,
@@ -148,12 +148,12 @@ fn wait_until_dead(path: &Path) -> Result<(), SocketError> {
 
 /// A socket that a service manager made and handed over.
 #[derive(Debug)]
-pub struct HandedOver {
+pub struct InheritedSocket {
     listener: StdListener,
     path: PathBuf,
 }
 
-impl HandedOver {
+impl InheritedSocket {
     /// Where it is.
     #[must_use]
     pub fn path(&self) -> &Path {
@@ -164,11 +164,11 @@ impl HandedOver {
     ///
     /// # Errors
     /// [`SocketError::System`].
-    pub fn listen(self) -> Result<Door, SocketError> {
+    pub fn listen(self) -> Result<ListeningSocket, SocketError> {
         let path = self.path;
         let listener = Listener::try_from(uds_local_socket::Listener::from(self.listener))
             .map_err(system("listening on", &path))?;
-        Ok(Door {
+        Ok(ListeningSocket {
             listener,
             path,
             is_inherited: true,
@@ -181,7 +181,7 @@ impl HandedOver {
 ///
 /// # Errors
 /// [`SocketError::HandOver`] when it handed over something else, or more.
-pub fn handed_over() -> Result<Option<HandedOver>, SocketError> {
+pub fn handed_over() -> Result<Option<InheritedSocket>, SocketError> {
     // Asked first, since taking a socket clears what tells it.
     let listener = match manager::find() {
         Manager::Launchd => of_launchd()?,
@@ -197,7 +197,7 @@ pub fn handed_over() -> Result<Option<HandedOver>, SocketError> {
         .as_pathname()
         .ok_or_else(|| refused("a socket without a path".to_owned()))?
         .to_path_buf();
-    Ok(Some(HandedOver { listener, path }))
+    Ok(Some(InheritedSocket { listener, path }))
 }
 
 const fn refused(what: String) -> SocketError {

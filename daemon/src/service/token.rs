@@ -5,7 +5,7 @@ use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use lore::places::our_uid;
+use lore::paths::our_uid;
 
 use crate::store::durable;
 

@@ -20,7 +20,7 @@ const SESSIONS_MAX: usize = 100_000;
 
 /// The last look at each session.
 #[derive(Debug)]
-pub struct LastAccess {
+pub struct AccessTimes {
     path: PathBuf,
     inner: Mutex<Inner>,
     /// Held from reading what is known until it is on disk: an older file never takes a newer one's place.
@@ -37,9 +37,9 @@ struct Inner {
 }
 
 /// By session, and until when looks may be unknown.
-type Kept = (BTreeMap<String, Micros>, Micros);
+type AccessRecords = (BTreeMap<String, Micros>, Micros);
 
-impl LastAccess {
+impl AccessTimes {
     /// Reads the file. Where it is damaged, or missing beside a log that is not empty, every look until now
     /// is unknown.
     #[must_use]
@@ -140,7 +140,7 @@ impl LastAccess {
 
 /// What a file holds; `None`: it is damaged. The first 32 bytes are the SHA-256 of the rest; older files
 /// were the times alone.
-fn read(bytes: &[u8]) -> Option<Kept> {
+fn read(bytes: &[u8]) -> Option<AccessRecords> {
     match bytes.split_first_chunk::<32>() {
         Some((hash, rest)) if Hash::of(rest).0 == *hash => codec::decode(rest).ok(),
         Some(_) | None => codec::decode(bytes).ok().map(|times| (times, 0)),
@@ -176,14 +176,14 @@ mod tests {
     fn looks_are_remembered() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("access");
-        let access = LastAccess::open(path.clone(), true, 9);
+        let access = AccessTimes::open(path.clone(), true, 9);
         assert_eq!((access.of("s"), access.none_since("s")), (None, 0));
         assert_eq!(access.note("s", HOUR_MICROS + 1), None);
         access.write_hourly(HOUR_MICROS + 1).unwrap();
         assert_eq!(access.note("s", HOUR_MICROS + 2), Some(HOUR_MICROS + 1));
         assert_eq!(access.note("s", 5), Some(HOUR_MICROS + 2));
         access.write_hourly(HOUR_MICROS + 2).unwrap();
-        let read = || LastAccess::open(path.clone(), false, 9).of("s");
+        let read = || AccessTimes::open(path.clone(), false, 9).of("s");
         assert_eq!(read(), Some(HOUR_MICROS + 1), "not yet an hour");
         access.write(HOUR_MICROS + 2).unwrap();
         assert_eq!(read(), Some(HOUR_MICROS + 2));
@@ -195,7 +195,7 @@ mod tests {
     fn what_is_lost_is_taken_for_a_look() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("access");
-        let open = |now| LastAccess::open(path.clone(), false, now);
+        let open = |now| AccessTimes::open(path.clone(), false, now);
         let access = open(7);
         assert_eq!((access.of("s"), access.none_since("s")), (None, 7));
         access.note("s", 9);

@@ -1,10 +1,10 @@
 //! Decisions about sessions.
 
-use super::choose::{Choice, LEASES_MAX, check_free, find, open};
 use super::lineage::{FORKS_DEEP_MAX, lineage};
+use super::select::{LEASES_MAX, PreparedSession, check_free, find, open};
 use super::view::{self, Details};
 use crate::clock::Micros;
-use crate::engine::{Command, Decide};
+use crate::engine::{Command, DecisionContext};
 use crate::error::{Code, Refusal};
 use crate::events::NewEvent;
 use crate::events::sessions::{
@@ -32,7 +32,7 @@ pub struct CreateSession {
 }
 
 impl Command for CreateSession {
-    fn decide(&mut self, on: &Decide<'_>) -> Result<Vec<NewEvent>, Refusal> {
+    fn decide(&mut self, on: &DecisionContext<'_>) -> Result<Vec<NewEvent>, Refusal> {
         check_free(on.rows, &self.session)?;
         if let Some(parent) = &self.parent {
             find(on.rows, &parent.session)?;
@@ -59,35 +59,35 @@ impl Command for CreateSession {
 }
 
 /// Wants something about a session noted that its event says as it was brought.
-pub struct Note {
+pub struct RecordSessionChange {
     /// Which session.
-    pub choice: Choice,
+    pub choice: PreparedSession,
     /// What it is.
-    pub what: Noted,
+    pub what: SessionChange,
     /// The payload of the event.
     pub body: Body,
 }
 
 /// What is noted about a session.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Noted {
+pub enum SessionChange {
     /// Fields were set: these.
     Updated(Box<SessionUpdated>),
     /// It ended.
     Closed,
 }
 
-impl Command for Note {
-    fn decide(&mut self, on: &Decide<'_>) -> Result<Vec<NewEvent>, Refusal> {
+impl Command for RecordSessionChange {
+    fn decide(&mut self, on: &DecisionContext<'_>) -> Result<Vec<NewEvent>, Refusal> {
         let chosen = self.choice.decide(on)?;
         let event = match &self.what {
-            Noted::Updated(updated) => {
+            SessionChange::Updated(updated) => {
                 let mut details = view::details(on.rows, &chosen.session)?;
                 details.set(updated);
                 check_size(&details)?;
                 SessionEvent::Updated
             }
-            Noted::Closed => SessionEvent::Closed,
+            SessionChange::Closed => SessionEvent::Closed,
         };
         Ok(chosen.events(event, self.body.clone()))
     }
@@ -114,9 +114,9 @@ fn check_size(details: &Details) -> Result<(), Refusal> {
 }
 
 /// Wants a lease of a session.
-pub struct TakeLease {
+pub struct AcquireLease {
     /// Which session.
-    pub choice: Choice,
+    pub choice: PreparedSession,
     /// Which of its leases.
     pub name: String,
     /// For how long, in microseconds.
@@ -127,15 +127,15 @@ pub struct TakeLease {
     pub body: Body,
 }
 
-impl Command for TakeLease {
-    fn decide(&mut self, on: &Decide<'_>) -> Result<Vec<NewEvent>, Refusal> {
+impl Command for AcquireLease {
+    fn decide(&mut self, on: &DecisionContext<'_>) -> Result<Vec<NewEvent>, Refusal> {
         let chosen = self.choice.decide(on)?;
         let before = view::lease(on.rows, &chosen.session, &self.name)?;
         let is_renewed = |token: u64| self.token == Some(Position(token));
         match &before {
             Some(lease) if is_renewed(lease.token) => {}
             Some(lease) if lease.holds(on.now) => {
-                let why = format!("is held by {}", lease.told());
+                let why = format!("is held by {}", lease.describe());
                 return Err(self.refused(&chosen.session, &why));
             }
             Some(_) | None if self.token.is_some() => {
@@ -161,7 +161,7 @@ impl Command for TakeLease {
     }
 }
 
-impl TakeLease {
+impl AcquireLease {
     fn refused(&self, session: &str, why: &str) -> Refusal {
         Refusal::new(
             Code::Conflict,
@@ -186,7 +186,7 @@ pub struct ReleaseLease {
 }
 
 impl Command for ReleaseLease {
-    fn decide(&mut self, on: &Decide<'_>) -> Result<Vec<NewEvent>, Refusal> {
+    fn decide(&mut self, on: &DecisionContext<'_>) -> Result<Vec<NewEvent>, Refusal> {
         open(on.rows, &self.session)?;
         let leases = view::leases(on.rows, &self.session, usize::MAX)?;
         let mut held = leases.into_iter();

@@ -1,11 +1,11 @@
 //! Sessions: what one piece of work belongs to, across agents and restarts.
 
 mod access;
-mod choose;
 mod command;
 mod lineage;
 pub mod operations;
-mod room;
+mod select;
+mod settings;
 mod tombstone;
 mod view;
 
@@ -13,16 +13,19 @@ pub use crate::events::sessions::{
     LeaseReleased, Parent, SessionClosed, SessionCreated, SessionEvent, SessionForgotten,
     SessionLeased, SessionOrigin, SessionUpdated, merged,
 };
-pub use access::LastAccess;
-pub use choose::{Choice, Chosen, Wish, fenced, find, fresh_id, open, session_of, was_forgotten};
+pub use access::AccessTimes;
 pub use command::CreateSession;
 pub use lineage::{Line, lineage};
-pub use room::{Room, State};
+pub use select::{
+    PreparedSession, ResolvedSession, SessionSelector, fenced, find, fresh_id, open, session_of,
+    was_forgotten,
+};
+pub use settings::{SessionSettings, State};
 pub use tombstone::{
     Tombstone, all_forgotten, forgotten, is_forgotten, is_tombstone, is_unerased, unerased,
 };
 pub use view::{
-    Counts, Details, EventEffects, Lease, SPACE, SessionRow, Within, agents, apply, counts,
+    Counts, Details, EventEffects, Lease, SPACE, SessionFilter, SessionRow, agents, apply, counts,
     details, exists, forget, forks_of, get, id_after, ids, last_of, leases, newest, of_project,
     project_counts,
 };
@@ -30,7 +33,9 @@ pub use view::{
 // For the engine's own tests, which decide real commands.
 #[cfg(test)]
 pub(crate) mod decided {
-    pub(crate) use super::command::{Note, Noted, ReleaseLease, TakeLease};
+    pub(crate) use super::command::{
+        AcquireLease, RecordSessionChange, ReleaseLease, SessionChange,
+    };
     pub(crate) use super::view::lease;
     pub(crate) use crate::events::sessions::{SessionClosed, SessionUpdated};
 }

@@ -7,7 +7,7 @@
 
 use super::view::{self, Row, SPACE, key, named, numbers_and_text, read, split};
 use crate::clock::Micros;
-use crate::log::{EventKind, Header, Position, Stamped};
+use crate::log::{EventKind, Header, LoggedEvent, Position};
 use crate::store::{Error, Rows, RowsMut};
 
 /// What is left of a forgotten session in this view.
@@ -55,7 +55,7 @@ pub(super) fn apply(rows: &mut dyn RowsMut, session: &str, header: &Header) -> R
 
 /// Whether an event forgets the content of its session.
 #[must_use]
-pub fn is_tombstone(event: &Stamped) -> bool {
+pub fn is_tombstone(event: &LoggedEvent) -> bool {
     event.header.kind == EventKind::SessionForgotten
 }
 

@@ -3,14 +3,14 @@
 use std::collections::BTreeSet;
 
 use super::extract::REGISTERED_MAX;
-use super::history::{Registered, registered_by};
+use super::history::{Registrations, registered_by};
 use super::{view, words};
-use crate::engine::{Command, Decide};
+use crate::engine::{Command, DecisionContext};
 use crate::error::{Code, Refusal};
 use crate::events::NewEvent;
 use crate::events::steps::{StepAssigned, StepEvent};
-use crate::log::{Body, Position, ScopeOf, index};
-use crate::sessions::{Choice, Chosen, lineage};
+use crate::log::{Body, EventScope, Position, index};
+use crate::sessions::{PreparedSession, ResolvedSession, lineage};
 use crate::store::PendingBlob;
 
 /// The highest step number.
@@ -19,7 +19,7 @@ pub const STEP_MAX: u32 = 1_000_000;
 /// Wants a result recorded.
 pub struct RecordStep {
     /// Into which session.
-    pub choice: Choice,
+    pub choice: PreparedSession,
     /// Under which number; otherwise the next free one.
     pub step: Option<u32>,
     /// Whether it succeeded.
@@ -31,8 +31,8 @@ pub struct RecordStep {
 }
 
 impl Command for RecordStep {
-    fn decide(&mut self, on: &Decide<'_>) -> Result<Vec<NewEvent>, Refusal> {
-        let Chosen {
+    fn decide(&mut self, on: &DecisionContext<'_>) -> Result<Vec<NewEvent>, Refusal> {
+        let ResolvedSession {
             session,
             project,
             created,
@@ -73,9 +73,9 @@ fn decided_twice() -> Refusal {
 }
 
 /// Where a registration holds.
-pub enum Reach {
+pub enum RegistrationScope {
     /// One session.
-    Session(Choice),
+    Session(PreparedSession),
     /// One project.
     Project(String),
     /// Everywhere.
@@ -94,7 +94,7 @@ pub enum Registration {
 /// Wants an extractor or a field mapping registered.
 pub struct Register {
     /// Where it holds.
-    pub reach: Reach,
+    pub reach: RegistrationScope,
     /// Which kind.
     pub what: Registration,
     /// Name of the extractor, or of the field.
@@ -104,19 +104,19 @@ pub struct Register {
 }
 
 impl Command for Register {
-    fn decide(&mut self, on: &Decide<'_>) -> Result<Vec<NewEvent>, Refusal> {
+    fn decide(&mut self, on: &DecisionContext<'_>) -> Result<Vec<NewEvent>, Refusal> {
         let (session, project, created) = match &self.reach {
-            Reach::Session(choice) => {
+            RegistrationScope::Session(choice) => {
                 let chosen = choice.decide(on)?;
                 (Some(chosen.session), chosen.project, chosen.created)
             }
-            Reach::Project(project) => (None, Some(project.clone()), None),
-            Reach::Global => (None, None, None),
+            RegistrationScope::Project(project) => (None, Some(project.clone()), None),
+            RegistrationScope::Global => (None, None, None),
         };
         let scope = match (&session, &project) {
-            (Some(session), _) => ScopeOf::Session(session),
-            (None, Some(project)) => ScopeOf::Project(project),
-            (None, None) => ScopeOf::Global,
+            (Some(session), _) => EventScope::Session(session),
+            (None, Some(project)) => EventScope::Project(project),
+            (None, None) => EventScope::Global,
         };
         self.check_room(on, scope)?;
         let event = match self.what {
@@ -134,7 +134,7 @@ impl Command for Register {
 
 impl Register {
     /// Refuses a name too many in a scope; one that is there already is replaced.
-    fn check_room(&self, on: &Decide<'_>, scope: ScopeOf<'_>) -> Result<(), Refusal> {
+    fn check_room(&self, on: &DecisionContext<'_>, scope: EventScope<'_>) -> Result<(), Refusal> {
         let all = view::registrations(on.rows, scope, Position(u64::MAX))?;
         if all.len() < REGISTERED_MAX {
             return Ok(());
@@ -145,8 +145,8 @@ impl Register {
         for (position, record) in all.into_iter().rev() {
             let event = on.event(record, position)?;
             let other = match (self.what, registered_by(&event)?) {
-                (Registration::Extractor, Some(Registered::Extractor(other))) => other.name,
-                (Registration::Mapping, Some(Registered::Mapping(other))) => other.field,
+                (Registration::Extractor, Some(Registrations::Extractor(other))) => other.name,
+                (Registration::Mapping, Some(Registrations::Mapping(other))) => other.field,
                 (Registration::Extractor | Registration::Mapping, _) => continue,
             };
             let other = words::normalise(&other);
@@ -161,15 +161,15 @@ impl Register {
         Ok(())
     }
 
-    fn one_too_many(&self, scope: ScopeOf<'_>) -> Refusal {
+    fn one_too_many(&self, scope: EventScope<'_>) -> Refusal {
         let what = match self.what {
             Registration::Extractor => "extractors",
             Registration::Mapping => "field mappings",
         };
         let place = match scope {
-            ScopeOf::Session(session) => format!("the session `{session}` has"),
-            ScopeOf::Project(_) => "the project has".to_owned(),
-            ScopeOf::Global => "everywhere there are".to_owned(),
+            EventScope::Session(session) => format!("the session `{session}` has"),
+            EventScope::Project(_) => "the project has".to_owned(),
+            EventScope::Global => "everywhere there are".to_owned(),
         };
         Refusal::new(
             Code::StorageQuotaExceeded,

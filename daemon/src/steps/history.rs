@@ -5,13 +5,13 @@ use std::sync::Arc;
 
 use super::extract::{Extractor, ExtractorSet, FieldMapping};
 use super::resolve::{History, StepData};
-use super::view::{self, Attempt};
+use super::view::{self, StepAttempt};
 use crate::error::Refusal;
 use crate::events;
 use crate::events::steps::{
     ExtractorRegistered, FieldMappingRegistered, StepEvent, StepRecorded, Text,
 };
-use crate::log::{Hash, Position, ScopeOf, Stamped};
+use crate::log::{EventScope, Hash, LoggedEvent, Position};
 use crate::operation::Context;
 use crate::sessions::{self, Line};
 use crate::state::State;
@@ -37,7 +37,7 @@ pub enum On {
 
 /// Why a step was not read.
 #[derive(Debug)]
-pub enum Unread {
+pub enum StepReadError {
     /// It cannot be.
     Fault(Error),
     /// The caller is told.
@@ -46,13 +46,13 @@ pub enum Unread {
     TooLong,
 }
 
-impl From<Error> for Unread {
+impl From<Error> for StepReadError {
     fn from(error: Error) -> Self {
         Self::Fault(error)
     }
 }
 
-impl From<Refusal> for Unread {
+impl From<Refusal> for StepReadError {
     fn from(refusal: Refusal) -> Self {
         Self::Refused(refusal)
     }
@@ -100,7 +100,7 @@ impl<'c> SessionSteps<'c> {
     ///
     /// # Errors
     /// When the event or its blob cannot be read, or not on the event loop.
-    pub fn data(&self, attempt: &Attempt) -> Result<Arc<StepData>, Unread> {
+    pub fn data(&self, attempt: &StepAttempt) -> Result<Arc<StepData>, StepReadError> {
         let key = (attempt.position, Hash(self.set.hash()));
         if let Some(data) = self.cx.cache.get::<StepData>(&key) {
             return Ok(data);
@@ -118,19 +118,19 @@ impl<'c> SessionSteps<'c> {
     }
 
     /// On the event loop, takes the cost of a result from what is left.
-    fn afford(&self, body: &StepRecorded) -> Result<(), Unread> {
+    fn afford(&self, body: &StepRecorded) -> Result<(), StepReadError> {
         if let Some(left) = self.left.get() {
             let bytes = body.result.as_ref().map_or(0, Text::bytes);
             let left = usize::try_from(bytes)
                 .ok()
                 .and_then(|bytes| left.checked_sub(bytes.max(256)))
-                .ok_or(Unread::TooLong)?;
+                .ok_or(StepReadError::TooLong)?;
             self.left.set(Some(left));
         }
         Ok(())
     }
 
-    fn derive(&self, attempt: &Attempt, body: StepRecorded) -> Result<StepData, Error> {
+    fn derive(&self, attempt: &StepAttempt, body: StepRecorded) -> Result<StepData, Error> {
         let read = |text: Option<Text>| text.map(|text| text.read(&self.cx.blobs)).transpose();
         let raw = read(body.result)?.unwrap_or_default();
         let error = read(body.error)?;
@@ -148,19 +148,19 @@ impl<'c> SessionSteps<'c> {
     ///
     /// # Errors
     /// When its record cannot be read.
-    pub fn event(&self, attempt: &Attempt) -> Result<Stamped, Error> {
+    pub fn event(&self, attempt: &StepAttempt) -> Result<LoggedEvent, Error> {
         self.state.log().event(attempt.record, attempt.position)
     }
 }
 
 impl History for SessionSteps<'_> {
-    type Error = Unread;
+    type Error = StepReadError;
 
-    fn last(&self) -> Result<Option<u32>, Unread> {
+    fn last(&self) -> Result<Option<u32>, StepReadError> {
         Ok(view::last_before(self.state, &self.lines, u32::MAX)?)
     }
 
-    fn step(&self, step: u32) -> Result<Option<Arc<StepData>>, Unread> {
+    fn step(&self, step: u32) -> Result<Option<Arc<StepData>>, StepReadError> {
         view::answering(self.state, &self.lines, step)?
             .map(|answering| self.data(&answering.attempt))
             .transpose()
@@ -189,15 +189,15 @@ fn set_of(cx: &Context, state: &State, lines: &[Line]) -> Result<Arc<ExtractorSe
     let mut extractors = Vec::new();
     let mut mappings = Vec::new();
     let all = Position(u64::MAX);
-    let of_project = project.as_deref().map(ScopeOf::Project);
-    let around = [Some(ScopeOf::Global), of_project].into_iter().flatten();
+    let of_project = project.as_deref().map(EventScope::Project);
+    let around = [Some(EventScope::Global), of_project].into_iter().flatten();
     let own = lines.iter().rev();
-    let own = own.map(|line| (ScopeOf::Session(&line.session), line.up_to));
+    let own = own.map(|line| (EventScope::Session(&line.session), line.up_to));
     for (scope, up_to) in around.map(|scope| (scope, all)).chain(own) {
         for registered in registered(state, scope, up_to)? {
             match registered.what {
-                Registered::Extractor(extractor) => extractors.push(extractor),
-                Registered::Mapping(mapping) => mappings.push(mapping),
+                Registrations::Extractor(extractor) => extractors.push(extractor),
+                Registrations::Mapping(mapping) => mappings.push(mapping),
             }
         }
     }
@@ -218,7 +218,7 @@ fn built_in() -> Arc<ExtractorSet> {
 }
 
 /// What was registered.
-pub enum Registered {
+pub enum Registrations {
     /// An extractor.
     Extractor(Extractor),
     /// Other names of a field.
@@ -230,7 +230,7 @@ pub struct Registration {
     /// Position of its event.
     pub position: Position,
     /// What it says.
-    pub what: Registered,
+    pub what: Registrations,
 }
 
 /// The registrations of one scope up to a position, oldest first.
@@ -239,7 +239,7 @@ pub struct Registration {
 /// When an event cannot be read.
 pub fn registered(
     state: &State,
-    scope: ScopeOf<'_>,
+    scope: EventScope<'_>,
     up_to: Position,
 ) -> Result<Vec<Registration>, Error> {
     let mut found = Vec::new();
@@ -256,11 +256,11 @@ pub fn registered(
 ///
 /// # Errors
 /// When its content does not decode.
-pub fn registered_by(event: &Stamped) -> Result<Option<Registered>, Error> {
+pub fn registered_by(event: &LoggedEvent) -> Result<Option<Registrations>, Error> {
     Ok(match StepEvent::of(event)? {
         Some(StepEvent::ExtractorRegistered) => {
             let body: ExtractorRegistered = events::body(event)?;
-            Some(Registered::Extractor(Extractor {
+            Some(Registrations::Extractor(Extractor {
                 name: body.name,
                 pattern: body.pattern,
                 group: body.group,
@@ -269,7 +269,7 @@ pub fn registered_by(event: &Stamped) -> Result<Option<Registered>, Error> {
         }
         Some(StepEvent::MappingRegistered) => {
             let body: FieldMappingRegistered = events::body(event)?;
-            Some(Registered::Mapping(FieldMapping {
+            Some(Registrations::Mapping(FieldMapping {
                 field: body.field,
                 aliases: body.aliases,
             }))

@@ -20,11 +20,11 @@ pub use crate::events::steps::{
 };
 pub use named::{extractors_hash, resolved};
 pub use view::{
-    Attempt, SPACE, answering, apply, attempt, forget, forget_registrations, last_before,
+    SPACE, StepAttempt, answering, apply, attempt, forget, forget_registrations, last_before,
     steps as list,
 };
 pub use words::normalise;
 
 // For the engine's own tests, which decide real commands.
 #[cfg(test)]
-pub(crate) use command::{Reach, RecordStep, Register, Registration};
+pub(crate) use command::{RecordStep, Register, Registration, RegistrationScope};

@@ -1,6 +1,6 @@
 //! Values of steps that a text refers to by name: `ID_FROM_STEP_2` and its kin.
 
-use super::history::{On, SessionSteps, Unread};
+use super::history::{On, SessionSteps, StepReadError};
 use super::names;
 use super::resolve::{Resolution, Resolver};
 use crate::error::{Code, Refusal};
@@ -41,11 +41,13 @@ pub fn resolved<'w>(
         .collect()
 }
 
-fn refused(unread: Unread) -> Refusal {
+fn refused(unread: StepReadError) -> Refusal {
     match unread {
-        Unread::Fault(error) => error.into(),
-        Unread::Refused(refusal) => refusal,
+        StepReadError::Fault(error) => error.into(),
+        StepReadError::Refused(refusal) => refusal,
         // Nothing is too long on a thread.
-        Unread::TooLong => Refusal::new(Code::Internal, "a read gave up on a thread of its own"),
+        StepReadError::TooLong => {
+            Refusal::new(Code::Internal, "a read gave up on a thread of its own")
+        }
     }
 }

@@ -68,16 +68,16 @@ pub enum StepRef {
 /// The text is no name; the sentence says what would be.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
-pub struct Malformed(pub String);
+pub struct NameError(pub String);
 
 /// Reads a name. Braces, backticks and a trailing note in parentheses are taken off; case does not matter.
 ///
 /// # Errors
 /// [`Malformed`], with a sentence that says what would be right.
-pub fn parse(text: &str, set: &ExtractorSet) -> Result<Name, Malformed> {
+pub fn parse(text: &str, set: &ExtractorSet) -> Result<Name, NameError> {
     let name = bare(text);
     if name.len() > NAME_BYTES_MAX {
-        return Err(Malformed(format!(
+        return Err(NameError(format!(
             "a name has at most {NAME_BYTES_MAX} bytes, this one has {}",
             name.len()
         )));
@@ -86,17 +86,17 @@ pub fn parse(text: &str, set: &ExtractorSet) -> Result<Name, Malformed> {
         return combined(head, range);
     }
     let Some((field, rest)) = split_at(name, FROM_STEP) else {
-        return Err(Malformed(format!(
+        return Err(NameError(format!(
             "`{name}` is not a variable: write FIELD_FROM_STEP_N, for example ID_FROM_STEP_2"
         )));
     };
     if split_at(rest, FROM_STEP).is_some() {
-        return Err(Malformed(format!(
+        return Err(NameError(format!(
             "`{name}` names two steps: write one name for each"
         )));
     }
     if words::normal_chars(field).next().is_none() {
-        return Err(Malformed(format!(
+        return Err(NameError(format!(
             "`{name}` names no field: write what you want before {FROM_STEP}, for example ID{name}"
         )));
     }
@@ -143,27 +143,27 @@ fn split_at<'a>(text: &'a str, word: &str) -> Option<(&'a str, &'a str)> {
     Some((text.get(..at)?, text.get(at + word.len()..)?))
 }
 
-fn combined(head: &str, range: &str) -> Result<Name, Malformed> {
+fn combined(head: &str, range: &str) -> Result<Name, NameError> {
     if !head.eq_ignore_ascii_case(COMBINED) {
-        return Err(Malformed(format!(
+        return Err(NameError(format!(
             "only results are combined: write {COMBINED}{FROM_STEPS}1_TO_3, or {head}{FROM_STEP}1 for one step"
         )));
     }
     let Some((from, to)) = split_at(range, "_TO_") else {
-        return Err(Malformed(format!(
+        return Err(NameError(format!(
             "`{range}` is not a range of steps: write {COMBINED}{FROM_STEPS}1_TO_3"
         )));
     };
     let (from, to) = (step_ref(from)?, step_ref(to)?);
     match (from, to) {
-        (StepRef::Number(first), StepRef::Number(last)) if first > last => Err(Malformed(format!(
+        (StepRef::Number(first), StepRef::Number(last)) if first > last => Err(NameError(format!(
             "the range goes backwards: write {COMBINED}{FROM_STEPS}{last}_TO_{first}"
         ))),
         (from, to) => Ok(Name::Combined { from, to }),
     }
 }
 
-fn step_ref(text: &str) -> Result<StepRef, Malformed> {
+fn step_ref(text: &str) -> Result<StepRef, NameError> {
     if text.eq_ignore_ascii_case("LAST") {
         return Ok(StepRef::Last);
     }
@@ -173,7 +173,7 @@ fn step_ref(text: &str) -> Result<StepRef, Malformed> {
     let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     match text.parse() {
         Ok(number @ 1..=STEP_MAX) if is_number => Ok(StepRef::Number(number)),
-        _ => Err(Malformed(format!(
+        _ => Err(NameError(format!(
             "`{text}` is not a step: write a number from 1 to {STEP_MAX}, LAST or PREVIOUS"
         ))),
     }
@@ -204,9 +204,9 @@ fn with_suffix(
     step: StepRef,
     suffix: &str,
     set: &ExtractorSet,
-) -> Result<Name, Malformed> {
+) -> Result<Name, NameError> {
     if words::normal_chars(suffix).next().is_none() {
-        return Err(Malformed(format!(
+        return Err(NameError(format!(
             "nothing follows the `_` behind the step: leave it out, {field}{FROM_STEP}{step}"
         )));
     }
@@ -220,7 +220,7 @@ fn with_suffix(
         Some(of) => Ok(of_field(field, step, Some(set.name_of(of).to_owned()))),
         None => {
             let known: Vec<&str> = set.types().map(|(name, _)| name).collect();
-            Err(Malformed(format!(
+            Err(NameError(format!(
                 "`{suffix}` is not a type: known are {}; for the field write {suffix}{FROM_STEP}{step}",
                 known.join(", ")
             )))

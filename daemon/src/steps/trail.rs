@@ -32,7 +32,7 @@ pub(super) fn resolved(resolution: &Resolution) {
             tracing::debug!(
                 strategy = strategy.name(),
                 "Resolved '{name}' to: {}",
-                Shown(&resolution.value)
+                TruncatedValue(&resolution.value)
             );
         }
         (None, reason) => {
@@ -44,9 +44,9 @@ pub(super) fn resolved(resolution: &Resolution) {
 }
 
 /// A value as a line shows it: text without quotes, cut. Written only when the line is.
-struct Shown<'a>(&'a Value);
+struct TruncatedValue<'a>(&'a Value);
 
-impl std::fmt::Display for Shown<'_> {
+impl std::fmt::Display for TruncatedValue<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self.0 {
             Value::String(text) => f.write_str(words::first_chars(text, SHOWN_CHARS)),

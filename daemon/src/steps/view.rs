@@ -14,16 +14,16 @@ use std::ops::ControlFlow;
 
 use crate::events::steps::{StepAssigned, StepEvent};
 use crate::log::index::stream_prefix;
-use crate::log::{Position, RecordKey, ScopeOf, Stamped};
+use crate::log::{EventScope, LoggedEvent, Position, RecordKey};
 use crate::sessions::Line;
-use crate::store::{Direction, Error, Rows, RowsMut, Space, after_prefix, remove_all};
+use crate::store::{Direction, Error, Keyspace, Rows, RowsMut, after_prefix, remove_all};
 
 /// The rows of this view, version 1.
-pub const SPACE: Space = Space::new("steps.1");
+pub const SPACE: Keyspace = Keyspace::new("steps.1");
 
 /// One recorded attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Attempt {
+pub struct StepAttempt {
     /// Step number.
     pub step: u32,
     /// Attempt.
@@ -38,9 +38,9 @@ pub struct Attempt {
 
 /// The attempt of a step that answers variables: the latest successful one, else the latest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Answering {
+pub struct AnswerAttempt {
     /// That attempt.
-    pub attempt: Attempt,
+    pub attempt: StepAttempt,
     /// How many there are.
     pub attempts: u32,
 }
@@ -59,7 +59,7 @@ fn step_key(tag: u8, session: &str, step: u32) -> Vec<u8> {
     key
 }
 
-fn registrations_key(tag: u8, scope: ScopeOf<'_>) -> Vec<u8> {
+fn registrations_key(tag: u8, scope: EventScope<'_>) -> Vec<u8> {
     let mut key = vec![tag];
     key.extend(stream_prefix(scope));
     key
@@ -67,7 +67,7 @@ fn registrations_key(tag: u8, scope: ScopeOf<'_>) -> Vec<u8> {
 
 const ATTEMPT_BYTES: usize = 8 + 8 + 4 + 1;
 
-fn encode(attempt: &Attempt) -> Vec<u8> {
+fn encode(attempt: &StepAttempt) -> Vec<u8> {
     let mut value = Vec::with_capacity(ATTEMPT_BYTES + 4);
     value.extend(attempt.record.to_bytes());
     value.extend(attempt.position.0.to_be_bytes());
@@ -80,9 +80,9 @@ fn number(bytes: &[u8]) -> Option<u64> {
     bytes.try_into().ok().map(u64::from_be_bytes)
 }
 
-fn decode(key: &[u8], step: u32, value: &[u8]) -> Result<Attempt, Error> {
+fn decode(key: &[u8], step: u32, value: &[u8]) -> Result<StepAttempt, Error> {
     let parse = || {
-        Some(Attempt {
+        Some(StepAttempt {
             step,
             record: RecordKey(Position(number(value.get(..8)?)?)),
             position: Position(number(value.get(8..16)?)?),
@@ -93,14 +93,14 @@ fn decode(key: &[u8], step: u32, value: &[u8]) -> Result<Attempt, Error> {
     parse().ok_or_else(|| Error::corrupt(SPACE.name(), key, "not an attempt row"))
 }
 
-fn decode_answering(key: &[u8], step: u32, value: &[u8]) -> Result<Answering, Error> {
+fn decode_answering(key: &[u8], step: u32, value: &[u8]) -> Result<AnswerAttempt, Error> {
     let attempt = decode(key, step, value)?;
     let attempts = value
         .get(ATTEMPT_BYTES..)
         .and_then(|rest| rest.try_into().ok())
         .map(u32::from_be_bytes)
         .ok_or_else(|| Error::corrupt(SPACE.name(), key, "not an answer row"))?;
-    Ok(Answering { attempt, attempts })
+    Ok(AnswerAttempt { attempt, attempts })
 }
 
 /// Folds an event of this room.
@@ -109,7 +109,7 @@ fn decode_answering(key: &[u8], step: u32, value: &[u8]) -> Result<Answering, Er
 /// [`Error`] when a row cannot be read.
 pub fn apply(
     rows: &mut dyn RowsMut,
-    event: &Stamped,
+    event: &LoggedEvent,
     step: &StepEvent,
     record: RecordKey,
 ) -> Result<(), Error> {
@@ -118,7 +118,7 @@ pub fn apply(
             let Some(session) = &event.header.session else {
                 return Ok(());
             };
-            let attempt = Attempt {
+            let attempt = StepAttempt {
                 step: numbered.step,
                 attempt: numbered.attempt,
                 position: event.position(),
@@ -146,14 +146,14 @@ pub fn forget(rows: &mut dyn RowsMut, session: &str) -> Result<(), Error> {
     for tag in [b'a', b'r'] {
         remove_all(rows, SPACE, &step_prefix(tag, session))?;
     }
-    forget_registrations(rows, ScopeOf::Session(session))
+    forget_registrations(rows, EventScope::Session(session))
 }
 
 /// Removes the registrations of a stream.
 ///
 /// # Errors
 /// [`Error`] when the rows cannot be read.
-pub fn forget_registrations(rows: &mut dyn RowsMut, scope: ScopeOf<'_>) -> Result<(), Error> {
+pub fn forget_registrations(rows: &mut dyn RowsMut, scope: EventScope<'_>) -> Result<(), Error> {
     remove_all(rows, SPACE, &registrations_key(b'x', scope))?;
     rows.remove(SPACE, &registrations_key(b'y', scope));
     Ok(())
@@ -163,7 +163,7 @@ fn apply_attempt(
     rows: &mut dyn RowsMut,
     session: &str,
     numbered: &StepAssigned,
-    attempt: &Attempt,
+    attempt: &StepAttempt,
 ) -> Result<(), Error> {
     let key = step_key(b'a', session, numbered.step);
     // A first attempt has none before it: no need to look.
@@ -203,7 +203,11 @@ pub fn attempts(rows: &dyn Rows, lines: &[Line], step: u32) -> Result<u32, Error
 ///
 /// # Errors
 /// [`Error`] when the row cannot be read.
-pub fn answering(rows: &dyn Rows, lines: &[Line], step: u32) -> Result<Option<Answering>, Error> {
+pub fn answering(
+    rows: &dyn Rows,
+    lines: &[Line],
+    step: u32,
+) -> Result<Option<AnswerAttempt>, Error> {
     let Some((own, shared)) = lines.split_first() else {
         return Ok(None);
     };
@@ -211,12 +215,12 @@ pub fn answering(rows: &dyn Rows, lines: &[Line], step: u32) -> Result<Option<An
     for line in shared {
         for attempt in attempts_of(rows, line, step)? {
             let last = found.map_or(0, |found| found.attempts);
-            let rank = |attempt: &Attempt| (attempt.success, attempt.attempt);
+            let rank = |attempt: &StepAttempt| (attempt.success, attempt.attempt);
             let best = match found {
                 Some(found) if rank(&found.attempt) > rank(&attempt) => found.attempt,
                 Some(_) | None => attempt,
             };
-            found = Some(Answering {
+            found = Some(AnswerAttempt {
                 attempt: best,
                 attempts: last.max(attempt.attempt),
             });
@@ -226,7 +230,7 @@ pub fn answering(rows: &dyn Rows, lines: &[Line], step: u32) -> Result<Option<An
 }
 
 /// What answers among a session's own attempts.
-fn own_answer(rows: &dyn Rows, session: &str, step: u32) -> Result<Option<Answering>, Error> {
+fn own_answer(rows: &dyn Rows, session: &str, step: u32) -> Result<Option<AnswerAttempt>, Error> {
     let key = step_key(b'a', session, step);
     rows.get(SPACE, &key)?
         .map(|value| decode_answering(&key, step, &value))
@@ -234,7 +238,7 @@ fn own_answer(rows: &dyn Rows, session: &str, step: u32) -> Result<Option<Answer
 }
 
 /// The attempts of a step that one line of a session holds.
-fn attempts_of(rows: &dyn Rows, line: &Line, step: u32) -> Result<Vec<Attempt>, Error> {
+fn attempts_of(rows: &dyn Rows, line: &Line, step: u32) -> Result<Vec<StepAttempt>, Error> {
     let mut found = Vec::new();
     if let Some(answer) = own_answer(rows, &line.session, step)? {
         found.push(answer.attempt);
@@ -263,9 +267,9 @@ pub fn attempt(
     lines: &[Line],
     step: u32,
     attempt: u32,
-) -> Result<Option<Attempt>, Error> {
+) -> Result<Option<StepAttempt>, Error> {
     for line in lines {
-        let is_it = |found: &Attempt| found.attempt == attempt && found.position <= line.up_to;
+        let is_it = |found: &StepAttempt| found.attempt == attempt && found.position <= line.up_to;
         let answer = own_answer(rows, &line.session, step)?.map(|answer| answer.attempt);
         let mut key = step_key(b'r', &line.session, step);
         key.extend(attempt.to_be_bytes());
@@ -299,7 +303,7 @@ pub fn steps(
     lines: &[Line],
     from: u32,
     limit: usize,
-) -> Result<Vec<Answering>, Error> {
+) -> Result<Vec<AnswerAttempt>, Error> {
     let (Some((own, shared)), mut found) = (lines.split_first(), Vec::new()) else {
         return Ok(Vec::new());
     };
@@ -382,12 +386,12 @@ pub fn last_registrations(
     let mut of_session = 0;
     for line in lines {
         // A parent's later registrations count for nothing here, but then the set is only read anew.
-        of_session = of_session.max(last(ScopeOf::Session(&line.session))?);
+        of_session = of_session.max(last(EventScope::Session(&line.session))?);
     }
     Ok([
         of_session,
-        project.map_or(Ok(0), |project| last(ScopeOf::Project(project)))?,
-        last(ScopeOf::Global)?,
+        project.map_or(Ok(0), |project| last(EventScope::Project(project)))?,
+        last(EventScope::Global)?,
     ])
 }
 
@@ -397,7 +401,7 @@ pub fn last_registrations(
 /// [`Error`] when the rows cannot be read.
 pub fn registrations(
     rows: &dyn Rows,
-    scope: ScopeOf<'_>,
+    scope: EventScope<'_>,
     up_to: Position,
 ) -> Result<Vec<(Position, RecordKey)>, Error> {
     let prefix = registrations_key(b'x', scope);

@@ -6,11 +6,11 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use fjall::{AbstractTree, Keyspace, KeyspaceCreateOptions, PersistMode};
+use fjall::{AbstractTree, Keyspace as FjallKeyspace, KeyspaceCreateOptions, PersistMode};
 
 use super::disk::walk;
 use super::recovery::{self, lock, shorten};
-use super::{Bytes, Direction, Error, Space, Store, journal};
+use super::{Bytes, Direction, Error, Keyspace, Store, journal};
 
 #[cfg(test)]
 #[allow(clippy::unwrap_used, clippy::indexing_slicing)]
@@ -35,7 +35,7 @@ pub struct Tables {
 }
 
 /// Why journals were not emptied.
-pub enum NotEmptied {
+pub enum CompactionError {
     /// Somebody else held the store, or wrote to it; it is open as before.
     Held(Store),
     /// The engine could not flush and takes no more writes; the store is still open.
@@ -49,8 +49,8 @@ impl Store {
     ///
     /// # Errors
     /// [`Error`] when the engine could not flush; it takes no more writes then.
-    pub fn settle(&self) -> Result<(), Error> {
-        for keyspace in self.keyspaces()? {
+    pub fn flush(&self) -> Result<(), Error> {
+        for keyspace in self.database_keyspaces()? {
             keyspace.rotate_memtable()?;
             while keyspace.sealed_memtable_count() > 0 {
                 // A flush that failed is told here, and would be waited for in vain.
@@ -63,7 +63,7 @@ impl Store {
 
     /// Every open space.
     #[must_use]
-    pub fn spaces(&self) -> Vec<Space> {
+    pub fn keyspaces(&self) -> Vec<Keyspace> {
         self.inner.spaces.iter().map(|(space, _)| *space).collect()
     }
 
@@ -86,7 +86,7 @@ impl Store {
     ///
     /// # Errors
     /// [`Error`] when the space is not open.
-    pub fn tables(&self, space: Space) -> Result<Tables, Error> {
+    pub fn tables(&self, space: Keyspace) -> Result<Tables, Error> {
         let tree = &self.inner.keyspace(space)?.tree;
         Ok(Tables {
             version: tree.current_version().id(),
@@ -100,7 +100,7 @@ impl Store {
     ///
     /// # Errors
     /// [`Error`] when a table cannot be read or written; the old ones stay in use then.
-    pub fn rewrite_tables(&self, space: Space) -> Result<(), Error> {
+    pub fn rewrite_tables(&self, space: Keyspace) -> Result<(), Error> {
         Ok(self.inner.keyspace(space)?.major_compact()?)
     }
 
@@ -110,7 +110,7 @@ impl Store {
     /// # Errors
     /// [`Error`] when they cannot be read or written.
     pub fn empty_retired(&self) -> Result<(), Error> {
-        for retired in self.keyspaces()? {
+        for retired in self.database_keyspaces()? {
             let mut is_open = self.inner.spaces.iter();
             if is_open.any(|(space, _)| space.name() == &**retired.name()) || retired.is_empty()? {
                 continue;
@@ -122,7 +122,7 @@ impl Store {
                 batch.commit()?;
                 self.sync()?;
             }
-            self.settle()?;
+            self.flush()?;
             retired.major_compact()?;
         }
         Ok(())
@@ -133,19 +133,19 @@ impl Store {
     ///
     /// # Errors
     /// [`NotEmptied`], which gives the store back if it is still open.
-    pub fn empty_journals(self, dir: &Path, held_max: Duration) -> Result<(), NotEmptied> {
-        match self.settle().and_then(|()| self.is_settled()) {
+    pub fn empty_journals(self, dir: &Path, held_max: Duration) -> Result<(), CompactionError> {
+        match self.flush().and_then(|()| self.is_settled()) {
             Ok(true) => {}
-            Ok(false) => return Err(NotEmptied::Held(self)),
-            Err(error) => return Err(NotEmptied::Unflushed(self, error)),
+            Ok(false) => return Err(CompactionError::Held(self)),
+            Err(error) => return Err(CompactionError::Unflushed(self, error)),
         }
-        self.close(held_max).map_err(NotEmptied::Held)?;
-        empty(&Store::engine_dir(dir)).map_err(NotEmptied::Closed)
+        self.close(held_max).map_err(CompactionError::Held)?;
+        empty(&Store::engine_dir(dir)).map_err(CompactionError::Closed)
     }
 
     /// Every keyspace there is, those of views that are no longer folded included: what a journal
     /// holds for them is replayed, too.
-    fn keyspaces(&self) -> Result<Vec<Keyspace>, Error> {
+    fn database_keyspaces(&self) -> Result<Vec<FjallKeyspace>, Error> {
         let db = &self.inner.db;
         db.list_keyspace_names()
             .iter()
@@ -156,7 +156,7 @@ impl Store {
     /// Whether tables hold everything, and no byte waits to be written to the journal.
     fn is_settled(&self) -> Result<bool, Error> {
         self.inner.db.persist(PersistMode::SyncAll)?;
-        Ok(self.keyspaces()?.iter().all(|keyspace| {
+        Ok(self.database_keyspaces()?.iter().all(|keyspace| {
             keyspace.sealed_memtable_count() == 0 && keyspace.tree.active_memtable().is_empty()
         }))
     }
@@ -180,7 +180,7 @@ impl Store {
 }
 
 /// The first keys of a keyspace: as many as are removed in one batch.
-fn some_keys(keyspace: &Keyspace) -> Result<Vec<Bytes>, Error> {
+fn some_keys(keyspace: &FjallKeyspace) -> Result<Vec<Bytes>, Error> {
     let mut keys = Vec::new();
     walk(keyspace.iter(), Direction::Forward, &mut |key, _| {
         keys.push(Bytes::from(key));

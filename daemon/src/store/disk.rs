@@ -5,11 +5,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use fjall::{CompressionType, Database, Keyspace, KeyspaceCreateOptions, PersistMode, Readable};
+use fjall::{
+    CompressionType, Database, Keyspace as FjallKeyspace, KeyspaceCreateOptions, PersistMode,
+    Readable,
+};
 
-use super::recovery::{self, Look, Verdict};
+use super::recovery::{self, RecoveryReport, RecoveryScan};
 use super::{
-    Bytes, Changes, Direction, Error, FORMAT_VERSION, Rows, Space, StoreId, Visit, format,
+    Bytes, Changes, Direction, Error, FORMAT_VERSION, Keyspace, RowVisitor, Rows, StoreId, format,
 };
 
 /// What the engine may use. Small memtables and journals keep a start short: fjall replays its
@@ -39,12 +42,12 @@ impl Default for Limits {
 
 /// The open keyspaces. Fields drop in order: keyspaces before the database, which holds the lock.
 pub(super) struct Inner {
-    pub(super) spaces: Vec<(Space, Keyspace)>,
+    pub(super) spaces: Vec<(Keyspace, FjallKeyspace)>,
     pub(super) db: Database,
 }
 
 impl Inner {
-    pub(super) fn keyspace(&self, space: Space) -> Result<&Keyspace, Error> {
+    pub(super) fn keyspace(&self, space: Keyspace) -> Result<&FjallKeyspace, Error> {
         self.spaces
             .iter()
             .find_map(|(name, keyspace)| (*name == space).then_some(keyspace))
@@ -81,9 +84,9 @@ fn open_engine(dir: &Path, limits: &Limits) -> Result<Database, Error> {
 
 fn open_spaces(
     db: &Database,
-    spaces: &[Space],
+    spaces: &[Keyspace],
     limits: &Limits,
-) -> Result<Vec<(Space, Keyspace)>, Error> {
+) -> Result<Vec<(Keyspace, FjallKeyspace)>, Error> {
     let options = || {
         KeyspaceCreateOptions::default()
             .manual_journal_persist(true)
@@ -102,7 +105,12 @@ impl Store {
     ///
     /// # Errors
     /// [`Error`] when a file call or the engine fails.
-    pub fn build(dir: &Path, id: StoreId, spaces: &[Space], limits: &Limits) -> Result<(), Error> {
+    pub fn build(
+        dir: &Path,
+        id: StoreId,
+        spaces: &[Keyspace],
+        limits: &Limits,
+    ) -> Result<(), Error> {
         format::write(dir, id)?;
         let db = open_engine(dir, limits)?;
         let opened = open_spaces(&db, spaces, limits)?;
@@ -123,8 +131,12 @@ impl Store {
     ///
     /// # Errors
     /// [`recovery::SettleError`] when the store cannot be read.
-    pub fn settle_look(&self, look: Look, last: u64) -> Result<Verdict, recovery::SettleError> {
-        look.settle(&self.inner.db, last)
+    pub fn settle_look(
+        &self,
+        look: RecoveryScan,
+        last: u64,
+    ) -> Result<RecoveryReport, recovery::RecoveryError> {
+        look.finish(&self.inner.db, last)
     }
 
     /// The id on a store's name-plate, without opening it.
@@ -151,12 +163,12 @@ impl Store {
     /// when it is not ours to open, others when the engine cannot recover it.
     pub fn open(
         dir: &Path,
-        spaces: &[Space],
+        spaces: &[Keyspace],
         limits: &Limits,
-    ) -> Result<(Self, Vec<Space>), Error> {
+    ) -> Result<(Self, Vec<Keyspace>), Error> {
         let id = format::read(dir)?.id;
         let db = open_engine(dir, limits)?;
-        let new: Vec<Space> = spaces
+        let new: Vec<Keyspace> = spaces
             .iter()
             .copied()
             .filter(|space| !db.keyspace_exists(space.name()))
@@ -248,17 +260,17 @@ impl Store {
 }
 
 impl Rows for Store {
-    fn get(&self, space: Space, key: &[u8]) -> Result<Option<Bytes>, Error> {
+    fn get(&self, space: Keyspace, key: &[u8]) -> Result<Option<Bytes>, Error> {
         Ok(self.inner.keyspace(space)?.get(key)?)
     }
 
     fn scan(
         &self,
-        space: Space,
+        space: Keyspace,
         low: &[u8],
         high: &[u8],
         direction: Direction,
-        visit: Visit<'_>,
+        visit: RowVisitor<'_>,
     ) -> Result<(), Error> {
         let keyspace = self.inner.keyspace(space)?;
         if low >= high {
@@ -277,17 +289,17 @@ pub struct Snapshot {
 }
 
 impl Rows for Snapshot {
-    fn get(&self, space: Space, key: &[u8]) -> Result<Option<Bytes>, Error> {
+    fn get(&self, space: Keyspace, key: &[u8]) -> Result<Option<Bytes>, Error> {
         Ok(self.snapshot.get(self.inner.keyspace(space)?, key)?)
     }
 
     fn scan(
         &self,
-        space: Space,
+        space: Keyspace,
         low: &[u8],
         high: &[u8],
         direction: Direction,
-        visit: Visit<'_>,
+        visit: RowVisitor<'_>,
     ) -> Result<(), Error> {
         let keyspace = self.inner.keyspace(space)?;
         if low >= high {
@@ -300,7 +312,7 @@ impl Rows for Snapshot {
 pub(super) fn walk(
     mut rows: fjall::Iter,
     direction: Direction,
-    visit: Visit<'_>,
+    visit: RowVisitor<'_>,
 ) -> Result<(), Error> {
     loop {
         let next = match direction {

@@ -56,7 +56,7 @@ impl fmt::Debug for StoreId {
 
 /// What a plate says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Plate {
+pub(super) struct Superblock {
     /// The format.
     pub version: u32,
     /// Which store.
@@ -83,7 +83,7 @@ fn put(path: &Path, line: &str) -> Result<(), Error> {
 }
 
 /// Reads the name-plate; refuses folders that are not ours or newer than this program.
-pub(super) fn read(dir: &Path) -> Result<Plate, Error> {
+pub(super) fn read(dir: &Path) -> Result<Superblock, Error> {
     match fs::symlink_metadata(dir) {
         // The daemon may write below its own folders only, and a link leads out of them.
         Ok(found) if found.is_symlink() => {
@@ -113,7 +113,7 @@ fn foreign(dir: &Path, reason: &str) -> Error {
     }
 }
 
-fn parse(text: &str, dir: &Path) -> Result<Plate, Error> {
+fn parse(text: &str, dir: &Path) -> Result<Superblock, Error> {
     let mut words = text.split_ascii_whitespace();
     if words.next() != Some(WORD) {
         let reason = "its file `lore-store` does not start with that word";
@@ -144,7 +144,7 @@ fn parse(text: &str, dir: &Path) -> Result<Plate, Error> {
             return Err(foreign(dir, reason));
         }
     }
-    Ok(Plate { version, id })
+    Ok(Superblock { version, id })
 }
 
 /// Brings the plate of an older store to this program's format; whether it was older.
@@ -183,7 +183,7 @@ mod tests {
         write(dir.path(), ID).unwrap();
         let plate = dir.path().join(PLATE);
         let (version, id) = (FORMAT_VERSION, ID);
-        assert_eq!(read(dir.path()).unwrap(), Plate { version, id });
+        assert_eq!(read(dir.path()).unwrap(), Superblock { version, id });
         let whole = fs::read(&plate).unwrap();
         // The line's end says nothing.
         for at in 0..whole.len() - 1 {
@@ -225,10 +225,10 @@ mod tests {
                 fs::write(dir.path().join(ASIDE), aside).unwrap();
             }
             let id = ID;
-            assert_eq!(read(dir.path()).unwrap(), Plate { version: 1, id });
+            assert_eq!(read(dir.path()).unwrap(), Superblock { version: 1, id });
             assert!(upgrade(dir.path()).unwrap());
             let version = FORMAT_VERSION;
-            assert_eq!(read(dir.path()).unwrap(), Plate { version, id });
+            assert_eq!(read(dir.path()).unwrap(), Superblock { version, id });
             assert!(!dir.path().join(ASIDE).exists());
             assert!(!upgrade(dir.path()).unwrap());
         }

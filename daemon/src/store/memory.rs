@@ -3,15 +3,15 @@
 use std::collections::BTreeMap;
 use std::ops::{Bound, ControlFlow};
 
-use super::{Bytes, Direction, Error, Rows, RowsMut, Space, Visit};
+use super::{Bytes, Direction, Error, Keyspace, RowVisitor, Rows, RowsMut};
 
 /// Rows in memory. Folds for `as_of`, verification and tests run on it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Memory {
-    spaces: BTreeMap<Space, BTreeMap<Vec<u8>, Bytes>>,
+pub struct MemoryStore {
+    spaces: BTreeMap<Keyspace, BTreeMap<Vec<u8>, Bytes>>,
 }
 
-impl Memory {
+impl MemoryStore {
     /// No rows at all.
     #[must_use]
     pub fn new() -> Self {
@@ -19,7 +19,7 @@ impl Memory {
     }
 
     /// The rows of one space, in order.
-    pub fn rows(&self, space: Space) -> impl Iterator<Item = (&[u8], &[u8])> {
+    pub fn rows(&self, space: Keyspace) -> impl Iterator<Item = (&[u8], &[u8])> {
         self.spaces
             .get(&space)
             .into_iter()
@@ -29,7 +29,7 @@ impl Memory {
 
     /// How many rows a space holds.
     #[must_use]
-    pub fn len(&self, space: Space) -> usize {
+    pub fn len(&self, space: Keyspace) -> usize {
         self.spaces.get(&space).map_or(0, BTreeMap::len)
     }
 }
@@ -40,7 +40,7 @@ pub(super) fn scan_map(
     low: &[u8],
     high: &[u8],
     direction: Direction,
-    visit: Visit<'_>,
+    visit: RowVisitor<'_>,
 ) -> Result<(), Error> {
     if low >= high {
         return Ok(());
@@ -66,8 +66,8 @@ pub(super) fn scan_map(
     Ok(())
 }
 
-impl Rows for Memory {
-    fn get(&self, space: Space, key: &[u8]) -> Result<Option<Bytes>, Error> {
+impl Rows for MemoryStore {
+    fn get(&self, space: Keyspace, key: &[u8]) -> Result<Option<Bytes>, Error> {
         Ok(self
             .spaces
             .get(&space)
@@ -77,11 +77,11 @@ impl Rows for Memory {
 
     fn scan(
         &self,
-        space: Space,
+        space: Keyspace,
         low: &[u8],
         high: &[u8],
         direction: Direction,
-        visit: Visit<'_>,
+        visit: RowVisitor<'_>,
     ) -> Result<(), Error> {
         match self.spaces.get(&space) {
             Some(map) => scan_map(map, low, high, direction, visit),
@@ -90,15 +90,15 @@ impl Rows for Memory {
     }
 }
 
-impl RowsMut for Memory {
-    fn put(&mut self, space: Space, key: &[u8], value: &[u8]) {
+impl RowsMut for MemoryStore {
+    fn put(&mut self, space: Keyspace, key: &[u8], value: &[u8]) {
         self.spaces
             .entry(space)
             .or_default()
             .insert(key.to_vec(), Bytes::from(value));
     }
 
-    fn remove(&mut self, space: Space, key: &[u8]) {
+    fn remove(&mut self, space: Keyspace, key: &[u8]) {
         if let Some(map) = self.spaces.get_mut(&space) {
             map.remove(key);
             if map.is_empty() {

@@ -5,6 +5,7 @@
 //! (what readers see), a [`Transaction`] (what the writer prepares) and [`Memory`] (folds for
 //! `as_of`, verification and tests).
 
+pub mod ballast;
 mod blobs;
 mod compaction;
 pub mod creation;
@@ -12,21 +13,20 @@ mod disk;
 pub mod durable;
 mod error;
 mod format;
-pub mod head;
 pub mod journal;
 mod memory;
 pub mod recovery;
-pub mod reserve;
 mod transaction;
+pub mod watermark;
 
 use std::ops::ControlFlow;
 
 pub use blobs::{BlobRef, Blobs, PendingBlob};
-pub use compaction::{NotEmptied, Tables};
+pub use compaction::{CompactionError, Tables};
 pub use disk::{Limits, Snapshot, Store};
 pub use error::Error;
 pub use format::{FORMAT_VERSION, StoreId};
-pub use memory::Memory;
+pub use memory::MemoryStore;
 pub use transaction::{Changes, Transaction};
 
 /// Reference-counted bytes as the engine hands them out: cloning copies nothing.
@@ -36,9 +36,9 @@ pub type Bytes = fjall::Slice;
 ///
 /// A view's name carries its version (`steps.1`), so that a new version gets a map of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Space(&'static str);
+pub struct Keyspace(&'static str);
 
-impl Space {
+impl Keyspace {
     /// A space of this name; the name is what the store keeps on disk.
     #[must_use]
     pub const fn new(name: &'static str) -> Self {
@@ -62,7 +62,7 @@ pub enum Direction {
 }
 
 /// What a scan calls for each row; `Break` ends the scan.
-pub type Visit<'v> = &'v mut dyn FnMut(&[u8], &Bytes) -> Result<ControlFlow<()>, Error>;
+pub type RowVisitor<'v> = &'v mut dyn FnMut(&[u8], &Bytes) -> Result<ControlFlow<()>, Error>;
 
 /// Reading rows of one consistent state.
 pub trait Rows {
@@ -70,7 +70,7 @@ pub trait Rows {
     ///
     /// # Errors
     /// [`Error`] when the engine cannot read or its bytes are damaged.
-    fn get(&self, space: Space, key: &[u8]) -> Result<Option<Bytes>, Error>;
+    fn get(&self, space: Keyspace, key: &[u8]) -> Result<Option<Bytes>, Error>;
 
     /// Visits the rows with `low <= key < high` in the given direction.
     ///
@@ -78,21 +78,21 @@ pub trait Rows {
     /// [`Error`] when the engine cannot read, or what `visit` returned.
     fn scan(
         &self,
-        space: Space,
+        space: Keyspace,
         low: &[u8],
         high: &[u8],
         direction: Direction,
-        visit: Visit<'_>,
+        visit: RowVisitor<'_>,
     ) -> Result<(), Error>;
 }
 
 /// Reading and writing rows.
 pub trait RowsMut: Rows {
     /// Puts `value` under `key`.
-    fn put(&mut self, space: Space, key: &[u8], value: &[u8]);
+    fn put(&mut self, space: Keyspace, key: &[u8], value: &[u8]);
 
     /// Takes `key` away.
-    fn remove(&mut self, space: Space, key: &[u8]);
+    fn remove(&mut self, space: Keyspace, key: &[u8]);
 }
 
 /// The smallest key greater than every key that starts with `prefix`.
@@ -118,7 +118,7 @@ pub fn after_prefix(prefix: &[u8]) -> Vec<u8> {
 ///
 /// # Errors
 /// [`Error`] when the rows cannot be read.
-pub fn remove_all(rows: &mut dyn RowsMut, space: Space, prefix: &[u8]) -> Result<(), Error> {
+pub fn remove_all(rows: &mut dyn RowsMut, space: Keyspace, prefix: &[u8]) -> Result<(), Error> {
     let mut keys: Vec<Vec<u8>> = Vec::new();
     let high = after_prefix(prefix);
     rows.scan(space, prefix, &high, Direction::Forward, &mut |key, _| {

@@ -6,7 +6,7 @@ use std::ops::{Bound, ControlFlow};
 
 use hashbrown::HashMap;
 
-use super::{Bytes, Direction, Error, Rows, RowsMut, Space, Visit};
+use super::{Bytes, Direction, Error, Keyspace, RowVisitor, Rows, RowsMut};
 
 /// Keys are counted references: the map, the undo list and the engine share one copy.
 type Overlay = BTreeMap<Bytes, Option<Bytes>>;
@@ -14,7 +14,7 @@ type Overlay = BTreeMap<Bytes, Option<Bytes>>;
 /// The changes of one group: per space, key to new value or removal.
 #[derive(Clone, Debug, Default)]
 pub struct Changes {
-    spaces: Vec<(Space, Overlay)>,
+    spaces: Vec<(Keyspace, Overlay)>,
 }
 
 impl Changes {
@@ -25,7 +25,7 @@ impl Changes {
     }
 
     /// Every change, space by space, keys in order.
-    pub fn iter(&self) -> impl Iterator<Item = (Space, &Bytes, Option<&Bytes>)> {
+    pub fn iter(&self) -> impl Iterator<Item = (Keyspace, &Bytes, Option<&Bytes>)> {
         self.spaces.iter().flat_map(|(space, overlay)| {
             overlay
                 .iter()
@@ -33,13 +33,13 @@ impl Changes {
         })
     }
 
-    fn overlay(&self, space: Space) -> Option<&Overlay> {
+    fn overlay(&self, space: Keyspace) -> Option<&Overlay> {
         self.spaces
             .iter()
             .find_map(|(name, overlay)| (*name == space).then_some(overlay))
     }
 
-    fn overlay_mut(&mut self, space: Space) -> &mut Overlay {
+    fn overlay_mut(&mut self, space: Keyspace) -> &mut Overlay {
         let at = match self.spaces.iter().position(|(name, _)| *name == space) {
             Some(at) => at,
             None => {
@@ -55,13 +55,13 @@ impl Changes {
 
 /// What the overlay held under each key that was changed, before the first change: a row that one command
 /// changes again and again is held once.
-type Undo = HashMap<(Space, Bytes), Option<Option<Bytes>>>;
+type UndoLog = HashMap<(Keyspace, Bytes), Option<Option<Bytes>>>;
 
 /// Changes over a base, with a savepoint per command: a command that fails leaves no trace.
 pub struct Transaction<'b> {
     base: &'b dyn Rows,
     changes: Changes,
-    undo: Undo,
+    undo: UndoLog,
 }
 
 impl<'b> Transaction<'b> {
@@ -77,7 +77,7 @@ impl<'b> Transaction<'b> {
         Self {
             base,
             changes,
-            undo: Undo::default(),
+            undo: UndoLog::default(),
         }
     }
 
@@ -103,7 +103,7 @@ impl<'b> Transaction<'b> {
         self.changes
     }
 
-    fn set(&mut self, space: Space, key: &[u8], value: Option<Bytes>) {
+    fn set(&mut self, space: Keyspace, key: &[u8], value: Option<Bytes>) {
         let key = Bytes::from(key);
         let before = self.changes.overlay_mut(space).insert(key.clone(), value);
         self.undo.entry((space, key)).or_insert(before);
@@ -111,7 +111,7 @@ impl<'b> Transaction<'b> {
 }
 
 impl Rows for Transaction<'_> {
-    fn get(&self, space: Space, key: &[u8]) -> Result<Option<Bytes>, Error> {
+    fn get(&self, space: Keyspace, key: &[u8]) -> Result<Option<Bytes>, Error> {
         match self.changes.overlay(space).and_then(|map| map.get(key)) {
             Some(changed) => Ok(changed.clone()),
             None => self.base.get(space, key),
@@ -120,11 +120,11 @@ impl Rows for Transaction<'_> {
 
     fn scan(
         &self,
-        space: Space,
+        space: Keyspace,
         low: &[u8],
         high: &[u8],
         direction: Direction,
-        visit: Visit<'_>,
+        visit: RowVisitor<'_>,
     ) -> Result<(), Error> {
         let Some(overlay) = self.changes.overlay(space) else {
             return self.base.scan(space, low, high, direction, visit);
@@ -177,11 +177,11 @@ impl Rows for Transaction<'_> {
 }
 
 impl RowsMut for Transaction<'_> {
-    fn put(&mut self, space: Space, key: &[u8], value: &[u8]) {
+    fn put(&mut self, space: Keyspace, key: &[u8], value: &[u8]) {
         self.set(space, key, Some(Bytes::from(value)));
     }
 
-    fn remove(&mut self, space: Space, key: &[u8]) {
+    fn remove(&mut self, space: Keyspace, key: &[u8]) {
         self.set(space, key, None);
     }
 }
@@ -190,10 +190,10 @@ impl RowsMut for Transaction<'_> {
 mod tests {
     use proptest::prelude::*;
 
-    use super::super::Memory;
+    use super::super::MemoryStore;
     use super::*;
 
-    const SPACE: Space = Space::new("test");
+    const SPACE: Keyspace = Keyspace::new("test");
 
     fn keys(rows: &dyn Rows, direction: Direction) -> Vec<String> {
         let mut found = Vec::new();
@@ -212,7 +212,7 @@ mod tests {
     /// A scan shows changes over the base in order, both ways, and a roll-back takes them away.
     #[test]
     fn a_scan_merges_changes_and_a_roll_back_undoes_them() {
-        let mut base = Memory::new();
+        let mut base = MemoryStore::new();
         for (key, value) in [("b", "1"), ("d", "1"), ("f", "1")] {
             base.put(SPACE, key.as_bytes(), value.as_bytes());
         }
@@ -245,7 +245,7 @@ mod tests {
             high in short(),
             limit in 0..8_usize,
         ) {
-            let mut plain = Memory::new();
+            let mut plain = MemoryStore::new();
             for key in &base {
                 plain.put(SPACE, key, b"base");
             }

@@ -6,7 +6,7 @@ use tokio::time::Instant;
 
 /// Counts failures and says whether an ask may go through.
 #[derive(Debug)]
-pub struct Breaker {
+pub struct CircuitBreaker {
     failures_max: u32,
     pause: Duration,
     failures: u32,
@@ -15,7 +15,7 @@ pub struct Breaker {
     is_trying: bool,
 }
 
-impl Breaker {
+impl CircuitBreaker {
     /// Opens after `failures_max` failures in a row, for `pause`.
     pub fn new(failures_max: u32, pause: Duration) -> Self {
         Self {
@@ -81,7 +81,7 @@ mod tests {
     fn opens_and_tries_once() {
         let start = Instant::now();
         let second = Duration::from_secs(1);
-        let mut breaker = Breaker::new(2, 10 * second);
+        let mut breaker = CircuitBreaker::new(2, 10 * second);
         breaker.failed(start);
         breaker.succeeded();
         breaker.failed(start);

@@ -9,8 +9,8 @@ use tokio::net::unix::pipe::{Receiver, Sender};
 use tokio::time::timeout;
 
 use super::Program;
-use super::starter::{Handle, Starter, no_starter};
-use super::words::quoted;
+use super::broker::{ChildHandle, ProcessBroker, no_starter};
+use super::phrases::quoted;
 
 /// How long a child may take to end by itself, once its input is closed.
 const GRACE: Duration = Duration::from_millis(500);
@@ -23,7 +23,7 @@ const LOGGED_BYTES_MAX: usize = 256 << 10;
 
 /// A running child. Dropped, it is killed with its group.
 pub struct Child {
-    handle: Handle,
+    handle: ChildHandle,
 }
 
 /// The three pipes of a child.
@@ -40,7 +40,10 @@ pub struct Pipes {
 ///
 /// # Errors
 /// What the system says, such as that there is no such program; that the starter does not know it.
-pub async fn start(starter: Option<&Starter>, program: &Program) -> io::Result<(Child, Pipes)> {
+pub async fn start(
+    starter: Option<&ProcessBroker>,
+    program: &Program,
+) -> io::Result<(Child, Pipes)> {
     let starter = starter.ok_or_else(no_starter)?;
     let (handle, [input, output, errors]) = starter.start(program).await?;
     // From here on a failure drops, and so ends, the child.

@@ -22,12 +22,12 @@ use tokio::time::{Instant, sleep_until, timeout};
 use tokio_util::sync::{CancellationToken, DropGuard};
 use tokio_util::task::TaskTracker;
 
-use super::answer::Answer;
+use super::answers::Answer;
 use super::child::{self, Child, Pipes};
 use super::http::Http;
 use super::limited::Limited;
-use super::words::quoted;
-use super::{MESSAGE_BYTES_MAX, Program, Server, Starter};
+use super::phrases::quoted;
+use super::{MESSAGE_BYTES_MAX, ProcessBroker, Program, Server};
 
 /// How long the last complaints of a child that has ended are waited for.
 const LAST_WORDS: Duration = Duration::from_millis(200);
@@ -37,17 +37,17 @@ const LAST_ANSWERS: Duration = Duration::from_secs(5);
 /// What a line may take beyond a message, so that [`Limited`] sees it first.
 const LINE_MARGIN: usize = 64 << 10;
 
-type Running = RunningService<RoleClient, ClientConfig>;
+type ConnectionTask = RunningService<RoleClient, ClientConfig>;
 
 /// A server that is ready for calls. Dropped, it is ended.
 pub struct Connection {
     peer: Peer<RoleClient>,
-    link: Arc<Link>,
+    link: Arc<ConnectionLink>,
     _end: DropGuard,
 }
 
 /// What a connection shares with the task that watches it.
-struct Link {
+struct ConnectionLink {
     resolver: String,
     used: Mutex<Instant>,
     is_too_long: Arc<AtomicBool>,
@@ -61,7 +61,7 @@ pub struct Plan<'a> {
     /// Where its server is.
     pub server: &'a Server,
     /// What starts servers that are programs.
-    pub starter: Option<&'a Starter>,
+    pub starter: Option<&'a ProcessBroker>,
     /// The longest start.
     pub start_max: Duration,
     /// How long nobody asks until it is ended.
@@ -87,7 +87,7 @@ impl Connection {
     /// # Errors
     /// Why it is not ready, as the end of a sentence.
     pub async fn open(plan: &Plan<'_>) -> Result<Self, String> {
-        let link = Arc::new(Link {
+        let link = Arc::new(ConnectionLink {
             resolver: plan.resolver.to_owned(),
             used: Mutex::new(Instant::now()),
             is_too_long: Arc::default(),
@@ -179,7 +179,7 @@ impl Connection {
     }
 }
 
-impl Link {
+impl ConnectionLink {
     fn touch(&self) {
         *self.used.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
     }
@@ -222,8 +222,8 @@ fn not_ready(start_max: Duration) -> String {
 /// Waits until the server has greeted us back.
 async fn greeted(
     start_max: Duration,
-    greeting: impl Future<Output = Result<Running, ClientInitializeError>>,
-) -> Result<Running, String> {
+    greeting: impl Future<Output = Result<ConnectionTask, ClientInitializeError>>,
+) -> Result<ConnectionTask, String> {
     match timeout(start_max, greeting).await {
         Ok(Ok(running)) => Ok(running),
         Ok(Err(error)) => {
@@ -257,9 +257,9 @@ impl Process {
 
 /// Keeps a connection until it is no longer wanted, nobody uses it, or it ends; then ends all of it.
 async fn watch(
-    running: Running,
+    running: ConnectionTask,
     process: Option<Process>,
-    link: Arc<Link>,
+    link: Arc<ConnectionLink>,
     stop: CancellationToken,
     idle_max: Duration,
 ) {

@@ -10,30 +10,30 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use super::connection::{Connection, Plan};
-use super::{Settings, Starter};
+use super::{ProcessBroker, Settings};
 
 /// How a start went, for all who wait for it.
-type Started = Result<Arc<Connection>, Arc<str>>;
+type StartOutcome = Result<Arc<Connection>, Arc<str>>;
 
 /// The way to one server.
 pub struct Connector {
     resolver: String,
     settings: Arc<Settings>,
-    starter: Option<Arc<Starter>>,
-    opening: Mutex<Option<Opening>>,
+    starter: Option<Arc<ProcessBroker>>,
+    opening: Mutex<Option<PendingConnection>>,
     tasks: TaskTracker,
     stop: CancellationToken,
 }
 
 /// A connection that is being made, or was.
 #[derive(Clone)]
-struct Opening {
+struct PendingConnection {
     begun: Instant,
-    started: Shared<BoxFuture<'static, Started>>,
+    started: Shared<BoxFuture<'static, StartOutcome>>,
 }
 
 /// Why there is no connection yet.
-pub enum NotConnected {
+pub enum ConnectError {
     /// The server still starts.
     Starting(String),
     /// It did not start.
@@ -42,7 +42,11 @@ pub enum NotConnected {
 
 impl Connector {
     /// Connects to nothing yet.
-    pub fn new(resolver: &str, settings: Arc<Settings>, starter: Option<Arc<Starter>>) -> Self {
+    pub fn new(
+        resolver: &str,
+        settings: Arc<Settings>,
+        starter: Option<Arc<ProcessBroker>>,
+    ) -> Self {
         Self {
             resolver: resolver.to_owned(),
             settings,
@@ -53,7 +57,7 @@ impl Connector {
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, Option<Opening>> {
+    fn lock(&self) -> MutexGuard<'_, Option<PendingConnection>> {
         // Every change is one assignment.
         self.opening.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -66,7 +70,7 @@ impl Connector {
     pub async fn connection(
         self: &Arc<Self>,
         deadline: Instant,
-    ) -> Result<(Arc<Connection>, bool), NotConnected> {
+    ) -> Result<(Arc<Connection>, bool), ConnectError> {
         let opening = {
             let mut slot = self.lock();
             match &*slot {
@@ -84,14 +88,14 @@ impl Connector {
         let patience = opening.begun + Duration::from_millis(timeout_ms);
         match timeout_at(deadline.min(patience), opening.started).await {
             Ok(Ok(connection)) => Ok((connection, false)),
-            Ok(Err(said)) => Err(NotConnected::Failed(said.as_ref().to_owned())),
-            Err(_) => Err(NotConnected::Starting(format!(
+            Ok(Err(said)) => Err(ConnectError::Failed(said.as_ref().to_owned())),
+            Err(_) => Err(ConnectError::Starting(format!(
                 "was not ready within {timeout_ms} ms, and still starts"
             ))),
         }
     }
 
-    fn open(self: &Arc<Self>) -> Opening {
+    fn open(self: &Arc<Self>) -> PendingConnection {
         let this = Arc::clone(self);
         let task = self.tasks.spawn(async move {
             let plan = Plan {
@@ -110,7 +114,7 @@ impl Connector {
             Ok(Err(said)) => Err(Arc::from(said)),
             Err(_) => Err(Arc::from("did not start: the daemon ends")),
         });
-        Opening {
+        PendingConnection {
             begun: Instant::now(),
             started: started.boxed().shared(),
         }

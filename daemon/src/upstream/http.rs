@@ -23,7 +23,7 @@ use sse_stream::{Sse, SseStream};
 use tokio::net::TcpStream;
 
 use super::MESSAGE_BYTES_MAX;
-use super::words::quoted;
+use super::phrases::quoted;
 
 /// The most bytes that are read of an answer that refuses.
 const REFUSAL_BYTES_MAX: usize = 4096;
@@ -67,7 +67,7 @@ impl From<Error> for StreamableHttpError<Error> {
     }
 }
 
-type Posted = Result<StreamableHttpPostResponse, StreamableHttpError<Error>>;
+type PostedRequest = Result<StreamableHttpPostResponse, StreamableHttpError<Error>>;
 
 /// A client that keeps nothing between requests.
 #[derive(Clone, Debug, Default)]
@@ -165,7 +165,7 @@ fn header(answer: &Response<Incoming>, name: HeaderName) -> Option<String> {
 }
 
 /// The answer to a message, in whichever of its forms.
-async fn posted(answer: Response<Incoming>, had_session: bool) -> Posted {
+async fn posted(answer: Response<Incoming>, had_session: bool) -> PostedRequest {
     let status = answer.status();
     if matches!(status, StatusCode::ACCEPTED | StatusCode::NO_CONTENT) {
         return Ok(StreamableHttpPostResponse::Accepted);
@@ -206,7 +206,7 @@ impl StreamableHttpClient for Http {
         session: Option<Arc<str>>,
         _authorization: Option<String>,
         headers: HashMap<HeaderName, HeaderValue>,
-    ) -> Posted {
+    ) -> PostedRequest {
         let body = serde_json::to_string(&message)?;
         let had_session = session.is_some();
         let answer = send(&uri, Method::POST, headers, session, body).await?;

@@ -6,27 +6,27 @@
 //! process, which the [`Starter`] starts, or over `http`; an `answer` is read with as much patience as
 //! real servers need.
 
-mod answer;
+mod answers;
 mod breaker;
+pub mod broker;
 mod child;
 mod connection;
 mod connector;
 mod http;
 mod limited;
+mod phrases;
 mod question;
 mod resolver;
 mod resolvers;
 mod settings;
-pub mod starter;
-mod words;
 
-pub use answer::{Answer, Candidate};
+pub use answers::{Answer, Candidate};
+pub use broker::{ProcessBroker, Program};
 pub use http::{check_url, port};
 pub use question::Question;
 pub use resolver::{ResolverStatus, State};
 pub use resolvers::{Resolution, Resolvers};
 pub use settings::{Server, Settings};
-pub use starter::{Program, Starter};
 
 /// The longest message that a server may send, in bytes: a candidate is small, whatever is larger is
 /// a mistake.

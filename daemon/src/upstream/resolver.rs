@@ -9,11 +9,11 @@ use futures_util::future::{BoxFuture, Shared};
 use tokio::sync::Semaphore;
 use tokio::time::{Instant, timeout_at};
 
-use super::answer::Candidate;
-use super::breaker::Breaker;
+use super::answers::Candidate;
+use super::breaker::CircuitBreaker;
 use super::connection::{CallError, Connection};
-use super::connector::{Connector, NotConnected};
-use super::{Question, Settings, Starter};
+use super::connector::{ConnectError, Connector};
+use super::{ProcessBroker, Question, Settings};
 use crate::cache::Cache;
 
 /// The most bytes of answers that are kept for each resolver.
@@ -37,13 +37,13 @@ pub struct Resolver {
 type Entity = (String, String);
 
 /// A call on its way, for all who ask the same.
-type Flight = Shared<BoxFuture<'static, Outcome>>;
+type LookupInFlight = Shared<BoxFuture<'static, Outcome>>;
 
 struct Inner {
-    breaker: Breaker,
+    breaker: CircuitBreaker,
     /// The end of a sentence: why the last call failed.
     last_failure: String,
-    flights: HashMap<Entity, Flight>,
+    flights: HashMap<Entity, LookupInFlight>,
     calls: u64,
     failures: u64,
     cached: u64,
@@ -66,13 +66,13 @@ pub enum Outcome {
 }
 
 /// An answer that is kept.
-struct Kept {
+struct CachedAnswer {
     outcome: Outcome,
     until: Instant,
 }
 
 /// Why there is no answer, each the end of a sentence.
-enum Trouble {
+enum ResolverError {
     /// It was not our turn yet: says nothing about the server.
     Waited(String),
     /// The server says no: it will say so again for a while.
@@ -112,7 +112,7 @@ pub enum State {
 
 impl Resolver {
     /// A resolver that has connected to nothing yet.
-    pub fn new(name: String, settings: Settings, starter: Option<Arc<Starter>>) -> Self {
+    pub fn new(name: String, settings: Settings, starter: Option<Arc<ProcessBroker>>) -> Self {
         let settings = Arc::new(settings);
         let pause = Duration::from_millis(settings.pause_ms);
         Self {
@@ -120,7 +120,7 @@ impl Resolver {
             connector: Arc::new(Connector::new(&name, Arc::clone(&settings), starter)),
             answers: Cache::new(CACHE_BYTES_MAX),
             inner: Mutex::new(Inner {
-                breaker: Breaker::new(settings.failures_max, pause),
+                breaker: CircuitBreaker::new(settings.failures_max, pause),
                 last_failure: String::new(),
                 flights: HashMap::new(),
                 calls: 0,
@@ -139,7 +139,7 @@ impl Resolver {
 
     /// What the server knows of an entity; who asks the same at the same time shares the answer. A
     /// call that has begun runs to its end even if nobody waits for it any more.
-    pub async fn ask(self: &Arc<Self>, question: &Question, kind: &str, name: &str) -> Outcome {
+    pub async fn resolve(self: &Arc<Self>, question: &Question, kind: &str, name: &str) -> Outcome {
         match self.flight(question, kind, name) {
             Ok(flight) => flight.await,
             Err(outcome) => outcome,
@@ -184,11 +184,11 @@ impl Resolver {
         question: &Question,
         kind: &str,
         name: &str,
-    ) -> Result<Flight, Outcome> {
+    ) -> Result<LookupInFlight, Outcome> {
         let entity = (kind.to_owned(), name.trim().to_lowercase());
         let now = Instant::now();
         let mut inner = self.lock();
-        if let Some(kept) = self.answers.get::<Kept>(&entity)
+        if let Some(kept) = self.answers.get::<CachedAnswer>(&entity)
             && kept.until > now
         {
             inner.cached += 1;
@@ -245,17 +245,17 @@ impl Resolver {
                     cached: false,
                 })
             }
-            Err(Trouble::Refused(said)) => {
+            Err(ResolverError::Refused(said)) => {
                 inner.breaker.succeeded();
                 let outcome = Outcome::Failed(said);
                 self.keep(entity, outcome.clone(), now + self.refusal_time());
                 outcome
             }
-            Err(Trouble::Waited(said)) => {
+            Err(ResolverError::Waited(said)) => {
                 inner.breaker.undecided();
                 Outcome::Failed(said)
             }
-            Err(Trouble::Failed(said)) => {
+            Err(ResolverError::Failed(said)) => {
                 inner.breaker.failed(now);
                 inner.last_failure.clone_from(&said);
                 Outcome::Failed(said)
@@ -280,7 +280,7 @@ impl Resolver {
         };
         let bytes = bytes + 2 * (entity.0.len() + entity.1.len()) + 256;
         self.answers
-            .put(entity, Arc::new(Kept { outcome, until }), bytes);
+            .put(entity, Arc::new(CachedAnswer { outcome, until }), bytes);
     }
 
     /// Waits for its turn and for the server, and asks it.
@@ -289,15 +289,15 @@ impl Resolver {
         question: &Question,
         kind: &str,
         name: &str,
-    ) -> Result<Option<Arc<Candidate>>, Trouble> {
+    ) -> Result<Option<Arc<Candidate>>, ResolverError> {
         let deadline = Instant::now() + Duration::from_millis(self.settings.timeout_ms);
         let Ok(_permit) = timeout_at(deadline, self.permits.acquire()).await else {
-            return Err(Trouble::Waited(format!(
+            return Err(ResolverError::Waited(format!(
                 "had {} others to answer for {} ms",
                 self.settings.concurrent_max, self.settings.timeout_ms
             )));
         };
-        let ask = Ask {
+        let ask = EntityLookup {
             question,
             kind,
             name,
@@ -310,17 +310,17 @@ impl Resolver {
             Err(CallError::Closed(_)) if was_there && Instant::now() < deadline => {
                 let (connection, was_there) = self.connect(deadline).await?;
                 let asked = self.call(&connection, was_there, &ask).await;
-                asked.map_err(Trouble::from)
+                asked.map_err(ResolverError::from)
             }
-            asked => asked.map_err(Trouble::from),
+            asked => asked.map_err(ResolverError::from),
         }
     }
 
-    async fn connect(&self, deadline: Instant) -> Result<(Arc<Connection>, bool), Trouble> {
+    async fn connect(&self, deadline: Instant) -> Result<(Arc<Connection>, bool), ResolverError> {
         let connected = self.connector.connection(deadline).await;
         connected.map_err(|error| match error {
-            NotConnected::Starting(said) => Trouble::Waited(said),
-            NotConnected::Failed(said) => Trouble::Failed(said),
+            ConnectError::Starting(said) => ResolverError::Waited(said),
+            ConnectError::Failed(said) => ResolverError::Failed(said),
         })
     }
 
@@ -331,7 +331,7 @@ impl Resolver {
         &self,
         connection: &Arc<Connection>,
         was_there: bool,
-        ask: &Ask<'_>,
+        ask: &EntityLookup<'_>,
     ) -> Result<Option<Arc<Candidate>>, CallError> {
         let arguments = ask.question.filled(ask.kind, ask.name);
         let call = connection.call(&ask.question.tool, arguments);
@@ -356,14 +356,14 @@ impl Resolver {
 }
 
 /// One entity, and until when its answer is waited for.
-struct Ask<'a> {
+struct EntityLookup<'a> {
     question: &'a Question,
     kind: &'a str,
     name: &'a str,
     deadline: Instant,
 }
 
-impl From<CallError> for Trouble {
+impl From<CallError> for ResolverError {
     fn from(error: CallError) -> Self {
         match error {
             CallError::Closed(said) => Self::Failed(said),

@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use futures_util::future::join_all;
 
+use super::phrases::quoted;
 use super::resolver::{Outcome, Resolver};
-use super::words::quoted;
-use super::{Candidate, ResolverStatus, Settings, Starter};
+use super::{Candidate, ProcessBroker, ResolverStatus, Settings};
 
 /// The longest name that is asked for, in bytes.
 const NAME_BYTES_MAX: usize = 1024;
@@ -42,7 +42,7 @@ impl Resolvers {
     /// Resolvers by their names; no server is started before it is asked. Without a starter those that
     /// are programs cannot be.
     #[must_use]
-    pub fn new(settings: BTreeMap<String, Settings>, starter: Option<Arc<Starter>>) -> Self {
+    pub fn new(settings: BTreeMap<String, Settings>, starter: Option<Arc<ProcessBroker>>) -> Self {
         let resolver = |(name, settings)| Arc::new(Resolver::new(name, settings, starter.clone()));
         Self {
             resolvers: settings.into_iter().map(resolver).collect(),
@@ -71,7 +71,7 @@ impl Resolvers {
                      unresolved"
                 ));
             }
-            match resolver.ask(question, kind, name).await {
+            match resolver.resolve(question, kind, name).await {
                 Outcome::Found { candidate, cached } => {
                     return Resolution::Found {
                         candidate,

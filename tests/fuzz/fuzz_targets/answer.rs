@@ -1,4 +1,4 @@
-//! What other servers answer: any content is an object, none, or a failure that can be told.
+//! Answers of other MCP servers: any content is an object, empty, or an error that can be reported.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

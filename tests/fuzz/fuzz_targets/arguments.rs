@@ -1,4 +1,4 @@
-//! Arguments of calls: any JSON is what an operation takes, or a refusal that is short enough to be told.
+//! Arguments of calls: any JSON is parsed, or refused with a short message.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -6,7 +6,7 @@ use lore::protocol::{Args, Code};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-/// Reads them as text and taken apart; both refuse or neither.
+/// Reads arguments as text and as a parsed value; both succeed or both refuse.
 fn read<T: DeserializeOwned>(bytes: &[u8], value: Option<&Value>) {
     let read = Args::Json(bytes.to_vec()).read::<T>().map(drop);
     if let Err(refusal) = &read {

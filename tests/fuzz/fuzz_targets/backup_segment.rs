@@ -1,5 +1,5 @@
-//! A segment or manifest of a backup of arbitrary bytes is refused or read, never a panic, and takes no more memory
-//! than it has bytes.
+//! Backup segments and manifests of arbitrary bytes are read or refused without a panic, and use no more memory
+//! than their length.
 #![no_main]
 
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! Contexts: any bytes have one canonical text or none, and it says what they say.
+//! Contexts: arbitrary bytes have at most one canonical text, and it has the same meaning.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

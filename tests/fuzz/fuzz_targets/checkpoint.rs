@@ -1,16 +1,15 @@
-//! What is stored of checkpoints: rows of objects and metadata of events, of arbitrary bytes, never
-//! panic; what reads back is what was written.
+//! Stored checkpoints: object rows and event metadata of arbitrary bytes never panic, and valid ones round-trip.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
 use lored::checkpoints::{self, CheckpointEvent};
 use lored::log::{
-    Actor, Hash, Header, Kind, OBJECTS, Payload, Position, RecordKey, Stamped, objects,
+    Actor, Hash, Header, Kind, OBJECTS, Payload, Position, RecordKey, LoggedEvent, objects,
 };
 use lored::store::{Memory, RowsMut};
 
-fn event(kind: &str, meta: &[u8]) -> Stamped {
-    Stamped {
+fn event(kind: &str, meta: &[u8]) -> LoggedEvent {
+    LoggedEvent {
         header: Header {
             position: Position(1),
             time: 1,

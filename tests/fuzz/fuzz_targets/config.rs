@@ -1,4 +1,4 @@
-//! What people write into `config.toml` and `.lore.toml`: any text is settings, or is refused in words.
+//! `config.toml` and `.lore.toml`: any text is valid settings or is refused with a message.
 #![no_main]
 
 use std::path::Path;

@@ -1,5 +1,5 @@
-//! Context files and their templates: any text is checked and told how to mend it; any two changes of one are
-//! compared and brought together. Three texts, told apart by zeros.
+//! Context files and their templates: any text is checked with a suggested fix; any two changes of a text are
+//! compared and merged. The input is three texts separated by zero bytes.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

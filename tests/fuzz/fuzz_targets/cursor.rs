@@ -1,4 +1,4 @@
-//! Small things that callers write: cursors, ids, moments and positions are what they say, or are refused.
+//! Small values that callers write: cursors, ids, times and positions round-trip or are refused.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

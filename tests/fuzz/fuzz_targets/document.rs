@@ -1,5 +1,5 @@
-//! Files that are texts of any kind: read or refused, never with a panic that is caught; what is said of a text is
-//! within it. The first byte says how the file is called.
+//! Files with texts of any kind: read or refused without a caught panic, and all reported ranges are within the
+//! text. The first byte selects the file name.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,4 +1,4 @@
-//! Stored bytes: records and events of arbitrary content never panic, whatever a damaged disk holds.
+//! Stored bytes: records and events of arbitrary content, as on a damaged disk, never panic.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

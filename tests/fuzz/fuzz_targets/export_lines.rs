@@ -1,10 +1,10 @@
-//! An exported log of arbitrary text is refused with its line or read, never a panic.
+//! An exported log of arbitrary text is read, or refused with its line, without a panic.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use lored::overview::check_whole;
+use lored::transfer::check_whole;
 
-/// Lines that begin as a good export does, so that what is behind them is looked at.
+/// Lines that begin a valid export, so that the parser reaches the lines after them.
 const BEGINNING: &str = concat!(
     r#"{"format":"lore-export","version":1}"#,
     "\n",

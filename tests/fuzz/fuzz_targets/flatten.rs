@@ -1,4 +1,4 @@
-//! Results of tools: any text is read, flattened and searched, twice with equal outcome.
+//! Tool results: any text is read, flattened and searched twice with the same outcome.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,4 +1,4 @@
-//! Frames from both sides: no bytes panic, and what decodes encodes to something that decodes equal.
+//! Frames from both sides: no bytes panic, and decoded frames round-trip.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

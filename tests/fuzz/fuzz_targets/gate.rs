@@ -1,16 +1,16 @@
-//! The door over HTTP: whatever the headers of a request are, who comes in has the token, calls this machine by a name
-//! of its own, and is no page that the settings do not name. A header a line, the address first.
+//! The HTTP transport: an accepted request, whatever its headers, has the token, a host name of this machine, and
+//! no origin that the settings do not list. One header per line, the address first.
 #![no_main]
 
 use hyper::header::{AUTHORIZATION, HeaderMap, HeaderName, HeaderValue, ORIGIN};
 use hyper::{StatusCode, Uri};
 use libfuzzer_sys::fuzz_target;
-use lored::api::Gate;
+use lored::api::HttpAuth;
 
 const TOKEN: &str = "0123456789abcdef";
 
 fuzz_target!(|bytes: &[u8]| {
-    let gate = Gate::new(TOKEN, 4000, vec!["http://localhost:3000".to_owned()]);
+    let gate = HttpAuth::new(TOKEN, 4000, vec!["http://localhost:3000".to_owned()]);
     let mut lines = bytes.split(|byte| *byte == b'\n');
     let Some(Ok(uri)) = lines.next().map(Uri::try_from) else {
         return;

@@ -1,8 +1,8 @@
-//! MessagePack of arbitrary bytes is refused or becomes JSON, never a panic.
+//! MessagePack of arbitrary bytes is refused or becomes JSON, without a panic.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use lored::convert::langgraph::msgpack::to_json;
+use lored::importers::langgraph::msgpack::to_json;
 
 fuzz_target!(|bytes: &[u8]| {
     if let Ok(value) = to_json(bytes) {

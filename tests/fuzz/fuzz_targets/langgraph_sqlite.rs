@@ -1,11 +1,11 @@
-//! A database of arbitrary bytes is refused or converted, never a panic and never without an end. What is given is
-//! laid over a good database, so that damage deep within it is tried, too.
+//! A database of arbitrary bytes is refused or converted, without a panic and without an endless loop. The input
+//! overwrites parts of a valid database, so that deep damage is covered, too.
 #![no_main]
 
 use std::path::PathBuf;
 
 use libfuzzer_sys::fuzz_target;
-use lored::convert::langgraph::check;
+use lored::importers::langgraph::check;
 
 const GOLDEN: &[u8] = include_bytes!("../../golden/langgraph.sqlite");
 

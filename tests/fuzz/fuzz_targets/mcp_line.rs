@@ -1,4 +1,4 @@
-//! MCP lines: any bytes are a message or a fault that can be answered, in the daemon and in the bridge to it.
+//! MCP lines: any bytes are a message or an error that can be answered, in the daemon and in the bridge.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

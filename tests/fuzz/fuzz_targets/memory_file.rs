@@ -1,8 +1,8 @@
-//! A memory server's file of arbitrary text is refused with its line or read, never a panic.
+//! A memory server's file of arbitrary text is read, or refused with its line, without a panic.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use lored::convert::memory::Graph;
+use lored::importers::memory::Graph;
 
 fuzz_target!(|text: &str| {
     if let Err(what) = Graph::parse(text) {

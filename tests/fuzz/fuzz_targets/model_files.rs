@@ -1,16 +1,16 @@
-//! Models: whatever bytes their files have, they are refused, or what is made of a text is numbers.
+//! Models: files with arbitrary bytes are refused, or the vectors of a text are finite numbers.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
 use lored_models::{Model, ModelFiles, WordPiece};
 
-/// What is taken for a configuration unless the bytes bring their own.
+/// The default configuration, unless the input contains one.
 const STATICS: &[u8] = br#"{"model_type": "model2vec"}"#;
 const BERT: &[u8] = br#"{"model_type": "bert", "hidden_size": 2, "intermediate_size": 3, "num_attention_heads": 1,
     "num_hidden_layers": 1, "max_position_embeddings": 9, "layer_norm_eps": 1e-12, "hidden_act": "gelu"}"#;
 
 fuzz_target!(|bytes: &[u8]| {
-    // How the files are laid end to end: which configuration, its length, the vocabulary's.
+    // Layout of the input: the configuration's kind, its length, the vocabulary's length.
     let Some(([kind, config, vocabulary], rest)) = bytes.split_first_chunk() else {
         return;
     };

@@ -1,4 +1,4 @@
-//! Names of variables: any text is a name or a refusal that says why.
+//! Variable names: any text is a name or is refused with a reason.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

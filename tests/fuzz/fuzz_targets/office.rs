@@ -1,5 +1,5 @@
-//! Documents and presentations: archives of arbitrary bytes, and good archives whose parts are arbitrary. In those,
-//! parts are told apart by zeros.
+//! Documents and presentations: archives of arbitrary bytes, and valid archives with arbitrary parts, which the
+//! input separates by zero bytes.
 #![no_main]
 
 use std::io::Write;
@@ -29,7 +29,7 @@ fuzz_target!(|bytes: &[u8]| {
     }
 });
 
-/// An archive with these parts.
+/// Builds an archive with these parts.
 fn archive(names: &[&str], parts: &[u8]) -> Vec<u8> {
     let mut archive = ZipArchiveWriter::new(Vec::new());
     for (name, part) in names.iter().zip(parts.split(|byte| *byte == 0)) {

@@ -1,5 +1,5 @@
-//! Variables in parameters: any JSON is filled in from the results of two steps, of any text, by any extractor that
-//! is taken. Five texts, told apart by zeros.
+//! Variables in parameters: any JSON is filled in from the results of two steps with any text, by any accepted
+//! extractor. The input is five texts separated by zero bytes.
 #![no_main]
 
 use std::convert::Infallible;

@@ -1,4 +1,4 @@
-//! PDFs of arbitrary bytes: a text or a refusal, within the limits that a file has.
+//! PDFs of arbitrary bytes: a text or a refusal, within the limits of a file.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

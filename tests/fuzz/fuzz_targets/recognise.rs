@@ -1,5 +1,4 @@
-//! Entities: any text is searched, by the built-in packs and by any pack that can be read; what is found
-//! is in the text.
+//! Entities: any text is searched with the built-in packs and with any valid pack; all matches are within the text.
 #![no_main]
 
 use std::sync::LazyLock;
@@ -12,7 +11,7 @@ use lored_recognise::{
 static BUILT_IN: LazyLock<PackSet> =
     LazyLock::new(|| PackSet::built_in().expect("the built-in packs are right"));
 
-// The first line is a known name; a text that is a pack is one, too.
+// The first line is a known name; a text that parses as a pack is a pack, too.
 fuzz_target!(|text: &str| {
     let name = text.lines().next().unwrap_or_default();
     let key = canonical_key("device", name);

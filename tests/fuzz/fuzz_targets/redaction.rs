@@ -1,4 +1,4 @@
-//! Redaction: twice is once, JSON stays JSON of its shape, and taken apart or not it comes to the same.
+//! Redaction is idempotent, preserves JSON structure, and gives the same result on text and on parsed values.
 #![no_main]
 
 use std::sync::LazyLock;
@@ -24,19 +24,19 @@ fuzz_target!(|bytes: &[u8]| {
     match serde_json::from_slice::<Value>(bytes) {
         Ok(mut value) => {
             let read: Value = serde_json::from_slice(&out).expect("JSON stays JSON");
-            // Keys that are there twice are one when they are taken apart, and two as text.
+            // Parsing merges duplicate keys, while the text keeps both.
             if value.to_string().len() == compact(bytes) {
                 REDACTOR.value(&mut value, &mut Found::default());
                 assert_eq!(read, value);
             }
             assert_eq!(REDACTOR.json(&out, &mut Found::default()), out);
         }
-        // Several texts may follow each other; what is none of that stays.
+        // Several JSON texts may follow each other; any other text is unchanged.
         Err(_) => assert_eq!(REDACTOR.json(&out, &mut Found::default()), out),
     }
 });
 
-/// The length of a JSON text whose strings have no escapes, without blanks; 0 when it cannot be told.
+/// Returns the length of a JSON text without whitespace, or 0 if it contains escapes.
 fn compact(bytes: &[u8]) -> usize {
     if bytes.contains(&b'\\') {
         return 0;

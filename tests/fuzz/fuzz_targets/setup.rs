@@ -1,5 +1,5 @@
-//! Config files of hosts: any text is edited or refused. An entry that was put in is found, putting it in again changes
-//! nothing, and it can be taken out.
+//! Config files of hosts: any text is edited or refused. An added entry is found, adding it again changes nothing,
+//! and it can be removed.
 #![no_main]
 #![allow(dead_code)]
 

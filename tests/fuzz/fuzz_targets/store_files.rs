@@ -1,12 +1,12 @@
-//! Files of a store beside its tables: a journal and a head of arbitrary bytes are read, or refused, without ever
-//! taking more memory than they have bytes.
+//! Files of a store outside its tables: a journal and a durable watermark of arbitrary bytes are read or refused,
+//! and use no more memory than their length.
 #![no_main]
 
 use std::path::PathBuf;
 use std::sync::LazyLock;
 
 use libfuzzer_sys::fuzz_target;
-use lored::store::head::Head;
+use lored::store::watermark::WatermarkFile;
 use lored::store::journal::{Standing, Survey};
 
 static FOLDER: LazyLock<PathBuf> = LazyLock::new(|| {
@@ -22,18 +22,18 @@ fuzz_target!(|bytes: &[u8]| {
     let journal = FOLDER.join("0.jnl");
     std::fs::write(&journal, bytes).expect("a file is written");
     let mut kept = 0;
-    let survey = Survey::read(&FOLDER, |standing, _, item| {
-        kept += u64::from(standing == Standing::Kept);
+    let scan = JournalScan::read(&FOLDER, |state, _, item| {
+        kept += u64::from(state == BatchState::Kept);
         assert!(item.key.len() + item.value.len() <= bytes.len());
     });
-    if let Ok(survey) = survey {
-        assert!(survey.batches <= kept && survey.wounds.len() <= 1);
-        let _ = survey.tail();
+    if let Ok(scan) = scan {
+        assert!(scan.batches <= kept && scan.corruptions.len() <= 1);
+        let _ = scan.tail();
     }
     let head = FOLDER.join("head");
     std::fs::write(&head, bytes).expect("a file is written");
-    let _ = Head::peek(&head);
-    if let Ok((mut head, found)) = Head::open(&head, [7; 16]) {
+    let _ = WatermarkFile::peek(&head);
+    if let Ok((mut head, found)) = WatermarkFile::open(&head, [7; 16]) {
         head.record(found).expect("a slot is written");
     }
 });

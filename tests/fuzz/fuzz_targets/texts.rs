@@ -1,14 +1,14 @@
-//! Texts on the way to a search, to a pack and to a terminal: each is taken apart at places that it has.
+//! Texts for search, packs and terminals: each is split at valid positions.
 #![no_main]
 
 use std::collections::HashSet;
 use std::sync::LazyLock;
 
 use libfuzzer_sys::fuzz_target;
-use lored::quotes::{PieceHash, outside, pieces, quoted_spans};
+use lored::citations::{PieceHash, outside, pieces, quoted_spans};
 use lored_ingest::{quotable, sentences};
 use lored_retrieval::text::analyser::{Analyser, Purpose};
-use lored::shown;
+use lored::sanitize;
 use lored::tokens::Tokens;
 
 static TOKENS: LazyLock<Tokens> = LazyLock::new(Tokens::default);
@@ -29,7 +29,7 @@ fuzz_target!(|text: &str| {
     assert!(outside(text, &spans).map(str::len).sum::<usize>() <= text.len());
     let beginning = TOKENS.beginning(text, 9);
     assert!(text.starts_with(beginning) && TOKENS.count(beginning) <= 9);
-    assert!(!shown::line(text).contains('\n'));
-    assert_eq!(shown::text(&shown::text(text)), shown::text(text));
-    assert!(shown::head(text, 9).len() <= 9);
+    assert!(!sanitize::line(text).contains('\n'));
+    assert_eq!(sanitize::text(&sanitize::text(text)), sanitize::text(text));
+    assert!(sanitize::head(text, 9).len() <= 9);
 });

@@ -1,5 +1,5 @@
-//! Vectors on disk: a segment that was written, then cut or changed anywhere, opens or is refused, and
-//! what is found in it was put there.
+//! Vectors on disk: a segment that is truncated or changed anywhere opens or is refused, and all results are
+//! vectors that were added.
 #![no_main]
 
 use std::path::PathBuf;

@@ -1,4 +1,4 @@
-//! The floor under durable writes: an append and a flush, without socket, parsing, chain or views.
+//! The lower bound of durable writes: append and flush, without socket, parsing, hash chain or views.
 
 use std::fs::File;
 use std::io::Write;
@@ -10,7 +10,7 @@ use std::time::Duration;
 use super::figures::Figure;
 use super::load::{Peer, one_by_one};
 
-/// What clients have handed in and what is durable of it.
+/// Buffered and durable bytes of the log.
 #[derive(Debug, Default)]
 struct Shared {
     waiting: Vec<u8>,
@@ -20,13 +20,13 @@ struct Shared {
 }
 
 #[derive(Debug, Default)]
-struct Gate {
+struct StartGate {
     shared: Mutex<Shared>,
     something_waits: Condvar,
     something_is_durable: Condvar,
 }
 
-impl Gate {
+impl StartGate {
     fn lock(&self) -> MutexGuard<'_, Shared> {
         self.shared.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -35,19 +35,19 @@ impl Gate {
 /// A log file with ideal group commit: while one group is flushed, the next one gathers in memory.
 #[derive(Debug)]
 pub struct BareLog {
-    gate: Arc<Gate>,
+    gate: Arc<StartGate>,
     committer: Option<JoinHandle<()>>,
 }
 
 impl BareLog {
-    /// A log in a new file of `folder`; `flushed` says whether groups are flushed.
+    /// Creates a log in a new file of `folder`; `flushed` selects whether groups are flushed.
     ///
     /// # Panics
-    /// When the file cannot be made, or later not be written.
+    /// When the file cannot be created, or a later write fails.
     #[must_use]
     pub fn new(folder: &Path, flushed: bool) -> Self {
         let mut file = tempfile::tempfile_in(folder).expect("a file for the bare log");
-        let gate = Arc::new(Gate::default());
+        let gate = Arc::new(StartGate::default());
         let shared = Arc::clone(&gate);
         let committer = std::thread::spawn(move || commit(&shared, &mut file, flushed));
         Self {
@@ -56,14 +56,14 @@ impl BareLog {
         }
     }
 
-    /// A client of the log.
+    /// Returns a client of the log.
     #[must_use]
     pub fn client(&self) -> impl Peer + use<> {
         Client(Arc::clone(&self.gate))
     }
 }
 
-fn commit(gate: &Gate, file: &mut File, flushed: bool) {
+fn commit(gate: &StartGate, file: &mut File, flushed: bool) {
     let mut group = Vec::new();
     loop {
         let upto = {
@@ -100,7 +100,7 @@ impl Drop for BareLog {
     }
 }
 
-struct Client(Arc<Gate>);
+struct Client(Arc<StartGate>);
 
 impl Peer for Client {
     fn trip(&mut self, bodies: &[&[u8]]) {
@@ -121,7 +121,7 @@ impl Peer for Client {
     }
 }
 
-/// One append and flush after the other.
+/// Times sequential appends, each with a flush.
 ///
 /// # Panics
 /// When the file cannot be written.

@@ -1,4 +1,4 @@
-//! Child processes on folders of their own, ended whatever happens.
+//! Child processes with separate folders, which are killed on drop.
 #![expect(clippy::disallowed_methods, reason = "it measures what time brings")]
 
 use std::ffi::OsStr;
@@ -13,7 +13,7 @@ use lore::connection::Connection;
 use lore::protocol::Args;
 use lore::protocol::frame::Hello;
 
-/// A server that has not answered by then does not start.
+/// Start timeout of a server.
 const READY_MAX: Duration = Duration::from_secs(30);
 const POLL: Duration = Duration::from_micros(200);
 
@@ -21,7 +21,7 @@ const POLL: Duration = Duration::from_micros(200);
 #[derive(Debug)]
 pub struct Server {
     child: Child,
-    /// From the start to the first answer.
+    /// Time from the start to the first answer.
     pub ready_after: Duration,
 }
 
@@ -53,18 +53,18 @@ impl Server {
         server
     }
 
-    /// Number of the process.
+    /// Returns the process id.
     #[must_use]
     pub fn pid(&self) -> u32 {
         self.child.id()
     }
 
-    /// Processor time that it has used so far, in seconds.
+    /// Returns the processor time used so far, in seconds.
     #[must_use]
     pub fn cpu_seconds(&self) -> f64 {
         let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.pid()));
         let stat = stat.unwrap_or_default();
-        // Behind the name in brackets: the 12th and 13th number are ticks in user and system mode.
+        // After the name in brackets, the 12th and 13th number are ticks in user and system mode.
         let numbers = stat.rsplit(')').next().unwrap_or_default();
         let ticks: f64 = numbers
             .split_whitespace()
@@ -75,12 +75,12 @@ impl Server {
         ticks / rustix::param::clock_ticks_per_second() as f64
     }
 
-    /// Ends it with a signal that it cannot see.
+    /// Sends SIGKILL.
     pub fn kill(mut self) {
         self.end();
     }
 
-    /// Asks it to end, and waits until it has.
+    /// Requests termination and waits until the process ends.
     pub fn stop(mut self) {
         let pid = rustix::process::Pid::from_child(&self.child);
         let _ = rustix::process::kill_process(pid, rustix::process::Signal::TERM);
@@ -107,10 +107,10 @@ pub struct Home {
 }
 
 impl Home {
-    /// A new folder in `dir`, for the program `lored`.
+    /// Creates a folder in `dir` for the program `lored`.
     ///
     /// # Panics
-    /// When the folder cannot be made.
+    /// When the folder cannot be created.
     #[must_use]
     pub fn new(dir: &Path, lored: &str) -> Self {
         let folder = tempfile::Builder::new()
@@ -123,13 +123,13 @@ impl Home {
         }
     }
 
-    /// The folder.
+    /// Returns the folder.
     #[must_use]
     pub fn path(&self) -> &Path {
         self.folder.path()
     }
 
-    /// The daemon's socket.
+    /// Returns the path of the daemon's socket.
     #[must_use]
     pub fn socket(&self) -> PathBuf {
         self.path().join("run/lore.sock")
@@ -158,26 +158,26 @@ impl Home {
         })
     }
 
-    /// A connection to the daemon.
+    /// Connects to the daemon.
     ///
     /// # Panics
-    /// When nobody serves.
+    /// When the daemon is not running.
     #[must_use]
     pub fn connect(&self) -> Connection {
         Connection::connect(&self.socket(), &hello()).expect("the daemon serves")
     }
 
-    /// Calls an operation on a connection of its own.
+    /// Calls an operation on a separate connection.
     ///
     /// # Panics
-    /// When it is refused.
+    /// When the daemon refuses it.
     pub fn call(&self, name: &str, json: &str) -> serde_json::Value {
         let args = Args::Json(json.as_bytes().to_vec());
         let reply = self.connect().call(name, &args).expect("the call is good");
         serde_json::from_slice(&reply.json).expect("a reply is JSON")
     }
 
-    /// Makes the sessions `bench-0`, `bench-1` and so on.
+    /// Creates the sessions `bench-0`, `bench-1` and so on.
     pub fn create_sessions(&self, count: usize) {
         let mut client = Lored::connect(&self.socket(), "create_session", |_| true);
         let bodies: Vec<String> = (0..count)
@@ -189,13 +189,13 @@ impl Home {
         }
     }
 
-    /// Bytes in all files of the store.
+    /// Returns the total size of the store's files in bytes.
     #[must_use]
     pub fn bytes(&self) -> u64 {
         sum(&self.path().join("data"), &|_, data| data.len())
     }
 
-    /// What the files of the store take on disk, in bytes, less the reserve for a full disk.
+    /// Returns the disk usage of the store's files in bytes, without the ballast file.
     #[must_use]
     pub fn bytes_allocated(&self) -> u64 {
         sum(&self.path().join("data"), &|name, data| {
@@ -208,7 +208,7 @@ impl Home {
     }
 }
 
-/// Of all files of a folder and below.
+/// Sums a measure over all files below a folder.
 fn sum(folder: &Path, of: &dyn Fn(&OsStr, &Metadata) -> u64) -> u64 {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
     entries
@@ -220,7 +220,7 @@ fn sum(folder: &Path, of: &dyn Fn(&OsStr, &Metadata) -> u64) -> u64 {
         .sum()
 }
 
-/// The first frame of every benchmark's connection.
+/// Returns the first frame of every benchmark's connection.
 pub(super) fn hello() -> Hello {
     Hello {
         client: "bench/1".to_owned(),
@@ -228,19 +228,19 @@ pub(super) fn hello() -> Hello {
     }
 }
 
-/// Bytes in all files of a folder and below.
+/// Returns the total size of all files below a folder in bytes.
 #[must_use]
 pub fn folder_bytes(folder: &Path) -> u64 {
     sum(folder, &|_, data| data.len())
 }
 
-/// Resident memory of a process, in KiB.
+/// Returns the resident memory of a process in KiB.
 #[must_use]
 pub fn rss_kib(pid: u32) -> u64 {
     memory(pid, "VmRSS:")
 }
 
-/// Of that, what is no mapped file: what the process allocated, in KiB.
+/// Returns the part of the resident memory that is not mapped from files, in KiB.
 #[must_use]
 pub fn rss_anon_kib(pid: u32) -> u64 {
     memory(pid, "RssAnon:")
@@ -255,7 +255,7 @@ fn memory(pid: u32, field: &str) -> u64 {
         .unwrap_or(0)
 }
 
-/// A program on `PATH`.
+/// Finds a program on `PATH`.
 #[must_use]
 pub fn find_program(name: impl AsRef<OsStr>) -> Option<PathBuf> {
     let paths = std::env::var_os("PATH")?;

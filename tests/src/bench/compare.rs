@@ -1,13 +1,13 @@
-//! One table: measurements in interleaved rounds, each beside the last of them.
+//! One table: measurements in interleaved rounds, each compared with the last of them.
 
 use super::figures::{Figure, median, print_row, ratio_of_medians};
 use super::setup::Setup;
 
-/// A name and what measures it.
+/// A name and its measurement.
 pub type Measure<'a> = (&'a str, Box<dyn Fn() -> Figure + 'a>);
 
-/// Prints the p50 of each, and its ratio to the last one, which is the baseline; nothing when the table
-/// is not wanted.
+/// Prints the p50 of each side and its ratio to the last one, which is the baseline.
+/// Prints nothing if the table is not selected.
 pub fn compare(setup: &Setup, title: &str, sides: &[Measure<'_>]) {
     if !setup.wants(title) {
         return;

@@ -1,17 +1,17 @@
-//! Agents' contexts that change slowly, as agents save them step by step.
+//! Slowly changing contexts, as agents save them step by step.
 
 use std::fmt::Write;
 
 use super::payload::Random;
 
-/// Bytes of a message and of an entry of the state, about.
+/// Approximate size of a message and of a state entry, in bytes.
 const MESSAGE_BYTES: usize = 900;
 const ENTRY_BYTES: usize = 72;
 const PLAN_STEPS: usize = 20;
 
 /// A context: messages, a map of short strings, a plan, and the number of the step.
 ///
-/// Eight of ten bytes are messages. Values are kept as JSON, so that a step costs little.
+/// Messages make up eight of ten bytes. Values are stored as JSON, so that a step is cheap.
 #[derive(Debug, Clone)]
 pub struct Context {
     random: Random,
@@ -21,7 +21,7 @@ pub struct Context {
 }
 
 impl Context {
-    /// A context of about `bytes`, the same for the same seed.
+    /// Creates a context of about `bytes`, the same for the same seed.
     #[must_use]
     pub fn new(seed: u64, bytes: usize) -> Self {
         let mut random = Random::new(seed);
@@ -37,7 +37,7 @@ impl Context {
         }
     }
 
-    /// Rewrites about one hundredth, at random places.
+    /// Rewrites about one hundredth of the context, at random places.
     pub fn step(&mut self) {
         self.step += 1;
         let bytes: usize = self
@@ -48,7 +48,7 @@ impl Context {
             .sum();
         let mut left = (bytes / 100) as i64;
         while left > 0 {
-            // A message where most of one is left to rewrite, entries for the rest.
+            // A message if most of one is left to rewrite, entries for the rest.
             let is_message = left > MESSAGE_BYTES as i64 * 2 / 3;
             let (list, make): (_, fn(&mut Random, usize) -> String) = if is_message {
                 (&mut self.messages, message)
@@ -64,7 +64,7 @@ impl Context {
         }
     }
 
-    /// The context as JSON.
+    /// Returns the context as JSON.
     #[must_use]
     pub fn json(&self) -> String {
         let plan: Vec<String> = (0..PLAN_STEPS)
@@ -100,7 +100,7 @@ fn entry(random: &mut Random, number: usize) -> String {
     json
 }
 
-/// Words until there are so many bytes: one of some 500, so that it packs as English does.
+/// Appends words up to `bytes`, from about 500 words, so that the text compresses like English.
 fn text(random: &mut Random, json: &mut String, bytes: usize) {
     const STEMS: [&str; 16] = [
         "merge", "review", "token", "deploy", "build", "issue", "agent", "branch", "commit",

@@ -1,15 +1,14 @@
-//! Texts to search in: repeatable, of words of which few are frequent and most are rare.
+//! Repeatable texts to search, with few frequent words and many rare ones.
 
 use std::collections::HashSet;
 use std::fmt::Write;
 
 use super::payload::Random;
 
-/// Words that there are.
+/// Size of the vocabulary.
 const WORDS: usize = 60_000;
-/// Words of one text: with spaces about 1600 bytes, and a chunk of its own.
+/// Words of a text: with spaces about 1600 bytes, which is one chunk.
 const WORDS_EACH: usize = 172;
-/// Words of a sentence.
 const SENTENCE: usize = 14;
 const SYLLABLES: [&str; 32] = [
     "ba", "ce", "di", "fo", "gu", "ha", "ki", "lo", "mu", "na", "pe", "ri", "so", "tu", "va", "wo",
@@ -30,7 +29,7 @@ impl Default for Corpus {
 }
 
 impl Corpus {
-    /// The vocabulary, the most frequent word first.
+    /// Creates the vocabulary, the most frequent word first.
     #[must_use]
     pub fn new() -> Self {
         let mut random = Random::new(29);
@@ -49,7 +48,7 @@ impl Corpus {
         Self { words }
     }
 
-    /// A word; the one of rank r comes with a frequency of 1/r, among ranks from `first` up to `last`.
+    /// Draws a word between the ranks `first` and `last`, where rank r has the frequency 1/r.
     fn word(&self, random: &mut Random, first: usize, last: usize) -> &str {
         let share = random.below(1 << 53) as f64 / (1_u64 << 53) as f64;
         let rank = first as f64 * (last as f64 / first as f64).powf(share);
@@ -59,7 +58,7 @@ impl Corpus {
             .map_or("", String::as_str)
     }
 
-    /// The text of a number, in sentences.
+    /// Returns the text with this number, in sentences.
     #[must_use]
     pub fn text(&self, number: u64) -> String {
         let mut random = Random::new(1000 + number);
@@ -77,7 +76,7 @@ impl Corpus {
         text
     }
 
-    /// So many queries of one to three words that are neither in every tenth text nor in hardly any.
+    /// Returns `count` queries of one to three words that are neither very frequent nor very rare.
     #[must_use]
     pub fn queries(&self, count: usize) -> Vec<String> {
         let mut random = Random::new(31);

@@ -1,4 +1,4 @@
-//! The floor under reads: a server on the same runtime that answers at once with bytes it has.
+//! The lower bound of reads: a server on the same runtime that answers at once with prepared bytes.
 
 use std::io::{Read, Write};
 use std::os::unix::net::UnixStream;
@@ -10,12 +10,12 @@ use tokio::net::UnixListener;
 
 use super::child::Server;
 
-/// The argument that makes a benchmark serve echoes instead.
+/// Argument that makes a benchmark serve echoes.
 const SERVE: &str = "--serve-echo";
-/// Threads that serve, as many as the daemon's.
+/// Server threads, as many as the daemon's.
 const WORKERS: usize = 2;
 
-/// A process that answers each request with so many bytes.
+/// A process that answers each request with a fixed number of bytes.
 #[derive(Debug)]
 pub struct EchoServer {
     _server: Server,
@@ -24,7 +24,7 @@ pub struct EchoServer {
 }
 
 impl EchoServer {
-    /// Starts this very program once more, as an echo server.
+    /// Starts this program again, as an echo server.
     ///
     /// # Panics
     /// When it does not start.
@@ -46,12 +46,12 @@ impl EchoServer {
         }
     }
 
-    /// A connection whose requests have `request` bytes and whose answers have `answer` bytes.
+    /// Connects, for requests of `request` bytes and answers of `answer` bytes.
     ///
     /// # Panics
-    /// When nobody serves.
+    /// When the server is not running.
     #[must_use]
-    pub fn connect(&self, request: usize, answer: usize) -> Echo {
+    pub fn connect(&self, request: usize, answer: usize) -> EchoClient {
         let mut stream = UnixStream::connect(&self.socket).expect("the echo serves");
         for size in [request, answer] {
             let size = u32::try_from(size).unwrap_or(u32::MAX);
@@ -59,7 +59,7 @@ impl EchoServer {
                 .write_all(&size.to_be_bytes())
                 .expect("the echo reads");
         }
-        Echo {
+        EchoClient {
             stream,
             request: vec![b'?'; request],
             answer: vec![0; answer],
@@ -67,19 +67,19 @@ impl EchoServer {
     }
 }
 
-/// A client of an echo.
+/// A client of the echo server.
 #[derive(Debug)]
-pub struct Echo {
+pub struct EchoClient {
     stream: UnixStream,
     request: Vec<u8>,
     answer: Vec<u8>,
 }
 
-impl Echo {
-    /// One request and its answer.
+impl EchoClient {
+    /// Sends a request and reads its answer.
     ///
     /// # Panics
-    /// When the server has gone.
+    /// When the server has ended.
     pub fn trip(&mut self) {
         self.stream
             .write_all(&self.request)
@@ -89,7 +89,7 @@ impl Echo {
             .expect("the echo answers");
     }
 
-    /// Serves, when this process was started to; until it is killed.
+    /// Serves until killed if this process was started as an echo server.
     #[must_use]
     pub fn serve_if_asked() -> Option<ExitCode> {
         let socket = std::env::args_os().skip_while(|arg| arg != SERVE).nth(1)?;

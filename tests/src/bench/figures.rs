@@ -1,29 +1,29 @@
-//! Figures: what a measurement gave, medians and ratios.
+//! Results of measurements: medians and ratios.
 
 use std::time::Duration;
 
-/// What one measurement gave.
+/// Result of one measurement.
 #[derive(Debug, Clone, Copy)]
 pub struct Figure {
-    /// Operations a second, of all clients together.
+    /// Operations per second, of all clients together.
     pub per_second: f64,
-    /// Half of the answers came within, in microseconds.
+    /// Median latency in microseconds.
     pub p50: f64,
-    /// 99 of 100 answers came within, in microseconds.
+    /// 99th percentile of the latency in microseconds.
     pub p99: f64,
-    /// Processor time of the server for one operation, in microseconds; 0 where none was looked at.
+    /// Server processor time per operation in microseconds; 0 if not measured.
     pub cpu: f64,
 }
 
 impl Figure {
-    /// With the processor time of the server, in seconds, over the whole of a measurement.
+    /// Adds the server's processor time of the whole measurement, in seconds.
     #[must_use]
     pub fn with_cpu(mut self, seconds: f64, wall: Duration) -> Self {
         self.cpu = seconds * 1e6 / (self.per_second * wall.as_secs_f64());
         self
     }
 
-    /// Of one client that waits for each answer, in microseconds.
+    /// Computes the figure of a sequential client from latencies in microseconds.
     #[must_use]
     pub fn of_quantiles(p50: f64, p99: f64) -> Self {
         Self {
@@ -34,7 +34,7 @@ impl Figure {
         }
     }
 
-    /// From the latency of each round trip, `per_trip` operations each, over `wall` time.
+    /// Computes the figure from round-trip latencies, `per_trip` operations each, over `wall` time.
     #[must_use]
     pub fn of(mut trips: Vec<Duration>, per_trip: usize, wall: Duration) -> Self {
         assert!(!trips.is_empty(), "nothing was answered in {wall:?}");
@@ -53,7 +53,7 @@ impl Figure {
     }
 }
 
-/// The middle value; of an even number, the upper one of the two.
+/// Returns the median; of an even number of values, the upper middle one.
 #[must_use]
 pub fn median(values: impl IntoIterator<Item = f64>) -> f64 {
     let mut values: Vec<f64> = values.into_iter().collect();
@@ -61,7 +61,7 @@ pub fn median(values: impl IntoIterator<Item = f64>) -> f64 {
     values.get(values.len() / 2).copied().unwrap_or(f64::NAN)
 }
 
-/// The median over the rounds of what one side is of the other.
+/// Returns the median over the rounds of the ratio between two sides.
 #[must_use]
 pub fn ratio_of_medians(ours: &[Figure], theirs: &[Figure], of: fn(&Figure) -> f64) -> f64 {
     median(
@@ -71,7 +71,7 @@ pub fn ratio_of_medians(ours: &[Figure], theirs: &[Figure], of: fn(&Figure) -> f
     )
 }
 
-/// Prints a line of a table: a name, and columns of 10.
+/// Prints a table row: a name, and columns of width 10.
 pub fn print_row(name: &str, columns: &[String]) {
     print!("{name:40}");
     for column in columns {

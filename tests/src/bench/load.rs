@@ -1,4 +1,4 @@
-//! Load: so many clients, so many calls in flight each, for so long.
+//! Load: clients with calls in flight for a duration.
 #![expect(clippy::disallowed_methods, reason = "it measures what time brings")]
 
 use std::io::{BufRead, BufReader, Read, Write};
@@ -13,28 +13,28 @@ use lore::protocol::frame::{self, ServerFrame};
 
 use super::figures::Figure;
 
-/// How hard a server is driven.
+/// The load on a server.
 #[derive(Debug, Clone, Copy)]
 pub struct Load {
     /// Clients, each with a connection and a thread.
     pub clients: usize,
-    /// Calls that each sends in one piece before it reads their answers.
+    /// Calls that each client sends in one write before it reads the answers.
     pub in_flight: usize,
-    /// Bytes of each result.
+    /// Size of each result in bytes.
     pub bytes: usize,
 }
 
-/// One client's connection to whatever is measured.
+/// One client's connection to the measured server.
 pub trait Peer {
-    /// Sends each of `bodies` as one call, in one piece, then waits for all answers.
+    /// Sends each of `bodies` as a call, all in one write, then waits for all answers.
     fn trip(&mut self, bodies: &[&[u8]]);
 }
 
-/// Runs `load` for `duration`, after a tenth of it to warm up. Each client gets its connection from
-/// `connect` and sends bodies that `body` makes from its number and a count.
+/// Runs `load` for `duration`, after a tenth of it to warm up. `connect` opens each client's connection;
+/// `body` makes each body from the client's number and a count.
 ///
 /// # Panics
-/// When a client does.
+/// When a client panics.
 pub fn measure<P: Peer>(
     load: Load,
     duration: Duration,
@@ -81,7 +81,7 @@ pub fn measure<P: Peer>(
     })
 }
 
-/// One call after the other for `duration`, after a tenth of it to warm up.
+/// Times sequential calls for `duration`, after a tenth of it to warm up.
 pub fn one_by_one(duration: Duration, mut call: impl FnMut(u64)) -> Figure {
     let mut count = 0;
     let began = Instant::now();
@@ -100,7 +100,7 @@ pub fn one_by_one(duration: Duration, mut call: impl FnMut(u64)) -> Figure {
     Figure::of(trips, 1, began.elapsed())
 }
 
-/// So many calls, one after the other, after a tenth as many to warm up.
+/// Times `calls` sequential calls, after a tenth as many to warm up.
 pub fn so_often(calls: usize, mut call: impl FnMut(u64)) -> Figure {
     let warm = calls / 10;
     let mut trips = Vec::with_capacity(calls);
@@ -115,7 +115,7 @@ pub fn so_often(calls: usize, mut call: impl FnMut(u64)) -> Figure {
     Figure::of(trips, 1, wall)
 }
 
-/// A client of the daemon that sends its calls in one piece. Each answer is looked at.
+/// A client of the daemon that sends its calls in one write and checks each answer.
 pub struct Lored {
     stream: BufReader<UnixStream>,
     operation: &'static str,
@@ -126,10 +126,10 @@ pub struct Lored {
 }
 
 impl Lored {
-    /// Connects, for calls of one operation whose answers are good when `is_good` says so.
+    /// Connects, for calls of one operation whose answers `is_good` checks.
     ///
     /// # Panics
-    /// When the daemon does not welcome it.
+    /// When the daemon refuses the connection.
     #[must_use]
     pub fn connect(socket: &Path, operation: &'static str, is_good: fn(&[u8]) -> bool) -> Self {
         let stream = UnixStream::connect(socket).expect("the daemon serves");
@@ -203,7 +203,7 @@ impl Redis {
     /// Connects, for one stream.
     ///
     /// # Panics
-    /// When nobody serves.
+    /// When Redis is not running.
     #[must_use]
     pub fn connect(socket: &Path, key: String) -> Self {
         let stream = UnixStream::connect(socket).expect("Redis serves");

@@ -1,7 +1,7 @@
-//! What the benchmarks share: daemons and baselines side by side, load, and tables of ratios.
+//! Shared parts of the benchmarks: daemons and baselines side by side, load, and tables of ratios.
 //!
-//! Nothing here is a test: figures are printed, never asserted. Whatever is compared runs in the
-//! same run, in interleaved rounds, and a ratio is the median of the rounds' ratios.
+//! Figures are printed, never asserted. The compared sides run in the same run, in interleaved rounds.
+//! A ratio is the median of the rounds' ratios.
 
 mod baseline;
 mod child;
@@ -20,7 +20,7 @@ pub use child::{Home, Server, find_program, folder_bytes, rss_anon_kib, rss_kib}
 pub use compare::{Measure, compare};
 pub use context::Context;
 pub use corpus::Corpus;
-pub use echo::{Echo, EchoServer};
+pub use echo::{EchoClient, EchoServer};
 pub use figures::{Figure, median, print_row, ratio_of_medians};
 pub use load::{Load, Lored, Peer, Redis, measure, one_by_one, so_often};
 pub use payload::{Random, arguments, result};

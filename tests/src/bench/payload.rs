@@ -1,4 +1,4 @@
-//! What is recorded: results as tools return them.
+//! Recorded payloads: results as tools return them.
 
 use std::fmt::Write;
 
@@ -7,13 +7,13 @@ use std::fmt::Write;
 pub struct Random(u64);
 
 impl Random {
-    /// A sequence of its own for each seed.
+    /// Creates the sequence of a seed.
     #[must_use]
     pub fn new(seed: u64) -> Self {
         Self(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1)
     }
 
-    /// The next number below `limit`.
+    /// Returns the next number below `limit`.
     pub fn below(&mut self, limit: u64) -> u64 {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
@@ -28,7 +28,7 @@ const WORDS: [&str; 24] = [
     "agent", "branch", "commit",
 ];
 
-/// A result of about `bytes`: a JSON object with an id, a date, an address and text.
+/// Returns a result of about `bytes`: a JSON object with an id, a date, an address and text.
 #[must_use]
 pub fn result(random: &mut Random, bytes: usize) -> String {
     let id = 1000 + random.below(900_000);
@@ -44,7 +44,7 @@ pub fn result(random: &mut Random, bytes: usize) -> String {
     text
 }
 
-/// The arguments of a `record_step` into `session`, as JSON.
+/// Returns the arguments of a `record_step` into `session`, as JSON.
 #[must_use]
 pub fn arguments(session: &str, result: &str) -> Vec<u8> {
     format!(

@@ -1,4 +1,4 @@
-//! Other programs that take durable writes, when this machine has them.
+//! Other programs with durable writes, if this machine has them.
 
 use std::io::{Read, Write};
 use std::os::unix::net::UnixStream;
@@ -9,7 +9,7 @@ use std::time::Duration;
 use super::child::{Server, find_program};
 use super::figures::Figure;
 
-/// Redis with an append-only file, on a folder and socket of its own.
+/// Redis with an append-only file, with a separate folder and socket.
 #[derive(Debug)]
 pub struct RedisServer {
     server: Option<Server>,
@@ -19,11 +19,11 @@ pub struct RedisServer {
 }
 
 impl RedisServer {
-    /// A folder in `dir` for a Redis that flushes `always` or `everysec`; `None` when there is no
-    /// `redis-server` on `PATH` (or at `LORE_BENCH_REDIS`).
+    /// Creates a folder in `dir` for a Redis that flushes `always` or `everysec`.
+    /// Returns `None` without a `redis-server` on `PATH` (or at `LORE_BENCH_REDIS`).
     ///
     /// # Panics
-    /// When the folder cannot be made.
+    /// When the folder cannot be created.
     #[must_use]
     pub fn find(dir: &Path, flush: &'static str) -> Option<Self> {
         let program = std::env::var_os("LORE_BENCH_REDIS")
@@ -42,13 +42,13 @@ impl RedisServer {
         })
     }
 
-    /// Where it listens.
+    /// Returns the path of its socket.
     #[must_use]
     pub fn socket(&self) -> PathBuf {
         self.folder.path().join("redis.sock")
     }
 
-    /// Starts it and waits for its first answer; gives how long that took.
+    /// Starts Redis, waits for its first answer, and returns the duration.
     pub fn start(&mut self) -> Duration {
         let socket = self.socket();
         let mut command = Command::new(&self.program);
@@ -70,7 +70,7 @@ impl RedisServer {
         after
     }
 
-    /// Its resident memory, in KiB.
+    /// Returns its resident memory in KiB.
     #[must_use]
     pub fn rss_kib(&self) -> u64 {
         self.server
@@ -78,13 +78,13 @@ impl RedisServer {
             .map_or(0, |server| super::child::rss_kib(server.pid()))
     }
 
-    /// Processor time that it has used so far, in seconds.
+    /// Returns the processor time used so far, in seconds.
     #[must_use]
     pub fn cpu_seconds(&self) -> f64 {
         self.server.as_ref().map_or(0.0, Server::cpu_seconds)
     }
 
-    /// Ends it; what was answered is on disk.
+    /// Stops Redis; answered writes are on disk.
     pub fn stop(&mut self) {
         if let Some(server) = self.server.take() {
             server.stop();
@@ -103,8 +103,8 @@ fn answers(socket: &Path) -> bool {
         && answer == *b"+PONG\r\n"
 }
 
-/// SQLite in WAL mode with `synchronous=FULL`: so many processes insert into one file. `None` when
-/// there is no Python with SQLite.
+/// Times SQLite in WAL mode with `synchronous=FULL`, where several processes insert into one file.
+/// Returns `None` without a Python with SQLite.
 #[must_use]
 pub fn sqlite_writers(
     dir: &Path,
@@ -131,21 +131,21 @@ pub fn sqlite_writers(
     })
 }
 
-/// What LangGraph's `SqliteSaver` needs for a run of contexts, in process.
+/// Costs of LangGraph's `SqliteSaver` for a run of contexts, in process.
 #[derive(Debug, Clone)]
 pub struct SqliteSaver {
-    /// One checkpoint put.
+    /// Saving a checkpoint.
     pub save: Figure,
-    /// The latest got.
+    /// Loading the latest checkpoint.
     pub load_latest: Figure,
-    /// Any of them got by its id.
+    /// Loading a random checkpoint by its id.
     pub load_older: Figure,
-    /// Disk space of its database when closed, in bytes.
+    /// Disk usage of its closed database in bytes.
     pub bytes: f64,
 }
 
-/// Puts each line of a file, a context as JSON, through `SqliteSaver`. `None` when the Python at
-/// `LORE_BENCH_LANGGRAPH`, else the one on `PATH`, has no such package.
+/// Saves each line of a file, a context as JSON, through `SqliteSaver`. Returns `None` if the Python at
+/// `LORE_BENCH_LANGGRAPH`, or else on `PATH`, does not have the package.
 #[must_use]
 pub fn sqlite_saver(dir: &Path, contexts: &Path, loads: usize) -> Option<SqliteSaver> {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("bench/sqlite_saver.py");
@@ -173,17 +173,17 @@ pub fn sqlite_saver(dir: &Path, contexts: &Path, loads: usize) -> Option<SqliteS
     })
 }
 
-/// What SQLite's FTS5 needs for a search, in process.
+/// Costs of a search with SQLite's FTS5, in process.
 #[derive(Debug, Clone, Copy)]
 pub struct Fts5 {
-    /// The ten best of the texts that hold all words.
+    /// The top ten of the texts that contain all words.
     pub and: Figure,
-    /// The ten best of those that hold any.
+    /// The top ten of the texts that contain any word.
     pub or: Figure,
 }
 
-/// Indexes the lines of a file with FTS5 and searches for each line of another, ranked by its BM25. `None`
-/// when there is no Python with it.
+/// Indexes the lines of a file with FTS5 and searches for each line of another, ranked by its BM25.
+/// Returns `None` without a Python with FTS5.
 #[must_use]
 pub fn sqlite_fts5(dir: &Path, texts: &Path, queries: &Path) -> Option<Fts5> {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("bench/peers.py");

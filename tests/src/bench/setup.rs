@@ -1,4 +1,4 @@
-//! How a benchmark is asked for: its environment, its modelled flushes, its folder.
+//! Setup of a benchmark: its environment, its modelled flushes, its folder.
 //!
 //! | variable | meaning |
 //! | --- | --- |
@@ -6,8 +6,8 @@
 //! | `LORE_BENCH_ROUNDS` | interleaved rounds, 3 |
 //! | `LORE_BENCH_SMALL=1` | a smoke run of a few seconds |
 //! | `LORE_BENCH_FLUSH_US` | modelled flushes in microseconds, `1000,100`; 0 is the disk's own |
-//! | `LORE_BENCH_DIR` | where data goes; `/dev/shm` if there is one |
-//! | `LORE_BENCH_ONLY` | only measurements whose name holds this |
+//! | `LORE_BENCH_DIR` | folder for data; `/dev/shm` if it exists |
+//! | `LORE_BENCH_ONLY` | only measurements whose name contains this |
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
@@ -17,18 +17,18 @@ use std::time::Duration;
 const MODEL: &str = "LORE_BENCH_MODEL";
 const FLUSH_US: &str = "LORE_BENCH_FLUSH_US";
 
-/// What was asked for.
+/// The requested benchmark run.
 #[derive(Debug, Clone)]
 pub struct Setup {
     /// Length of each measurement.
     pub duration: Duration,
     /// Interleaved rounds.
     pub rounds: usize,
-    /// A smoke run: everything as small as it can be.
+    /// Whether this is a smoke run with the smallest sizes.
     pub small: bool,
-    /// What each flush takes longer, in microseconds.
+    /// Additional duration of each flush in microseconds.
     pub flush_us: u64,
-    /// Where data goes.
+    /// Folder for data.
     pub dir: PathBuf,
     only: Option<String>,
 }
@@ -58,7 +58,7 @@ impl Setup {
         }
     }
 
-    /// Whether a measurement of this name is wanted.
+    /// Whether the measurement with this name is selected.
     #[must_use]
     pub fn wants(&self, name: &str) -> bool {
         self.only
@@ -66,13 +66,13 @@ impl Setup {
             .is_none_or(|only| name.contains(only.as_str()))
     }
 
-    /// `full`, or `small` in a smoke run.
+    /// Returns `full`, or `small` in a smoke run.
     #[must_use]
     pub fn size(&self, full: usize, small: usize) -> usize {
         if self.small { small } else { full }
     }
 
-    /// The modelled flush in words.
+    /// Describes the modelled flush.
     #[must_use]
     pub fn flush(&self) -> String {
         match self.flush_us {
@@ -95,8 +95,8 @@ fn number(name: &str, default: f64) -> f64 {
     }
 }
 
-/// Runs a benchmark: once, or once under each modelled flush, each in a process of its own into
-/// which the slow flush is preloaded. Without `--bench`, which `cargo bench` gives, nothing runs.
+/// Runs a benchmark once, or once per modelled flush in a separate process that preloads the slow flush.
+/// Nothing runs without `--bench`, which `cargo bench` passes.
 #[must_use]
 pub fn bench_main(modelled: bool, scratch: &str, run: fn(&Setup)) -> ExitCode {
     if !std::env::args().any(|argument| argument == "--bench") {
@@ -132,11 +132,11 @@ fn run_under(us: &str, scratch: &Path) -> bool {
     command.status().is_ok_and(|status| status.success())
 }
 
-/// Compiles the slow flush.
+/// Compiles the library that slows down flushes.
 fn slow_flush(scratch: &Path) -> PathBuf {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("bench/slowsync.c");
     let library = scratch.join("slowsync.so");
-    // Aside, then renamed: another benchmark may be running with it.
+    // Written under another name, then renamed: another benchmark may be running with it.
     let made = scratch.join(format!("slowsync-{}.so", std::process::id()));
     let status = Command::new(variable("CC").unwrap_or_else(|| "cc".to_owned()))
         .args(["-O2", "-shared", "-fPIC", "-o"])

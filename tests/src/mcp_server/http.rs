@@ -1,4 +1,4 @@
-//! The server over streamable HTTP, on a port of its own that it leaves in the folder.
+//! The server over streamable HTTP, on a free port whose address it writes into the folder.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -7,24 +7,24 @@ use serde_json::Value;
 
 use crate::{Answer, Mode, Server, leave, respond};
 
-/// The session that every client gets.
+/// Session id of every client.
 const SESSION: &str = "session-of-tests";
 
-/// Answers one connection after the other until it is killed.
+/// Serves connections sequentially until killed.
 pub fn serve(server: &Server) {
     let listener = TcpListener::bind(("127.0.0.1", 0)).expect("a port");
     let address = listener.local_addr().expect("an address");
-    // Under another name first: who sees the file can read it.
+    // Written under another name first, so that readers only see a complete file.
     let made = server.folder.join("address.new");
     std::fs::write(&made, address.to_string()).expect("the folder takes files");
     std::fs::rename(made, server.folder.join("address")).expect("the folder takes files");
     for stream in listener.incoming().flatten() {
-        // A client may go at any time.
+        // A client may disconnect at any time.
         let _ = exchange(server, stream);
     }
 }
 
-/// One request and its answer; the connection ends with it.
+/// Handles one request; the connection ends with its answer.
 fn exchange(server: &Server, stream: TcpStream) -> std::io::Result<()> {
     let mut reader = BufReader::new(&stream);
     let mut request = String::new();

@@ -1,11 +1,9 @@
-//! An MCP server that behaves as its arguments say: well, slowly, not at all, or badly.
+//! An MCP server whose arguments select its behaviour: correct, slow, hanging or faulty.
 //!
-//! `mcp-server-for-tests MODE FOLDER [once]`. Each start and each call leaves a file in the folder, so
-//! that a test sees what happened. With `once` only the first start and the first call behave as told,
-//! later ones well.
-//! Written against the protocol's text and not with the daemon's own libraries, so that both are held
-//! to it.
-// A `Value` without what is looked for gives null.
+//! `mcp-server-for-tests MODE FOLDER [once]`. Each start and each call writes a file into the folder for the tests.
+//! With `once` only the first start and the first call follow the mode, later ones are correct.
+//! Written from the protocol's specification without the daemon's libraries, so that both are checked against it.
+// Indexing a `Value` with a missing key returns null.
 #![allow(clippy::indexing_slicing)]
 
 mod http;
@@ -19,42 +17,42 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-/// How the server behaves.
+/// Behaviour of the server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Mode {
-    /// As a server should.
+    /// Correct.
     Good,
-    /// Answers a call only once the file `go` is in the folder.
+    /// Answers a call only when the file `go` is in the folder.
     Slow,
     /// Never answers a call.
     Hang,
-    /// Never answers the greeting.
+    /// Never answers `initialize`.
     HangAtStart,
-    /// Ends without a word, at once.
+    /// Ends at once without output.
     DieAtStart,
     /// Ends in the middle of a call.
     Die,
     /// Ends after each answer.
     DieAfter,
-    /// Writes no protocol, and answers to questions that nobody asked.
+    /// Writes non-protocol output, and answers without a request.
     Nonsense,
-    /// Answers a call with what is no message at all.
+    /// Answers a call with bytes that are not a message.
     Noise,
-    /// Writes broken answers to calls.
+    /// Writes malformed answers to calls.
     BrokenAnswer,
-    /// Says that the tool failed.
+    /// Reports that the tool failed.
     ToolError,
-    /// Answers with an error of the protocol.
+    /// Answers with a protocol error.
     ProtocolError,
-    /// Answers with a message that is too long.
+    /// Answers with a message over the size limit.
     Huge,
     /// Writes a line that never ends.
     Endless,
-    /// Leaves a process behind that has its pipes, and does not end when its input does.
+    /// Leaves a process behind that holds its pipes, and does not end when its input does.
     Clinging,
-    /// Speaks over HTTP, and answers with JSON.
+    /// Uses HTTP, and answers with JSON.
     Http,
-    /// Speaks over HTTP, and answers with events.
+    /// Uses HTTP, and answers with events.
     HttpEvents,
 }
 
@@ -85,12 +83,12 @@ impl Mode {
     }
 }
 
-/// What a request is answered with.
+/// The reaction to a request.
 enum Answer {
     Result(Value),
-    /// Words for the output as they are.
+    /// Text written to the output unchanged.
     Raw(String),
-    /// Nothing, now or ever.
+    /// No answer at all.
     Silence,
     /// The end of the process.
     End,
@@ -142,7 +140,7 @@ fn main() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// Leaves a file that is numbered after those of its kind; its number, from 1.
+/// Writes a file with the next number of its kind; returns the number, from 1.
 fn leave(folder: &Path, kind: &str, text: &str) -> usize {
     let mut number = 1;
     loop {
@@ -170,7 +168,7 @@ fn wait_for_ever() -> ! {
 }
 
 impl Server {
-    /// A process of our group that has our pipes and outlives us; its number is left in the folder.
+    /// Starts a process of the same group that holds the pipes and outlives the server; writes its id into the folder.
     #[allow(clippy::zombie_processes)]
     fn cling(&self) {
         let mut clinging = Command::new("sleep");
@@ -205,7 +203,7 @@ impl Server {
         }
     }
 
-    /// The answer to a message; a notification has none.
+    /// Returns the answer to a message; a notification has none.
     fn answer(&self, message: &Value) -> Option<Answer> {
         message.get("id")?;
         Some(match message["method"].as_str().unwrap_or_default() {
@@ -270,7 +268,7 @@ impl Server {
 }
 
 impl Server {
-    /// Answers once the file `go` is there, and leaves how many calls were on their way at once.
+    /// Answers when the file `go` exists, and records the number of concurrent calls.
     fn answer_later(&self, message: Value) {
         let together = self.in_flight.fetch_add(1, Ordering::SeqCst) + 1;
         leave(&self.folder, "together", &together.to_string());
@@ -287,7 +285,7 @@ impl Server {
     }
 }
 
-/// What a good server knows: everything that does not begin with `no`.
+/// Returns the reply of a correct server, which knows every name that does not begin with `no`.
 fn good(name: &str) -> Value {
     let object = json!({"id": 42, "name": name.to_uppercase(), "slug": name, "site": {"id": 1}});
     let results = if name.starts_with("no") {
@@ -308,7 +306,7 @@ fn respond(message: &Value, result: &Value) -> Value {
 
 fn say(text: &str) {
     let mut output = std::io::stdout().lock();
-    // Whoever asked may have gone.
+    // The client may have disconnected.
     let _ = output
         .write_all(text.as_bytes())
         .and_then(|()| output.flush());

@@ -1,25 +1,25 @@
-//! What a disk has of one file: what was synced, and what was done since.
+//! The state of one file on a disk: synced content, and changes after the sync.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::Left;
+use super::UnsyncedState;
 use crate::Random;
 
-/// What a disk writes at once, in bytes.
+/// Size of a disk write in bytes.
 const PAGE: u64 = 4096;
-/// What it never writes half, in bytes.
+/// Size of an atomic disk write in bytes.
 const SECTOR: u64 = 512;
-/// One page in so many is torn, where anything may be left.
+/// One in this many pages is torn, when any content may be left.
 const TORN_ONE_IN: u64 = 7;
 
 /// A file on a disk.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Kept {
-    /// What is safe; a page that is not there is zeros.
+pub(super) struct StoredFile {
+    /// Synced pages; a missing page is zeros.
     pages: BTreeMap<u64, Vec<u8>>,
     length: u64,
-    /// What is not safe yet, in order.
+    /// Changes that are not synced, in order.
     open: Vec<Open>,
 }
 
@@ -29,7 +29,7 @@ enum Open {
     Resized { length: u64 },
 }
 
-impl Kept {
+impl StoredFile {
     pub(super) fn write(&mut self, at: u64, bytes: Arc<[u8]>) {
         self.open.push(Open::Written { at, bytes });
     }
@@ -38,7 +38,7 @@ impl Kept {
         self.open.push(Open::Resized { length });
     }
 
-    /// Everything is safe.
+    /// Marks all changes as synced.
     pub(super) fn sync(&mut self) {
         for open in std::mem::take(&mut self.open) {
             match open {
@@ -57,7 +57,7 @@ impl Kept {
         self.length
     }
 
-    /// What is safe, as places and bytes; between them are zeros.
+    /// Iterates the synced content as offsets and bytes; the gaps are zeros.
     pub(super) fn pieces(&self) -> impl Iterator<Item = (u64, &[u8])> {
         self.pages.iter().map(|(page, bytes)| {
             let at = page * PAGE;
@@ -66,18 +66,18 @@ impl Kept {
         })
     }
 
-    /// What a cut leaves, as a file of which everything is safe.
-    pub(super) fn left(&self, left: Left, random: &mut Random) -> Self {
+    /// Returns the file after a cut, with all content synced.
+    pub(super) fn left(&self, left: UnsyncedState, random: &mut Random) -> Self {
         let mut kept = self.clone();
         match left {
-            Left::Everything => kept.sync(),
-            Left::Nothing => kept.open.clear(),
-            Left::Lengths | Left::FirstPages | Left::LastPages => {
+            UnsyncedState::Everything => kept.sync(),
+            UnsyncedState::Nothing => kept.open.clear(),
+            UnsyncedState::Lengths | UnsyncedState::FirstPages | UnsyncedState::LastPages => {
                 let reached = self.reached_of_one(left);
                 kept.reach(self.open.len(), &reached, || PAGE);
             }
-            Left::Anything => {
-                // Lengths and contents reach the disk apart from each other.
+            UnsyncedState::Anything => {
+                // Lengths and contents reach the disk independently.
                 let lengths = random.range(0, self.open.len() as u64 + 1) as usize;
                 let reached = self
                     .times_written()
@@ -93,7 +93,7 @@ impl Kept {
         kept
     }
 
-    /// How often each page was written since it was safe.
+    /// Counts the writes of each page since the sync.
     fn times_written(&self) -> BTreeMap<u64, u64> {
         let mut times = BTreeMap::new();
         for page in self.pages_written() {
@@ -102,7 +102,7 @@ impl Kept {
         times
     }
 
-    /// The pages written since they were safe, in order, each as often as it was.
+    /// Iterates the pages written since the sync, in order, each once per write.
     fn pages_written(&self) -> impl DoubleEndedIterator<Item = u64> {
         let written: Vec<u64> = self
             .open
@@ -117,19 +117,22 @@ impl Kept {
         written.into_iter()
     }
 
-    /// How often which page reached the disk, where at most one did.
-    fn reached_of_one(&self, left: Left) -> BTreeMap<u64, u64> {
+    /// Returns the writes per page that reached the disk, where at most one page did.
+    fn reached_of_one(&self, left: UnsyncedState) -> BTreeMap<u64, u64> {
         let mut written = self.pages_written();
         let one = match left {
-            Left::FirstPages => written.next(),
-            Left::LastPages => written.next_back(),
-            Left::Everything | Left::Nothing | Left::Lengths | Left::Anything => None,
+            UnsyncedState::FirstPages => written.next(),
+            UnsyncedState::LastPages => written.next_back(),
+            UnsyncedState::Everything
+            | UnsyncedState::Nothing
+            | UnsyncedState::Lengths
+            | UnsyncedState::Anything => None,
         };
         one.map(|page| (page, u64::MAX)).into_iter().collect()
     }
 
-    /// Lets the first so many changes of the length happen, and of each page so many contents; of
-    /// the last one of a page, so many bytes.
+    /// Applies the first changes of the length, and the first contents of each page;
+    /// of a page's last content only the first bytes.
     fn reach(
         &mut self,
         lengths: usize,
@@ -167,11 +170,11 @@ impl Kept {
             }
         }
         self.length = length;
-        // Nothing stands behind the end.
+        // Pages beyond the end are dropped.
         self.pages.retain(|page, _| page * PAGE < length);
     }
 
-    /// Puts bytes into the one page that they are in.
+    /// Writes bytes within one page.
     fn put(&mut self, at: u64, piece: &[u8]) {
         let page = self
             .pages
@@ -182,7 +185,7 @@ impl Kept {
         place.expect("a piece within a page").copy_from_slice(piece);
     }
 
-    /// Gives it another length; what was behind it is zeros if it grows again.
+    /// Changes the length; bytes beyond it read as zeros if the file grows again.
     fn cut(&mut self, length: u64) {
         self.pages.retain(|page, _| page * PAGE < length);
         let behind = (length % PAGE) as usize;
@@ -193,7 +196,7 @@ impl Kept {
     }
 }
 
-/// Bytes as pieces that lie in one page each, with their places.
+/// Splits bytes at page boundaries, with their offsets.
 fn pieces(at: u64, bytes: &[u8]) -> Vec<(u64, &[u8])> {
     let mut pieces = Vec::new();
     let (mut at, mut rest) = (at, bytes);
@@ -211,7 +214,7 @@ fn pieces(at: u64, bytes: &[u8]) -> Vec<(u64, &[u8])> {
 mod tests {
     use super::*;
 
-    fn read(kept: &Kept) -> Vec<u8> {
+    fn read(kept: &StoredFile) -> Vec<u8> {
         let mut all = vec![0; kept.length() as usize];
         for (at, bytes) in kept.pieces() {
             let at = at as usize;
@@ -222,15 +225,15 @@ mod tests {
         all
     }
 
-    fn left(kept: &Kept, left: Left) -> Vec<u8> {
+    fn left(kept: &StoredFile, left: UnsyncedState) -> Vec<u8> {
         read(&kept.left(left, &mut Random::new(1)))
     }
 
-    /// Two pages of which the first is safe; then each is written, and the file cut and grown.
+    /// Builds two pages of which the first is synced; then each is written, and the file shrinks and grows.
     #[test]
     fn a_cut_leaves_what_was_synced_and_what_was_asked_for() {
         let page = PAGE as usize;
-        let mut kept = Kept::default();
+        let mut kept = StoredFile::default();
         kept.write(0, vec![1; page].into());
         kept.sync();
         kept.write(10, vec![2; page].into());
@@ -243,26 +246,26 @@ mod tests {
             &[3; 5],
         ]
         .concat();
-        assert_eq!(left(&kept, Left::Nothing), safe);
-        assert_eq!(left(&kept, Left::Everything), whole);
+        assert_eq!(left(&kept, UnsyncedState::Nothing), safe);
+        assert_eq!(left(&kept, UnsyncedState::Everything), whole);
         let zeros = [&safe[..], &vec![0; page + 5]].concat();
-        assert_eq!(left(&kept, Left::Lengths), zeros);
+        assert_eq!(left(&kept, UnsyncedState::Lengths), zeros);
         let first = [&vec![1; 10][..], &vec![2; page - 10], &vec![0; page + 5]].concat();
-        assert_eq!(left(&kept, Left::FirstPages), first);
+        assert_eq!(left(&kept, UnsyncedState::FirstPages), first);
         let last = [&safe[..], &vec![0; page], &[3; 5]].concat();
-        assert_eq!(left(&kept, Left::LastPages), last);
+        assert_eq!(left(&kept, UnsyncedState::LastPages), last);
         kept.resize(4);
         kept.resize(6);
-        assert_eq!(left(&kept, Left::Everything), [1, 1, 1, 1, 0, 0]);
-        assert_eq!(left(&kept, Left::Nothing), safe);
+        assert_eq!(left(&kept, UnsyncedState::Everything), [1, 1, 1, 1, 0, 0]);
+        assert_eq!(left(&kept, UnsyncedState::Nothing), safe);
         kept.sync();
-        assert_eq!(left(&kept, Left::Nothing), [1, 1, 1, 1, 0, 0]);
+        assert_eq!(left(&kept, UnsyncedState::Nothing), [1, 1, 1, 1, 0, 0]);
     }
 
-    /// Where anything may be left, every page has one of its contents, and each of them comes.
+    /// When any content may be left, every page has one of its contents, and each of them occurs.
     #[test]
     fn anything_is_one_of_the_contents_of_a_page() {
-        let mut kept = Kept::default();
+        let mut kept = StoredFile::default();
         kept.write(0, vec![1; PAGE as usize].into());
         kept.sync();
         kept.write(0, vec![2; PAGE as usize].into());
@@ -270,7 +273,7 @@ mod tests {
         let mut random = Random::new(7);
         let mut seen = [false; 4];
         for _ in 0..200 {
-            let bytes = read(&kept.left(Left::Anything, &mut random));
+            let bytes = read(&kept.left(UnsyncedState::Anything, &mut random));
             assert_eq!(bytes.len(), PAGE as usize);
             for sector in bytes.chunks(SECTOR as usize) {
                 let first = sector.first().copied().unwrap_or_default();

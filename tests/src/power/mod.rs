@@ -1,8 +1,8 @@
-//! Power cuts: what a daemon did to its files is written down, and every state that a disk could be
-//! in after a cut at any moment is made anew, as files to start another daemon on.
+//! Power cuts: a daemon's file calls are recorded, and every state of the disk after a cut at any moment is
+//! reconstructed as files for another daemon.
 //!
-//! What was written, resized, made, renamed or removed reaches the disk when it is synced, or before
-//! that, or in part. [`Left`] says how much of it did, [`Names`] what a sync of a file promises for names.
+//! Writes, resizes, creations, renames and removals reach the disk when they are synced, or before that, or in
+//! part. [`UnsyncedState`] selects how much did, and [`RenameSafety`] the guarantee of a file's sync for names.
 
 mod file;
 mod recording;
@@ -13,15 +13,15 @@ use std::os::unix::fs::{DirBuilderExt, FileExt, OpenOptionsExt};
 use std::path::Path;
 
 use crate::Random;
-use file::Kept;
+use file::StoredFile;
 pub use recording::{Change, Recorder, Recording};
 
-/// How much of what was not synced has reached the disk.
+/// How much of the unsynced changes has reached the disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Left {
-    /// All of it, as after a kill.
+pub enum UnsyncedState {
+    /// All changes, as after a kill.
     Everything,
-    /// None of it.
+    /// No change.
     Nothing,
     /// Names and lengths, but no contents: zeros.
     Lengths,
@@ -29,12 +29,12 @@ pub enum Left {
     FirstPages,
     /// Names, lengths, and of each file the last page that was written.
     LastPages,
-    /// Of each page any of its contents, one in seven torn; any length; some of the names.
+    /// Any content of each page, one in seven torn; any length; some of the names.
     Anything,
 }
 
-impl Left {
-    /// Each of them.
+impl UnsyncedState {
+    /// All variants.
     pub const ALL: [Self; 6] = [
         Self::Everything,
         Self::Nothing,
@@ -45,55 +45,55 @@ impl Left {
     ];
 }
 
-/// When a name is safe, and which others are then.
+/// When a name is durable, and which other names are durable with it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Names {
-    /// Once anything that was done later is synced: one journal has them all in order, as in ext4 and XFS.
+pub enum RenameSafety {
+    /// As soon as any later change is synced: one journal orders all changes, as in ext4 and XFS.
     InOrder,
-    /// Once its folder is synced, each by itself: no more than POSIX promises.
+    /// When its folder is synced, each name separately: the guarantee of POSIX.
     Alone,
 }
 
-impl Names {
-    /// Each of them.
+impl RenameSafety {
+    /// All variants.
     pub const ALL: [Self; 2] = [Self::InOrder, Self::Alone];
 }
 
-/// A number that a file or folder has in a recording; the folder itself is [`ROOT`].
+/// Number of a file or folder in a recording; the folder itself is [`ROOT`].
 type Node = usize;
 
 /// The recorded folder.
 const ROOT: Node = 0;
 
-/// A disk on which recorded changes happen one after the other.
+/// A simulated disk to which recorded changes are applied in order.
 #[derive(Debug)]
 pub struct Disk {
-    names: Names,
-    files: BTreeMap<Node, Kept>,
-    /// Changes of names, and whether each is safe.
-    named: Vec<(Named, bool)>,
+    names: RenameSafety,
+    files: BTreeMap<Node, StoredFile>,
+    /// Changes of names, and whether each is durable.
+    named: Vec<(NameChange, bool)>,
     acknowledged: Vec<String>,
 }
 
 /// A change of names.
 #[derive(Clone, Debug)]
-struct Named {
-    /// The name that goes.
+struct NameChange {
+    /// The removed name.
     from: Option<Name>,
-    /// The name that comes.
+    /// The added name.
     to: Option<(Name, Node)>,
 }
 
 /// A name in a folder.
 type Name = (Node, String);
 
-/// Names of each folder, and what they stand for.
+/// The names in each folder, with their files and folders.
 type Tree = BTreeMap<Node, BTreeMap<String, Node>>;
 
 impl Disk {
-    /// An empty folder on a disk.
+    /// Creates an empty folder on a disk.
     #[must_use]
-    pub fn new(names: Names) -> Self {
+    pub fn new(names: RenameSafety) -> Self {
         Self {
             names,
             files: BTreeMap::new(),
@@ -102,7 +102,7 @@ impl Disk {
         }
     }
 
-    /// Lets one more change happen.
+    /// Applies the next change.
     pub fn apply(&mut self, change: &Change) {
         match change {
             Change::Made {
@@ -111,7 +111,7 @@ impl Disk {
                 is_folder,
             } => {
                 if !is_folder {
-                    self.files.insert(*node, Kept::default());
+                    self.files.insert(*node, StoredFile::default());
                 }
                 self.name(None, Some((at.clone(), *node)));
             }
@@ -121,13 +121,13 @@ impl Disk {
             Change::Resized { node, length } => self.file(*node).resize(*length),
             Change::Synced { node } => {
                 self.file(*node).sync();
-                if self.names == Names::InOrder {
-                    self.settle(None);
+                if self.names == RenameSafety::InOrder {
+                    self.flush(None);
                 }
             }
             Change::FolderSynced { node } => {
-                let alone = self.names == Names::Alone;
-                self.settle(alone.then_some(*node));
+                let alone = self.names == RenameSafety::Alone;
+                self.flush(alone.then_some(*node));
             }
             Change::Renamed { from, to, node } => {
                 self.name(Some(from.clone()), Some((to.clone(), *node)));
@@ -138,22 +138,22 @@ impl Disk {
         }
     }
 
-    /// What had been acknowledged by now.
+    /// Returns the keys acknowledged so far.
     #[must_use]
     pub fn acknowledged(&self) -> &[String] {
         &self.acknowledged
     }
 
-    /// Makes in an empty folder what a cut now could leave.
+    /// Creates in an empty folder a state that a cut now could leave.
     ///
     /// # Panics
-    /// When it cannot be made.
-    pub fn leave(&self, left: Left, random: &mut Random, folder: &Path) {
+    /// When the files cannot be created.
+    pub fn leave(&self, left: UnsyncedState, random: &mut Random, folder: &Path) {
         let tree = self.tree(left, random);
         self.make(&tree, ROOT, left, random, folder);
     }
 
-    fn make(&self, tree: &Tree, node: Node, left: Left, random: &mut Random, at: &Path) {
+    fn make(&self, tree: &Tree, node: Node, left: UnsyncedState, random: &mut Random, at: &Path) {
         for (name, node) in tree.get(&node).into_iter().flatten() {
             let path = at.join(name);
             let Some(kept) = self.files.get(node) else {
@@ -172,8 +172,8 @@ impl Disk {
         }
     }
 
-    /// The names that a cut leaves: those that are safe, and some of the others.
-    fn tree(&self, left: Left, random: &mut Random) -> Tree {
+    /// Returns the names that a cut leaves: the durable ones, and some of the others.
+    fn tree(&self, left: UnsyncedState, random: &mut Random) -> Tree {
         let open = self.named.iter().filter(|(_, is_safe)| !is_safe).count() as u64;
         let first = random.range(0, open + 1);
         let mut number = 0;
@@ -183,9 +183,9 @@ impl Disk {
             }
             number += 1;
             match (left, self.names) {
-                (Left::Nothing, _) => false,
-                (Left::Anything, Names::InOrder) => number <= first,
-                (Left::Anything, Names::Alone) => random.one_in(2),
+                (UnsyncedState::Nothing, _) => false,
+                (UnsyncedState::Anything, RenameSafety::InOrder) => number <= first,
+                (UnsyncedState::Anything, RenameSafety::Alone) => random.one_in(2),
                 _ => true,
             }
         };
@@ -198,28 +198,28 @@ impl Disk {
         tree
     }
 
-    fn file(&mut self, node: Node) -> &mut Kept {
+    fn file(&mut self, node: Node) -> &mut StoredFile {
         self.files.get_mut(&node).expect("a file that was made")
     }
 
     fn name(&mut self, from: Option<Name>, to: Option<(Name, Node)>) {
-        self.named.push((Named { from, to }, false));
+        self.named.push((NameChange { from, to }, false));
     }
 
-    /// Makes names safe: all, or those of one folder.
-    fn settle(&mut self, folder: Option<Node>) {
+    /// Marks names as durable: all, or those of one folder.
+    fn flush(&mut self, folder: Option<Node>) {
         for (named, is_safe) in &mut self.named {
             *is_safe |= folder.is_none_or(|folder| named.is_in(folder));
         }
     }
 }
 
-impl Named {
+impl NameChange {
     fn apply(&self, tree: &mut Tree) {
         if let Some((folder, name)) = &self.from
             && let Some(names) = tree.get_mut(folder)
         {
-            // In a renaming only the name of that very file goes.
+            // A rename removes only the name of that very file.
             let is_it = |found: &Node| self.to.as_ref().is_none_or(|(_, node)| node == found);
             if names.get(name).is_some_and(is_it) {
                 names.remove(name);
@@ -239,7 +239,7 @@ impl Named {
     }
 }
 
-fn write_out(kept: &Kept, file: &File) -> std::io::Result<()> {
+fn write_out(kept: &StoredFile, file: &File) -> std::io::Result<()> {
     file.set_len(kept.length())?;
     for (at, bytes) in kept.pieces() {
         file.write_all_at(bytes, at)?;

@@ -1,4 +1,4 @@
-//! What a daemon did to its files, as tests/faults/record.c wrote it down.
+//! A daemon's file calls, as recorded by tests/faults/record.c.
 
 use std::collections::BTreeMap;
 use std::fs::OpenOptions;
@@ -10,92 +10,91 @@ use std::sync::Arc;
 use super::{Name, Node, ROOT, Tree};
 use crate::{Home, disk};
 
-/// Has the daemons of a home written down.
+/// Records the file calls of a home's daemons.
 #[derive(Debug)]
 pub struct Recorder {
     data: PathBuf,
     log: PathBuf,
 }
 
-/// Everything that happened, in order.
+/// All recorded changes, in order.
 #[derive(Debug)]
 pub struct Recording {
-    /// Changes, and what was acknowledged between them.
+    /// Changes, and the acknowledgements between them.
     pub changes: Vec<Change>,
 }
 
-/// One thing that happened to a file or a name, or to somebody who waited for it.
+/// A change of a file or a name, or an acknowledgement to a client.
 #[derive(Clone, Debug)]
 pub enum Change {
-    /// A file or folder was made.
+    /// A file or folder was created.
     Made {
         /// Its name.
         at: Name,
-        /// It.
+        /// The file or folder.
         node: Node,
-        /// Which of both.
+        /// Whether it is a folder.
         is_folder: bool,
     },
     /// Bytes were written.
     Written {
         /// The file.
         node: Node,
-        /// From where on.
+        /// Offset in bytes.
         at: u64,
-        /// They.
+        /// The written bytes.
         bytes: Arc<[u8]>,
     },
-    /// A file got another length.
+    /// The length of a file was changed.
     Resized {
         /// The file.
         node: Node,
-        /// In bytes.
+        /// New length in bytes.
         length: u64,
     },
     /// A file was synced.
     Synced {
-        /// It.
+        /// The file.
         node: Node,
     },
     /// A folder was synced.
     FolderSynced {
-        /// It.
+        /// The folder.
         node: Node,
     },
-    /// A name became another one, and what had that has none.
+    /// A file was renamed; a file that had the new name loses it.
     Renamed {
-        /// The old name.
+        /// Old name.
         from: Name,
-        /// The new one.
+        /// New name.
         to: Name,
-        /// What has it.
+        /// The renamed file or folder.
         node: Node,
     },
-    /// A file got one more name.
+    /// A file got an additional name.
     Linked {
-        /// The name.
+        /// The additional name.
         at: Name,
         /// The file.
         node: Node,
     },
     /// A name was removed.
     Removed {
-        /// It.
+        /// The removed name.
         at: Name,
     },
-    /// Somebody was told that something is done.
+    /// A client received an acknowledgement.
     Acknowledged {
-        /// Under which key.
+        /// Key of the call.
         key: String,
     },
 }
 
 impl Recorder {
-    /// Has all daemons that are started in this home from now on written down; its data folder is
-    /// made, and still empty.
+    /// Records all daemons that start in this home from now on; creates its empty data folder.
     ///
     /// # Panics
-    /// When the library that writes does not compile, or a folder cannot be made.
+    /// When the recording library does not compile, or a folder cannot be created.
     #[must_use]
     pub fn of(home: &mut Home, libraries: &Path) -> Self {
         let library = disk::between_calls("record", libraries);
@@ -112,15 +111,15 @@ impl Recorder {
         }
     }
 
-    /// Writes down that somebody was told that something is done, under a key.
+    /// Records that a client received an acknowledgement for a key.
     ///
     /// # Panics
     /// When it cannot be written.
     pub fn acknowledge(&self, key: &str) {
-        let head = Head {
+        let head = RecordHeader {
             kind: ACKNOWLEDGED,
             name_length: key.len(),
-            ..Head::default()
+            ..RecordHeader::default()
         };
         let record = [&head.bytes()[..], key.as_bytes()].concat();
         let log = OpenOptions::new().append(true).open(&self.log);
@@ -128,18 +127,18 @@ impl Recorder {
         assert_eq!(written.expect("a log"), record.len(), "in one piece");
     }
 
-    /// What was written down so far, of daemons that have ended.
+    /// Parses the recording of daemons that have ended.
     ///
     /// # Panics
-    /// When it is no recording, or of files that nobody was seen to make.
+    /// When the recording is malformed, or names files whose creation was not recorded.
     #[must_use]
     pub fn recording(&self) -> Recording {
         let log = std::fs::read(&self.log).expect("a log");
         let root = std::fs::metadata(&self.data).expect("a folder").ino();
-        let mut reading = Reading::new(root);
+        let mut reading = RecordingReader::new(root);
         let mut rest = log.as_slice();
         while let Some((head, behind)) = rest.split_first_chunk() {
-            let head = Head::of(head);
+            let head = RecordHeader::of(head);
             let (name, behind) = behind.split_at(head.name_length);
             let (bytes, behind) = behind.split_at(head.length);
             let name = String::from_utf8(name.to_vec()).expect("a name of UTF-8");
@@ -167,9 +166,9 @@ const ACKNOWLEDGED: u32 = 10;
 
 const HEAD_BYTES: usize = 48;
 
-/// What each record begins with.
+/// The header of each record.
 #[derive(Debug, Default)]
-struct Head {
+struct RecordHeader {
     kind: u32,
     name_length: usize,
     node: u64,
@@ -179,7 +178,7 @@ struct Head {
     length: usize,
 }
 
-impl Head {
+impl RecordHeader {
     fn of(bytes: &[u8; HEAD_BYTES]) -> Self {
         let number = |at: usize| {
             let part = bytes.get(at..).and_then(|bytes| bytes.first_chunk());
@@ -213,18 +212,18 @@ impl Head {
     }
 }
 
-/// A log that is read: inode numbers are used again and again, nodes are not.
-struct Reading {
+/// State of the parser: inode numbers are reused, nodes are not.
+struct RecordingReader {
     changes: Vec<Change>,
-    /// Files and folders made so far.
+    /// Number of files and folders created so far.
     made: usize,
-    /// Which node an inode number means now.
+    /// Current node of each inode number.
     nodes: BTreeMap<u64, Node>,
-    /// All names as they are now.
+    /// All current names.
     tree: Tree,
 }
 
-impl Reading {
+impl RecordingReader {
     fn new(root: u64) -> Self {
         Self {
             changes: Vec::new(),
@@ -234,7 +233,7 @@ impl Reading {
         }
     }
 
-    fn take(&mut self, head: &Head, name: String, bytes: &[u8]) {
+    fn take(&mut self, head: &RecordHeader, name: String, bytes: &[u8]) {
         let change = match head.kind {
             FILE_MADE | FOLDER_MADE => {
                 let at = (self.node(head.folder), name);
@@ -287,8 +286,7 @@ impl Reading {
         self.changes.push(change);
     }
 
-    /// Holds what a folder has against what it should have: what differs was done by calls that
-    /// were not seen.
+    /// Compares a folder's listing with the expected names: differences come from calls that were not recorded.
     fn find_unseen(&mut self, folder: Node, listed: &[(u64, String)]) {
         for (inode, name) in listed {
             let (node, to) = (self.node(*inode), (folder, name.clone()));
@@ -311,7 +309,7 @@ impl Reading {
         }
     }
 
-    /// The same for a folder and all below it, as they are now.
+    /// Does the same for a folder and all folders below it, in their current state.
     fn find_unseen_below(&mut self, node: Node, folder: &Path) {
         let entries = std::fs::read_dir(folder).expect("a folder").flatten();
         let mut listed = Vec::new();
@@ -360,7 +358,7 @@ impl Reading {
     }
 }
 
-/// What a folder holds: inode numbers and names.
+/// Parses a folder's listing: inode numbers and names.
 fn listing(mut listed: &[u8]) -> Vec<(u64, String)> {
     let mut found = Vec::new();
     while let Some((inode, behind)) = listed.split_first_chunk() {

@@ -1,4 +1,4 @@
-//! Backups and restores that are killed, or whose disk fails, leave nothing half.
+//! Backups and restores that are killed, or whose disk fails, leave no partial result.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
 use std::fs::File;
@@ -16,7 +16,7 @@ use super::{backup, good, holder, lived, refused, restored, text};
 const ENOSPC: &str = "28";
 const EIO: &str = "5";
 
-/// How many files there are below a folder, while others come and go.
+/// Counts the files below a folder, while files appear and vanish.
 fn count(folder: &Path) -> usize {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
     entries
@@ -27,8 +27,8 @@ fn count(folder: &Path) -> usize {
         .sum()
 }
 
-/// A backup that is killed anywhere leaves the one before; the next run makes it whole. So does a restore
-/// that is killed: nothing, or all of it.
+/// A backup killed at any moment leaves the previous one intact, and the next run completes it.
+/// A killed restore leaves nothing, or the complete store.
 #[test]
 fn kills_leave_nothing_half() {
     let home = home!();
@@ -42,7 +42,7 @@ fn kills_leave_nothing_half() {
     let there = home!();
     let mut killed = 0;
     for round in 0..10 {
-        // So many files are there before the kill, or it is done.
+        // The kill happens at this number of files, or after the end.
         let enough = random.range(1, 24) as usize;
         let (command, watched) = match round % 2 {
             0 => (vec!["backup", text(&to), "--full"], to.clone()),
@@ -84,8 +84,8 @@ fn kills_leave_nothing_half() {
     good(&there.run(&["verify"]));
 }
 
-/// While one restore goes on, held up by a manifest that is a pipe, a second one to the same place is refused and
-/// takes nothing away; the first ends well, and leaves nothing beside its data folder.
+/// While one restore is blocked by a manifest that is a pipe, a second one to the same place is refused and removes
+/// nothing. The first completes and leaves only its data folder.
 #[test]
 fn one_restore_at_a_time() {
     let home = home!();
@@ -117,8 +117,8 @@ fn one_restore_at_a_time() {
     good(&there.run(&["verify"]));
 }
 
-/// Every file call of a backup may fail: it says so, the one before stays, and the next run is good. A disk
-/// that is full says that it is, and how much is free.
+/// Every file call of a backup may fail: the failure is reported, the previous backup stays, and the next run
+/// works. For a full disk, the message names the cause and the free space.
 #[test]
 fn failing_disks_lose_no_backup() {
     let library = disk::between_calls("fault", Path::new(env!("CARGO_TARGET_TMPDIR")));
@@ -180,8 +180,8 @@ fn failing_disks_lose_no_backup() {
     new.verify();
 }
 
-/// What `--full` did not come to, since its sweep was cut off, the next run does; so it does for what a first
-/// run left that never came to its manifest.
+/// If the sweep of `--full` is interrupted, the next run completes it. The next run also removes the files of a
+/// first run that ended before its manifest.
 #[test]
 fn a_sweep_that_was_cut_off_is_ended() {
     const SECRET: &str = "minutes-of-the-closed-meeting";

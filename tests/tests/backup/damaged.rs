@@ -1,4 +1,4 @@
-//! Damage of a store or of its backup is told, with what helps.
+//! Damage of a store or of its backup is reported with the remedy.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
 use std::path::PathBuf;
@@ -10,8 +10,8 @@ use tests::{Random, disk, home, seed};
 
 use super::{backup, files, good, lived, refused, text};
 
-/// A large text that was damaged before it was backed up: what helps is said, does help, and nothing is lost of the
-/// backup that was there, whoever reads the store.
+/// A large text was damaged before the backup: the reported remedy works, and the existing backup loses nothing,
+/// whether the daemon or the program reads the store.
 #[test]
 fn a_damaged_text_is_told_with_what_helps() {
     let home = home!();
@@ -49,7 +49,7 @@ fn a_damaged_text_is_told_with_what_helps() {
     good(&home.run(&["verify"]));
 }
 
-/// Any flipped bit of a backup is told with its file, or changes nothing of what is restored.
+/// Every flipped bit of a backup is reported with its file, or does not affect the restored store.
 #[test]
 fn flipped_bits_are_told() {
     let home = home!();
@@ -92,8 +92,8 @@ fn flipped_bits_are_told() {
     good(&there.run(&["restore", text(&to)]));
 }
 
-/// A backup whose files were cut or lost is not gone on from as if it were whole: that is told with what
-/// makes it good, and that does.
+/// A backup with truncated or lost files is not extended as if it were complete: the damage is reported with the
+/// remedy, and the remedy works.
 #[test]
 fn a_backup_with_a_cut_file_is_not_gone_on_from() {
     let home = home!();

@@ -1,5 +1,5 @@
-//! Backups of a store that is used, and stores made of them: nothing acknowledged is missing, nothing half
-//! made is taken for whole, and damage is told.
+//! Backups of a store in use, and stores restored from them: every acknowledged event is present, partial files are
+//! never treated as complete, and damage is reported.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
 mod cut_off;
@@ -39,14 +39,14 @@ fn backup(home: &Home, to: &Path) -> String {
     good(&home.run(&["backup", text(to)]))
 }
 
-/// The number before a word in what was said.
+/// Parses the number before a word in a message.
 fn number(said: &str, word: &str) -> u64 {
     let before = said.split(word).next().unwrap();
     let digits = before.split_whitespace().next_back().unwrap();
     digits.parse().unwrap()
 }
 
-/// Restores into a fresh home, and starts a daemon there.
+/// Restores into a fresh home and starts a daemon there.
 fn restored(from: &Path) -> (Home, Daemon) {
     let there = home!();
     good(&there.run(&["restore", text(from)]));
@@ -54,7 +54,7 @@ fn restored(from: &Path) -> (Home, Daemon) {
     (there, daemon)
 }
 
-/// Checkpoints that share values, some of them deleted again; a session with large texts.
+/// Records checkpoints that share values, some of them deleted again, and a session with large texts.
 fn lived(daemon: &Daemon, session: &str) -> Vec<String> {
     let mut connection = daemon.connect("claude");
     let mut call = |name: &str, args: Value| call(&mut connection, name, args).unwrap();
@@ -93,7 +93,7 @@ fn lived(daemon: &Daemon, session: &str) -> Vec<String> {
     saved
 }
 
-/// What is in the way is named with what would be right, and nothing is touched.
+/// Obstacles are reported with the correct usage, and nothing is changed.
 #[test]
 fn what_cannot_be_is_refused() {
     let (home, other) = (home!(), home!());
@@ -149,7 +149,7 @@ fn what_cannot_be_is_refused() {
     );
 }
 
-/// Every file below a folder, with its bytes.
+/// Reads every file below a folder.
 fn files(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     let paths = disk::files(folder).into_iter();
     paths
@@ -157,7 +157,7 @@ fn files(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
         .collect()
 }
 
-/// The first file below a folder that holds some words.
+/// Finds the first file below a folder that contains the words.
 fn holder(folder: &Path, words: &str) -> Option<PathBuf> {
     disk::files(folder).into_iter().find(|path| {
         let bytes = std::fs::read(path).unwrap();

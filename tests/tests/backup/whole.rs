@@ -1,4 +1,4 @@
-//! What a backup has: all up to its position, and nothing that was forgotten.
+//! Contents of a backup: everything up to its position, and nothing that was forgotten.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
 use std::path::Path;
@@ -12,8 +12,8 @@ use tests::{Daemon, call, home, until};
 
 use super::{backup, files, good, holder, lived, number, refused, restored, text};
 
-/// While four agents write, a backup is made; restored elsewhere it has every event up to its position,
-/// each as it was acknowledged, and views that a replay makes. The second backup adds what is new.
+/// A backup made while four agents write is restored elsewhere. It has every acknowledged event up to its position
+/// unchanged, and views equal to a replay. The second backup adds the new events.
 #[test]
 fn a_backup_beside_writers_has_all_up_to_its_position() {
     let home = home!();
@@ -76,7 +76,7 @@ fn a_backup_beside_writers_has_all_up_to_its_position() {
     new.verify();
     let (old_log, new_log) = (read_log(&daemon, 1).unwrap(), read_log(&new, 1).unwrap());
     assert_eq!(old_log[..held as usize], new_log[..held as usize]);
-    // What a daemon appends by itself comes behind.
+    // The daemon's own events come later.
     for event in &new_log[held as usize..] {
         assert!(
             event["client"].as_str().unwrap().starts_with("lored/"),
@@ -120,8 +120,8 @@ fn a_backup_beside_writers_has_all_up_to_its_position() {
     good(&home.run(&["verify", "--backup", text(&to)]));
 }
 
-/// Without a daemon the store itself is read; cursors of readers come along; a second store is made of it
-/// that goes on where the first one was, and can be backed up to the same folder.
+/// Without a daemon the backup reads the store itself, including readers' cursors. The restored store continues
+/// where the first one was, and can be backed up to the same folder.
 #[test]
 fn a_store_that_nobody_serves_is_backed_up() {
     let home = home!();
@@ -145,7 +145,7 @@ fn a_store_that_nobody_serves_is_backed_up() {
     let held = Manifest::read(&to).unwrap().position;
     backup(&there, &to);
     assert!(Manifest::read(&to).unwrap().position > held);
-    // The first store lacks what the second one has by now.
+    // The first store lacks the newer events of the second one.
     refused(
         &home.run(&["backup", text(&to)]),
         &["lost some", "lored restore"],
@@ -162,7 +162,7 @@ fn a_store_that_nobody_serves_is_backed_up() {
     good(&there.run(&["verify"]));
 }
 
-/// What was forgotten since is told, never restored, and taken out on request.
+/// Content that was forgotten after the backup is reported, never restored, and removed on request.
 #[test]
 fn forgotten_content_is_told_and_not_restored() {
     const SECRET: &str = "quarterly-figures-nobody-may-see";

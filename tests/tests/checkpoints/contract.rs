@@ -1,19 +1,19 @@
-//! Names, shapes and statuses as the source of the tools has them, at every door.
+//! Names, shapes and statuses of the tools' specification, on every transport.
 
 use serde_json::{Value, json};
-use tests::{Door, Era, Lines, home};
+use tests::{McpHost, McpRevision, Transport, home};
 
 const LORE: &str = env!("CARGO_BIN_EXE_lore-under-test");
 
-fn tools(lines: &mut Lines) -> Vec<Value> {
-    let mut answer = lines.ask("tools/list", json!({"_meta": {"lore/tools": "full"}}));
+fn tools(lines: &mut McpHost) -> Vec<Value> {
+    let mut answer = lines.request("tools/list", json!({"_meta": {"lore/tools": "full"}}));
     answer["result"]["tools"]
         .as_array_mut()
         .map(std::mem::take)
         .unwrap()
 }
 
-/// What must be in a schema is in it, as it stands; more may be there.
+/// Checks that a schema contains the wanted parts unchanged; additional parts are allowed.
 fn has(schema: &Value, wanted: &Value, path: &str) {
     match wanted {
         Value::Object(wanted) => {
@@ -34,9 +34,9 @@ fn has(schema: &Value, wanted: &Value, path: &str) {
     }
 }
 
-/// The four tools are there in both eras with the properties, types, enums and defaults of their
-/// source, shown against them as written there; only `context` is required of a save, and what a
-/// load takes one of is said by its refusals, since hosts refuse combinators.
+/// The four tools exist in both eras with the properties, types, enums and defaults of their specification.
+/// Only `context` is required of a save. Alternatives of a load are checked by its errors, because hosts refuse
+/// combinators.
 #[test]
 fn schemas_are_those_of_the_source() {
     let home = home!();
@@ -100,8 +100,8 @@ fn schemas_are_those_of_the_source() {
             &["status"],
         ),
     ];
-    for era in [Era::Older, Era::Newest] {
-        let tools = tools(&mut Lines::connect(&daemon, era));
+    for era in [McpRevision::Older, McpRevision::Newest] {
+        let tools = tools(&mut McpHost::connect(&daemon, era));
         for (name, input, output, required) in &wanted {
             let tool = tools.iter().find(|tool| tool["name"] == *name).unwrap();
             has(&tool["inputSchema"], input, name);
@@ -133,13 +133,13 @@ fn schemas_are_those_of_the_source() {
     }
 }
 
-/// A save, the same again, the same by force, a list, both kinds of load and both ends of a mark say
-/// the same at every door: frames, MCP of both eras, `lore call`.
+/// A save, the same save again, a forced one, a list, both kinds of load, and setting and removing a mark give the
+/// same result on every transport: frames, MCP of both eras, `lore call`.
 #[test]
 fn every_door_says_the_same() {
     let home = home!();
     let daemon = home.start();
-    for (door_name, mut door) in Door::all(&home, &daemon, LORE) {
+    for (door_name, mut door) in Transport::all(&home, &daemon, LORE) {
         let mut call = |name: &str, args: Value| match door.call(name, &args) {
             Ok(told) => told,
             Err(refusal) => panic!("{door_name}: {name}: {refusal}"),
@@ -214,8 +214,7 @@ fn every_door_says_the_same() {
     daemon.verify();
 }
 
-/// Over MCP a list is the array as text and wrapped as structured content, in both eras, with how
-/// many there are in all in `_meta`.
+/// Over MCP of both eras a list is the array as text, and wrapped as structured content; `_meta` has the total.
 #[test]
 fn a_list_over_mcp_is_text_and_wrapped() {
     let home = home!();
@@ -231,8 +230,8 @@ fn a_list_over_mcp_is_text_and_wrapped() {
         )
         .unwrap();
     }
-    for era in [Era::Older, Era::Newest] {
-        let mut lines = Lines::connect(&daemon, era);
+    for era in [McpRevision::Older, McpRevision::Newest] {
+        let mut lines = McpHost::connect(&daemon, era);
         let args = json!({"sessionId": session, "limit": 2, "offset": 1});
         let result = lines.call("workflow_checkpoint_list", &args);
         let text = result["content"][0]["text"].as_str().unwrap();

@@ -1,9 +1,9 @@
-//! A damaged checkpoint: said with the newest good one, nothing deleted, and others load.
+//! A damaged checkpoint: reported with the newest good one, nothing deleted, and others load.
 
 use std::path::PathBuf;
 
 use serde_json::{Value, json};
-use tests::{Daemon, Door, Random, disk, home, noise};
+use tests::{Daemon, Random, Transport, disk, home, noise};
 
 use super::{context_of, create_session, listed, load, save};
 
@@ -20,9 +20,9 @@ fn findings(daemon: &Daemon) -> Vec<Value> {
     reply["findings"].as_array().unwrap().clone()
 }
 
-/// One flipped bit in the file of a large value: loading that checkpoint is refused as `CORRUPT` at
-/// every door, naming the newest good one; that one and other sessions' load, new saves work, the
-/// verification tells it, and nothing was deleted. With the bit flipped back all is well.
+/// With one flipped bit in the file of a large value, loading the checkpoint fails with `CORRUPT` on every
+/// transport and names the newest good one. That one and other sessions' load, new saves work, the verification
+/// reports the damage, and nothing is deleted. With the bit flipped back the store is whole again.
 #[test]
 fn a_flipped_bit_is_told_with_the_newest_good_one() {
     let home = home!();
@@ -52,7 +52,7 @@ fn a_flipped_bit_is_told_with_the_newest_good_one() {
     assert_eq!(blobs.len(), 2);
     daemon.stop();
     let own = blobs.iter().find(|blob| {
-        // The one whose damage is not the other session's.
+        // The file that the other session does not share.
         let length = std::fs::read(blob).unwrap().len();
         flip(blob);
         let daemon = home.start();
@@ -68,7 +68,7 @@ fn a_flipped_bit_is_told_with_the_newest_good_one() {
 
     let daemon = home.start();
     let lore = env!("CARGO_BIN_EXE_lore-under-test");
-    for (door_name, mut door) in Door::all(&home, &daemon, lore) {
+    for (door_name, mut door) in Transport::all(&home, &daemon, lore) {
         for args in [
             json!({"checkpointId": bad_one.id}),
             json!({"sessionId": "s"}),
@@ -114,8 +114,8 @@ fn a_flipped_bit_is_told_with_the_newest_good_one() {
     daemon.verify();
 }
 
-/// Saving again what was damaged mends it, unchanged or with a change elsewhere, for every checkpoint
-/// that shares it; afterwards all is proved, and nothing is left over.
+/// Saving a damaged value again, unchanged or with a change elsewhere, repairs it for every checkpoint that shares
+/// it. Afterwards the store verifies and nothing is left over.
 #[test]
 fn a_save_mends_what_it_finds_damaged() {
     for is_changed in [false, true] {
@@ -150,7 +150,7 @@ fn a_save_mends_what_it_finds_damaged() {
     }
 }
 
-/// A damaged checkpoint can be deleted, and its session goes on.
+/// A damaged checkpoint can be deleted, and its session continues.
 #[test]
 fn a_damaged_checkpoint_can_be_deleted() {
     let home = home!();

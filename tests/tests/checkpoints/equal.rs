@@ -1,5 +1,5 @@
-//! What is loaded equals what was saved, every digit and character; key order never matters, and a
-//! nested change always does.
+//! A loaded context equals the saved one in every digit and character; key order never matters, and a nested change
+//! always does.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -18,9 +18,8 @@ fn saving(context: &str, more: &str) -> String {
     format!("{{\"sessionId\":\"s\",\"context\":{context}{more}}}")
 }
 
-/// Arbitrary objects in arbitrary writings load as their canonical text, digit by digit; the hash
-/// said with them is SHA-256 of that text as computed here; another writing of the same object is
-/// skipped as unchanged.
+/// Arbitrary objects in arbitrary notations load as their canonical text, digit by digit. The returned hash is the
+/// SHA-256 of that text as computed here. Another notation of the same object is skipped as unchanged.
 #[test]
 fn arbitrary_contexts_come_back_equal() {
     let home = home!();
@@ -55,7 +54,7 @@ fn arbitrary_contexts_come_back_equal() {
     if let Err(error) = ran {
         panic!("{error}\n{}", daemon.stderr());
     }
-    // Again without what the daemon had in memory.
+    // Again without the daemon's memory state.
     let ids = super::listed(&mut connection.borrow_mut(), "s");
     let before: Vec<String> = texts(&mut connection.borrow_mut(), &ids);
     daemon.stop();
@@ -72,14 +71,14 @@ fn texts(connection: &mut lore::connection::Connection, ids: &[String]) -> Vec<S
     ids.iter().map(text).collect()
 }
 
-/// As deep as contexts may be, and no keys at all: both come back.
+/// A context of the maximum depth and an empty one round-trip.
 #[test]
 fn the_deepest_and_the_empty() {
     let home = home!();
     let daemon = home.start();
     create_session(&daemon, "s");
     let mut connection = daemon.connect("");
-    // The arguments are one level, the context another, of the 128 that there may be.
+    // Of the 128 allowed levels the arguments are one and the context another.
     let lists = 126;
     let deep = format!(
         "{{\"a\":{}-0.10e+7{}}}",
@@ -97,8 +96,7 @@ fn the_deepest_and_the_empty() {
     assert_eq!(super::code(&refused), "INVALID_INPUT", "{refused}");
 }
 
-/// Ten megabytes come back equal, and a change of one digit in them is a new checkpoint that takes
-/// next to nothing more.
+/// Ten megabytes round-trip, and a change of one digit in them is a new checkpoint that takes nearly no space.
 #[test]
 fn ten_megabytes_come_back_equal() {
     let home = home!();
@@ -138,8 +136,8 @@ fn ten_megabytes_come_back_equal() {
     assert!(loaded.context.get() == changed, "another text");
 }
 
-/// Whatever differs in text differs as a context: one digit, the 17th, deep within; another writing
-/// of the same number. The difference names the place with both texts.
+/// Any difference in text is a difference of contexts: one digit, the 17th, deep inside; another notation of the
+/// same number. The comparison names the path and both texts.
 #[test]
 fn a_change_in_the_17th_digit_is_a_change() {
     let home = home!();

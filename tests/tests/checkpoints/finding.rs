@@ -1,7 +1,7 @@
-//! Finding checkpoints again: pages, tags, names, words, earlier moments, addresses.
+//! Finding checkpoints: pages, tags, names, words, earlier times, URIs.
 
 use serde_json::{Value, json};
-use tests::{Daemon, Era, Lines, home};
+use tests::{Daemon, McpHost, McpRevision, home};
 
 use super::{create_session, load, save};
 
@@ -16,8 +16,8 @@ fn list(daemon: &Daemon, mut more: Value) -> Value {
     daemon.call("workflow_checkpoint_list", more)
 }
 
-/// Twenty come without a limit, pages follow each other without gap or repetition, the last may be
-/// short, and beyond it there is nothing.
+/// The default limit is twenty. Pages follow each other without gap or repetition, the last may be short, and
+/// further pages are empty.
 #[test]
 fn pages_follow_each_other() {
     let home = home!();
@@ -42,8 +42,8 @@ fn pages_follow_each_other() {
     assert_eq!(ids(&last), [saved[24].as_str()]);
 }
 
-/// Tags all have to be there, a name is that name, words stand anywhere in the metadata in any case;
-/// filters go together, and pages are of what they leave.
+/// All tags must match, a name matches exactly, and words match anywhere in the metadata in any case.
+/// Filters combine, and pages are of the filtered list.
 #[test]
 fn filters_leave_what_fits() {
     let home = home!();
@@ -81,7 +81,7 @@ fn filters_leave_what_fits() {
         let page = list(&daemon, filter.clone());
         assert_eq!(ids(&page), wanted, "{filter}");
     }
-    let mut lines = Lines::connect(&daemon, Era::Older);
+    let mut lines = McpHost::connect(&daemon, McpRevision::Older);
     let args = json!({"sessionId": "s", "tags": ["web"], "limit": 1});
     let result = lines.call("workflow_checkpoint_list", &args);
     assert_eq!(result["_meta"]["total"], 3, "of what fits");
@@ -98,8 +98,8 @@ fn filters_leave_what_fits() {
     );
 }
 
-/// As of an earlier position or time, list and load show what was there then: checkpoints saved
-/// later are not there, marks made later neither; one that was deleted since is told as gone.
+/// As of an earlier position or time, list and load return the state at that time: later checkpoints and marks are
+/// missing, and a checkpoint deleted since is reported as deleted.
 #[test]
 fn earlier_moments() {
     let home = home!();
@@ -152,8 +152,8 @@ fn earlier_moments() {
     daemon.verify();
 }
 
-/// Two checkpoints of any sessions are compared by JSON Pointer: what was added, removed and changed,
-/// each with its values as they were written; lists by place; no more is told than was asked for.
+/// Two checkpoints of any sessions are compared by JSON Pointer: added, removed and changed values in their
+/// original notation, and lists by index. The result is limited as requested.
 #[test]
 fn differences_are_told_by_pointer() {
     let home = home!();
@@ -183,8 +183,7 @@ fn differences_are_told_by_pointer() {
     assert_eq!(some["leftOut"], 3, "{some}");
 }
 
-/// A deletion of the latest makes the one before it the latest, for loads and for what counts as
-/// unchanged.
+/// Deleting the latest checkpoint makes the previous one the latest, for loads and for the unchanged check.
 #[test]
 fn deletion_of_the_latest() {
     let home = home!();
@@ -214,16 +213,15 @@ fn deletion_of_the_latest() {
     daemon.verify();
 }
 
-/// Over MCP of both eras a checkpoint is a resource: the template is there, the newest of the
-/// caller's session are listed, and an address reads as the whole context; one that is not there is
-/// refused by the protocol with the code in its data.
+/// Over MCP of both eras a checkpoint is a resource: the template is listed, and so are the newest ones of the
+/// caller's session. Its URI reads as the whole context; an unknown URI is an error with the code in its data.
 #[test]
 fn checkpoints_are_resources() {
     let home = home!();
     let daemon = home.start();
-    for era in [Era::Older, Era::Newest] {
-        let mut lines = Lines::connect(&daemon, era);
-        let templates = lines.ask("resources/templates/list", json!({}));
+    for era in [McpRevision::Older, McpRevision::Newest] {
+        let mut lines = McpHost::connect(&daemon, era);
+        let templates = lines.request("resources/templates/list", json!({}));
         let all = templates["result"]["resourceTemplates"].as_array().unwrap();
         let is_ours = |template: &Value| template["uriTemplate"] == "lore://checkpoint/{id}";
         assert!(all.iter().any(is_ours), "{templates}");
@@ -234,12 +232,12 @@ fn checkpoints_are_resources() {
         let uri = format!("lore://checkpoint/{id}");
         let resource = listed(&mut lines, &uri);
         assert_eq!(resource["title"], "shown", "{resource}");
-        let read = lines.ask("resources/read", json!({ "uri": uri }));
+        let read = lines.request("resources/read", json!({ "uri": uri }));
         let contents = &read["result"]["contents"][0];
         assert_eq!(contents["mimeType"], "application/json", "{read}");
         assert_eq!(contents["text"], context.to_string());
         let absent = "lore://checkpoint/00000000-0000-4000-8000-000000000000";
-        let refused = lines.ask("resources/read", json!({ "uri": absent }));
+        let refused = lines.request("resources/read", json!({ "uri": absent }));
         assert_eq!(
             refused["error"]["data"]["code"], "CHECKPOINT_NOT_FOUND",
             "{refused}"
@@ -247,11 +245,11 @@ fn checkpoints_are_resources() {
     }
 }
 
-/// The resource at an address, in a list that may have several pages.
-fn listed(lines: &mut Lines, uri: &str) -> Value {
+/// Finds the resource with a URI in a list of one or more pages.
+fn listed(lines: &mut McpHost, uri: &str) -> Value {
     let mut params = json!({});
     loop {
-        let page = lines.ask("resources/list", params);
+        let page = lines.request("resources/list", params);
         let resources = page["result"]["resources"].as_array().unwrap();
         if let Some(found) = resources.iter().find(|resource| resource["uri"] == uri) {
             return found.clone();

@@ -1,11 +1,11 @@
-//! JSON with an own writer: the same value in many writings, and the one canonical text it has.
+//! JSON with a separate writer: the same value in many notations, and its one canonical text.
 
 use std::collections::BTreeMap;
 
 use proptest::prelude::*;
 use tests::Random;
 
-/// A JSON value; numbers are their digits.
+/// A JSON value; numbers are stored as their digits.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Json {
     Null,
@@ -17,7 +17,7 @@ pub enum Json {
 }
 
 impl Json {
-    /// RFC 8785's order and strings, numbers as written.
+    /// Returns the canonical text: order and strings of RFC 8785, numbers unchanged.
     pub fn canonical(&self) -> String {
         match self {
             Self::Null => "null".to_owned(),
@@ -40,7 +40,7 @@ impl Json {
         }
     }
 
-    /// Some writing of it: members in any order, blanks anywhere, characters escaped or not.
+    /// Returns a random notation: members in any order, whitespace anywhere, characters escaped or not.
     pub fn written(&self, random: &mut Random) -> String {
         let value = match self {
             Self::Null | Self::Bool(_) | Self::Number(_) => self.canonical(),
@@ -165,7 +165,7 @@ fn text() -> impl Strategy<Value = String> {
     ]
 }
 
-/// Any value, some of its texts longer than what shares a row with others.
+/// Generates any value, with some texts too long to share a row.
 pub fn json() -> impl Strategy<Value = Json> {
     let long =
         (text(), 600_usize..900).prop_map(|(text, times)| format!("{text}long ").repeat(times));
@@ -184,7 +184,7 @@ pub fn json() -> impl Strategy<Value = Json> {
     })
 }
 
-/// Any object.
+/// Generates any object.
 pub fn object() -> impl Strategy<Value = Json> {
     proptest::collection::btree_map(text(), json(), 0..8).prop_map(Json::Object)
 }

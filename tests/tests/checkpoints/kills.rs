@@ -1,5 +1,5 @@
-//! kill -9 at random moments of saves, deletions, forks and clean-ups: what was acknowledged loads
-//! equal, what was deleted is gone, and nothing that nothing names stays on disk.
+//! kill -9 at random moments of saves, deletions, forks and clean-ups: acknowledged checkpoints load unchanged,
+//! deleted ones are gone, and unreferenced files do not stay on disk.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -11,45 +11,45 @@ use tests::{Daemon, Home, Random, disk, home, noise, seed, until};
 use super::{code, context_of, delete, listed, save};
 
 const WORKERS: usize = 4;
-/// A session may have so many checkpoints: most saves make one go.
+/// Checkpoints per session: most saves evict one.
 const PER_SESSION_MAX: usize = 5;
 /// Cycles between two verifications of the whole store.
 const VERIFY_EVERY: u64 = 10;
-/// Longer than it takes an idle daemon to sweep.
+/// Upper limit for the sweep of an idle daemon.
 const SWEPT_MAX: Duration = Duration::from_secs(120);
 
-/// A checkpoint that is to be there.
+/// A checkpoint that must exist.
 #[derive(Clone, Debug, PartialEq)]
-struct Live {
+struct ExpectedCheckpoint {
     id: String,
-    /// What its context is made of.
+    /// Seed of its context.
     seed: u64,
     is_named: bool,
 }
 
-/// The call that was under way when the daemon died: done or not.
+/// The call in flight when the daemon died: applied or not.
 #[derive(Clone, Debug)]
-enum CutOff {
+enum InterruptedCall {
     Save { seed: u64, is_named: bool },
     Delete(String),
     Fork { session: String, seed: u64 },
 }
 
-/// One agent, and all it knows: its session's checkpoints, oldest first, and forks of them.
+/// An agent and its expected state: the checkpoints of its session, oldest first, and forks of them.
 #[derive(Debug)]
 struct Worker {
     session: String,
-    live: Vec<Live>,
-    forks: Vec<(String, Live)>,
+    live: Vec<ExpectedCheckpoint>,
+    forks: Vec<(String, ExpectedCheckpoint)>,
     gone: Vec<String>,
-    cut_off: Option<CutOff>,
+    cut_off: Option<InterruptedCall>,
     next: u64,
     random: Random,
-    /// Unnamed checkpoints may go by themselves at any time.
+    /// Whether unnamed checkpoints may be evicted at any time.
     is_cleaned_up: bool,
 }
 
-/// A context of this seed: deltas of notes, values that sessions share, and now and then a file.
+/// Returns the context of this seed: deltas of notes, values that sessions share, and sometimes a file.
 fn context(seed: u64) -> Value {
     let (worker, number) = (seed >> 32, seed & 0xffff_ffff);
     let mut own = Random::new(seed);
@@ -94,7 +94,7 @@ impl Worker {
             match outcome {
                 Ok(()) => self.cut_off = None,
                 Err(error) if error.is_lost_connection() => return,
-                // A clean-up was first.
+                // A clean-up came first.
                 Err(error) if self.is_cleaned_up && is_told(&error) => self.cut_off = None,
                 Err(error) => panic!("{self:?}: {error}; the daemon said:\n{}", daemon.stderr()),
             }
@@ -107,7 +107,7 @@ impl Worker {
         let is_named = named < 2 && self.random.one_in(4);
         self.next += 1;
         let seed = self.next;
-        self.cut_off = Some(CutOff::Save { seed, is_named });
+        self.cut_off = Some(InterruptedCall::Save { seed, is_named });
         let metadata = if is_named {
             json!({"name": "kept"})
         } else {
@@ -116,12 +116,12 @@ impl Worker {
         let args =
             json!({"sessionId": self.session, "context": context(seed), "metadata": metadata});
         let id = save(connection, args)?.id;
-        self.add(Live { id, seed, is_named });
+        self.add(ExpectedCheckpoint { id, seed, is_named });
         Ok(())
     }
 
-    /// One more, for which the oldest without a name goes.
-    fn add(&mut self, live: Live) {
+    /// Adds a checkpoint and evicts the oldest one without a name.
+    fn add(&mut self, live: ExpectedCheckpoint) {
         self.live.push(live);
         if self.live.len() > PER_SESSION_MAX {
             let oldest = self.live.iter().position(|live| !live.is_named).unwrap();
@@ -131,7 +131,7 @@ impl Worker {
 
     fn delete_one(&mut self, connection: &mut Connection) -> Result<(), Error> {
         let id = self.random.pick(&self.live).id.clone();
-        self.cut_off = Some(CutOff::Delete(id.clone()));
+        self.cut_off = Some(InterruptedCall::Delete(id.clone()));
         delete(connection, &id)?;
         self.forget(&id);
         Ok(())
@@ -139,7 +139,7 @@ impl Worker {
 
     fn delete_fork(&mut self, connection: &mut Connection) -> Result<(), Error> {
         let id = self.random.pick(&self.forks).1.id.clone();
-        self.cut_off = Some(CutOff::Delete(id.clone()));
+        self.cut_off = Some(InterruptedCall::Delete(id.clone()));
         delete(connection, &id)?;
         self.forget(&id);
         Ok(())
@@ -155,18 +155,19 @@ impl Worker {
         let from = self.random.pick(&self.live).clone();
         self.next += 1;
         let session = format!("{}-f{}", self.session, self.next);
-        self.cut_off = Some(CutOff::Fork {
+        self.cut_off = Some(InterruptedCall::Fork {
             session: session.clone(),
             seed: from.seed,
         });
         let args = json!({"checkpointId": from.id, "sessionId": session});
         let reply = tests::call(connection, "workflow_checkpoint_fork", args)?;
         let id = reply["checkpointId"].as_str().unwrap().to_owned();
-        self.forks.push((session, Live { id, ..from }));
+        self.forks
+            .push((session, ExpectedCheckpoint { id, ..from }));
         Ok(())
     }
 
-    /// Holds what the daemon has against what was acknowledged; what was cut off is settled.
+    /// Compares the daemon's state with the acknowledgements and resolves the interrupted call.
     fn check(&mut self, daemon: &Daemon) {
         let mut connection = daemon.connect(&self.session);
         self.settle(&mut connection);
@@ -193,7 +194,7 @@ impl Worker {
         {
             match context_of(&mut connection, &live.id) {
                 Ok(loaded) => assert!(loaded == context(live.seed), "{live:?} is another"),
-                // While it was looked at.
+                // Evicted during the check.
                 Err(error) if self.is_cleaned_up && !live.is_named && is_told(&error) => {}
                 Err(error) => panic!("{live:?}: {error}\n{}", daemon.stderr()),
             }
@@ -207,21 +208,21 @@ impl Worker {
     fn settle(&mut self, connection: &mut Connection) {
         match self.cut_off.take() {
             None => {}
-            Some(CutOff::Delete(id)) => match context_of(connection, &id) {
+            Some(InterruptedCall::Delete(id)) => match context_of(connection, &id) {
                 Ok(_) => {}
                 Err(error) => {
                     assert_eq!(code(&error), "CHECKPOINT_NOT_FOUND", "{error}");
                     self.forget(&id);
                 }
             },
-            Some(CutOff::Save { seed, is_named }) => {
+            Some(InterruptedCall::Save { seed, is_named }) => {
                 let newest = listed(connection, &self.session).into_iter().next();
                 let known = |id: &String| self.live.iter().any(|live| live.id == *id);
                 if let Some(id) = newest.filter(|id| !known(id)) {
-                    self.add(Live { id, seed, is_named });
+                    self.add(ExpectedCheckpoint { id, seed, is_named });
                 }
             }
-            Some(CutOff::Fork { session, seed }) => {
+            Some(InterruptedCall::Fork { session, seed }) => {
                 let args = json!({ "sessionId": session });
                 match tests::call(connection, "workflow_checkpoint_list", args) {
                     Err(error) => assert_eq!(code(&error), "SESSION_NOT_FOUND", "{error}"),
@@ -232,7 +233,8 @@ impl Worker {
                         };
                         let is_named = page[0]["metadata"].get("name").is_some();
                         let id = id.to_owned();
-                        self.forks.push((session, Live { id, seed, is_named }));
+                        self.forks
+                            .push((session, ExpectedCheckpoint { id, seed, is_named }));
                     }
                 }
             }
@@ -240,12 +242,12 @@ impl Worker {
     }
 }
 
-/// What a clean-up may bring about.
+/// Whether an error can result from a clean-up.
 fn is_told(error: &Error) -> bool {
     ["CHECKPOINT_NOT_FOUND", "STORAGE_QUOTA_EXCEEDED"].contains(&code(error))
 }
 
-/// Lets all work, and kills the daemon at a random moment.
+/// Lets all agents work, and kills the daemon at a random moment.
 fn cycle(daemon: &Daemon, workers: &mut [Worker], random: &mut Random) -> u64 {
     let wanted = random.range(0, 60);
     let done = AtomicU64::new(0);
@@ -262,7 +264,7 @@ fn cycle(daemon: &Daemon, workers: &mut [Worker], random: &mut Random) -> u64 {
     done.into_inner()
 }
 
-/// So many kills over one store; then everything is deleted, and nothing stays.
+/// Runs `cycles` kills on one store; then everything is deleted, and nothing may stay.
 fn kills(limits: &str, cycles: u64, is_cleaned_up: bool) {
     let seed = seed();
     println!("seed {seed}, {cycles} cycles");
@@ -297,8 +299,8 @@ fn kills(limits: &str, cycles: u64, is_cleaned_up: bool) {
     nothing_stays(&home, &mut workers);
 }
 
-/// With every checkpoint deleted, no file of a value stays: those that a kill left behind go once
-/// they are old and the daemon is idle. Files are made to look old, since a sweep spares young ones.
+/// With every checkpoint deleted, no value file stays: files left by kills are removed once they are old and the
+/// daemon is idle. The files get an old time, because a sweep spares young ones.
 fn nothing_stays(home: &Home, workers: &mut [Worker]) {
     let daemon = home.start();
     for worker in workers {
@@ -329,10 +331,9 @@ fn nothing_stays(home: &Home, workers: &mut [Worker]) {
     daemon.verify();
 }
 
-/// Four agents save, delete and fork, each save making the oldest go, and the daemon is killed again
-/// and again: after each start every session has exactly what was acknowledged, in its order, every
-/// checkpoint loads equal, what was deleted or gave way is gone, and the store verifies: no object is
-/// missing and none is kept without use. `LORE_CRASH_CYCLES` for more.
+/// Four agents save, delete and fork, each save evicts the oldest, and the daemon is killed repeatedly.
+/// After each start every session has exactly the acknowledged checkpoints, in order and unchanged. Deleted and
+/// evicted ones are gone, and the store verifies without missing or unused objects. `LORE_CRASH_CYCLES` for more.
 #[test]
 fn nothing_acknowledged_is_lost() {
     let cycles: u64 = std::env::var("LORE_CRASH_CYCLES")
@@ -344,8 +345,8 @@ fn nothing_acknowledged_is_lost() {
     );
 }
 
-/// The same while clean-ups run, since so little may be kept in all: those without a name may be gone
-/// after a start, those with one are there, and whatever is there loads equal.
+/// The same with clean-ups, because the total limit is small: unnamed checkpoints may be gone after a start, named
+/// ones exist, and every existing one loads unchanged.
 #[test]
 fn kills_during_clean_ups() {
     let cycles: u64 = std::env::var("LORE_CRASH_CYCLES")

@@ -1,4 +1,4 @@
-//! How many checkpoints are kept, what goes for a new one, and what never goes by itself.
+//! Checkpoint limits: the retained number, the order of eviction, and checkpoints that are never evicted.
 
 use std::time::Duration;
 
@@ -6,11 +6,10 @@ use lore::protocol::Code;
 use serde_json::{Value, json};
 use tests::{Random, home, noise, until};
 
-use super::{Saved, create_session, delete, listed, save};
+use super::{SaveResult, create_session, delete, listed, save};
 
-/// With room for five the oldest without name and tags goes for the sixth; named and tagged ones
-/// stay however old, and when only such are left the next save is refused with the count, until one
-/// of them is deleted.
+/// With a limit of five, the sixth save evicts the oldest checkpoint without name and tags; named and tagged ones
+/// stay. If only those are left, the next save is refused with the count until one of them is deleted.
 #[test]
 fn named_ones_never_vanish() {
     let home = home!();
@@ -28,7 +27,7 @@ fn named_ones_never_vanish() {
     };
     let named = save_in(json!({"name": "first"})).unwrap();
     let tagged = save_in(json!({"tags": ["keep"]})).unwrap();
-    let plain: Vec<Saved> = (0..6)
+    let plain: Vec<SaveResult> = (0..6)
         .map(|_| save_in(json!({"note": "x"})).unwrap())
         .collect();
     let mut wanted: Vec<String> = plain
@@ -40,7 +39,7 @@ fn named_ones_never_vanish() {
     wanted.extend([tagged.id.clone(), named.id.clone()]);
     let mut reader = daemon.connect("");
     assert_eq!(listed(&mut reader, "s"), wanted);
-    let names: Vec<Saved> = (0..3)
+    let names: Vec<SaveResult> = (0..3)
         .map(|n| save_in(json!({"name": format!("n{n}")})).unwrap())
         .collect();
     assert!(
@@ -66,8 +65,8 @@ fn named_ones_never_vanish() {
     daemon.verify();
 }
 
-/// The newest checkpoint that holds a critical key counts as named: it outlives every save without
-/// the key, and goes once a newer one holds it or the mark is taken back.
+/// The newest checkpoint with a critical key counts as named: it outlives every save without the key. It becomes
+/// evictable when a newer one has the key or the mark is removed.
 #[test]
 fn the_newest_holder_of_a_critical_key_stays() {
     let home = home!();
@@ -112,7 +111,7 @@ fn the_newest_holder_of_a_critical_key_stays() {
     daemon.verify();
 }
 
-/// From four fifths of a limit on, replies and `status` warn with what is taken of how much.
+/// From four fifths of a limit, replies and `status` warn with the used and allowed amounts.
 #[test]
 fn warnings_come_at_four_fifths() {
     let home = home!();
@@ -141,8 +140,7 @@ fn warnings_come_at_four_fifths() {
     assert!(warnings.contains("of 1000000 bytes"), "{warnings}");
 }
 
-/// A save for which there is no space has it made by sessions that nobody has touched, before it is
-/// refused.
+/// If space is missing, a save evicts checkpoints of inactive sessions before it is refused.
 #[test]
 fn a_save_has_room_made() {
     let home = home!();
@@ -172,8 +170,8 @@ fn a_save_has_room_made() {
     daemon.verify();
 }
 
-/// At nine tenths of all space, sessions that nobody has touched for the time that is set give up
-/// what has no name; what has one stays and loads, and so does the session that is being written.
+/// At nine tenths of all space, sessions inactive for the configured time lose their unnamed checkpoints.
+/// Named ones stay and load, and so does the session that is being written.
 #[test]
 fn untouched_sessions_make_room() {
     let home = home!();

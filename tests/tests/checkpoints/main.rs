@@ -1,5 +1,5 @@
-//! Checkpoints by the real daemon: the contract at every door, contexts that come back equal, what
-//! they take on disk, agents at once, kills, limits, and how they are found again.
+//! Checkpoints in the real daemon: the contract on every transport, round trips, disk usage, concurrent agents,
+//! kills, limits, and search.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
 mod contract;
@@ -22,9 +22,9 @@ use sha2::{Digest, Sha256};
 use tests::bench::Context;
 use tests::{Daemon, call};
 
-/// What a save said.
+/// Result of a save.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Saved {
+struct SaveResult {
     id: String,
     session: String,
     status: String,
@@ -34,16 +34,16 @@ struct Saved {
     warnings: Vec<String>,
 }
 
-impl Saved {
+impl SaveResult {
     fn is_new(&self) -> bool {
         self.status == "SAVED"
     }
 }
 
-/// A loaded checkpoint, its context as the text that came.
+/// A loaded checkpoint with its context as the received text.
 #[derive(serde::Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Loaded {
+struct LoadedCheckpoint {
     checkpoint_id: String,
     session_id: String,
     context: Box<RawValue>,
@@ -53,13 +53,13 @@ struct Loaded {
 }
 
 /// Saves with these arguments, JSON as text.
-fn save_text(connection: &mut Connection, args: String) -> Result<Saved, Error> {
+fn save_text(connection: &mut Connection, args: String) -> Result<SaveResult, Error> {
     let reply = connection.call("workflow_checkpoint_save", &Args::Json(args.into_bytes()))?;
     let meta: Value = serde_json::from_slice(&reply.meta.unwrap()).unwrap();
     let reply: Value = serde_json::from_slice(&reply.json).unwrap();
     let text = |name: &str| reply[name].as_str().unwrap().to_owned();
     let warnings = meta["warnings"].as_array().into_iter().flatten();
-    Ok(Saved {
+    Ok(SaveResult {
         id: text("checkpointId"),
         session: text("sessionId"),
         status: text("status"),
@@ -73,25 +73,25 @@ fn save_text(connection: &mut Connection, args: String) -> Result<Saved, Error> 
 }
 
 /// Saves with these arguments.
-fn save(connection: &mut Connection, args: Value) -> Result<Saved, Error> {
+fn save(connection: &mut Connection, args: Value) -> Result<SaveResult, Error> {
     save_text(connection, args.to_string())
 }
 
 /// Loads with these arguments.
-fn load(connection: &mut Connection, args: Value) -> Result<Loaded, Error> {
+fn load(connection: &mut Connection, args: Value) -> Result<LoadedCheckpoint, Error> {
     let args = Args::Json(args.to_string().into_bytes());
     let reply = connection.call("workflow_checkpoint_load", &args)?;
     Ok(serde_json::from_slice(&reply.json).unwrap())
 }
 
-/// The context of a checkpoint, as a value.
+/// Returns the context of a checkpoint as a value.
 fn context_of(connection: &mut Connection, id: &str) -> Result<Value, Error> {
     let loaded = load(connection, json!({"checkpointId": id}))?;
     assert_eq!(loaded.checkpoint_id, id);
     Ok(serde_json::from_str(loaded.context.get()).unwrap())
 }
 
-/// The ids of a session's checkpoints, newest first.
+/// Lists the ids of a session's checkpoints, newest first.
 fn listed(connection: &mut Connection, session: &str) -> Vec<String> {
     let mut ids = Vec::new();
     loop {
@@ -109,26 +109,25 @@ fn listed(connection: &mut Connection, session: &str) -> Vec<String> {
     }
 }
 
-/// Deletes a checkpoint; the freed bytes.
+/// Deletes a checkpoint and returns the freed bytes.
 fn delete(connection: &mut Connection, id: &str) -> Result<u64, Error> {
     let args = json!({"checkpointId": id});
     let reply = call(connection, "workflow_checkpoint_delete", args)?;
     Ok(reply["freedBytes"].as_u64().unwrap())
 }
 
-/// A session for checkpoints to be saved in.
+/// Creates a session for checkpoints.
 fn create_session(daemon: &Daemon, session: &str) {
     daemon.call("create_session", json!({ "session": session }));
 }
 
-/// The position of the log.
 fn position(daemon: &Daemon) -> u64 {
     daemon.call("status", json!({}))["position"]
         .as_u64()
         .unwrap()
 }
 
-/// An agent's context as a value.
+/// Returns an agent's context as a value.
 fn value_of(work: &Context) -> Value {
     work.json().parse().unwrap()
 }
@@ -138,7 +137,7 @@ fn sha256(text: &str) -> String {
     hash.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// The code of a refusal.
+/// Returns the code of an error.
 fn code(error: &Error) -> &'static str {
     match error {
         Error::Refused(body) => body.code.as_str(),

@@ -1,4 +1,4 @@
-//! Critical keys: marked, shown, kept through saves, restarts and forks, and never cut.
+//! Critical keys: marked, shown, preserved through saves, restarts and forks, and never truncated.
 
 use serde_json::{Value, json};
 use tests::bench::Context;
@@ -17,8 +17,8 @@ fn critical(daemon: &Daemon, session: &str) -> Vec<String> {
         .critical_keys
 }
 
-/// A mark survives later saves and a restart, also a save without its key, is shown by load and by
-/// list for the checkpoints that hold the key, and ends when it is taken back.
+/// A mark survives later saves, a save without its key, and a restart. Load and list show it for checkpoints with
+/// the key, and it ends when it is removed.
 #[test]
 fn marks_survive_saves_and_restarts() {
     let home = home!();
@@ -67,8 +67,8 @@ fn marks_survive_saves_and_restarts() {
     daemon.verify();
 }
 
-/// A key that the latest context has not is told with those that it has, also without any
-/// checkpoint, and nothing is recorded.
+/// A key missing from the latest context is refused with the existing keys, also without any checkpoint, and
+/// nothing is recorded.
 #[test]
 fn keys_that_are_not_there() {
     let home = home!();
@@ -103,7 +103,7 @@ fn keys_that_are_not_there() {
     assert_eq!(super::position(&daemon), before);
 }
 
-/// A mark without a session is one of the caller's current session.
+/// A mark without a session applies to the caller's current session.
 #[test]
 fn a_mark_without_a_session() {
     let home = home!();
@@ -119,8 +119,8 @@ fn a_mark_without_a_session() {
     assert_eq!(critical(&daemon, &saved.session), ["goal"]);
 }
 
-/// A fork begins a session with the same context and the same critical keys, adds no byte, and goes
-/// its own way from there; what it comes from stays as it is, also when that is deleted.
+/// A fork starts a session with the same context and critical keys, and adds no value bytes. Both sessions are
+/// independent from then on, also when the original is deleted.
 #[test]
 fn a_fork_copies_nothing() {
     let home = home!();
@@ -161,8 +161,8 @@ fn a_fork_copies_nothing() {
     daemon.verify();
 }
 
-/// A view within a budget cuts what is not critical and says how to load it; what is critical is
-/// whole, also over the budget, which is said; what is stored stays whole.
+/// A view within a budget truncates values that are not critical and says how to load them. Critical values are
+/// complete, also over the budget, which is reported; the stored context stays complete.
 #[test]
 fn views_never_cut_what_is_critical() {
     let home = home!();

@@ -1,15 +1,15 @@
-//! Every refusal of the source's table, and bad input: a clear error each, nothing stored by halves.
+//! Every error in the specification's table, and bad input: a clear error each, and no partial writes.
 
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
-use tests::{Daemon, Door, Random, call, disk, home, noise};
+use tests::{Daemon, Random, Transport, call, disk, home, noise};
 
 use super::{create_session, position, save};
 
 const LORE: &str = env!("CARGO_BIN_EXE_lore-under-test");
 
-/// A refusal with all that it has to say.
+/// Checks an error with all its fields.
 fn is_refusal(refusal: &Value, code: &str, status: u16, what: &str) {
     assert_eq!(refusal["code"], code, "{what}: {refusal}");
     assert_eq!(refusal["status"], status, "{what}: {refusal}");
@@ -19,13 +19,13 @@ fn is_refusal(refusal: &Value, code: &str, status: u16, what: &str) {
     }
 }
 
-/// What a refused call must leave as it was: the log and the blobs.
+/// Returns the state that a refused call must not change: the log and the blobs.
 fn stored(daemon: &Daemon, data: &Path) -> (u64, Vec<PathBuf>) {
     (position(daemon), disk::files(&data.join("blobs")))
 }
 
-/// Checkpoints and sessions that are not there are told apart, at every door, with code, status,
-/// message and hint; `CONTEXT_UNCHANGED` is no error but a status.
+/// Missing checkpoints and missing sessions have different errors on every transport, with code, status, message
+/// and hint. `CONTEXT_UNCHANGED` is not an error but a status.
 #[test]
 fn what_is_not_there() {
     let home = home!();
@@ -85,7 +85,7 @@ fn what_is_not_there() {
         ),
     ];
     let before = stored(&daemon, &home.data());
-    for (door_name, mut door) in Door::all(&home, &daemon, LORE) {
+    for (door_name, mut door) in Transport::all(&home, &daemon, LORE) {
         for (name, args, (code, status)) in &cases {
             let what = format!("{door_name}: {name} {args}");
             match door.call(name, args) {
@@ -97,8 +97,8 @@ fn what_is_not_there() {
     assert_eq!(stored(&daemon, &home.data()), before);
 }
 
-/// Input that is wrong is refused with `INVALID_INPUT` that names what is wrong, at every door, and
-/// leaves log and blobs as they were: the whole list of what agents get wrong.
+/// Common mistakes of agents: invalid input is refused on every transport with an `INVALID_INPUT` that names the
+/// problem, and log and blobs are unchanged.
 #[test]
 fn bad_input() {
     let home = home!();
@@ -178,7 +178,7 @@ fn bad_input() {
         ("workflow_context_prioritize", json!({}), "exactly one"),
     ];
     let before = stored(&daemon, &home.data());
-    for (door_name, mut door) in Door::all(&home, &daemon, LORE) {
+    for (door_name, mut door) in Transport::all(&home, &daemon, LORE) {
         for (name, args, says) in &cases {
             let shown: String = args.to_string().chars().take(90).collect();
             let what = format!("{door_name}: {name} {shown}");
@@ -200,7 +200,7 @@ fn bad_input() {
             "{door_name}"
         );
     }
-    // Too large for a command line: by frames alone.
+    // Too large for a command line: only by frames.
     let huge = json!({"context": {}, "metadata": {"name": "x".repeat(1 << 20)}});
     let refused = daemon.refusal(save, huge);
     assert_eq!(refused.code.as_str(), "INVALID_INPUT");
@@ -212,8 +212,7 @@ fn bad_input() {
     daemon.verify();
 }
 
-/// JSON that has no one meaning is refused: a key twice, half a surrogate pair, deeper than the
-/// limit; nothing of it is stored.
+/// Ambiguous JSON is refused and not stored: a duplicate key, half a surrogate pair, nesting over the limit.
 #[test]
 fn contexts_without_one_meaning() {
     let home = home!();
@@ -241,8 +240,7 @@ fn contexts_without_one_meaning() {
     assert_eq!(stored(&daemon, &home.data()), before);
 }
 
-/// Numbers and truth values written as texts are taken for what they say, one tag for a list of one,
-/// and a context written into a text for the object it is.
+/// Numbers and booleans as strings are accepted, and so are one tag for a list and a context as a string.
 #[test]
 fn kind_readings() {
     let home = home!();
@@ -262,8 +260,8 @@ fn kind_readings() {
     assert_eq!(page[0]["metadata"]["tags"], json!(["one"]), "{page}");
 }
 
-/// A save beyond a limit is refused with what is taken, asked and allowed, each of the three limits
-/// in turn; neither the log nor the blobs have anything of it, and smaller saves go on.
+/// A save beyond one of the three limits is refused with the used, requested and allowed amounts. Neither the log
+/// nor the blobs contain any of it, and smaller saves still work.
 #[test]
 fn quotas_are_told_with_their_arithmetic() {
     let home = home!();
@@ -277,7 +275,7 @@ fn quotas_are_told_with_their_arithmetic() {
     let mut noise = |bytes: usize| json!({"noise": noise(bytes, &mut random)});
     create_session(&daemon, "a");
     create_session(&daemon, "b");
-    // Hexadecimal digits take half their length.
+    // Hexadecimal digits compress to half their length.
     let first = save(
         &mut frames,
         json!({"sessionId": "a", "context": noise(320_000)}),
@@ -335,8 +333,8 @@ fn quotas_are_told_with_their_arithmetic() {
     daemon.verify();
 }
 
-/// A stale `expectedCheckpointId` is refused with base, theirs and the keys that changed between
-/// them, at every door; nothing is saved, and a save with the right one is.
+/// A stale `expectedCheckpointId` is refused on every transport with base, theirs and the keys changed between
+/// them. Nothing is saved; a save with the right id works.
 #[test]
 fn conflicts_tell_what_changed() {
     let home = home!();
@@ -359,9 +357,9 @@ fn conflicts_tell_what_changed() {
         json!({"sessionId": "s", "context": {"mine": noise(200_000, &mut Random::new(1))},
             "expectedCheckpointId": expected})
     };
-    for (door_name, mut door) in Door::all(&home, &daemon, LORE) {
+    for (door_name, mut door) in Transport::all(&home, &daemon, LORE) {
         if door_name == "client" {
-            // Its argument would be longer than a command line may be.
+            // The argument would exceed the length of a command line.
             continue;
         }
         let refusal = door
@@ -386,8 +384,8 @@ fn conflicts_tell_what_changed() {
     assert!(super::save(&mut frames, mine(&theirs.id)).unwrap().is_new());
 }
 
-/// While the disk is full saves are refused with `STORAGE_UNAVAILABLE`, loads and lists go on, and
-/// once there is space the same call is saved; nothing half-written stays behind.
+/// While the disk is full, saves are refused with `STORAGE_UNAVAILABLE`, and loads and lists work. With space again
+/// the same call is saved; no partial write stays behind.
 #[test]
 fn a_full_disk() {
     let mut home = home!();
@@ -429,7 +427,7 @@ fn a_full_disk() {
         super::context_of(&mut frames, &saved.id).unwrap(),
         large["context"]
     );
-    // What was refused while the disk was full may have been kept all the same, but never by halves.
+    // A save refused during the full disk may still be stored, but never partially.
     let ids = super::listed(&mut frames, &first.session);
     assert_eq!(
         (ids.first(), ids.last()),

@@ -1,4 +1,4 @@
-//! What checkpoints take on disk: as much as changed, and next to nothing once they are deleted.
+//! Disk usage of checkpoints: proportional to the changes, and nearly nothing after their deletion.
 
 use std::time::Duration;
 
@@ -11,9 +11,9 @@ use super::{context_of, delete, save, value_of};
 
 const SAVES: usize = 201;
 const CONTEXT_BYTES: usize = 200_000;
-/// Of what all contexts take as they are, at most this part is to be on disk.
+/// The store may take at most one part in this many of the contexts' total size.
 const PART: u64 = 20;
-/// What deleted checkpoints may leave behind for good: their events.
+/// Upper limit for the remains of deleted checkpoints in bytes: their events.
 const EVENTS_BYTES_MAX: u64 = 1 << 20;
 const SETTLE_MAX: Duration = Duration::from_secs(60);
 
@@ -22,7 +22,7 @@ fn compacted(daemon: &Daemon, data: &std::path::Path) -> u64 {
     disk::taken_bytes(data)
 }
 
-/// Saves so many states of a work; the ids and what each should load as.
+/// Saves successive states of a context; returns the ids and the expected contexts.
 fn save_all(connection: &mut Connection, work: &mut Context) -> Vec<(String, Value)> {
     let mut saved: Vec<(String, Value)> = Vec::new();
     let mut session = None;
@@ -40,10 +40,9 @@ fn save_all(connection: &mut Connection, work: &mut Context) -> Vec<(String, Val
     saved
 }
 
-/// 201 saves of 200 KB, of which about 1 % changes each time, take at most a twentieth of their
-/// 40 MB on disk, everything counted, which is below 2 MiB; every one of them loads equal. With all
-/// but three deleted the disk gets its space back without being asked, the three still load, and
-/// with all of them deleted the store is nearly as small as an empty one.
+/// 201 saves of 200 KB, with about 1 % changed each time, take at most a twentieth of their 40 MB on disk in total.
+/// That is below 2 MiB, and all load unchanged. With all but three deleted the disk space is freed without a
+/// request, and the three still load. With all deleted the store is nearly as small as an empty one.
 #[test]
 fn disk_use_grows_with_what_changed() {
     let home = home!();
@@ -120,8 +119,8 @@ fn first_session(daemon: &Daemon) -> Value {
     events["events"][0]["session"].clone()
 }
 
-/// What two sessions both save is kept once, whatever the keys are called: the second one adds
-/// nothing, and deleting one's leaves the other's.
+/// Values that two sessions save are stored once, whatever their keys: the second save adds nothing, and deleting
+/// one session's values leaves the other's.
 #[test]
 fn sessions_share_what_is_equal() {
     let home = home!();
@@ -150,8 +149,7 @@ fn sessions_share_what_is_equal() {
     daemon.verify();
 }
 
-/// A large value is a file, named once, and goes with the last checkpoint that needs it, before
-/// anybody compacts.
+/// A large value is stored once, as a file, and removed with the last checkpoint that needs it, without compaction.
 #[test]
 fn a_large_value_goes_with_its_last_use() {
     let home = home!();

@@ -1,4 +1,4 @@
-//! Agents at once: no save is lost, the order is the log's, and a stale writer is told.
+//! Concurrent agents: no save is lost, the order is that of the log, and a stale writer gets a conflict.
 
 use std::collections::BTreeSet;
 use std::sync::Barrier;
@@ -7,12 +7,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use serde_json::{Value, json};
 use tests::{Random, home, noise};
 
-use super::{Saved, code, context_of, create_session, listed, load, save};
+use super::{SaveResult, code, context_of, create_session, listed, load, save};
 
 const AGENTS: usize = 16;
 const SAVES: usize = 20;
 
-/// A context of one agent's step: small, or with a value that is shared, changed, or a file.
+/// Returns the context of an agent's step: small, or with a value that is shared, changed, or a file.
 fn context(agent: usize, number: usize) -> Value {
     let mut random = Random::new((agent * 1000 + number) as u64);
     let mut shared = Random::new(number as u64 / 4);
@@ -24,8 +24,8 @@ fn context(agent: usize, number: usize) -> Value {
     })
 }
 
-/// Sixteen agents save to one session and each to its own at once: every acknowledged checkpoint is
-/// listed once and loads equal, and every session's order is that of the positions.
+/// Sixteen agents concurrently save to one session and each to a separate one. Every acknowledged checkpoint is
+/// listed once and loads unchanged, and every session's order is that of the log positions.
 #[test]
 fn no_save_is_lost() {
     let home = home!();
@@ -48,7 +48,7 @@ fn no_save_is_lost() {
         saved
     };
     let work = &work;
-    let saved: Vec<Vec<(Saved, Value)>> = std::thread::scope(|scope| {
+    let saved: Vec<Vec<(SaveResult, Value)>> = std::thread::scope(|scope| {
         let agents: Vec<_> = (0..AGENTS)
             .map(|at| scope.spawn(move || work(at)))
             .collect();
@@ -57,7 +57,7 @@ fn no_save_is_lost() {
             .map(|agent| agent.join().unwrap())
             .collect()
     });
-    let mut saved: Vec<(Saved, Value)> = saved.into_iter().flatten().collect();
+    let mut saved: Vec<(SaveResult, Value)> = saved.into_iter().flatten().collect();
     saved.sort_by_key(|(saved, _)| std::cmp::Reverse(saved.position));
     let mut connection = daemon.connect("");
     let sessions: BTreeSet<String> = saved
@@ -80,9 +80,8 @@ fn no_save_is_lost() {
     daemon.verify();
 }
 
-/// Eight agents increment a counter in one context, each by load and save with the loaded id as
-/// expected, again on a conflict: the counter ends at exactly the number of increments, and every
-/// value it ever had is a checkpoint.
+/// Eight agents increment a counter in one context by load and save with the loaded id as expected, and retry on a
+/// conflict. The counter ends at the number of increments, and each of its values is a checkpoint.
 #[test]
 fn a_counter_ends_exact() {
     const COUNTERS: usize = 8;
@@ -136,15 +135,15 @@ fn a_counter_ends_exact() {
     daemon.verify();
 }
 
-/// The same save by sixteen agents at once is one checkpoint: one of them saved it, and to the others
-/// it is unchanged. Under one idempotency key it is one save, even by force.
+/// The same save by sixteen agents at once is one checkpoint: one agent saves it, and the others get the unchanged
+/// status. With one idempotency key it is one save, even when forced.
 #[test]
 fn equal_saves_at_once() {
     let home = home!();
     let daemon = home.start();
     create_session(&daemon, "s");
     let start = Barrier::new(AGENTS);
-    let saves: Vec<(Saved, Saved)> = std::thread::scope(|scope| {
+    let saves: Vec<(SaveResult, SaveResult)> = std::thread::scope(|scope| {
         let agent = || {
             let mut connection = daemon.connect("");
             start.wait();
@@ -173,8 +172,8 @@ fn equal_saves_at_once() {
     daemon.verify();
 }
 
-/// Loads while what they load is deleted, by id and by session, of values in files: each gives a
-/// whole context or says that the checkpoint is not there; none takes a deletion for damage.
+/// Loads concurrent with deletions of the same values, by id and by session, with values in files: each returns a
+/// complete context or reports a missing checkpoint; none reports a deletion as damage.
 #[test]
 fn loads_while_checkpoints_go() {
     let home = home!();

@@ -1,10 +1,10 @@
-//! The real daemon: what the system says of it, and what it cannot do to others.
+//! The real daemon: its restrictions as the system reports them, and the protection of other files.
 
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
-use lored::confinement::{Landlock, Needs, confine};
+use lored::sandbox::{Landlock, SandboxNeeds, confine};
 use serde_json::json;
 use tests::{Daemon, home};
 
@@ -14,14 +14,13 @@ fn proc_of(daemon: &Daemon, file: &str) -> PathBuf {
     Path::new("/proc").join(daemon.pid().to_string()).join(file)
 }
 
-/// Whether this kernel has Landlock, found out on a thread that is not needed afterwards.
+/// Whether this kernel has Landlock, probed on a thread that ends afterwards.
 fn has_landlock() -> bool {
-    let tried = std::thread::spawn(|| abi(&confine(&Needs::default()).landlock));
+    let tried = std::thread::spawn(|| abi(&confine(&SandboxNeeds::default()).landlock));
     tried.join().unwrap() > 0
 }
 
-/// Each of its threads is without new privileges, it leaves no core, nobody but root reads its memory,
-/// and `status` says so.
+/// All its threads have no new privileges, it writes no core dump, only root reads its memory; `status` reports so.
 #[test]
 fn a_serving_daemon_is_confined() {
     let home = home!();
@@ -58,8 +57,8 @@ fn a_serving_daemon_is_confined() {
     daemon.stop();
 }
 
-/// A link out of the data folder is not written through, whoever made it; with the setting off it is,
-/// and `status` says so.
+/// A symbolic link out of the data folder is not followed for writes. With the setting off it is, and `status`
+/// reports that.
 #[test]
 fn nothing_is_written_behind_a_link() {
     let home = home!();

@@ -1,4 +1,4 @@
-//! The starter of resolvers, in the real program: it starts what was configured, is not confined, and
+//! The process broker of resolvers, in the real program: it starts configured programs, is not sandboxed, and
 //! leaves nothing behind.
 
 use std::fs;
@@ -16,13 +16,13 @@ use super::{LIMIT, runs, told};
 
 const SERVER: &str = env!("CARGO_BIN_EXE_mcp-server-for-tests");
 
-/// A home whose resolver is the server for tests, which behaves so; and what it leaves.
-struct Rig {
+/// A home whose resolver is the test server in some mode, and the files that the server writes.
+struct Fixture {
     home: Home,
     left: PathBuf,
 }
 
-impl Rig {
+impl Fixture {
     fn new(mode: &str) -> Self {
         let home = home!();
         let left = home.path().join("left");
@@ -40,7 +40,7 @@ impl Rig {
         daemon
     }
 
-    /// What the server left of a kind, in order.
+    /// Lists the server's files of a kind, in order.
     fn left(&self, kind: &str) -> Vec<String> {
         let read = |number| fs::read_to_string(self.left.join(format!("{kind}-{number}"))).ok();
         (1..).map_while(read).collect()
@@ -66,11 +66,11 @@ fn gone(pid: &str) {
     until("a process's end", LIMIT, || (!runs(pid)).then_some(()));
 }
 
-/// A server that ends after each answer is started again, by the same starter, which is the daemon's
-/// child; neither is confined.
+/// A server that ends after each answer is started again by the same broker, which is the daemon's child; neither
+/// server nor broker is sandboxed.
 #[test]
 fn a_server_that_ended_is_started_again() {
-    let rig = Rig::new("die-after");
+    let rig = Fixture::new("die-after");
     let daemon = rig.start();
     for name in ["switch-nyc-01", "switch-nyc-02"] {
         assert_eq!(resolve(&daemon, name)["how"], "upstream", "{name}");
@@ -90,11 +90,11 @@ fn a_server_that_ended_is_started_again() {
     gone(&starter);
 }
 
-/// However the daemon ends, neither servers nor what they left behind nor the starter stay.
+/// However the daemon ends, the servers, their child processes and the broker end, too.
 #[test]
 fn nothing_outlives_the_daemon() {
     for is_killed in [true, false] {
-        let rig = Rig::new("clinging");
+        let rig = Fixture::new("clinging");
         let daemon = rig.start();
         assert_eq!(resolve(&daemon, "switch-nyc-01")["how"], "upstream");
         let servers = [rig.left("start"), rig.left("clinging")].concat();
@@ -111,11 +111,11 @@ fn nothing_outlives_the_daemon() {
     }
 }
 
-/// Signals that ask the daemon to stop may reach the starter, too: it ends with the daemon. When it is
-/// killed, the daemon says what is to be done, and goes on.
+/// Signals that stop the daemon may also reach the broker: it ends with the daemon. If it is killed, the daemon
+/// reports the remedy and continues.
 #[test]
 fn a_starter_that_is_gone_is_told() {
-    let rig = Rig::new("good");
+    let rig = Fixture::new("good");
     let daemon = rig.start();
     assert_eq!(resolve(&daemon, "switch-nyc-01")["how"], "upstream");
     let server = rig.left("start").remove(0);
@@ -128,7 +128,7 @@ fn a_starter_that_is_gone_is_told() {
     gone(&starter);
     let mut numbers = 10..;
     let reply = until("a warning", LIMIT, || {
-        // What was answered once is known.
+        // Earlier answers are cached.
         let reply = resolve(&daemon, &format!("switch-nyc-{}", numbers.next()?));
         (!reply["warnings"].is_null()).then_some(reply)
     });
@@ -138,13 +138,13 @@ fn a_starter_that_is_gone_is_told() {
     daemon.verify();
 }
 
-/// A starter that this test speaks to in the daemon's place.
-struct Bare {
+/// A broker controlled by this test instead of the daemon.
+struct BareBroker {
     process: Child,
     socket: UnixStream,
 }
 
-impl Bare {
+impl BareBroker {
     fn told(list: &[u8]) -> Self {
         let (socket, its) = UnixStream::pair().unwrap();
         let process = Command::new(env!("CARGO_BIN_EXE_lored-under-test"))
@@ -159,7 +159,7 @@ impl Bare {
         bare
     }
 
-    /// A list of one program, which writes its number and waits for its input to end.
+    /// Starts a broker with one program, which writes its process id and waits for the end of its input.
     fn with_one(folder: &Path) -> Self {
         let script = format!("echo $$ > {folder:?}/pid; read line");
         let list = json!([{
@@ -186,7 +186,7 @@ impl Bare {
         )
     }
 
-    /// How it ended, and what it said.
+    /// Returns its exit code and its output.
     fn end(mut self) -> (Option<i32>, String) {
         let status = until("the starter's end", LIMIT, || {
             self.process.try_wait().unwrap()
@@ -198,18 +198,18 @@ impl Bare {
     }
 }
 
-/// Nothing is started but what was on the list, which is told once; what is no request ends the starter
-/// with all that it started.
+/// Only programs on the list are started, and the list is sent once; an invalid request ends the broker with all
+/// processes that it started.
 #[test]
 fn only_what_was_configured_is_started() {
     let folder = tempfile::tempdir().unwrap();
-    let mut bare = Bare::with_one(folder.path());
+    let mut bare = BareBroker::with_one(folder.path());
     for (child, program) in [(1, 1), (2, u32::MAX)] {
         bare.ask(b'S', child, program);
         assert_eq!(bare.reply(), (b'n', child, 1), "EPERM");
     }
     bare.ask(b'S', 3, 0);
-    // Our end takes no pipes, so the input of the child ends at once.
+    // This side takes no pipes, so the input of the child ends at once.
     assert_eq!(bare.reply(), (b's', 3, 0));
     let (kind, child, _) = bare.reply();
     assert_eq!((kind, child), (b'e', 3));
@@ -226,7 +226,7 @@ fn only_what_was_configured_is_started() {
     assert!(said.contains("asks for nothing that there is"), "{said}");
 }
 
-/// A list that is none, or claims too much, ends the starter; so does a daemon that says nothing.
+/// A malformed or oversized list ends the broker; so does a daemon that sends nothing.
 #[test]
 fn lists_that_are_none_are_refused() {
     for (list, wanted) in [
@@ -236,7 +236,7 @@ fn lists_that_are_none_are_refused() {
         (b"\0\0", "fill"),
         (b"", "fill"),
     ] {
-        let bare = Bare::told(list);
+        let bare = BareBroker::told(list);
         bare.socket.shutdown(std::net::Shutdown::Write).unwrap();
         let (code, said) = bare.end();
         assert_eq!(code, Some(3), "{list:?}: {said}");

@@ -1,4 +1,4 @@
-//! What the kernel refuses a confined process, tried in a process of its own: this very test once more.
+//! The kernel's restrictions on a sandboxed process, tried in a separate process that runs this test again.
 
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
@@ -9,25 +9,25 @@ use std::os::unix::net::{SocketAddr, UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use lored::confinement::{Confinement, Needs, confine};
+use lored::sandbox::{Confinement, SandboxNeeds, confine};
 use rustix::fs::{Mode, OFlags};
 use rustix::process::{DumpableBehavior, Pid, Resource, getppid, getrlimit, test_kill_process};
 use tempfile::TempDir;
 
 use super::{abi, told};
 
-/// Names the folder to the process that is confined, and the two ports.
+/// Passes the folder and the two ports to the sandboxed process.
 const PLACE: &str = "LORE_TRIED_IN";
 const PORTS: &str = "LORE_TRIED_PORTS";
 
-/// A folder with what is ours, and what is not.
-struct Place {
+/// A folder with allowed and forbidden parts.
+struct SandboxFolder {
     folder: PathBuf,
-    /// Nothing confined writes here: not below the place.
+    /// Name of paths outside the folder that the sandbox cannot write to.
     name: String,
 }
 
-impl Place {
+impl SandboxFolder {
     fn at(folder: &Path) -> Self {
         let name = folder.file_name().unwrap().to_str().unwrap();
         Self {
@@ -57,7 +57,7 @@ impl Place {
         symlink(self.other(""), self.own("link")).unwrap();
     }
 
-    /// Files elsewhere that would be made.
+    /// Lists files outside that would be created.
     fn elsewhere(&self) -> Vec<PathBuf> {
         let home = std::env::var_os("HOME").map(PathBuf::from);
         let folders = home.into_iter().chain([std::env::temp_dir()]);
@@ -65,15 +65,15 @@ impl Place {
     }
 }
 
-/// Every forbidden call is refused, and nothing outside has changed by it; every call that the daemon
-/// needs works. (On a kernel without Landlock the first part cannot be tried.)
+/// Every forbidden call is refused without outside changes, and every call that the daemon needs works.
+/// (Without Landlock in the kernel the first part cannot be tried.)
 #[test]
 fn what_is_not_needed_is_refused() {
     if let Some(folder) = std::env::var_os(PLACE) {
-        return confined(&Place::at(Path::new(&folder)));
+        return confined(&SandboxFolder::at(Path::new(&folder)));
     }
     let folder = TempDir::new().unwrap();
-    let place = Place::at(folder.path());
+    let place = SandboxFolder::at(folder.path());
     place.set_up();
     let listeners = [(); 2].map(|()| TcpListener::bind("127.0.0.1:0").unwrap());
     let ports = listeners
@@ -112,18 +112,18 @@ fn what_is_not_needed_is_refused() {
 
 const UNTRIED: &str = "Landlock is not there to be tried";
 
-fn confined(place: &Place) {
+fn confined(place: &SandboxFolder) {
     let ports = std::env::var(PORTS).unwrap();
     let ports: Vec<u16> = ports.split(' ').map(|port| port.parse().unwrap()).collect();
     let Confinement {
         landlock,
         no_new_privs,
         core_dumps,
-    } = confine(&Needs {
+    } = confine(&SandboxNeeds {
         folders: vec![place.own("")],
         socket_folders: vec![place.sockets("")],
         ports_connected_to: vec![ports[0]],
-        ..Needs::default()
+        ..SandboxNeeds::default()
     });
     assert!(no_new_privs && !core_dumps);
     let own = Path::new("/proc/thread-self/status");
@@ -151,13 +151,13 @@ fn confined(place: &Place) {
         ];
         assert!(kinds.contains(&kind), "{what}: {error}");
     }
-    // A thread is confined as well.
+    // A thread is sandboxed as well.
     let new = place.other("new");
     let write = std::thread::spawn(move || fs::write(new, "x"));
     assert!(write.join().unwrap().is_err());
 }
 
-fn what_is_needed_works(place: &Place, port: u16) {
+fn what_is_needed_works(place: &SandboxFolder, port: u16) {
     fs::write(place.own("new"), "new").unwrap();
     File::create(place.own("a/file"))
         .unwrap()
@@ -180,10 +180,10 @@ fn what_is_needed_works(place: &Place, port: u16) {
     TcpStream::connect(("127.0.0.1", port)).unwrap();
 }
 
-type Try<'p> = (&'static str, u32, Box<dyn Fn() -> io::Result<()> + 'p>);
+type AccessAttempt<'p> = (&'static str, u32, Box<dyn Fn() -> io::Result<()> + 'p>);
 
-/// What is tried, and the version of Landlock that refuses it.
-fn forbidden(place: &Place, port: u16) -> Vec<Try<'_>> {
+/// Lists the forbidden calls, with the version of Landlock that refuses each.
+fn forbidden(place: &SandboxFolder, port: u16) -> Vec<AccessAttempt<'_>> {
     let mut all = files(place);
     all.extend(others(place, port));
     for path in place.elsewhere() {
@@ -196,7 +196,7 @@ fn forbidden(place: &Place, port: u16) -> Vec<Try<'_>> {
     all
 }
 
-fn files(place: &Place) -> Vec<Try<'_>> {
+fn files(place: &SandboxFolder) -> Vec<AccessAttempt<'_>> {
     let (own, other) = (|name| place.own(name), |name| place.other(name));
     vec![
         (
@@ -310,7 +310,7 @@ fn files(place: &Place) -> Vec<Try<'_>> {
     ]
 }
 
-fn others(place: &Place, port: u16) -> Vec<Try<'_>> {
+fn others(place: &SandboxFolder, port: u16) -> Vec<AccessAttempt<'_>> {
     let parent = getppid().unwrap();
     vec![
         (

@@ -1,17 +1,17 @@
-//! The file of costs: read, compared with what was counted, written anew.
+//! The file of costs: parsed, compared with the counts, and updated.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use super::meter::{Counts, Unit};
 
-/// By how much a figure may differ from the file, in percent, unless its line says otherwise.
+/// Tolerance of a figure in percent, unless its line has another one.
 const TOLERANCE: f64 = 5.0;
 
-/// Figures, by what was measured and in which unit, in the order in which they were counted.
+/// Figures by operation and unit, in the order in which they were counted.
 pub type Costs = Vec<(String, Counts)>;
 
-/// The file: comments first, then one figure a line.
+/// The file: comments first, then one figure per line.
 #[derive(Debug, Default)]
 pub struct Golden {
     comments: Vec<String>,
@@ -21,12 +21,12 @@ pub struct Golden {
 #[derive(Debug, Clone)]
 struct Figure {
     value: u64,
-    /// A tolerance of its own in percent, and why.
+    /// A separate tolerance in percent, and its reason.
     tolerance: Option<(f64, String)>,
 }
 
 impl Golden {
-    /// Reads the text of the file.
+    /// Parses the file.
     ///
     /// # Errors
     /// The line that is not a figure.
@@ -44,7 +44,7 @@ impl Golden {
         Ok(golden)
     }
 
-    /// The figures that changed by more than they may, one line each.
+    /// Lists the figures outside their tolerance, one line each.
     pub fn changes(&self, costs: &Costs) -> Vec<String> {
         let mut missing = self.figures.clone();
         let mut changes = Vec::new();
@@ -61,7 +61,7 @@ impl Golden {
         changes
     }
 
-    /// The text of the file with other figures; comments and tolerances stay.
+    /// Returns the file with other figures; comments and tolerances stay.
     pub fn updated(&self, costs: &Costs) -> String {
         let mut text = self.comments.join("\n");
         text.push_str("\n\n");

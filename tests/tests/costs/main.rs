@@ -1,9 +1,9 @@
-//! The cost goldens: what calls cost in units that do not depend on the clock, held by
+//! The cost goldens: the costs of calls in units that do not depend on the clock, checked against
 //! `tests/golden/costs.txt`.
 //!
 //! `cargo test --workspace --test costs` counts again and fails when a figure changed by more than 5 %;
-//! with `UPDATE_COSTS=1` it writes the new figures down. It needs valgrind and strace, so `cargo test`
-//! alone leaves it out. docs/performance.md says what is counted, and how.
+//! with `UPDATE_COSTS=1` it writes the new figures. It needs valgrind and strace, so `cargo test` alone skips it.
+//! docs/performance.md describes the counts and the method.
 #![allow(clippy::indexing_slicing)]
 
 mod golden;
@@ -25,7 +25,7 @@ const LORED: &str = env!("CARGO_BIN_EXE_lored-under-test");
 const COUNTED: &str = env!("CARGO_BIN_EXE_lored-counted");
 const LORE: &str = env!("CARGO_BIN_EXE_lore-under-test");
 
-/// Jobs look what is to be done every 2 s and every 30 s from the start on. The minute begins and ends between.
+/// Jobs run every 2 s and every 30 s from the start. The measured minute begins and ends between them.
 const IDLE_FROM: Duration = Duration::from_millis(3_000);
 const START_MAX: Duration = Duration::from_secs(120);
 const IDLE: Duration = Duration::from_secs(60);
@@ -71,7 +71,7 @@ fn runs(tool: &str) -> bool {
     command.status().is_ok()
 }
 
-/// Everything at once: most of the time each part waits until a daemon is at rest.
+/// Runs all parts concurrently: most of the time each part waits until a daemon is idle.
 fn count() -> Costs {
     let parts: Vec<Costs> = std::thread::scope(|scope| {
         let mut parts = Vec::new();
@@ -100,7 +100,7 @@ fn count() -> Costs {
     costs
 }
 
-/// Whatever this thread starts runs on one processor, so that threads take turns and the number of processors
+/// Pins this thread and its children to one processor, so that threads take turns and the number of processors
 /// does not matter.
 fn keep_to_processor(number: usize) {
     let all = sched_getaffinity(None).expect("processors");
@@ -111,14 +111,14 @@ fn keep_to_processor(number: usize) {
     sched_setaffinity(None, &one).expect("a processor");
 }
 
-/// A home with a store in which nothing is recorded.
+/// Creates a home with an empty store.
 fn home_with_store(program: &str) -> Home {
     let home = Home::within(program, &place());
     home.start().stop();
     home
 }
 
-/// A daemon under a meter, which answers.
+/// Starts a daemon under a meter and waits until it answers.
 fn start(home: &Home, meter: &impl Meter) -> Daemon {
     let daemon = home.spawn_command(meter.command(home));
     until("a daemon that answers", START_MAX, || {
@@ -139,14 +139,14 @@ fn count_scene(processor: usize, mut meter: impl Meter, program: &str, scene: Sc
             println!("{}: {samples:?}", case.name);
         }
         let mut counts = typical(&samples);
-        // How often threads wait for each other depends on their turns.
+        // The number of wake-ups depends on the scheduling of the threads.
         counts.remove(&Unit::WakeUps);
         costs.push((case.name.to_owned(), counts));
     }
     costs
 }
 
-/// Of each unit the second lowest sample, for one call. Work that the clock starts, such as writing an index
+/// Returns the second lowest sample of each unit, per call. Work that the clock starts, such as writing an index
 /// after 5 s, can only add to a sample.
 fn typical(samples: &[(Counts, u64)]) -> Counts {
     let (first, _) = &samples[0];
@@ -159,7 +159,7 @@ fn typical(samples: &[(Counts, u64)]) -> Counts {
     units.collect()
 }
 
-/// A start, and the minute after it.
+/// Counts a start, and the minute after it.
 fn count_idle(mut meter: impl Meter, program: &str) -> Costs {
     keep_to_processor(0);
     let home = home_with_store(program);
@@ -178,7 +178,7 @@ fn count_idle(mut meter: impl Meter, program: &str) -> Costs {
     ]
 }
 
-/// One call of the program `lore`, in a daemon that already runs.
+/// Counts one call of the program `lore`, with a running daemon.
 fn count_client() -> Costs {
     keep_to_processor(1);
     let home = Home::within(LORED, &place());

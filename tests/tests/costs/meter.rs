@@ -1,4 +1,4 @@
-//! Meters: programs that run a daemon, or one call of `lore`, and count what it uses.
+//! Meters: programs that run a daemon, or one call of `lore`, and count its resource use.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -12,10 +12,10 @@ use rustix::fs::statvfs;
 use tempfile::TempDir;
 use tests::{Daemon, Home};
 
-/// More than all stores, traces and dumps take.
+/// More than the size of all stores, traces and dumps.
 const ROOM: u64 = 512 << 20;
 
-/// Where folders are made: in memory if there is room, since a disk that is busy makes daemons wait.
+/// Returns the parent folder of all homes: in memory if it has space, because a busy disk makes daemons wait.
 pub fn place() -> PathBuf {
     let memory = Path::new("/dev/shm");
     let has_room = statvfs(memory).is_ok_and(|room| room.f_bavail * room.f_frsize > ROOM);
@@ -26,12 +26,12 @@ pub fn place() -> PathBuf {
     }
 }
 
-/// A folder for what a meter writes. It is not the home: the daemon watches that, and would wake up.
+/// Creates a folder for a meter's output, outside the home: the daemon watches the home, and would wake up.
 fn folder() -> TempDir {
     TempDir::new_in(place()).expect("a folder")
 }
 
-/// What is counted. None of them depends on the clock.
+/// Counted units, independent of the clock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Unit {
     Instructions,
@@ -69,15 +69,15 @@ impl FromStr for Unit {
     }
 }
 
-/// What was counted.
+/// Counts by unit.
 pub type Counts = BTreeMap<Unit, u64>;
 
-/// Runs a daemon so that what it uses can be counted.
+/// Runs a daemon and counts its resource use.
 pub trait Meter {
-    /// The command that starts the daemon of a home.
+    /// Returns the command that starts the daemon of a home.
     fn command(&self, home: &Home) -> Command;
 
-    /// What the daemon has used since the last reading, or since it started.
+    /// Returns the daemon's use since the last reading, or since its start.
     fn read(&mut self, daemon: &Daemon) -> Counts;
 }
 
@@ -97,7 +97,7 @@ impl Callgrind {
         }
     }
 
-    /// Where the daemon listens for the wish to have a dump.
+    /// Returns the pipe on which callgrind accepts requests for a dump.
     fn pipe(&self) -> String {
         format!(
             "--vgdb-prefix={}",
@@ -126,7 +126,7 @@ impl Meter for Callgrind {
         self.readings += 1;
         let dump = PathBuf::from(format!("{}.{}", dump(self.folder.path()), self.readings));
         let counts = instructions(&dump);
-        // Each is large, and in memory.
+        // Each dump is large, and in memory.
         let _ = std::fs::remove_file(&dump);
         counts
     }
@@ -136,7 +136,7 @@ fn dump(folder: &Path) -> String {
     folder.join("callgrind").display().to_string()
 }
 
-/// The total of a file that callgrind wrote.
+/// Reads the total of a file that callgrind wrote.
 fn instructions(dump: &Path) -> Counts {
     let text = std::fs::read_to_string(dump);
     let text = text.unwrap_or_else(|error| panic!("{}: {error}", dump.display()));
@@ -165,7 +165,7 @@ impl Strace {
 impl Meter for Strace {
     fn command(&self, home: &Home) -> Command {
         let mut arguments: Vec<String> = STRACE.map(str::to_owned).to_vec();
-        // The daemon stays the child, so that it can be asked to end.
+        // The daemon stays the direct child, so that it can be stopped.
         arguments.push("--daemonize=grandchild".to_owned());
         arguments.push(format!("--output={}", trace(self.folder.path()).display()));
         under("strace", &arguments, &home.command())
@@ -189,7 +189,7 @@ fn trace(folder: &Path) -> PathBuf {
 
 /// Calls by which a thread waits.
 const WAITS: [&str; 4] = ["futex", "epoll_wait", "poll", "clock_nanosleep"];
-/// Calls that depend on when threads of a pool are needed and when an allocator tidies up.
+/// Calls that depend on the scheduling of pool threads and on the allocator's clean-ups.
 const HOUSEKEEPING: [&str; 17] = [
     "brk",
     "clone3",
@@ -211,21 +211,21 @@ const HOUSEKEEPING: [&str; 17] = [
 ];
 const WRITES: [&str; 5] = ["write", "pwrite64", "writev", "pwritev", "pwritev2"];
 
-/// A trace, read as it grows.
+/// Parser of a growing trace.
 #[derive(Debug, Default)]
 struct Lines {
     offset: u64,
-    /// The calls that threads are in.
+    /// Unfinished calls of the threads.
     begun: BTreeMap<String, Call>,
 }
 
-/// What a system call is for.
+/// Class of a system call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Call {
     Wait,
-    /// Housekeeping, or a thread that wakes another one.
+    /// Housekeeping, or a wake-up of another thread.
     Uncounted,
-    /// A write to something with a path, which neither sockets nor pipes have.
+    /// A write to a file with a path, unlike sockets and pipes.
     Write,
     Other,
 }
@@ -258,7 +258,7 @@ impl Lines {
         while file.read_line(&mut line).expect("a trace is text") > 0 && line.ends_with('\n') {
             self.offset += line.len() as u64;
             match self.finished(line.trim_end()) {
-                // Tried in vain: how often that happens depends on when threads take turns.
+                // Failed attempts are not counted: their number depends on the scheduling.
                 Some((_, "-1 EAGAIN")) | Some((Call::Uncounted, _)) | None => {}
                 Some((Call::Wait, _)) => wake_ups += 1,
                 Some((call, result)) => {
@@ -276,7 +276,7 @@ impl Lines {
         ])
     }
 
-    /// A call and its result, when the line is the end of one.
+    /// Returns a call and its result, if the line ends one.
     fn finished<'l>(&mut self, line: &'l str) -> Option<(Call, &'l str)> {
         let (thread, rest) = line.split_once(' ')?;
         let rest = rest.trim_start();
@@ -285,7 +285,7 @@ impl Lines {
             return None;
         }
         let (_, result) = rest.rsplit_once(" = ")?;
-        // Behind the number of an error stands what it means, behind that of a file its path.
+        // An error number is followed by its meaning, a file descriptor by its path.
         let result = result.split([' ', '<']).next().unwrap_or(result);
         let result = if rest.contains(" EAGAIN ") {
             "-1 EAGAIN"
@@ -300,7 +300,7 @@ impl Lines {
     }
 }
 
-/// Allocations, by a daemon whose allocator counts them.
+/// Allocations, by a daemon with a counting allocator.
 #[derive(Debug)]
 pub struct Allocations {
     folder: TempDir,
@@ -343,7 +343,7 @@ impl Meter for Allocations {
     }
 }
 
-/// The same command, run by another program; its environment stays as small as it was.
+/// Wraps a command with another program; the environment stays minimal.
 fn under(program: &str, arguments: &[String], inner: &Command) -> Command {
     let mut command = Command::new(program);
     command.env_clear();
@@ -358,7 +358,7 @@ fn under(program: &str, arguments: &[String], inner: &Command) -> Command {
     command
 }
 
-/// What one run of a command uses, from its start to its end.
+/// Counts the use of one complete run of a command.
 ///
 /// # Panics
 /// When it fails.

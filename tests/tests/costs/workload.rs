@@ -1,4 +1,4 @@
-//! The calls whose costs are held, each made some times in a store that always holds the same.
+//! The measured calls, each repeated in a store that always has the same content.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -8,19 +8,19 @@ use serde_json::{Value, json};
 use tests::bench::{Context, Corpus, Random, result};
 use tests::{Daemon, call};
 
-/// Times that a call is counted; the second lowest sample is its cost.
+/// Samples of a call; the second lowest one is its cost.
 const SAMPLES: usize = 5;
-/// The same for a call after which the index of texts is written each time.
+/// Samples of a call after which the text index is written.
 const LONG_SAMPLES: usize = 3;
 
-/// A daemon is at rest when none of its threads has run for so long: searches follow the log 300 ms after
+/// A daemon is idle when none of its threads has run for this time: searches follow the log 300 ms after
 /// the last event.
 const QUIET: Duration = Duration::from_millis(450);
 const QUIET_MAX: Duration = Duration::from_secs(300);
 const LOOK_EVERY: Duration = Duration::from_millis(2);
-/// The place of the recognition in the log is written at most once a second; so it is written each time.
+/// The recognition's log position is written at most once a second; this wait makes every sample include it.
 const AFTER_WRITE: Duration = Duration::from_millis(800);
-/// New texts are written to the index when nothing was recorded for 5 s.
+/// New texts are written to the index after 5 s without events.
 const INDEX_WRITTEN: Duration = Duration::from_millis(6_500);
 
 const KIB: usize = 1024;
@@ -29,7 +29,7 @@ const DOCUMENTS: u64 = 40;
 const NAMES: usize = 20;
 const STEPS: usize = 20;
 
-/// A daemon, driven call by call.
+/// Drives a daemon call by call.
 pub struct Driver<'d> {
     daemon: &'d Daemon,
     connection: Connection,
@@ -57,14 +57,14 @@ impl<'d> Driver<'d> {
         self.call("create_session", json!({"session": session}));
     }
 
-    /// Waits for so long, and then until the daemon is at rest.
+    /// Waits for `first`, and then until the daemon is idle.
     fn rest(&self, first: Duration) {
         std::thread::sleep(first);
         quiet(self.daemon.pid());
     }
 }
 
-/// Waits until no thread of a process has run for some time.
+/// Waits until no thread of a process has run for the quiet time.
 pub fn quiet(pid: u32) {
     let tasks = format!("/proc/{pid}/task");
     let began = Instant::now();
@@ -82,21 +82,21 @@ fn is_running(tasks: &Path) -> bool {
     let threads = std::fs::read_dir(tasks).expect("the daemon runs");
     threads.flatten().any(|thread| {
         let stat = std::fs::read_to_string(thread.path().join("stat")).unwrap_or_default();
-        // The state stands behind the name in brackets.
+        // The state follows the name in brackets.
         let state = stat.rsplit(')').next().unwrap_or_default();
         !matches!(state.trim_start().chars().next(), Some('S') | None)
     })
 }
 
-/// Something to count.
+/// An operation to count.
 pub struct Case {
     pub name: &'static str,
     operation: &'static str,
     args: Box<dyn FnMut() -> Value>,
-    /// Calls of one sample.
+    /// Calls per sample.
     calls: usize,
     samples: usize,
-    /// The time after a sample in which the daemon begins what it does behind the answer.
+    /// Time after a sample in which the daemon begins its work after the answer.
     rest: Duration,
 }
 
@@ -128,7 +128,7 @@ impl Case {
         }
     }
 
-    /// A write that takes so long under a meter that the index of texts may be written before the next one.
+    /// Returns a write that is so slow under a meter that the text index may be written before the next one.
     fn long_write(
         name: &'static str,
         operation: &'static str,
@@ -141,7 +141,7 @@ impl Case {
         }
     }
 
-    /// The samples, each with its number of calls: `read` returns what was used since it was called last.
+    /// Returns the samples, each with its number of calls; `read` returns the use since its last call.
     pub fn samples<T>(
         &mut self,
         driver: &mut Driver<'_>,
@@ -162,7 +162,7 @@ impl Case {
     }
 }
 
-/// Calls that share a daemon, in the order in which they are counted. What they need is recorded first.
+/// Calls that share a daemon, in counting order. Their preconditions are recorded first.
 pub type Scene = fn(&mut Driver<'_>) -> Vec<Case>;
 
 pub const SCENES: [Scene; 5] = [searches, steps, messages, packs, checkpoints];
@@ -177,7 +177,7 @@ fn searches(driver: &mut Driver<'_>) -> Vec<Case> {
     driver.rest(INDEX_WRITTEN);
     let modes = [("text search", "text"), ("hybrid search", "hybrid")];
     let cases = modes.map(|(name, mode)| {
-        // The third has three words.
+        // The third query has three words.
         let query = corpus.queries(3).pop();
         let args = move || json!({"query": query, "search_type": mode});
         Case::read(name, "search_documents", 1, args)
@@ -223,7 +223,7 @@ fn steps(driver: &mut Driver<'_>) -> Vec<Case> {
     ]
 }
 
-/// About 1 KB of prose that names three devices.
+/// Returns about 1 KB of prose that names three devices.
 fn prose(corpus: &Corpus, number: u64) -> String {
     let text = corpus.text(500 + number);
     let text: String = text.chars().take(KIB).collect();

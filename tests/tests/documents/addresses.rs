@@ -1,26 +1,26 @@
-//! Documents by their addresses, in both eras of MCP: listed, read whole, told of when they change.
+//! Documents as resources, in both eras of MCP: listed, read whole, and notified on changes.
 
 use std::fs;
 
 use serde_json::{Value, json};
-use tests::{Daemon, Era, Lines, home};
+use tests::{Daemon, McpHost, McpRevision, home};
 
 use super::{add, folder, put, until_documents, until_source};
 
-/// The id of the document of a file.
+/// Returns the id of a file's document.
 fn id_of(daemon: &Daemon, file: &str) -> String {
     let args = json!({"structure_type": "files", "file_name": file});
     let files = daemon.call("explore_document_structure", args);
     files["items"][0]["id"].as_str().unwrap().to_owned()
 }
 
-fn text_at(host: &mut Lines, uri: &Value) -> Value {
-    let mut read = host.ask("resources/read", uri.clone());
+fn text_at(host: &mut McpHost, uri: &Value) -> Value {
+    let mut read = host.request("resources/read", uri.clone());
     assert!(read.get("error").is_none(), "{read}");
     read["result"]["contents"][0]["text"].take()
 }
 
-/// A long document is given as its file has it, and changes of it are told until it is gone.
+/// A long document reads as in its file, and its changes are notified until it is removed.
 #[test]
 fn a_document_is_read_and_followed() {
     let home = home!();
@@ -35,9 +35,9 @@ fn a_document_is_read_and_followed() {
     let source = add(&daemon, &docs);
     until_documents(&daemon, 2);
     let (long_id, short_id) = (id_of(&daemon, "long.txt"), id_of(&daemon, "short.txt"));
-    for era in [Era::Older, Era::Newest] {
-        let mut host = Lines::connect(&daemon, era);
-        let list = host.ask("resources/list", json!({}));
+    for era in [McpRevision::Older, McpRevision::Newest] {
+        let mut host = McpHost::connect(&daemon, era);
+        let list = host.request("resources/list", json!({}));
         let listed = list["result"]["resources"].as_array().unwrap().iter();
         let listed: Vec<&Value> = listed.map(|one| &one["uri"]).collect();
         for id in [&long_id, &short_id] {
@@ -48,26 +48,26 @@ fn a_document_is_read_and_followed() {
         let text = text_at(&mut host, &uri);
         assert_eq!(text.as_str().unwrap().trim_end(), long.trim_end());
         let missing = json!({"uri": "lore://document/doc-nosuch"});
-        let missing = host.ask("resources/read", missing);
+        let missing = host.request("resources/read", missing);
         assert_eq!(missing["error"]["data"]["code"], "NOT_FOUND", "{missing}");
     }
 
-    let mut host = Lines::connect(&daemon, Era::Older);
+    let mut host = McpHost::connect(&daemon, McpRevision::Older);
     let uri = json!({"uri": format!("lore://document/{short_id}")});
-    host.ask("resources/subscribe", uri.clone());
+    host.request("resources/subscribe", uri.clone());
     put(&docs, "short.txt", "A door is no wall.");
-    assert_eq!(host.told("notifications/resources/updated"), uri);
+    assert_eq!(host.notification("notifications/resources/updated"), uri);
     assert_eq!(text_at(&mut host, &uri), "A door is no wall.");
     fs::remove_file(docs.join("short.txt")).unwrap();
-    assert_eq!(host.told("notifications/resources/updated"), uri);
-    let gone = host.ask("resources/read", uri);
+    assert_eq!(host.notification("notifications/resources/updated"), uri);
+    let gone = host.request("resources/read", uri);
     assert_eq!(gone["error"]["data"]["code"], "NOT_FOUND", "{gone}");
     until_documents(&daemon, 1);
     daemon.call("remove_source", json!({"source": source}));
-    host.told("notifications/resources/list_changed");
+    host.notification("notifications/resources/list_changed");
 }
 
-/// An id is completed by how it begins, or by what the document is called.
+/// An id is completed from its prefix or from the document's title.
 #[test]
 fn ids_of_documents_are_completed() {
     let home = home!();
@@ -82,14 +82,14 @@ fn ids_of_documents_are_completed() {
     add(&daemon, &docs);
     until_source(&daemon, "both", |source| source["documents"] == 2);
     let roof = id_of(&daemon, "roof.md");
-    for era in [Era::Older, Era::Newest] {
-        let mut host = Lines::connect(&daemon, era);
+    for era in [McpRevision::Older, McpRevision::Newest] {
+        let mut host = McpHost::connect(&daemon, era);
         for (typed, count) in [("doc-", 2), ("mending", 1), (roof.as_str(), 1), ("wall", 0)] {
             let params = json!({
                 "ref": {"type": "ref/resource", "uri": "lore://document/{id}"},
                 "argument": {"name": "id", "value": typed},
             });
-            let answer = host.ask("completion/complete", params);
+            let answer = host.request("completion/complete", params);
             let values = answer["result"]["completion"]["values"].as_array().unwrap();
             assert_eq!(values.len(), count, "{typed}: {answer}");
             if count == 1 {

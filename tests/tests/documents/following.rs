@@ -1,4 +1,4 @@
-//! Documents follow their files: changed, renamed, moved in and out, gone, back.
+//! Documents follow their files: changed, renamed, moved in and out, removed, restored.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -33,7 +33,7 @@ fn as_files_change() {
     );
     assert_eq!(now, ids);
 
-    // A file that moves keeps its id, and so does each in a folder that moves.
+    // A moved file keeps its id, and so does each file in a moved folder.
     fs::create_dir(docs.join("sub")).unwrap();
     fs::rename(docs.join("b.md"), docs.join("sub/c.md")).unwrap();
     let now = until_say(
@@ -52,7 +52,7 @@ fn as_files_change() {
     );
     assert_eq!(now, ids);
 
-    // Moved in and out as a whole.
+    // A whole folder is moved in and out.
     let outside = home.path().join("outside");
     fs::create_dir(&outside).unwrap();
     put(&outside, "in/sub/d.md", "Three.");
@@ -71,7 +71,7 @@ fn as_files_change() {
     fs::remove_file(docs.join("deep/c.md")).unwrap();
     until_say(&daemon, &docs, &context, &[("a.md", "Other.")]);
 
-    // Ignore files count from the moment they are written.
+    // Ignore files apply as soon as they are written.
     put(&docs, ".loreignore", "a.md");
     until_documents(&daemon, 0);
     fs::remove_file(docs.join(".loreignore")).unwrap();
@@ -79,7 +79,7 @@ fn as_files_change() {
     daemon.verify();
 }
 
-/// A branch switch.
+/// Documents follow a branch switch.
 #[test]
 fn many_files_at_once() {
     const FILES: u32 = 1500;
@@ -111,7 +111,7 @@ fn many_files_at_once() {
     daemon.verify();
 }
 
-/// A source that is not there keeps its documents, since it may only be unmounted.
+/// A missing source keeps its documents, because it may only be unmounted.
 #[test]
 fn a_source_that_vanishes_and_is_back() {
     let home = home!();
@@ -149,10 +149,10 @@ fn a_source_that_vanishes_and_is_back() {
     );
 }
 
-/// Puts a link in the place of something, has the only source looked through, and puts it back.
+/// Replaces a path by a link, scans the only source, and restores the path.
 fn while_linked(daemon: &tests::Daemon, place: &Path, to: &Path) {
     let (aside, link) = (place.with_extension("aside"), place.with_extension("link"));
-    // A file is never away in between, which would be the end of its document.
+    // A file is never missing in between, because that would remove its document.
     match place.is_dir() {
         true => fs::rename(place, &aside).unwrap(),
         false => fs::hard_link(place, &aside).unwrap(),
@@ -172,8 +172,8 @@ fn while_linked(daemon: &tests::Daemon, place: &Path, to: &Path) {
     daemon.call("rescan", json!({}));
 }
 
-/// What a link leads to was added by nobody: neither of one in the place of a folder or of a file, nor of
-/// one in the place of a folder above.
+/// Targets of links are not ingested: neither for a link that replaces a folder or a file, nor for one that
+/// replaces a parent folder.
 #[test]
 fn a_link_in_the_place_of_a_source() {
     let home = home!();
@@ -227,7 +227,7 @@ fn a_source_that_is_one_file() {
     until_say(&daemon, &docs, &["docs"], &[("a.md", "Back.")]);
 }
 
-/// Without a watch, changes are taken in when somebody asks.
+/// Without a watch, changes are ingested on request.
 #[test]
 fn without_a_watch() {
     let home = home!();

@@ -1,4 +1,4 @@
-//! Files made to harm who reads them, through every door that takes one.
+//! Malicious files, through every interface that accepts files.
 
 use lore::connection::Error;
 use lore::protocol::Code;
@@ -6,18 +6,18 @@ use tests::{Peer, home};
 
 use super::*;
 
-/// Names and contents; what the readers make of each is tested beside them.
+/// Names and contents; the results of each reader are tested in its module.
 fn files() -> Vec<(&'static str, Vec<u8>)> {
     let keys = (0..50_000).map(|at| format!("\"k{}\":{at}", at / 2));
     let keys: Vec<String> = keys.collect();
-    // Claims 4 GiB, and holds a letter.
+    // Claims 4 GiB and contains a letter.
     let claims: &[&[u8]] = &[
         b"PK\x03\x04\x14\0\0\0\x08\0\0\0\0\0\0\0\0\0\x14\0\0\0",
         &0xffff_fff0_u32.to_le_bytes(),
         b"\x01\0\0\0a",
         &[0; 20],
     ];
-    // 10 bytes of a header, and then deflated zeros that no one inflates.
+    // A header of 10 bytes and deflated zeros, which is never inflated.
     let zeros = [&b"\x1f\x8b\x08\0\0\0\0\0\0\x03"[..], &[0xec; 100_000]].concat();
     vec![
         (
@@ -74,7 +74,7 @@ fn files() -> Vec<(&'static str, Vec<u8>)> {
     ]
 }
 
-/// What may be said of a file that is taken for something else.
+/// Checks the possible answers about a file that is treated as something else.
 fn is_answered<T>(name: &str, answer: Result<T, Error>) {
     if let Err(error) = answer {
         let Error::Refused(body) = error else {
@@ -85,9 +85,9 @@ fn is_answered<T>(name: &str, answer: Result<T, Error>) {
     }
 }
 
-/// Each file is taken in from a folder, recorded as a result and as a message, given as a context, as an
-/// export to import, and as the first bytes of a connection: each time there is an answer, or a failure with its
-/// reason, and the daemon goes on.
+/// Each file is ingested from a folder, recorded as a result and as a message, passed as a context, as an export to
+/// import, and as the first bytes of a connection. Each time there is an answer or an error with its reason, and
+/// the daemon continues.
 #[test]
 fn files_that_are_made_to_harm() {
     let home = home!();

@@ -1,4 +1,4 @@
-//! What is taken in, what is not and why, and that nothing is taken in twice.
+//! Ingestion: accepted files, failures with their reasons, and no duplicates.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -58,7 +58,7 @@ fn files_become_documents() {
     daemon.verify();
 }
 
-/// What fails is listed with its reason, and tried again once it changes or somebody asks.
+/// Failures are listed with their reasons, and retried after a change or on request.
 #[test]
 fn failures_are_listed_and_tried_again() {
     let home = home!();
@@ -84,7 +84,7 @@ fn failures_are_listed_and_tried_again() {
     for why in ["binary", "at most 2048", "docx"] {
         assert!(reasons.contains(why), "{reasons}");
     }
-    // Nothing about a file says when it may be read, so it is simply tried.
+    // A file's metadata does not show when it becomes readable, so it is simply tried.
     close(0o600);
     put(&docs, "long.txt", "short");
     until_source(&daemon, "two failures", |source| {
@@ -96,7 +96,7 @@ fn failures_are_listed_and_tried_again() {
         source["documents"] == 4 && source["failed"] == 0
     });
 
-    // A document that cannot be read any more stays what it was, and the failure is told.
+    // A document that becomes unreadable keeps its content, and the failure is reported.
     put(&docs, "good.md", b"\x7fELF\0\0\0");
     until_source(&daemon, "a failure", |source| source["failed"] == 1);
     assert_eq!(listed(&daemon)["documents"], 4);
@@ -105,7 +105,7 @@ fn failures_are_listed_and_tried_again() {
     daemon.verify();
 }
 
-/// Other settings are told to the documents that are there.
+/// New settings apply to existing documents.
 #[test]
 fn settings_change() {
     let home = home!();
@@ -130,7 +130,7 @@ fn settings_change() {
     assert_eq!(told, ids);
     until_documents(&daemon, 2);
 
-    // The same once more is nothing new.
+    // Adding the same again changes nothing.
     let before = listed(&daemon);
     daemon.call("add_source", changed);
     assert_eq!(listed(&daemon)["added_at"], before["added_at"]);
@@ -147,7 +147,7 @@ fn settings_change() {
     daemon.verify();
 }
 
-/// Killed in the midst of it, it goes on; and what is known is not recorded again.
+/// Ingestion continues after a kill, and ingested documents are not recorded again.
 #[test]
 fn killed_while_taking_in() {
     const FILES: u64 = 300;
@@ -181,7 +181,7 @@ fn killed_while_taking_in() {
 
     let position =
         |daemon: &tests::Daemon| daemon.call("list_sources", json!({}))["position"].clone();
-    // What was written just before it was read is looked at once more.
+    // A file written just before it was read is read once more.
     daemon.call("rescan", json!({}));
     until_source(&daemon, "a scan", |source| {
         source["left"].is_null() && !source["scanned_at"].is_null()
@@ -199,7 +199,7 @@ fn killed_while_taking_in() {
     assert_eq!(position(&daemon), before);
 }
 
-/// What a project's marker leaves out is not taken in.
+/// Paths that a project's marker excludes are not ingested.
 #[test]
 fn the_marker_of_a_project_leaves_out() {
     let home = home!();
@@ -219,7 +219,7 @@ fn the_marker_of_a_project_leaves_out() {
     until_say(&daemon, &docs, &["docs"], &[("a.md", "Kept.")]);
 }
 
-/// A page ends after so many documents, too, where none of them has a chunk to count.
+/// Pages are also limited by the number of documents when no document has chunks to count.
 #[test]
 fn pages_of_documents_without_chunks_end() {
     const FILES: u64 = 300;

@@ -1,4 +1,4 @@
-//! Documents as they are taken in from folders, from a real daemon.
+//! Documents ingested from folders, in a real daemon.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
 mod addresses;
@@ -15,10 +15,10 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tests::{Daemon, Home, until};
 
-/// How long anything may take on a machine that does other things, too.
+/// Time limit for every wait, on a busy machine.
 const LIMIT: Duration = Duration::from_secs(60);
 
-/// A folder to be a source, within a home, with files and what they say.
+/// Creates a folder with files in a home, to be a source.
 fn folder(home: &Home, files: &[(&str, &str)]) -> PathBuf {
     let path = home.path().join("work/docs");
     fs::create_dir_all(&path).unwrap();
@@ -35,13 +35,13 @@ fn put(folder: &Path, file: &str, says: impl AsRef<[u8]>) {
     fs::write(path, says).unwrap();
 }
 
-/// Makes a path a source; its id.
+/// Adds a path as a source and returns its id.
 fn add(daemon: &Daemon, path: &Path) -> String {
     let reply = daemon.call("add_source", json!({"path": path}));
     reply["source"].as_str().unwrap().to_owned()
 }
 
-/// What is told of the only source.
+/// Returns the status of the only source.
 fn listed(daemon: &Daemon) -> Value {
     let mut reply = daemon.call("list_sources", json!({}));
     let source = reply["sources"][0].take();
@@ -49,7 +49,7 @@ fn listed(daemon: &Daemon) -> Value {
     source
 }
 
-/// Waits until the only source is so.
+/// Waits until the only source satisfies a condition.
 #[track_caller]
 fn until_source(daemon: &Daemon, what: &str, so: impl Fn(&Value) -> bool) -> Value {
     until(what, LIMIT, || {
@@ -57,7 +57,7 @@ fn until_source(daemon: &Daemon, what: &str, so: impl Fn(&Value) -> bool) -> Val
     })
 }
 
-/// Waits until the only source has so many documents and rests.
+/// Waits until the only source is idle with this number of documents.
 #[track_caller]
 fn until_documents(daemon: &Daemon, count: u64) -> Value {
     until_source(daemon, &format!("{count} documents"), |source| {
@@ -65,10 +65,10 @@ fn until_documents(daemon: &Daemon, count: u64) -> Value {
     })
 }
 
-/// A document: its path, its id, its text.
+/// A document: path, id, text.
 type Document = (String, String, String);
 
-/// Every document of some contexts, by path below a folder.
+/// Returns all documents of some contexts, by path below a folder.
 fn documents(daemon: &Daemon, folder: &Path, contexts: &[&str]) -> Vec<Document> {
     let mut found = Vec::new();
     for context in contexts {
@@ -92,7 +92,7 @@ fn documents(daemon: &Daemon, folder: &Path, contexts: &[&str]) -> Vec<Document>
     found
 }
 
-/// Waits until just these documents say this; their ids, by path.
+/// Waits until exactly these documents have these texts; returns their ids by path.
 #[track_caller]
 fn until_say(
     daemon: &Daemon,

@@ -1,14 +1,14 @@
-//! Documents that were sent, in another store: by an export, by a backup; and by the doors of agents.
+//! Uploaded documents in another store, by an export and by a backup; and uploads through every transport.
 
 use std::path::Path;
 
 use serde_json::{Value, json};
-use tests::{Daemon, Door, Home, home};
+use tests::{Daemon, Home, Transport, home};
 
-/// The longest document that is sent, in bytes.
+/// Size of the longest uploaded document in bytes.
 const SENT_BYTES_MAX: usize = 45 << 20;
 
-/// Sends documents to two sources: short ones, one of many parts, one that was replaced, one that was removed.
+/// Uploads documents to two sources: short ones, one with many parts, one that is replaced, one that is removed.
 fn lived(daemon: &Daemon) {
     let added = json!({"path": "reports", "sent": true, "context_id": "WI-7", "tags": ["team"]});
     daemon.call("add_source", added);
@@ -40,7 +40,7 @@ fn lived(daemon: &Daemon) {
     daemon.call("remove_document", json!({"document": gone["document"]}));
 }
 
-/// All that is told of the documents: what they are, what they say, what is found.
+/// Collects everything reported about the documents: metadata, texts, search results.
 fn told(daemon: &Daemon) -> Vec<Value> {
     let mut told = Vec::new();
     for source in ["sent", "reports"] {
@@ -83,8 +83,8 @@ fn exported(daemon: &Daemon) -> String {
     reply["content"].as_str().unwrap().to_owned()
 }
 
-/// An export has the documents that were sent; imported elsewhere they are the same, are found in the same
-/// way, and the export there is the same. Again it is nothing new, and what a call cut off the next completes.
+/// An export contains the uploaded documents. Imported elsewhere they are identical, are found in the same way, and
+/// export identically. Importing again changes nothing, and the next call completes an interrupted one.
 #[test]
 fn an_export_has_what_was_sent() {
     let (here, there) = (home!(), home!());
@@ -100,7 +100,7 @@ fn an_export_has_what_was_sent() {
         "{dry}"
     );
 
-    // All but the last part of the long one.
+    // All but the last part of the long document.
     let cut: Vec<&str> = lines.split_inclusive('\n').collect();
     let last = cut
         .iter()
@@ -128,7 +128,7 @@ fn an_export_has_what_was_sent() {
         );
     }
     assert_eq!(to.call("status", json!({}))["position"], position);
-    // What is there counts as sent: the same bytes are nothing new.
+    // Imported documents count as uploaded: the same bytes change nothing.
     let args =
         json!({"name": "changed.md", "text": "# New\n\nThe balloon.\n", "source": "reports"});
     assert_eq!(to.call("put_document", args)["status"], "unchanged");
@@ -156,7 +156,7 @@ fn run(home: &Home, command: &str, folder: &Path) {
     assert_eq!(output.status.code(), Some(0), "{output:?}");
 }
 
-/// A backup has the documents that were sent; what is restored of it says and finds the same.
+/// A backup contains the uploaded documents; the restored store returns and finds the same.
 #[test]
 fn a_backup_has_what_was_sent() {
     let (here, there) = (home!(), home!());
@@ -171,12 +171,12 @@ fn a_backup_has_what_was_sent() {
     to.verify();
 }
 
-/// Hosts of both eras, and the client, send documents as well as whoever speaks frames.
+/// Hosts of both eras and the client upload documents with the same result as frames.
 #[test]
 fn every_door_takes_documents() {
     let home = home!();
     let daemon = home.start();
-    let doors = Door::all(&home, &daemon, env!("CARGO_BIN_EXE_lore-under-test"));
+    let doors = Transport::all(&home, &daemon, env!("CARGO_BIN_EXE_lore-under-test"));
     for (door, mut open) in doors {
         let name = format!("{door}.md");
         let text = format!("# From {door}\n\nThe {door} carried the gyroscope.\n");
@@ -199,8 +199,7 @@ fn every_door_takes_documents() {
     daemon.verify();
 }
 
-/// A document beyond what is taken is refused with its length, the limit, and what to do, however it is sent;
-/// nothing is recorded.
+/// An oversized document is refused with its length, the limit and the remedy, on every path; nothing is recorded.
 #[test]
 fn what_is_too_long_is_refused() {
     let home = home!();

@@ -1,4 +1,4 @@
-//! Documents that are sent, without a file that the daemon could look at.
+//! Uploaded documents, without a file that the daemon could read.
 
 use std::path::Path;
 
@@ -24,8 +24,8 @@ fn text_of(daemon: &Daemon, document: &Value) -> String {
         .to_owned()
 }
 
-/// What is sent is found, shown and replaced as a file is; who sent it is in the log, and it stays over a
-/// restart.
+/// An uploaded document is found, shown and replaced like a file. The log names the uploader, and the document
+/// survives a restart.
 #[test]
 fn what_is_sent_is_a_document() {
     let home = home!();
@@ -55,7 +55,7 @@ fn what_is_sent_is_a_document() {
     assert_eq!(shown["documents"][0]["changed"], json!(false));
     assert_eq!(shown["documents"][0]["tags"], json!(["red", "md"]));
 
-    // The same is nothing new, whether as text or as bytes; other bytes take its place.
+    // The same content changes nothing, as text or as bytes; other bytes replace it.
     let position = |daemon: &Daemon| daemon.call("list_sources", json!({}))["position"].clone();
     let before = position(&daemon);
     let again = put(&daemon, json!({"name": "notes/plan.md", "text": text}));
@@ -106,14 +106,14 @@ fn what_is_sent_is_a_document() {
     assert_eq!(removed["source"], other["source"]);
     let gone = refused(&daemon, "remove_document", json!({"document": document}));
     assert_eq!(gone["code"], "NOT_FOUND");
-    // What was removed can be forgotten.
+    // A removed document can be forgotten.
     let forgotten = daemon.call("forget", json!({"origin": "file:sent/notes/plan.md"}));
     assert_eq!(forgotten["documents"], 1, "{forgotten:#}");
     daemon.verify();
 }
 
-/// A call with a key that found its text there already has its turn behind it: when it is repeated late, it
-/// does not undo what was sent since, and says again what it said.
+/// A keyed call that found its text already present is complete: a late repetition does not undo later uploads, and
+/// returns the first reply.
 #[test]
 fn a_late_repetition_undoes_nothing() {
     let home = home!();
@@ -129,7 +129,7 @@ fn a_late_repetition_undoes_nothing() {
     );
     put(&daemon, of("Two."));
     let mut late = put(&daemon, keyed.clone());
-    // The first one may have been on its way to the disk.
+    // The first reply may have come before the flush.
     late["durable"] = same["durable"].clone();
     assert_eq!(late, same);
     assert_eq!(text_of(&daemon, &first["document"]), "Two.");
@@ -139,7 +139,7 @@ fn a_late_repetition_undoes_nothing() {
     daemon.verify();
 }
 
-/// What cannot be taken in is refused with the reason that a file would be listed with; nothing is recorded.
+/// An invalid document is refused with the reason that a file would be listed with; nothing is recorded.
 #[test]
 fn what_is_no_document_is_refused() {
     let home = home!();
@@ -191,7 +191,7 @@ fn what_is_no_document_is_refused() {
     daemon.verify();
 }
 
-/// A secret is taken out of a document as out of a file, its name and its title, and the bytes around it stay.
+/// Secrets are redacted in an uploaded document as in a file, also in its name and title; the other bytes stay.
 #[test]
 fn secrets_are_redacted() {
     let home = home!();
@@ -215,7 +215,7 @@ fn secrets_are_redacted() {
         says.contains("The token is [redacted:") && !says.contains(&token),
         "{says}"
     );
-    // The same bytes are the same document, although other ones were recorded.
+    // The same bytes are the same document, although redacted bytes were recorded.
     let again = put(
         &daemon,
         json!({"name": "a.md", "text": text, "title": format!("About {token}")}),
@@ -225,7 +225,7 @@ fn secrets_are_redacted() {
     assert!(!events.to_string().contains(&token));
 }
 
-/// Sources whose documents are sent have names and settings; those of files take nothing that is sent.
+/// Sources of uploaded documents have names and settings; sources of files refuse uploads.
 #[test]
 fn sources_of_what_is_sent() {
     let home = home!();
@@ -278,7 +278,7 @@ fn sources_of_what_is_sent() {
     assert_eq!(reply["documents"].as_array().unwrap().len(), 5);
     assert_eq!(reply["documents"][0]["tags"], json!(["team", "md"]));
 
-    // Other settings: what is there says something else until it is sent again.
+    // After a change of settings, existing documents are stale until they are uploaded again.
     daemon.call(
         "add_source",
         json!({"path": "reports", "sent": true, "context_id": "WI-8"}),
@@ -298,7 +298,7 @@ fn sources_of_what_is_sent() {
     assert_eq!(daemon.call("rescan", json!({}))["sources"], json!([files]));
     let removed = daemon.call("remove_source", json!({"source": "reports"}));
     assert_eq!(removed["documents"], 5);
-    // The files were left alone by all of this.
+    // The files were not changed by any of this.
     assert!(Path::new(&docs).join("a.md").exists());
     super::until_documents(&daemon, 1);
     daemon.verify();

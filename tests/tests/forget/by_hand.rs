@@ -1,18 +1,18 @@
-//! `lore forget` as people and scripts type it: counted first, done when told to, refused with the reason.
+//! `lore forget` as people and scripts use it: counted first, done after confirmation, refused with the reason.
 
 use std::process::Command;
 
 use serde_json::{Value, json};
 use tests::{Daemon, Home, home};
 
-/// Runs `lore forget`; the exit code, what it printed, what it said beside.
+/// Runs `lore forget`; returns exit code, standard output and standard error.
 fn forget(home: &Home, words: &[&str]) -> (i32, String, String) {
     let output = Command::new(env!("CARGO_BIN_EXE_lore-under-test"))
         .arg("forget")
         .args(words)
         .env_clear()
         .env("LORE_HOME", home.path())
-        // Nobody is there to be asked.
+        // No terminal for the confirmation.
         .stdin(std::process::Stdio::null())
         .output()
         .unwrap();
@@ -33,8 +33,8 @@ fn events(daemon: &Daemon) -> Value {
     daemon.call("status", json!({}))["counts"]["events"].clone()
 }
 
-/// A dry run, and a run without `--yes` that nobody can confirm, count what would go and change nothing;
-/// the real run does just that, the same key again gives the same reply, and the session is gone.
+/// A dry run, and a run without `--yes` or a terminal, count the selected events and change nothing. The real run
+/// forgets exactly those, the same key again returns the same reply, and the session is gone.
 #[test]
 fn it_is_counted_and_then_done() {
     let home = home!();
@@ -79,8 +79,8 @@ fn it_is_counted_and_then_done() {
     daemon.verify();
 }
 
-/// What makes no sense is refused with what would; the exit code tells a refusal from a mistake in typing,
-/// and nothing is forgotten.
+/// Invalid arguments are refused with a suggestion. The exit code distinguishes a refusal from a usage error, and
+/// nothing is forgotten.
 #[test]
 fn what_makes_no_sense_is_refused() {
     let home = home!();

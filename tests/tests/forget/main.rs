@@ -1,5 +1,5 @@
-//! Forgetting a session by the real daemon: not a byte of it stays on the disk, others keep theirs, the
-//! log is proved as before, and a kill at any moment leaves it there or gone.
+//! Forgetting a session: none of its bytes stay on disk, other sessions are unchanged, the log still verifies, and
+//! a kill at any moment leaves the session complete or gone.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
 mod by_hand;
@@ -14,24 +14,24 @@ use std::time::Duration;
 
 use lore::connection::Error;
 use lored::engine::Fold;
-use lored::log::objects::{self, Place, Row};
+use lored::log::objects::{self, ObjectLocation, Row};
 use lored::log::{Hash, KEPT};
 use lored::projections::Projections;
-use lored::store::{Direction, Limits, Rows, Space, Store};
+use lored::store::{Direction, Keyspace, Limits, Rows, Store};
 use serde_json::{Value, json};
 use tests::{Daemon, Home, Random, disk, home, seed, until};
 
 const DIGITS: &[u8; 62] = b"0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
-/// Longer than it takes a daemon to go on erasing.
+/// Upper limit for the completion of an erasure.
 const ERASED_MAX: Duration = Duration::from_secs(60);
 
-/// A text that no packer shortens so much that a part of it is not to be found as it is.
+/// Returns a text that compresses too little to hide a part of it.
 fn words(bytes: usize, random: &mut Random) -> String {
     let digit = |bits: u64| char::from(DIGITS[(bits % 62) as usize]);
     (0..bytes).map(|_| digit(random.bits())).collect()
 }
 
-/// Which of these are found in any file below a folder, by name.
+/// Returns the names of the needles found in any file below a folder.
 fn found<'n>(folder: &Path, needles: &'n BTreeMap<String, Vec<u8>>) -> Vec<&'n str> {
     let files = disk::files(folder).into_iter();
     let contents: Vec<Vec<u8>> = files.filter_map(|file| std::fs::read(file).ok()).collect();
@@ -51,22 +51,26 @@ fn found<'n>(folder: &Path, needles: &'n BTreeMap<String, Vec<u8>>) -> Vec<&'n s
     named.map(|(name, _)| name.as_str()).collect()
 }
 
-/// The store of a home that nobody serves.
+/// Opens the store of a home without a daemon.
 fn open(home: &Home) -> Store {
-    let spaces: Vec<Space> = KEPT.iter().chain(Projections.spaces()).copied().collect();
+    let spaces: Vec<Keyspace> = KEPT
+        .iter()
+        .chain(Projections.keyspaces())
+        .copied()
+        .collect();
     let (store, _) = Store::open(&home.data().join("store"), &spaces, &Limits::default()).unwrap();
     store
 }
 
-/// The packed bytes of every object, by its hash.
+/// Returns the compressed bytes of every object, by its hash.
 fn objects_of(home: &Home) -> BTreeMap<String, Vec<u8>> {
     let store = open(home);
     let blobs = lored::store::Blobs::open(&home.data().join("blobs")).unwrap();
     let mut packed = BTreeMap::new();
     let mut add = |object: Hash| {
         let bytes = match objects::get(&store, &object)?.unwrap().place {
-            Place::Inline(bytes) => bytes,
-            Place::Blob(blob) => blobs.get(&blob)?,
+            ObjectLocation::Inline(bytes) => bytes,
+            ObjectLocation::Blob(blob) => blobs.get(&blob)?,
         };
         packed.insert(object.to_string(), bytes);
         Ok(())
@@ -79,11 +83,11 @@ fn objects_of(home: &Home) -> BTreeMap<String, Vec<u8>> {
     packed
 }
 
-/// Every row of a store's spaces, one after the other, as it is without packing.
+/// Returns every uncompressed row of a store's keyspaces, concatenated.
 fn rows_of(home: &Home) -> Vec<u8> {
     let store = open(home);
     let mut all = Vec::new();
-    for space in KEPT.iter().chain(Projections.spaces()) {
+    for space in KEPT.iter().chain(Projections.keyspaces()) {
         let mut add = |key: &[u8], value: &lored::store::Bytes| {
             all.extend(key);
             all.extend(value.iter());
@@ -125,7 +129,7 @@ fn events_of(daemon: &Daemon, session: &str) -> Vec<Value> {
     }
 }
 
-/// Whether nothing that was forgotten is on disk any more, as the daemon tells.
+/// Whether all forgotten data is erased from disk, according to the daemon.
 fn is_erased(daemon: &Daemon) -> bool {
     let status = daemon.call("status", json!({}));
     let warnings = status["warnings"].as_array().into_iter().flatten();
@@ -134,10 +138,10 @@ fn is_erased(daemon: &Daemon) -> bool {
         .any(|warning| warning.as_str().unwrap().contains("being erased"))
 }
 
-/// What a session holds that nobody else may ever find again: a text in each place where one can be.
+/// Content of a session that must become unfindable: a text in each possible place.
 struct Secret {
     texts: BTreeMap<String, Vec<u8>>,
-    /// Also said by another session.
+    /// A text that another session contains, too.
     shared: String,
     random: Random,
 }
@@ -151,7 +155,7 @@ impl Secret {
         }
     }
 
-    /// A text of so many bytes; a part in the middle of it is what is looked for.
+    /// Returns a text of this size and remembers a part of its middle as a needle.
     fn text(&mut self, place: &str, bytes: usize) -> String {
         let text = words(bytes, &mut self.random);
         let at = bytes / 2 - 10;
@@ -160,7 +164,7 @@ impl Secret {
         text
     }
 
-    /// Records it all in a session.
+    /// Records all texts in a session.
     fn record(&mut self, daemon: &Daemon, session: &str) -> Vec<String> {
         daemon.call(
             "create_session",
@@ -208,10 +212,9 @@ impl Secret {
     }
 }
 
-/// Texts in every place where a session can have one are on the disk before and not after: not in a
-/// table, a journal, a blob, the note of who looked at what, or a copy of a damaged journal; not when the
-/// reply has come, not after a restart, not in any row. Another session, which said some of the same,
-/// has every event and context as before, and the log is proved.
+/// Texts in every possible place of a session are on disk before and not after: not in a table, a journal, a blob,
+/// the record of reads, or a copy of a damaged journal. This holds at the reply, after a restart, and in every row.
+/// Another session with some of the same texts keeps every event and context, and the log verifies.
 #[test]
 fn no_byte_is_left_on_the_disk() {
     let mut random = Random::new(seed());
@@ -236,7 +239,7 @@ fn no_byte_is_left_on_the_disk() {
     std::fs::write(copy.join("report.json"), "{}").unwrap();
     std::fs::write(copy.join("accepted"), "").unwrap();
     let names: Vec<&str> = secret.texts.keys().map(String::as_str).collect();
-    // Values of contexts are packed: their bytes are looked for as objects.
+    // Values of contexts are compressed: their bytes are searched as objects.
     let is_packed = |name: &str| name.contains("value");
     let plain: Vec<&str> = names
         .iter()
@@ -294,7 +297,7 @@ fn no_byte_is_left_on_the_disk() {
     daemon.verify();
 }
 
-/// The other session is as it was: its events word for word, its context equal.
+/// Checks that the other session is unchanged: its events literally, its context by value.
 fn check_others(daemon: &Daemon, before: &[Value], checkpoint: &str, context: &Value) {
     assert_eq!(events_of(daemon, "other"), before);
     assert_eq!(context_of(daemon, checkpoint), *context);
@@ -302,8 +305,8 @@ fn check_others(daemon: &Daemon, before: &[Value], checkpoint: &str, context: &V
     assert_eq!(step["result"].as_str().unwrap().len(), 90_000);
 }
 
-/// The session is told to be forgotten wherever it is asked for, its events say nothing, and the log says
-/// where.
+/// Checks that the session is reported as forgotten everywhere, that its events are empty, and that the log names
+/// their positions.
 fn check_gone(daemon: &Daemon, told: &Value, checkpoints: &[String]) {
     let is_told = |name: &str, args: Value| {
         let refusal = daemon.refusal(name, args);
@@ -377,8 +380,8 @@ fn check_gone(daemon: &Daemon, told: &Value, checkpoints: &[String]) {
     assert!(is_erased(daemon));
 }
 
-/// Agents that record into a session while it is forgotten, and others elsewhere: each write is either
-/// counted and gone or refused as forgotten, and all that others said is there.
+/// Agents record into a session while it is forgotten, and into others. Each write is either counted and erased or
+/// refused as forgotten, and all other sessions are complete.
 #[test]
 fn a_session_that_is_written_to_is_forgotten() {
     let home = home!();
@@ -421,7 +424,7 @@ fn a_session_that_is_written_to_is_forgotten() {
         is_over.store(1, Ordering::Relaxed);
         told
     });
-    // The steps, and the event that made it.
+    // The steps, and the event that created the session.
     assert_eq!(told["events"], written.into_inner() + 1);
     assert_eq!(told.get("warnings"), None, "{told}");
     assert_eq!(
@@ -436,15 +439,15 @@ fn a_session_that_is_written_to_is_forgotten() {
     daemon.verify();
 }
 
-/// A session that is to be forgotten while the daemon is killed.
-struct Doomed {
+/// A session that is forgotten while the daemon is killed.
+struct ForgottenSession {
     session: String,
     secret: Secret,
     checkpoint: String,
     steps: usize,
 }
 
-impl Doomed {
+impl ForgottenSession {
     fn new(daemon: &Daemon, number: u64, random: &mut Random) -> Self {
         let session = format!("doomed-{number}");
         let mut secret = Secret::new(random);
@@ -464,7 +467,7 @@ impl Doomed {
         }
     }
 
-    /// Whether it is forgotten: it is there as a whole, or nothing of it is.
+    /// Whether it is forgotten; it must be complete or entirely gone.
     fn is_gone(&self, daemon: &Daemon) -> bool {
         let steps = json!({"session": self.session, "limit": 1000});
         let load = json!({"checkpointId": self.checkpoint});
@@ -496,9 +499,9 @@ impl Doomed {
     }
 }
 
-/// The daemon is killed again and again while sessions are forgotten and others written to: after each
-/// start a session is there as a whole or gone as a whole, gone if that was acknowledged; what is
-/// gone leaves the disk without being asked again; the store verifies. `LORE_CRASH_CYCLES` for more.
+/// The daemon is killed repeatedly while sessions are forgotten and others are written. After each start a session
+/// is complete or gone, and gone if that was acknowledged. Forgotten data leaves the disk without another request,
+/// and the store verifies. `LORE_CRASH_CYCLES` for more.
 #[test]
 fn a_kill_leaves_it_there_or_gone() {
     let cycles: u64 = std::env::var("LORE_CRASH_CYCLES")
@@ -511,8 +514,8 @@ fn a_kill_leaves_it_there_or_gone() {
     let (mut finished, mut cut_off, mut untouched) = (0, 0, 0);
     for number in 0..cycles {
         let daemon = home.start();
-        let doomed = Doomed::new(&daemon, number, &mut random);
-        // Half of them while it is decided, half of them while it is erased.
+        let doomed = ForgottenSession::new(&daemon, number, &mut random);
+        // Half of the kills come during the decision, half during the erasure.
         let most = if random.one_in(2) { 10 } else { 100 };
         let wanted = random.range(0, most);
         let done = AtomicU64::new(0);

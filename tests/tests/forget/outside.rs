@@ -1,5 +1,5 @@
-//! Outside sessions: whole projects with the files on disk, sources that were removed, texts that were
-//! replaced; and what the rules of retention forget.
+//! Forgetting outside sessions: whole projects with their files on disk, removed sources, replaced texts, and the
+//! rules of retention.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -25,8 +25,8 @@ fn summary(entry: &str) -> String {
     format!("# Session Summary\n\n## 2025-03-01: turn 1\n\n### Added\n\n- {entry}\n")
 }
 
-/// A project goes with its sessions, its context files and their history, also the files on disk; another
-/// stays as it is. When an agent works in the folder again, the project begins anew.
+/// A project is forgotten with its sessions, its context files, their history and their files on disk; another
+/// project is unchanged. When an agent works in the folder again, a new project starts.
 #[test]
 fn a_project_goes_whole() {
     let mut random = Random::new(seed());
@@ -109,8 +109,8 @@ fn until_found(daemon: &Daemon, query: &str, count: usize) {
     });
 }
 
-/// Of a file that was replaced and one that was taken away, the texts go by their path; a source that was
-/// removed goes whole, and before that it is refused.
+/// Texts of a replaced and of a removed file are forgotten by their path. A removed source is forgotten as a whole;
+/// before its removal that is refused.
 #[test]
 fn texts_of_documents_go() {
     let mut random = Random::new(seed());
@@ -165,7 +165,7 @@ fn texts_of_documents_go() {
     daemon.verify();
 }
 
-/// An agent's versions of a context file go, but for what the project says now.
+/// An agent's versions of a context file are forgotten except for the current one.
 #[test]
 fn present_versions_stay() {
     let home = home!();
@@ -198,8 +198,8 @@ fn present_versions_stay() {
     daemon.verify();
 }
 
-/// A pack that was made across a project names what its sessions mention: no row and no file has the name once
-/// the session, or the part of it that mentioned it, is forgotten.
+/// A pack built across a project contains names from its sessions: no row and no file has the name once the
+/// session, or the mentioning part of it, is forgotten.
 #[test]
 fn packs_across_a_project_keep_no_name() {
     for is_part in [false, true] {
@@ -237,8 +237,8 @@ fn packs_across_a_project_keep_no_name() {
     }
 }
 
-/// What an agent sent goes with the agent's name once it was replaced; what is there still is named, and goes
-/// once it is removed.
+/// Forgetting an agent erases its replaced uploads. A current one is listed as retained, and erased after its
+/// removal by the next call.
 #[test]
 fn documents_that_an_agent_sent_go() {
     let mut random = Random::new(seed());

@@ -1,4 +1,4 @@
-//! Parts of sessions that go on: what an agent, a tool or a time left goes, the rest is as it was.
+//! Forgetting parts of sessions: events of an agent, a tool or a time span are erased, and the rest is unchanged.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use tests::{Daemon, Random, disk, home, seed, until};
 
 use super::{Secret, events_of, found, is_erased, save, words};
 
-/// The events of a session that say something, but for those that say what was forgotten.
+/// Returns the events of a session with content, except for those that record a forgetting.
 fn said(daemon: &Daemon, session: &str) -> Vec<Value> {
     let events = events_of(daemon, session).into_iter();
     let is_said = |event: &Value| {
@@ -17,7 +17,7 @@ fn said(daemon: &Daemon, session: &str) -> Vec<Value> {
     events.filter(is_said).collect()
 }
 
-/// Waits until entities are recognised in all that is recorded.
+/// Waits until entities are recognised in all events.
 fn settle(daemon: &Daemon) {
     until("entities to be recognised", Duration::from_secs(60), || {
         let status = daemon.call("status", json!({}));
@@ -27,7 +27,7 @@ fn settle(daemon: &Daemon) {
     });
 }
 
-/// What a search of words answers at this moment, whole or not.
+/// Returns the current answer of a word search, complete or not.
 fn answer(daemon: &Daemon, query: &str) -> Value {
     let args = json!({"query": query, "search_type": "text", "max_results": 20});
     daemon.call("search", args)
@@ -37,8 +37,8 @@ fn hits_now(daemon: &Daemon, query: &str) -> usize {
     answer(daemon, query)["results"].as_array().unwrap().len()
 }
 
-/// What a search of words finds once all that was recorded is indexed: on a busy machine an answer may be
-/// given before that, and says so.
+/// Counts the results of a word search once all events are indexed: on a busy machine an earlier answer may be
+/// incomplete, and says so.
 fn hits(daemon: &Daemon, query: &str) -> usize {
     until("a whole answer", Duration::from_secs(60), || {
         let answer = answer(daemon, query);
@@ -47,8 +47,7 @@ fn hits(daemon: &Daemon, query: &str) -> usize {
     })
 }
 
-/// Records by an agent into a session what nobody may find later: in results, large ones too, messages,
-/// tool executions, keys and a context.
+/// Records secrets by an agent: in results, large ones too, messages, tool executions, keys and a context.
 fn record_as(daemon: &Daemon, secret: &mut Secret, session: &str, agent: &str) {
     let large = secret.text("large result", 100_000);
     for (place, result) in [("result", secret.text("result", 60)), ("large", large)] {
@@ -68,9 +67,8 @@ fn record_as(daemon: &Daemon, secret: &mut Secret, session: &str, agent: &str) {
     daemon.call("workflow_checkpoint_save", args);
 }
 
-/// What one agent recorded in a session goes: the dry run counts it, no search finds it when the reply has
-/// come, no file holds a byte of it, the log says where it was. What the other recorded is as before, and
-/// found.
+/// One agent's events in a session are forgotten: the dry run counts them, no search finds them after the reply, no
+/// file contains a byte of them, and the log names their positions. The other agent's events stay, and are found.
 #[test]
 fn what_an_agent_recorded_leaves_the_disk() {
     let mut random = Random::new(seed());
@@ -153,8 +151,8 @@ fn what_an_agent_recorded_leaves_the_disk() {
     daemon.verify();
 }
 
-/// A tool's results, and what was recorded in a span of the log, each go from every session; a session all
-/// of which is in the span goes whole.
+/// A tool's results, and a span of the log, are each forgotten in every session; a session entirely within the span
+/// is forgotten as a whole.
 #[test]
 fn what_a_tool_or_a_time_left_goes() {
     let home = home!();
@@ -197,7 +195,7 @@ fn what_a_tool_or_a_time_left_goes() {
     daemon.verify();
 }
 
-/// A session whose past a fork shares is kept and named, or refused where it alone was asked for.
+/// A session whose past a fork shares is excluded and listed, or refused if it alone was selected.
 #[test]
 fn what_a_fork_shares_is_kept() {
     let home = home!();
@@ -221,7 +219,7 @@ fn what_a_fork_shares_is_kept() {
     assert_eq!(refused.code.as_str(), "CONFLICT");
 }
 
-/// What says nothing, or nothing that there is, is refused with what would be right.
+/// A selection that is empty or matches nothing is refused with a suggestion.
 #[test]
 fn what_is_wrong_is_refused() {
     let home = home!();
@@ -255,7 +253,7 @@ fn what_is_wrong_is_refused() {
             refused.message
         );
     }
-    // One moment is a range, and a position and a time are not compared.
+    // A single moment is a valid range; a position and a time are not compared.
     for args in [
         json!({"from": 1, "to": 1}),
         json!({"from": 5, "to": "2026-01-31T12:00:00Z"}),
@@ -264,8 +262,7 @@ fn what_is_wrong_is_refused() {
     }
 }
 
-/// Space returns: of some tens of megabytes that one agent recorded, nearly all is free when the reply has
-/// come.
+/// Space is freed: of some tens of megabytes from one agent, nearly all is free after the reply.
 #[test]
 fn space_returns() {
     let mut random = Random::new(seed());
@@ -305,9 +302,9 @@ fn space_returns() {
     daemon.verify();
 }
 
-/// The daemon is killed again and again while what an agent recorded is forgotten: after each start all of
-/// it is there or nothing is, nothing if that was acknowledged; what is gone leaves the disk by itself, and
-/// the other agent's steps are there. `LORE_CRASH_CYCLES` for more.
+/// The daemon is killed repeatedly while an agent's events are forgotten. After each start all or none of them
+/// exist, and none if that was acknowledged. Forgotten data leaves the disk without a request, and the other
+/// agent's steps exist. `LORE_CRASH_CYCLES` for more.
 #[test]
 fn a_kill_leaves_a_part_there_or_gone() {
     let cycles: u64 = std::env::var("LORE_CRASH_CYCLES")
@@ -341,7 +338,7 @@ fn a_kill_leaves_a_part_there_or_gone() {
                 let args = json!({"of_agent": agent, "session": session});
                 daemon.try_call("forget", args).is_ok()
             });
-            // Meanwhile another session grows: by so many steps, it is decided, erased or done.
+            // Meanwhile another session grows; its number of steps sets the time of the kill.
             for _ in 0..wanted {
                 let step = json!({"tool": "t", "result": "of another"});
                 tests::call(&mut other, "record_step", step).unwrap();

@@ -1,10 +1,9 @@
-//! One event of every kind that documents make, in every shape that its fields can have, and a pack that
-//! rests on one of them.
+//! One event of every document kind, in every shape of its fields, and a pack that cites a document.
 
 use lored::clock::Clock;
 use lored::documents::events::{
     DocumentIngested, DocumentMeta, DocumentRemoved, DocumentRestatted, FileFailed,
-    IngestFailureCleared, Part, PartAdded, PartMeta, SourceAdded,
+    IngestFailureCleared, PartAdded, PartMeta, SourceAdded, TextPart,
 };
 use lored::documents::sources::FileFingerprint;
 use lored::log::{Body, EncodedEvent, EventKind, codec};
@@ -24,7 +23,7 @@ fn event(kind: EventKind, fact: &impl Serialize, body: Vec<u8>, clock: &Clock) -
     }
 }
 
-/// The kinds in the order in which they came.
+/// Returns the kinds in the order of their introduction.
 pub fn events() -> Vec<(&'static str, EncodedEvent)> {
     let clock = Clock::fixed(super::TIME, 13);
     let empty = || codec::EMPTY.to_vec();
@@ -185,8 +184,8 @@ fn taken(clock: &Clock, stamp: FileFingerprint) -> Vec<(&'static str, EncodedEve
     ]
 }
 
-fn part(text: Text, start: u64) -> Part {
-    Part {
+fn part(text: Text, start: u64) -> TextPart {
+    TextPart {
         start,
         text,
         headings: vec![Vec::new(), vec!["Head".to_owned(), "Sub".to_owned()]],

@@ -1,4 +1,4 @@
-//! What becomes of a session, and of parts of streams, that are forgotten.
+//! Events of forgotten sessions and forgotten parts of streams.
 
 use lored::clock::Clock;
 use lored::forgetting::ContentForgotten;
@@ -7,7 +7,7 @@ use lored::sessions::SessionForgotten;
 
 use super::TIME;
 
-/// The events.
+/// Returns the events.
 pub fn events() -> Vec<(&'static str, EncodedEvent)> {
     let clock = Clock::fixed(TIME, 9);
     let of = |kind, fact: Vec<u8>| EncodedEvent {

@@ -1,10 +1,10 @@
-//! Stored metadata, read as types.
+//! Stored metadata as types.
 
 use lored::events::Event;
 
 use super::{chained, checkpoint_events, events, hex, others};
 
-/// Metadata is read from what is stored as types, and written as it was. Forgotten payloads have none.
+/// Stored metadata decodes to types and encodes to the same bytes. Forgotten payloads have none.
 #[test]
 fn metadata_reads_back() {
     let mut read = 0;

@@ -1,5 +1,4 @@
-//! One event of every kind that projects make, in every shape that its fields can have, and a pack that
-//! rests on one of them.
+//! One event of every project kind, in every shape of its fields, and a pack that cites a context file.
 
 use lored::clock::Clock;
 use lored::log::{Body, EncodedEvent, EventKind, codec};
@@ -23,7 +22,7 @@ fn event(kind: EventKind, fact: &impl Serialize, body: Vec<u8>, clock: &Clock) -
     }
 }
 
-/// The kinds in the order in which they came.
+/// Returns the kinds in the order of their introduction.
 pub fn events() -> Vec<(&'static str, EncodedEvent)> {
     let clock = Clock::fixed(super::TIME, 12);
     let made = ProjectInitialised {
@@ -83,7 +82,7 @@ fn blob() -> Text {
     }
 }
 
-/// A version by every kind of change.
+/// Returns a version for every kind of change.
 fn written(clock: &Clock) -> Vec<(&'static str, EncodedEvent)> {
     let least = |change| VersionMeta {
         file_type: "bugs".to_owned(),

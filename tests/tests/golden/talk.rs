@@ -1,15 +1,17 @@
-//! One event of every kind that a conversation makes, in every shape that its fields can have.
+//! One event of every conversation kind, in every shape of its fields.
 
 use lored::clock::Clock;
 use lored::entities::{
-    EntitiesExtracted, EntitiesRelated, EntityData, EntityRef, EntityResolved, Found, How, Mention,
-    Source,
+    EntitiesExtracted, EntitiesRelated, EntityData, EntityRef, EntityResolved, Mention,
+    MentionSource, Source, TextEntities,
 };
 use lored::log::{Body, EncodedEvent, EventKind, codec};
 use lored::messages::{
     Kind, MessageMeta, MessageRecorded, Sender, Status, ToolCallMeta, ToolRecorded, ToolUse,
 };
-use lored::packs::{ContextPruned, ContextUnpruned, Item, MadeFor, PackBuilt, RestsOn, Strategy};
+use lored::packs::{
+    ContextPruned, ContextUnpruned, Item, PackBuilt, PackDependency, PackPurpose, Strategy,
+};
 use lored::projects::FileVersion;
 use lored::sessions::{
     LeaseReleased, Parent, SessionClosed, SessionCreated, SessionLeased, SessionOrigin,
@@ -36,7 +38,7 @@ fn entity(kind: &str, key: &str) -> EntityRef {
     }
 }
 
-fn mention(name: &str, how: How) -> Mention {
+fn mention(name: &str, how: MentionSource) -> Mention {
     Mention {
         kind: "device".to_owned(),
         key: name.to_lowercase(),
@@ -50,7 +52,7 @@ fn mention(name: &str, how: How) -> Mention {
     }
 }
 
-/// The kinds in the order in which they came.
+/// Returns the kinds in the order of their introduction.
 pub fn events() -> Vec<(&'static str, EncodedEvent)> {
     let clock = Clock::fixed(super::TIME, 11);
     let fact = |kind, fact: Vec<u8>| event(kind, fact, codec::EMPTY.to_vec(), &clock);
@@ -63,9 +65,9 @@ pub fn events() -> Vec<(&'static str, EncodedEvent)> {
         slug: Some("sw".to_owned()),
         parents: vec![entity("site", "berlin")],
         nested: true,
-        ..mention("SW-NYC-01", How::Json)
+        ..mention("SW-NYC-01", MentionSource::Json)
     };
-    let in_step = Found {
+    let in_step = TextEntities {
         source: Source::Step {
             step: 2,
             attempt: 1,
@@ -218,8 +220,8 @@ fn messages(clock: &Clock) -> Vec<(&'static str, EncodedEvent)> {
         rules: vec![7; 4],
         known_at: 5,
         mentions: vec![
-            mention("SW-NYC-01", How::Pattern),
-            mention("it", How::Reference),
+            mention("SW-NYC-01", MentionSource::Pattern),
+            mention("it", MentionSource::Reference),
         ],
         blobs: vec![[8; 32].into()],
     };
@@ -254,7 +256,7 @@ fn messages(clock: &Clock) -> Vec<(&'static str, EncodedEvent)> {
         id: "t-1".to_owned(),
         status: Status::Error,
         rules: vec![7; 4],
-        mentions: vec![mention("SW-NYC-01", How::Known)],
+        mentions: vec![mention("SW-NYC-01", MentionSource::Known)],
         blobs: Vec::new(),
     };
     let tool = ToolRecorded {
@@ -286,13 +288,13 @@ fn messages(clock: &Clock) -> Vec<(&'static str, EncodedEvent)> {
 }
 
 fn pack() -> PackBuilt {
-    let rests_on = |session: Option<&str>, item| RestsOn {
+    let rests_on = |session: Option<&str>, item| PackDependency {
         session: session.map(str::to_owned),
         item,
     };
     PackBuilt {
         id: "p-1".to_owned(),
-        made_for: MadeFor::Message,
+        made_for: PackPurpose::Message,
         wanted: vec![6; 8],
         budget: 4000,
         tokens: 120,
@@ -315,7 +317,7 @@ fn pack() -> PackBuilt {
     }
 }
 
-/// A pack that rests on a version of a context file.
+/// Returns a pack that cites a version of a context file.
 pub fn pack_of_files() -> PackBuilt {
     let file = FileVersion {
         project: "shop-12345678".to_owned(),
@@ -324,7 +326,7 @@ pub fn pack_of_files() -> PackBuilt {
     };
     PackBuilt {
         sections: vec![("context_files".to_owned(), 80)],
-        rests_on: vec![RestsOn {
+        rests_on: vec![PackDependency {
             session: None,
             item: Item::ContextFile(file),
         }],
@@ -332,11 +334,11 @@ pub fn pack_of_files() -> PackBuilt {
     }
 }
 
-/// A pack that rests on a document.
+/// Returns a pack that cites a document.
 pub fn pack_of_documents() -> PackBuilt {
     PackBuilt {
         sections: vec![("context_files".to_owned(), 80)],
-        rests_on: vec![RestsOn {
+        rests_on: vec![PackDependency {
             session: None,
             item: Item::Document {
                 document: "doc-0123456789abcdef".to_owned(),

@@ -1,5 +1,5 @@
-//! Files that are exported, and what happens where an import is refused: nobody waits for ever, nobody else reads
-//! what was recorded, and what a refusal tells one to do works.
+//! Exported files, and refused imports: nothing hangs, other users cannot read recorded data, and the suggested
+//! remedies work.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
 use std::io::Read;
@@ -13,23 +13,23 @@ use tests::{cold, until};
 
 use super::{call, good, lived, refused, text};
 
-/// A process that ends with the test.
-struct Ending(Child);
+/// A process that is killed with the test.
+struct ChildGuard(Child);
 
-impl Drop for Ending {
+impl Drop for ChildGuard {
     fn drop(&mut self) {
         let _ = self.0.kill();
         let _ = self.0.wait();
     }
 }
 
-/// An import that is refused while the converter has more to write than a pipe holds ends, and says why.
+/// An import that is refused while the converter has more output than a pipe holds ends with the reason.
 #[test]
 fn a_refusal_ends_the_conversion() {
     let cold = cold!();
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("memory.json");
-    // More than is imported of one session, and much behind that.
+    // More than the import limit of one session, and many entities after it.
     let observation = "tea ".repeat(1 << 18);
     let entity = |n: u32| json!({"type": "entity", "name": format!("Ada {n}"), "entityType": "person", "observations": [observation]});
     let content: String = (0..40).map(|n| format!("{}\n", entity(n))).collect();
@@ -40,7 +40,7 @@ fn a_refusal_ends_the_conversion() {
         .stdout(Stdio::null())
         .stderr(Stdio::piped())
         .spawn();
-    let mut import = Ending(import.unwrap());
+    let mut import = ChildGuard(import.unwrap());
     let status = until("the refusal", Duration::from_secs(120), || {
         import.0.try_wait().unwrap()
     });
@@ -57,8 +57,8 @@ fn a_refusal_ends_the_conversion() {
     assert!(!said.contains("Broken pipe"), "{said}");
 }
 
-/// An exported file is its owner's alone, as the store is; a link that somebody put where it is written is not
-/// followed, and neither is one in its own place.
+/// An exported file is readable by its owner alone, like the store. A link at its temporary path is not followed,
+/// and neither is one at its path.
 #[test]
 fn exported_files_are_their_owners() {
     let cold = cold!();
@@ -88,8 +88,8 @@ fn exported_files_are_their_owners() {
     }
 }
 
-/// What was changed since it was imported comes in as the refusal says, beside what is there: under ids of its own, of
-/// sessions and of checkpoints, so that it can grow, too.
+/// Data changed since its import is imported as the error suggests, in addition to the existing data: under
+/// separate ids of sessions and checkpoints, so that it can grow, too.
 #[test]
 fn what_differs_comes_in_under_other_ids() {
     let cold = cold!();
@@ -111,7 +111,7 @@ fn what_differs_comes_in_under_other_ids() {
     assert!(!said.contains("forget"), "{said}");
 
     let again = [&import[..], &["--prefix", "again"]].concat();
-    // As it was when it had three checkpoints or so.
+    // The state with about three checkpoints.
     let lines = converted(&["--prefix", "again"]);
     let session = lines.lines().skip(1).take(8);
     let session: String = session.map(|line| format!("{line}\n")).collect();

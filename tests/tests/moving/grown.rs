@@ -1,16 +1,16 @@
-//! What was imported and has grown since: it is gone on with, whatever it was made of.
+//! Imported data that has grown at its origin: the new part is appended, whatever program it comes from.
 
 use std::path::Path;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use tests::{Cold, cold, until};
+use tests::{ColdHome, cold, until};
 
 use super::{call, good, position, refused, text};
 
-/// Waits until entities are recognised in all that is recorded, and tells the position: nothing is recorded
-/// by itself then.
-fn settled(cold: &Cold) -> u64 {
+/// Waits until entities are recognised in all events and returns the position: no further events are recorded by
+/// the daemon itself.
+fn settled(cold: &ColdHome) -> u64 {
     until("entities to be recognised", Duration::from_secs(60), || {
         let status = call(cold, "status", &json!({}));
         let followers = status["followers"].as_array().unwrap();
@@ -20,8 +20,8 @@ fn settled(cold: &Cold) -> u64 {
     })
 }
 
-/// What a thread of LangGraph's holds here: its checkpoints and its steps.
-fn thread(cold: &Cold) -> (Value, Value) {
+/// Returns the checkpoints and steps of the session imported from a LangGraph thread.
+fn thread(cold: &ColdHome) -> (Value, Value) {
     let id = "langgraph-thread-1";
     let checkpoints = call(cold, "workflow_checkpoint_list", &json!({"sessionId": id}));
     let steps = call(cold, "list_steps", &json!({"session": id, "limit": 100}))["steps"].take();
@@ -46,8 +46,8 @@ fn thread(cold: &Cold) -> (Value, Value) {
     )
 }
 
-/// A thread that has grown since it was imported is gone on with: what is there is recognised, what is new comes
-/// behind it. One that was changed in between is refused with the line, and nothing is recorded.
+/// A thread that has grown since its import is appended to: existing events are recognised, new ones come after
+/// them. A thread changed in between is refused with the line, and nothing is recorded.
 #[test]
 fn a_thread_that_has_grown_is_gone_on_with() {
     let (here, there) = (cold!(), cold!());
@@ -65,7 +65,7 @@ fn a_thread_that_has_grown_is_gone_on_with() {
         .unwrap();
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("before.jsonl");
-    // As it was when it had three checkpoints or so.
+    // The state with about three checkpoints.
     for events in [4, 7] {
         let mut before = lines[begin..=begin + events].join("\n");
         before += &format!("\n{{\"end\":{{\"events\":{events}}}}}\n");
@@ -80,7 +80,7 @@ fn a_thread_that_has_grown_is_gone_on_with() {
     );
     assert_eq!(thread(&here), before);
 
-    // Its fifth event said something else.
+    // Its fifth event had another content.
     let at = begin + 5;
     let mut changed: Vec<String> = lines.iter().map(|line| (*line).to_owned()).collect();
     let mut event: Value = serde_json::from_str(&changed[at]).unwrap();
@@ -101,7 +101,7 @@ fn a_thread_that_has_grown_is_gone_on_with() {
     );
     assert_eq!(output.status.code(), Some(5), "a conflict");
     assert_eq!(thread(&here), before);
-    // What stands on lines before may have been recorded.
+    // Earlier lines may have been recorded.
     assert!(begin > 1 || settled(&here) == position);
 
     good(&here.run(&arguments));
@@ -115,8 +115,8 @@ fn a_thread_that_has_grown_is_gone_on_with() {
     call(&here, "verify_log", &json!({}));
 }
 
-/// A memory server's file that has grown: entities, relations, and observations of entities that were known
-/// are new, wherever they stand. One that was changed is refused.
+/// In a memory server's file that has grown, new entities, relations, and observations of known entities are
+/// imported wherever they are in the file. A changed one is refused.
 #[test]
 fn a_memory_servers_file_that_has_grown_is_gone_on_with() {
     let cold = cold!();
@@ -183,7 +183,7 @@ fn a_memory_servers_file_that_has_grown_is_gone_on_with() {
     );
     assert_eq!(output.status.code(), Some(5), "a conflict");
     assert_eq!(settled(&cold), position, "nothing was recorded");
-    // It grows on, and what was there before stays where it is.
+    // It grows again, and the existing parts keep their places.
     let more = [&grown[..3], &[entity("Dan", &[])], &grown[3..]].concat();
     let told = good(&import(&more));
     assert!(
@@ -193,8 +193,8 @@ fn a_memory_servers_file_that_has_grown_is_gone_on_with() {
     call(&cold, "verify_log", &json!({}));
 }
 
-/// A memory server's relation to a name that nothing described then is the same one once an entity is there of that
-/// name, at either end; one that says something else is none.
+/// A memory server's relation to a name without an entity stays the same relation once the entity exists, at either
+/// end. A relation with other content is refused.
 #[test]
 fn a_name_that_was_described_since_is_gone_on_with() {
     let cold = cold!();
@@ -239,7 +239,7 @@ fn a_name_that_was_described_since_is_gone_on_with() {
     call(&cold, "verify_log", &json!({}));
 }
 
-/// The lines of a session of these events.
+/// Returns the export lines of a session with these events.
 fn session_of(events: &[Value]) -> String {
     let mut text = format!(
         "{}\n",
@@ -253,8 +253,8 @@ fn session_of(events: &[Value]) -> String {
     text + &format!("{}\n", json!({"end": {"events": events.len()}}))
 }
 
-/// A session that is gone on with is as if all of it had come at once: with its marks, forks and differences. What
-/// is new and older than what is there, and a session that was closed, are refused.
+/// A session that is appended to equals one imported at once, with its marks, forks and comparisons. New events
+/// that are older than existing ones, and a closed session, are refused.
 #[test]
 fn a_session_that_is_gone_on_with_is_whole() {
     let (here, there) = (cold!(), cold!());
@@ -283,7 +283,7 @@ fn a_session_that_is_gone_on_with_is_whole() {
         ),
         event(10, "KeyMarked", json!({"key": "goal", "unmarked": true})),
     ];
-    let import = |cold: &Cold, events: &[Value]| {
+    let import = |cold: &ColdHome, events: &[Value]| {
         call(cold, "import_log", &json!({"content": session_of(events)}))
     };
     for events in [3, 4, 6, 8] {
@@ -296,10 +296,10 @@ fn a_session_that_is_gone_on_with_is_whole() {
     }
     import(&there, &all);
     let exported =
-        |cold: &Cold| call(cold, "export_log", &json!({"session": "s"}))["content"].take();
+        |cold: &ColdHome| call(cold, "export_log", &json!({"session": "s"}))["content"].take();
     assert_eq!(exported(&here), exported(&there));
     for n in [2, 9] {
-        let of = |cold: &Cold| {
+        let of = |cold: &ColdHome| {
             let mut loaded = call(
                 cold,
                 "workflow_checkpoint_load",
@@ -310,7 +310,7 @@ fn a_session_that_is_gone_on_with_is_whole() {
         assert_eq!(of(&here), context(n));
         assert_eq!(of(&here), of(&there));
     }
-    let critical = |cold: &Cold| -> Vec<Value> {
+    let critical = |cold: &ColdHome| -> Vec<Value> {
         let listed = call(cold, "workflow_checkpoint_list", &json!({"sessionId": "s"}));
         let listed = listed.as_array().unwrap().iter();
         listed.map(|one| one["criticalKeys"].clone()).collect()

@@ -1,5 +1,4 @@
-//! All that is recorded, from one daemon to another: equal line by line, nothing twice, and what other
-//! programs keep.
+//! Moving all recorded data between daemons: equal line by line, no duplicates, and imports from other programs.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
 mod files;
@@ -9,7 +8,7 @@ use std::path::Path;
 use std::process::Output;
 
 use serde_json::{Value, json};
-use tests::{Cold, cold};
+use tests::{ColdHome, cold};
 
 fn good(output: &Output) -> String {
     let said = String::from_utf8_lossy(&output.stderr);
@@ -25,7 +24,7 @@ fn refused(output: &Output, words: &[&str]) {
     }
 }
 
-fn call(cold: &Cold, name: &str, args: &Value) -> Value {
+fn call(cold: &ColdHome, name: &str, args: &Value) -> Value {
     serde_json::from_str(&good(&cold.run(&["call", name, &args.to_string()]))).unwrap()
 }
 
@@ -33,20 +32,20 @@ fn text(path: &Path) -> &str {
     path.to_str().unwrap()
 }
 
-fn position(cold: &Cold) -> u64 {
+fn position(cold: &ColdHome) -> u64 {
     call(cold, "status", &json!({}))["position"]
         .as_u64()
         .unwrap()
 }
 
-fn events(cold: &Cold) -> u64 {
+fn events(cold: &ColdHome) -> u64 {
     call(cold, "verify_log", &json!({}))["events"]
         .as_u64()
         .unwrap()
 }
 
-/// Two sessions, and a project with two versions of a context file.
-fn lived(cold: &Cold, folder: &Path) -> String {
+/// Records two sessions, and a project with two versions of a context file.
+fn lived(cold: &ColdHome, folder: &Path) -> String {
     let project = folder.join("web");
     std::fs::create_dir_all(&project).unwrap();
     let made = call(cold, "init_project", &json!({"path": project}));
@@ -81,8 +80,7 @@ fn lived(cold: &Cold, folder: &Path) -> String {
     id
 }
 
-/// What is exported and imported elsewhere is exported there as the same lines; the same file again, and
-/// into where it comes from, records nothing.
+/// An import exports as the same lines; importing the same file again, or into its origin, records nothing.
 #[test]
 fn everything_moves_and_nothing_twice() {
     let (here, there) = (cold!(), cold!());
@@ -117,14 +115,14 @@ fn everything_moves_and_nothing_twice() {
         );
     }
     assert_eq!(events(&there), before);
-    let context = |home: &Cold| {
+    let context = |home: &ColdHome| {
         let args = json!({"project_id": project, "file_type": "bugs"});
         call(home, "get_context", &args)["content"].take()
     };
     assert_eq!(context(&here), context(&there));
 
     let one = good(&here.run(&["--session", "a-1", "export"]));
-    // An id could hold the name by chance.
+    // An id could contain the name by chance.
     assert!(one.contains("\"a-1\"") && !one.contains("\"b-2\"") && !one.contains("ContextVersion"));
     let of_project = good(&here.run(&["export", "--project", &project]));
     assert_eq!(of_project, lines);
@@ -138,8 +136,8 @@ fn everything_moves_and_nothing_twice() {
     );
 }
 
-/// A broken line is named by its number in the file, and what was recorded before it is said; once it is
-/// mended, the same call does the rest.
+/// A broken line is reported with its number in the file, and with the number of events recorded before it.
+/// Once the line is fixed, the same call imports the rest.
 #[test]
 fn a_broken_line_is_named_and_can_be_mended() {
     let (here, there) = (cold!(), cold!());
@@ -171,7 +169,7 @@ fn a_broken_line_is_named_and_can_be_mended() {
     let told = good(&there.run(&["import", text(&file)]));
     assert!(told.starts_with("1 sessions"), "{told}");
     let all: Vec<&str> = lines.split_inclusive('\n').collect();
-    // The end of a session is none of the file, whether it is the last line that is left or gone, too.
+    // The end of a session is missing from the file, with and without the last line.
     for missing in [1, 2] {
         std::fs::write(&file, all[..all.len() - missing].concat()).unwrap();
         refused(&there.run(&["import", text(&file)]), &["truncated"]);
@@ -189,8 +187,8 @@ fn a_broken_line_is_named_and_can_be_mended() {
     call(&there, "verify_log", &json!({}));
 }
 
-/// What was forgotten leaves gaps in the versions of a file and the attempts of a step: what is exported then is
-/// imported elsewhere, the numbers as they were.
+/// Forgetting leaves gaps in the versions of a file and the attempts of a step: such an export is imported with the
+/// same numbers.
 #[test]
 fn gaps_of_what_was_forgotten_move() {
     let (here, there) = (cold!(), cold!());
@@ -234,8 +232,8 @@ fn gaps_of_what_was_forgotten_move() {
     call(&there, "verify_log", &json!({}));
 }
 
-/// A file that is sent in parts can be tried first: what a later part says of the project of an earlier one is not
-/// refused, since that was not recorded.
+/// A file sent in parts can be validated with a dry run: a later part's reference to the project of an earlier one
+/// is not refused, although nothing was recorded.
 #[test]
 fn a_dry_run_goes_on_behind_its_first_part() {
     let (here, there) = (cold!(), cold!());
@@ -263,8 +261,8 @@ fn a_dry_run_goes_on_behind_its_first_part() {
     );
 }
 
-/// What the reference memory server keeps: entities and relations are entities and relations, observations
-/// are found; the same file again is nothing new.
+/// Files of the reference memory server: entities and relations keep their types, observations are found, and the
+/// same file again changes nothing.
 #[test]
 fn the_memory_servers_file_is_imported() {
     let cold = cold!();
@@ -325,7 +323,7 @@ fn the_memory_servers_file_is_imported() {
     );
 }
 
-/// Of a folder of Markdown, what a project has a template for becomes its context files; the rest is named.
+/// In a folder of Markdown, files with a template in the project become context files; the others are reported.
 #[test]
 fn a_markdown_folder_is_imported() {
     let cold = cold!();
@@ -370,8 +368,8 @@ fn a_markdown_folder_is_imported() {
     );
 }
 
-/// A database of LangGraph's: threads are sessions, checkpoints load with what they held, what tasks wrote are
-/// steps; the same file again is nothing new.
+/// A LangGraph database: threads become sessions, checkpoints load with their contents, and writes of tasks become
+/// steps. The same file again changes nothing.
 #[test]
 fn langgraphs_checkpoints_are_imported() {
     let cold = cold!();

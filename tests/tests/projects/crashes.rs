@@ -1,5 +1,4 @@
-//! kill -9 in the middle of writes, by agents and by hands: what was answered is there, and log and files
-//! agree after the next start.
+//! kill -9 during writes by agents and manual edits: acknowledged writes exist, and log and files agree afterwards.
 
 use std::fs;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -12,9 +11,8 @@ use super::{LIMIT, get, history, init, path_of, text_or_empty, version};
 
 const FILE: &str = "session_summary";
 
-/// Agents add entries to two projects while somebody edits the files, and the daemon is killed, four times:
-/// every entry whose call was answered is in a version, the numbers of versions have no gaps, and each file
-/// says what its newest version does.
+/// Agents add entries to two projects during manual edits, and the daemon is killed four times. Every acknowledged
+/// entry is in a version, version numbers have no gaps, and each file equals its newest version.
 #[test]
 fn log_and_files_agree_after_a_kill() {
     let seed = seed();
@@ -46,7 +44,7 @@ fn log_and_files_agree_after_a_kill() {
                             Err(_) => break,
                         }
                         if told.len() as u64 == kill_after {
-                            // -9 at this moment, with the other agent's calls on their way.
+                            // SIGKILL while the other agent's calls are in flight.
                             daemon.signal(rustix::process::Signal::KILL);
                         }
                     }

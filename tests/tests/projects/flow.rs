@@ -1,21 +1,21 @@
-//! Guided correction: what does not fit comes back with how to mend it, by the names that agents know.
+//! Guided correction: invalid content is returned with its fixes, under the tool names that agents know.
 
 use serde_json::{Value, json};
-use tests::{Daemon, Era, Home, Lines, home};
+use tests::{Daemon, Home, McpHost, McpRevision, home};
 
 use super::{folder, get, history, model, path_of, text, version};
 
-/// An agent at an MCP host, that writes one project's mental model.
+/// An agent on an MCP host that writes one project's mental model.
 struct Agent {
-    lines: Lines,
+    lines: McpHost,
     dir: String,
     name: &'static str,
 }
 
 impl Agent {
-    fn new(home: &Home, daemon: &Daemon, era: Era, name: &'static str) -> Self {
+    fn new(home: &Home, daemon: &Daemon, era: McpRevision, name: &'static str) -> Self {
         Self {
-            lines: Lines::connect(daemon, era),
+            lines: McpHost::connect(daemon, era),
             dir: folder(home, &format!("{era:?}")),
             name,
         }
@@ -43,13 +43,13 @@ impl Agent {
     }
 }
 
-const ERAS: [Era; 2] = [Era::Older, Era::Newest];
+const ERAS: [McpRevision; 2] = [McpRevision::Older, McpRevision::Newest];
 
 fn whole() -> String {
     model("Stall", "Sales", "how a till is set up")
 }
 
-/// The contents that an agent tries, the worst first, and what each is told first.
+/// Returns the contents that an agent tries, the worst first, with the first diagnostic of each.
 fn tries() -> [(String, &'static str, &'static str); 3] {
     let prose = "The till takes sales and keeps them.";
     let list = "- **Till**\n  - **Purpose**: Takes sales\n  - **Location**: `till/`\n  \
@@ -75,8 +75,8 @@ fn tries() -> [(String, &'static str, &'static str); 3] {
     ]
 }
 
-/// Three tries that do not fit, each told something else to mend first, then one that does: by the
-/// names and with the words of the plan that this follows.
+/// Three invalid attempts, each with another diagnostic first, then a valid one: with the names and texts of the
+/// plan that this feature implements.
 #[test]
 fn three_bad_tries_then_success() {
     let home = home!();
@@ -124,7 +124,7 @@ fn three_bad_tries_then_success() {
         }
         let project = text(&reply["project"]);
         assert_eq!(get(&daemon, project, "mental_model")["content"], whole());
-        // Whoever succeeds begins to count anew.
+        // A success resets the count.
         let reply = agent.update(&tries()[1].0);
         assert_eq!(reply["attempt_count"], 1);
         assert_eq!(reply["status"], "correction_needed");
@@ -178,8 +178,8 @@ fn is_guidance(guidance: &Value, kind: &str, section: &str) {
     }
 }
 
-/// A fourth try that does not fit is told as such: nothing is written, what was written before stays, the
-/// last draft can be read, and another agent counts for itself.
+/// A fourth invalid attempt is reported as such. Nothing is written, the previous content stays, the last draft can
+/// be read, and another agent has a separate count.
 #[test]
 fn four_bad_tries() {
     let home = home!();
@@ -235,7 +235,7 @@ fn four_bad_tries() {
             .find(|file| file["file_type"] == "mental_model");
         assert_eq!(file.unwrap()["drafts"], json!(["ada", "bob"]));
 
-        // It can still be mended, and then what was counted is gone.
+        // A later fix is accepted and resets the count.
         assert_eq!(agent.update(&whole())["attempt_count"], 6);
         assert_eq!(
             other.update(&tries()[1].0)["attempt_count"],
@@ -248,18 +248,18 @@ fn four_bad_tries() {
     daemon.verify();
 }
 
-/// How many attempts there are, and for how long they count, is set; a start in between does not matter.
+/// The number of attempts and the period for which they count are settings; a restart does not reset the count.
 #[test]
 fn attempts_are_counted_across_a_start() {
     let home = home!();
     home.configure("[projects]\nattempts_max = 1\n");
     let daemon = home.start();
     let bad = &tries()[0].0;
-    let mut agent = Agent::new(&home, &daemon, Era::Newest, "ada");
+    let mut agent = Agent::new(&home, &daemon, McpRevision::Newest, "ada");
     assert_eq!(agent.update(bad)["status"], "correction_needed");
     daemon.stop();
     let daemon = home.start();
-    let mut agent = Agent::new(&home, &daemon, Era::Newest, "ada");
+    let mut agent = Agent::new(&home, &daemon, McpRevision::Newest, "ada");
     let reply = agent.update(bad);
     assert_eq!(
         (&reply["status"], &reply["attempt_count"]),

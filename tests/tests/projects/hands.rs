@@ -1,5 +1,5 @@
-//! People edit context files with whatever editor they have: each edit becomes a version, and neither they
-//! nor the agents who write at the same time lose anything.
+//! Manual edits of context files with any editor: each edit becomes a version, and neither people nor concurrent
+//! agents lose changes.
 
 use std::fs;
 use std::io::Write;
@@ -17,14 +17,14 @@ use super::{
 
 const FILE: &str = "session_summary";
 
-/// A way in which an editor saves.
+/// An editor's way of saving.
 type Save = fn(&Path, &str);
 
 fn in_place(path: &Path, content: &str) {
     fs::write(path, content).unwrap();
 }
 
-/// In parts, as an editor with a small buffer does.
+/// Writes in parts, as an editor with a small buffer does.
 fn in_parts(path: &Path, content: &str) {
     let mut file = fs::File::create(path).unwrap();
     for part in content.as_bytes().chunks(16) {
@@ -39,13 +39,13 @@ fn rename_over(path: &Path, content: &str) {
     fs::rename(new, path).unwrap();
 }
 
-/// The old file becomes a backup, and a new one takes its name.
+/// Renames the old file to a backup and creates a new one.
 fn with_backup(path: &Path, content: &str) {
     fs::rename(path, path.with_extension("md~")).unwrap();
     fs::write(path, content).unwrap();
 }
 
-/// As vim does: a swap file, a file to try what may be done, a backup that goes at the end.
+/// Saves like vim: a swap file, a probe file, a backup that is removed at the end.
 fn like_vim(path: &Path, content: &str) {
     let beside = |name: &str| path.with_file_name(name);
     fs::write(beside(".session_summary.md.swp"), "swap").unwrap();
@@ -59,13 +59,13 @@ fn like_vim(path: &Path, content: &str) {
     fs::remove_file(beside(".session_summary.md.swp")).unwrap();
 }
 
-/// The old file goes first.
+/// Removes the old file first.
 fn removed_first(path: &Path, content: &str) {
     fs::remove_file(path).unwrap();
     fs::write(path, content).unwrap();
 }
 
-/// Written elsewhere and linked to its name.
+/// Writes another file and links it to the name.
 fn linked(path: &Path, content: &str) {
     let new = path.with_file_name("linked");
     fs::write(&new, content).unwrap();
@@ -84,8 +84,8 @@ const SAVES: [(&str, Save); 7] = [
     ("linked", linked),
 ];
 
-/// However an editor saves, there is one new version of the agent `file` with just what was saved; nothing
-/// beside the file becomes one, and the agent's next update is written over it.
+/// Every way of saving creates one new version of the agent `file` with exactly the saved content. Other files in
+/// the folder do not become versions, and the agent's next update replaces the file.
 #[test]
 fn every_way_of_saving_is_seen() {
     let home = home!();
@@ -114,7 +114,7 @@ fn every_way_of_saving_is_seen() {
     assert_eq!(versions.len() as u64, number);
     assert!(versions.iter().all(|one| one.get("beside").is_none()));
 
-    // Taken away is cleared; put there again is written.
+    // Removing the file clears it; restoring it writes a version.
     fs::remove_file(&path).unwrap();
     let cleared = until("the deletion", LIMIT, || {
         let now = get(&daemon, &project, FILE);
@@ -141,7 +141,7 @@ fn every_way_of_saving_is_seen() {
     daemon.verify();
 }
 
-/// A file that somebody makes by hand in the folder of a project is the first version of its type.
+/// A file created manually in the folder of a project is the first version of its type.
 #[test]
 fn a_file_can_begin_by_hand() {
     let home = home!();
@@ -159,8 +159,8 @@ fn a_file_can_begin_by_hand() {
     );
 }
 
-/// What somebody saved is kept when it does not fit: the next read says what is wrong, the list how much,
-/// and an agent mends it by an update.
+/// An invalid manual edit is stored: the next read reports its problems, the list their number, and an agent fixes
+/// it by an update.
 #[test]
 fn an_edit_that_does_not_fit_is_kept() {
     let home = home!();
@@ -199,13 +199,13 @@ fn an_edit_that_does_not_fit_is_kept() {
     daemon.verify();
 }
 
-/// The lines of the file that a hand and an agent change, one each.
+/// Returns content with two lines: one for the manual edit, one for the agent.
 fn two_sides(hand: &str, agent: &str) -> String {
     summary(&[hand, "what nobody touches", agent])
 }
 
-/// Somebody saves, and at once an agent updates what it read before: both changes are in the newest version
-/// and on disk, round after round, with each way of saving.
+/// A manual edit, and at once an agent's update of the earlier version: both changes are in the newest version and
+/// on disk, in every round, with each way of saving.
 #[test]
 fn an_edit_and_an_update_are_brought_together() {
     let home = home!();
@@ -225,8 +225,8 @@ fn an_edit_and_an_update_are_brought_together() {
             "content": two_sides(&hand, &new_agent),
         });
         if call(&mut ada, "update_context", args.clone()).is_err() {
-            // The edit is a version already, or a part of it: on a busy machine a hand that writes in parts
-            // may pause for so long that one is taken for the whole. Of the whole the refusal has both.
+            // The edit, or a part of it, is already a version: on a busy machine a writer in parts may pause so long
+            // that one part is taken for the whole. The conflict contains both complete changes.
             until_edited(&daemon, &project, FILE, &two_sides(&new_hand, &agent));
             let refused = refused_to(&mut ada, "update_context", args.clone());
             let refused: Value = serde_json::from_slice(&refused.to_json()).unwrap();
@@ -250,8 +250,8 @@ fn an_edit_and_an_update_are_brought_together() {
     daemon.verify();
 }
 
-/// Both change the same line at once: neither is thrown away. The newest version is one of them, says which
-/// other one is beside it, and that one can be read.
+/// Both change the same line at once: neither change is lost. The newest version is one of them and names the other
+/// one, which can be read.
 #[test]
 fn an_edit_and_an_update_of_one_line() {
     let home = home!();
@@ -280,7 +280,7 @@ fn an_edit_and_an_update_of_one_line() {
     daemon.verify();
 }
 
-/// Every version's content.
+/// Returns every version's content.
 fn contents(daemon: &Daemon, project: &str) -> Vec<String> {
     let versions = history(daemon, project, FILE);
     let numbers = versions.iter().map(|one| one["version"].as_u64().unwrap());
@@ -289,7 +289,7 @@ fn contents(daemon: &Daemon, project: &str) -> Vec<String> {
         .collect()
 }
 
-/// Waits until disk and log agree; the newest version.
+/// Waits until disk and log agree; returns the newest version.
 fn settled(daemon: &Daemon, project: &str, path: &Path) -> Value {
     until("disk and log to agree", LIMIT, || {
         let now = get(daemon, project, FILE);
@@ -299,8 +299,8 @@ fn settled(daemon: &Daemon, project: &str, path: &Path) -> Value {
     })
 }
 
-/// A hand and an agent who know nothing of each other write at the same moments, each line once: every line
-/// is in some version, whoever was faster, and at the end disk and log agree.
+/// Uncoordinated manual edits and agent updates write at the same moments, each line once. Every line is in some
+/// version, and at the end disk and log agree.
 #[test]
 fn nothing_is_lost_when_both_write_at_once() {
     let seed = seed();
@@ -314,7 +314,7 @@ fn nothing_is_lost_when_both_write_at_once() {
     until_says(&path, &two_sides("h0", "a0"));
     let barrier = Barrier::new(2);
     const ROUNDS: u64 = 16;
-    // Ways of saving in which the content is there at once: of others a part may be taken for the whole.
+    // Ways of saving with atomic content: with others a part may be taken for the whole.
     let saves = [rename_over as Save, like_vim, in_place, linked];
     let turns: Vec<(u64, usize)> = (0..ROUNDS)
         .map(|_| (random.range(0, 500), random.range(0, 4) as usize))
@@ -339,7 +339,7 @@ fn nothing_is_lost_when_both_write_at_once() {
             for (round, (looks, save)) in (1..=ROUNDS).zip(turns) {
                 let there = fs::read_to_string(path).unwrap();
                 barrier.wait();
-                // Somewhere within the agent's turn.
+                // At a random time during the agent's update.
                 for _ in 0..*looks {
                     fs::metadata(path).unwrap();
                 }
@@ -358,7 +358,7 @@ fn nothing_is_lost_when_both_write_at_once() {
     daemon.verify();
 }
 
-/// The summary with another line under one of its days.
+/// Returns the summary with another line under one of its days.
 fn with_line(content: &str, day: usize, line: &str) -> String {
     let mut lines = ["h0", "what nobody touches", "a0"].map(str::to_owned);
     let found = content.lines().filter_map(|line| line.strip_prefix("- "));
@@ -369,8 +369,8 @@ fn with_line(content: &str, day: usize, line: &str) -> String {
     summary(&lines.each_ref().map(String::as_str))
 }
 
-/// What somebody did while no daemon ran is taken up at the next start: edits, files that are new or gone,
-/// and what an agent's last version was stays in the history.
+/// Changes made while no daemon ran are recorded at the next start: edits, new and removed files. An agent's last
+/// version stays in the history.
 #[test]
 fn edits_while_it_is_stopped_are_taken_up() {
     let home = home!();
@@ -406,14 +406,14 @@ fn edits_while_it_is_stopped_are_taken_up() {
     assert_eq!(version(&daemon, &project, "mental_model", 1), model);
     daemon.verify();
     daemon.stop();
-    // Nothing was done: nothing is recorded.
+    // Nothing changed: nothing is recorded.
     let daemon = home.start();
     settled(&daemon, &project, &path);
     assert_eq!(history(&daemon, &project, FILE).len(), 2);
     lost_folder(&home, daemon, &project);
 }
 
-/// The folder itself can go: the files are written again from the log.
+/// Checks that a lost folder is written again from the log.
 fn lost_folder(home: &Home, daemon: Daemon, project: &str) {
     let folder = home.data().join("projects");
     daemon.stop();

@@ -1,4 +1,4 @@
-//! What is one project and what are two: worktrees, namesakes, markers, and the words for them.
+//! Identity of projects: worktrees, equal names, markers, and the ways to select a project.
 
 use std::fs;
 use std::path::Path;
@@ -10,7 +10,7 @@ use tests::{Daemon, call, home};
 
 use super::{connect_in, folder, refused_to, says, summary, text, warns, write};
 
-/// Runs git with nothing of the machine's own settings.
+/// Runs git without the machine's own settings.
 fn git(dir: &str, arguments: &[&str]) {
     let output = Command::new("git")
         .env_clear()
@@ -30,8 +30,8 @@ fn listed(daemon: &Daemon) -> Vec<Value> {
     list["projects"].as_array().unwrap().clone()
 }
 
-/// Every worktree of a repository is the same project, from any folder in it; both are listed with the
-/// branches that are checked out there, also when that changes.
+/// Every worktree of a repository is the same project, from any folder in it. All are listed with their checked-out
+/// branches, also after a switch.
 #[test]
 fn worktrees_are_one_project() {
     let home = home!();
@@ -94,7 +94,7 @@ fn worktrees_are_one_project() {
     daemon.verify();
 }
 
-/// Directories of one name are two projects, and so are two clones; a link to one is the same.
+/// Directories with equal names are two projects, and so are two clones; a link leads to the same project.
 #[test]
 fn namesakes_are_two_projects() {
     let home = home!();
@@ -128,8 +128,8 @@ fn namesakes_are_two_projects() {
     assert_eq!(listed(&daemon).len(), 2);
 }
 
-/// A marker in the root says id, name and the folder of templates; a broken one is told with its file by
-/// every reply about the project, which goes on as if it were not there.
+/// A marker in the root sets id, name and the folder of templates. A broken marker is reported with its file in
+/// every reply about the project, and otherwise ignored.
 #[test]
 fn a_marker_names_the_project() {
     let home = home!();
@@ -188,12 +188,12 @@ fn a_marker_names_the_project() {
         let args = json!({"project_id": root, "file_type": "bugs"});
         assert!(warns(&daemon.call("get_context", args), word));
     }
-    // What was known stays known by its id.
+    // A known project stays available by its id.
     let found = daemon.call("list_contexts", json!({"project_id": "the-shop"}));
     assert_eq!(found["project"], "the-shop");
 }
 
-/// What is said of a directory in the config goes before its marker.
+/// Settings for a directory in the config override its marker.
 #[test]
 fn the_config_names_the_project() {
     let home = home!();
@@ -218,8 +218,8 @@ fn the_config_names_the_project() {
     assert_eq!(listed(&daemon)[0]["name"], "Other");
 }
 
-/// Anybody can write a marker: the id of another folder's project is not taken from it, unless the config
-/// says the same, or that folder is no longer that project.
+/// Markers are untrusted: a marker does not take over the id of another folder's project, unless the config says
+/// the same, or that folder is no longer that project.
 #[test]
 fn the_id_of_another_folder_has_to_be_confirmed() {
     let home = home!();
@@ -250,7 +250,7 @@ fn the_id_of_another_folder_has_to_be_confirmed() {
     assert_eq!(init(&daemon, &copy)["project"], "the-shop");
     daemon.stop();
 
-    // The config says nothing any more, and the folder has moved since.
+    // The config is empty again, and the folder has moved meanwhile.
     home.configure("");
     fs::remove_dir_all(&copy).unwrap();
     let daemon = home.start();
@@ -263,8 +263,8 @@ fn the_id_of_another_folder_has_to_be_confirmed() {
     assert_eq!(read["version"], 1, "{read}");
 }
 
-/// `current` needs a directory, unknown ids and paths are told with the projects that there are, and what
-/// can be no id says what one is.
+/// `current` needs a directory, unknown ids and paths are reported with the known projects, and an invalid id with
+/// the required format.
 #[test]
 fn what_is_no_project_is_told_with_those_that_are() {
     let home = home!();
@@ -325,7 +325,7 @@ fn what_is_no_project_is_told_with_those_that_are() {
             &["path"],
         );
     }
-    // A file of the project leads to it as well; and so does the directory that a caller works in.
+    // A file in the project selects it as well; and so does the caller's working directory.
     fs::write(Path::new(&dir).join("README.md"), "# Shop\n").unwrap();
     let reply = daemon.call("get_context", get(&format!("{dir}/README.md")));
     assert_eq!(reply["project"], project);

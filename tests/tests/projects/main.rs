@@ -1,4 +1,4 @@
-//! Projects and their context files as callers and people get them, from a real daemon.
+//! Projects and their context files for agents and people, in a real daemon.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
 mod addresses;
@@ -22,10 +22,10 @@ use lore::protocol::{Code, ErrorBody};
 use serde_json::{Value, json};
 use tests::{Daemon, Home, call, until};
 
-/// How long anything may take on a machine that does other things, too.
+/// Time limit for every wait, on a busy machine.
 const LIMIT: Duration = Duration::from_secs(60);
 
-/// A directory to work in, within a home.
+/// Creates a working directory within a home.
 fn folder(home: &Home, name: &str) -> String {
     let path = home.path().join("work").join(name);
     fs::create_dir_all(&path).unwrap();
@@ -33,13 +33,13 @@ fn folder(home: &Home, name: &str) -> String {
     fs::canonicalize(path).unwrap().display().to_string()
 }
 
-/// A project in a directory of this name; its id.
+/// Creates a project in a directory with this name and returns its id.
 fn init(home: &Home, daemon: &Daemon, name: &str) -> String {
     let reply = daemon.call("init_project", json!({"path": folder(home, name)}));
     text(&reply["project"]).to_owned()
 }
 
-/// A connection of an agent that works in a directory.
+/// Connects an agent with this working directory.
 fn connect_in(daemon: &Daemon, agent: &str, dir: &str) -> Connection {
     let hello = Hello {
         client: "tests/1".to_owned(),
@@ -50,7 +50,7 @@ fn connect_in(daemon: &Daemon, agent: &str, dir: &str) -> Connection {
     Connection::connect(daemon.socket(), &hello).unwrap()
 }
 
-/// The refusal of a call on this connection.
+/// Returns the error of a call on this connection.
 #[track_caller]
 fn refused_to(connection: &mut Connection, name: &str, args: Value) -> ErrorBody {
     match call(connection, name, args) {
@@ -59,13 +59,13 @@ fn refused_to(connection: &mut Connection, name: &str, args: Value) -> ErrorBody
     }
 }
 
-/// Writes a whole file; the reply.
+/// Writes a whole file and returns the reply.
 fn update(daemon: &Daemon, project: &str, file_type: &str, content: &str) -> Value {
     let args = json!({"project_id": project, "file_type": file_type, "content": content});
     daemon.call("update_context", args)
 }
 
-/// Writes a whole file that is to fit; its version.
+/// Writes a valid file and returns its version.
 #[track_caller]
 fn write(daemon: &Daemon, project: &str, file_type: &str, content: &str) -> u64 {
     let reply = update(daemon, project, file_type, content);
@@ -80,14 +80,14 @@ fn get(daemon: &Daemon, project: &str, file_type: &str) -> Value {
     )
 }
 
-/// What a version says.
+/// Returns a version's content.
 fn version(daemon: &Daemon, project: &str, file_type: &str, version: u64) -> String {
     let args = json!({"project_id": project, "file_type": file_type, "version": version});
     let reply = daemon.call("get_context", args);
     text_or_empty(&reply["content"]).to_owned()
 }
 
-/// All versions, the newest first.
+/// Returns all versions, the newest first.
 fn history(daemon: &Daemon, project: &str, file_type: &str) -> Vec<Value> {
     let (mut versions, mut next) = (Vec::new(), Value::Null);
     loop {
@@ -104,13 +104,13 @@ fn history(daemon: &Daemon, project: &str, file_type: &str) -> Vec<Value> {
     }
 }
 
-/// The file of a project on disk.
+/// Returns the path of a project's file on disk.
 fn path_of(home: &Home, project: &str, file_type: &str) -> PathBuf {
     let folder = home.data().join("projects").join(project);
     folder.join(format!("{file_type}.md"))
 }
 
-/// Waits until a file says this.
+/// Waits until a file has this content.
 #[track_caller]
 fn until_says(path: &Path, content: &str) {
     until(&format!("{} as {content:?}", path.display()), LIMIT, || {
@@ -118,7 +118,7 @@ fn until_says(path: &Path, content: &str) {
     });
 }
 
-/// Waits until the newest version is an edit by hand that says this; what is told of it.
+/// Waits until the newest version is a manual edit with this content; returns the reply about it.
 #[track_caller]
 fn until_edited(daemon: &Daemon, project: &str, file_type: &str, content: &str) -> Value {
     until("the edit as a version", LIMIT, || {
@@ -127,7 +127,7 @@ fn until_edited(daemon: &Daemon, project: &str, file_type: &str, content: &str) 
     })
 }
 
-/// A summary of sessions with one entry for each of these; it fits its template.
+/// Returns a valid session summary with these entries.
 fn summary(entries: &[&str]) -> String {
     let mut text = "# Session Summary\n".to_owned();
     for (day, entry) in (1..).zip(entries) {
@@ -138,7 +138,7 @@ fn summary(entries: &[&str]) -> String {
     text
 }
 
-/// A mental model that fits its template, in which three sections say what is given.
+/// Returns a valid mental model with these contents in three sections.
 fn model(overview: &str, flow: &str, link: &str) -> String {
     format!(
         "# Mental Model\n\n## System Overview\n\n{overview}: a till for market stalls that keeps \
@@ -157,7 +157,7 @@ fn model(overview: &str, flow: &str, link: &str) -> String {
     )
 }
 
-/// Holds a refusal to its code, and its message and hint to what they must name.
+/// Checks an error's code, and that its message and hint contain the words.
 #[track_caller]
 fn says(refusal: &ErrorBody, code: Code, words: &[&str]) {
     let hint = refusal.hint.as_deref().unwrap_or_default();
@@ -168,7 +168,7 @@ fn says(refusal: &ErrorBody, code: Code, words: &[&str]) {
     }
 }
 
-/// Whether a list of warnings holds one with these words.
+/// Whether a list of warnings has one with these words.
 fn warns(reply: &Value, words: &str) -> bool {
     let warnings = reply["warnings"].as_array().into_iter().flatten();
     warnings.into_iter().any(|one| text(one).contains(words))

@@ -1,4 +1,4 @@
-//! Agents that write one file at the same time: who is late is told with both sides, and nothing is lost.
+//! Concurrent writes of agents to one file: the late one gets both versions, and nothing is lost.
 
 use std::sync::Barrier;
 use std::thread;
@@ -9,8 +9,8 @@ use tests::{call, home};
 
 use super::{get, history, init, model, refused_to, says, summary, text, version, warns, write};
 
-/// An update made from an older version is refused with base, theirs and yours, the sections that each
-/// changed, and both together where they do not touch; nothing is written.
+/// An update based on an older version is refused with base, theirs and yours, the sections that each side changed,
+/// and the merge if the changes do not overlap; nothing is written.
 #[test]
 fn a_late_update_is_told_both_sides() {
     let home = home!();
@@ -33,7 +33,7 @@ fn a_late_update_is_told_both_sides() {
         (&json!(2), &json!(true))
     );
 
-    // Where both changed the same lines, somebody has to choose.
+    // Both sides changed the same lines: the agent has to choose.
     let yours = model("Stall", "Receipts", "where to begin");
     let refused = refused_to(&mut bob, "update_context", to(&yours, 1));
     says(
@@ -60,7 +60,7 @@ fn a_late_update_is_told_both_sides() {
     assert_eq!(details["changed_by_both"], json!(["data_flow"]));
     assert_eq!(details.get("merged"), None);
 
-    // Where they did not, both together are ready to be sent.
+    // The changes do not overlap: the merge is ready to be sent.
     let yours = model("Stall", "Sales", "where to begin");
     let refused = refused_to(&mut bob, "update_context", to(&yours, 1));
     says(
@@ -119,7 +119,7 @@ fn details(refusal: &lore::protocol::ErrorBody) -> Value {
     body["details"].clone()
 }
 
-/// Two agents add twenty entries each to one file at once: all are there, and as many versions.
+/// Two agents concurrently add twenty entries each to one file: all exist, and as many versions.
 #[test]
 fn entries_added_at_once_are_all_there() {
     let home = home!();
@@ -154,8 +154,8 @@ fn entries_added_at_once_are_all_there() {
     daemon.verify();
 }
 
-/// Two agents who name no version replace each other's content: whoever does is told which version that
-/// was, and all of them can be read.
+/// Two agents that name no base version replace each other's content: each reply names the replaced version, and
+/// all versions can be read.
 #[test]
 fn whoever_replaces_anothers_content_is_told() {
     let home = home!();

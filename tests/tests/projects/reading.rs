@@ -1,9 +1,8 @@
-//! A context file as it is and was: parts of it, earlier versions, what changed; cleared and written
-//! again, and calls that are repeated.
+//! Reading a context file: parts of it, earlier versions, changes; clearing, writing again, and repeated calls.
 
 use lore::protocol::Code;
 use serde_json::{Value, json};
-use tests::{Daemon, Door, home};
+use tests::{Daemon, Transport, home};
 
 use super::{get, history, init, model, path_of, says, summary, text, update, version, write};
 
@@ -15,14 +14,14 @@ fn read(daemon: &Daemon, project: &str, file_type: &str, more: &Value) -> Value 
     daemon.call("get_context", args)
 }
 
-/// What is not written yet is told as its template with an example that shows how; then its content with
-/// version, time, author, validation and sections.
+/// A missing file reads as its template with an example; a written one as its content with version, time, author,
+/// validation and sections.
 #[test]
 fn a_file_before_and_after_it_is_written() {
     let home = home!();
     let daemon = home.start();
     let project = init(&home, &daemon, "stall");
-    for (name, mut door) in Door::all(&home, &daemon, env!("CARGO_BIN_EXE_lore-under-test")) {
+    for (name, mut door) in Transport::all(&home, &daemon, env!("CARGO_BIN_EXE_lore-under-test")) {
         let args = json!({"project_id": project, "file_type": "bugs"});
         let (empty, _) = door.call("get_context", &args).unwrap();
         assert_eq!(
@@ -110,8 +109,8 @@ fn a_file_before_and_after_it_is_written() {
     daemon.verify();
 }
 
-/// Every version stays as it was, by its number, by a position and by a time; the history is read in pages,
-/// and what changed between two is told by section and by line.
+/// Every version stays readable by its number, by a position and by a time. The history has pages, and two versions
+/// are compared by section and by line.
 #[test]
 fn every_version_stays() {
     let home = home!();
@@ -205,8 +204,8 @@ fn every_version_stays() {
     daemon.verify();
 }
 
-/// A file that is cleared is gone from disk and empty, with every version behind it; it can be written
-/// again, and what is there already is not written twice.
+/// A cleared file is removed from disk and empty, and its versions stay. It can be written again, and unchanged
+/// content creates no version.
 #[test]
 fn cleared_and_written_again() {
     let home = home!();
@@ -256,7 +255,7 @@ fn cleared_and_written_again() {
     daemon.verify();
 }
 
-/// A version that was forgotten is not named any more to be read, also where a call is repeated that named it.
+/// A forgotten version is no longer offered for reading, even in a repeated call whose first reply named it.
 #[test]
 fn a_forgotten_version_is_not_named() {
     let home = home!();
@@ -282,8 +281,8 @@ fn a_forgotten_version_is_not_named() {
     daemon.verify();
 }
 
-/// A call that is repeated under its key gives its first reply and does nothing, also across a start; the
-/// key with another content is refused.
+/// A call repeated under its key returns its first reply and does nothing, also after a restart; the key with other
+/// content is refused.
 #[test]
 fn a_repeated_call_does_nothing() {
     let home = home!();
@@ -319,7 +318,7 @@ fn a_repeated_call_does_nothing() {
     for round in 0..2 {
         for ((name, args), first) in calls.iter().zip(&first) {
             let mut again = daemon.call(name, args.clone());
-            // The first one may have been on its way to the disk.
+            // The first reply may have come before the flush.
             again["durable"] = first["durable"].clone();
             assert_eq!(again, *first, "{name} in round {round}");
         }

@@ -1,18 +1,20 @@
-//! What is no context: refused with what would be right, and the last good content stays.
+//! Invalid contents are refused with a suggestion, and the last good content stays.
 
 use lore::protocol::Code;
 use serde_json::json;
-use tests::{Door, home};
+use tests::{Transport, home};
 
 use super::{get, init, path_of, says, summary, text, update, write};
 
-/// Types that there are not, with those that there are; through every door.
+/// Unknown types are refused with the known ones, on every transport.
 #[test]
 fn unknown_types_are_told_with_those_that_there_are() {
     let home = home!();
     let daemon = home.start();
     let project = init(&home, &daemon, "stall");
-    for (door_name, mut door) in Door::all(&home, &daemon, env!("CARGO_BIN_EXE_lore-under-test")) {
+    for (door_name, mut door) in
+        Transport::all(&home, &daemon, env!("CARGO_BIN_EXE_lore-under-test"))
+    {
         for name in [
             "get_context",
             "update_context",
@@ -57,8 +59,8 @@ fn unknown_types_are_told_with_those_that_there_are() {
     );
 }
 
-/// Nothing, only blanks, far too much, bytes that are no text: refused as input, not counted as an attempt,
-/// and what was there stays as it was, on disk too.
+/// Empty, blank, oversized and non-UTF-8 content is refused as invalid input and does not count as an attempt. The
+/// existing content stays, on disk too.
 #[test]
 fn what_is_no_text_is_refused() {
     let home = home!();
@@ -125,8 +127,7 @@ fn what_is_no_text_is_refused() {
     daemon.verify();
 }
 
-/// Twenty megabytes are refused before they are looked at, and the daemon goes on; the last good content is
-/// untouched.
+/// Twenty megabytes are refused before validation, and the daemon continues; the last good content is unchanged.
 #[test]
 fn twenty_megabytes_are_refused() {
     let home = home!();
@@ -147,8 +148,7 @@ fn twenty_megabytes_are_refused() {
     daemon.verify();
 }
 
-/// Line ends of another system and a byte order mark are text: kept as they came, and entries that are
-/// added follow them.
+/// Line ends of another system and a byte order mark are preserved, and added entries use the same line ends.
 #[test]
 fn line_ends_and_marks_are_kept() {
     let home = home!();
@@ -175,7 +175,7 @@ fn line_ends_and_marks_are_kept() {
     assert_eq!(on_disk, now);
 }
 
-/// Versions, sections and budgets that there are not are told with those that there are.
+/// Unknown versions, sections and budgets are reported with the valid ones.
 #[test]
 fn what_is_not_there_is_told() {
     let home = home!();

@@ -1,4 +1,4 @@
-//! What is no file in the place of a context file is neither read nor written through: it is told, and the
+//! Another kind of file in the place of a context file is neither read nor written through: it is reported, and the
 //! last good content stays.
 
 use std::fs;
@@ -12,7 +12,7 @@ use super::{LIMIT, get, history, init, path_of, summary, until_says, update, war
 
 const FILE: &str = "session_summary";
 
-/// Puts something in the place of a file.
+/// Replaces a file by another kind.
 type Put = fn(&Path);
 
 fn link(path: &Path) {
@@ -53,8 +53,8 @@ fn until_told(daemon: &Daemon, words: &str) {
     });
 }
 
-/// A project with a good file, in whose place something else is to come.
-struct Case {
+/// A project with a valid file that will be replaced.
+struct ReplacedFileCase {
     name: &'static str,
     project: String,
     path: PathBuf,
@@ -66,13 +66,13 @@ fn good() -> String {
     summary(&["a till"])
 }
 
-fn cases(home: &Home, daemon: &Daemon) -> Vec<Case> {
+fn cases(home: &Home, daemon: &Daemon) -> Vec<ReplacedFileCase> {
     PUTS.map(|(name, put, words)| {
         let project = init(home, daemon, name);
         let path = path_of(home, &project, FILE);
         write(daemon, &project, FILE, &good());
         until_says(&path, &good());
-        Case {
+        ReplacedFileCase {
             name,
             project,
             path,
@@ -83,8 +83,8 @@ fn cases(home: &Home, daemon: &Daemon) -> Vec<Case> {
     .into()
 }
 
-impl Case {
-    /// At once: a file that is gone for a moment only is not deleted.
+impl ReplacedFileCase {
+    /// Replaces the file within a moment: a file that is missing only briefly does not count as deleted.
     fn put(&self) {
         fs::remove_file(&self.path).unwrap();
         (self.put)(&self.path);
@@ -99,17 +99,17 @@ impl Case {
     }
 }
 
-/// Each is refused and told, by `status`, by who reads and by who writes; what is there is left alone; and
-/// once it is gone the file is what the log says, which no hand has changed.
+/// Each kind is refused and reported by `status`, by reads and by writes, and left unchanged. Once it is gone, the
+/// file is written again from the log without a manual edit.
 #[test]
 fn what_is_no_file_is_left_alone() {
     let home = home!();
     let daemon = home.start();
     let cases = cases(&home, &daemon);
     let changed = summary(&["a till", "a lamp"]);
-    cases.iter().for_each(Case::put);
+    cases.iter().for_each(ReplacedFileCase::put);
     for case in &cases {
-        let Case {
+        let ReplacedFileCase {
             name,
             project,
             path,
@@ -136,7 +136,7 @@ fn what_is_no_file_is_left_alone() {
         let is_text = there.is_file() && fs::read(path).unwrap().starts_with(b"# ");
         assert!(!is_text, "{name}: it is left as it is");
     }
-    cases.iter().for_each(Case::take_away);
+    cases.iter().for_each(ReplacedFileCase::take_away);
     for case in &cases {
         until_says(&case.path, &changed);
         until("the warning to go", LIMIT, || {
@@ -155,7 +155,7 @@ fn what_is_no_file_is_left_alone() {
     daemon.verify();
 }
 
-/// The same when it is removed without any update in between, and when it is there at the start.
+/// The same when it is removed without an update in between, and when it exists at the start.
 #[test]
 fn what_is_no_file_is_no_deletion() {
     let home = home!();
@@ -164,10 +164,10 @@ fn what_is_no_file_is_no_deletion() {
     for is_stopped in [false, true] {
         if is_stopped {
             daemon.stop();
-            cases.iter().for_each(Case::put);
+            cases.iter().for_each(ReplacedFileCase::put);
             daemon = home.start();
         } else {
-            cases.iter().for_each(Case::put);
+            cases.iter().for_each(ReplacedFileCase::put);
         }
         for case in &cases {
             until("the warning", LIMIT, || {
@@ -175,7 +175,7 @@ fn what_is_no_file_is_no_deletion() {
             });
             assert_eq!(get(&daemon, &case.project, FILE)["content"], good());
         }
-        cases.iter().for_each(Case::take_away);
+        cases.iter().for_each(ReplacedFileCase::take_away);
         for case in &cases {
             until_says(&case.path, &good());
             assert_eq!(
@@ -189,7 +189,7 @@ fn what_is_no_file_is_no_deletion() {
     daemon.verify();
 }
 
-/// A folder of a project that is a link leads nowhere: nothing is read from there or written there.
+/// A project folder that is a link is not followed: nothing is read from its target or written there.
 #[test]
 fn a_linked_folder_is_not_followed() {
     let home = home!();

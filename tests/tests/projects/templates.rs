@@ -1,4 +1,4 @@
-//! Templates of one's own: a file is all it takes, and it is in force at once.
+//! User templates: a template file takes effect at once.
 
 use std::fs;
 use std::path::Path;
@@ -38,8 +38,8 @@ fn origin(list: &Value, file_type: &str) -> String {
         .map_or_else(String::new, |one| text(&one["origin"]).to_owned())
 }
 
-/// One more file is one more type, without a start: for everybody from the user's folder, for one project
-/// from its own; it is listed, shown, checked against, written to disk, and gone with its file.
+/// A template file adds a type without a restart: in the user's folder for all projects, in a project's folder for
+/// that project. The type is listed, shown, used for validation and written to disk, and removed with its file.
 #[test]
 fn a_new_type_is_a_new_file() {
     let home = home!();
@@ -114,7 +114,7 @@ fn a_new_type_is_a_new_file() {
     );
     assert_eq!(shown["title"], "Notes");
 
-    // Without a template nothing new is written; what was can still be read and cleared.
+    // Without a template nothing new is written; existing content can still be read and cleared.
     fs::remove_file(&own).unwrap();
     fs::remove_file(users.join("notes.toml")).unwrap();
     let left = get(&daemon, &one, "notes");
@@ -140,7 +140,7 @@ fn a_new_type_is_a_new_file() {
     daemon.verify();
 }
 
-/// A project's own form of a built-in type is for that project alone.
+/// A project's own form of a built-in type applies to that project alone.
 #[test]
 fn a_type_is_another_in_one_project() {
     let home = home!();
@@ -162,8 +162,8 @@ fn a_type_is_another_in_one_project() {
     );
 }
 
-/// A template that is broken while the daemon runs is told with file, line and reason, by the list, by
-/// `status` and by who reads such a file; the last good one stays in force until a good one comes.
+/// A template that breaks while the daemon runs is reported with file, line and reason by the list, by `status` and
+/// by reads of such a file. The last good one stays in force until the file is valid again.
 #[test]
 fn a_broken_template_leaves_the_last_good_one() {
     let home = home!();

@@ -1,4 +1,4 @@
-//! One search over all kinds, and what was said found with what was said before it.
+//! One search over all kinds, and messages found by the context of earlier messages.
 
 use serde_json::{Value, json};
 use tests::home;
@@ -12,7 +12,7 @@ fn kinds(reply: &Value) -> Vec<&str> {
         .collect()
 }
 
-/// Documents, messages, steps, context files and checkpoints are found by one search, and each alone.
+/// One search finds documents, messages, steps, context files and checkpoints, and each kind can be searched alone.
 #[test]
 fn all_kinds_are_found() {
     let home = home!();
@@ -76,7 +76,7 @@ fn all_kinds_are_found() {
     assert_eq!(message["title"], "user");
 }
 
-/// An answer that says nothing by itself is found by what was asked before it.
+/// An answer without the words of the query is found by the question before it.
 #[test]
 fn a_message_is_found_by_those_before_it() {
     let home = home!();
@@ -110,7 +110,7 @@ fn a_message_is_found_by_those_before_it() {
     );
     assert!(texts.contains(&"Rotterdam, on Tuesday."), "{texts:?}");
     assert!(!texts.contains(&"Bread."), "{texts:?}");
-    // Each once, whatever it was found by.
+    // Each result once, whichever ranking found it.
     let mut found = ids(&reply);
     found.sort();
     found.dedup();

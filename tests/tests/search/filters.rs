@@ -1,4 +1,4 @@
-//! Every filter, alone and together, against what a reader of the files would say.
+//! Every filter, alone and combined, against an independent evaluation of the files.
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -6,7 +6,7 @@ use tests::{Daemon, home};
 
 use super::{add, chunks, folder};
 
-/// A file of the test, as its front matter says.
+/// A test file with its front matter.
 struct File {
     name: String,
     context: &'static str,
@@ -53,7 +53,7 @@ fn text(file: &File) -> String {
     text
 }
 
-/// What a reader of the files says fits.
+/// Evaluates the filters independently.
 fn oracle(files: &[File], filters: &Value) -> Vec<String> {
     let list = |name: &str| -> Option<Vec<String>> {
         let value = filters.get(name)?;
@@ -106,7 +106,7 @@ fn oracle(files: &[File], filters: &Value) -> Vec<String> {
     found
 }
 
-/// All that a search finds, page by page.
+/// Collects all pages of a search.
 fn found(daemon: &Daemon, filters: &Value, search_type: &str) -> (Vec<String>, u64) {
     let mut all = Vec::new();
     let mut next = Value::Null;
@@ -169,7 +169,7 @@ fn some_filters() -> impl Strategy<Value = Value> {
         )
 }
 
-/// Whatever is asked for, in text and in vectors: all that fits is found, once, with the right count.
+/// All matching files are found once, with the right count, in text and in vectors.
 #[test]
 fn filters_are_exact() {
     let home = home!();
@@ -186,7 +186,7 @@ fn filters_are_exact() {
         .collect();
     let docs = folder(&home, "docs", &written);
     add(&daemon, &docs, json!({}));
-    // How files are cut is for other tests to say.
+    // Other tests check the chunking.
     let explored = daemon.call(
         "explore_document_structure",
         json!({"structure_type": "files", "max_items": 200}),

@@ -1,4 +1,4 @@
-//! What was acknowledged is found at the answer; what is gone is found no more.
+//! Acknowledged data is found when the reply arrives; removed data is no longer found.
 
 use std::fs;
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use tests::{home, until};
 
 use super::{LIMIT, add, folder, ids};
 
-/// Eight writers: each searches for what it just wrote, and finds it.
+/// Eight writers each find their own write at once.
 #[test]
 fn an_acknowledged_write_is_found_at_once() {
     let home = home!();
@@ -43,7 +43,7 @@ fn an_acknowledged_write_is_found_at_once() {
     }
 }
 
-/// A forgotten session, a removed source, a deleted file and a changed one are not found any more.
+/// A forgotten session, a removed source, a deleted file and a changed one are no longer found.
 #[test]
 fn what_is_gone_is_not_found() {
     let home = home!();
@@ -86,7 +86,7 @@ fn what_is_gone_is_not_found() {
     }
 }
 
-/// A file that changed behind a source that is not watched is told as changed.
+/// A changed file in an unwatched source is reported as changed.
 #[test]
 fn a_changed_file_is_told() {
     let home = home!();

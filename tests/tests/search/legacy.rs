@@ -1,12 +1,12 @@
-//! The eight tools of servers for work items: each does what the newer one does that took its place.
+//! The eight legacy tools of servers for work items: each has the result of its newer replacement.
 
 use lore::protocol::Code;
 use serde_json::{Value, json};
-use tests::{Daemon, Era, Home, Lines, home};
+use tests::{Daemon, Home, McpHost, McpRevision, home};
 
 use super::{add, chunks, folder};
 
-/// The eight, each with arguments that suit it and the most results that it gives.
+/// Lists the eight, each with suitable arguments and its maximum number of results.
 fn eight() -> [(&'static str, Value, u64); 8] {
     [
         ("search_work_items", json!({"query": "login"}), 20),
@@ -24,7 +24,7 @@ fn eight() -> [(&'static str, Value, u64); 8] {
     ]
 }
 
-/// Two work items; the first has a file of many chunks and bears a name.
+/// Creates two work items; the first has a file of many chunks, and a name.
 fn work_items(home: &Home) -> Daemon {
     let daemon = home.start();
     let sections: String = (0..30)
@@ -44,7 +44,7 @@ fn contexts(reply: &Value) -> Vec<&str> {
         .collect()
 }
 
-/// Searches, over all work items and over one, which goes by its id or its name.
+/// Searches, over all work items and over one, selected by its id or its name.
 #[test]
 fn work_items_are_searched() {
     let home = home!();
@@ -78,7 +78,7 @@ fn work_items_are_searched() {
     assert_eq!(none["nearest_contexts"][0], "WI-123");
 }
 
-/// Without a query chunks come in their order; with one the best first, of the same chunks.
+/// Without a query chunks are in document order; with one the same chunks are ranked.
 #[test]
 fn chunks_are_read_in_their_order() {
     let home = home!();
@@ -120,7 +120,7 @@ fn chunks_are_read_in_their_order() {
     assert_eq!(chunks(&best), named(17..18));
 }
 
-/// The lists and counts are those of the newer operations.
+/// The lists and counts equal those of the newer operations.
 #[test]
 fn lists_and_summaries_are_the_newer_ones() {
     let home = home!();
@@ -135,7 +135,7 @@ fn lists_and_summaries_are_the_newer_ones() {
     );
 }
 
-/// Too many results, a range that is none and names that say nothing are refused.
+/// Too many results, invalid ranges and empty names are refused.
 #[test]
 fn bounds_are_those_of_the_old_tools() {
     let home = home!();
@@ -165,15 +165,15 @@ fn bounds_are_those_of_the_old_tools() {
     }
 }
 
-/// Hosts that ask for `legacy` are shown the eight beside the core, and call them as tools.
+/// Hosts that request `legacy` see the eight in addition to the core, and call them as tools.
 #[test]
 fn the_profile_lists_them() {
     let home = home!();
     let daemon = work_items(&home);
-    let mut lines = Lines::connect(&daemon, Era::Older);
+    let mut lines = McpHost::connect(&daemon, McpRevision::Older);
     for (profile, has) in [("legacy", true), ("full", false), ("core,documents", false)] {
         let params = json!({"_meta": {"lore/tools": profile}});
-        let listed = lines.ask("tools/list", params);
+        let listed = lines.request("tools/list", params);
         let tools = listed["result"]["tools"].as_array().unwrap();
         for (name, _, _) in eight() {
             let is_there = tools.iter().any(|tool| tool["name"] == name);

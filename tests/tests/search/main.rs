@@ -1,4 +1,4 @@
-//! Search over documents and over what was said and done, against a real daemon.
+//! Search over documents, conversations and steps, in a real daemon.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
 mod everything;
@@ -19,10 +19,10 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tests::{Daemon, Home, until};
 
-/// How long anything may take on a machine that does other things, too.
+/// Time limit for every wait, on a busy machine.
 const LIMIT: Duration = Duration::from_secs(60);
 
-/// A folder with files, in a home.
+/// Creates a folder with files in a home.
 fn folder(home: &Home, name: &str, files: &[(&str, &str)]) -> PathBuf {
     let path = home.path().join(name);
     for (file, says) in files {
@@ -33,7 +33,7 @@ fn folder(home: &Home, name: &str, files: &[(&str, &str)]) -> PathBuf {
     fs::canonicalize(path).unwrap()
 }
 
-/// Makes a folder a source and waits until all of it is taken in.
+/// Adds a folder as a source and waits until all of it is ingested.
 fn add(daemon: &Daemon, path: &Path, settings: Value) -> String {
     let mut args = settings;
     args["path"] = json!(path);
@@ -47,7 +47,7 @@ fn add(daemon: &Daemon, path: &Path, settings: Value) -> String {
     source
 }
 
-/// The ids of results, in their order.
+/// Returns the ids of results, in their order.
 fn ids(reply: &Value) -> Vec<String> {
     let results = reply["results"].as_array().unwrap().iter();
     results
@@ -55,7 +55,7 @@ fn ids(reply: &Value) -> Vec<String> {
         .collect()
 }
 
-/// The names of the chunks of results, in their order.
+/// Returns the names of the results' chunks, in their order.
 fn chunks(reply: &Value) -> Vec<String> {
     let results = reply["results"].as_array().unwrap().iter();
     results

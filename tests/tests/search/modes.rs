@@ -1,4 +1,4 @@
-//! The four ways to search: what each says of itself, and how scores come about.
+//! The four search modes: their descriptions in replies, and the calculation of scores.
 
 use serde_json::{Value, json};
 use tests::{Daemon, Home, home, until};
@@ -33,7 +33,7 @@ fn search(daemon: &Daemon, args: Value) -> Value {
     daemon.call("search_documents", args)
 }
 
-/// Meaning finds what no word of the query says; every mode says its name, and why it is used.
+/// Semantic search finds documents without any word of the query; each mode returns its name and the reason for it.
 #[test]
 fn each_mode_says_what_it_did() {
     let home = home!();
@@ -56,7 +56,7 @@ fn each_mode_says_what_it_did() {
     assert_eq!(reply["search_type"], "hybrid");
 }
 
-/// A caption quotes the sentences that answer, exactly, with their places.
+/// A caption quotes the answering sentences exactly, with their positions.
 #[test]
 fn captions_and_highlights_quote_exactly() {
     let home = home!();
@@ -116,7 +116,7 @@ fn scores_are_explained() {
     }
 }
 
-/// Rare words are found with a typo and by their beginning.
+/// Rare words are found with a typo and by their prefix.
 #[test]
 fn typos_and_beginnings_of_rare_words() {
     let home = home!();
@@ -127,7 +127,7 @@ fn typos_and_beginnings_of_rare_words() {
     }
 }
 
-/// The second tier takes over once every chunk has its vector, and says so.
+/// The second tier replaces the first once every chunk has its vector, and replies say so.
 #[test]
 fn the_second_tier_takes_over() {
     let home = home!();
@@ -141,7 +141,7 @@ fn the_second_tier_takes_over() {
     });
 }
 
-/// Equal queries give equal answers, page by page as in one.
+/// Equal queries return equal results, in pages and at once.
 #[test]
 fn pages_are_stable() {
     let home = home!();

@@ -1,4 +1,4 @@
-//! Packs draw on what search finds: documents, and what was said long before.
+//! Packs use search results: documents, and much earlier messages.
 
 use serde_json::{Value, json};
 use tests::{Daemon, home};
@@ -19,8 +19,8 @@ fn pieces<'r>(reply: &'r Value, kind: &str) -> Vec<&'r Value> {
         .collect()
 }
 
-/// A message gets the passages of documents that are about it, and the earlier messages; `why` knows
-/// both, and a document that changes makes another pack.
+/// A message gets the passages of documents about it, and earlier messages. `why` lists both, and a changed
+/// document makes another pack.
 #[test]
 fn a_message_draws_on_documents_and_on_what_was_said() {
     let home = home!();

@@ -1,4 +1,4 @@
-//! How well search finds, on a small collection of its own: nDCG@10 of each mode has a floor.
+//! Search quality on a small built-in collection: nDCG@10 of each mode has a minimum.
 //!
 //! `tests/quality.py` measures the same on collections of any size.
 
@@ -7,7 +7,7 @@ use tests::home;
 
 use super::{add, folder};
 
-/// Results that count.
+/// Number of evaluated results.
 const DEPTH: usize = 10;
 
 /// File name, title, text.
@@ -134,7 +134,7 @@ const DOCUMENTS: &[(&str, &str, &str)] = &[
     ),
 ];
 
-/// A question, and which documents answer it how well.
+/// A question, and the relevant documents with their grades.
 const QUESTIONS: &[(&str, &[(&str, u32)])] = &[
     ("how do I make bread dough rise", &[("sourdough", 2)]),
     ("recipes with flour", &[("sourdough", 1), ("pasta", 2)]),
@@ -168,7 +168,7 @@ const QUESTIONS: &[(&str, &[(&str, u32)])] = &[
     ("renter moving out of an apartment", &[("lease", 2)]),
 ];
 
-/// Gains of grades at their ranks, the later the less.
+/// Returns the discounted gain of grades by rank.
 fn gain(grades: impl IntoIterator<Item = u32>) -> f64 {
     let ranked = (2..).zip(grades).take(DEPTH);
     ranked
@@ -217,7 +217,7 @@ fn every_mode_finds_what_it_should() {
                         .as_str()
                         .unwrap()
                         .trim_end_matches(".md");
-                    // The document of a chunk counts once.
+                    // The document of several chunks counts once.
                     if !found.contains(&name) {
                         found.push(name);
                     }

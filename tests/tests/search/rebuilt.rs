@@ -1,4 +1,4 @@
-//! Indexes are disposable: deleted, damaged or killed in the middle, they come back equal.
+//! Indexes are disposable: deleted, damaged, or killed while being written, they are rebuilt with equal results.
 
 use std::fs;
 use std::path::Path;
@@ -8,7 +8,7 @@ use tests::{Daemon, home};
 
 use super::{add, folder};
 
-/// What a few searches find, with their scores.
+/// Returns the results of a few searches, with their scores.
 fn answers(daemon: &Daemon) -> Vec<Value> {
     let mut found = Vec::new();
     for search_type in ["text", "vector", "hybrid", "semantic"] {
@@ -17,7 +17,7 @@ fn answers(daemon: &Daemon) -> Vec<Value> {
             let mut reply = daemon.call("search", args);
             assert!(reply.get("partial").is_none(), "{reply:#}");
             for result in reply["results"].as_array_mut().unwrap() {
-                // A file that was just written is looked at once more after a start.
+                // A file that was just written is read once more after a start.
                 result.as_object_mut().unwrap().remove("modified");
             }
             found.push(json!([reply["results"].take(), reply["total"]]));
@@ -26,7 +26,7 @@ fn answers(daemon: &Daemon) -> Vec<Value> {
     found
 }
 
-/// Tells the first answer that is another, and no more of it than is needed.
+/// Reports only the first different answer, to keep the message short.
 #[track_caller]
 fn same(found: &[Value], expected: &[Value], when: &str) {
     for (found, expected) in found.iter().zip(expected) {
@@ -55,7 +55,7 @@ fn fill(daemon: &Daemon, docs: &Path) {
     }
 }
 
-/// Deleted while stopped, killed, or with damaged files: reads go on, and answers are the same.
+/// Deleted while stopped, killed, or with damaged files: reads continue, and results are the same.
 #[test]
 fn a_rebuilt_index_answers_the_same() {
     let home = home!();
@@ -100,7 +100,7 @@ fn a_rebuilt_index_answers_the_same() {
     daemon.verify();
 }
 
-/// Deleted under a daemon that runs: reads go on, and so they do after the next start.
+/// Deleted while the daemon runs: reads continue, also after the next start.
 #[test]
 fn an_index_deleted_while_running() {
     let home = home!();

@@ -1,11 +1,11 @@
-//! Queries and filters that make no sense, and those that only look as if they did.
+//! Invalid queries and filters, and odd but valid ones.
 
 use serde_json::{Value, json};
 use tests::home;
 
 use super::{add, folder};
 
-/// What is wrong is said, with what would be right.
+/// Errors name the problem and the valid values.
 #[test]
 fn refusals_say_what_would_be_right() {
     let home = home!();
@@ -96,7 +96,7 @@ fn refusals_say_what_would_be_right() {
     }
 }
 
-/// Odd queries find nothing or something, and disturb nobody.
+/// Odd queries return some or no results, and do not affect others.
 #[test]
 fn odd_queries_are_answered() {
     let home = home!();

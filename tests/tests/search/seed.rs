@@ -1,11 +1,11 @@
-//! The examples of "Refined MCP Tools Plan: Use Case Agnostic Design", its cross-domain tests included.
+//! The examples of "Refined MCP Tools Plan: Use Case Agnostic Design", including its cross-domain tests.
 
 use serde_json::{Value, json};
 use tests::{Daemon, Home, home};
 
 use super::{add, folder};
 
-/// Documents of every domain that the plan names.
+/// Ingests documents of every domain in the plan.
 fn domains(home: &Home) -> Daemon {
     let daemon = home.start();
     let front = |context: &str, category: &str, tags: &str, body: &str| {
@@ -106,7 +106,7 @@ fn contexts_of(reply: &Value) -> Vec<&str> {
         .collect()
 }
 
-/// Every call that the plan shows finds what it should, and only that.
+/// Every call in the plan finds the expected documents, and only those.
 #[test]
 fn every_example_of_the_plan() {
     let home = home!();
@@ -183,7 +183,7 @@ fn every_example_of_the_plan() {
     }
 }
 
-/// Contexts are told apart by what their ids look like.
+/// Contexts are classified by the format of their ids.
 #[test]
 fn contexts_by_type() {
     let home = home!();
@@ -213,7 +213,7 @@ fn contexts_by_type() {
     assert!(plain["contexts"][0].get("documents").is_none());
 }
 
-/// A summary tells more the more is asked for.
+/// A higher detail level of a summary returns more.
 #[test]
 fn summaries_by_level() {
     let home = home!();
@@ -244,7 +244,7 @@ fn summaries_by_level() {
     assert_eq!(whole["index"]["failed"], 0);
 }
 
-/// Contexts, files, chunks, categories.
+/// Lists of contexts, files, chunks and categories.
 #[test]
 fn structures() {
     let home = home!();

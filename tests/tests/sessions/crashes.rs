@@ -1,13 +1,12 @@
-//! What is found behind the log survives a kill at any moment: once, and as a replay has it.
+//! Asynchronous entity recognition survives a kill at any moment: each result once, and equal to a replay.
 
 use serde_json::{Value, json};
 use tests::{Random, call, home, seed};
 
 use super::create;
 
-/// Killed with -9 while steps stream in, over and over: after each start every acknowledged step's
-/// device is there, mentioned by that step exactly once, and every row is that of a replay.
-/// `LORE_ENTITY_CYCLES` for more than 12 kills.
+/// Repeated kill -9 while steps arrive: after each start every acknowledged step's device exists, mentioned by that
+/// step exactly once, and every row equals a replay. `LORE_ENTITY_CYCLES` for more than 12 kills.
 #[test]
 fn entities_of_steps_are_found_exactly_once() {
     let seed = seed();
@@ -36,7 +35,7 @@ fn entities_of_steps_are_found_exactly_once() {
                 Err(_) => cut_off.push(name),
             }
         }
-        // The next one may be cut off anywhere.
+        // The next step may be interrupted anywhere.
         daemon.kill();
         daemon = home.start();
         let position = daemon.call("status", json!({}))["position"].clone();

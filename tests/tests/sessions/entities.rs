@@ -1,13 +1,12 @@
-//! Entities as callers get them: recognised in what is said and in what tools return, referred to,
-//! related.
+//! Entities for callers: recognised in messages and tool results, referred to, related.
 
 use lore::protocol::Code;
 use serde_json::{Value, json};
-use tests::{Daemon, Door, home};
+use tests::{Daemon, Transport, home};
 
 use super::{create, each, say, says, step};
 
-/// What NetBox 4 says of a device.
+/// Returns a device as NetBox 4 describes it.
 fn device() -> Value {
     let brief = |id: u64, path: &str, name: &str, slug: &str| json!({"id": id, "url": format!("https://n/api/{path}/{id}/"), "display": name, "name": name, "slug": slug});
     json!({
@@ -23,12 +22,12 @@ fn entity(daemon: &Daemon, name: &str) -> Value {
     daemon.call("get_entity", json!({"session": "s-1", "name": name}))
 }
 
-/// Two names are two devices in the order in which they stand, through every door, and nothing else.
+/// Two names are two devices in text order, on every transport, and nothing else is recognised.
 #[test]
 fn two_devices_in_their_order() {
     let home = home!();
     let daemon = home.start();
-    for (name, mut door) in Door::all(&home, &daemon, env!("CARGO_BIN_EXE_lore-under-test")) {
+    for (name, mut door) in Transport::all(&home, &daemon, env!("CARGO_BIN_EXE_lore-under-test")) {
         let session = format!("s-{name}");
         create(&daemon, &session);
         let args = json!({
@@ -49,8 +48,7 @@ fn two_devices_in_their_order() {
     }
 }
 
-/// "Its" is the last one mentioned, "the second one" that of the last listing, "both" are both: also
-/// after a restart.
+/// "Its" refers to the last mention, "the second one" to the last listing, "both" to both: also after a restart.
 #[test]
 fn words_refer_to_what_was_mentioned() {
     let home = home!();
@@ -84,7 +82,7 @@ fn words_refer_to_what_was_mentioned() {
     );
 }
 
-/// Where nothing in a result says of what kind its objects are, the call does that asked for them.
+/// If a result does not name the kind of its objects, the call's tool and arguments determine it.
 #[test]
 fn a_call_tells_the_kind_of_what_it_returns() {
     let home = home!();
@@ -114,8 +112,8 @@ fn a_call_tells_the_kind_of_what_it_returns() {
     );
 }
 
-/// What a step returned is searched behind the log: a read that waits for its position has the device
-/// with its id, what it belongs to, and what belongs to that.
+/// A step's result is recognised asynchronously. A read that waits for the step's position returns the device with
+/// its id, its parent, and the parent's parent.
 #[test]
 fn netbox_json_of_a_step_is_recognised() {
     let home = home!();
@@ -193,8 +191,8 @@ fn netbox_json_of_a_step_is_recognised() {
     daemon.verify();
 }
 
-/// Those that one text mentions are related, and each text more counts; what was related by hand is
-/// seen from both ends; what is no kind or no name is refused.
+/// Entities mentioned in one text are related, and each further text adds weight. A manual relation is visible from
+/// both ends. Invalid kinds and names are refused.
 #[test]
 fn entities_are_related() {
     let home = home!();
@@ -257,8 +255,8 @@ fn entities_are_related() {
     }
 }
 
-/// A list is sorted as it was asked for, holds one kind if one is asked for, and its pages together have
-/// each entity once; a project's and all sessions' lists add up what they know.
+/// A list has the requested order and kind, and its pages together contain each entity once. The lists of a project
+/// and of all sessions sum up their sessions.
 #[test]
 fn lists_of_entities() {
     let home = home!();

@@ -1,15 +1,15 @@
-//! What a session is: every field of it, set one by one by many, of one user and one session alone.
+//! The fields of a session: set one by one by concurrent agents, and separate for each user and session.
 
 use std::thread;
 
 use lore::protocol::Code;
 use serde_json::{Value, json};
-use tests::{Door, call, home};
+use tests::{Transport, call, home};
 
 use super::{create, each, say, says, step};
 
-/// Eight agents who set different fields of one session at once undo nothing of each other: each has a
-/// tag and a preference of its own, set over and over, and at the end all are there as set last.
+/// Eight agents that set different fields of one session concurrently do not overwrite each other. Each sets a
+/// separate tag and preference repeatedly, and at the end all have their last value.
 #[test]
 fn eight_agents_undo_nothing_of_each_other() {
     let home = home!();
@@ -50,13 +50,13 @@ fn eight_agents_undo_nothing_of_each_other() {
     assert_eq!(daemon.verify(), 161);
 }
 
-/// Each field is set, replaced and taken away by itself, and what a call does not name stays: through
-/// every door, whose replies are all the same but for the place in the log.
+/// Each field is set, replaced and removed separately, and unnamed fields stay: on every transport, with equal
+/// replies except for the log position.
 #[test]
 fn fields_are_set_one_by_one() {
     let home = home!();
     let daemon = home.start();
-    for (name, mut door) in Door::all(&home, &daemon, env!("CARGO_BIN_EXE_lore-under-test")) {
+    for (name, mut door) in Transport::all(&home, &daemon, env!("CARGO_BIN_EXE_lore-under-test")) {
         let session = format!("s-{name}");
         let mut update = |args: Value| {
             let mut args = args;
@@ -96,7 +96,7 @@ fn fields_are_set_one_by_one() {
     }
 }
 
-/// What grows by calls that are small each has a limit all the same: tags, and preferences.
+/// Values that grow by small calls have limits: tags, and preferences.
 #[test]
 fn what_is_added_has_a_limit() {
     let home = home!();
@@ -121,8 +121,8 @@ fn what_is_added_has_a_limit() {
     assert_eq!(session["tags"].as_array().unwrap().len(), 40);
 }
 
-/// A new session of a user begins with what this user preferred last, and never with what another one
-/// did; a list by user has that user's sessions alone.
+/// A new session starts with its user's last preferences, and never with another user's; a list by user contains
+/// only that user's sessions.
 #[test]
 fn users_do_not_see_each_other() {
     let home = home!();
@@ -169,7 +169,7 @@ fn users_do_not_see_each_other() {
     assert_eq!(of("nobody"), "");
 }
 
-/// Entities, messages and steps of one session do not show in another one.
+/// Entities, messages and steps of one session do not appear in another one.
 #[test]
 fn sessions_do_not_see_each_other() {
     let home = home!();
@@ -207,8 +207,8 @@ fn sessions_do_not_see_each_other() {
     assert_eq!(all["entities"].as_array().unwrap().len(), 2);
 }
 
-/// What the daemon finds behind the log in somebody's session does not make that session the current
-/// one of a caller without a name: it goes on where it was itself.
+/// The daemon's own events in a session do not make it the current session of a caller without a name: the caller
+/// stays in its previous session.
 #[test]
 fn what_is_found_later_is_nobodys_call() {
     let home = home!();
@@ -227,7 +227,7 @@ fn what_is_found_later_is_nobodys_call() {
     assert_eq!(reply["session"], "s-1");
 }
 
-/// Every field of the session that a conversation keeps is there, with what was recorded in it.
+/// A session has every field of a conversation, with the recorded values.
 #[test]
 fn a_session_shows_all_that_it_is() {
     let home = home!();
@@ -294,14 +294,14 @@ fn a_session_shows_all_that_it_is() {
     assert_eq!(session["leases"][0]["agent"], "bob");
 }
 
-/// An id that no session has is not found, with near ones; what is no id is the caller's mistake:
-/// through every door, with the status that HTTP would have.
+/// An unknown session id is not found, with similar ids; an invalid id is an input error: on every transport, with
+/// the corresponding HTTP status.
 #[test]
 fn unknown_and_malformed_ids_are_told_apart() {
     let home = home!();
     let daemon = home.start();
     create(&daemon, "s-known");
-    for (name, mut door) in Door::all(&home, &daemon, env!("CARGO_BIN_EXE_lore-under-test")) {
+    for (name, mut door) in Transport::all(&home, &daemon, env!("CARGO_BIN_EXE_lore-under-test")) {
         for (operation, mut args) in [
             ("get_session", json!({})),
             ("list_messages", json!({})),

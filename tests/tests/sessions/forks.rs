@@ -1,4 +1,4 @@
-//! Forks: a past that is shared without being copied, and ways of their own from there.
+//! Forks: a shared past without copies, and independent sessions from then on.
 
 use lore::protocol::Code;
 use serde_json::{Value, json};
@@ -13,7 +13,7 @@ fn fork(daemon: &Daemon, of: &str, at: &Value, into: &str) -> Value {
     )
 }
 
-/// What a variable stands for in a session.
+/// Returns a variable's value in a session.
 fn value(daemon: &Daemon, session: &str, name: &str) -> Value {
     let args = json!({"session": session, "names": [name]});
     daemon.call("resolve_variables", args)["resolutions"][0]["value"].clone()
@@ -29,8 +29,8 @@ fn mentions(daemon: &Daemon, session: &str, name: &str) -> Value {
     daemon.call("get_entity", args)["entity"]["mentions"].clone()
 }
 
-/// A fork has the steps, messages, entities, fields and words that refer to them of its parent's past
-/// and not of what came after; both go on without the other; a fork of the fork has both pasts.
+/// A fork has the steps, messages, entities, fields and references of its parent's past and nothing later. Both
+/// continue independently; a fork of the fork has both pasts.
 #[test]
 fn a_fork_shares_the_past_and_diverges() {
     let home = home!();
@@ -105,7 +105,7 @@ fn a_fork_shares_the_past_and_diverges() {
     daemon.verify();
 }
 
-/// A fork that does not exist yet at a moment cannot be forked at it; nor can what is not there.
+/// A fork cannot be forked at a moment before it existed. An existing id and an invalid moment are refused, too.
 #[test]
 fn a_fork_needs_a_moment_of_its_parent() {
     let home = home!();
@@ -133,8 +133,8 @@ fn a_fork_needs_a_moment_of_its_parent() {
     );
 }
 
-/// A session that others share the past of is not forgotten before them, and says which they are; then
-/// it is, and nothing of it is left in a list.
+/// A session with dependent forks is not forgotten before them, and the error lists them. After them it is, and no
+/// list contains it.
 #[test]
 fn a_parent_is_forgotten_after_its_forks() {
     let home = home!();

@@ -1,4 +1,4 @@
-//! Leases: who may work on a session alone, until when, and what a write proves by one.
+//! Leases: exclusive work on a session for a limited time, and their proof in a write.
 
 use lore::protocol::Code;
 use serde_json::{Value, json};
@@ -18,8 +18,8 @@ fn fenced(token: &Value) -> Value {
     json!({"session": "s-1", "sender": "user", "content": "x", "fence": token})
 }
 
-/// A second holder is told who has the lease and until when; renewed it keeps its token; released it is
-/// free at once, and the next holder's token is greater.
+/// A second holder gets the current holder and expiry. A renewed lease keeps its token; a released one is free at
+/// once, and the next holder's token is greater.
 #[test]
 fn a_lease_has_one_holder() {
     let home = home!();
@@ -78,8 +78,7 @@ fn a_lease_has_one_holder() {
     daemon.verify();
 }
 
-/// A lease of a year, of no time, under a name that is none, or one more than there may be is refused
-/// with what would be taken.
+/// Invalid durations and names of a lease, and too many leases, are refused with the valid values.
 #[test]
 fn leases_have_limits() {
     let home = home!();

@@ -1,11 +1,11 @@
-//! Reads of a session as it was, and what changed from one moment to another.
+//! Reads of a session at an earlier moment, and changes between two moments.
 
 use serde_json::{Value, json};
-use tests::{Daemon, Door, home};
+use tests::{Daemon, Transport, home};
 
 use super::{create, each, say, step};
 
-/// A session with some of everything, told in two halves; the position between them.
+/// Records a session with every kind of content in two halves; returns the position between them.
 fn told(daemon: &Daemon) -> Value {
     let fields = json!({"session": "s-1", "title": "t", "preferences": {"x": 1}});
     daemon.call("create_session", fields);
@@ -34,8 +34,8 @@ fn told(daemon: &Daemon) -> Value {
     between
 }
 
-/// The example by hand: every field, message, entity, value and key that changed between the two
-/// moments is told with what it was and is, and nothing else; from a moment to itself there is nothing.
+/// Every field, message, entity, value and key of the example that changed between the two moments is listed with
+/// old and new value, and nothing else. Between equal moments the list is empty.
 #[test]
 fn a_diff_tells_what_changed() {
     let home = home!();
@@ -98,8 +98,8 @@ fn a_diff_tells_what_changed() {
     );
 }
 
-/// Every read of a session that takes `as_of` shows at a position, and at the time of its event, what
-/// the same read showed then; through every door.
+/// Every read of a session with `as_of` returns the result of that moment, by a position and by the time of its
+/// event; on every transport.
 #[test]
 fn every_read_looks_back() {
     let home = home!();
@@ -116,7 +116,7 @@ fn every_read_looks_back() {
         ),
         ("list_steps", json!({"session": "s-1"})),
     ];
-    // What depends on when it is asked, or on who has looked, is left out.
+    // Fields that depend on the time of the call, or on earlier reads, are removed.
     let stripped = |mut reply: Value| {
         for field in ["position", "last_accessed_at"] {
             reply.as_object_mut().unwrap().remove(field);
@@ -133,7 +133,7 @@ fn every_read_looks_back() {
     say(&daemon, "s-1", "switch-nyc-01 and router-la-02, please");
     step(&daemon, "s-1", &json!({"id": 42}));
     daemon.call("update_session", json!({"session": "s-1", "topic": "o"}));
-    for (name, mut door) in Door::all(&home, &daemon, env!("CARGO_BIN_EXE_lore-under-test")) {
+    for (name, mut door) in Transport::all(&home, &daemon, env!("CARGO_BIN_EXE_lore-under-test")) {
         for ((operation, args), then) in reads.iter().zip(&then) {
             for as_of in [&first["position"], &at] {
                 let mut args = args.clone();

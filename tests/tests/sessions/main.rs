@@ -1,4 +1,4 @@
-//! Sessions, messages and entities as callers get them, from a real daemon.
+//! Sessions, messages and entities for callers, in a real daemon.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
 mod crashes;
@@ -18,34 +18,34 @@ use lore::protocol::{Code, ErrorBody};
 use serde_json::{Value, json};
 use tests::Daemon;
 
-/// How long anything may take on a machine that does other things, too.
+/// Time limit for every wait, on a busy machine.
 const LIMIT: Duration = Duration::from_secs(60);
 
-/// Makes a session of this id.
+/// Creates a session with this id.
 fn create(daemon: &Daemon, session: &str) {
     daemon.call("create_session", json!({"session": session}));
 }
 
-/// Records what the user says; the reply.
+/// Records a user message and returns the reply.
 fn say(daemon: &Daemon, session: &str, content: &str) -> Value {
     let args = json!({"session": session, "sender": "user", "content": content});
     daemon.call("record_message", args)
 }
 
-/// Records a step; the reply.
+/// Records a step and returns the reply.
 fn step(daemon: &Daemon, session: &str, result: &Value) -> Value {
     let args = json!({"session": session, "tool": "netbox_get_objects", "result": result});
     daemon.call("record_step", args)
 }
 
-/// One field of each of a list; an empty list is left out of replies.
+/// Returns one field of each list element; replies omit empty lists.
 fn each<'v>(list: &'v Value, field: &str) -> Vec<&'v str> {
     let texts = list.as_array().into_iter().flatten();
     let texts = texts.map(|one| one[field].as_str());
     texts.map(Option::unwrap_or_default).collect()
 }
 
-/// Holds a refusal to its code, and its message and hint to what they must name.
+/// Checks an error's code, and that its message and hint contain the words.
 #[track_caller]
 fn says(refusal: &ErrorBody, code: Code, words: &[&str]) {
     let hint = refusal.hint.as_deref().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Messages: who said what, with which tools; lists of them; long ones, and ones full of entities.
+//! Messages: senders and tools; lists; long messages, and messages with many entities.
 
 use lore::protocol::Code;
 use lored::tokens::Tokens;
@@ -23,8 +23,8 @@ fn list(daemon: &Daemon, args: &Value) -> Value {
     daemon.call("list_messages", all)
 }
 
-/// Each sender has a type of its own unless the call says another; tools are named, alone or with what
-/// they returned; tokens are those of o200k.
+/// Each sender has a default type unless the call sets another; tools are recorded, with or without their results;
+/// tokens are those of o200k.
 #[test]
 fn a_message_is_kept_as_it_was_said() {
     let home = home!();
@@ -89,8 +89,7 @@ fn a_message_is_kept_as_it_was_said() {
     }
 }
 
-/// Pages, one after the other and in either order, have every message once, however they are filtered;
-/// `since` is behind a position and from a time on.
+/// Pages in either order contain every message once, with any filter. `since` excludes a position, includes a time.
 #[test]
 fn a_list_is_read_page_by_page() {
     let home = home!();
@@ -156,7 +155,7 @@ fn a_list_is_read_page_by_page() {
     says(&refused, Code::NotFound, &["`m-no`"]);
 }
 
-/// A cursor of another store, of another list, or of none is refused and says so.
+/// A cursor of another store or of another list, and an invalid one, are refused with the reason.
 #[test]
 fn a_cursor_belongs_to_its_list() {
     let home = home!();
@@ -193,8 +192,8 @@ fn a_cursor_belongs_to_its_list() {
     }
 }
 
-/// A message of ten megabytes is kept whole: a list shows its beginning and how long it is, the message
-/// alone is shown whole, and it survives a restart. One of seventeen is refused with the limit.
+/// A message of ten megabytes is stored completely: a list shows its beginning and its length, a read of the
+/// message all of it, and it survives a restart. One of seventeen is refused with the limit.
 #[test]
 fn a_long_message_is_kept_whole() {
     let home = home!();
@@ -232,8 +231,8 @@ fn a_long_message_is_kept_whole() {
     daemon.verify();
 }
 
-/// A hundred thousand names in one message: as many entities as one text may have are kept, the reply
-/// says how many are not, and the message is kept whole.
+/// Of a hundred thousand names in one message, entities up to the limit per text are stored. The reply reports the
+/// number of omitted ones, and the message is complete.
 #[test]
 fn a_message_full_of_entities_is_bounded() {
     let home = home!();
@@ -257,8 +256,8 @@ fn a_message_full_of_entities_is_bounded() {
     daemon.verify();
 }
 
-/// Names with control and bidirectional characters do no harm: tools of such names are refused, and what
-/// is said of an entity is shown without them, while the message is kept as it was.
+/// Names with control and bidirectional characters are harmless: tools with such names are refused, and texts about
+/// an entity are shown without them, while the message is stored unchanged.
 #[test]
 fn names_that_disturb_are_made_safe() {
     let home = home!();
@@ -305,7 +304,7 @@ fn names_that_disturb_are_made_safe() {
     assert_eq!(page["messages"][0]["content"], content);
 }
 
-/// An execution is told as it goes on, once, as it is now; one that was never begun cannot go on.
+/// A tool execution is reported once, in its current state; updates of an execution that never started are refused.
 #[test]
 fn an_execution_goes_on() {
     let home = home!();

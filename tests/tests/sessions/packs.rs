@@ -1,11 +1,11 @@
-//! Packs of a user's own: read while the daemon runs, and told apart from those that are wrong.
+//! User entity packs: loaded while the daemon runs, with errors reported for each.
 
 use serde_json::{Value, json};
 use tests::{Daemon, home, until};
 
 use super::{LIMIT, create, each, say};
 
-/// A pack that knows tickets by this prefix.
+/// Returns a pack that recognises tickets with this prefix.
 fn pack(prefix: &str) -> String {
     format!(
         "name = \"tickets\"\nversion = \"1\"\ndescription = \"Tickets\"\n\n[[kind]]\nname = \"ticket\"\n\
@@ -31,9 +31,8 @@ fn warning(daemon: &Daemon) -> Option<String> {
         .map(str::to_owned)
 }
 
-/// A file that comes into the folder of packs is used without a restart, and so is a change of it; one
-/// that is wrong leaves what was in force, and `status` says the file, the line and the reason until it
-/// is mended.
+/// A file added to the folder of packs, or changed there, takes effect without a restart. An invalid one leaves the
+/// previous packs in force, and `status` reports file, line and reason until it is fixed.
 #[test]
 fn packs_are_read_while_the_daemon_runs() {
     let home = home!();
@@ -67,7 +66,7 @@ fn packs_are_read_while_the_daemon_runs() {
     });
     assert_eq!(warning(&daemon), None);
     std::fs::remove_file(folder.join("tickets.toml")).unwrap();
-    // Each time another one: what was known once is known.
+    // A new number each time: a known entity stays known.
     let mut numbers = 100..;
     until("the end of the pack", LIMIT, || {
         let content = format!("see U#{}", numbers.next()?);
@@ -81,7 +80,7 @@ fn packs_are_read_while_the_daemon_runs() {
     daemon.verify();
 }
 
-/// A pack that is wrong at the start of the daemon is told, and the built-in ones are in force.
+/// An invalid pack at the start of the daemon is reported, and the built-in ones are in force.
 #[test]
 fn a_wrong_pack_stops_no_start() {
     let home = home!();

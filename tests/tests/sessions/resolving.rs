@@ -1,4 +1,4 @@
-//! What a name means: by what the session knows, by its project, by another system that may fail.
+//! Resolution of names: by the session's entities, by its project, by another system that may fail.
 
 use lore::protocol::Code;
 use serde_json::{Value, json};
@@ -16,8 +16,8 @@ fn meant(reply: &Value) -> (&str, &str) {
     (reply["how"].as_str().unwrap(), name)
 }
 
-/// The session's own names come first: equal but for case, written otherwise, one letter apart; never
-/// another number, never one of several; then those of the project; else nobody knows.
+/// The session's names come first: equal except for case, in another spelling, one letter apart; never another
+/// number, never an ambiguous one. The project's names follow; otherwise the name is unknown.
 #[test]
 fn history_is_asked_first() {
     let home = home!();
@@ -58,7 +58,7 @@ fn history_is_asked_first() {
     );
 }
 
-/// A home whose daemon asks the server for tests, which behaves so.
+/// Creates a home whose daemon uses the test server in this mode.
 fn with_resolver(mode: &str, more: &str) -> Home {
     let home = home!();
     let folder = home.path().join("server");
@@ -71,8 +71,8 @@ fn with_resolver(mode: &str, more: &str) -> Home {
     home
 }
 
-/// What another system says is kept with the entity: its id, its slug, its data, and who said so; asked
-/// again within the hour nobody is bothered.
+/// Another system's answer is stored with the entity: id, slug, data, and the resolver's name; within the hour the
+/// system is not called again.
 #[test]
 fn another_system_is_asked_next() {
     let home = with_resolver("good", "");
@@ -116,8 +116,8 @@ fn another_system_is_asked_next() {
     daemon.verify();
 }
 
-/// A system that fails fails nothing: the reply has a warning that names it, what is known stays as it
-/// is, and the next call that it answers is resolved.
+/// A failing system fails no call: the reply has a warning that names it, stored data stays, and the next call that
+/// it answers is resolved.
 #[test]
 fn a_failure_is_a_warning() {
     for mode in ["die", "tool-error", "broken-answer"] {
@@ -143,7 +143,7 @@ fn a_failure_is_a_warning() {
     }
 }
 
-/// A system that fails once is asked again and answers.
+/// A system that fails once is called again and answers.
 #[test]
 fn a_failure_heals() {
     let home = home!();

@@ -1,4 +1,4 @@
-//! Whether a session is in use: which ones are listed, and what a closed one takes.
+//! Session states: which sessions are listed, and which calls a closed one accepts.
 
 use lore::protocol::Code;
 use serde_json::{Value, json};
@@ -14,7 +14,7 @@ fn listed(daemon: &Daemon, args: &Value) -> String {
     .join(" ")
 }
 
-/// With the time that is set by itself a session is in use, and so is one that was just revived.
+/// With the default period a session is active until it is closed.
 #[test]
 fn a_session_in_use_is_listed() {
     let home = home!();
@@ -28,8 +28,8 @@ fn a_session_in_use_is_listed() {
     assert_eq!(listed(&daemon, &json!({"state": "expired"})), "");
 }
 
-/// A closed session refuses whatever would be recorded in it, says how to go on, and answers every read
-/// as before; what was found in its last step still comes in.
+/// A closed session refuses every write with the way to continue, and answers every read as before. Entities
+/// recognised in its last step are still added.
 #[test]
 fn a_closed_session_is_only_read() {
     let home = home!();

@@ -1,4 +1,4 @@
-//! What commands print, for people and with `--json`: `commands.txt` is typed against a real daemon.
+//! Output of commands, for people and with `--json`: `commands.txt` is run against a real daemon.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -13,13 +13,13 @@ use crate::redact::{Redactor, without_numbers};
 
 const SCRIPT: &str = include_str!("commands.txt");
 
-/// How long the followers of the log may take, on a loaded machine.
+/// Time limit for the background jobs that follow the log, on a loaded machine.
 const QUIET_MAX: Duration = Duration::from_secs(60);
 
-/// Waits until all that follows the log has reached its end, so that positions are the same in every run.
+/// Waits until all background jobs have reached the end of the log, so that positions are equal in every run.
 fn settle(daemon: &Daemon) {
     until("followers at the end of the log", QUIET_MAX, || {
-        // A daemon that a line of the script stopped has no followers.
+        // A daemon that a line of the script stopped has no background jobs.
         let Ok(status) = daemon.try_call("status", json!({})) else {
             return Some(());
         };
@@ -29,7 +29,7 @@ fn settle(daemon: &Daemon) {
     });
 }
 
-/// What a command prints; a long JSON object field by field, so that a change is the diff of a line.
+/// Formats a command's output; a long JSON object field by field, so that a change is a diff of one line.
 fn broken_into_lines(printed: Vec<u8>) -> String {
     let printed = String::from_utf8(printed).unwrap();
     let is_short = printed.len() <= 120;
@@ -39,7 +39,7 @@ fn broken_into_lines(printed: Vec<u8>) -> String {
     }
 }
 
-/// Types the script; what it prints.
+/// Runs the script and returns its output.
 fn play(is_json: bool) -> String {
     let programs = Programs::new();
     let home = programs.cold.home.path();

@@ -3,16 +3,16 @@
 use crate::assert_snapshot;
 use crate::programs::Programs;
 
-/// Commands that no list names.
+/// Commands that no list contains.
 const HIDDEN: [(&str, &[&str]); 2] = [
     ("lore", &["man"]),
     ("lored", &["files", "man", "completions"]),
 ];
 
-/// `lore top` becomes a program of its own, whose tests hold its help.
+/// `lore top` executes a separate program, whose tests cover its help.
 const OTHER_PROGRAM: [&str; 1] = ["top"];
 
-/// The headings under which no commands stand; those of commands are the groups of the program.
+/// Headings without commands; the headings of commands are the program's groups.
 const NO_COMMANDS: [&str; 5] = [
     "Arguments:",
     "Options:",
@@ -21,7 +21,7 @@ const NO_COMMANDS: [&str; 5] = [
     "Usage:",
 ];
 
-/// The commands that a help text lists, in its order.
+/// Lists the commands in a help text, in its order.
 fn commands(help: &str) -> Vec<String> {
     let mut found = Vec::new();
     let mut is_list = false;
@@ -39,7 +39,7 @@ fn commands(help: &str) -> Vec<String> {
     found
 }
 
-/// The help of a command and of all below it.
+/// Writes the help of a command and of all its subcommands.
 fn write_pages(programs: &Programs, path: &[String], pages: &mut String) {
     let (program, words) = path.split_first().unwrap();
     let of = |flag: &str| {

@@ -1,7 +1,7 @@
-//! What users see, word for word: help, output, operations and errors.
+//! User-visible texts, word for word: help, output, operations and errors.
 //!
-//! Each snapshot in `snapshots/` is a text to read. A change of words is a diff of one of them. This command
-//! writes all of them again; read the diff before you commit it:
+//! Each snapshot in `snapshots/` is a readable text. A changed wording is a diff of one snapshot. This command
+//! rewrites all of them; read the diff before you commit it:
 //!
 //! ```text
 //! INSTA_UPDATE=always cargo test -p tests --test surface

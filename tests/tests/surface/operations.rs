@@ -1,17 +1,16 @@
-//! Every operation: what it does, what it takes, what it replies.
+//! Every operation: description, arguments, reply.
 //!
-//! A schema is written as one line for each of its fields: where it is, its description, and the rest of its
-//! keywords as JSON. Nothing is left out.
+//! A schema is written as one line per field: its path, its description, and all its other keywords as JSON.
 
 use serde_json::{Map, Value, json};
-use tests::{Era, Lines, home};
+use tests::{McpHost, McpRevision, home};
 
 use crate::assert_snapshot;
 
-/// Keywords that hold schemas, which have lines of their own.
+/// Keywords that contain schemas, which are written as separate lines.
 const NESTED: [&str; 4] = ["properties", "items", "additionalProperties", "anyOf"];
 
-/// The lines of a schema.
+/// Writes the lines of a schema.
 fn write_schema(path: &str, schema: &Value, is_required: bool, text: &mut String) {
     let Some(keywords) = schema.as_object() else {
         *text += &format!("{path}: {schema}\n");
@@ -67,9 +66,9 @@ fn names(list: Option<&Value>) -> Vec<&str> {
         .collect()
 }
 
-/// The tools of a list such as `core` or `full`.
-fn tools(lines: &mut Lines, list: &str) -> Vec<Value> {
-    let mut answer = lines.ask("tools/list", json!({"_meta": {"lore/tools": list}}));
+/// Returns the tools of a list such as `core` or `full`.
+fn tools(lines: &mut McpHost, list: &str) -> Vec<Value> {
+    let mut answer = lines.request("tools/list", json!({"_meta": {"lore/tools": list}}));
     assert!(answer["result"]["nextCursor"].is_null(), "one page");
     let Value::Array(tools) = answer["result"]["tools"].take() else {
         panic!("{answer}")
@@ -81,12 +80,12 @@ fn name(tool: &Value) -> &str {
     tool["name"].as_str().unwrap()
 }
 
-/// Everything that MCP's list of tools says of every operation.
+/// MCP's tool list of every operation.
 #[test]
 fn every_operation() {
     let home = home!();
     let daemon = home.start();
-    let mut lines = Lines::connect(&daemon, Era::Newest);
+    let mut lines = McpHost::connect(&daemon, McpRevision::Newest);
     let mut text = String::new();
     let all = tools(&mut lines, "full,legacy");
     let served: Vec<&str> = all.iter().map(name).collect();
@@ -112,14 +111,14 @@ fn every_operation() {
     assert_snapshot("operations", &text);
 }
 
-/// What else an MCP host shows or tells its model: instructions, lists of tools, prompts, resources.
+/// Other texts for MCP hosts and models: instructions, tool selections, prompts, resources.
 #[test]
 fn mcp() {
     let home = home!();
     let daemon = home.start();
-    let mut lines = Lines::connect(&daemon, Era::Newest);
+    let mut lines = McpHost::connect(&daemon, McpRevision::Newest);
     let mut text = String::new();
-    let discovered = lines.ask("server/discover", json!({}));
+    let discovered = lines.request("server/discover", json!({}));
     let instructions = discovered["result"]["instructions"].as_str();
     text += &format!("# Instructions\n\n{}\n", instructions.unwrap());
     for set in lore::protocol::Toolset::ALL {
@@ -141,7 +140,7 @@ fn mcp() {
             "resourceTemplates",
         ),
     ] {
-        let answer = lines.ask(method, json!({}));
+        let answer = lines.request(method, json!({}));
         text += &format!("\n# {title}\n\n{:#}\n", answer["result"][field]);
     }
     assert_snapshot("mcp", &text);

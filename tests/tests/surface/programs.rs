@@ -1,15 +1,15 @@
-//! Both programs under the names that users call them by.
+//! Both programs under their user-visible names.
 
 use std::os::unix::fs::symlink;
 use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
 
-use tests::{Cold, cold};
+use tests::{ColdHome, cold};
 
-/// A home, and a folder with `lore` and `lored` in it: help names a program as it was called.
+/// A home, and a folder with `lore` and `lored` in it: help names a program by its command.
 pub struct Programs {
     /// The home.
-    pub cold: Cold,
+    pub cold: ColdHome,
 }
 
 impl Programs {
@@ -27,7 +27,7 @@ impl Programs {
         self.cold.home.path().join("bin")
     }
 
-    /// Runs one of the two in the home, and with nothing else in its environment.
+    /// Runs one of the programs in the home, with no other environment.
     pub fn run(&self, program: &str, arguments: &[&str]) -> Output {
         Command::new(self.folder().join(program))
             .env_clear()

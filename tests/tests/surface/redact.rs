@@ -1,9 +1,8 @@
-//! What is another text in every run, replaced: ids, times, hashes, folders, cursors, scores.
+//! Replaces texts that differ between runs: ids, times, hashes, folders, cursors, scores.
 
 use regex::{Captures, Regex};
 
-/// Shapes of ids, with the word that stands for each. An id keeps its number, so that a reader sees where it
-/// comes again.
+/// Shapes of ids, with the replacement of each. An id keeps its number, so that a reader recognises it.
 const IDS: [(&str, &str); 7] = [
     (
         "checkpoint",
@@ -17,7 +16,7 @@ const IDS: [(&str, &str); 7] = [
     ("source", r"\bsource-[0-9a-z]{16}\b"),
 ];
 
-/// Other shapes, with what stands for them.
+/// Other shapes, with their replacements.
 const SHAPES: [(&str, &str); 10] = [
     (r"\b\d+ bytes free", "<n> bytes free"),
     (r"\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?Z", "<time>"),
@@ -31,16 +30,16 @@ const SHAPES: [(&str, &str); 10] = [
     (r"-?\b\d+\.\d{4,}(e-?\d+)?\b", "<score>"),
 ];
 
-/// Ids that were seen, in order.
+/// Ids in the order of their first occurrence.
 #[derive(Default)]
 pub struct Redactor {
     seen: Vec<(String, String)>,
-    /// Texts and what stands for them.
+    /// Texts and their replacements.
     pub texts: Vec<(String, String)>,
 }
 
 impl Redactor {
-    /// A text with all of that replaced.
+    /// Replaces all of these in a text.
     pub fn redact(&mut self, text: &str) -> String {
         let texts = self.texts.iter();
         let mut text = texts.fold(text.to_owned(), |text, (from, to)| text.replace(from, to));
@@ -63,7 +62,7 @@ impl Redactor {
             return name.clone();
         }
         if id.trim_end_matches(['0', '-', '4', '8']).len() <= 2 {
-            // It is written so in the script.
+            // The script contains it literally.
             return id.to_owned();
         }
         let of_word = |(_, name): &&(String, String)| name.starts_with(&format!("<{word}-"));
@@ -73,14 +72,14 @@ impl Redactor {
         name
     }
 
-    /// A line of a script with the ids that its names stand for.
+    /// Replaces the names in a line of a script by their ids.
     pub fn fill_in(&self, line: &str) -> String {
         let seen = self.seen.iter();
         seen.fold(line.to_owned(), |line, (id, name)| line.replace(name, id))
     }
 }
 
-/// A redacted text with every number replaced.
+/// Replaces every number in a redacted text.
 pub fn without_numbers(text: &str) -> String {
     let number = Regex::new(r"<[a-z]+-\d+>|\d+(\.\d+)?(e[-+]?\d+)?").unwrap();
     let replaced = number.replace_all(text, |found: &Captures| match &found[0] {

@@ -1,4 +1,4 @@
-//! What every refusal says, by code.
+//! The text of every error, by code.
 
 use std::collections::BTreeMap;
 use std::io::{Read, Write};
@@ -16,10 +16,10 @@ use crate::redact::Redactor;
 
 const SCRIPT: &str = include_str!("refusals.txt");
 
-/// No simple call gets one of these: the daemon itself has to fail, or its memory for calls to be used up.
+/// Codes that no simple call gets: the daemon itself has to fail, or its memory for calls to be exhausted.
 const UNREACHABLE: [Code; 2] = [Code::Internal, Code::ResourceExhausted];
 
-/// Refusals by their code, each with the first call that got it.
+/// Errors by their code, each with the first call that got it.
 #[derive(Default)]
 struct Refusals {
     redactor: Redactor,
@@ -64,7 +64,7 @@ impl Refusals {
     }
 }
 
-/// A value that a schema allows.
+/// Returns a value that a schema allows.
 fn sample(schema: &Value) -> Value {
     match schema["type"].as_str() {
         Some("string") => schema["enum"][0].as_str().unwrap_or("x").into(),
@@ -76,7 +76,7 @@ fn sample(schema: &Value) -> Value {
     }
 }
 
-/// Values that a schema does not allow: of another type, out of bounds, not in the list.
+/// Returns values that a schema does not allow: of another type, out of bounds, not in the list.
 fn misfits(schema: &Value) -> Vec<Value> {
     let mut misfits = match schema["type"].as_str() {
         Some("string") => vec![json!(7)],
@@ -93,8 +93,7 @@ fn misfits(schema: &Value) -> Vec<Value> {
     misfits
 }
 
-/// Calls every operation without its arguments, with one that it does not have, and with arguments that do not
-/// fit.
+/// Calls every operation without its arguments, with an unknown argument, and with invalid ones.
 fn misuse_all(refusals: &mut Refusals, connection: &mut Connection) {
     for operation in lored::api::TABLE.values() {
         let schema = Value::Object((operation.input)());
@@ -122,7 +121,7 @@ fn misuse_all(refusals: &mut Refusals, connection: &mut Connection) {
     }
 }
 
-/// The calls of the script.
+/// Makes the calls of the script.
 fn play_script(refusals: &mut Refusals, connection: &mut Connection) {
     for line in SCRIPT.lines().filter(|line| !line.starts_with('#')) {
         let (name, args) = line.split_once(' ').unwrap();
@@ -131,7 +130,7 @@ fn play_script(refusals: &mut Refusals, connection: &mut Connection) {
     }
 }
 
-/// What is refused before there is a call: frames that do not fit, a version that is not spoken.
+/// Collects errors outside calls: malformed frames, an unsupported version.
 fn break_frames(refusals: &mut Refusals, daemon: &Daemon) {
     let hello_of_version_99 = b"\xa2\x67version\x18\x63\x66client\x63c/1";
     for (what, bytes) in [
@@ -151,7 +150,7 @@ fn break_frames(refusals: &mut Refusals, daemon: &Daemon) {
     refusals.add("a frame without its end", &peer.fault());
 }
 
-/// What MCP over HTTP refuses.
+/// Collects the errors of MCP over HTTP.
 fn knock_on_http(refusals: &mut Refusals, port: u16, token: &str) {
     let bearer = format!("Authorization: Bearer {token}\r\n");
     for (what, path, headers) in [
@@ -178,7 +177,7 @@ fn knock_on_http(refusals: &mut Refusals, port: u16, token: &str) {
     }
 }
 
-/// A store with little room, which takes few writes.
+/// Collects the errors of a store with little space, which accepts few writes.
 fn exhaust(refusals: &mut Refusals) {
     let home = home!();
     home.configure(
@@ -209,7 +208,7 @@ fn exhaust(refusals: &mut Refusals) {
     refusals.add("prune_session of an expired session", &refused);
 }
 
-/// The files below a folder.
+/// Lists the files below a folder.
 fn files(folder: &Path) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(folder)
         .unwrap()
@@ -225,7 +224,7 @@ fn files(folder: &Path) -> Vec<PathBuf> {
         .collect()
 }
 
-/// A blob that is damaged, and a disk that is fuller than the settings allow.
+/// Collects the errors of a damaged blob, and of a disk that is fuller than the settings allow.
 fn damage(refusals: &mut Refusals) {
     let home = home!();
     let daemon = home.start();

@@ -1,15 +1,15 @@
-//! Servers that hang, die, answer nonsense or too much.
+//! Servers that hang, die, or return malformed or oversized answers.
 
 use lored::upstream::{Resolution, State};
 
-use super::{LIMIT, Rig};
+use super::{Fixture, LIMIT};
 use tests::until;
 
-/// Each failure is told in a sentence that names resolver, trouble and entity; the next ask works.
+/// Each failure is reported with resolver, problem and entity; the next lookup works.
 #[test]
 fn every_failure_is_a_sentence_and_heals() {
     for (mode, wanted) in [
-        // Whether our greeting still finds a reader is chance; how it ended is told.
+        // It depends on timing whether the server still reads `initialize`; its exit status is reported.
         ("die-at-start", "(exit status: 3)"),
         ("die", "ended in the middle of the call"),
         ("nonsense", "did not start: conflict"),
@@ -22,7 +22,7 @@ fn every_failure_is_a_sentence_and_heals() {
         ("huge", "sent a message of over 4194304 bytes"),
         ("endless", "sent a message of over 4194304 bytes"),
     ] {
-        let rig = Rig::once(mode);
+        let rig = Fixture::once(mode);
         let said = rig.failure("bad\u{1b}");
         assert!(said.contains(wanted), "{mode}: {said}");
         let start = "the resolver rig ";
@@ -42,12 +42,12 @@ fn every_failure_is_a_sentence_and_heals() {
     }
 }
 
-/// A server that never answers, or only with what is no message, is given up in time, and started anew;
-/// not at once, since its first answer may have been slow.
+/// A server that never answers, or only with malformed messages, is abandoned after its timeout and restarted.
+/// That does not happen at once, because its first answer may be slow.
 #[test]
 fn a_server_that_does_not_answer_is_given_up() {
     for mode in ["hang", "noise"] {
-        let rig = Rig::with(mode, false, |settings| settings.timeout_ms = 1000);
+        let rig = Fixture::with(mode, false, |settings| settings.timeout_ms = 1000);
         for (ask, starts) in [1, 1, 2].into_iter().enumerate() {
             let said = rig.failure(&format!("ams{ask}"));
             assert!(
@@ -59,19 +59,19 @@ fn a_server_that_does_not_answer_is_given_up() {
     }
 }
 
-/// One that did not answer in time is asked again when the time was short since it had to start.
+/// A lookup that timed out is retried if the time was short because the server had to start.
 #[test]
 fn a_server_that_was_late_once_is_kept() {
-    let rig = Rig::with("hang", true, |settings| settings.timeout_ms = 1000);
+    let rig = Fixture::with("hang", true, |settings| settings.timeout_ms = 1000);
     rig.failure("ams1");
     rig.recovers("ams1");
     assert_eq!(rig.left("start").len(), 1);
 }
 
-/// A server that never greets back holds asks up only once, and is started anew in the end.
+/// A server that never answers `initialize` delays lookups only once, and is finally restarted.
 #[test]
 fn a_server_that_hangs_at_its_start_is_given_up() {
-    let rig = Rig::with("hang-at-start", true, |settings| {
+    let rig = Fixture::with("hang-at-start", true, |settings| {
         settings.timeout_ms = 200;
         settings.start_ms = 1000;
     });
@@ -88,20 +88,20 @@ fn a_server_that_hangs_at_its_start_is_given_up() {
     rig.recovers("ams1");
 }
 
-/// What a server refuses is not asked again for a while; other names are.
+/// A name that a server refused is not looked up again for a while; other names are.
 #[test]
 fn a_refusal_is_remembered() {
-    let rig = Rig::with("tool-error", true, |_| {});
+    let rig = Fixture::with("tool-error", true, |_| {});
     let said = rig.failure("ams1");
     assert_eq!(rig.failure("ams1"), said);
     assert!(matches!(rig.resolve("ams2"), Resolution::Found { .. }));
     assert_eq!(rig.left("call").len(), 2);
 }
 
-/// After so many failures nothing is asked for a while.
+/// After a number of failures the server is not called for a while.
 #[test]
 fn a_broken_server_is_left_alone() {
-    let rig = Rig::with("die", false, |settings| {
+    let rig = Fixture::with("die", false, |settings| {
         settings.failures_max = 2;
         settings.pause_ms = 600_000;
     });
@@ -119,7 +119,7 @@ fn a_broken_server_is_left_alone() {
 /// After the pause it is tried again, and used again when it works.
 #[test]
 fn a_broken_server_is_tried_again() {
-    let rig = Rig::with("die", true, |settings| {
+    let rig = Fixture::with("die", true, |settings| {
         settings.failures_max = 1;
         settings.pause_ms = 20;
     });

@@ -6,15 +6,15 @@ use lored::upstream::{Resolution, Server, State};
 use tempfile::TempDir;
 use tests::until;
 
-use super::{LIMIT, Rig};
+use super::{Fixture, LIMIT};
 
-/// A server on its port. Dropped, it is killed.
-struct Listening {
+/// A server listening on its port, killed when dropped.
+struct ServerGuard {
     process: Child,
     url: String,
 }
 
-impl Listening {
+impl ServerGuard {
     fn start(mode: &str, folder: &TempDir) -> Self {
         let process = Command::new(env!("CARGO_BIN_EXE_mcp-server-for-tests"))
             .arg(mode)
@@ -30,20 +30,20 @@ impl Listening {
     }
 }
 
-impl Drop for Listening {
+impl Drop for ServerGuard {
     fn drop(&mut self) {
         self.process.kill().unwrap();
         self.process.wait().unwrap();
     }
 }
 
-/// Both forms of answers are read, in the server's session; a server that goes is a warning.
+/// Both forms of answers are read, in the server's session; a server that ends causes a warning.
 #[test]
 fn servers_over_http_are_asked() {
     for mode in ["http", "http-events"] {
         let folder = TempDir::new().unwrap();
-        let server = Listening::start(mode, &folder);
-        let rig = Rig::of(Server::Url(server.url.clone()), folder, |_| {});
+        let server = ServerGuard::start(mode, &folder);
+        let rig = Fixture::of(Server::Url(server.url.clone()), folder, |_| {});
         let found = rig.resolve("ams1");
         assert!(
             matches!(&found, Resolution::Found { .. }),

@@ -1,5 +1,5 @@
-//! Resolvers against real MCP servers, good and bad: every ask ends, a failure is a sentence, and the
-//! next ask works again.
+//! Resolvers with real MCP servers, correct and faulty: every lookup ends, each failure has a message, and the next
+//! lookup works again.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
 mod failures;
@@ -12,16 +12,18 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::future::join_all;
-use lored::upstream::{Program, Question, Resolution, Resolvers, Server, Settings, Starter, State};
+use lored::upstream::{
+    ProcessBroker, Program, Question, Resolution, Resolvers, Server, Settings, State,
+};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tests::until;
 use tokio::runtime::Runtime;
 
-/// How long anything may take on a machine that does other things, too.
+/// Time limit for every wait, on a busy machine.
 const LIMIT: Duration = Duration::from_secs(60);
 
-/// Resolvers with the starter that the program is.
+/// Creates resolvers with the program as their process broker.
 fn resolvers(settings: BTreeMap<String, Settings>) -> Resolvers {
     let programs = settings
         .values()
@@ -30,20 +32,20 @@ fn resolvers(settings: BTreeMap<String, Settings>) -> Resolvers {
             Server::Url(_) => None,
         });
     let lored = Path::new(env!("CARGO_BIN_EXE_lored-under-test"));
-    let starter = Starter::begin(lored, programs.collect()).expect("a starter");
+    let starter = ProcessBroker::begin(lored, programs.collect()).expect("a starter");
     Resolvers::new(settings, Some(Arc::new(starter)))
 }
 
-/// One resolver with a server in a mode, and the folder where the server leaves what it did.
-struct Rig {
+/// A resolver with a server in a mode, and the folder of the server's records.
+struct Fixture {
     runtime: Runtime,
     resolvers: Resolvers,
     settings: Settings,
     folder: TempDir,
 }
 
-impl Rig {
-    /// A server that misbehaves only the first time, and time enough for it.
+impl Fixture {
+    /// Creates a server that misbehaves only the first time, with enough time for it.
     fn once(mode: &str) -> Self {
         Self::with(mode, true, |_| {})
     }
@@ -80,7 +82,7 @@ impl Rig {
         self.runtime.block_on(bounded).expect("an ask ends")
     }
 
-    /// The sentence of an ask that fails.
+    /// Returns the error message of a failing lookup.
     fn failure(&self, name: &str) -> String {
         match self.resolve(name) {
             Resolution::Failed(said) => said,
@@ -88,7 +90,7 @@ impl Rig {
         }
     }
 
-    /// Asks again until the server is found to know a name.
+    /// Repeats a lookup until the server knows the name.
     fn recovers(&self, name: &str) {
         until("an answer", LIMIT, || {
             matches!(self.resolve(name), Resolution::Found { .. }).then_some(())
@@ -104,7 +106,7 @@ impl Rig {
         self.resolvers.status()[0].state
     }
 
-    /// What the server left of a kind, in order.
+    /// Lists the server's records of a kind, in order.
     fn left(&self, kind: &str) -> Vec<String> {
         left(self.folder.path(), kind)
     }
@@ -115,10 +117,10 @@ fn left(folder: &Path, kind: &str) -> Vec<String> {
     (1..).map_while(read).collect()
 }
 
-/// What is found carries the server's words; an answer, even that there is none, is kept.
+/// A match contains the server's data; an answer is cached, even a negative one.
 #[test]
 fn a_name_is_resolved_once() {
-    let rig = Rig::once("good");
+    let rig = Fixture::once("good");
     assert_eq!(rig.state(), State::Idle);
     let Resolution::Found {
         candidate,
@@ -150,10 +152,10 @@ fn a_name_is_resolved_once() {
     assert_eq!((rig.left("start").len(), rig.left("call").len()), (1, 2));
 }
 
-/// With no time to keep them, answers are asked for anew.
+/// With a cache time of zero, every lookup calls the server.
 #[test]
 fn answers_expire() {
-    let rig = Rig::with("good", false, |settings| settings.cache_ms = 0);
+    let rig = Fixture::with("good", false, |settings| settings.cache_ms = 0);
     for _ in 0..2 {
         assert!(matches!(
             rig.resolve("ams1"),
@@ -163,10 +165,10 @@ fn answers_expire() {
     assert_eq!(rig.left("call").len(), 2);
 }
 
-/// Who asks the same at the same time shares one call.
+/// Equal concurrent lookups share one call.
 #[test]
 fn the_same_question_is_asked_once() {
-    let rig = Rig::with("slow", false, |_| {});
+    let rig = Fixture::with("slow", false, |_| {});
     let asks = join_all((0..5).map(|_| rig.resolvers.resolve("device", "ams1")));
     let answers = rig.runtime.block_on(async {
         let go = tokio::task::spawn_blocking({
@@ -186,10 +188,10 @@ fn the_same_question_is_asked_once() {
     assert_eq!(rig.left("call").len(), 1);
 }
 
-/// No more calls are on their way at once than was set.
+/// Concurrent calls are limited by the setting.
 #[test]
 fn calls_at_once_are_limited() {
-    let rig = Rig::with("slow", false, |settings| settings.concurrent_max = 2);
+    let rig = Fixture::with("slow", false, |settings| settings.concurrent_max = 2);
     let names: Vec<String> = (0..6).map(|n| format!("ams{n}")).collect();
     let asks = join_all(
         names
@@ -211,7 +213,7 @@ fn calls_at_once_are_limited() {
     assert_eq!(together.iter().max().map(String::as_str), Some("2"));
 }
 
-/// Lets a slow server answer once it has so many calls.
+/// Lets a slow server answer once it has this number of calls.
 fn let_go(folder: &Path, calls: usize) {
     until("calls", LIMIT, || {
         (left(folder, "together").len() >= calls).then_some(())
@@ -219,11 +221,11 @@ fn let_go(folder: &Path, calls: usize) {
     std::fs::write(folder.join("go"), "").unwrap();
 }
 
-/// A kind that nobody is asked for is said to be so; the first resolver that knows a name is taken, and
-/// one that fails is told of only when nobody knows.
+/// A kind without a resolver is reported. The first resolver that knows a name is used, and failures are reported
+/// only if none knows it.
 #[test]
 fn resolvers_are_asked_in_order() {
-    let rig = Rig::once("good");
+    let rig = Fixture::once("good");
     let nothing = rig.runtime.block_on(rig.resolvers.resolve("site", "ams1"));
     assert_eq!(nothing, Resolution::NoResolver);
     assert!(rig.resolvers.is_auto("device") && !rig.resolvers.is_auto("site"));

@@ -1,30 +1,30 @@
-//! The processes of resolvers: started late, kept, ended with all that they started, and reaped.
+//! The processes of resolvers: started on demand, reused, ended with their child processes, and reaped.
 
 use std::path::Path;
 use std::sync::Arc;
 
-use lored::upstream::{Resolution, Resolvers, Starter, State};
+use lored::upstream::{ProcessBroker, Resolution, Resolvers, State};
 use tests::until;
 
-use super::{LIMIT, Rig};
+use super::{Fixture, LIMIT};
 
-/// Whether a process runs; one of ours that waits to be reaped still counts.
+/// Whether a process exists; an unreaped child still counts.
 fn is_there(pid: &str) -> bool {
     std::path::Path::new("/proc").join(pid).exists()
 }
 
-/// Whether a process runs, whoever is to reap it.
+/// Whether a process runs, and is not a zombie.
 fn runs(pid: &str) -> bool {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
     let state = stat.rsplit_once(')').map_or("", |(_, rest)| rest.trim());
     !state.is_empty() && !state.starts_with(['Z', 'X'])
 }
 
-/// Closing ends the server, and what it left behind, and reaps it; nothing can be asked after it.
+/// Closing ends the server and its child processes, and reaps it; later lookups are refused.
 #[test]
 fn closing_leaves_no_process() {
     for mode in ["good", "clinging"] {
-        let rig = Rig::with(mode, false, |_| {});
+        let rig = Fixture::with(mode, false, |_| {});
         assert!(rig.left("start").is_empty(), "started before it is asked");
         assert!(matches!(rig.resolve("ams1"), Resolution::Found { .. }));
         let servers = rig.left("start");
@@ -42,10 +42,10 @@ fn closing_leaves_no_process() {
     }
 }
 
-/// Dropping ends the server, too, in a while.
+/// Dropping ends the server, too, after a while.
 #[test]
 fn dropping_leaves_no_process() {
-    let rig = Rig::with("good", false, |_| {});
+    let rig = Fixture::with("good", false, |_| {});
     rig.resolve("ams1");
     let pid = rig.left("start").remove(0);
     drop(rig.resolvers);
@@ -54,10 +54,10 @@ fn dropping_leaves_no_process() {
     });
 }
 
-/// A runtime that ends without a word kills the server, and reaps it.
+/// A runtime that is dropped without closing kills the server, and reaps it.
 #[test]
 fn the_runtime_takes_its_processes_along() {
-    let rig = Rig::with("clinging", false, |_| {});
+    let rig = Fixture::with("clinging", false, |_| {});
     rig.resolve("ams1");
     let pids = [rig.left("start"), rig.left("clinging")].concat();
     assert_eq!(pids.len(), 2);
@@ -70,10 +70,10 @@ fn the_runtime_takes_its_processes_along() {
     }
 }
 
-/// Whoever is not asked for a while is ended, and started again when it is.
+/// An unused server is ended after a while, and started again on demand.
 #[test]
 fn an_idle_server_is_ended() {
-    let rig = Rig::with("good", false, |settings| settings.idle_ms = 50);
+    let rig = Fixture::with("good", false, |settings| settings.idle_ms = 50);
     rig.resolve("ams1");
     let pid = rig.left("start").remove(0);
     until("the idle server's end", LIMIT, || {
@@ -85,10 +85,10 @@ fn an_idle_server_is_ended() {
     assert_eq!(rig.resolvers.status()[0].failures, 0);
 }
 
-/// A server that ends after each answer is started for each question, and nobody notices.
+/// A server that ends after each answer is started for each lookup, without visible effect.
 #[test]
 fn a_server_may_end_between_calls() {
-    let rig = Rig::with("die-after", false, |_| {});
+    let rig = Fixture::with("die-after", false, |_| {});
     for name in ["ams1", "ams2", "ams3"] {
         assert!(
             matches!(rig.resolve(name), Resolution::Found { .. }),
@@ -99,14 +99,14 @@ fn a_server_may_end_between_calls() {
     assert_eq!(rig.resolvers.status()[0].failures, 0);
 }
 
-/// A program that was configured after the starter began is not started, nor is any without a starter;
-/// the sentence says what helps.
+/// A program that was configured after the broker's start is not started, nor is any without a broker; the error
+/// names the remedy.
 #[test]
 fn what_was_configured_later_is_told() {
     let lored = Path::new(env!("CARGO_BIN_EXE_lored-under-test"));
-    let starter = Starter::begin(lored, Vec::new()).unwrap();
+    let starter = ProcessBroker::begin(lored, Vec::new()).unwrap();
     for starter in [None, Some(Arc::new(starter))] {
-        let mut rig = Rig::with("good", false, |_| {});
+        let mut rig = Fixture::with("good", false, |_| {});
         let settings = rig.settings.clone();
         rig.resolvers = Resolvers::new([("rig".to_owned(), settings)].into(), starter);
         let said = rig.failure("ams1");

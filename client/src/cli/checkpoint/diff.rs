@@ -45,19 +45,19 @@ pub const DIFF: Command = Command::call(
 
 /// What happened at a path.
 #[derive(Clone, Copy)]
-enum Sign {
+enum ChangeSign {
     Added,
     Removed,
     Changed,
 }
 
 fn render_text(reply: &DiffReply, paints: bool) -> String {
-    let signed = |sign, list: &'_ [Difference]| -> Vec<(Sign, Difference)> {
+    let signed = |sign, list: &'_ [Difference]| -> Vec<(ChangeSign, Difference)> {
         list.iter().map(|found| (sign, found.clone())).collect()
     };
-    let mut found = signed(Sign::Removed, &reply.removed);
-    found.extend(signed(Sign::Added, &reply.added));
-    found.extend(signed(Sign::Changed, &reply.changed));
+    let mut found = signed(ChangeSign::Removed, &reply.removed);
+    found.extend(signed(ChangeSign::Added, &reply.added));
+    found.extend(signed(ChangeSign::Changed, &reply.changed));
     if found.is_empty() {
         return format!("{} and {} are equal\n", reply.from, reply.to);
     }
@@ -80,12 +80,12 @@ fn place(path: &str) -> Vec<(Option<u64>, &str)> {
         .collect()
 }
 
-fn line(sign: Sign, difference: &Difference, paints: bool) -> String {
+fn line(sign: ChangeSign, difference: &Difference, paints: bool) -> String {
     let (old, new) = (text(difference.old.as_ref()), text(difference.new.as_ref()));
     let (mark, color, value) = match sign {
-        Sign::Added => ('+', "\x1b[32m", shortened(new, 0)),
-        Sign::Removed => ('-', "\x1b[31m", shortened(old, 0)),
-        Sign::Changed => {
+        ChangeSign::Added => ('+', "\x1b[32m", shortened(new, 0)),
+        ChangeSign::Removed => ('-', "\x1b[31m", shortened(old, 0)),
+        ChangeSign::Changed => {
             let alike = alike(old, new);
             let (old, new) = (shortened(old, alike), shortened(new, alike));
             ('~', "\x1b[33m", format!("{old} -> {new}"))

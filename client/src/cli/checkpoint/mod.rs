@@ -16,7 +16,7 @@ use super::input::{file_text, object};
 use super::parser::Matches;
 use super::report::{Column, Rendered, Report, column, column_of, meta, read, rows};
 use super::template::{fill, fill_each, is, list, raw};
-use super::{Caller, End, Failure};
+use super::{Caller, Exit, Failure};
 
 const CHECKPOINT_ID: Flag = Flag::positional(
     Kind::Checkpoint,
@@ -206,7 +206,7 @@ fn needed_session(caller: &Caller, otherwise: &str) -> Result<SessionId, Failure
     })
 }
 
-fn checkpoints(matches: &Matches, caller: &mut Caller) -> Result<End, Failure> {
+fn checkpoints(matches: &Matches, caller: &mut Caller) -> Result<Exit, Failure> {
     let mut fields = matches.fields()?;
     fields.put("sessionId", &needed_session(caller, "")?)?;
     let mut reply = caller.reply("workflow_checkpoint_list", fields)?;

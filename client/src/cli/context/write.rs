@@ -11,7 +11,7 @@ use crate::cli::output::sanitize_lines;
 use crate::cli::parser::Matches;
 use crate::cli::report::{Rendered, Report, read};
 use crate::cli::template::{at, fill, is, list, raw};
-use crate::cli::{Caller, End, Failure};
+use crate::cli::{Caller, Exit, Failure};
 
 /// What every write to a context file takes.
 const GUARD: &[Flag] = &[
@@ -91,7 +91,7 @@ fn put_file(argument: &str, matches: &Matches, fields: &mut Fields) -> Result<()
     )
 }
 
-fn update(matches: &Matches, caller: &mut Caller) -> Result<End, Failure> {
+fn update(matches: &Matches, caller: &mut Caller) -> Result<Exit, Failure> {
     let mut fields = matches.fields()?;
     put_file("content", matches, &mut fields)?;
     project(matches, caller, &mut fields)?;

@@ -17,7 +17,7 @@ use lore::start;
 use crate::cli::flag::Fields;
 use crate::cli::output::{self, Output, facts, sanitize};
 use crate::cli::report::{read, to_json};
-use crate::cli::{Caller, End, Failure};
+use crate::cli::{Caller, Exit, Failure};
 
 /// Documents of one request.
 const PAGE: u64 = 1000;
@@ -43,11 +43,11 @@ pub struct NewSource {
 }
 
 /// Makes a folder or file a source whose documents are sent, and sends those that the daemon does not have.
-pub fn send(caller: &mut Caller, new: NewSource) -> Result<End, Failure> {
+pub fn send(caller: &mut Caller, new: NewSource) -> Result<Exit, Failure> {
     let mut files = Files::start(&new)?;
     let Some(FileLine::Root { path, warnings }) = files.next()? else {
         // It printed why.
-        return Ok(End::Nothing);
+        return Ok(Exit::Nothing);
     };
     let mut fields = new.fields;
     fields.put("path", &path)?;
@@ -55,16 +55,16 @@ pub fn send(caller: &mut Caller, new: NewSource) -> Result<End, Failure> {
     let added: AddSourceReply = read(&caller.call("add_source", fields)?)?;
     let known = known(caller, &added.source)?;
     files.know(&known)?;
-    let mut sending = Sending {
+    let mut sending = Upload {
         known: known.into_iter().map(|it| (it.name, it.document)).collect(),
-        done: Done {
+        done: SendReport {
             source: added.source,
             path: added.path,
             created: added.created,
             position: added.position,
             durable: added.durable,
             warnings,
-            ..Done::default()
+            ..SendReport::default()
         },
     };
     let is_shown = stderr().is_terminal();
@@ -84,7 +84,7 @@ pub fn send(caller: &mut Caller, new: NewSource) -> Result<End, Failure> {
             "lored ended before all files were read; repeat the command",
         )));
     }
-    Ok(End::Good)
+    Ok(Exit::Good)
 }
 
 /// What the daemon has of a source.
@@ -177,7 +177,7 @@ impl Drop for Files {
 
 /// What was done, as it is printed.
 #[derive(Default, Serialize)]
-struct Done {
+struct SendReport {
     source: String,
     path: String,
     /// Whether the source is new.
@@ -190,7 +190,7 @@ struct Done {
     /// Documents whose files no longer exist.
     removed: u64,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    failures: Vec<Fault>,
+    failures: Vec<FileFailure>,
     position: Position,
     durable: bool,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -199,19 +199,19 @@ struct Done {
 
 /// A file that was not indexed.
 #[derive(Serialize)]
-struct Fault {
+struct FileFailure {
     path: String,
     reason: String,
 }
 
 /// A source whose files are being sent.
-struct Sending {
+struct Upload {
     /// Ids of its documents, by their names.
     known: BTreeMap<String, String>,
-    done: Done,
+    done: SendReport,
 }
 
-impl Sending {
+impl Upload {
     /// Handles a line, and returns whether it was the last.
     fn take(&mut self, caller: &mut Caller, line: FileLine) -> Result<bool, Failure> {
         let done = &mut self.done;
@@ -222,7 +222,9 @@ impl Sending {
                 modified,
                 base64,
             } => self.put(caller, name, modified, base64)?,
-            FileLine::Failed { name, reason } => done.failures.push(Fault { path: name, reason }),
+            FileLine::Failed { name, reason } => {
+                done.failures.push(FileFailure { path: name, reason })
+            }
             FileLine::Gone { name } => self.remove(caller, &name)?,
             FileLine::Trouble { path, reason } => done.warnings.push(format!("{path}: {reason}")),
             FileLine::End { found, unchanged } => {
@@ -261,7 +263,7 @@ impl Sending {
                 // The name is printed before the reason already.
                 let reason = body.message.strip_prefix(&format!("`{name}` "));
                 let reason = reason.unwrap_or(&body.message).to_owned();
-                self.done.failures.push(Fault { path: name, reason });
+                self.done.failures.push(FileFailure { path: name, reason });
                 Ok(())
             }
             Err(failure) => Err(failure),
@@ -289,7 +291,7 @@ fn is_about_file(body: &ErrorBody) -> bool {
     matches!(body.code, Code::InvalidInput | Code::FrameTooLarge)
 }
 
-impl Done {
+impl SendReport {
     fn print(&self, output: Output) -> Result<(), Failure> {
         match output {
             Output::Json => output::write_json(&to_json(self)?)?,

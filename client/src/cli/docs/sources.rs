@@ -16,7 +16,7 @@ use crate::cli::input::absolute;
 use crate::cli::parser::Matches;
 use crate::cli::report::{Column, Rendered, Report, column, column_of, facts, read, rows};
 use crate::cli::template::{fill, fill_each, list, plain, raw};
-use crate::cli::{Caller, End, Failure};
+use crate::cli::{Caller, Exit, Failure};
 
 /// How often the progress of a scan is read.
 const POLL_EVERY: Duration = Duration::from_millis(200);
@@ -59,7 +59,7 @@ pub const ADD: Command =
         ]])
         .examples(&["lore docs add ~/handbook --tag handbook --wait"]);
 
-fn add(matches: &Matches, caller: &mut Caller) -> Result<End, Failure> {
+fn add(matches: &Matches, caller: &mut Caller) -> Result<Exit, Failure> {
     let path = absolute(matches.needed("path"))?;
     let fields = matches.fields()?;
     let mut request = fields.clone();
@@ -96,13 +96,13 @@ fn add(matches: &Matches, caller: &mut Caller) -> Result<End, Failure> {
 }
 
 /// Waits until a source is idle, with the progress on a terminal.
-fn wait(caller: &mut Caller, source: &str) -> Result<End, Failure> {
+fn wait(caller: &mut Caller, source: &str) -> Result<Exit, Failure> {
     let is_seen = stderr().is_terminal();
     loop {
         let reply = caller.reply("list_sources", one(source)?)?;
         let listed: ListSourcesReply = read(&reply.json)?;
         let Some(source) = listed.sources.first() else {
-            return Ok(End::Nothing);
+            return Ok(Exit::Nothing);
         };
         if is_seen {
             lore::err!("\r{}", bar(source));
@@ -162,7 +162,7 @@ pub const REMOVE: Command = Command::client(
 ]])
 .examples(&["lore docs remove ~/handbook"]);
 
-fn remove(matches: &Matches, caller: &mut Caller) -> Result<End, Failure> {
+fn remove(matches: &Matches, caller: &mut Caller) -> Result<Exit, Failure> {
     let source = matches.needed("source");
     let mut fields = matches.fields()?;
     let (operation, line) = match source.starts_with("doc-") {
@@ -262,7 +262,7 @@ pub const RESCAN: Command = Command::client("rescan", "Scan sources again", resc
     ]])
     .examples(&["lore docs rescan ~/handbook --retry"]);
 
-fn rescan(matches: &Matches, caller: &mut Caller) -> Result<End, Failure> {
+fn rescan(matches: &Matches, caller: &mut Caller) -> Result<Exit, Failure> {
     let source = matches.text("source").map(named).transpose()?;
     if let Some(source) = &source
         && let Some(sent) = sent(caller, source)?

@@ -4,13 +4,13 @@ use std::io::{self, BufWriter, IsTerminal, Write};
 
 use lore::protocol::log::ExportLogReply;
 
+use crate::cli::atomic_output::write_whole;
 use crate::cli::command::Command;
 use crate::cli::flag::{Flag, Kind};
 use crate::cli::output::{self, sanitize};
 use crate::cli::parser::Matches;
 use crate::cli::report::read;
-use crate::cli::whole_file::write_whole;
-use crate::cli::{Caller, End, Failure};
+use crate::cli::{Caller, Exit, Failure};
 
 /// Bytes of a page.
 const PAGE_BYTES: u64 = 8 << 20;
@@ -37,7 +37,7 @@ pub const EXPORT: Command = Command::client(
     "lore export --session outage",
 ]);
 
-fn run(matches: &Matches, caller: &mut Caller) -> Result<End, Failure> {
+fn run(matches: &Matches, caller: &mut Caller) -> Result<Exit, Failure> {
     match matches.path("output") {
         None => {
             let mut out = BufWriter::new(io::stdout().lock());
@@ -46,7 +46,7 @@ fn run(matches: &Matches, caller: &mut Caller) -> Result<End, Failure> {
         }
         Some(path) => write_whole(&path, |out| pages(matches, caller, false, out))?,
     }
-    Ok(End::Good)
+    Ok(Exit::Good)
 }
 
 /// Writes page after page.

@@ -10,14 +10,14 @@ use lore::connection::Error;
 use lore::protocol::log::ImportLogReply;
 use lore::start;
 
-use super::parts::{Part, Parts};
+use super::batches::{LineBatch, Parts};
 use crate::cli::command::Command;
 use crate::cli::flag::{Flag, Kind};
 use crate::cli::input::named;
 use crate::cli::output::{self, Output, sanitize};
 use crate::cli::parser::Matches;
 use crate::cli::report::{read, to_json};
-use crate::cli::{Caller, End, Failure};
+use crate::cli::{Caller, Exit, Failure};
 
 /// `lore import`.
 pub const IMPORT: Command = Command::client(
@@ -48,7 +48,7 @@ pub const IMPORT: Command = Command::client(
 ]])
 .examples(&["lore import everything.jsonl --dry-run", "lore import --from langgraph checkpoints.sqlite"]);
 
-fn run(matches: &Matches, caller: &mut Caller) -> Result<End, Failure> {
+fn run(matches: &Matches, caller: &mut Caller) -> Result<Exit, Failure> {
     let file = matches.path("file").unwrap_or_default();
     let mut child = None;
     let from: Box<dyn Read> = match matches.text("from") {
@@ -80,14 +80,14 @@ fn run(matches: &Matches, caller: &mut Caller) -> Result<End, Failure> {
     imported?;
     if !converted? {
         // It printed why.
-        return Ok(End::Nothing);
+        return Ok(Exit::Nothing);
     }
     if !is_whole {
         return Err(Failure::Io(io::Error::other(
             "the last line is missing: the file was truncated; its complete parts are imported",
         )));
     }
-    Ok(End::Good)
+    Ok(Exit::Good)
 }
 
 fn convert(matches: &Matches, program: &str, file: &Path) -> Result<Child, Failure> {
@@ -111,7 +111,7 @@ fn send_all(
     sum: &mut ImportLogReply,
     is_shown: bool,
 ) -> Result<(), Failure> {
-    while let Some(Part { line, text }) = parts.next()? {
+    while let Some(LineBatch { line, text }) = parts.next()? {
         let mut fields = matches.fields()?;
         fields.put("content", &text)?;
         fields.put("line", &line)?;

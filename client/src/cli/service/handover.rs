@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use lore::connection::{Connection, Error};
 use lore::manager::{self, Holder};
-use lore::places::Places;
+use lore::paths::Paths;
 use rustix::process::{Pid, Signal, kill_process};
 
 use super::super::{Failure, Globals};
@@ -20,7 +20,7 @@ const STOP_PAUSE: Duration = Duration::from_millis(10);
 /// # Errors
 /// When a process holds the lock that does not answer, or another one answers: which of them is to be
 /// stopped is for a person to say.
-pub fn running(places: &Places, globals: &Globals) -> Result<Option<u32>, Failure> {
+pub fn running(places: &Paths, globals: &Globals) -> Result<Option<u32>, Failure> {
     let lock = places.daemon_lock();
     let holder = manager::holder(&lock).map_err(Error::Place)?;
     let Some(holder) = holder else {
@@ -59,7 +59,7 @@ pub fn running(places: &Places, globals: &Globals) -> Result<Option<u32>, Failur
 ///
 /// # Errors
 /// When it cannot be asked, or goes on.
-pub fn stop(pid: u32, places: &Places) -> Result<(), Failure> {
+pub fn stop(pid: u32, places: &Paths) -> Result<(), Failure> {
     let process = i32::try_from(pid).ok().and_then(Pid::from_raw);
     let process = process.ok_or_else(|| refused(format!("{pid} is not a process")))?;
     kill_process(process, Signal::TERM)

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use lore::manager::{self, LAUNCHD_LABEL};
-use lore::places::{self, Places, our_uid};
+use lore::paths::{self, Paths, our_uid};
 
 use super::super::{Failure, Globals};
 use super::steps::{self, Step};
@@ -15,13 +15,13 @@ use super::{handover, moves, refused, units};
 /// When a path cannot stand in the job, the job there is another place's and `may_move` does not say so, or a process
 /// holds the daemon's lock and does not answer.
 pub fn install(
-    places: &Places,
+    places: &Paths,
     globals: &Globals,
     daemon: &Path,
     may_move: bool,
 ) -> Result<Vec<Step>, Failure> {
     let path = job_path()?;
-    let text = units::job(places, daemon, places::variable)?;
+    let text = units::job(places, daemon, paths::variable)?;
     let there = steps::existing(&path)?.filter(|there| steps::is_ours(there));
     if let Some(there) = there
         && !may_move
@@ -71,7 +71,7 @@ pub fn stop_command() -> String {
 
 /// Where the job lies.
 pub fn job_path() -> Result<PathBuf, Failure> {
-    let home = places::variable("HOME").filter(|home| !home.is_empty());
+    let home = paths::variable("HOME").filter(|home| !home.is_empty());
     let home = home.ok_or_else(|| refused("there is no home: set HOME"))?;
     Ok(manager::launchd_job(Path::new(&home)))
 }

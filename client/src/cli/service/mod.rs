@@ -13,14 +13,14 @@ use std::path::{Path, PathBuf};
 
 use lore::connection::Error;
 use lore::manager::Manager;
-use lore::places::{self, Places, SYSTEM_SOCKET};
+use lore::paths::{self, Paths, SYSTEM_SOCKET};
 use lore::start;
 
 use self::steps::Step;
 use super::command::Command;
 use super::flag::{Flag, Kind};
 use super::parser::Matches;
-use super::{End, Failure, Globals};
+use super::{Exit, Failure, Globals};
 
 const SYSTEM: Flag = Flag::switch(
     "system",
@@ -50,7 +50,7 @@ pub const SERVICE: Command = Command::family(
     "Let systemd or launchd start the daemon, and show which program does",
     &[
         Command::local("install", "Install the units and enable them; repeat it after an upgrade", |matches, globals| {
-            Aim::read(matches).install(globals, matches.is("force"))
+            InstallTarget::read(matches).install(globals, matches.is("force"))
         })
         .details("A daemon that a client started is asked to stop first; calls wait meanwhile.")
         .flags(&[
@@ -61,7 +61,7 @@ pub const SERVICE: Command = Command::family(
         ])
         .examples(&["lore service install --dry-run"]),
         Command::local("uninstall", "Stop the daemon, disable the units and remove what install wrote", |matches, globals| {
-            Aim::read(matches).uninstall(globals)
+            InstallTarget::read(matches).uninstall(globals)
         })
         .flags(&[AIM])
         .examples(&["lore service uninstall"]),
@@ -78,7 +78,7 @@ pub const SERVICE: Command = Command::family(
 
 /// What is installed, and how.
 #[derive(Debug)]
-struct Aim {
+struct InstallTarget {
     system: bool,
     root: Option<PathBuf>,
     dry_run: bool,
@@ -93,7 +93,7 @@ enum Scope {
     System { root: Option<PathBuf> },
 }
 
-impl Aim {
+impl InstallTarget {
     fn read(matches: &Matches) -> Self {
         Self {
             system: matches.is("system"),
@@ -109,7 +109,7 @@ impl Aim {
         if manager_here() == Manager::Launchd {
             return Err(refused("there is no system-wide daemon on macOS"));
         }
-        if places::our_uid() != 0 && !self.dry_run && self.root.is_none() {
+        if paths::our_uid() != 0 && !self.dry_run && self.root.is_none() {
             return Err(refused(
                 "the system-wide daemon is root's to install: repeat it with sudo; without --system it \
                  is your own, which needs no rights",
@@ -119,14 +119,14 @@ impl Aim {
         Ok(Scope::System { root })
     }
 
-    fn install(self, globals: &Globals, may_move: bool) -> Result<End, Failure> {
+    fn install(self, globals: &Globals, may_move: bool) -> Result<Exit, Failure> {
         let (scope, places) = (self.scope()?, globals.places()?);
         self.ask_for_manager(&scope)?;
         let daemon = start::find_daemon().map_err(Error::Start)?;
         // No client may start a daemon between the old one and the new one.
         let _held_to_the_end = match scope {
             Scope::User if !self.dry_run => {
-                places::ensure_folder(&places.data).map_err(Error::Place)?;
+                paths::ensure_folder(&places.data).map_err(Error::Place)?;
                 Some(start::hold_spawning(&places)?)
             }
             Scope::User | Scope::System { .. } => None,
@@ -140,10 +140,10 @@ impl Aim {
         if !self.dry_run && !globals.json {
             lore::errln!("{}", next_words(&scope));
         }
-        Ok(End::Good)
+        Ok(Exit::Good)
     }
 
-    fn uninstall(self, globals: &Globals) -> Result<End, Failure> {
+    fn uninstall(self, globals: &Globals) -> Result<Exit, Failure> {
         let (scope, places) = (self.scope()?, globals.places()?);
         self.ask_for_manager(&scope)?;
         let steps = match (manager_here(), &scope) {
@@ -153,13 +153,13 @@ impl Aim {
         };
         if steps.is_empty() {
             lore::errln!("lore: no service is installed");
-            return Ok(End::Nothing);
+            return Ok(Exit::Nothing);
         }
         self.carry_out(&steps, &places, globals)?;
-        Ok(End::Good)
+        Ok(Exit::Good)
     }
 
-    fn carry_out(&self, steps: &[Step], places: &Places, globals: &Globals) -> Result<(), Failure> {
+    fn carry_out(&self, steps: &[Step], places: &Paths, globals: &Globals) -> Result<(), Failure> {
         if self.dry_run {
             steps::print(steps, globals.json)
         } else {
@@ -190,7 +190,7 @@ impl Aim {
 ///
 /// # Errors
 /// When they cannot be read, or made.
-pub fn outdated(places: &Places, daemon: &Path) -> Result<Option<Vec<PathBuf>>, Failure> {
+pub fn outdated(places: &Paths, daemon: &Path) -> Result<Option<Vec<PathBuf>>, Failure> {
     match manager_here() {
         Manager::Launchd => Ok(None),
         Manager::Systemd | Manager::Client | Manager::None => systemd::outdated(places, daemon),

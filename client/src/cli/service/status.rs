@@ -7,31 +7,31 @@ use std::process::Command;
 
 use lore::connection::{Connection, Error};
 use lore::manager::{self, Holder, LAUNCHD_LABEL, Manager, SERVICE_UNIT, SOCKET_UNIT};
-use lore::places::{Places, SYSTEM_SOCKET};
+use lore::paths::{Paths, SYSTEM_SOCKET};
 use lore::protocol::Serialize;
 
 use super::super::output::{self, sanitize, table};
 use super::super::report::to_json;
-use super::super::{End, Failure, Globals};
+use super::super::{Exit, Failure, Globals};
 use super::{launchd, manager_here, systemd};
 
 /// What is known.
 #[derive(Debug, Serialize)]
-struct Known {
+struct ServiceStatus {
     /// Who starts the daemon.
     manager: &'static str,
-    units: Vec<Unit>,
+    units: Vec<UnitStatus>,
     socket: String,
     #[serde(skip_serializing_if = "Option::is_none")]
-    lock: Option<Held>,
+    lock: Option<LockHolder>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    daemon: Option<Serving>,
+    daemon: Option<RunningDaemon>,
     warnings: Vec<String>,
 }
 
 /// A unit of systemd, or a job of launchd.
 #[derive(Debug, Serialize)]
-struct Unit {
+struct UnitStatus {
     name: String,
     /// `enabled` for instance; `not-found`.
     installed: String,
@@ -42,7 +42,7 @@ struct Unit {
 
 /// Who holds the daemon's lock.
 #[derive(Debug, Serialize)]
-struct Held {
+struct LockHolder {
     #[serde(skip_serializing_if = "Option::is_none")]
     process: Option<u32>,
     manager: &'static str,
@@ -50,28 +50,28 @@ struct Held {
 
 /// A daemon that answered.
 #[derive(Debug, Serialize)]
-struct Serving {
+struct RunningDaemon {
     process: u32,
     version: String,
     position: u64,
 }
 
-pub fn run(globals: &Globals, is_system: bool) -> Result<End, Failure> {
+pub fn run(globals: &Globals, is_system: bool) -> Result<Exit, Failure> {
     let mut places = globals.places()?;
     if is_system {
         places.socket = SYSTEM_SOCKET.into();
     }
     let is_system = is_for_all(&places);
-    let known = known(&places, globals, is_system)?;
+    let known = status(&places, globals, is_system)?;
     let is_served = known.daemon.is_some();
     match globals.json {
         true => output::write_json(&to_json(&known)?)?,
         false => output::write(render_text(&known).as_bytes())?,
     }
-    Ok(if is_served { End::Good } else { End::Nothing })
+    Ok(if is_served { Exit::Good } else { Exit::Nothing })
 }
 
-fn known(places: &Places, globals: &Globals, is_system: bool) -> Result<Known, Failure> {
+fn status(places: &Paths, globals: &Globals, is_system: bool) -> Result<ServiceStatus, Failure> {
     let (units, mut warnings) = match manager_here() {
         Manager::Launchd => (job()?, Vec::new()),
         Manager::Systemd | Manager::Client | Manager::None => units(is_system),
@@ -86,7 +86,7 @@ fn known(places: &Places, globals: &Globals, is_system: bool) -> Result<Known, F
     let may_ask = may_ask(is_system, holder.is_some(), &units, wakes);
     let daemon = match may_ask.then(|| Connection::connect(&places.socket, &globals.hello())) {
         None => None,
-        Some(Ok(connection)) => Some(Serving::from(&connection)),
+        Some(Ok(connection)) => Some(RunningDaemon::from(&connection)),
         Some(Err(error)) => {
             warnings.push(error.to_string());
             None
@@ -94,17 +94,17 @@ fn known(places: &Places, globals: &Globals, is_system: bool) -> Result<Known, F
     };
     warnings.extend(disagreement(in_charge, holder));
     let manager = in_charge.or(holder.map(|holder| holder.manager));
-    Ok(Known {
+    Ok(ServiceStatus {
         manager: manager.unwrap_or(Manager::Client).name(),
         units,
         socket: places.socket.display().to_string(),
-        lock: holder.map(Held::from),
+        lock: holder.map(LockHolder::from),
         daemon,
         warnings,
     })
 }
 
-impl From<&Connection> for Serving {
+impl From<&Connection> for RunningDaemon {
     fn from(connection: &Connection) -> Self {
         let welcome = connection.welcome();
         let version = welcome.server.trim_start_matches("lored/");
@@ -116,7 +116,7 @@ impl From<&Connection> for Serving {
     }
 }
 
-impl From<Holder> for Held {
+impl From<Holder> for LockHolder {
     fn from(holder: Holder) -> Self {
         Self {
             process: holder.pid,
@@ -137,13 +137,13 @@ fn disagreement(in_charge: Option<Manager>, holder: Option<Holder>) -> Option<St
 }
 
 /// Whether the system-wide daemon is meant: its users name it by its socket.
-fn is_for_all(places: &Places) -> bool {
+fn is_for_all(places: &Paths) -> bool {
     places.socket == Path::new(SYSTEM_SOCKET)
 }
 
 /// Whether asking wakes nobody up: one's own daemon holds its lock; of the system-wide one, whose lock is closed to
 /// others, the service runs, or no systemd is there to be woken (`wakes`).
-fn may_ask(is_system: bool, is_held: bool, units: &[Unit], wakes: bool) -> bool {
+fn may_ask(is_system: bool, is_held: bool, units: &[UnitStatus], wakes: bool) -> bool {
     match is_system {
         true => serves(units) || !wakes,
         false => is_held,
@@ -151,13 +151,13 @@ fn may_ask(is_system: bool, is_held: bool, units: &[Unit], wakes: bool) -> bool 
 }
 
 /// Whether the service behind the socket runs.
-fn serves(units: &[Unit]) -> bool {
+fn serves(units: &[UnitStatus]) -> bool {
     let mut services = units.iter().filter(|unit| unit.name == SERVICE_UNIT);
     services.any(|unit| unit.state.starts_with("active"))
 }
 
 /// What systemctl says of the units; when it says nothing, why. Without systemd there are none.
-fn units(is_system: bool) -> (Vec<Unit>, Vec<String>) {
+fn units(is_system: bool) -> (Vec<UnitStatus>, Vec<String>) {
     let missing = match is_system {
         true => systemd::no_system_manager(),
         false => systemd::no_user_manager(),
@@ -187,7 +187,7 @@ fn units(is_system: bool) -> (Vec<Unit>, Vec<String>) {
 }
 
 /// Reads blocks of `Name=value`, with an empty line between units.
-fn read_units(text: &str) -> Vec<Unit> {
+fn read_units(text: &str) -> Vec<UnitStatus> {
     let unit = |block: &str| {
         let said: BTreeMap<_, _> = block
             .lines()
@@ -198,7 +198,7 @@ fn read_units(text: &str) -> Vec<Unit> {
             Some(&"not-found") => "not-found".to_owned(),
             Some(_) | None => value("UnitFileState"),
         };
-        Unit {
+        UnitStatus {
             name: value("Id"),
             installed,
             state: format!("{} ({})", value("ActiveState"), value("SubState")),
@@ -210,7 +210,7 @@ fn read_units(text: &str) -> Vec<Unit> {
 }
 
 /// What launchctl says of the job.
-fn job() -> Result<Vec<Unit>, Failure> {
+fn job() -> Result<Vec<UnitStatus>, Failure> {
     let path = launchd::job_path()?;
     if !manager::is_there(Path::new(&path)) {
         return Ok(Vec::new());
@@ -219,7 +219,7 @@ fn job() -> Result<Vec<Unit>, Failure> {
         .args(["list", LAUNCHD_LABEL])
         .output();
     let is_loaded = listed.is_ok_and(|output| output.status.success());
-    Ok(vec![Unit {
+    Ok(vec![UnitStatus {
         name: LAUNCHD_LABEL.to_owned(),
         installed: "enabled".to_owned(),
         state: if is_loaded { "loaded" } else { "not loaded" }.to_owned(),
@@ -227,7 +227,7 @@ fn job() -> Result<Vec<Unit>, Failure> {
     }])
 }
 
-fn render_text(known: &Known) -> String {
+fn render_text(known: &ServiceStatus) -> String {
     let lock = known.lock.as_ref().map_or("free".to_owned(), |held| {
         let process = held
             .process
@@ -296,7 +296,7 @@ mod tests {
     fn who_may_be_asked() {
         let places = |socket| {
             let variable = |name: &str| (name == "LORE_HOME").then(|| "/h".into());
-            Places::from_variables(variable, 7, socket).unwrap()
+            Paths::from_variables(variable, 7, socket).unwrap()
         };
         assert!(is_for_all(&places(Some(Path::new(SYSTEM_SOCKET)))));
         assert!(!is_for_all(&places(None)));

@@ -7,7 +7,7 @@ use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use lore::places::{Places, ensure_folder};
+use lore::paths::{Paths, ensure_folder};
 use lore::protocol::Serialize;
 use serde_json::json;
 
@@ -117,7 +117,7 @@ pub fn print(steps: &[Step], json: bool) -> Result<(), Failure> {
 ///
 /// # Errors
 /// Why a step cannot be done; those before it are, and may be repeated.
-pub fn carry_out(steps: &[Step], places: &Places, globals: &Globals) -> Result<(), Failure> {
+pub fn carry_out(steps: &[Step], places: &Paths, globals: &Globals) -> Result<(), Failure> {
     let mut done = Vec::new();
     for step in steps {
         if !do_one(step, places)? {
@@ -140,7 +140,7 @@ fn print_json(steps: &[Step], is_dry: bool) -> Result<(), Failure> {
 }
 
 /// Gives back whether there was something to do.
-fn do_one(step: &Step, places: &Places) -> Result<bool, Failure> {
+fn do_one(step: &Step, places: &Paths) -> Result<bool, Failure> {
     match step {
         Step::Folder { path } if path.is_dir() => Ok(false),
         Step::Folder { path } => {

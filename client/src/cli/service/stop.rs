@@ -4,10 +4,10 @@ use std::path::Path;
 
 use lore::connection::Error;
 use lore::manager::{self, Manager};
-use lore::places::{Places, SYSTEM_SOCKET};
+use lore::paths::{Paths, SYSTEM_SOCKET};
 use lore::start;
 
-use super::super::{End, Failure, Globals};
+use super::super::{Exit, Failure, Globals};
 use super::steps::{self, Step};
 use super::{handover, launchd, refused};
 
@@ -16,7 +16,7 @@ const STOP_FOR_ALL: &str = "sudo systemctl stop lored.socket lored.service";
 /// What stops a user's own daemon of systemd.
 const STOP_OWN: &str = "systemctl --user stop lored.socket lored.service";
 
-pub fn run(globals: &Globals) -> Result<End, Failure> {
+pub fn run(globals: &Globals) -> Result<Exit, Failure> {
     let places = globals.places()?;
     if places.socket == Path::new(SYSTEM_SOCKET) {
         return Err(managed(Manager::Systemd, STOP_FOR_ALL));
@@ -31,19 +31,19 @@ pub fn run(globals: &Globals) -> Result<End, Failure> {
     stop(&places, globals)
 }
 
-fn stop(places: &Places, globals: &Globals) -> Result<End, Failure> {
+fn stop(places: &Paths, globals: &Globals) -> Result<Exit, Failure> {
     // Else a client could start the next one before this one is seen to have ended.
     let _held_to_the_end = start::hold_spawning(places)?;
     let Some(process) = handover::running(places, globals)? else {
         return Ok(nobody());
     };
     steps::carry_out(&[Step::Stop { process }], places, globals)?;
-    Ok(End::Good)
+    Ok(Exit::Good)
 }
 
-fn nobody() -> End {
+fn nobody() -> Exit {
     lore::errln!("lore: no lored runs");
-    End::Nothing
+    Exit::Nothing
 }
 
 /// Its manager would start it again, or be told that it failed.

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use lore::manager::{self, SERVICE_UNIT, SOCKET_UNIT};
-use lore::places::{self, Places};
+use lore::paths::{self, Paths};
 
 use super::super::{Failure, Globals};
 use super::steps::{self, Step};
@@ -18,7 +18,7 @@ const PACKAGED_SYSUSERS: &str = "usr/lib/sysusers.d/lored.conf";
 
 /// Why units of a user cannot be installed, when they cannot.
 pub fn no_user_manager() -> Option<String> {
-    let runtime = places::variable("XDG_RUNTIME_DIR").map(PathBuf::from);
+    let runtime = paths::variable("XDG_RUNTIME_DIR").map(PathBuf::from);
     let runs = runtime.as_deref().is_some_and(manager::user_manager_runs);
     (!runs).then(|| {
         let why = match runtime {
@@ -48,12 +48,12 @@ pub fn no_system_manager() -> Option<String> {
 /// When a path cannot stand in a unit, the units there are another place's and `may_move` does not say so, or a process
 /// holds the daemon's lock and does not answer.
 pub fn install(
-    places: &Places,
+    places: &Paths,
     globals: &Globals,
     daemon: &Path,
     may_move: bool,
 ) -> Result<Vec<Step>, Failure> {
-    let units = units::of_user(places, daemon, places::variable)?;
+    let units = units::of_user(places, daemon, paths::variable)?;
     let folder = user_units()?;
     if !may_move && is_elsewhere(&folder, &units)? {
         return Err(moves(&folder.join(SOCKET_UNIT)));
@@ -118,12 +118,12 @@ pub fn install_for_all(root: Option<&Path>, daemon: &Path) -> Result<Vec<Step>, 
 ///
 /// # Errors
 /// When a path cannot stand in a unit, or a file cannot be read.
-pub fn outdated(places: &Places, daemon: &Path) -> Result<Option<Vec<PathBuf>>, Failure> {
+pub fn outdated(places: &Paths, daemon: &Path) -> Result<Option<Vec<PathBuf>>, Failure> {
     // Without a home nobody has units there.
     let Ok(folder) = user_units() else {
         return Ok(None);
     };
-    let units = units::of_user(places, daemon, places::variable)?;
+    let units = units::of_user(places, daemon, paths::variable)?;
     if is_elsewhere(&folder, &units)? {
         return Ok(None);
     }
@@ -198,7 +198,7 @@ pub fn uninstall_for_all(root: Option<&Path>) -> Result<Vec<Step>, Failure> {
 
 /// The user's own folder of units.
 pub fn user_units() -> Result<PathBuf, Failure> {
-    let config = manager::config_home(places::variable);
+    let config = manager::config_home(paths::variable);
     let config = config.ok_or_else(|| refused("there is no home: set HOME or XDG_CONFIG_HOME"))?;
     Ok(config.join("systemd/user"))
 }

@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use lore::manager::in_xml;
-use lore::places::Places;
+use lore::paths::Paths;
 
 use super::super::Failure;
 use super::refused;
@@ -48,7 +48,7 @@ pub struct Units {
 /// # Errors
 /// When a path cannot stand in a unit.
 pub fn of_user(
-    places: &Places,
+    places: &Paths,
     daemon: &Path,
     variable: impl Fn(&str) -> Option<OsString>,
 ) -> Result<Units, Failure> {
@@ -109,7 +109,7 @@ pub fn user_of_system() -> String {
 /// # Errors
 /// When a path cannot stand in it.
 pub fn job(
-    places: &Places,
+    places: &Paths,
     daemon: &Path,
     variable: impl Fn(&str) -> Option<OsString>,
 ) -> Result<String, Failure> {

@@ -6,6 +6,7 @@ use lore::protocol::SessionId;
 use lore::protocol::sessions::ExportSessionReply;
 use serde_json::Value;
 
+use crate::cli::atomic_output::write_whole;
 use crate::cli::command::Command;
 use crate::cli::common::{AS_OF, KEY, SESSION_ID};
 use crate::cli::flag::{Flag, Kind};
@@ -13,8 +14,7 @@ use crate::cli::output::{self, Output, sanitize};
 use crate::cli::parser::Matches;
 use crate::cli::report::{Rendered, read};
 use crate::cli::template::{fill, is, members};
-use crate::cli::whole_file::write_whole;
-use crate::cli::{Caller, End, Failure, input};
+use crate::cli::{Caller, Exit, Failure, input};
 
 /// Bytes of a page.
 const PAGE_BYTES: u64 = 8 << 20;
@@ -51,7 +51,7 @@ pub const EXPORT: Command = Command::client(
     "lore session export outage --markdown",
 ]);
 
-fn export(matches: &Matches, caller: &mut Caller) -> Result<End, Failure> {
+fn export(matches: &Matches, caller: &mut Caller) -> Result<Exit, Failure> {
     match matches.path("output") {
         None => {
             let mut out = io::stdout().lock();
@@ -60,7 +60,7 @@ fn export(matches: &Matches, caller: &mut Caller) -> Result<End, Failure> {
         }
         Some(path) => write_whole(&path, |out| pages(matches, caller, false, out))?,
     }
-    Ok(End::Good)
+    Ok(Exit::Good)
 }
 
 /// Writes page after page: unchanged, but without tricks on a terminal.
@@ -129,7 +129,7 @@ pub const IMPORT: Command = Command::client(
 ]])
 .examples(&["lore session import outage.jsonl --dry-run"]);
 
-fn import(matches: &Matches, caller: &mut Caller) -> Result<End, Failure> {
+fn import(matches: &Matches, caller: &mut Caller) -> Result<Exit, Failure> {
     let file = matches.path("file").unwrap_or_default();
     let mut fields = matches.fields()?;
     let content = input::file_text(&file.display().to_string(), &file, BYTES_MAX)?;

@@ -7,7 +7,7 @@ use super::{json_file, toml_file};
 
 /// How a host's file is written, and where entries stand in it.
 #[derive(Debug, Clone, Copy)]
-pub enum Shape {
+pub enum FileLayout {
     /// JSON, with what the host forgives.
     Json(JsonShape),
     /// TOML, with entries as tables of this table.
@@ -29,7 +29,7 @@ pub struct JsonShape {
 
 /// Why a file cannot be edited: where, from 1 and in characters, and what is wrong.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Fault {
+pub struct EditError {
     /// The line.
     pub line: usize,
     /// The column.
@@ -38,7 +38,7 @@ pub struct Fault {
     pub message: String,
 }
 
-impl Fault {
+impl EditError {
     /// At a byte of a text; behind its end stands for its end.
     pub fn at(text: &str, offset: usize, message: impl Into<String>) -> Self {
         let before = text
@@ -64,11 +64,11 @@ impl Fault {
 ///
 /// # Errors
 /// When the file is broken, or entries cannot stand where they should.
-pub fn find(shape: Shape, text: &str) -> Result<Option<Value>, Fault> {
+pub fn find(shape: FileLayout, text: &str) -> Result<Option<Value>, EditError> {
     let (_, text) = mark_and_text(text);
     match shape {
-        Shape::Json(shape) => json_file::find(shape, text),
-        Shape::Toml(container) => toml_file::find(container, text),
+        FileLayout::Json(shape) => json_file::find(shape, text),
+        FileLayout::Toml(container) => toml_file::find(container, text),
     }
 }
 
@@ -77,11 +77,11 @@ pub fn find(shape: Shape, text: &str) -> Result<Option<Value>, Fault> {
 ///
 /// # Errors
 /// As [`find`].
-pub fn put(shape: Shape, text: &str, entry: &Entry, whole: bool) -> Result<String, Fault> {
+pub fn put(shape: FileLayout, text: &str, entry: &Entry, whole: bool) -> Result<String, EditError> {
     let (mark, text) = mark_and_text(text);
     let edited = match shape {
-        Shape::Json(shape) => json_file::put(shape, text, entry, whole),
-        Shape::Toml(container) => toml_file::put(container, text, entry, whole),
+        FileLayout::Json(shape) => json_file::put(shape, text, entry, whole),
+        FileLayout::Toml(container) => toml_file::put(container, text, entry, whole),
     };
     Ok(mark.to_owned() + &edited?)
 }
@@ -90,11 +90,11 @@ pub fn put(shape: Shape, text: &str, entry: &Entry, whole: bool) -> Result<Strin
 ///
 /// # Errors
 /// As [`find`].
-pub fn take_out(shape: Shape, text: &str) -> Result<String, Fault> {
+pub fn remove(shape: FileLayout, text: &str) -> Result<String, EditError> {
     let (mark, text) = mark_and_text(text);
     let edited = match shape {
-        Shape::Json(shape) => json_file::take_out(shape, text),
-        Shape::Toml(container) => toml_file::take_out(container, text),
+        FileLayout::Json(shape) => json_file::remove(shape, text),
+        FileLayout::Toml(container) => toml_file::remove(container, text),
     };
     Ok(mark.to_owned() + &edited?)
 }

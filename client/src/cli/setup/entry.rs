@@ -17,14 +17,14 @@ pub struct Field {
     /// Its name.
     pub key: &'static str,
     /// What it should say.
-    pub words: Words,
+    pub words: FieldText,
     /// Whether it must say so: otherwise what is there already stays.
     pub is_fixed: bool,
 }
 
 /// What a field says.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Words {
+pub enum FieldText {
     /// A text.
     One(String),
     /// A list of texts.
@@ -33,7 +33,7 @@ pub enum Words {
 
 /// How an entry that is there compares with ours.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Standing {
+pub enum InstallState {
     /// It says all that ours does.
     Same,
     /// It starts this program, but otherwise.
@@ -42,25 +42,25 @@ pub enum Standing {
     Foreign(String),
 }
 
-impl From<&str> for Words {
+impl From<&str> for FieldText {
     fn from(word: &str) -> Self {
         Self::One(word.to_owned())
     }
 }
 
-impl From<String> for Words {
+impl From<String> for FieldText {
     fn from(word: String) -> Self {
         Self::One(word)
     }
 }
 
-impl From<Vec<String>> for Words {
+impl From<Vec<String>> for FieldText {
     fn from(words: Vec<String>) -> Self {
         Self::Many(words)
     }
 }
 
-impl Words {
+impl FieldText {
     /// As JSON.
     pub fn json(&self) -> Value {
         match self {
@@ -72,7 +72,7 @@ impl Words {
 
 impl Field {
     /// One that has to say just this.
-    pub fn fixed(key: &'static str, words: impl Into<Words>) -> Self {
+    pub fn fixed(key: &'static str, words: impl Into<FieldText>) -> Self {
         Self {
             key,
             words: words.into(),
@@ -81,7 +81,7 @@ impl Field {
     }
 
     /// One that is written where there is none.
-    pub fn at_first(key: &'static str, words: impl Into<Words>) -> Self {
+    pub fn at_first(key: &'static str, words: impl Into<FieldText>) -> Self {
         Self {
             is_fixed: false,
             ..Self::fixed(key, words)
@@ -98,10 +98,10 @@ impl Entry {
     }
 
     /// Compares one that is there.
-    pub fn compare(&self, present: &Value) -> Standing {
+    pub fn compare(&self, present: &Value) -> InstallState {
         let command = command_of(present);
         if !is_ours(&command) {
-            return Standing::Foreign(match command.as_slice() {
+            return InstallState::Foreign(match command.as_slice() {
                 [] => "is not a local program".to_owned(),
                 words => format!("runs `{}`", words.join(" ")),
             });
@@ -111,8 +111,8 @@ impl Entry {
             None => false,
         };
         match self.0.iter().all(says_so) {
-            true => Standing::Same,
-            false => Standing::Other,
+            true => InstallState::Same,
+            false => InstallState::Other,
         }
     }
 }

@@ -5,10 +5,10 @@ use std::io::{self, Read, Write};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt, fchown};
 use std::path::{Path, PathBuf};
 
-use lore::places::our_uid;
+use lore::paths::our_uid;
 use tempfile::NamedTempFile;
 
-use crate::cli::whole_file;
+use crate::cli::atomic_output;
 
 /// The largest file that is read, in bytes. Claude Code's grows to some megabytes.
 const BYTES_MAX: u64 = 256 << 20;
@@ -18,7 +18,7 @@ const NEW_MODE: u32 = 0o600;
 
 /// A file that was read.
 #[derive(Debug)]
-pub struct Found {
+pub struct HostFile {
     /// What it says.
     pub text: String,
     mode: u32,
@@ -94,7 +94,7 @@ pub fn behind_links(path: &Path) -> Result<PathBuf, FileError> {
 ///
 /// # Errors
 /// When it cannot be read, or is no text file of ours.
-pub fn read(path: &Path) -> Result<Option<Found>, FileError> {
+pub fn read(path: &Path) -> Result<Option<HostFile>, FileError> {
     let metadata = match fs::metadata(path) {
         Ok(metadata) => metadata,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
@@ -112,7 +112,7 @@ pub fn read(path: &Path) -> Result<Option<Found>, FileError> {
         path: path.to_owned(),
         at: error.utf8_error().valid_up_to(),
     })?;
-    Ok(Some(Found {
+    Ok(Some(HostFile {
         text,
         mode: metadata.permissions().mode() & 0o7777,
         group: metadata.gid(),
@@ -144,23 +144,23 @@ pub fn backup_of(path: &Path) -> PathBuf {
 ///
 /// # Errors
 /// When the system refuses, or what it said cannot be kept; the file then is as it was.
-pub fn replace(path: &Path, before: Option<&Found>, text: &str) -> Result<Change, FileError> {
+pub fn replace(path: &Path, before: Option<&HostFile>, text: &str) -> Result<Change, FileError> {
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder).map_err(named(folder))?;
     }
-    let draft = whole_file::draft(path).map_err(named(path))?;
+    let draft = atomic_output::draft(path).map_err(named(path))?;
     fill(draft.as_file(), before, text).map_err(named(path))?;
     swap(draft, path, before)
 }
 
-fn fill(mut file: &File, before: Option<&Found>, text: &str) -> io::Result<()> {
+fn fill(mut file: &File, before: Option<&HostFile>, text: &str) -> io::Result<()> {
     file.write_all(text.as_bytes())?;
     before.map_or(Ok(()), |before| as_open_as(file, before))
 }
 
 /// Lets in whom the file of before let in. Another group than ours may be refused: then no group comes in,
 /// since ours is not who was meant.
-fn as_open_as(file: &File, before: &Found) -> io::Result<()> {
+fn as_open_as(file: &File, before: &HostFile) -> io::Result<()> {
     let mode = match fchown(file, None, Some(before.group)) {
         Ok(()) => before.mode,
         Err(_) => before.mode & !0o070,
@@ -168,7 +168,7 @@ fn as_open_as(file: &File, before: &Found) -> io::Result<()> {
     file.set_permissions(Permissions::from_mode(mode))
 }
 
-fn swap(draft: NamedTempFile, path: &Path, before: Option<&Found>) -> Result<Change, FileError> {
+fn swap(draft: NamedTempFile, path: &Path, before: Option<&HostFile>) -> Result<Change, FileError> {
     if !is_still(path, before)? {
         return Ok(Change::Overtaken);
     }
@@ -180,7 +180,7 @@ fn swap(draft: NamedTempFile, path: &Path, before: Option<&Found>) -> Result<Cha
         }
         return Ok(Change::Overtaken);
     }
-    whole_file::persist(draft, path).map_err(named(path))?;
+    atomic_output::persist(draft, path).map_err(named(path))?;
     Ok(Change::Done(backup))
 }
 
@@ -188,17 +188,17 @@ fn swap(draft: NamedTempFile, path: &Path, before: Option<&Found>) -> Result<Cha
 ///
 /// # Errors
 /// When the system refuses.
-pub fn delete(path: &Path, before: Option<&Found>) -> Result<Change, FileError> {
+pub fn delete(path: &Path, before: Option<&HostFile>) -> Result<Change, FileError> {
     if !is_still(path, before)? {
         return Ok(Change::Overtaken);
     }
     fs::remove_file(path).map_err(named(path))?;
-    whole_file::sync_folder(path).map_err(named(path))?;
+    atomic_output::sync_folder(path).map_err(named(path))?;
     Ok(Change::Done(None))
 }
 
 /// Whether a file says what it said.
-fn is_still(path: &Path, before: Option<&Found>) -> Result<bool, FileError> {
+fn is_still(path: &Path, before: Option<&HostFile>) -> Result<bool, FileError> {
     let now = read(path)?;
     Ok(match (&now, before) {
         (Some(now), Some(before)) => now.text == before.text,
@@ -209,7 +209,7 @@ fn is_still(path: &Path, before: Option<&Found>) -> Result<bool, FileError> {
 
 /// Keeps what a file said, unless an earlier text is kept already: in a file, since of a folder or a link of that
 /// name nobody gets it back.
-fn keep(path: &Path, before: &Found) -> Result<Option<PathBuf>, FileError> {
+fn keep(path: &Path, before: &HostFile) -> Result<Option<PathBuf>, FileError> {
     let backup = backup_of(path);
     let made = OpenOptions::new()
         .write(true)

@@ -6,7 +6,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::edit::{JsonShape, Shape};
+use super::edit::{FileLayout, JsonShape};
 use super::entry::{Entry, Field};
 
 /// A program that runs agents and starts MCP servers for them.
@@ -114,28 +114,28 @@ impl Host {
     }
 
     /// How its file is written.
-    pub const fn shape(self) -> Shape {
+    pub const fn shape(self) -> FileLayout {
         match self {
             // Read with JSON.parse.
-            Self::ClaudeCode => Shape::Json(STRICT),
-            Self::Codex => Shape::Toml("mcp_servers"),
+            Self::ClaudeCode => FileLayout::Json(STRICT),
+            Self::Codex => FileLayout::Toml("mcp_servers"),
             // https://cursor.com/docs/mcp names the keys. What its parser forgives is not
             // documented; what is there already is taken as it is.
-            Self::Cursor => Shape::Json(LENIENT),
+            Self::Cursor => FileLayout::Json(LENIENT),
             // https://code.visualstudio.com/docs/copilot/reference/mcp-configuration
-            Self::VsCode => Shape::Json(JsonShape {
+            Self::VsCode => FileLayout::Json(JsonShape {
                 container: "servers",
                 ..LENIENT
             }),
             // Comments are taken off before JSON.parse reads the rest (google-gemini/gemini-cli,
             // packages/cli/src/config/settings.ts).
-            Self::Gemini => Shape::Json(JsonShape {
+            Self::Gemini => FileLayout::Json(JsonShape {
                 comments: true,
                 ..STRICT
             }),
             // https://opencode.ai/docs/mcp-servers has servers below `mcp`; its version 2 puts them
             // below `mcp.servers` and still reads the first form (https://opencode.ai/docs/migrate-v1).
-            Self::OpenCode => Shape::Json(JsonShape {
+            Self::OpenCode => FileLayout::Json(JsonShape {
                 container: "mcp",
                 inner: Some("servers"),
                 ..LENIENT

@@ -5,11 +5,11 @@ use jsonc_parser::errors::ParseError;
 use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
 use serde_json::Value;
 
-use super::edit::{Fault, JsonShape};
-use super::entry::{Entry, NAME, Words};
+use super::edit::{EditError, JsonShape};
+use super::entry::{Entry, FieldText, NAME};
 
 /// As [`super::edit::find`].
-pub fn find(shape: JsonShape, text: &str) -> Result<Option<Value>, Fault> {
+pub fn find(shape: JsonShape, text: &str) -> Result<Option<Value>, EditError> {
     let file = File::parse(shape, text)?;
     let Some(servers) = file.servers()? else {
         return Ok(None);
@@ -19,7 +19,7 @@ pub fn find(shape: JsonShape, text: &str) -> Result<Option<Value>, Fault> {
 }
 
 /// As [`super::edit::put`].
-pub fn put(shape: JsonShape, text: &str, entry: &Entry, whole: bool) -> Result<String, Fault> {
+pub fn put(shape: JsonShape, text: &str, entry: &Entry, whole: bool) -> Result<String, EditError> {
     let file = File::parse(shape, text)?;
     let servers = match file.servers()? {
         Some(servers) => servers,
@@ -33,7 +33,7 @@ pub fn put(shape: JsonShape, text: &str, entry: &Entry, whole: bool) -> Result<S
             servers.append(NAME, written(entry));
         }
         Some(present) => match present.object_value().filter(|_| !whole) {
-            Some(fields) => file.mend(&fields, entry)?,
+            Some(fields) => file.fix(&fields, entry)?,
             None => present.set_value(written(entry)),
         },
     }
@@ -41,7 +41,7 @@ pub fn put(shape: JsonShape, text: &str, entry: &Entry, whole: bool) -> Result<S
 }
 
 /// As [`super::edit::take_out`].
-pub fn take_out(shape: JsonShape, text: &str) -> Result<String, Fault> {
+pub fn remove(shape: JsonShape, text: &str) -> Result<String, EditError> {
     let file = File::parse(shape, text)?;
     if let Some(servers) = file.servers()?
         && let Some(entry) = file.member(&servers, NAME)?
@@ -60,7 +60,7 @@ struct File<'t> {
 
 impl<'t> File<'t> {
     /// The parser bounds how deep a file may nest.
-    fn parse(shape: JsonShape, text: &'t str) -> Result<Self, Fault> {
+    fn parse(shape: JsonShape, text: &'t str) -> Result<Self, EditError> {
         let options = ParseOptions {
             allow_comments: shape.comments,
             allow_trailing_commas: shape.trailing_commas,
@@ -74,7 +74,7 @@ impl<'t> File<'t> {
             allow_extended_string_escapes: false,
         };
         let fault =
-            |error: ParseError| Fault::at(text, error.range().start, error.kind().to_string());
+            |error: ParseError| EditError::at(text, error.range().start, error.kind().to_string());
         if !shape.comments {
             // A tree is made with comments whatever the options say; only this refuses them.
             parse_to_ast(text, &CollectOptions::default(), &options).map_err(fault)?;
@@ -84,7 +84,7 @@ impl<'t> File<'t> {
     }
 
     /// The object that holds the entries, if there is one.
-    fn servers(&self) -> Result<Option<CstObject>, Fault> {
+    fn servers(&self) -> Result<Option<CstObject>, EditError> {
         let Some(top) = self.root.value() else {
             return Ok(None);
         };
@@ -103,7 +103,7 @@ impl<'t> File<'t> {
 
     /// The object in `servers` that holds the entries instead: where the file has it, it is not an
     /// entry of that name itself, and ours does not stand beside it already.
-    fn inner(&self, servers: &CstObject) -> Result<Option<CstObject>, Fault> {
+    fn inner(&self, servers: &CstObject) -> Result<Option<CstObject>, EditError> {
         let Some(name) = self.shape.inner else {
             return Ok(None);
         };
@@ -122,7 +122,7 @@ impl<'t> File<'t> {
     }
 
     /// A member by its name, which must not stand there twice: hosts would disagree on which counts.
-    fn member(&self, object: &CstObject, name: &str) -> Result<Option<CstObjectProp>, Fault> {
+    fn member(&self, object: &CstObject, name: &str) -> Result<Option<CstObjectProp>, EditError> {
         let is_named = |member: &CstObjectProp| member.decoded_name().as_deref() == Some(name);
         let mut members = object.properties().into_iter().filter(is_named);
         let first = members.next();
@@ -136,7 +136,7 @@ impl<'t> File<'t> {
     }
 
     /// Changes the fields that have to say something else, and adds those that are missing.
-    fn mend(&self, fields: &CstObject, entry: &Entry) -> Result<(), Fault> {
+    fn fix(&self, fields: &CstObject, entry: &Entry) -> Result<(), EditError> {
         for field in &entry.0 {
             match self.member(fields, field.key)? {
                 None => {
@@ -152,8 +152,8 @@ impl<'t> File<'t> {
     }
 
     /// A fault where a node begins.
-    fn fault(&self, node: &CstNode, message: impl Into<String>) -> Fault {
-        Fault::at(self.text, offset(node), message)
+    fn fault(&self, node: &CstNode, message: impl Into<String>) -> EditError {
+        EditError::at(self.text, offset(node), message)
     }
 }
 
@@ -176,10 +176,10 @@ fn written(entry: &Entry) -> CstInputValue {
     CstInputValue::Object(pairs.collect())
 }
 
-fn words(said: &Words) -> CstInputValue {
+fn words(said: &FieldText) -> CstInputValue {
     match said {
-        Words::One(word) => CstInputValue::from(word.as_str()),
-        Words::Many(words) => {
+        FieldText::One(word) => CstInputValue::from(word.as_str()),
+        FieldText::Many(words) => {
             let words = words.iter().map(|word| CstInputValue::from(word.as_str()));
             CstInputValue::Array(words.collect())
         }

@@ -22,13 +22,13 @@ use super::command::Command;
 use super::flag::{Flag, Kind};
 use super::output::{Output, sanitize};
 use super::parser::Matches;
-use super::{End, Failure, Globals};
-use edit::Fault;
+use super::{Exit, Failure, Globals};
+use edit::EditError;
 use entry::{Entry, NAME};
-use file::{Change, FileError, Found};
+use file::{Change, FileError, HostFile};
 use host::Host;
-use plan::{Plan, Refused};
-use report::{Printed, Report};
+use plan::{Plan, SkipReason};
+use report::{EntryText, Report};
 
 /// How often a file that another program keeps changing is read again.
 const TRIES_MAX: u32 = 8;
@@ -83,7 +83,7 @@ impl Setup {
         })
     }
 
-    fn run(self, globals: &Globals) -> Result<End, Failure> {
+    fn run(self, globals: &Globals) -> Result<Exit, Failure> {
         let output = match globals.json {
             true => Output::Json,
             false => Output::Human,
@@ -91,19 +91,19 @@ impl Setup {
         let entry = self.host.entry(program()?, self.arguments(globals)?);
         if self.print {
             let text = edit::put(self.host.shape(), "", &entry, false);
-            let printed = Printed {
+            let printed = EntryText {
                 host: self.host.name(),
                 entry: entry.json(),
                 text: text.map_err(|fault| broken(Path::new(self.host.name()), &fault))?,
             };
             printed.print(output)?;
-            return Ok(End::Good);
+            return Ok(Exit::Good);
         }
         let file = self.chosen()?;
         for _ in 0..TRIES_MAX {
             if let Some(report) = self.once(&file, &entry)? {
                 report.print(output, self.host.next(self.project.is_some()), self.host)?;
-                return Ok(End::Good);
+                return Ok(Exit::Good);
             }
         }
         let message = format!("{} changes too often to be edited", file.display());
@@ -189,7 +189,7 @@ impl Setup {
                 // A backup that cannot be read is ignored, and stays.
                 let backup = file::read(&file::backup_of(&path)).ok().flatten();
                 let backup = backup.as_ref().map(|backup| backup.text.as_str());
-                plan::take_out(shape, text, backup, entry, self.force)
+                plan::remove(shape, text, backup, entry, self.force)
             }
             false => plan::put(shape, text, entry, self.force),
         };
@@ -213,10 +213,10 @@ impl Setup {
         }))
     }
 
-    fn refusal(&self, file: &Path, why: Refused) -> Failure {
+    fn refusal(&self, file: &Path, why: SkipReason) -> Failure {
         let what = match why {
-            Refused::Broken(fault) => return broken(file, &fault),
-            Refused::Foreign(what) => what,
+            SkipReason::Broken(fault) => return broken(file, &fault),
+            SkipReason::Foreign(what) => what,
         };
         let verb = match self.remove {
             true => "takes it out",
@@ -230,7 +230,7 @@ impl Setup {
 }
 
 /// Carries out the plan.
-fn act(path: &Path, before: Option<&Found>, plan: &Plan) -> Result<Change, FileError> {
+fn act(path: &Path, before: Option<&HostFile>, plan: &Plan) -> Result<Change, FileError> {
     match plan {
         Plan::Keep(_) => Ok(Change::Done(None)),
         Plan::Write(text, _) => file::replace(path, before, text),
@@ -289,8 +289,8 @@ fn stays(error: FileError) -> Failure {
     refused(error.to_string(), hint)
 }
 
-fn broken(file: &Path, fault: &Fault) -> Failure {
-    let Fault {
+fn broken(file: &Path, fault: &EditError) -> Failure {
+    let EditError {
         line,
         column,
         message,

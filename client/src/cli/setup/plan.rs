@@ -2,8 +2,8 @@
 
 use serde::Serialize;
 
-use super::edit::{self, Fault, Shape};
-use super::entry::{Entry, Standing};
+use super::edit::{self, EditError, FileLayout};
+use super::entry::{Entry, InstallState};
 
 /// What happens to a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -36,15 +36,15 @@ pub enum Outcome {
 
 /// Why nothing happens to a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Refused {
+pub enum SkipReason {
     /// It is broken.
-    Broken(Fault),
+    Broken(EditError),
     /// The entry in it is somebody else's: what that one does.
     Foreign(String),
 }
 
-impl From<Fault> for Refused {
-    fn from(fault: Fault) -> Self {
+impl From<EditError> for SkipReason {
+    fn from(fault: EditError) -> Self {
         Self::Broken(fault)
     }
 }
@@ -72,14 +72,19 @@ impl Plan {
 ///
 /// # Errors
 /// When the file is broken, or has somebody else's entry and `force` does not say to replace it.
-pub fn put(shape: Shape, text: Option<&str>, entry: &Entry, force: bool) -> Result<Plan, Refused> {
+pub fn put(
+    shape: FileLayout,
+    text: Option<&str>,
+    entry: &Entry,
+    force: bool,
+) -> Result<Plan, SkipReason> {
     let text = text.unwrap_or_default();
     let standing = edit::find(shape, text)?.map(|present| entry.compare(&present));
     let (whole, outcome) = match standing {
-        Some(Standing::Same) => return Ok(Plan::Keep(Outcome::Unchanged)),
-        Some(Standing::Foreign(what)) if !force => return Err(Refused::Foreign(what)),
-        Some(Standing::Foreign(_)) => (true, Outcome::Replaced),
-        Some(Standing::Other) => (false, Outcome::Updated),
+        Some(InstallState::Same) => return Ok(Plan::Keep(Outcome::Unchanged)),
+        Some(InstallState::Foreign(what)) if !force => return Err(SkipReason::Foreign(what)),
+        Some(InstallState::Foreign(_)) => (true, Outcome::Replaced),
+        Some(InstallState::Other) => (false, Outcome::Updated),
         None => (false, Outcome::Added),
     };
     let edited = edit::put(shape, text, entry, whole)?;
@@ -93,13 +98,13 @@ pub fn put(shape: Shape, text: Option<&str>, entry: &Entry, force: bool) -> Resu
 ///
 /// # Errors
 /// As [`put`].
-pub fn take_out(
-    shape: Shape,
+pub fn remove(
+    shape: FileLayout,
     text: Option<&str>,
     backup: Option<&str>,
     entry: &Entry,
     force: bool,
-) -> Result<Plan, Refused> {
+) -> Result<Plan, SkipReason> {
     let Some(text) = text else {
         return Ok(Plan::Keep(Outcome::Absent));
     };
@@ -107,10 +112,10 @@ pub fn take_out(
         return Ok(Plan::Keep(Outcome::Absent));
     };
     match entry.compare(&present) {
-        Standing::Foreign(what) if !force => return Err(Refused::Foreign(what)),
-        Standing::Foreign(_) | Standing::Same | Standing::Other => {}
+        InstallState::Foreign(what) if !force => return Err(SkipReason::Foreign(what)),
+        InstallState::Foreign(_) | InstallState::Same | InstallState::Other => {}
     }
-    let left = edit::take_out(shape, text)?;
+    let left = edit::remove(shape, text)?;
     let plan = match backup {
         Some(backup) if leaves(shape, backup, entry).as_ref() == Some(&left) => {
             Plan::Write(backup.to_owned(), Outcome::Removed)
@@ -122,8 +127,8 @@ pub fn take_out(
 }
 
 /// What is left of a text without the entry after putting it in and taking it out.
-fn leaves(shape: Shape, text: &str, entry: &Entry) -> Option<String> {
+fn leaves(shape: FileLayout, text: &str, entry: &Entry) -> Option<String> {
     let is_without = edit::find(shape, text).ok()?.is_none();
     let with = is_without.then(|| edit::put(shape, text, entry, false))?;
-    edit::take_out(shape, &with.ok()?).ok()
+    edit::remove(shape, &with.ok()?).ok()
 }

@@ -41,7 +41,7 @@ pub struct Report {
 
 /// The entry as it would stand in the host's file.
 #[derive(Debug, Serialize)]
-pub struct Printed {
+pub struct EntryText {
     /// The host, as it is called on the command line.
     pub host: &'static str,
     /// The entry's fields.
@@ -92,7 +92,7 @@ impl Report {
     }
 }
 
-impl Printed {
+impl EntryText {
     /// Prints it.
     pub fn print(&self, output: Output) -> Result<(), Failure> {
         match output {

@@ -4,8 +4,8 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
-use super::edit::{self, Shape};
-use super::entry::{Entry, Standing};
+use super::edit::{self, FileLayout};
+use super::entry::{Entry, InstallState};
 use super::file::{self, Change};
 use super::host::Host;
 use super::plan::{self, Outcome, Plan};
@@ -64,7 +64,7 @@ fn written(value: &Value, indent: Option<&str>) -> String {
 
 /// The names on the way to the entries, as the text has them.
 fn container(host: Host, value: &Value) -> Vec<&'static str> {
-    let Shape::Json(shape) = host.shape() else {
+    let FileLayout::Json(shape) = host.shape() else {
         return vec![];
     };
     let inner = shape.inner.filter(|inner| {
@@ -103,9 +103,9 @@ proptest! {
                 Plan::Keep(Outcome::Unchanged)
             );
 
-            let back = plan::take_out(host.shape(), Some(&with), Some(&text), &entry, false);
+            let back = plan::remove(host.shape(), Some(&with), Some(&text), &entry, false);
             prop_assert_eq!(back.unwrap(), Plan::Write(text.clone(), Outcome::Removed));
-            let left: Value = serde_json::from_str(&edit::take_out(host.shape(), &with).unwrap()).unwrap();
+            let left: Value = serde_json::from_str(&edit::remove(host.shape(), &with).unwrap()).unwrap();
             let mut wanted = value.clone();
             if wanted.get(path[0]).is_none() {
                 wanted[path[0]] = json!({});
@@ -121,8 +121,8 @@ proptest! {
             let entry = entry(host);
             if let Ok(Plan::Write(with, _)) = plan::put(host.shape(), Some(&text), &entry, true) {
                 let present = edit::find(host.shape(), &with).unwrap().unwrap();
-                prop_assert_eq!(entry.compare(&present), Standing::Same, "{:?} from {:?}", with, text);
-                let left = edit::take_out(host.shape(), &with).unwrap();
+                prop_assert_eq!(entry.compare(&present), InstallState::Same, "{:?} from {:?}", with, text);
+                let left = edit::remove(host.shape(), &with).unwrap();
                 prop_assert!(edit::find(host.shape(), &left).unwrap().is_none());
             }
         }
@@ -153,7 +153,7 @@ proptest! {
             }
             prop_assert!(has.len() <= 6, "{:?}", has);
             prop_assert_eq!(with.contains("\r\n"), text.contains("\r\n"));
-            let back = plan::take_out(shape, Some(&with), Some(&text), &entry, false);
+            let back = plan::remove(shape, Some(&with), Some(&text), &entry, false);
             prop_assert_eq!(back.unwrap(), Plan::Write(text.clone(), Outcome::Removed));
         }
     }
@@ -198,7 +198,7 @@ fn ours_is_what_runs_the_bridge() {
         json!({"command": "/x/lore", "args": ["--agent", "a", "mcp"], "env": {}}),
         json!({"command": ["lore", "mcp"]}),
     ] {
-        assert_eq!(standing(ours), Standing::Other);
+        assert_eq!(standing(ours), InstallState::Other);
     }
     for (foreign, what) in [
         (
@@ -212,6 +212,6 @@ fn ours_is_what_runs_the_bridge() {
         (json!({"url": "https://x"}), "is not a local program"),
         (json!(null), "is not a local program"),
     ] {
-        assert_eq!(standing(foreign), Standing::Foreign(what.into()));
+        assert_eq!(standing(foreign), InstallState::Foreign(what.into()));
     }
 }

@@ -3,11 +3,11 @@
 use serde_json::Value as Json;
 use toml_edit::{Array, Document, DocumentMut, InlineTable, Item, Table, TableLike, Value};
 
-use super::edit::Fault;
-use super::entry::{Entry, NAME, Words};
+use super::edit::EditError;
+use super::entry::{Entry, FieldText, NAME};
 
 /// As [`super::edit::find`].
-pub fn find(container: &str, text: &str) -> Result<Option<Json>, Fault> {
+pub fn find(container: &str, text: &str) -> Result<Option<Json>, EditError> {
     let document = parse(container, text)?;
     let servers = document.get(container).and_then(Item::as_table_like);
     let entry = servers.and_then(|servers| servers.get(NAME));
@@ -15,7 +15,7 @@ pub fn find(container: &str, text: &str) -> Result<Option<Json>, Fault> {
 }
 
 /// As [`super::edit::put`].
-pub fn put(container: &str, text: &str, entry: &Entry, whole: bool) -> Result<String, Fault> {
+pub fn put(container: &str, text: &str, entry: &Entry, whole: bool) -> Result<String, EditError> {
     edit(container, text, |document| {
         let servers = document.entry(container).or_insert_with(|| {
             let mut servers = Table::new();
@@ -24,21 +24,21 @@ pub fn put(container: &str, text: &str, entry: &Entry, whole: bool) -> Result<St
             Item::Table(servers)
         });
         if let Some(present) = servers.get_mut(NAME).and_then(Item::as_table_like_mut) {
-            mend(present, entry, whole);
+            fix(present, entry, whole);
         } else if let Some(servers) = servers.as_table_mut() {
             let mut table = Table::new();
-            mend(&mut table, entry, whole);
+            fix(&mut table, entry, whole);
             servers.insert(NAME, Item::Table(table));
         } else if let Some(servers) = servers.as_inline_table_mut() {
             let mut table = InlineTable::new();
-            mend(&mut table, entry, whole);
+            fix(&mut table, entry, whole);
             servers.insert(NAME, Value::InlineTable(table));
         }
     })
 }
 
 /// As [`super::edit::take_out`].
-pub fn take_out(container: &str, text: &str) -> Result<String, Fault> {
+pub fn remove(container: &str, text: &str) -> Result<String, EditError> {
     edit(container, text, |document| {
         let servers = document.get_mut(container);
         if let Some(servers) = servers.and_then(Item::as_table_like_mut) {
@@ -48,15 +48,19 @@ pub fn take_out(container: &str, text: &str) -> Result<String, Fault> {
 }
 
 /// Reads a file and checks that entries can stand in it. The parser bounds how deep it may nest.
-fn parse<'t>(container: &str, text: &'t str) -> Result<Document<&'t str>, Fault> {
+fn parse<'t>(container: &str, text: &'t str) -> Result<Document<&'t str>, EditError> {
     let document = Document::parse(text).map_err(|error| {
         let at = error.span().map_or(0, |span| span.start);
-        Fault::at(text, at, error.message())
+        EditError::at(text, at, error.message())
     })?;
     let needs_table = |item: Option<&Item>, name: &str| match item {
         Some(item) if !item.is_table_like() => {
             let at = item.span().map_or(0, |span| span.start);
-            Err(Fault::at(text, at, format!("`{name}` should be a table")))
+            Err(EditError::at(
+                text,
+                at,
+                format!("`{name}` should be a table"),
+            ))
         }
         Some(_) | None => Ok(()),
     };
@@ -72,7 +76,7 @@ fn parse<'t>(container: &str, text: &'t str) -> Result<Document<&'t str>, Fault>
 
 /// Sets the fields that have to say something else, and adds those that are missing; as a whole,
 /// nothing else stays.
-fn mend(fields: &mut dyn TableLike, entry: &Entry, whole: bool) {
+fn fix(fields: &mut dyn TableLike, entry: &Entry, whole: bool) {
     if whole {
         fields.clear();
     }
@@ -98,10 +102,10 @@ fn replace(said: &mut Item, mut value: Value) {
     *said = Item::Value(value);
 }
 
-fn words(said: &Words) -> Value {
+fn words(said: &FieldText) -> Value {
     match said {
-        Words::One(word) => Value::from(word.as_str()),
-        Words::Many(words) => Value::Array(words.iter().map(String::as_str).collect::<Array>()),
+        FieldText::One(word) => Value::from(word.as_str()),
+        FieldText::Many(words) => Value::Array(words.iter().map(String::as_str).collect::<Array>()),
     }
 }
 
@@ -126,13 +130,13 @@ fn edit(
     container: &str,
     text: &str,
     change: impl FnOnce(&mut DocumentMut),
-) -> Result<String, Fault> {
+) -> Result<String, EditError> {
     let mut document = parse(container, text)?.into_mut();
     let printed = document.to_string();
     change(&mut document);
     let edited = document.to_string();
     graft(text, &printed, &edited).ok_or_else(|| {
-        Fault::at(
+        EditError::at(
             text,
             0,
             "this file cannot be edited without changing the rest",

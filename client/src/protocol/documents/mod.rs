@@ -4,19 +4,15 @@
 mod content;
 mod explore;
 mod files;
-mod sent;
 mod sources;
 mod summary;
+mod upload;
 
 pub use content::{
     DocumentChunk, DocumentContent, GetDocumentContentArgs, GetDocumentContentReply,
 };
 pub use explore::{ExploreDocumentStructureArgs, ExploreDocumentStructureReply, StructureItem};
 pub use files::{FileLine, KnownFile, SENT_BYTES_MAX};
-pub use sent::{
-    ListDocumentsArgs, ListDocumentsReply, ListedDocument, PutDocumentArgs, PutDocumentReply,
-    RemoveDocumentArgs, RemoveDocumentReply,
-};
 pub use sources::{
     AddSourceArgs, AddSourceReply, FileFailure, ListSourcesArgs, ListSourcesReply,
     RemoveSourceArgs, RemoveSourceReply, RescanArgs, RescanReply, Source,
@@ -24,6 +20,10 @@ pub use sources::{
 pub use summary::{
     ContextSummary, DocumentContext, Facet, GetDocumentContextsArgs, GetDocumentContextsReply,
     GetIndexSummaryArgs, GetIndexSummaryReply, IndexState,
+};
+pub use upload::{
+    ListDocumentsArgs, ListDocumentsReply, ListedDocument, PutDocumentArgs, PutDocumentReply,
+    RemoveDocumentArgs, RemoveDocumentReply,
 };
 
 use lore_wire::wire;

@@ -73,7 +73,7 @@ pub fn decode_hello(body: &[u8]) -> Result<Hello, FrameError> {
     let mut reader = Reader::new(body);
     let mut hello = Hello::default();
     let (mut version, mut client, mut unknown) = (None, None, None);
-    let mut seen = Seen::default();
+    let mut seen = SeenFields::default();
     for _ in 0..reader.map()? {
         match seen.field(reader.text()?.ok_or(FrameError::NotAMap)?, &HELLO_FIELDS)? {
             Ok("version") => version = Some(unsigned(&mut reader, "version")?),
@@ -117,8 +117,8 @@ pub fn decode_client<'b>(body: impl Into<Cow<'b, [u8]>>) -> Result<ClientFrame, 
     };
     let args = match call.args {
         None => Args::Json(b"{}".to_vec()),
-        Some(Given::Value(value)) => Args::Value(value),
-        Some(Given::Json(at)) => Args::Json(part(body, at)),
+        Some(ArgumentSource::Value(value)) => Args::Value(value),
+        Some(ArgumentSource::Json(at)) => Args::Json(part(body, at)),
     };
     let Call { id, name, .. } = call;
     Ok(ClientFrame::Call { id, name, args })
@@ -145,11 +145,11 @@ enum Decoded {
 struct Call {
     id: u64,
     name: String,
-    args: Option<Given>,
+    args: Option<ArgumentSource>,
 }
 
 /// Arguments, or where they are.
-enum Given {
+enum ArgumentSource {
     Json(Range<usize>),
     Value(Value),
 }
@@ -157,7 +157,7 @@ enum Given {
 fn decode(body: &[u8]) -> Result<Decoded, FrameError> {
     let mut reader = Reader::new(body);
     let (mut id, mut name, mut args, mut cancel) = (None, None, None, None);
-    let mut seen = Seen::default();
+    let mut seen = SeenFields::default();
     for _ in 0..reader.map()? {
         let written = reader.text()?.ok_or(FrameError::NotAMap)?;
         if written == "version" {
@@ -193,14 +193,14 @@ fn clash(body: &[u8], unknown: FrameError) -> FrameError {
     }
 }
 
-fn read_args(body: &[u8], reader: &mut Reader<'_>) -> Result<Given, FrameError> {
+fn read_args(body: &[u8], reader: &mut Reader<'_>) -> Result<ArgumentSource, FrameError> {
     if !reader.at_bytes()? {
-        return reader.json_map().map(Given::Value);
+        return reader.json_map().map(ArgumentSource::Value);
     }
     // Depth and number are looked at when they are read, once, so that the call gets the answer.
     let bytes = reader.bytes()?.unwrap_or_default();
     let start = bytes.as_ptr().addr().saturating_sub(body.as_ptr().addr());
-    Ok(Given::Json(start..start + bytes.len()))
+    Ok(ArgumentSource::Json(start..start + bytes.len()))
 }
 
 fn read_cancel(reader: &mut Reader<'_>) -> Result<(), FrameError> {
@@ -237,9 +237,9 @@ fn end(reader: &Reader<'_>) -> Result<(), FrameError> {
 
 /// The fields of one frame so far, as a bit each.
 #[derive(Default)]
-struct Seen(u32);
+struct SeenFields(u32);
 
-impl Seen {
+impl SeenFields {
     /// The known field of this name; inside, an error that names the nearest one.
     fn field(
         &mut self,

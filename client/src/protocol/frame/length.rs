@@ -72,9 +72,9 @@ mod tests {
     use super::*;
 
     /// Gives one byte at a time, as a slow peer does.
-    struct Trickle<'a>(&'a [u8]);
+    struct ByteByByte<'a>(&'a [u8]);
 
-    impl Read for Trickle<'_> {
+    impl Read for ByteByByte<'_> {
         fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
             let count = buffer.len().min(1);
             self.0.read(buffer.get_mut(..count).unwrap())
@@ -83,7 +83,7 @@ mod tests {
 
     #[test]
     fn frames_arrive_whole_from_a_stream_that_trickles() {
-        let mut stream = Trickle(&[0, 0, 0, 2, 1, 2, 0, 0, 0, 1, 3]);
+        let mut stream = ByteByByte(&[0, 0, 0, 2, 1, 2, 0, 0, 0, 1, 3]);
         let mut body = Vec::new();
         assert!(read_frame(&mut stream, &mut body, 10).unwrap());
         assert_eq!(body, [1, 2]);

@@ -79,8 +79,10 @@ pub enum ServerFrame {
 /// When the bytes are none of [`ServerFrame`].
 pub fn decode_server(body: &[u8]) -> Result<ServerFrame, FrameError> {
     Ok(match parse(body)? {
-        Parsed::Answer { id, json, meta } => answer(id, body.get(json).map(<[u8]>::to_vec), meta),
-        Parsed::Other(frame) => frame,
+        ParsedFrame::Answer { id, json, meta } => {
+            answer(id, body.get(json).map(<[u8]>::to_vec), meta)
+        }
+        ParsedFrame::Other(frame) => frame,
     })
 }
 
@@ -90,17 +92,17 @@ pub fn decode_server(body: &[u8]) -> Result<ServerFrame, FrameError> {
 /// As [`decode_server`].
 pub fn take_server(mut body: Vec<u8>) -> Result<ServerFrame, FrameError> {
     Ok(match parse(&body)? {
-        Parsed::Answer { id, json, meta } => {
+        ParsedFrame::Answer { id, json, meta } => {
             body.truncate(json.end);
             body.drain(..json.start);
             answer(id, Some(body), meta)
         }
-        Parsed::Other(frame) => frame,
+        ParsedFrame::Other(frame) => frame,
     })
 }
 
 /// A frame, the reply of an answer by its place.
-enum Parsed {
+enum ParsedFrame {
     Answer {
         id: u64,
         json: Range<usize>,
@@ -117,7 +119,7 @@ fn answer(id: u64, json: Option<Vec<u8>>, meta: Option<Vec<u8>>) -> ServerFrame 
     }
 }
 
-fn parse(body: &[u8]) -> Result<Parsed, FrameError> {
+fn parse(body: &[u8]) -> Result<ParsedFrame, FrameError> {
     let mut reader = Reader::new(body);
     let (mut id, mut ok, mut meta, mut error, mut item) = (None, None, None, None, None);
     let mut welcome = PartialWelcome::default();
@@ -138,7 +140,7 @@ fn parse(body: &[u8]) -> Result<Parsed, FrameError> {
     let frame = match (id, ok, error, item) {
         (Some(id), Some(json), None, None) => {
             let meta = meta.map(<[u8]>::to_vec);
-            return Ok(Parsed::Answer { id, json, meta });
+            return Ok(ParsedFrame::Answer { id, json, meta });
         }
         (Some(id), None, Some(error), None) => ServerFrame::Answer {
             id,
@@ -156,7 +158,7 @@ fn parse(body: &[u8]) -> Result<Parsed, FrameError> {
             ));
         }
     };
-    Ok(Parsed::Other(frame))
+    Ok(ParsedFrame::Other(frame))
 }
 
 /// The fields of a Welcome as they come in.

@@ -39,7 +39,7 @@ pub struct BackupReply {
     pub blobs: Vec<NamedBlob>,
     /// The files beside the log, if requested.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub beside: Vec<FileBeside>,
+    pub beside: Vec<DataFile>,
 }
 
 /// An object that an event names.
@@ -62,7 +62,7 @@ pub struct NamedBlob {
 
 /// A file beside the log.
 #[wire]
-pub struct FileBeside {
+pub struct DataFile {
     /// Its name in the data folder.
     pub name: String,
     /// The bytes as Base64.
@@ -86,12 +86,12 @@ pub struct BackupObjectsArgs {
 #[derive(Default)]
 pub struct BackupObjectsReply {
     /// The existing objects.
-    pub objects: Vec<KeptObject>,
+    pub objects: Vec<StoredObject>,
 }
 
 /// An object as it is kept.
 #[wire]
-pub struct KeptObject {
+pub struct StoredObject {
     /// SHA-256 of its content, hexadecimal.
     pub object: String,
     /// Its row.

@@ -8,7 +8,7 @@ mod moving;
 
 pub use backup::{
     BackupArgs, BackupBlobArgs, BackupBlobReply, BackupObjectsArgs, BackupObjectsReply,
-    BackupReply, FileBeside, KeptObject, NamedBlob, NamedObject,
+    BackupReply, DataFile, NamedBlob, NamedObject, StoredObject,
 };
 pub use follow::{
     CommitCursorArgs, CommitCursorReply, FollowEventsArgs, FollowEventsReply, ListCursorsArgs,

@@ -11,4 +11,4 @@ pub use make::{
 pub use prune::{
     PruneSessionArgs, PruneSessionReply, PruneStrategy, ResetPruningArgs, ResetPruningReply,
 };
-pub use why::{MadeFor, PackTold, PackUse, RestedOn, SectionTokens, WhyArgs, WhyReply};
+pub use why::{MadeFor, PackRecord, PackSource, PackUse, SectionTokens, WhyArgs, WhyReply};

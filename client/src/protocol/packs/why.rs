@@ -42,7 +42,7 @@ pub struct WhyArgs {
 /// Something that a pack rests on, with the event that it was read from.
 #[wire]
 #[derive(Eq)]
-pub struct RestedOn {
+pub struct PackSource {
     /// The entity.
     pub kind: PieceKind,
     /// Its id: step number and attempt, entity kind and key, or context file type and version.
@@ -64,7 +64,7 @@ pub struct RestedOn {
 /// A context pack as its event tells it.
 #[wire]
 #[derive(Eq)]
-pub struct PackTold {
+pub struct PackRecord {
     /// Its id.
     pub pack: String,
     /// What it was built for.
@@ -86,7 +86,7 @@ pub struct PackTold {
     /// Tokens of each section, in order.
     pub sections: Vec<SectionTokens>,
     /// Its sources, in the order of the prompt.
-    pub rests_on: Vec<RestedOn>,
+    pub rests_on: Vec<PackSource>,
 }
 
 /// Tokens of a section.
@@ -113,9 +113,9 @@ pub struct PackUse {
 #[wire(reply)]
 pub struct WhyReply {
     /// The object of the question, if it is not a pack.
-    pub of: Option<RestedOn>,
+    pub of: Option<PackSource>,
     /// The pack, or the pack that the message was built from.
-    pub pack: Option<PackTold>,
+    pub pack: Option<PackRecord>,
     /// The packs that used it, the newest first, at most 100.
     pub used_by: Vec<PackUse>,
 }

@@ -15,7 +15,7 @@ pub use project::{
     InitProjectArgs, InitProjectReply, ListProjectsArgs, ListProjectsReply, Project, Worktree,
 };
 pub use read::{
-    ContextFile, GetContextArgs, GetContextReply, ListContextsArgs, ListContextsReply, ToWrite,
+    ContextFile, FileContent, GetContextArgs, GetContextReply, ListContextsArgs, ListContextsReply,
 };
 pub use share::{
     ListSharesArgs, ListSharesReply, Share, ShareAccess, ShareProjectArgs, ShareProjectReply,

@@ -26,7 +26,7 @@ pub struct GetContextArgs {
 
 /// What a file is to look like.
 #[wire]
-pub struct ToWrite {
+pub struct FileContent {
     /// The purpose of the file.
     pub description: String,
     /// The required sections.
@@ -58,7 +58,7 @@ pub struct GetContextReply {
     /// The validation against its template.
     pub validation: Option<ValidationResult>,
     /// The template, if nothing is written yet.
-    pub template: Option<ToWrite>,
+    pub template: Option<FileContent>,
     /// Keys of its sections, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub sections: Vec<String>,

@@ -1,18 +1,18 @@
 //! Wire types of search: `search_documents` as in "Refined MCP Tools Plan: Use Case Agnostic Design",
 //! and `search` over every kind.
 
-mod ask;
-mod found;
+mod hit;
 mod legacy;
+mod query;
 
 use lore_wire::wire;
 
-pub use ask::{ChunkRange, Filters, SearchArgs, SearchDocumentsArgs};
-pub use found::{Caption, LegScore, Range, Scores, SearchReply, SearchResult};
+pub use hit::{Caption, LegScore, Range, Scores, SearchReply, SearchResult};
 pub use legacy::{
     GetWorkItemListArgs, GetWorkItemSummaryArgs, SearchByChunkArgs, SearchByWorkItemArgs,
     SearchChunkRangeArgs, SearchFileChunksArgs, SearchWorkItemsArgs, SemanticSearchArgs,
 };
+pub use query::{ChunkRange, Filters, SearchArgs, SearchDocumentsArgs};
 
 /// How a search is done.
 #[wire]

@@ -3,7 +3,7 @@
 use lore_wire::wire;
 use serde_json::{Map, Value};
 
-use super::super::{Position, SessionId, lenient};
+use super::super::{Position, SessionId, lenient_numbers};
 
 /// Arguments of `resolve_variables`.
 #[wire(args(session, .., as_of, at_least, agent))]
@@ -105,7 +105,7 @@ pub struct ResolveVariablesReply {
 #[wire(args(session, .., as_of, at_least, agent))]
 pub struct ResolveParametersArgs {
     /// Parameters of the next call; names such as ID_FROM_STEP_2 in them are replaced.
-    #[serde(deserialize_with = "lenient::any")]
+    #[serde(deserialize_with = "lenient_numbers::any")]
     pub parameters: Value,
     /// The step being prepared, for names with PREVIOUS.
     pub current_step: Option<u64>,

@@ -8,10 +8,10 @@ use lore::protocol::log::{FollowEventsArgs, FollowEventsReply};
 use lore::protocol::status::{StatusArgs, StatusReply};
 
 use super::{Caller, PAUSE_MAX, PAUSE_MIN};
-use crate::clock::Moment;
+use crate::clock::UnixMicros;
 use crate::input::{Input, Inputs};
 use crate::model::event::{Entry, KEPT};
-use crate::model::{Learned, Page};
+use crate::model::{Page, Update};
 
 /// Events of what was before that are shown at first.
 const BEFORE: u64 = KEPT as u64 / 2;
@@ -29,7 +29,7 @@ pub fn follow(caller: Caller, inputs: &Inputs) {
         let told = match follower.next(WAIT_MS) {
             Ok(told) => {
                 pause = PAUSE_MIN;
-                let again = is_deaf.then_some(Learned::Deaf(None));
+                let again = is_deaf.then_some(Update::Deaf(None));
                 is_deaf = false;
                 again.into_iter().chain(told.learned).collect()
             }
@@ -40,7 +40,7 @@ pub fn follow(caller: Caller, inputs: &Inputs) {
                 match error {
                     Error::Refused(body) => {
                         is_deaf = true;
-                        vec![Learned::Deaf(Some(body.message))]
+                        vec![Update::Deaf(Some(body.message))]
                     }
                     Error::Nobody { .. }
                     | Error::Unreachable { .. }
@@ -63,21 +63,21 @@ pub fn follow(caller: Caller, inputs: &Inputs) {
 #[derive(Debug)]
 pub struct Follower {
     caller: Caller,
-    place: Option<Place>,
+    place: Option<LogPosition>,
 }
 
 /// What one call brought.
 #[derive(Debug)]
-pub struct Told {
+pub struct PageUpdate {
     /// In this order.
-    pub learned: Vec<Learned>,
+    pub learned: Vec<Update>,
     /// Whether that is all there is.
     pub caught_up: bool,
 }
 
 /// How far the log was read.
 #[derive(Debug)]
-struct Place {
+struct LogPosition {
     /// The id of the store it belongs to.
     store: String,
     /// The next position.
@@ -99,12 +99,12 @@ impl Follower {
     ///
     /// # Errors
     /// Why the daemon cannot be asked.
-    pub fn next(&mut self, wait_ms: u64) -> Result<Told, Error> {
+    pub fn next(&mut self, wait_ms: u64) -> Result<PageUpdate, Error> {
         let mut learned = Vec::new();
         if self.place.is_none() || !self.caller.is_connected() {
             let status: StatusReply = self.caller.call("status", &StatusArgs::default())?;
-            let (place, is_other) = Place::on(self.place.take(), &status);
-            learned.extend(is_other.then_some(Learned::OtherLog));
+            let (place, is_other) = LogPosition::on(self.place.take(), &status);
+            learned.extend(is_other.then_some(Update::OtherLog));
             self.place = Some(place);
         }
         let from = self.place.as_ref().map(|place| Position(place.next));
@@ -118,7 +118,7 @@ impl Follower {
             Ok(reply) => reply,
             // What was learned before is told all the same.
             Err(_) if !learned.is_empty() => {
-                return Ok(Told {
+                return Ok(PageUpdate {
                     learned,
                     caught_up: false,
                 });
@@ -126,15 +126,15 @@ impl Follower {
             Err(error) => return Err(error),
         };
         let page = self.place.as_mut().map(|place| place.take(&reply));
-        learned.extend(page.map(Learned::Events));
-        Ok(Told {
+        learned.extend(page.map(Update::Events));
+        Ok(PageUpdate {
             learned,
             caught_up: reply.caught_up,
         })
     }
 }
 
-impl Place {
+impl LogPosition {
     /// Where to go on after a new connection, and whether it is in another log than before.
     fn on(known: Option<Self>, status: &StatusReply) -> (Self, bool) {
         let newest = status.position.0;
@@ -166,7 +166,7 @@ impl Place {
         Page {
             entries,
             skipped,
-            live: is_news.then(Moment::now),
+            live: is_news.then(UnixMicros::now),
         }
     }
 }
@@ -180,22 +180,22 @@ mod tests {
     fn another_log_is_begun_anew() {
         let mut now = status();
         now.position = Position(5_000);
-        let (first, is_other) = Place::on(None, &now);
+        let (first, is_other) = LogPosition::on(None, &now);
         assert_eq!((first.next, is_other), (4_001, false));
         now.position = Position(5_100);
-        let (again, is_other) = Place::on(Some(first), &now);
+        let (again, is_other) = LogPosition::on(Some(first), &now);
         assert_eq!((again.next, again.old, is_other), (4_001, 5_100, false));
         now.position = Position(3);
-        let (older, is_other) = Place::on(Some(again), &now);
+        let (older, is_other) = LogPosition::on(Some(again), &now);
         assert_eq!((older.next, is_other), (1, true));
         now.store = "another".to_owned();
-        let (other, is_other) = Place::on(Some(older), &now);
+        let (other, is_other) = LogPosition::on(Some(older), &now);
         assert_eq!((other.next, is_other), (1, true));
     }
 
     #[test]
     fn who_is_far_behind_passes_over_what_nobody_would_see() {
-        let mut place = Place {
+        let mut place = LogPosition {
             store: String::new(),
             next: 1,
             old: 0,

@@ -2,17 +2,17 @@
 //! and ask more rarely while there is none.
 
 pub mod follow;
-pub mod look;
+pub mod poll;
 
 use std::time::Duration;
 
 use lore::connection::{Connection, Error};
-use lore::places::Places;
+use lore::paths::Paths;
 use lore::protocol::frame::Hello;
 use lore::protocol::{Args, Code, Deserialize, ErrorBody, Serialize};
 use lore::start;
 
-use crate::model::Lost;
+use crate::model::ConnectionLoss;
 
 /// The first and the longest pause before a daemon that cannot be asked is asked again.
 pub const PAUSE_MIN: Duration = Duration::from_millis(100);
@@ -22,14 +22,14 @@ pub const PAUSE_MAX: Duration = Duration::from_secs(3);
 /// A connection that is made when it is needed, to a daemon that is there.
 #[derive(Debug)]
 pub struct Caller {
-    places: Places,
+    places: Paths,
     hello: Hello,
     connection: Option<Connection>,
 }
 
 impl Caller {
     /// Without a connection yet.
-    pub const fn new(places: Places, hello: Hello) -> Self {
+    pub const fn new(places: Paths, hello: Hello) -> Self {
         Self {
             places,
             hello,
@@ -77,14 +77,14 @@ fn unreadable(error: serde_json::Error) -> Error {
 }
 
 /// Why the daemon cannot be asked, for a person.
-pub fn lost(error: &Error) -> Lost {
+pub fn lost(error: &Error) -> ConnectionLoss {
     let nobody = matches!(error, Error::Nobody { .. });
     let body = error.to_body();
     let hint = match nobody {
         true => Some("run `lored`, or any call of `lore`, which starts it".to_owned()),
         false => body.hint,
     };
-    Lost {
+    ConnectionLoss {
         why: body.message,
         hint,
         nobody,

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use super::counts::Tally;
 use super::event::Entry;
-use super::tally::Tally;
-use crate::clock::Moment;
+use crate::clock::UnixMicros;
 
 /// So many agents are kept: those seen last.
 pub const KEPT: usize = 500;
@@ -13,7 +13,7 @@ pub const KEPT: usize = 500;
 #[derive(Debug, Clone)]
 pub struct Agent {
     /// When its last event was written.
-    pub seen: Moment,
+    pub seen: UnixMicros,
     /// Its events of the last minutes.
     pub tally: Tally,
     /// How many of its events were seen in all.

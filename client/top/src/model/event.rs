@@ -4,9 +4,9 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use lore::protocol::log::Event;
-use lore::shown;
+use lore::sanitize;
 
-use crate::clock::Moment;
+use crate::clock::UnixMicros;
 
 /// So many events are kept.
 pub const KEPT: usize = 2_000;
@@ -20,7 +20,7 @@ pub struct Entry {
     /// Its place in the log.
     pub position: u64,
     /// When it was written.
-    pub at: Moment,
+    pub at: UnixMicros,
     /// What happened.
     pub kind: String,
     /// Who caused it; empty when nobody gave a name.
@@ -36,15 +36,15 @@ pub struct Entry {
 impl Entry {
     /// What is kept of an event: short, and harmless to a terminal.
     pub fn of(event: &Event) -> Self {
-        let name = |text: &str| shown::sanitize(text, NAME_CHARS);
+        let name = |text: &str| sanitize::sanitize(text, NAME_CHARS);
         Self {
             position: event.position.0,
-            at: Moment::read(&event.time).unwrap_or_default(),
+            at: UnixMicros::read(&event.time).unwrap_or_default(),
             kind: name(&event.kind),
             agent: name(&event.agent),
             client: name(&event.client),
             session: event.session.as_ref().map(|session| name(session.as_str())),
-            summary: shown::summary(&event.payload),
+            summary: sanitize::summary(&event.payload),
         }
     }
 }

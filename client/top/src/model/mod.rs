@@ -2,9 +2,9 @@
 //! neither socket nor terminal, and is told what time it is.
 
 pub mod agents;
+pub mod counts;
 pub mod event;
 pub mod latency;
-pub mod tally;
 
 #[cfg(test)]
 pub mod tests;
@@ -17,11 +17,11 @@ use lore::protocol::sessions::{ListSessionsReply, SessionSummary};
 use lore::protocol::status::StatusReply;
 
 use agents::Agents;
+use counts::Tally;
 use event::{Entry, Events};
 use latency::Latency;
-use tally::Tally;
 
-use crate::clock::Moment;
+use crate::clock::UnixMicros;
 
 /// How far back the rate of events reaches, in seconds.
 const RATE_SECONDS: u64 = 10;
@@ -35,7 +35,7 @@ pub const DELIVERY: &str = "event delivered";
 
 /// What a caller brings.
 #[derive(Debug)]
-pub enum Learned {
+pub enum Update {
     /// How the daemon is.
     Status(Box<StatusReply>, Duration),
     /// Which sessions there are.
@@ -45,7 +45,7 @@ pub enum Learned {
     /// What was known of the log holds no more: it is another store, or an older state of it.
     OtherLog,
     /// The daemon cannot be asked.
-    Lost(Lost),
+    Lost(ConnectionLoss),
     /// Why its events cannot be followed; `None` when they are again.
     Deaf(Option<String>),
 }
@@ -58,12 +58,12 @@ pub struct Page {
     /// So many were passed over before them, since they came too fast.
     pub skipped: u64,
     /// When they came, if they are news and not what was there before.
-    pub live: Option<Moment>,
+    pub live: Option<UnixMicros>,
 }
 
 /// Why the daemon cannot be asked.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Lost {
+pub struct ConnectionLoss {
     /// As a sentence.
     pub why: String,
     /// What a person can do about it.
@@ -74,13 +74,13 @@ pub struct Lost {
 
 /// How things stand with the daemon.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Link {
+pub enum ConnectionState {
     /// It was not reached yet.
     Unknown,
     /// It answered at this moment.
-    Reached(Moment),
+    Reached(UnixMicros),
     /// It has been lost since a moment.
-    Lost(Moment, Lost),
+    Lost(UnixMicros, ConnectionLoss),
 }
 
 /// All that has been learned.
@@ -89,9 +89,9 @@ pub struct Model {
     /// The socket, as it is shown.
     pub socket: String,
     /// What time it is.
-    pub now: Moment,
+    pub now: UnixMicros,
     /// How things stand with the daemon.
-    pub link: Link,
+    pub link: ConnectionState,
     /// How it was when it was asked last.
     pub status: Option<Box<StatusReply>>,
     /// The newest sessions.
@@ -111,16 +111,16 @@ pub struct Model {
     /// Events of the last minutes, by session.
     tallies: BTreeMap<String, Tally>,
     /// Position and time of the last looks.
-    looks: VecDeque<(Moment, u64)>,
+    looks: VecDeque<(UnixMicros, u64)>,
 }
 
 impl Model {
     /// Nothing is known yet.
-    pub fn new(socket: String, now: Moment) -> Self {
+    pub fn new(socket: String, now: UnixMicros) -> Self {
         Self {
             socket,
             now,
-            link: Link::Unknown,
+            link: ConnectionState::Unknown,
             status: None,
             sessions: Vec::new(),
             more_sessions: false,
@@ -135,29 +135,29 @@ impl Model {
     }
 
     /// Takes in what a caller brings.
-    pub fn learn(&mut self, learned: Learned, now: Moment) {
+    pub fn learn(&mut self, learned: Update, now: UnixMicros) {
         self.now = now;
         match learned {
-            Learned::Status(status, took) => self.take_status(status, took),
-            Learned::Sessions(reply, took) => {
+            Update::Status(status, took) => self.take_status(status, took),
+            Update::Sessions(reply, took) => {
                 self.took("list_sessions", took);
                 self.more_sessions = reply.next.is_some();
                 self.sessions = reply.sessions;
             }
-            Learned::Events(page) => self.take_events(page),
-            Learned::OtherLog => {
+            Update::Events(page) => self.take_events(page),
+            Update::OtherLog => {
                 self.events.clear();
                 self.agents.clear();
                 self.tallies.clear();
                 self.skipped = 0;
             }
-            Learned::Deaf(why) => self.deaf = why,
-            Learned::Lost(lost) => {
+            Update::Deaf(why) => self.deaf = why,
+            Update::Lost(lost) => {
                 let since = match &self.link {
-                    Link::Lost(since, _) => *since,
-                    Link::Unknown | Link::Reached(_) => now,
+                    ConnectionState::Lost(since, _) => *since,
+                    ConnectionState::Unknown | ConnectionState::Reached(_) => now,
                 };
-                self.link = Link::Lost(since, lost);
+                self.link = ConnectionState::Lost(since, lost);
                 self.looks.clear();
             }
         }
@@ -179,7 +179,7 @@ impl Model {
 
     fn take_status(&mut self, status: Box<StatusReply>, took: Duration) {
         self.took("status", took);
-        self.link = Link::Reached(self.now);
+        self.link = ConnectionState::Reached(self.now);
         let is_other = self
             .status
             .as_ref()
@@ -218,7 +218,7 @@ impl Model {
         }
     }
 
-    fn count(&mut self, session: &str, at: Moment) {
+    fn count(&mut self, session: &str, at: UnixMicros) {
         if !self.tallies.contains_key(session) && self.tallies.len() >= TALLIES_MAX {
             let now = self.now;
             self.tallies.retain(|_, tally| tally.count(now) > 0);

@@ -9,15 +9,15 @@ use lore::protocol::status::{Follower, Resolver, StatusReply};
 use lore::protocol::{Position, SessionId};
 
 use super::event::{Entry, KEPT};
-use super::{DELIVERY, Learned, Link, Lost, Model, Page};
-use crate::clock::Moment;
+use super::{ConnectionLoss, ConnectionState, DELIVERY, Model, Page, Update};
+use crate::clock::UnixMicros;
 
 /// When the tests take place: 2026-11-20, 12:00:00 UTC.
-pub const NOON: Moment = Moment(1_795_176_000_000_000);
+pub const NOON: UnixMicros = UnixMicros(1_795_176_000_000_000);
 
 /// So many seconds after noon.
-pub const fn noon_and(seconds: i64) -> Moment {
-    Moment(NOON.0 + seconds * 1_000_000)
+pub const fn noon_and(seconds: i64) -> UnixMicros {
+    UnixMicros(NOON.0 + seconds * 1_000_000)
 }
 
 /// A daemon that is well.
@@ -106,8 +106,8 @@ pub fn event(position: u64, at: i64, agent: &str, kind: &str, session: Option<&s
 }
 
 /// Events as they come.
-pub fn page(entries: Vec<Entry>) -> Learned {
-    Learned::Events(Page {
+pub fn page(entries: Vec<Entry>) -> Update {
+    Update::Events(Page {
         entries,
         skipped: 0,
         live: None,
@@ -119,9 +119,9 @@ pub fn model() -> Model {
     let mut model = Model::new("/run/user/1000/lore/lore.sock".to_owned(), NOON);
     let took = Duration::from_micros(420);
     let mut learn = |learned, at| model.learn(learned, noon_and(at));
-    learn(Learned::Status(Box::new(status()), took), 0);
+    learn(Update::Status(Box::new(status()), took), 0);
     learn(
-        Learned::Sessions(
+        Update::Sessions(
             sessions(vec![
                 session("release-42", "Release 42", &["claude", "codex"], 120, 9),
                 session("outage", "Uplinks in New York", &["claude"], 88, 4),
@@ -141,7 +141,7 @@ pub fn model() -> Model {
     learn(page(entries), 9);
     let mut later = status();
     later.position = Position(12_365);
-    learn(Learned::Status(Box::new(later), took * 3), 10);
+    learn(Update::Status(Box::new(later), took * 3), 10);
     model
 }
 
@@ -153,7 +153,7 @@ fn the_rate_is_that_of_the_last_looks() {
         let mut now = status();
         now.position = Position(12_365 + 100 * u64::try_from(second - 10).expect("later"));
         model.learn(
-            Learned::Status(Box::new(now), Duration::ZERO),
+            Update::Status(Box::new(now), Duration::ZERO),
             noon_and(second),
         );
     }
@@ -162,7 +162,7 @@ fn the_rate_is_that_of_the_last_looks() {
     let mut other = status();
     other.pid = 9;
     model.learn(
-        Learned::Status(Box::new(other), Duration::ZERO),
+        Update::Status(Box::new(other), Duration::ZERO),
         noon_and(40),
     );
     assert_eq!(model.events_per_second(), None);
@@ -210,21 +210,24 @@ fn memory_is_bounded_whatever_comes() {
 #[test]
 fn a_daemon_that_is_lost_stays_lost_since_then() {
     let mut model = model();
-    let lost = |why: &str| Lost {
+    let lost = |why: &str| ConnectionLoss {
         why: why.to_owned(),
         hint: None,
         nobody: true,
     };
-    model.learn(Learned::Lost(lost("broken")), noon_and(20));
-    model.learn(Learned::Lost(lost("nobody serves")), noon_and(25));
-    assert_eq!(model.link, Link::Lost(noon_and(20), lost("nobody serves")));
+    model.learn(Update::Lost(lost("broken")), noon_and(20));
+    model.learn(Update::Lost(lost("nobody serves")), noon_and(25));
+    assert_eq!(
+        model.link,
+        ConnectionState::Lost(noon_and(20), lost("nobody serves"))
+    );
     assert!(model.status.is_some(), "what was known is still shown");
     model.learn(
-        Learned::Status(Box::new(status()), Duration::ZERO),
+        Update::Status(Box::new(status()), Duration::ZERO),
         noon_and(30),
     );
-    assert_eq!(model.link, Link::Reached(noon_and(30)));
-    model.learn(Learned::OtherLog, noon_and(30));
+    assert_eq!(model.link, ConnectionState::Reached(noon_and(30)));
+    model.learn(Update::OtherLog, noon_and(30));
     assert_eq!(
         (model.events.iter().count(), model.agents.iter().count()),
         (0, 0)
@@ -240,7 +243,7 @@ fn only_news_says_how_long_delivery_takes() {
         skipped: 0,
         live: Some(noon_and(21)),
     };
-    model.learn(Learned::Events(live), noon_and(21));
+    model.learn(Update::Events(live), noon_and(21));
     let quantiles = model
         .latency
         .get(DELIVERY)

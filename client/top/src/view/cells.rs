@@ -1,11 +1,11 @@
 //! The columns of each pane, and what a row says in them.
 
 use lore::protocol::sessions::SessionState;
-use lore::shown::bytes;
+use lore::sanitize::bytes;
 
-use super::sheet::{Column, Said};
-use super::words::{Tone, age, count, took};
-use crate::clock::Moment;
+use super::labels::{Tone, age, count, took};
+use super::sheet::{CellText, Column};
+use crate::clock::UnixMicros;
 use crate::listing::{Fact, Item, Pane};
 use crate::model::Model;
 
@@ -88,7 +88,7 @@ pub const fn columns(pane: Pane) -> &'static [Column] {
 }
 
 /// What a row says, a cell for each column of its pane.
-pub fn cells(item: &Item<'_>, model: &Model) -> Vec<Said> {
+pub fn cells(item: &Item<'_>, model: &Model) -> Vec<CellText> {
     let plain = |text: &str| (text.to_owned(), Tone::Plain);
     let name = |text: &str| (text.to_owned(), Tone::Name);
     let faint = |text: &str| (text.to_owned(), Tone::Faint);
@@ -97,7 +97,7 @@ pub fn cells(item: &Item<'_>, model: &Model) -> Vec<Said> {
         0 => faint("0"),
         _ => plain(&count(number)),
     };
-    let ago = |at: Moment| plain(&age(model.now.since(at)));
+    let ago = |at: UnixMicros| plain(&age(model.now.since(at)));
     match *item {
         Item::Session(session, recent) => vec![
             name(session.session.as_str()),
@@ -113,7 +113,7 @@ pub fn cells(item: &Item<'_>, model: &Model) -> Vec<Said> {
             state(session.state),
             number(session.steps),
             number(recent),
-            Moment::read(&session.last_activity).map_or_else(|| faint("-"), ago),
+            UnixMicros::read(&session.last_activity).map_or_else(|| faint("-"), ago),
         ],
         Item::Agent(agent_name, agent) => vec![
             name(or_dash(agent_name)),
@@ -177,7 +177,7 @@ fn or_dash(name: &str) -> &str {
     if name.is_empty() { "-" } else { name }
 }
 
-fn state(state: SessionState) -> Said {
+fn state(state: SessionState) -> CellText {
     match state {
         SessionState::Active => ("active".to_owned(), Tone::Good),
         SessionState::Expired => ("expired".to_owned(), Tone::Faint),

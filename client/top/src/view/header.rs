@@ -1,23 +1,30 @@
 //! The lines above the panes: the daemon at a glance, and what is wrong with it.
 
-use lore::shown::{bytes, duration};
+use lore::sanitize::{bytes, duration};
 use ratatui::text::{Line, Span};
 
-use super::words::{Paint, Tone, age, count, fit, width};
-use crate::model::{Link, Model};
+use super::labels::{ColourMode, Tone, age, count, fit, width};
+use crate::model::{ConnectionState, Model};
 
 /// A daemon that has not answered for so many looks does not answer.
 const LOOKS_MISSED: u64 = 3;
 
 /// The daemon at a glance, in at most so many lines.
-pub fn glance(model: &Model, paint: Paint, columns: u16, lines_max: usize) -> Vec<Line<'static>> {
+pub fn glance(
+    model: &Model,
+    paint: ColourMode,
+    columns: u16,
+    lines_max: usize,
+) -> Vec<Line<'static>> {
     let mut facts = vec![("lore top".to_owned(), Tone::Name)];
     if let Some(status) = model.status.as_deref() {
         let rate = model.events_per_second();
         facts.extend([
             (format!("lored {}", status.version), Tone::Plain),
             match (status.writable, status.durable) {
-                _ if matches!(model.link, Link::Lost(..)) => ("not reached".to_owned(), Tone::Bad),
+                _ if matches!(model.link, ConnectionState::Lost(..)) => {
+                    ("not reached".to_owned(), Tone::Bad)
+                }
                 (false, _) => ("writes refused".to_owned(), Tone::Bad),
                 (true, true) => ("writes durable".to_owned(), Tone::Good),
                 (true, false) => ("writes relaxed".to_owned(), Tone::Odd),
@@ -46,8 +53,8 @@ pub fn glance(model: &Model, paint: Paint, columns: u16, lines_max: usize) -> Ve
 pub fn alarms(model: &Model, every: u64) -> Vec<(String, Tone)> {
     let mut alarms = Vec::new();
     match &model.link {
-        Link::Unknown => alarms.push((format!("asking {}", model.socket), Tone::Odd)),
-        Link::Reached(at) => {
+        ConnectionState::Unknown => alarms.push((format!("asking {}", model.socket), Tone::Odd)),
+        ConnectionState::Reached(at) => {
             let silent = model.now.since(*at);
             if silent.as_secs() > every.saturating_mul(LOOKS_MISSED).max(3) {
                 alarms.push((
@@ -56,7 +63,7 @@ pub fn alarms(model: &Model, every: u64) -> Vec<(String, Tone)> {
                 ));
             }
         }
-        Link::Lost(since, lost) => {
+        ConnectionState::Lost(since, lost) => {
             let passed = duration(model.now.since(*since).as_secs());
             let hint = lost
                 .hint
@@ -83,7 +90,7 @@ pub fn alarms(model: &Model, every: u64) -> Vec<(String, Tone)> {
 /// for are counted.
 pub fn alarm_lines(
     alarms: &[(String, Tone)],
-    paint: Paint,
+    paint: ColourMode,
     columns: u16,
     lines_max: usize,
 ) -> Vec<Line<'static>> {
@@ -116,7 +123,7 @@ pub fn alarm_lines(
 
 /// A text in rows, broken between words where that goes.
 fn wrapped(text: &str, columns: usize, rows_max: usize) -> Vec<String> {
-    let text = super::words::harmless(text);
+    let text = super::labels::harmless(text);
     let mut rows: Vec<String> = vec![String::new()];
     for word in text.split(' ') {
         let is_last = rows.len() == rows_max;
@@ -137,7 +144,7 @@ fn wrapped(text: &str, columns: usize, rows_max: usize) -> Vec<String> {
 /// Facts side by side, in as many lines as they need; those that have no room are left out.
 fn flow(
     facts: &[(String, Tone)],
-    paint: Paint,
+    paint: ColourMode,
     columns: u16,
     lines_max: usize,
 ) -> Vec<Line<'static>> {

@@ -3,21 +3,21 @@
 mod cells;
 mod header;
 pub mod help;
+pub mod labels;
 mod sheet;
 #[cfg(test)]
 mod tests;
-pub mod words;
 
-use lore::shown::is_hidden;
+use lore::sanitize::is_hidden;
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Block, Widget};
 
 use crate::listing::Pane;
-use crate::model::{Link, Model};
+use crate::model::{ConnectionState, Model};
 use crate::screen::Screen;
-use words::{Paint, Tone, count, fit, width};
+use labels::{ColourMode, Tone, count, fit, width};
 
 /// From this size on all panes are seen at once.
 const GRID_COLUMNS: u16 = 160;
@@ -34,7 +34,13 @@ const KEYS: [&str; 3] = [
 ];
 
 /// Draws a frame, and notes on the screen how many rows each pane has room for.
-pub fn draw(model: &Model, screen: &mut Screen, paint: Paint, area: Rect, buffer: &mut Buffer) {
+pub fn draw(
+    model: &Model,
+    screen: &mut Screen,
+    paint: ColourMode,
+    area: Rect,
+    buffer: &mut Buffer,
+) {
     let few = area.height < 16;
     let glance = header::glance(model, paint, area.width, if few { 2 } else { 3 });
     let alarms = header::alarms(model, screen.every);
@@ -78,9 +84,9 @@ pub fn report(model: &Model, screen: &Screen, columns: u16) -> String {
         tame(&mut buffer, area);
         report.push_str(&plain(&buffer));
     };
-    let glance = header::glance(model, Paint::Plain, columns, 9);
+    let glance = header::glance(model, ColourMode::Plain, columns, 9);
     let alarms = header::alarms(model, screen.every);
-    let alarms = header::alarm_lines(&alarms, Paint::Plain, columns, 9);
+    let alarms = header::alarm_lines(&alarms, ColourMode::Plain, columns, 9);
     push(&glance, rows(glance.len()));
     push(&alarms, rows(alarms.len()));
     for pane in Pane::ALL {
@@ -96,7 +102,7 @@ pub fn report(model: &Model, screen: &Screen, columns: u16) -> String {
         sheet::draw(
             area,
             &mut buffer,
-            Paint::Plain,
+            ColourMode::Plain,
             cells::columns(pane),
             &shown,
         );
@@ -157,7 +163,7 @@ fn places(chosen: Pane, area: Rect, body: Rect) -> Vec<(Pane, Rect)> {
 fn draw_pane(
     model: &Model,
     screen: &mut Screen,
-    paint: Paint,
+    paint: ColourMode,
     pane: Pane,
     place: Rect,
     buffer: &mut Buffer,
@@ -202,8 +208,8 @@ fn draw_pane(
 /// Why a pane is empty.
 fn nothing(model: &Model, screen: &Screen) -> &'static str {
     match (&model.link, screen.filter_now()) {
-        (Link::Unknown | Link::Lost(..), "") => "nothing is known yet",
-        (Link::Reached(_), "") => "nothing yet",
+        (ConnectionState::Unknown | ConnectionState::Lost(..), "") => "nothing is known yet",
+        (ConnectionState::Reached(_), "") => "nothing yet",
         (_, _) => "nothing that fits the filter",
     }
 }
@@ -222,7 +228,7 @@ fn title(model: &Model, screen: &Screen, pane: Pane, rows: usize) -> String {
     format!("{number} {} {rows}{more}{held}", pane.title())
 }
 
-fn tabs_line(model: &Model, screen: &Screen, paint: Paint, columns: u16) -> Line<'static> {
+fn tabs_line(model: &Model, screen: &Screen, paint: ColourMode, columns: u16) -> Line<'static> {
     let whole: Vec<(Pane, String)> = Pane::ALL
         .into_iter()
         .map(|pane| {
@@ -245,7 +251,7 @@ fn tabs_line(model: &Model, screen: &Screen, paint: Paint, columns: u16) -> Line
     line
 }
 
-fn footer_line(model: &Model, screen: &Screen, paint: Paint, columns: u16) -> Line<'static> {
+fn footer_line(model: &Model, screen: &Screen, paint: ColourMode, columns: u16) -> Line<'static> {
     let columns = usize::from(columns);
     if let Some(typed) = &screen.typing {
         let mut line = Line::raw(format!("/{}", fit(typed, columns.saturating_sub(2))));

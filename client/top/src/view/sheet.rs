@@ -5,7 +5,7 @@ use ratatui::layout::{Alignment, Constraint, Rect};
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Cell, Row, Table, Widget};
 
-use super::words::{Paint, Tone, fit, harmless, width};
+use super::labels::{ColourMode, Tone, fit, harmless, width};
 
 /// A column.
 #[derive(Debug, Clone, Copy)]
@@ -47,10 +47,16 @@ impl Column {
 }
 
 /// What a cell says, and how.
-pub type Said = (String, Tone);
+pub type CellText = (String, Tone);
 
 /// Draws a heading and rows as far as there is room; `rows` are already those to be seen.
-pub fn draw(area: Rect, buffer: &mut Buffer, paint: Paint, columns: &[Column], rows: &[Vec<Said>]) {
+pub fn draw(
+    area: Rect,
+    buffer: &mut Buffer,
+    paint: ColourMode,
+    columns: &[Column],
+    rows: &[Vec<CellText>],
+) {
     let chosen = widths(columns, &needed(columns, rows), area.width);
     let line = |text: &str, tone: Tone, at: usize, width: u16| {
         let is_right = columns.get(at).is_some_and(|column| column.is_right);
@@ -79,7 +85,7 @@ pub fn draw(area: Rect, buffer: &mut Buffer, paint: Paint, columns: &[Column], r
 }
 
 /// How wide each column would like to be: as its widest cell, within its bounds.
-fn needed(columns: &[Column], rows: &[Vec<Said>]) -> Vec<u16> {
+fn needed(columns: &[Column], rows: &[Vec<CellText>]) -> Vec<u16> {
     let widest = |at: usize| {
         let texts = rows.iter().filter_map(|row| row.get(at));
         let widths = texts.map(|(text, _)| width(&harmless(text)));

@@ -5,20 +5,20 @@ use std::path::Path;
 use std::time::Duration;
 
 use lore::protocol::Position;
-use lore::shown::is_hidden;
+use lore::sanitize::is_hidden;
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 use ratatui::buffer::Buffer;
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use ratatui::style::Color;
 
-use super::words::Paint;
+use super::labels::ColourMode;
 use super::{plain, report};
 use crate::listing::Pane;
 use crate::model::event::Entry;
 use crate::model::tests::{event, model, noon_and, page, session, sessions, status};
-use crate::model::{Learned, Lost, Model};
-use crate::screen::{Screen, Wish};
+use crate::model::{ConnectionLoss, Model, Update};
+use crate::screen::{KeyAction, Screen};
 
 /// What stored texts may try.
 const HOSTILE: &str = "\x1b[2J\x1b]0;owned\x07\u{9b}31m\u{202e}live\r\n\u{200b}\u{2028}\u{e0041}";
@@ -27,7 +27,7 @@ fn screen() -> Screen {
     Screen::new(String::new(), 1)
 }
 
-fn frame(model: &Model, screen: &mut Screen, paint: Paint, columns: u16, rows: u16) -> Buffer {
+fn frame(model: &Model, screen: &mut Screen, paint: ColourMode, columns: u16, rows: u16) -> Buffer {
     let mut terminal = Terminal::new(TestBackend::new(columns, rows)).expect("a terminal");
     let drawn = terminal.draw(|frame| {
         let area = frame.area();
@@ -37,10 +37,10 @@ fn frame(model: &Model, screen: &mut Screen, paint: Paint, columns: u16, rows: u
 }
 
 fn text(model: &Model, screen: &mut Screen, columns: u16, rows: u16) -> String {
-    plain(&frame(model, screen, Paint::Plain, columns, rows))
+    plain(&frame(model, screen, ColourMode::Plain, columns, rows))
 }
 
-fn press(screen: &mut Screen, model: &Model, code: KeyCode) -> Option<Wish> {
+fn press(screen: &mut Screen, model: &Model, code: KeyCode) -> Option<KeyAction> {
     screen.press(KeyEvent::new(code, KeyModifiers::NONE), model)
 }
 
@@ -104,16 +104,16 @@ fn no_size_is_too_small() {
 fn a_daemon_that_is_gone_is_told() {
     let mut model = Model::new("/run/lore.sock".to_owned(), noon_and(0));
     same("80x24-asking", &text(&model, &mut screen(), 80, 24));
-    let lost = Lost {
+    let lost = ConnectionLoss {
         why: "nobody serves at /run/lore.sock".to_owned(),
         hint: Some("run `lored`, or any call of `lore`, which starts it".to_owned()),
         nobody: true,
     };
-    model.learn(Learned::Lost(lost), noon_and(1));
+    model.learn(Update::Lost(lost), noon_and(1));
     model.now = noon_and(75);
     same("80x24-nobody", &text(&model, &mut screen(), 80, 24));
     model.learn(
-        Learned::Status(Box::new(status()), Duration::ZERO),
+        Update::Status(Box::new(status()), Duration::ZERO),
         noon_and(80),
     );
     model.now = noon_and(90);
@@ -129,12 +129,9 @@ fn what_needs_attention_is_seen() {
     sick.warnings = (1..9)
         .map(|number| format!("thing {number} needs a look"))
         .collect();
+    model.learn(Update::Status(Box::new(sick), Duration::ZERO), noon_and(11));
     model.learn(
-        Learned::Status(Box::new(sick), Duration::ZERO),
-        noon_and(11),
-    );
-    model.learn(
-        Learned::Deaf(Some("the log is damaged".to_owned())),
+        Update::Deaf(Some("the log is damaged".to_owned())),
         noon_and(11),
     );
     let seen = text(&model, &mut screen(), 80, 24);
@@ -164,13 +161,13 @@ fn hostile_texts_are_harmless() {
     status.followers[0].name = HOSTILE.to_owned();
     status.resolvers[0].state = HOSTILE.to_owned();
     model.learn(
-        Learned::Status(Box::new(status), Duration::ZERO),
+        Update::Status(Box::new(status), Duration::ZERO),
         noon_and(1),
     );
     let mut summary = session("hostile", HOSTILE, &[HOSTILE], 1, 1);
     summary.project = Some(format!("{}{HOSTILE}", "e\u{301}\u{302}\u{303}\u{304}"));
     model.learn(
-        Learned::Sessions(sessions(vec![summary]), Duration::ZERO),
+        Update::Sessions(sessions(vec![summary]), Duration::ZERO),
         noon_and(1),
     );
     let entry = Entry {
@@ -179,14 +176,14 @@ fn hostile_texts_are_harmless() {
         ..event(1, 1, HOSTILE, HOSTILE, Some(HOSTILE))
     };
     model.learn(page(vec![entry]), noon_and(1));
-    model.learn(Learned::Deaf(Some(HOSTILE.to_owned())), noon_and(1));
+    model.learn(Update::Deaf(Some(HOSTILE.to_owned())), noon_and(1));
     let mut screen = Screen::new(HOSTILE.to_owned(), 1);
     for filter in [HOSTILE, ""] {
         filter.clone_into(&mut screen.filter);
         for (columns, rows) in [(40, 12), (80, 24), (200, 50)] {
             for pane in Pane::ALL {
                 screen.pane = pane;
-                let buffer = frame(&model, &mut screen, Paint::Plain, columns, rows);
+                let buffer = frame(&model, &mut screen, ColourMode::Plain, columns, rows);
                 for cell in buffer.content() {
                     assert!(!cell.symbol().contains(is_hidden), "{:?}", cell.symbol());
                     assert!(cell.symbol().chars().count() <= 3, "{:?}", cell.symbol());
@@ -208,14 +205,14 @@ fn colours_are_left_out_when_unwanted() {
     assert!(has_colours(&frame(
         &model,
         &mut screen,
-        Paint::Colours,
+        ColourMode::Colours,
         200,
         50
     )));
     assert!(!has_colours(&frame(
         &model,
         &mut screen,
-        Paint::Plain,
+        ColourMode::Plain,
         200,
         50
     )));
@@ -237,10 +234,13 @@ fn a_filter_is_typed_kept_and_taken_back() {
     assert_eq!(screen.filter, "code");
     assert_eq!(press(&mut screen, &model, KeyCode::Esc), None);
     assert_eq!(screen.filter, "");
-    assert_eq!(press(&mut screen, &model, KeyCode::Esc), Some(Wish::Quit));
+    assert_eq!(
+        press(&mut screen, &model, KeyCode::Esc),
+        Some(KeyAction::Quit)
+    );
     let control_c = KeyEvent::new(KeyCode::Char('c'), KeyModifiers::CONTROL);
     type_in(&mut screen, &model, "/");
-    assert_eq!(screen.press(control_c, &model), Some(Wish::Quit));
+    assert_eq!(screen.press(control_c, &model), Some(KeyAction::Quit));
 }
 
 #[test]
@@ -311,16 +311,16 @@ fn rows_are_put_in_order() {
 
 #[test]
 fn the_pace_is_changed() {
-    use crate::fetch::look::Order;
+    use crate::fetch::poll::Order;
     let (model, mut screen) = (model(), screen());
-    let every = |seconds| Some(Wish::Look(Order::Every(Duration::from_secs(seconds))));
+    let every = |seconds| Some(KeyAction::Look(Order::Every(Duration::from_secs(seconds))));
     assert_eq!(press(&mut screen, &model, KeyCode::Char('-')), None);
     assert_eq!(press(&mut screen, &model, KeyCode::Char('+')), every(2));
     assert_eq!(press(&mut screen, &model, KeyCode::Char('+')), every(5));
     assert_eq!(press(&mut screen, &model, KeyCode::Char('-')), every(2));
     assert_eq!(
         press(&mut screen, &model, KeyCode::Char('r')),
-        Some(Wish::Look(Order::Now))
+        Some(KeyAction::Look(Order::Now))
     );
     let mut fast = model;
     fast.status.as_mut().expect("a status").position = Position(u64::MAX);

@@ -1,13 +1,13 @@
 //! From a text to chunks: the pieces that are indexed, found and quoted.
 
-mod pieces;
+mod ranges;
 mod words;
 
 #[cfg(test)]
 mod tests;
 
-use super::{Extracted, Kind, Section};
-use pieces::{Piece, pieces};
+use super::{ExtractedText, Kind, Section};
+use ranges::{TextRange, pieces};
 use std::ops::Range;
 
 /// So many bytes are one word of the limit in bytes: more than prose needs, so that it counts only for
@@ -54,7 +54,7 @@ pub struct Chunk {
 
 /// Cuts a document's text into chunks.
 #[must_use]
-pub fn chunks(document: &Extracted, sizes: &Sizes) -> Vec<Chunk> {
+pub fn chunks(document: &ExtractedText, sizes: &Sizes) -> Vec<Chunk> {
     let sizes = Sizes {
         words: sizes.words.max(8),
         ..*sizes
@@ -115,7 +115,7 @@ struct Packer<'d> {
     sections: &'d [Section],
     across: bool,
     /// The pieces of the chunk that is open.
-    open: Vec<Piece>,
+    open: Vec<TextRange>,
     /// What is told again before them: where it begins, and its words.
     told: Option<(usize, usize)>,
     /// The words of all these.
@@ -131,7 +131,7 @@ impl Packer<'_> {
         }
     }
 
-    fn push(&mut self, piece: Piece) {
+    fn push(&mut self, piece: TextRange) {
         while !self.has_room(&piece) {
             if !self.open.is_empty() {
                 self.close_before(&piece);
@@ -145,7 +145,7 @@ impl Packer<'_> {
         self.open.push(piece);
     }
 
-    fn has_room(&self, piece: &Piece) -> bool {
+    fn has_room(&self, piece: &TextRange) -> bool {
         self.words + piece.words <= self.sizes.words
             && piece.range.end - self.start().unwrap_or(piece.range.start) <= self.sizes.bytes()
     }
@@ -158,7 +158,7 @@ impl Packer<'_> {
 
     /// Ends the open chunk at the best place: the last of those that cost least, up to the piece that
     /// has no room in it.
-    fn close_before(&mut self, next: &Piece) {
+    fn close_before(&mut self, next: &TextRange) {
         let costs = self.open.iter().chain([next]).map(|piece| piece.cost);
         let leads = self.open.iter().map(|piece| piece.is_heading);
         let places = costs.skip(1).zip(leads).enumerate();
@@ -169,7 +169,7 @@ impl Packer<'_> {
         let end = best.map_or(self.open.len(), |(at, _)| at + 1);
         let rest = self.open.split_off(end);
         let told = if rest.is_empty() {
-            self.told_again(next)
+            self.overlap(next)
         } else {
             None
         };
@@ -181,7 +181,7 @@ impl Packer<'_> {
     }
 
     /// The last sentences of the open chunk, if they leave at least half of the next one's room.
-    fn told_again(&self, next: &Piece) -> Option<(usize, usize)> {
+    fn overlap(&self, next: &TextRange) -> Option<(usize, usize)> {
         if !next.is_sentence {
             return None;
         }

@@ -3,10 +3,10 @@
 
 use super::{Chunk, Sizes, chunks, words};
 use crate::sentences::sentences;
-use crate::{Extracted, Limits, extract};
+use crate::{ExtractedText, Limits, extract};
 use proptest::prelude::*;
 
-fn read(name: &str, text: &str) -> Extracted {
+fn read(name: &str, text: &str) -> ExtractedText {
     extract(text.as_bytes(), name, &Limits::default()).unwrap()
 }
 
@@ -15,7 +15,7 @@ fn sizes(words: usize) -> Sizes {
 }
 
 /// Each chunk as its headings and its text.
-fn told(document: &Extracted, words: usize) -> Vec<(String, String)> {
+fn chunk_texts(document: &ExtractedText, words: usize) -> Vec<(String, String)> {
     let found = chunks(document, &sizes(words));
     let told = found.into_iter().enumerate().map(|(number, chunk)| {
         assert_eq!(chunk.number, number);
@@ -36,7 +36,7 @@ fn split(text: &str) -> Vec<&str> {
 #[test]
 fn chunks_of_a_lower_case_text_are_whole_sentences() {
     let text = "the flow past a flat plate was measured . ".repeat(30);
-    let chunks = told(&read("a.txt", &text), 60);
+    let chunks = chunk_texts(&read("a.txt", &text), 60);
     assert!(chunks.len() > 3);
     for (_, chunk) in chunks {
         assert!(
@@ -129,7 +129,7 @@ fn prose_is_packed_by_section_and_told_again_by_one_sentence() {
         ("Guide / End", "## End\n\nRemove it."),
     ];
     let wanted = wanted.map(|(path, text)| (path.to_owned(), text.to_owned()));
-    assert_eq!(told(&read("a.md", text), 11), wanted);
+    assert_eq!(chunk_texts(&read("a.md", text), 11), wanted);
 }
 
 #[test]
@@ -138,7 +138,7 @@ fn tables_lists_and_code_stay_whole_where_they_fit() {
     let list = "- one two three\n- four five six\n  seven\n- eight nine";
     let code = "```rust\nfn main() {\n\n    run();\n}\n```";
     let text = format!("Some words before all of it.\n\n{table}\n\n{list}\n\n{code}\n");
-    let found = told(&read("a.md", &text), 10);
+    let found = chunk_texts(&read("a.md", &text), 10);
     let found: Vec<&str> = found.iter().map(|(_, text)| text.as_str()).collect();
     assert_eq!(found, ["Some words before all of it.", table, list, code]);
 }
@@ -149,14 +149,14 @@ fn what_does_not_fit_is_cut_between_rows_and_items() {
         .map(|row| format!("| row {row} | value {row} |\n"))
         .collect();
     let table = format!("| k | v |\n| --- | --- |\n{rows}");
-    let found = told(&read("a.md", &table), 10);
+    let found = chunk_texts(&read("a.md", &table), 10);
     assert_eq!(
         found[0].1,
         "| k | v |\n| --- | --- |\n| row 0 | value 0 |\n| row 1 | value 1 |"
     );
     assert_eq!(found[1].1, "| row 2 | value 2 |\n| row 3 | value 3 |");
     let list = "- one two three four\n- five six seven eight\n  - nine ten\n- eleven twelve one\n";
-    let found = told(&read("a.md", list), 8);
+    let found = chunk_texts(&read("a.md", list), 8);
     let found: Vec<&str> = found.iter().map(|(_, text)| text.as_str()).collect();
     assert_eq!(
         found,
@@ -181,7 +181,7 @@ fn code_is_cut_between_functions_with_their_comments() {
         function("two"),
         function("three")
     );
-    let found = told(&read("a.rs", &text), 18);
+    let found = chunk_texts(&read("a.rs", &text), 18);
     let found: Vec<String> = found.into_iter().map(|(_, text)| text).collect();
     let trimmed = |name: &str| function(name).trim_end().to_owned();
     assert_eq!(
@@ -198,9 +198,9 @@ fn code_is_cut_between_functions_with_their_comments() {
 fn data_is_packed_across_its_sections() {
     let text = "name = \"x\"\n\n[server]\nhost = \"a\"\nport = 1\n\n[server.tls]\nkey = \"k\"\n\n[client]\nhost = \"b\"\n";
     let document = read("a.toml", text);
-    let all = told(&document, 100);
+    let all = chunk_texts(&document, 100);
     assert_eq!(all, [(String::new(), text.trim_end().to_owned())]);
-    let found = told(&document, 9);
+    let found = chunk_texts(&document, 9);
     let paths: Vec<&str> = found.iter().map(|(path, _)| path.as_str()).collect();
     assert_eq!(paths, ["", "server", "client"]);
     assert!(
@@ -212,13 +212,13 @@ fn data_is_packed_across_its_sections() {
 #[test]
 fn what_has_no_end_is_cut_at_lines_then_words_then_characters() {
     let words = "word ".repeat(100);
-    let found = told(&read("a.txt", &words), 10);
+    let found = chunk_texts(&read("a.txt", &words), 10);
     assert_eq!(found.len(), 10);
     assert!(
         found.iter().all(|(_, text)| text.split(' ').count() == 10),
         "{found:?}"
     );
-    let found = told(&read("a.txt", &"é".repeat(1000)), 8);
+    let found = chunk_texts(&read("a.txt", &"é".repeat(1000)), 8);
     assert!(
         found
             .iter()
@@ -230,7 +230,7 @@ fn what_has_no_end_is_cut_at_lines_then_words_then_characters() {
         2000
     );
     let log = "GET /index 200 ok\n".repeat(50);
-    let found = told(&read("a.txt", &log), 20);
+    let found = chunk_texts(&read("a.txt", &log), 20);
     assert!(
         found.iter().all(|(_, text)| text.ends_with("ok")),
         "{found:?}"
@@ -238,7 +238,7 @@ fn what_has_no_end_is_cut_at_lines_then_words_then_characters() {
 }
 
 /// Chunks hold all that is not blank, in order, within the sizes, and add something each.
-fn assert_whole(document: &Extracted, found: &[Chunk], sizes: &Sizes) {
+fn assert_whole(document: &ExtractedText, found: &[Chunk], sizes: &Sizes) {
     let text = &document.text;
     let mut done = 0;
     for (number, chunk) in found.iter().enumerate() {

@@ -2,9 +2,9 @@
 
 mod tag;
 
-use super::Refused;
-use super::blocks::Sort;
-use super::draft::{Draft, short};
+use super::IngestError;
+use super::blocks::BlockKind;
+use super::builder::{Draft, short};
 use super::limits::Budget;
 use super::table::Table;
 use html5gum::emitters::callback::{CallbackEmitter, CallbackEvent};
@@ -16,7 +16,7 @@ const TOKENS_PER_CHECK: usize = 10_000;
 /// Lists within lists are indented down to this depth.
 const LIST_DEPTH_MAX: usize = 8;
 
-pub(super) fn read<'b>(text: &str, budget: &'b Budget<'b>) -> Result<Draft<'b>, Refused> {
+pub(super) fn read<'b>(text: &str, budget: &'b Budget<'b>) -> Result<Draft<'b>, IngestError> {
     let mut page = Page::new(Draft::over(String::new(), budget));
     let mut emitter =
         CallbackEmitter::new(|event: CallbackEvent<'_>, _: Span<()>| page.event(event));
@@ -229,7 +229,7 @@ impl<'b> Page<'b> {
         } else if !self.lists.is_empty() {
             self.put_item(text);
         } else {
-            self.draft.put(Sort::Prose, text);
+            self.draft.put(BlockKind::Prose, text);
         }
     }
 
@@ -239,7 +239,8 @@ impl<'b> Page<'b> {
             return;
         }
         if self.lists.is_empty() && self.tables == 0 {
-            self.draft.put(Sort::Code, &format!("```\n{code}\n```"));
+            self.draft
+                .put(BlockKind::Code, &format!("```\n{code}\n```"));
         } else if self.tables > 0 {
             self.table.line(code);
         } else {
@@ -283,7 +284,8 @@ impl<'b> Page<'b> {
 
     fn end_list(&mut self) {
         if self.lists.is_empty() {
-            self.draft.put(Sort::List, &std::mem::take(&mut self.list));
+            self.draft
+                .put(BlockKind::List, &std::mem::take(&mut self.list));
             self.bullet = None;
         }
     }
@@ -293,10 +295,11 @@ impl<'b> Page<'b> {
         let table = std::mem::take(&mut self.table);
         match is_layout || table.is_layout() {
             true => self.put_lines(&table.into_lines()),
-            false => self.draft.put(Sort::Rows, &table.into_markdown()),
+            false => self.draft.put(BlockKind::Rows, &table.into_markdown()),
         }
         if self.tables == 0 {
-            self.draft.put(Sort::List, &std::mem::take(&mut self.list));
+            self.draft
+                .put(BlockKind::List, &std::mem::take(&mut self.list));
         }
     }
 
@@ -305,7 +308,11 @@ impl<'b> Page<'b> {
         let runs = lines.chunk_by(|a, b| is_item(a) && is_item(b));
         for run in runs {
             let is_list = run.first().is_some_and(|line| is_item(line));
-            let sort = if is_list { Sort::List } else { Sort::Prose };
+            let sort = if is_list {
+                BlockKind::List
+            } else {
+                BlockKind::Prose
+            };
             self.draft.put(sort, &run.join("\n"));
         }
     }

@@ -1,6 +1,6 @@
 //! The parts of an office document: a zip archive, read within limits whatever it claims.
 
-use crate::Refused;
+use crate::IngestError;
 use crate::limits::Budget;
 use flate2::read::DeflateDecoder;
 use rawzip::{CompressionMethod, ZipArchive, ZipArchiveEntryWayfinder, ZipSliceArchive};
@@ -26,7 +26,7 @@ pub(super) struct Archive<'a> {
 impl<'a> Archive<'a> {
     /// # Errors
     /// It is no archive, or has more entries than the limits allow.
-    pub fn open(bytes: &'a [u8], budget: &'a Budget<'a>) -> Result<Self, Refused> {
+    pub fn open(bytes: &'a [u8], budget: &'a Budget<'a>) -> Result<Self, IngestError> {
         let zip = ZipArchive::from_slice(bytes).map_err(|error| broken(&error.to_string()))?;
         let mut parts = BTreeMap::new();
         let most = budget.limits.parts;
@@ -38,7 +38,7 @@ impl<'a> Archive<'a> {
         {
             count += 1;
             if count > most {
-                return Err(Refused::TooManyParts { most });
+                return Err(IngestError::TooManyParts { most });
             }
             let name = entry.file_path().as_bytes().to_vec();
             let Ok(name) = String::from_utf8(name) else {
@@ -48,7 +48,7 @@ impl<'a> Archive<'a> {
                 continue;
             }
             if entry.flags().is_encrypted() {
-                return Err(Refused::Encrypted { what: "archive" });
+                return Err(IngestError::Encrypted { what: "archive" });
             }
             let part = (entry.wayfinder(), entry.compression_method());
             // Of two with one name the first counts, for every reader here alike.
@@ -70,11 +70,11 @@ impl<'a> Archive<'a> {
     ///
     /// # Errors
     /// The part is broken, or inflates beyond the limits.
-    pub fn read(&mut self, name: &str) -> Result<Option<Vec<u8>>, Refused> {
+    pub fn read(&mut self, name: &str) -> Result<Option<Vec<u8>>, IngestError> {
         let Some((wayfinder, method)) = self.parts.get(name).copied() else {
             return Ok(None);
         };
-        let fault = |why: String| Refused::Broken {
+        let fault = |why: String| IngestError::Broken {
             what: "archive",
             why: format!("{name}: {why}"),
         };
@@ -105,7 +105,12 @@ impl<'a> Archive<'a> {
         Ok(Some(bytes))
     }
 
-    fn bounded(&self, mut from: impl Read, name: &str, most: usize) -> Result<Vec<u8>, Refused> {
+    fn bounded(
+        &self,
+        mut from: impl Read,
+        name: &str,
+        most: usize,
+    ) -> Result<Vec<u8>, IngestError> {
         let mut bytes = Vec::new();
         loop {
             self.budget.check()?;
@@ -115,7 +120,7 @@ impl<'a> Archive<'a> {
                 bytes.reserve_exact(STEP_BYTES.max(before / 4));
             }
             let step = (&mut from).take(STEP_BYTES as u64).read_to_end(&mut bytes);
-            step.map_err(|error| Refused::Broken {
+            step.map_err(|error| IngestError::Broken {
                 what: "archive",
                 why: format!("{name}: {error}"),
             })?;
@@ -129,15 +134,15 @@ impl<'a> Archive<'a> {
     }
 }
 
-fn inflates(name: &str, most: usize) -> Refused {
-    Refused::Inflates {
+fn inflates(name: &str, most: usize) -> IngestError {
+    IngestError::Inflates {
         part: name.to_owned(),
         most,
     }
 }
 
-fn broken(why: &str) -> Refused {
-    Refused::Broken {
+fn broken(why: &str) -> IngestError {
+    IngestError::Broken {
         what: "archive",
         why: why.to_owned(),
     }

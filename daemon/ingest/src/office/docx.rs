@@ -2,9 +2,9 @@
 
 use super::archive::Archive;
 use super::xml::{Element, Node, walk};
-use crate::Refused;
-use crate::blocks::Sort;
-use crate::draft::{Draft, short};
+use crate::IngestError;
+use crate::blocks::BlockKind;
+use crate::builder::{Draft, short};
 use crate::limits::Budget;
 use crate::table::Table;
 use std::collections::BTreeMap;
@@ -17,7 +17,7 @@ const SKIPPED: &[&str] = &["Fallback", "moveFrom", "del"];
 pub(super) fn read<'b>(
     archive: &mut Archive<'_>,
     budget: &'b Budget<'b>,
-) -> Result<Draft<'b>, Refused> {
+) -> Result<Draft<'b>, IngestError> {
     let mut draft = Draft::over(String::new(), budget);
     let styles = match archive.read("word/styles.xml") {
         Ok(styles) => {
@@ -68,7 +68,7 @@ enum Style {
 
 type Styles = BTreeMap<String, Style>;
 
-fn styles_of(bytes: Vec<u8>, budget: &Budget<'_>) -> Result<Styles, Refused> {
+fn styles_of(bytes: Vec<u8>, budget: &Budget<'_>) -> Result<Styles, IngestError> {
     let mut styles = Styles::new();
     let mut id = None;
     walk(bytes, "docx", budget, |node| {
@@ -149,7 +149,7 @@ impl<'b, 's> Reader<'b, 's> {
         }
     }
 
-    fn node(&mut self, node: Node<'_>) -> Result<(), Refused> {
+    fn node(&mut self, node: Node<'_>) -> Result<(), IngestError> {
         match node {
             Node::Start(element) if self.skipped > 0 || SKIPPED.contains(&element.name()) => {
                 self.skipped += 1;
@@ -238,28 +238,28 @@ impl<'b, 's> Reader<'b, 's> {
             }
             (_, None) => {
                 self.end_list();
-                self.put(Sort::Prose, text);
+                self.put(BlockKind::Prose, text);
             }
         }
     }
 
     fn end_list(&mut self) {
         let list = std::mem::take(&mut self.list);
-        self.put(Sort::List, &list);
+        self.put(BlockKind::List, &list);
     }
 
     fn end_table(&mut self) {
         let table = std::mem::take(&mut self.table);
         if table.is_layout() {
             for line in table.into_lines() {
-                self.put(Sort::Prose, &line);
+                self.put(BlockKind::Prose, &line);
             }
         } else {
-            self.put(Sort::Rows, &table.into_markdown());
+            self.put(BlockKind::Rows, &table.into_markdown());
         }
     }
 
-    fn put(&mut self, sort: Sort, block: &str) {
+    fn put(&mut self, sort: BlockKind, block: &str) {
         if block.trim().is_empty() {
             return;
         }

@@ -8,8 +8,8 @@ mod xml;
 #[cfg(test)]
 mod tests;
 
-use super::Refused;
-use super::draft::Draft;
+use super::IngestError;
+use super::builder::Draft;
 use super::kind::Kind;
 use super::limits::Budget;
 use archive::Archive;
@@ -21,7 +21,7 @@ use archive::Archive;
 pub(super) fn read<'b>(
     bytes: &'b [u8],
     budget: &'b Budget<'b>,
-) -> Result<(Kind, Draft<'b>), Refused> {
+) -> Result<(Kind, Draft<'b>), IngestError> {
     let mut archive = Archive::open(bytes, budget)?;
     let begins = |with: &str| archive.names().any(|name| name.starts_with(with));
     if begins("word/document") {
@@ -29,15 +29,15 @@ pub(super) fn read<'b>(
     } else if begins("ppt/presentation") {
         Ok((Kind::Pptx, pptx::read(&mut archive, budget)?))
     } else if begins("xl/") {
-        Err(Refused::Binary {
+        Err(IngestError::Binary {
             what: "an Excel workbook",
         })
     } else if begins("mimetype") {
-        Err(Refused::Binary {
+        Err(IngestError::Binary {
             what: "an OpenDocument or EPUB file",
         })
     } else {
-        Err(Refused::Binary {
+        Err(IngestError::Binary {
             what: "a zip archive",
         })
     }

@@ -2,9 +2,9 @@
 
 use super::archive::Archive;
 use super::xml::{Element, Node, walk};
-use crate::Refused;
-use crate::blocks::Sort;
-use crate::draft::{Draft, short};
+use crate::IngestError;
+use crate::blocks::BlockKind;
+use crate::builder::{Draft, short};
 use crate::limits::Budget;
 use crate::table::Table;
 use std::collections::BTreeMap;
@@ -17,7 +17,7 @@ const FURNITURE: &[&str] = &["sldNum", "dt", "ftr", "hdr", "sldImg"];
 pub(super) fn read<'b>(
     archive: &mut Archive<'_>,
     budget: &'b Budget<'b>,
-) -> Result<Draft<'b>, Refused> {
+) -> Result<Draft<'b>, IngestError> {
     let mut draft = Draft::over(String::new(), budget);
     let slides = slides(archive, budget)?;
     let most = budget.limits.pages;
@@ -28,7 +28,7 @@ pub(super) fn read<'b>(
         let number = at + 1;
         let slide = match slide(archive, path, budget) {
             Ok(slide) => slide,
-            Err(refused @ (Refused::Inflates { .. } | Refused::TooSlow { .. })) => {
+            Err(refused @ (IngestError::Inflates { .. } | IngestError::TooSlow { .. })) => {
                 return Err(refused);
             }
             Err(refused) => {
@@ -45,19 +45,19 @@ pub(super) fn read<'b>(
             true => draft.heading(1, &format!("Slide {number}")),
             false => draft.heading(1, &format!("Slide {number}: {title}")),
         }
-        draft.put(Sort::List, &slide.points);
+        draft.put(BlockKind::List, &slide.points);
         for table in slide.tables {
-            draft.put(Sort::Rows, &table);
+            draft.put(BlockKind::Rows, &table);
         }
         if !notes.is_empty() {
-            draft.put(Sort::Prose, &format!("Notes: {notes}"));
+            draft.put(BlockKind::Prose, &format!("Notes: {notes}"));
         }
     }
     Ok(draft)
 }
 
 /// The paths of the slides in their order.
-fn slides(archive: &mut Archive<'_>, budget: &Budget<'_>) -> Result<Vec<String>, Refused> {
+fn slides(archive: &mut Archive<'_>, budget: &Budget<'_>) -> Result<Vec<String>, IngestError> {
     let mut order = Vec::new();
     if let Some(bytes) = archive.read("ppt/presentation.xml")? {
         walk(bytes, "pptx", budget, |node| {
@@ -103,7 +103,7 @@ fn relations(
     archive: &mut Archive<'_>,
     part: &str,
     budget: &Budget<'_>,
-) -> Result<BTreeMap<String, String>, Refused> {
+) -> Result<BTreeMap<String, String>, IngestError> {
     let (folder, file) = part.rsplit_once('/').unwrap_or(("", part));
     let mut targets = BTreeMap::new();
     if let Some(bytes) = archive.read(&format!("{folder}/_rels/{file}.rels"))? {
@@ -139,7 +139,11 @@ fn resolved(folder: &str, target: &str) -> String {
     parts.join("/")
 }
 
-fn notes(archive: &mut Archive<'_>, slide: &str, budget: &Budget<'_>) -> Result<String, Refused> {
+fn notes(
+    archive: &mut Archive<'_>,
+    slide: &str,
+    budget: &Budget<'_>,
+) -> Result<String, IngestError> {
     let targets = relations(archive, slide, budget)?;
     let Some(path) = targets
         .values()
@@ -164,7 +168,7 @@ struct Slide {
     tables: Vec<String>,
 }
 
-fn slide(archive: &mut Archive<'_>, path: &str, budget: &Budget<'_>) -> Result<Slide, Refused> {
+fn slide(archive: &mut Archive<'_>, path: &str, budget: &Budget<'_>) -> Result<Slide, IngestError> {
     let bytes = archive.read(path)?.unwrap_or_default();
     let mut reader = Reader::default();
     walk(bytes, "pptx", budget, |node| {

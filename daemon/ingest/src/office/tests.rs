@@ -1,7 +1,7 @@
 //! Documents of Word and PowerPoint made here, whole and hostile.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
-use crate::{Extracted, Kind, Limits, Refused, Sort, extract};
+use crate::{BlockKind, ExtractedText, IngestError, Kind, Limits, extract};
 use flate2::Compression;
 use flate2::write::DeflateEncoder;
 use proptest::prelude::*;
@@ -42,7 +42,7 @@ fn docx(body: &str) -> Vec<u8> {
     zip(&[("word/document.xml", word(body).as_bytes())])
 }
 
-fn read(bytes: &[u8], name: &str) -> Extracted {
+fn read(bytes: &[u8], name: &str) -> ExtractedText {
     extract(bytes, name, &Limits::default()).unwrap()
 }
 
@@ -84,9 +84,9 @@ fn a_word_document_becomes_markdown() {
         .map(|section| section.path.join("/"))
         .collect();
     assert_eq!(paths, ["The & title", "The & title/Inner", "Footnotes"]);
-    let sorts: Vec<Sort> = document.blocks.iter().map(|block| block.sort).collect();
-    let (h, p) = (Sort::Heading, Sort::Prose);
-    assert_eq!(sorts, [h, p, h, Sort::List, Sort::Rows, p, h, p]);
+    let sorts: Vec<BlockKind> = document.blocks.iter().map(|block| block.sort).collect();
+    let (h, p) = (BlockKind::Heading, BlockKind::Prose);
+    assert_eq!(sorts, [h, p, h, BlockKind::List, BlockKind::Rows, p, h, p]);
 }
 
 #[test]
@@ -138,25 +138,25 @@ fn archives_of_other_kinds_are_named() {
     let other = |part: &str| zip(&[(part, b"x")]);
     assert_eq!(
         refused(&other("xl/workbook.xml"), "a.xlsx"),
-        Refused::Binary {
+        IngestError::Binary {
             what: "an Excel workbook"
         }
     );
     assert_eq!(
         refused(&other("a.txt"), "a.docx"),
-        Refused::Binary {
+        IngestError::Binary {
             what: "a zip archive"
         }
     );
     let old = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1rest";
     assert_eq!(
         refused(old, "a.docx"),
-        Refused::Encrypted { what: "document" }
+        IngestError::Encrypted { what: "document" }
     );
-    assert!(matches!(refused(old, "a.doc"), Refused::Binary { .. }));
+    assert!(matches!(refused(old, "a.doc"), IngestError::Binary { .. }));
     assert!(matches!(
         refused(b"PK\x03\x04junk", "a.docx"),
-        Refused::Broken { .. }
+        IngestError::Broken { .. }
     ));
 }
 
@@ -166,7 +166,7 @@ fn parts_inflate_within_their_limits() {
     let refused = |bytes: &[u8]| extract(bytes, "a.docx", &Limits::default()).unwrap_err();
     let bomb = zip(&[("word/document.xml", run(8 << 20).as_bytes())]);
     assert!(
-        matches!(refused(&bomb), Refused::Inflates { .. }),
+        matches!(refused(&bomb), IngestError::Inflates { .. }),
         "{} bytes",
         bomb.len()
     );
@@ -188,7 +188,10 @@ fn parts_inflate_within_their_limits() {
     );
     let names: Vec<String> = (0..2001).map(|at| format!("word/x{at}")).collect();
     let parts: Vec<(&str, &[u8])> = names.iter().map(|name| (name.as_str(), &b""[..])).collect();
-    assert_eq!(refused(&zip(&parts)), Refused::TooManyParts { most: 2000 });
+    assert_eq!(
+        refused(&zip(&parts)),
+        IngestError::TooManyParts { most: 2000 }
+    );
 }
 
 #[test]
@@ -201,23 +204,23 @@ fn xml_has_no_entities_no_document_type_and_an_end_of_nesting() {
         "<!DOCTYPE d [<!ENTITY a \"ha\"><!ENTITY b \"&a;&a;\">]>{}",
         word(&paragraph("", "&b;"))
     );
-    assert!(matches!(refused(laughs), Refused::Broken { .. }));
+    assert!(matches!(refused(laughs), IngestError::Broken { .. }));
     let outside = format!(
         "<!DOCTYPE d [<!ENTITY x SYSTEM \"file:///etc/passwd\">]>{}",
         word("")
     );
-    assert!(matches!(refused(outside), Refused::Broken { .. }));
+    assert!(matches!(refused(outside), IngestError::Broken { .. }));
     let deep = word(&["<w:p>".repeat(20_000), "</w:p>".repeat(20_000)].concat());
     assert_eq!(
         refused(deep),
-        Refused::TooDeep {
+        IngestError::TooDeep {
             what: "docx",
             most: 128
         }
     );
     assert!(matches!(
         refused("<w:document><w:p></w:document>".to_owned()),
-        Refused::Broken { .. }
+        IngestError::Broken { .. }
     ));
     // An entity without a definition stands for nothing.
     let document = read(&docx(&paragraph("", "a&unknown;b&#x41;&#0;")), "a.docx");
@@ -256,7 +259,7 @@ proptest! {
             bytes.truncate(cut.index(bytes.len()) + 1);
         }
         let read = extract(&bytes, "a.docx", &Limits::default());
-        prop_assert!(!matches!(read, Err(Refused::Fault { .. })), "{:?}", read);
+        prop_assert!(!matches!(read, Err(IngestError::Fault { .. })), "{:?}", read);
     }
 
     #[test]
@@ -275,6 +278,6 @@ proptest! {
         }
         let bytes = zip(&[(name, xml.as_bytes()), ("ppt/presentation.xml", b"<p/>")]);
         let read = extract(&bytes, "a.docx", &Limits::default());
-        prop_assert!(!matches!(read, Err(Refused::Fault { .. })), "{:?}", read);
+        prop_assert!(!matches!(read, Err(IngestError::Fault { .. })), "{:?}", read);
     }
 }

@@ -1,7 +1,7 @@
 //! XML of office documents as a stream of elements and texts: no entities but the five of XML itself,
 //! no document types, bounded nesting.
 
-use crate::Refused;
+use crate::IngestError;
 use crate::limits::Budget;
 use quick_xml::Reader;
 use quick_xml::events::{BytesStart, Event};
@@ -59,9 +59,9 @@ pub(super) fn walk(
     bytes: Vec<u8>,
     what: &'static str,
     budget: &Budget<'_>,
-    mut tell: impl FnMut(Node<'_>) -> Result<(), Refused>,
-) -> Result<(), Refused> {
-    let broken = |why: String| Refused::Broken { what, why };
+    mut tell: impl FnMut(Node<'_>) -> Result<(), IngestError>,
+) -> Result<(), IngestError> {
+    let broken = |why: String| IngestError::Broken { what, why };
     let Some(decoded) = crate::decode::decode(bytes.into()) else {
         return Err(broken("a part of it is not text".to_owned()));
     };
@@ -79,7 +79,7 @@ pub(super) fn walk(
             Event::Start(start) => {
                 depth += 1;
                 if depth > most {
-                    return Err(Refused::TooDeep { what, most });
+                    return Err(IngestError::TooDeep { what, most });
                 }
                 tell(Node::Start(Element { start: &start }))?;
             }

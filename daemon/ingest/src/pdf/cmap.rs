@@ -9,7 +9,7 @@ const TEXT_BYTES_MAX: usize = 64;
 
 /// A run of codes and the text of the first; each next code's last character is one further.
 #[derive(Debug)]
-struct Run {
+struct CodeRange {
     first: u32,
     last: u32,
     text: Box<str>,
@@ -19,7 +19,7 @@ struct Run {
 #[derive(Debug, Default)]
 pub(super) struct CMap {
     /// By their first codes.
-    runs: Vec<Run>,
+    runs: Vec<CodeRange>,
     /// The length of a code in bytes, where the map says that there is one alone.
     pub code_bytes: Option<usize>,
 }
@@ -113,7 +113,7 @@ impl CMap {
         }
         text.retain(|c| c != '\0');
         if self.runs.len() < RANGES_MAX && last >= first {
-            self.runs.push(Run {
+            self.runs.push(CodeRange {
                 first,
                 last,
                 text: text.into(),

@@ -4,7 +4,7 @@ use super::font::Font;
 use super::matrix::Matrix;
 use super::object::{Dict, Lexer, Object};
 use super::store::Store;
-use crate::Refused;
+use crate::IngestError;
 use crate::limits::Budget;
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -90,7 +90,7 @@ impl<'s, 'p> Page<'s, 'p> {
     ///
     /// # Errors
     /// It takes too long.
-    pub fn follow(&mut self, content: &[u8], resources: &Dict) -> Result<(), Refused> {
+    pub fn follow(&mut self, content: &[u8], resources: &Dict) -> Result<(), IngestError> {
         self.stream(content, resources, Matrix::NONE, 0)
     }
 
@@ -100,7 +100,7 @@ impl<'s, 'p> Page<'s, 'p> {
         resources: &Dict,
         matrix: Matrix,
         depth: usize,
-    ) -> Result<(), Refused> {
+    ) -> Result<(), IngestError> {
         let state = State {
             matrix,
             font: None,
@@ -150,7 +150,7 @@ impl<'s, 'p> Page<'s, 'p> {
         word: &[u8],
         operands: &[Object],
         follow: &mut Follow<'_>,
-    ) -> Result<(), Refused> {
+    ) -> Result<(), IngestError> {
         let number = |at: usize| operands.get(at).and_then(Object::number);
         let first = number(0);
         let state = &mut follow.state;
@@ -249,7 +249,7 @@ impl<'s, 'p> Page<'s, 'p> {
             return;
         };
         let state = follow.state.clone();
-        for shown in font.shown(bytes) {
+        for shown in font.glyphs(bytes) {
             let on_page = Matrix::moved(0.0, state.rise)
                 .then(follow.text)
                 .then(state.matrix);
@@ -311,7 +311,7 @@ impl<'s, 'p> Page<'s, 'p> {
     }
 
     /// Follows a form that is drawn here.
-    fn form(&mut self, name: &[u8], follow: &Follow<'_>) -> Result<(), Refused> {
+    fn form(&mut self, name: &[u8], follow: &Follow<'_>) -> Result<(), IngestError> {
         self.forms += 1;
         if self.forms > FORMS_MAX || follow.depth >= FORM_DEPTH_MAX {
             return Ok(());

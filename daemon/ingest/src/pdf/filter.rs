@@ -11,7 +11,7 @@ const FILTERS_MAX: usize = 4;
 
 /// What keeps a stream from being read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Unread {
+pub(super) enum FilterError {
     /// It becomes larger than it may.
     TooLarge,
     /// Its filter is one of images, or unknown, or its data is broken.
@@ -19,14 +19,14 @@ pub(super) enum Unread {
 }
 
 /// The data of a stream without its filters, at most `most` bytes of it at any step.
-pub(super) fn decoded(dict: &Dict, raw: &[u8], most: usize) -> Result<Vec<u8>, Unread> {
+pub(super) fn decoded(dict: &Dict, raw: &[u8], most: usize) -> Result<Vec<u8>, FilterError> {
     let filters: Vec<&[u8]> = match dict.get(&b"Filter"[..]).or_else(|| dict.get(&b"F"[..])) {
         Some(Object::Name(name)) => vec![name],
         Some(Object::Array(names)) => names.iter().filter_map(Object::name).collect(),
         _ => Vec::new(),
     };
     if filters.len() > FILTERS_MAX {
-        return Err(Unread::Unknown);
+        return Err(FilterError::Unknown);
     }
     let predictor = match dict.get(&b"DecodeParms"[..]) {
         Some(Object::Dict(parameters)) => Some(parameters),
@@ -34,7 +34,7 @@ pub(super) fn decoded(dict: &Dict, raw: &[u8], most: usize) -> Result<Vec<u8>, U
         _ => None,
     };
     if raw.len() > most {
-        return Err(Unread::TooLarge);
+        return Err(FilterError::TooLarge);
     }
     let mut data = Cow::Borrowed(raw);
     for filter in filters {
@@ -44,7 +44,7 @@ pub(super) fn decoded(dict: &Dict, raw: &[u8], most: usize) -> Result<Vec<u8>, U
             b"ASCII85Decode" | b"A85" => ascii_85(&data),
             b"ASCIIHexDecode" | b"AHx" => ascii_hex(&data),
             b"RunLengthDecode" | b"RL" => run_length(&data, most)?,
-            _ => return Err(Unread::Unknown),
+            _ => return Err(FilterError::Unknown),
         };
         data = Cow::Owned(next);
     }
@@ -55,7 +55,7 @@ pub(super) fn decoded(dict: &Dict, raw: &[u8], most: usize) -> Result<Vec<u8>, U
 }
 
 /// Broken data gives what comes before the fault.
-fn flate(data: &[u8], most: usize) -> Result<Vec<u8>, Unread> {
+fn flate(data: &[u8], most: usize) -> Result<Vec<u8>, FilterError> {
     let out = bounded(ZlibDecoder::new(data), most)?;
     if !out.is_empty() || data.is_empty() {
         return Ok(out);
@@ -68,13 +68,13 @@ fn flate(data: &[u8], most: usize) -> Result<Vec<u8>, Unread> {
     }
 }
 
-fn bounded(from: impl Read, most: usize) -> Result<Vec<u8>, Unread> {
+fn bounded(from: impl Read, most: usize) -> Result<Vec<u8>, FilterError> {
     let mut out = Vec::new();
     let mut from = from.take(most as u64 + 1);
     // What was read before a fault stays.
     let _ = from.read_to_end(&mut out);
     if out.len() > most {
-        return Err(Unread::TooLarge);
+        return Err(FilterError::TooLarge);
     }
     Ok(out)
 }
@@ -86,7 +86,7 @@ fn early_change(parameters: Option<&Dict>) -> bool {
 
 /// The codes of LZW, most significant bit first, 9 to 12 bits long. An entry of its table is what one
 /// code gave and the first byte of what the next one gives: a range of what was put out.
-fn lzw(data: &[u8], most: usize, is_early: bool) -> Result<Vec<u8>, Unread> {
+fn lzw(data: &[u8], most: usize, is_early: bool) -> Result<Vec<u8>, FilterError> {
     const CLEAR: usize = 256;
     const END: usize = 257;
     const ENTRIES_MAX: usize = 4096 - END;
@@ -127,7 +127,7 @@ fn lzw(data: &[u8], most: usize, is_early: bool) -> Result<Vec<u8>, Unread> {
             break;
         }
         if out.len() > most {
-            return Err(Unread::TooLarge);
+            return Err(FilterError::TooLarge);
         }
         if entries.len() < ENTRIES_MAX {
             entries.push(start..out.len() + 1);
@@ -175,7 +175,7 @@ fn ascii_hex(data: &[u8]) -> Vec<u8> {
         .collect()
 }
 
-fn run_length(data: &[u8], most: usize) -> Result<Vec<u8>, Unread> {
+fn run_length(data: &[u8], most: usize) -> Result<Vec<u8>, FilterError> {
     let mut out = Vec::new();
     let mut rest = data;
     while let Some((length, behind)) = rest.split_first() {
@@ -196,14 +196,14 @@ fn run_length(data: &[u8], most: usize) -> Result<Vec<u8>, Unread> {
             }
         }
         if out.len() > most {
-            return Err(Unread::TooLarge);
+            return Err(FilterError::TooLarge);
         }
     }
     Ok(out)
 }
 
 /// Undoes PNG's prediction of bytes from those before and above; other predictors are for images.
-fn unpredicted(data: Vec<u8>, parameters: &Dict) -> Result<Vec<u8>, Unread> {
+fn unpredicted(data: Vec<u8>, parameters: &Dict) -> Result<Vec<u8>, FilterError> {
     let number = |key: &[u8], usual: usize| {
         let found = parameters.get(key).and_then(Object::number);
         found.map_or(usual, |number| number.clamp(0.0, 1e6) as usize)
@@ -211,7 +211,7 @@ fn unpredicted(data: Vec<u8>, parameters: &Dict) -> Result<Vec<u8>, Unread> {
     match number(b"Predictor", 1) {
         0 | 1 => return Ok(data),
         10.. => {}
-        _ => return Err(Unread::Unknown),
+        _ => return Err(FilterError::Unknown),
     }
     let bits = number(b"Colors", 1).saturating_mul(number(b"BitsPerComponent", 8));
     let step = bits.div_ceil(8).max(1);

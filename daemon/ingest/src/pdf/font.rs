@@ -12,7 +12,7 @@ const USUAL_WIDTH: f64 = 500.0;
 const WIDTHS_MAX: usize = 30_000;
 
 /// One character as it is shown.
-pub(super) struct Shown {
+pub(super) struct Glyph {
     pub text: Option<String>,
     /// In thousandths of the font's size.
     pub width: f64,
@@ -57,13 +57,13 @@ impl Font {
     }
 
     /// What the bytes of a text show.
-    pub fn shown(&self, bytes: &[u8]) -> Vec<Shown> {
+    pub fn glyphs(&self, bytes: &[u8]) -> Vec<Glyph> {
         let codes = bytes.chunks(self.code_bytes.max(1));
         let shown = codes.map(|code| {
             let number = number(code);
             let mapped = self.map.as_ref().and_then(|map| map.text(number));
             let own = || self.codes.get(number as usize).cloned().flatten();
-            Shown {
+            Glyph {
                 text: mapped.or_else(own),
                 width: self
                     .widths

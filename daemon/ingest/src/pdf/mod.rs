@@ -14,9 +14,9 @@ mod store;
 #[cfg(test)]
 mod tests;
 
-use super::Refused;
-use super::blocks::Sort;
-use super::draft::Draft;
+use super::IngestError;
+use super::blocks::BlockKind;
+use super::builder::Draft;
 use super::limits::Budget;
 use content::{Fonts, Page};
 use object::{Dict, Object};
@@ -32,12 +32,12 @@ const UNKNOWN_SHARE: usize = 10;
 ///
 /// # Errors
 /// It has no pages, is encrypted, or takes too long.
-pub(super) fn read<'b>(bytes: &[u8], budget: &'b Budget<'b>) -> Result<Draft<'b>, Refused> {
+pub(super) fn read<'b>(bytes: &[u8], budget: &'b Budget<'b>) -> Result<Draft<'b>, IngestError> {
     let store = Store::open(bytes, budget)?;
     let mut draft = Draft::over(String::new(), budget);
     let (pages, is_cut) = pages(&store, budget)?;
     if pages.is_empty() {
-        return Err(Refused::Broken {
+        return Err(IngestError::Broken {
             what: "PDF",
             why: "it has no pages".to_owned(),
         });
@@ -61,7 +61,7 @@ pub(super) fn read<'b>(bytes: &[u8], budget: &'b Budget<'b>) -> Result<Draft<'b>
         if !text.trim().is_empty() {
             let start = draft.text.len();
             draft.section_of(&[format!("Page {}", at + 1)], start);
-            draft.put(Sort::Prose, &text);
+            draft.put(BlockKind::Prose, &text);
         }
     }
     if unread > 0 {
@@ -85,13 +85,13 @@ pub(super) fn read<'b>(bytes: &[u8], budget: &'b Budget<'b>) -> Result<Draft<'b>
 /// A page by its object's number, and the node of the tree whose resources it has. Only numbers are
 /// kept: what a thousand pages share is read for one at a time.
 #[derive(Clone, Copy)]
-struct Leaf {
+struct PageNode {
     number: u32,
     resources_of: u32,
 }
 
 /// The pages in their order, and whether there are more of them.
-fn pages(store: &Store<'_>, budget: &Budget<'_>) -> Result<(Vec<Leaf>, bool), Refused> {
+fn pages(store: &Store<'_>, budget: &Budget<'_>) -> Result<(Vec<PageNode>, bool), IngestError> {
     let most = budget.limits.pages;
     let mut pages = Vec::new();
     let root = store
@@ -101,10 +101,10 @@ fn pages(store: &Store<'_>, budget: &Budget<'_>) -> Result<(Vec<Leaf>, bool), Re
             _ => None,
         });
     // What is still to be looked at, the next one last.
-    let mut open: Vec<(Leaf, usize)> = Vec::new();
+    let mut open: Vec<(PageNode, usize)> = Vec::new();
     open.extend(root.map(|number| {
         (
-            Leaf {
+            PageNode {
                 number,
                 resources_of: number,
             },
@@ -129,7 +129,7 @@ fn pages(store: &Store<'_>, budget: &Budget<'_>) -> Result<(Vec<Leaf>, bool), Re
                 open.extend(
                     kids.into_iter()
                         .rev()
-                        .map(|number| (Leaf { number, ..leaf }, depth + 1)),
+                        .map(|number| (PageNode { number, ..leaf }, depth + 1)),
                 );
             }
             _ if pages.len() >= most => return Ok((pages, true)),
@@ -148,7 +148,7 @@ fn pages(store: &Store<'_>, budget: &Budget<'_>) -> Result<(Vec<Leaf>, bool), Re
             if pages.len() >= most {
                 return Ok((pages, true));
             }
-            pages.push(Leaf {
+            pages.push(PageNode {
                 number,
                 resources_of: number,
             });

@@ -1,9 +1,9 @@
 //! The objects of a PDF by their numbers. They are found by going through the file once, not by its
 //! table of places: what that claims need not be believed, and a broken one does not matter.
 
-use super::filter::{Unread, decoded};
+use super::filter::{FilterError, decoded};
 use super::object::{Dict, Lexer, Object};
-use crate::Refused;
+use crate::IngestError;
 use crate::limits::Budget;
 use std::cell::Cell;
 use std::collections::HashMap;
@@ -18,7 +18,7 @@ const HOPS_MAX: usize = 16;
 
 /// Where an object is.
 #[derive(Debug, Clone, Copy)]
-enum Place {
+enum ObjectLocation {
     /// In the file, behind `obj`.
     File(usize),
     /// In an object stream that was inflated.
@@ -28,7 +28,7 @@ enum Place {
 /// What stands in the file, found but not yet read.
 pub(super) struct Store<'p> {
     bytes: &'p [u8],
-    places: HashMap<u32, Place>,
+    places: HashMap<u32, ObjectLocation>,
     /// Object streams without their filters.
     inflated: Vec<Vec<u8>>,
     /// What may still be inflated of these.
@@ -48,7 +48,7 @@ impl<'p> Store<'p> {
     ///
     /// # Errors
     /// It is encrypted, or takes too long.
-    pub fn open(bytes: &'p [u8], budget: &Budget<'_>) -> Result<Self, Refused> {
+    pub fn open(bytes: &'p [u8], budget: &Budget<'_>) -> Result<Self, IngestError> {
         let mut store = Self {
             bytes,
             places: HashMap::new(),
@@ -62,12 +62,12 @@ impl<'p> Store<'p> {
         };
         store.scan(budget)?;
         match store.is_encrypted {
-            true => Err(Refused::Encrypted { what: "PDF" }),
+            true => Err(IngestError::Encrypted { what: "PDF" }),
             false => Ok(store),
         }
     }
 
-    fn scan(&mut self, budget: &Budget<'_>) -> Result<(), Refused> {
+    fn scan(&mut self, budget: &Budget<'_>) -> Result<(), IngestError> {
         let mut at = 0;
         while let Some(next) = find_any(self.bytes, at) {
             budget.check()?;
@@ -75,18 +75,18 @@ impl<'p> Store<'p> {
                 break;
             }
             at = match next {
-                Found::Trailer(behind) => {
+                ScannedItem::Trailer(behind) => {
                     let mut lexer = Lexer::new(self.bytes, behind);
                     if let Some(Object::Dict(dict)) = lexer.next() {
                         self.trailer(&dict);
                     }
                     behind
                 }
-                Found::Object { number, behind } => {
-                    self.places.insert(number, Place::File(behind));
+                ScannedItem::Object { number, behind } => {
+                    self.places.insert(number, ObjectLocation::File(behind));
                     self.pass(number, behind)
                 }
-                Found::Other(behind) => behind,
+                ScannedItem::Other(behind) => behind,
             };
         }
         Ok(())
@@ -187,7 +187,8 @@ impl<'p> Store<'p> {
             && self.places.len() < OBJECTS_MAX
         {
             let at = first.saturating_add(offset);
-            self.places.insert(number, Place::Inner { stream, at });
+            self.places
+                .insert(number, ObjectLocation::Inner { stream, at });
         }
         self.inflated.push(inner);
     }
@@ -195,8 +196,8 @@ impl<'p> Store<'p> {
     /// An object by its number.
     pub fn get(&self, number: u32) -> Option<Object> {
         let mut lexer = match *self.places.get(&number)? {
-            Place::File(at) => Lexer::new(self.bytes, at),
-            Place::Inner { stream, at } => Lexer::new(self.inflated.get(stream)?, at),
+            ObjectLocation::File(at) => Lexer::new(self.bytes, at),
+            ObjectLocation::Inner { stream, at } => Lexer::new(self.inflated.get(stream)?, at),
         };
         lexer.next()
     }
@@ -227,8 +228,8 @@ impl<'p> Store<'p> {
     }
 
     /// A stream by its number: its dictionary, and its data without filters.
-    pub fn stream(&self, number: u32) -> Option<Result<(Dict, Vec<u8>), Unread>> {
-        let Place::File(at) = *self.places.get(&number)? else {
+    pub fn stream(&self, number: u32) -> Option<Result<(Dict, Vec<u8>), FilterError>> {
+        let ObjectLocation::File(at) = *self.places.get(&number)? else {
             return None;
         };
         let mut lexer = Lexer::new(self.bytes, at);
@@ -272,7 +273,7 @@ pub(super) fn is_type(dict: &Dict, name: &[u8]) -> bool {
 }
 
 /// What is met when going through a file.
-enum Found {
+enum ScannedItem {
     Object {
         number: u32,
         behind: usize,
@@ -283,7 +284,7 @@ enum Found {
 }
 
 /// The next `1 0 obj` or `trailer`.
-fn find_any(bytes: &[u8], from: usize) -> Option<Found> {
+fn find_any(bytes: &[u8], from: usize) -> Option<ScannedItem> {
     let rest = bytes.get(from..)?;
 
     let at = rest
@@ -292,15 +293,15 @@ fn find_any(bytes: &[u8], from: usize) -> Option<Found> {
     let at = from + at;
     let behind = at + 3;
     if bytes.get(at..)?.starts_with(b"trailer") {
-        return Some(Found::Trailer(at + 7));
+        return Some(ScannedItem::Trailer(at + 7));
     }
     if bytes.get(at..behind)? != b"obj" {
-        return Some(Found::Other(behind));
+        return Some(ScannedItem::Other(behind));
     }
     let head = bytes.get(at.saturating_sub(24)..at).unwrap_or_default();
     Some(match number_before(head) {
-        Some(number) => Found::Object { number, behind },
-        None => Found::Other(behind),
+        Some(number) => ScannedItem::Object { number, behind },
+        None => ScannedItem::Other(behind),
     })
 }
 

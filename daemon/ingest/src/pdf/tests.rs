@@ -1,7 +1,7 @@
 //! PDF files made here, whole, broken and hostile.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
-use crate::{Extracted, Limits, Refused, extract};
+use crate::{ExtractedText, IngestError, Limits, extract};
 use flate2::Compression;
 use flate2::write::ZlibEncoder;
 use proptest::prelude::*;
@@ -56,7 +56,7 @@ fn pages(contents: &[&[u8]]) -> Vec<u8> {
     file(&objects)
 }
 
-fn read(bytes: &[u8]) -> Extracted {
+fn read(bytes: &[u8]) -> ExtractedText {
     extract(bytes, "paper.pdf", &Limits::default()).unwrap()
 }
 
@@ -210,14 +210,14 @@ fn damaged_files_give_what_is_whole() {
 #[test]
 fn what_cannot_be_read_is_refused_or_told() {
     let refused = |bytes: &[u8]| extract(bytes, "a.pdf", &Limits::default()).unwrap_err();
-    assert!(matches!(refused(b"%PDF-1.4\n"), Refused::Broken { .. }));
+    assert!(matches!(refused(b"%PDF-1.4\n"), IngestError::Broken { .. }));
     let mut locked = pages(&[b""]);
     let at = locked
         .windows(5)
         .position(|window| window == b"/Root")
         .unwrap();
     locked.splice(at..at, b"/Encrypt 9 0 R ".iter().copied());
-    assert!(matches!(refused(&locked), Refused::Encrypted { .. }));
+    assert!(matches!(refused(&locked), IngestError::Encrypted { .. }));
     let empty = read(&pages(&[b"q Q"]));
     assert!(
         empty.text.is_empty() && empty.warnings[0].reason.contains("no text"),
@@ -271,7 +271,7 @@ fn hostile_files_stay_within_their_limits() {
         let read = reader.spawn(move || extract(&bytes, "a.pdf", &Limits::default()));
         let read = read.unwrap().join().unwrap();
         assert!(
-            !matches!(read, Err(Refused::Fault { .. })),
+            !matches!(read, Err(IngestError::Fault { .. })),
             "{name}: {read:?}"
         );
     }
@@ -314,6 +314,6 @@ proptest! {
         }
         bytes.truncate(cut.index(bytes.len()) + 1);
         let read = extract(&bytes, "a.pdf", &Limits::default());
-        prop_assert!(!matches!(read, Err(Refused::Fault { .. })), "{:?}", read);
+        prop_assert!(!matches!(read, Err(IngestError::Fault { .. })), "{:?}", read);
     }
 }

@@ -80,16 +80,28 @@ fn what_was_added_comes_first_and_what_is_unusable_is_told() {
     assert_eq!(found[4..], carried);
 
     let models = ModelPool::find(&places, &Settings::default());
-    assert!(models.known(Tier::First).unwrap().id.starts_with("zebra@"));
-    assert!(models.known(Tier::Second).unwrap().id.starts_with("heron@"));
+    assert!(
+        models
+            .known(EmbeddingStage::First)
+            .unwrap()
+            .id
+            .starts_with("zebra@")
+    );
+    assert!(
+        models
+            .known(EmbeddingStage::Second)
+            .unwrap()
+            .id
+            .starts_with("heron@")
+    );
     assert_eq!(
-        models.origin(Tier::Second),
-        Some(&Origin::Added(places.added.join("heron")))
+        models.origin(EmbeddingStage::Second),
+        Some(&ModelOrigin::Added(places.added.join("heron")))
     );
     assert_eq!(models.refused().len(), 1);
     assert_eq!(models.second().unwrap().unwrap().dimension(), 18);
-    assert_eq!(models.known(Tier::Second).unwrap().dimension, 18);
-    assert_eq!(models.known(Tier::First).unwrap().dimension, 4);
+    assert_eq!(models.known(EmbeddingStage::Second).unwrap().dimension, 18);
+    assert_eq!(models.known(EmbeddingStage::First).unwrap().dimension, 4);
 }
 
 #[test]
@@ -100,7 +112,7 @@ fn without_a_second_tier_it_is_told_why() {
         ..Settings::default()
     };
     let models = ModelPool::find(&places(root.path()), &off);
-    assert!(models.second().is_none() && models.known(Tier::Second).is_none());
+    assert!(models.second().is_none() && models.known(EmbeddingStage::Second).is_none());
     assert_eq!(
         models.why_no_second(),
         Some("`search.second_tier` is false")
@@ -121,7 +133,7 @@ fn models_are_loaded_once_and_let_go() {
     let places = places(root.path());
     write(&places.added, "tiny", &tiny::files());
     let models = ModelPool::find(&places, &Settings::default());
-    assert!(!models.is_loaded(Tier::First) && !models.is_loaded(Tier::Second));
+    assert!(!models.is_loaded(EmbeddingStage::First) && !models.is_loaded(EmbeddingStage::Second));
     let loaded: Vec<Arc<Model>> = std::thread::scope(|scope| {
         let load = || scope.spawn(|| models.second().unwrap().unwrap());
         let threads: Vec<_> = (0..4).map(|_| load()).collect();
@@ -131,14 +143,20 @@ fn models_are_loaded_once_and_let_go() {
             .collect()
     });
     assert!(loaded.iter().all(|one| Arc::ptr_eq(one, &loaded[0])));
-    assert!(!models.is_loaded(Tier::First));
-    models.let_go_when_idle(Duration::ZERO);
-    assert!(models.is_loaded(Tier::Second), "it is being worked with");
+    assert!(!models.is_loaded(EmbeddingStage::First));
+    models.release_when_idle(Duration::ZERO);
+    assert!(
+        models.is_loaded(EmbeddingStage::Second),
+        "it is being worked with"
+    );
     drop(loaded);
-    models.let_go_when_idle(Duration::from_secs(3600));
-    assert!(models.is_loaded(Tier::Second), "it was used just now");
-    models.let_go_when_idle(Duration::ZERO);
-    assert!(!models.is_loaded(Tier::Second));
+    models.release_when_idle(Duration::from_secs(3600));
+    assert!(
+        models.is_loaded(EmbeddingStage::Second),
+        "it was used just now"
+    );
+    models.release_when_idle(Duration::ZERO);
+    assert!(!models.is_loaded(EmbeddingStage::Second));
     assert!(models.second().unwrap().is_ok());
 }
 

@@ -9,13 +9,13 @@
 //! names builds anew the small part of those that are fresh, and merges it with others only once it
 //! has grown to their order of size: no name is built anew more than a few times.
 
-mod part;
+mod name_index;
 #[cfg(test)]
 mod tests;
 
 use super::NAME_BYTES_MAX;
 use super::names::canonical_key;
-use part::Part;
+use name_index::NameIndex;
 use std::collections::HashSet;
 use std::sync::Arc;
 
@@ -66,7 +66,7 @@ impl KnownName {
 #[derive(Clone, Debug, Default)]
 pub struct Gazetteer {
     /// The largest part first.
-    parts: Vec<Arc<Part>>,
+    parts: Vec<Arc<NameIndex>>,
 }
 
 impl Gazetteer {
@@ -90,18 +90,19 @@ impl Gazetteer {
             return self.clone();
         }
         let mut parts = self.parts.clone();
-        let fresh = |part: &mut Arc<Part>| part.names().len() < FRESH_MAX;
+        let fresh = |part: &mut Arc<NameIndex>| part.names().len() < FRESH_MAX;
         if let Some(fresh) = parts.pop_if(fresh) {
             learned.splice(0..0, fresh.names().iter().cloned());
         }
         while learned.len() >= FRESH_MAX {
-            let within = |part: &mut Arc<Part>| part.names().len() <= learned.len() * PART_FACTOR;
+            let within =
+                |part: &mut Arc<NameIndex>| part.names().len() <= learned.len() * PART_FACTOR;
             let Some(grown) = parts.pop_if(within) else {
                 break;
             };
             learned.splice(0..0, grown.names().iter().cloned());
         }
-        parts.push(Arc::new(Part::new(learned)));
+        parts.push(Arc::new(NameIndex::new(learned)));
         Self { parts }
     }
 
@@ -140,14 +141,14 @@ pub(super) fn search_all<'a>(
     text: &str,
     mut found: impl FnMut(usize, usize, usize, &'a KnownName),
 ) {
-    let parts: Vec<(usize, &Part)> = gazetteers
+    let parts: Vec<(usize, &NameIndex)> = gazetteers
         .iter()
         .enumerate()
         .flat_map(|(at, gazetteer)| gazetteer.parts.iter().map(move |part| (at, &**part)))
         .filter(|(_, part)| !part.is_empty())
         .collect();
     if !parts.is_empty() {
-        part::words(text, |start, hash| {
+        name_index::words(text, |start, hash| {
             for (at, part) in &parts {
                 if part.may_begin(hash) {
                     part.walk(text, start, |start, end, name| found(*at, start, end, name));

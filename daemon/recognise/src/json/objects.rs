@@ -4,7 +4,7 @@ use super::Flat;
 use super::reader::{Document, Node, Value};
 use crate::names::{canonical_key, shown_name};
 use crate::packs::PackSet;
-use crate::{Data, Link};
+use crate::{Data, EntityLink};
 use std::collections::HashMap;
 
 /// Keys that wrap a result without being part of it.
@@ -29,7 +29,7 @@ pub(crate) struct Object {
     pub(crate) span: (usize, usize),
     /// Whether it stands only within other entities, or is only named.
     pub(crate) is_nested: bool,
-    pub(crate) parents: Vec<Link>,
+    pub(crate) parents: Vec<EntityLink>,
     pub(crate) id: Option<String>,
     pub(crate) slug: Option<String>,
     pub(crate) display: Option<String>,
@@ -50,7 +50,7 @@ pub(crate) struct Read<'p> {
 
 /// Where in a document a value is.
 #[derive(Clone, Copy)]
-struct Place<'d> {
+struct ValueLocation<'d> {
     /// The kind that a type around it tells.
     told: Option<usize>,
     /// The entity it is within, and the field of that entity.
@@ -77,7 +77,7 @@ impl<'p> Read<'p> {
 
     /// Reads a document; `told` is the kind of its objects, where nothing in it says so.
     pub(crate) fn document(&mut self, document: &Document, told: Option<usize>) {
-        let place = Place {
+        let place = ValueLocation {
             told,
             within: None,
             field: None,
@@ -89,7 +89,7 @@ impl<'p> Read<'p> {
     }
 
     /// Depth is bounded by the reader's.
-    fn value<'d>(&mut self, document: &'d Document, at: usize, place: Place<'d>) {
+    fn value<'d>(&mut self, document: &'d Document, at: usize, place: ValueLocation<'d>) {
         let Some(node) = document.nodes.get(at) else {
             return;
         };
@@ -98,19 +98,25 @@ impl<'p> Read<'p> {
             Value::List => {
                 for (at, _) in document.children(at) {
                     let is_listed = true;
-                    self.value(document, at, Place { is_listed, ..place });
+                    self.value(document, at, ValueLocation { is_listed, ..place });
                 }
             }
             Value::Nested => {
                 let levels = place.levels + 1;
-                self.value(document, at + 1, Place { levels, ..place });
+                self.value(document, at + 1, ValueLocation { levels, ..place });
             }
             Value::Text(text) => self.text(text, place),
             Value::Number(_) | Value::Word => {}
         }
     }
 
-    fn object<'d>(&mut self, document: &'d Document, at: usize, node: &Node, place: Place<'d>) {
+    fn object<'d>(
+        &mut self,
+        document: &'d Document,
+        at: usize,
+        node: &Node,
+        place: ValueLocation<'d>,
+    ) {
         let kind = self.kind_of(document, at, place);
         let own = kind.and_then(|kind| self.entity(document, at, node, kind, place));
         let type_key = TYPE_KEYS.iter().find_map(|key| text_of(document, at, key));
@@ -124,7 +130,7 @@ impl<'p> Read<'p> {
                 Some(own) => Some((own, key)),
                 None => place.within,
             };
-            let place = Place {
+            let place = ValueLocation {
                 told: typed.or(told).or(place.told).filter(|_| within.is_none()),
                 within,
                 field: Some(key),
@@ -137,7 +143,7 @@ impl<'p> Read<'p> {
     }
 
     /// The kind of an object: by its address, else by its field, else by a type around it.
-    fn kind_of(&self, document: &Document, at: usize, place: Place<'_>) -> Option<usize> {
+    fn kind_of(&self, document: &Document, at: usize, place: ValueLocation<'_>) -> Option<usize> {
         for key in ADDRESS_KEYS {
             let address = text_of(document, at, key).and_then(|text| endpoint(text.text()));
             if let Some((endpoint, is_api)) = address {
@@ -158,7 +164,7 @@ impl<'p> Read<'p> {
         at: usize,
         node: &Node,
         kind: usize,
-        place: Place<'_>,
+        place: ValueLocation<'_>,
     ) -> Option<usize> {
         let packs = self.packs;
         let declared = packs.kinds.get(kind)?;
@@ -216,7 +222,7 @@ impl<'p> Read<'p> {
 
     /// A text is a name, if its field holds entities; it is prose, if its field says so or if it is
     /// within no entity.
-    fn text(&mut self, text: &Flat, place: Place<'_>) {
+    fn text(&mut self, text: &Flat, place: ValueLocation<'_>) {
         let packs = self.packs;
         let field = place.field.unwrap_or_default();
         if let Some(kind) = packs.fields.get(field).copied()
@@ -241,7 +247,7 @@ impl<'p> Read<'p> {
     }
 
     /// An entity that a field holds by its name alone.
-    fn named(&self, text: &Flat, kind: usize, place: Place<'_>) -> Option<Object> {
+    fn named(&self, text: &Flat, kind: usize, place: ValueLocation<'_>) -> Option<Object> {
         let own = place.within.and_then(|(own, _)| self.objects.get(own));
         let declared = self.packs.kinds.get(kind)?;
         let field = place.field.unwrap_or_default();
@@ -275,7 +281,7 @@ impl<'p> Read<'p> {
     }
 
     /// Adds an entity, or what is new about one that is there, and links it to the one around it.
-    fn add(&mut self, object: Object, place: Place<'_>) -> usize {
+    fn add(&mut self, object: Object, place: ValueLocation<'_>) -> usize {
         let known = self.places.get(&(object.kind, object.key.clone())).copied();
         let at = known.unwrap_or(self.objects.len());
         match known.and_then(|at| self.objects.get_mut(at)) {
@@ -304,7 +310,7 @@ impl<'p> Read<'p> {
         let Some(found) = self.objects.get(parent).filter(|_| parent != child) else {
             return;
         };
-        let link = Link {
+        let link = EntityLink {
             field: field.to_owned(),
             kind: match self.packs.kinds.get(found.kind) {
                 Some(kind) => kind.name.clone(),
@@ -313,7 +319,7 @@ impl<'p> Read<'p> {
             key: found.key.clone(),
         };
         if let Some(child) = self.objects.get_mut(child) {
-            let same = |known: &Link| known.kind == link.kind && known.key == link.key;
+            let same = |known: &EntityLink| known.kind == link.kind && known.key == link.key;
             if child.parents.len() < PARENTS_MAX && !child.parents.iter().any(same) {
                 child.parents.push(link);
             }

@@ -62,9 +62,9 @@ impl Kinds {
 
 /// What every match of a pattern has.
 #[derive(Clone, Debug)]
-pub(super) struct Facts {
+pub(super) struct PatternFacts {
     /// Where its matches are.
-    pub(super) place: Place,
+    pub(super) place: MatchLocation,
     /// Of each of these kinds it has a byte.
     has: Vec<Kinds>,
     /// The bytes of the shortest.
@@ -73,7 +73,7 @@ pub(super) struct Facts {
 
 /// Where the matches of a pattern are.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum MatchLocation {
     /// Each within a word: it has no white space of ASCII.
     Word,
     /// Each begins with one of these, in small letters. Whether one begins somewhere is told by the
@@ -83,7 +83,7 @@ pub(super) enum Place {
     Text,
 }
 
-impl Facts {
+impl PatternFacts {
     pub(super) fn of(pattern: &Hir) -> Self {
         let bytes_min = pattern.properties().minimum_len().unwrap_or(0);
         Self {
@@ -109,16 +109,16 @@ impl Facts {
     }
 }
 
-fn place(pattern: &Hir, bytes_min: usize) -> Place {
+fn place(pattern: &Hir, bytes_min: usize) -> MatchLocation {
     if bytes_min == 0 {
-        return Place::Text;
+        return MatchLocation::Text;
     }
     if !may_have(pattern).meets(Kinds::SPACE) {
-        return Place::Word;
+        return MatchLocation::Word;
     }
     match starts(pattern).filter(|_| is_tame(pattern)) {
-        Some(starts) => Place::Start(starts),
-        None => Place::Text,
+        Some(starts) => MatchLocation::Start(starts),
+        None => MatchLocation::Text,
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::error::{PackError, Reason};
 use super::read::{Pack, read};
-use super::rule::Compiling;
+use super::rule::CompileMode;
 use super::{BUILT_IN, PACK_BYTES_MAX, PACKS_MAX, PackSet};
 use std::fs::File;
 use std::io::{self, Read as _};
@@ -29,7 +29,7 @@ impl PackSet {
         for path in files_of(folder)? {
             let file = path.display().to_string();
             let text = text_of(&path)?;
-            let mut pack = read(&file, &text, Compiling::Now)?;
+            let mut pack = read(&file, &text, CompileMode::Now)?;
             let name = pack.info.name.clone();
             if let Some((_, other)) = files.iter().find(|(known, _)| *known == name) {
                 let other = other.clone();
@@ -53,7 +53,7 @@ impl PackSet {
     pub fn parse(file: &str, text: &str) -> Result<Self, PackError> {
         check_length(file, text.len() as u64)?;
         Ok(Self::of(vec![(
-            read(file, text, Compiling::Now)?,
+            read(file, text, CompileMode::Now)?,
             text.to_owned(),
         )]))
     }
@@ -62,7 +62,12 @@ impl PackSet {
 fn built_in() -> Result<Vec<(Pack, String)>, PackError> {
     BUILT_IN
         .iter()
-        .map(|(file, text)| Ok((read(file, text, Compiling::AtFirstUse)?, (*text).to_owned())))
+        .map(|(file, text)| {
+            Ok((
+                read(file, text, CompileMode::AtFirstUse)?,
+                (*text).to_owned(),
+            ))
+        })
         .collect()
 }
 

@@ -2,7 +2,7 @@
 //! start. Only there the rules are tried, so that what a rule costs depends on how often a text looks
 //! like it.
 
-use super::facts::{Kinds, Place};
+use super::facts::{Kinds, MatchLocation};
 use super::rule::Rule;
 use aho_corasick::{AhoCorasick, AhoCorasickKind};
 use rustc_hash::FxHashMap;
@@ -30,9 +30,9 @@ impl Prefilter {
         let mut by_start: FxHashMap<&[u8], Vec<usize>> = FxHashMap::default();
         for (at, rule) in rules.iter().enumerate() {
             match &rule.facts.place {
-                Place::Word => of_words.push(at),
-                Place::Text => of_texts.push(at),
-                Place::Start(starts) => {
+                MatchLocation::Word => of_words.push(at),
+                MatchLocation::Text => of_texts.push(at),
+                MatchLocation::Start(starts) => {
                     for start in starts {
                         by_start.entry(start).or_default().push(at);
                     }

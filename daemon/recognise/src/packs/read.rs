@@ -2,7 +2,7 @@
 
 use super::check::{CHECKS, Check};
 use super::error::{PackError, Reason};
-use super::rule::{self, Compiling, Rule, groups, read_whole};
+use super::rule::{self, CompileMode, Rule, groups, read_whole};
 use super::table::{Source, Table};
 use super::{KINDS_MAX, NAME_BYTES_MAX, PATTERN_BYTES_MAX, PackInfo, RULES_MAX};
 use crate::edges::EDGES;
@@ -43,13 +43,13 @@ pub(crate) struct KindWord {
 /// A pack as it was read.
 pub(super) struct Pack {
     pub(super) info: PackInfo,
-    pub(super) kinds: Vec<Declared>,
+    pub(super) kinds: Vec<KindDeclaration>,
     pub(super) prose: Vec<String>,
     pub(super) children: Vec<String>,
 }
 
 /// A kind as a pack declares it.
-pub(super) struct Declared {
+pub(super) struct KindDeclaration {
     pub(super) kind: Kind,
     pub(super) rules: Vec<Rule>,
     pub(super) fields: Vec<String>,
@@ -58,7 +58,7 @@ pub(super) struct Declared {
 }
 
 /// Reads a pack; `file` is how errors call it.
-pub(super) fn read(file: &str, text: &str, compiling: Compiling) -> Result<Pack, PackError> {
+pub(super) fn read(file: &str, text: &str, compiling: CompileMode) -> Result<Pack, PackError> {
     let source = Source { file, text };
     let root = DeTable::parse(text).map_err(|error| {
         let at = error.span().map_or(0, |span| span.start);
@@ -125,8 +125,8 @@ impl Claims {
 fn kind(
     table: &Table<'_, '_>,
     claims: &mut Claims,
-    compiling: Compiling,
-) -> Result<Declared, PackError> {
+    compiling: CompileMode,
+) -> Result<KindDeclaration, PackError> {
     let name = table.name("name")?;
     let line = table.line(name.at);
     if let Some(first) = claims.kinds.insert(name.value.to_owned(), line) {
@@ -160,7 +160,7 @@ fn kind(
     let rules: Result<Vec<Rule>, PackError> =
         rules.iter().map(|one| rule(one, compiling)).collect();
     let within = table.text("within", NAME_BYTES_MAX)?;
-    Ok(Declared {
+    Ok(KindDeclaration {
         kind: Kind {
             name: name.value.into(),
             names,
@@ -173,7 +173,7 @@ fn kind(
     })
 }
 
-fn rule(table: &Table<'_, '_>, compiling: Compiling) -> Result<Rule, PackError> {
+fn rule(table: &Table<'_, '_>, compiling: CompileMode) -> Result<Rule, PackError> {
     let pattern = table.needed("pattern", PATTERN_BYTES_MAX * 4)?;
     let wrong = |reason| table.error(pattern.at, reason);
     let groups = groups(pattern.value);
@@ -220,7 +220,7 @@ fn rule(table: &Table<'_, '_>, compiling: Compiling) -> Result<Rule, PackError> 
     })
 }
 
-fn owned(words: Vec<super::table::At<&str>>) -> Vec<String> {
+fn owned(words: Vec<super::table::Located<&str>>) -> Vec<String> {
     words
         .into_iter()
         .map(|word| word.value.to_owned())

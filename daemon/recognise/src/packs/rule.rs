@@ -2,7 +2,7 @@
 
 use super::check::Check;
 use super::error::Reason;
-use super::facts::Facts;
+use super::facts::PatternFacts;
 use super::{COMPILED_BYTES_MAX, PATTERN_BYTES_MAX};
 use crate::NAME_BYTES_MAX;
 use crate::edges::{Edges, without_punctuation};
@@ -13,7 +13,7 @@ use std::sync::OnceLock;
 
 /// Whether patterns are compiled when they are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Compiling {
+pub(super) enum CompileMode {
     /// At once, so that what is wrong with one is told.
     Now,
     /// Each at its first use: of those that are built in, and known to be right, most texts need few.
@@ -60,7 +60,7 @@ pub(crate) struct Rule {
     pub(crate) confidence: f32,
     pub(super) pattern: Pattern,
     /// What every match has.
-    pub(super) facts: Facts,
+    pub(super) facts: PatternFacts,
     /// Which group is the name; without it the first group that took part, or all of the match.
     pub(super) group: Option<usize>,
     pub(super) check: Option<Check>,
@@ -70,7 +70,7 @@ pub(crate) struct Rule {
 }
 
 /// A match of a pattern.
-pub(super) struct Matched {
+pub(super) struct RuleMatch {
     /// Where the next one is looked for.
     pub(super) end: usize,
     /// The span of the name, unless a check refused it.
@@ -99,11 +99,11 @@ impl Rule {
     }
 
     /// The match that begins at a place.
-    pub(super) fn find_at(&self, text: &str, at: usize) -> Option<Matched> {
+    pub(super) fn find_at(&self, text: &str, at: usize) -> Option<RuleMatch> {
         self.matched(text, &Input::new(text).range(at..).anchored(Anchored::Yes))
     }
 
-    fn matched(&self, text: &str, input: &Input<'_>) -> Option<Matched> {
+    fn matched(&self, text: &str, input: &Input<'_>) -> Option<RuleMatch> {
         let regex = self.pattern.regex()?;
         let (whole, span) = if regex.captures_len() > 1 {
             let mut captures = regex.create_captures();
@@ -131,7 +131,7 @@ impl Rule {
         while end < text.len() && !text.is_char_boundary(end) {
             end += 1;
         }
-        Some(Matched { end, name })
+        Some(RuleMatch { end, name })
     }
 
     /// Whether a name that a field holds fails this rule's check.
@@ -157,21 +157,21 @@ impl Rule {
 }
 
 /// A pattern within its bounds, and what every match of it has.
-pub(super) fn read(text: &str, compiling: Compiling) -> Result<(Pattern, Facts), Reason> {
+pub(super) fn read(text: &str, compiling: CompileMode) -> Result<(Pattern, PatternFacts), Reason> {
     let bytes = text.len();
     if bytes > PATTERN_BYTES_MAX {
         return Err(Reason::PatternTooLong { bytes });
     }
     let parsed = regex_syntax::parse(text).map_err(|error| fault(&error))?;
     let pattern = Pattern::new(text);
-    if compiling == Compiling::Now && pattern.regex().is_none() {
+    if compiling == CompileMode::Now && pattern.regex().is_none() {
         return Err(Reason::PatternTooLarge);
     }
     let could_be_empty = parsed.properties().minimum_len() == Some(0);
     if could_be_empty && pattern.is_match("") {
         return Err(Reason::PatternEmpty);
     }
-    Ok((pattern, Facts::of(&parsed)))
+    Ok((pattern, PatternFacts::of(&parsed)))
 }
 
 /// How many groups a pattern has.
@@ -180,10 +180,10 @@ pub(super) fn groups(text: &str) -> usize {
 }
 
 /// The whole text of a name matches `pattern`.
-pub(super) fn read_whole(pattern: &str, compiling: Compiling) -> Result<Pattern, Reason> {
+pub(super) fn read_whole(pattern: &str, compiling: CompileMode) -> Result<Pattern, Reason> {
     regex_syntax::parse(pattern).map_err(|error| fault(&error))?;
     let whole = Pattern::new(&format!("^(?:{pattern})$"));
-    if compiling == Compiling::Now && whole.regex().is_none() {
+    if compiling == CompileMode::Now && whole.regex().is_none() {
         return Err(Reason::PatternTooLarge);
     }
     Ok(whole)

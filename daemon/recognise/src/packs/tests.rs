@@ -1,7 +1,7 @@
 //! What is refused in a pack, and where; what a folder of packs becomes.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
-use super::facts::Place;
+use super::facts::MatchLocation;
 use super::*;
 use proptest::prelude::*;
 use std::sync::LazyLock;
@@ -337,20 +337,20 @@ fn most_rules_are_passed_over_where_they_cannot_match() {
     let read = set
         .rules
         .iter()
-        .filter(|rule| rule.facts.place == Place::Text);
+        .filter(|rule| rule.facts.place == MatchLocation::Text);
     assert!(read.count() <= 5);
     // A pattern that could read on without end from each of its starts is searched for in one pass.
     for (pattern, place) in [
-        (r"foo.*bar\s", Place::Text),
-        (r"foo[a-z]*\s+bar", Place::Text),
-        (r"foo\s+[a-z]+", Place::Start(vec![b"foo".to_vec()])),
-        (r"foo\s+[a-z ]+", Place::Text),
-        (r"(?i)foo\s*1", Place::Start(vec![b"foo".to_vec()])),
-        (r"[a-z]+:\d", Place::Word),
-        (r"\b", Place::Text),
+        (r"foo.*bar\s", MatchLocation::Text),
+        (r"foo[a-z]*\s+bar", MatchLocation::Text),
+        (r"foo\s+[a-z]+", MatchLocation::Start(vec![b"foo".to_vec()])),
+        (r"foo\s+[a-z ]+", MatchLocation::Text),
+        (r"(?i)foo\s*1", MatchLocation::Start(vec![b"foo".to_vec()])),
+        (r"[a-z]+:\d", MatchLocation::Word),
+        (r"\b", MatchLocation::Text),
     ] {
         assert_eq!(
-            rule::read(pattern, rule::Compiling::Now).unwrap().1.place,
+            rule::read(pattern, rule::CompileMode::Now).unwrap().1.place,
             place,
             "{pattern}"
         );

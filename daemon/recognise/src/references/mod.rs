@@ -14,7 +14,7 @@ use super::choose::Candidate;
 use super::edges::Edges;
 use super::packs::PackSet;
 use super::{Knowledge, Mention};
-use phrase::{Asked, Number, Phrase, phrases};
+use phrase::{Number, Phrase, PhraseQuery, phrases};
 use std::collections::HashSet;
 
 /// Most references of a text that are looked at.
@@ -26,7 +26,7 @@ const REMEMBERED_MAX: usize = 64;
 
 /// A reference and one of the entities it stands for.
 #[derive(Clone, Debug)]
-pub(super) struct Resolved {
+pub(super) struct ResolvedReference {
     pub(super) start: usize,
     pub(super) end: usize,
     pub(super) confidence: f32,
@@ -40,8 +40,8 @@ pub(super) fn resolve(
     text: &str,
     names: &[Candidate<Mention>],
     knowledge: &Knowledge<'_>,
-) -> Vec<Resolved> {
-    let mut memory = Memory::new(packs, knowledge);
+) -> Vec<ResolvedReference> {
+    let mut memory = MentionHistory::new(packs, knowledge);
     let mut told: HashSet<Mention> = HashSet::new();
     let mut found = Vec::new();
     let mut names = names.iter().peekable();
@@ -59,13 +59,13 @@ pub(super) fn resolve(
         if overlaps || names_it || !Edges::Alone.allow(text, phrase.start, phrase.end) {
             continue;
         }
-        let meant = memory.meant(&phrase);
+        let meant = memory.targets(&phrase);
         for mention in &meant {
             memory.mention(mention, false);
         }
         for mention in meant {
             if told.insert(mention.clone()) {
-                found.push(Resolved {
+                found.push(ResolvedReference {
                     start: phrase.start,
                     end: phrase.end,
                     confidence: phrase.confidence(),
@@ -78,7 +78,7 @@ pub(super) fn resolve(
 }
 
 /// What was mentioned up to a place in a text.
-struct Memory<'a> {
+struct MentionHistory<'a> {
     packs: &'a PackSet,
     knowledge: &'a Knowledge<'a>,
     /// Mentioned in this text, the latest last.
@@ -87,7 +87,7 @@ struct Memory<'a> {
     listed: Vec<Mention>,
 }
 
-impl<'a> Memory<'a> {
+impl<'a> MentionHistory<'a> {
     fn new(packs: &'a PackSet, knowledge: &'a Knowledge<'a>) -> Self {
         Self {
             packs,
@@ -109,18 +109,18 @@ impl<'a> Memory<'a> {
     }
 
     /// The entities that a reference stands for; none if that is not known.
-    fn meant(&self, phrase: &Phrase) -> Vec<Mention> {
+    fn targets(&self, phrase: &Phrase) -> Vec<Mention> {
         let at = |index: usize| self.listing(phrase, index + 1).into_iter().nth(index);
         let one = match phrase.asked {
-            Asked::Latest => self.latest(phrase).next(),
-            Asked::Nth(index) => at(index),
-            Asked::Last => self
+            PhraseQuery::Latest => self.latest(phrase).next(),
+            PhraseQuery::Nth(index) => at(index),
+            PhraseQuery::Last => self
                 .listing(phrase, 1)
                 .pop()
                 .or_else(|| self.latest(phrase).next()),
-            Asked::Other => return self.other(phrase),
-            Asked::Both => return self.both(phrase),
-            Asked::All => {
+            PhraseQuery::Other => return self.other(phrase),
+            PhraseQuery::Both => return self.both(phrase),
+            PhraseQuery::All => {
                 let mut all = self.listing(phrase, 1);
                 all.truncate(PLURAL_MAX);
                 return all;
@@ -248,10 +248,10 @@ impl Phrase<'_> {
     /// How sure a reference of this form is.
     fn confidence(&self) -> f32 {
         match (self.asked, self.number) {
-            (Asked::Nth(_) | Asked::Last | Asked::Other, _) => 0.75,
-            (Asked::Both | Asked::All, _) => 0.65,
-            (Asked::Latest, Number::This) => 0.7,
-            (Asked::Latest, Number::The) => 0.5,
+            (PhraseQuery::Nth(_) | PhraseQuery::Last | PhraseQuery::Other, _) => 0.75,
+            (PhraseQuery::Both | PhraseQuery::All, _) => 0.65,
+            (PhraseQuery::Latest, Number::This) => 0.7,
+            (PhraseQuery::Latest, Number::The) => 0.5,
         }
     }
 }

@@ -10,7 +10,7 @@ use std::collections::VecDeque;
 pub(super) struct Phrase<'p> {
     pub(super) start: usize,
     pub(super) end: usize,
-    pub(super) asked: Asked,
+    pub(super) asked: PhraseQuery,
     pub(super) number: Number,
     /// The kind it asks for; any if there is none.
     pub(super) kind_word: Option<&'p KindWord>,
@@ -18,7 +18,7 @@ pub(super) struct Phrase<'p> {
 
 /// Which entities a phrase asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Asked {
+pub(super) enum PhraseQuery {
     /// The one mentioned last.
     Latest,
     /// The one at this place of the listing, from 0.
@@ -109,20 +109,23 @@ fn phrase<'p>(packs: &'p PackSet, text: &str, words: &[Word<'_>]) -> Option<(Phr
         is_one_line.then_some((phrase, count))
     };
     match &*first.lower {
-        "it" | "its" | "itself" if !is_shouted => made(Asked::Latest, Number::The, None, 1),
-        "they" | "them" | "their" | "theirs" => made(Asked::All, Number::The, None, 1),
+        "it" | "its" | "itself" if !is_shouted => made(PhraseQuery::Latest, Number::The, None, 1),
+        "they" | "them" | "their" | "theirs" => made(PhraseQuery::All, Number::The, None, 1),
         "both" => {
             let skipped = match (word(1), word(2)) {
                 (Some("of"), Some("the" | "these" | "those")) => 3,
-                (Some("of"), Some("them")) => return made(Asked::Both, Number::The, None, 3),
+                (Some("of"), Some("them")) => return made(PhraseQuery::Both, Number::The, None, 3),
                 (Some("the" | "these" | "those"), _) => 2,
                 _ => 1,
             };
             match kind_word(packs, words, skipped) {
-                Some((kind_word, count)) => {
-                    made(Asked::Both, Number::The, Some(kind_word), skipped + count)
-                }
-                None if skipped == 1 => made(Asked::Both, Number::The, None, 1),
+                Some((kind_word, count)) => made(
+                    PhraseQuery::Both,
+                    Number::The,
+                    Some(kind_word),
+                    skipped + count,
+                ),
+                None if skipped == 1 => made(PhraseQuery::Both, Number::The, None, 1),
                 None => None,
             }
         }
@@ -133,11 +136,11 @@ fn phrase<'p>(packs: &'p PackSet, text: &str, words: &[Word<'_>]) -> Option<(Phr
                 Number::This
             };
             match word(1) {
-                Some("former") => return made(Asked::Nth(0), number, None, 2),
-                Some("latter") => return made(Asked::Last, number, None, 2),
+                Some("former") => return made(PhraseQuery::Nth(0), number, None, 2),
+                Some("latter") => return made(PhraseQuery::Last, number, None, 2),
                 _ => {}
             }
-            let (asked, skipped) = asked(word(1));
+            let (asked, skipped) = query(word(1));
             let number = if word(1) == Some("same") {
                 Number::This
             } else {
@@ -149,9 +152,9 @@ fn phrase<'p>(packs: &'p PackSet, text: &str, words: &[Word<'_>]) -> Option<(Phr
             }
             let (kind_word, count) = kind_word(packs, words, skipped)?;
             let plain = if kind_word.plural {
-                Asked::All
+                PhraseQuery::All
             } else {
-                Asked::Latest
+                PhraseQuery::Latest
             };
             made(
                 asked.unwrap_or(plain),
@@ -165,18 +168,18 @@ fn phrase<'p>(packs: &'p PackSet, text: &str, words: &[Word<'_>]) -> Option<(Phr
 }
 
 /// Which one the word behind a determiner asks for, and where the kind word stands then.
-fn asked(word: Option<&str>) -> (Option<Asked>, usize) {
+fn query(word: Option<&str>) -> (Option<PhraseQuery>, usize) {
     let Some(word) = word else {
         return (None, 1);
     };
     if let Some(index) = ORDINALS.iter().position(|ordinal| *ordinal == word) {
-        return (Some(Asked::Nth(index)), 2);
+        return (Some(PhraseQuery::Nth(index)), 2);
     }
     match word {
-        "last" | "latest" => (Some(Asked::Last), 2),
-        "other" => (Some(Asked::Other), 2),
+        "last" | "latest" => (Some(PhraseQuery::Last), 2),
+        "other" => (Some(PhraseQuery::Other), 2),
         "same" => (None, 2),
-        "two" => (Some(Asked::Both), 2),
+        "two" => (Some(PhraseQuery::Both), 2),
         _ => (None, 1),
     }
 }

@@ -1,10 +1,10 @@
 //! References in turn after turn of a conversation.
 
 use crate::tests::PACKS;
-use crate::{How, Knowledge, Mention, listing, mentions, recognise};
+use crate::{Knowledge, Mention, RecognitionMethod, listing, mentions, recognise};
 
 /// What the last of several texts refers to.
-fn meant(texts: &[&str]) -> Vec<String> {
+fn resolved(texts: &[&str]) -> Vec<String> {
     let (mut recent, mut last_listing) = (Vec::<Mention>::new(), Vec::new());
     let mut referred = Vec::new();
     for text in texts {
@@ -15,7 +15,9 @@ fn meant(texts: &[&str]) -> Vec<String> {
             ..Knowledge::default()
         };
         let matches = recognise(&PACKS, text, &knowledge).matches;
-        let references = matches.iter().filter(|hit| hit.how == How::Reference);
+        let references = matches
+            .iter()
+            .filter(|hit| hit.how == RecognitionMethod::Reference);
         referred = references.map(|hit| hit.name.clone()).collect();
         let mut latest = mentions(&matches);
         latest.reverse();
@@ -30,45 +32,45 @@ const NONE: [&str; 0] = [];
 
 #[test]
 fn the_last_of_a_kind() {
-    assert_eq!(meant(&[TWO, "Restart that device"]), ["router-la-02"]);
-    assert_eq!(meant(&[TWO, "Restart the switch"]), ["switch-nyc-01"]);
-    assert_eq!(meant(&[TWO, "What is in this site?"]), ["AMS1"]);
+    assert_eq!(resolved(&[TWO, "Restart that device"]), ["router-la-02"]);
+    assert_eq!(resolved(&[TWO, "Restart the switch"]), ["switch-nyc-01"]);
+    assert_eq!(resolved(&[TWO, "What is in this site?"]), ["AMS1"]);
     assert_eq!(
-        meant(&["10.0.0.1 and fe80::1", "ping that IP"]),
+        resolved(&["10.0.0.1 and fe80::1", "ping that IP"]),
         ["fe80::1"]
     );
     assert_eq!(
-        meant(&["switch-nyc-01 is down", "What is its status? Is it old?"]),
+        resolved(&["switch-nyc-01 is down", "What is its status? Is it old?"]),
         ["switch-nyc-01"]
     );
     assert_eq!(
-        meant(&["switch-nyc-01 is down, restart it"]),
+        resolved(&["switch-nyc-01 is down, restart it"]),
         ["switch-nyc-01"]
     );
-    assert_eq!(meant(&[TWO, "the same router"]), ["router-la-02"]);
+    assert_eq!(resolved(&[TWO, "the same router"]), ["router-la-02"]);
 }
 
 #[test]
 fn by_the_order_of_the_last_listing() {
-    assert_eq!(meant(&[TWO, "the first device"]), ["switch-nyc-01"]);
-    assert_eq!(meant(&[TWO, "the second one"]), ["router-la-02"]);
-    assert_eq!(meant(&[TWO, "the latter"]), ["router-la-02"]);
+    assert_eq!(resolved(&[TWO, "the first device"]), ["switch-nyc-01"]);
+    assert_eq!(resolved(&[TWO, "the second one"]), ["router-la-02"]);
+    assert_eq!(resolved(&[TWO, "the latter"]), ["router-la-02"]);
     assert_eq!(
-        meant(&["sw-nyc-01, rtr-la-01, sw-nyc-02", "the second switch"]),
+        resolved(&["sw-nyc-01, rtr-la-01, sw-nyc-02", "the second switch"]),
         ["sw-nyc-02"]
     );
     assert_eq!(
-        meant(&["rtr-la-01, sw-nyc-02, rtr-la-07", "the last router"]),
+        resolved(&["rtr-la-01, sw-nyc-02, rtr-la-07", "the last router"]),
         ["rtr-la-07"]
     );
     assert_eq!(
-        meant(&[TWO, "restart the first switch", "and the other one"]),
+        resolved(&[TWO, "restart the first switch", "and the other one"]),
         ["router-la-02"]
     );
-    assert_eq!(meant(&[TWO, "the third one"]), NONE);
+    assert_eq!(resolved(&[TWO, "the third one"]), NONE);
     // A later text that is no listing changes nothing.
     assert_eq!(
-        meant(&[TWO, "Thanks, fw-09 is fine", "the first one"]),
+        resolved(&[TWO, "Thanks, fw-09 is fine", "the first one"]),
         ["switch-nyc-01"]
     );
 }
@@ -76,16 +78,16 @@ fn by_the_order_of_the_last_listing() {
 #[test]
 fn several_at_once() {
     let both = ["switch-nyc-01", "router-la-02"];
-    assert_eq!(meant(&[TWO, "restart both"]), both);
-    assert_eq!(meant(&[TWO, "restart both devices"]), both);
-    assert_eq!(meant(&[TWO, "are they up?"]), both);
-    assert_eq!(meant(&[TWO, "these devices"]), both);
+    assert_eq!(resolved(&[TWO, "restart both"]), both);
+    assert_eq!(resolved(&[TWO, "restart both devices"]), both);
+    assert_eq!(resolved(&[TWO, "are they up?"]), both);
+    assert_eq!(resolved(&[TWO, "these devices"]), both);
     assert_eq!(
-        meant(&["sw-nyc-01 is up", "sw-nyc-02 is up", "restart both"]),
+        resolved(&["sw-nyc-01 is up", "sw-nyc-02 is up", "restart both"]),
         ["sw-nyc-01", "sw-nyc-02"]
     );
     assert_eq!(
-        meant(&["sw-nyc-01, sw-nyc-02, sw-nyc-03", "both"]),
+        resolved(&["sw-nyc-01, sw-nyc-02, sw-nyc-03", "both"]),
         ["sw-nyc-02", "sw-nyc-03"]
     );
 }
@@ -93,19 +95,19 @@ fn several_at_once() {
 #[test]
 fn what_is_no_reference() {
     assert_eq!(
-        meant(&["restart that device, it is down"]),
+        resolved(&["restart that device, it is down"]),
         NONE,
         "nothing was mentioned"
     );
     assert_eq!(
-        meant(&[TWO, "the device switch-nyc-01 is up"]),
+        resolved(&[TWO, "the device switch-nyc-01 is up"]),
         NONE,
         "it is named"
     );
-    assert_eq!(meant(&[TWO, "the IT department"]), NONE);
-    assert_eq!(meant(&[TWO, "the switch-over was smooth"]), NONE);
+    assert_eq!(resolved(&[TWO, "the IT department"]), NONE);
+    assert_eq!(resolved(&[TWO, "the switch-over was smooth"]), NONE);
     assert_eq!(
-        meant(&[TWO, "the rack is full"]),
+        resolved(&[TWO, "the rack is full"]),
         NONE,
         "none was mentioned"
     );

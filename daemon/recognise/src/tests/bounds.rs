@@ -31,7 +31,7 @@ fn json_that_is_cut_off_is_read_as_far_as_it_goes() {
     let devices = recognised
         .matches
         .iter()
-        .filter(|hit| hit.how == How::Json)
+        .filter(|hit| hit.how == RecognitionMethod::Json)
         .count();
     let whole = TEXT_BYTES_MAX / objects[0].len();
     assert!(devices.abs_diff(whole) <= 2, "{devices} of {whole}");
@@ -163,7 +163,7 @@ proptest! {
             prop_assert!(!hit.name.chars().any(char::is_control));
             prop_assert!(hit.confidence > 0.0 && hit.confidence <= 1.0);
             if let Some(last) = last {
-                let is_plural = last.how == How::Reference && hit.how == How::Reference;
+                let is_plural = last.how == RecognitionMethod::Reference && hit.how == RecognitionMethod::Reference;
                 let same = is_plural && (last.start, last.end) == (hit.start, hit.end);
                 prop_assert!(last.end <= hit.start || same, "{last:?} {hit:?}");
             }

@@ -61,7 +61,7 @@ fn an_object_and_its_parents_and_children() {
         find(&matches, "device_type").parents[0].kind.as_ref(),
         "manufacturer"
     );
-    assert_eq!(matches[6].how, How::Pattern);
+    assert_eq!(matches[6].how, RecognitionMethod::Pattern);
 }
 
 #[test]

@@ -50,7 +50,7 @@ fn two_devices_are_found_in_order() {
     assert!(
         matches
             .iter()
-            .all(|hit| hit.confidence == 0.8 && hit.how == How::Pattern)
+            .all(|hit| hit.confidence == 0.8 && hit.how == RecognitionMethod::Pattern)
     );
 }
 
@@ -109,6 +109,6 @@ fn what_is_known_is_found_by_name_slug_and_number() {
     ];
     assert_eq!(keys, wanted);
     assert_eq!(matches[1].name, "Amsterdam AMS1");
-    assert_eq!(matches[1].how, How::Known);
-    assert_eq!(matches[3].how, How::Pattern);
+    assert_eq!(matches[1].how, RecognitionMethod::Known);
+    assert_eq!(matches[3].how, RecognitionMethod::Pattern);
 }

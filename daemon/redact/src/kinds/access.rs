@@ -1,15 +1,15 @@
 //! Private keys, signed tokens, passwords in addresses and headers: secrets of no vendor.
 
-use super::{Begin, Entropy, Form, How, Kind, form, prefixed};
+use super::{Entropy, FormStart, Kind, Recogniser, SecretForm, form, prefixed};
 
 /// A private key between its two lines; where the second one is missing, its lines of base64. Line ends
 /// may be written out as `\n`. No header has such a line in it: else each line could have all behind
 /// it as its headers.
 macro_rules! pem {
     ($label:literal) => {
-        &Form {
+        &SecretForm {
             keywords: &[concat!("-----begin ", $label, "-----")],
-            begin: Begin::Within,
+            begin: FormStart::Within,
             pattern: concat!(
                 "-----BEGIN ",
                 $label,
@@ -68,9 +68,9 @@ pub(super) const KINDS: &[Kind] = &[
     form(
         "putty-private-key",
         "the private part of a key of PuTTY",
-        &Form {
+        &SecretForm {
             keywords: &["private-lines:"],
-            begin: Begin::Here,
+            begin: FormStart::Here,
             pattern: r"Private-Lines: [0-9]{1,4}(?:\s|\\+[nr])+([A-Za-z0-9+/=]{24,}(?:(?:\s|\\+[nr])+[A-Za-z0-9+/=]{16,})*(?:(?:\s|\\+[nr])+[A-Za-z0-9+/]{1,15}=*)?)",
             entropy: Entropy::Bits(2.0),
         },
@@ -86,8 +86,8 @@ pub(super) const KINDS: &[Kind] = &[
     form(
         "jwt",
         "a JSON Web Token, signed or encrypted",
-        &Form {
-            begin: Begin::Run("eyJ"),
+        &SecretForm {
+            begin: FormStart::Run("eyJ"),
             ..prefixed(
                 &["eyj"],
                 r"eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}(?:\.[A-Za-z0-9_-]{10,}){0,2}",
@@ -97,9 +97,9 @@ pub(super) const KINDS: &[Kind] = &[
     form(
         "bearer-token",
         "a token in an `Authorization` header",
-        &Form {
+        &SecretForm {
             keywords: &["bearer "],
-            begin: Begin::Here,
+            begin: FormStart::Here,
             pattern: "[Bb](?:earer|EARER) +([A-Za-z0-9._~+/-]{20,}=*)",
             entropy: Entropy::Random,
         },
@@ -107,19 +107,19 @@ pub(super) const KINDS: &[Kind] = &[
     Kind {
         id: "basic-auth",
         what: "user and password in an `Authorization` header",
-        how: How::Meant,
+        how: Recogniser::Meant,
     },
     Kind {
         id: "url-password",
         what: "the password in an address: user and host stay",
-        how: How::Address,
+        how: Recogniser::Address,
     },
     form(
         "curl-password",
         "the password in `curl -u user:password`",
-        &Form {
+        &SecretForm {
             keywords: &[" -u ", " --user "],
-            begin: Begin::Within,
+            begin: FormStart::Within,
             pattern: r#" (?:-u|--user) +["']?[A-Za-z0-9._@%+-]{1,64}:([^\s"':@/]{6,})["']?"#,
             entropy: Entropy::Password,
         },
@@ -127,9 +127,9 @@ pub(super) const KINDS: &[Kind] = &[
     form(
         "netrc-password",
         "a password of a `.netrc` file",
-        &Form {
+        &SecretForm {
             keywords: &["login "],
-            begin: Begin::Here,
+            begin: FormStart::Here,
             pattern: r"login\s+[^\s]{1,128}\s+password\s+([^\s]{4,})",
             entropy: Entropy::Password,
         },
@@ -137,9 +137,9 @@ pub(super) const KINDS: &[Kind] = &[
     form(
         "password-hash",
         "the salted hash of a password, as in `/etc/shadow`",
-        &Form {
+        &SecretForm {
             keywords: &["$2a$", "$2b$", "$2y$", "$5$", "$6$", "$y$", "$argon2"],
-            begin: Begin::Within,
+            begin: FormStart::Within,
             pattern: r"\$(?:2[aby]\$[0-9]{2}\$[A-Za-z0-9./]{53}|[56]\$(?:rounds=[0-9]{1,9}\$)?[A-Za-z0-9./]{1,16}\$[A-Za-z0-9./]{43,86}|y\$[A-Za-z0-9./]{1,8}\$[A-Za-z0-9./]{1,64}\$[A-Za-z0-9./]{43}|argon2(?:id|i|d)\$v=[0-9]+\$m=[0-9]+,t=[0-9]+,p=[0-9]+\$[A-Za-z0-9+/]{8,}\$[A-Za-z0-9+/]{20,})",
             entropy: Entropy::Bits(3.0),
         },

@@ -1,6 +1,6 @@
 //! Tokens of where code is kept, built and published.
 
-use super::{Entropy, Form, Kind, form, prefixed};
+use super::{Entropy, Kind, SecretForm, form, prefixed};
 
 pub(super) const KINDS: &[Kind] = &[
     form(
@@ -115,7 +115,7 @@ pub(super) const KINDS: &[Kind] = &[
     form(
         "nuget-key",
         "a key of NuGet",
-        &Form {
+        &SecretForm {
             entropy: Entropy::Bits(3.0),
             ..prefixed(&["oy2"], "oy2[a-z0-9]{43}")
         },
@@ -159,7 +159,7 @@ pub(super) const KINDS: &[Kind] = &[
     form(
         "octopus-key",
         "an API key of Octopus Deploy",
-        &Form {
+        &SecretForm {
             entropy: Entropy::Bits(3.5),
             ..prefixed(&["api-"], "API-[A-Z0-9]{25,32}")
         },

@@ -4,7 +4,7 @@
 //! surface: it stands in what was redacted, for good.
 
 mod access;
-mod clouds;
+mod cloud_keys;
 mod code;
 mod models;
 mod named;
@@ -20,14 +20,14 @@ pub struct Kind {
     pub id: &'static str,
     /// What it is, for people.
     pub what: &'static str,
-    pub(super) how: How,
+    pub(super) how: Recogniser,
 }
 
 /// How a kind is recognised.
 #[derive(Debug)]
-pub(super) enum How {
+pub(super) enum Recogniser {
     /// By its own form, which begins at, or at a known distance before, one of a few keywords.
-    Form(&'static Form),
+    Form(&'static SecretForm),
     /// By the name it stands under and its own form: the words that the name has, small and without
     /// anything between them, and the pattern of the whole value.
     Named {
@@ -42,11 +42,11 @@ pub(super) enum How {
 
 /// The form of a secret.
 #[derive(Debug)]
-pub(super) struct Form {
+pub(super) struct SecretForm {
     /// Every secret of the kind has one of these; letters of any case.
     pub keywords: &'static [&'static str],
     /// Where it begins, seen from the keyword.
-    pub begin: Begin,
+    pub begin: FormStart,
     /// The secret, or what stands around it with the secret as its first group. A match begins where
     /// `begin` says, so none is searched for.
     pub pattern: &'static str,
@@ -56,7 +56,7 @@ pub(super) struct Form {
 
 /// Where a form begins, seen from its keyword.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Begin {
+pub(super) enum FormStart {
     /// With the keyword, which no letter, digit or `_` precedes.
     Here,
     /// With the keyword, whatever precedes it.
@@ -89,7 +89,7 @@ pub(super) enum Entropy {
 /// All kinds: those with a form of their own first, so that they name what several match.
 pub(super) const LISTS: &[&[Kind]] = &[
     access::KINDS,
-    clouds::KINDS,
+    cloud_keys::KINDS,
     code::KINDS,
     models::KINDS,
     services::KINDS,
@@ -113,16 +113,16 @@ pub fn table() -> String {
 }
 
 /// A kind with a form, that begins with its keyword.
-const fn form(id: &'static str, what: &'static str, form: &'static Form) -> Kind {
-    let how = How::Form(form);
+const fn form(id: &'static str, what: &'static str, form: &'static SecretForm) -> Kind {
+    let how = Recogniser::Form(form);
     Kind { id, what, how }
 }
 
 /// The usual form: begins with a keyword that is its own prefix.
-const fn prefixed(keywords: &'static [&'static str], pattern: &'static str) -> Form {
-    Form {
+const fn prefixed(keywords: &'static [&'static str], pattern: &'static str) -> SecretForm {
+    SecretForm {
         keywords,
-        begin: Begin::Here,
+        begin: FormStart::Here,
         pattern,
         entropy: Entropy::Bits(2.5),
     }

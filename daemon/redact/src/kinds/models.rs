@@ -1,6 +1,6 @@
 //! Keys of services with models.
 
-use super::{Begin, Form, Kind, form, prefixed};
+use super::{FormStart, Kind, SecretForm, form, prefixed};
 
 pub(super) const KINDS: &[Kind] = &[
     form(
@@ -11,8 +11,8 @@ pub(super) const KINDS: &[Kind] = &[
     form(
         "openai-key",
         "an API key of OpenAI, of a user",
-        &Form {
-            begin: Begin::Here,
+        &SecretForm {
+            begin: FormStart::Here,
             ..prefixed(
                 &["sk-"],
                 "sk-(?:[A-Za-z0-9]{20}T3BlbkFJ[A-Za-z0-9]{20}|[A-Za-z0-9]{48})",

@@ -1,6 +1,6 @@
 //! Secrets without a form of their own: what they stand under says what they are.
 
-use super::{How, Kind};
+use super::{Kind, Recogniser};
 
 const fn named(
     id: &'static str,
@@ -8,12 +8,12 @@ const fn named(
     words: &'static [&'static str],
     pattern: &'static str,
 ) -> Kind {
-    let how = How::Named { words, pattern };
+    let how = Recogniser::Named { words, pattern };
     Kind { id, what, how }
 }
 
-const fn meant(id: &'static str, what: &'static str) -> Kind {
-    let how = How::Meant;
+const fn by_name(id: &'static str, what: &'static str) -> Kind {
+    let how = Recogniser::Meant;
     Kind { id, what, how }
 }
 
@@ -174,20 +174,20 @@ pub(super) const KINDS: &[Kind] = &[
         &["presharedkey"],
         "[A-Za-z0-9+/]{43}=",
     ),
-    meant("connection-password", "the password of a connection string"),
-    meant(
+    by_name("connection-password", "the password of a connection string"),
+    by_name(
         "password",
         "what stands under a name such as `password`, and looks like one",
     ),
-    meant(
+    by_name(
         "secret",
         "what stands under a name such as `client_secret`, and looks random",
     ),
-    meant(
+    by_name(
         "api-key",
         "what stands under a name such as `api_key`, and looks random",
     ),
-    meant(
+    by_name(
         "token",
         "what stands under a name such as `access_token`, and looks random",
     ),

@@ -1,6 +1,6 @@
 //! Secrets in the settings of routers and switches, and of what knows about networks.
 
-use super::{Begin, Entropy, Form, Kind, form, prefixed};
+use super::{Entropy, FormStart, Kind, SecretForm, form, prefixed};
 
 pub(super) const KINDS: &[Kind] = &[
     form(
@@ -11,7 +11,7 @@ pub(super) const KINDS: &[Kind] = &[
     form(
         "cisco-secret",
         "a user's or enable secret in the settings of a Cisco-like device",
-        &Form {
+        &SecretForm {
             keywords: &[
                 "secret 0 ",
                 "secret 4 ",
@@ -20,7 +20,7 @@ pub(super) const KINDS: &[Kind] = &[
                 "secret 9 ",
                 "secret sha512 ",
             ],
-            begin: Begin::Here,
+            begin: FormStart::Here,
             pattern: r#"secret (?:[04589]|sha512) ([^\s"'\\]{4,})"#,
             entropy: Entropy::Certain,
         },
@@ -28,9 +28,9 @@ pub(super) const KINDS: &[Kind] = &[
     form(
         "cisco-password",
         "a password in the settings of a Cisco-like device, in clear or veiled",
-        &Form {
+        &SecretForm {
             keywords: &["password 0 ", "password 7 ", "password 5 ", "password 6 "],
-            begin: Begin::Here,
+            begin: FormStart::Here,
             pattern: r#"password (?:0 ([^\s"'\\]{4,})|7 ([0-9A-Fa-f]{6,})|[56] ([^\s"'\\]{8,}))"#,
             entropy: Entropy::Set,
         },
@@ -38,9 +38,9 @@ pub(super) const KINDS: &[Kind] = &[
     form(
         "tacacs-key",
         "the key of a TACACS+ or RADIUS server in the settings of a device",
-        &Form {
+        &SecretForm {
             keywords: &["tacacs-server ", "radius-server "],
-            begin: Begin::Here,
+            begin: FormStart::Here,
             pattern: r#"(?:tacacs|radius)-server (?:host [^\s]{1,128} )?(?:[a-z-]{2,20} [0-9]{1,5} ){0,4}key (?:[067] )?([^\s"'\\]{4,})"#,
             entropy: Entropy::Set,
         },
@@ -48,7 +48,7 @@ pub(super) const KINDS: &[Kind] = &[
     form(
         "routing-key",
         "the key of a routing, time or login protocol in the settings of a device",
-        &Form {
+        &SecretForm {
             keywords: &[
                 "key 6 ",
                 "key 7 ",
@@ -56,7 +56,7 @@ pub(super) const KINDS: &[Kind] = &[
                 "key-string 0 ",
                 "md5 7 ",
             ],
-            begin: Begin::Here,
+            begin: FormStart::Here,
             pattern: r#"(?:key-string 0 ([^\s"'\\]{4,})|(?:key|key-string|md5) (?:7 ([0-9A-Fa-f]{6,})|6 ([^\s"'\\]{8,})))"#,
             entropy: Entropy::Certain,
         },
@@ -64,13 +64,13 @@ pub(super) const KINDS: &[Kind] = &[
     form(
         "snmp-community",
         "the community of SNMP, which is its password",
-        &Form {
+        &SecretForm {
             keywords: &[
                 "snmp-server community ",
                 "snmp community ",
                 "snmp-agent community ",
             ],
-            begin: Begin::Here,
+            begin: FormStart::Here,
             pattern: r#"snmp(?:-server|-agent)? community (?:read |write )?(?:cipher |simple )?([^\s"'\\;{]{3,})"#,
             entropy: Entropy::Set,
         },
@@ -78,9 +78,9 @@ pub(super) const KINDS: &[Kind] = &[
     form(
         "snmp-user-key",
         "a key of an SNMPv3 user in the settings of a device",
-        &Form {
+        &SecretForm {
             keywords: &["auth md5 ", "auth sha ", "priv aes ", "priv des "],
-            begin: Begin::Here,
+            begin: FormStart::Here,
             pattern: r#"(?:auth (?:md5|sha)|priv (?:aes(?: (?:128|192|256))?|des)) (?:0x)?([^\s"'\\]{6,})"#,
             entropy: Entropy::Bits(2.0),
         },
@@ -88,9 +88,9 @@ pub(super) const KINDS: &[Kind] = &[
     form(
         "junos-secret",
         "a secret in the settings of a Juniper device, veiled or hashed",
-        &Form {
+        &SecretForm {
             keywords: &["$9$", "$1$", "$8$"],
-            begin: Begin::Within,
+            begin: FormStart::Within,
             pattern: r"\$(?:9\$[A-Za-z0-9./-]{6,}[A-Za-z0-9/-]|1\$[A-Za-z0-9./]{1,8}\$[A-Za-z0-9./]{22}|8\$[A-Za-z0-9./]{14}\$[A-Za-z0-9./]{43})",
             entropy: Entropy::Bits(2.0),
         },
@@ -98,9 +98,9 @@ pub(super) const KINDS: &[Kind] = &[
     form(
         "ipsec-key",
         "a pre-shared key of IPsec in the settings of a device",
-        &Form {
+        &SecretForm {
             keywords: &["pre-shared-key ", "crypto isakmp key "],
-            begin: Begin::Here,
+            begin: FormStart::Here,
             pattern: r#"(?:pre-shared-key (?:(?:local|remote|address|hostname) (?:[^\s]{1,64} )?(?:key )?|ascii-text |hexadecimal )?|crypto isakmp key )(?:[067] )?["']?([^\s"'\\;()]{6,})"#,
             entropy: Entropy::Set,
         },

@@ -1,6 +1,6 @@
 //! Keys of services: payment, mail, chat, shops, watching over programs.
 
-use super::{Begin, Entropy, Form, Kind, form, prefixed};
+use super::{Entropy, FormStart, Kind, SecretForm, form, prefixed};
 
 pub(super) const KINDS: &[Kind] = &[
     form(
@@ -48,8 +48,8 @@ pub(super) const KINDS: &[Kind] = &[
     form(
         "telegram-bot-token",
         "the token of a Telegram bot",
-        &Form {
-            begin: Begin::Digits,
+        &SecretForm {
+            begin: FormStart::Digits,
             ..prefixed(&[":aa"], "[0-9]{8,10}:AA[A-Za-z0-9_-]{33}")
         },
     ),
@@ -124,8 +124,8 @@ pub(super) const KINDS: &[Kind] = &[
     form(
         "mailchimp-key",
         "an API key of Mailchimp",
-        &Form {
-            begin: Begin::Before(32),
+        &SecretForm {
+            begin: FormStart::Before(32),
             ..prefixed(&["-us"], "[0-9a-f]{32}-us[0-9]{1,2}")
         },
     ),
@@ -137,7 +137,7 @@ pub(super) const KINDS: &[Kind] = &[
     form(
         "twitter-bearer-token",
         "an app's bearer token of X, formerly Twitter",
-        &Form {
+        &SecretForm {
             entropy: Entropy::Bits(3.0),
             ..prefixed(&["aaaaaaaaaaaaaaaaaaaa"], "A{20,22}[A-Za-z0-9%]{60,}")
         },
@@ -189,8 +189,8 @@ pub(super) const KINDS: &[Kind] = &[
     form(
         "new-relic-license-key",
         "a license key of New Relic",
-        &Form {
-            begin: Begin::Before(36),
+        &SecretForm {
+            begin: FormStart::Before(36),
             ..prefixed(&["nral"], "[0-9a-f]{36}NRAL")
         },
     ),

@@ -115,10 +115,10 @@ proptest! {
     #[test]
     fn redacting_twice_is_redacting_once(text in text()) {
         let redactor = Redactor::default();
-        let mut found = Found::default();
+        let mut found = SecretCounts::default();
         let once = redactor.text(&text, &mut found).into_owned();
         prop_assert_eq!(found.is_empty(), once == text);
-        let mut more = Found::default();
+        let mut more = SecretCounts::default();
         let twice = redactor.text(&once, &mut more).into_owned();
         prop_assert_eq!(&twice, &once);
         prop_assert!(more.is_empty());
@@ -128,8 +128,8 @@ proptest! {
     #[test]
     fn places_are_kept(text in text()) {
         let redactor = Redactor::default();
-        let redacted = redactor.text(&text, &mut Found::default()).into_owned();
-        match redactor.text_with_places(&text, &mut Found::default()) {
+        let redacted = redactor.text(&text, &mut SecretCounts::default()).into_owned();
+        match redactor.text_with_places(&text, &mut SecretCounts::default()) {
             None => prop_assert_eq!(redacted, text),
             Some((now, places)) => {
                 prop_assert_eq!(&now, &redacted);
@@ -149,7 +149,7 @@ proptest! {
     #[test]
     fn json_stays_json(value in json()) {
         let redactor = Redactor::default();
-        let (mut of_text, mut of_value) = (Found::default(), Found::default());
+        let (mut of_text, mut of_value) = (SecretCounts::default(), SecretCounts::default());
         let text = value.to_string();
         let out = redactor.json(text.as_bytes(), &mut of_text).into_owned();
         let read: Value = serde_json::from_slice(&out).unwrap();
@@ -158,7 +158,7 @@ proptest! {
         redactor.value(&mut apart, &mut of_value);
         prop_assert_eq!(&read, &apart);
         prop_assert_eq!(of_text, of_value);
-        let mut more = Found::default();
+        let mut more = SecretCounts::default();
         prop_assert_eq!(redactor.json(&out, &mut more).into_owned(), out);
         prop_assert!(more.is_empty());
     }
@@ -166,7 +166,7 @@ proptest! {
     #[test]
     fn any_bytes_are_taken(bytes in prop::collection::vec(any::<u8>(), 0..200), text in "\\PC{0,80}") {
         let redactor = Redactor::default();
-        let mut found = Found::default();
+        let mut found = SecretCounts::default();
         let out = redactor.json(&bytes, &mut found).into_owned();
         if serde_json::from_slice::<Value>(&bytes).is_err() && std::str::from_utf8(&bytes).is_err() {
             prop_assert_eq!(out, bytes);

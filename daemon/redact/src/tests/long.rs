@@ -13,7 +13,7 @@ fn text(piece: &str, bytes: usize, behind: &str) -> String {
 
 fn redacted(text: &str) -> String {
     Redactor::default()
-        .text(text, &mut Found::default())
+        .text(text, &mut SecretCounts::default())
         .into_owned()
 }
 

@@ -591,7 +591,7 @@ fn every_kind_is_found() {
     let mut seen = std::collections::BTreeSet::new();
     for (kind, before, secret, after) in samples() {
         let text = format!("{before}{secret}{after}");
-        let mut found = Found::default();
+        let mut found = SecretCounts::default();
         let redacted = redactor.text(&text, &mut found);
         assert_eq!(
             redacted,
@@ -626,7 +626,7 @@ fn forms_are_found_wherever_they_stand() {
             ("\u{2014}", ","),
         ] {
             let text = format!("{start}{before}{secret}{end}");
-            let redacted = redactor.text(&text, &mut Found::default());
+            let redacted = redactor.text(&text, &mut SecretCounts::default());
             assert_eq!(redacted, format!("{start}[redacted:{kind}]{end}"), "{text}");
         }
     }
@@ -669,13 +669,13 @@ fn kinds_are_well_formed() {
             kind.id
         );
         match &kind.how {
-            kinds::How::Form(form) => {
+            kinds::Recogniser::Form(form) => {
                 assert!(find::compile(form.pattern).is_ok(), "{}", kind.id);
                 for word in form.keywords {
                     assert!(word.len() >= 3, "{word}");
                 }
             }
-            kinds::How::Named { pattern, words } => {
+            kinds::Recogniser::Named { pattern, words } => {
                 assert!(find::compile(pattern).is_ok(), "{}", kind.id);
                 assert!(
                     words
@@ -683,7 +683,7 @@ fn kinds_are_well_formed() {
                         .all(|word| word.bytes().all(|byte| byte.is_ascii_alphanumeric()))
                 );
             }
-            kinds::How::Meant | kinds::How::Address => {}
+            kinds::Recogniser::Meant | kinds::Recogniser::Address => {}
         }
     }
 }

@@ -13,7 +13,7 @@ fn findings(text: &str) -> Vec<(String, String)> {
 
 fn redacted(value: Value) -> Value {
     let mut value = value;
-    Redactor::default().value(&mut value, &mut Found::default());
+    Redactor::default().value(&mut value, &mut SecretCounts::default());
     value
 }
 
@@ -32,7 +32,7 @@ fn values_beside_their_names() {
     ] {
         let text = format!("{before}s3cr3t9X{after}");
         let wanted = format!("{before}[redacted:password]{after}");
-        let mut found = Found::default();
+        let mut found = SecretCounts::default();
         assert_eq!(Redactor::default().text(&text, &mut found), wanted);
     }
     for plain in [
@@ -43,7 +43,7 @@ fn values_beside_their_names() {
         "<property name=\"db.password\" value=\"${db.password}\"/>",
         "the name: password, and the value: s3cr3t9X",
     ] {
-        let mut found = Found::default();
+        let mut found = SecretCounts::default();
         assert_eq!(Redactor::default().text(plain, &mut found), plain);
     }
 }
@@ -147,7 +147,7 @@ fn names_of_json_are_context() {
     assert_eq!(redacted(given.clone()), wanted);
     let text = given.to_string();
     let redactor = Redactor::default();
-    let mut found = Found::default();
+    let mut found = SecretCounts::default();
     let out = redactor.json(text.as_bytes(), &mut found);
     assert_eq!(std::str::from_utf8(&out).unwrap(), wanted.to_string());
     assert_eq!(found.iter().map(|(_, count)| count).sum::<u64>(), 7);
@@ -182,7 +182,7 @@ fn names_are_joined_in_many_ways() {
         let value = json!({ name: secret });
         let apart = redacted(value.clone());
         assert_ne!(apart, value, "{name}");
-        let mut found = Found::default();
+        let mut found = SecretCounts::default();
         let text = value.to_string();
         let text = Redactor::default()
             .json(text.as_bytes(), &mut found)
@@ -299,7 +299,7 @@ fn escapes_hide_nothing() {
         (format!(r#"{{"{token}": 1, "{}": 2}}"#, token.to_ascii_lowercase().replacen("ghp_", "gho_", 1)), r#"{"[redacted:github-personal-token]": 1, "[redacted:github-oauth-token]": 2}"#.to_owned()),
         (format!("[\"\\ud800{token}\"]"), "[\"\u{fffd}[redacted:github-personal-token]\"]".to_owned()),
     ] {
-        let out = redactor.json(given.as_bytes(), &mut Found::default());
+        let out = redactor.json(given.as_bytes(), &mut SecretCounts::default());
         assert_eq!(String::from_utf8(out.into_owned()).unwrap(), wanted, "{given}");
     }
     // Two keys that were told apart by their secrets alone stay two.
@@ -308,7 +308,7 @@ fn escapes_hide_nothing() {
     let wanted =
         json!({"[redacted:github-personal-token]": 1, "[redacted:github-personal-token] (2)": 2});
     assert_eq!(
-        redactor.json(two.to_string().as_bytes(), &mut Found::default()),
+        redactor.json(two.to_string().as_bytes(), &mut SecretCounts::default()),
         wanted.to_string().as_bytes()
     );
     assert_eq!(redacted(two), wanted);
@@ -328,7 +328,7 @@ fn what_is_no_json_stays() {
         format!("[\"{token}\", 01]"),
         "[".repeat(100_000) + &token,
     ] {
-        let mut found = Found::default();
+        let mut found = SecretCounts::default();
         assert_eq!(
             redactor.json(given.as_bytes(), &mut found),
             given.as_bytes()
@@ -336,7 +336,7 @@ fn what_is_no_json_stays() {
         assert!(found.is_empty() && redactor.counts().is_empty());
     }
     let broken = [b"\"\xff".as_slice(), token.as_bytes(), b"\""].concat();
-    assert_eq!(redactor.json(&broken, &mut Found::default()), broken);
+    assert_eq!(redactor.json(&broken, &mut SecretCounts::default()), broken);
 }
 
 /// Kinds can be off, values allowed, rules added; what is wrong is said.
@@ -355,7 +355,11 @@ fn settings_are_followed() {
         change(&mut settings);
         Rules::new(&settings).map(|rules| Redactor::new(SharedRules::new(rules)))
     };
-    let text_of = |redactor: Redactor| redactor.text(&text, &mut Found::default()).into_owned();
+    let text_of = |redactor: Redactor| {
+        redactor
+            .text(&text, &mut SecretCounts::default())
+            .into_owned()
+    };
     let off = with(&|settings| settings.off.push("password".to_owned())).unwrap();
     assert!(text_of(off).starts_with(&format!("[redacted:github-personal-token] password={word}")));
     let none = with(&|settings| settings.enabled = false).unwrap();
@@ -374,7 +378,7 @@ fn settings_are_followed() {
     })
     .unwrap();
     assert!(
-        own.text(&text, &mut Found::default())
+        own.text(&text, &mut SecretCounts::default())
             .ends_with("badge [redacted:badge]-ACME and [redacted:badge]-ACME")
     );
     assert_eq!(own.counts().get("badge"), Some(&2));

@@ -9,7 +9,7 @@ pub const WEIGHT: f64 = 0.2;
 
 /// A hit after the semantic step.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Reranked<K> {
+pub struct RerankedHit<K> {
     /// The hit as it was fused.
     pub fused: Fused<K>,
     /// Its score now; the fused one where nothing was reranked.
@@ -47,13 +47,13 @@ pub(super) fn cosine(left: &[f32], right: &[f32]) -> f32 {
 pub fn rerank<K: Ord + Copy>(
     fused: Vec<Fused<K>>,
     best: impl Fn(&K) -> Option<(usize, f32)>,
-) -> Vec<Reranked<K>> {
-    let plain = |fused: Fused<K>| Reranked {
+) -> Vec<RerankedHit<K>> {
+    let plain = |fused: Fused<K>| RerankedHit {
         score: fused.score,
         best: None,
         fused,
     };
-    let mut hits: Vec<Reranked<K>> = fused.into_iter().map(plain).collect();
+    let mut hits: Vec<RerankedHit<K>> = fused.into_iter().map(plain).collect();
     let depth = hits.len().min(DEPTH);
     let (head, _) = hits.split_at_mut(depth);
     for hit in &mut *head {

@@ -6,16 +6,16 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, Rw
 
 use super::analyser::Analyser;
 use super::error::{Error, contained};
-use super::fresh::{Fresh, Prepared};
-use super::part::{Gone, Held, Part, Removals, Tally, View};
-use super::search::{self, Filter, Found, Query, ScoreAccumulator, Terms};
-use super::shelf::{Deletions, Segment, Shelf};
-use super::unit::{Change, Class, Kind, Unit};
+use super::indexed_text::{Change, Class, IndexedText, Kind};
+use super::memory_segment::{AnalysedText, MemorySegment};
+use super::postings::{CorpusCounts, DeletionMask, LivePart, PostingsPart, Removals, View};
+use super::search::{self, Filter, Query, ScoreAccumulator, Terms, TextHits};
+use super::segment_store::{Deletions, Segment, SegmentStore};
 
 /// An index of texts in a folder. All of it may be used from many threads at once: searches never
 /// wait for a settling, only for the instant in which units are put in or taken out.
 pub struct TextIndex {
-    shelf: Shelf,
+    shelf: SegmentStore,
     state: RwLock<State>,
     /// One settling at a time.
     settling: Mutex<()>,
@@ -25,10 +25,10 @@ pub struct TextIndex {
 
 /// The parts, from old to new.
 struct State {
-    segments: Vec<Held<Segment>>,
+    segments: Vec<LivePart<Segment>>,
     /// What is being settled, and what an earlier settling could not write.
-    frozen: Vec<Held<Arc<Fresh>>>,
-    fresh: Held<Fresh>,
+    frozen: Vec<LivePart<Arc<MemorySegment>>>,
+    fresh: LivePart<MemorySegment>,
     /// Up to where the log was applied.
     position: u64,
     /// Up to where it is on disk.
@@ -72,13 +72,13 @@ impl TextIndex {
     /// [`Error::Failed`] when it cannot be read or written.
     pub fn open(folder: &Path, version: u32) -> Result<Self, Error> {
         contained(|| {
-            let shelf = Shelf::open(folder, version)?;
+            let shelf = SegmentStore::open(folder, version)?;
             let position = shelf.position()?;
             let segments = shelf.segments(|_| false)?.new;
             let state = State {
                 segments,
                 frozen: Vec::new(),
-                fresh: Held::empty(),
+                fresh: LivePart::empty(),
                 position,
                 settled: position,
                 removed: Vec::new(),
@@ -110,11 +110,11 @@ impl TextIndex {
     /// [`Error::Damaged`].
     pub fn apply(&self, changes: &[Change], position: u64) -> Result<Vec<u64>, Error> {
         let mut tools = self.tools();
-        let mut prepared: Vec<Prepared> = changes
+        let mut prepared: Vec<AnalysedText> = changes
             .iter()
             .rev()
             .filter_map(|change| match change {
-                Change::Add(addition) => Some(Prepared::of(addition, &mut tools.analyser)),
+                Change::Add(addition) => Some(AnalysedText::of(addition, &mut tools.analyser)),
                 Change::RemoveGroup { .. }
                 | Change::RemoveSession { .. }
                 | Change::RemovePosition { .. } => None,
@@ -171,7 +171,7 @@ impl TextIndex {
     /// # Errors
     /// All of [`Error`]; [`Error::Unwritten`] when all that is fresh stays in memory, and the next settling
     /// tries again; after others it is to be opened again.
-    pub fn settle(&self) -> Result<(), Error> {
+    pub fn flush(&self) -> Result<(), Error> {
         self.settle_with(Deletions::Many)
     }
 
@@ -189,7 +189,7 @@ impl TextIndex {
             let Some(work) = self.write().freeze(deletions) else {
                 return Ok(());
             };
-            let fresh: Vec<(&Fresh, &Gone)> = work
+            let fresh: Vec<(&MemorySegment, &DeletionMask)> = work
                 .fresh
                 .iter()
                 .map(|(part, gone)| (&**part, gone))
@@ -233,7 +233,7 @@ impl TextIndex {
     ///
     /// # Errors
     /// [`Error::Damaged`], [`Error::Failed`].
-    pub fn search(&self, query: &Query<'_>, filter: Option<Filter<'_>>) -> Result<Found, Error> {
+    pub fn search(&self, query: &Query<'_>, filter: Option<Filter<'_>>) -> Result<TextHits, Error> {
         let mut tools = self.tools();
         let found = contained(|| {
             let state = self.read();
@@ -292,7 +292,7 @@ impl TextIndex {
     ///
     /// # Errors
     /// [`Error::Damaged`].
-    pub fn unit(&self, key: u64) -> Result<Option<Unit>, Error> {
+    pub fn unit(&self, key: u64) -> Result<Option<IndexedText>, Error> {
         contained(|| {
             let state = self.read();
             let mut views = state.views().into_iter();
@@ -303,7 +303,7 @@ impl TextIndex {
     /// How much there is.
     pub fn counts(&self) -> Counts {
         let state = self.read();
-        let mut tally = Tally::default();
+        let mut tally = CorpusCounts::default();
         state.views().iter().for_each(|view| tally.join(view.tally));
         let mut fresh = state.fresh.tally;
         let mut bytes = state.fresh.part.bytes();
@@ -328,13 +328,13 @@ impl TextIndex {
     }
 
     /// Gives back the memory that the next search would fill again.
-    pub fn let_go(&self) {
+    pub fn release(&self) {
         self.lock_tools().clear();
         let mut state = self.write();
         state
             .segments
             .iter_mut()
-            .for_each(|held| held.part.let_go());
+            .for_each(|held| held.part.release());
     }
 
     fn read(&self) -> RwLockReadGuard<'_, State> {
@@ -359,8 +359,8 @@ impl TextIndex {
 }
 
 /// What a settling writes.
-struct Work {
-    fresh: Vec<(Arc<Fresh>, Gone)>,
+struct FlushBatch {
+    fresh: Vec<(Arc<MemorySegment>, DeletionMask)>,
     /// Keys on disk whose units are gone.
     doomed: Vec<u64>,
     position: u64,
@@ -368,8 +368,8 @@ struct Work {
 
 impl State {
     fn views(&self) -> Vec<View<'_>> {
-        let segments = self.segments.iter().map(Held::view);
-        let frozen = self.frozen.iter().map(Held::view);
+        let segments = self.segments.iter().map(LivePart::view);
+        let frozen = self.frozen.iter().map(LivePart::view);
         segments.chain(frozen).chain([self.fresh.view()]).collect()
     }
 
@@ -393,10 +393,11 @@ impl State {
     }
 
     /// Sets what is to be settled apart; nothing when all is on disk.
-    fn freeze(&mut self, deletions: Deletions) -> Option<Work> {
+    fn freeze(&mut self, deletions: Deletions) -> Option<FlushBatch> {
         if self.fresh.part.units() > 0 {
-            let Held { part, gone, tally } = std::mem::replace(&mut self.fresh, Held::empty());
-            self.frozen.push(Held {
+            let LivePart { part, gone, tally } =
+                std::mem::replace(&mut self.fresh, LivePart::empty());
+            self.frozen.push(LivePart {
                 part: Arc::new(part),
                 gone,
                 tally,
@@ -415,7 +416,7 @@ impl State {
             return None;
         }
         let frozen = self.frozen.iter();
-        Some(Work {
+        Some(FlushBatch {
             fresh: frozen
                 .map(|held| (held.part.clone(), held.gone.clone()))
                 .collect(),
@@ -425,8 +426,8 @@ impl State {
     }
 
     /// Puts the segments of a commit in the place of what was settled.
-    fn thaw(&mut self, kept: Vec<tantivy::Segment>, new: Vec<Held<Segment>>, settled: u64) {
-        let is_kept = |held: &Held<Segment>| kept.iter().any(|segment| held.part.is(segment));
+    fn thaw(&mut self, kept: Vec<tantivy::Segment>, new: Vec<LivePart<Segment>>, settled: u64) {
+        let is_kept = |held: &LivePart<Segment>| kept.iter().any(|segment| held.part.is(segment));
         self.segments.retain(is_kept);
         self.segments.extend(new);
         self.frozen.clear();
@@ -441,9 +442,9 @@ impl State {
     }
 }
 
-impl<P: Part> Held<P> {
+impl<P: PostingsPart> LivePart<P> {
     fn remove_meant(&mut self, removals: &Removals, removed: &mut Vec<u64>) {
-        for at in self.part.meant(removals) {
+        for at in self.part.targets(removals) {
             if self.remove(at) {
                 removed.push(self.part.key(at));
             }

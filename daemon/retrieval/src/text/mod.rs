@@ -11,17 +11,17 @@
 
 pub mod analyser;
 mod error;
-mod fresh;
 mod index;
-mod part;
+mod indexed_text;
+mod memory_segment;
+mod postings;
 mod search;
-mod shelf;
-mod unit;
+mod segment_store;
 
 pub use error::Error;
 pub use index::{Counts, TextIndex};
-pub use search::{Filter, Found, Hit, MatchQuality, Query, Terms, Variant, Word};
-pub use unit::{Addition, Change, Class, Kind, Unit, key};
+pub use indexed_text::{Change, Class, IndexedText, Kind, NewText, key};
+pub use search::{Filter, Hit, MatchQuality, Query, Terms, TextHits, Variant, Word};
 
 #[cfg(test)]
 mod tests;

@@ -20,7 +20,7 @@ const DRAFT: &str = "compaction.draft";
 
 /// Segments written anew as one, not yet in their place.
 #[derive(Debug)]
-pub struct Rewritten {
+pub struct CompactedSegments {
     segments: Range<usize>,
     /// The files they were made of, in order.
     from: Vec<PathBuf>,
@@ -58,7 +58,7 @@ impl VectorStore {
     ///
     /// # Errors
     /// The system refuses.
-    pub fn settle(&mut self) -> Result<(), VectorError> {
+    pub fn finish(&mut self) -> Result<(), VectorError> {
         let worth = self
             .segments
             .last()
@@ -89,7 +89,7 @@ impl VectorStore {
     ///
     /// # Errors
     /// Rows are not what was written, or the system refuses.
-    pub fn rewrite(&self, segments: Range<usize>) -> Result<Rewritten, VectorError> {
+    pub fn rewrite(&self, segments: Range<usize>) -> Result<CompactedSegments, VectorError> {
         let draft = self.folder().join(DRAFT);
         match fs::remove_file(&draft) {
             Ok(()) => {}
@@ -102,7 +102,11 @@ impl VectorStore {
         })
     }
 
-    fn write_draft(&self, draft: &Path, segments: Range<usize>) -> Result<Rewritten, VectorError> {
+    fn write_draft(
+        &self,
+        draft: &Path,
+        segments: Range<usize>,
+    ) -> Result<CompactedSegments, VectorError> {
         let old = self.segments.get(segments.clone()).unwrap_or_default();
         let mut new = Segment::create(draft, &self.generation)?;
         self.deletions_still_needed(&segments)?
@@ -116,7 +120,7 @@ impl VectorStore {
         pending.flush(&mut new)?;
         new.delete(&[], position)?;
         new.sync()?;
-        Ok(Rewritten {
+        Ok(CompactedSegments {
             segments,
             from: old
                 .iter()
@@ -133,8 +137,8 @@ impl VectorStore {
     ///
     /// # Errors
     /// The system refuses.
-    pub fn adopt(&mut self, rewritten: Rewritten) -> Result<u64, VectorError> {
-        let Rewritten {
+    pub fn adopt(&mut self, rewritten: CompactedSegments) -> Result<u64, VectorError> {
+        let CompactedSegments {
             segments,
             from,
             mut segment,

@@ -68,7 +68,7 @@ pub(super) enum Kind {
 
 /// The head of a block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Head {
+pub(super) struct BlockHeader {
     pub kind: Kind,
     /// Rows or keys, at most [`MAX_BLOCK`].
     pub count: usize,
@@ -78,7 +78,7 @@ pub(super) struct Head {
     pub rows_hash: u64,
 }
 
-impl Head {
+impl BlockHeader {
     pub fn write(&self) -> Option<[u8; HEAD]> {
         let mut bytes = Vec::with_capacity(HEAD);
         let kind = match self.kind {
@@ -153,7 +153,7 @@ pub(super) fn deletions_block(keys: &[u64], position: u64) -> Option<Vec<u8>> {
 }
 
 fn block(kind: Kind, count: usize, table: &[u8], rows: &[u8], position: u64) -> Option<Vec<u8>> {
-    let head = Head {
+    let head = BlockHeader {
         kind,
         count,
         position,
@@ -164,7 +164,7 @@ fn block(kind: Kind, count: usize, table: &[u8], rows: &[u8], position: u64) -> 
 }
 
 /// Keys of a table, and its scales if it is one of rows.
-pub(super) fn read_table(head: &Head, table: &[u8]) -> Option<(Vec<u64>, Vec<f32>)> {
+pub(super) fn read_table(head: &BlockHeader, table: &[u8]) -> Option<(Vec<u64>, Vec<f32>)> {
     if xxh3_64(table) != head.table_hash {
         return None;
     }

@@ -7,19 +7,19 @@
 //! stay in the system's page cache and are read by position, in pieces: a file that shrinks under
 //! us is an error to be told, where a mapped one would end the process.
 
-mod best;
 mod compaction;
 mod format;
-mod rounding;
+mod quantized;
 mod scan;
 mod segment;
 mod store;
+mod top_vectors;
 
 use std::io;
 use std::path::PathBuf;
 
-pub use compaction::Rewritten;
-pub use store::{Opened, VectorStore};
+pub use compaction::CompactedSegments;
+pub use store::{OpenOutcome, VectorStore};
 
 /// Bytes of a model's id, at most.
 pub const MAX_MODEL: usize = 96;

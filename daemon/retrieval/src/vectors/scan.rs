@@ -1,9 +1,9 @@
 //! The search: over every row that passes the filter, read piece by piece.
 
-use super::best::{Best, Candidate};
-use super::rounding::Query;
+use super::quantized::Query;
 use super::segment::{Block, Segment};
 use super::store::{parts, row};
+use super::top_vectors::{Candidate, TopVectors};
 use super::{Hit, MAX_HITS, VectorError, VectorStore};
 
 /// Bytes read at once, at least as long as there are more: larger than a block, smaller than the cache.
@@ -35,7 +35,7 @@ impl VectorStore {
         }
         let query = Query::new(query);
         let limit = limit.min(MAX_HITS);
-        let mut best = Best::new(if limit == 0 { 0 } else { limit + SPARE });
+        let mut best = TopVectors::new(if limit == 0 { 0 } else { limit + SPARE });
         let mut bytes = Vec::new();
         for (number, segment) in self
             .segments
@@ -105,7 +105,7 @@ impl VectorStore {
     fn score_exactly(
         &self,
         query: &Query<'_>,
-        best: Best,
+        best: TopVectors,
         limit: usize,
     ) -> Result<Vec<Hit>, VectorError> {
         let mut bytes = vec![0; self.generation.dimension];
@@ -166,7 +166,7 @@ struct Scan<'a> {
     segment: &'a Segment,
     dimension: usize,
     query: &'a Query<'a>,
-    best: &'a mut Best,
+    best: &'a mut TopVectors,
     /// The rows of a piece that are wanted, by their numbers; kept to save allocations.
     rows: Vec<usize>,
 }

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::format::{self, HEAD, HEADER, Head, Kind, MAX_BLOCK};
+use super::format::{self, BlockHeader, HEAD, HEADER, Kind, MAX_BLOCK};
 use super::{Generation, VectorError};
 
 /// Rows of a segment, at most: a row's number within it fits [`ROW_BITS`] bits.
@@ -47,7 +47,7 @@ pub(super) struct Block {
 }
 
 /// A head, its keys and, if it is of rows, their scales.
-type WholeBlock = (Head, Vec<u64>, Vec<f32>);
+type WholeBlock = (BlockHeader, Vec<u64>, Vec<f32>);
 
 /// What a block that was read or written changes.
 #[derive(Debug)]
@@ -140,7 +140,7 @@ impl Segment {
         };
         let mut head = [0; HEAD];
         self.file.read_exact_at(&mut head, self.end)?;
-        let Some(head) = Head::read(&head) else {
+        let Some(head) = BlockHeader::read(&head) else {
             return Ok(None);
         };
         let size = HEAD + head.table() + head.rows(self.dimension);
@@ -170,7 +170,7 @@ impl Segment {
     }
 
     /// Takes a block in that lies at the end.
-    fn take(&mut self, head: &Head, keys: Vec<u64>, scales: Vec<f32>) -> Change {
+    fn take(&mut self, head: &BlockHeader, keys: Vec<u64>, scales: Vec<f32>) -> Change {
         let offset = self.end + (HEAD + head.table()) as u64;
         self.end = offset + head.rows(self.dimension) as u64;
         self.position = head.position;
@@ -220,7 +220,7 @@ impl Segment {
     fn write(&mut self, block: &[u8]) -> Result<Change, VectorError> {
         let head = block
             .first_chunk()
-            .and_then(Head::read)
+            .and_then(BlockHeader::read)
             .ok_or(VectorError::Unfit)?;
         let table = block.get(HEAD..HEAD + head.table()).unwrap_or_default();
         let (keys, scales) = format::read_table(&head, table).ok_or(VectorError::Unfit)?;

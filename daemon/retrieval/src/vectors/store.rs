@@ -8,7 +8,7 @@ use rustc_hash::FxBuildHasher;
 use std::hash::BuildHasher;
 
 use super::format::MAX_BLOCK;
-use super::rounding::round_row;
+use super::quantized::round_row;
 use super::segment::{Change, ROW_BITS, Segment, failed};
 use super::{Generation, MAX_DIMENSION, MAX_MODEL, VectorError};
 
@@ -28,7 +28,7 @@ pub struct VectorStore {
 
 /// What opening a store came to.
 #[derive(Debug)]
-pub struct Opened {
+pub struct OpenOutcome {
     /// The store.
     pub store: VectorStore,
     /// Bytes that were not whole and were cut off; what they held comes again from the log.
@@ -43,7 +43,7 @@ impl VectorStore {
     ///
     /// # Errors
     /// The folder holds another generation, or the system refuses.
-    pub fn open(folder: &Path, generation: Generation) -> Result<Opened, VectorError> {
+    pub fn open(folder: &Path, generation: Generation) -> Result<OpenOutcome, VectorError> {
         if !(1..=MAX_DIMENSION).contains(&generation.dimension)
             || generation.model.len() > MAX_MODEL
         {
@@ -69,7 +69,7 @@ impl VectorStore {
                 fs::remove_file(&path).map_err(failed(&path))?;
             }
         }
-        Ok(Opened { store, cut })
+        Ok(OpenOutcome { store, cut })
     }
 
     /// Adds one segment; returns how many of its bytes were not whole.

@@ -365,7 +365,7 @@ fn what_was_rewritten_for_nothing_goes() {
 }
 
 #[derive(Debug, Clone)]
-enum Act {
+enum StoreAction {
     Append(Vec<(u64, u64)>),
     Delete(Vec<u64>),
     Begin,
@@ -373,14 +373,14 @@ enum Act {
     Reopen,
 }
 
-fn act() -> impl Strategy<Value = Act> {
+fn act() -> impl Strategy<Value = StoreAction> {
     let key = || 0..40u64;
     prop_oneof![
-        4 => prop::collection::vec((key(), 0..1000u64), 0..12).prop_map(Act::Append),
-        2 => prop::collection::vec(key(), 0..8).prop_map(Act::Delete),
-        2 => Just(Act::Begin),
-        2 => (0..4usize, 1..4usize).prop_map(|(first, count)| Act::Compact(first, count)),
-        1 => Just(Act::Reopen),
+        4 => prop::collection::vec((key(), 0..1000u64), 0..12).prop_map(StoreAction::Append),
+        2 => prop::collection::vec(key(), 0..8).prop_map(StoreAction::Delete),
+        2 => Just(StoreAction::Begin),
+        2 => (0..4usize, 1..4usize).prop_map(|(first, count)| StoreAction::Compact(first, count)),
+        1 => Just(StoreAction::Reopen),
     ]
 }
 
@@ -394,16 +394,16 @@ proptest! {
         let mut rows = BTreeMap::new();
         for (position, act) in (1..).zip(acts) {
             match act {
-                Act::Append(some) => {
+                StoreAction::Append(some) => {
                     append(&mut store, &some, position);
                     rows.extend(some);
                 }
-                Act::Delete(keys) => {
+                StoreAction::Delete(keys) => {
                     store.delete(&keys, position).unwrap();
                     rows.retain(|key, _| !keys.contains(key));
                 }
-                Act::Begin => store.begin().unwrap(),
-                Act::Compact(first, count) => {
+                StoreAction::Begin => store.begin().unwrap(),
+                StoreAction::Compact(first, count) => {
                     let settled = store.segments.len().saturating_sub(1);
                     let (first, end) = (first.min(settled), (first + count).min(settled));
                     if first < end {
@@ -411,7 +411,7 @@ proptest! {
                         store.adopt(rewritten).unwrap();
                     }
                 }
-                Act::Reopen => store = open(folder.path()),
+                StoreAction::Reopen => store = open(folder.path()),
             }
             prop_assert_eq!(store.len(), rows.len());
         }

@@ -10,13 +10,13 @@ use tokio::io::AsyncWrite;
 use tokio::time::{Sleep, sleep};
 
 /// A writer whose every write has a deadline.
-pub struct Deadlined<W> {
+pub struct DeadlineWriter<W> {
     writer: W,
     wait_max: Duration,
     sleep: Option<Pin<Box<Sleep>>>,
 }
 
-impl<W> Deadlined<W> {
+impl<W> DeadlineWriter<W> {
     /// Each write is taken within `wait_max`.
     pub fn new(writer: W, wait_max: Duration) -> Self {
         Self {
@@ -44,7 +44,7 @@ impl<W> Deadlined<W> {
     }
 }
 
-impl<W: AsyncWrite + Unpin> AsyncWrite for Deadlined<W> {
+impl<W: AsyncWrite + Unpin> AsyncWrite for DeadlineWriter<W> {
     fn poll_write(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
@@ -75,7 +75,7 @@ mod tests {
     #[tokio::test]
     async fn a_peer_that_takes_nothing_is_given_up() {
         let (peer, writer) = tokio::io::duplex(8);
-        let mut writer = Deadlined::new(writer, Duration::from_millis(10));
+        let mut writer = DeadlineWriter::new(writer, Duration::from_millis(10));
         assert!(writer.write_all(b"12345678").await.is_ok());
         let late = writer.write_all(b"9").await.map_err(|error| error.kind());
         assert_eq!(late, Err(io::ErrorKind::TimedOut));

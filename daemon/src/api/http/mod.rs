@@ -3,8 +3,8 @@
 //! No sessions are kept: every request stands for itself, in both eras of the protocol. CORS headers are for pages
 //! that the settings name alone.
 
+mod auth;
 mod deadline;
-mod gate;
 mod pages;
 #[cfg(test)]
 mod tests;
@@ -14,8 +14,8 @@ use std::io;
 use std::pin::pin;
 use std::sync::Arc;
 
-use deadline::Deadlined;
-pub use gate::Gate;
+pub use auth::HttpAuth;
+use deadline::DeadlineWriter;
 use http_body_util::combinators::BoxBody;
 use http_body_util::{BodyExt, Full};
 use hyper::body::{Body, Bytes, Incoming};
@@ -31,11 +31,11 @@ use serde_json::json;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::time::timeout;
 
-use super::frames::{Door, Host, busy};
-use super::limits::{Paid, SMALL_BYTES};
-use super::mcp::{Fault, Lasts, Parcel, Server, anonymous, unload};
-use super::seats::Seat;
-use super::toolbox::Toolbox;
+use super::connection_slots::ConnectionSlot;
+use super::frames::{Endpoint, Host, busy};
+use super::limits::{MemoryPermit, SMALL_BYTES};
+use super::mcp::{Lasts, LineError, Parcel, Server, anonymous, unload};
+use super::tool_selection::ToolSelection;
 
 /// Where MCP is.
 const PATH: &str = "/mcp";
@@ -53,7 +53,7 @@ type Mcp = StreamableHttpService<Server, NeverSessionManager>;
 pub struct Service {
     config: StreamableHttpServerConfig,
     /// What a request must show, where peers are not known by their sockets.
-    gate: Option<Gate>,
+    gate: Option<HttpAuth>,
 }
 
 impl Service {
@@ -70,7 +70,7 @@ impl Service {
 
     /// The same over TCP, behind a gate.
     #[must_use]
-    pub fn behind(gate: Gate) -> Self {
+    pub fn behind(gate: HttpAuth) -> Self {
         let config = Self::new()
             .config
             .with_allowed_origins(gate.origins().iter().cloned())
@@ -85,9 +85,9 @@ impl Service {
     /// When the peer's requests are no HTTP, come too slowly, or their answers are not read.
     pub async fn serve<R, W>(
         &self,
-        door: &Door,
+        door: &Endpoint,
         uid: u32,
-        seat: &Seat,
+        seat: &ConnectionSlot,
         reader: R,
         writer: W,
     ) -> io::Result<()>
@@ -117,7 +117,7 @@ impl Service {
             }
             Ok::<_, Infallible>(answer)
         });
-        let writer = Deadlined::new(writer, door.limits.write());
+        let writer = DeadlineWriter::new(writer, door.limits.write());
         let mut connection = pin!(
             http1::Builder::new()
                 .timer(TokioTimer::new())
@@ -155,14 +155,14 @@ impl Service {
         Some(refusal(status, &body))
     }
 
-    async fn answer(&self, door: &Door, host: &Host, request: Request<Incoming>) -> Answer {
+    async fn answer(&self, door: &Endpoint, host: &Host, request: Request<Incoming>) -> Answer {
         if request.uri().path() != PATH {
             let path: String = request.uri().path().chars().take(64).collect();
             let body = ErrorBody::new(Code::NotFound, format!("there is nothing at {path}"))
                 .hint(format!("MCP is at {PATH}."));
             return refusal(StatusCode::NOT_FOUND, &body);
         }
-        let tools = match Toolbox::read(tools_of(request.uri().query()).as_deref()) {
+        let tools = match ToolSelection::read(tools_of(request.uri().query()).as_deref()) {
             Ok(tools) => tools,
             Err(body) => return refusal(StatusCode::BAD_REQUEST, &body),
         };
@@ -192,7 +192,10 @@ impl Service {
         };
         // A peer that goes away takes this future with it, but not its call.
         let (parcel, _paid) = match parcel {
-            Some(parcel) => (Some(Arc::new(parcel.paid(bytes, paid))), Paid::default()),
+            Some(parcel) => (
+                Some(Arc::new(parcel.paid(bytes, paid))),
+                MemoryPermit::default(),
+            ),
             None => (None, paid),
         };
         let request = Request::from_parts(head, Full::new(Bytes::from(body)));
@@ -208,7 +211,7 @@ impl Service {
     }
 
     /// A service for one request.
-    fn mcp(&self, door: &Door, host: Host, parcel: Option<Arc<Parcel>>) -> Mcp {
+    fn mcp(&self, door: &Endpoint, host: Host, parcel: Option<Arc<Parcel>>) -> Mcp {
         let bytes_max = door.limits.frame_bytes_max;
         let config = self.config.clone().with_max_request_body_bytes(bytes_max);
         let door = door.clone();
@@ -243,10 +246,10 @@ async fn complete(parcel: &Parcel, answer: Answer) -> Answer {
 /// Reads a body, growing with what has arrived. Of one that is refused the rest is skipped: a peer
 /// that writes all before it reads still gets its answer.
 async fn read(
-    door: &Door,
+    door: &Endpoint,
     is_asked_for: bool,
     mut body: Incoming,
-) -> Result<(Vec<u8>, Paid), Answer> {
+) -> Result<(Vec<u8>, MemoryPermit), Answer> {
     let read = read_up_to(door, &mut body).await;
     if read.is_err() && !is_asked_for {
         while let Some(Ok(_)) = body.frame().await {}
@@ -254,13 +257,16 @@ async fn read(
     read
 }
 
-async fn read_up_to(door: &Door, body: &mut Incoming) -> Result<(Vec<u8>, Paid), Answer> {
+async fn read_up_to(
+    door: &Endpoint,
+    body: &mut Incoming,
+) -> Result<(Vec<u8>, MemoryPermit), Answer> {
     let bytes_max = door.limits.frame_bytes_max;
     if body.size_hint().lower() > bytes_max as u64 {
         return Err(too_large(bytes_max));
     }
     let mut bytes = Vec::new();
-    let mut paid = Paid::default();
+    let mut paid = MemoryPermit::default();
     let mut paid_bytes = 0;
     while let Some(frame) = body.frame().await {
         let frame = frame.map_err(|error| {
@@ -300,7 +306,7 @@ fn refusal(status: StatusCode, body: &ErrorBody) -> Answer {
 }
 
 /// The body is no message of JSON-RPC.
-fn broken(fault: &Fault) -> Answer {
+fn broken(fault: &LineError) -> Answer {
     let text = serde_json::to_string(&fault.to_answer()).unwrap_or_default();
     answered(StatusCode::BAD_REQUEST, text)
 }

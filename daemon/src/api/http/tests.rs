@@ -11,13 +11,13 @@ use tokio::net::UnixStream;
 use tokio::task::yield_now;
 
 use super::Service;
-use crate::api::limits::Paid;
+use crate::api::connection_slots::ConnectionSlot;
+use crate::api::limits::MemoryPermit;
 use crate::api::mcp::tests::parcel::{ODD, contents, odd_call};
-use crate::api::mcp::tests::{House, call, initialize, modern};
-use crate::api::seats::Seat;
-use crate::api::trial::{BEGUN, KINDS, MAY_END};
-use crate::api::{Doors, Limits};
-use crate::live::Live;
+use crate::api::mcp::tests::{Fixture, call, initialize, modern};
+use crate::api::test_operations::{BEGUN, KINDS, MAY_END};
+use crate::api::{Limits, Transports};
+use crate::reloadable::Reloadable;
 
 const ACCEPT: &str = "Accept: application/json, text/event-stream\r\n";
 const JSON: &str = "Content-Type: application/json\r\n";
@@ -34,7 +34,7 @@ impl Reply {
     }
 }
 
-async fn send(house: &House, request: &[u8]) -> Reply {
+async fn send(house: &Fixture, request: &[u8]) -> Reply {
     let mut stream = house.connect().await;
     // A refused body may be cut off while it is still being written.
     let (mut read, mut write) = stream.split();
@@ -51,7 +51,7 @@ async fn send(house: &House, request: &[u8]) -> Reply {
     }
 }
 
-async fn post(house: &House, path: &str, headers: &str, body: &str) -> Reply {
+async fn post(house: &Fixture, path: &str, headers: &str, body: &str) -> Reply {
     send(house, posted(path, headers, body).as_bytes()).await
 }
 
@@ -67,7 +67,7 @@ const HOST: &str = "Host: localhost\r\n";
 /// The older era: initialize, then a call, which needs no session.
 #[tokio::test]
 async fn the_older_era_calls_without_a_session() {
-    let house = House::open(Limits::default());
+    let house = Fixture::open(Limits::default());
     let reply = post(&house, "/mcp", HOST, &initialize("2025-06-18").to_string()).await;
     assert_eq!(reply.status, 200, "{}", reply.body);
     assert!(!reply.head.contains("mcp-session-id"), "{}", reply.head);
@@ -94,7 +94,7 @@ async fn the_older_era_calls_without_a_session() {
 /// The newest era: each request says who it is from.
 #[tokio::test]
 async fn the_newest_era_calls() {
-    let house = House::open(Limits::default());
+    let house = Fixture::open(Limits::default());
     let headers = |method: &str, name: &str| {
         let name = match name {
             "" => String::new(),
@@ -132,7 +132,7 @@ async fn the_newest_era_calls() {
 /// Arguments and replies pass as they were written, with what is said beside them.
 #[tokio::test]
 async fn parcels_pass_as_written() {
-    let house = House::open(Limits::default());
+    let house = Fixture::open(Limits::default());
     let reply = post(&house, "/mcp", HOST, &odd_call("trial_echo")).await;
     assert_eq!(reply.status, 200, "{}", reply.body);
     let object = format!(r#"{{"object":{ODD}}}"#);
@@ -148,7 +148,7 @@ async fn parcels_pass_as_written() {
 /// Resources are listed and read in both eras; what is not there has the code of its era.
 #[tokio::test]
 async fn resources_are_read() {
-    let house = House::with_resources(Limits::default(), KINDS);
+    let house = Fixture::with_resources(Limits::default(), KINDS);
     let listed = r#"{"jsonrpc":"2.0","id":1,"method":"resources/list"}"#;
     let reply = post(&house, "/mcp", HOST, listed).await.json();
     assert_eq!(reply["result"]["nextCursor"], "page:4", "{reply}");
@@ -175,7 +175,7 @@ async fn resources_are_read() {
 /// Another path, host, origin or method is refused, each with its status.
 #[tokio::test]
 async fn what_is_not_for_us_is_refused() {
-    let house = House::open(Limits::default());
+    let house = Fixture::open(Limits::default());
     let ping = r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
     let reply = post(&house, "/other", HOST, ping).await;
     assert_eq!(reply.status, 404);
@@ -204,7 +204,7 @@ async fn what_is_not_for_us_is_refused() {
 /// Bodies that are no messages, and bodies over the limit however they are sent.
 #[tokio::test]
 async fn bad_bodies_get_their_answers() {
-    let house = House::open(Limits {
+    let house = Fixture::open(Limits {
         frame_bytes_max: 100_000,
         ..Limits::default()
     });
@@ -237,7 +237,7 @@ async fn bad_bodies_get_their_answers() {
 /// A peer that dribbles its request is let go, before and inside the body.
 #[tokio::test]
 async fn slow_requests_are_closed() {
-    let house = House::open(Limits {
+    let house = Fixture::open(Limits {
         handshake_timeout_ms: 30,
         read_timeout_ms: 30,
         ..Limits::default()
@@ -256,7 +256,7 @@ async fn slow_requests_are_closed() {
 /// older era, which has no stream here, is told of none.
 #[tokio::test]
 async fn changes_come_as_a_stream() {
-    let house = House::with_resources(Limits::default(), KINDS);
+    let house = Fixture::with_resources(Limits::default(), KINDS);
     let older = post(&house, "/mcp", HOST, &initialize("2025-11-25").to_string()).await;
     let declared = &older.json()["result"]["capabilities"]["resources"];
     assert_eq!(declared, &json!({}));
@@ -306,7 +306,7 @@ async fn changes_come_as_a_stream() {
 /// The address says which tools are listed; a name that is none is refused with the nearest.
 #[tokio::test]
 async fn an_address_names_the_tools() {
-    let house = House::open(Limits::default());
+    let house = Fixture::open(Limits::default());
     let list = r#"{"jsonrpc":"2.0","id":2,"method":"tools/list","params":{}}"#;
     let headers = format!("{HOST}MCP-Protocol-Version: 2025-06-18\r\n");
     for (path, count) in [
@@ -330,7 +330,7 @@ async fn an_address_names_the_tools() {
 /// All requests of one connection share a quota of writes, as frames do.
 #[tokio::test]
 async fn a_connection_has_a_quota() {
-    let house = House::open(Limits {
+    let house = Fixture::open(Limits {
         writes_per_second_max: 1,
         ..Limits::default()
     });
@@ -354,16 +354,16 @@ async fn a_connection_has_a_quota() {
 /// The limits of bodies are those of the settings when a connection comes.
 #[tokio::test]
 async fn a_higher_limit_holds_for_new_connections() {
-    let house = House::open(Limits::default());
+    let house = Fixture::open(Limits::default());
     let limits = |frame_bytes_max| Limits {
         frame_bytes_max,
         ..Limits::default()
     };
-    let live = Live::new(limits(64 << 10));
+    let live = Reloadable::new(limits(64 << 10));
     let path = house.folder.path().join("live/live.sock");
     let listener = crate::service::bind(&path, 0o600).unwrap().listener;
     let stop = house.door.stop.clone();
-    let doors = Doors::new(house.find(), live.clone(), 4, stop);
+    let doors = Transports::new(house.find(), live.clone(), 4, stop);
     tokio::spawn(Arc::new(doors).serve(listener, || {}));
     let list = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list",
         "params": {"_meta": {"large": "x".repeat(100 << 10)}}});
@@ -391,8 +391,8 @@ async fn who_goes_away_leaves_its_calls_paid_for() {
         bytes_in_flight_total_max: LARGE_BYTES / 3 * 4,
         ..Limits::default()
     };
-    let (house, service) = (House::open(limits), Service::new());
-    let (budget, seat) = (&house.door.budget, Seat::alone().unwrap());
+    let (house, service) = (Fixture::open(limits), Service::new());
+    let (budget, seat) = (&house.door.budget, ConnectionSlot::alone().unwrap());
     let object = json!({"object": {"text": "x".repeat(900 << 10)}});
     let body = call(1, "trial_hold", object).to_string();
     let request = format!(
@@ -410,7 +410,7 @@ async fn who_goes_away_leaves_its_calls_paid_for() {
         let served = service.serve(&house.door, 1, &seat, read, write);
         let ((), _) = tokio::join!(asks, served);
     }
-    let is_free = |bytes| budget.large(&mut Paid::default(), bytes);
+    let is_free = |bytes| budget.large(&mut MemoryPermit::default(), bytes);
     let give_back = async || {
         assert!(!is_free(1), "they are still carried out");
         assert!(budget.turn(usize::MAX).now_or_never().is_none());

@@ -7,7 +7,7 @@ use std::time::Duration;
 use tokio::io::{AsyncBufRead, AsyncBufReadExt};
 use tokio::time::{Instant, timeout_at};
 
-use crate::api::limits::{Budget, Paid, SMALL_BYTES};
+use crate::api::limits::{Budget, MemoryPermit, SMALL_BYTES};
 
 /// A large line is paid for in pieces of this size, in bytes.
 const PIECE_BYTES: usize = 256 * 1024;
@@ -18,7 +18,7 @@ pub const HEAD_BYTES: usize = 4 * 1024;
 #[derive(Debug)]
 pub enum Line {
     /// All of it, and the memory it has paid for; small lines have paid nothing.
-    Whole(Vec<u8>, Paid),
+    Whole(Vec<u8>, MemoryPermit),
     /// The first [`HEAD_BYTES`] of one over the limit; the rest is skipped as it comes.
     TooLong(Vec<u8>),
     /// The same of one for which the memory of all peers does not suffice.
@@ -39,7 +39,7 @@ pub struct LineReader {
     bytes_max: usize,
     wait_max: Duration,
     body: Vec<u8>,
-    paid: Paid,
+    paid: MemoryPermit,
     paid_bytes: usize,
     is_skipping: bool,
     deadline: Option<Instant>,
@@ -59,7 +59,7 @@ impl LineReader {
             bytes_max,
             wait_max,
             body: Vec::new(),
-            paid: Paid::default(),
+            paid: MemoryPermit::default(),
             paid_bytes: 0,
             is_skipping: false,
             deadline: None,
@@ -153,7 +153,7 @@ impl LineReader {
         let mut head = std::mem::take(&mut self.body);
         head.truncate(HEAD_BYTES);
         head.shrink_to_fit();
-        self.paid = Paid::default();
+        self.paid = MemoryPermit::default();
         self.paid_bytes = 0;
         self.deadline = None;
         head

@@ -16,7 +16,7 @@ use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
 use super::id::{id_in, id_of};
-use super::parcel::Parcel;
+use super::raw_call::Parcel;
 
 /// The most that a message may hold besides the arguments of a call, in bytes.
 const ENVELOPE_BYTES_MAX: usize = 1 << 20;
@@ -34,7 +34,7 @@ pub enum Message {
 
 /// What is wrong with a line.
 #[derive(Debug)]
-pub struct Fault {
+pub struct LineError {
     /// Of the request, where it can be read.
     pub id: Option<RequestId>,
     /// JSON-RPC's own kind of error.
@@ -43,7 +43,7 @@ pub struct Fault {
     pub body: ErrorBody,
 }
 
-impl Fault {
+impl LineError {
     /// A fault of the line whose beginning is given.
     #[must_use]
     pub fn of(head: &[u8], code: ErrorCode, body: ErrorBody) -> Self {
@@ -106,12 +106,12 @@ struct CallParams<'a> {
 /// Reads a line.
 ///
 /// # Errors
-/// [`Fault`], for the sender.
-pub fn read(mut line: Vec<u8>) -> Result<Message, Fault> {
+/// [`LineError`], for the sender.
+pub fn read(mut line: Vec<u8>) -> Result<Message, LineError> {
     match parse(&line)? {
-        Parsed::Nothing => Ok(Message::Nothing),
-        Parsed::Other(message) => Ok(Message::Forward(message)),
-        Parsed::Call(mut request, id, arguments) => {
+        ParsedLine::Nothing => Ok(Message::Nothing),
+        ParsedLine::Other(message) => Ok(Message::Forward(message)),
+        ParsedLine::Call(mut request, id, arguments) => {
             let arguments = match arguments {
                 // What is left of the line, without another copy of what may be large.
                 Some(Range { start, end }) => {
@@ -134,20 +134,20 @@ pub fn read(mut line: Vec<u8>) -> Result<Message, Fault> {
 /// Whether a line could be read.
 ///
 /// # Errors
-/// [`Fault`], for the sender.
-pub fn check(line: &[u8]) -> Result<(), Fault> {
+/// [`LineError`], for the sender.
+pub fn check(line: &[u8]) -> Result<(), LineError> {
     parse(line).map(drop)
 }
 
 /// Takes the arguments out of a call, in a body that rmcp reads by itself.
 ///
 /// # Errors
-/// [`Fault`], for the sender.
-pub fn unload(body: &mut Vec<u8>) -> Result<Option<Parcel>, Fault> {
+/// [`LineError`], for the sender.
+pub fn unload(body: &mut Vec<u8>) -> Result<Option<Parcel>, LineError> {
     let arguments = match parse(body)? {
-        Parsed::Nothing | Parsed::Other(_) => return Ok(None),
-        Parsed::Call(_, _, None) => NO_ARGUMENTS.to_vec(),
-        Parsed::Call(_, _, Some(Range { start, end })) => {
+        ParsedLine::Nothing | ParsedLine::Other(_) => return Ok(None),
+        ParsedLine::Call(_, _, None) => NO_ARGUMENTS.to_vec(),
+        ParsedLine::Call(_, _, Some(Range { start, end })) => {
             let rest = body.split_off(end);
             let arguments = body.split_off(start);
             body.extend(NO_ARGUMENTS);
@@ -158,16 +158,16 @@ pub fn unload(body: &mut Vec<u8>) -> Result<Option<Parcel>, Fault> {
     Ok(Some(Parcel::new(arguments)))
 }
 
-enum Parsed {
+enum ParsedLine {
     /// Where in the line its arguments are, when there are any.
     Call(Box<CallToolRequest>, RequestId, Option<Range<usize>>),
     Other(Box<ClientJsonRpcMessage>),
     Nothing,
 }
 
-fn parse(line: &[u8]) -> Result<Parsed, Fault> {
+fn parse(line: &[u8]) -> Result<ParsedLine, LineError> {
     if line.iter().all(u8::is_ascii_whitespace) {
-        return Ok(Parsed::Nothing);
+        return Ok(ParsedLine::Nothing);
     }
     let text = std::str::from_utf8(line)
         .map_err(|error| not_json(line, format!("the line is not UTF-8: {error}")))?;
@@ -195,7 +195,7 @@ fn parse(line: &[u8]) -> Result<Parsed, Fault> {
     let method = match (envelope.method, is_answer) {
         (None, true) => {
             tracing::debug!("an answer to nothing that was asked");
-            return Ok(Parsed::Nothing);
+            return Ok(ParsedLine::Nothing);
         }
         (Some(_), true) => {
             return Err(invalid(
@@ -215,8 +215,8 @@ fn parse(line: &[u8]) -> Result<Parsed, Fault> {
     }
 }
 
-fn call(id: RequestId, line: &str, params: Option<&RawValue>) -> Result<Parsed, Fault> {
-    let fault = |message: String| Fault {
+fn call(id: RequestId, line: &str, params: Option<&RawValue>) -> Result<ParsedLine, LineError> {
+    let fault = |message: String| LineError {
         id: Some(id.clone()),
         code: ErrorCode::INVALID_PARAMS,
         body: ErrorBody::new(Code::InvalidInput, message),
@@ -233,7 +233,7 @@ fn call(id: RequestId, line: &str, params: Option<&RawValue>) -> Result<Parsed, 
     if line.len().saturating_sub(arguments.map_or(0, str::len)) > ENVELOPE_BYTES_MAX {
         return Err(too_large(Some(id)));
     }
-    within_limits(arguments.unwrap_or_default().as_bytes()).map_err(|body| Fault {
+    within_limits(arguments.unwrap_or_default().as_bytes()).map_err(|body| LineError {
         id: Some(id.clone()),
         code: ErrorCode::INVALID_REQUEST,
         body,
@@ -257,26 +257,26 @@ fn call(id: RequestId, line: &str, params: Option<&RawValue>) -> Result<Parsed, 
         let start = arguments.as_ptr() as usize - line.as_ptr() as usize;
         start..start + arguments.len()
     });
-    Ok(Parsed::Call(Box::new(request), id, range))
+    Ok(ParsedLine::Call(Box::new(request), id, range))
 }
 
-fn other(id: Option<RequestId>, line: &str) -> Result<Parsed, Fault> {
+fn other(id: Option<RequestId>, line: &str) -> Result<ParsedLine, LineError> {
     if line.len() > ENVELOPE_BYTES_MAX {
         return Err(too_large(id));
     }
     if let Err(body) = within_limits(line.as_bytes()) {
         let code = ErrorCode::INVALID_REQUEST;
-        return Err(Fault { id, code, body });
+        return Err(LineError { id, code, body });
     }
     // By way of a value: rmcp's types buffer what they read, and numbers survive that only as
     // values.
     serde_json::from_str::<serde_json::Value>(line)
         .and_then(serde_json::from_value)
-        .map(|message| Parsed::Other(Box::new(message)))
+        .map(|message| ParsedLine::Other(Box::new(message)))
         .map_err(|error| invalid(id, &format!("the message does not fit: {error}")))
 }
 
-fn unread(line: &[u8], error: &serde_json::Error) -> Fault {
+fn unread(line: &[u8], error: &serde_json::Error) -> LineError {
     if error.is_syntax() || error.is_eof() {
         not_json(line, format!("the line is not JSON: {error}"))
     } else {
@@ -285,7 +285,7 @@ fn unread(line: &[u8], error: &serde_json::Error) -> Fault {
     }
 }
 
-fn no_object(text: &str) -> Fault {
+fn no_object(text: &str) -> LineError {
     match serde_json::from_str::<IgnoredAny>(text) {
         Err(error) => unread(text.as_bytes(), &error),
         Ok(_) if text.trim_start().starts_with('[') => invalid(
@@ -296,24 +296,24 @@ fn no_object(text: &str) -> Fault {
     }
 }
 
-fn not_json(line: &[u8], message: String) -> Fault {
+fn not_json(line: &[u8], message: String) -> LineError {
     let body = ErrorBody::new(Code::InvalidInput, message)
         .hint("Each line is one JSON-RPC message in UTF-8.");
-    Fault::of(line, ErrorCode::PARSE_ERROR, body)
+    LineError::of(line, ErrorCode::PARSE_ERROR, body)
 }
 
-fn invalid(id: Option<RequestId>, message: &str) -> Fault {
-    Fault {
+fn invalid(id: Option<RequestId>, message: &str) -> LineError {
+    LineError {
         id,
         code: ErrorCode::INVALID_REQUEST,
         body: ErrorBody::new(Code::InvalidInput, message),
     }
 }
 
-fn too_large(id: Option<RequestId>) -> Fault {
+fn too_large(id: Option<RequestId>) -> LineError {
     let message =
         format!("besides the arguments of a call a message has at most {ENVELOPE_BYTES_MAX} bytes");
-    Fault {
+    LineError {
         id,
         code: ErrorCode::INVALID_REQUEST,
         body: ErrorBody::new(Code::FrameTooLarge, message),

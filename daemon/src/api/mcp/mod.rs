@@ -1,13 +1,13 @@
 //! MCP over JSON lines: both eras of the protocol, any number of calls in flight.
 
 mod completions;
-mod flights;
 mod id;
+mod in_flight;
 mod lines;
 mod message;
 mod named;
-mod parcel;
 mod prompts;
+mod raw_call;
 mod resources;
 mod results;
 mod server;
@@ -20,19 +20,19 @@ mod transport;
 use std::io;
 use std::sync::Arc;
 
-pub use message::{Fault, check, unload};
-pub use parcel::Parcel;
+pub use message::{LineError, check, unload};
+pub use raw_call::Parcel;
 use rmcp::service::serve_directly;
 pub use server::{Lasts, Server};
 use tokio::io::{AsyncBufRead, AsyncWrite, AsyncWriteExt};
 use tokio::sync::mpsc;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
-use transport::{Answer, Lines};
+use transport::{Answer, LineTransport};
 
-use super::frames::{Door, Host};
+use super::connection_slots::ConnectionSlot;
+use super::frames::{Endpoint, Host};
 use super::limits::Limits;
-use super::seats::Seat;
 use crate::log::Actor;
 use crate::operation::{Caller, Quota};
 
@@ -66,9 +66,9 @@ pub fn anonymous(uid: u32, limits: &Limits) -> Host {
 /// # Errors
 /// When the peer does not read its answers; broken lines are answered instead.
 pub async fn serve<R, W>(
-    door: &Door,
+    door: &Endpoint,
     host: Host,
-    seat: &Seat,
+    seat: &ConnectionSlot,
     reader: R,
     mut writer: W,
 ) -> io::Result<()>
@@ -80,7 +80,7 @@ where
     let gone = CancellationToken::new();
     let over = CancellationToken::new();
     let server = Server::new(door, host, Lasts::Long, over.clone());
-    let transport = Lines::new(door, reader, answers, gone.clone(), over.clone());
+    let transport = LineTransport::new(door, reader, answers, gone.clone(), over.clone());
     let running = serve_directly(server, transport, None);
     let written = write(&door.limits, seat, &mut queue, &mut writer).await;
     drop(queue);
@@ -93,7 +93,7 @@ where
 /// Writes answers until there can be no more.
 async fn write<W: AsyncWrite + Unpin>(
     limits: &Limits,
-    seat: &Seat,
+    seat: &ConnectionSlot,
     queue: &mut mpsc::Receiver<Answer>,
     writer: &mut W,
 ) -> io::Result<()> {

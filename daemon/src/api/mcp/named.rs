@@ -5,12 +5,12 @@ use rmcp::ErrorData;
 use rmcp::model::{ErrorCode, RequestId, RequestMetaObject};
 
 use super::message::protocol_error;
-use crate::api::toolbox::Toolbox;
+use crate::api::tool_selection::ToolSelection;
 use crate::log::Hash;
 use crate::operation::KEY_BYTES_MAX;
 
 /// The tools that a request's `_meta` names, if it does.
-pub fn named_tools(meta: &RequestMetaObject) -> Result<Option<Toolbox>, ErrorData> {
+pub fn named_tools(meta: &RequestMetaObject) -> Result<Option<ToolSelection>, ErrorData> {
     let Some(named) = meta.get(TOOLS_META) else {
         return Ok(None);
     };
@@ -19,7 +19,7 @@ pub fn named_tools(meta: &RequestMetaObject) -> Result<Option<Toolbox>, ErrorDat
         let message = format!("`{TOOLS_META}` of `_meta` is a text");
         return Err(refused(ErrorBody::new(Code::InvalidInput, message)));
     };
-    Toolbox::read(Some(list)).map(Some).map_err(refused)
+    ToolSelection::read(Some(list)).map(Some).map_err(refused)
 }
 
 /// The key of a write that names none: the same when the bridge sends the line again.

@@ -82,7 +82,7 @@ impl Prompt {
         })
     }
 
-    fn told(self) -> McpPrompt {
+    fn published(self) -> McpPrompt {
         let arguments = self.arguments().iter().map(|(name, sentence)| {
             PromptArgument::new(*name)
                 .with_description(*sentence)
@@ -138,7 +138,7 @@ impl Prompt {
 /// Every prompt.
 #[must_use]
 pub fn list() -> ListPromptsResult {
-    ListPromptsResult::with_all_items(Prompt::ALL.map(Prompt::told).to_vec())
+    ListPromptsResult::with_all_items(Prompt::ALL.map(Prompt::published).to_vec())
 }
 
 /// A prompt's messages: what to do, and the session as it is.

@@ -9,7 +9,7 @@ use rmcp::model::{
 use serde_json::{Value, json};
 
 use super::message::protocol_error;
-use crate::api::resources::{Listed, Resources};
+use crate::api::resources::{ResourcePage, Resources};
 use crate::error::{Code, Refusal};
 use crate::resource::{Entry, Kind};
 
@@ -27,7 +27,7 @@ pub fn templates(resources: Resources) -> ListResourceTemplatesResult {
 
 /// A page of a list.
 #[must_use]
-pub fn page(listed: Listed) -> ListResourcesResult {
+pub fn page(listed: ResourcePage) -> ListResourcesResult {
     let entries = listed.entries.into_iter();
     let resources = entries.map(|(kind, entry)| resource(kind, entry));
     let mut result = ListResourcesResult::with_all_items(resources.collect());

@@ -7,7 +7,7 @@ use rmcp::model::{
 };
 use serde_json::Value;
 
-use super::parcel::{Content, Parcel};
+use super::raw_call::{Content, Parcel};
 use crate::operation::{Operation, Reply};
 
 /// What the server says about itself, under the newest revision that has an `initialize`.

@@ -22,24 +22,24 @@ use rmcp::{RoleServer, ServerHandler};
 use tokio_util::sync::CancellationToken;
 
 use super::completions;
-use super::flights::Flight;
+use super::in_flight::InFlightCall;
 use super::message::protocol_error;
 use super::named::{key_of, named_tools};
-use super::parcel::Parcel;
 use super::prompts;
+use super::raw_call::Parcel;
 use super::resources;
 use super::results::{about, refused, replied};
 use super::subscriptions::{self, Subscriptions};
 use super::tools;
-use super::transport::Since;
+use super::transport::RequestStart;
 use crate::api::dispatch::{Dispatch, unknown};
-use crate::api::frames::{Door, Host};
+use crate::api::frames::{Endpoint, Host};
 use crate::api::limits::Budget;
 use crate::api::operations::TABLE;
-use crate::api::toolbox::Toolbox;
+use crate::api::tool_selection::ToolSelection;
 use crate::error::Refusal;
 use crate::log::Actor;
-use crate::operation::{Access, Answer, Caller, Operation, Patience};
+use crate::operation::{Access, Answer, Caller, Operation, WaitPermit};
 
 /// The longest label of a client, in characters.
 const CLIENT_CHARS_MAX: usize = 128;
@@ -85,7 +85,7 @@ pub struct Server {
     /// From `initialize`; later requests without a name of their own act under it.
     client: Mutex<Option<Implementation>>,
     /// From `initialize`, when it names the tools to list.
-    tools: Mutex<Option<Toolbox>>,
+    tools: Mutex<Option<ToolSelection>>,
     lasts: Lasts,
     subscriptions: Subscriptions,
     over: CancellationToken,
@@ -94,8 +94,8 @@ pub struct Server {
 impl Server {
     /// A server for this host. Nothing waits for what is to come when it is `over`.
     #[must_use]
-    pub fn new(door: &Door, mut host: Host, lasts: Lasts, over: CancellationToken) -> Self {
-        host.caller.patience = Patience::until(over.clone());
+    pub fn new(door: &Endpoint, mut host: Host, lasts: Lasts, over: CancellationToken) -> Self {
+        host.caller.patience = WaitPermit::until(over.clone());
         Self {
             dispatch: door.dispatch.clone(),
             budget: door.budget.clone(),
@@ -117,7 +117,7 @@ impl Server {
     }
 
     /// The tools that are listed: `initialize` says it, else the connection.
-    fn tools(&self) -> Toolbox {
+    fn tools(&self) -> ToolSelection {
         let tools = self.tools.lock().unwrap_or_else(PoisonError::into_inner);
         tools.clone().unwrap_or_else(|| self.host.tools.clone())
     }
@@ -161,7 +161,7 @@ impl Server {
         operation: &Operation,
         mut caller: Caller,
         parcel: &Parcel,
-        flight: Option<&Flight>,
+        flight: Option<&InFlightCall>,
     ) -> Answer {
         if let Some(flight) = flight {
             caller.patience = flight.patience().clone();
@@ -265,7 +265,7 @@ impl ServerHandler for Server {
             return Err(ErrorData::internal_error("a call has a parcel", None));
         };
         let caller = self.caller_of(&cx, operation.access);
-        let flight = cx.extensions.get::<Arc<Flight>>().cloned();
+        let flight = cx.extensions.get::<Arc<InFlightCall>>().cloned();
         let call = self.call(operation, caller, &parcel, flight.as_deref());
         let call = AssertUnwindSafe(call).catch_unwind();
         let answer = match operation.access {
@@ -375,8 +375,8 @@ impl ServerHandler for Server {
 
     async fn listen(&self, stream: SubscriptionContext) -> Result<(), ErrorData> {
         let extensions = &stream.request_context().extensions;
-        let behind = extensions.get::<Since>().and_then(|since| since.0);
-        let flight = extensions.get::<Arc<Flight>>();
+        let behind = extensions.get::<RequestStart>().and_then(|since| since.0);
+        let flight = extensions.get::<Arc<InFlightCall>>();
         let patience = flight.map_or(&self.host.caller.patience, |flight| flight.patience());
         let listened = subscriptions::listen(&self.dispatch, behind, &stream, patience).await;
         listened.map_err(|refusal| resources::refused(&refusal, None))

@@ -11,10 +11,10 @@ use rmcp::service::{Peer, SubscriptionContext, SubscriptionSink};
 use tokio::sync::OnceCell;
 use tokio_util::sync::CancellationToken;
 
-use crate::api::changes::{Changed, Changes};
+use crate::api::changes::{ChangeSet, Changes};
 use crate::api::dispatch::Dispatch;
 use crate::error::{Code, Refusal};
-use crate::operation::Patience;
+use crate::operation::WaitPermit;
 
 /// Addresses that one connection, or one stream of the newest era, may subscribe to.
 pub const ADDRESSES_MAX: usize = 1000;
@@ -44,12 +44,12 @@ impl Subscriptions {
     ) -> Result<(), Refusal> {
         let begin = async || {
             let changes = Changes::after(dispatch, None).await?;
-            let (to, over) = (To::Host(peer.clone()), over.clone());
+            let (to, over) = (Subscriber::Host(peer.clone()), over.clone());
             let addresses = Arc::clone(&self.addresses);
             tokio::spawn(async move {
                 let is_wanted = |address: &str| lock(&addresses).contains(address);
                 tokio::select! {
-                    () = tell(changes, &to, is_wanted) => {}
+                    () = notify_all(changes, &to, is_wanted) => {}
                     () = over.cancelled() => {}
                 }
             });
@@ -110,15 +110,15 @@ pub async fn listen(
     dispatch: &Dispatch,
     behind: Option<Position>,
     stream: &SubscriptionContext,
-    patience: &Patience,
+    patience: &WaitPermit,
 ) -> Result<(), Refusal> {
     patience.check()?;
     let changes = Changes::after(dispatch, behind).await?;
     let accepted = stream.accepted().resource_subscriptions.iter().flatten();
     let accepted: BTreeSet<&str> = accepted.map(String::as_str).collect();
-    let to = To::Stream(stream.sink().clone());
+    let to = Subscriber::Stream(stream.sink().clone());
     tokio::select! {
-        () = tell(changes, &to, |address| accepted.contains(address)) => {}
+        () = notify_all(changes, &to, |address| accepted.contains(address)) => {}
         () = stream.cancelled() => {}
         () = patience.over() => {}
     }
@@ -126,48 +126,50 @@ pub async fn listen(
 }
 
 /// Who is told.
-enum To {
+enum Subscriber {
     Host(Peer<RoleServer>),
     Stream(SubscriptionSink),
 }
 
 /// Why nobody is told any more.
-struct Gone;
+struct SubscriptionEnd;
 
-impl To {
-    async fn updated(&self, address: &str) -> Result<(), Gone> {
+impl Subscriber {
+    async fn updated(&self, address: &str) -> Result<(), SubscriptionEnd> {
         match self {
             Self::Host(peer) => {
                 let about = ResourceUpdatedNotificationParam::new(address);
-                peer.notify_resource_updated(about).await.map_err(|_| Gone)
+                peer.notify_resource_updated(about)
+                    .await
+                    .map_err(|_| SubscriptionEnd)
             }
             Self::Stream(sink) => {
                 let told = sink.notify_resource_updated(address).await;
-                told.map_err(|_| Gone)
+                told.map_err(|_| SubscriptionEnd)
             }
         }
     }
 
-    async fn lists(&self) -> Result<(), Gone> {
+    async fn lists(&self) -> Result<(), SubscriptionEnd> {
         match self {
             Self::Host(peer) => {
                 let told = peer.notify_resource_list_changed().await;
-                told.map_err(|_| Gone)
+                told.map_err(|_| SubscriptionEnd)
             }
             Self::Stream(sink) if sink.accepted().resources_list_changed == Some(true) => {
                 let told = sink.notify_resource_list_changed().await;
-                told.map_err(|_| Gone)
+                told.map_err(|_| SubscriptionEnd)
             }
             Self::Stream(_) => Ok(()),
         }
     }
 
     /// Whether there was anything to say.
-    async fn told(
+    async fn notify(
         &self,
-        changed: &Changed,
+        changed: &ChangeSet,
         is_wanted: impl Fn(&str) -> bool,
-    ) -> Result<bool, Gone> {
+    ) -> Result<bool, SubscriptionEnd> {
         let mut told = changed.lists;
         for address in &changed.updated {
             if is_wanted(address) {
@@ -184,13 +186,13 @@ impl To {
 
 /// Tells of changes until nobody is there to be told. A host that reads slowly is told less often:
 /// what comes meanwhile is told together.
-async fn tell(mut changes: Changes, to: &To, is_wanted: impl Fn(&str) -> bool) {
+async fn notify_all(mut changes: Changes, to: &Subscriber, is_wanted: impl Fn(&str) -> bool) {
     loop {
         match changes.next().await {
-            Ok(changed) => match to.told(&changed, &is_wanted).await {
+            Ok(changed) => match to.notify(&changed, &is_wanted).await {
                 Ok(true) => tokio::time::sleep(GATHER).await,
                 Ok(false) => {}
-                Err(Gone) => return,
+                Err(SubscriptionEnd) => return,
             },
             Err(refusal) => {
                 tracing::warn!(%refusal, "changes of resources cannot be told");

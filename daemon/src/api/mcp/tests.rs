@@ -11,7 +11,7 @@ use std::io::ErrorKind;
 use std::sync::Arc;
 use std::time::Duration;
 
-use lore::places::Places;
+use lore::paths::Paths;
 use lore::protocol::tools as said;
 use lore::protocol::{Args, frame};
 use serde_json::{Value, json};
@@ -22,37 +22,39 @@ use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
 use super::tools::TOOLS;
-use crate::api::seats::Seat;
-use crate::api::{Budget, Dispatch, Door, Doors, Find, Guest, Limits, RESOURCES};
+use crate::api::connection_slots::ConnectionSlot;
+use crate::api::{
+    Budget, Dispatch, Endpoint, Limits, RESOURCES, TenantHandle, TenantResolver, Transports,
+};
 use crate::config::Config;
 use crate::daemon::Daemon;
-use crate::live::Live;
+use crate::reloadable::Reloadable;
 use crate::resource::Kind;
 use crate::search::operations::LEGACY;
 
 /// A store and its doors, on a socket of its own for each peer; without resources, unless they are
 /// given.
-pub struct House {
+pub struct Fixture {
     pub folder: tempfile::TempDir,
-    pub door: Door,
+    pub door: Endpoint,
     _daemon: Daemon,
 }
 
-impl House {
+impl Fixture {
     pub fn open(limits: Limits) -> Self {
         Self::with_resources(limits, &[])
     }
 
     pub fn with_resources(limits: Limits, kinds: &'static [Kind]) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let places = Places {
+        let places = Paths {
             config: folder.path().join("lored.toml"),
             data: folder.path().join("data"),
             state: folder.path().join("state"),
             socket: folder.path().join("run/own.sock"),
         };
         let daemon = Daemon::open(&Config::new(), &places).unwrap();
-        let door = Door {
+        let door = Endpoint {
             dispatch: Dispatch::new(Arc::clone(daemon.context().unwrap())).with_resources(kinds),
             budget: Budget::new(limits.bytes_in_flight_total_max),
             limits: Arc::new(limits),
@@ -66,11 +68,11 @@ impl House {
     }
 
     /// Everybody calls into the same.
-    pub fn find(&self) -> Find {
+    pub fn find(&self) -> TenantResolver {
         let dispatch = self.door.dispatch.clone();
         Box::new(move |_| {
             let (dispatch, stays) = (dispatch.clone(), Box::new(()));
-            Box::pin(async { Ok(Guest { dispatch, stays }) })
+            Box::pin(async { Ok(TenantHandle { dispatch, stays }) })
         })
     }
 
@@ -80,9 +82,9 @@ impl House {
         let _ = std::fs::remove_file(&path);
         let listener = crate::service::bind(&path, 0o600).unwrap().listener;
         tokio::spawn(
-            Arc::new(Doors::new(
+            Arc::new(Transports::new(
                 self.find(),
-                Live::new((*self.door.limits).clone()),
+                Reloadable::new((*self.door.limits).clone()),
                 self.door.limits.connections_max,
                 self.door.stop.clone(),
             ))
@@ -150,13 +152,13 @@ impl Peer {
         serde_json::from_str(&self.line().await).unwrap()
     }
 
-    async fn ask(&mut self, line: impl ToString) -> Value {
+    async fn request(&mut self, line: impl ToString) -> Value {
         self.send(line.to_string()).await;
         self.answer().await
     }
 
     async fn initialize(&mut self, version: &str) -> Value {
-        let answer = self.ask(initialize(version)).await;
+        let answer = self.request(initialize(version)).await;
         self.send(r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#)
             .await;
         answer
@@ -164,7 +166,7 @@ impl Peer {
 
     /// A call of the older era.
     async fn call(&mut self, id: u64, name: &str, arguments: Value) -> Value {
-        self.ask(call(id, name, arguments)).await
+        self.request(call(id, name, arguments)).await
     }
 }
 
@@ -216,7 +218,7 @@ fn content(answer: &Value) -> &Value {
 /// Every revision with `initialize` is agreed to, and tools are listed and called.
 #[tokio::test]
 async fn the_older_era_lists_and_calls() {
-    let house = House::open(Limits::default());
+    let house = Fixture::open(Limits::default());
     for version in ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"] {
         let mut peer = house.peer().await;
         let answer = peer.initialize(version).await;
@@ -226,7 +228,7 @@ async fn the_older_era_lists_and_calls() {
             json!({"completions": {}, "prompts": {}, "tools": {}})
         );
         assert_eq!(answer["result"]["serverInfo"]["name"], "lore");
-        let listed = peer.ask(list()).await;
+        let listed = peer.request(list()).await;
         assert_eq!(
             listed["result"]["tools"].as_array().unwrap().len(),
             TOOLS.len() - LEGACY.len()
@@ -253,10 +255,10 @@ async fn the_older_era_lists_and_calls() {
 /// Without `initialize`, each request says its version; what answers is marked as the era wants.
 #[tokio::test]
 async fn the_newest_era_discovers_lists_and_calls() {
-    let house = House::open(Limits::default());
+    let house = Fixture::open(Limits::default());
     let mut peer = house.peer().await;
     let discover = modern(json!({"jsonrpc": "2.0", "id": 1, "method": "server/discover"}));
-    let found = peer.ask(discover).await;
+    let found = peer.request(discover).await;
     assert_eq!(
         found["result"]["supportedVersions"],
         json!(said::MCP_VERSIONS)
@@ -265,28 +267,28 @@ async fn the_newest_era_discovers_lists_and_calls() {
         found["result"]["capabilities"],
         json!({"completions": {}, "prompts": {}, "tools": {}})
     );
-    let listed = peer.ask(modern(list())).await;
+    let listed = peer.request(modern(list())).await;
     assert_eq!(listed["result"]["resultType"], "complete");
     assert_eq!(listed["result"]["tools"][0]["name"], TOOLS[0].name.as_ref());
     let recorded = peer
-        .ask(modern(call(3, "record_step", step("ID: 17"))))
+        .request(modern(call(3, "record_step", step("ID: 17"))))
         .await;
     assert_eq!(recorded["result"]["resultType"], "complete");
     let session = content(&recorded)["session"].clone();
     let shown = json!({"session": session, "step": 1});
-    let shown = peer.ask(modern(call(4, "get_step", shown))).await;
+    let shown = peer.request(modern(call(4, "get_step", shown))).await;
     assert_eq!(content(&shown)["agent"], "modern tester");
 
     let mut wrong = modern(list());
     wrong["params"]["_meta"]["io.modelcontextprotocol/protocolVersion"] = json!("2031-01-01");
-    let refused = peer.ask(wrong).await;
+    let refused = peer.request(wrong).await;
     assert_eq!(refused["error"]["code"], -32022, "{refused}");
     let mut half = modern(list());
     half["params"]["_meta"]
         .as_object_mut()
         .unwrap()
         .shift_remove("io.modelcontextprotocol/clientCapabilities");
-    let refused = peer.ask(half).await;
+    let refused = peer.request(half).await;
     assert_eq!(refused["error"]["code"], -32602, "{refused}");
     // A host that asked this first may still fall back.
     let answer = peer.initialize("2025-11-25").await;
@@ -296,7 +298,7 @@ async fn the_newest_era_discovers_lists_and_calls() {
 /// What an operation refuses, the model reads; what is no tool, the protocol refuses.
 #[tokio::test]
 async fn a_refusal_is_a_result_and_an_unknown_tool_an_error() {
-    let house = House::open(Limits::default());
+    let house = Fixture::open(Limits::default());
     let mut peer = house.peer().await;
     peer.initialize("2025-11-25").await;
     let refused = peer
@@ -336,7 +338,7 @@ async fn a_refusal_is_a_result_and_an_unknown_tool_an_error() {
 /// Without resources none are declared, and what is not declared is not there.
 #[tokio::test]
 async fn what_is_not_declared_is_not_there() {
-    let house = House::open(Limits::default());
+    let house = Fixture::open(Limits::default());
     let mut peer = house.peer().await;
     for method in [
         "resources/list",
@@ -349,7 +351,7 @@ async fn what_is_not_declared_is_not_there() {
         "no/such",
     ] {
         let answer = peer
-            .ask(json!({"jsonrpc": "2.0", "id": 9, "method": method, "params": {
+            .request(json!({"jsonrpc": "2.0", "id": 9, "method": method, "params": {
                 "name": "x", "uri": "lore://x", "level": "info", "taskId": "x",
                 "ref": {"type": "ref/prompt", "name": "x"}, "argument": {"name": "x", "value": "y"},
             }}))
@@ -357,7 +359,7 @@ async fn what_is_not_declared_is_not_there() {
         assert_eq!(answer["error"]["code"], -32601, "{method}: {answer}");
     }
     let answer = peer
-        .ask(json!({"jsonrpc": "2.0", "id": 9, "method": "initialize", "params": {"x": 1}}))
+        .request(json!({"jsonrpc": "2.0", "id": 9, "method": "initialize", "params": {"x": 1}}))
         .await;
     assert_eq!(answer["error"]["code"], -32602, "{answer}");
 }
@@ -365,7 +367,7 @@ async fn what_is_not_declared_is_not_there() {
 /// Whatever a line holds, its sender is told, and the connection goes on.
 #[tokio::test]
 async fn every_bad_line_gets_its_answer() {
-    let house = House::open(Limits {
+    let house = Fixture::open(Limits {
         frame_bytes_max: 200_000,
         ..Limits::default()
     });
@@ -435,7 +437,7 @@ async fn every_bad_line_gets_its_answer() {
         assert_eq!(answer["id"], id, "{shown}: {answer}");
         assert!(answer["error"]["data"]["code"].is_string(), "{answer}");
         let pong = peer
-            .ask(json!({"jsonrpc": "2.0", "id": "still", "method": "ping"}))
+            .request(json!({"jsonrpc": "2.0", "id": "still", "method": "ping"}))
             .await;
         assert_eq!(pong, json!({"jsonrpc": "2.0", "id": "still", "result": {}}));
     }
@@ -450,7 +452,7 @@ async fn every_bad_line_gets_its_answer() {
 /// A line that stands still is answered, and its connection ends.
 #[tokio::test]
 async fn a_slow_line_ends_the_connection() {
-    let house = House::open(Limits {
+    let house = Fixture::open(Limits {
         read_timeout_ms: 20,
         ..Limits::default()
     });
@@ -466,7 +468,7 @@ async fn a_slow_line_ends_the_connection() {
 /// is refused.
 #[tokio::test]
 async fn many_calls_at_once_are_all_answered() {
-    let house = House::open(Limits {
+    let house = Fixture::open(Limits {
         calls_in_flight_max: 3,
         ..Limits::default()
     });
@@ -490,7 +492,7 @@ async fn many_calls_at_once_are_all_answered() {
 }
 
 /// A call that waits until one more event is recorded.
-fn waiting(id: u64, house: &House) -> Value {
+fn waiting(id: u64, house: &Fixture) -> Value {
     let next = house.door.dispatch.context().engine.position().0 + 1;
     call(
         id,
@@ -500,7 +502,7 @@ fn waiting(id: u64, house: &House) -> Value {
 }
 
 /// Records in another session, past every connection.
-async fn record_aside(house: &House) {
+async fn record_aside(house: &Fixture) {
     let caller = super::anonymous(1, &house.door.limits);
     let args = Args::Value(json!({}));
     let made = house
@@ -513,7 +515,7 @@ async fn record_aside(house: &House) {
 /// When the daemon stops, what is in flight is answered, then the connection ends.
 #[tokio::test]
 async fn stopping_answers_what_is_in_flight() {
-    let house = House::open(Limits::default());
+    let house = Fixture::open(Limits::default());
     let mut peer = house.peer().await;
     peer.call(1, "record_step", step("ID: 17")).await;
     peer.send(waiting(2, &house).to_string()).await;
@@ -530,11 +532,11 @@ async fn stopping_answers_what_is_in_flight() {
 /// An id in use is refused; a read that is cancelled gets no answer and holds up nothing.
 #[tokio::test]
 async fn cancelled_reads_end() {
-    let house = House::open(Limits::default());
+    let house = Fixture::open(Limits::default());
     let mut peer = house.peer().await;
     peer.call(1, "record_step", step("ID: 17")).await;
     peer.send(waiting(2, &house).to_string()).await;
-    let again = peer.ask(waiting(2, &house)).await;
+    let again = peer.request(waiting(2, &house)).await;
     assert_eq!(again["error"]["code"], -32600, "{again}");
     peer.send(r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":2}}"#)
         .await;
@@ -549,13 +551,13 @@ async fn cancelled_reads_end() {
 /// A peer that asks and does not read is let go.
 #[tokio::test]
 async fn a_peer_that_does_not_read_is_let_go() {
-    let house = House::open(Limits {
+    let house = Fixture::open(Limits {
         write_timeout_ms: 20,
         ..Limits::default()
     });
     let (mut peer, server) = tokio::io::duplex(1024);
     let (read, write) = tokio::io::split(server);
-    let seat = Seat::alone().unwrap();
+    let seat = ConnectionSlot::alone().unwrap();
     let caller = super::anonymous(1, &house.door.limits);
     let served = super::serve(&house.door, caller, &seat, BufReader::new(read), write);
     let line = format!("{}\n", list());
@@ -567,7 +569,7 @@ async fn a_peer_that_does_not_read_is_let_go() {
 /// A line that a bridge sends again after a reconnect is recorded once.
 #[tokio::test]
 async fn a_bridges_line_sent_again_is_recorded_once() {
-    let house = House::open(Limits::default());
+    let house = Fixture::open(Limits::default());
     let mut peer = house.bridged("b1").await;
     peer.initialize("2025-11-25").await;
     let first = peer.call(7, "record_step", step("ID: 17")).await;
@@ -597,7 +599,7 @@ async fn a_bridges_line_sent_again_is_recorded_once() {
 /// Digits and the order of keys reach the store as they were written.
 #[tokio::test]
 async fn arguments_arrive_as_written() {
-    let house = House::open(Limits::default());
+    let house = Fixture::open(Limits::default());
     let mut peer = house.peer().await;
     let result = r#"{"z":0.10,"a":12345678901234567890123,"m":1.50}"#;
     peer.send(format!(
@@ -615,7 +617,7 @@ async fn arguments_arrive_as_written() {
 /// The bytes of the two first answers, for the bridge, which gives them while the daemon starts.
 #[tokio::test]
 async fn first_answers_are_golden() {
-    let house = House::with_resources(Limits::default(), RESOURCES);
+    let house = Fixture::with_resources(Limits::default(), RESOURCES);
     let mut peer = house.peer().await;
     let golden = |text: &str| {
         let instructions = json!(said::INSTRUCTIONS).to_string();
@@ -643,7 +645,7 @@ async fn first_answers_are_golden() {
 /// A connection of plain lines may write no faster than one of frames.
 #[tokio::test]
 async fn lines_have_their_quota() {
-    let house = House::open(Limits {
+    let house = Fixture::open(Limits {
         writes_per_second_max: 1,
         ..Limits::default()
     });

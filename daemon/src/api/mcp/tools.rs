@@ -8,7 +8,7 @@ use schemars::{Schema, SchemaGenerator};
 use serde_json::{Map, Value, json};
 
 use crate::api::operations::TABLE;
-use crate::api::toolbox::Toolbox;
+use crate::api::tool_selection::ToolSelection;
 use crate::operation::{Access, Operation};
 
 /// Where a tool says how many characters of a result a host should show whole.
@@ -42,7 +42,7 @@ const ELSEWHERE: [(&str, &str); 2] = [("search", "filters"), ("search", "include
 
 /// The tools that are listed, by name.
 #[must_use]
-pub fn listed(toolbox: &Toolbox) -> Vec<Tool> {
+pub fn listed(toolbox: &ToolSelection) -> Vec<Tool> {
     let tools = if toolbox.is_whole() { &TOOLS } else { &SHORT };
     let listed = tools.iter().filter(|tool| toolbox.has(&tool.name));
     listed.cloned().collect()
@@ -193,12 +193,12 @@ mod tests {
     /// What is listed when nothing is said is little to read.
     #[test]
     fn core_is_small() {
-        let core = listed(&Toolbox::default());
+        let core = listed(&ToolSelection::default());
         assert_eq!(core.len(), 12);
         let tokens = tokens(&core);
         let sum: usize = tokens.iter().map(|(_, tokens)| tokens).sum();
         assert!(sum <= 3000, "{sum} tokens: {tokens:?}");
-        let full = listed(&Toolbox::of(&[Toolset::Full]));
+        let full = listed(&ToolSelection::of(&[Toolset::Full]));
         assert!(full.iter().all(|tool| tool.output_schema.is_some()));
         for tool in &core {
             assert!(tool.output_schema.is_none() && tool.annotations.is_some());

@@ -16,40 +16,40 @@ use tokio::io::AsyncBufRead;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-use super::flights::{Flight, Flights};
+use super::in_flight::{InFlightCall, InFlightCalls};
 use super::lines::{Line, LineReader, ReadError};
-use super::message::{self, Fault, Message};
-use super::parcel::Parcel;
-use crate::api::frames::Door;
-use crate::api::limits::{Limits, Paid};
+use super::message::{self, LineError, Message};
+use super::raw_call::Parcel;
+use crate::api::frames::Endpoint;
+use crate::api::limits::{Limits, MemoryPermit};
 
 /// A line to be written, with the call that it answers.
 pub struct Answer {
     /// One message and its line break.
     pub line: Vec<u8>,
     /// In flight until this is dropped.
-    pub flight: Option<Arc<Flight>>,
+    pub flight: Option<Arc<InFlightCall>>,
 }
 
 /// A request that rmcp has and did not answer yet.
-struct Flying {
-    flight: Arc<Flight>,
+struct PendingRequest {
+    flight: Arc<InFlightCall>,
     /// Of a call.
     parcel: Option<Arc<Parcel>>,
 }
 
 /// The newest position when a request came; `None` while the store was opened anew.
 #[derive(Clone, Copy, Debug)]
-pub struct Since(pub Option<Position>);
+pub struct RequestStart(pub Option<Position>);
 
 /// Reads messages for rmcp and queues its answers.
-pub struct Lines<R> {
+pub struct LineTransport<R> {
     reader: R,
     lines: LineReader,
-    door: Door,
+    door: Endpoint,
     answers: mpsc::Sender<Answer>,
-    flights: Flights,
-    flying: HashMap<RequestId, Flying>,
+    flights: InFlightCalls,
+    flying: HashMap<RequestId, PendingRequest>,
     /// Set when answers cannot be written any more.
     gone: CancellationToken,
     /// An answer of the transport itself that waits for room in the queue.
@@ -57,11 +57,11 @@ pub struct Lines<R> {
     is_open: bool,
 }
 
-impl<R> Lines<R> {
+impl<R> LineTransport<R> {
     /// Messages from `reader`; answers go into the queue until `gone`. `over` is cancelled when no
     /// more messages come: then nothing waits for what is to come any longer.
     pub fn new(
-        door: &Door,
+        door: &Endpoint,
         reader: R,
         answers: mpsc::Sender<Answer>,
         gone: CancellationToken,
@@ -71,7 +71,7 @@ impl<R> Lines<R> {
         Self {
             reader,
             lines: LineReader::new(limits.frame_bytes_max, limits.frame()),
-            flights: Flights::new(limits, over),
+            flights: InFlightCalls::new(limits, over),
             door: door.clone(),
             answers,
             flying: HashMap::new(),
@@ -81,7 +81,7 @@ impl<R> Lines<R> {
         }
     }
 
-    fn refuse(&mut self, fault: &Fault) {
+    fn refuse(&mut self, fault: &LineError) {
         self.waiting = encode(&fault.to_answer()).map(|mut line| {
             line.push(b'\n');
             Answer { line, flight: None }
@@ -89,7 +89,7 @@ impl<R> Lines<R> {
     }
 
     /// What a line is for rmcp; what is wrong with it is left waiting to be answered.
-    fn take(&mut self, line: Vec<u8>, paid: Paid) -> Option<ClientJsonRpcMessage> {
+    fn take(&mut self, line: Vec<u8>, paid: MemoryPermit) -> Option<ClientJsonRpcMessage> {
         let bytes = line.len();
         match message::read(line) {
             Ok(Message::Nothing) => None,
@@ -125,12 +125,12 @@ impl<R> Lines<R> {
         &mut self,
         message: &mut ClientJsonRpcMessage,
         bytes: usize,
-        paid: Paid,
-    ) -> Result<(), Fault> {
+        paid: MemoryPermit,
+    ) -> Result<(), LineError> {
         match message {
             JsonRpcMessage::Request(request) => {
                 if self.flying.contains_key(&request.id) {
-                    return Err(Fault {
+                    return Err(LineError {
                         id: Some(request.id.clone()),
                         code: ErrorCode::INVALID_REQUEST,
                         body: ErrorBody::new(
@@ -145,9 +145,9 @@ impl<R> Lines<R> {
                 };
                 let extensions = request.request.extensions_mut();
                 extensions.insert(Arc::clone(&flight));
-                extensions.insert(Since(self.newest()));
+                extensions.insert(RequestStart(self.newest()));
                 let parcel = extensions.get::<Arc<Parcel>>().cloned();
-                let flying = Flying { flight, parcel };
+                let flying = PendingRequest { flight, parcel };
                 self.flying.insert(request.id.clone(), flying);
             }
             JsonRpcMessage::Notification(notification) => {
@@ -180,16 +180,16 @@ impl<R> Lines<R> {
             Ok(Some(Line::TooLong(head))) => {
                 let message = format!("a line has at most {} bytes", limits.frame_bytes_max);
                 let body = ErrorBody::new(Code::FrameTooLarge, message).hint("Send it in parts.");
-                Fault::of(&head, ErrorCode::INVALID_REQUEST, body)
+                LineError::of(&head, ErrorCode::INVALID_REQUEST, body)
             }
             Ok(Some(Line::Busy(head))) => {
-                Fault::of(&head, ErrorCode::INTERNAL_ERROR, crate::api::frames::busy())
+                LineError::of(&head, ErrorCode::INTERNAL_ERROR, crate::api::frames::busy())
             }
             Err(ReadError::Slow(head)) => {
                 self.is_open = false;
                 let message = format!("a line did not end within {} ms", limits.read_timeout_ms);
                 let body = ErrorBody::new(Code::Timeout, message);
-                Fault::of(&head, ErrorCode::INVALID_REQUEST, body)
+                LineError::of(&head, ErrorCode::INVALID_REQUEST, body)
             }
         };
         self.refuse(&fault);
@@ -197,7 +197,7 @@ impl<R> Lines<R> {
     }
 }
 
-impl<R: AsyncBufRead + Unpin + Send + 'static> Transport<RoleServer> for Lines<R> {
+impl<R: AsyncBufRead + Unpin + Send + 'static> Transport<RoleServer> for LineTransport<R> {
     type Error = io::Error;
 
     fn send(
@@ -210,7 +210,7 @@ impl<R: AsyncBufRead + Unpin + Send + 'static> Transport<RoleServer> for Lines<R
             JsonRpcMessage::Request(_) | JsonRpcMessage::Notification(_) => None,
         };
         let (flight, parcel) = match id.and_then(|id| self.flying.remove(id)) {
-            Some(Flying { flight, parcel }) => (Some(flight), parcel),
+            Some(PendingRequest { flight, parcel }) => (Some(flight), parcel),
             None => (None, None),
         };
         let answers = self.answers.clone();

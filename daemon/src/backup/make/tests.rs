@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use super::super::check;
 use super::super::source::Rows;
 use super::*;
-use crate::log::objects::{Form, Object, Place};
+use crate::log::objects::{Object, ObjectForm, ObjectLocation};
 use crate::log::{Actor, Body, EncodedEvent, EventKind, codec, encode_record};
 use crate::store::StoreId;
 
@@ -35,13 +35,13 @@ impl Source for Scripted {
         Ok(self.pieces.pop_front().unwrap())
     }
 
-    fn beside(&mut self) -> Result<Vec<(String, Vec<u8>)>, Error> {
+    fn data_files(&mut self) -> Result<Vec<(String, Vec<u8>)>, Error> {
         Ok(Vec::new())
     }
 }
 
 /// A chain of so many events, each in a record of its own.
-fn chain(count: u64) -> Vec<Stamped> {
+fn chain(count: u64) -> Vec<LoggedEvent> {
     let mut previous = Hash::default();
     let events = (1..=count).map(|position| {
         let new = EncodedEvent {
@@ -53,7 +53,7 @@ fn chain(count: u64) -> Vec<Stamped> {
             origin: None,
         };
         let actor = Actor::default();
-        let event = Stamped::stamp(new, &previous, Position(position), position, &actor, None);
+        let event = LoggedEvent::stamp(new, &previous, Position(position), position, &actor, None);
         previous = event.link;
         event
     });
@@ -61,7 +61,7 @@ fn chain(count: u64) -> Vec<Stamped> {
 }
 
 /// A page with these events, read where the log ended at `position`.
-fn page(events: &[Stamped], position: u64) -> Page {
+fn page(events: &[LoggedEvent], position: u64) -> Page {
     Page {
         store: STORE,
         link: Some(Hash::default()),
@@ -69,7 +69,7 @@ fn page(events: &[Stamped], position: u64) -> Page {
             .iter()
             .map(|event| encode_record(std::slice::from_ref(event)))
             .collect(),
-        last: events.last().map_or(Position(0), Stamped::position),
+        last: events.last().map_or(Position(0), LoggedEvent::position),
         objects: Vec::new(),
         objects_gone: 0,
         blobs: Vec::new(),
@@ -80,7 +80,7 @@ fn page(events: &[Stamped], position: u64) -> Page {
 fn made(mut source: Scripted) -> (tempfile::TempDir, Report) {
     let folder = tempfile::tempdir().unwrap();
     let clock = Clock::fixed(1, 1);
-    let choices = Choices::default();
+    let choices = BackupOptions::default();
     let report = make(&mut source, folder.path(), &clock, choices, &mut |_, _| {}).unwrap();
     (folder, report)
 }
@@ -115,9 +115,9 @@ fn a_blob_that_came_back_is_kept() {
 fn an_object_in_another_form_takes_the_backup_on() {
     let row = |packed: &[u8]| {
         let object = Object {
-            form: Form::Plain,
+            form: ObjectForm::Plain,
             bytes: packed.len() as u64,
-            place: Place::Inline(packed.to_vec()),
+            place: ObjectLocation::Inline(packed.to_vec()),
         };
         object.encode()
     };

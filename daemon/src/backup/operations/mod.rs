@@ -5,7 +5,7 @@ mod served;
 
 use crate::operation::Operation;
 
-pub use served::Served;
+pub use served::DaemonSource;
 
 /// The lines of the operation table.
 pub const OPERATIONS: &[Operation] = &[

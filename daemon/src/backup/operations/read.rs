@@ -7,19 +7,19 @@ use base64::engine::general_purpose::STANDARD as BASE64;
 use lore::protocol::Position;
 use lore::protocol::log::{
     BackupArgs, BackupBlobArgs, BackupBlobReply, BackupObjectsArgs, BackupObjectsReply,
-    BackupReply, FileBeside, KeptObject, NamedBlob, NamedObject,
+    BackupReply, DataFile, NamedBlob, NamedObject, StoredObject,
 };
 
-use crate::backup::page::{OBJECTS_MAX, PAGE_BYTES, PAGE_BYTES_MAX, Page, Shelf};
-use crate::backup::source::beside;
-use crate::engine::Published;
+use crate::backup::page::{BackupSnapshot, OBJECTS_MAX, PAGE_BYTES, PAGE_BYTES_MAX, Page};
+use crate::backup::source::data_files;
+use crate::engine::PublishedState;
 use crate::error::{Code, Refusal};
 use crate::log::Hash;
 use crate::operation::{Access, Call, Context, Op, blocking};
 use crate::store::{BlobRef, Error};
 
-fn shelf<'s>(cx: &'s Context, published: &'s Published) -> Shelf<'s> {
-    Shelf {
+fn shelf<'s>(cx: &'s Context, published: &'s PublishedState) -> BackupSnapshot<'s> {
+    BackupSnapshot {
         rows: &published.snapshot,
         blobs: &cx.blobs,
         fold: &*cx.fold,
@@ -57,7 +57,7 @@ impl Op for Backup {
         let shared = Arc::clone(&cx);
         let is_asked = args.beside == Some(true);
         let files = blocking(move || match is_asked {
-            true => beside(&shared.folder.data)
+            true => data_files(&shared.folder.data)
                 .map_err(|error| Refusal::new(Code::StorageUnavailable, error.to_string())),
             false => Ok(Vec::new()),
         })
@@ -77,8 +77,8 @@ impl Op for Backup {
     }
 }
 
-fn file((name, bytes): (String, Vec<u8>)) -> FileBeside {
-    FileBeside {
+fn file((name, bytes): (String, Vec<u8>)) -> DataFile {
+    DataFile {
         name,
         content: BASE64.encode(bytes),
     }
@@ -134,7 +134,7 @@ impl Op for BackupObjects {
             let wanted = args.objects.iter().map(|text| hash("objects", text));
             let wanted = wanted.collect::<Result<Vec<_>, _>>()?;
             let found = shelf(&cx, &published).objects(&wanted)?;
-            let kept = |(hash, row): (Hash, Vec<u8>)| KeptObject {
+            let kept = |(hash, row): (Hash, Vec<u8>)| StoredObject {
                 object: hash.to_string(),
                 row: BASE64.encode(row),
             };

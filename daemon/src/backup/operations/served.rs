@@ -17,10 +17,10 @@ use crate::log::Hash;
 use crate::store::{BlobRef, StoreId};
 
 /// The daemon at the other end of a connection.
-pub struct Served(pub Connection);
+pub struct DaemonSource(pub Connection);
 
-impl Served {
-    fn ask<T: DeserializeOwned>(&mut self, name: &str, args: &impl Serialize) -> Result<T, Error> {
+impl DaemonSource {
+    fn call<T: DeserializeOwned>(&mut self, name: &str, args: &impl Serialize) -> Result<T, Error> {
         let refused = |error: &dyn std::fmt::Display| Error::refused(format!("{name}: {error}"));
         let args = serde_json::to_vec(args).map_err(|error| refused(&error))?;
         let reply = self.0.call(name, &Args::Json(args));
@@ -47,13 +47,13 @@ fn tag(text: &str) -> Option<Tag> {
     Some(Tag(number.to_be_bytes()))
 }
 
-impl Source for Served {
+impl Source for DaemonSource {
     fn page(&mut self, after: Position) -> Result<Page, Error> {
         let args = BackupArgs {
             after: Some(after),
             ..BackupArgs::default()
         };
-        let reply: BackupReply = self.ask("backup", &args)?;
+        let reply: BackupReply = self.call("backup", &args)?;
         let store = StoreId::parse(&reply.store)
             .ok_or_else(|| Error::refused("the daemon names no store"))?;
         let objects = reply.objects.iter().map(|named| {
@@ -86,7 +86,7 @@ impl Source for Served {
         let args = BackupObjectsArgs {
             objects: wanted.iter().map(Hash::to_string).collect(),
         };
-        let reply: BackupObjectsReply = self.ask("backup_objects", &args)?;
+        let reply: BackupObjectsReply = self.call("backup_objects", &args)?;
         let objects = reply.objects.iter();
         let objects = objects.map(|kept| Ok((hash(&kept.object)?, bytes(&kept.row)?)));
         Ok((objects.collect::<Result<_, Error>>()?, reply.position))
@@ -98,18 +98,18 @@ impl Source for Served {
             bytes: blob.bytes,
             from: Some(from),
         };
-        let reply: BackupBlobReply = self.ask("backup_blob", &args)?;
+        let reply: BackupBlobReply = self.call("backup_blob", &args)?;
         let piece = reply.content.as_deref().map(bytes).transpose()?;
         Ok((piece, reply.position))
     }
 
-    fn beside(&mut self) -> Result<Vec<(String, Vec<u8>)>, Error> {
+    fn data_files(&mut self) -> Result<Vec<(String, Vec<u8>)>, Error> {
         let args = BackupArgs {
             after: Some(Position(u64::MAX)),
             beside: Some(true),
             ..BackupArgs::default()
         };
-        let reply: BackupReply = self.ask("backup", &args)?;
+        let reply: BackupReply = self.call("backup", &args)?;
         let ours = reply.beside.iter();
         let ours = ours.filter(|file| BESIDE.contains(&file.name.as_str()));
         ours.map(|file| Ok((file.name.clone(), bytes(&file.content)?)))

@@ -8,7 +8,7 @@
 
 use std::fmt;
 
-use super::layers::{Layer, Placing, Rule};
+use super::layers::{Layer, LayerAssignment, Rule};
 use crate::tokens::Tokens;
 
 use plan::{Item, Outcome, plan};
@@ -31,12 +31,12 @@ pub struct Entry<'a> {
     /// The value as canonical JSON, without white space between its tokens.
     pub value: &'a str,
     /// Its layer, and why.
-    pub placing: Placing,
+    pub placing: LayerAssignment,
 }
 
 /// What was done to a value, each with all before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Done {
+pub enum ValueReductions {
     /// Nothing: it is in the view to the byte.
     Whole,
     /// Runs of blanks, trailing blanks and blank lines inside of texts were taken out.
@@ -49,7 +49,7 @@ pub enum Done {
     Dropped,
 }
 
-impl Done {
+impl ValueReductions {
     /// The name in reports.
     #[must_use]
     pub const fn name(self) -> &'static str {
@@ -63,7 +63,7 @@ impl Done {
     }
 }
 
-impl fmt::Display for Done {
+impl fmt::Display for ValueReductions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
     }
@@ -102,7 +102,7 @@ pub struct KeyReport {
     /// Tokens in the view.
     pub tokens_after: usize,
     /// What was done.
-    pub done: Done,
+    pub done: ValueReductions,
 }
 
 /// What became of the keys of one layer.
@@ -195,9 +195,9 @@ fn assemble(items: &[Item<'_>], outcomes: &[Outcome]) -> String {
 
 fn report(entry: &Entry<'_>, item: &Item<'_>, outcome: &Outcome) -> KeyReport {
     let (tokens_after, done) = match outcome {
-        Outcome::Whole => (item.tokens, Done::Whole),
+        Outcome::Whole => (item.tokens, ValueReductions::Whole),
         Outcome::Shortened { tokens, done, .. } => (*tokens, *done),
-        Outcome::Dropped => (0, Done::Dropped),
+        Outcome::Dropped => (0, ValueReductions::Dropped),
     };
     KeyReport {
         key: entry.key.to_owned(),
@@ -219,7 +219,7 @@ fn sum(layer: Layer, keys: &[KeyReport]) -> LayerReport {
     };
     for key in keys.iter().filter(|key| key.layer == layer) {
         sum.keys += 1;
-        sum.dropped += usize::from(key.done == Done::Dropped);
+        sum.dropped += usize::from(key.done == ValueReductions::Dropped);
         sum.tokens_before += key.tokens_before;
         sum.tokens_after += key.tokens_after;
     }

@@ -2,8 +2,8 @@
 
 use std::cell::OnceCell;
 
-use super::value::{Cut, Origin, Value};
-use super::{Done, SHARES};
+use super::value::{MarkerOrigin, ShortenLimit, Value};
+use super::{SHARES, ValueReductions};
 use crate::checkpoints::layers::Layer;
 use crate::tokens::Tokens;
 
@@ -32,23 +32,23 @@ pub(super) enum Outcome {
         json: String,
         /// Tokens of key, shorter value and punctuation.
         tokens: usize,
-        done: Done,
+        done: ValueReductions,
     },
     Dropped,
 }
 
 /// How far IMPORTANT is shortened before its keys are dropped: gently first, then as hard as USEFUL.
-const FLOORS_IMPORTANT: &[Cut] = &[
-    Cut {
+const FLOORS_IMPORTANT: &[ShortenLimit] = &[
+    ShortenLimit {
         chars: 240,
         elements: 8,
     },
     HARDEST,
 ];
 /// How far USEFUL is.
-const FLOORS_USEFUL: &[Cut] = &[HARDEST];
+const FLOORS_USEFUL: &[ShortenLimit] = &[HARDEST];
 /// Less than this would be hardly more than the marker.
-const HARDEST: Cut = Cut {
+const HARDEST: ShortenLimit = ShortenLimit {
     chars: 40,
     elements: 2,
 };
@@ -114,7 +114,7 @@ pub(super) fn plan(
     outcomes
 }
 
-fn spare(grant: usize, fit: &Fit) -> usize {
+fn spare(grant: usize, fit: &LayerFit) -> usize {
     grant.saturating_sub(fit.tokens)
 }
 
@@ -152,18 +152,18 @@ fn grants(critical: usize, needs: [usize; 3], room: usize, budget: usize) -> Gra
 }
 
 /// Items, each with its place among all.
-type Placed<'i, 'a> = Vec<(usize, &'i Item<'a>)>;
+type RankedItems<'i, 'a> = Vec<(usize, &'i Item<'a>)>;
 
 /// The items of one layer.
 struct Group<'i, 'a> {
-    items: Placed<'i, 'a>,
+    items: RankedItems<'i, 'a>,
     tokens: &'i Tokens,
     /// The tokens of each item at the hardest cut.
     least: OnceCell<Vec<usize>>,
 }
 
 /// A layer that fits.
-struct Fit {
+struct LayerFit {
     /// By place among all items; those that are missing stay whole.
     outcomes: Vec<(usize, Outcome)>,
     tokens: usize,
@@ -201,15 +201,15 @@ impl<'i, 'a> Group<'i, 'a> {
     }
 
     /// The layer without any of its keys.
-    fn none(&self) -> Fit {
+    fn none(&self) -> LayerFit {
         self.whole_within(0)
     }
 
     /// As many keys as fit whole, the smallest first.
-    fn whole_within(&self, allowed: usize) -> Fit {
+    fn whole_within(&self, allowed: usize) -> LayerFit {
         let sizes: Vec<usize> = self.items.iter().map(|(_, item)| item.tokens).collect();
         let (kept, dropped) = self.smallest_within(&sizes, allowed);
-        Fit {
+        LayerFit {
             outcomes: dropped,
             tokens: kept.iter().map(|(_, item)| item.tokens).sum(),
         }
@@ -217,9 +217,9 @@ impl<'i, 'a> Group<'i, 'a> {
 
     /// All keys, shortened as little as it takes; if even the hardest cut is too much, only as many
     /// keys as then fit, the smallest first.
-    fn fit(&self, allowed: usize, floors: &[Cut]) -> Fit {
+    fn fit(&self, allowed: usize, floors: &[ShortenLimit]) -> LayerFit {
         if self.whole() <= allowed {
-            return Fit {
+            return LayerFit {
                 outcomes: Vec::new(),
                 tokens: self.whole(),
             };
@@ -240,7 +240,7 @@ impl<'i, 'a> Group<'i, 'a> {
         &self,
         sizes: &[usize],
         allowed: usize,
-    ) -> (Placed<'i, 'a>, Vec<(usize, Outcome)>) {
+    ) -> (RankedItems<'i, 'a>, Vec<(usize, Outcome)>) {
         let mut by_size: Vec<_> = sizes.iter().zip(&self.items).collect();
         by_size.sort_by_key(|(size, (at, _))| (**size, *at));
         let (mut kept, mut dropped, mut used) = (Vec::new(), Vec::new(), 0);
@@ -257,8 +257,8 @@ impl<'i, 'a> Group<'i, 'a> {
 
     /// Steps through the ladder: white space, then for each floor texts down to it, then arrays. All
     /// items are cut alike, so that the longest texts of the layer yield first.
-    fn shorten(&self, allowed: usize, floors: &[Cut]) -> Fit {
-        let mut cut = Cut::WHITE_SPACE;
+    fn shorten(&self, allowed: usize, floors: &[ShortenLimit]) -> LayerFit {
+        let mut cut = ShortenLimit::WHITE_SPACE;
         if let Some(fit) = self.under(&cut, allowed) {
             return fit;
         }
@@ -267,13 +267,13 @@ impl<'i, 'a> Group<'i, 'a> {
         let elements_max = values().map(|value| value.elements_max).max().unwrap_or(0);
         for floor in floors {
             let above = cut;
-            let chars = |chars| Cut { chars, ..above };
+            let chars = |chars| ShortenLimit { chars, ..above };
             let widest = above.chars.min(chars_max);
             if let Some(fit) = self.widest(floor.chars, widest, chars, allowed) {
                 return fit;
             }
             cut.chars = floor.chars;
-            let elements = |elements| Cut { elements, ..cut };
+            let elements = |elements| ShortenLimit { elements, ..cut };
             let widest = above.elements.min(elements_max);
             if let Some(fit) = self.widest(floor.elements, widest, elements, allowed) {
                 return fit;
@@ -290,9 +290,9 @@ impl<'i, 'a> Group<'i, 'a> {
         &self,
         floor: usize,
         too_wide: usize,
-        cut: impl Fn(usize) -> Cut,
+        cut: impl Fn(usize) -> ShortenLimit,
         allowed: usize,
-    ) -> Option<Fit> {
+    ) -> Option<LayerFit> {
         let mut best = self.under(&cut(floor), allowed)?;
         let (mut low, mut high) = (floor.max(1), too_wide);
         while high > low + 1 + low / 32 {
@@ -307,8 +307,8 @@ impl<'i, 'a> Group<'i, 'a> {
     }
 
     /// The whole layer under one cut, if it fits.
-    fn under(&self, cut: &Cut, allowed: usize) -> Option<Fit> {
-        let mut fit = Fit {
+    fn under(&self, cut: &ShortenLimit, allowed: usize) -> Option<LayerFit> {
+        let mut fit = LayerFit {
             outcomes: Vec::new(),
             tokens: 0,
         };
@@ -328,11 +328,11 @@ impl<'a> Item<'a> {
     }
 
     /// The item under a cut, if it then has at most `max` tokens. What does not get smaller stays whole.
-    fn shorten(&self, cut: &Cut, max: usize, tokens: &Tokens) -> Option<Outcome> {
+    fn shorten(&self, cut: &ShortenLimit, max: usize, tokens: &Tokens) -> Option<Outcome> {
         if !self.value().feels(cut) {
             return (self.tokens <= max).then_some(Outcome::Whole);
         }
-        let origin = Origin {
+        let origin = MarkerOrigin {
             key: self.key,
             checkpoint: self.checkpoint,
         };

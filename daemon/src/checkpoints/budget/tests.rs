@@ -7,7 +7,7 @@ use proptest::prelude::*;
 
 use super::value::Members;
 use super::*;
-use crate::checkpoints::layers::{ContextRules, Words};
+use crate::checkpoints::layers::{ContextRules, LayerWords};
 
 static TOKENS: LazyLock<Tokens> = LazyLock::new(Tokens::default);
 
@@ -18,7 +18,7 @@ fn entries(context: &Context) -> Vec<Entry<'_>> {
     let entries = context.iter().map(|(key, value, layer)| Entry {
         key,
         value,
-        placing: Placing {
+        placing: LayerAssignment {
             layer: *layer,
             rule: Rule::Otherwise,
         },
@@ -105,14 +105,14 @@ proptest! {
         let mut members = members.into_iter();
         for (report, (key, value, layer)) in view.keys.iter().zip(&context) {
             prop_assert_eq!((&report.key, report.layer), (key, *layer));
-            if report.done == Done::Dropped {
+            if report.done == ValueReductions::Dropped {
                 prop_assert!(*layer != Layer::Critical && report.tokens_after == 0);
                 continue;
             }
             prop_assert!(!view.over_budget || *layer == Layer::Critical, "{} made it too long", key);
             let (name, there) = members.next().unwrap();
             prop_assert_eq!(&name, key, "keys keep their order");
-            if *layer == Layer::Critical || report.done == Done::Whole {
+            if *layer == Layer::Critical || report.done == ValueReductions::Whole {
                 prop_assert_eq!(there.get(), value, "to the byte");
                 prop_assert_eq!(report.tokens_after, report.tokens_before);
             } else {
@@ -144,11 +144,11 @@ fn each_step_is_taken_only_when_the_one_before_is_not_enough() {
     let rows = [row.as_str(); 8].join(",");
     let context = vec![entry("rows", format!("[{rows}]"), Layer::Important)];
     let steps = [
-        Done::Whole,
-        Done::WhiteSpace,
-        Done::Strings,
-        Done::Arrays,
-        Done::Dropped,
+        ValueReductions::Whole,
+        ValueReductions::WhiteSpace,
+        ValueReductions::Strings,
+        ValueReductions::Arrays,
+        ValueReductions::Dropped,
     ];
     let mut seen = Vec::new();
     for budget in (1..=tokens_of(&context)).rev().step_by(40).chain([1]) {
@@ -245,10 +245,10 @@ fn unused_shares_are_not_wasted() {
     let view = view_of(&small, 2_000);
     assert_eq!(
         view.keys[1].done,
-        Done::Whole,
+        ValueReductions::Whole,
         "all the others' shares are free"
     );
-    assert_eq!(view.keys[2].done, Done::Dropped);
+    assert_eq!(view.keys[2].done, ValueReductions::Dropped);
 }
 
 /// An object, of which nothing can be shortened.
@@ -257,7 +257,7 @@ fn object(keys: usize) -> String {
     format!("{{{}}}", members.collect::<Vec<_>>().join(","))
 }
 
-fn dones(context: &Context, budget: usize) -> Vec<Done> {
+fn dones(context: &Context, budget: usize) -> Vec<ValueReductions> {
     let view = view_of(context, budget);
     view.keys.iter().map(|key| key.done).collect()
 }
@@ -272,16 +272,23 @@ fn lower_layers_yield_before_a_key_is_dropped() {
 
     let budget = tokens_of(&vec![plan.clone()]) + 60;
     let seen = dones(&vec![plan, text, log.clone()], budget);
-    assert_eq!(seen, [Done::Whole, Done::Strings, Done::Dropped]);
+    assert_eq!(
+        seen,
+        [
+            ValueReductions::Whole,
+            ValueReductions::Strings,
+            ValueReductions::Dropped
+        ]
+    );
 
     let budget = tokens_of(&vec![data.clone()]) + 5;
     let seen = dones(&vec![data.clone(), log.clone()], budget);
-    assert_eq!(seen, [Done::Whole, Done::Dropped]);
+    assert_eq!(seen, [ValueReductions::Whole, ValueReductions::Dropped]);
 
     // Nothing is gained by dropping the log for data that does not fit even so.
     let budget = tokens_of(&vec![log.clone()]) * 2;
     let seen = dones(&vec![data, log], budget);
-    assert_eq!(seen, [Done::Dropped, Done::Whole]);
+    assert_eq!(seen, [ValueReductions::Dropped, ValueReductions::Whole]);
 }
 
 /// Keys go from EPHEMERAL to IMPORTANT, the largest of a layer first.
@@ -297,7 +304,7 @@ fn keys_are_dropped_from_the_least_important_on() {
     let mut gone: Vec<String> = Vec::new();
     for budget in (1..=tokens_of(&context)).rev() {
         for key in view_of(&context, budget).keys {
-            if key.done == Done::Dropped && !gone.contains(&key.key) {
+            if key.done == ValueReductions::Dropped && !gone.contains(&key.key) {
                 gone.push(key.key);
             }
         }
@@ -315,7 +322,7 @@ fn a_view_from_words_to_text() {
         ("samples", format!("[{samples}]")),
         ("userGoal", "\"ship it\"".to_owned()),
     ] {
-        let placing = Words::default().place(key, &value, false, &ContextRules::default());
+        let placing = LayerWords::default().place(key, &value, false, &ContextRules::default());
         context.push((key.to_owned(), value, placing.layer));
     }
     let view = budgeted_view(&entries(&context), 60, None, &TOKENS);

@@ -6,7 +6,7 @@ use std::fmt;
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
-use super::Done;
+use super::ValueReductions;
 use super::white_space::squeeze;
 
 /// Levels of nesting that are looked into; what is deeper stays as it is.
@@ -20,14 +20,14 @@ pub(super) const ELEMENTS_LEFT_OUT_MIN: usize = 2;
 
 /// How far a value may be shortened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Cut {
+pub(super) struct ShortenLimit {
     /// Characters kept of each text.
     pub chars: usize,
     /// Elements kept of each array.
     pub elements: usize,
 }
 
-impl Cut {
+impl ShortenLimit {
     /// White space alone.
     pub const WHITE_SPACE: Self = Self {
         chars: usize::MAX,
@@ -37,7 +37,7 @@ impl Cut {
 
 /// What the first marker in a value says about loading it whole.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Origin<'a> {
+pub(super) struct MarkerOrigin<'a> {
     /// The top-level key of the value.
     pub key: &'a str,
     /// The checkpoint that has it, if it is stored.
@@ -47,7 +47,7 @@ pub(super) struct Origin<'a> {
 /// Characters of a key in a marker.
 const ORIGIN_KEY_CHARS_MAX: usize = 60;
 
-impl fmt::Display for Origin<'_> {
+impl fmt::Display for MarkerOrigin<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Some(checkpoint) = self.checkpoint else {
             return Ok(());
@@ -104,17 +104,21 @@ impl<'a> Value<'a> {
     }
 
     /// Whether a cut changes anything.
-    pub fn feels(&self, cut: &Cut) -> bool {
+    pub fn feels(&self, cut: &ShortenLimit) -> bool {
         self.is_loose
             || self.chars_max.saturating_sub(cut.chars) >= CHARS_LEFT_OUT_MIN
             || self.elements_max.saturating_sub(cut.elements) >= ELEMENTS_LEFT_OUT_MIN
     }
 
     /// The value under a cut, as JSON, and the last of the steps that changed it.
-    pub fn shorten(&self, cut: &Cut, origin: &Origin<'_>) -> (String, Done) {
+    pub fn shorten(
+        &self,
+        cut: &ShortenLimit,
+        origin: &MarkerOrigin<'_>,
+    ) -> (String, ValueReductions) {
         let mut writer = Writer {
             json: String::new(),
-            done: Done::Whole,
+            done: ValueReductions::Whole,
             cut,
             origin: Some(origin),
         };
@@ -196,10 +200,10 @@ impl<'de> Deserialize<'de> for Members<'de> {
 /// Writes a value under a cut.
 struct Writer<'a> {
     json: String,
-    done: Done,
-    cut: &'a Cut,
+    done: ValueReductions,
+    cut: &'a ShortenLimit,
     /// Taken by the first marker: all in one value are loaded the same way.
-    origin: Option<&'a Origin<'a>>,
+    origin: Option<&'a MarkerOrigin<'a>>,
 }
 
 impl Writer<'_> {
@@ -228,10 +232,10 @@ impl Writer<'_> {
             let (head, tail) = ends(&text.squeezed, self.cut.chars);
             let cut = format!("{head}{marker}{tail}");
             self.json.push_str(&text_json(&cut));
-            self.done = self.done.max(Done::Strings);
+            self.done = self.done.max(ValueReductions::Strings);
         } else if text.is_loose {
             self.json.push_str(&text_json(&text.squeezed));
-            self.done = self.done.max(Done::WhiteSpace);
+            self.done = self.done.max(ValueReductions::WhiteSpace);
         } else {
             self.json.push_str(text.json);
         }
@@ -253,7 +257,7 @@ impl Writer<'_> {
                 self.comma(at);
                 let marker = self.marker(&format!("{left_out} of {count} elements"));
                 self.json.push_str(&text_json(&marker));
-                self.done = self.done.max(Done::Arrays);
+                self.done = self.done.max(ValueReductions::Arrays);
             }
             if at < head || at >= tail {
                 self.comma(at);
@@ -302,13 +306,13 @@ pub(super) fn text_json(text: &str) -> String {
 mod tests {
     use super::*;
 
-    const ORIGIN: Origin<'_> = Origin {
+    const ORIGIN: MarkerOrigin<'_> = MarkerOrigin {
         key: "notes",
         checkpoint: Some("C1"),
     };
 
-    fn shorten(json: &str, chars: usize, elements: usize) -> (String, Done) {
-        Value::read(json).shorten(&Cut { chars, elements }, &ORIGIN)
+    fn shorten(json: &str, chars: usize, elements: usize) -> (String, ValueReductions) {
+        Value::read(json).shorten(&ShortenLimit { chars, elements }, &ORIGIN)
     }
 
     #[test]
@@ -321,7 +325,7 @@ mod tests {
             "{\"k\":\"aaa…[195 characters left out; load key \\\"notes\\\" of checkpoint C1]…éé\",\
              \"l\":[\"aaa…[195 characters left out]…éé\",1.50e+07]}"
         );
-        assert_eq!(done, Done::Strings);
+        assert_eq!(done, ValueReductions::Strings);
     }
 
     #[test]
@@ -329,11 +333,11 @@ mod tests {
         let (cut, done) = shorten("[1,2,3,4,5,6,7]", 9, 3);
         let marker = "\"…[4 of 7 elements left out; load key \\\"notes\\\" of checkpoint C1]…\"";
         assert_eq!(cut, format!("[1,2,{marker},7]"));
-        assert_eq!(done, Done::Arrays);
+        assert_eq!(done, ValueReductions::Arrays);
         assert!(shorten("[1,2,3,4,5]", 9, 0).0.starts_with("[\"…[5 of 5"));
         assert_eq!(
             shorten("[1,2,3,4]", 9, 3),
-            ("[1,2,3,4]".to_owned(), Done::Whole)
+            ("[1,2,3,4]".to_owned(), ValueReductions::Whole)
         );
     }
 
@@ -347,8 +351,11 @@ mod tests {
             "",
             "no json",
         ] {
-            assert_eq!(shorten(json, 9, 9), (json.to_owned(), Done::Whole));
-            assert!(!Value::read(json).feels(&Cut {
+            assert_eq!(
+                shorten(json, 9, 9),
+                (json.to_owned(), ValueReductions::Whole)
+            );
+            assert!(!Value::read(json).feels(&ShortenLimit {
                 chars: 9,
                 elements: 9
             }));

@@ -1,11 +1,15 @@
 //! Deletions: asked for, or made by a clean-up.
 
-use super::{Instead, Report, decided_twice, gone, holders, let_go, not_found, nothing_recorded};
+use super::{
+    Report, SaveSkipped, decided_twice, deleted, holders, not_found, nothing_recorded, release,
+};
 use crate::checkpoints::view;
-use crate::engine::{Command, Decide};
+use crate::engine::{Command, DecisionContext};
 use crate::error::Refusal;
 use crate::events::NewEvent;
-use crate::events::checkpoints::{Cause, CheckpointEvent, CheckpointKey, CheckpointsDeleted};
+use crate::events::checkpoints::{
+    CheckpointEvent, CheckpointKey, CheckpointsDeleted, DeletionCause,
+};
 use crate::log::{Body, Hash};
 use crate::sessions;
 use crate::store::{Error, RowsMut};
@@ -17,7 +21,7 @@ pub struct DeleteCheckpoints {
     /// Which of its checkpoints.
     pub checkpoints: Vec<CheckpointKey>,
     /// Why. Asked for, each must be there and all go; else those that may go by themselves do.
-    pub cause: Cause,
+    pub cause: DeletionCause,
     /// Critical keys whose newest holder goes, each with the position of the next one (0: none).
     pub holders: Vec<(String, u64)>,
     /// The payload of the event; taken when it is decided.
@@ -29,8 +33,8 @@ pub struct DeleteCheckpoints {
 }
 
 impl Command for DeleteCheckpoints {
-    fn decide(&mut self, on: &Decide<'_>) -> Result<Vec<NewEvent>, Refusal> {
-        let is_asked = self.cause == Cause::Asked;
+    fn decide(&mut self, on: &DecisionContext<'_>) -> Result<Vec<NewEvent>, Refusal> {
+        let is_asked = self.cause == DeletionCause::Asked;
         let held = holders(on.rows, &self.session)?;
         let mut rows = Vec::new();
         for checkpoint in &self.checkpoints {
@@ -43,10 +47,10 @@ impl Command for DeleteCheckpoints {
             }
         }
         if rows.is_empty() {
-            self.report.told().instead = Some(Instead::Stale);
+            self.report.result().instead = Some(SaveSkipped::Stale);
             return Err(nothing_recorded());
         }
-        let (gone, objects) = gone(on, &rows)?;
+        let (gone, objects) = deleted(on, &rows)?;
         self.let_go = objects;
         let deleted = CheckpointsDeleted {
             gone,
@@ -65,6 +69,6 @@ impl Command for DeleteCheckpoints {
     }
 
     fn keep(&mut self, rows: &mut dyn RowsMut) -> Result<(), Error> {
-        let_go(rows, &self.let_go, &self.report)
+        release(rows, &self.let_go, &self.report)
     }
 }

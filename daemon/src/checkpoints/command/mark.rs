@@ -2,7 +2,7 @@
 
 use super::{decided_twice, marked};
 use crate::checkpoints::limits::Limits;
-use crate::engine::{Command, Decide};
+use crate::engine::{Command, DecisionContext};
 use crate::error::{Code, Refusal};
 use crate::events::NewEvent;
 use crate::events::checkpoints::{CheckpointEvent, KeyMarked};
@@ -22,7 +22,7 @@ pub struct MarkKey {
 }
 
 impl Command for MarkKey {
-    fn decide(&mut self, on: &Decide<'_>) -> Result<Vec<NewEvent>, Refusal> {
+    fn decide(&mut self, on: &DecisionContext<'_>) -> Result<Vec<NewEvent>, Refusal> {
         sessions::find(on.rows, &self.session)?;
         let max = Limits::MARKS_MAX;
         let marks = marked(on.rows, &self.session)?;

@@ -13,27 +13,27 @@ use serde_bytes::ByteArray;
 
 pub use delete::DeleteCheckpoints;
 pub use mark::MarkKey;
-pub use save::{Fork, Packed, Piece, SaveCheckpoint};
+pub use save::{ContextPiece, Fork, PackedObject, SaveCheckpoint};
 
-use super::uses;
+use super::object_uses;
 use super::view::{self, CheckpointRow};
-use crate::engine::Decide;
+use crate::engine::DecisionContext;
 use crate::error::{Code, Refusal};
 use crate::events;
 use crate::events::checkpoints::{CheckpointSaved, DeletedCheckpoint};
-use crate::log::objects::{self, Place};
+use crate::log::objects::{self, ObjectLocation};
 use crate::log::{Body, Hash, codec};
 use crate::store::{BlobRef, Error, Rows, RowsMut};
 
 /// What a command tells its caller besides the event; shared with it.
 #[derive(Clone, Default)]
-pub struct Report(Arc<Mutex<Told>>);
+pub struct Report(Arc<Mutex<SaveResult>>);
 
 /// The parts of a [`Report`].
 #[derive(Default)]
-pub struct Told {
+pub struct SaveResult {
     /// Why nothing was recorded, when that is no refusal.
-    pub instead: Option<Instead>,
+    pub instead: Option<SaveSkipped>,
     /// What deleted objects took, in bytes.
     pub freed_bytes: u64,
     /// Of these, the blobs: to be removed once the commit is durable.
@@ -42,7 +42,7 @@ pub struct Told {
 
 /// Why a save recorded nothing.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Instead {
+pub enum SaveSkipped {
     /// The context is that of the session's latest checkpoint.
     Unchanged(CheckpointRow),
     /// An object that was there when the save was prepared has gone: to be prepared again.
@@ -51,7 +51,7 @@ pub enum Instead {
 
 impl Report {
     /// What was told so far.
-    pub fn told(&self) -> MutexGuard<'_, Told> {
+    pub fn result(&self) -> MutexGuard<'_, SaveResult> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -84,8 +84,8 @@ fn holders(rows: &dyn Rows, session: &str) -> Result<BTreeSet<u64>, Error> {
 }
 
 /// Checkpoints that go, as their event tells them, and every object that may go with them.
-fn gone(
-    on: &Decide<'_>,
+fn deleted(
+    on: &DecisionContext<'_>,
     rows: &[CheckpointRow],
 ) -> Result<(Vec<DeletedCheckpoint>, Vec<Hash>), Error> {
     let (mut all, mut objects) = (Vec::new(), Vec::new());
@@ -103,7 +103,7 @@ fn gone(
 }
 
 /// Lets those of the objects go that nothing uses any more, and then their bases.
-pub(super) fn let_go(
+pub(super) fn release(
     rows: &mut dyn RowsMut,
     hashes: &[Hash],
     report: &Report,
@@ -111,15 +111,15 @@ pub(super) fn let_go(
     for hash in hashes {
         let mut next = Some(*hash);
         while let Some(hash) = next.take() {
-            if uses::object(rows, &hash)?.is_some() {
+            if object_uses::object(rows, &hash)?.is_some() {
                 break;
             }
             let Some(object) = objects::remove(rows, &hash)? else {
                 break;
             };
-            let mut told = report.told();
+            let mut told = report.result();
             told.freed_bytes += object.place.bytes();
-            if let Place::Blob(blob) = object.place {
+            if let ObjectLocation::Blob(blob) = object.place {
                 told.freed_blobs.push(blob);
             }
             next = object.base();

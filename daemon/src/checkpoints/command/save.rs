@@ -7,38 +7,38 @@ use std::ops::ControlFlow;
 use serde_bytes::ByteArray;
 
 use super::nothing_recorded;
-use super::{Instead, Report, decided_twice, empty_body, gone, holders, let_go, marked};
+use super::{Report, SaveSkipped, decided_twice, deleted, empty_body, holders, marked, release};
 use crate::checkpoints::limits::Limits;
-use crate::checkpoints::uses;
+use crate::checkpoints::object_uses;
 use crate::checkpoints::view::{self, CheckpointRow};
-use crate::engine::{Command, Decide};
+use crate::engine::{Command, DecisionContext};
 use crate::error::{Code, Refusal};
 use crate::events::NewEvent;
 use crate::events::checkpoints::{
-    Cause, CheckpointEvent, CheckpointKey, CheckpointSaved, CheckpointsDeleted, DeletedCheckpoint,
-    KeyMarked, Link, Part,
+    CheckpointEvent, CheckpointKey, CheckpointSaved, CheckpointsDeleted, ContextPart,
+    DeletedCheckpoint, DeletionCause, DeltaLink, KeyMarked,
 };
-use crate::log::objects::{self, Object, Place};
+use crate::log::objects::{self, Object, ObjectLocation};
 use crate::log::{Body, Hash};
-use crate::sessions::{Choice, Chosen};
+use crate::sessions::{PreparedSession, ResolvedSession};
 use crate::store::{Direction, Error, PendingBlob, Rows, RowsMut};
 
 /// A piece of a context to be saved.
-pub struct Piece {
+pub struct ContextPiece {
     /// The key; none for the small ones together.
     pub key: Option<String>,
     /// SHA-256 of its canonical text.
     pub hash: Hash,
     /// The way from its object to a keyframe, as far as that was known when it was prepared.
-    pub chain: Vec<Link>,
+    pub chain: Vec<DeltaLink>,
     /// Values of this key since that keyframe.
     pub since: u32,
     /// The object, when it was not there yet.
-    pub packed: Option<Packed>,
+    pub packed: Option<PackedObject>,
 }
 
 /// An object to be kept.
-pub struct Packed {
+pub struct PackedObject {
     /// The object.
     pub object: Object,
     /// It takes the place of a damaged one of the same value.
@@ -50,7 +50,7 @@ pub struct Packed {
 /// Wants a context saved.
 pub struct SaveCheckpoint {
     /// In which session.
-    pub choice: Choice,
+    pub choice: PreparedSession,
     /// Under which id.
     pub checkpoint: CheckpointKey,
     /// SHA-256 of the context's canonical text.
@@ -58,7 +58,7 @@ pub struct SaveCheckpoint {
     /// Its top-level keys.
     pub keys: BTreeSet<String>,
     /// Its pieces.
-    pub pieces: Vec<Piece>,
+    pub pieces: Vec<ContextPiece>,
     /// It has a name or tags.
     pub is_kept: bool,
     /// Saved also when it is what the latest one holds.
@@ -88,8 +88,8 @@ pub struct Fork {
 }
 
 impl Command for SaveCheckpoint {
-    fn decide(&mut self, on: &Decide<'_>) -> Result<Vec<NewEvent>, Refusal> {
-        let Chosen {
+    fn decide(&mut self, on: &DecisionContext<'_>) -> Result<Vec<NewEvent>, Refusal> {
+        let ResolvedSession {
             session,
             project,
             created,
@@ -100,7 +100,7 @@ impl Command for SaveCheckpoint {
         let parts = self.parts(on.rows)?;
         let chains = parts.iter().map(|part| &part.chain);
         let (stored_bytes, new_bytes) = sizes(on.rows, chains)?;
-        let totals = uses::totals(on.rows)?;
+        let totals = object_uses::totals(on.rows)?;
         self.limits
             .allow(&session, stored_bytes, new_bytes, of.bytes, totals.bytes)?;
         let gone = self.make_room(on, &session, of.count)?;
@@ -115,8 +115,9 @@ impl Command for SaveCheckpoint {
             parts,
             forked_from: self.fork.as_ref().map(|fork| fork.from),
         };
-        let event =
-            |(event, body): Unplaced| NewEvent::in_session(&session, project.clone(), event, body);
+        let event = |(event, body): UnassignedEvent| {
+            NewEvent::in_session(&session, project.clone(), event, body)
+        };
         let created = created.into_iter();
         let before = self.deletion(gone).into_iter().chain(self.marks());
         let saved = (CheckpointEvent::Saved(Box::new(saved)), body);
@@ -124,7 +125,7 @@ impl Command for SaveCheckpoint {
     }
 
     fn keep(&mut self, rows: &mut dyn RowsMut) -> Result<(), Error> {
-        let_go(rows, &self.let_go, &self.report)?;
+        release(rows, &self.let_go, &self.report)?;
         for piece in &self.pieces {
             let Some(packed) = &piece.packed else {
                 continue;
@@ -140,17 +141,17 @@ impl Command for SaveCheckpoint {
 }
 
 /// Metadata and body of an event that has no session yet.
-type Unplaced = (CheckpointEvent, Body);
+type UnassignedEvent = (CheckpointEvent, Body);
 
 impl SaveCheckpoint {
     /// Keeps an object in place of a damaged one, if it is still in use.
     fn take_place(&self, rows: &mut dyn RowsMut, hash: &Hash, with: &Object) -> Result<(), Error> {
         let before = objects::remove(rows, hash)?;
         objects::put(rows, hash, with);
-        if let Some(Place::Blob(blob)) = before.map(|object| object.place)
-            && with.place != Place::Blob(blob)
+        if let Some(ObjectLocation::Blob(blob)) = before.map(|object| object.place)
+            && with.place != ObjectLocation::Blob(blob)
         {
-            self.report.told().freed_blobs.push(blob);
+            self.report.result().freed_blobs.push(blob);
         }
         Ok(())
     }
@@ -174,9 +175,9 @@ impl SaveCheckpoint {
     }
 
     /// The event of those that go for this one, if any do.
-    fn deletion(&self, gone: Vec<DeletedCheckpoint>) -> Option<Unplaced> {
+    fn deletion(&self, gone: Vec<DeletedCheckpoint>) -> Option<UnassignedEvent> {
         let deleted = CheckpointsDeleted {
-            cause: Cause::Count,
+            cause: DeletionCause::Count,
             holders: Vec::new(),
             gone,
         };
@@ -185,7 +186,7 @@ impl SaveCheckpoint {
     }
 
     /// The events of the marks that a fork brings along.
-    fn marks(&mut self) -> Vec<Unplaced> {
+    fn marks(&mut self) -> Vec<UnassignedEvent> {
         let marks = self.fork.iter_mut().flat_map(|fork| fork.marks.drain(..));
         let event = |(key, body)| {
             let marked = KeyMarked {
@@ -208,7 +209,7 @@ impl SaveCheckpoint {
         self.check_latest(session, view::at(rows, session, of.latest)?)?;
         let chains = self.pieces.iter().map(|piece| &piece.chain);
         let (stored_bytes, new_bytes) = sizes(rows, chains)?;
-        let totals = uses::totals(rows)?;
+        let totals = object_uses::totals(rows)?;
         self.limits
             .allow(session, stored_bytes, new_bytes, of.bytes, totals.bytes)
     }
@@ -222,7 +223,7 @@ impl SaveCheckpoint {
         }
         match latest {
             Some(row) if row.hash == self.hash && !self.is_forced => {
-                self.report.told().instead = Some(Instead::Unchanged(row));
+                self.report.result().instead = Some(SaveSkipped::Unchanged(row));
                 Err(nothing_recorded())
             }
             Some(_) | None => Ok(()),
@@ -230,13 +231,13 @@ impl SaveCheckpoint {
     }
 
     /// The manifest's parts, each with the way to a keyframe as it is now.
-    fn parts(&self, rows: &dyn Rows) -> Result<Vec<Part>, Refusal> {
-        let mut new: HashMap<Hash, Vec<Link>> = HashMap::new();
+    fn parts(&self, rows: &dyn Rows) -> Result<Vec<ContextPart>, Refusal> {
+        let mut new: HashMap<Hash, Vec<DeltaLink>> = HashMap::new();
         let mut parts = Vec::with_capacity(self.pieces.len());
         for piece in &self.pieces {
             let known = match new.get(&piece.hash) {
                 Some(chain) => Some(chain.clone()),
-                None => uses::chain(rows, &piece.hash)?,
+                None => object_uses::chain(rows, &piece.hash)?,
             };
             let (chain, since) = match known {
                 Some(chain) if is_same_way(&chain, &piece.chain) => {
@@ -249,7 +250,7 @@ impl SaveCheckpoint {
                     (chain, piece.since)
                 }
             };
-            parts.push(Part {
+            parts.push(ContextPart {
                 key: piece.key.clone(),
                 chain,
                 since,
@@ -258,7 +259,7 @@ impl SaveCheckpoint {
         Ok(parts)
     }
 
-    fn new_chain(&self, rows: &dyn Rows, piece: &Piece) -> Result<Vec<Link>, Refusal> {
+    fn new_chain(&self, rows: &dyn Rows, piece: &ContextPiece) -> Result<Vec<DeltaLink>, Refusal> {
         let base = match &piece.packed {
             Some(packed) => packed.object.base(),
             None => return Err(self.stale()),
@@ -266,7 +267,7 @@ impl SaveCheckpoint {
         let Some(base) = base else {
             return Ok(piece.chain.clone());
         };
-        let now = uses::chain(rows, &base)?.unwrap_or_default();
+        let now = object_uses::chain(rows, &base)?.unwrap_or_default();
         match piece.chain.split_first() {
             Some((own, prepared)) if is_same_way(&now, prepared) => {
                 let mut chain = vec![*own];
@@ -278,14 +279,14 @@ impl SaveCheckpoint {
     }
 
     fn stale(&self) -> Refusal {
-        self.report.told().instead = Some(Instead::Stale);
+        self.report.result().instead = Some(SaveSkipped::Stale);
         nothing_recorded()
     }
 
     /// The oldest checkpoints that go so that this one may be added.
     fn make_room(
         &mut self,
-        on: &Decide<'_>,
+        on: &DecisionContext<'_>,
         session: &str,
         count: u64,
     ) -> Result<Vec<DeletedCheckpoint>, Refusal> {
@@ -309,7 +310,7 @@ impl SaveCheckpoint {
         if surplus > 0 {
             return Err(self.limits.too_many(session, count));
         }
-        let (gone, objects) = gone(on, &rows)?;
+        let (gone, objects) = deleted(on, &rows)?;
         self.let_go = objects;
         Ok(gone)
     }
@@ -318,14 +319,14 @@ impl SaveCheckpoint {
 /// What all objects of these ways take, and of these the ones that are new, in bytes.
 fn sizes<'w>(
     rows: &dyn Rows,
-    chains: impl Iterator<Item = &'w Vec<Link>>,
+    chains: impl Iterator<Item = &'w Vec<DeltaLink>>,
 ) -> Result<(u64, u64), Error> {
     let mut seen = HashSet::new();
     let (mut stored, mut new) = (0, 0);
     for link in chains.flatten() {
         if seen.insert(link.hash) {
             stored += link.stored_bytes;
-            let is_new = uses::object(rows, &link.hash)?.is_none();
+            let is_new = object_uses::object(rows, &link.hash)?.is_none();
             new += if is_new { link.stored_bytes } else { 0 };
         }
     }
@@ -333,16 +334,16 @@ fn sizes<'w>(
 }
 
 /// Whether two ways lead over the same objects.
-fn is_same_way(a: &[Link], b: &[Link]) -> bool {
-    let hashes = |way: &[Link]| way.iter().map(|link| link.hash).collect::<Vec<_>>();
+fn is_same_way(a: &[DeltaLink], b: &[DeltaLink]) -> bool {
+    let hashes = |way: &[DeltaLink]| way.iter().map(|link| link.hash).collect::<Vec<_>>();
     hashes(a) == hashes(b)
 }
 
 /// A way as it was prepared, with what its objects take as they are kept: whichever session's manifest
 /// they are counted from, it says the same.
-fn as_kept(prepared: &[Link], kept: &[Link]) -> Vec<Link> {
+fn as_kept(prepared: &[DeltaLink], kept: &[DeltaLink]) -> Vec<DeltaLink> {
     let both = prepared.iter().zip(kept);
-    both.map(|(prepared, kept)| Link {
+    both.map(|(prepared, kept)| DeltaLink {
         spent_bytes: prepared.spent_bytes,
         ..*kept
     })

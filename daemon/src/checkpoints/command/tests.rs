@@ -2,21 +2,23 @@
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
 use super::*;
-use crate::engine::tests::{Ask, Bench, choice_of, content_piece, create, save};
-use crate::events::checkpoints::{Cause, CheckpointEvent, CheckpointKey, CheckpointSaved};
+use crate::engine::tests::{Fixture, TestCall, choice_of, content_piece, create, save};
+use crate::events::checkpoints::{CheckpointEvent, CheckpointKey, CheckpointSaved, DeletionCause};
 use crate::log::{OBJECTS, Position};
-use crate::sessions::Choice;
+use crate::sessions::PreparedSession;
 
 fn key(id: u8) -> CheckpointKey {
     CheckpointKey::of([id; 16])
 }
 
 /// A session `s` in which contents were saved one after another, as checkpoints 1, 2, …
-fn given(contents: &[u8]) -> Bench {
-    let mut bench = Bench::new();
-    bench.one(Ask::new(create("s"))).unwrap();
+fn given(contents: &[u8]) -> Fixture {
+    let mut bench = Fixture::new();
+    bench.one(TestCall::new(create("s"))).unwrap();
     for (at, content) in contents.iter().enumerate() {
-        bench.one(Ask::new(saving(at as u8 + 1, *content))).unwrap();
+        bench
+            .one(TestCall::new(saving(at as u8 + 1, *content)))
+            .unwrap();
     }
     bench
 }
@@ -31,7 +33,7 @@ fn saving(id: u8, content: u8) -> SaveCheckpoint {
     }
 }
 
-fn deleting(ids: &[u8], cause: Cause) -> DeleteCheckpoints {
+fn deleting(ids: &[u8], cause: DeletionCause) -> DeleteCheckpoints {
     DeleteCheckpoints {
         session: "s".to_owned(),
         checkpoints: ids.iter().map(|id| key(*id)).collect(),
@@ -52,7 +54,7 @@ fn marking(key: &str) -> MarkKey {
     }
 }
 
-fn left(bench: &Bench) -> Vec<CheckpointKey> {
+fn left(bench: &Fixture) -> Vec<CheckpointKey> {
     let mut found = Vec::new();
     let forward = crate::store::Direction::Forward;
     view::walk(&bench.rows, "s", None, forward, &mut |row| {
@@ -63,7 +65,7 @@ fn left(bench: &Bench) -> Vec<CheckpointKey> {
     found
 }
 
-fn saved(bench: &Bench) -> CheckpointSaved {
+fn saved(bench: &Fixture) -> CheckpointSaved {
     crate::events::meta(bench.events().last().unwrap()).unwrap()
 }
 
@@ -77,11 +79,11 @@ fn an_unchanged_context_is_no_event() {
         other.report.clone(),
         same.report.clone(),
     ];
-    let outcomes = bench.group([again, other, same].map(Ask::new).into());
+    let outcomes = bench.group([again, other, same].map(TestCall::new).into());
     assert!(outcomes[0].is_err() && outcomes[1].is_ok() && outcomes[2].is_err());
-    let unchanged = |report: &Report| match report.told().instead.take() {
-        Some(Instead::Unchanged(row)) => Some(row.checkpoint),
-        Some(Instead::Stale) | None => None,
+    let unchanged = |report: &Report| match report.result().instead.take() {
+        Some(SaveSkipped::Unchanged(row)) => Some(row.checkpoint),
+        Some(SaveSkipped::Stale) | None => None,
     };
     assert_eq!(
         reports.each_ref().map(unchanged),
@@ -91,7 +93,7 @@ fn an_unchanged_context_is_no_event() {
         is_forced: true,
         ..saving(5, 1)
     };
-    bench.one(Ask::new(forced)).unwrap();
+    bench.one(TestCall::new(forced)).unwrap();
     assert_eq!(left(&bench), [key(1), key(3), key(5)]);
     assert_eq!(saved(&bench).new_bytes, 0, "nothing new is stored");
 }
@@ -102,7 +104,7 @@ fn an_unchanged_context_is_no_event() {
 fn a_save_on_another_latest_is_refused() {
     let mut bench = given(&[0, 1]);
     let expecting = |id, content, expected| {
-        Ask::new(SaveCheckpoint {
+        TestCall::new(SaveCheckpoint {
             expected: Some(key(expected)),
             ..saving(id, content)
         })
@@ -143,16 +145,16 @@ fn a_save_prepared_on_what_has_gone_is_stale() {
     let gone = delta(2);
     let report = gone.report.clone();
     let outcomes = bench.group(vec![
-        Ask::new(deleting(&[1], Cause::Asked)),
-        Ask::new(gone),
-        Ask::new(saving(3, 1)),
-        Ask::new(SaveCheckpoint {
+        TestCall::new(deleting(&[1], DeletionCause::Asked)),
+        TestCall::new(gone),
+        TestCall::new(saving(3, 1)),
+        TestCall::new(SaveCheckpoint {
             is_forced: true,
             ..delta(4)
         }),
     ]);
     assert!(outcomes[1].is_err());
-    assert_eq!(report.told().instead, Some(Instead::Stale));
+    assert_eq!(report.result().instead, Some(SaveSkipped::Stale));
     outcomes[3].as_ref().unwrap();
     let chain = &saved(&bench).parts[0].chain;
     assert_eq!(
@@ -160,15 +162,15 @@ fn a_save_prepared_on_what_has_gone_is_stale() {
         [Hash::of(&[1])]
     );
     let absent = SaveCheckpoint {
-        pieces: vec![Piece {
+        pieces: vec![ContextPiece {
             packed: None,
             ..content_piece(0, 2, false)
         }],
         ..saving(5, 2)
     };
     let report = absent.report.clone();
-    assert!(bench.one(Ask::new(absent)).is_err());
-    assert_eq!(report.told().instead, Some(Instead::Stale));
+    assert!(bench.one(TestCall::new(absent)).is_err());
+    assert_eq!(report.result().instead, Some(SaveSkipped::Stale));
 }
 
 /// Beyond the limit the oldest one without a name goes, in the same commit; what has a name, and
@@ -180,8 +182,8 @@ fn the_oldest_unnamed_one_goes_first() {
         is_kept: true,
         ..saving(id, content)
     };
-    bench.one(Ask::new(named(3, 2))).unwrap();
-    bench.one(Ask::new(saving(4, 3))).unwrap();
+    bench.one(TestCall::new(named(3, 2))).unwrap();
+    bench.one(TestCall::new(saving(4, 3))).unwrap();
     assert_eq!(left(&bench), [key(2), key(3), key(4)]);
     let kinds = bench.kinds();
     assert_eq!(
@@ -189,21 +191,21 @@ fn the_oldest_unnamed_one_goes_first() {
         ["CheckpointsDeleted", "CheckpointSaved"]
     );
     // `key-0` is in every context; the next one has it not, so 4 stays the newest that holds it.
-    bench.one(Ask::new(marking("key-0"))).unwrap();
+    bench.one(TestCall::new(marking("key-0"))).unwrap();
     let without = |id| SaveCheckpoint {
         limits: saving(0, 0).limits,
         ..save(id, choice_of("s"), &[None, Some(id)], false)
     };
-    bench.one(Ask::new(without(5))).unwrap();
+    bench.one(TestCall::new(without(5))).unwrap();
     assert_eq!(left(&bench), [key(3), key(4), key(5)]);
-    bench.one(Ask::new(without(6))).unwrap();
+    bench.one(TestCall::new(without(6))).unwrap();
     assert_eq!(left(&bench), [key(3), key(4), key(6)]);
     let outcomes = bench.group(vec![
-        Ask::new(SaveCheckpoint {
+        TestCall::new(SaveCheckpoint {
             is_kept: true,
             ..without(7)
         }),
-        Ask::new(without(8)),
+        TestCall::new(without(8)),
     ]);
     outcomes[0].as_ref().unwrap();
     let refused = outcomes[1].as_ref().unwrap_err();
@@ -220,33 +222,36 @@ fn a_deletion_frees_what_nothing_else_uses() {
         pieces: vec![content_piece(0, 1, true)],
         ..saving(2, 1)
     };
-    bench.one(Ask::new(delta)).unwrap();
-    let delete = |bench: &mut Bench, ids: &[u8], cause| {
+    bench.one(TestCall::new(delta)).unwrap();
+    let delete = |bench: &mut Fixture, ids: &[u8], cause| {
         let command = deleting(ids, cause);
         let report = command.report.clone();
-        let outcome = bench.one(Ask::new(command)).map(|_| ());
-        let freed = report.told().freed_bytes;
+        let outcome = bench.one(TestCall::new(command)).map(|_| ());
+        let freed = report.result().freed_bytes;
         (outcome.map_err(|refusal| refusal.code), freed)
     };
     assert_eq!(
-        delete(&mut bench, &[1], Cause::Asked),
+        delete(&mut bench, &[1], DeletionCause::Asked),
         (Ok(()), 0),
         "its object is a base"
     );
     assert_eq!(bench.rows.len(OBJECTS), 2);
     assert_eq!(
-        delete(&mut bench, &[1], Cause::Asked),
+        delete(&mut bench, &[1], DeletionCause::Asked),
         (Err(Code::CheckpointNotFound), 0)
     );
-    assert_eq!(delete(&mut bench, &[2], Cause::Asked), (Ok(()), 11 + 10));
+    assert_eq!(
+        delete(&mut bench, &[2], DeletionCause::Asked),
+        (Ok(()), 11 + 10)
+    );
     assert_eq!(bench.rows.len(OBJECTS), 0);
     let named = SaveCheckpoint {
         is_kept: true,
         ..saving(3, 0)
     };
-    bench.one(Ask::new(named)).unwrap();
+    bench.one(TestCall::new(named)).unwrap();
     assert_eq!(
-        delete(&mut bench, &[3, 4], Cause::Quota),
+        delete(&mut bench, &[3, 4], DeletionCause::Quota),
         (Err(Code::Internal), 0)
     );
     assert_eq!(left(&bench), [key(3)]);
@@ -261,8 +266,8 @@ fn a_mended_delta_leaves_no_base_over() {
         pieces: vec![content_piece(0, 1, true)],
         ..saving(2, 1)
     };
-    bench.one(Ask::new(delta)).unwrap();
-    let base_of = |bench: &Bench| {
+    bench.one(TestCall::new(delta)).unwrap();
+    let base_of = |bench: &Fixture| {
         let object = objects::get(&bench.rows, &Hash::of(&[1])).unwrap();
         object.unwrap().base()
     };
@@ -274,13 +279,15 @@ fn a_mended_delta_leaves_no_base_over() {
         is_forced: true,
         ..saving(3, 1)
     };
-    bench.one(Ask::new(again)).unwrap();
+    bench.one(TestCall::new(again)).unwrap();
     assert_eq!(base_of(&bench), None);
     bench
-        .one(Ask::new(deleting(&[1, 2], Cause::Asked)))
+        .one(TestCall::new(deleting(&[1, 2], DeletionCause::Asked)))
         .unwrap();
     assert_eq!(base_of(&bench), None, "the third one holds it");
-    bench.one(Ask::new(deleting(&[3], Cause::Asked))).unwrap();
+    bench
+        .one(TestCall::new(deleting(&[3], DeletionCause::Asked)))
+        .unwrap();
     assert_eq!(bench.rows.len(OBJECTS), 0);
 }
 
@@ -289,13 +296,13 @@ fn a_mended_delta_leaves_no_base_over() {
 #[test]
 fn the_next_holder_takes_the_place() {
     let mut bench = given(&[0, 1, 2]);
-    bench.one(Ask::new(marking("key-0"))).unwrap();
-    let holder = |bench: &Bench| view::critical_keys(&bench.rows, "s").unwrap()[0].1;
+    bench.one(TestCall::new(marking("key-0"))).unwrap();
+    let holder = |bench: &Fixture| view::critical_keys(&bench.rows, "s").unwrap()[0].1;
     assert_eq!(holder(&bench), Position(4));
     let delete = |id, next| {
-        Ask::new(DeleteCheckpoints {
+        TestCall::new(DeleteCheckpoints {
             holders: vec![("key-0".to_owned(), next)],
-            ..deleting(&[id], Cause::Asked)
+            ..deleting(&[id], DeletionCause::Asked)
         })
     };
     bench.one(delete(3, 3)).unwrap();
@@ -309,8 +316,8 @@ fn the_next_holder_takes_the_place() {
 fn a_fork_copies_nothing() {
     let mut bench = given(&[0]);
     let forking = |session: &str| SaveCheckpoint {
-        choice: Choice::fresh(Some(session.to_owned()), None, &bench_clock()),
-        pieces: vec![Piece {
+        choice: PreparedSession::fresh(Some(session.to_owned()), None, &bench_clock()),
+        pieces: vec![ContextPiece {
             packed: None,
             ..content_piece(0, 0, false)
         }],
@@ -320,9 +327,9 @@ fn a_fork_copies_nothing() {
         }),
         ..saving(2, 0)
     };
-    let refused = bench.one(Ask::new(forking("s"))).unwrap_err();
+    let refused = bench.one(TestCall::new(forking("s"))).unwrap_err();
     assert_eq!(refused.code, Code::Conflict);
-    bench.one(Ask::new(forking("t"))).unwrap();
+    bench.one(TestCall::new(forking("t"))).unwrap();
     let kinds = bench.kinds();
     assert_eq!(
         kinds[kinds.len() - 3..],
@@ -344,7 +351,7 @@ fn bench_clock() -> crate::clock::Clock {
 fn quotas_hold_within_a_group() {
     let mut bench = given(&[]);
     let narrow = |id, content| {
-        Ask::new(SaveCheckpoint {
+        TestCall::new(SaveCheckpoint {
             limits: crate::checkpoints::Limits {
                 session_bytes_max: 21,
                 ..crate::checkpoints::Limits::default()
@@ -367,12 +374,12 @@ fn marks_are_limited() {
     let mut bench = given(&[]);
     let max = crate::checkpoints::Limits::MARKS_MAX;
     let marks = (0..max)
-        .map(|at| Ask::new(marking(&format!("k{at}"))))
+        .map(|at| TestCall::new(marking(&format!("k{at}"))))
         .collect();
     assert!(bench.group(marks).iter().all(Result::is_ok));
-    let refused = bench.one(Ask::new(marking("one more"))).unwrap_err();
+    let refused = bench.one(TestCall::new(marking("one more"))).unwrap_err();
     assert_eq!(refused.code, Code::StorageQuotaExceeded);
-    bench.one(Ask::new(marking("k0"))).unwrap();
+    bench.one(TestCall::new(marking("k0"))).unwrap();
     let last = CheckpointEvent::of(bench.events().last().unwrap()).unwrap();
     assert!(matches!(last, Some(CheckpointEvent::KeyMarked(_))));
 }

@@ -3,7 +3,7 @@
 //! The expectations were written down before the words were tried on them. Where the two differ, the
 //! expectation stays: the test prints it, and at least 95 % must agree.
 
-use super::{ContextRules, Layer, Placing, Words};
+use super::{ContextRules, Layer, LayerAssignment, LayerWords};
 
 use Layer::{Critical, Ephemeral, Important, Useful};
 
@@ -117,14 +117,14 @@ fn with_values() -> Vec<(&'static str, String, Layer)> {
 
 #[test]
 fn a_careful_person_agrees() {
-    let (words, rules) = (Words::default(), ContextRules::default());
+    let (words, rules) = (LayerWords::default(), ContextRules::default());
     let plain = KEYS
         .iter()
         .map(|(key, layer)| (*key, "\"some text\"".to_owned(), *layer));
     let cases: Vec<_> = plain.chain(with_values()).collect();
     let mut agreed = 0;
     for (key, value, expected) in &cases {
-        let Placing { layer, rule } = words.place(key, value, false, &rules);
+        let LayerAssignment { layer, rule } = words.place(key, value, false, &rules);
         if layer == *expected {
             agreed += 1;
         } else {

@@ -6,7 +6,7 @@
 use std::fmt;
 
 pub use rules::ContextRules;
-pub use words::Words;
+pub use words::LayerWords;
 
 #[cfg(test)]
 mod golden;
@@ -62,7 +62,7 @@ impl fmt::Display for Layer {
 
 /// The layer of a key, and what put it there.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Placing {
+pub struct LayerAssignment {
     /// The layer.
     pub layer: Layer,
     /// The rule that decided.
@@ -134,34 +134,40 @@ pub fn shape(value: &str) -> Option<Rule> {
     Some(Rule::Empty)
 }
 
-impl Words {
+impl LayerWords {
     /// The layer of a top-level key of a context.
     ///
     /// `value` is JSON without white space between its tokens; `is_marked` says whether the session
     /// marked the key as critical.
     #[must_use]
-    pub fn place(&self, key: &str, value: &str, is_marked: bool, rules: &ContextRules) -> Placing {
+    pub fn place(
+        &self,
+        key: &str,
+        value: &str,
+        is_marked: bool,
+        rules: &ContextRules,
+    ) -> LayerAssignment {
         if is_marked {
-            return Placing {
+            return LayerAssignment {
                 layer: Layer::Critical,
                 rule: Rule::Mark,
             };
         }
         if let Some((pattern, layer)) = rules.layer(key) {
-            return Placing {
+            return LayerAssignment {
                 layer,
                 rule: Rule::Pattern(pattern.to_owned()),
             };
         }
         if let Some((layer, rule)) = self.layer(key) {
-            return Placing { layer, rule };
+            return LayerAssignment { layer, rule };
         }
         match shape(value) {
-            Some(rule) => Placing {
+            Some(rule) => LayerAssignment {
                 layer: Layer::Ephemeral,
                 rule,
             },
-            None => Placing {
+            None => LayerAssignment {
                 layer: Layer::Useful,
                 rule: Rule::Otherwise,
             },
@@ -175,7 +181,7 @@ mod tests {
     use super::*;
 
     fn place(key: &str, value: &str, is_marked: bool, rules: &ContextRules) -> (Layer, String) {
-        let placing = Words::default().place(key, value, is_marked, rules);
+        let placing = LayerWords::default().place(key, value, is_marked, rules);
         (placing.layer, placing.rule.to_string())
     }
 

@@ -20,7 +20,7 @@ pub const KEY_CHARS_MAX: usize = 400;
 ///
 /// Two neighbouring words that make a listed one together are that word: `time_stamp`, `changeLog`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Words {
+pub struct LayerWords {
     /// Aims, outcomes, people, failures.
     pub critical: Vec<String>,
     /// How the work goes on.
@@ -42,7 +42,7 @@ const PREPOSITIONS: &[&str] = &[
     "about", "by", "during", "for", "from", "in", "of", "on", "per", "to", "with",
 ];
 
-impl Default for Words {
+impl Default for LayerWords {
     fn default() -> Self {
         let list = |words: &str| words.split_whitespace().map(str::to_owned).collect();
         Self {
@@ -73,7 +73,7 @@ impl Default for Words {
     }
 }
 
-impl Words {
+impl LayerWords {
     /// The layer that the words of a key speak for, if they do.
     #[must_use]
     pub fn layer(&self, key: &str) -> Option<(Layer, Rule)> {
@@ -225,7 +225,7 @@ mod tests {
 
     #[test]
     fn plurals_are_understood() {
-        let words = Words::default();
+        let words = LayerWords::default();
         for key in [
             "goals",
             "strategies",
@@ -244,9 +244,9 @@ mod tests {
     /// Lists of one's own replace ours.
     #[test]
     fn the_lists_can_be_changed() {
-        let words = Words {
+        let words = LayerWords {
             critical: vec!["banana".to_owned()],
-            ..Words::default()
+            ..LayerWords::default()
         };
         let layer = |key| words.layer(key).map(|(layer, _)| layer);
         assert_eq!(layer("ripeBananas"), Some(Layer::Critical));
@@ -257,6 +257,6 @@ mod tests {
     #[test]
     fn an_endless_key_is_read_to_its_limit() {
         let key = "x".repeat(KEY_CHARS_MAX) + "_goal";
-        assert_eq!(Words::default().layer(&key), None);
+        assert_eq!(LayerWords::default().layer(&key), None);
     }
 }

@@ -5,14 +5,14 @@ use std::sync::Arc;
 
 use lore::protocol::checkpoints::{DeleteArgs, DeleteReply};
 
-use super::{Found, checkpoint_id, clear_up, meta_of_write};
+use super::{StoredCheckpoint, checkpoint_id, clear_up, meta_of_write};
 use crate::checkpoints::command::{self, DeleteCheckpoints, Report, empty_body};
 use crate::checkpoints::values::Values;
 use crate::checkpoints::view;
 use crate::engine::Outcome;
 use crate::error::{Code, Refusal};
 use crate::events::Event;
-use crate::events::checkpoints::{Cause, CheckpointEvent, CheckpointKey};
+use crate::events::checkpoints::{CheckpointEvent, CheckpointKey, DeletionCause};
 use crate::log::Position;
 use crate::operation::{Access, Call, Context, Op, blocking};
 use crate::sessions::session_of;
@@ -50,7 +50,7 @@ impl Op for Delete {
         let command = DeleteCheckpoints {
             session,
             checkpoints: vec![checkpoint],
-            cause: Cause::Asked,
+            cause: DeletionCause::Asked,
             holders,
             body: Some(empty_body(cx.engine.clock().random())),
             report: report.clone(),
@@ -101,7 +101,7 @@ fn next_holders(
     let log = state.log();
     view::walk(state, session, Some(at), Direction::Backward, &mut |row| {
         let Position(position) = row.position;
-        let found = Found::at(&log, session.to_owned(), row)?;
+        let found = StoredCheckpoint::at(&log, session.to_owned(), row)?;
         // A damaged one holds nothing.
         let keys = values.keys(&found.manifest).unwrap_or_default();
         orphaned.retain(|key| {

@@ -3,8 +3,8 @@
 use lore::protocol::RawJson;
 use lore::protocol::checkpoints::{DiffArgs, DiffReply, Difference};
 
-use super::{Found, meta_of_read};
-use crate::checkpoints::{What, difference};
+use super::{StoredCheckpoint, meta_of_read};
+use crate::checkpoints::{DiffOp, difference};
 use crate::error::{Code, Refusal};
 use crate::operation::{Access, Call, Op, blocking};
 use crate::state::State;
@@ -34,8 +34,8 @@ impl Op for Diff {
         }
         let state = State::live(&cx, args.at_least).await?;
         blocking(move || {
-            let from = Found::of(&state, &args.from)?;
-            let to = Found::of(&state, &args.to)?;
+            let from = StoredCheckpoint::of(&state, &args.from)?;
+            let to = StoredCheckpoint::of(&state, &args.to)?;
             let old = from.context(&cx, &state)?;
             let new = to.context(&cx, &state)?;
             let limit = usize::try_from(limit).unwrap_or(usize::MAX);
@@ -51,9 +51,9 @@ impl Op for Diff {
             };
             for change in found.changes {
                 let (list, old, new) = match change.what {
-                    What::Added { new } => (&mut reply.added, None, Some(new)),
-                    What::Removed { old } => (&mut reply.removed, Some(old), None),
-                    What::Changed { old, new } => (&mut reply.changed, Some(old), Some(new)),
+                    DiffOp::Added { new } => (&mut reply.added, None, Some(new)),
+                    DiffOp::Removed { old } => (&mut reply.removed, Some(old), None),
+                    DiffOp::Changed { old, new } => (&mut reply.changed, Some(old), Some(new)),
                 };
                 list.push(Difference {
                     path: change.pointer,

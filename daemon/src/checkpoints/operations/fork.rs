@@ -5,17 +5,17 @@ use std::sync::Arc;
 use lore::protocol::checkpoints::{ForkArgs, ForkReply};
 
 use super::views::check_rules;
-use super::{Found, checkpoint_id, meta_of_write};
-use crate::checkpoints::command::{Fork as From, Piece, Report, SaveCheckpoint, empty_body};
+use super::{StoredCheckpoint, checkpoint_id, meta_of_write};
+use crate::checkpoints::command::{ContextPiece, Fork as From, Report, SaveCheckpoint, empty_body};
+use crate::checkpoints::feature::Checkpoints;
 use crate::checkpoints::metadata::Metadata;
-use crate::checkpoints::room::Room;
 use crate::checkpoints::view;
 use crate::engine::Outcome;
 use crate::error::{Code, Refusal};
 use crate::events::checkpoints::CheckpointKey;
 use crate::log::{Body, codec};
 use crate::operation::{Access, Call, Context, Op, blocking};
-use crate::sessions::{Choice, session_of};
+use crate::sessions::{PreparedSession, session_of};
 use crate::state::State;
 
 /// `workflow_checkpoint_fork`.
@@ -43,7 +43,7 @@ impl Op for Fork {
         let command = blocking(move || prepare(&shared, &state, &args, &metadata, project)).await?;
         let report = command.report.clone();
         let outcome = cx.write(&caller, claim, 0, command).await;
-        let is_stale = report.told().instead.is_some();
+        let is_stale = report.result().instead.is_some();
         let outcome = match outcome {
             Err(_) if is_stale => {
                 return Err(Refusal::new(
@@ -79,10 +79,10 @@ fn prepare(
     project: Option<String>,
 ) -> Result<SaveCheckpoint, Refusal> {
     let clock = cx.engine.clock();
-    let found = Found::of(state, &args.checkpoint_id)?;
+    let found = StoredCheckpoint::of(state, &args.checkpoint_id)?;
     let keys = found.keys(cx, state)?;
     let marks = view::critical_keys(state, &found.session)?;
-    let pieces = found.manifest.parts.iter().map(|part| Piece {
+    let pieces = found.manifest.parts.iter().map(|part| ContextPiece {
         key: part.key.clone(),
         hash: part.hash(),
         chain: part.chain.clone(),
@@ -96,7 +96,7 @@ fn prepare(
     let body = codec::encode(&described.described());
     let session = args.session_id.as_ref();
     Ok(SaveCheckpoint {
-        choice: Choice::fresh(session.map(|id| id.as_str().to_owned()), project, clock),
+        choice: PreparedSession::fresh(session.map(|id| id.as_str().to_owned()), project, clock),
         checkpoint: CheckpointKey::of(clock.random()),
         hash: found.row.hash,
         keys: keys.into_iter().collect(),
@@ -113,7 +113,7 @@ fn prepare(
         }),
         body: Some(Body::new(body, clock.random())),
         deletion_salt: clock.random(),
-        limits: (*Room::of(cx)?.limits.get()).clone(),
+        limits: (*Checkpoints::of(cx)?.limits.get()).clone(),
         report: Report::default(),
         let_go: Vec::new(),
     })

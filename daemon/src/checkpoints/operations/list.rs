@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 
 use lore::protocol::checkpoints::{ListArgs, ListReply, Listed};
 
-use super::{Found, meta_of_read, state_as_of};
+use super::{StoredCheckpoint, meta_of_read, state_as_of};
 use crate::checkpoints::metadata::Metadata;
 use crate::checkpoints::values::Values;
 use crate::checkpoints::view::{self, CheckpointRow};
@@ -96,7 +96,7 @@ fn page(cx: &Context, state: &State, args: &ListArgs, limit: u64) -> Result<List
             &mut |row: CheckpointRow| {
                 let is_on_page = (offset..offset.saturating_add(limit)).contains(&total);
                 if filter.is_any() || is_on_page {
-                    let found = Found::at(&log, session.clone(), row)?;
+                    let found = StoredCheckpoint::at(&log, session.clone(), row)?;
                     let metadata = found.metadata()?;
                     if filter.takes(&metadata) {
                         if is_on_page {
@@ -112,7 +112,7 @@ fn page(cx: &Context, state: &State, args: &ListArgs, limit: u64) -> Result<List
         )?;
     }
     let values = Values::of(cx, state);
-    let listed = |(found, metadata): (Found, Metadata)| {
+    let listed = |(found, metadata): (StoredCheckpoint, Metadata)| {
         let mut critical_keys = marks.clone();
         if !marks.is_empty() {
             // A damaged one is listed with what was marked when it was saved.
@@ -125,7 +125,7 @@ fn page(cx: &Context, state: &State, args: &ListArgs, limit: u64) -> Result<List
             session_id: found.session_id()?,
             created_at: format_time(found.event.header.happened_at()),
             size_bytes: found.row.stored_bytes,
-            metadata: metadata.shown(&found.event, &found.row.hash, found.row.stored_bytes),
+            metadata: metadata.published(&found.event, &found.row.hash, found.row.stored_bytes),
             critical_keys,
         })
     };

@@ -5,15 +5,15 @@ use std::sync::Arc;
 use lore::protocol::checkpoints::{LoadArgs, LoadReply, ViewReport};
 use lore::protocol::{RawJson, SessionId};
 
-use super::views::{Subject, budget_of, raw, told};
-use super::{Found, meta_of_read, state_as_of};
+use super::views::{RankedContext, budget_of, describe, raw};
+use super::{StoredCheckpoint, meta_of_read, state_as_of};
 use crate::canonical::Canonical;
 use crate::checkpoints::values::Values;
 use crate::checkpoints::view;
 use crate::clock::format_time;
 use crate::error::{Code, Refusal};
 use crate::operation::{Access, Call, Context, Op, blocking};
-use crate::sessions::{self, LastAccess};
+use crate::sessions::{self, AccessTimes};
 use crate::state::State;
 use crate::store::Error;
 
@@ -31,7 +31,7 @@ const CHARS_MAX: u64 = 500_000;
 pub struct Load;
 
 /// Which checkpoint is wanted.
-enum Which {
+enum CheckpointSelector {
     This(lore::protocol::CheckpointId),
     LatestOf(SessionId),
 }
@@ -51,8 +51,8 @@ impl Op for Load {
         let Call { cx, args, .. } = call;
         let which = which(&args)?;
         let past = match (&which, &args.as_of) {
-            (Which::LatestOf(session), Some(as_of)) => Some((session, as_of.clone())),
-            (Which::This(_), Some(_)) => {
+            (CheckpointSelector::LatestOf(session), Some(as_of)) => Some((session, as_of.clone())),
+            (CheckpointSelector::This(_), Some(_)) => {
                 return Err(Refusal::invalid(
                     "`asOf` goes with `sessionId`: a checkpoint never changes",
                 )
@@ -63,23 +63,23 @@ impl Op for Load {
         let args = Arc::new(args);
         // A latest one that is deleted while it is read leaves another one the latest.
         let mut repeats_left = match (&which, &past) {
-            (Which::LatestOf(_), None) => REPEATS_MAX,
-            (Which::LatestOf(_) | Which::This(_), _) => 0,
+            (CheckpointSelector::LatestOf(_), None) => REPEATS_MAX,
+            (CheckpointSelector::LatestOf(_) | CheckpointSelector::This(_), _) => 0,
         };
         loop {
             let state = state_as_of(&cx, args.at_least, past.clone()).await?;
             let found = match &which {
-                Which::This(checkpoint) => Found::of(&state, checkpoint)?,
-                Which::LatestOf(session) => {
+                CheckpointSelector::This(checkpoint) => StoredCheckpoint::of(&state, checkpoint)?,
+                CheckpointSelector::LatestOf(session) => {
                     sessions::find(&state, session.as_str())?;
-                    Found::latest(&state, session.as_str())?
+                    StoredCheckpoint::latest(&state, session.as_str())?
                 }
             };
             // What memory or others still have of it gives nothing back.
             if past.is_some() && found.is_deleted(&cx) {
                 return Err(found.deleted());
             }
-            if let Some(access) = cx.extensions.get::<LastAccess>() {
+            if let Some(access) = cx.extensions.get::<AccessTimes>() {
                 access.note(&found.session, cx.engine.clock().now());
             }
             match load(&cx, state, found, &args).await {
@@ -95,7 +95,7 @@ impl Op for Load {
 async fn load(
     cx: &Arc<Context>,
     state: State,
-    found: Found,
+    found: StoredCheckpoint,
     args: &Arc<LoadArgs>,
 ) -> Result<LoadReply, Refusal> {
     let is_at_hand = || {
@@ -113,10 +113,10 @@ async fn load(
     }
 }
 
-fn which(args: &LoadArgs) -> Result<Which, Refusal> {
+fn which(args: &LoadArgs) -> Result<CheckpointSelector, Refusal> {
     match (&args.checkpoint_id, &args.session_id) {
-        (Some(checkpoint), None) => Ok(Which::This(checkpoint.clone())),
-        (None, Some(session)) => Ok(Which::LatestOf(session.clone())),
+        (Some(checkpoint), None) => Ok(CheckpointSelector::This(checkpoint.clone())),
+        (None, Some(session)) => Ok(CheckpointSelector::LatestOf(session.clone())),
         (Some(_), Some(_)) => Err(Refusal::invalid(
             "`checkpointId` and `sessionId` exclude each other; one of them is needed",
         )
@@ -131,7 +131,7 @@ fn which(args: &LoadArgs) -> Result<Which, Refusal> {
 fn reply(
     cx: &Context,
     state: &State,
-    found: &Found,
+    found: &StoredCheckpoint,
     args: &LoadArgs,
 ) -> Result<LoadReply, Refusal> {
     let values = Values::of(cx, state);
@@ -152,7 +152,7 @@ fn reply(
         checkpoint_id: found.checkpoint_id()?,
         session_id: found.session_id()?,
         context,
-        metadata: metadata.shown(&found.event, &found.row.hash, found.row.stored_bytes),
+        metadata: metadata.published(&found.event, &found.row.hash, found.row.stored_bytes),
         created_at: format_time(found.event.header.happened_at()),
         critical_keys: marks.into_iter().map(|(key, _)| key).collect(),
         view,
@@ -170,7 +170,7 @@ enum Read {
 
 fn read(
     values: &Values<'_>,
-    found: &Found,
+    found: &StoredCheckpoint,
     args: &LoadArgs,
     warnings: &mut Vec<String>,
 ) -> Result<Read, Error> {
@@ -190,13 +190,13 @@ fn read(
 fn fit(
     cx: &Context,
     state: &State,
-    found: &Found,
+    found: &StoredCheckpoint,
     context: &Arc<Canonical>,
     max_tokens: u64,
 ) -> Result<(String, ViewReport), Refusal> {
     let budget = budget_of(max_tokens)?;
-    let subject = Subject::stored(state, found, Arc::clone(context), None)?;
+    let subject = RankedContext::stored(state, found, Arc::clone(context), None)?;
     let view = subject.view(cx, budget)?;
-    let report = told(&view, budget, subject.checkpoint.as_ref());
+    let report = describe(&view, budget, subject.checkpoint.as_ref());
     Ok((view.json, report))
 }

@@ -5,13 +5,13 @@ use std::sync::Arc;
 use lore::protocol::Meta;
 use lore::protocol::checkpoints::{MarkArgs, MarkReply, MarkStatus};
 
-use super::{Found, limit_warnings, meta_of_read};
+use super::{StoredCheckpoint, limit_warnings, meta_of_read};
 use crate::checkpoints::command::{MarkKey, empty_body};
 use crate::checkpoints::limits::Limits;
 use crate::checkpoints::view;
 use crate::error::{Code, Refusal};
 use crate::operation::{Access, Call, Context, Op, blocking};
-use crate::sessions::Wish;
+use crate::sessions::SessionSelector;
 use crate::state::State;
 
 /// Keys told when one is not there.
@@ -37,7 +37,7 @@ impl Op for MarkCritical {
         check(&args.context_key)?;
         let state = State::live(&cx, None).await?;
         let now = cx.engine.clock().now();
-        let wish = Wish::of(&caller, args.session_id.as_ref());
+        let wish = SessionSelector::of(&caller, args.session_id.as_ref());
         let session = wish.find(&state, &caller.actor, now)?;
         let marks = view::critical_keys(&state, &session)?;
         let is_marked = marks.iter().any(|(key, _)| *key == args.context_key);
@@ -101,7 +101,7 @@ fn absent(
     key: &str,
     session: &str,
 ) -> Result<Option<String>, Refusal> {
-    let found = match Found::latest(state, session) {
+    let found = match StoredCheckpoint::latest(state, session) {
         Ok(found) => found,
         Err(refusal) if refusal.code == Code::CheckpointNotFound => {
             return Ok(Some(format!(

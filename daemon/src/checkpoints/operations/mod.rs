@@ -3,9 +3,9 @@
 mod delete;
 mod diff;
 mod fork;
-mod found;
 mod list;
 mod load;
+mod lookup;
 mod mark;
 mod save;
 mod views;
@@ -14,11 +14,11 @@ use std::sync::Arc;
 
 use lore::protocol::{CheckpointId, Meta, Position, SessionId};
 
-pub use found::Found;
+pub use lookup::StoredCheckpoint;
 
 use super::command::Report;
-use super::room::Room;
-use super::uses;
+use super::feature::Checkpoints;
+use super::object_uses;
 use super::view;
 use crate::engine::Outcome;
 use crate::error::{Code, Refusal};
@@ -83,7 +83,7 @@ async fn meta_of_write(cx: &Context, outcome: &Outcome) -> Result<Meta, Refusal>
 }
 
 async fn limit_warnings(cx: &Context, session: Option<&str>) -> Result<Vec<String>, Refusal> {
-    let room = Room::of(cx)?;
+    let room = Checkpoints::of(cx)?;
     let published = cx.read(None).await?;
     let rows = &published.snapshot;
     let of_session = match session {
@@ -96,14 +96,14 @@ async fn limit_warnings(cx: &Context, session: Option<&str>) -> Result<Vec<Strin
     Ok(room
         .limits
         .get()
-        .warnings(of_session, uses::totals(rows)?.bytes))
+        .warnings(of_session, object_uses::totals(rows)?.bytes))
 }
 
 /// After deleted objects are durably gone: their blobs are removed, and what they took is noted.
 /// Nobody waits for it; what a crash leaves is swept when the daemon is idle.
 pub(super) fn clear_up(cx: &Arc<Context>, report: &Report) -> u64 {
     let (bytes, blobs) = {
-        let mut told = report.told();
+        let mut told = report.result();
         (told.freed_bytes, std::mem::take(&mut told.freed_blobs))
     };
     if !blobs.is_empty() {

@@ -8,12 +8,12 @@ use serde::{Serialize, Serializer};
 use serde_json::json;
 
 use super::views;
-use super::{Found, checkpoint_id, clear_up, limit_warnings, meta_of_write, session_id};
-use crate::checkpoints::command::{Instead, Report, SaveCheckpoint};
+use super::{StoredCheckpoint, checkpoint_id, clear_up, limit_warnings, meta_of_write, session_id};
+use crate::checkpoints::command::{Report, SaveCheckpoint, SaveSkipped};
+use crate::checkpoints::feature::Checkpoints;
 use crate::checkpoints::limits::Limits;
 use crate::checkpoints::metadata::Metadata;
-use crate::checkpoints::prepare::{self, Packing};
-use crate::checkpoints::room::Room;
+use crate::checkpoints::prepare::{self, ObjectPacker};
 use crate::checkpoints::values::Values;
 use crate::checkpoints::view::{self, CheckpointRow};
 use crate::checkpoints::{clean_up, key_difference};
@@ -22,7 +22,7 @@ use crate::error::{Code, Refusal};
 use crate::events::checkpoints::{CheckpointKey, CheckpointSaved};
 use crate::log::{Body, codec};
 use crate::operation::{Access, Call, Caller, Context, Op, blocking};
-use crate::sessions::{self, Choice, Wish};
+use crate::sessions::{self, PreparedSession, SessionSelector};
 use crate::state::State;
 
 /// Contexts longer than this are packed off the event loop, in bytes.
@@ -55,7 +55,7 @@ impl Op for Save {
         let metadata = Metadata::of(args.metadata)?;
         views::check_rules(&metadata)?;
         let expected = args.expected_checkpoint_id.as_ref().map(expected_key);
-        let said = Said {
+        let said = SaveIdentity {
             session: args.session_id.as_ref().map(|session| session.as_str()),
             context: HashOf(&context),
             metadata: &metadata.map,
@@ -67,7 +67,7 @@ impl Op for Save {
             fence: args.fence,
         };
         let claim = caller.claim(Self::NAME, &said, args.key.as_deref())?;
-        let save = Saving {
+        let save = PendingSave {
             session: args
                 .session_id
                 .map(|session| session.as_str().to_owned())
@@ -86,7 +86,7 @@ impl Op for Save {
 /// What an idempotency key of a save stands for: the context by its hash, so that the order of its
 /// keys does not matter.
 #[derive(Serialize)]
-struct Said<'s> {
+struct SaveIdentity<'s> {
     session: Option<&'s str>,
     context: HashOf<'s>,
     metadata: &'s serde_json::Map<String, serde_json::Value>,
@@ -111,7 +111,7 @@ fn expected_key(checkpoint: &CheckpointId) -> Result<CheckpointKey, Refusal> {
 }
 
 /// A save on its way.
-struct Saving {
+struct PendingSave {
     session: Option<String>,
     context: Arc<prepare::Context>,
     metadata: Metadata,
@@ -122,7 +122,7 @@ struct Saving {
     bytes: usize,
 }
 
-impl Saving {
+impl PendingSave {
     async fn run(
         self,
         cx: Arc<Context>,
@@ -152,17 +152,17 @@ impl Saving {
             let report = command.report.clone();
             let bytes = command.bytes();
             let outcome = cx.write(&caller, claim.clone(), bytes, command).await;
-            let instead = report.told().instead.take();
+            let instead = report.result().instead.take();
             match (outcome, instead) {
                 (Ok(outcome), _) => {
                     clear_up(&cx, &report);
                     return reply(&cx, &outcome).await;
                 }
-                (Err(_), Some(Instead::Unchanged(row))) => {
+                (Err(_), Some(SaveSkipped::Unchanged(row))) => {
                     let session = saving.session.clone().unwrap_or_default();
                     return saving.skipped(&cx, &session, &row).await;
                 }
-                (Err(_), Some(Instead::Stale)) if attempt <= ATTEMPTS_MAX => {}
+                (Err(_), Some(SaveSkipped::Stale)) if attempt <= ATTEMPTS_MAX => {}
                 (Err(refusal), _) => saving.refused(&cx, refusal, &mut has_made_room).await?,
             }
         }
@@ -181,7 +181,7 @@ impl Saving {
         {
             return Ok(());
         }
-        Err(self.told(cx, refusal).await)
+        Err(self.explain(cx, refusal).await)
     }
 
     /// The session's latest checkpoint, when it holds this context and stands for it. What would
@@ -215,7 +215,7 @@ impl Saving {
                 return Ok(None);
             }
             // One that cannot be read stands for nothing: then the save mends it.
-            let found = Found::at(&state.log(), session.clone(), row.clone())?;
+            let found = StoredCheckpoint::at(&state.log(), session.clone(), row.clone())?;
             let is_good = values.context(&found.manifest).is_ok();
             Ok(is_good.then_some((session, row)))
         };
@@ -232,15 +232,15 @@ impl Saving {
         let project = caller.project.clone();
         let clock = cx.engine.clock();
         let choice = match &self.session {
-            Some(session) => Choice::prepare(
-                Wish {
+            Some(session) => PreparedSession::prepare(
+                SessionSelector {
                     session: Some(session.clone()),
                     project,
                     fence: self.fence,
                 },
                 clock,
             ),
-            None => Choice::fresh(None, project, clock),
+            None => PreparedSession::fresh(None, project, clock),
         };
         let (saving, cx) = (Arc::clone(self), Arc::clone(cx));
         let prepare = move || saving.prepare_on(&cx, &state, choice, attempt);
@@ -251,14 +251,14 @@ impl Saving {
         &self,
         cx: &Context,
         state: &State,
-        choice: Choice,
+        choice: PreparedSession,
         attempt: u32,
     ) -> Result<SaveCheckpoint, Refusal> {
         let previous = match &self.session {
             Some(session) => {
                 sessions::find(state, session)?;
                 view::newest(state, session, None)?
-                    .map(|row| Found::at(&state.log(), session.clone(), row))
+                    .map(|row| StoredCheckpoint::at(&state.log(), session.clone(), row))
                     .transpose()?
                     .map(|found| found.manifest)
             }
@@ -266,7 +266,7 @@ impl Saving {
         };
         let latest_hash = previous.as_ref().map(CheckpointSaved::context_hash);
         let values = Values::of(cx, state);
-        let packing = Packing {
+        let packing = ObjectPacker {
             rows: state,
             values,
             blobs: &cx.blobs,
@@ -290,7 +290,7 @@ impl Saving {
             fork: None,
             body: Some(Body::new(body, clock.random())),
             deletion_salt: clock.random(),
-            limits: (*Room::of(cx)?.limits.get()).clone(),
+            limits: (*Checkpoints::of(cx)?.limits.get()).clone(),
             report: Report::default(),
             let_go: Vec::new(),
         };
@@ -306,7 +306,7 @@ impl Saving {
         row: &CheckpointRow,
     ) -> Result<SaveReply, Refusal> {
         let state = State::live(cx, None).await?;
-        let found = Found::at(&state.log(), session.to_owned(), row.clone())?;
+        let found = StoredCheckpoint::at(&state.log(), session.to_owned(), row.clone())?;
         let mut warnings = limit_warnings(cx, Some(session)).await?;
         if found.metadata()? != self.metadata {
             warnings.push(
@@ -332,7 +332,7 @@ impl Saving {
     }
 
     /// Adds to a conflict what changed between the expected checkpoint and the latest.
-    async fn told(&self, cx: &Arc<Context>, refusal: Refusal) -> Refusal {
+    async fn explain(&self, cx: &Arc<Context>, refusal: Refusal) -> Refusal {
         let (Code::Conflict, Some(base), Some(session)) =
             (refusal.code, self.expected, self.session.clone())
         else {
@@ -374,8 +374,8 @@ async fn changes_since(
         let base = view::get(&state, &base)?;
         if let (Some((of, base)), Some(theirs), Some(map)) = (base, theirs, details.as_object_mut())
         {
-            let base = Found::at(&state.log(), of, base)?.context(&cx, &state);
-            let theirs = Found::at(&state.log(), session, theirs)?.context(&cx, &state);
+            let base = StoredCheckpoint::at(&state.log(), of, base)?.context(&cx, &state);
+            let theirs = StoredCheckpoint::at(&state.log(), session, theirs)?.context(&cx, &state);
             // What cannot be read cannot be compared; the ids are told all the same.
             if let (Ok(base), Ok(theirs)) = (base, theirs) {
                 let keys = key_difference(base.members(), theirs.members());

@@ -10,13 +10,15 @@ use lore::protocol::checkpoints::{
 use lore::protocol::{CheckpointId, RawJson, RawObject, SessionId};
 use serde_json::{Map, Value};
 
-use super::{Found, meta_of_read};
+use super::{StoredCheckpoint, meta_of_read};
 use crate::canonical::Canonical;
-use crate::checkpoints::budget::{self, BudgetedView, Done, Entry, SHARES, budgeted_view};
+use crate::checkpoints::budget::{
+    self, BudgetedView, Entry, SHARES, ValueReductions, budgeted_view,
+};
+use crate::checkpoints::feature::Checkpoints;
 use crate::checkpoints::layers::{ContextRules, Layer};
 use crate::checkpoints::metadata::Metadata;
 use crate::checkpoints::prepare;
-use crate::checkpoints::room::Room;
 use crate::checkpoints::view;
 use crate::error::{Code, Refusal};
 use crate::operation::{Access, Call, Context, Op, blocking};
@@ -53,7 +55,7 @@ impl Op for Compress {
             let view = subject.view(&cx, budget)?;
             Ok(CompressReply {
                 context: raw(&view.json)?,
-                view: told(&view, budget, subject.checkpoint.as_ref()),
+                view: describe(&view, budget, subject.checkpoint.as_ref()),
                 checkpoint_id: subject.checkpoint,
                 session_id: subject.session,
                 meta: Some(meta_of_read(&cx, &state, Vec::new())),
@@ -123,7 +125,7 @@ struct Source {
 }
 
 /// A context with all that ranks its keys.
-pub(super) struct Subject {
+pub(super) struct RankedContext {
     pub context: Arc<Canonical>,
     pub marks: Vec<String>,
     pub rules: ContextRules,
@@ -132,11 +134,11 @@ pub(super) struct Subject {
 }
 
 impl Source {
-    fn open(self, cx: &Context, state: &State) -> Result<Subject, Refusal> {
+    fn open(self, cx: &Context, state: &State) -> Result<RankedContext, Refusal> {
         let found = match (self.context, self.checkpoint, self.session) {
             (Some(context), None, None) => {
                 let context = prepare::Context::of(context.as_str())?;
-                return Ok(Subject {
+                return Ok(RankedContext {
                     context: context.canonical,
                     marks: Vec::new(),
                     rules: rules(self.rules.as_ref())?.unwrap_or_default(),
@@ -144,10 +146,10 @@ impl Source {
                     session: None,
                 });
             }
-            (None, Some(checkpoint), None) => Found::of(state, &checkpoint)?,
+            (None, Some(checkpoint), None) => StoredCheckpoint::of(state, &checkpoint)?,
             (None, None, Some(session)) => {
                 sessions::find(state, session.as_str())?;
-                Found::latest(state, session.as_str())?
+                StoredCheckpoint::latest(state, session.as_str())?
             }
             _ => {
                 return Err(Refusal::invalid(
@@ -158,15 +160,15 @@ impl Source {
         };
         let context = found.context(cx, state)?;
         let given = rules(self.rules.as_ref())?;
-        Subject::stored(state, &found, context, given)
+        RankedContext::stored(state, &found, context, given)
     }
 }
 
-impl Subject {
+impl RankedContext {
     /// A stored context, or some keys of one; rules that are given take the place of stored ones.
     pub fn stored(
         state: &State,
-        found: &Found,
+        found: &StoredCheckpoint,
         context: Arc<Canonical>,
         given: Option<ContextRules>,
     ) -> Result<Self, Refusal> {
@@ -188,7 +190,7 @@ impl Subject {
 
     /// The view of it within a budget.
     pub fn view(&self, cx: &Context, budget: usize) -> Result<BudgetedView, Refusal> {
-        let room = Room::of(cx)?;
+        let room = Checkpoints::of(cx)?;
         let words = room.words.get();
         let entries: Vec<Entry<'_>> = self
             .context
@@ -252,12 +254,15 @@ pub(super) fn raw(json: &str) -> Result<RawJson, Refusal> {
 }
 
 /// How a view was made, for the reply.
-pub(super) fn told(
+pub(super) fn describe(
     view: &BudgetedView,
     budget: usize,
     checkpoint: Option<&CheckpointId>,
 ) -> ViewReport {
-    let is_cut = view.keys.iter().any(|key| key.done != Done::Whole);
+    let is_cut = view
+        .keys
+        .iter()
+        .any(|key| key.done != ValueReductions::Whole);
     let note = match (view.over_budget, is_cut, checkpoint) {
         (true, _, _) => Some(
             "the critical keys alone take more than the budget; they are whole all the same"
@@ -314,12 +319,12 @@ fn layer_name(layer: Layer) -> LayerName {
     }
 }
 
-fn treatment(done: Done) -> Treatment {
+fn treatment(done: ValueReductions) -> Treatment {
     match done {
-        Done::Whole => Treatment::Whole,
-        Done::WhiteSpace => Treatment::Whitespace,
-        Done::Strings => Treatment::Strings,
-        Done::Arrays => Treatment::Arrays,
-        Done::Dropped => Treatment::Dropped,
+        ValueReductions::Whole => Treatment::Whole,
+        ValueReductions::WhiteSpace => Treatment::Whitespace,
+        ValueReductions::Strings => Treatment::Strings,
+        ValueReductions::Arrays => Treatment::Arrays,
+        ValueReductions::Dropped => Treatment::Dropped,
     }
 }

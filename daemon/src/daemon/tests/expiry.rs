@@ -9,13 +9,13 @@ const SECOND: Micros = 1_000_000;
 const NOW: Micros = 1_800_000_000 * SECOND;
 
 /// The memory of one user, and its clock.
-struct Memory {
-    namespace: Namespace,
+struct Fixture {
+    namespace: Tenant,
     clock: Arc<Clock>,
     _folder: tempfile::TempDir,
 }
 
-impl Memory {
+impl Fixture {
     /// With a session `s-1`.
     async fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
@@ -25,7 +25,7 @@ impl Memory {
             data: shared.places.data.clone(),
         };
         let memory = Self {
-            namespace: Namespace::open(&shared, data, None).unwrap(),
+            namespace: Tenant::open(&shared, data, None).unwrap(),
             clock,
             _folder: folder,
         };
@@ -77,7 +77,7 @@ impl Memory {
             .namespace
             .context()
             .extensions
-            .get::<Live<sessions::Room>>();
+            .get::<Reloadable<sessions::SessionSettings>>();
         self.clock
             .advance(set.unwrap().get().expire_after_ms * 1000);
     }
@@ -87,7 +87,7 @@ impl Memory {
 /// nobody asked more of, and from nowhere else; a write revives it, a read does not.
 #[tokio::test]
 async fn a_session_expires_and_is_revived() {
-    let memory = Memory::new().await;
+    let memory = Fixture::new().await;
     let say = || memory.call("record_message", json!({"sender": "user", "content": "x"}));
     let said = say().await;
     assert_eq!(memory.state().await, "active");
@@ -116,7 +116,7 @@ async fn a_session_expires_and_is_revived() {
 /// A session in which nothing happened for long cannot be pruned, since that would not revive it.
 #[tokio::test]
 async fn an_expired_session_is_not_pruned() {
-    let memory = Memory::new().await;
+    let memory = Fixture::new().await;
     memory.expire();
     for name in ["prune_session", "reset_pruning"] {
         memory
@@ -129,7 +129,7 @@ async fn an_expired_session_is_not_pruned() {
 /// the old token is refused, whichever operation it is, and so is renewing. Nothing of it is recorded.
 #[tokio::test]
 async fn a_lost_lease_fences_writes() {
-    let memory = Memory::new().await;
+    let memory = Fixture::new().await;
     // The latest checkpoint already holds what the fenced save brings: it is refused all the same.
     let saved = json!({"context": {"x": 1}});
     memory.call("workflow_checkpoint_save", saved).await;

@@ -11,7 +11,7 @@ use super::{chunk_index, in_order, nearest_contexts, read};
 use crate::clock::format_time;
 use crate::documents::catalogue::{Catalogue, Entry};
 use crate::documents::command::unknown_document;
-use crate::documents::room::Room;
+use crate::documents::feature::Documents;
 use crate::documents::root::Root;
 use crate::documents::view::{self, DocumentRow};
 use crate::error::{Code, Refusal};
@@ -75,7 +75,7 @@ pub fn check_range(range: ChunkRange) -> Result<(), Refusal> {
 }
 
 /// The documents that are asked for, in the order of the list.
-fn wanted<'c>(
+fn selected<'c>(
     catalogue: &'c Catalogue,
     args: &GetDocumentContentArgs,
 ) -> Result<Vec<&'c Arc<Entry>>, Refusal> {
@@ -124,8 +124,8 @@ fn page(
     args: &GetDocumentContentArgs,
     most: usize,
 ) -> Result<GetDocumentContentReply, Refusal> {
-    let catalogue = Room::of(cx)?.catalogue(state)?;
-    let wanted = wanted(&catalogue, args)?;
+    let catalogue = Documents::of(cx)?.catalogue(state)?;
+    let wanted = selected(&catalogue, args)?;
     let store = cx.engine.store_id();
     // Where the page begins: a document, and a chunk of it.
     let (mut at, mut from) = (0, 0);

@@ -7,7 +7,7 @@ use lore::protocol::documents::{
 };
 
 use crate::documents::catalogue::Catalogue;
-use crate::documents::room::Room;
+use crate::documents::feature::Documents;
 use crate::documents::types::{is_of, type_of};
 use crate::error::Refusal;
 use crate::operation::{Access, Call, Op, blocking};
@@ -15,7 +15,7 @@ use crate::state::State;
 
 /// What there is of a context.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Counted {
+pub struct ContextCounts {
     /// What people call it.
     pub name: String,
     /// Documents in it.
@@ -26,8 +26,8 @@ pub struct Counted {
 
 /// The contexts of the documents that pass, by their ids.
 #[must_use]
-pub fn contexts(catalogue: &Catalogue, category: Option<&str>) -> BTreeMap<String, Counted> {
-    let mut found: BTreeMap<String, Counted> = BTreeMap::new();
+pub fn contexts(catalogue: &Catalogue, category: Option<&str>) -> BTreeMap<String, ContextCounts> {
+    let mut found: BTreeMap<String, ContextCounts> = BTreeMap::new();
     for entry in catalogue.all() {
         let taken = &entry.row.taken;
         let is_wanted = category.is_none_or(|wanted| {
@@ -62,7 +62,7 @@ impl Op for GetDocumentContexts {
         let Call { cx, args, .. } = call;
         let state = State::live(&cx, args.at_least).await?;
         blocking(move || {
-            let catalogue = Room::of(&cx)?.catalogue(&state)?;
+            let catalogue = Documents::of(&cx)?.catalogue(&state)?;
             let counts = args.include_counts.unwrap_or(true);
             let wanted = args.context_type.as_deref().filter(|text| !text.is_empty());
             let category = args.category_filter.as_deref();

@@ -10,7 +10,7 @@ use lore::protocol::documents::{
 use super::contexts::contexts;
 use super::{chunk_index, in_order, nearest_contexts, read};
 use crate::documents::catalogue::{Catalogue, Entry};
-use crate::documents::room::Room;
+use crate::documents::feature::Documents;
 use crate::documents::types::type_of;
 use crate::error::{Code, Refusal};
 use crate::operation::{Access, Call, Context, Op, blocking};
@@ -74,7 +74,7 @@ fn explore(
     args: &ExploreDocumentStructureArgs,
     most: usize,
 ) -> Result<ExploreDocumentStructureReply, Refusal> {
-    let catalogue = Room::of(cx)?.catalogue(state)?;
+    let catalogue = Documents::of(cx)?.catalogue(state)?;
     let given = |text: &Option<String>| text.clone().filter(|text| !text.is_empty());
     let (context, file) = (given(&args.context_id), given(&args.file_name));
     let wanted: Vec<&Arc<Entry>> = in_order(&catalogue)

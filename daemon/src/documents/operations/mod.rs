@@ -4,17 +4,17 @@ pub mod content;
 pub mod contexts;
 mod explore;
 mod put;
-mod sent;
 mod sources;
+mod upload;
 
 pub(super) use content::modified;
 
 use std::sync::Arc;
 
 use super::catalogue::{Catalogue, Entry};
-use super::parts::PartRow;
+use super::text_parts::PartRow;
 use crate::error::Refusal;
-use crate::events::documents::{Part, brought};
+use crate::events::documents::{TextPart, imported};
 use crate::operation::{Context, Operation};
 use crate::state::State;
 
@@ -25,8 +25,8 @@ pub const OPERATIONS: &[Operation] = &[
     Operation::of::<sources::ListSources>(),
     Operation::of::<sources::Rescan>(),
     Operation::of::<put::PutDocument>(),
-    Operation::of::<sent::RemoveDocument>(),
-    Operation::of::<sent::ListDocuments>(),
+    Operation::of::<upload::RemoveDocument>(),
+    Operation::of::<upload::ListDocuments>(),
     Operation::of::<contexts::GetDocumentContexts>(),
     Operation::of::<explore::ExploreDocumentStructure>(),
     Operation::of::<content::GetDocumentContent>(),
@@ -38,7 +38,7 @@ const NAMED_MAX: usize = 5;
 /// A part of a document, read.
 pub(super) struct Read {
     /// Ranges and headings.
-    pub part: Part,
+    pub part: TextPart,
     /// Its text.
     pub text: String,
 }
@@ -46,7 +46,7 @@ pub(super) struct Read {
 /// Reads a part.
 pub(super) fn read(cx: &Context, state: &State, part: &PartRow) -> Result<Read, Refusal> {
     let (record, position) = part.place();
-    let mut part = brought(&state.log().event(record, position)?)?;
+    let mut part = imported(&state.log().event(record, position)?)?;
     let text = std::mem::replace(&mut part.text, crate::steps::Text::Inline(String::new()));
     Ok(Read {
         text: text.read(&cx.blobs)?,

@@ -6,18 +6,20 @@ use std::sync::Arc;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use lore::protocol::documents::{PutDocumentArgs, PutDocumentReply, PutStatus, SENT_BYTES_MAX};
-use lored_redact::{Found, Redactor};
+use lored_redact::{Redactor, SecretCounts};
 
 use super::sources::named;
 use crate::clock::parse_time;
 use crate::documents::command::{
-    self, Unchanged, check_sent, source_id, unknown_document, unknown_source,
+    self, UnchangedFlag, check_sent, source_id, unknown_document, unknown_source,
 };
+use crate::documents::feature::Documents;
 use crate::documents::names::check_name;
 use crate::documents::prepare::Document;
-use crate::documents::room::Room;
 use crate::documents::root::Root;
-use crate::documents::sources::{Content, FileFingerprint, Given, TITLE_BYTES_MAX, Unread, take};
+use crate::documents::sources::{
+    Content, FileFingerprint, ReadFailure, SourceDefaults, TITLE_BYTES_MAX, take,
+};
 use crate::documents::view::{self, SourceRow};
 use crate::engine::Outcome;
 use crate::error::Refusal;
@@ -46,11 +48,11 @@ impl Op for PutDocument {
 
     async fn call(call: Call<PutDocumentArgs>) -> Result<PutDocumentReply, Refusal> {
         let (cx, caller, mut args) = call.into_parts();
-        let mut found = Found::default();
+        let mut found = SecretCounts::default();
         redact(&cx.redactor, &mut args, &mut found);
         let caller = caller.acting_as(args.agent.as_deref())?;
         check(&args)?;
-        let bytes_max = Room::of(&cx)?.settings.reading.file_bytes;
+        let bytes_max = Documents::of(&cx)?.settings.reading.file_bytes;
         let bytes_max = bytes_max.min(usize::try_from(SENT_BYTES_MAX).unwrap_or(usize::MAX));
         let (args, content) = blocking(move || {
             let content = content(&mut args, bytes_max)?;
@@ -62,12 +64,12 @@ impl Op for PutDocument {
         if let Some(outcome) = cx.repeated(&caller, claim.as_ref()).await? {
             return reply(&cx, &outcome, Vec::new()).await;
         }
-        let turn = Room::of(&cx)?.turn().await?;
+        let turn = Documents::of(&cx)?.turn().await?;
         let state = State::live(&cx, None).await?;
         let shared = Arc::clone(&cx);
         let prepared = blocking(move || prepare(&shared, &state, &args, content)).await?;
         drop(turn);
-        let Prepared {
+        let PreparedDocument {
             command,
             mut warnings,
         } = prepared;
@@ -77,7 +79,7 @@ impl Op for PutDocument {
         let bytes = command.take.bytes();
         match cx.write(&caller, claim, bytes, command).await {
             Ok(outcome) => reply(&cx, &outcome, warnings).await,
-            Err(_) if *unchanged.told() => {
+            Err(_) if *unchanged.unchanged() => {
                 let state = State::live(&cx, None).await?;
                 blocking(move || there(&cx, &state, source, &name, warnings)).await
             }
@@ -87,7 +89,7 @@ impl Op for PutDocument {
 }
 
 /// Takes secrets out of all arguments but the document, of which [`take`] does it.
-fn redact(redactor: &Redactor, args: &mut PutDocumentArgs, found: &mut Found) {
+fn redact(redactor: &Redactor, args: &mut PutDocumentArgs, found: &mut SecretCounts) {
     let others = [
         Some(&mut args.name),
         args.title.as_mut(),
@@ -167,7 +169,7 @@ fn content(args: &mut PutDocumentArgs, bytes_max: usize) -> Result<Content, Refu
 }
 
 /// A document that was made ready.
-struct Prepared {
+struct PreparedDocument {
     command: command::PutDocument,
     warnings: Vec<String>,
 }
@@ -178,7 +180,7 @@ fn prepare(
     state: &State,
     args: &PutDocumentArgs,
     content: Content,
-) -> Result<Prepared, Refusal> {
+) -> Result<PreparedDocument, Refusal> {
     let (source, row) = source_of(cx, state, args.source.as_deref())?;
     let may_begin = row.is_none() && args.source.is_none();
     let under = match row {
@@ -189,13 +191,13 @@ fn prepare(
             ..SourceAdded::default()
         },
     };
-    let settings = &Room::of(cx)?.settings;
+    let settings = &Documents::of(cx)?.settings;
     let root = Root::of(&under);
     let taken = take(
         content,
         root.base(&args.name),
         &args.name,
-        &Given::of(&under),
+        &SourceDefaults::of(&under),
         &settings.sizes,
         &settings.reading,
         &cx.redactor,
@@ -206,13 +208,13 @@ fn prepare(
     }
     let document = Document::of(&source, &taken, None);
     let warnings = document.warnings.clone();
-    Ok(Prepared {
+    Ok(PreparedDocument {
         command: command::PutDocument {
             take: document.prepare(cx)?,
             under,
             may_begin,
             has_key: args.key.is_some(),
-            unchanged: Unchanged::default(),
+            unchanged: UnchangedFlag::default(),
         },
         warnings,
     })
@@ -242,16 +244,16 @@ fn source_of(
 }
 
 /// Why no document comes of what was sent, as it is told of files.
-fn untaken(name: &str, unread: Unread) -> Refusal {
+fn untaken(name: &str, unread: ReadFailure) -> Refusal {
     match unread {
-        Unread::Skipped(what) => Refusal::invalid(format!(
+        ReadFailure::Skipped(what) => Refusal::invalid(format!(
             "`{name}` is binary ({what}): no document comes of it"
         ))
         .hint("Text, Markdown, HTML, source code, JSON, YAML, TOML, CSV, docx, pptx and pdf are read."),
-        Unread::Failed(reason) | Unread::Barred(reason) => {
+        ReadFailure::Failed(reason) | ReadFailure::Barred(reason) => {
             Refusal::invalid(format!("`{name}` cannot be taken in: {reason}"))
         }
-        Unread::Gone | Unread::Unsettled => Refusal::invalid(format!("`{name}` cannot be read")),
+        ReadFailure::Gone | ReadFailure::Unsettled => Refusal::invalid(format!("`{name}` cannot be read")),
     }
 }
 

@@ -9,10 +9,10 @@ use lore::protocol::documents::{
 };
 
 use crate::clock::format_time;
-use crate::documents::command::{self, Unchanged, source_id, unknown_source};
-use crate::documents::meant::meant;
-use crate::documents::room::{Doing, Progress, Room};
-use crate::documents::sources::{Places, Step};
+use crate::documents::command::{self, UnchangedFlag, source_id, unknown_source};
+use crate::documents::feature::{Documents, SourceActivity, SourceProgress};
+use crate::documents::scope::scope;
+use crate::documents::sources::{PathSet, Step};
 use crate::documents::view::{self, SourceRow};
 use crate::error::Refusal;
 use crate::events::documents::SourceAdded;
@@ -51,10 +51,10 @@ impl Op for AddSource {
         }
         let added = settings(args, caller.dir.as_deref())?;
         let (shared, wanted) = (Arc::clone(&cx), added);
-        let (added, found) = blocking(move || look(&shared, wanted)).await?;
+        let (added, found) = blocking(move || preview(&shared, wanted)).await?;
         let source = source_id(&added.path);
         let (path, is_sent) = (added.path.clone(), added.sent);
-        let unchanged = Unchanged::default();
+        let unchanged = UnchangedFlag::default();
         let command = command::AddSource {
             source: source.clone(),
             added,
@@ -68,11 +68,13 @@ impl Op for AddSource {
                 let is_first = row.is_some_and(|row| row.added_at == outcome.event.header.time);
                 (outcome.event.position(), outcome.durable, is_first)
             }
-            Err(_) if *unchanged.told() => (cx.engine.position(), cx.engine.is_durable(), false),
+            Err(_) if *unchanged.unchanged() => {
+                (cx.engine.position(), cx.engine.is_durable(), false)
+            }
             Err(refusal) => return Err(refusal),
         };
         let wanted = source.clone();
-        Room::of(&cx)?.want(move |want| {
+        Documents::of(&cx)?.want(move |want| {
             want.changed = true;
             want.sources.extend(Some(wanted).filter(|_| !is_sent));
         });
@@ -90,24 +92,24 @@ impl Op for AddSource {
 
 /// What a source holds, before it is taken in.
 #[derive(Default)]
-struct Looked {
+struct SourcePreview {
     files: u64,
     warnings: Vec<String>,
 }
 
 /// Looks at what is to be a source: its path without links, and how many files there are.
-fn look(cx: &Context, mut added: SourceAdded) -> Result<(SourceAdded, Looked), Refusal> {
+fn preview(cx: &Context, mut added: SourceAdded) -> Result<(SourceAdded, SourcePreview), Refusal> {
     if added.sent {
-        return Ok((added, Looked::default()));
+        return Ok((added, SourcePreview::default()));
     }
-    let reach = meant(cx, &added).map_err(|unusable| Refusal::invalid(unusable.to_string()))?;
+    let reach = scope(cx, &added).map_err(|unusable| Refusal::invalid(unusable.to_string()))?;
     added.path = reach.path().to_string_lossy().into_owned();
     let home = std::env::var_os("HOME").map(PathBuf::from);
-    let mut looked = Looked {
+    let mut looked = SourcePreview {
         files: 0,
         warnings: reach.notice(home.as_deref()).into_iter().collect(),
     };
-    for step in reach.walk(&Places::all()) {
+    for step in reach.walk(&PathSet::all()) {
         match step {
             Step::File(_) => looked.files += 1,
             Step::Folder(_) => {}
@@ -251,7 +253,7 @@ impl Op for RemoveSource {
             salt: cx.engine.clock().random(),
         };
         let outcome = cx.write(&caller, claim, 0, command).await?;
-        let room = Room::of(&cx)?;
+        let room = Documents::of(&cx)?;
         room.progress().remove(&source);
         room.want(|want| want.changed = true);
         Ok(RemoveSourceReply {
@@ -299,7 +301,7 @@ impl Op for Rescan {
         .await?;
         let retry = args.retry.unwrap_or(false);
         let wanted = sources.clone();
-        Room::of(&cx)?.want(move |want| {
+        Documents::of(&cx)?.want(move |want| {
             if retry {
                 want.retry.extend(wanted.iter().cloned());
             }
@@ -338,7 +340,7 @@ impl Op for ListSources {
     async fn call(call: Call<ListSourcesArgs>) -> Result<ListSourcesReply, Refusal> {
         let Call { cx, args, .. } = call;
         // Before the state: a source that is said to be idle has all its documents counted.
-        let progress = Room::of(&cx)?.progress().clone();
+        let progress = Documents::of(&cx)?.progress().clone();
         let state = State::live(&cx, args.at_least).await?;
         blocking(move || {
             let (chosen, shown) = match &args.source {
@@ -366,10 +368,10 @@ fn source(
     cx: &Context,
     state: &State,
     (id, row): (String, SourceRow),
-    progress: Progress,
+    progress: SourceProgress,
     failures_shown: usize,
 ) -> Result<Source, Refusal> {
-    let room = Room::of(cx)?;
+    let room = Documents::of(cx)?;
     let catalogue = room.catalogue(state)?;
     let (mut documents, mut chunks, mut bytes) = (0, 0, 0);
     for entry in catalogue.all().filter(|entry| entry.row.source == id) {
@@ -383,7 +385,10 @@ fn source(
     failures.sort_by_key(|(_, failure)| std::cmp::Reverse(failure.at));
     failures.truncate(failures_shown);
     failures.sort_by(|(one, _), (other, _)| one.cmp(other));
-    let is_busy = matches!(progress.doing, Doing::Scanning | Doing::TakingIn);
+    let is_busy = matches!(
+        progress.doing,
+        SourceActivity::Scanning | SourceActivity::TakingIn
+    );
     let is_sent = row.added.sent;
     Ok(Source {
         path: row.added.path,
@@ -420,11 +425,11 @@ fn source(
     })
 }
 
-fn state_of(doing: Doing) -> SourceState {
+fn state_of(doing: SourceActivity) -> SourceState {
     match doing {
-        Doing::Idle => SourceState::Idle,
-        Doing::Scanning => SourceState::Scanning,
-        Doing::TakingIn => SourceState::TakingIn,
-        Doing::Missing => SourceState::Missing,
+        SourceActivity::Idle => SourceState::Idle,
+        SourceActivity::Scanning => SourceState::Scanning,
+        SourceActivity::TakingIn => SourceState::TakingIn,
+        SourceActivity::Missing => SourceState::Missing,
     }
 }

@@ -5,25 +5,25 @@
 //! says where somebody changed something. What an event of the file system says is only a hint where
 //! to look: which files are meant is for the walk alone to say.
 
+mod candidates;
 mod failure;
 mod filesystems;
 mod fingerprint;
-mod offer;
-mod places;
-mod reach;
+mod path_set;
+mod prepare;
 mod read;
 pub mod run;
 mod scan;
-mod take;
+mod scope;
 mod walk;
-mod watched;
+mod watched_folders;
 
 pub use crate::events::documents::FileFingerprint;
-pub use offer::{Count, Offer, offer};
-pub use places::Places;
-pub use reach::{FILES_MAX, Reach, Unusable};
-pub use read::{Content, Unread, read};
-pub use scan::{Job, Known, Lost, Moved, Plan, Scan, What};
-pub use take::{Given, TITLE_BYTES_MAX, Taken, take};
-pub use walk::{Found, Step, Trouble, Walk};
-pub use watched::Watched;
+pub use candidates::{Count, UploadCandidate, offer};
+pub use path_set::PathSet;
+pub use prepare::{PreparedDocument, SourceDefaults, TITLE_BYTES_MAX, take};
+pub use read::{Content, ReadFailure, read};
+pub use scan::{Job, KnownFile, Plan, ReadOutcome, RemovedDocuments, RenamedDocument, Scan};
+pub use scope::{FILES_MAX, SourceError, SourceScope};
+pub use walk::{FolderWalk, FoundFile, Step, WalkError};
+pub use watched_folders::WatchedFolders;

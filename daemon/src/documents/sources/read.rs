@@ -36,7 +36,7 @@ pub struct Content {
 
 /// Why there is no content. Where it is a reason, the sentence begins with the path.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Unread {
+pub enum ReadFailure {
     /// There is no such file any more.
     Gone,
     /// It is binary, and its name does not promise a document: what it is.
@@ -53,11 +53,16 @@ pub enum Unread {
 ///
 /// # Errors
 /// [`Unread`] says why there is nothing.
-pub fn read(base: &Path, path: &str, bytes_max: u64, clock: &Clock) -> Result<Content, Unread> {
+pub fn read(
+    base: &Path,
+    path: &str,
+    bytes_max: u64,
+    clock: &Clock,
+) -> Result<Content, ReadFailure> {
     let mut file = open(base, path)?;
     let head = part(&mut file, HEAD)?;
     if let Some(what) = passed_over(&head, path) {
-        return Err(Unread::Skipped(what));
+        return Err(ReadFailure::Skipped(what));
     }
     drop(head);
     for _ in 0..TRIES {
@@ -80,22 +85,22 @@ pub fn read(base: &Path, path: &str, bytes_max: u64, clock: &Clock) -> Result<Co
             });
         }
     }
-    Err(Unread::Unsettled)
+    Err(ReadFailure::Unsettled)
 }
 
 /// The beginning of a file, at most so many bytes of it.
-fn part(file: &mut File, bytes_max: u64) -> Result<Vec<u8>, Unread> {
+fn part(file: &mut File, bytes_max: u64) -> Result<Vec<u8>, ReadFailure> {
     let mut bytes = Vec::new();
     let read = file
         .seek(SeekFrom::Start(0))
         .and_then(|_| file.take(bytes_max).read_to_end(&mut bytes));
-    read.map_err(|error| Unread::Barred(format!("cannot be read: {}", why(&error))))?;
+    read.map_err(|error| ReadFailure::Barred(format!("cannot be read: {}", why(&error))))?;
     Ok(bytes)
 }
 
-fn metadata(file: &File) -> Result<Metadata, Unread> {
+fn metadata(file: &File) -> Result<Metadata, ReadFailure> {
     let found = file.metadata();
-    found.map_err(|error| Unread::Barred(format!("cannot be read: {}", why(&error))))
+    found.map_err(|error| ReadFailure::Barred(format!("cannot be read: {}", why(&error))))
 }
 
 /// Also by the time of the last change, which nobody can set back.
@@ -104,8 +109,8 @@ fn is_same(one: &Metadata, other: &Metadata) -> bool {
     FileFingerprint::of(one) == FileFingerprint::of(other) && changed(one) == changed(other)
 }
 
-fn too_long(bytes: u64, bytes_max: u64) -> Unread {
-    Unread::Failed(format!(
+fn too_long(bytes: u64, bytes_max: u64) -> ReadFailure {
+    ReadFailure::Failed(format!(
         "has {bytes} bytes; at most {bytes_max} are read, so split it"
     ))
 }
@@ -119,7 +124,7 @@ const DIRECTORY: OFlags = OFlags::RDONLY
 /// Opens a regular file, folder by folder, so that no link leads out of the source. What it is, is asked
 /// before it is opened, since opening alone can set off things in a device, and again afterwards, since
 /// it may be another one by then.
-fn open(base: &Path, path: &str) -> Result<File, Unread> {
+fn open(base: &Path, path: &str) -> Result<File, ReadFailure> {
     let mut folder = open_base(base).map_err(failed)?;
     let mut rest = path;
     while let Some((name, below)) = rest.split_once('/') {
@@ -155,7 +160,7 @@ fn open_base(base: &Path) -> Result<OwnedFd, Errno> {
     openat(CWD, base, DIRECTORY, Mode::empty())
 }
 
-fn regular(kind: FileType) -> Result<(), Unread> {
+fn regular(kind: FileType) -> Result<(), ReadFailure> {
     let what = match kind {
         FileType::RegularFile => return Ok(()),
         FileType::Symlink => "a symbolic link",
@@ -165,18 +170,18 @@ fn regular(kind: FileType) -> Result<(), Unread> {
         FileType::CharacterDevice | FileType::BlockDevice => "a device",
         FileType::Unknown => "of an unknown type",
     };
-    Err(Unread::Barred(format!(
+    Err(ReadFailure::Barred(format!(
         "is {what}; only a regular file is read"
     )))
 }
 
-fn failed(errno: Errno) -> Unread {
+fn failed(errno: Errno) -> ReadFailure {
     match errno {
-        Errno::NOENT => Unread::Gone,
+        Errno::NOENT => ReadFailure::Gone,
         Errno::LOOP | Errno::NOTDIR => {
-            Unread::Barred("is behind a symbolic link, which is not followed".to_owned())
+            ReadFailure::Barred("is behind a symbolic link, which is not followed".to_owned())
         }
-        _ => Unread::Barred(format!("cannot be read: {}", why(&errno.into()))),
+        _ => ReadFailure::Barred(format!("cannot be read: {}", why(&errno.into()))),
     }
 }
 

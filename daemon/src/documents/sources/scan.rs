@@ -6,23 +6,23 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::places::Places;
-use super::walk::{Found, Trouble};
+use super::path_set::PathSet;
+use super::walk::{FoundFile, WalkError};
 use crate::events::documents::FileFingerprint;
 use crate::log::Hash;
 
 /// What is known of a file. `D` is how its document is called.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Known<D> {
+pub struct KnownFile<D> {
     /// When it was read last.
     pub stamp: FileFingerprint,
     /// What came of that.
-    pub what: What<D>,
+    pub what: ReadOutcome<D>,
 }
 
 /// What came of reading a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum What<D> {
+pub enum ReadOutcome<D> {
     /// A document, with the hash of the file's bytes.
     Document(D, Hash),
     /// Nothing: it is not tried again as long as it is the same.
@@ -32,7 +32,7 @@ pub enum What<D> {
 /// A comparison that is under way.
 #[derive(Debug)]
 pub struct Scan<D> {
-    known: BTreeMap<String, Known<D>>,
+    known: BTreeMap<String, KnownFile<D>>,
     /// Where it is unknown what is there.
     unread: BTreeSet<String>,
     plan: Plan<D>,
@@ -44,9 +44,9 @@ pub struct Plan<D> {
     /// Files to be read, in the order of the walk.
     pub jobs: Vec<Job<D>>,
     /// Documents whose file has another name now, and is the same otherwise.
-    pub moved: Vec<Moved<D>>,
+    pub moved: Vec<RenamedDocument<D>>,
     /// Documents whose file is gone, unless one that is new turns out to be it.
-    pub lost: Lost<D>,
+    pub lost: RemovedDocuments<D>,
     /// Files of which nothing came that are gone, by their paths.
     pub forgotten: Vec<String>,
     /// Files that are as they were.
@@ -61,12 +61,12 @@ pub struct Job<D> {
     /// Its stamp when it was found.
     pub stamp: FileFingerprint,
     /// What it was when it was read last; `None` for a new one.
-    pub before: Option<Known<D>>,
+    pub before: Option<KnownFile<D>>,
 }
 
 /// A document whose file has another name now.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Moved<D> {
+pub struct RenamedDocument<D> {
     /// Its document.
     pub document: D,
     /// What it was called.
@@ -81,14 +81,14 @@ pub struct Moved<D> {
 
 /// Documents whose files are gone.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Lost<D> {
+pub struct RemovedDocuments<D> {
     by_path: BTreeMap<String, (D, Hash)>,
     by_hash: BTreeMap<[u8; 32], BTreeSet<String>>,
 }
 
 impl<D: Clone> Scan<D> {
     /// Of what is known in some places, by path.
-    pub fn new(known: impl IntoIterator<Item = (String, Known<D>)>, places: &Places) -> Self {
+    pub fn new(known: impl IntoIterator<Item = (String, KnownFile<D>)>, places: &PathSet) -> Self {
         let known = known.into_iter().filter(|(path, _)| places.hold(path));
         Self {
             known: known.collect(),
@@ -96,7 +96,7 @@ impl<D: Clone> Scan<D> {
             plan: Plan {
                 jobs: Vec::new(),
                 moved: Vec::new(),
-                lost: Lost::default(),
+                lost: RemovedDocuments::default(),
                 forgotten: Vec::new(),
                 unchanged: 0,
             },
@@ -104,7 +104,7 @@ impl<D: Clone> Scan<D> {
     }
 
     /// Takes up a file that was found.
-    pub fn found(&mut self, found: Found) {
+    pub fn found(&mut self, found: FoundFile) {
         let before = self.known.remove(&found.path);
         if before
             .as_ref()
@@ -121,7 +121,7 @@ impl<D: Clone> Scan<D> {
     }
 
     /// Takes up that something could not be looked at: nothing there is gone.
-    pub fn trouble(&mut self, trouble: &Trouble) {
+    pub fn record_error(&mut self, trouble: &WalkError) {
         if trouble.is_unread {
             self.unread.insert(trouble.path.clone());
         }
@@ -137,8 +137,8 @@ impl<D: Clone> Scan<D> {
                 continue;
             }
             match known.what {
-                What::Nothing => plan.forgotten.push(path),
-                What::Document(document, hash) => {
+                ReadOutcome::Nothing => plan.forgotten.push(path),
+                ReadOutcome::Document(document, hash) => {
                     let same = gone.entry(known.stamp).or_default();
                     same.push((path, document, hash));
                 }
@@ -152,7 +152,7 @@ impl<D: Clone> Scan<D> {
             let same = gone.get_mut(&job.stamp).filter(|same| same.len() == 1);
             let it = same.filter(|_| was_it(job.stamp)).and_then(Vec::pop);
             let is_moved = it.is_some();
-            moved.extend(it.map(|(from, document, hash)| Moved {
+            moved.extend(it.map(|(from, document, hash)| RenamedDocument {
                 document,
                 from,
                 to: job.path.clone(),
@@ -168,7 +168,7 @@ impl<D: Clone> Scan<D> {
     }
 }
 
-impl<D> Default for Lost<D> {
+impl<D> Default for RemovedDocuments<D> {
     fn default() -> Self {
         Self {
             by_path: BTreeMap::new(),
@@ -177,7 +177,7 @@ impl<D> Default for Lost<D> {
     }
 }
 
-impl<D: Clone> Lost<D> {
+impl<D: Clone> RemovedDocuments<D> {
     fn insert(&mut self, path: String, document: D, hash: Hash) {
         self.by_hash.entry(hash.0).or_default().insert(path.clone());
         self.by_path.insert(path, (document, hash));

@@ -12,8 +12,8 @@ use ignore::{DirEntry, Error, WalkBuilder};
 
 use super::failure::why;
 use super::filesystems::of_the_system;
-use super::places::Places;
-use super::reach::{FILES_MAX, Reach};
+use super::path_set::PathSet;
+use super::scope::{FILES_MAX, SourceScope};
 use crate::events::documents::FileFingerprint;
 
 /// One step of a walk.
@@ -22,14 +22,14 @@ pub enum Step {
     /// A folder that is looked into; the empty path is the source's own.
     Folder(String),
     /// A file that is meant.
-    File(Found),
+    File(FoundFile),
     /// Something that could not be looked at.
-    Trouble(Trouble),
+    Trouble(WalkError),
 }
 
 /// A file that is meant, whatever is in it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Found {
+pub struct FoundFile {
     /// Its path below the source's folder.
     pub path: String,
     /// Its size, time and place.
@@ -38,7 +38,7 @@ pub struct Found {
 
 /// Something that could not be looked at.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Trouble {
+pub struct WalkError {
     /// Where, as a path below the source's folder.
     pub path: String,
     /// Why.
@@ -48,18 +48,18 @@ pub struct Trouble {
 }
 
 /// A walk that is under way.
-pub struct Walk {
+pub struct FolderWalk {
     base: PathBuf,
-    places: Arc<Places>,
+    places: Arc<PathSet>,
     inner: ignore::Walk,
     /// What was left out on the way and is to be told.
-    aside: Arc<Mutex<Vec<Trouble>>>,
-    told: Vec<Trouble>,
+    aside: Arc<Mutex<Vec<WalkError>>>,
+    told: Vec<WalkError>,
     files: usize,
 }
 
-impl Walk {
-    pub(super) fn new(reach: &Reach, places: &Places) -> Self {
+impl FolderWalk {
+    pub(super) fn new(reach: &SourceScope, places: &PathSet) -> Self {
         let (places, aside) = (Arc::new(places.clone()), Arc::new(Mutex::default()));
         let filter = Filter {
             device: std::fs::metadata(&reach.base).map_or(0, |base| base.dev()),
@@ -95,7 +95,7 @@ impl Walk {
         };
         // A broken line of an ignore file; the others count.
         if let Some(error) = entry.error() {
-            self.told.push(self.trouble(error, false));
+            self.told.push(self.error(error, false));
         }
         let kind = entry.file_type()?;
         if kind.is_dir() {
@@ -107,7 +107,7 @@ impl Walk {
         self.files += 1;
         let path = path.to_owned();
         match entry.metadata() {
-            Ok(found) if found.is_file() => Some(Step::File(Found {
+            Ok(found) if found.is_file() => Some(Step::File(FoundFile {
                 path,
                 stamp: FileFingerprint::of(&found),
             })),
@@ -115,15 +115,15 @@ impl Walk {
             Err(error) => match innermost(&error) {
                 // It went since the folder was read.
                 Some(error) if error.kind() == std::io::ErrorKind::NotFound => None,
-                Some(_) | None => Some(Step::Trouble(self.trouble(&error, true))),
+                Some(_) | None => Some(Step::Trouble(self.error(&error, true))),
             },
         }
     }
 
     /// What an error is about; the whole source, where it does not say.
-    fn trouble(&self, error: &Error, is_unread: bool) -> Trouble {
+    fn error(&self, error: &Error, is_unread: bool) -> WalkError {
         let path = path_of(error).and_then(|path| path.strip_prefix(&self.base).ok());
-        Trouble {
+        WalkError {
             path: path.and_then(Path::to_str).unwrap_or_default().to_owned(),
             reason: innermost(error).map_or_else(|| error.to_string(), why),
             is_unread,
@@ -131,12 +131,12 @@ impl Walk {
     }
 
     /// Whether something at a path matters to who asked for these places.
-    fn matters(&self, trouble: &Trouble) -> bool {
+    fn matters(&self, trouble: &WalkError) -> bool {
         self.places.hold(&trouble.path) || self.places.are_below(&trouble.path)
     }
 }
 
-impl Iterator for Walk {
+impl Iterator for FolderWalk {
     type Item = Step;
 
     fn next(&mut self) -> Option<Step> {
@@ -157,7 +157,7 @@ impl Iterator for Walk {
                 Some(Ok(entry)) => self.step(&entry),
                 Some(Err(error)) if is_gone(&error) => None,
                 Some(Err(error)) => {
-                    let trouble = self.trouble(&error, true);
+                    let trouble = self.error(&error, true);
                     let matters = self.matters(&trouble) && !is_hidden(&trouble.path);
                     matters.then_some(Step::Trouble(trouble))
                 }
@@ -172,8 +172,8 @@ impl Iterator for Walk {
     }
 }
 
-fn too_many() -> Trouble {
-    Trouble {
+fn too_many() -> WalkError {
+    WalkError {
         path: String::new(),
         reason: format!(
             "it has more than {FILES_MAX} files, and the rest is left out: add its folders one by \
@@ -185,11 +185,11 @@ fn too_many() -> Trouble {
 
 /// Which entries are meant, beyond what ignore files and hidden names say.
 struct Filter {
-    reach: Reach,
-    places: Arc<Places>,
+    reach: SourceScope,
+    places: Arc<PathSet>,
     /// Of the source's folder: another one is another file system.
     device: u64,
-    aside: Arc<Mutex<Vec<Trouble>>>,
+    aside: Arc<Mutex<Vec<WalkError>>>,
 }
 
 impl Filter {
@@ -206,7 +206,7 @@ impl Filter {
         let Some(text) = relative.to_str() else {
             // A file of such a name is told when it is reached.
             if is_folder && self.places.is_all() {
-                self.tell(unnamed(relative));
+                self.report(unnamed(relative));
             }
             return !is_folder;
         };
@@ -223,7 +223,7 @@ impl Filter {
         let elsewhere = entry.metadata().is_ok_and(|it| it.dev() != self.device);
         let system = elsewhere.then(|| of_the_system(entry.path())).flatten();
         if let Some(system) = system {
-            self.tell(Trouble {
+            self.report(WalkError {
                 path: text.to_owned(),
                 reason: format!("the system tells of itself there ({system}); it is left out"),
                 is_unread: false,
@@ -232,14 +232,14 @@ impl Filter {
         system.is_some()
     }
 
-    fn tell(&self, trouble: Trouble) {
+    fn report(&self, trouble: WalkError) {
         let mut aside = self.aside.lock().unwrap_or_else(PoisonError::into_inner);
         aside.push(trouble);
     }
 }
 
-fn unnamed(relative: &Path) -> Trouble {
-    Trouble {
+fn unnamed(relative: &Path) -> WalkError {
+    WalkError {
         path: relative.to_string_lossy().into_owned(),
         reason: "its name is not UTF-8; rename it".to_owned(),
         is_unread: false,

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use crate::store::recovery;
-use crate::store::{Error, creation, head};
+use crate::store::{Error, creation, watermark};
 
 /// Why the engine did not start.
 #[derive(Debug, thiserror::Error)]
@@ -33,7 +33,7 @@ pub enum OpenError {
         /// Where the store should be.
         store: PathBuf,
         /// What is wrong with the head file.
-        source: head::Error,
+        source: watermark::Error,
     },
     /// The store came back without what was acknowledged; the next start says so by the head file.
     #[error("{0}")]
@@ -43,13 +43,13 @@ pub enum OpenError {
     Creation(#[from] creation::Error<Error>),
     /// The head file cannot be written.
     #[error(transparent)]
-    Head(#[from] head::Error),
+    Head(#[from] watermark::Error),
     /// Looking at the journal failed.
     #[error(transparent)]
     Recovery(#[from] recovery::Error),
     /// What looking found could not be settled.
     #[error(transparent)]
-    Settle(#[from] recovery::SettleError),
+    Settle(#[from] recovery::RecoveryError),
     /// A thread could not be started, or a folder not be read.
     #[error("{0}")]
     System(#[from] std::io::Error),

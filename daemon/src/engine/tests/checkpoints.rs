@@ -3,19 +3,19 @@
 
 use proptest::prelude::*;
 
-use super::Ask;
+use super::TestCall;
 use crate::checkpoints::Limits;
 use crate::checkpoints::decided::{
-    Cause, CheckpointKey, DeleteCheckpoints, Link, MarkKey, Packed, Piece, Report, SaveCheckpoint,
-    empty_body, place_of,
+    CheckpointKey, ContextPiece, DeleteCheckpoints, DeletionCause, DeltaLink, MarkKey,
+    PackedObject, Report, SaveCheckpoint, empty_body, place_of,
 };
 use crate::clock::Clock;
-use crate::engine::{Command, Decide};
+use crate::engine::{Command, DecisionContext};
 use crate::error::Refusal;
 use crate::events::NewEvent;
 use crate::log::Hash;
-use crate::log::objects::{Form, Object, Place};
-use crate::sessions::{Choice, Wish};
+use crate::log::objects::{Object, ObjectForm, ObjectLocation};
+use crate::sessions::{PreparedSession, SessionSelector};
 use crate::store::{Error, RowsMut};
 
 /// What a random caller wants of checkpoints.
@@ -85,28 +85,28 @@ fn hash_of(content: u8) -> Hash {
 }
 
 /// The way to a content: a delta rests on the contents before it.
-fn chain(content: u8, is_delta: bool) -> Vec<Link> {
+fn chain(content: u8, is_delta: bool) -> Vec<DeltaLink> {
     let from = if is_delta { 0 } else { content };
-    let link = |content: u8| Link::to(hash_of(content), 100, 10 + u64::from(content));
+    let link = |content: u8| DeltaLink::to(hash_of(content), 100, 10 + u64::from(content));
     (from..=content).rev().map(link).collect()
 }
 
-pub(crate) fn piece(key: usize, content: u8, is_delta: bool) -> Piece {
+pub(crate) fn piece(key: usize, content: u8, is_delta: bool) -> ContextPiece {
     let chain = chain(content, is_delta);
     let object = Object {
         form: match chain.get(1) {
-            Some(base) => Form::Delta { base: base.hash },
-            None => Form::Whole,
+            Some(base) => ObjectForm::Delta { base: base.hash },
+            None => ObjectForm::Whole,
         },
         bytes: 100,
-        place: Place::Inline(vec![content; chain[0].stored_bytes as usize]),
+        place: ObjectLocation::Inline(vec![content; chain[0].stored_bytes as usize]),
     };
-    Piece {
+    ContextPiece {
         key: Some(format!("key-{key}")),
         hash: hash_of(content),
         chain,
         since: 0,
-        packed: Some(Packed {
+        packed: Some(PackedObject {
             object,
             is_repair: false,
             blob: None,
@@ -116,13 +116,13 @@ pub(crate) fn piece(key: usize, content: u8, is_delta: bool) -> Piece {
 
 pub(crate) fn save(
     id: u8,
-    choice: Choice,
+    choice: PreparedSession,
     contents: &[Option<u8>],
     is_delta: bool,
 ) -> SaveCheckpoint {
     let given = contents.iter().enumerate();
     let given = given.filter_map(|(key, content)| Some((key, (*content)?)));
-    let pieces: Vec<Piece> = given
+    let pieces: Vec<ContextPiece> = given
         .map(|(key, content)| piece(key, content, is_delta))
         .collect();
     SaveCheckpoint {
@@ -147,10 +147,10 @@ pub(crate) fn save(
 }
 
 /// Real ids are random and never come twice; these few are used again only once they are free.
-struct WhileFree(SaveCheckpoint);
+struct ReusedIds(SaveCheckpoint);
 
-impl Command for WhileFree {
-    fn decide(&mut self, on: &Decide<'_>) -> Result<Vec<NewEvent>, Refusal> {
+impl Command for ReusedIds {
+    fn decide(&mut self, on: &DecisionContext<'_>) -> Result<Vec<NewEvent>, Refusal> {
         match place_of(on.rows, &self.0.checkpoint)? {
             Some(_) => Err(Refusal::invalid("the id is taken")),
             None => self.0.decide(on),
@@ -163,7 +163,7 @@ impl Command for WhileFree {
 }
 
 impl Checkpoint {
-    pub(crate) fn ask(&self, clock: &Clock) -> Ask {
+    pub(crate) fn request(&self, clock: &Clock) -> TestCall {
         match self {
             Self::Save {
                 id,
@@ -174,26 +174,26 @@ impl Checkpoint {
                 is_forced,
             } => {
                 let choice = match session {
-                    Some(session) => Choice::prepare(
-                        Wish {
+                    Some(session) => PreparedSession::prepare(
+                        SessionSelector {
                             session: Some(name(*session)),
                             project: None,
                             fence: None,
                         },
                         clock,
                     ),
-                    None => Choice::fresh(Some(format!("s-new-{id}")), None, clock),
+                    None => PreparedSession::fresh(Some(format!("s-new-{id}")), None, clock),
                 };
-                Ask::new(WhileFree(SaveCheckpoint {
+                TestCall::new(ReusedIds(SaveCheckpoint {
                     is_kept: *is_kept,
                     is_forced: *is_forced,
                     ..save(*id, choice, contents, *is_delta)
                 }))
             }
-            Self::Delete { session, id } => Ask::new(DeleteCheckpoints {
+            Self::Delete { session, id } => TestCall::new(DeleteCheckpoints {
                 session: name(*session),
                 checkpoints: vec![key_of(*id)],
-                cause: Cause::Asked,
+                cause: DeletionCause::Asked,
                 holders: vec![("key-0".to_owned(), 1)],
                 body: Some(empty_body([6; 16])),
                 report: Report::default(),
@@ -203,7 +203,7 @@ impl Checkpoint {
                 session,
                 key,
                 is_unmarked,
-            } => Ask::new(MarkKey {
+            } => TestCall::new(MarkKey {
                 session: name(*session),
                 key: format!("key-{key}"),
                 is_unmarked: *is_unmarked,

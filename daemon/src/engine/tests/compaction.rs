@@ -10,16 +10,18 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use super::{START, agent};
 use crate::clock::Clock;
 use crate::engine::{
-    Command, DataFolder, Decide, Engine, EventLookup, Fold, Opened, Outcome, Published, Settings,
-    Write,
+    Command, DataFolder, DecisionContext, Engine, EventLookup, Fold, OpenedStore, Outcome,
+    PublishedState, QueuedWrite, Settings,
 };
 use crate::error::{Code, Refusal};
 use crate::events::steps::StepEvent;
 use crate::events::{Event, NewEvent, empty_body};
-use crate::log::{EventKind, FORGOTTEN, Header, INDEX, Log, Position, RecordKey, Stamped, index};
-use crate::store::{Direction, Error, Rows, RowsMut, Space};
+use crate::log::{
+    EventKind, FORGOTTEN, Header, INDEX, Log, LoggedEvent, Position, RecordKey, index,
+};
+use crate::store::{Direction, Error, Keyspace, Rows, RowsMut};
 
-const OBJECTS: Space = Space::new("objects.1");
+const OBJECTS: Keyspace = Keyspace::new("objects.1");
 /// What an object takes.
 const OBJECT_BYTES: usize = 8 << 10;
 
@@ -35,7 +37,7 @@ fn content(position: Position) -> Vec<u8> {
 }
 
 impl Fold for Objects {
-    fn spaces(&self) -> &'static [Space] {
+    fn keyspaces(&self) -> &'static [Keyspace] {
         &[INDEX, OBJECTS, FORGOTTEN]
     }
 
@@ -43,7 +45,7 @@ impl Fold for Objects {
         &self,
         rows: &mut dyn RowsMut,
         _past: &dyn EventLookup,
-        event: &Stamped,
+        event: &LoggedEvent,
         _meta: Option<&Event>,
         record: RecordKey,
     ) -> Result<(), Error> {
@@ -65,12 +67,12 @@ impl Fold for Objects {
 struct Change(bool, String);
 
 /// Whether an event puts an object.
-fn is_put(event: &Stamped) -> bool {
+fn is_put(event: &LoggedEvent) -> bool {
     event.header.kind == EventKind::ExtractorRegistered
 }
 
 impl Command for Change {
-    fn decide(&mut self, _on: &Decide<'_>) -> Result<Vec<NewEvent>, Refusal> {
+    fn decide(&mut self, _on: &DecisionContext<'_>) -> Result<Vec<NewEvent>, Refusal> {
         let event = match self.0 {
             true => StepEvent::ExtractorRegistered,
             false => StepEvent::MappingRegistered,
@@ -95,14 +97,14 @@ fn open(data: &Path) -> Engine {
         data: data.to_path_buf(),
     };
     let clock = Arc::new(Clock::fixed(START, 1));
-    let opened = Opened::open(&folder, &Objects, &settings(), &clock).unwrap();
+    let opened = OpenedStore::open(&folder, &Objects, &settings(), &clock).unwrap();
     assert_eq!(opened.damage, None);
     let fold = Arc::new(Objects);
     opened.start(folder, fold, &settings(), clock).unwrap()
 }
 
 async fn write(engine: &Engine, is_put: bool, name: &str) -> Outcome {
-    let write = Write {
+    let write = QueuedWrite {
         command: Box::new(Change(is_put, name.to_owned())),
         actor: Arc::new(agent("a")),
         key: None,
@@ -112,7 +114,7 @@ async fn write(engine: &Engine, is_put: bool, name: &str) -> Outcome {
 }
 
 /// Every object that a state shows.
-fn objects(state: &Published) -> BTreeMap<String, Vec<u8>> {
+fn objects(state: &PublishedState) -> BTreeMap<String, Vec<u8>> {
     let mut found = BTreeMap::new();
     // Behind the row that says how far the space is folded.
     let range = (&[1][..], &[u8::MAX][..]);
@@ -128,7 +130,7 @@ fn objects(state: &Published) -> BTreeMap<String, Vec<u8>> {
 }
 
 /// The objects that the log says there are; it is whole to its tail.
-fn expected(state: &Published) -> BTreeMap<String, Vec<u8>> {
+fn expected(state: &PublishedState) -> BTreeMap<String, Vec<u8>> {
     let mut expected = BTreeMap::new();
     let mut last = Position(0);
     Log::new(&state.snapshot)
@@ -362,7 +364,7 @@ fn a_damaged_store_is_left_alone() {
         data: folder.path().to_path_buf(),
     };
     let clock = Arc::new(Clock::fixed(START, 2));
-    let opened = Opened::open(&data, &Objects, &settings(), &clock).unwrap();
+    let opened = OpenedStore::open(&data, &Objects, &settings(), &clock).unwrap();
     assert!(opened.damage.is_some());
     let engine = opened
         .start(data, Arc::new(Objects), &settings(), clock)

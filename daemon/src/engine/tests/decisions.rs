@@ -1,8 +1,8 @@
 //! Given events, when a command, then events or a refusal.
 
 use super::history::{create, record, register, register_named};
-use super::{Ask, Bench, START, agent, folded_anew};
-use crate::engine::{Command, Decide};
+use super::{Fixture, START, TestCall, agent, folded_anew};
+use crate::engine::{Command, DecisionContext};
 use crate::error::{Code, Refusal};
 use crate::events::sessions::{SessionEvent, SessionOrigin};
 use crate::events::steps::StepAssigned;
@@ -18,7 +18,7 @@ fn step_of(outcome: &Result<super::Outcome, Refusal>) -> (u32, u32) {
 /// A step without a session begins one: both events are one commit, the reply is the step's.
 #[test]
 fn a_first_step_begins_a_session() {
-    let mut bench = Bench::new();
+    let mut bench = Fixture::new();
     let outcome = bench.one(record(None, None, true));
     assert_eq!(step_of(&outcome), (1, 1));
     assert_eq!(bench.kinds(), ["SessionCreated", "StepRecorded"]);
@@ -31,9 +31,9 @@ fn a_first_step_begins_a_session() {
 /// the second, and another attempt is counted.
 #[test]
 fn commands_of_one_group_see_each_other() {
-    let mut bench = Bench::new();
+    let mut bench = Fixture::new();
     let outcomes = bench.group(vec![
-        Ask::new(create("s-1")),
+        TestCall::new(create("s-1")),
         record(Some("s-1"), None, true),
         record(Some("s-1"), None, true),
         record(Some("s-1"), Some(2), false),
@@ -41,7 +41,7 @@ fn commands_of_one_group_see_each_other() {
         record(Some("s-1"), None, true),
         record(None, None, true),
         record(None, None, true).by("b"),
-        Ask::new(create("s-1")),
+        TestCall::new(create("s-1")),
     ]);
     let steps: Vec<(u32, u32)> = outcomes[1..8].iter().map(step_of).collect();
     let wanted = [(1, 1), (2, 1), (2, 2), (9, 1), (10, 1), (11, 1), (1, 1)];
@@ -61,8 +61,8 @@ fn commands_of_one_group_see_each_other() {
 /// however often, and the other scopes have room of their own.
 #[test]
 fn a_scope_holds_so_many_registrations() {
-    let mut bench = Bench::new();
-    let many = |kind, names: std::ops::Range<usize>| -> Vec<Ask> {
+    let mut bench = Fixture::new();
+    let many = |kind, names: std::ops::Range<usize>| -> Vec<TestCall> {
         let one = |n| register_named(2, "s-1", kind, &format!("kind-{n}"));
         names.map(one).collect()
     };
@@ -82,7 +82,7 @@ fn a_scope_holds_so_many_registrations() {
     bench
         .one(register_named(2, "s-1", Registration::Extractor, "KIND_63"))
         .unwrap();
-    bench.one(Ask::new(create("s-1"))).unwrap();
+    bench.one(TestCall::new(create("s-1"))).unwrap();
     bench
         .one(register_named(0, "s-1", Registration::Extractor, "kind-64"))
         .unwrap();
@@ -100,7 +100,7 @@ fn a_scope_holds_so_many_registrations() {
 /// The same key with the same body gives the first event, in the same group and long after.
 #[test]
 fn a_repeated_key_gives_the_first_event() {
-    let mut bench = Bench::new();
+    let mut bench = Fixture::new();
     let ask = || record(None, None, true).key("k", "body");
     let outcomes = bench.group(vec![ask(), ask()]);
     let first = outcomes[0].as_ref().unwrap();
@@ -121,7 +121,7 @@ fn a_repeated_key_gives_the_first_event() {
 /// the same text is another key.
 #[test]
 fn a_key_for_another_body_is_refused() {
-    let mut bench = Bench::new();
+    let mut bench = Fixture::new();
     let ask = |body: &str| record(None, None, true).key("k", body);
     let outcomes = bench.group(vec![ask("one"), ask("two")]);
     assert_eq!(
@@ -135,10 +135,10 @@ fn a_key_for_another_body_is_refused() {
 }
 
 /// Appends events, then fails: as a command does that finds a damaged row half way.
-struct FailsLate;
+struct FailingCommand;
 
-impl Command for FailsLate {
-    fn decide(&mut self, _: &Decide<'_>) -> Result<Vec<NewEvent>, Refusal> {
+impl Command for FailingCommand {
+    fn decide(&mut self, _: &DecisionContext<'_>) -> Result<Vec<NewEvent>, Refusal> {
         let created = SessionEvent::Created(SessionOrigin::default());
         let good = NewEvent::in_session("s-1", None, created, empty_body([0; 16]));
         // An update without a body does not fold.
@@ -154,10 +154,10 @@ impl Command for FailsLate {
 fn a_refused_command_leaves_no_trace() {
     let ask = |at: u32| record(Some("s-1"), Some(at), true).key(&format!("k{at}"), "body");
     let run = |with_failures: bool| {
-        let mut bench = Bench::new();
-        let mut asks = vec![Ask::new(create("s-1")), ask(1)];
+        let mut bench = Fixture::new();
+        let mut asks = vec![TestCall::new(create("s-1")), ask(1)];
         if with_failures {
-            asks.push(Ask::new(FailsLate).key("k9", "body"));
+            asks.push(TestCall::new(FailingCommand).key("k9", "body"));
             asks.push(record(Some("unknown"), None, true).key("k8", "body"));
             asks.push(record(Some("s-1"), Some(1_000_001), true));
         }
@@ -175,18 +175,18 @@ fn a_refused_command_leaves_no_trace() {
 /// A group of refusals alone commits nothing.
 #[test]
 fn a_group_of_refusals_commits_nothing() {
-    let mut bench = Bench::new();
+    let mut bench = Fixture::new();
     let (outcomes, changes) = bench.group_at(START, vec![record(Some("none"), None, true)]);
     let refused = outcomes[0].as_ref().unwrap_err();
     assert_eq!(refused.code, Code::SessionNotFound);
     assert!(changes.is_empty());
-    assert_eq!(bench.rows, crate::store::Memory::new());
+    assert_eq!(bench.rows, crate::store::MemoryStore::new());
 }
 
 /// The log's time never runs backwards, whatever the clock does.
 #[test]
 fn time_never_runs_backwards() {
-    let mut bench = Bench::new();
+    let mut bench = Fixture::new();
     for now in [START, START - 5_000_000, 0, START + 1, START] {
         let (outcomes, _) = bench.group_at(now, vec![record(None, None, true)]);
         outcomes[0].as_ref().unwrap();
@@ -203,8 +203,8 @@ fn time_never_runs_backwards() {
 /// Registrations are events of their session, their project, or everywhere.
 #[test]
 fn registrations_stand_where_they_hold() {
-    let mut bench = Bench::new();
-    bench.one(Ask::new(create("s-1"))).unwrap();
+    let mut bench = Fixture::new();
+    bench.one(TestCall::new(create("s-1"))).unwrap();
     for (scope, session, project) in [
         (0, Some("s-1"), None),
         (1, None, Some("p-1")),

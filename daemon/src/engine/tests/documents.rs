@@ -3,11 +3,11 @@
 use proptest::prelude::*;
 use serde_bytes::ByteArray;
 
-use super::{Ask, Bench};
+use super::{Fixture, TestCall};
 use crate::documents::decided::{
-    AddSource, DocumentIngested, DocumentRemoved, DocumentRestatted, FileFailed, Further,
-    IngestFailureCleared, Note, NoteFile, Part, PartAdded, PutDocument, RemoveDocument,
-    RemoveSource, TakeDocument, Unchanged, source_id,
+    AddPart, AddSource, DocumentIngested, DocumentRemoved, DocumentRestatted, FileFailed,
+    FileState, IngestDocument, IngestFailureCleared, PartAdded, PutDocument, RecordFileState,
+    RemoveDocument, RemoveSource, TextPart, UnchangedFlag, source_id,
 };
 use crate::documents::sources::FileFingerprint;
 use crate::documents::{DocumentMeta, SourceAdded};
@@ -21,11 +21,11 @@ use crate::store::{BlobRef, PendingBlob};
 pub(crate) struct Document {
     source: u8,
     path: u8,
-    wish: Wish,
+    wish: Action,
 }
 
 #[derive(Clone, Debug)]
-enum Wish {
+enum Action {
     Add {
         watch: bool,
         sent: bool,
@@ -52,27 +52,27 @@ enum Wish {
 
 pub(crate) fn document() -> impl Strategy<Value = Document> {
     let wish = prop_oneof![
-        4 => (any::<bool>(), any::<bool>()).prop_map(|(watch, sent)| Wish::Add { watch, sent }),
-        1 => Just(Wish::Remove),
+        4 => (any::<bool>(), any::<bool>()).prop_map(|(watch, sent)| Action::Add { watch, sent }),
+        1 => Just(Action::Remove),
         8 => (
             0..4_u8,
             0..3_u8,
             proptest::option::weighted(0.3, 0..12_u8),
             proptest::bool::weighted(0.3),
         )
-            .prop_map(|(content, further, moved, is_blob)| Wish::Take {
+            .prop_map(|(content, further, moved, is_blob)| Action::Take {
                 content, further, moved, is_blob,
             }),
         6 => (0..3_u8, 0..3_u8, proptest::bool::weighted(0.3), any::<bool>()).prop_map(
-            |(content, further, is_blob, may_begin)| Wish::Put {
+            |(content, further, is_blob, may_begin)| Action::Put {
                 content, further, is_blob, may_begin,
             }
         ),
-        2 => (0..12_u8).prop_map(Wish::RemoveDocument),
-        1 => (0..12_u8).prop_map(Wish::Touched),
-        2 => (0..12_u8).prop_map(Wish::Gone),
-        2 => (0..4_u8).prop_map(Wish::Failed),
-        1 => Just(Wish::FailureCleared),
+        2 => (0..12_u8).prop_map(Action::RemoveDocument),
+        1 => (0..12_u8).prop_map(Action::Touched),
+        2 => (0..12_u8).prop_map(Action::Gone),
+        2 => (0..4_u8).prop_map(Action::Failed),
+        1 => Just(Action::FailureCleared),
     ];
     (0..2_u8, 0..3_u8, wish).prop_map(|(source, path, wish)| Document { source, path, wish })
 }
@@ -85,11 +85,11 @@ fn known(number: u8) -> String {
 }
 
 impl Document {
-    pub(crate) fn ask(&self) -> Ask {
+    pub(crate) fn request(&self) -> TestCall {
         let source = format!("source-{}", self.source);
         let path = format!("f-{}.md", self.path);
         match self.wish {
-            Wish::Add { watch, sent } => Ask::new(AddSource {
+            Action::Add { watch, sent } => TestCall::new(AddSource {
                 added: SourceAdded {
                     path: format!("/{source}"),
                     watch,
@@ -98,58 +98,59 @@ impl Document {
                 },
                 source,
                 salt: [1; 16],
-                unchanged: Unchanged::default(),
+                unchanged: UnchangedFlag::default(),
             }),
-            Wish::Remove => Ask::new(RemoveSource {
+            Action::Remove => TestCall::new(RemoveSource {
                 source,
                 salt: [2; 16],
             }),
-            Wish::Take {
+            Action::Take {
                 content,
                 further,
                 moved,
                 is_blob,
-            } => Ask::new(take(source, path, content, further, moved, is_blob)),
-            Wish::Put {
+            } => TestCall::new(take(source, path, content, further, moved, is_blob)),
+            Action::Put {
                 content,
                 further,
                 is_blob,
                 may_begin,
-            } => Ask::new(PutDocument {
+            } => TestCall::new(PutDocument {
                 under: sent(&source),
                 take: take(source, path, content, further, None, is_blob),
                 may_begin,
                 has_key: false,
-                unchanged: Unchanged::default(),
+                unchanged: UnchangedFlag::default(),
             }),
-            Wish::RemoveDocument(number) => Ask::new(RemoveDocument {
+            Action::RemoveDocument(number) => TestCall::new(RemoveDocument {
                 document: known(number),
                 salt: [7; 16],
             }),
-            Wish::Touched(number) => note(
+            Action::Touched(number) => note(
                 source,
-                Note::Touched(DocumentRestatted {
+                FileState::Touched(DocumentRestatted {
                     document: known(number),
                     stamp: stamp(number),
                 }),
             ),
-            Wish::Gone(number) => note(
+            Action::Gone(number) => note(
                 source,
-                Note::Gone(DocumentRemoved {
+                FileState::Gone(DocumentRemoved {
                     document: known(number),
                 }),
             ),
-            Wish::Failed(number) => note(
+            Action::Failed(number) => note(
                 source,
-                Note::Failed(FileFailed {
+                FileState::Failed(FileFailed {
                     path,
                     reason: "broken".to_owned(),
                     stamp: stamp(number),
                 }),
             ),
-            Wish::FailureCleared => {
-                note(source, Note::FailureCleared(IngestFailureCleared { path }))
-            }
+            Action::FailureCleared => note(
+                source,
+                FileState::FailureCleared(IngestFailureCleared { path }),
+            ),
         }
     }
 }
@@ -163,8 +164,8 @@ pub(crate) fn sent(source: &str) -> SourceAdded {
     }
 }
 
-fn note(source: String, note: Note) -> Ask {
-    Ask::new(NoteFile {
+fn note(source: String, note: FileState) -> TestCall {
+    TestCall::new(RecordFileState {
         source,
         note,
         salt: [3; 16],
@@ -186,13 +187,13 @@ fn take(
     further: u8,
     moved: Option<u8>,
     is_blob: bool,
-) -> TakeDocument {
+) -> IngestDocument {
     let (first, blobs) = part(content, is_blob);
     let body = DocumentIngested {
         part: first,
         warnings: Vec::new(),
     };
-    let continued = (1..=further).map(|number| Further {
+    let continued = (1..=further).map(|number| AddPart {
         first_chunk: u32::from(number),
         blobs: Vec::new(),
         body: Body::new(
@@ -205,7 +206,7 @@ fn take(
     let hashes = blobs
         .iter()
         .map(|blob: &PendingBlob| ByteArray::new(blob.reference().hash));
-    TakeDocument {
+    IngestDocument {
         source,
         taken: DocumentMeta {
             path,
@@ -230,7 +231,7 @@ fn take(
 }
 
 /// A text, in the event or beside it.
-fn part(content: u8, is_blob: bool) -> (Part, Vec<PendingBlob>) {
+fn part(content: u8, is_blob: bool) -> (TextPart, Vec<PendingBlob>) {
     let (text, blobs) = match is_blob {
         false => (Text::Inline(char::from(content).to_string()), Vec::new()),
         true => {
@@ -242,7 +243,7 @@ fn part(content: u8, is_blob: bool) -> (Part, Vec<PendingBlob>) {
             (text, vec![PendingBlob::nowhere(&[content])])
         }
     };
-    let part = Part {
+    let part = TextPart {
         start: 0,
         text,
         headings: vec![Vec::new()],
@@ -252,8 +253,13 @@ fn part(content: u8, is_blob: bool) -> (Part, Vec<PendingBlob>) {
 }
 
 /// A document that is sent, and whether it was there.
-pub(crate) fn put(source: &str, content: u8, title: &str, under: SourceAdded) -> (Ask, Unchanged) {
-    let unchanged = Unchanged::default();
+pub(crate) fn put(
+    source: &str,
+    content: u8,
+    title: &str,
+    under: SourceAdded,
+) -> (TestCall, UnchangedFlag) {
+    let unchanged = UnchangedFlag::default();
     let mut take = take(
         source.to_owned(),
         "a.md".to_owned(),
@@ -270,18 +276,18 @@ pub(crate) fn put(source: &str, content: u8, title: &str, under: SourceAdded) ->
         under,
         unchanged: unchanged.clone(),
     };
-    (Ask::new(put), unchanged)
+    (TestCall::new(put), unchanged)
 }
 
 /// What is sent is recorded once: again only with other bytes, another title, or other settings.
 #[test]
 fn documents_that_are_sent() {
     let source = source_id("sent");
-    let mut bench = Bench::new();
-    let send = |bench: &mut Bench, content, title, under| {
+    let mut bench = Fixture::new();
+    let send = |bench: &mut Fixture, content, title, under| {
         let (ask, unchanged) = put(&source, content, title, under);
         let outcome = bench.one(ask.by("ann"));
-        let is_there = *unchanged.told();
+        let is_there = *unchanged.unchanged();
         outcome.map_err(|refusal| (refusal.code, is_there))
     };
     let added = SourceAdded {
@@ -307,11 +313,11 @@ fn documents_that_are_sent() {
         context_id: Some("c".to_owned()),
         ..added.clone()
     };
-    let set = Ask::new(AddSource {
+    let set = TestCall::new(AddSource {
         source: source.clone(),
         added: other.clone(),
         salt: [1; 16],
-        unchanged: Unchanged::default(),
+        unchanged: UnchangedFlag::default(),
     });
     bench.one(set).unwrap();
     let under_old = send(&mut bench, 2, "two", added);
@@ -324,29 +330,29 @@ fn documents_that_are_sent() {
 /// Sources of files take no documents that are sent, and lose none by hand.
 #[test]
 fn files_are_not_sent() {
-    let mut bench = Bench::new();
+    let mut bench = Fixture::new();
     let files = SourceAdded {
         path: "/f".to_owned(),
         ..SourceAdded::default()
     };
     let (ask, _) = put("source-f", 1, "one", files.clone());
     assert_eq!(bench.one(ask).unwrap_err().code, Code::NotFound);
-    let add = Ask::new(AddSource {
+    let add = TestCall::new(AddSource {
         source: "source-f".to_owned(),
         added: files.clone(),
         salt: [1; 16],
-        unchanged: Unchanged::default(),
+        unchanged: UnchangedFlag::default(),
     });
     bench.one(add).unwrap();
     let (ask, _) = put("source-f", 1, "one", files);
     assert_eq!(bench.one(ask).unwrap_err().code, Code::InvalidInput);
     let path = "a.md".to_owned();
     let taken = take("source-f".to_owned(), path, 1, 0, None, false);
-    bench.one(Ask::new(taken)).unwrap();
+    bench.one(TestCall::new(taken)).unwrap();
     let mut remove = |document: &str| {
         let document = document.to_owned();
         let salt = [2; 16];
-        bench.one(Ask::new(RemoveDocument { document, salt }))
+        bench.one(TestCall::new(RemoveDocument { document, salt }))
     };
     let file = crate::documents::decided::id_of("source-f", "a.md", 0);
     assert_eq!(remove(&file).unwrap_err().code, Code::InvalidInput);
@@ -361,7 +367,7 @@ fn files_are_not_sent() {
             document,
             salt: [2; 16],
         };
-        bench.one(Ask::new(remove).key(key, "b"))
+        bench.one(TestCall::new(remove).key(key, "b"))
     };
     assert!(!remove("k").unwrap().replayed);
     assert!(remove("k").unwrap().replayed);

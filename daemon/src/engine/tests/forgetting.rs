@@ -5,30 +5,31 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 
 use super::history::{choice_of, create, erase, forget, record};
-use super::{Ask, Bench, folded_anew, save};
+use super::{Fixture, TestCall, folded_anew, save};
 use crate::checkpoints::decided::{MarkKey, empty_body, of_session_row};
-use crate::checkpoints::{self, Totals};
-use crate::engine::{Command, Decide, erasure};
+use crate::checkpoints::{self, CheckpointTotals};
+use crate::engine::{Command, DecisionContext, erasure};
 use crate::error::{Code, Refusal};
 use crate::events::{Event, NewEvent};
-use crate::forgetting::decided::NoteErased;
+use crate::forgetting::decided::RecordErasure;
 use crate::log::{
-    Actor, Body, EncodedEvent, EventKind, Hash, LOG, OBJECTS, Position, ScopeOf, Stamped, codec,
+    Actor, Body, EncodedEvent, EventKind, EventScope, Hash, LOG, LoggedEvent, OBJECTS, Position,
+    codec,
 };
 use crate::projections::Projections;
 use crate::sessions::{self, SessionForgotten};
 
 /// A bench with a session of three steps and a checkpoint, and another with a step.
-fn bench() -> Bench {
-    let mut bench = Bench::new();
+fn bench() -> Fixture {
+    let mut bench = Fixture::new();
     bench.group(vec![
-        Ask::new(create("s-1")),
+        TestCall::new(create("s-1")),
         record(Some("s-1"), None, true).key("k", "body"),
-        Ask::new(create("s-2")),
+        TestCall::new(create("s-2")),
         record(Some("s-2"), None, true).by("b"),
         record(Some("s-1"), None, true),
         record(Some("s-1"), Some(2), false),
-        Ask::new(save(1, choice_of("s-1"), &[Some(1), Some(2)], false)),
+        TestCall::new(save(1, choice_of("s-1"), &[Some(1), Some(2)], false)),
     ]);
     bench
 }
@@ -37,7 +38,7 @@ fn code<T>(outcome: Result<T, Refusal>) -> Code {
     outcome.err().unwrap().code
 }
 
-fn is_as_folded(bench: &Bench) {
+fn is_as_folded(bench: &Fixture) {
     bench.events();
     assert_eq!(
         folded_anew(bench).rows_of_views(),
@@ -65,7 +66,7 @@ fn a_forgotten_session_is_gone_at_once() {
             "{refused}"
         );
         assert_eq!(code(bench.one(forget("s-1"))), Code::SessionNotFound);
-        let refused = bench.one(Ask::new(create("s-1"))).unwrap_err();
+        let refused = bench.one(TestCall::new(create("s-1"))).unwrap_err();
         assert_eq!(refused.code, Code::Conflict);
         assert!(refused.message.contains("forgotten"), "{refused}");
         let mark = MarkKey {
@@ -74,13 +75,16 @@ fn a_forgotten_session_is_gone_at_once() {
             is_unmarked: false,
             body: Some(empty_body([7; 16])),
         };
-        assert_eq!(code(bench.one(Ask::new(mark))), Code::SessionNotFound);
+        assert_eq!(code(bench.one(TestCall::new(mark))), Code::SessionNotFound);
         let key = record(Some("s-1"), None, true).key("k", "body");
         assert_eq!(code(bench.one(key)), Code::NotFound);
         let again = bench.one(forget("s-1").key("f", "forget")).unwrap();
         assert!(again.replayed && again.event == tombstone.event);
         assert_eq!(bench.rows.len(OBJECTS), 0);
-        assert_eq!(checkpoints::totals(&bench.rows).unwrap(), Totals::default());
+        assert_eq!(
+            checkpoints::totals(&bench.rows).unwrap(),
+            CheckpointTotals::default()
+        );
         assert_eq!(sessions::counts(&bench.rows).unwrap().sessions, 1);
         assert_eq!(sessions::counts(&bench.rows).unwrap().steps, 1);
         is_as_folded(&bench);
@@ -110,7 +114,7 @@ fn what_is_erased_is_in_no_record() {
         assert_eq!(is_gone, is_its && !is_tombstone, "{}", event.position());
         assert_eq!(event.header.key.is_some(), event.position() == Position(2));
     }
-    let note = || Ask::new(NoteErased::new("s-1", [9; 16]));
+    let note = || TestCall::new(RecordErasure::new("s-1", [9; 16]));
     bench.one(note()).unwrap();
     assert!(!sessions::is_unerased(&bench.rows, "s-1").unwrap());
     assert_eq!(code(bench.one(note())), Code::Conflict);
@@ -120,15 +124,15 @@ fn what_is_erased_is_in_no_record() {
 /// Events of the same group, which are in no record yet, are counted and go with it.
 #[test]
 fn a_session_of_the_same_group_is_forgotten() {
-    let mut bench = Bench::new();
+    let mut bench = Fixture::new();
     let outcomes = bench.group(vec![
-        Ask::new(create("s-1")),
+        TestCall::new(create("s-1")),
         record(Some("s-1"), None, true).key("k", "body"),
-        Ask::new(save(1, choice_of("s-1"), &[Some(1), None], false)),
+        TestCall::new(save(1, choice_of("s-1"), &[Some(1), None], false)),
         forget("s-1"),
         record(Some("s-1"), None, true).key("k", "body"),
-        Ask::new(save(2, choice_of("s-1"), &[Some(1), None], false)),
-        Ask::new(create("s-1")),
+        TestCall::new(save(2, choice_of("s-1"), &[Some(1), None], false)),
+        TestCall::new(create("s-1")),
     ]);
     let told: SessionForgotten = {
         let event = &outcomes[3].as_ref().unwrap().event;
@@ -149,10 +153,10 @@ fn a_session_of_the_same_group_is_forgotten() {
 /// Objects that another session needs stay, with their bases, and count for it from then on.
 #[test]
 fn what_others_share_stays_and_counts_for_them() {
-    let mut bench = Bench::new();
+    let mut bench = Fixture::new();
     let save = |id: u8, session: &str, content: u8| {
         let is_delta = content > 0;
-        Ask::new(save(
+        TestCall::new(save(
             id,
             choice_of(session),
             &[Some(content), None],
@@ -160,9 +164,9 @@ fn what_others_share_stays_and_counts_for_them() {
         ))
     };
     let outcomes = bench.group(vec![
-        Ask::new(create("s-1")),
-        Ask::new(create("s-2")),
-        Ask::new(create("s-3")),
+        TestCall::new(create("s-1")),
+        TestCall::new(create("s-2")),
+        TestCall::new(create("s-3")),
         // Each a delta against the one before; a content takes 10 bytes and its number.
         save(1, "s-1", 0),
         save(2, "s-1", 1),
@@ -171,13 +175,13 @@ fn what_others_share_stays_and_counts_for_them() {
         save(5, "s-3", 0),
     ]);
     assert!(outcomes.iter().all(Result::is_ok));
-    let alone = |bench: &Bench, session: &str| {
+    let alone = |bench: &Fixture, session: &str| {
         let objects = checkpoints::objects_of(&bench.rows, session).unwrap();
         let no_more = BTreeMap::from([(session, objects.into_iter().collect())]);
         checkpoints::freed_by(&bench.rows, &no_more).unwrap()
     };
-    let charged = |bench: &Bench, session| of_session_row(&bench.rows, session).unwrap().bytes;
-    let totals = |bench: &Bench| checkpoints::totals(&bench.rows).unwrap();
+    let charged = |bench: &Fixture, session| of_session_row(&bench.rows, session).unwrap().bytes;
+    let totals = |bench: &Fixture| checkpoints::totals(&bench.rows).unwrap();
     assert_eq!((alone(&bench, "s-1"), alone(&bench, "s-2")), (12, 0));
     assert_eq!((charged(&bench, "s-1"), charged(&bench, "s-2")), (33, 0));
     bench.one(forget("s-1")).unwrap();
@@ -199,14 +203,14 @@ fn what_others_share_stays_and_counts_for_them() {
 /// whoever begins anew after a kill comes to the same end.
 #[test]
 fn a_long_session_is_erased_in_batches() {
-    let mut bench = Bench::new();
-    bench.one(Ask::new(create("s-1"))).unwrap();
-    bench.one(Ask::new(create("s-2"))).unwrap();
+    let mut bench = Fixture::new();
+    bench.one(TestCall::new(create("s-1"))).unwrap();
+    bench.one(TestCall::new(create("s-2"))).unwrap();
     for _ in 0..60 {
         let long = |session| super::history::record_long(session, 9_000);
         bench.group(vec![long("s-1"), long("s-1"), long("s-1"), long("s-2")]);
     }
-    let others = |bench: &Bench| {
+    let others = |bench: &Fixture| {
         let events = bench.events().into_iter();
         let others = events.filter(|event| event.header.session.as_deref() == Some("s-2"));
         others.collect::<Vec<_>>()
@@ -217,7 +221,7 @@ fn a_long_session_is_erased_in_batches() {
     let first = erasure::batch(
         &bench.rows,
         &Projections,
-        ScopeOf::Session("s-1"),
+        EventScope::Session("s-1"),
         Position(0),
     )
     .unwrap();
@@ -234,7 +238,7 @@ fn a_long_session_is_erased_in_batches() {
     let again = erasure::batch(
         &bench.rows,
         &Projections,
-        ScopeOf::Session("s-1"),
+        EventScope::Session("s-1"),
         Position(0),
     )
     .unwrap();
@@ -242,15 +246,15 @@ fn a_long_session_is_erased_in_batches() {
 }
 
 /// An event as any room might decide it.
-struct Tell {
+struct RawEvent {
     kind: &'static str,
     session: &'static str,
     fact: Value,
     body: Value,
 }
 
-impl Command for Tell {
-    fn decide(&mut self, _on: &Decide<'_>) -> Result<Vec<NewEvent>, Refusal> {
+impl Command for RawEvent {
+    fn decide(&mut self, _on: &DecisionContext<'_>) -> Result<Vec<NewEvent>, Refusal> {
         let body = Body::new(codec::encode(&stored(&self.body)), [1; 16]);
         let encoded = EncodedEvent {
             kind: EventKind::parse(self.kind).unwrap(),
@@ -261,7 +265,7 @@ impl Command for Tell {
             origin: None,
         };
         let actor = Actor::default();
-        let stamped = Stamped::stamp(encoded, &Hash::default(), Position(1), 0, &actor, None);
+        let stamped = LoggedEvent::stamp(encoded, &Hash::default(), Position(1), 0, &actor, None);
         let event = Event::of(&stamped)?.unwrap();
         let project = Some("p-1".to_owned());
         Ok(vec![NewEvent::in_session(
@@ -289,8 +293,8 @@ fn stored(value: &Value) -> ciborium::Value {
     }
 }
 
-fn tell(kind: &'static str, session: &'static str, fact: Value, body: Value) -> Ask {
-    Ask::new(Tell {
+fn raw_event(kind: &'static str, session: &'static str, fact: Value, body: Value) -> TestCall {
+    TestCall::new(RawEvent {
         kind,
         session,
         fact,
@@ -299,7 +303,7 @@ fn tell(kind: &'static str, session: &'static str, fact: Value, body: Value) -> 
 }
 
 /// A session that says all there is to say, some of it as others do.
-fn say_all(bench: &mut Bench, session: &'static str, prefers: &str) {
+fn say_all(bench: &mut Fixture, session: &'static str, prefers: &str) {
     let mention = |key: &str, parent: Value| {
         let mut mention = json!({"kind": "site", "key": key, "name": key, "how": "pattern"});
         if !parent.is_null() {
@@ -321,17 +325,17 @@ fn say_all(bench: &mut Bench, session: &'static str, prefers: &str) {
         "entity": {"kind": "site", "key": "berlin"}, "name": "Berlin", "resolver": "r", "expires": 9,
     });
     let outcomes = bench.group(vec![
-        tell("SessionCreated", session, json!({}), created),
-        tell("MessageRecorded", session, said, json!({})),
-        tell("ToolRecorded", session, executed, json!({})),
-        tell("EntityResolved", session, resolved, json!({"data": "{}"})),
-        tell(
+        raw_event("SessionCreated", session, json!({}), created),
+        raw_event("MessageRecorded", session, said, json!({})),
+        raw_event("ToolRecorded", session, executed, json!({})),
+        raw_event("EntityResolved", session, resolved, json!({"data": "{}"})),
+        raw_event(
             "SessionUpdated",
             session,
             json!({}),
             json!({"preferences": prefers, "add_tags": ["x"]}),
         ),
-        tell(
+        raw_event(
             "SessionLeased",
             session,
             json!({"name": "l", "until": 9}),
@@ -348,13 +352,13 @@ fn say_all(bench: &mut Bench, session: &'static str, prefers: &str) {
 /// names of a project, what a user preferred. A session with forks is not forgotten before them.
 #[test]
 fn every_room_forgets() {
-    let mut bench = Bench::new();
+    let mut bench = Fixture::new();
     say_all(&mut bench, "s-1", r#"{"a":1}"#);
     let before: Vec<_> = bench.rows.rows_of_views();
     say_all(&mut bench, "s-2", r#"{"a":2}"#);
     let fork = json!({"parent": {"session": "s-2", "position": 9, "last_step": 1}});
     bench
-        .one(tell("SessionCreated", "s-3", fork, json!({})))
+        .one(raw_event("SessionCreated", "s-3", fork, json!({})))
         .unwrap();
     is_as_folded(&bench);
     let refused = bench.one(forget("s-2")).unwrap_err();
@@ -366,7 +370,7 @@ fn every_room_forgets() {
         erase(&mut bench, session);
         is_as_folded(&bench);
         bench
-            .one(Ask::new(NoteErased::new(session, [9; 16])))
+            .one(TestCall::new(RecordErasure::new(session, [9; 16])))
             .unwrap();
     }
     // But for how far the spaces are folded, whose last session it was, and the log's own index.

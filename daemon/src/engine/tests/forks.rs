@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use proptest::prelude::*;
 
 use super::history::{histories, live};
-use super::talk::{lines_up_to, name};
+use super::session_actions::{lines_up_to, name};
 use crate::engine::Fold;
 use crate::entities;
 use crate::events::Event;
@@ -14,7 +14,7 @@ use crate::messages;
 use crate::projections::Projections;
 use crate::sessions::{self, Line, lineage};
 use crate::steps;
-use crate::store::{Memory, Rows};
+use crate::store::{MemoryStore, Rows};
 
 /// All that readers see along these lines.
 fn seen(rows: &dyn Rows, lines: &[Line]) -> Vec<String> {
@@ -93,7 +93,7 @@ proptest! {
     #[test]
     fn a_fork_sees_its_parent_as_it_was(history in histories()) {
         let (bench, _) = live(&history);
-        let mut then = Memory::new();
+        let mut then = MemoryStore::new();
         let mut moments = Vec::new();
         let log = Log::new(&bench.rows);
         log.walk(Position(1), &mut |event, record| {

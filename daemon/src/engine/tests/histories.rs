@@ -5,17 +5,17 @@ use std::ops::ControlFlow;
 use proptest::prelude::*;
 
 use super::history::{erase_stream, histories, live, ungrouped};
-use super::{Bench, folded_anew};
+use super::{Fixture, folded_anew};
 use crate::checkpoints::{self, decided};
 use crate::engine::{open, replay};
 use crate::log::{EventKind, Hash, KEPT, OBJECTS, objects};
 use crate::projections::Projections;
-use crate::store::{Changes, Direction, Limits, Memory, Rows, RowsMut, Store, StoreId};
+use crate::store::{Changes, Direction, Limits, MemoryStore, Rows, RowsMut, Store, StoreId};
 
 /// Every row of a store, as it is in memory.
-fn read_all(store: &Store) -> Memory {
-    let mut rows = Memory::new();
-    for space in open::spaces(&Projections) {
+fn read_all(store: &Store) -> MemoryStore {
+    let mut rows = MemoryStore::new();
+    for space in open::keyspaces(&Projections) {
         store
             .scan(
                 space,
@@ -33,7 +33,7 @@ fn read_all(store: &Store) -> Memory {
 }
 
 pub(crate) fn store_of(dir: &std::path::Path, commits: &[Changes]) -> Store {
-    let spaces = open::spaces(&Projections);
+    let spaces = open::keyspaces(&Projections);
     Store::build(dir, StoreId([1; 16]), &spaces, &Limits::default()).unwrap();
     let (store, _) = Store::open(dir, &spaces, &Limits::default()).unwrap();
     for changes in commits {
@@ -44,7 +44,7 @@ pub(crate) fn store_of(dir: &std::path::Path, commits: &[Changes]) -> Store {
 
 /// Takes out of the records all that was forgotten by now, whenever that would have been done: a history
 /// takes out what was forgotten in a group once the whole group was decided.
-fn erase_all(bench: &mut Bench) {
+fn erase_all(bench: &mut Fixture) {
     let mut streams = Vec::new();
     let events = bench.events();
     for event in &events {
@@ -58,7 +58,7 @@ fn erase_all(bench: &mut Bench) {
 }
 
 /// Events without what depends on the moment of the commit.
-fn told(bench: &Bench) -> Vec<(String, Option<String>, Option<Vec<u8>>)> {
+fn contents(bench: &Fixture) -> Vec<(String, Option<String>, Option<Vec<u8>>)> {
     bench
         .events()
         .into_iter()
@@ -113,10 +113,10 @@ proptest! {
         let (mut single, _) = live(&ungrouped(&history));
         erase_all(&mut grouped);
         erase_all(&mut single);
-        let keep_keys = |bench: &Bench| -> Vec<Vec<u8>> {
+        let keep_keys = |bench: &Fixture| -> Vec<Vec<u8>> {
             bench.rows.rows_of_views().into_iter().map(|(_, key, _)| key).collect()
         };
-        prop_assert_eq!(told(&grouped), told(&single));
+        prop_assert_eq!(contents(&grouped), contents(&single));
         prop_assert_eq!(keep_keys(&grouped), keep_keys(&single));
     }
 }

@@ -5,25 +5,25 @@ use proptest::prelude::*;
 use super::checkpoints::{Checkpoint, checkpoint};
 use super::documents::{Document, document};
 use super::packs::{Pack, pack};
-use super::parts::{self, Part, erase_parts, part};
+use super::partial_forgetting::{self, ForgetTarget, erase_parts, part};
 use super::projects::{Project, project};
-use super::talk::{Talk, name, talk};
-use super::{Ask, Bench};
+use super::session_actions::{Action as SessionAction, name, talk};
+use super::{Fixture, TestCall};
 use crate::clock::Clock;
 use crate::engine::{Fold, erasure};
-use crate::forgetting::decided::{Counted, ForgetSession, NoteErased};
-use crate::log::{Body, Position, ScopeOf, codec};
+use crate::forgetting::decided::{ForgetSession, RecordErasure, SessionCounts};
+use crate::log::{Body, EventScope, Position, codec};
 use crate::projections::Projections;
-use crate::sessions::{Choice, CreateSession, SessionCreated, Wish};
+use crate::sessions::{CreateSession, PreparedSession, SessionCreated, SessionSelector};
 use crate::steps::{
-    ExtractorRegistered, FieldMappingRegistered, Reach, RecordStep, Register, Registration,
-    StepRecorded, Text,
+    ExtractorRegistered, FieldMappingRegistered, RecordStep, Register, Registration,
+    RegistrationScope, StepRecorded, Text,
 };
-use crate::store::{Changes, Memory, PendingBlob};
+use crate::store::{Changes, MemoryStore, PendingBlob};
 
 /// What a random caller wants. Ids are few, so that histories run into each other.
 #[derive(Clone, Debug)]
-pub(crate) enum Want {
+pub(crate) enum Action {
     Create {
         session: u8,
     },
@@ -54,33 +54,33 @@ pub(crate) enum Want {
     },
     /// Whatever a selector means is forgotten, and perhaps erased from the records at once.
     ForgetPart {
-        part: Part,
+        part: ForgetTarget,
         is_erased: bool,
     },
     /// The oldest tombstone of those is noted to be erased.
     NotePart,
     Talk {
         session: u8,
-        talk: Talk,
+        talk: SessionAction,
     },
 }
 
 /// A want with who wants it and under which key.
 #[derive(Clone, Debug)]
-pub(crate) struct Wanted {
-    want: Want,
+pub(crate) struct ActionBy {
+    want: Action,
     agent: u8,
     key: Option<u8>,
 }
 
 /// Groups of wants.
-pub(crate) type History = Vec<Vec<Wanted>>;
+pub(crate) type History = Vec<Vec<ActionBy>>;
 
-fn wanted() -> impl Strategy<Value = Wanted> {
+fn actions() -> impl Strategy<Value = ActionBy> {
     // Forks among them, but not so often.
     let session = prop_oneof![3 => 0..4_u8, 1 => 4..8_u8];
     let want = prop_oneof![
-        2 => (0..4_u8).prop_map(|session| Want::Create { session }),
+        2 => (0..4_u8).prop_map(|session| Action::Create { session }),
         6 => (
             proptest::option::weighted(0.8, session.clone()),
             proptest::option::weighted(0.4, prop_oneof![1..6_u32, Just(1_000_000), Just(0)]),
@@ -88,30 +88,30 @@ fn wanted() -> impl Strategy<Value = Wanted> {
             prop_oneof![9 => 0..40_u16, 1 => 0..9000_u16],
             proptest::option::weighted(0.4, 0..4_u8),
         )
-            .prop_map(|(session, step, success, length, blob)| Want::Record {
+            .prop_map(|(session, step, success, length, blob)| Action::Record {
                 session, step, success, length, blob,
             }),
-        6 => checkpoint().prop_map(Want::Checkpoint),
-        12 => (session.clone(), talk()).prop_map(|(session, talk)| Want::Talk { session, talk }),
-        3 => pack().prop_map(Want::Pack),
-        6 => project().prop_map(Want::Project),
-        6 => document().prop_map(Want::Document),
+        6 => checkpoint().prop_map(Action::Checkpoint),
+        12 => (session.clone(), talk()).prop_map(|(session, talk)| Action::Talk { session, talk }),
+        3 => pack().prop_map(Action::Pack),
+        6 => project().prop_map(Action::Project),
+        6 => document().prop_map(Action::Document),
         1 => (session.clone(), any::<bool>())
-            .prop_map(|(session, is_erased)| Want::Forget { session, is_erased }),
-        1 => session.clone().prop_map(|session| Want::Note { session }),
+            .prop_map(|(session, is_erased)| Action::Forget { session, is_erased }),
+        1 => session.clone().prop_map(|session| Action::Note { session }),
         2 => (part(), any::<bool>())
-            .prop_map(|(part, is_erased)| Want::ForgetPart { part, is_erased }),
-        1 => Just(Want::NotePart),
+            .prop_map(|(part, is_erased)| Action::ForgetPart { part, is_erased }),
+        1 => Just(Action::NotePart),
         2 => (session, 0..3_u8, any::<bool>())
-            .prop_map(|(session, scope, mapping)| Want::Register { session, scope, mapping }),
+            .prop_map(|(session, scope, mapping)| Action::Register { session, scope, mapping }),
     ];
     (want, 0..3_u8, proptest::option::weighted(0.3, 0..12_u8))
-        .prop_map(|(want, agent, key)| Wanted { want, agent, key })
+        .prop_map(|(want, agent, key)| ActionBy { want, agent, key })
 }
 
 /// Up to twenty groups of up to eight commands.
 pub(crate) fn histories() -> impl Strategy<Value = History> {
-    proptest::collection::vec(proptest::collection::vec(wanted(), 1..8), 1..20)
+    proptest::collection::vec(proptest::collection::vec(actions(), 1..8), 1..20)
 }
 
 fn clock() -> Clock {
@@ -128,36 +128,36 @@ pub(crate) fn create(session: &str) -> CreateSession {
     }
 }
 
-fn choice(session: Option<&str>, clock: &Clock) -> Choice {
-    let wish = Wish {
+fn choice(session: Option<&str>, clock: &Clock) -> PreparedSession {
+    let wish = SessionSelector {
         session: session.map(str::to_owned),
         project: None,
         fence: None,
     };
-    Choice::prepare(wish, clock)
+    PreparedSession::prepare(wish, clock)
 }
 
 /// The session of this id.
-pub(crate) fn choice_of(session: &str) -> Choice {
+pub(crate) fn choice_of(session: &str) -> PreparedSession {
     choice(Some(session), &clock())
 }
 
-pub(crate) fn record(session: Option<&str>, step: Option<u32>, success: bool) -> Ask {
+pub(crate) fn record(session: Option<&str>, step: Option<u32>, success: bool) -> TestCall {
     record_of(choice(session, &clock()), step, success, 10, None)
 }
 
 /// A step with a result of so many bytes.
-pub(crate) fn record_long(session: &str, length: u16) -> Ask {
+pub(crate) fn record_long(session: &str, length: u16) -> TestCall {
     record_of(choice_of(session), None, true, length, None)
 }
 
 fn record_of(
-    choice: Choice,
+    choice: PreparedSession,
     step: Option<u32>,
     success: bool,
     length: u16,
     blob: Option<PendingBlob>,
-) -> Ask {
+) -> TestCall {
     let recorded = StepRecorded {
         tool: "tool".to_owned(),
         parameters: None,
@@ -165,7 +165,7 @@ fn record_of(
         result: Some(Text::Inline("x".repeat(length.into()))),
         error: None,
     };
-    Ask::new(RecordStep {
+    TestCall::new(RecordStep {
         choice,
         step,
         success,
@@ -175,7 +175,7 @@ fn record_of(
 }
 
 /// In the session, the project `p-1`, or everywhere: scope 0, 1 or 2.
-pub(crate) fn register(scope: u8, session: &str, what: Registration) -> Ask {
+pub(crate) fn register(scope: u8, session: &str, what: Registration) -> TestCall {
     let name = match what {
         Registration::Extractor => "ticket",
         Registration::Mapping => "email",
@@ -183,7 +183,7 @@ pub(crate) fn register(scope: u8, session: &str, what: Registration) -> Ask {
     register_named(scope, session, what, name)
 }
 
-pub(crate) fn register_named(scope: u8, session: &str, what: Registration, name: &str) -> Ask {
+pub(crate) fn register_named(scope: u8, session: &str, what: Registration, name: &str) -> TestCall {
     let bytes = match what {
         Registration::Extractor => codec::encode(&ExtractorRegistered {
             name: name.to_owned(),
@@ -196,11 +196,11 @@ pub(crate) fn register_named(scope: u8, session: &str, what: Registration, name:
             aliases: vec!["mail".to_owned()],
         }),
     };
-    Ask::new(Register {
+    TestCall::new(Register {
         reach: match scope {
-            0 => Reach::Session(choice(Some(session), &clock())),
-            1 => Reach::Project("p-1".to_owned()),
-            _ => Reach::Global,
+            0 => RegistrationScope::Session(choice(Some(session), &clock())),
+            1 => RegistrationScope::Project("p-1".to_owned()),
+            _ => RegistrationScope::Global,
         },
         what,
         name: name.to_owned(),
@@ -208,17 +208,21 @@ pub(crate) fn register_named(scope: u8, session: &str, what: Registration, name:
     })
 }
 
-pub(crate) fn forget(session: &str) -> Ask {
-    Ask::new(ForgetSession::new(session, Counted::default(), [8; 16]))
+pub(crate) fn forget(session: &str) -> TestCall {
+    TestCall::new(ForgetSession::new(
+        session,
+        SessionCounts::default(),
+        [8; 16],
+    ))
 }
 
 /// Takes what was forgotten of a session out of the records; the changes of each batch come back.
-pub(crate) fn erase(bench: &mut Bench, session: &str) -> Vec<Changes> {
-    erase_stream(bench, ScopeOf::Session(session))
+pub(crate) fn erase(bench: &mut Fixture, session: &str) -> Vec<Changes> {
+    erase_stream(bench, EventScope::Session(session))
 }
 
 /// The same of any stream.
-pub(crate) fn erase_stream(bench: &mut Bench, stream: ScopeOf<'_>) -> Vec<Changes> {
+pub(crate) fn erase_stream(bench: &mut Fixture, stream: EventScope<'_>) -> Vec<Changes> {
     let mut commits = Vec::new();
     let mut after = Some(Position(0));
     while let Some(from) = after {
@@ -230,18 +234,18 @@ pub(crate) fn erase_stream(bench: &mut Bench, stream: ScopeOf<'_>) -> Vec<Change
     commits
 }
 
-impl Wanted {
-    fn ask(&self, clock: &Clock) -> Ask {
+impl ActionBy {
+    fn request(&self, clock: &Clock) -> TestCall {
         let ask = match &self.want {
-            Want::Create { session } => {
+            Action::Create { session } => {
                 // Odd sessions belong to a project.
                 let project = (session % 2 == 1).then(|| "p-1".to_owned());
-                Ask::new(CreateSession {
+                TestCall::new(CreateSession {
                     project,
                     ..create(&name(*session))
                 })
             }
-            Want::Record {
+            Action::Record {
                 session,
                 step,
                 success,
@@ -253,7 +257,7 @@ impl Wanted {
                 let blob = blob.map(|blob| PendingBlob::nowhere(&[blob]));
                 record_of(choice, *step, *success, *length, blob)
             }
-            Want::Register {
+            Action::Register {
                 session,
                 scope,
                 mapping,
@@ -265,15 +269,15 @@ impl Wanted {
                 };
                 register(*scope, &name(*session), what)
             }
-            Want::Checkpoint(checkpoint) => checkpoint.ask(clock),
-            Want::Pack(pack) => pack.ask(),
-            Want::Project(project) => project.ask(),
-            Want::Document(document) => document.ask(),
-            Want::Forget { session, .. } => forget(&name(*session)),
-            Want::Talk { session, talk } => talk.ask(*session, clock),
-            Want::ForgetPart { part, .. } => part.ask(clock),
-            Want::NotePart => parts::note(),
-            Want::Note { session } => Ask::new(NoteErased::new(&name(*session), [9; 16])),
+            Action::Checkpoint(checkpoint) => checkpoint.request(clock),
+            Action::Pack(pack) => pack.request(),
+            Action::Project(project) => project.request(),
+            Action::Document(document) => document.request(),
+            Action::Forget { session, .. } => forget(&name(*session)),
+            Action::Talk { session, talk } => talk.request(*session, clock),
+            Action::ForgetPart { part, .. } => part.request(clock),
+            Action::NotePart => partial_forgetting::note(),
+            Action::Note { session } => TestCall::new(RecordErasure::new(&name(*session), [9; 16])),
         };
         let ask = ask.by(&format!("agent-{}", self.agent));
         match self.key {
@@ -284,20 +288,20 @@ impl Wanted {
 }
 
 /// Lives a history; the changes of each group come back.
-pub(crate) fn live(history: &History) -> (Bench, Vec<Changes>) {
-    let mut bench = Bench::new();
+pub(crate) fn live(history: &History) -> (Fixture, Vec<Changes>) {
+    let mut bench = Fixture::new();
     let mut commits = Vec::new();
     for group in history {
         let asks = group
             .iter()
-            .map(|wanted| wanted.ask(&bench.clock))
+            .map(|wanted| wanted.request(&bench.clock))
             .collect();
         let now = bench.clock.now();
         let (outcomes, changes) = bench.group_at(now, asks);
         commits.push(changes);
         for (wanted, outcome) in group.iter().zip(outcomes) {
             if let (
-                Want::ForgetPart {
+                Action::ForgetPart {
                     is_erased: true, ..
                 },
                 Ok(outcome),
@@ -310,7 +314,7 @@ pub(crate) fn live(history: &History) -> (Bench, Vec<Changes>) {
             }
             let is_erased = matches!(
                 wanted.want,
-                Want::Forget {
+                Action::Forget {
                     is_erased: true,
                     ..
                 }
@@ -333,10 +337,10 @@ pub(crate) fn ungrouped(history: &History) -> History {
         .collect()
 }
 
-impl Memory {
+impl MemoryStore {
     /// Every row but those of the log itself, to compare what was folded.
     pub(crate) fn rows_of_views(&self) -> Vec<(&'static str, Vec<u8>, Vec<u8>)> {
-        let spaces = Projections.spaces().iter();
+        let spaces = Projections.keyspaces().iter();
         spaces
             .flat_map(|space| {
                 self.rows(*space)

@@ -4,17 +4,17 @@
 
 mod checkpoints;
 mod compaction;
+mod concurrent_changes;
 mod decisions;
 mod documents;
 mod forgetting;
 mod forks;
 mod histories;
 mod history;
-mod meanwhile;
 mod packs;
-mod parts;
+mod partial_forgetting;
 mod projects;
-mod talk;
+mod session_actions;
 mod threads;
 
 use std::ops::ControlFlow;
@@ -23,16 +23,16 @@ use std::sync::Arc;
 pub(crate) use checkpoints::{piece as content_piece, save};
 pub(crate) use histories::store_of;
 pub(crate) use history::{choice_of, create, histories, live, record_long};
-pub(crate) use parts::forgetting_of;
+pub(crate) use partial_forgetting::forgetting_of;
 
 use super::group::{Group, Request};
 use super::{Command, Fold, KeyClaim, Outcome, Tail};
 use crate::clock::{Clock, Micros};
 use crate::error::Refusal;
 use crate::events::Event;
-use crate::log::{Actor, Hash, Log, Position, Stamped};
+use crate::log::{Actor, Hash, Log, LoggedEvent, Position};
 use crate::projections::Projections;
-use crate::store::{Changes, Memory, RowsMut};
+use crate::store::{Changes, MemoryStore, RowsMut};
 
 /// When the first command comes: 2026-01-31T12:00:00Z, in microseconds.
 pub(crate) const START: Micros = 1_769_860_800_000_000;
@@ -47,14 +47,14 @@ pub(crate) fn agent(name: &str) -> Actor {
 }
 
 /// A command with who asks and under which key.
-pub(crate) struct Ask {
+pub(crate) struct TestCall {
     pub command: Box<dyn Command>,
     pub by: Actor,
     /// The key, and what stands for the arguments.
     pub key: Option<(String, String)>,
 }
 
-impl Ask {
+impl TestCall {
     pub fn new(command: impl Command + 'static) -> Self {
         Self {
             command: Box::new(command),
@@ -85,16 +85,16 @@ impl Ask {
 }
 
 /// Rows in memory and the end of their log.
-pub(crate) struct Bench {
-    pub rows: Memory,
+pub(crate) struct Fixture {
+    pub rows: MemoryStore,
     pub tail: Tail,
     pub clock: Clock,
 }
 
-impl Bench {
+impl Fixture {
     pub fn new() -> Self {
         Self {
-            rows: Memory::new(),
+            rows: MemoryStore::new(),
             tail: Tail::default(),
             clock: Clock::fixed(START, 1),
         }
@@ -104,7 +104,7 @@ impl Bench {
     pub fn group_at(
         &mut self,
         now: Micros,
-        asks: Vec<Ask>,
+        asks: Vec<TestCall>,
     ) -> (Vec<Result<Outcome, Refusal>>, Changes) {
         let mut group = Group::after(self.tail);
         let outcomes = asks
@@ -131,19 +131,19 @@ impl Bench {
     }
 
     /// Decides and commits one group.
-    pub fn group(&mut self, asks: Vec<Ask>) -> Vec<Result<Outcome, Refusal>> {
+    pub fn group(&mut self, asks: Vec<TestCall>) -> Vec<Result<Outcome, Refusal>> {
         let now = self.clock.now();
         self.group_at(now, asks).0
     }
 
     /// Decides and commits one command.
-    pub fn one(&mut self, ask: Ask) -> Result<Outcome, Refusal> {
+    pub fn one(&mut self, ask: TestCall) -> Result<Outcome, Refusal> {
         self.group(vec![ask]).pop().unwrap()
     }
 
     /// Every event of the log, checked link by link.
-    pub fn events(&self) -> Vec<Stamped> {
-        let mut found: Vec<Stamped> = Vec::new();
+    pub fn events(&self) -> Vec<LoggedEvent> {
+        let mut found: Vec<LoggedEvent> = Vec::new();
         Log::new(&self.rows)
             .walk(Position(1), &mut |event, _| {
                 let previous = found.last().map_or(Hash::default(), |last| last.link);
@@ -166,8 +166,8 @@ impl Bench {
 }
 
 /// Everything folded from the log alone, event by event.
-pub(crate) fn folded_anew(bench: &Bench) -> Memory {
-    let mut rows = Memory::new();
+pub(crate) fn folded_anew(bench: &Fixture) -> MemoryStore {
+    let mut rows = MemoryStore::new();
     let log = Log::new(&bench.rows);
     log.walk(Position(1), &mut |event, record| {
         let meta = Event::of(&event)?;
@@ -176,7 +176,7 @@ pub(crate) fn folded_anew(bench: &Bench) -> Memory {
     })
     .unwrap();
     if bench.tail.position > Position(0) {
-        for &space in Projections.spaces() {
+        for &space in Projections.keyspaces() {
             super::replay::mark(&mut rows, space, bench.tail.position);
         }
     }

@@ -2,19 +2,20 @@
 
 use proptest::prelude::*;
 
-use super::Ask;
+use super::TestCall;
 use super::history::choice_of;
-use crate::engine::{Command, Decide};
+use crate::engine::{Command, DecisionContext};
 use crate::entities::EntityRef;
 use crate::error::Refusal;
 use crate::events::NewEvent;
 use crate::log::{Body, Position, codec};
-use crate::packs::decided::{Among, MakePack, Turn, TurnWorkingSet};
+use crate::packs::decided::{MakePack, TaskScope, UpdateWorkingSet, WorkingSetUpdate};
 use crate::packs::{
-    ContextPruned, ContextUnpruned, Item, MadeFor, PackBuilt, RestsOn, Strategy as Keeping,
+    ContextPruned, ContextUnpruned, Item, PackBuilt, PackDependency, PackPurpose,
+    Strategy as Keeping,
 };
 use crate::projects::FileVersion;
-use crate::sessions::{self, Room};
+use crate::sessions::{self, SessionSettings};
 
 /// What a random caller wants of packs.
 #[derive(Clone, Debug)]
@@ -56,20 +57,20 @@ fn name(session: u8) -> String {
 }
 
 /// A turn of the working set that was prepared on the rows it is decided on.
-struct TurnNow {
+struct UpdateNow {
     session: String,
-    turn: Turn,
+    turn: WorkingSetUpdate,
 }
 
-impl Command for TurnNow {
-    fn decide(&mut self, on: &Decide<'_>) -> Result<Vec<NewEvent>, Refusal> {
+impl Command for UpdateNow {
+    fn decide(&mut self, on: &DecisionContext<'_>) -> Result<Vec<NewEvent>, Refusal> {
         let row = sessions::get(on.rows, &self.session)?;
-        let mut turn = TurnWorkingSet {
+        let mut turn = UpdateWorkingSet {
             choice: choice_of(&self.session),
             turn: self.turn.clone(),
             changed: row.map_or(0, |row| row.changed),
             read_at: Position(u64::MAX),
-            room: Room::default(),
+            room: SessionSettings::default(),
             body: body(),
         };
         turn.decide(on)
@@ -81,25 +82,25 @@ fn body() -> Body {
 }
 
 impl Pack {
-    pub(crate) fn ask(&self) -> Ask {
+    pub(crate) fn request(&self) -> TestCall {
         match self {
             Self::Make {
                 id,
                 session,
                 of,
                 piece,
-            } => Ask::new(MakePack {
+            } => TestCall::new(MakePack {
                 among: match session {
-                    Some(session) => Among::Session(name(*session)),
-                    None => Among::Project("p-1".to_owned()),
+                    Some(session) => TaskScope::Session(name(*session)),
+                    None => TaskScope::Project("p-1".to_owned()),
                 },
                 made: made(*id, of.map(name), *piece),
                 read_at: Position(u64::MAX),
                 body: body(),
             }),
-            Self::Prune { session, message } => Ask::new(TurnNow {
+            Self::Prune { session, message } => TestCall::new(UpdateNow {
                 session: name(*session),
-                turn: Turn::Prune(ContextPruned {
+                turn: WorkingSetUpdate::Prune(ContextPruned {
                     strategy: Keeping::Aggressive,
                     tokens_before: 5_000,
                     tokens_after: 400,
@@ -112,9 +113,9 @@ impl Pack {
                     went: [3, 2, 1],
                 }),
             }),
-            Self::Unprune { session } => Ask::new(TurnNow {
+            Self::Unprune { session } => TestCall::new(UpdateNow {
                 session: name(*session),
-                turn: Turn::Unprune(ContextUnpruned {
+                turn: WorkingSetUpdate::Unprune(ContextUnpruned {
                     tokens_before: 400,
                     tokens_after: 5_000,
                 }),
@@ -140,14 +141,14 @@ fn made(id: u8, session: Option<String>, piece: u64) -> PackBuilt {
     ];
     PackBuilt {
         id: format!("p-{id}"),
-        made_for: MadeFor::Message,
+        made_for: PackPurpose::Message,
         wanted: vec![7; 32],
         budget: 4_000,
         tokens: 120,
         sections: vec![("history".to_owned(), 100), ("message".to_owned(), 20)],
         rests_on: items
             .into_iter()
-            .map(|item| RestsOn {
+            .map(|item| PackDependency {
                 session: session.clone(),
                 item,
             })

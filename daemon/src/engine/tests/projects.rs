@@ -3,11 +3,12 @@
 use proptest::prelude::*;
 use serde_bytes::ByteArray;
 
-use super::Ask;
+use super::TestCall;
 use crate::log::{Body, Hash, codec};
 use crate::projects::{
-    Change, ContextWritten, DraftContext, DraftSaved, Initialise, Known, ProjectInitialised,
-    ProjectShared, Report, ShareAccess, Shares, Subject, WorktreeSeen, WriteContext,
+    Change, ContextWritten, DraftContext, DraftSaved, InitialiseProject, KnownDirectory,
+    ProjectInitialised, ProjectShared, ProjectSubject, Report, ShareAccess, Shares, WorktreeSeen,
+    WriteContext,
 };
 use crate::steps::Text;
 use crate::store::{BlobRef, PendingBlob};
@@ -18,11 +19,11 @@ pub(crate) struct Project {
     project: u8,
     /// The worktree that the caller is in, if any: only then the project need not be known.
     worktree: Option<u8>,
-    wish: Wish,
+    wish: Action,
 }
 
 #[derive(Clone, Debug)]
-enum Wish {
+enum Action {
     /// Under this name.
     Initialise(u8),
     Write {
@@ -45,7 +46,7 @@ enum Wish {
 
 pub(crate) fn project() -> impl Strategy<Value = Project> {
     let wish = prop_oneof![
-        1 => (0..2_u8).prop_map(Wish::Initialise),
+        1 => (0..2_u8).prop_map(Action::Initialise),
         6 => (
             0..2_u8,
             0..5_u8,
@@ -53,13 +54,13 @@ pub(crate) fn project() -> impl Strategy<Value = Project> {
             proptest::option::weighted(0.3, 0..4_u64),
             proptest::bool::weighted(0.3),
         )
-            .prop_map(|(file, change, content, follows, is_blob)| Wish::Write {
+            .prop_map(|(file, change, content, follows, is_blob)| Action::Write {
                 file, change, content, follows, is_blob,
             }),
         3 => (0..2_u8, 0..6_u8, proptest::bool::weighted(0.3))
-            .prop_map(|(file, content, is_blob)| Wish::Draft { file, content, is_blob }),
+            .prop_map(|(file, content, is_blob)| Action::Draft { file, content, is_blob }),
         1 => (0..2_u32, proptest::option::weighted(0.7, proptest::bool::ANY))
-            .prop_map(|(user, access)| Wish::Share { user, access }),
+            .prop_map(|(user, access)| Action::Share { user, access }),
     ];
     (0..3_u8, proptest::option::weighted(0.6, 0..3_u8), wish).prop_map(
         |(project, worktree, wish)| Project {
@@ -71,13 +72,13 @@ pub(crate) fn project() -> impl Strategy<Value = Project> {
 }
 
 impl Project {
-    pub(crate) fn ask(&self) -> Ask {
+    pub(crate) fn request(&self) -> TestCall {
         match self.wish {
-            Wish::Initialise(name) => Ask::new(Initialise {
+            Action::Initialise(name) => TestCall::new(InitialiseProject {
                 subject: self.subject(name),
                 report: Report::default(),
             }),
-            Wish::Write {
+            Action::Write {
                 file,
                 change,
                 content,
@@ -99,7 +100,7 @@ impl Project {
                     reason: is_cleared.then(|| "old".to_owned()),
                 };
                 let bytes: &[u8] = if is_cleared { b"" } else { &[content] };
-                Ask::new(WriteContext {
+                TestCall::new(WriteContext {
                     subject: self.subject(0),
                     file_type: file_type(file),
                     change,
@@ -115,7 +116,7 @@ impl Project {
                     report: Report::default(),
                 })
             }
-            Wish::Share { user, access } => Ask::new(Shares {
+            Action::Share { user, access } => TestCall::new(Shares {
                 project: format!("p-{}", self.project),
                 shared: ProjectShared {
                     user,
@@ -126,13 +127,13 @@ impl Project {
                 },
                 salt: [8; 16],
             }),
-            Wish::Draft {
+            Action::Draft {
                 file,
                 content,
                 is_blob,
             } => {
                 let (content, blobs) = text(content, is_blob);
-                Ask::new(DraftContext {
+                TestCall::new(DraftContext {
                     subject: self.subject(0),
                     file_type: file_type(file),
                     attempts_kept: 1_000_000,
@@ -143,8 +144,8 @@ impl Project {
         }
     }
 
-    fn subject(&self, name: u8) -> Subject {
-        let known = self.worktree.map(|worktree| Known {
+    fn subject(&self, name: u8) -> ProjectSubject {
+        let known = self.worktree.map(|worktree| KnownDirectory {
             initialised: ProjectInitialised {
                 name: format!("name-{name}"),
                 path: format!("/p-{}", self.project),
@@ -154,7 +155,7 @@ impl Project {
                 branch: (worktree % 2 == 1).then(|| "main".to_owned()),
             },
         });
-        Subject {
+        ProjectSubject {
             project: format!("p-{}", self.project),
             known,
             salts: [[6; 16], [7; 16]],

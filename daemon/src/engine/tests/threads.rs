@@ -8,21 +8,22 @@ use std::thread::JoinHandle;
 
 use tokio::sync::{Semaphore, oneshot};
 
-use super::{Ask, START, choice_of, create};
+use super::{START, TestCall, choice_of, create};
 use crate::clock::Clock;
-use crate::engine::fault::Watched;
-use crate::engine::handle::Write;
-use crate::engine::sync::{Committed, Finisher, answer};
+use crate::engine::fault::ThreadGuard;
+use crate::engine::handle::QueuedWrite;
+use crate::engine::sync::{CommittedGroup, SyncStage, answer};
 use crate::engine::time::LogTime;
 use crate::engine::writer::{Job, Message, Writer};
 use crate::engine::{
-    Command, DataFolder, Decide, Engine, Health, Opened, Outcome, Settings, WriteState,
+    Command, DataFolder, DecisionContext, Engine, Health, OpenedStore, Outcome, Settings,
+    WriteState,
 };
 use crate::error::{Code, Refusal};
 use crate::events::NewEvent;
 use crate::log::{Body, codec};
 use crate::projections::Projections;
-use crate::sessions::decided::TakeLease;
+use crate::sessions::decided::AcquireLease;
 
 const SECOND: u64 = 1_000_000;
 /// Commands that may wait in a rig.
@@ -39,10 +40,10 @@ fn settings() -> Settings {
 type Reply = oneshot::Receiver<Result<Outcome, Refusal>>;
 
 /// A writer on a thread of its own, whose groups the test makes durable.
-struct Rig {
+struct Fixture {
     queue: Sender<Message>,
-    committed: Receiver<Committed>,
-    finisher: Arc<Finisher>,
+    committed: Receiver<CommittedGroup>,
+    finisher: Arc<SyncStage>,
     health: Health,
     clock: Arc<Clock>,
     room: Arc<Semaphore>,
@@ -50,16 +51,16 @@ struct Rig {
     _folder: tempfile::TempDir,
 }
 
-impl Rig {
+impl Fixture {
     /// Starts the writer when these commands are in its queue already.
-    fn start(settings: Settings, asks: Vec<Ask>) -> (Self, Vec<Reply>) {
+    fn start(settings: Settings, asks: Vec<TestCall>) -> (Self, Vec<Reply>) {
         let temporary = tempfile::tempdir().unwrap();
         let folder = DataFolder {
             data: temporary.path().to_path_buf(),
         };
         let clock = Arc::new(Clock::fixed(START, 1));
-        let opened = Opened::open(&folder, &Projections, &settings, &clock).unwrap();
-        let finisher = Arc::new(Finisher::new(opened.head));
+        let opened = OpenedStore::open(&folder, &Projections, &settings, &clock).unwrap();
+        let finisher = Arc::new(SyncStage::new(opened.head));
         finisher.open(opened.store.clone(), opened.tail);
         let (health, room) = (Health::default(), Arc::new(Semaphore::new(ROOM)));
         let (queue, jobs) = channel();
@@ -96,17 +97,17 @@ impl Rig {
         (rig, replies)
     }
 
-    fn send(&self, ask: Ask) -> Reply {
+    fn send(&self, ask: TestCall) -> Reply {
         send(&self.queue, &self.room, ask)
     }
 
     /// Decides a lone command, which the writer makes durable itself.
-    fn one(&self, ask: Ask) -> Result<Outcome, Refusal> {
+    fn one(&self, ask: TestCall) -> Result<Outcome, Refusal> {
         self.send(ask).blocking_recv().unwrap()
     }
 
     /// Does what the sync thread does.
-    fn finish(&self, group: Committed) {
+    fn finish(&self, group: CommittedGroup) {
         let answers = self.finisher.finish(group).ok().unwrap();
         self.queue.send(Message::Synced(None)).unwrap();
         answer(answers);
@@ -118,7 +119,7 @@ impl Rig {
     }
 }
 
-fn send(queue: &Sender<Message>, room: &Arc<Semaphore>, ask: Ask) -> Reply {
+fn send(queue: &Sender<Message>, room: &Arc<Semaphore>, ask: TestCall) -> Reply {
     let (reply, answer) = oneshot::channel();
     let job = Job {
         request: ask.request(),
@@ -129,8 +130,8 @@ fn send(queue: &Sender<Message>, room: &Arc<Semaphore>, ask: Ask) -> Reply {
     answer
 }
 
-fn sessions(numbers: std::ops::Range<usize>) -> Vec<Ask> {
-    let one = |n| Ask::new(create(&format!("s-{n}")));
+fn sessions(numbers: std::ops::Range<usize>) -> Vec<TestCall> {
+    let one = |n| TestCall::new(create(&format!("s-{n}")));
     numbers.map(one).collect()
 }
 
@@ -141,7 +142,7 @@ fn a_full_group_takes_no_more_while_a_sync_runs() {
         group_commands_max: 2,
         ..settings()
     };
-    let (rig, replies) = Rig::start(settings, sessions(0..ROOM));
+    let (rig, replies) = Fixture::start(settings, sessions(0..ROOM));
     for done in (2..=ROOM).step_by(2) {
         let group = rig.committed.recv().unwrap();
         assert_eq!(group.answers.len(), 2);
@@ -167,9 +168,9 @@ fn a_sync_thread_that_ends_by_a_bug_is_not_waited_for() {
         group_commands_max: 2,
         ..settings()
     };
-    let (rig, mut replies) = Rig::start(settings, sessions(0..6));
+    let (rig, mut replies) = Fixture::start(settings, sessions(0..6));
     let group = rig.committed.recv().unwrap();
-    let watched = Watched::sync(rig.health.clone(), rig.queue.clone());
+    let watched = ThreadGuard::sync(rig.health.clone(), rig.queue.clone());
     let ended = std::thread::spawn(move || {
         let _watched = watched;
         let _group = group;
@@ -189,14 +190,14 @@ fn a_sync_thread_that_ends_by_a_bug_is_not_waited_for() {
 struct Bug;
 
 impl Command for Bug {
-    fn decide(&mut self, _: &Decide<'_>) -> Result<Vec<NewEvent>, Refusal> {
+    fn decide(&mut self, _: &DecisionContext<'_>) -> Result<Vec<NewEvent>, Refusal> {
         panic!("a bug in a command, as this test wants it");
     }
 }
 
-fn write(ask: Ask) -> Write {
+fn write(ask: TestCall) -> QueuedWrite {
     let request = ask.request();
-    Write {
+    QueuedWrite {
         command: request.command,
         actor: request.actor,
         key: None,
@@ -212,17 +213,20 @@ async fn a_writer_that_ends_by_a_bug_is_a_failure() {
         data: temporary.path().to_path_buf(),
     };
     let clock = Arc::new(Clock::fixed(START, 1));
-    let opened = Opened::open(&folder, &Projections, &settings(), &clock).unwrap();
+    let opened = OpenedStore::open(&folder, &Projections, &settings(), &clock).unwrap();
     let engine: Engine = opened
         .start(folder, Arc::new(Projections), &settings(), clock)
         .unwrap();
-    engine.write(write(Ask::new(create("s-1")))).await.unwrap();
+    engine
+        .write(write(TestCall::new(create("s-1"))))
+        .await
+        .unwrap();
     assert!(engine.is_alive().await);
-    let refusal = engine.write(write(Ask::new(Bug))).await.unwrap_err();
+    let refusal = engine.write(write(TestCall::new(Bug))).await.unwrap_err();
     assert_eq!(refusal.code, Code::StorageUnavailable);
     engine.health().failed().await;
     assert!(!engine.is_alive().await);
-    let later = engine.write(write(Ask::new(create("s-2")))).await;
+    let later = engine.write(write(TestCall::new(create("s-2")))).await;
     let later = later.unwrap_err();
     assert!(later.message.contains("writer thread"), "{later}");
     drop(engine);
@@ -231,9 +235,9 @@ async fn a_writer_that_ends_by_a_bug_is_a_failure() {
 /// After an event that came while the clock stood a day ahead, a lease lasts as long as it says.
 #[test]
 fn a_lease_ends_though_the_clock_stood_ahead_once() {
-    let (rig, _) = Rig::start(settings(), Vec::new());
+    let (rig, _) = Fixture::start(settings(), Vec::new());
     let lease = || {
-        Ask::new(TakeLease {
+        TestCall::new(AcquireLease {
             choice: choice_of("s-1"),
             name: "default".to_owned(),
             micros: 30 * SECOND,
@@ -242,7 +246,7 @@ fn a_lease_ends_though_the_clock_stood_ahead_once() {
         })
     };
     rig.clock.set(START + 24 * 3600 * SECOND);
-    rig.one(Ask::new(create("s-1"))).unwrap();
+    rig.one(TestCall::new(create("s-1"))).unwrap();
     rig.clock.set(START);
     rig.one(lease().by("a")).unwrap();
     rig.clock.advance(29 * SECOND);

@@ -5,7 +5,7 @@
 //! searched is known per session from its own events, so a crash at any moment repeats nothing and
 //! leaves nothing out; the file of its place only saves it looking through the log again.
 
-mod place;
+mod position_file;
 pub mod resolve;
 
 use std::collections::BTreeMap;
@@ -15,21 +15,21 @@ use std::time::Duration;
 
 use tokio::sync::{Notify, watch};
 
-use super::command::NoteFound;
-use super::recognition::{Finds, Knowing};
-use super::room::Room;
+use super::command::RecordExtraction;
+use super::feature::Entities;
+use super::recognition::{MergedMatches, SessionContext};
 use super::view;
 use crate::error::{Code, Refusal};
 use crate::events;
-use crate::events::entities::{Found, Source};
+use crate::events::entities::{Source, TextEntities};
 use crate::events::steps::StepAssigned;
-use crate::log::{Actor, Body, EventKind, Log, Position, ScopeOf, Stamped, codec};
+use crate::log::{Actor, Body, EventKind, EventScope, Log, LoggedEvent, Position, codec};
 use crate::operation::{Context, blocking};
 use crate::sessions;
 use crate::state::State;
 use crate::steps::{StepRecorded, Text};
 
-pub use place::Place;
+pub use position_file::PositionFile;
 
 /// Its name in `status`.
 pub const NAME: &str = "entities";
@@ -45,13 +45,13 @@ const AGAIN: Duration = Duration::from_secs(2);
 
 /// How far the follower has come, for those who wait for it.
 #[derive(Debug)]
-pub struct Progress {
+pub struct FollowProgress {
     done: watch::Sender<Position>,
     /// Somebody waits: nothing is put off.
     asked: Notify,
 }
 
-impl Default for Progress {
+impl Default for FollowProgress {
     fn default() -> Self {
         Self {
             done: watch::Sender::new(Position(0)),
@@ -60,7 +60,7 @@ impl Default for Progress {
     }
 }
 
-impl Progress {
+impl FollowProgress {
     /// Everything up to here has been searched.
     #[must_use]
     pub fn position(&self) -> Position {
@@ -93,7 +93,7 @@ impl Progress {
 
 /// Follows the log until it is dropped.
 pub async fn run(cx: Arc<Context>) {
-    let place = Place::of(&cx.folder, cx.engine.store_id());
+    let place = PositionFile::of(&cx.folder, cx.engine.store_id());
     let mut done = place.read();
     let mut published = cx.engine.watch();
     loop {
@@ -105,7 +105,7 @@ pub async fn run(cx: Arc<Context>) {
             && done < tail
         {
             if tail.0 - done.0 < EVENTS_MAX as u64
-                && let Ok(room) = Room::of(&cx)
+                && let Ok(room) = Entities::of(&cx)
             {
                 let asked = room.progress.asked.notified();
                 let _ = tokio::time::timeout(TOGETHER, asked).await;
@@ -116,7 +116,7 @@ pub async fn run(cx: Arc<Context>) {
                     // What was found in it is recorded by now.
                     let end = cx.engine.published().map(|state| state.tail.position);
                     place.note(done, end.map_or(done, |end| end.max(done)));
-                    if let Ok(room) = Room::of(&cx) {
+                    if let Ok(room) = Entities::of(&cx) {
                         room.progress.done.send_replace(done);
                     }
                 }
@@ -127,7 +127,7 @@ pub async fn run(cx: Arc<Context>) {
             }
             continue;
         }
-        if let Ok(room) = Room::of(&cx) {
+        if let Ok(room) = Entities::of(&cx) {
             room.progress.done.send_replace(done);
         }
         if published.changed().await.is_err() {
@@ -137,7 +137,7 @@ pub async fn run(cx: Arc<Context>) {
 }
 
 /// A text that is still to be searched.
-struct Wanted {
+struct PendingText {
     session: String,
     source: Source,
     position: Position,
@@ -149,25 +149,25 @@ struct Wanted {
 /// Searches the next events; the position up to which all is done then.
 async fn advance(cx: &Arc<Context>, done: Position) -> Result<Position, Refusal> {
     let state = State::live(cx, None).await?;
-    let (wanted, to) = blocking(move || wanted(&state, done)).await?;
+    let (wanted, to) = blocking(move || pending(&state, done)).await?;
     if wanted.is_empty() {
         return Ok(to);
     }
     // No state is held in the long parts, so that the store can be closed meanwhile: neither while
     // packs are made ready, nor while texts are searched.
     let shared = Arc::clone(cx);
-    blocking(move || Room::of(&shared)?.packs()).await?;
+    blocking(move || Entities::of(&shared)?.packs()).await?;
     let state = State::live(cx, None).await?;
     let shared = Arc::clone(cx);
     let (notes, to) = blocking(move || {
         let known = known(&shared, &state, wanted)?;
         drop(state);
         let notes = known.into_iter().filter_map(|one| search(&shared, one));
-        Ok((notes.collect::<Vec<NoteFound>>(), to))
+        Ok((notes.collect::<Vec<RecordExtraction>>(), to))
     })
     .await?;
     for note in notes {
-        let write = crate::engine::Write {
+        let write = crate::engine::QueuedWrite {
             bytes: note.found.len() * 256,
             command: Box::new(note),
             actor: Arc::new(Actor::daemon()),
@@ -184,7 +184,7 @@ async fn advance(cx: &Arc<Context>, done: Position) -> Result<Position, Refusal>
 }
 
 /// The texts among the next events, and the position of the last event looked at.
-fn wanted(state: &State, done: Position) -> Result<(Vec<Wanted>, Position), Refusal> {
+fn pending(state: &State, done: Position) -> Result<(Vec<PendingText>, Position), Refusal> {
     let (mut found, mut to, mut looked_at, mut bytes) = (Vec::new(), done, 0, 0);
     let log: Log<'_> = state.log();
     log.walk(Position(done.0 + 1), &mut |event, _| {
@@ -210,7 +210,10 @@ fn wanted(state: &State, done: Position) -> Result<(Vec<Wanted>, Position), Refu
 
 /// The texts that are left of a session of which some were forgotten: what was found in any of them since
 /// the first has been forgotten, too, and is found again.
-fn left_of(state: &State, tombstone: &Stamped) -> Result<Vec<Wanted>, crate::store::Error> {
+fn left_of(
+    state: &State,
+    tombstone: &LoggedEvent,
+) -> Result<Vec<PendingText>, crate::store::Error> {
     let Some(session) = &tombstone.header.session else {
         return Ok(Vec::new());
     };
@@ -218,7 +221,7 @@ fn left_of(state: &State, tombstone: &Stamped) -> Result<Vec<Wanted>, crate::sto
     let after = view::searched(state, session)?;
     let mut found = Vec::new();
     let stream = log.stream(
-        ScopeOf::Session(session),
+        EventScope::Session(session),
         after,
         tombstone.position(),
         usize::MAX,
@@ -229,13 +232,13 @@ fn left_of(state: &State, tombstone: &Stamped) -> Result<Vec<Wanted>, crate::sto
     Ok(found)
 }
 
-fn text_of(event: Stamped) -> Result<Option<Wanted>, crate::store::Error> {
+fn text_of(event: LoggedEvent) -> Result<Option<PendingText>, crate::store::Error> {
     let is_step = event.header.kind == EventKind::StepRecorded && event.payload.is_some();
     let Some(session) = event.header.session.clone().filter(|_| is_step) else {
         return Ok(None);
     };
     let (numbered, body): (StepAssigned, StepRecorded) = events::both(&event)?;
-    Ok(body.result.or(body.error).map(|text| Wanted {
+    Ok(body.result.or(body.error).map(|text| PendingText {
         session,
         source: Source::Step {
             step: numbered.step,
@@ -248,15 +251,19 @@ fn text_of(event: Stamped) -> Result<Option<Wanted>, crate::store::Error> {
 }
 
 /// What is to be searched of one session, in the order of the log, and what the session knows.
-struct Known {
+struct SessionKnowledge {
     session: String,
-    knowing: Knowing,
-    wanted: Vec<Wanted>,
+    knowing: SessionContext,
+    wanted: Vec<PendingText>,
 }
 
 /// What each session knows whose texts are still to be searched.
-fn known(cx: &Context, state: &State, wanted: Vec<Wanted>) -> Result<Vec<Known>, Refusal> {
-    let mut by_session: BTreeMap<String, Vec<Wanted>> = BTreeMap::new();
+fn known(
+    cx: &Context,
+    state: &State,
+    wanted: Vec<PendingText>,
+) -> Result<Vec<SessionKnowledge>, Refusal> {
+    let mut by_session: BTreeMap<String, Vec<PendingText>> = BTreeMap::new();
     for one in wanted {
         by_session.entry(one.session.clone()).or_default().push(one);
     }
@@ -269,8 +276,8 @@ fn known(cx: &Context, state: &State, wanted: Vec<Wanted>) -> Result<Vec<Known>,
         // After a crash the place may be behind what was noted.
         let noted = view::searched(state, &session)?;
         wanted.retain(|one| one.position > noted);
-        known.push(Known {
-            knowing: Knowing::of(cx, state, &lines, row.project.as_deref())?,
+        known.push(SessionKnowledge {
+            knowing: SessionContext::of(cx, state, &lines, row.project.as_deref())?,
             session,
             wanted,
         });
@@ -279,7 +286,7 @@ fn known(cx: &Context, state: &State, wanted: Vec<Wanted>) -> Result<Vec<Known>,
 }
 
 /// Searches the texts of a session; `None` when they mention nothing.
-fn search(cx: &Context, known: Known) -> Option<NoteFound> {
+fn search(cx: &Context, known: SessionKnowledge) -> Option<RecordExtraction> {
     let mut found = Vec::new();
     let mut last = None;
     for one in known.wanted {
@@ -291,20 +298,20 @@ fn search(cx: &Context, known: Known) -> Option<NoteFound> {
                 continue;
             }
         };
-        let mut finds = Finds::default();
+        let mut finds = MergedMatches::default();
         let asked = one.parameters.and_then(|asked| asked.read(&cx.blobs).ok());
         let recognised = known.knowing.recognise_result(&text, asked.as_deref());
         finds.take(recognised, false);
         let mentions = finds.into_recognition(Vec::new()).mentions;
         if !mentions.is_empty() {
             last = Some(one.position);
-            found.push(Found {
+            found.push(TextEntities {
                 source: one.source,
                 mentions,
             });
         }
     }
-    Some(NoteFound {
+    Some(RecordExtraction {
         last: last?,
         session: known.session,
         rules: known.knowing.rules(),

@@ -9,9 +9,9 @@ use std::sync::Arc;
 use futures_util::StreamExt;
 use futures_util::stream;
 
-use crate::entities::command::NoteResolved;
-use crate::entities::recognition::Knowing;
-use crate::entities::resolution::{Answer, ask, note};
+use crate::entities::command::RecordResolution;
+use crate::entities::recognition::SessionContext;
+use crate::entities::resolution::{Answer, note, query};
 use crate::entities::view;
 use crate::error::Refusal;
 use crate::events::Event;
@@ -19,7 +19,7 @@ use crate::events::entities::{EntityEvent, EntityRef, Mention};
 use crate::events::messages::MessageEvent;
 use crate::log::{Actor, Position};
 use crate::operation::{Context, blocking};
-use crate::sessions::{self, Choice, Wish};
+use crate::sessions::{self, PreparedSession, SessionSelector};
 use crate::state::State;
 use crate::upstream::Resolvers;
 
@@ -50,7 +50,7 @@ fn mentions_of(meta: Event) -> Vec<Mention> {
 
 /// An entity to look up.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Wanted {
+struct PendingLookup {
     session: String,
     entity: EntityRef,
     name: String,
@@ -66,7 +66,7 @@ pub async fn run(cx: Arc<Context>) {
             .as_ref()
             .map(|state| state.tail.position);
         if tail.is_some_and(|tail| done < tail) {
-            match wanted(&cx, done).await {
+            match pending(&cx, done).await {
                 Ok((wanted, to)) => {
                     done = to;
                     stream::iter(wanted)
@@ -87,10 +87,10 @@ pub async fn run(cx: Arc<Context>) {
 }
 
 /// The entities that the next events mention and that are to be looked up.
-async fn wanted(
+async fn pending(
     cx: &Arc<Context>,
     done: Position,
-) -> Result<(BTreeSet<Wanted>, Position), Refusal> {
+) -> Result<(BTreeSet<PendingLookup>, Position), Refusal> {
     let state = State::live(cx, None).await?;
     let cx = Arc::clone(cx);
     blocking(move || {
@@ -104,7 +104,7 @@ async fn wanted(
             if let (Some(session), Ok(Some(meta))) = (&event.header.session, Event::of(&event)) {
                 for mention in mentions_of(meta) {
                     if resolvers.is_auto(&mention.kind) && !mention.nested {
-                        found.insert(Wanted {
+                        found.insert(PendingLookup {
                             session: session.clone(),
                             entity: mention.entity(),
                             name: mention.name,
@@ -133,20 +133,20 @@ async fn wanted(
     .await
 }
 
-async fn resolve(cx: &Arc<Context>, wanted: Wanted) {
+async fn resolve(cx: &Arc<Context>, wanted: PendingLookup) {
     if let Err(refusal) = try_resolve(cx, &wanted).await {
         tracing::debug!(%refusal, name = wanted.name, "an entity stays unresolved");
     }
 }
 
-async fn try_resolve(cx: &Arc<Context>, wanted: &Wanted) -> Result<(), Refusal> {
+async fn try_resolve(cx: &Arc<Context>, wanted: &PendingLookup) -> Result<(), Refusal> {
     let state = State::live(cx, None).await?;
     let lines = sessions::lineage(&state, &wanted.session)?;
     let project = sessions::get(&state, &wanted.session)?.and_then(|row| row.project);
-    let knowing = Knowing::of(cx, &state, &lines, None)?;
+    let knowing = SessionContext::of(cx, &state, &lines, None)?;
     // An answer may take long, and a state keeps the store open.
     drop(state);
-    match ask(cx, &knowing, &wanted.entity.kind, &wanted.name).await? {
+    match query(cx, &knowing, &wanted.entity.kind, &wanted.name).await? {
         Answer::Nothing(None) => Ok(()),
         Answer::Nothing(Some(sentence)) => {
             tracing::warn!("{sentence}");
@@ -155,15 +155,15 @@ async fn try_resolve(cx: &Arc<Context>, wanted: &Wanted) -> Result<(), Refusal> 
         Answer::Found(mut resolved, data) => {
             // What was mentioned, whatever the other system calls it.
             resolved.entity = wanted.entity.clone();
-            let wish = Wish {
+            let wish = SessionSelector {
                 session: Some(wanted.session.clone()),
                 project,
                 fence: None,
             };
-            let choice = Choice::prepare(wish, cx.engine.clock());
-            let write = crate::engine::Write {
+            let choice = PreparedSession::prepare(wish, cx.engine.clock());
+            let write = crate::engine::QueuedWrite {
                 bytes: data.data.len(),
-                command: Box::new(NoteResolved {
+                command: Box::new(RecordResolution {
                     session: wanted.session.clone(),
                     entity: wanted.entity.clone(),
                     note: note(cx, choice, *resolved, &data),

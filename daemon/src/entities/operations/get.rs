@@ -11,14 +11,14 @@ use crate::clock::format_time;
 use crate::entities::relevance::pack_score;
 use crate::entities::resolution::known_as;
 use crate::entities::snippet;
-use crate::entities::top::Scored;
+use crate::entities::top_entities::ScoredEntity;
 use crate::entities::view::{self, DataRow};
 use crate::error::{Code, Refusal};
 use crate::events;
 use crate::events::entities::{EntityData, EntityRef, Source};
 use crate::log::{Position, RecordKey};
 use crate::operation::{Access, Call, Op, blocking};
-use crate::reading::{Read, Reading};
+use crate::read_context::{Read, ReadContext};
 use crate::sessions::Line;
 
 /// Mentions that are shown.
@@ -47,7 +47,7 @@ impl Op for GetEntity {
             check_word("kind", kind)?;
         }
         super::caught_up(&cx, args.at_least).await?;
-        let read = Reading::of(&args).open(cx, caller).await?;
+        let read = ReadContext::of(&args).open(cx, caller).await?;
         blocking(move || show(&read, &args)).await
     }
 }
@@ -85,7 +85,7 @@ fn show(read: &Read, args: &GetEntityArgs) -> Result<GetEntityReply, Refusal> {
             count: related.count,
         });
     }
-    let scored = Scored {
+    let scored = ScoredEntity {
         score: pack_score(row.mentions, row.last_at, false, now),
         entity: found.clone(),
         row,

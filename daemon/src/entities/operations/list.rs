@@ -10,14 +10,14 @@ use lore::protocol::entities::{Entity, ListEntitiesArgs, ListEntitiesReply, Sort
 use super::{check_word, entity};
 use crate::clock::Micros;
 use crate::entities::relevance::pack_score;
-use crate::entities::top::{Scored, most_relevant, sort};
+use crate::entities::top_entities::{ScoredEntity, most_relevant, sort};
 use crate::entities::view::{self, EntityRow};
 use crate::error::Refusal;
 use crate::events::entities::EntityRef;
 use crate::operation::cursor::{Cursor, List};
 use crate::operation::{Access, Call, Caller, Context, Op, blocking};
-use crate::reading::Reading;
-use crate::sessions::{self, Line, Within};
+use crate::read_context::ReadContext;
+use crate::sessions::{self, Line, SessionFilter};
 use crate::state::State;
 use crate::store::{Error, Rows};
 
@@ -55,7 +55,7 @@ impl Op for ListEntities {
 }
 
 /// Among which entities.
-enum Among {
+enum EntityScope {
     /// Those of one session.
     Session(Vec<Line>),
     /// Those of a project's sessions, or of all.
@@ -66,7 +66,7 @@ async fn among(
     cx: &Arc<Context>,
     caller: Caller,
     args: &ListEntitiesArgs,
-) -> Result<(State, Among), Refusal> {
+) -> Result<(State, EntityScope), Refusal> {
     let is_all = args.all == Some(true);
     let given = [args.session.is_some(), args.project.is_some(), is_all];
     if given.iter().filter(|given| **given).count() > 1 {
@@ -80,24 +80,24 @@ async fn among(
                 .hint("Name a `session`, or leave `as_of` out."));
         }
         let state = State::live(cx, args.at_least).await?;
-        return Ok((state, Among::Projects(args.project.clone())));
+        return Ok((state, EntityScope::Projects(args.project.clone())));
     }
-    let read = Reading::of(args).open(Arc::clone(cx), caller).await?;
+    let read = ReadContext::of(args).open(Arc::clone(cx), caller).await?;
     let lines = read.lines()?;
-    Ok((read.state, Among::Session(lines)))
+    Ok((read.state, EntityScope::Session(lines)))
 }
 
 fn page(
     cx: &Context,
     state: &State,
-    among: &Among,
+    among: &EntityScope,
     args: &ListEntitiesArgs,
     limit: usize,
 ) -> Result<ListEntitiesReply, Refusal> {
     let now = cx.engine.clock().now();
     let sorted_by = args.sort.unwrap_or(Sort::Relevance);
     let (mut all, kinds, sessions) = match among {
-        Among::Session(lines) => {
+        EntityScope::Session(lines) => {
             let is_quick = sorted_by == Sort::Relevance && args.kind.is_none();
             let all = if is_quick && args.next.is_none() {
                 most_relevant(state, lines, &[], limit + 1, now)?
@@ -106,7 +106,7 @@ fn page(
             };
             (all, view::kinds(state, lines)?, HashMap::new())
         }
-        Among::Projects(project) => {
+        EntityScope::Projects(project) => {
             let mut all = merged(state, project.as_deref(), now)?;
             let mut kinds: BTreeMap<String, u64> = BTreeMap::new();
             for one in all.keys() {
@@ -130,20 +130,20 @@ fn page(
         None => 0,
         Some(next) => {
             let cursor = Cursor::read(next, "next", List::Entities, store, state.position())?;
-            let is_last = |one: &Scored| row_key(&one.entity) == cursor.key;
+            let is_last = |one: &ScoredEntity| row_key(&one.entity) == cursor.key;
             all.iter().position(is_last).map_or(all.len(), |at| at + 1)
         }
     };
     let is_more = all.len() > from + limit;
-    let page: Vec<Scored> = all.into_iter().skip(from).take(limit).collect();
+    let page: Vec<ScoredEntity> = all.into_iter().skip(from).take(limit).collect();
     let next = page.last().filter(|_| is_more).map(|last| {
         Cursor::behind_row(&row_key(&last.entity), state.position()).text(List::Entities, store)
     });
     let lines = match among {
-        Among::Session(lines) => lines.as_slice(),
-        Among::Projects(_) => &[],
+        EntityScope::Session(lines) => lines.as_slice(),
+        EntityScope::Projects(_) => &[],
     };
-    let wire = |one: Scored| -> Result<Entity, Error> {
+    let wire = |one: ScoredEntity| -> Result<Entity, Error> {
         let sessions = sessions.get(&one.entity).copied();
         Ok(Entity {
             sessions,
@@ -164,8 +164,8 @@ fn row_key(entity: &EntityRef) -> Vec<u8> {
     format!("{}\0{}", entity.kind, entity.key).into_bytes()
 }
 
-fn sort_by(all: &mut [Scored], by: Sort) {
-    let then = |a: &Scored, b: &Scored| -> Ordering {
+fn sort_by(all: &mut [ScoredEntity], by: Sort) {
+    let then = |a: &ScoredEntity, b: &ScoredEntity| -> Ordering {
         (b.row.last, &a.entity).cmp(&(a.row.last, &b.entity))
     };
     match by {
@@ -177,8 +177,8 @@ fn sort_by(all: &mut [Scored], by: Sort) {
     }
 }
 
-fn scored(entity: EntityRef, row: EntityRow, now: Micros) -> Scored {
-    Scored {
+fn scored(entity: EntityRef, row: EntityRow, now: Micros) -> ScoredEntity {
+    ScoredEntity {
         score: pack_score(row.mentions, row.last_at, false, now),
         entity,
         row,
@@ -190,7 +190,7 @@ fn of_session(
     lines: &[Line],
     kind: Option<&str>,
     now: Micros,
-) -> Result<Vec<Scored>, Error> {
+) -> Result<Vec<ScoredEntity>, Error> {
     let mut found = Vec::new();
     view::walk(rows, lines, kind, &mut |entity, row| {
         found.push(scored(entity, row, now));
@@ -205,14 +205,14 @@ fn merged(
     rows: &dyn Rows,
     project: Option<&str>,
     now: Micros,
-) -> Result<HashMap<EntityRef, (Scored, u64)>, Error> {
+) -> Result<HashMap<EntityRef, (ScoredEntity, u64)>, Error> {
     let mut names: Vec<String> = Vec::new();
-    let within = project.map_or(Within::All, Within::Project);
+    let within = project.map_or(SessionFilter::All, SessionFilter::Project);
     sessions::newest(rows, within, None, &mut |session, _| {
         names.push(session.to_owned());
         Ok(ControlFlow::Continue(()))
     })?;
-    let mut found: HashMap<EntityRef, (Scored, u64)> = HashMap::new();
+    let mut found: HashMap<EntityRef, (ScoredEntity, u64)> = HashMap::new();
     for session in names {
         let lines = sessions::lineage(rows, &session)?;
         // What a fork shares is counted where it was said.

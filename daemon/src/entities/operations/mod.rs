@@ -11,9 +11,9 @@ use lore::protocol::Position;
 use lore::protocol::entities::{Entity, EntityName};
 use lored_recognise::{canonical_key, shown_name};
 
+use super::feature::Entities;
 use super::relevance::{is_high, is_recent};
-use super::room::Room;
-use super::top::Scored;
+use super::top_entities::ScoredEntity;
 use super::view;
 use crate::clock::{Micros, format_time};
 use crate::error::Refusal;
@@ -42,10 +42,10 @@ const KIND_BYTES_MAX: usize = 64;
 pub fn entity(
     rows: &dyn Rows,
     lines: &[Line],
-    scored: Scored,
+    scored: ScoredEntity,
     now: Micros,
 ) -> Result<Entity, Error> {
-    let Scored { entity, row, score } = scored;
+    let ScoredEntity { entity, row, score } = scored;
     let parent = row.parent.as_ref();
     Ok(Entity {
         name: row.name,
@@ -122,6 +122,6 @@ fn name_of(argument: &str, given: &str) -> Result<String, Refusal> {
 async fn caught_up(cx: &Context, at_least: Option<Position>) -> Result<(), Refusal> {
     match at_least {
         None => Ok(()),
-        Some(position) => Room::of(cx)?.progress.reaches(position, WAIT_MAX).await,
+        Some(position) => Entities::of(cx)?.progress.reaches(position, WAIT_MAX).await,
     }
 }

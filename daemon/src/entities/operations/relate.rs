@@ -3,12 +3,12 @@
 use lore::protocol::entities::{EntityName, RelateEntitiesArgs, RelateEntitiesReply};
 
 use super::{check_word, entity_of};
-use crate::entities::command::Note;
+use crate::entities::command::RecordEntityEvent;
 use crate::error::Refusal;
 use crate::events::entities::{EntitiesRelated, EntityEvent};
 use crate::events::{Event, empty_body, unexpected};
 use crate::operation::{Access, Call, Op};
-use crate::sessions::{Choice, Wish, session_of};
+use crate::sessions::{PreparedSession, SessionSelector, session_of};
 
 /// `relate_entities`.
 pub struct RelateEntities;
@@ -39,9 +39,9 @@ impl Op for RelateEntities {
             to_name,
         };
         let clock = cx.engine.clock();
-        let wish = Wish::of(&caller, args.session.as_ref()).fenced(args.fence);
-        let note = Note {
-            choice: Choice::prepare(wish, clock),
+        let wish = SessionSelector::of(&caller, args.session.as_ref()).fenced(args.fence);
+        let note = RecordEntityEvent {
+            choice: PreparedSession::prepare(wish, clock),
             event: EntityEvent::Related(related),
             body: empty_body(clock.random()),
         };

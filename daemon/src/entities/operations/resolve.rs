@@ -6,17 +6,17 @@ use lore::protocol::entities::{ResolveEntityArgs, ResolveEntityReply, Resolved};
 
 use super::{check_word, entity, name_of};
 use crate::engine::KeyClaim;
-use crate::entities::recognition::Knowing;
+use crate::entities::recognition::SessionContext;
 use crate::entities::relevance::pack_score;
-use crate::entities::resolution::{Answer, Match, MatchBasis, ask, known, note};
-use crate::entities::top::Scored;
+use crate::entities::resolution::{Answer, Match, MatchBasis, known, note, query};
+use crate::entities::top_entities::ScoredEntity;
 use crate::entities::view;
 use crate::error::{Code, Refusal};
 use crate::events;
 use crate::events::entities::{EntityData, EntityEvent, EntityRef};
 use crate::log::{Position, RecordKey};
 use crate::operation::{Access, Call, Caller, Context, Op, blocking};
-use crate::sessions::{self, Choice, Line, Wish, session_of};
+use crate::sessions::{self, Line, PreparedSession, SessionSelector, session_of};
 use crate::state::State;
 
 /// `resolve_entity`.
@@ -39,30 +39,30 @@ impl Op for ResolveEntity {
         }
         name_of("name", &args.name)?;
         if let Some(outcome) = cx.repeated(&caller, claim.as_ref()).await? {
-            return told(&cx, &outcome.event, outcome.durable, Vec::new()).await;
+            return describe(&cx, &outcome.event, outcome.durable, Vec::new()).await;
         }
-        let asking = Asking::of(&cx, &caller, &args).await?;
+        let asking = ResolveRequest::of(&cx, &caller, &args).await?;
         asking.answer(cx, caller, args, claim).await
     }
 }
 
 /// What is known before another system is asked.
-struct Asking {
+struct ResolveRequest {
     state: State,
     session: Option<String>,
-    wish: Wish,
+    wish: SessionSelector,
     lines: Vec<Line>,
     found: Option<Match>,
-    knowing: Knowing,
+    knowing: SessionContext,
 }
 
-impl Asking {
+impl ResolveRequest {
     async fn of(
         cx: &Arc<Context>,
         caller: &Caller,
         args: &ResolveEntityArgs,
     ) -> Result<Self, Refusal> {
-        let wish = Wish::of(caller, args.session.as_ref()).fenced(args.fence);
+        let wish = SessionSelector::of(caller, args.session.as_ref()).fenced(args.fence);
         let state = State::live(cx, None).await?;
         let now = cx.engine.clock().now();
         let session = match wish.find(&state, &caller.actor, now) {
@@ -81,7 +81,7 @@ impl Asking {
             let project = project.as_deref();
             Ok(Self {
                 found: known(&state, &lines, project, kind.as_deref(), &name)?,
-                knowing: Knowing::of(&cx, &state, &lines, project)?,
+                knowing: SessionContext::of(&cx, &state, &lines, project)?,
                 state,
                 session,
                 wish,
@@ -119,17 +119,17 @@ impl Asking {
         };
         // An answer may take long, and a state keeps the store open.
         drop(self.state);
-        match ask(&cx, &self.knowing, &kind, &name).await? {
+        match query(&cx, &self.knowing, &kind, &name).await? {
             Answer::Nothing(failed) => {
                 let now_known = Self::of(&cx, &caller, &args).await?;
                 now_known.into_known(&cx, failed.into_iter().collect())
             }
             Answer::Found(resolved, data) => {
-                let choice = Choice::prepare(self.wish.clone(), cx.engine.clock());
+                let choice = PreparedSession::prepare(self.wish.clone(), cx.engine.clock());
                 let bytes = data.data.len();
                 let command = note(&cx, choice, *resolved, &data);
                 let outcome = cx.write(&caller, claim, bytes, command).await?;
-                told(&cx, &outcome.event, outcome.durable, Vec::new()).await
+                describe(&cx, &outcome.event, outcome.durable, Vec::new()).await
             }
         }
     }
@@ -186,7 +186,7 @@ impl Asking {
                 reply.data = serde_json::from_str(&events::body::<EntityData>(&event)?.data).ok();
                 reply.resolver = Some(data.resolver);
             }
-            let scored = Scored {
+            let scored = ScoredEntity {
                 score: pack_score(row.mentions, row.last_at, false, now),
                 entity: found.entity,
                 row,
@@ -203,9 +203,9 @@ impl Asking {
 }
 
 /// The reply of an answer that was noted, made from its event.
-async fn told(
+async fn describe(
     cx: &Arc<Context>,
-    event: &crate::log::Stamped,
+    event: &crate::log::LoggedEvent,
     durable: bool,
     warnings: Vec<String>,
 ) -> Result<ResolveEntityReply, Refusal> {
@@ -220,7 +220,7 @@ async fn told(
     let found = EntityRef { kind, key };
     let row = view::get(&state, &lines, &found)?;
     let known = row.map(|row| {
-        let scored = Scored {
+        let scored = ScoredEntity {
             score: pack_score(row.mentions, row.last_at, false, now),
             entity: found,
             row,

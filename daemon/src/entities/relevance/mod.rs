@@ -6,5 +6,5 @@ mod pack;
 mod pruning;
 
 pub use marks::{HIGH_MIN, RECENT_MICROS, is_high, is_recent};
-pub use pack::{Ranked, pack_score, rank};
+pub use pack::{RankInputs, pack_score, rank};
 pub use pruning::pruning_score;

@@ -32,7 +32,7 @@ pub fn pack_score(mentions: u64, last_mentioned: Micros, is_named: bool, now: Mi
 
 /// What ranks an entity among others.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Ranked<'a> {
+pub struct RankInputs<'a> {
     /// Its pack score.
     pub score: f64,
     /// When it was last mentioned.
@@ -44,7 +44,7 @@ pub struct Ranked<'a> {
 /// The order of a pack's entities: the greatest score first, then the later mention, then kind and
 /// key.
 #[must_use]
-pub fn rank(a: &Ranked<'_>, b: &Ranked<'_>) -> Ordering {
+pub fn rank(a: &RankInputs<'_>, b: &RankInputs<'_>) -> Ordering {
     b.score
         .total_cmp(&a.score)
         .then(b.last_mentioned.cmp(&a.last_mentioned))
@@ -79,7 +79,7 @@ mod tests {
     /// Of equal scores the later mention is first, then kind and key decide.
     #[test]
     fn ties_have_an_order() {
-        let ranked = |score, last_mentioned, kind, key| Ranked {
+        let ranked = |score, last_mentioned, kind, key| RankInputs {
             score,
             last_mentioned,
             entity: (kind, key),

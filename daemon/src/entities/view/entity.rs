@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Folding, SPACE, keys, lists, names, relations, versions};
+use super::{EntityFold, SPACE, keys, lists, names, relations, versions};
 use crate::clock::Micros;
 use crate::events::entities::{EntityRef, EntityResolved, Mention, Source};
 use crate::log::{Position, RecordKey, codec};
@@ -156,7 +156,7 @@ pub(super) fn as_of(
             Some(shared) => (shared.mentions, shared.last, shared.last_at),
             None => (0, row.first, row.first_at),
         };
-        let visit: VisitMention<'_> = &mut |position, mention| {
+        let visit: MentionVisitor<'_> = &mut |position, mention| {
             row.mentions += 1;
             row.last = position.0;
             row.last_at = mention.at;
@@ -197,7 +197,7 @@ pub fn mentions_of(
     Ok(found)
 }
 
-pub(super) type VisitMention<'v> =
+pub(super) type MentionVisitor<'v> =
     &'v mut dyn FnMut(Position, MentionRow) -> Result<ControlFlow<()>, Error>;
 
 /// Visits the mentions of one line.
@@ -206,7 +206,7 @@ pub(super) fn walk_mentions(
     line: &Line,
     entity: &EntityRef,
     direction: Direction,
-    visit: VisitMention<'_>,
+    visit: MentionVisitor<'_>,
 ) -> Result<(), Error> {
     let mut low = keys::of_entity(b'm', &line.session, &entity.kind, &entity.key);
     low.push(0);
@@ -228,19 +228,19 @@ pub(super) fn walk_mentions(
 }
 
 /// An entity that an event touches.
-pub(super) struct Touched {
+pub(super) struct AffectedEntity {
     /// The session's own row before.
     pub(super) own: Option<EntityRow>,
     /// The row as it becomes.
     pub(super) row: EntityRow,
 }
 
-impl Folding<'_> {
+impl EntityFold<'_> {
     /// An entity's row before this event, begun if there was none.
-    pub(super) fn touch(&self, entity: &EntityRef, name: &str) -> Result<Touched, Error> {
+    pub(super) fn touch(&self, entity: &EntityRef, name: &str) -> Result<AffectedEntity, Error> {
         let own = own(self.rows, self.session, entity)?;
         if let Some(row) = own.clone() {
-            return Ok(Touched { own, row });
+            return Ok(AffectedEntity { own, row });
         }
         let shared = self.lines.get(1..).unwrap_or_default();
         if let Some(row) = get(self.rows, shared, entity)? {
@@ -252,7 +252,7 @@ impl Folding<'_> {
                 last_at: row.last_at,
             });
             let row = EntityRow { shared, ..row };
-            return Ok(Touched { own, row });
+            return Ok(AffectedEntity { own, row });
         }
         let header = &self.event.header;
         let row = EntityRow {
@@ -269,12 +269,16 @@ impl Folding<'_> {
             parent: None,
             data: None,
         };
-        Ok(Touched { own, row })
+        Ok(AffectedEntity { own, row })
     }
 
     /// Puts an entity's row, and what lists say of it.
-    pub(super) fn put(&mut self, entity: &EntityRef, touched: &Touched) -> Result<(), Error> {
-        let Touched { own, row } = touched;
+    pub(super) fn put(
+        &mut self,
+        entity: &EntityRef,
+        touched: &AffectedEntity,
+    ) -> Result<(), Error> {
+        let AffectedEntity { own, row } = touched;
         if let Some(own) = own
             .as_ref()
             .filter(|own| own.began() != self.event.position())
@@ -307,7 +311,7 @@ impl Folding<'_> {
         row.last = header.position.0;
         row.last_at = header.happened_at();
         // A reference is no name.
-        if mention.how != crate::events::entities::How::Reference {
+        if mention.how != crate::events::entities::MentionSource::Reference {
             row.name.clone_from(&mention.name);
         }
         if mention.id.is_some() {

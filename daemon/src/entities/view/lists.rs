@@ -4,14 +4,14 @@ use std::collections::{BTreeMap, HashSet};
 use std::ops::ControlFlow;
 
 use super::entity::{EntityRow, as_of};
-use super::{Folding, SPACE, get, keys};
+use super::{EntityFold, SPACE, get, keys};
 use crate::events::entities::EntityRef;
 use crate::log::codec;
 use crate::sessions::Line;
 use crate::store::{Direction, Error, Rows, after_prefix};
 
 /// An entity with its row.
-pub type Ranked = (EntityRef, EntityRow);
+pub type EntityEntry = (EntityRef, EntityRow);
 
 fn rank_key(session: &str, entity: &EntityRef, row: &EntityRow) -> Vec<u8> {
     let mut key = keys::prefix(b'o', session);
@@ -26,7 +26,7 @@ fn rank_key(session: &str, entity: &EntityRef, row: &EntityRow) -> Vec<u8> {
 
 /// An entity's rank changes.
 pub(super) fn move_rank(
-    folding: &mut Folding<'_>,
+    folding: &mut EntityFold<'_>,
     entity: &EntityRef,
     before: Option<&EntityRow>,
     row: &EntityRow,
@@ -43,7 +43,7 @@ pub(super) fn move_rank(
 }
 
 /// An entity is new in this session.
-pub(super) fn begin(folding: &mut Folding<'_>, entity: &EntityRef) -> Result<(), Error> {
+pub(super) fn begin(folding: &mut EntityFold<'_>, entity: &EntityRef) -> Result<(), Error> {
     let key = keys::of_kind(b'c', folding.session, &entity.kind);
     let count = number(folding.rows, &key)? + 1;
     folding.rows.put(SPACE, &key, &count.to_be_bytes());
@@ -169,8 +169,8 @@ pub fn ranked(
     rows: &dyn Rows,
     lines: &[Line],
     each: usize,
-    is_enough: &dyn Fn(&[Ranked], u64) -> bool,
-) -> Result<Vec<Ranked>, Error> {
+    is_enough: &dyn Fn(&[EntityEntry], u64) -> bool,
+) -> Result<Vec<EntityEntry>, Error> {
     let mut found = Vec::new();
     let [line] = lines else {
         walk(rows, lines, None, &mut |entity, row| {

@@ -27,34 +27,38 @@ mod searched;
 mod versions;
 
 pub use entity::{DataRow, EntityRow, MentionRow, get, mentions_of};
-pub use lists::{Ranked, count, kinds, ranked, walk};
-pub use names::{NamesOf, known_since, names};
-pub use recent::{Named, Recent, recent};
+pub use lists::{EntityEntry, count, kinds, ranked, walk};
+pub use names::{NameOwner, known_since, names};
+pub use recent::{NamedEntity, Recent, recent};
 pub use relations::{Related, related};
 pub use searched::searched;
 
-use crate::events::entities::{EntityEvent, EntityRef, Found, Mention, Source};
-use crate::log::{RecordKey, Stamped};
+use crate::events::entities::{EntityEvent, EntityRef, Mention, Source, TextEntities};
+use crate::log::{LoggedEvent, RecordKey};
 use crate::sessions::{Line, lineage};
-use crate::store::{Error, RowsMut, Space, remove_all};
+use crate::store::{Error, Keyspace, RowsMut, remove_all};
 
 /// The rows of this view, version 1.
-pub const SPACE: Space = Space::new("entities.1");
+pub const SPACE: Keyspace = Keyspace::new("entities.1");
 
 /// How many entities of one text are related to each other: the first ones.
 pub const RELATED_AMONG_MAX: usize = 16;
 
 /// What is being folded.
-pub(super) struct Folding<'f> {
+pub(super) struct EntityFold<'f> {
     pub(super) rows: &'f mut dyn RowsMut,
-    pub(super) event: &'f Stamped,
+    pub(super) event: &'f LoggedEvent,
     pub(super) session: &'f str,
     /// The session and those whose past it shares.
     pub(super) lines: Vec<Line>,
 }
 
-impl<'f> Folding<'f> {
-    fn of(rows: &'f mut dyn RowsMut, event: &'f Stamped, session: &'f str) -> Result<Self, Error> {
+impl<'f> EntityFold<'f> {
+    fn of(
+        rows: &'f mut dyn RowsMut,
+        event: &'f LoggedEvent,
+        session: &'f str,
+    ) -> Result<Self, Error> {
         let lines = lineage(rows, session)?;
         Ok(Self {
             rows,
@@ -71,19 +75,19 @@ impl<'f> Folding<'f> {
 /// [`Error`] when a row cannot be read or is damaged.
 pub fn apply(
     rows: &mut dyn RowsMut,
-    event: &Stamped,
+    event: &LoggedEvent,
     entity: &EntityEvent,
     record: RecordKey,
 ) -> Result<(), Error> {
     let Some(session) = &event.header.session else {
         return Ok(());
     };
-    let mut folding = Folding::of(rows, event, session)?;
+    let mut folding = EntityFold::of(rows, event, session)?;
     match entity {
         EntityEvent::Extracted(found) => {
             searched::note(folding.rows, session, &found.found)?;
             let mut place = 0;
-            for Found { source, mentions } in &found.found {
+            for TextEntities { source, mentions } in &found.found {
                 place = folding.mention(source, mentions, place)?;
             }
             Ok(())
@@ -99,7 +103,7 @@ pub fn apply(
 /// [`Error`] when a row cannot be read or is damaged.
 pub fn apply_mentions(
     rows: &mut dyn RowsMut,
-    event: &Stamped,
+    event: &LoggedEvent,
     source: &Source,
     mentions: &[Mention],
 ) -> Result<(), Error> {
@@ -109,11 +113,11 @@ pub fn apply_mentions(
     if mentions.is_empty() {
         return Ok(());
     }
-    let mut folding = Folding::of(rows, event, session)?;
+    let mut folding = EntityFold::of(rows, event, session)?;
     folding.mention(source, mentions, 0).map(|_| ())
 }
 
-impl Folding<'_> {
+impl EntityFold<'_> {
     /// What one text mentions; the places of the event's mentions go on from `place`.
     fn mention(&mut self, source: &Source, mentions: &[Mention], place: u32) -> Result<u32, Error> {
         let first = place;

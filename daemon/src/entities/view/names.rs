@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
-use super::{EntityRow, Folding, SPACE, keys};
+use super::{EntityFold, EntityRow, SPACE, keys};
 use crate::events::entities::EntityRef;
 use crate::log::Position;
 use crate::sessions::{self, Line};
@@ -11,14 +11,14 @@ use crate::store::{Direction, Error, Rows, RowsMut, after_prefix};
 
 /// Whose names.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum NamesOf {
+pub enum NameOwner {
     /// Those of a session alone.
     Session(String),
     /// Those of all sessions of a project.
     Project(String),
 }
 
-impl NamesOf {
+impl NameOwner {
     fn prefix(&self) -> Vec<u8> {
         match self {
             Self::Session(session) => keys::prefix(b'w', session),
@@ -35,7 +35,7 @@ impl NamesOf {
 pub fn known_since(rows: &dyn Rows, lines: &[Line]) -> Result<Vec<Position>, Error> {
     let mut found: BTreeMap<EntityRef, Position> = BTreeMap::new();
     for line in lines {
-        let prefix = NamesOf::Session(line.session.clone()).prefix();
+        let prefix = NameOwner::Session(line.session.clone()).prefix();
         let high = after_prefix(&prefix);
         rows.scan(SPACE, &prefix, &high, Direction::Forward, &mut |key, _| {
             let damaged = || Error::corrupt(SPACE.name(), key, "not a name");
@@ -57,7 +57,7 @@ pub fn known_since(rows: &dyn Rows, lines: &[Line]) -> Result<Vec<Position>, Err
 
 /// An entity becomes known in this session.
 pub(super) fn begin(
-    folding: &mut Folding<'_>,
+    folding: &mut EntityFold<'_>,
     entity: &EntityRef,
     row: &EntityRow,
 ) -> Result<(), Error> {
@@ -68,7 +68,7 @@ pub(super) fn begin(
     }
     let project = sessions::get(folding.rows, folding.session)?.and_then(|row| row.project);
     let position = folding.event.position().0.to_be_bytes();
-    let mut put = |of: &NamesOf, behind: &[u8]| {
+    let mut put = |of: &NameOwner, behind: &[u8]| {
         let mut key = of.prefix();
         key.extend(position);
         key.extend(entity.kind.as_bytes());
@@ -77,16 +77,16 @@ pub(super) fn begin(
         key.extend(behind);
         folding.rows.put(SPACE, &key, &value);
     };
-    put(&NamesOf::Session(folding.session.to_owned()), &[]);
+    put(&NameOwner::Session(folding.session.to_owned()), &[]);
     if let Some(project) = project {
         let session = [&[0], folding.session.as_bytes()].concat();
-        put(&NamesOf::Project(project), &session);
+        put(&NameOwner::Project(project), &session);
     }
     Ok(())
 }
 
 /// What visitors of names get: kind, key, name, slug.
-pub type VisitName<'v> = &'v mut dyn FnMut(&str, &str, &str, Option<&str>) -> Result<(), Error>;
+pub type NameVisitor<'v> = &'v mut dyn FnMut(&str, &str, &str, Option<&str>) -> Result<(), Error>;
 
 /// Visits the names that became known after one position, up to another: entity, name, slug.
 ///
@@ -94,10 +94,10 @@ pub type VisitName<'v> = &'v mut dyn FnMut(&str, &str, &str, Option<&str>) -> Re
 /// [`Error`] when the rows cannot be read, or what `visit` returned.
 pub fn names(
     rows: &dyn Rows,
-    of: &NamesOf,
+    of: &NameOwner,
     after: Position,
     up_to: Position,
-    visit: VisitName<'_>,
+    visit: NameVisitor<'_>,
 ) -> Result<(), Error> {
     let prefix = of.prefix();
     let bound = |position: Option<u64>| match position {
@@ -124,9 +124,9 @@ pub fn names(
 /// # Errors
 /// [`Error`] when a row cannot be read.
 pub(super) fn forget(rows: &mut dyn RowsMut, session: &str) -> Result<(), Error> {
-    let prefix = NamesOf::Session(session.to_owned()).prefix();
+    let prefix = NameOwner::Session(session.to_owned()).prefix();
     let project = sessions::get(rows, session)?.and_then(|row| row.project);
-    let of_project = project.map(|project| NamesOf::Project(project).prefix());
+    let of_project = project.map(|project| NameOwner::Project(project).prefix());
     let mut keys: Vec<Vec<u8>> = Vec::new();
     let high = after_prefix(&prefix);
     rows.scan(SPACE, &prefix, &high, Direction::Forward, &mut |key, _| {

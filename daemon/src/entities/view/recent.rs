@@ -8,8 +8,8 @@ use std::ops::ControlFlow;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Folding, SPACE, keys};
-use crate::events::entities::{How, Mention};
+use super::{EntityFold, SPACE, keys};
+use crate::events::entities::{Mention, MentionSource};
 use crate::log::codec;
 use crate::sessions::Line;
 use crate::store::{Direction, Error, Rows, after_prefix};
@@ -23,7 +23,7 @@ const TEXTS_MAX: usize = 64;
 
 /// An entity with its name.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Named {
+pub struct NamedEntity {
     /// Its kind.
     pub kind: String,
     /// Its canonical name.
@@ -32,7 +32,7 @@ pub struct Named {
     pub name: String,
 }
 
-impl Named {
+impl NamedEntity {
     fn is(&self, other: &Self) -> bool {
         self.kind == other.kind && self.key == other.key
     }
@@ -42,19 +42,19 @@ impl Named {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Recent {
     /// Entities, the last one first, each once.
-    pub last: Vec<Named>,
+    pub last: Vec<NamedEntity>,
     /// Those of the last text that named two or more of one kind, in its order.
-    pub listed: Vec<Named>,
+    pub listed: Vec<NamedEntity>,
 }
 
 /// What one text mentions.
 #[derive(Default, Serialize, Deserialize)]
 struct TextRow {
     /// The last of its entities, the last one first.
-    last: Vec<Named>,
+    last: Vec<NamedEntity>,
     /// The first of them in order, when it names two or more of one kind.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    listed: Vec<Named>,
+    listed: Vec<NamedEntity>,
 }
 
 /// What a session mentioned last; a fork goes on from what its parent had mentioned by then.
@@ -70,7 +70,7 @@ pub fn recent(rows: &dyn Rows, lines: &[Line]) -> Result<Recent, Error> {
             Some(before) => [low.as_slice(), &before.0.to_be_bytes()].concat(),
             None => after_prefix(&low),
         };
-        let visit: crate::store::Visit<'_> = &mut |key, value| {
+        let visit: crate::store::RowVisitor<'_> = &mut |key, value| {
             let is_full = found.last.len() >= RECENT_MAX && !found.listed.is_empty();
             if texts == TEXTS_MAX || is_full {
                 return Ok(ControlFlow::Break(()));
@@ -95,15 +95,17 @@ pub fn recent(rows: &dyn Rows, lines: &[Line]) -> Result<Recent, Error> {
 }
 
 /// Notes what a text mentions; `place` is that of its first mention among the event's.
-pub(super) fn note(folding: &mut Folding<'_>, mentions: &[Mention], place: u32) {
+pub(super) fn note(folding: &mut EntityFold<'_>, mentions: &[Mention], place: u32) {
     let mut row = TextRow::default();
     for mention in mentions.iter().filter(|mention| !mention.nested) {
-        let named = Named {
+        let named = NamedEntity {
             kind: mention.kind.clone(),
             key: mention.key.clone(),
             name: mention.name.clone(),
         };
-        if mention.how != How::Reference && !row.listed.iter().any(|known| known.is(&named)) {
+        if mention.how != MentionSource::Reference
+            && !row.listed.iter().any(|known| known.is(&named))
+        {
             row.listed.push(named.clone());
         }
         row.last.retain(|known| !known.is(&named));

@@ -10,7 +10,7 @@ use std::ops::ControlFlow;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Folding, SPACE, keys};
+use super::{EntityFold, SPACE, keys};
 use crate::events::entities::{EntitiesRelated, EntityRef};
 use crate::log::{Position, codec};
 use crate::sessions::Line;
@@ -92,10 +92,10 @@ pub fn related(
             let (count, last) = if Position(row.last) <= line.up_to {
                 (row.count, row.last)
             } else {
-                let again = told_again(rows, line, entity, &relation, &to)?;
+                let again = repeated(rows, line, entity, &relation, &to)?;
                 (1 + again.count, again.last.max(row.first))
             };
-            let relation = shown(relation);
+            let relation = sanitized(relation);
             let last = Position(last);
             match found
                 .iter_mut()
@@ -117,7 +117,7 @@ pub fn related(
 }
 
 /// The relation's name as it is shown.
-fn shown(relation: String) -> String {
+fn sanitized(relation: String) -> String {
     if relation.strip_prefix('<') == Some(PARENT) {
         "child".to_owned()
     } else {
@@ -125,7 +125,7 @@ fn shown(relation: String) -> String {
     }
 }
 
-type VisitRelation<'v> =
+type RelationVisitor<'v> =
     &'v mut dyn FnMut(&str, EntityRef, RelationRow) -> Result<ControlFlow<()>, Error>;
 
 /// Visits the relations of an entity that one line holds.
@@ -133,7 +133,7 @@ fn walk(
     rows: &dyn Rows,
     line: &Line,
     entity: &EntityRef,
-    visit: VisitRelation<'_>,
+    visit: RelationVisitor<'_>,
 ) -> Result<(), Error> {
     let low = prefix(&line.session, entity);
     rows.scan(
@@ -227,25 +227,25 @@ fn again_prefix(session: &str, from: &EntityRef, relation: &str, to: &EntityRef)
 
 /// How often a relation was told again, and where last.
 #[derive(Default)]
-struct Again {
+struct RepeatCount {
     count: u64,
     last: u64,
 }
 
 /// How often a relation was told again until the end of a line.
-fn told_again(
+fn repeated(
     rows: &dyn Rows,
     line: &Line,
     from: &EntityRef,
     relation: &str,
     to: &EntityRef,
-) -> Result<Again, Error> {
+) -> Result<RepeatCount, Error> {
     let low = again_prefix(&line.session, from, relation, to);
     let high = match line.before() {
         Some(before) => [low.as_slice(), &before.0.to_be_bytes()].concat(),
         None => after_prefix(&low),
     };
-    let mut again = Again::default();
+    let mut again = RepeatCount::default();
     rows.scan(SPACE, &low, &high, Direction::Forward, &mut |key, value| {
         again.count += times(key, value)?;
         let at = key.last_chunk::<8>().copied().unwrap_or_default();
@@ -261,13 +261,13 @@ fn times(key: &[u8], value: &[u8]) -> Result<u64, Error> {
         .map_err(|_| Error::corrupt(SPACE.name(), key, "not a number"))
 }
 
-impl Folding<'_> {
+impl EntityFold<'_> {
     /// One entity belongs to another.
     pub(super) fn belongs(&mut self, child: &EntityRef, parent: &EntityRef) -> Result<(), Error> {
         if child == parent {
             return Ok(());
         }
-        self.tell(child, PARENT, parent, true)?;
+        self.record(child, PARENT, parent, true)?;
         let mut touched = self.touch(child, &child.key)?;
         if touched.row.parent.as_ref() != Some(parent) {
             touched.row.parent = Some(parent.clone());
@@ -282,7 +282,7 @@ impl Folding<'_> {
         let mut new: Vec<u64> = vec![0; entities.len()];
         for (at, one) in entities.iter().enumerate() {
             for (beside, other) in entities.iter().enumerate().skip(at + 1) {
-                let told = self.tell_rows(one, MENTIONED_WITH, other, MENTIONED_WITH)?;
+                let told = self.record_rows(one, MENTIONED_WITH, other, MENTIONED_WITH)?;
                 for end in [at, beside] {
                     if let Some(new) = new.get_mut(end) {
                         *new += told.unwrap_or(0);
@@ -312,11 +312,11 @@ impl Folding<'_> {
         }
         // Whoever mentions one with another mentions the other with the one.
         let is_directed = related.relation != MENTIONED_WITH;
-        self.tell(&related.from, &related.relation, &related.to, is_directed)
+        self.record(&related.from, &related.relation, &related.to, is_directed)
     }
 
     /// Tells a relation; one that is directed is seen the other way from the other end.
-    fn tell(
+    fn record(
         &mut self,
         from: &EntityRef,
         relation: &str,
@@ -328,7 +328,7 @@ impl Folding<'_> {
         } else {
             relation.to_owned()
         };
-        if let Some(new) = self.tell_rows(from, relation, to, &back)? {
+        if let Some(new) = self.record_rows(from, relation, to, &back)? {
             self.relates_to_more(from, new)?;
             // Only with itself the rows of both ends are one.
             if is_directed || from != to {
@@ -340,7 +340,7 @@ impl Folding<'_> {
 
     /// Puts both rows of a relation. When the session tells it for the first time: how many relations
     /// are new to either end, none if a fork's parent knew it.
-    fn tell_rows(
+    fn record_rows(
         &mut self,
         from: &EntityRef,
         relation: &str,

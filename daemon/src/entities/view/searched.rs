@@ -1,7 +1,7 @@
 //! Up to which step of a session entities were found: what has been noted is not noted twice.
 
 use super::SPACE;
-use crate::events::entities::{Found, Source};
+use crate::events::entities::{Source, TextEntities};
 use crate::log::Position;
 use crate::sessions::Line;
 use crate::steps;
@@ -28,13 +28,17 @@ pub fn searched(rows: &dyn Rows, session: &str) -> Result<Position, Error> {
 }
 
 /// Notes what was searched.
-pub(super) fn note(rows: &mut dyn RowsMut, session: &str, found: &[Found]) -> Result<(), Error> {
+pub(super) fn note(
+    rows: &mut dyn RowsMut,
+    session: &str,
+    found: &[TextEntities],
+) -> Result<(), Error> {
     let own = [Line {
         session: session.to_owned(),
         up_to: Position(u64::MAX),
     }];
     let mut last = searched(rows, session)?;
-    for Found { source, .. } in found {
+    for TextEntities { source, .. } in found {
         if let Source::Step { step, attempt } = source
             && let Some(attempt) = steps::attempt(rows, &own, *step, *attempt)?
         {

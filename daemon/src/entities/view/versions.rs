@@ -9,7 +9,7 @@ use std::ops::ControlFlow;
 use serde::{Deserialize, Serialize};
 
 use super::entity::{DataRow, EntityRow};
-use super::{Folding, SPACE, keys};
+use super::{EntityFold, SPACE, keys};
 use crate::events::entities::EntityRef;
 use crate::log::codec;
 use crate::sessions::Line;
@@ -49,7 +49,7 @@ fn prefix(session: &str, entity: &EntityRef) -> Vec<u8> {
 
 /// Keeps what an event changes, as it was before that event.
 pub(super) fn keep(
-    folding: &mut Folding<'_>,
+    folding: &mut EntityFold<'_>,
     entity: &EntityRef,
     before: &EntityRow,
     row: &EntityRow,

@@ -8,13 +8,13 @@ use lore::protocol::log::{ForgetArgs, ForgetReply};
 use crate::engine::{KeyClaim, Outcome};
 use crate::error::Refusal;
 use crate::events::forgetting::ContentForgotten;
-use crate::forgetting::finish::finish;
-use crate::forgetting::origin::Origin;
-use crate::forgetting::select::{Looking, Selected, Wish};
-use crate::forgetting::several::{self, EVENTS_MAX};
+use crate::forgetting::erasure::finish;
+use crate::forgetting::forget_command::{self, EVENTS_MAX};
+use crate::forgetting::origin::ContentOrigin;
+use crate::forgetting::select::{ForgetSelector, Selection, SelectionContext};
 use crate::log::Log;
 use crate::operation::{Access, Call, Caller, Context, Moment, Op, blocking, while_stale};
-use crate::sessions::LastAccess;
+use crate::sessions::AccessTimes;
 
 /// `forget`.
 pub struct Forget;
@@ -33,7 +33,7 @@ impl Op for Forget {
     async fn call(call: Call<ForgetArgs>) -> Result<ForgetReply, Refusal> {
         let key = call.claim()?;
         let (cx, caller, args) = call.into_parts();
-        let wish = wish(&args)?;
+        let wish = selector(&args)?;
         if args.dry_run == Some(true) {
             let selected = select(&cx, wish).await?;
             let warnings = vec!["a dry run: nothing was forgotten".to_owned()];
@@ -42,8 +42,8 @@ impl Op for Forget {
         let (outcome, kept) = match cx.repeated(&caller, key.as_ref()).await? {
             Some(outcome) => (outcome, Vec::new()),
             None => match forget(&cx, &caller, key, &wish).await? {
-                Came::Forgotten(outcome, kept) => (*outcome, kept),
-                Came::Nothing(selected) => {
+                ForgetOutcome::Forgotten(outcome, kept) => (*outcome, kept),
+                ForgetOutcome::Nothing(selected) => {
                     let why = match selected.kept.is_empty() {
                         true => "nothing of it is there: nothing was forgotten",
                         false => "nothing was forgotten; `kept` gives the reasons",
@@ -62,11 +62,11 @@ impl Op for Forget {
 }
 
 /// What a call came to.
-enum Came {
+enum ForgetOutcome {
     /// It is forgotten; what was meant and stays.
     Forgotten(Box<Outcome>, Vec<String>),
     /// Nothing was there to go.
-    Nothing(Box<Selected>),
+    Nothing(Box<Selection>),
 }
 
 /// Forgets what is meant; selects it anew when something was recorded meanwhile that would go with it and is
@@ -75,24 +75,24 @@ async fn forget(
     cx: &Arc<Context>,
     caller: &Caller,
     key: Option<KeyClaim>,
-    wish: &Wish,
-) -> Result<Came, Refusal> {
+    wish: &ForgetSelector,
+) -> Result<ForgetOutcome, Refusal> {
     let key = &key;
     while_stale(|| async move {
         let mut selected = select(cx, wish.clone()).await?;
         if selected.is_empty() {
-            return Ok(Came::Nothing(Box::new(selected)));
+            return Ok(ForgetOutcome::Nothing(Box::new(selected)));
         }
         let kept = std::mem::take(&mut selected.kept);
-        let command = several::Forget::new(selected, cx.engine.clock().random());
+        let command = forget_command::Forget::new(selected, cx.engine.clock().random());
         let outcome = cx.write(caller, key.clone(), 0, command).await?;
-        Ok(Came::Forgotten(Box::new(outcome), kept))
+        Ok(ForgetOutcome::Forgotten(Box::new(outcome), kept))
     })
     .await
 }
 
 /// What the arguments mean.
-fn wish(args: &ForgetArgs) -> Result<Wish, Refusal> {
+fn selector(args: &ForgetArgs) -> Result<ForgetSelector, Refusal> {
     let moment = |name: &str, as_of: &Option<AsOf>| {
         let moment = as_of.as_ref().map(Moment::of).transpose();
         moment.map_err(|refusal| Refusal {
@@ -101,11 +101,15 @@ fn wish(args: &ForgetArgs) -> Result<Wish, Refusal> {
         })
     };
     let is_text = |text: &&String| !text.is_empty();
-    let wish = Wish {
+    let wish = ForgetSelector {
         session: args.session.as_ref().map(ToString::to_string),
         project: args.project.clone().filter(|text| is_text(&text)),
         of_agent: args.of_agent.clone().filter(|text| is_text(&text)),
-        origin: args.origin.as_deref().map(Origin::parse).transpose()?,
+        origin: args
+            .origin
+            .as_deref()
+            .map(ContentOrigin::parse)
+            .transpose()?,
         from: moment("from", &args.from)?,
         to: moment("to", &args.to)?,
         rule: None,
@@ -122,7 +126,7 @@ fn wish(args: &ForgetArgs) -> Result<Wish, Refusal> {
 
 /// Refuses a range that ends before it begins: nothing would be in it, which nobody asks for. A position and
 /// a time are not compared.
-fn check_order(args: &ForgetArgs, wish: &Wish) -> Result<(), Refusal> {
+fn check_order(args: &ForgetArgs, wish: &ForgetSelector) -> Result<(), Refusal> {
     let is_turned = match (wish.from, wish.to) {
         (Some(Moment::Position(from)), Some(Moment::Position(to))) => from > to,
         (Some(Moment::Time(from)), Some(Moment::Time(to))) => from > to,
@@ -146,12 +150,12 @@ fn check_order(args: &ForgetArgs, wish: &Wish) -> Result<(), Refusal> {
 }
 
 /// What is meant now.
-async fn select(cx: &Arc<Context>, wish: Wish) -> Result<Selected, Refusal> {
+async fn select(cx: &Arc<Context>, wish: ForgetSelector) -> Result<Selection, Refusal> {
     let published = cx.read(None).await?;
     let cx = Arc::clone(cx);
     blocking(move || {
-        let access = cx.extensions.get::<LastAccess>();
-        let looking = Looking {
+        let access = cx.extensions.get::<AccessTimes>();
+        let looking = SelectionContext {
             rows: &published.snapshot,
             past: &Log::new(&published.snapshot),
             blobs: Some(&cx.blobs),
@@ -167,7 +171,7 @@ async fn select(cx: &Arc<Context>, wish: Wish) -> Result<Selected, Refusal> {
 }
 
 /// The reply when nothing happened.
-fn unchanged(cx: &Context, selected: Selected, warnings: Vec<String>) -> ForgetReply {
+fn unchanged(cx: &Context, selected: Selection, warnings: Vec<String>) -> ForgetReply {
     ForgetReply {
         kept: selected.kept,
         position: cx.engine.position(),
@@ -188,7 +192,7 @@ fn reply(
         position: outcome.event.position(),
         durable: outcome.durable,
         warnings,
-        ..counts(&crate::forgetting::several::forgotten_by(outcome)?)
+        ..counts(&crate::forgetting::forget_command::forgotten_by(outcome)?)
     })
 }
 

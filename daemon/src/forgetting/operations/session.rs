@@ -8,8 +8,8 @@ use crate::engine::Outcome;
 use crate::error::Refusal;
 use crate::events::sessions::SessionEvent;
 use crate::events::{Event, unexpected};
-use crate::forgetting::command::{Counted, ForgetSession as Forget, check};
-use crate::forgetting::finish::finish;
+use crate::forgetting::command::{ForgetSession as Forget, SessionCounts, check};
+use crate::forgetting::erasure::finish;
 use crate::operation::{Access, Call, Context, Op, blocking};
 use crate::sessions::session_of;
 
@@ -51,12 +51,12 @@ impl Op for ForgetSession {
 }
 
 /// What a session holds now.
-async fn count(cx: &Arc<Context>, session: &str) -> Result<Counted, Refusal> {
+async fn count(cx: &Arc<Context>, session: &str) -> Result<SessionCounts, Refusal> {
     let published = cx.read(None).await?;
     let (cx, session) = (Arc::clone(cx), session.to_owned());
     blocking(move || {
         check(&published.snapshot, &session)?;
-        Ok(Counted::of(&published.snapshot, &cx.blobs, &session)?)
+        Ok(SessionCounts::of(&published.snapshot, &cx.blobs, &session)?)
     })
     .await
 }

@@ -2,13 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::outside::is_source;
-use super::{Looking, Part, Selected, Text, Wish};
+use super::global::is_source;
+use super::{ForgetSelector, Selection, SelectionContext, StreamPart, Text};
 use crate::clock::Micros;
 use crate::documents::{self, DocumentEvent};
 use crate::error::{Code, Refusal};
-use crate::forgetting::several::RANGES_MAX;
-use crate::log::{Log, Position, ScopeOf, Stamped, StreamName, forgotten};
+use crate::forgetting::forget_command::RANGES_MAX;
+use crate::log::{EventScope, Log, LoggedEvent, Position, StreamName, forgotten};
 
 /// Documents that are named in one reason why they stay.
 const PRESENT_TOLD_MAX: usize = 20;
@@ -58,7 +58,7 @@ impl Versions {
         }
     }
 
-    fn add(&mut self, event: &Stamped, change: DocumentEvent, is_meant: bool) {
+    fn add(&mut self, event: &LoggedEvent, change: DocumentEvent, is_meant: bool) {
         let at = event.header.time;
         let bytes = event.payload.as_ref().map_or(0, |payload| payload.bytes());
         match change {
@@ -101,13 +101,13 @@ impl Versions {
     }
 }
 
-impl Looking<'_> {
+impl SelectionContext<'_> {
     /// A source that was removed, whole.
     pub(super) fn source(
         &self,
         source: &str,
-        wish: &Wish,
-        selected: &mut Selected,
+        wish: &ForgetSelector,
+        selected: &mut Selection,
     ) -> Result<(), Refusal> {
         if documents::source(self.rows, source)?.is_some() {
             let message =
@@ -120,10 +120,10 @@ impl Looking<'_> {
             return Err(Refusal::new(Code::NotFound, message)
                 .hint("`list_sources` names those that there are."));
         }
-        let scope = ScopeOf::Project(source);
-        let mut part = Part {
+        let scope = EventScope::Project(source);
+        let mut part = StreamPart {
             is_whole: !wish.is_of_events(),
-            ..Part::of(StreamName::Project(source.to_owned()))
+            ..StreamPart::of(StreamName::Project(source.to_owned()))
         };
         let mut known = BTreeSet::new();
         for (position, record) in
@@ -168,8 +168,8 @@ impl Looking<'_> {
     pub(super) fn files(
         &self,
         path: Option<&str>,
-        wish: &Wish,
-        selected: &mut Selected,
+        wish: &ForgetSelector,
+        selected: &mut Selection,
     ) -> Result<(), Refusal> {
         if wish.session.is_some() || wish.project.is_some() {
             return Ok(());
@@ -198,8 +198,13 @@ impl Looking<'_> {
         Ok(())
     }
 
-    fn versions(&self, source: &str, wish: &Wish, up_to: Position) -> Result<Versions, Refusal> {
-        let scope = ScopeOf::Project(source);
+    fn versions(
+        &self,
+        source: &str,
+        wish: &ForgetSelector,
+        up_to: Position,
+    ) -> Result<Versions, Refusal> {
+        let scope = EventScope::Project(source);
         let mut versions = Versions::default();
         for (position, record) in
             Log::new(self.rows).stream(scope, Position(0), up_to, usize::MAX)?
@@ -221,9 +226,9 @@ fn choose(
     versions: Versions,
     path: Option<&str>,
     before: Option<Micros>,
-    selected: &mut Selected,
+    selected: &mut Selection,
 ) {
-    let mut part = Part::of(StreamName::Project(source.to_owned()));
+    let mut part = StreamPart::of(StreamName::Project(source.to_owned()));
     // Each position may be a run of its own. Nobody narrows a rule, but it comes again for the rest.
     let runs_max = before.map_or(usize::MAX, |_| RANGES_MAX);
     let mut known = BTreeSet::new();
@@ -318,8 +323,8 @@ mod tests {
         }
     }
 
-    fn chosen(texts: u64, before: Option<Micros>) -> Part {
-        let mut selected = Selected::default();
+    fn select(texts: u64, before: Option<Micros>) -> StreamPart {
+        let mut selected = Selection::default();
         choose("s", replaced(texts), None, before, &mut selected);
         assert_eq!(selected.parts.len(), 1);
         let part = selected.parts.pop().unwrap();
@@ -333,9 +338,9 @@ mod tests {
     #[test]
     fn a_rule_takes_what_goes_at_once() {
         let texts = RANGES_MAX as u64 / 2;
-        assert_eq!(chosen(texts, Some(2)).positions.len(), RANGES_MAX);
-        let first = chosen(texts + 3, Some(2)).positions;
-        assert_eq!(first, chosen(texts, Some(2)).positions);
-        assert_eq!(chosen(texts + 3, None).positions.len(), RANGES_MAX + 6);
+        assert_eq!(select(texts, Some(2)).positions.len(), RANGES_MAX);
+        let first = select(texts + 3, Some(2)).positions;
+        assert_eq!(first, select(texts, Some(2)).positions);
+        assert_eq!(select(texts + 3, None).positions.len(), RANGES_MAX + 6);
     }
 }

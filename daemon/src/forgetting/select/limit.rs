@@ -1,13 +1,13 @@
 //! How much may go in one commit: other writers wait meanwhile.
 
-use super::{Looking, Part, Selected, called};
+use super::{Selection, SelectionContext, StreamPart, called};
 use crate::error::Refusal;
 use crate::log::{Log, Position, StreamName};
 
-impl Looking<'_> {
+impl SelectionContext<'_> {
     /// How many events a stream has that is folded again without a part; nothing is left to fold of one that
     /// goes whole.
-    fn folded(&self, part: &Part, up_to: Position) -> Result<usize, Refusal> {
+    fn folded(&self, part: &StreamPart, up_to: Position) -> Result<usize, Refusal> {
         if part.is_whole {
             return Ok(0);
         }
@@ -17,7 +17,7 @@ impl Looking<'_> {
     }
 
     /// Whether a part of a stream cannot go, because too much of the stream would be folded again.
-    pub(super) fn is_too_long(&self, part: &Part, up_to: Position) -> Result<bool, Refusal> {
+    pub(super) fn is_too_long(&self, part: &StreamPart, up_to: Position) -> Result<bool, Refusal> {
         Ok(self.folded(part, up_to)? > self.events_max)
     }
 
@@ -25,7 +25,7 @@ impl Looking<'_> {
     ///
     /// # Errors
     /// `INVALID_INPUT`, with what to do instead; `CORRUPT` when the index cannot be read.
-    pub fn check(&self, selected: &Selected) -> Result<(), Refusal> {
+    pub fn check(&self, selected: &Selection) -> Result<(), Refusal> {
         let sessions = selected.sessions.iter();
         let mut whole: Vec<u64> = sessions.map(|(_, counted)| counted.events).collect();
         let mut folded = 0;
@@ -78,11 +78,11 @@ impl Looking<'_> {
     ///
     /// # Errors
     /// `CORRUPT` when something cannot be read.
-    pub fn first_of(&self, selected: Selected, events_max: u64) -> Result<Selected, Refusal> {
-        let mut first = Selected {
+    pub fn first_of(&self, selected: Selection, events_max: u64) -> Result<Selection, Refusal> {
+        let mut first = Selection {
             up_to: selected.up_to,
             wish: selected.wish,
-            ..Selected::default()
+            ..Selection::default()
         };
         let mut events = 0;
         for (session, counted) in selected.sessions {

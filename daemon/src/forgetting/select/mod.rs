@@ -2,22 +2,22 @@
 //! that could be meant: off the event loop.
 
 mod documents;
+mod global;
 mod limit;
-mod outside;
 mod session;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::command::{Counted, freed};
-use super::origin::Origin;
-use super::resting::Going;
+use super::command::{SessionCounts, freed};
+use super::dependent_packs::ForgottenContent;
+use super::origin::ContentOrigin;
 use crate::checkpoints;
 use crate::clock::Micros;
 use crate::engine::EventLookup;
 use crate::error::{Code, Refusal};
 use crate::events::forgetting::ContentForgotten;
-use crate::log::{Hash, Header, Position, Stamped, StreamName, index};
+use crate::log::{Hash, Header, LoggedEvent, Position, StreamName, index};
 use crate::operation::Moment;
 use crate::sessions;
 use crate::store::{Blobs, Error, Rows};
@@ -29,7 +29,7 @@ const KEPT_TOLD_MAX: usize = 100;
 
 /// What is to be forgotten: all that is given narrows it.
 #[derive(Clone, Debug, Default)]
-pub struct Wish {
+pub struct ForgetSelector {
     /// In this session.
     pub session: Option<String>,
     /// In this project.
@@ -37,7 +37,7 @@ pub struct Wish {
     /// By this agent.
     pub of_agent: Option<String>,
     /// From there.
-    pub origin: Option<Origin>,
+    pub origin: Option<ContentOrigin>,
     /// Since this moment.
     pub from: Option<Moment>,
     /// Until this moment.
@@ -57,7 +57,7 @@ pub enum Rule {
     DocumentsReplaced,
 }
 
-impl Wish {
+impl ForgetSelector {
     /// Whether an event, by what its header says, is meant.
     fn wants(&self, header: &Header) -> bool {
         let is_theirs = |agent: &String| header.author() == agent;
@@ -86,7 +86,10 @@ impl Wish {
 
     /// Whether it is said which events are meant, and not only in which session or project.
     fn is_of_events(&self) -> bool {
-        let of_origin = matches!(self.origin, Some(Origin::Tool(_) | Origin::Resolver(_)));
+        let of_origin = matches!(
+            self.origin,
+            Some(ContentOrigin::Tool(_) | ContentOrigin::Resolver(_))
+        );
         self.of_agent.is_some() || self.from.is_some() || self.to.is_some() || of_origin
     }
 
@@ -95,7 +98,7 @@ impl Wish {
     ///
     /// # Errors
     /// [`Error`] when what it says does not decode.
-    pub(super) fn takes(&self, event: &Arc<Stamped>) -> Result<bool, Error> {
+    pub(super) fn takes(&self, event: &Arc<LoggedEvent>) -> Result<bool, Error> {
         if !self.is_of_events()
             || event.payload.is_none()
             || event.header.kind.tells_of_forgetting()
@@ -109,7 +112,7 @@ impl Wish {
 
 /// Events of a stream that goes on.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Part {
+pub struct StreamPart {
     /// Which stream.
     pub stream: StreamName,
     /// The events, in order.
@@ -126,7 +129,7 @@ pub struct Part {
     pub objects: BTreeSet<Hash>,
 }
 
-impl Part {
+impl StreamPart {
     /// Nothing of a stream yet.
     #[must_use]
     pub fn of(stream: StreamName) -> Self {
@@ -155,11 +158,11 @@ pub struct Text {
 
 /// What is meant.
 #[derive(Clone, Debug, Default)]
-pub struct Selected {
+pub struct Selection {
     /// Whole sessions, the newest first: forks before those whose past they share.
-    pub sessions: Vec<(String, Counted)>,
+    pub sessions: Vec<(String, SessionCounts)>,
     /// Events of streams that go on.
-    pub parts: Vec<Part>,
+    pub parts: Vec<StreamPart>,
     /// What was meant and stays, and why.
     pub kept: Vec<String>,
     /// What it comes to.
@@ -169,10 +172,10 @@ pub struct Selected {
     /// Events up to here were looked at.
     pub up_to: Position,
     /// What was asked for.
-    pub wish: Wish,
+    pub wish: ForgetSelector,
 }
 
-impl Selected {
+impl Selection {
     /// Whether nothing is meant.
     #[must_use]
     pub fn is_empty(&self) -> bool {
@@ -187,7 +190,7 @@ impl Selected {
 }
 
 /// Where what is meant is looked for.
-pub struct Looking<'l> {
+pub struct SelectionContext<'l> {
     /// The rows.
     pub rows: &'l dyn Rows,
     /// The events.
@@ -202,25 +205,25 @@ pub struct Looking<'l> {
     pub events_max: usize,
 }
 
-impl Looking<'_> {
+impl SelectionContext<'_> {
     /// Finds out what is meant, up to a position.
     ///
     /// # Errors
     /// `SESSION_NOT_FOUND`, `NOT_FOUND`, `CONFLICT` when what is named cannot be forgotten.
-    pub fn select(&self, wish: &Wish, up_to: Position) -> Result<Selected, Refusal> {
-        let mut selected = Selected {
+    pub fn select(&self, wish: &ForgetSelector, up_to: Position) -> Result<Selection, Refusal> {
+        let mut selected = Selection {
             up_to,
             wish: wish.clone(),
-            ..Selected::default()
+            ..Selection::default()
         };
         match &wish.origin {
-            Some(Origin::Source(source)) => {
+            Some(ContentOrigin::Source(source)) => {
                 if wish.session.is_none() && wish.project.is_none() {
                     self.source(source, wish, &mut selected)?;
                 }
             }
-            Some(Origin::File(path)) => self.files(Some(path), wish, &mut selected)?,
-            Some(Origin::Tool(_) | Origin::Resolver(_) | Origin::Import) => {
+            Some(ContentOrigin::File(path)) => self.files(Some(path), wish, &mut selected)?,
+            Some(ContentOrigin::Tool(_) | ContentOrigin::Resolver(_) | ContentOrigin::Import) => {
                 self.sessions(wish, &mut selected)?;
             }
             None => match wish.rule {
@@ -239,7 +242,8 @@ impl Looking<'_> {
         }
         // What a rule means is known only once it is decided: some of it may be spared.
         if wish.rule.is_none() {
-            let resting = Going::of(&selected).packs(self.rows, self.past, Position(0))?;
+            let resting =
+                ForgottenContent::of(&selected).packs(self.rows, self.past, Position(0))?;
             resting
                 .kept
                 .iter()
@@ -252,7 +256,7 @@ impl Looking<'_> {
     }
 
     /// The sessions that are meant, whole or in part.
-    fn sessions(&self, wish: &Wish, selected: &mut Selected) -> Result<(), Refusal> {
+    fn sessions(&self, wish: &ForgetSelector, selected: &mut Selection) -> Result<(), Refusal> {
         let all = match &wish.session {
             Some(session) => {
                 sessions::find(self.rows, session)?;
@@ -270,9 +274,9 @@ impl Looking<'_> {
                 continue;
             }
             match self.session(wish, &session, &row, selected.up_to)? {
-                session::Meant::Nothing => {}
-                session::Meant::Whole => whole.push((row.created, session)),
-                session::Meant::Part(part) => {
+                session::SessionTarget::Nothing => {}
+                session::SessionTarget::Whole => whole.push((row.created, session)),
+                session::SessionTarget::Part(part) => {
                     let forks = sessions::forks_of(self.rows, &session, 1)?;
                     match forks.first() {
                         None => {
@@ -293,9 +297,9 @@ impl Looking<'_> {
     /// Whole sessions, but for those whose past is shared by one that stays.
     fn whole(
         &self,
-        wish: &Wish,
+        wish: &ForgetSelector,
         mut whole: Vec<(u64, String)>,
-        selected: &mut Selected,
+        selected: &mut Selection,
     ) -> Result<(), Refusal> {
         whole.sort_unstable();
         let mut going: BTreeSet<String> = BTreeSet::new();
@@ -308,8 +312,8 @@ impl Looking<'_> {
                 Some((fork, _)) => selected.keep(shared(&session, &fork).message),
                 None => {
                     let counted = match self.blobs {
-                        Some(blobs) => Counted::of(self.rows, blobs, &session)?,
-                        None => Counted::default(),
+                        Some(blobs) => SessionCounts::of(self.rows, blobs, &session)?,
+                        None => SessionCounts::default(),
                     };
                     going.insert(session.clone());
                     selected.sessions.push((session, counted));
@@ -320,7 +324,7 @@ impl Looking<'_> {
     }
 
     /// What it all comes to.
-    fn count(&self, selected: &mut Selected) -> Result<(), Refusal> {
+    fn count(&self, selected: &mut Selection) -> Result<(), Refusal> {
         let told = &mut selected.told;
         told.sessions = selected.sessions.len() as u64;
         let mut no_more: BTreeMap<&str, BTreeSet<Hash>> = BTreeMap::new();

@@ -3,13 +3,15 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::{Looking, Part, Rule, Wish};
+use super::{ForgetSelector, Rule, SelectionContext, StreamPart};
 use crate::checkpoints::{self, CheckpointEvent, CheckpointKey, CheckpointsDeleted};
 use crate::entities::EntityEvent;
 use crate::error::Refusal;
 use crate::events::{Event, body};
-use crate::forgetting::origin::Origin;
-use crate::log::{Hash, InPart, Log, Position, ScopeOf, Stamped, StreamName, forgotten};
+use crate::forgetting::origin::ContentOrigin;
+use crate::log::{
+    EventScope, Hash, Log, LoggedEvent, PartialForget, Position, StreamName, forgotten,
+};
 use crate::messages::{MessageEvent, ToolRecorded};
 use crate::sessions::{self, SessionRow};
 use crate::steps::{StepEvent, StepRecorded};
@@ -19,17 +21,17 @@ use crate::store::Error;
 const KEEP_TAG: &str = "keep";
 
 /// How much of a session is meant.
-pub enum Meant {
+pub enum SessionTarget {
     /// Nothing.
     Nothing,
     /// All of it.
     Whole,
     /// Some events.
-    Part(Part),
+    Part(StreamPart),
 }
 
 /// What is known of an event while its session is looked through.
-struct Looked {
+struct ExaminedEvent {
     position: Position,
     bytes: u64,
     role: Role,
@@ -51,23 +53,23 @@ enum Role {
 
 /// Whether an event of this kind was found out from what a session says, or tells what was read of it.
 #[must_use]
-pub fn is_derived(event: &Stamped) -> bool {
+pub fn is_derived(event: &LoggedEvent) -> bool {
     event.header.kind.has(|policy| match policy.in_part {
-        InPart::Derived => true,
-        InPart::DerivedByDaemon => event.header.actor.is_daemon(),
-        InPart::Stays | InPart::Own => false,
+        PartialForget::Derived => true,
+        PartialForget::DerivedByDaemon => event.header.actor.is_daemon(),
+        PartialForget::Stays | PartialForget::Own => false,
     })
 }
 
 impl Role {
-    fn of(event: &Stamped) -> Result<Self, Error> {
+    fn of(event: &LoggedEvent) -> Result<Self, Error> {
         if is_derived(event) {
             return Ok(Self::Derived);
         }
         if event
             .header
             .kind
-            .has(|policy| policy.in_part == InPart::Stays)
+            .has(|policy| policy.in_part == PartialForget::Stays)
         {
             return Ok(Self::Stays);
         }
@@ -88,15 +90,15 @@ impl Role {
     }
 }
 
-impl Looking<'_> {
+impl SelectionContext<'_> {
     /// What is meant of a session.
     pub(super) fn session(
         &self,
-        wish: &Wish,
+        wish: &ForgetSelector,
         session: &str,
         row: &SessionRow,
         up_to: Position,
-    ) -> Result<Meant, Refusal> {
+    ) -> Result<SessionTarget, Refusal> {
         if let Some((rule, before)) = wish.rule {
             let is_due = match rule {
                 Rule::SessionsClosed => row.closed > 0 && row.last_activity < before,
@@ -107,27 +109,36 @@ impl Looking<'_> {
                 Rule::DocumentsReplaced => false,
             };
             let goes = is_due && !self.is_held(session)?;
-            return Ok(if goes { Meant::Whole } else { Meant::Nothing });
+            return Ok(if goes {
+                SessionTarget::Whole
+            } else {
+                SessionTarget::Nothing
+            });
         }
-        if wish.origin == Some(Origin::Import) {
+        if wish.origin == Some(ContentOrigin::Import) {
             let first =
-                Log::new(self.rows).stream(ScopeOf::Session(session), Position(0), up_to, 1)?;
+                Log::new(self.rows).stream(EventScope::Session(session), Position(0), up_to, 1)?;
             let Some((position, record)) = first.first() else {
-                return Ok(Meant::Nothing);
+                return Ok(SessionTarget::Nothing);
             };
             if self.past.event(*record, *position)?.header.origin.is_none() {
-                return Ok(Meant::Nothing);
+                return Ok(SessionTarget::Nothing);
             }
         }
         if !wish.is_of_events() {
-            return Ok(Meant::Whole);
+            return Ok(SessionTarget::Whole);
         }
         self.events(wish, session, up_to)
     }
 
     /// The events of a session that are meant.
-    fn events(&self, wish: &Wish, session: &str, up_to: Position) -> Result<Meant, Refusal> {
-        let scope = ScopeOf::Session(session);
+    fn events(
+        &self,
+        wish: &ForgetSelector,
+        session: &str,
+        up_to: Position,
+    ) -> Result<SessionTarget, Refusal> {
+        let scope = EventScope::Session(session);
         let mut looked = Vec::new();
         let mut meant: BTreeSet<Position> = BTreeSet::new();
         let mut is_all = true;
@@ -148,30 +159,30 @@ impl Looking<'_> {
             } else if !matches!(role, Role::Derived) {
                 is_all = false;
             }
-            looked.push(Looked {
+            looked.push(ExaminedEvent {
                 position,
                 bytes: event.payload.as_ref().map_or(0, |payload| payload.bytes()),
                 role,
             });
         }
         if meant.is_empty() {
-            return Ok(Meant::Nothing);
+            return Ok(SessionTarget::Nothing);
         }
         if is_all {
-            return Ok(Meant::Whole);
+            return Ok(SessionTarget::Whole);
         }
         let Some(mut part) = part(session, &looked, &meant) else {
-            return Ok(Meant::Nothing);
+            return Ok(SessionTarget::Nothing);
         };
         part.objects = self.no_more_needed(session, &looked, &meant)?;
-        Ok(Meant::Part(part))
+        Ok(SessionTarget::Part(part))
     }
 
     /// The objects that a session needs, and no checkpoint that stays.
     fn no_more_needed(
         &self,
         session: &str,
-        looked: &[Looked],
+        looked: &[ExaminedEvent],
         meant: &BTreeSet<Position>,
     ) -> Result<BTreeSet<Hash>, Refusal> {
         let there = checkpoints::ids_of(self.rows, session)?;
@@ -202,8 +213,8 @@ impl Looking<'_> {
 
 /// The events that go: what is meant, but for what stays, and what was found out since the first own one of
 /// them.
-fn part(session: &str, looked: &[Looked], meant: &BTreeSet<Position>) -> Option<Part> {
-    let is_its_own = |one: &&Looked| {
+fn part(session: &str, looked: &[ExaminedEvent], meant: &BTreeSet<Position>) -> Option<StreamPart> {
+    let is_its_own = |one: &&ExaminedEvent| {
         meant.contains(&one.position) && matches!(one.role, Role::Own | Role::Saved(..))
     };
     let first = looked.iter().find(is_its_own).map(|one| one.position);
@@ -219,7 +230,7 @@ fn part(session: &str, looked: &[Looked], meant: &BTreeSet<Position>) -> Option<
             .get(checkpoint)
             .is_none_or(|position| meant.contains(position))
     };
-    let goes = |one: &&Looked| match &one.role {
+    let goes = |one: &&ExaminedEvent| match &one.role {
         Role::Stays => false,
         Role::Derived => {
             let is_since = first.is_some_and(|first| one.position > first);
@@ -228,31 +239,36 @@ fn part(session: &str, looked: &[Looked], meant: &BTreeSet<Position>) -> Option<
         Role::Deleted(gone) => gone.iter().all(is_gone),
         Role::Own | Role::Saved(..) => meant.contains(&one.position),
     };
-    let going: Vec<&Looked> = looked.iter().filter(goes).collect();
+    let going: Vec<&ExaminedEvent> = looked.iter().filter(goes).collect();
     if going.is_empty() {
         return None;
     }
-    Some(Part {
+    Some(StreamPart {
         positions: going.iter().map(|one| one.position).collect(),
         bytes: going.iter().map(|one| one.bytes).sum(),
-        ..Part::of(StreamName::Session(session.to_owned()))
+        ..StreamPart::of(StreamName::Session(session.to_owned()))
     })
 }
 
 /// Whether an event comes from a tool or a resolver, if one is meant.
-pub(super) fn comes_from(origin: Option<&Origin>, event: &Arc<Stamped>) -> Result<bool, Error> {
+pub(super) fn comes_from(
+    origin: Option<&ContentOrigin>,
+    event: &Arc<LoggedEvent>,
+) -> Result<bool, Error> {
     Ok(match origin {
-        Some(Origin::Tool(tool)) => match Event::of(event)? {
+        Some(ContentOrigin::Tool(tool)) => match Event::of(event)? {
             Some(Event::Step(StepEvent::Recorded(_))) => body::<StepRecorded>(event)?.tool == *tool,
             Some(Event::Message(MessageEvent::ToolCall(_))) => {
                 body::<ToolRecorded>(event)?.tool == *tool
             }
             Some(_) | None => false,
         },
-        Some(Origin::Resolver(resolver)) => match Event::of(event)? {
+        Some(ContentOrigin::Resolver(resolver)) => match Event::of(event)? {
             Some(Event::Entity(EntityEvent::Resolved(resolved))) => resolved.resolver == *resolver,
             Some(_) | None => false,
         },
-        Some(Origin::Source(_) | Origin::File(_) | Origin::Import) | None => true,
+        Some(ContentOrigin::Source(_) | ContentOrigin::File(_) | ContentOrigin::Import) | None => {
+            true
+        }
     })
 }

@@ -7,11 +7,11 @@ use lore::protocol::messages::{ListMessagesArgs, ListMessagesReply, Message, Ord
 use crate::error::{Code, Refusal};
 use crate::events::messages::{Kind, Sender};
 use crate::log::Position;
-use crate::messages::read::told;
+use crate::messages::read;
 use crate::messages::view::{self, MessageRow};
 use crate::operation::cursor::{Cursor, List};
 use crate::operation::{Access, Call, Moment, Op, blocking};
-use crate::reading::{Read, Reading};
+use crate::read_context::{Read, ReadContext};
 use crate::sessions::Line;
 use crate::store::Error;
 
@@ -46,7 +46,7 @@ impl Op for ListMessages {
             .hint("Use `next` of the reply for the following page."));
         }
         let since = args.since.as_ref().map(Moment::of).transpose()?;
-        let read = Reading::of(&args).open(cx, caller).await?;
+        let read = ReadContext::of(&args).open(cx, caller).await?;
         blocking(move || {
             let lines = read.lines()?;
             match &args.message {
@@ -87,7 +87,7 @@ fn one(read: &Read, lines: &[Line], id: &str) -> Result<ListMessagesReply, Refus
         Ok(ControlFlow::Break(()))
     })?;
     let messages = found
-        .map(|row| message(told(&read.state.log(), &row)?, &read.cx.blobs, None))
+        .map(|row| message(read::read(&read.state.log(), &row)?, &read.cx.blobs, None))
         .transpose()?;
     reply(read, messages.into_iter().collect(), None)
 }
@@ -165,7 +165,7 @@ impl Page<'_> {
             self.next = self.messages.last().map(|last| last.position);
             return Ok(ControlFlow::Break(()));
         }
-        let told = told(&self.read.state.log(), row)?;
+        let told = read(&self.read.state.log(), row)?;
         if matches!(self.since, Some(Moment::Time(time)) if told.header.time < time) {
             return Ok(ControlFlow::Continue(()));
         }

@@ -9,15 +9,15 @@ use lore::protocol::messages::{
 use super::{PREPARE_INLINE_BYTES_MAX, TEXT_BYTES_MAX, TOOL_BYTES_MAX, TOOLS_MAX, mentioned};
 use crate::checkpoints;
 use crate::engine::Outcome;
-use crate::entities::{self, Knowing, Recognition};
+use crate::entities::{self, Recognition, SessionContext};
 use crate::error::Refusal;
 use crate::events::messages::{MessageEvent, MessageMeta, MessageRecorded, ToolUse};
 use crate::events::{self, Event, unexpected};
 use crate::log::{Body, codec};
 use crate::messages::command::RecordMessage as Record;
-use crate::messages::quotes;
+use crate::messages::quotations;
 use crate::operation::{Access, Call, Caller, Context, Op, blocking};
-use crate::sessions::{self, Choice, Wish, session_of};
+use crate::sessions::{self, PreparedSession, SessionSelector, session_of};
 use crate::state::State;
 use crate::steps::Text;
 
@@ -41,7 +41,7 @@ impl Op for RecordMessage {
         if let Some(outcome) = cx.repeated(&caller, claim.as_ref()).await? {
             return reply(&outcome, Vec::new());
         }
-        let wish = Wish::of(&caller, args.session.as_ref()).fenced(args.fence);
+        let wish = SessionSelector::of(&caller, args.session.as_ref()).fenced(args.fence);
         let state = State::live(&cx, None).await?;
         let (shared, acting) = (Arc::clone(&cx), caller.clone());
         let prepare = move || prepare(&shared, &state, &acting, wish, args);
@@ -107,7 +107,7 @@ fn prepare(
     cx: &Context,
     state: &State,
     caller: &Caller,
-    wish: Wish,
+    wish: SessionSelector,
     args: RecordMessageArgs,
 ) -> Result<(Record, Vec<String>), Refusal> {
     let clock = cx.engine.clock();
@@ -117,21 +117,21 @@ fn prepare(
         Some(session) => sessions::lineage(state, session)?,
         None => Vec::new(),
     };
-    let quoted = quotes::spans(state, &lines, &args.content)?;
-    let new = quotes::without(&args.content, &quoted);
-    let searched = quotes::blanked(&args.content, &quoted);
+    let quoted = quotations::spans(state, &lines, &args.content)?;
+    let new = quotations::without(&args.content, &quoted);
+    let searched = quotations::blanked(&args.content, &quoted);
     let results: Vec<&str> = args
         .tools
         .iter()
         .filter_map(|tool| tool.result.as_ref().map(|result| result.as_str()))
         .collect();
-    let knowing = Knowing::of(cx, state, &lines, wish.project.as_deref())?;
+    let knowing = SessionContext::of(cx, state, &lines, wish.project.as_deref())?;
     let Recognition {
         rules,
         mentions,
         warnings,
     } = entities::recognised(&knowing, &searched, &results);
-    let tokens = checkpoints::Room::of(cx)?.tokens.count(&new);
+    let tokens = checkpoints::Checkpoints::of(cx)?.tokens.count(&new);
     let mut blobs = Vec::new();
     let kind = args.kind.unwrap_or(match args.sender {
         Sender::User | Sender::System => MessageType::Query,
@@ -166,7 +166,7 @@ fn prepare(
         quoted,
     };
     let record = Record {
-        choice: Choice::prepare(wish, clock),
+        choice: PreparedSession::prepare(wish, clock),
         said,
         body: Some(Body::new(codec::encode(&event), clock.random())),
         blobs,

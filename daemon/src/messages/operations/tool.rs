@@ -7,14 +7,14 @@ use serde_json::Value;
 
 use super::record::check_tool;
 use super::{PREPARE_INLINE_BYTES_MAX, TEXT_BYTES_MAX};
-use crate::entities::{self, Knowing};
+use crate::entities::{self, SessionContext};
 use crate::error::Refusal;
 use crate::events::messages::{MessageEvent, ToolCallMeta, ToolRecorded};
 use crate::events::{Event, unexpected};
 use crate::log::{Body, codec};
 use crate::messages::command::RecordTool as Record;
 use crate::operation::{Access, Call, Caller, Context, Op, blocking};
-use crate::sessions::{self, Choice, Wish, session_of};
+use crate::sessions::{self, PreparedSession, SessionSelector, session_of};
 use crate::state::State;
 use crate::steps::Text;
 
@@ -34,7 +34,7 @@ impl Op for RecordTool {
         let claim = call.claim()?;
         let (cx, caller, args) = call.into_parts();
         check(&args)?;
-        let wish = Wish::of(&caller, args.session.as_ref()).fenced(args.fence);
+        let wish = SessionSelector::of(&caller, args.session.as_ref()).fenced(args.fence);
         let is_large =
             args.result.as_ref().map_or(0, |body| body.as_str().len()) > PREPARE_INLINE_BYTES_MAX;
         let state = State::live(&cx, None).await?;
@@ -85,7 +85,7 @@ fn prepare(
     cx: &Context,
     state: &State,
     caller: &Caller,
-    wish: Wish,
+    wish: SessionSelector,
     args: RecordToolArgs,
 ) -> Result<Record, Refusal> {
     let clock = cx.engine.clock();
@@ -94,7 +94,7 @@ fn prepare(
         Err(_) => Vec::new(),
     };
     let results: Vec<&str> = args.result.iter().map(|body| body.as_str()).collect();
-    let knowing = Knowing::of(cx, state, &lines, wish.project.as_deref())?;
+    let knowing = SessionContext::of(cx, state, &lines, wish.project.as_deref())?;
     let recognition = entities::recognised(&knowing, "", &results);
     let status = args.status.unwrap_or(match args.error {
         Some(_) => ToolStatus::Error,
@@ -122,7 +122,7 @@ fn prepare(
         blobs: Vec::new(),
     };
     Ok(Record {
-        choice: Choice::prepare(wish, clock),
+        choice: PreparedSession::prepare(wish, clock),
         executed,
         goes_on,
         body: Some(Body::new(codec::encode(&event), clock.random())),

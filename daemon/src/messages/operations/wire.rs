@@ -4,9 +4,9 @@ use lore::protocol::Body;
 use lore::protocol::messages::{self as wire, Mentioned, Message};
 
 use crate::clock::format_time;
-use crate::entities::{How, Mention};
+use crate::entities::{Mention, MentionSource};
 use crate::events::messages::{Kind, Sender, Status, ToolUse};
-use crate::messages::read::Told;
+use crate::messages::read::StoredMessage;
 use crate::steps::Text;
 use crate::store::{Blobs, Error};
 
@@ -30,7 +30,7 @@ macro_rules! same {
 same!(Sender = Sender { User Assistant System Tool });
 same!(Kind = MessageType { Query Response ToolResult Error });
 same!(Status = ToolStatus { Starting Running Completed Error });
-same!(How = Recognised { Pattern Known Reference Json });
+same!(MentionSource = Recognised { Pattern Known Reference Json });
 
 /// A mention.
 #[must_use]
@@ -47,8 +47,12 @@ pub fn mentioned(mention: &Mention) -> Mentioned {
 ///
 /// # Errors
 /// [`Error`] when a blob cannot be read.
-pub fn message(told: Told, blobs: &Blobs, bytes_max: Option<usize>) -> Result<Message, Error> {
-    let Told { header, said, body } = told;
+pub fn message(
+    told: StoredMessage,
+    blobs: &Blobs,
+    bytes_max: Option<usize>,
+) -> Result<Message, Error> {
+    let StoredMessage { header, said, body } = told;
     let mut content = body.content.read(blobs)?;
     let bytes = shorten(&mut content, bytes_max);
     let tool = |one: ToolUse| -> Result<wire::ToolUse, Error> {

@@ -15,14 +15,14 @@ mod read;
 use std::ops::ControlFlow;
 
 use crate::events::messages::{Kind, MessageEvent, MessageMeta, Sender, ToolCallMeta};
-use crate::log::{Position, RecordKey, Stamped};
+use crate::log::{LoggedEvent, Position, RecordKey};
 use crate::sessions::{Line, lineage};
-use crate::store::{Error, Rows, RowsMut, Space, remove_all};
+use crate::store::{Error, Keyspace, Rows, RowsMut, remove_all};
 
 pub use read::{by_id, execution, newest, oldest, uses};
 
 /// The rows of this view, version 1.
-pub const SPACE: Space = Space::new("messages.1");
+pub const SPACE: Keyspace = Keyspace::new("messages.1");
 
 /// A message as the view keeps it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -47,7 +47,7 @@ pub struct MessageRow {
 
 /// What a use of a tool is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Done {
+pub enum ToolUseState {
     /// A recorded step.
     Step,
     /// An execution of its own; its latest event is found by its id.
@@ -58,18 +58,18 @@ pub enum Done {
 
 /// A use of a tool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Use {
+pub struct ToolUseRow {
     /// Where its event is.
     pub position: Position,
     /// In which record.
     pub record: RecordKey,
     /// What it is.
-    pub done: Done,
+    pub done: ToolUseState,
 }
 
 /// What a session's messages come to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Totals {
+pub struct MessageTotals {
     /// Messages.
     pub messages: u64,
     /// Uses of tools: steps, executions, tools of messages.
@@ -78,7 +78,7 @@ pub struct Totals {
     pub tokens: [u64; 4],
 }
 
-impl Totals {
+impl MessageTotals {
     /// Tokens of all senders.
     #[must_use]
     pub fn tokens_total(&self) -> u64 {
@@ -142,7 +142,7 @@ fn position_of(key: &[u8]) -> Option<Position> {
     Some(Position(u64::from_be_bytes(*key.last_chunk::<8>()?)))
 }
 
-impl Use {
+impl ToolUseRow {
     fn decode(key: &[u8], value: &[u8]) -> Result<Self, Error> {
         let parse = || {
             let (record, done) = value.split_first_chunk::<8>()?;
@@ -150,9 +150,9 @@ impl Use {
                 position: position_of(key)?,
                 record: RecordKey(Position(u64::from_be_bytes(*record))),
                 done: match done {
-                    [0] => Done::Step,
-                    [1] => Done::Execution,
-                    [2] => Done::Message,
+                    [0] => ToolUseState::Step,
+                    [1] => ToolUseState::Execution,
+                    [2] => ToolUseState::Message,
                     _ => return None,
                 },
             })
@@ -161,7 +161,7 @@ impl Use {
     }
 }
 
-impl Totals {
+impl MessageTotals {
     fn encode(&self) -> Vec<u8> {
         [self.messages, self.uses]
             .iter()
@@ -191,7 +191,7 @@ impl Totals {
 /// [`Error`] when a row cannot be read or is damaged.
 pub fn apply(
     rows: &mut dyn RowsMut,
-    event: &Stamped,
+    event: &LoggedEvent,
     message: &MessageEvent,
     record: RecordKey,
 ) -> Result<(), Error> {
@@ -199,7 +199,7 @@ pub fn apply(
         return Ok(());
     };
     match message {
-        MessageEvent::Message(said) => say(rows, event, session, said, record),
+        MessageEvent::Message(said) => record_message(rows, event, session, said, record),
         MessageEvent::ToolCall(executed) => execute(rows, event, session, executed, record),
     }
 }
@@ -208,16 +208,20 @@ pub fn apply(
 ///
 /// # Errors
 /// [`Error`] when a row cannot be read or is damaged.
-pub fn apply_step(rows: &mut dyn RowsMut, event: &Stamped, record: RecordKey) -> Result<(), Error> {
+pub fn apply_step(
+    rows: &mut dyn RowsMut,
+    event: &LoggedEvent,
+    record: RecordKey,
+) -> Result<(), Error> {
     match &event.header.session {
-        Some(session) => note_use(rows, event, session, record, Done::Step),
+        Some(session) => note_use(rows, event, session, record, ToolUseState::Step),
         None => Ok(()),
     }
 }
 
-fn say(
+fn record_message(
     rows: &mut dyn RowsMut,
-    event: &Stamped,
+    event: &LoggedEvent,
     session: &str,
     said: &MessageMeta,
     record: RecordKey,
@@ -236,7 +240,7 @@ fn say(
     rows.put(SPACE, &key(b'm', session, &at), &row.encode());
     put_place(rows, &key(b'i', session, said.id.as_bytes()), event, record);
     if row.has_tools {
-        note_use(rows, event, session, record, Done::Message)?;
+        note_use(rows, event, session, record, ToolUseState::Message)?;
     }
     change_totals(rows, session, |totals| {
         totals.messages += 1;
@@ -248,7 +252,7 @@ fn say(
 
 fn execute(
     rows: &mut dyn RowsMut,
-    event: &Stamped,
+    event: &LoggedEvent,
     session: &str,
     executed: &ToolCallMeta,
     record: RecordKey,
@@ -256,7 +260,7 @@ fn execute(
     // A fork may go on with what its parent began: that is no other use.
     let lines = lineage(rows, session)?;
     if self::execution(rows, &lines, &executed.id)?.is_none() {
-        note_use(rows, event, session, record, Done::Execution)?;
+        note_use(rows, event, session, record, ToolUseState::Execution)?;
     }
     let mut of_id = read::execution_prefix(session, &executed.id);
     of_id.extend(event.position().0.to_be_bytes());
@@ -264,7 +268,7 @@ fn execute(
     Ok(())
 }
 
-fn put_place(rows: &mut dyn RowsMut, key: &[u8], event: &Stamped, record: RecordKey) {
+fn put_place(rows: &mut dyn RowsMut, key: &[u8], event: &LoggedEvent, record: RecordKey) {
     let mut value = event.position().0.to_be_bytes().to_vec();
     value.extend(record.to_bytes());
     rows.put(SPACE, key, &value);
@@ -272,17 +276,17 @@ fn put_place(rows: &mut dyn RowsMut, key: &[u8], event: &Stamped, record: Record
 
 fn note_use(
     rows: &mut dyn RowsMut,
-    event: &Stamped,
+    event: &LoggedEvent,
     session: &str,
     record: RecordKey,
-    done: Done,
+    done: ToolUseState,
 ) -> Result<(), Error> {
     let at = event.position().0.to_be_bytes();
     let mut value = record.to_bytes().to_vec();
     value.push(match done {
-        Done::Step => 0,
-        Done::Execution => 1,
-        Done::Message => 2,
+        ToolUseState::Step => 0,
+        ToolUseState::Execution => 1,
+        ToolUseState::Message => 2,
     });
     rows.put(SPACE, &key(b'u', session, &at), &value);
     change_totals(rows, session, |totals| totals.uses += 1)
@@ -291,7 +295,7 @@ fn note_use(
 fn change_totals(
     rows: &mut dyn RowsMut,
     session: &str,
-    change: impl FnOnce(&mut Totals),
+    change: impl FnOnce(&mut MessageTotals),
 ) -> Result<(), Error> {
     let key = totals_key(session);
     let mut totals = totals_at(rows, &key)?;
@@ -319,10 +323,10 @@ fn totals_key(session: &str) -> Vec<u8> {
     key
 }
 
-fn totals_at(rows: &dyn Rows, key: &[u8]) -> Result<Totals, Error> {
+fn totals_at(rows: &dyn Rows, key: &[u8]) -> Result<MessageTotals, Error> {
     match rows.get(SPACE, key)? {
-        None => Ok(Totals::default()),
-        Some(value) => Totals::decode(key, &value),
+        None => Ok(MessageTotals::default()),
+        Some(value) => MessageTotals::decode(key, &value),
     }
 }
 
@@ -331,9 +335,9 @@ fn totals_at(rows: &dyn Rows, key: &[u8]) -> Result<Totals, Error> {
 ///
 /// # Errors
 /// [`Error`] when a row cannot be read or is damaged.
-pub fn totals(rows: &dyn Rows, lines: &[Line]) -> Result<Totals, Error> {
+pub fn totals(rows: &dyn Rows, lines: &[Line]) -> Result<MessageTotals, Error> {
     let Some((own, shared)) = lines.split_first() else {
-        return Ok(Totals::default());
+        return Ok(MessageTotals::default());
     };
     let mut totals = totals_at(rows, &totals_key(&own.session))?;
     newest(rows, shared, None, &mut |row| {

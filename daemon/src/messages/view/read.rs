@@ -2,13 +2,13 @@
 
 use std::ops::ControlFlow;
 
-use super::{MessageRow, SPACE, Use, damaged, key, number, position_of};
+use super::{MessageRow, SPACE, ToolUseRow, damaged, key, number, position_of};
 use crate::log::{Position, RecordKey};
 use crate::sessions::Line;
 use crate::store::{Direction, Error, Rows, after_prefix};
 
 /// What visitors of messages get.
-pub type VisitMessage<'v> = &'v mut dyn FnMut(MessageRow) -> Result<ControlFlow<()>, Error>;
+pub type MessageVisitor<'v> = &'v mut dyn FnMut(MessageRow) -> Result<ControlFlow<()>, Error>;
 
 /// Visits messages, those before a position if one is given, the newest first; `Break` ends it.
 ///
@@ -18,7 +18,7 @@ pub fn newest(
     rows: &dyn Rows,
     lines: &[Line],
     before: Option<Position>,
-    visit: VisitMessage<'_>,
+    visit: MessageVisitor<'_>,
 ) -> Result<(), Error> {
     backward(rows, b'm', lines, before, &mut |key, value| {
         visit(MessageRow::decode(key, value)?)
@@ -33,7 +33,7 @@ pub fn oldest(
     rows: &dyn Rows,
     lines: &[Line],
     from: Position,
-    visit: VisitMessage<'_>,
+    visit: MessageVisitor<'_>,
 ) -> Result<(), Error> {
     let mut is_over = false;
     for line in lines.iter().rev() {
@@ -59,10 +59,10 @@ pub fn uses(
     rows: &dyn Rows,
     lines: &[Line],
     before: Option<Position>,
-    visit: &mut dyn FnMut(Use) -> Result<ControlFlow<()>, Error>,
+    visit: &mut dyn FnMut(ToolUseRow) -> Result<ControlFlow<()>, Error>,
 ) -> Result<(), Error> {
     backward(rows, b'u', lines, before, &mut |key, value| {
-        visit(Use::decode(key, value)?)
+        visit(ToolUseRow::decode(key, value)?)
     })
 }
 
@@ -78,14 +78,14 @@ fn end_of(tag: u8, line: &Line, before: Option<Position>) -> Vec<u8> {
     }
 }
 
-type VisitRow<'v> = &'v mut dyn FnMut(&[u8], &[u8]) -> Result<ControlFlow<()>, Error>;
+type RowVisitor<'v> = &'v mut dyn FnMut(&[u8], &[u8]) -> Result<ControlFlow<()>, Error>;
 
 fn backward(
     rows: &dyn Rows,
     tag: u8,
     lines: &[Line],
     before: Option<Position>,
-    visit: VisitRow<'_>,
+    visit: RowVisitor<'_>,
 ) -> Result<(), Error> {
     let mut is_over = false;
     for line in lines {
@@ -157,7 +157,7 @@ pub fn execution(
             Some(before) => [low.as_slice(), &before.0.to_be_bytes()].concat(),
             None => after_prefix(&low),
         };
-        let visit: crate::store::Visit<'_> = &mut |key, value| {
+        let visit: crate::store::RowVisitor<'_> = &mut |key, value| {
             let record = number(value).ok_or_else(|| damaged(key))?;
             let position = position_of(key).ok_or_else(|| damaged(key))?;
             found = Some((position, RecordKey(Position(record))));

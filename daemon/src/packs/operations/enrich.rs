@@ -4,14 +4,14 @@ use std::sync::Arc;
 
 use lore::protocol::packs::{EnrichMessageArgs, EnrichMessageReply};
 
-use super::make::Wanted;
+use super::make::PackSpec;
 use super::wire;
 use crate::entities;
 use crate::error::{Code, Refusal};
-use crate::events::packs::MadeFor;
+use crate::events::packs::PackPurpose;
 use crate::operation::{Access, Call, Caller, Context, Op, while_stale};
-use crate::packs::gather::{self, Among, InSession};
-use crate::sessions::{self, Wish};
+use crate::packs::retrieval::{self, SessionSnapshot, TaskScope};
+use crate::sessions::{self, SessionSelector};
 use crate::state::State;
 use crate::steps;
 
@@ -40,17 +40,17 @@ impl EnrichMessage {
         args: &EnrichMessageArgs,
     ) -> Result<EnrichMessageReply, Refusal> {
         let state = State::live(cx, args.at_least).await?;
-        let wish = Wish::of(caller, args.session.as_ref());
+        let wish = SessionSelector::of(caller, args.session.as_ref());
         let session = wish.find(&state, &caller.actor, cx.engine.clock().now())?;
-        let among = Among::Session(session.clone());
+        let among = TaskScope::Session(session.clone());
         let message = args.message.clone();
-        let wanted = Wanted::new(among, MadeFor::Message, message, args.max_tokens)?;
+        let wanted = PackSpec::new(among, PackPurpose::Message, message, args.max_tokens)?;
         let rests_on = rests_on(cx, &state, &session, &wanted.text)?;
         let max_tokens = wanted.max_tokens;
         let of = session.clone();
         let given = wanted
             .give(cx, caller, state, &rests_on, move |cx, state, text, now| {
-                gather::message(&InSession::of(cx, state, &of)?, text, now)
+                retrieval::message(&SessionSnapshot::of(cx, state, &of)?, text, now)
             })
             .await?;
         let made = given.made;
@@ -83,9 +83,12 @@ fn rests_on(cx: &Context, state: &State, session: &str, message: &str) -> Result
     let mut all = session.as_bytes().to_vec();
     all.push(0);
     all.extend(row.changed.to_be_bytes());
-    all.extend(gather::passages::rests_on(state, row.project.as_deref())?);
-    all.extend(gather::found::rests_on(state)?);
-    all.extend(entities::Room::of(cx)?.packs()?.version().as_bytes());
+    all.extend(retrieval::passages::rests_on(
+        state,
+        row.project.as_deref(),
+    )?);
+    all.extend(retrieval::search_hits::rests_on(state)?);
+    all.extend(entities::Entities::of(cx)?.packs()?.version().as_bytes());
     if message.to_ascii_uppercase().contains("_FROM_STEP") {
         all.extend(steps::extractors_hash(cx, state, session)?);
     }

@@ -8,16 +8,16 @@ use lore::protocol::packs::{LeftOut, PackSection};
 
 use super::wire;
 use crate::checkpoints;
+use crate::citations;
 use crate::clock::Micros;
 use crate::error::Refusal;
-use crate::events::packs::{MadeFor, PackBuilt, RestsOn};
+use crate::events::packs::{PackBuilt, PackDependency, PackPurpose};
 use crate::log::{Body, Hash, codec};
 use crate::operation::{Caller, Context, blocking};
+use crate::packs::assembly::{BuiltPack, SectionName, build};
 use crate::packs::command::MakePack;
-use crate::packs::craft::{Built, SectionName, build};
-use crate::packs::gather::{Among, Gathered};
+use crate::packs::retrieval::{RetrievedInputs, TaskScope};
 use crate::packs::view;
-use crate::quotes;
 use crate::sessions;
 use crate::state::State;
 
@@ -35,11 +35,11 @@ const PIECE_BYTES: usize = 256;
 const HASHES_MAX: usize = 4096;
 
 /// A pack to be made.
-pub struct Wanted {
+pub struct PackSpec {
     /// From what.
-    pub among: Among,
+    pub among: TaskScope,
     /// For what.
-    pub made_for: MadeFor,
+    pub made_for: PackPurpose,
     /// The message or the task.
     pub text: String,
     /// The tokens that it may have.
@@ -47,7 +47,7 @@ pub struct Wanted {
 }
 
 /// A pack that was made, as replies tell it and the cache keeps it.
-pub struct Made {
+pub struct CachedPack {
     /// Its id.
     pub pack: String,
     /// The prompt.
@@ -65,9 +65,9 @@ pub struct Made {
 }
 
 /// A pack with where it stands.
-pub struct Given {
+pub struct PackWithPosition {
     /// The pack.
-    pub made: Arc<Made>,
+    pub made: Arc<CachedPack>,
     /// Whether it was made before.
     pub cached: bool,
     /// Position of its event, or of the state that was read.
@@ -76,20 +76,20 @@ pub struct Given {
     pub durable: bool,
 }
 
-impl Wanted {
+impl PackSpec {
     /// Checks what a caller wants.
     ///
     /// # Errors
     /// `INVALID_INPUT` when the text is too long or the budget no budget.
     pub fn new(
-        among: Among,
-        made_for: MadeFor,
+        among: TaskScope,
+        made_for: PackPurpose,
         text: String,
         max_tokens: Option<u64>,
     ) -> Result<Self, Refusal> {
         let name = match made_for {
-            MadeFor::Message => "message",
-            MadeFor::Task => "query",
+            PackPurpose::Message => "message",
+            PackPurpose::Task => "query",
         };
         if text.len() > WANTED_BYTES_MAX {
             return Err(Refusal::invalid(format!(
@@ -123,17 +123,20 @@ impl Wanted {
         caller: &Caller,
         state: State,
         rests_on: &[u8],
-        gather: impl FnOnce(&Context, &State, &str, Micros) -> Result<Gathered, Refusal>
+        gather: impl FnOnce(&Context, &State, &str, Micros) -> Result<RetrievedInputs, Refusal>
         + Send
         + 'static,
-    ) -> Result<Given, Refusal> {
+    ) -> Result<PackWithPosition, Refusal> {
         let now = cx.engine.clock().now();
         let key = self.cache_key(rests_on);
         // One that was recorded before something of it was forgotten may be put there after the cache was cleared.
-        if let Some(made) = cx.cache.get::<Made>(&key).filter(|made| now < made.until)
+        if let Some(made) = cx
+            .cache
+            .get::<CachedPack>(&key)
+            .filter(|made| now < made.until)
             && view::get(&state, &made.pack)?.is_some()
         {
-            return Ok(Given {
+            return Ok(PackWithPosition {
                 made,
                 cached: true,
                 position: state.position(),
@@ -148,7 +151,7 @@ impl Wanted {
         let pieces = pieces.sum::<usize>() + made.left_out.len();
         let bytes = made.prompt.len() + PIECE_BYTES * (pieces + 4);
         cx.cache.put(key, Arc::clone(&made), bytes);
-        Ok(Given {
+        Ok(PackWithPosition {
             made,
             cached: false,
             position: outcome.event.position(),
@@ -172,15 +175,15 @@ impl Wanted {
         cx: &Context,
         state: &State,
         now: Micros,
-        gather: impl FnOnce(&Context, &State, &str, Micros) -> Result<Gathered, Refusal>,
-    ) -> Result<(Made, MakePack), Refusal> {
-        let Gathered {
+        gather: impl FnOnce(&Context, &State, &str, Micros) -> Result<RetrievedInputs, Refusal>,
+    ) -> Result<(CachedPack, MakePack), Refusal> {
+        let RetrievedInputs {
             ingredients,
             left_out,
             until,
             warnings,
         } = gather(cx, state, &self.text, now)?;
-        let tokens = &checkpoints::Room::of(cx)?.tokens;
+        let tokens = &checkpoints::Checkpoints::of(cx)?.tokens;
         let budget = usize::try_from(self.max_tokens).unwrap_or(usize::MAX);
         let built =
             build(&ingredients, budget, tokens).map_err(|too_small| {
@@ -203,7 +206,7 @@ impl Wanted {
             read_at: state.position(),
             body: Body::new(codec::EMPTY.to_vec(), clock.random()),
         };
-        let made = Made {
+        let made = CachedPack {
             pack,
             tokens: built.tokens as u64,
             sections: wire::sections(&built)?,
@@ -215,14 +218,14 @@ impl Wanted {
         Ok((made, command))
     }
 
-    fn event(&self, pack: &str, built: &Built) -> PackBuilt {
+    fn event(&self, pack: &str, built: &BuiltPack) -> PackBuilt {
         let own = match &self.among {
-            Among::Session(session) => Some(session.as_str()),
-            Among::Project(_) => None,
+            TaskScope::Session(session) => Some(session.as_str()),
+            TaskScope::Project(_) => None,
         };
         let mut seen = BTreeSet::new();
         let sources = built.sections.iter().flat_map(|section| &section.sources);
-        let rests_on = sources.map(|source| RestsOn {
+        let rests_on = sources.map(|source| PackDependency {
             session: source
                 .session
                 .clone()
@@ -246,12 +249,12 @@ impl Wanted {
 
 /// By what quotes of the pack are recognised: its pieces without the message, which is nobody's quote,
 /// and all of it together.
-fn hashes(built: &Built) -> Vec<u8> {
+fn hashes(built: &BuiltPack) -> Vec<u8> {
     let said = built.sections.iter();
     let said = said.filter(|section| section.name != SectionName::Message);
     let texts: Vec<&str> = said.map(|section| section.text.as_str()).collect();
-    let mut hashes = quotes::pieces(&texts.join("\n"));
+    let mut hashes = citations::pieces(&texts.join("\n"));
     hashes.truncate(HASHES_MAX);
-    hashes.push(quotes::whole(&built.prompt));
+    hashes.push(citations::whole(&built.prompt));
     hashes.iter().flat_map(|hash| hash.to_be_bytes()).collect()
 }

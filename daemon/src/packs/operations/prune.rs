@@ -10,11 +10,11 @@ use crate::error::{Code, Refusal};
 use crate::events::packs::{PackEvent, Strategy};
 use crate::events::{Event, unexpected};
 use crate::operation::{Access, Call, Op};
-use crate::packs::command::Turn;
-use crate::packs::gather::InSession;
+use crate::packs::command::WorkingSetUpdate;
 use crate::packs::prune::{Pruning, pruning, unpruning};
-use crate::packs::turn::{Prepared, Turned, turn};
-use crate::sessions::{Wish, session_of};
+use crate::packs::retrieval::SessionSnapshot;
+use crate::packs::working_set_update::{PreparedUpdate, UpdateResult, turn};
+use crate::sessions::{SessionSelector, session_of};
 
 /// `prune_session`.
 pub struct PruneSession;
@@ -40,17 +40,17 @@ impl Op for PruneSession {
             Some(PruneStrategy::Conservative) => Strategy::Conservative,
             Some(PruneStrategy::Aggressive) => Strategy::Aggressive,
         };
-        let wish = Wish::of(&caller, args.session.as_ref()).fenced(args.fence);
+        let wish = SessionSelector::of(&caller, args.session.as_ref()).fenced(args.fence);
         let target = args.target;
-        let prepare = move |of: &InSession<'_>, now| {
+        let prepare = move |of: &SessionSnapshot<'_>, now| {
             Ok(match pruning(of, strategy, target, now)? {
-                Pruning::Needed(pruned) => Prepared::Turn(Turn::Prune(pruned)),
-                Pruning::NotNeeded(tokens) => Prepared::Nothing(tokens),
+                Pruning::Needed(pruned) => PreparedUpdate::Turn(WorkingSetUpdate::Prune(pruned)),
+                Pruning::NotNeeded(tokens) => PreparedUpdate::Nothing(tokens),
             })
         };
         match turn(&cx, &caller.actor, claim, wish, prepare).await? {
-            Turned::Done(outcome) => pruned(&outcome),
-            Turned::Nothing {
+            UpdateResult::Done(outcome) => pruned(&outcome),
+            UpdateResult::Nothing {
                 session,
                 tokens,
                 state,
@@ -118,16 +118,16 @@ impl Op for ResetPruning {
         if let Some(outcome) = cx.repeated(&caller, claim.as_ref()).await? {
             return unpruned(&outcome);
         }
-        let wish = Wish::of(&caller, args.session.as_ref()).fenced(args.fence);
-        let prepare = |of: &InSession<'_>, _now| {
+        let wish = SessionSelector::of(&caller, args.session.as_ref()).fenced(args.fence);
+        let prepare = |of: &SessionSnapshot<'_>, _now| {
             Ok(match unpruning(of)? {
-                Some(unpruned) => Prepared::Turn(Turn::Unprune(unpruned)),
-                None => Prepared::Nothing(0),
+                Some(unpruned) => PreparedUpdate::Turn(WorkingSetUpdate::Unprune(unpruned)),
+                None => PreparedUpdate::Nothing(0),
             })
         };
         match turn(&cx, &caller.actor, claim, wish, prepare).await? {
-            Turned::Done(outcome) => unpruned(&outcome),
-            Turned::Nothing { session, .. } => Err(Refusal::new(
+            UpdateResult::Done(outcome) => unpruned(&outcome),
+            UpdateResult::Nothing { session, .. } => Err(Refusal::new(
                 Code::NotFound,
                 format!("the session `{session}` has no pruning that could be undone"),
             )),

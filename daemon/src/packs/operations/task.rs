@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use lore::protocol::packs::{ContextPackArgs, ContextPackReply};
 
-use super::make::Wanted;
+use super::make::PackSpec;
 use super::wire;
 use crate::error::Refusal;
-use crate::events::packs::MadeFor;
+use crate::events::packs::PackPurpose;
 use crate::operation::{Access, Call, Caller, Context, Op, while_stale};
-use crate::packs::gather::{self, Among};
+use crate::packs::retrieval::{self, TaskScope};
 use crate::sessions;
 use crate::state::State;
 
@@ -39,10 +39,10 @@ impl ContextPack {
     ) -> Result<ContextPackReply, Refusal> {
         let state = State::live(cx, args.at_least).await?;
         let among = among(args, caller, &state)?;
-        let drawn_from = gather::sessions_of(&state, &among)?;
+        let drawn_from = retrieval::sessions_of(&state, &among)?;
         let mut rests_on = match &among {
-            Among::Session(_) => vec![b's'],
-            Among::Project(project) => format!("p{project}\0").into_bytes(),
+            TaskScope::Session(_) => vec![b's'],
+            TaskScope::Project(project) => format!("p{project}\0").into_bytes(),
         };
         for (session, row) in &drawn_from {
             rests_on.extend(session.as_bytes());
@@ -50,26 +50,26 @@ impl ContextPack {
             rests_on.extend(row.changed.to_be_bytes());
         }
         let of_project = match &among {
-            Among::Session(_) => drawn_from.first().and_then(|(_, row)| row.project.clone()),
-            Among::Project(project) => Some(project.clone()),
+            TaskScope::Session(_) => drawn_from.first().and_then(|(_, row)| row.project.clone()),
+            TaskScope::Project(project) => Some(project.clone()),
         };
-        let files = gather::passages::rests_on(&state, of_project.as_deref())?;
+        let files = retrieval::passages::rests_on(&state, of_project.as_deref())?;
         rests_on.push(0);
         rests_on.extend(files);
-        rests_on.extend(gather::found::rests_on(&state)?);
+        rests_on.extend(retrieval::search_hits::rests_on(&state)?);
         let query = args.query.clone();
-        let wanted = Wanted::new(among.clone(), MadeFor::Task, query, args.max_tokens)?;
+        let wanted = PackSpec::new(among.clone(), PackPurpose::Task, query, args.max_tokens)?;
         let max_tokens = wanted.max_tokens;
         let given = wanted
             .give(cx, caller, state, &rests_on, move |cx, state, text, now| {
                 let of = (drawn_from.as_slice(), of_project.as_deref());
-                gather::task(cx, state, of, text, now)
+                retrieval::task(cx, state, of, text, now)
             })
             .await?;
         let made = given.made;
         let (session, project) = match among {
-            Among::Session(session) => (Some(wire::session_id(&session)?), None),
-            Among::Project(project) => (None, Some(project)),
+            TaskScope::Session(session) => (Some(wire::session_id(&session)?), None),
+            TaskScope::Project(project) => (None, Some(project)),
         };
         Ok(ContextPackReply {
             session,
@@ -89,14 +89,14 @@ impl ContextPack {
 }
 
 /// What a task's pack is made from: the session or the project that is named, else the caller's project.
-fn among(args: &ContextPackArgs, caller: &Caller, state: &State) -> Result<Among, Refusal> {
+fn among(args: &ContextPackArgs, caller: &Caller, state: &State) -> Result<TaskScope, Refusal> {
     match (&args.session, &args.project, &caller.project) {
         (Some(_), Some(_), _) => Err(Refusal::invalid(
             "`session` and `project` exclude each other; at most one of them is needed",
         )),
-        (Some(session), None, _) => sessions::find(state, session.as_str()).map(Among::Session),
+        (Some(session), None, _) => sessions::find(state, session.as_str()).map(TaskScope::Session),
         (None, Some(project), _) | (None, None, Some(project)) => {
-            Ok(Among::Project(project.clone()))
+            Ok(TaskScope::Project(project.clone()))
         }
         (None, None, None) => Err(Refusal::invalid(
             "the call names neither `session` nor `project`, and the caller has no project",

@@ -1,7 +1,7 @@
 //! `why`: from a pack to the events that it rests on, and from an event to the packs that used it.
 
 use lore::protocol::packs::{
-    MadeFor as WireMadeFor, PackTold, PackUse, RestedOn, SectionTokens, WhyArgs, WhyReply,
+    MadeFor as WireMadeFor, PackRecord, PackSource, PackUse, SectionTokens, WhyArgs, WhyReply,
 };
 
 use super::wire;
@@ -12,15 +12,15 @@ use crate::entities;
 use crate::error::{Code, Refusal};
 use crate::events::checkpoints::CheckpointEvent;
 use crate::events::messages::MessageRecorded;
-use crate::events::packs::{Item, MadeFor, PackBuilt, PackEvent, RestsOn};
+use crate::events::packs::{Item, PackBuilt, PackDependency, PackEvent, PackPurpose};
 use crate::events::{self, Event};
-use crate::log::{Hash, Position, Stamped};
+use crate::log::{Hash, LoggedEvent, Position};
 use crate::messages::{self, MessageEvent};
 use crate::operation::{Access, Call, Context, Op, blocking};
-use crate::packs::craft::SectionName;
+use crate::packs::assembly::SectionName;
 use crate::packs::view;
 use crate::projects::{self, FileVersion};
-use crate::reading::{Read, Reading};
+use crate::read_context::{Read, ReadContext};
 use crate::sessions::{self, Line};
 use crate::state::State;
 use crate::steps::{self, StepEvent};
@@ -43,26 +43,29 @@ impl Op for Why {
 
     async fn call(call: Call<WhyArgs>) -> Result<WhyReply, Refusal> {
         let (cx, caller, args) = call.into_parts();
-        let what = what(&args)?;
-        let needs_session = matches!(what, What::Message(_) | What::Step(..) | What::Execution(_));
+        let what = subject(&args)?;
+        let needs_session = matches!(
+            what,
+            WhySubject::Message(_) | WhySubject::Step(..) | WhySubject::Execution(_)
+        );
         if needs_session || args.session.is_some() {
-            let reading = Reading::of(&args);
+            let reading = ReadContext::of(&args);
             let read = reading.open(cx, caller).await?;
             return blocking(move || {
                 let Read {
                     cx, state, session, ..
                 } = &read;
-                tell(cx, state, session, what)
+                explain(cx, state, session, what)
             })
             .await;
         }
         let state = State::live(&cx, args.at_least).await?;
-        blocking(move || tell(&cx, &state, "", what)).await
+        blocking(move || explain(&cx, &state, "", what)).await
     }
 }
 
 /// What is asked about.
-enum What {
+enum WhySubject {
     Pack(String),
     Message(String),
     Step(u32, Option<u32>),
@@ -71,7 +74,7 @@ enum What {
     Position(Position),
 }
 
-fn what(args: &WhyArgs) -> Result<What, Refusal> {
+fn subject(args: &WhyArgs) -> Result<WhySubject, Refusal> {
     let number = |number: u64| {
         u32::try_from(number)
             .map_err(|_| Refusal::invalid(format!("{number} is not a step or attempt")))
@@ -80,12 +83,12 @@ fn what(args: &WhyArgs) -> Result<What, Refusal> {
     let step = args.step.map(number).transpose()?;
     let checkpoint = args.checkpoint.as_ref().map(|id| id.as_str().to_owned());
     let mut all = [
-        args.pack.clone().map(What::Pack),
-        args.message.clone().map(What::Message),
-        step.map(|step| What::Step(step, attempt)),
-        args.execution.clone().map(What::Execution),
-        checkpoint.map(What::Checkpoint),
-        args.position.map(What::Position),
+        args.pack.clone().map(WhySubject::Pack),
+        args.message.clone().map(WhySubject::Message),
+        step.map(|step| WhySubject::Step(step, attempt)),
+        args.execution.clone().map(WhySubject::Execution),
+        checkpoint.map(WhySubject::Checkpoint),
+        args.position.map(WhySubject::Position),
     ]
     .into_iter()
     .flatten();
@@ -100,37 +103,42 @@ fn what(args: &WhyArgs) -> Result<What, Refusal> {
     }
 }
 
-fn tell(cx: &Context, state: &State, session: &str, what: What) -> Result<WhyReply, Refusal> {
+fn explain(
+    cx: &Context,
+    state: &State,
+    session: &str,
+    what: WhySubject,
+) -> Result<WhyReply, Refusal> {
     let of = match what {
-        What::Pack(pack) => return of_pack(cx, state, &pack),
-        What::Position(position) => match event_at(state, position)? {
-            At::Pack(pack) => return of_pack(cx, state, &pack),
-            At::Item(_, item @ (Item::ContextFile(_) | Item::Document { .. })) => {
-                Of::new(state, String::new(), item)?
+        WhySubject::Pack(pack) => return of_pack(cx, state, &pack),
+        WhySubject::Position(position) => match event_at(state, position)? {
+            PagePosition::Pack(pack) => return of_pack(cx, state, &pack),
+            PagePosition::Item(_, item @ (Item::ContextFile(_) | Item::Document { .. })) => {
+                PieceFilter::new(state, String::new(), item)?
             }
-            At::Item(session, item) => Of::new(state, session, item)?,
+            PagePosition::Item(session, item) => PieceFilter::new(state, session, item)?,
         },
-        What::Message(id) => Of::new(state, session.to_owned(), Item::Message(id))?,
-        What::Execution(id) => Of::new(state, session.to_owned(), Item::Tool(id))?,
-        What::Checkpoint(id) => {
+        WhySubject::Message(id) => PieceFilter::new(state, session.to_owned(), Item::Message(id))?,
+        WhySubject::Execution(id) => PieceFilter::new(state, session.to_owned(), Item::Tool(id))?,
+        WhySubject::Checkpoint(id) => {
             let position = checkpoints::position_of(state, &id)?;
             let event = position
                 .map(|position| state.log().at(position))
                 .transpose()?;
             let session = event.flatten().and_then(|event| event.header.session);
-            Of::new(state, session.unwrap_or_default(), Item::Checkpoint(id))?
+            PieceFilter::new(state, session.unwrap_or_default(), Item::Checkpoint(id))?
         }
-        What::Step(step, Some(attempt)) => {
-            Of::new(state, session.to_owned(), Item::Step { step, attempt })?
+        WhySubject::Step(step, Some(attempt)) => {
+            PieceFilter::new(state, session.to_owned(), Item::Step { step, attempt })?
         }
-        What::Step(step, None) => {
+        WhySubject::Step(step, None) => {
             let lines = sessions::lineage(state, session)?;
             let answer = steps::answering(state, &lines, step)?;
             let attempt = answer.map_or(1, |answer| answer.attempt.attempt);
-            Of::new(state, session.to_owned(), Item::Step { step, attempt })?
+            PieceFilter::new(state, session.to_owned(), Item::Step { step, attempt })?
         }
     };
-    of.tell(cx, state)
+    of.explain(cx, state)
 }
 
 fn not_found(what: &str) -> Refusal {
@@ -147,8 +155,8 @@ fn of_pack(cx: &Context, state: &State, pack: &str) -> Result<WhyReply, Refusal>
 fn reply(
     cx: &Context,
     state: &State,
-    of: Option<RestedOn>,
-    pack: Option<PackTold>,
+    of: Option<PackSource>,
+    pack: Option<PackRecord>,
     used_by: Vec<PackUse>,
 ) -> WhyReply {
     WhyReply {
@@ -162,14 +170,14 @@ fn reply(
 }
 
 /// A piece of packs that is asked about.
-struct Of {
+struct PieceFilter {
     session: String,
     lines: Vec<Line>,
     item: Item,
-    event: Stamped,
+    event: LoggedEvent,
 }
 
-impl Of {
+impl PieceFilter {
     fn new(state: &State, session: String, item: Item) -> Result<Self, Refusal> {
         let lines = sessions::lineage(state, &session)?;
         let event = match place_of(state, &lines, &item, Position(u64::MAX))? {
@@ -189,7 +197,7 @@ impl Of {
     }
 
     /// The packs that used it; of a message also the one that it was made with.
-    fn tell(self, cx: &Context, state: &State) -> Result<WhyReply, Refusal> {
+    fn explain(self, cx: &Context, state: &State) -> Result<WhyReply, Refusal> {
         let mut uses = Vec::new();
         for session in self.lines.iter().map(|line| line.session.as_str()) {
             uses.extend(view::uses(state, session, &self.item, USES_MAX)?);
@@ -211,18 +219,18 @@ impl Of {
     }
 }
 
-enum At {
+enum PagePosition {
     Pack(String),
     Item(String, Item),
 }
 
 /// What the event at a position is, as packs name it.
-fn event_at(state: &State, position: Position) -> Result<At, Refusal> {
+fn event_at(state: &State, position: Position) -> Result<PagePosition, Refusal> {
     let event = state.log().at(position)?;
     let event = event.ok_or_else(|| not_found(&format!("there is no event at {position}")))?;
     let session = event.header.session.clone().unwrap_or_default();
     let item = match Event::of(&event)? {
-        Some(Event::Pack(PackEvent::Built(built))) => return Ok(At::Pack(built.id)),
+        Some(Event::Pack(PackEvent::Built(built))) => return Ok(PagePosition::Pack(built.id)),
         Some(Event::Message(MessageEvent::Message(said))) => Some(Item::Message(said.id)),
         Some(Event::Message(MessageEvent::ToolCall(call))) => Some(Item::Tool(call.id)),
         Some(Event::Step(StepEvent::Recorded(assigned))) => Some(Item::Step {
@@ -244,12 +252,13 @@ fn event_at(state: &State, position: Position) -> Result<At, Refusal> {
         )
         | None => None,
     };
-    item.map(|item| At::Item(session, item)).ok_or_else(|| {
-        let kind = &event.header.kind;
-        not_found(&format!(
-            "the event at {position} is a {kind}, which no pack rests on by itself"
-        ))
-    })
+    item.map(|item| PagePosition::Item(session, item))
+        .ok_or_else(|| {
+            let kind = &event.header.kind;
+            not_found(&format!(
+                "the event at {position} is a {kind}, which no pack rests on by itself"
+            ))
+        })
 }
 
 /// Where something is, as a reader up to a position finds it.
@@ -294,7 +303,7 @@ fn topic_at(state: &State, lines: &[Line]) -> Result<Option<Position>, Error> {
 }
 
 /// A pack as its event tells it; `None` when there is none, or its content was forgotten.
-fn pack_told(state: &State, pack: &str) -> Result<Option<PackTold>, Refusal> {
+fn pack_told(state: &State, pack: &str) -> Result<Option<PackRecord>, Refusal> {
     let Some(row) = view::get(state, pack)? else {
         return Ok(None);
     };
@@ -314,11 +323,11 @@ fn pack_told(state: &State, pack: &str) -> Result<Option<PackTold>, Refusal> {
             tokens: *tokens,
         })
     });
-    Ok(Some(PackTold {
+    Ok(Some(PackRecord {
         pack: made.id,
         made_for: match made.made_for {
-            MadeFor::Message => WireMadeFor::Message,
-            MadeFor::Task => WireMadeFor::Task,
+            PackPurpose::Message => WireMadeFor::Message,
+            PackPurpose::Task => WireMadeFor::Task,
         },
         wanted: Hash(wanted).to_string(),
         session: row.session.as_deref().map(wire::session_id).transpose()?,
@@ -336,9 +345,9 @@ fn pack_told(state: &State, pack: &str) -> Result<Option<PackTold>, Refusal> {
 fn found(
     state: &State,
     own: Option<&str>,
-    one: &RestsOn,
+    one: &PackDependency,
     pack: Position,
-) -> Result<RestedOn, Refusal> {
+) -> Result<PackSource, Refusal> {
     let session = one.session.as_deref().or(own).unwrap_or_default();
     let lines = sessions::lineage(state, session)?;
     let event = match place_of(state, &lines, &one.item, pack)? {
@@ -348,9 +357,13 @@ fn found(
     rested_on(session, &one.item, event.as_ref())
 }
 
-fn rested_on(session: &str, item: &Item, event: Option<&Stamped>) -> Result<RestedOn, Refusal> {
+fn rested_on(
+    session: &str,
+    item: &Item,
+    event: Option<&LoggedEvent>,
+) -> Result<PackSource, Refusal> {
     let header = event.map(|event| &event.header);
-    Ok(RestedOn {
+    Ok(PackSource {
         kind: wire::kind(item),
         id: item.id(),
         session: match item.is_of_session() {

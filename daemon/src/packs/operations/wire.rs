@@ -8,8 +8,10 @@ use lore::protocol::packs::{
 
 use crate::error::{Code, Refusal};
 use crate::events::packs::Item;
-use crate::packs::craft::labels::BETWEEN;
-use crate::packs::craft::{Built, LeftOut, Part, SectionName, Source, Why};
+use crate::packs::assembly::labels::BETWEEN;
+use crate::packs::assembly::{
+    BuiltPack, Omission, OmissionReason, OmittedPart, SectionName, Source,
+};
 
 /// What a piece is.
 pub fn kind(item: &Item) -> PieceKind {
@@ -73,7 +75,7 @@ fn piece(source: &Source) -> Result<Piece, Refusal> {
 }
 
 /// The sections of a pack, each with its place in the prompt.
-pub fn sections(built: &Built) -> Result<Vec<PackSection>, Refusal> {
+pub fn sections(built: &BuiltPack) -> Result<Vec<PackSection>, Refusal> {
     let mut start = 0;
     let mut sections = Vec::with_capacity(built.sections.len());
     for one in &built.sections {
@@ -91,23 +93,23 @@ pub fn sections(built: &Built) -> Result<Vec<PackSection>, Refusal> {
 }
 
 /// What was left out.
-pub fn left_out(one: &LeftOut) -> Result<WireLeftOut, Refusal> {
+pub fn left_out(one: &Omission) -> Result<WireLeftOut, Refusal> {
     let (part, bytes) = match one.part {
-        Part::Whole => (WirePart::Whole, None),
-        Part::Bytes(bytes) => (WirePart::Text, Some(bytes)),
-        Part::Details => (WirePart::Details, None),
-        Part::Relations => (WirePart::Relations, None),
+        OmittedPart::Whole => (WirePart::Whole, None),
+        OmittedPart::Bytes(bytes) => (WirePart::Text, Some(bytes)),
+        OmittedPart::Details => (WirePart::Details, None),
+        OmittedPart::Relations => (WirePart::Relations, None),
     };
     Ok(WireLeftOut {
         piece: piece(&one.source)?,
         part,
         bytes,
         why: match one.why {
-            Why::Budget => WhyLeftOut::Budget,
-            Why::Duplicate => WhyLeftOut::Duplicate,
-            Why::Pruned => WhyLeftOut::Pruned,
-            Why::Quoted => WhyLeftOut::Quoted,
-            Why::Share => WhyLeftOut::Share,
+            OmissionReason::Budget => WhyLeftOut::Budget,
+            OmissionReason::Duplicate => WhyLeftOut::Duplicate,
+            OmissionReason::Pruned => WhyLeftOut::Pruned,
+            OmissionReason::Quoted => WhyLeftOut::Quoted,
+            OmissionReason::Share => WhyLeftOut::Share,
         },
     })
 }

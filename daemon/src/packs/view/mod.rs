@@ -16,13 +16,13 @@ use std::ops::ControlFlow;
 
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
-use crate::events::packs::{Item, PackBuilt, PackEvent, RestsOn};
-use crate::log::{Hash, Position, RecordKey, Stamped, codec};
-use crate::quotes::{self, Owner};
-use crate::store::{Direction, Error, Rows, RowsMut, Space, after_prefix, remove_all};
+use crate::citations::{self, PackOwner};
+use crate::events::packs::{Item, PackBuilt, PackDependency, PackEvent};
+use crate::log::{Hash, LoggedEvent, Position, RecordKey, codec};
+use crate::store::{Direction, Error, Keyspace, Rows, RowsMut, after_prefix, remove_all};
 
 /// The rows of this view, version 1.
-pub const SPACE: Space = Space::new("packs.1");
+pub const SPACE: Keyspace = Keyspace::new("packs.1");
 
 /// A pack as the view keeps it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -46,10 +46,10 @@ impl PackRow {
 
 /// A pack in the list of its session: what is needed to remove all rows of it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-struct Listed {
+struct PackListEntry {
     pack: String,
     tokens: u64,
-    rests_on: Vec<RestsOn>,
+    rests_on: Vec<PackDependency>,
 }
 
 pub(super) fn key(tag: u8, session: &str, rest: &[u8]) -> Vec<u8> {
@@ -74,7 +74,7 @@ fn use_key(session: &str, item: &Item) -> Vec<u8> {
 }
 
 /// The session that holds what a pack rests on; none holds a context file.
-fn holder<'r>(one: &'r RestsOn, own: &'r str) -> &'r str {
+fn holder<'r>(one: &'r PackDependency, own: &'r str) -> &'r str {
     if one.item.is_of_session() {
         one.session.as_deref().unwrap_or(own)
     } else {
@@ -92,7 +92,7 @@ pub(super) fn decode<T: DeserializeOwned>(key: &[u8], value: &[u8]) -> Result<T,
 /// [`Error`] when a row cannot be read or is damaged.
 pub fn apply(
     rows: &mut dyn RowsMut,
-    event: &Stamped,
+    event: &LoggedEvent,
     pack: &PackEvent,
     record: RecordKey,
 ) -> Result<(), Error> {
@@ -107,7 +107,7 @@ pub fn apply(
 
 fn make(
     rows: &mut dyn RowsMut,
-    event: &Stamped,
+    event: &LoggedEvent,
     made: &PackBuilt,
     record: RecordKey,
 ) -> Result<(), Error> {
@@ -120,7 +120,7 @@ fn make(
     };
     rows.put(SPACE, &pack_key(&made.id), &codec::encode(&row));
     let own = session.unwrap_or_default();
-    let listed = Listed {
+    let listed = PackListEntry {
         pack: made.id.clone(),
         tokens: made.tokens,
         rests_on: made.rests_on.clone(),
@@ -133,8 +133,8 @@ fn make(
         rows.put(SPACE, &key, made.id.as_bytes());
     }
     let project = event.header.project.as_deref().unwrap_or_default();
-    let owner = session.map_or(Owner::Project(project), Owner::Session);
-    quotes::remember(rows, owner, position, &made.piece_hashes())
+    let owner = session.map_or(PackOwner::Project(project), PackOwner::Session);
+    citations::remember(rows, owner, position, &made.piece_hashes())
 }
 
 /// The pack of this id.
@@ -161,7 +161,7 @@ pub fn tokens(rows: &dyn Rows, session: &str) -> Result<u64, Error> {
         &after_prefix(&low),
         Direction::Forward,
         &mut |key, value| {
-            tokens += decode::<Listed>(key, value)?.tokens;
+            tokens += decode::<PackListEntry>(key, value)?.tokens;
             Ok(ControlFlow::Continue(()))
         },
     )?;
@@ -207,7 +207,7 @@ pub fn uses(
 pub fn resting_on(
     rows: &dyn Rows,
     after: Position,
-    is_wanted: &mut dyn FnMut(&RestsOn, Position) -> bool,
+    is_wanted: &mut dyn FnMut(&PackDependency, Position) -> bool,
 ) -> Result<Vec<(RecordKey, Position)>, Error> {
     let low = key(b's', "", &after.0.saturating_add(1).to_be_bytes());
     let high = after_prefix(&key(b's', "", &[]));
@@ -216,7 +216,7 @@ pub fn resting_on(
         let damaged = || Error::corrupt(SPACE.name(), key, "not a pack of a list");
         let at = key.last_chunk::<8>().ok_or_else(damaged)?;
         let position = Position(u64::from_be_bytes(*at));
-        let listed: Listed = decode(key, value)?;
+        let listed: PackListEntry = decode(key, value)?;
         if listed.rests_on.iter().any(|one| is_wanted(one, position)) {
             packs.push(listed.pack);
         }
@@ -247,7 +247,7 @@ pub fn forget_own(rows: &mut dyn RowsMut, session: &str) -> Result<(), Error> {
         remove_listed(rows, session, &key, &value)?;
     }
     remove_all(rows, SPACE, &key(b'w', session, &[]))?;
-    quotes::forget(rows, Owner::Session(session))
+    citations::forget(rows, PackOwner::Session(session))
 }
 
 /// Removes the packs outside sessions that were made at these positions, all that a project has, or
@@ -266,7 +266,7 @@ pub fn forget_outside(
             remove_listed(rows, "", &listed, &value)?;
         }
     }
-    quotes::forget(rows, Owner::Project(project.unwrap_or_default()))
+    citations::forget(rows, PackOwner::Project(project.unwrap_or_default()))
 }
 
 /// Removes all rows of a pack in the list of its session.
@@ -276,7 +276,7 @@ fn remove_listed(
     key: &[u8],
     value: &[u8],
 ) -> Result<(), Error> {
-    let listed: Listed = decode(key, value)?;
+    let listed: PackListEntry = decode(key, value)?;
     let at = key.last_chunk::<8>().copied().unwrap_or_default();
     for one in &listed.rests_on {
         let mut of_use = use_key(holder(one, session), &one.item);

@@ -9,14 +9,14 @@ use serde::{Deserialize, Serialize};
 use super::{SPACE, decode, key};
 use crate::entities::EntityRef;
 use crate::events::packs::{ContextPruned, Item};
-use crate::log::{Position, Stamped, codec};
+use crate::log::{LoggedEvent, Position, codec};
 use crate::sessions::{Line, lineage};
 use crate::store::{Direction, Error, Rows, RowsMut};
 
 /// A change of the working set.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Turn {
+pub enum WorkingSetChange {
     /// The session was pruned.
     Pruned(Box<PrunedRow>),
     /// The last pruning was undone: the one at this position holds again, 0 for none.
@@ -84,9 +84,11 @@ pub fn of(rows: &dyn Rows, lines: &[Line]) -> Result<WorkingSet, Error> {
         ControlFlow::Break(())
     })?;
     let pruned = match newest {
-        None | Some((_, Turn::Unpruned(0))) => None,
-        Some((position, Turn::Pruned(row))) => Some((position, *row)),
-        Some((_, Turn::Unpruned(position))) => pruned_at(rows, lines, Position(position))?,
+        None | Some((_, WorkingSetChange::Unpruned(0))) => None,
+        Some((position, WorkingSetChange::Pruned(row))) => Some((position, *row)),
+        Some((_, WorkingSetChange::Unpruned(position))) => {
+            pruned_at(rows, lines, Position(position))?
+        }
     };
     Ok(WorkingSet { pruned })
 }
@@ -112,8 +114,10 @@ fn pruned_at(
         let key = turn_key(&line.session, position);
         if let Some(value) = rows.get(SPACE, &key)? {
             return match decode(&key, &value)? {
-                Turn::Pruned(row) => Ok(Some((position, *row))),
-                Turn::Unpruned(_) => Err(Error::corrupt(SPACE.name(), &key, "not a pruning")),
+                WorkingSetChange::Pruned(row) => Ok(Some((position, *row))),
+                WorkingSetChange::Unpruned(_) => {
+                    Err(Error::corrupt(SPACE.name(), &key, "not a pruning"))
+                }
             };
         }
     }
@@ -127,7 +131,7 @@ fn pruned_at(
 pub fn turns(
     rows: &dyn Rows,
     lines: &[Line],
-    visit: &mut dyn FnMut(Position, Turn) -> ControlFlow<()>,
+    visit: &mut dyn FnMut(Position, WorkingSetChange) -> ControlFlow<()>,
 ) -> Result<(), Error> {
     let mut is_over = false;
     for line in lines {
@@ -159,7 +163,7 @@ pub fn turns(
 /// A session was pruned.
 pub(super) fn prune(
     rows: &mut dyn RowsMut,
-    event: &Stamped,
+    event: &LoggedEvent,
     session: &str,
     pruned: &ContextPruned,
 ) -> Result<(), Error> {
@@ -169,7 +173,7 @@ pub(super) fn prune(
         at: event.header.time,
         pruned: pruned.clone(),
     };
-    let turn = Turn::Pruned(Box::new(row));
+    let turn = WorkingSetChange::Pruned(Box::new(row));
     rows.put(
         SPACE,
         &turn_key(session, event.position()),
@@ -179,9 +183,13 @@ pub(super) fn prune(
 }
 
 /// The last pruning was undone.
-pub(super) fn unprune(rows: &mut dyn RowsMut, event: &Stamped, session: &str) -> Result<(), Error> {
+pub(super) fn unprune(
+    rows: &mut dyn RowsMut,
+    event: &LoggedEvent,
+    session: &str,
+) -> Result<(), Error> {
     let before = of(rows, &lineage(rows, session)?)?.pruned;
-    let turn = Turn::Unpruned(before.map_or(0, |(_, row)| row.under));
+    let turn = WorkingSetChange::Unpruned(before.map_or(0, |(_, row)| row.under));
     rows.put(
         SPACE,
         &turn_key(session, event.position()),

@@ -48,7 +48,7 @@ pub(super) fn woven(
     labels: [&str; 2],
     longest: Duration,
 ) -> Merge {
-    let mut out = Out {
+    let mut out = MergedText {
         text: String::with_capacity(ours.len().max(theirs.len())),
         conflicts: 0,
         ending: if ours.contains("\r\n") { "\r\n" } else { "\n" },
@@ -58,8 +58,8 @@ pub(super) fn woven(
     // Each gets half of the time.
     let changes_of = |side: &[&str]| changes(&base, side, longest / 2);
     let (our_changes, their_changes) = (changes_of(&ours), changes_of(&theirs));
-    let mut our_side = Side::new(&ours, &our_changes);
-    let mut their_side = Side::new(&theirs, &their_changes);
+    let mut our_side = MergeSide::new(&ours, &our_changes);
+    let mut their_side = MergeSide::new(&theirs, &their_changes);
 
     let mut unchanged_from = 0;
     while let Some(start) = [our_side.next_start(), their_side.next_start()]
@@ -110,7 +110,7 @@ fn changes(base: &[&str], side: &[&str], longest: Duration) -> Vec<Edit> {
 }
 
 /// Takes the changes that touch one another, beginning at `start`; gives where they end.
-fn cluster_end(start: usize, ours: &mut Side<'_>, theirs: &mut Side<'_>) -> usize {
+fn cluster_end(start: usize, ours: &mut MergeSide<'_>, theirs: &mut MergeSide<'_>) -> usize {
     let mut end = start;
     loop {
         let longer = [ours.pass(end), theirs.pass(end)]
@@ -125,7 +125,7 @@ fn cluster_end(start: usize, ours: &mut Side<'_>, theirs: &mut Side<'_>) -> usiz
 }
 
 /// One side, walked along the base.
-struct Side<'a> {
+struct MergeSide<'a> {
     lines: &'a [&'a str],
     changes: Peekable<Iter<'a, Edit>>,
     /// The line that follows what was taken.
@@ -136,7 +136,7 @@ struct Side<'a> {
     passed: (usize, usize),
 }
 
-impl<'a> Side<'a> {
+impl<'a> MergeSide<'a> {
     fn new(lines: &'a [&'a str], changes: &'a [Edit]) -> Self {
         Self {
             lines,
@@ -174,7 +174,7 @@ fn lines_in<'a, 'b>(lines: &'a [&'b str], range: Range<usize>) -> &'a [&'b str] 
 }
 
 /// The text as it grows.
-struct Out<'a> {
+struct MergedText<'a> {
     text: String,
     conflicts: usize,
     /// Of lines that are ours to end.
@@ -182,7 +182,7 @@ struct Out<'a> {
     labels: [&'a str; 2],
 }
 
-impl Out<'_> {
+impl MergedText<'_> {
     fn lines(&mut self, lines: &[&str]) {
         self.text.extend(lines.iter().copied());
     }

@@ -14,7 +14,7 @@ use std::time::Duration;
 use similar::{Algorithm, DiffOp, TextDiff};
 
 pub use merge::{Merge, merge};
-pub use unified::{Difference, unified};
+pub use unified::{UnifiedDiff, unified};
 
 /// Long enough for texts of some MB that have something in common.
 pub const LONGEST: Duration = Duration::from_millis(500);

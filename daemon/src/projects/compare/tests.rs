@@ -11,24 +11,24 @@ mod unified {
     use super::super::unified::*;
     use super::*;
 
-    fn shown(old: &str, new: &str) -> String {
+    fn diff(old: &str, new: &str) -> String {
         unified(old, new, ["a", "b"], 1, LONGEST).text
     }
 
     #[test]
     fn shapes() {
-        assert_eq!(shown("same\n", "same\n"), "");
+        assert_eq!(diff("same\n", "same\n"), "");
         assert_eq!(
-            shown("one\ntwo\nthree\nfour\n", "one\ntwo\nTHREE\nfour\n"),
+            diff("one\ntwo\nthree\nfour\n", "one\ntwo\nTHREE\nfour\n"),
             "--- a\n+++ b\n@@ -2,3 +2,3 @@\n two\n-three\n+THREE\n four\n"
         );
-        assert_eq!(shown("", "x\n"), "--- a\n+++ b\n@@ -0,0 +1 @@\n+x\n");
+        assert_eq!(diff("", "x\n"), "--- a\n+++ b\n@@ -0,0 +1 @@\n+x\n");
         assert_eq!(
-            shown("x", "x\n"),
+            diff("x", "x\n"),
             "--- a\n+++ b\n@@ -1 +1 @@\n-x\n\\ No newline at end of file\n+x\n"
         );
         assert_eq!(
-            shown("x\r\n", "x\n"),
+            diff("x\r\n", "x\n"),
             "--- a\n+++ b\n@@ -1 +1 @@\n-x\r\n+x\n"
         );
         let labelled = unified("", "x\n", ["a\n+b", "c"], 3, LONGEST).text;

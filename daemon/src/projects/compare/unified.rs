@@ -10,7 +10,7 @@ use super::{lines, operations};
 
 /// What differs between two texts.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Difference {
+pub struct UnifiedDiff {
     /// In the unified format; empty when nothing differs.
     pub text: String,
     /// Lines of the new text that are not in the old one.
@@ -28,8 +28,8 @@ pub fn unified(
     labels: [&str; 2],
     context: usize,
     longest: Duration,
-) -> Difference {
-    let mut difference = Difference {
+) -> UnifiedDiff {
+    let mut difference = UnifiedDiff {
         text: String::new(),
         added: 0,
         removed: 0,
@@ -46,7 +46,7 @@ pub fn unified(
     difference
 }
 
-impl Difference {
+impl UnifiedDiff {
     fn hunk(&mut self, hunk: &[DiffOp], old: &[&str], new: &[&str]) {
         let (Some(first), Some(last)) = (hunk.first(), hunk.last()) else {
             return;

@@ -8,7 +8,7 @@ use rustix::io::Errno;
 
 /// The file system failed: what was being done, where, and what helps.
 #[derive(Debug, thiserror::Error)]
-#[error("{doing} {}: {}", .path.display(), Remedy(.source))]
+#[error("{doing} {}: {}", .path.display(), ErrorWithHint(.source))]
 pub struct Error {
     doing: &'static str,
     path: PathBuf,
@@ -44,9 +44,9 @@ pub(super) fn doing<E: Into<io::Error>>(
 }
 
 /// A failure with what helps against it, where something does.
-struct Remedy<'a>(&'a io::Error);
+struct ErrorWithHint<'a>(&'a io::Error);
 
-impl fmt::Display for Remedy<'_> {
+impl fmt::Display for ErrorWithHint<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Some(errno) = Errno::from_io_error(self.0) else {
             return write!(f, "{}", self.0);

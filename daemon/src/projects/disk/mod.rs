@@ -5,7 +5,7 @@
 //! is believed to be there is replaced. What a hand wrote is never thrown away unseen.
 
 mod error;
-mod look;
+mod inspect;
 mod name;
 mod put;
 #[cfg(test)]
@@ -22,50 +22,50 @@ use rustix::fs::{AtFlags, Dir, Mode, mkdirat, unlinkat};
 use rustix::io::Errno;
 
 pub use error::Error;
-pub use look::{Content, OnDisk, Refused, Stamp};
+pub use inspect::{Content, DiskEntry, FileFingerprint, ReadRefusal};
 pub use name::{FILE_TYPE_BYTES_MAX, Name, NameError, PROJECT_BYTES_MAX, is_file_type, is_project};
-pub use put::{Former, Outcome, Written};
+pub use put::{Outcome, ReplacedFile, WrittenFile};
 
 use crate::log::Hash;
 use error::doing;
-use look::{Found, look, open_folder, open_root};
-use put::{ASIDE, Spot, UNFINISHED};
+use inspect::{LookOutcome, inspect, open_folder, open_root};
+use put::{ASIDE, FileSlot, UNFINISHED};
 
 /// Of new folders: nobody else's business.
 const FOLDER_MODE: u32 = 0o700;
 
 /// What is believed to be on disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Expected {
+pub enum ExpectedFile {
     /// No file.
     Absent,
     /// A file whose content has this hash.
     Hash(Hash),
 }
 
-impl Expected {
+impl ExpectedFile {
     /// A file with just these bytes.
     #[must_use]
     pub fn bytes(bytes: &[u8]) -> Self {
         Self::Hash(Hash::of(bytes))
     }
 
-    fn is(self, there: &OnDisk) -> bool {
+    fn is(self, there: &DiskEntry) -> bool {
         match self {
-            Expected::Absent => *there == OnDisk::Absent,
-            Expected::Hash(hash) => there.hash() == Some(hash),
+            ExpectedFile::Absent => *there == DiskEntry::Absent,
+            ExpectedFile::Hash(hash) => there.hash() == Some(hash),
         }
     }
 }
 
 /// A file that a crash left beside a context file, in the middle of replacing it.
 #[derive(Debug)]
-pub struct Leftover {
+pub struct OrphanTempFile {
     /// The context file it belongs to.
     pub name: Name,
     /// What it contains. When that is a version the log has, it is nobody's loss; otherwise it was
     /// written by hand, and taken away in the moment of the crash.
-    pub content: OnDisk,
+    pub content: DiskEntry,
     file: String,
 }
 
@@ -109,12 +109,14 @@ impl Folder {
     ///
     /// # Errors
     /// The file system failed. What is merely not acceptable is [`OnDisk::Refused`].
-    pub fn read(&self, name: &Name) -> Result<OnDisk, Error> {
+    pub fn read(&self, name: &Name) -> Result<DiskEntry, Error> {
         let shown = self.path(name);
         Ok(match self.folder_of(name.project())? {
-            Found::Absent => OnDisk::Absent,
-            Found::Refused(why) => OnDisk::Refused(why),
-            Found::Here(folder) => look(folder.as_fd(), &name.file(), self.bytes_max, &shown)?,
+            LookOutcome::Absent => DiskEntry::Absent,
+            LookOutcome::Refused(why) => DiskEntry::Refused(why),
+            LookOutcome::Here(folder) => {
+                inspect(folder.as_fd(), &name.file(), self.bytes_max, &shown)?
+            }
         })
     }
 
@@ -122,10 +124,10 @@ impl Folder {
     ///
     /// # Errors
     /// The file system failed.
-    pub fn stamp(&self, name: &Name) -> Result<Option<Stamp>, Error> {
+    pub fn stamp(&self, name: &Name) -> Result<Option<FileFingerprint>, Error> {
         Ok(match self.folder_of(name.project())? {
-            Found::Absent | Found::Refused(_) => None,
-            Found::Here(folder) => look::stamp(folder.as_fd(), &name.file()),
+            LookOutcome::Absent | LookOutcome::Refused(_) => None,
+            LookOutcome::Here(folder) => inspect::stamp(folder.as_fd(), &name.file()),
         })
     }
 
@@ -140,8 +142,8 @@ impl Folder {
         &self,
         name: &Name,
         new: &[u8],
-        expected: Expected,
-    ) -> Result<Outcome<Written>, Error> {
+        expected: ExpectedFile,
+    ) -> Result<Outcome<WrittenFile>, Error> {
         self.replace_while(name, new, expected, &mut |_| {})
     }
 
@@ -149,15 +151,19 @@ impl Folder {
     ///
     /// # Errors
     /// As of [`Folder::replace`].
-    pub fn remove(&self, name: &Name, expected: Hash) -> Result<Outcome<Option<Former>>, Error> {
+    pub fn remove(
+        &self,
+        name: &Name,
+        expected: Hash,
+    ) -> Result<Outcome<Option<ReplacedFile>>, Error> {
         let folder = match self.folder_of(name.project())? {
-            Found::Absent => return Ok(Outcome::Done(None)),
-            Found::Refused(why) => return Ok(Outcome::Overtaken(OnDisk::Refused(why))),
-            Found::Here(folder) => folder,
+            LookOutcome::Absent => return Ok(Outcome::Done(None)),
+            LookOutcome::Refused(why) => return Ok(Outcome::Overtaken(DiskEntry::Refused(why))),
+            LookOutcome::Here(folder) => folder,
         };
         let spot = self.spot(folder, name);
-        let there = spot.look()?;
-        if there == OnDisk::Absent {
+        let there = spot.inspect()?;
+        if there == DiskEntry::Absent {
             Ok(Outcome::Done(None))
         } else if there.hash() == Some(expected) {
             spot.remove(expected)
@@ -188,7 +194,7 @@ impl Folder {
     ///
     /// # Errors
     /// The folder cannot be listed, or a file not read.
-    pub fn leftovers(&self) -> Result<Vec<Leftover>, Error> {
+    pub fn leftovers(&self) -> Result<Vec<OrphanTempFile>, Error> {
         let mut found = Vec::new();
         self.each_file(&mut |_, project, file| {
             let name = temporary(file, ASIDE).and_then(|of| Name::of_file(project, of));
@@ -197,10 +203,10 @@ impl Folder {
         })?;
         let mut leftovers = Vec::new();
         for (name, file) in found {
-            if let Found::Here(folder) = self.folder_of(name.project())? {
+            if let LookOutcome::Here(folder) = self.folder_of(name.project())? {
                 let shown = self.path(&name).with_file_name(&file);
-                let content = look(folder.as_fd(), &file, self.bytes_max, &shown)?;
-                leftovers.push(Leftover {
+                let content = inspect(folder.as_fd(), &file, self.bytes_max, &shown)?;
+                leftovers.push(OrphanTempFile {
                     name,
                     content,
                     file,
@@ -214,8 +220,8 @@ impl Folder {
     ///
     /// # Errors
     /// The file cannot be removed.
-    pub fn discard(&self, leftover: &Leftover) -> Result<(), Error> {
-        let Found::Here(folder) = self.folder_of(leftover.name.project())? else {
+    pub fn discard(&self, leftover: &OrphanTempFile) -> Result<(), Error> {
+        let LookOutcome::Here(folder) = self.folder_of(leftover.name.project())? else {
             return Ok(());
         };
         match unlinkat(&folder, &leftover.file, AtFlags::empty()) {
@@ -232,29 +238,31 @@ impl Folder {
         &self,
         name: &Name,
         new: &[u8],
-        expected: Expected,
+        expected: ExpectedFile,
         meanwhile: &mut dyn FnMut(usize),
-    ) -> Result<Outcome<Written>, Error> {
+    ) -> Result<Outcome<WrittenFile>, Error> {
         let folder = match self.folder_of(name.project())? {
-            Found::Here(folder) => folder,
-            Found::Refused(why) => return Ok(Outcome::Overtaken(OnDisk::Refused(why))),
-            Found::Absent if expected == Expected::Absent => self.make_folder(name.project())?,
-            Found::Absent => return Ok(Outcome::Overtaken(OnDisk::Absent)),
+            LookOutcome::Here(folder) => folder,
+            LookOutcome::Refused(why) => return Ok(Outcome::Overtaken(DiskEntry::Refused(why))),
+            LookOutcome::Absent if expected == ExpectedFile::Absent => {
+                self.make_folder(name.project())?
+            }
+            LookOutcome::Absent => return Ok(Outcome::Overtaken(DiskEntry::Absent)),
         };
         let spot = self.spot(folder, name);
-        let there = spot.look()?;
+        let there = spot.inspect()?;
         match &there {
-            OnDisk::Content(content) if content.bytes == new => {
+            DiskEntry::Content(content) if content.bytes == new => {
                 let (stamp, former) = (content.stamp, None);
-                Ok(Outcome::Done(Written { stamp, former }))
+                Ok(Outcome::Done(WrittenFile { stamp, former }))
             }
             there if expected.is(there) => spot.put(new, there, meanwhile),
             _ => Ok(Outcome::Overtaken(there)),
         }
     }
 
-    fn spot(&self, folder: OwnedFd, name: &Name) -> Spot {
-        Spot {
+    fn spot(&self, folder: OwnedFd, name: &Name) -> FileSlot {
+        FileSlot {
             folder,
             file: name.file(),
             shown: self.path(name),
@@ -263,7 +271,7 @@ impl Folder {
         }
     }
 
-    fn folder_of(&self, project: &str) -> Result<Found<OwnedFd>, Error> {
+    fn folder_of(&self, project: &str) -> Result<LookOutcome<OwnedFd>, Error> {
         let root = open_root(&self.root)?;
         open_folder(root.as_fd(), project, &self.root.join(project))
     }
@@ -286,9 +294,9 @@ impl Folder {
         }
         sync_folder(root.as_fd()).map_err(doing("cannot sync", &self.root))?;
         match open_folder(root.as_fd(), project, &shown)? {
-            Found::Here(folder) => Ok(folder),
-            Found::Absent => Err(doing("cannot open", &shown)(Errno::NOENT)),
-            Found::Refused(_) => Err(doing("cannot open", &shown)(Errno::NOTDIR)),
+            LookOutcome::Here(folder) => Ok(folder),
+            LookOutcome::Absent => Err(doing("cannot open", &shown)(Errno::NOENT)),
+            LookOutcome::Refused(_) => Err(doing("cannot open", &shown)(Errno::NOTDIR)),
         }
     }
 
@@ -303,7 +311,7 @@ impl Folder {
                 continue;
             }
             let path = self.root.join(&project);
-            let Found::Here(folder) = open_folder(root.as_fd(), &project, &path)? else {
+            let LookOutcome::Here(folder) = open_folder(root.as_fd(), &project, &path)? else {
                 continue;
             };
             for file in entries(&folder, &path)? {

@@ -21,7 +21,7 @@ use rustix::fs::{
 use rustix::io::Errno;
 
 use super::error::{Error, doing};
-use super::look::{Found, OnDisk, Stamp, content_of, look, open_file};
+use super::inspect::{DiskEntry, FileFingerprint, LookOutcome, content_of, inspect, open_file};
 use crate::log::Hash;
 
 /// How often the two files change places before it is left as it is: each time again, somebody
@@ -41,41 +41,41 @@ pub enum Outcome<T> {
     /// It was made.
     Done(T),
     /// Something else is there than was expected, and it is left as it was found.
-    Overtaken(OnDisk),
+    Overtaken(DiskEntry),
 }
 
 /// A file that is in its place.
 #[derive(Debug)]
-pub struct Written {
+pub struct WrittenFile {
     /// As it was written.
-    pub stamp: Stamp,
+    pub stamp: FileFingerprint,
     /// What it took the place of; `None` when nothing was there or it was the same already.
-    pub former: Option<Former>,
+    pub former: Option<ReplacedFile>,
 }
 
 /// A file that is no longer under its name. A program that had opened it before can still write to
 /// it, and nobody would see that: keep this for a few seconds and ask [`Former::edited`].
 #[derive(Debug)]
-pub struct Former {
+pub struct ReplacedFile {
     file: File,
     hash: Hash,
     bytes_max: u64,
     shown: PathBuf,
 }
 
-impl Former {
+impl ReplacedFile {
     /// What it contains, if that is something else than when it was taken away.
     ///
     /// # Errors
     /// The file cannot be read.
-    pub fn edited(&self) -> Result<Option<OnDisk>, Error> {
+    pub fn edited(&self) -> Result<Option<DiskEntry>, Error> {
         let now = content_of(&self.file, self.bytes_max, &self.shown)?;
         Ok((now.hash() != Some(self.hash)).then_some(now))
     }
 }
 
 /// One file of an open folder, whether it exists or not.
-pub(super) struct Spot {
+pub(super) struct FileSlot {
     pub folder: OwnedFd,
     pub file: String,
     /// For messages.
@@ -85,9 +85,9 @@ pub(super) struct Spot {
     pub exchange: bool,
 }
 
-impl Spot {
-    pub(super) fn look(&self) -> Result<OnDisk, Error> {
-        look(self.folder.as_fd(), &self.file, self.bytes_max, &self.shown)
+impl FileSlot {
+    pub(super) fn inspect(&self) -> Result<DiskEntry, Error> {
+        inspect(self.folder.as_fd(), &self.file, self.bytes_max, &self.shown)
     }
 
     /// Puts new content where `there` was found; `meanwhile` is called each time before files
@@ -95,12 +95,12 @@ impl Spot {
     pub(super) fn put(
         &self,
         new: &[u8],
-        there: &OnDisk,
+        there: &DiskEntry,
         meanwhile: &mut dyn FnMut(usize),
-    ) -> Result<Outcome<Written>, Error> {
+    ) -> Result<Outcome<WrittenFile>, Error> {
         let (mode, expected) = match there {
-            OnDisk::Content(content) => (content.mode, Some(Hash::of(&content.bytes))),
-            OnDisk::Absent | OnDisk::Refused(_) => (MODE, None),
+            DiskEntry::Content(content) => (content.mode, Some(Hash::of(&content.bytes))),
+            DiskEntry::Absent | DiskEntry::Refused(_) => (MODE, None),
         };
         let draft = Draft::write(self, new, mode)?;
         let stamp = draft.stamp;
@@ -113,16 +113,16 @@ impl Spot {
         };
         self.sync()?;
         Ok(match placed {
-            Some(former) => Outcome::Done(Written { stamp, former }),
-            None => Outcome::Overtaken(self.look()?),
+            Some(former) => Outcome::Done(WrittenFile { stamp, former }),
+            None => Outcome::Overtaken(self.inspect()?),
         })
     }
 
     /// Takes the file away if it is what is expected.
-    pub(super) fn remove(&self, expected: Hash) -> Result<Outcome<Option<Former>>, Error> {
+    pub(super) fn remove(&self, expected: Hash) -> Result<Outcome<Option<ReplacedFile>>, Error> {
         let Some((former, aside)) = self.take_away(expected)? else {
             self.sync()?;
-            return Ok(Outcome::Overtaken(self.look()?));
+            return Ok(Outcome::Overtaken(self.inspect()?));
         };
         self.unlink(&aside);
         self.sync()?;
@@ -137,7 +137,7 @@ impl Spot {
         new: Hash,
         expected: Hash,
         meanwhile: &mut dyn FnMut(usize),
-    ) -> Result<Option<Option<Former>>, Error> {
+    ) -> Result<Option<Option<ReplacedFile>>, Error> {
         let aside = self.name_beside(ASIDE)?;
         renameat(&self.folder, &draft.name, &self.folder, &aside)
             .map_err(doing("cannot write", &self.shown))?;
@@ -168,7 +168,7 @@ impl Spot {
         errno: Errno,
         round: usize,
         expected: Hash,
-    ) -> Result<Option<Option<Former>>, Error> {
+    ) -> Result<Option<Option<ReplacedFile>>, Error> {
         match errno {
             // Removed by hand: before our content was there, or after something else went aside.
             Errno::NOENT if round == 0 => {
@@ -200,7 +200,7 @@ impl Spot {
 
     /// Takes the file out of its place, and looks at it there; gives it back when it is another one
     /// than expected. `None` when it is not away, or was not there.
-    fn take_away(&self, expected: Hash) -> Result<Option<(Former, String)>, Error> {
+    fn take_away(&self, expected: Hash) -> Result<Option<(ReplacedFile, String)>, Error> {
         let aside = self.name_beside(ASIDE)?;
         match renameat(&self.folder, &self.file, &self.folder, &aside) {
             Ok(()) => {}
@@ -243,12 +243,13 @@ impl Spot {
     }
 
     /// What went aside, if it is a file that can be read.
-    fn open_aside(&self, aside: &str) -> Result<Option<Former>, Error> {
-        let Found::Here((file, _)) = open_file(self.folder.as_fd(), aside, &self.shown)? else {
+    fn open_aside(&self, aside: &str) -> Result<Option<ReplacedFile>, Error> {
+        let LookOutcome::Here((file, _)) = open_file(self.folder.as_fd(), aside, &self.shown)?
+        else {
             return Ok(None);
         };
         let content = content_of(&file, self.bytes_max, &self.shown)?;
-        Ok(content.hash().map(|hash| Former {
+        Ok(content.hash().map(|hash| ReplacedFile {
             file,
             hash,
             bytes_max: self.bytes_max,
@@ -291,11 +292,11 @@ impl Spot {
 struct Draft<'a> {
     folder: BorrowedFd<'a>,
     name: String,
-    stamp: Stamp,
+    stamp: FileFingerprint,
 }
 
 impl<'a> Draft<'a> {
-    fn write(spot: &'a Spot, new: &[u8], mode: Mode) -> Result<Self, Error> {
+    fn write(spot: &'a FileSlot, new: &[u8], mode: Mode) -> Result<Self, Error> {
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
         let name = spot.name_beside(UNFINISHED)?;
         let file =
@@ -304,7 +305,7 @@ impl<'a> Draft<'a> {
         let mut draft = Self {
             folder: spot.folder.as_fd(),
             name,
-            stamp: Stamp::default(),
+            stamp: FileFingerprint::default(),
         };
         if mode != MODE {
             fchmod(&file, mode).map_err(doing("cannot set the mode of", &spot.shown))?;
@@ -314,7 +315,7 @@ impl<'a> Draft<'a> {
             .and_then(|()| file.sync_all())
             .map_err(doing("cannot write", &spot.shown))?;
         let stat = fstat(&file).map_err(doing("cannot look at", &spot.shown))?;
-        draft.stamp = Stamp::of(&stat);
+        draft.stamp = FileFingerprint::of(&stat);
         Ok(draft)
     }
 }

@@ -18,13 +18,13 @@ const BYTES_MAX: u64 = 1024 * 1024;
 /// Far beyond what anything here takes.
 const LONG: Duration = Duration::from_secs(60);
 
-struct Place {
+struct Fixture {
     root: TempDir,
     folder: Folder,
     name: Name,
 }
 
-impl Place {
+impl Fixture {
     fn new() -> Self {
         let root = tempfile::tempdir().unwrap();
         let folder = Folder::open(root.path().join("projects"), BYTES_MAX).unwrap();
@@ -35,7 +35,7 @@ impl Place {
     /// With a file in it.
     fn with(text: &str) -> Self {
         let place = Self::new();
-        place.replace(text, Expected::Absent);
+        place.replace(text, ExpectedFile::Absent);
         place
     }
 
@@ -55,7 +55,7 @@ impl Place {
         self.path()
     }
 
-    fn read(&self) -> OnDisk {
+    fn read(&self) -> DiskEntry {
         self.folder.read(&self.name).unwrap()
     }
 
@@ -63,15 +63,15 @@ impl Place {
         text_of(&self.read())
     }
 
-    fn refused(&self) -> Refused {
+    fn refused(&self) -> ReadRefusal {
         match self.read() {
-            OnDisk::Refused(why) => why,
+            DiskEntry::Refused(why) => why,
             other => panic!("{other:?}"),
         }
     }
 
     /// Replaces, and this is what is expected to happen.
-    fn replace(&self, text: &str, expected: Expected) -> Written {
+    fn replace(&self, text: &str, expected: ExpectedFile) -> WrittenFile {
         let outcome = self.folder.replace(&self.name, text.as_bytes(), expected);
         match outcome.unwrap() {
             Outcome::Done(written) => written,
@@ -92,14 +92,14 @@ impl Place {
     }
 }
 
-fn text_of(there: &OnDisk) -> String {
+fn text_of(there: &DiskEntry) -> String {
     match there {
-        OnDisk::Content(content) => String::from_utf8(content.bytes.clone()).unwrap(),
-        OnDisk::Absent | OnDisk::Refused(_) => panic!("{there:?}"),
+        DiskEntry::Content(content) => String::from_utf8(content.bytes.clone()).unwrap(),
+        DiskEntry::Absent | DiskEntry::Refused(_) => panic!("{there:?}"),
     }
 }
 
-fn overtaken<T: std::fmt::Debug>(outcome: Result<Outcome<T>, Error>) -> OnDisk {
+fn overtaken<T: std::fmt::Debug>(outcome: Result<Outcome<T>, Error>) -> DiskEntry {
     match outcome.unwrap() {
         Outcome::Overtaken(there) => there,
         Outcome::Done(done) => panic!("{done:?}"),
@@ -112,12 +112,12 @@ fn mode(path: &std::path::Path) -> u32 {
 
 #[test]
 fn written_and_read() {
-    let place = Place::new();
-    assert_eq!(place.read(), OnDisk::Absent);
-    let first = place.replace("one\n", Expected::Absent);
+    let place = Fixture::new();
+    assert_eq!(place.read(), DiskEntry::Absent);
+    let first = place.replace("one\n", ExpectedFile::Absent);
     assert!(first.former.is_none());
     assert_eq!(place.text(), "one\n");
-    let second = place.replace("two\r\n", Expected::bytes(b"one\n"));
+    let second = place.replace("two\r\n", ExpectedFile::bytes(b"one\n"));
     assert_eq!(place.text(), "two\r\n");
     assert_ne!(first.stamp, second.stamp);
     assert_eq!(place.folder.stamp(&place.name).unwrap(), Some(second.stamp));
@@ -128,12 +128,12 @@ fn written_and_read() {
 /// Nothing is written where it is there already, whatever was expected.
 #[test]
 fn the_same_again_is_not_written() {
-    let place = Place::with("one");
+    let place = Fixture::with("one");
     let stamp = place.folder.stamp(&place.name).unwrap();
     for expected in [
-        Expected::Absent,
-        Expected::bytes(b"other"),
-        Expected::bytes(b"one"),
+        ExpectedFile::Absent,
+        ExpectedFile::bytes(b"other"),
+        ExpectedFile::bytes(b"one"),
     ] {
         let written = place.replace("one", expected);
         assert_eq!(Some(written.stamp), stamp);
@@ -143,31 +143,31 @@ fn the_same_again_is_not_written() {
 
 #[test]
 fn permissions() {
-    let place = Place::with("one");
+    let place = Fixture::with("one");
     assert_eq!(mode(&place.path()), 0o600);
     assert_eq!(mode(place.path().parent().unwrap()), 0o700);
     assert_eq!(mode(&place.root.path().join("projects")), 0o700);
     for (kept, place) in [
         (0o640, place),
-        (0o664, Place::with("one").without_exchange()),
+        (0o664, Fixture::with("one").without_exchange()),
     ] {
         fs::set_permissions(place.path(), fs::Permissions::from_mode(kept)).unwrap();
-        place.replace("two", Expected::bytes(b"one"));
+        place.replace("two", ExpectedFile::bytes(b"one"));
         assert_eq!(mode(&place.path()), kept);
     }
 }
 
 #[test]
 fn links_are_refused() {
-    let place = Place::new();
+    let place = Fixture::new();
     let secret = place.root.path().join("secret");
     fs::write(&secret, "secret").unwrap();
     symlink(&secret, place.empty()).unwrap();
-    assert_eq!(place.refused(), Refused::Link);
+    assert_eq!(place.refused(), ReadRefusal::Link);
     assert_eq!(place.folder.stamp(&place.name).unwrap(), None);
-    for expected in [Expected::Absent, Expected::bytes(b"secret")] {
+    for expected in [ExpectedFile::Absent, ExpectedFile::bytes(b"secret")] {
         let outcome = place.folder.replace(&place.name, b"new", expected);
-        assert_eq!(overtaken(outcome), OnDisk::Refused(Refused::Link));
+        assert_eq!(overtaken(outcome), DiskEntry::Refused(ReadRefusal::Link));
     }
     overtaken(place.folder.remove(&place.name, Hash::of(b"secret")));
     assert_eq!(fs::read_to_string(&secret).unwrap(), "secret");
@@ -175,16 +175,19 @@ fn links_are_refused() {
 
 #[test]
 fn a_linked_folder_is_refused() {
-    let place = Place::new();
+    let place = Fixture::new();
     let elsewhere = place.root.path().join("elsewhere");
     fs::create_dir(&elsewhere).unwrap();
     fs::write(elsewhere.join("bugs.md"), "secret").unwrap();
     symlink(&elsewhere, place.path().parent().unwrap()).unwrap();
-    assert_eq!(place.refused(), Refused::FolderIsLink);
+    assert_eq!(place.refused(), ReadRefusal::FolderIsLink);
     let outcome = place
         .folder
-        .replace(&place.name, b"new", Expected::bytes(b"secret"));
-    assert_eq!(overtaken(outcome), OnDisk::Refused(Refused::FolderIsLink));
+        .replace(&place.name, b"new", ExpectedFile::bytes(b"secret"));
+    assert_eq!(
+        overtaken(outcome),
+        DiskEntry::Refused(ReadRefusal::FolderIsLink)
+    );
     assert_eq!(
         fs::read_to_string(elsewhere.join("bugs.md")).unwrap(),
         "secret"
@@ -193,18 +196,23 @@ fn a_linked_folder_is_refused() {
 
     fs::remove_file(place.path().parent().unwrap()).unwrap();
     fs::write(place.path().parent().unwrap(), "a file").unwrap();
-    assert_eq!(place.refused(), Refused::NoFolder);
+    assert_eq!(place.refused(), ReadRefusal::NoFolder);
 }
 
 /// None of these blocks, whoever is or is not at the other end.
 #[test]
 fn what_is_no_file_is_refused() {
-    let place = Place::new();
+    let place = Fixture::new();
     let path = place.empty();
     let no_file = |what| {
-        assert_eq!(place.refused(), Refused::NoFile(what));
-        let outcome = place.folder.replace(&place.name, b"new", Expected::Absent);
-        assert_eq!(overtaken(outcome), OnDisk::Refused(Refused::NoFile(what)));
+        assert_eq!(place.refused(), ReadRefusal::NoFile(what));
+        let outcome = place
+            .folder
+            .replace(&place.name, b"new", ExpectedFile::Absent);
+        assert_eq!(
+            overtaken(outcome),
+            DiskEntry::Refused(ReadRefusal::NoFile(what))
+        );
     };
 
     nix::unistd::mkfifo(&path, nix::sys::stat::Mode::S_IRWXU).unwrap();
@@ -232,17 +240,19 @@ fn what_is_no_file_is_refused() {
 
 #[test]
 fn a_long_file_is_refused() {
-    let place = Place::new();
+    let place = Fixture::new();
     let bytes = 20 * 1024 * 1024;
     fs::write(place.empty(), vec![b'x'; bytes]).unwrap();
-    let why = Refused::TooLong {
+    let why = ReadRefusal::TooLong {
         bytes: bytes as u64,
         bytes_max: BYTES_MAX,
     };
     assert_eq!(place.refused(), why);
     assert!(why.to_string().contains("shorten"), "{why}");
-    let outcome = place.folder.replace(&place.name, b"new", Expected::Absent);
-    assert_eq!(overtaken(outcome), OnDisk::Refused(why));
+    let outcome = place
+        .folder
+        .replace(&place.name, b"new", ExpectedFile::Absent);
+    assert_eq!(overtaken(outcome), DiskEntry::Refused(why));
 
     fs::write(place.path(), vec![b'x'; BYTES_MAX as usize]).unwrap();
     assert_eq!(place.text().len() as u64, BYTES_MAX);
@@ -251,9 +261,12 @@ fn a_long_file_is_refused() {
 /// Seen before anything is written.
 #[test]
 fn what_was_written_by_hand_before_is_left() {
-    for place in [Place::with("ours"), Place::with("ours").without_exchange()] {
+    for place in [
+        Fixture::with("ours"),
+        Fixture::with("ours").without_exchange(),
+    ] {
         fs::write(place.path(), "by hand").unwrap();
-        for expected in [Expected::bytes(b"ours"), Expected::Absent] {
+        for expected in [ExpectedFile::bytes(b"ours"), ExpectedFile::Absent] {
             let outcome = place.folder.replace(&place.name, b"new", expected);
             assert_eq!(text_of(&overtaken(outcome)), "by hand");
         }
@@ -264,9 +277,9 @@ fn what_was_written_by_hand_before_is_left() {
         fs::remove_file(place.path()).unwrap();
         let outcome = place
             .folder
-            .replace(&place.name, b"new", Expected::bytes(b"ours"));
-        assert_eq!(overtaken(outcome), OnDisk::Absent);
-        assert_eq!(place.read(), OnDisk::Absent);
+            .replace(&place.name, b"new", ExpectedFile::bytes(b"ours"));
+        assert_eq!(overtaken(outcome), DiskEntry::Absent);
+        assert_eq!(place.read(), DiskEntry::Absent);
         assert!(place.is_tidy());
     }
 }
@@ -279,7 +292,11 @@ fn rename_over(path: &std::path::Path, text: &str) {
 }
 
 /// Between the look and the change of places; each time it is called with the round.
-fn replace_while(place: &Place, expected: Expected, mut edit: impl FnMut(usize)) -> OnDisk {
+fn replace_while(
+    place: &Fixture,
+    expected: ExpectedFile,
+    mut edit: impl FnMut(usize),
+) -> DiskEntry {
     let outcome = place
         .folder
         .replace_while(&place.name, b"new", expected, &mut edit);
@@ -292,10 +309,10 @@ fn replace_while(place: &Place, expected: Expected, mut edit: impl FnMut(usize))
 fn what_is_written_by_hand_meanwhile_is_left() {
     for exchange in [true, false] {
         let make = || match exchange {
-            true => Place::with("ours"),
-            false => Place::with("ours").without_exchange(),
+            true => Fixture::with("ours"),
+            false => Fixture::with("ours").without_exchange(),
         };
-        let ours = Expected::bytes(b"ours");
+        let ours = ExpectedFile::bytes(b"ours");
 
         let place = make();
         let there = replace_while(&place, ours, |_| rename_over(&place.path(), "by hand"));
@@ -315,14 +332,17 @@ fn what_is_written_by_hand_meanwhile_is_left() {
 
         let place = make();
         let there = replace_while(&place, ours, |_| fs::remove_file(place.path()).unwrap());
-        assert_eq!((there, place.read()), (OnDisk::Absent, OnDisk::Absent));
+        assert_eq!(
+            (there, place.read()),
+            (DiskEntry::Absent, DiskEntry::Absent)
+        );
 
         let place = make();
         let there = replace_while(&place, ours, |_| {
             let _ = fs::remove_file(place.path());
             symlink("/etc/passwd", place.path()).unwrap();
         });
-        assert_eq!(there, OnDisk::Refused(Refused::Link));
+        assert_eq!(there, DiskEntry::Refused(ReadRefusal::Link));
         assert_eq!(
             fs::read_link(place.path()).unwrap(),
             PathBuf::from("/etc/passwd")
@@ -330,7 +350,7 @@ fn what_is_written_by_hand_meanwhile_is_left() {
 
         let place = make();
         fs::remove_file(place.path()).unwrap();
-        let there = replace_while(&place, Expected::Absent, |_| {
+        let there = replace_while(&place, ExpectedFile::Absent, |_| {
             fs::write(place.path(), "made by hand").unwrap();
         });
         assert_eq!(text_of(&there), "made by hand");
@@ -340,8 +360,8 @@ fn what_is_written_by_hand_meanwhile_is_left() {
 /// While the first edit is put back, the next ones come: the last one stays.
 #[test]
 fn the_last_edit_of_several_stays() {
-    let place = Place::with("ours");
-    let ours = Expected::bytes(b"ours");
+    let place = Fixture::with("ours");
+    let ours = ExpectedFile::bytes(b"ours");
     let there = replace_while(&place, ours, |round| {
         if round < 5 {
             rename_over(&place.path(), &format!("edit {round}"));
@@ -350,7 +370,7 @@ fn the_last_edit_of_several_stays() {
     assert_eq!(text_of(&there), "edit 4");
     assert_eq!(place.text(), "edit 4");
 
-    let place = Place::with("ours");
+    let place = Fixture::with("ours");
     let there = replace_while(&place, ours, |round| match round {
         0 => rename_over(&place.path(), "edit"),
         _ => fs::remove_file(place.path()).unwrap(),
@@ -362,13 +382,13 @@ fn the_last_edit_of_several_stays() {
 /// A program that opened the file before it was replaced, and writes only then.
 #[test]
 fn a_late_writer_is_noticed() {
-    let place = Place::with("ours");
+    let place = Fixture::with("ours");
     let mut late = fs::OpenOptions::new()
         .append(true)
         .open(place.path())
         .unwrap();
     let former = place
-        .replace("new", Expected::bytes(b"ours"))
+        .replace("new", ExpectedFile::bytes(b"ours"))
         .former
         .unwrap();
     assert_eq!(former.edited().unwrap(), None);
@@ -394,15 +414,18 @@ fn a_late_writer_is_noticed() {
 
 #[test]
 fn removed() {
-    for place in [Place::with("ours"), Place::with("ours").without_exchange()] {
+    for place in [
+        Fixture::with("ours"),
+        Fixture::with("ours").without_exchange(),
+    ] {
         let removed = place.folder.remove(&place.name, Hash::of(b"ours"));
         assert!(matches!(removed, Ok(Outcome::Done(Some(_)))), "{removed:?}");
-        assert_eq!(place.read(), OnDisk::Absent);
+        assert_eq!(place.read(), DiskEntry::Absent);
         let again = place.folder.remove(&place.name, Hash::of(b"ours"));
         assert!(matches!(again, Ok(Outcome::Done(None))), "{again:?}");
         assert!(place.is_tidy());
     }
-    let nowhere = Place::new();
+    let nowhere = Fixture::new();
     let removed = nowhere.folder.remove(&nowhere.name, Hash::of(b""));
     assert!(matches!(removed, Ok(Outcome::Done(None))), "{removed:?}");
 }
@@ -411,7 +434,7 @@ fn removed() {
 /// somebody's, and no later file takes its name.
 #[test]
 fn after_a_crash() {
-    let place = Place::with("one");
+    let place = Fixture::with("one");
     let beside = |name: &str| place.path().with_file_name(name);
     fs::write(beside(".bugs.md.1-0.new"), "torn").unwrap();
     fs::write(beside(".bugs.md.swp"), "an editor's").unwrap();
@@ -427,7 +450,7 @@ fn after_a_crash() {
 
     let folder = Folder::open(place.root.path().join("projects"), BYTES_MAX).unwrap();
     assert!(!beside(".bugs.md.1-0.new").exists());
-    place.replace("two", Expected::bytes(b"one"));
+    place.replace("two", ExpectedFile::bytes(b"one"));
     let leftovers = folder.leftovers().unwrap();
     assert_eq!(leftovers.len(), 200);
     assert!(leftovers.iter().all(|leftover| leftover.name == place.name));
@@ -447,7 +470,7 @@ fn after_a_crash() {
 
 #[test]
 fn listed() {
-    let place = Place::with("one");
+    let place = Fixture::with("one");
     for (project, file) in [
         ("b", "features.md"),
         ("b", "bugs.md"),
@@ -482,11 +505,11 @@ fn a_place_that_cannot_be_is_said_plainly() {
         "{error}"
     );
 
-    let place = Place::with("one");
+    let place = Fixture::with("one");
     fs::remove_dir_all(place.root.path().join("projects")).unwrap();
     let error = place
         .folder
-        .replace(&place.name, b"x", Expected::Absent)
+        .replace(&place.name, b"x", ExpectedFile::Absent)
         .unwrap_err();
     assert!(error.to_string().starts_with("cannot open "), "{error}");
     assert!(!error.is_full());
@@ -495,17 +518,17 @@ fn a_place_that_cannot_be_is_said_plainly() {
 /// The replaced file is one of its own: who holds the old one open reads on what it had.
 #[test]
 fn a_file_is_never_half_written() {
-    let place = Place::with("one");
+    let place = Fixture::with("one");
     let before = fs::metadata(place.path()).unwrap().ino();
     let old = fs::File::open(place.path()).unwrap();
-    place.replace("two", Expected::bytes(b"one"));
+    place.replace("two", ExpectedFile::bytes(b"one"));
     assert_ne!(fs::metadata(place.path()).unwrap().ino(), before);
     assert_eq!(std::io::read_to_string(old).unwrap(), "one");
 }
 
 /// A hand saves, and saves again only once its last text was seen by the other side, which writes
 /// all the time: a lost edit would be waited for in vain.
-fn race(place: Place, rounds: usize, save: fn(&std::path::Path, &str)) {
+fn race(place: Fixture, rounds: usize, save: fn(&std::path::Path, &str)) {
     let (tell, seen) = mpsc::channel::<String>();
     let path = place.path();
     let mut known = place.read();
@@ -518,8 +541,8 @@ fn race(place: Place, rounds: usize, save: fn(&std::path::Path, &str)) {
     });
     // Who has one of these open may be writing still, so they are looked at again and again; 200
     // take far longer than a save.
-    let mut former = VecDeque::<Former>::new();
-    let saw = |there: &OnDisk| {
+    let mut former = VecDeque::<ReplacedFile>::new();
+    let saw = |there: &DiskEntry| {
         if there.hash().is_some() && text_of(there).starts_with("hand") {
             let _ = tell.send(text_of(there));
         }
@@ -528,7 +551,9 @@ fn race(place: Place, rounds: usize, save: fn(&std::path::Path, &str)) {
         if hand.is_finished() {
             break;
         }
-        let expected = known.hash().map_or(Expected::Absent, Expected::Hash);
+        let expected = known
+            .hash()
+            .map_or(ExpectedFile::Absent, ExpectedFile::Hash);
         let new = format!("agent {count}");
         known = match place
             .folder
@@ -555,13 +580,13 @@ fn race(place: Place, rounds: usize, save: fn(&std::path::Path, &str)) {
 
 #[test]
 fn no_edit_is_lost_in_a_race() {
-    race(Place::with("agent"), 300, rename_over);
-    race(Place::with("agent").without_exchange(), 300, rename_over);
+    race(Fixture::with("agent"), 300, rename_over);
+    race(Fixture::with("agent").without_exchange(), 300, rename_over);
 }
 
 #[test]
 fn no_edit_in_place_is_lost_in_a_race() {
-    race(Place::with("agent"), 300, |path, text| {
+    race(Fixture::with("agent"), 300, |path, text| {
         fs::write(path, text).unwrap();
     });
 }

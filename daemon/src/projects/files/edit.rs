@@ -7,18 +7,18 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use lored_redact::Found;
+use lored_redact::SecretCounts;
 
-use super::super::command::{Instead, Subject};
+use super::super::command::{NoOpReason, ProjectSubject};
 use super::super::compare::{Merge, merge};
 use super::super::disk::Name;
+use super::super::feature::ProjectState;
 use super::super::operations::content_of;
-use super::super::prepare::{Prepared, check_content, counts};
-use super::super::room::Room;
+use super::super::prepare::{PreparedContent, check_content, counts};
 use super::super::validate::validate;
 use super::super::view::{self, FileRow};
-use super::seen::Version;
-use crate::engine::Write;
+use super::last_synced::Version;
+use crate::engine::QueuedWrite;
 use crate::error::Refusal;
 use crate::events::projects::Change;
 use crate::log::{Actor, Hash};
@@ -33,7 +33,7 @@ const MERGED_MAX: Duration = Duration::from_secs(2);
 const VERSIONS_MAX: usize = 100;
 
 /// What came of an edit.
-pub enum Recorded {
+pub enum EditOutcome {
     /// It is a version of this number.
     As(u64),
     /// Another version came meanwhile: to be looked at again.
@@ -77,10 +77,10 @@ pub async fn record(
     bytes: Vec<u8>,
     newest: Option<&FileRow>,
     from: Option<Version>,
-) -> Result<Recorded, Refusal> {
-    let limit = Room::of(cx)?.limits.content_bytes_max;
+) -> Result<EditOutcome, Refusal> {
+    let limit = ProjectState::of(cx)?.limits.content_bytes_max;
     let Ok(content) = String::from_utf8(bytes) else {
-        return Ok(Recorded::Not(
+        return Ok(EditOutcome::Not(
             "is not UTF-8 text: it is left as it is, and not taken over".to_owned(),
         ));
     };
@@ -88,7 +88,7 @@ pub async fn record(
     if !content.trim().is_empty()
         && let Err(refusal) = check_content(&content, limit)
     {
-        return Ok(Recorded::Not(format!(
+        return Ok(EditOutcome::Not(format!(
             "is left as it is, and not taken over: {}",
             refusal.message
         )));
@@ -96,7 +96,7 @@ pub async fn record(
     let content = without_secrets(cx, name, content).await?;
     if let Some(same) = newest.filter(|row| row.is_written() && is_of(row, &content)) {
         // But for its secrets, the log has it; the file follows.
-        return Ok(Recorded::As(same.written.version));
+        return Ok(EditOutcome::As(same.written.version));
     }
     let newest_version = newest.map_or(0, |row| row.written.version);
     let base = from.map_or(newest_version, |from| from.number);
@@ -111,12 +111,12 @@ pub async fn record(
         beside: is_beside.then_some(newest_version),
     };
     let Some(number) = write(cx, edit).await? else {
-        return Ok(Recorded::Again);
+        return Ok(EditOutcome::Again);
     };
     if let Some(newest) = newest.filter(|_| is_beside) {
-        bring_together(cx, name, content, base, newest, number).await?;
+        synchronise(cx, name, content, base, newest, number).await?;
     }
-    Ok(Recorded::As(number))
+    Ok(EditOutcome::As(number))
 }
 
 /// What a hand wrote, without secrets. The file gets that text too, as it gets all that the log says.
@@ -127,7 +127,7 @@ async fn without_secrets(
 ) -> Result<String, Refusal> {
     let shared = Arc::clone(cx);
     let (content, found) = blocking(move || {
-        let mut found = Found::default();
+        let mut found = SecretCounts::default();
         let redacted = match shared.redactor.text(&content, &mut found) {
             Cow::Owned(redacted) => Some(redacted),
             Cow::Borrowed(_) => None,
@@ -163,7 +163,7 @@ pub async fn record_late(
 
 /// Records that somebody took the file away.
 pub async fn record_deletion(cx: &Arc<Context>, name: &Name, row: &FileRow) -> Result<(), Refusal> {
-    let prepared = Prepared::cleared(cx, Some("the file was deleted".to_owned()));
+    let prepared = PreparedContent::cleared(cx, Some("the file was deleted".to_owned()));
     let subject = subject(cx, name);
     let mut command = prepared.write(cx, subject, name.file_type(), Change::Cleared)?;
     command.follows = Some(row.written.version);
@@ -171,7 +171,7 @@ pub async fn record_deletion(cx: &Arc<Context>, name: &Name, row: &FileRow) -> R
 }
 
 /// Joins an edit and the version made beside it, where they do not touch.
-async fn bring_together(
+async fn synchronise(
     cx: &Arc<Context>,
     name: &Name,
     edited: String,
@@ -229,14 +229,14 @@ async fn write(cx: &Arc<Context>, edit: Edit) -> Result<Option<u64>, Refusal> {
     let command = blocking(move || {
         let row = view::project(&state, edit.name.project())?;
         drop(state);
-        let room = Room::of(&shared)?;
+        let room = ProjectState::of(&shared)?;
         let place = row.and_then(|row| room.place_of(Path::new(&row.path)));
         let layers = room.templates(place.as_ref());
         let template = layers.get(edit.name.file_type());
         let flaws = template.map_or((0, 0), |found| {
             counts(&validate(&edit.content, &found.template))
         });
-        let prepared = Prepared::written(&shared, edit.content)?;
+        let prepared = PreparedContent::written(&shared, edit.content)?;
         let subject = subject(&shared, &edit.name);
         let mut command = prepared.write(&shared, subject, edit.name.file_type(), edit.change)?;
         command.flaws = flaws;
@@ -250,9 +250,9 @@ async fn write(cx: &Arc<Context>, edit: Edit) -> Result<Option<u64>, Refusal> {
     Ok(send(cx, command).await?.then_some(follows + 1))
 }
 
-fn subject(cx: &Context, name: &Name) -> Subject {
+fn subject(cx: &Context, name: &Name) -> ProjectSubject {
     let clock = cx.engine.clock();
-    Subject {
+    ProjectSubject {
         project: name.project().to_owned(),
         known: None,
         salts: [clock.random(), clock.random()],
@@ -269,7 +269,7 @@ async fn send(
         agent: AGENT.to_owned(),
         ..Actor::daemon()
     };
-    let write = Write {
+    let write = QueuedWrite {
         bytes: usize::try_from(command.bytes).unwrap_or(usize::MAX),
         command: Box::new(command),
         actor: Arc::new(actor),
@@ -277,8 +277,8 @@ async fn send(
     };
     match cx.engine.write(write).await {
         Ok(_) => Ok(true),
-        Err(refusal) => match report.told().take() {
-            Some(Instead::Stale(_) | Instead::Unchanged) => Ok(false),
+        Err(refusal) => match report.outcome().take() {
+            Some(NoOpReason::Stale(_) | NoOpReason::Unchanged) => Ok(false),
             None => Err(refusal),
         },
     }

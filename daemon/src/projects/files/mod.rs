@@ -5,10 +5,10 @@
 //! version of its own by the agent `file`, and brought together with the other where both do not touch
 //! the same lines. So neither side is lost, whoever is faster.
 
-mod desk;
 mod edit;
-mod seen;
+mod last_synced;
 mod sync;
+mod sync_status;
 
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -18,8 +18,8 @@ use std::time::Duration;
 
 use tokio::sync::mpsc;
 
-use super::disk::{Folder, Leftover, Name, OnDisk};
-use super::room::Room;
+use super::disk::{DiskEntry, Folder, Name, OrphanTempFile};
+use super::feature::ProjectState;
 use super::view;
 use super::watch::{Change, Projects};
 use crate::error::Refusal;
@@ -27,10 +27,10 @@ use crate::log::{EventKind, Hash, Position};
 use crate::operation::{Context, blocking};
 use crate::state::State;
 use crate::store::Error;
-use crate::watching::{Times, Watch};
-use sync::{Occasion, Sync};
+use crate::watch::{Times, WatchHandle};
+use sync::{FileSync, SyncTrigger};
 
-pub use desk::Desk;
+pub use sync_status::SyncStatus;
 
 /// Its name in `status`.
 pub const NAME: &str = "files";
@@ -47,7 +47,7 @@ pub async fn run(cx: Arc<Context>) {
         match follow(&cx).await {
             Ok(()) => return,
             Err(refusal) => {
-                if let Ok(room) = Room::of(&cx) {
+                if let Ok(room) = ProjectState::of(&cx) {
                     room.desk.fail(refusal.to_string());
                 }
                 tracing::warn!(%refusal, "context files are not written or watched");
@@ -60,7 +60,7 @@ pub async fn run(cx: Arc<Context>) {
 /// Follows as long as nothing fails.
 async fn follow(cx: &Arc<Context>) -> Result<(), Refusal> {
     let mut published = cx.engine.watch();
-    let desk = &Room::of(cx)?.desk;
+    let desk = &ProjectState::of(cx)?.desk;
     // Nobody pays for a watch who has no context files.
     let (mut done, files) = loop {
         published.borrow_and_update();
@@ -73,14 +73,14 @@ async fn follow(cx: &Arc<Context>) -> Result<(), Refusal> {
             return Ok(());
         }
     };
-    let limit = Room::of(cx)?.limits.content_bytes_max;
+    let limit = ProjectState::of(cx)?.limits.content_bytes_max;
     let root = desk.root().to_path_buf();
     let folder = blocking(move || Folder::open(root, limit).map_err(no_files)).await?;
-    let mut sync = Sync::new(cx, folder);
+    let mut sync = FileSync::new(cx, folder);
     sync.take_up_leftovers().await?;
     let (sender, mut changes) = mpsc::unbounded_channel();
     let watch = Projects::new(desk.root()).and_then(|projects| {
-        Watch::start(projects, Times::default(), move |change| {
+        WatchHandle::start(projects, Times::default(), move |change| {
             // Whoever does not listen any more is about to look at everything anew.
             let _ = sender.send(change);
         })
@@ -92,7 +92,7 @@ async fn follow(cx: &Arc<Context>) -> Result<(), Refusal> {
         )
     })?;
     for name in files.into_iter().chain(sync.names()?) {
-        sync.one(&name, Occasion::Start).await;
+        sync.one(&name, SyncTrigger::Start).await;
     }
     desk.reached(done);
     loop {
@@ -106,21 +106,21 @@ async fn follow(cx: &Arc<Context>) -> Result<(), Refusal> {
                 while tail.is_some_and(|tail| done < tail) {
                     let (to, files) = written(cx, done).await?;
                     for name in files {
-                        sync.one(&name, Occasion::Any).await;
+                        sync.one(&name, SyncTrigger::Any).await;
                     }
                     done = to;
                     desk.reached(done);
                 }
             }
             change = changes.recv() => match change {
-                Some(Change::Written(name)) => sync.one(&name, Occasion::Written).await,
-                Some(Change::Removed(name)) => sync.one(&name, Occasion::Removed).await,
+                Some(Change::Written(name)) => sync.one(&name, SyncTrigger::Written).await,
+                Some(Change::Removed(name)) => sync.one(&name, SyncTrigger::Removed).await,
                 Some(Change::Rescan) => {
                     let (_, files) = all(cx).await?;
                     let there = sync.names()?;
                     let all: BTreeSet<Name> = files.into_iter().chain(there).collect();
                     for name in all {
-                        sync.one(&name, Occasion::Any).await;
+                        sync.one(&name, SyncTrigger::Any).await;
                     }
                 }
                 None => return Err(Refusal::new(
@@ -145,7 +145,7 @@ pub fn remove_files(cx: &Context, project: &str) -> Result<(), Refusal> {
     if !is_name || view::project(&published.snapshot, project)?.is_some() {
         return Ok(());
     }
-    let root = Room::of(cx)?.desk.root();
+    let root = ProjectState::of(cx)?.desk.root();
     let folder = root.join(project);
     let unless_gone = |done: std::io::Result<()>| match done {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
@@ -198,7 +198,7 @@ async fn written(cx: &Arc<Context>, done: Position) -> Result<(Position, BTreeSe
     .await
 }
 
-fn type_of(event: &crate::log::Stamped) -> Result<Option<String>, Error> {
+fn type_of(event: &crate::log::LoggedEvent) -> Result<Option<String>, Error> {
     Ok(match crate::events::projects::ProjectEvent::of(event)? {
         Some(crate::events::projects::ProjectEvent::Written(written)) => Some(written.file_type),
         Some(_) | None => None,
@@ -211,7 +211,7 @@ fn no_files(error: super::disk::Error) -> Refusal {
     refusal.hint("What was recorded is safe; the files are written once that is mended.")
 }
 
-impl Sync {
+impl FileSync {
     /// The context files that are on disk.
     fn names(&self) -> Result<Vec<Name>, Refusal> {
         self.folder().names(FILES_MAX).map_err(no_files)
@@ -220,9 +220,9 @@ impl Sync {
     /// What a crash left in the middle of replacing a file was perhaps written by hand: it is recorded,
     /// unless the log has it.
     async fn take_up_leftovers(&mut self) -> Result<(), Refusal> {
-        let leftovers: Vec<Leftover> = self.folder().leftovers().map_err(no_files)?;
+        let leftovers: Vec<OrphanTempFile> = self.folder().leftovers().map_err(no_files)?;
         for leftover in leftovers {
-            if let OnDisk::Content(content) = &leftover.content {
+            if let DiskEntry::Content(content) = &leftover.content {
                 let hash = Hash::of(&content.bytes);
                 self.record_unless_known(&leftover.name, content.bytes.clone(), hash)
                     .await?;

@@ -6,13 +6,13 @@ use std::time::Duration;
 
 use tokio::task::JoinSet;
 
-use super::super::disk::{Content, Expected, Folder, Former, Name, OnDisk, Outcome};
+use super::super::disk::{Content, DiskEntry, ExpectedFile, Folder, Name, Outcome, ReplacedFile};
+use super::super::feature::ProjectState;
 use super::super::operations::content_of;
-use super::super::room::Room;
 use super::super::view::{self, FileRow};
 use super::edit;
+use super::last_synced::{LastSynced, Version};
 use super::no_files;
-use super::seen::{Seen, Version};
 use crate::clock::Micros;
 use crate::error::Refusal;
 use crate::events::projects::Change;
@@ -34,7 +34,7 @@ const EMPTY_UNSETTLED: Duration = Duration::from_secs(1);
 /// Why a file is looked at, and so whether one that is not there is believed to be gone, and one that is
 /// there to be whole. An editor may be in the middle of saving; then the watch has more to tell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Occasion {
+pub enum SyncTrigger {
     /// The daemon starts: nobody tells of it again.
     Start,
     /// The watch says that it was written and has settled.
@@ -45,7 +45,7 @@ pub enum Occasion {
     Any,
 }
 
-impl Occasion {
+impl SyncTrigger {
     /// Whether a file that is not there is gone, if it was not there the last time, either.
     fn is_gone(self, was_missing: bool) -> bool {
         match self {
@@ -70,10 +70,10 @@ impl Occasion {
 }
 
 /// Brings files and log together.
-pub struct Sync {
+pub struct FileSync {
     pub(super) cx: Arc<Context>,
     folder: Arc<Folder>,
-    pub(super) seen: Seen,
+    pub(super) seen: LastSynced,
     /// Files whose absence was doubted.
     missing: BTreeSet<Name>,
     /// Files in whose place is what cannot be read: who takes that away deletes no content.
@@ -88,7 +88,7 @@ pub(super) enum Step {
     /// Nothing: disk and log agree.
     Agree(Option<Version>),
     /// The file is to be what the log says.
-    Write(Box<FileRow>, Expected),
+    Write(Box<FileRow>, ExpectedFile),
     /// The whole folder of the project is gone, which no editor does: it is to be made anew.
     Restore(Box<FileRow>),
     /// The file is to go.
@@ -101,13 +101,13 @@ pub(super) enum Step {
     Refused(String),
 }
 
-impl Sync {
+impl FileSync {
     /// Of an open folder.
     pub fn new(cx: &Arc<Context>, folder: Folder) -> Self {
         Self {
             cx: Arc::clone(cx),
             folder: Arc::new(folder),
-            seen: Seen::open(cx.folder.data.join("projects.seen")),
+            seen: LastSynced::open(cx.folder.data.join("projects.seen")),
             missing: BTreeSet::new(),
             obstructed: BTreeSet::new(),
             late: JoinSet::new(),
@@ -119,7 +119,7 @@ impl Sync {
     }
 
     /// Brings one file and the log together; what keeps it from that is noted.
-    pub async fn one(&mut self, name: &Name, occasion: Occasion) {
+    pub async fn one(&mut self, name: &Name, occasion: SyncTrigger) {
         let done = self.rounds(name, occasion).await;
         let fault = match done {
             Ok(fault) => fault,
@@ -129,14 +129,18 @@ impl Sync {
                 refusal.message
             )),
         };
-        if let Ok(room) = Room::of(&self.cx) {
+        if let Ok(room) = ProjectState::of(&self.cx) {
             room.desk.note(name.project(), name.file_type(), fault);
         }
     }
 
-    async fn rounds(&mut self, name: &Name, occasion: Occasion) -> Result<Option<String>, Refusal> {
+    async fn rounds(
+        &mut self,
+        name: &Name,
+        occasion: SyncTrigger,
+    ) -> Result<Option<String>, Refusal> {
         for _ in 0..ROUNDS_MAX {
-            let (step, row) = self.look(name).await?;
+            let (step, row) = self.inspect(name).await?;
             let was_missing = self.missing.remove(name);
             match step {
                 Step::Agree(version) => {
@@ -152,7 +156,7 @@ impl Sync {
                 Step::Restore(row) => {
                     // Its other files were not deleted one by one, either.
                     self.seen.forget(name.project());
-                    self.write(name, *row, Expected::Absent).await?;
+                    self.write(name, *row, ExpectedFile::Absent).await?;
                 }
                 Step::Remove(hash) => {
                     let (folder, of) = (Arc::clone(&self.folder), name.clone());
@@ -169,11 +173,11 @@ impl Sync {
                 Step::Edited(content, hash) => {
                     let from = self.seen.get(name);
                     match edit::record(&self.cx, name, content.bytes, row.as_ref(), from).await? {
-                        edit::Recorded::As(number) => {
+                        edit::EditOutcome::As(number) => {
                             self.seen.note(name, Some(Version { number, hash }));
                         }
-                        edit::Recorded::Again => {}
-                        edit::Recorded::Not(why) => {
+                        edit::EditOutcome::Again => {}
+                        edit::EditOutcome::Not(why) => {
                             self.obstructed.insert(name.clone());
                             return Ok(Some(format!("{} {why}", self.folder.path(name).display())));
                         }
@@ -184,7 +188,7 @@ impl Sync {
                     return Ok(None);
                 }
                 Step::Deleted(row) if self.obstructed.remove(name) => {
-                    self.write(name, *row, Expected::Absent).await?;
+                    self.write(name, *row, ExpectedFile::Absent).await?;
                 }
                 Step::Deleted(row) => {
                     edit::record_deletion(&self.cx, name, &row).await?;
@@ -202,7 +206,7 @@ impl Sync {
         &mut self,
         name: &Name,
         row: FileRow,
-        expected: Expected,
+        expected: ExpectedFile,
     ) -> Result<(), Refusal> {
         let state = State::live(&self.cx, None).await?;
         let (cx, folder, of) = (Arc::clone(&self.cx), Arc::clone(&self.folder), name.clone());
@@ -225,14 +229,19 @@ impl Sync {
     }
 
     /// Records what a program writes to a file that it had opened before it was replaced.
-    fn wait_for_late_writes(&mut self, name: &Name, former: Option<Former>, from: Option<Version>) {
+    fn wait_for_late_writes(
+        &mut self,
+        name: &Name,
+        former: Option<ReplacedFile>,
+        from: Option<Version>,
+    ) {
         while self.late.try_join_next().is_some() {}
         let Some(former) = former else { return };
         let (cx, name) = (Arc::clone(&self.cx), name.clone());
         self.late.spawn(async move {
             tokio::time::sleep(LATE).await;
             let edited = blocking(move || former.edited().map_err(no_files)).await;
-            if let Ok(Some(OnDisk::Content(content))) = edited
+            if let Ok(Some(DiskEntry::Content(content))) = edited
                 && let Err(refusal) = edit::record_late(&cx, &name, content.bytes, from).await
             {
                 tracing::warn!(%refusal, "an edit by hand was not recorded");
@@ -241,7 +250,7 @@ impl Sync {
     }
 
     /// Looks at disk and log.
-    async fn look(&self, name: &Name) -> Result<(Step, Option<FileRow>), Refusal> {
+    async fn inspect(&self, name: &Name) -> Result<(Step, Option<FileRow>), Refusal> {
         let state = State::live(&self.cx, None).await?;
         let (folder, name, seen) = (Arc::clone(&self.folder), name.clone(), self.seen.get(name));
         blocking(move || {
@@ -301,7 +310,7 @@ fn version_of(row: &FileRow) -> Version {
 
 /// What there is to do, from what is there, what the log says, and what was there last.
 fn step(
-    there: OnDisk,
+    there: DiskEntry,
     row: Option<&FileRow>,
     seen: Option<Version>,
     has_folder: bool,
@@ -309,19 +318,19 @@ fn step(
 ) -> Result<Step, Refusal> {
     let wanted = row.filter(|row| row.is_written());
     Ok(match (there, wanted) {
-        (OnDisk::Refused(why), _) => Step::Refused(why.to_string()),
-        (OnDisk::Absent, None) => Step::Agree(None),
-        (OnDisk::Absent, Some(row)) => {
+        (DiskEntry::Refused(why), _) => Step::Refused(why.to_string()),
+        (DiskEntry::Absent, None) => Step::Agree(None),
+        (DiskEntry::Absent, Some(row)) => {
             // Taken away by hand only where it was, and where nothing newer is to come.
             let was_there = seen.is_some_and(|seen| seen.number == row.written.version);
             let row = Box::new(row.clone());
             match (has_folder, was_there) {
                 (false, _) => Step::Restore(row),
                 (true, true) => Step::Deleted(row),
-                (true, false) => Step::Write(row, Expected::Absent),
+                (true, false) => Step::Write(row, ExpectedFile::Absent),
             }
         }
-        (OnDisk::Content(content), wanted) => {
+        (DiskEntry::Content(content), wanted) => {
             let hash = Hash::of(&content.bytes);
             let is_old = match seen {
                 Some(seen) if seen.hash == hash => true,
@@ -331,7 +340,7 @@ fn step(
                 Some(row) if row.written.hash.as_ref() == hash.0.as_slice() => {
                     Step::Agree(Some(version_of(row)))
                 }
-                Some(row) if is_old => Step::Write(Box::new(row.clone()), Expected::Hash(hash)),
+                Some(row) if is_old => Step::Write(Box::new(row.clone()), ExpectedFile::Hash(hash)),
                 None if is_old && row.is_some_and(|row| row.written.change == Change::Cleared) => {
                     Step::Remove(hash)
                 }

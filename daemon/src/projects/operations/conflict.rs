@@ -20,7 +20,7 @@ const SIDE_BYTES_MAX: usize = 128 * 1024;
 const MERGED_MAX: Duration = Duration::from_secs(2);
 
 /// Who changed what.
-pub struct Sides {
+pub struct ConflictSides {
     /// The project.
     pub project: String,
     /// The file.
@@ -37,7 +37,7 @@ pub struct Sides {
 ///
 /// # Errors
 /// When the versions cannot be read.
-pub fn refusal(cx: &Context, state: &State, sides: Sides) -> Result<Refusal, Refusal> {
+pub fn refusal(cx: &Context, state: &State, sides: ConflictSides) -> Result<Refusal, Refusal> {
     let read = |row: Option<&FileRow>| match row.filter(|row| row.is_written()) {
         Some(row) => content_of(cx, state, row.place()),
         None => Ok(String::new()),

@@ -4,17 +4,19 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use lore::protocol::projects::{
-    ContextFile, GetContextArgs, GetContextReply, ListContextsArgs, ListContextsReply, ToWrite,
+    ContextFile, FileContent, GetContextArgs, GetContextReply, ListContextsArgs, ListContextsReply,
 };
 
 use super::history::no_version;
 use super::wire;
-use super::{Found, change, check_file_type, content_of, path_of, types_known, version_at};
+use super::{
+    ResolvedProject, change, check_file_type, content_of, path_of, types_known, version_at,
+};
 use crate::clock::format_time;
 use crate::error::{Code, Refusal};
 use crate::operation::{Access, Call, Caller, Context, Moment, Op, blocking};
+use crate::projects::feature::ProjectState;
 use crate::projects::outline::Outline;
-use crate::projects::room::Room;
 use crate::projects::template::{Layers, Template};
 use crate::projects::validate::validate;
 use crate::projects::view::{self, FileRow};
@@ -49,22 +51,22 @@ impl Op for GetContext {
             return Err(Refusal::invalid("`max_tokens` is 0; it is at least 1"));
         }
         let state = Arc::new(State::live(&cx, args.at_least).await?);
-        let found = Found::of(&cx, &caller, &state, &args.project_id).await?;
-        blocking(move || Reading::of(&cx, &state, found)?.context(&caller, args)).await
+        let found = ResolvedProject::of(&cx, &caller, &state, &args.project_id).await?;
+        blocking(move || ProjectFiles::of(&cx, &state, found)?.context(&caller, args)).await
     }
 }
 
 /// A project's files, as a read sees them.
-struct Reading<'r> {
+struct ProjectFiles<'r> {
     cx: &'r Context,
     state: &'r State,
-    found: Found,
+    found: ResolvedProject,
     layers: Arc<Layers>,
 }
 
-impl<'r> Reading<'r> {
-    fn of(cx: &'r Context, state: &'r State, found: Found) -> Result<Self, Refusal> {
-        let layers = Room::of(cx)?.templates(found.place.as_ref());
+impl<'r> ProjectFiles<'r> {
+    fn of(cx: &'r Context, state: &'r State, found: ResolvedProject) -> Result<Self, Refusal> {
+        let layers = ProjectState::of(cx)?.templates(found.place.as_ref());
         Ok(Self {
             cx,
             state,
@@ -89,7 +91,7 @@ impl<'r> Reading<'r> {
         };
         let template = self.layers.get(file_type).map(|found| &*found.template);
         match (content, template) {
-            (Some(content), template) => self.tell(&args, content, template, &mut reply)?,
+            (Some(content), template) => self.describe(&args, content, template, &mut reply)?,
             (None, Some(template)) => reply.template = Some(to_write(template)),
             (None, None) => {}
         }
@@ -136,7 +138,7 @@ impl<'r> Reading<'r> {
             attempt_count: None,
             tokens: None,
             truncated: None,
-            path: path_of(Room::of(self.cx)?, &self.found.project, file_type),
+            path: path_of(ProjectState::of(self.cx)?, &self.found.project, file_type),
             position: self.state.position(),
             durable: self.cx.engine.is_durable(),
             warnings: self.found.warnings(),
@@ -170,7 +172,7 @@ impl<'r> Reading<'r> {
     }
 
     /// Content with what is to be said about it, or the part of it that is asked for.
-    fn tell(
+    fn describe(
         &self,
         args: &GetContextArgs,
         content: String,
@@ -197,7 +199,7 @@ impl<'r> Reading<'r> {
             Some(name) => section(&outline, name)?,
         };
         if let Some(most) = args.max_tokens {
-            let tokens = &crate::checkpoints::Room::of(self.cx)?.tokens;
+            let tokens = &crate::checkpoints::Checkpoints::of(self.cx)?.tokens;
             let (kept, total) = cut(&shown, most, tokens);
             reply.tokens = Some(total);
             reply.truncated = Some(kept < shown.len());
@@ -209,7 +211,7 @@ impl<'r> Reading<'r> {
 
     /// What a reader should know: who wrote beside whom, and what is not on disk as it is here.
     fn warn(&self, file_type: &str, reply: &mut GetContextReply) -> Result<(), Refusal> {
-        let room = Room::of(self.cx)?;
+        let room = ProjectState::of(self.cx)?;
         let project = &self.found.project;
         let newest = view::file(self.state, project, file_type)?;
         if let Some(row) = &newest
@@ -234,8 +236,8 @@ impl<'r> Reading<'r> {
 }
 
 /// How to write what is not written yet.
-fn to_write(template: &Template) -> ToWrite {
-    ToWrite {
+fn to_write(template: &Template) -> FileContent {
+    FileContent {
         description: template.description.clone(),
         required_sections: template.required_sections().map(str::to_owned).collect(),
         example: template.examples.first().cloned().unwrap_or_default(),
@@ -300,12 +302,12 @@ impl Op for ListContexts {
     async fn call(call: Call<ListContextsArgs>) -> Result<ListContextsReply, Refusal> {
         let (cx, caller, args) = call.into_parts();
         let state = Arc::new(State::live(&cx, args.at_least).await?);
-        let found = Found::of(&cx, &caller, &state, &args.project_id).await?;
-        blocking(move || Reading::of(&cx, &state, found)?.list()).await
+        let found = ResolvedProject::of(&cx, &caller, &state, &args.project_id).await?;
+        blocking(move || ProjectFiles::of(&cx, &state, found)?.list()).await
     }
 }
 
-impl Reading<'_> {
+impl ProjectFiles<'_> {
     fn list(self) -> Result<ListContextsReply, Refusal> {
         let project = &self.found.project;
         let mut rows: BTreeMap<String, Option<FileRow>> = self
@@ -343,7 +345,7 @@ impl Reading<'_> {
             bytes: row.as_ref().map_or(0, |row| row.written.bytes),
             errors: row.as_ref().map_or(0, |row| u64::from(row.written.errors)),
             drafts: drafts.into_iter().map(|(agent, _)| agent).collect(),
-            path: path_of(Room::of(self.cx)?, project, &file_type),
+            path: path_of(ProjectState::of(self.cx)?, project, &file_type),
             file_type,
         })
     }

@@ -8,10 +8,10 @@ use lore::protocol::projects::{
     ContextHistoryArgs, ContextHistoryReply, ContextVersion, DiffContextArgs, DiffContextReply,
 };
 
-use super::{Found, change, check_file_type, content_of, types_known};
+use super::{ResolvedProject, change, check_file_type, content_of, types_known};
 use crate::clock::format_time;
 use crate::error::{Code, Refusal};
-use crate::events::projects::brought;
+use crate::events::projects::imported;
 use crate::operation::cursor::{Cursor, List};
 use crate::operation::{Access, Call, Context, Op, blocking};
 use crate::projects::changes::changed_sections;
@@ -48,7 +48,7 @@ impl Op for ContextHistory {
             .hint("Use `next` of the reply for the following page."));
         }
         let state = Arc::new(State::live(&cx, args.at_least).await?);
-        let found = Found::of(&cx, &caller, &state, &args.project_id).await?;
+        let found = ResolvedProject::of(&cx, &caller, &state, &args.project_id).await?;
         blocking(move || page(&cx, &state, found, args, limit as usize)).await
     }
 }
@@ -56,7 +56,7 @@ impl Op for ContextHistory {
 fn page(
     cx: &Context,
     state: &State,
-    found: Found,
+    found: ResolvedProject,
     args: ContextHistoryArgs,
     limit: usize,
 ) -> Result<ContextHistoryReply, Refusal> {
@@ -105,7 +105,7 @@ fn versions(
 ) -> Result<Vec<ContextVersion>, Refusal> {
     let read = |row: &FileRow| -> Result<(String, Option<String>), Refusal> {
         let (record, position) = row.place();
-        let (content, reason) = brought(&state.log().event(record, position)?)?;
+        let (content, reason) = imported(&state.log().event(record, position)?)?;
         let text = content.map(|content| content.read(&cx.blobs)).transpose()?;
         Ok((text.unwrap_or_default(), reason))
     };
@@ -156,7 +156,7 @@ impl Op for DiffContext {
     async fn call(call: Call<DiffContextArgs>) -> Result<DiffContextReply, Refusal> {
         let (cx, caller, args) = call.into_parts();
         let state = Arc::new(State::live(&cx, args.at_least).await?);
-        let found = Found::of(&cx, &caller, &state, &args.project_id).await?;
+        let found = ResolvedProject::of(&cx, &caller, &state, &args.project_id).await?;
         blocking(move || difference(&cx, &state, found, args)).await
     }
 }
@@ -164,7 +164,7 @@ impl Op for DiffContext {
 fn difference(
     cx: &Context,
     state: &State,
-    found: Found,
+    found: ResolvedProject,
     args: DiffContextArgs,
 ) -> Result<DiffContextReply, Refusal> {
     check_file_type(&args.file_type, &types_known(cx, state, &found)?)?;

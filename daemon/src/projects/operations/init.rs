@@ -8,11 +8,11 @@ use lore::protocol::projects::{InitProjectArgs, InitProjectReply};
 use super::known;
 use crate::engine::KeyClaim;
 use crate::error::Refusal;
-use crate::log::Stamped;
+use crate::log::LoggedEvent;
 use crate::operation::{Access, Call, Caller, Context, Op, blocking};
-use crate::projects::command::{Initialise, Instead, Report, Subject};
-use crate::projects::place::Place;
-use crate::projects::room::Room;
+use crate::projects::command::{InitialiseProject, NoOpReason, ProjectSubject, Report};
+use crate::projects::feature::ProjectState;
+use crate::projects::location::ProjectLocation;
 use crate::projects::view;
 use crate::state::State;
 
@@ -41,11 +41,15 @@ impl Op for InitProject {
     }
 }
 
-async fn place(cx: &Arc<Context>, caller: &Caller, path: String) -> Result<Place, Refusal> {
+async fn place(
+    cx: &Arc<Context>,
+    caller: &Caller,
+    path: String,
+) -> Result<ProjectLocation, Refusal> {
     let (cx, dir) = (Arc::clone(cx), caller.dir.clone());
     let state = State::live(&cx, None).await?;
     blocking(move || {
-        let room = Room::of(&cx)?;
+        let room = ProjectState::of(&cx)?;
         let path = room.directory(&path)?;
         let path = match (path.is_absolute(), dir) {
             (true, _) => path,
@@ -68,15 +72,15 @@ async fn place(cx: &Arc<Context>, caller: &Caller, path: String) -> Result<Place
 async fn initialise(
     cx: &Arc<Context>,
     caller: &Caller,
-    place: Place,
+    place: ProjectLocation,
     name: Option<String>,
     claim: Option<KeyClaim>,
 ) -> Result<InitProjectReply, Refusal> {
     let clock = cx.engine.clock();
     let known = known(&place, name);
     let (name, report) = (known.initialised.name.clone(), Report::default());
-    let command = Initialise {
-        subject: Subject {
+    let command = InitialiseProject {
+        subject: ProjectSubject {
             project: place.project.clone(),
             known: Some(known),
             salts: [clock.random(), clock.random()],
@@ -89,19 +93,19 @@ async fn initialise(
             let created = is_first(cx, &place.project, &outcome.event).await?;
             (outcome.event.position(), outcome.durable, created)
         }
-        Err(refusal) => match report.told().take() {
-            Some(Instead::Unchanged) => (cx.engine.position(), cx.engine.is_durable(), false),
-            Some(Instead::Stale(_)) | None => return Err(refusal),
+        Err(refusal) => match report.outcome().take() {
+            Some(NoOpReason::Unchanged) => (cx.engine.position(), cx.engine.is_durable(), false),
+            Some(NoOpReason::Stale(_)) | None => return Err(refusal),
         },
     };
     let fault = place.marker_fault;
     Ok(InitProjectReply {
-        context_path: shown(&Room::of(cx)?.folder_of(&place.project)),
+        context_path: sanitized(&ProjectState::of(cx)?.folder_of(&place.project)),
         project: place.project,
         name,
-        path: shown(&place.path),
+        path: sanitized(&place.path),
         created,
-        worktree: shown(&place.root),
+        worktree: sanitized(&place.root),
         branch: place.branch,
         position,
         durable,
@@ -113,14 +117,14 @@ async fn initialise(
 }
 
 /// Whether a project became known with this event, by this call or by the one that it repeats.
-async fn is_first(cx: &Arc<Context>, project: &str, event: &Stamped) -> Result<bool, Refusal> {
+async fn is_first(cx: &Arc<Context>, project: &str, event: &LoggedEvent) -> Result<bool, Refusal> {
     let state = State::live(cx, Some(event.position())).await?;
     let project = project.to_owned();
     let row = blocking(move || Ok(view::project(&state, &project)?)).await?;
     Ok(row.is_some_and(|row| row.created_at == event.header.happened_at()))
 }
 
-fn shown(path: &Path) -> String {
+fn sanitized(path: &Path) -> String {
     path.to_string_lossy().into_owned()
 }
 

@@ -10,7 +10,7 @@ use crate::clock::format_time;
 use crate::error::Refusal;
 use crate::operation::cursor::{Cursor, List};
 use crate::operation::{Access, Call, Caller, Context, Op, blocking};
-use crate::projects::room::Room;
+use crate::projects::feature::ProjectState;
 use crate::projects::view::{self, ProjectRow};
 use crate::state::State;
 
@@ -82,7 +82,7 @@ fn page(
 }
 
 fn project(cx: &Context, state: &State, id: String, row: ProjectRow) -> Result<Project, Refusal> {
-    let room = Room::of(cx)?;
+    let room = ProjectState::of(cx)?;
     let place = room
         .place_of(Path::new(&row.path))
         .filter(|place| place.project == id);

@@ -1,6 +1,5 @@
 //! The project lines of the operation table.
 
-mod answer;
 mod conflict;
 mod contexts;
 mod history;
@@ -9,6 +8,7 @@ mod list;
 mod share;
 mod templates;
 mod update;
+mod update_report;
 mod wire;
 mod writing;
 
@@ -19,14 +19,14 @@ use std::sync::Arc;
 
 use lore::protocol::projects::Change as WireChange;
 
-use super::command::{Known, Subject};
+use super::command::{KnownDirectory, ProjectSubject};
+use super::feature::ProjectState;
+use super::location::ProjectLocation;
 use super::marker::is_id;
-use super::place::Place;
-use super::room::Room;
 use super::template::Layers;
 use super::view::{self, FileRow, ProjectRow};
 use crate::error::{Code, Refusal};
-use crate::events::projects::{Change, ProjectInitialised, WorktreeSeen, brought};
+use crate::events::projects::{Change, ProjectInitialised, WorktreeSeen, imported};
 use crate::log::{Position, RecordKey};
 use crate::operation::{Caller, Context, Operation, blocking};
 use crate::state::State;
@@ -58,16 +58,16 @@ const NEAR_MIN: u32 = 750;
 
 /// The project that a call is about.
 #[derive(Clone, Debug)]
-pub(super) struct Found {
+pub(super) struct ResolvedProject {
     /// Its id.
     pub project: String,
     /// Where it is, as far as that is still there.
-    pub place: Option<Place>,
+    pub place: Option<ProjectLocation>,
     /// Whether the caller is in it or named a directory of it: then its worktree is noted.
     pub is_at: bool,
 }
 
-impl Found {
+impl ResolvedProject {
     /// The project that `project_id` means: an id, an absolute path, or `current`.
     ///
     /// # Errors
@@ -81,10 +81,15 @@ impl Found {
     ) -> Result<Self, Refusal> {
         let (cx, state, caller) = (Arc::clone(cx), Arc::clone(state), caller.clone());
         let id = project_id.to_owned();
-        blocking(move || Self::find(Room::of(&cx)?, &*state, &caller, &id)).await
+        blocking(move || Self::find(ProjectState::of(&cx)?, &*state, &caller, &id)).await
     }
 
-    fn find(room: &Room, rows: &dyn Rows, caller: &Caller, id: &str) -> Result<Self, Refusal> {
+    fn find(
+        room: &ProjectState,
+        rows: &dyn Rows,
+        caller: &Caller,
+        id: &str,
+    ) -> Result<Self, Refusal> {
         let here = || match caller.dir.as_deref() {
             Some(dir) => room.place_in(rows, dir),
             None => Ok(None),
@@ -127,7 +132,7 @@ impl Found {
         })
     }
 
-    fn at(place: Place) -> Self {
+    fn at(place: ProjectLocation) -> Self {
         Self {
             project: place.project.clone(),
             place: Some(place),
@@ -136,10 +141,10 @@ impl Found {
     }
 
     /// What commands about it need.
-    pub fn subject(&self, cx: &Context) -> Subject {
+    pub fn subject(&self, cx: &Context) -> ProjectSubject {
         let place = self.place.as_ref().filter(|_| self.is_at);
         let clock = cx.engine.clock();
-        Subject {
+        ProjectSubject {
             project: self.project.clone(),
             known: place.map(|place| known(place, None)),
             salts: [clock.random(), clock.random()],
@@ -160,8 +165,8 @@ impl Found {
 }
 
 /// What is noted of a place, under a name of the caller's choice.
-pub(super) fn known(place: &Place, name: Option<String>) -> Known {
-    Known {
+pub(super) fn known(place: &ProjectLocation, name: Option<String>) -> KnownDirectory {
+    KnownDirectory {
         initialised: ProjectInitialised {
             name: name.unwrap_or_else(|| place.name.clone()),
             path: place.path.to_string_lossy().into_owned(),
@@ -253,9 +258,9 @@ pub(super) fn types_of(layers: &Layers) -> BTreeSet<String> {
 pub(super) fn types_known(
     cx: &Context,
     rows: &dyn Rows,
-    found: &Found,
+    found: &ResolvedProject,
 ) -> Result<BTreeSet<String>, Refusal> {
-    let layers = Room::of(cx)?.templates(found.place.as_ref());
+    let layers = ProjectState::of(cx)?.templates(found.place.as_ref());
     let mut types = types_of(&layers);
     let written = view::files(rows, &found.project)?;
     types.extend(written.into_iter().map(|(file_type, _)| file_type));
@@ -270,7 +275,7 @@ pub(super) fn content_of(
 ) -> Result<String, Refusal> {
     let (record, position) = place;
     let event = state.log().event(record, position)?;
-    match brought(&event)?.0 {
+    match imported(&event)?.0 {
         Some(text) => Ok(text.read(&cx.blobs)?),
         None => Ok(String::new()),
     }
@@ -307,7 +312,7 @@ pub(super) fn change(change: Change) -> WireChange {
 }
 
 /// The file of a project, as people see it.
-pub(super) fn path_of(room: &Room, project: &str, file_type: &str) -> String {
+pub(super) fn path_of(room: &ProjectState, project: &str, file_type: &str) -> String {
     let file = format!("{file_type}.md");
     room.folder_of(project)
         .join(file)

@@ -7,12 +7,12 @@ use lore::protocol::projects::{
     ShareProjectReply,
 };
 
-use super::Found;
+use super::ResolvedProject;
 use crate::clock::format_time;
 use crate::error::{Code, Refusal};
 use crate::events::projects::{ProjectEvent, ProjectShared, ShareAccess};
 use crate::events::{Event, unexpected};
-use crate::operation::{Access, Call, Context, Neighbours, Op, blocking};
+use crate::operation::{Access, Call, Context, Op, TenantDirectory, blocking};
 use crate::projects::command::Shares;
 use crate::projects::view;
 use crate::state::State;
@@ -44,7 +44,7 @@ impl Op for ShareProject {
             )));
         }
         let state = Arc::new(State::live(&cx, None).await?);
-        let found = Found::of(&cx, &caller, &state, &args.project_id).await?;
+        let found = ResolvedProject::of(&cx, &caller, &state, &args.project_id).await?;
         let command = Shares {
             project: found.project.clone(),
             shared: ProjectShared {
@@ -88,7 +88,7 @@ impl Op for ListShares {
     async fn call(call: Call<ListSharesArgs>) -> Result<ListSharesReply, Refusal> {
         let (cx, caller, args) = call.into_parts();
         let state = Arc::new(State::live(&cx, args.at_least).await?);
-        let found = Found::of(&cx, &caller, &state, &args.project_id).await?;
+        let found = ResolvedProject::of(&cx, &caller, &state, &args.project_id).await?;
         let position = state.position();
         let project = found.project.clone();
         let shares = blocking(move || Ok(view::shares(&*state, &project)?)).await?;
@@ -105,8 +105,8 @@ impl Op for ListShares {
     }
 }
 
-fn neighbours(cx: &Context) -> Result<&Neighbours, Refusal> {
-    cx.extensions.get::<Neighbours>().ok_or_else(|| {
+fn neighbours(cx: &Context) -> Result<&TenantDirectory, Refusal> {
+    cx.extensions.get::<TenantDirectory>().ok_or_else(|| {
         let message = "this daemon has one memory, which all who may connect share";
         Refusal::new(Code::Forbidden, message)
             .hint("Whoever runs it names users in `access.allow_users` of its settings.")

@@ -7,11 +7,11 @@ use lore::protocol::projects::{
     TemplateLine, TemplateOrigin,
 };
 
-use super::{Found, check_file_type, types_of};
+use super::{ResolvedProject, check_file_type, types_of};
 use crate::error::Refusal;
 use crate::operation::{Access, Call, Caller, Context, Op, blocking};
-use crate::projects::room::Room;
-use crate::projects::template::{InForce, Layer, Layers};
+use crate::projects::feature::ProjectState;
+use crate::projects::template::{ActiveTemplate, Layer, Layers};
 use crate::state::State;
 
 /// `get_template`.
@@ -28,7 +28,7 @@ impl Op for GetTemplate {
 
     async fn call(call: Call<GetTemplateArgs>) -> Result<GetTemplateReply, Refusal> {
         let (cx, caller, args) = call.into_parts();
-        let asked = Asked::of(&cx, &caller, args.project_id.as_deref()).await?;
+        let asked = TemplateQuery::of(&cx, &caller, args.project_id.as_deref()).await?;
         check_file_type(&args.file_type, &types_of(&asked.layers))?;
         let Some(found) = asked.layers.get(&args.file_type) else {
             return Err(Refusal::invalid("the template went meanwhile"));
@@ -66,7 +66,7 @@ impl Op for ListTemplates {
 
     async fn call(call: Call<ListTemplatesArgs>) -> Result<ListTemplatesReply, Refusal> {
         let (cx, caller, args) = call.into_parts();
-        let asked = Asked::of(&cx, &caller, args.project_id.as_deref()).await?;
+        let asked = TemplateQuery::of(&cx, &caller, args.project_id.as_deref()).await?;
         let lines = asked.layers.all().map(|found| TemplateLine {
             file_type: found.template.name.clone(),
             title: found.template.title.clone(),
@@ -96,13 +96,13 @@ impl Op for ListTemplates {
 }
 
 /// For which project is asked, and what is in force there.
-struct Asked {
+struct TemplateQuery {
     project: Option<String>,
     layers: Arc<Layers>,
     warnings: Vec<String>,
 }
 
-impl Asked {
+impl TemplateQuery {
     async fn of(
         cx: &Arc<Context>,
         caller: &Caller,
@@ -110,13 +110,16 @@ impl Asked {
     ) -> Result<Self, Refusal> {
         let state = Arc::new(State::live(cx, None).await?);
         let found = match project_id {
-            Some(id) => Some(Found::of(cx, caller, &state, id).await?),
+            Some(id) => Some(ResolvedProject::of(cx, caller, &state, id).await?),
             None => None,
         };
         let (cx, dir) = (Arc::clone(cx), caller.dir.clone());
         blocking(move || {
-            let room = Room::of(&cx)?;
-            let warnings = found.as_ref().map(Found::warnings).unwrap_or_default();
+            let room = ProjectState::of(&cx)?;
+            let warnings = found
+                .as_ref()
+                .map(ResolvedProject::warnings)
+                .unwrap_or_default();
             let place = match (&found, dir.as_deref()) {
                 (Some(found), _) => found.place.clone(),
                 (None, Some(dir)) => room.place_in(&*state, dir)?,
@@ -144,6 +147,6 @@ fn origin(layer: Layer) -> TemplateOrigin {
     }
 }
 
-fn path(found: &InForce) -> Option<String> {
+fn path(found: &ActiveTemplate) -> Option<String> {
     (found.layer != Layer::BuiltIn).then(|| found.file.clone())
 }

@@ -6,8 +6,8 @@ use lore::protocol::projects::{
     AppendContextArgs, ClearContextArgs, ClearContextReply, UpdateContextArgs, UpdateContextReply,
 };
 
-use super::Found;
-use super::writing::Writing;
+use super::ResolvedProject;
+use super::writing::PendingUpdate;
 use crate::error::Refusal;
 use crate::operation::{Access, Call, Op};
 use crate::state::State;
@@ -30,11 +30,11 @@ impl Op for UpdateContext {
     async fn call(call: Call<UpdateContextArgs>) -> Result<UpdateContextReply, Refusal> {
         let (cx, caller, mut args) = call.into_parts();
         let state = Arc::new(State::live(&cx, None).await?);
-        let found = Found::of(&cx, &caller, &state, &args.project_id).await?;
+        let found = ResolvedProject::of(&cx, &caller, &state, &args.project_id).await?;
         // A key stands for the project that was meant, not for the word `current`.
         args.project_id.clone_from(&found.project);
         let claim = caller.claim(Self::NAME, &args, args.key.as_deref())?;
-        let writing = Writing {
+        let writing = PendingUpdate {
             cx,
             caller,
             found,
@@ -64,10 +64,10 @@ impl Op for AppendContext {
     async fn call(call: Call<AppendContextArgs>) -> Result<UpdateContextReply, Refusal> {
         let (cx, caller, mut args) = call.into_parts();
         let state = Arc::new(State::live(&cx, None).await?);
-        let found = Found::of(&cx, &caller, &state, &args.project_id).await?;
+        let found = ResolvedProject::of(&cx, &caller, &state, &args.project_id).await?;
         args.project_id.clone_from(&found.project);
         let claim = caller.claim(Self::NAME, &args, args.key.as_deref())?;
-        let writing = Writing {
+        let writing = PendingUpdate {
             cx,
             caller,
             found,
@@ -105,11 +105,11 @@ impl Op for ClearContext {
             )));
         }
         let state = Arc::new(State::live(&cx, None).await?);
-        let found = Found::of(&cx, &caller, &state, &args.project_id).await?;
+        let found = ResolvedProject::of(&cx, &caller, &state, &args.project_id).await?;
         args.project_id.clone_from(&found.project);
         let claim = caller.claim(Self::NAME, &args, args.key.as_deref())?;
         let reason = args.reason.take();
-        let writing = Writing {
+        let writing = PendingUpdate {
             cx,
             caller,
             found,

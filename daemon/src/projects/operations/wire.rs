@@ -5,7 +5,7 @@ use lore::protocol::projects::{
 };
 
 use crate::projects::guide::Guidance;
-use crate::projects::validate::{Flaw, FlawKind, Severity, Validation};
+use crate::projects::validate::{Diagnostic, FlawKind, Severity, Validation};
 
 /// What is right and wrong with a content.
 pub fn validation(validation: &Validation) -> ValidationResult {
@@ -13,14 +13,14 @@ pub fn validation(validation: &Validation) -> ValidationResult {
     let more = all.saturating_sub(validation.errors.len());
     ValidationResult {
         valid: validation.valid,
-        errors: validation.errors.iter().map(flaw).collect(),
+        errors: validation.errors.iter().map(diagnostic).collect(),
         more: (more > 0).then_some(more as u64),
         // Two digits tell it all: an error is 0.1, a warning 0.02.
         confidence: (validation.confidence * 100.0).round() / 100.0,
     }
 }
 
-fn flaw(flaw: &Flaw) -> ValidationError {
+fn diagnostic(flaw: &Diagnostic) -> ValidationError {
     ValidationError {
         kind: match flaw.kind {
             FlawKind::MissingSection => FlawType::MissingSection,

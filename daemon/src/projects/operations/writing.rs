@@ -4,16 +4,16 @@ use std::sync::Arc;
 
 use lore::protocol::projects::{ClearContextReply, UpdateContextReply};
 
-use super::conflict::{self, Sides};
-use super::{Found, check_file_type, content_of, types_known, types_of};
+use super::conflict::{self, ConflictSides};
+use super::{ResolvedProject, check_file_type, content_of, types_known, types_of};
 use crate::engine::{KeyClaim, Outcome};
 use crate::error::{Code, Refusal};
 use crate::events::projects::Change;
 use crate::operation::{Caller, Context, blocking};
 use crate::projects::append::append;
-use crate::projects::command::Instead;
-use crate::projects::prepare::{self, Prepared};
-use crate::projects::room::Room;
+use crate::projects::command::NoOpReason;
+use crate::projects::feature::ProjectState;
+use crate::projects::prepare::{self, PreparedContent};
 use crate::projects::template::Template;
 use crate::projects::validate::{Validation, validate};
 use crate::projects::view::{self, FileRow};
@@ -23,35 +23,38 @@ use crate::state::State;
 const TRIES_MAX: u32 = 20;
 
 /// A change of a context file on its way.
-pub struct Writing {
+pub struct PendingUpdate {
     pub(super) cx: Arc<Context>,
     pub(super) caller: Caller,
-    pub(super) found: Found,
+    pub(super) found: ResolvedProject,
     pub(super) file_type: String,
     pub(super) expected: Option<u64>,
     pub(super) claim: Option<KeyClaim>,
 }
 
 /// What is known when a change is prepared.
-pub(super) struct Known {
+pub(super) struct WriteBasis {
     pub(super) template: Option<Arc<Template>>,
     pub(super) newest: Option<FileRow>,
 }
 
-impl Known {
+impl WriteBasis {
     pub(super) fn version(&self) -> u64 {
         self.newest.as_ref().map_or(0, |row| row.written.version)
     }
 }
 
-impl Writing {
+impl PendingUpdate {
     pub(super) async fn update(
         self,
         state: Arc<State>,
         content: String,
     ) -> Result<UpdateContextReply, Refusal> {
         let known = self.known(&state, true).await?;
-        prepare::check_content(&content, Room::of(&self.cx)?.limits.content_bytes_max)?;
+        prepare::check_content(
+            &content,
+            ProjectState::of(&self.cx)?.limits.content_bytes_max,
+        )?;
         self.check_expected(&state, &known, Some(&content)).await?;
         let template = known.template.clone().ok_or_else(went)?;
         let (content, validation) = blocking(move || {
@@ -67,9 +70,9 @@ impl Writing {
             .await?
         {
             Ok(outcome) => self.reply(outcome, Some(validation), Some(&known)).await,
-            Err(Instead::Unchanged) => self.unchanged(validation, &known).await,
+            Err(NoOpReason::Unchanged) => self.unchanged(validation, &known).await,
             // Another was faster than the check above.
-            Err(Instead::Stale(_)) => {
+            Err(NoOpReason::Stale(_)) => {
                 let state = Arc::new(State::live(&self.cx, None).await?);
                 let known = self.known(&state, true).await?;
                 self.check_expected(&state, &known, Some(&content)).await?;
@@ -86,7 +89,7 @@ impl Writing {
     ) -> Result<UpdateContextReply, Refusal> {
         for _ in 0..TRIES_MAX {
             let known = self.known(&state, true).await?;
-            let bytes_max = Room::of(&self.cx)?.limits.content_bytes_max;
+            let bytes_max = ProjectState::of(&self.cx)?.limits.content_bytes_max;
             prepare::check_content(&entry, bytes_max)?;
             self.check_expected(&state, &known, None).await?;
             let template = known.template.clone().ok_or_else(went)?;
@@ -109,8 +112,8 @@ impl Writing {
                 .await?
             {
                 Ok(outcome) => return self.reply(outcome, Some(validation), Some(&known)).await,
-                Err(Instead::Unchanged) => return self.unchanged(validation, &known).await,
-                Err(Instead::Stale(_)) => state = Arc::new(State::live(&self.cx, None).await?),
+                Err(NoOpReason::Unchanged) => return self.unchanged(validation, &known).await,
+                Err(NoOpReason::Stale(_)) => state = Arc::new(State::live(&self.cx, None).await?),
             }
         }
         Err(busy(&self.file_type))
@@ -127,13 +130,13 @@ impl Writing {
         }
         let known = self.known(&state, false).await?;
         self.check_expected(&state, &known, None).await?;
-        let prepared = Prepared::cleared(&self.cx, reason);
+        let prepared = PreparedContent::cleared(&self.cx, reason);
         match self
             .send(prepared, Change::Cleared, (0, 0), self.expected)
             .await?
         {
             Ok(outcome) => self.cleared(&outcome.event, outcome.durable).await,
-            Err(Instead::Unchanged) => Ok(ClearContextReply {
+            Err(NoOpReason::Unchanged) => Ok(ClearContextReply {
                 version: known.version(),
                 archived_version: None,
                 cleared: false,
@@ -143,22 +146,22 @@ impl Writing {
                 project: self.found.project,
                 file_type: self.file_type,
             }),
-            Err(Instead::Stale(_)) => Err(busy(&self.file_type)),
+            Err(NoOpReason::Stale(_)) => Err(busy(&self.file_type)),
         }
     }
 
     /// What the project has of this file and its template.
-    async fn known(&self, state: &Arc<State>, wants_template: bool) -> Result<Known, Refusal> {
+    async fn known(&self, state: &Arc<State>, wants_template: bool) -> Result<WriteBasis, Refusal> {
         let (cx, state) = (Arc::clone(&self.cx), Arc::clone(state));
         let (found, file_type) = (self.found.clone(), self.file_type.clone());
         blocking(move || {
-            let layers = Room::of(&cx)?.templates(found.place.as_ref());
+            let layers = ProjectState::of(&cx)?.templates(found.place.as_ref());
             let types = match wants_template {
                 true => types_of(&layers),
                 false => types_known(&cx, &*state, &found)?,
             };
             check_file_type(&file_type, &types)?;
-            Ok(Known {
+            Ok(WriteBasis {
                 template: layers
                     .get(&file_type)
                     .map(|found| Arc::clone(&found.template)),
@@ -169,7 +172,7 @@ impl Writing {
     }
 
     /// The content that is there, if any.
-    async fn content(&self, state: &Arc<State>, known: &Known) -> Result<String, Refusal> {
+    async fn content(&self, state: &Arc<State>, known: &WriteBasis) -> Result<String, Refusal> {
         let Some(row) = known.newest.clone().filter(FileRow::is_written) else {
             return Ok(String::new());
         };
@@ -181,7 +184,7 @@ impl Writing {
     async fn check_expected(
         &self,
         state: &Arc<State>,
-        known: &Known,
+        known: &WriteBasis,
         yours: Option<&str>,
     ) -> Result<(), Refusal> {
         let newest = known.version();
@@ -197,7 +200,7 @@ impl Writing {
                 "Name the version that the content was made from, as `get_context` returns it.",
             ));
         }
-        let sides = Sides {
+        let sides = ConflictSides {
             project: self.found.project.clone(),
             file_type: self.file_type.clone(),
             expected,
@@ -214,20 +217,20 @@ impl Writing {
         validation: &Validation,
         change: Change,
         follows: Option<u64>,
-    ) -> Result<Result<Outcome, Instead>, Refusal> {
+    ) -> Result<Result<Outcome, NoOpReason>, Refusal> {
         let (cx, content) = (Arc::clone(&self.cx), content.to_owned());
-        let prepared = blocking(move || Prepared::written(&cx, content)).await?;
+        let prepared = blocking(move || PreparedContent::written(&cx, content)).await?;
         let flaws = prepare::counts(validation);
         self.send(prepared, change, flaws, follows).await
     }
 
     async fn send(
         &self,
-        prepared: Prepared,
+        prepared: PreparedContent,
         change: Change,
         flaws: (u32, u32),
         follows: Option<u64>,
-    ) -> Result<Result<Outcome, Instead>, Refusal> {
+    ) -> Result<Result<Outcome, NoOpReason>, Refusal> {
         let subject = self.found.subject(&self.cx);
         let mut command = prepared.write(&self.cx, subject, &self.file_type, change)?;
         command.flaws = flaws;
@@ -239,7 +242,7 @@ impl Writing {
             .write(&self.caller, self.claim.clone(), bytes, command);
         match written.await {
             Ok(outcome) => Ok(Ok(outcome)),
-            Err(refusal) => match report.told().take() {
+            Err(refusal) => match report.outcome().take() {
                 Some(instead) => Ok(Err(instead)),
                 None => Err(refusal),
             },
@@ -254,7 +257,7 @@ impl Writing {
     ) -> Result<UpdateContextReply, Refusal> {
         let cx = Arc::clone(&self.cx);
         let bytes = content.len();
-        let prepared = blocking(move || Prepared::drafted(&cx, content)).await?;
+        let prepared = blocking(move || PreparedContent::drafted(&cx, content)).await?;
         let subject = self.found.subject(&self.cx);
         let command = prepared.draft(&self.cx, subject, &self.file_type)?;
         let written = self

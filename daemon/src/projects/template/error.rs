@@ -5,7 +5,7 @@ use super::{PATTERN_BYTES_MAX, TEMPLATE_BYTES_MAX};
 /// A template that cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{file}:{line}: {reason}")]
-pub struct Broken {
+pub struct TemplateError {
     /// The file, as it was named to the reader.
     pub file: String,
     /// The line of the fault, from 1.

@@ -1,6 +1,6 @@
 //! The templates in force: those of the program, over them the user's, over them the project's.
 
-use super::error::{Broken, Reason};
+use super::error::{Reason, TemplateError};
 use super::{TEMPLATES_MAX, Template};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -41,7 +41,7 @@ pub struct Source<'a> {
 
 /// A template in force, and where it comes from.
 #[derive(Clone, Debug)]
-pub struct InForce {
+pub struct ActiveTemplate {
     /// The template.
     pub template: Arc<Template>,
     /// Where it comes from.
@@ -53,8 +53,8 @@ pub struct InForce {
 /// The templates in force by their names, and the files that are not used.
 #[derive(Clone, Debug, Default)]
 pub struct Layers {
-    in_force: BTreeMap<String, InForce>,
-    broken: Vec<Broken>,
+    in_force: BTreeMap<String, ActiveTemplate>,
+    broken: Vec<TemplateError>,
     /// The last good content of each file that is there.
     good: BTreeMap<(Layer, String), Good>,
 }
@@ -102,18 +102,18 @@ impl Layers {
 
     /// The template of a file type.
     #[must_use]
-    pub fn get(&self, name: &str) -> Option<&InForce> {
+    pub fn get(&self, name: &str) -> Option<&ActiveTemplate> {
         self.in_force.get(name)
     }
 
     /// All templates in force, by name.
-    pub fn all(&self) -> impl Iterator<Item = &InForce> {
+    pub fn all(&self) -> impl Iterator<Item = &ActiveTemplate> {
         self.in_force.values()
     }
 
     /// The files that are not used as they are, and why.
     #[must_use]
-    pub fn broken(&self) -> &[Broken] {
+    pub fn broken(&self) -> &[TemplateError] {
         &self.broken
     }
 
@@ -128,7 +128,7 @@ impl Layers {
                     template: Arc::new(template),
                 }),
             },
-            Err(why) => Err(Broken {
+            Err(why) => Err(TemplateError {
                 file: source.file.to_owned(),
                 line: 1,
                 reason: Reason::Unreadable(why.clone()),
@@ -152,7 +152,7 @@ impl Layers {
         if let Some(other) = self.in_force.get(name)
             && other.layer == source.layer
         {
-            self.broken.push(Broken {
+            self.broken.push(TemplateError {
                 file: source.file.to_owned(),
                 line: 1,
                 reason: Reason::Duplicate {
@@ -162,7 +162,7 @@ impl Layers {
             });
             return;
         }
-        let in_force = InForce {
+        let in_force = ActiveTemplate {
             template: Arc::clone(template),
             layer: source.layer,
             file: source.file.to_owned(),
@@ -174,7 +174,7 @@ impl Layers {
         let mut of_layer = sources.iter().filter(|source| source.layer == layer);
         if let Some(first) = of_layer.nth(TEMPLATES_MAX) {
             let most = TEMPLATES_MAX;
-            self.broken.push(Broken {
+            self.broken.push(TemplateError {
                 file: first.file.to_owned(),
                 line: 1,
                 reason: Reason::TooManyFiles { count, most },

@@ -68,8 +68,8 @@ mod table;
 #[cfg(test)]
 mod tests;
 
-pub use error::Broken;
-pub use layers::{InForce, Layer, Layers, Source};
+pub use error::TemplateError;
+pub use layers::{ActiveTemplate, Layer, Layers, Source};
 pub use pattern::Pattern;
 
 use super::outline::key_of;
@@ -118,7 +118,7 @@ pub struct Template {
     /// Whole files that are valid; at least one.
     pub examples: Vec<String>,
     /// Where a new entry goes; `None` if nothing is appended to such files.
-    pub appends: Option<Appends>,
+    pub appends: Option<AppendOrder>,
     pub(super) source: Box<str>,
     /// What is left over from an example, and is nobody's own.
     pub(super) samples: samples::Samples,
@@ -245,16 +245,16 @@ pub enum Check {
 
 /// Where new entries go.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Appends {
+pub struct AppendOrder {
     /// The key of the section; `None` for the whole file.
     pub under: Option<String>,
     /// Before or behind the entries that are there.
-    pub at: Place,
+    pub at: SectionPlacement,
 }
 
 /// Before or behind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum SectionPlacement {
     /// Before all other entries: the newest first.
     Top,
     /// Behind all other entries.
@@ -266,7 +266,7 @@ impl Template {
     ///
     /// # Errors
     /// What is wrong with it and on which line.
-    pub fn parse(text: &str, file: &str) -> Result<Self, Broken> {
+    pub fn parse(text: &str, file: &str) -> Result<Self, TemplateError> {
         read::read(text, file)
     }
 
@@ -386,7 +386,7 @@ impl Field {
     }
 
     /// A value to show: the example, or what it is to say, in angle brackets.
-    pub(super) fn shown(&self) -> String {
+    pub(super) fn render(&self) -> String {
         match (&self.example, self.one_of.first()) {
             (Some(example), _) => example.clone(),
             (None, Some(choice)) => choice.clone(),

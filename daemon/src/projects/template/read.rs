@@ -1,9 +1,9 @@
 //! From the text of a template to the template, or to the line that is wrong.
 
-use super::error::{Broken, Reason};
+use super::error::{Reason, TemplateError};
 use super::samples::Samples;
 use super::shape;
-use super::table::{At, File, Table, shortened};
+use super::table::{File, Located, Table, shortened};
 use super::{
     EXAMPLES_MAX, NAME_BYTES_MAX, SECTIONS_MAX, SENTENCE_BYTES_MAX, SectionSchema,
     TEMPLATE_BYTES_MAX, Template,
@@ -29,7 +29,7 @@ const TEMPLATE_KEYS: [&str; 10] = [
 /// Most correction prompts of a template.
 const PROMPTS_MAX: usize = 500;
 
-pub(super) fn read(text: &str, file: &str) -> Result<Template, Broken> {
+pub(super) fn read(text: &str, file: &str) -> Result<Template, TemplateError> {
     let file = File { name: file, text };
     let bytes = text.len();
     if bytes > TEMPLATE_BYTES_MAX {
@@ -66,7 +66,7 @@ pub(super) fn read(text: &str, file: &str) -> Result<Template, Broken> {
     Ok(template)
 }
 
-fn name(table: &Table<'_, '_>) -> Result<String, Broken> {
+fn name(table: &Table<'_, '_>) -> Result<String, TemplateError> {
     let name = table.needed("name", TEMPLATE_BYTES_MAX)?;
     let rest = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
     let is_name = name.value.len() <= NAME_BYTES_MAX
@@ -90,7 +90,7 @@ fn titled(key: &str) -> String {
 }
 
 /// The sections: the required ones in their order, then the others in that of the file.
-fn sections(table: &Table<'_, '_>) -> Result<Vec<SectionSchema>, Broken> {
+fn sections(table: &Table<'_, '_>) -> Result<Vec<SectionSchema>, TemplateError> {
     let mut declared = Vec::new();
     let schemas = table.named_tables("section_schemas", &shape::SECTION_KEYS, SECTIONS_MAX)?;
     for (key, schema) in &schemas {
@@ -123,11 +123,15 @@ fn sections(table: &Table<'_, '_>) -> Result<Vec<SectionSchema>, Broken> {
         schema.required = Some(true);
         sections.push(schema.schema());
     }
-    sections.extend(declared.into_iter().map(shape::Declared::schema));
+    sections.extend(declared.into_iter().map(shape::SectionDeclaration::schema));
     Ok(sections)
 }
 
-fn no_section(table: &Table<'_, '_>, key: At<&str>, left: &[shape::Declared]) -> Broken {
+fn no_section(
+    table: &Table<'_, '_>,
+    key: Located<&str>,
+    left: &[shape::SectionDeclaration],
+) -> TemplateError {
     let keys: Vec<&str> = left.iter().map(|one| one.key.as_str()).collect();
     let declared = if keys.is_empty() {
         "none more".to_owned()
@@ -145,7 +149,7 @@ fn no_section(table: &Table<'_, '_>, key: At<&str>, left: &[shape::Declared]) ->
 }
 
 /// Whether what is declared fits together: every section that is named is there.
-fn fits(table: &Table<'_, '_>, template: &Template) -> Result<(), Broken> {
+fn fits(table: &Table<'_, '_>, template: &Template) -> Result<(), TemplateError> {
     let named = |key: &str, place: &str| {
         if template.section(key).is_some() {
             return Ok(());
@@ -184,7 +188,10 @@ fn fits(table: &Table<'_, '_>, template: &Template) -> Result<(), Broken> {
 }
 
 /// The correction prompts, each for something that there is.
-fn prompts(table: &Table<'_, '_>, template: &Template) -> Result<BTreeMap<String, String>, Broken> {
+fn prompts(
+    table: &Table<'_, '_>,
+    template: &Template,
+) -> Result<BTreeMap<String, String>, TemplateError> {
     let sections = template.sections.iter().map(|section| &*section.key);
     let rules = template.format_rules.iter().map(|rule| &*rule.name);
     let entries = template.entries.iter().map(|_| "entries");
@@ -217,7 +224,11 @@ fn prompts(table: &Table<'_, '_>, template: &Template) -> Result<BTreeMap<String
 }
 
 /// Takes the examples, and out of them what is shown of sections and entries; each has to be valid.
-fn examples(file: &File<'_>, table: &Table<'_, '_>, template: &mut Template) -> Result<(), Broken> {
+fn examples(
+    file: &File<'_>,
+    table: &Table<'_, '_>,
+    template: &mut Template,
+) -> Result<(), TemplateError> {
     let examples = table.texts("examples", TEMPLATE_BYTES_MAX)?;
     let count = examples.len();
     if count == 0 {
@@ -236,7 +247,7 @@ fn examples(file: &File<'_>, table: &Table<'_, '_>, template: &mut Template) -> 
                 number: at + 1,
                 message: flaw.message.clone(),
             };
-            return Err(Broken {
+            return Err(TemplateError {
                 line: line_within(file, example.at, flaw.line),
                 ..file.broken(example.at, reason)
             });

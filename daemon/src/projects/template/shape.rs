@@ -1,10 +1,11 @@
 //! The parts of a template as they are declared: sections, fields, entries, rules.
 
-use super::error::{Broken, Reason};
-use super::table::{At, Table};
+use super::error::{Reason, TemplateError};
+use super::table::{Located, Table};
 use super::{
-    Appends, Check, EntrySchema, FIELDS_MAX, Field, FieldForm, Format, FormatRule, NAME_BYTES_MAX,
-    Pattern, Place, RULES_MAX, SENTENCE_BYTES_MAX, SectionSchema, Template, skeleton,
+    AppendOrder, Check, EntrySchema, FIELDS_MAX, Field, FieldForm, Format, FormatRule,
+    NAME_BYTES_MAX, Pattern, RULES_MAX, SENTENCE_BYTES_MAX, SectionPlacement, SectionSchema,
+    Template, skeleton,
 };
 use crate::projects::outline::{Outline, key_of};
 use crate::projects::validate::{Severity, entries_of};
@@ -50,13 +51,13 @@ const APPENDS_KEYS: [&str; 2] = ["under", "at"];
 const NUMBER_MAX: usize = 1 << 30;
 
 /// A section as it is declared.
-pub(super) struct Declared {
+pub(super) struct SectionDeclaration {
     pub(super) key: String,
     pub(super) required: Option<bool>,
     rest: SectionSchema,
 }
 
-impl Declared {
+impl SectionDeclaration {
     pub(super) fn schema(self) -> SectionSchema {
         SectionSchema {
             required: self.required.unwrap_or(false),
@@ -67,9 +68,9 @@ impl Declared {
 
 pub(super) fn section(
     table: &Table<'_, '_>,
-    key: &At<&str>,
+    key: &Located<&str>,
     titled: String,
-) -> Result<Declared, Broken> {
+) -> Result<SectionDeclaration, TemplateError> {
     let name = table.owned("name", NAME_BYTES_MAX)?.unwrap_or(titled);
     let found = key_of(&name);
     if found != key.value {
@@ -100,7 +101,7 @@ pub(super) fn section(
             "`fields` need a format with parts: markdown_list, markdown_table or structured";
         return Err(table.broken(table.place("fields"), Reason::Unfit(reason.to_owned())));
     }
-    Ok(Declared {
+    Ok(SectionDeclaration {
         key: key.value.to_owned(),
         required: table.flag("required")?,
         rest: SectionSchema {
@@ -120,7 +121,7 @@ pub(super) fn section(
 }
 
 /// What something is to say; by default its name.
-fn says(table: &Table<'_, '_>, name: &str) -> Result<String, Broken> {
+fn says(table: &Table<'_, '_>, name: &str) -> Result<String, TemplateError> {
     let says = table.owned("says", SENTENCE_BYTES_MAX)?;
     Ok(says.unwrap_or_else(|| name.to_lowercase()))
 }
@@ -130,7 +131,7 @@ fn explained(
     table: &Table<'_, '_>,
     key: &'static str,
     says: &'static str,
-) -> Result<Option<(Pattern, String)>, Broken> {
+) -> Result<Option<(Pattern, String)>, TemplateError> {
     let Some(pattern) = table.pattern(key)? else {
         return Ok(None);
     };
@@ -139,7 +140,7 @@ fn explained(
     Ok(Some((pattern, says.value.to_owned())))
 }
 
-fn severity(table: &Table<'_, '_>) -> Result<Severity, Broken> {
+fn severity(table: &Table<'_, '_>) -> Result<Severity, TemplateError> {
     let words = Severity::ALL.map(Severity::word);
     let word = table.choice("severity", &words)?;
     let all = Severity::ALL.into_iter();
@@ -147,7 +148,7 @@ fn severity(table: &Table<'_, '_>) -> Result<Severity, Broken> {
     Ok(severity.unwrap_or(Severity::Error))
 }
 
-fn fields(table: &Table<'_, '_>) -> Result<Vec<Field>, Broken> {
+fn fields(table: &Table<'_, '_>) -> Result<Vec<Field>, TemplateError> {
     let mut fields: Vec<Field> = Vec::new();
     let mut lines = Vec::new();
     for table in table.tables("fields", &FIELD_KEYS, FIELDS_MAX)? {
@@ -176,7 +177,7 @@ fn fields(table: &Table<'_, '_>) -> Result<Vec<Field>, Broken> {
     Ok(fields)
 }
 
-pub(super) fn entries(table: &Table<'_, '_>) -> Result<Option<EntrySchema>, Broken> {
+pub(super) fn entries(table: &Table<'_, '_>) -> Result<Option<EntrySchema>, TemplateError> {
     let Some(table) = table.table("entries", &ENTRY_KEYS)? else {
         return Ok(None);
     };
@@ -214,12 +215,12 @@ pub(super) fn entries(table: &Table<'_, '_>) -> Result<Option<EntrySchema>, Brok
     }))
 }
 
-pub(super) fn rules(table: &Table<'_, '_>) -> Result<Vec<FormatRule>, Broken> {
+pub(super) fn rules(table: &Table<'_, '_>) -> Result<Vec<FormatRule>, TemplateError> {
     let tables = table.tables("format_rules", &RULE_KEYS, RULES_MAX)?;
     tables.iter().map(rule).collect()
 }
 
-fn rule(table: &Table<'_, '_>) -> Result<FormatRule, Broken> {
+fn rule(table: &Table<'_, '_>) -> Result<FormatRule, TemplateError> {
     let must = table.pattern("must")?.map(Check::Must);
     let must_not = table.pattern("must_not")?.map(Check::MustNot);
     let bytes = table.number("max_bytes", (1, NUMBER_MAX))?;
@@ -239,16 +240,16 @@ fn rule(table: &Table<'_, '_>) -> Result<FormatRule, Broken> {
     })
 }
 
-pub(super) fn appends(table: &Table<'_, '_>) -> Result<Option<Appends>, Broken> {
+pub(super) fn appends(table: &Table<'_, '_>) -> Result<Option<AppendOrder>, TemplateError> {
     let Some(table) = table.table("appends", &APPENDS_KEYS)? else {
         return Ok(None);
     };
     let at = match table.choice("at", &["end", "top"])? {
-        Some("top") => Place::Top,
-        _ => Place::End,
+        Some("top") => SectionPlacement::Top,
+        _ => SectionPlacement::End,
     };
     let under = table.owned("under", NAME_BYTES_MAX)?;
-    Ok(Some(Appends { under, at }))
+    Ok(Some(AppendOrder { under, at }))
 }
 
 /// Cuts out of the examples what is shown of each section and of an entry.

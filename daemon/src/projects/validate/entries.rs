@@ -1,10 +1,10 @@
 //! Whether the entries of a file are where and as the template asks.
 
 use super::FlawKind;
-use super::fields::{self, Owner, Said};
-use super::flaws::{Flaws, Found};
+use super::diagnostics::{Diagnostics, PendingDiagnostic};
+use super::fields::{self, FieldFinding, FieldOwner};
 use super::lines::quoted;
-use crate::projects::mend::Edit;
+use crate::projects::fix::Edit;
 use crate::projects::outline::{Heading, Outline, SECTION_LEVEL_MAX, Section, key_of};
 use crate::projects::template::{EntrySchema, Field, Pattern, Template, skeleton};
 use std::collections::HashMap;
@@ -30,7 +30,7 @@ pub(in crate::projects) fn entries_of<'o>(
 }
 
 /// A heading that is not where it belongs.
-enum Astray<'o> {
+enum MisplacedHeading<'o> {
     /// It looks like that of an entry.
     Entry(&'o Heading),
     /// It is that of a field, on the level of entries.
@@ -42,7 +42,7 @@ fn sorted<'o>(
     outline: &'o Outline<'_>,
     template: &Template,
     schema: &EntrySchema,
-) -> (Vec<Entry<'o>>, Vec<Astray<'o>>) {
+) -> (Vec<Entry<'o>>, Vec<MisplacedHeading<'o>>) {
     let (mut entries, mut astray) = (Vec::<Entry<'o>>::new(), Vec::new());
     let mut under = "";
     for heading in outline.headings() {
@@ -63,7 +63,7 @@ fn sorted<'o>(
                     .iter()
                     .any(|field| field.goes_by(&heading.key))
             {
-                astray.push(Astray::Field(heading));
+                astray.push(MisplacedHeading::Field(heading));
                 continue;
             }
             let end = outline.end_of(heading);
@@ -78,21 +78,21 @@ fn sorted<'o>(
             .last()
             .is_some_and(|last| heading.range.start < last.end);
         if !is_inside && is_like_one {
-            astray.push(Astray::Entry(heading));
+            astray.push(MisplacedHeading::Entry(heading));
         }
     }
     (entries, astray)
 }
 
-pub(super) fn check(outline: &Outline<'_>, template: &Template, flaws: &mut Flaws<'_>) {
+pub(super) fn check(outline: &Outline<'_>, template: &Template, flaws: &mut Diagnostics<'_>) {
     let Some(schema) = &template.entries else {
         return;
     };
     let (entries, astray) = sorted(outline, template, schema);
     for astray in &astray {
         flaws.add(match astray {
-            Astray::Entry(heading) => entry_astray(template, schema, heading),
-            Astray::Field(heading) => field_astray(schema, heading),
+            MisplacedHeading::Entry(heading) => entry_astray(template, schema, heading),
+            MisplacedHeading::Field(heading) => field_astray(schema, heading),
         });
     }
     none(
@@ -109,11 +109,11 @@ pub(super) fn check(outline: &Outline<'_>, template: &Template, flaws: &mut Flaw
 }
 
 /// How an entry is called, in the flaws about it.
-fn found(kind: FlawKind, key: &str, line: u32, message: String) -> Found {
-    Found::section(kind, key, line, message).subject("entries")
+fn found(kind: FlawKind, key: &str, line: u32, message: String) -> PendingDiagnostic {
+    PendingDiagnostic::section(kind, key, line, message).subject("entries")
 }
 
-fn entry_astray(template: &Template, schema: &EntrySchema, heading: &Heading) -> Found {
+fn entry_astray(template: &Template, schema: &EntrySchema, heading: &Heading) -> PendingDiagnostic {
     let Heading {
         level,
         title,
@@ -133,13 +133,13 @@ fn entry_astray(template: &Template, schema: &EntrySchema, heading: &Heading) ->
         .prompt(format!("move the {name} of line {line} under {names}"))
 }
 
-fn field_astray(schema: &EntrySchema, heading: &Heading) -> Found {
+fn field_astray(schema: &EntrySchema, heading: &Heading) -> PendingDiagnostic {
     let what = format!("in a {} it", schema.name);
     other_level(heading, schema.level + 1, &what)
 }
 
 /// A heading that has to have another level.
-fn other_level(heading: &Heading, wanted: u8, what: &str) -> Found {
+fn other_level(heading: &Heading, wanted: u8, what: &str) -> PendingDiagnostic {
     let Heading {
         level,
         title,
@@ -167,7 +167,7 @@ fn none(
     template: &Template,
     schema: &EntrySchema,
     (entries, has_others): (&[Entry<'_>], bool),
-    flaws: &mut Flaws<'_>,
+    flaws: &mut Diagnostics<'_>,
 ) {
     let name = &schema.name;
     let hashes = "#".repeat(usize::from(schema.level));
@@ -205,7 +205,7 @@ fn none(
     }
 }
 
-fn duplicates(schema: &EntrySchema, entries: &[Entry<'_>], flaws: &mut Flaws<'_>) {
+fn duplicates(schema: &EntrySchema, entries: &[Entry<'_>], flaws: &mut Diagnostics<'_>) {
     if !schema.unique {
         return;
     }
@@ -240,7 +240,7 @@ fn entry(
     template: &Template,
     schema: &EntrySchema,
     entry: &Entry<'_>,
-    flaws: &mut Flaws<'_>,
+    flaws: &mut Diagnostics<'_>,
 ) {
     let Heading {
         title,
@@ -266,7 +266,7 @@ fn entry(
         flaws.add(found(FlawKind::ContentQuality, key, *line, message).edit(edit));
         return;
     }
-    let owner = Owner {
+    let owner = FieldOwner {
         section: key,
         subject: "entries",
         name,
@@ -284,7 +284,7 @@ fn entry(
     };
     let is_told = |field: &&Field| {
         let mut own = schema.fields.iter().zip(&said);
-        own.any(|(own, said)| *said == Said::Wrong && own.name == field.name)
+        own.any(|(own, said)| *said == FieldFinding::Wrong && own.name == field.name)
     };
     let fields = section.fields.iter().filter(|field| !is_told(field));
     let fields: Vec<Field> = fields.cloned().collect();
@@ -292,7 +292,7 @@ fn entry(
 }
 
 /// A heading that does not say what one of an entry has to.
-fn other_heading(schema: &EntrySchema, heading: &Heading, says: &str) -> Found {
+fn other_heading(schema: &EntrySchema, heading: &Heading, says: &str) -> PendingDiagnostic {
     let Heading {
         title,
         key,
@@ -314,14 +314,16 @@ fn other_heading(schema: &EntrySchema, heading: &Heading, says: &str) -> Found {
 fn at_least_one(
     outline: &Outline<'_>,
     schema: &EntrySchema,
-    owner: &Owner<'_>,
-    said: &[Said],
-    flaws: &mut Flaws<'_>,
+    owner: &FieldOwner<'_>,
+    said: &[FieldFinding],
+    flaws: &mut Diagnostics<'_>,
 ) {
     let choices = &schema.at_least_one_of;
     let is_one = |field: &Field| choices.iter().any(|name| field.goes_by(&key_of(name)));
     let mut fields = schema.fields.iter().zip(said);
-    if choices.is_empty() || fields.any(|(field, said)| *said != Said::Nothing && is_one(field)) {
+    if choices.is_empty()
+        || fields.any(|(field, said)| *said != FieldFinding::Nothing && is_one(field))
+    {
         return;
     }
     let (name, names) = (&owner.name, choices.join(", "));
@@ -333,7 +335,7 @@ fn at_least_one(
     flaws.add(match first {
         Some(field) => {
             let end = outline.trimmed_end(&owner.range);
-            let text = skeleton::field(schema, field, field.shown());
+            let text = skeleton::field(schema, field, field.render());
             flaw.edit(Edit::insert(outline.text(), end, &text))
         }
         None => flaw,

@@ -1,10 +1,10 @@
 //! Fields of a section, an item or an entry: where they are, and whether they are as declared.
 
 use super::blank::is_placeholder;
-use super::flaws::{Flaws, Found, field_line};
+use super::diagnostics::{Diagnostics, PendingDiagnostic, field_line};
 use super::lines::{label, parts, plain, quoted};
 use super::{FlawKind, Severity};
-use crate::projects::mend::Edit;
+use crate::projects::fix::Edit;
 use crate::projects::outline::{Outline, key_of};
 use crate::projects::template::{Field, FieldForm, Template};
 use std::ops::Range;
@@ -13,7 +13,7 @@ use std::ops::Range;
 const STRANGERS_MAX: usize = 50;
 
 /// What has fields: a section, an item of its list, an entry.
-pub(super) struct Owner<'a> {
+pub(super) struct FieldOwner<'a> {
     /// The key of the section or entry, for flaws.
     pub(super) section: &'a str,
     /// What its prompts are called after.
@@ -31,7 +31,7 @@ pub(super) struct Owner<'a> {
     pub(super) is_entry: bool,
 }
 
-impl Owner<'_> {
+impl FieldOwner<'_> {
     /// How it is called at the beginning of a sentence.
     pub(super) fn called(&self) -> String {
         let mut rest = self.name.chars();
@@ -41,7 +41,7 @@ impl Owner<'_> {
 }
 
 /// Where a field is, and what it says.
-struct Place {
+struct FieldLocation {
     /// Which, by its number; `None` for a heading that is no field, which ends the one before.
     field: Option<usize>,
     /// Where its line or part of a line begins.
@@ -52,7 +52,7 @@ struct Place {
 
 /// The fields of a range.
 pub(super) struct Fields {
-    places: Vec<Place>,
+    places: Vec<FieldLocation>,
     /// The names of what looks like a field and is none, with their lines.
     strangers: Vec<(String, u32)>,
     end: usize,
@@ -84,7 +84,7 @@ impl Fields {
                 }
                 if field.is_some() || heading.level == level + 1 {
                     let (at, value) = (start, heading.range.end);
-                    fields.places.push(Place { field, at, value });
+                    fields.places.push(FieldLocation { field, at, value });
                 }
                 continue;
             }
@@ -97,7 +97,7 @@ impl Fields {
                 let at = start + at;
                 match which(&key) {
                     None => fields.stranger(&key, outline.line(at)),
-                    Some(field) => fields.places.push(Place {
+                    Some(field) => fields.places.push(FieldLocation {
                         field: Some(field),
                         at,
                         value: at + label.value,
@@ -131,7 +131,7 @@ impl Fields {
     }
 
     /// What was probably meant to be a field.
-    fn meant(&self, field: &Field) -> Option<&(String, u32)> {
+    fn target(&self, field: &Field) -> Option<&(String, u32)> {
         let key = field.keys.first()?;
         let far = (key.len() / 3).max(1);
         let distance = |(name, _): &&(String, u32)| strsim::osa_distance(name, key);
@@ -142,7 +142,7 @@ impl Fields {
 
 /// What was found out about a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Said {
+pub(super) enum FieldFinding {
     /// It is not there, or says nothing.
     Nothing,
     /// It says something that does not fit.
@@ -155,38 +155,41 @@ pub(super) enum Said {
 pub(super) fn check(
     outline: &Outline<'_>,
     template: &Template,
-    owner: &Owner<'_>,
+    owner: &FieldOwner<'_>,
     all: &[Field],
-    flaws: &mut Flaws<'_>,
-) -> Vec<Said> {
+    flaws: &mut Diagnostics<'_>,
+) -> Vec<FieldFinding> {
     let fields = Fields::of(outline, &owner.range, owner.level, all);
     let mut said = Vec::with_capacity(all.len());
     for (number, field) in all.iter().enumerate() {
         let Some(range) = fields.value(number) else {
-            said.push(Said::Nothing);
+            said.push(FieldFinding::Nothing);
             if field.required {
                 flaws.add(missing(
                     outline,
                     template,
                     owner,
                     field,
-                    fields.meant(field),
+                    fields.target(field),
                 ));
             }
             continue;
         };
         let value = plain(outline.slice(&range));
         let (state, flaw) = if value.is_empty() {
-            (Said::Nothing, Some(empty(outline, owner, field, &range)))
+            (
+                FieldFinding::Nothing,
+                Some(empty(outline, owner, field, &range)),
+            )
         } else if is_placeholder(value) {
-            (Said::Wrong, None) // told with the other placeholders
+            (FieldFinding::Wrong, None) // told with the other placeholders
         } else {
             match wrong(field, value) {
                 Some(message) => (
-                    Said::Wrong,
+                    FieldFinding::Wrong,
                     Some(misfit(outline, owner, field, &range, &message)),
                 ),
-                None => (Said::Fine, None),
+                None => (FieldFinding::Fine, None),
             }
         };
         said.push(state);
@@ -199,11 +202,11 @@ pub(super) fn check(
 
 fn misfit(
     outline: &Outline<'_>,
-    owner: &Owner<'_>,
+    owner: &FieldOwner<'_>,
     field: &Field,
     range: &Range<usize>,
     message: &str,
-) -> Found {
+) -> PendingDiagnostic {
     let (name, of) = (&field.name, &owner.name);
     // Under a heading the value begins on a later line.
     let value = outline.slice(range);
@@ -218,7 +221,7 @@ fn misfit(
     .severity(field.severity)
     .prompt(format!(
         "correct `{name}` of {of}: it must be {}",
-        asked(field)
+        expected(field)
     ))
     .edit(replaced(outline, range, field))
 }
@@ -240,12 +243,12 @@ pub(super) fn wrong(field: &Field, value: &str) -> Option<String> {
     let (name, value) = (&field.name, quoted(value));
     Some(format!(
         "`{name}` is {value:?}; it must be {}",
-        asked(field)
+        expected(field)
     ))
 }
 
 /// What a field has to be.
-fn asked(field: &Field) -> String {
+fn expected(field: &Field) -> String {
     if field.one_of.is_empty() {
         field.says.clone()
     } else {
@@ -253,17 +256,17 @@ fn asked(field: &Field) -> String {
     }
 }
 
-fn found(owner: &Owner<'_>, kind: FlawKind, line: u32, message: String) -> Found {
-    Found::section(kind, owner.subject, line, message).within(owner.section)
+fn found(owner: &FieldOwner<'_>, kind: FlawKind, line: u32, message: String) -> PendingDiagnostic {
+    PendingDiagnostic::section(kind, owner.subject, line, message).within(owner.section)
 }
 
 fn missing(
     outline: &Outline<'_>,
     template: &Template,
-    owner: &Owner<'_>,
+    owner: &FieldOwner<'_>,
     field: &Field,
     meant: Option<&(String, u32)>,
-) -> Found {
+) -> PendingDiagnostic {
     let (line, form) = field_line(template, owner.is_entry, field);
     let end = outline.trimmed_end(&owner.range);
     let edit = match form {
@@ -282,7 +285,7 @@ fn missing(
     };
     let prompt = match meant {
         Some((meant, at)) => format!("rename `{meant}` on line {at} to `{name}`"),
-        None => format!("add `{name}` to {of}: {}", asked(field)),
+        None => format!("add `{name}` to {of}: {}", expected(field)),
     };
     found(owner, FlawKind::SchemaViolation, owner.line, message)
         .severity(field.severity)
@@ -291,7 +294,12 @@ fn missing(
         .edit(edit)
 }
 
-fn empty(outline: &Outline<'_>, owner: &Owner<'_>, field: &Field, range: &Range<usize>) -> Found {
+fn empty(
+    outline: &Outline<'_>,
+    owner: &FieldOwner<'_>,
+    field: &Field,
+    range: &Range<usize>,
+) -> PendingDiagnostic {
     let (name, of) = (&field.name, &owner.name);
     // What nobody asked for may as well be left out.
     let severity = if field.required {
@@ -320,9 +328,9 @@ fn replaced(outline: &Outline<'_>, range: &Range<usize>, field: &Field) -> Edit 
     let blank = value.len() - value.trim_start().len();
     let first = value.trim().lines().next().unwrap_or_default();
     let (start, text) = if first.is_empty() {
-        (range.start, format!(" {}", field.shown()))
+        (range.start, format!(" {}", field.render()))
     } else {
-        (range.start + blank, field.shown())
+        (range.start + blank, field.render())
     };
     Edit {
         range: start..start + first.len(),

@@ -6,7 +6,7 @@ const LABEL_BYTES_MAX: usize = 64;
 const PARTS_BYTES_MAX: usize = 4 << 10;
 
 /// A label and where its value begins, in bytes of the line.
-pub(super) struct Label<'t> {
+pub(super) struct FieldLabel<'t> {
     pub(super) name: &'t str,
     pub(super) value: usize,
 }
@@ -53,7 +53,7 @@ fn without_number(line: &str) -> &str {
 
 /// The label that a part of a line begins with: `Name: …`, `**Name**: …`, `**Name** – …`, `**Name**`
 /// alone, or `| Name | … |`.
-pub(super) fn label(part: &str) -> Option<Label<'_>> {
+pub(super) fn label(part: &str) -> Option<FieldLabel<'_>> {
     let start = marker_bytes(part);
     let rest = part.get(start..)?;
     if let Some(cells) = rest.strip_prefix('|') {
@@ -94,9 +94,9 @@ pub(super) fn label(part: &str) -> Option<Label<'_>> {
     named(rest.get(..at)?, start + at + mark)
 }
 
-fn named(name: &str, value: usize) -> Option<Label<'_>> {
+fn named(name: &str, value: usize) -> Option<FieldLabel<'_>> {
     let is_name = name.chars().any(char::is_alphanumeric);
-    is_name.then_some(Label { name, value })
+    is_name.then_some(FieldLabel { name, value })
 }
 
 /// The beginning of a text in which a label has to end.

@@ -1,11 +1,11 @@
 //! Whether a section is a list, and its items have their fields.
 
 use super::FlawKind;
-use super::fields::{self, Fields, Owner};
-use super::flaws::{Flaws, Found};
+use super::diagnostics::{Diagnostics, PendingDiagnostic};
+use super::fields::{self, FieldOwner, Fields};
 use super::lines::{marker_bytes, plain, quoted};
 use super::sections::counted;
-use crate::projects::mend::Edit;
+use crate::projects::fix::Edit;
 use crate::projects::outline::{Outline, Section};
 use crate::projects::template::{SectionSchema, Template};
 use std::ops::Range;
@@ -16,7 +16,7 @@ pub(super) fn check(
     template: &Template,
     schema: &SectionSchema,
     section: &Section,
-    flaws: &mut Flaws<'_>,
+    flaws: &mut Diagnostics<'_>,
 ) {
     let (key, name) = (&schema.key, &schema.name);
     let owners = items(outline, schema, section);
@@ -27,7 +27,7 @@ pub(super) fn check(
             range: section.body.start..end,
             text: as_list(outline.slice(&(section.body.start..end))),
         };
-        let found = Found::section(FlawKind::FormatError, key, section.line, message);
+        let found = PendingDiagnostic::section(FlawKind::FormatError, key, section.line, message);
         flaws.add(if schema.fields.is_empty() {
             found.edit(edit)
         } else {
@@ -41,7 +41,7 @@ pub(super) fn check(
         let count = counted(owners.len(), "item");
         let message = format!("Section {name} has {count}; it needs at least {least}");
         let kind = FlawKind::ContentQuality;
-        flaws.add(Found::section(kind, key, section.line, message).lacks());
+        flaws.add(PendingDiagnostic::section(kind, key, section.line, message).lacks());
     }
     if !schema.fields.is_empty() {
         for owner in &owners {
@@ -56,8 +56,8 @@ fn items<'a>(
     outline: &Outline<'_>,
     schema: &'a SectionSchema,
     section: &Section,
-) -> Vec<Owner<'a>> {
-    let owner = |name: &str, line, range, level, indent| Owner {
+) -> Vec<FieldOwner<'a>> {
+    let owner = |name: &str, line, range, level, indent| FieldOwner {
         section: &schema.key,
         subject: &schema.key,
         name: format!("{}, `{}`", schema.name, quoted(name)),

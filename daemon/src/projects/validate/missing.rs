@@ -1,9 +1,9 @@
 //! A section that is not there: where it belongs, and what was probably meant to be it.
 
 use super::FlawKind;
-use super::flaws::Found;
+use super::diagnostics::PendingDiagnostic;
 use super::lines::quoted;
-use crate::projects::mend::{Edit, section_place};
+use crate::projects::fix::{Edit, section_place};
 use crate::projects::outline::{Heading, Outline, SECTION_LEVEL_MAX, key_of};
 use crate::projects::template::{SectionSchema, Template};
 use std::collections::HashMap;
@@ -21,11 +21,11 @@ pub(super) fn missing(
     template: &Template,
     schema: &SectionSchema,
     hidden: &HashMap<String, u32>,
-) -> Found {
+) -> PendingDiagnostic {
     let key = &schema.key;
     let message = format!("Missing required section: {key}");
     let kind = FlawKind::MissingSection;
-    if let Some(near) = meant(outline, template, key) {
+    if let Some(near) = target(outline, template, key) {
         return renamed(near, schema);
     }
     let is_blank = outline.text().trim().is_empty();
@@ -44,16 +44,16 @@ pub(super) fn missing(
         Edit::insert(outline.text(), at, &sample)
     };
     match hidden.get(key) {
-        Some(line) => Found::section(kind, key, *line, message).edit(edit).prompt(format!(
+        Some(line) => PendingDiagnostic::section(kind, key, *line, message).edit(edit).prompt(format!(
             "take the heading `## {}` of line {line} and what follows it out of the code block: close or remove the fence before it, or its indentation",
             schema.name
         )),
-        None => Found::section(kind, key, outline.line(at), message).edit(edit),
+        None => PendingDiagnostic::section(kind, key, outline.line(at), message).edit(edit),
     }
 }
 
 /// What has nearly the section's name is renamed; its level stays, if it is that of a section.
-fn renamed(near: &Heading, schema: &SectionSchema) -> Found {
+fn renamed(near: &Heading, schema: &SectionSchema) -> PendingDiagnostic {
     let Heading {
         level, line, range, ..
     } = near;
@@ -64,7 +64,7 @@ fn renamed(near: &Heading, schema: &SectionSchema) -> Found {
         "rename the heading `{}` on line {line} to `{hashes} {name}`, or add a section of that name",
         quoted(&near.title)
     );
-    Found::section(FlawKind::MissingSection, key, *line, message)
+    PendingDiagnostic::section(FlawKind::MissingSection, key, *line, message)
         .prompt(prompt)
         .edit(Edit {
             range: range.clone(),
@@ -73,7 +73,7 @@ fn renamed(near: &Heading, schema: &SectionSchema) -> Found {
 }
 
 /// A heading that was probably meant to be a section: nearly its name, or its name at a deeper level.
-fn meant<'o>(outline: &'o Outline<'_>, template: &Template, key: &str) -> Option<&'o Heading> {
+fn target<'o>(outline: &'o Outline<'_>, template: &Template, key: &str) -> Option<&'o Heading> {
     let far = key.len() / 4;
     let is_near = |title: &str| {
         let near = key_of(&title.replace(['-', '_', '/', '&'], " "));

@@ -1,9 +1,9 @@
 //! Whether a text is as its template asks, and what is wrong with it where.
 
 mod blank;
+mod diagnostics;
 mod entries;
 mod fields;
-mod flaws;
 mod lines;
 mod lists;
 mod missing;
@@ -16,10 +16,10 @@ mod tests;
 
 pub(super) use entries::entries_of;
 
-use super::mend::Edit;
+use super::fix::Edit;
 use super::outline::Outline;
 use super::template::Template;
-use flaws::{Flaws, Found};
+use diagnostics::{Diagnostics, PendingDiagnostic};
 
 /// Most flaws told at once; all are counted.
 pub const FLAWS_MAX: usize = 200;
@@ -31,7 +31,7 @@ pub struct Validation {
     pub valid: bool,
     /// Errors and warnings in the order of their lines, at most [`FLAWS_MAX`], errors before warnings
     /// if there are more.
-    pub errors: Vec<Flaw>,
+    pub errors: Vec<Diagnostic>,
     /// How many errors there are.
     pub error_count: usize,
     /// How many warnings there are.
@@ -42,7 +42,7 @@ pub struct Validation {
 
 /// One thing that is wrong.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Flaw {
+pub struct Diagnostic {
     /// Of what sort.
     pub kind: FlawKind,
     /// The key of the section or entry; `None` if it is about the whole text.
@@ -133,7 +133,7 @@ impl Severity {
 #[must_use]
 pub fn validate(content: &str, template: &Template) -> Validation {
     let outline = Outline::of(content);
-    let mut flaws = Flaws::new(&outline, template);
+    let mut flaws = Diagnostics::new(&outline, template);
     if outline.is_wrapped() {
         // Nothing else can be said: all of it is code.
         flaws.add(wrapped(&outline));
@@ -148,7 +148,7 @@ pub fn validate(content: &str, template: &Template) -> Validation {
 }
 
 /// The text without the fence around it.
-fn wrapped(outline: &Outline<'_>) -> Found {
+fn wrapped(outline: &Outline<'_>) -> PendingDiagnostic {
     let fence = outline.slice(&outline.whole()).trim();
     let inner = fence.split_once('\n').map_or("", |(_, rest)| rest);
     let inner = match inner.rsplit_once('\n') {
@@ -159,7 +159,7 @@ fn wrapped(outline: &Outline<'_>) -> Found {
         range: 0..outline.text().len(),
         text: format!("{inner}\n"),
     };
-    Found::file(
+    PendingDiagnostic::file(
         FlawKind::FormatError,
         1,
         "The whole content is inside a code fence",
@@ -170,17 +170,17 @@ fn wrapped(outline: &Outline<'_>) -> Found {
 }
 
 /// What is wrong with the text as a whole.
-fn whole(outline: &Outline<'_>, flaws: &mut Flaws<'_>) {
+fn whole(outline: &Outline<'_>, flaws: &mut Diagnostics<'_>) {
     let quality = FlawKind::ContentQuality;
     let all = outline.whole();
     if outline.slice(&all).trim().is_empty() {
         flaws.add(
-            Found::file(quality, 1, "The content is empty")
+            PendingDiagnostic::file(quality, 1, "The content is empty")
                 .prompt("write what you know, in the form of the template"),
         );
     } else if !outline.says_something(&all) {
         flaws.add(
-            Found::file(
+            PendingDiagnostic::file(
                 quality,
                 1,
                 "The content has only headings and no text below them",
@@ -196,7 +196,7 @@ fn whole(outline: &Outline<'_>, flaws: &mut Flaws<'_>) {
             "The code fence that begins on line {line} is never closed: all behind it is code"
         );
         flaws.add(
-            Found::file(FlawKind::FormatError, line, message)
+            PendingDiagnostic::file(FlawKind::FormatError, line, message)
                 .prompt(format!(
                     "close the code fence of line {line} with a line `{mark}`"
                 ))

@@ -5,17 +5,17 @@
 //! all, and code is never looked at.
 
 use super::blank::{PLACEHOLDER_BYTES_MAX, is_placeholder, is_word};
-use super::flaws::{Flaws, Found};
+use super::diagnostics::{Diagnostics, PendingDiagnostic};
 use super::lines::{label, marker_bytes, plain, quoted};
 use super::{FlawKind, Severity};
-use crate::projects::mend::Edit;
+use crate::projects::fix::Edit;
 use crate::projects::outline::{Outline, Section, key_of};
 use crate::projects::template::Template;
 
-pub(super) fn check(outline: &Outline<'_>, template: &Template, flaws: &mut Flaws<'_>) {
-    let mut at = At::the_start_of(outline);
+pub(super) fn check(outline: &Outline<'_>, template: &Template, flaws: &mut Diagnostics<'_>) {
+    let mut at = SectionCursor::the_start_of(outline);
     // A word that stands alone: what it is depends on the next line.
-    let mut alone: Option<(Found, Layout)> = None;
+    let mut alone: Option<(PendingDiagnostic, Layout)> = None;
     for (start, line) in outline.lines(&outline.whole()) {
         if line.trim().is_empty() {
             continue;
@@ -85,14 +85,14 @@ impl Layout {
 }
 
 /// A placeholder in a line.
-struct Told {
+struct PlaceholderMatch {
     severity: Severity,
     placeholder: String,
-    mend: Mend,
+    mend: LineFix,
 }
 
 /// What would mend a line.
-enum Mend {
+enum LineFix {
     /// Nothing that is known here.
     Unknown,
     /// Taking the line out.
@@ -101,35 +101,35 @@ enum Mend {
     Value(usize, String),
 }
 
-impl Told {
+impl PlaceholderMatch {
     fn new(severity: Severity, placeholder: &str) -> Self {
         Self {
             severity,
             placeholder: quoted(placeholder),
-            mend: Mend::Unknown,
+            mend: LineFix::Unknown,
         }
     }
 
-    fn mended(mut self, mend: Mend) -> Self {
+    fn mended(mut self, mend: LineFix) -> Self {
         self.mend = mend;
         self
     }
 }
 
 /// A heading that is a placeholder; a section may well be called "TODO".
-fn heading(line: &str) -> Option<Told> {
+fn heading(line: &str) -> Option<PlaceholderMatch> {
     let title = line.trim_start_matches('#').trim();
     let is_blank = is_placeholder(title) && !is_word(plain(title));
-    is_blank.then(|| Told::new(Severity::Error, title))
+    is_blank.then(|| PlaceholderMatch::new(Severity::Error, title))
 }
 
 /// A line that is a placeholder, has one for its value, or begins with one.
-fn whole_line(rest: &str, template: &Template) -> Option<Told> {
+fn whole_line(rest: &str, template: &Template) -> Option<PlaceholderMatch> {
     if is_placeholder(rest) {
-        return Some(Told::new(Severity::Error, rest).mended(Mend::Remove));
+        return Some(PlaceholderMatch::new(Severity::Error, rest).mended(LineFix::Remove));
     }
     if matches!(rest, "..." | "…" | "[...]" | "[…]" | "(...)") {
-        return Some(Told::new(Severity::Warning, rest).mended(Mend::Remove));
+        return Some(PlaceholderMatch::new(Severity::Warning, rest).mended(LineFix::Remove));
     }
     if let Some(told) = value(rest, template) {
         return Some(told);
@@ -137,11 +137,11 @@ fn whole_line(rest: &str, template: &Template) -> Option<Told> {
     let head: String = rest.chars().take_while(|c| c.is_alphanumeric()).collect();
     // In capitals, since "Todo list: …" is how sentences begin.
     let is_task = matches!(head.as_str(), "TODO" | "TBD" | "FIXME" | "XXX");
-    is_task.then(|| Told::new(Severity::Warning, &head))
+    is_task.then(|| PlaceholderMatch::new(Severity::Warning, &head))
 }
 
 /// A label whose value is a placeholder.
-fn value(rest: &str, template: &Template) -> Option<Told> {
+fn value(rest: &str, template: &Template) -> Option<PlaceholderMatch> {
     if rest.len() > PLACEHOLDER_BYTES_MAX {
         return None;
     }
@@ -158,10 +158,12 @@ fn value(rest: &str, template: &Template) -> Option<Told> {
     } else {
         Severity::Warning
     };
-    Some(Told::new(severity, plain(value)).mended(match field {
-        Some(field) => Mend::Value(label.value, format!(" {}", field.shown())),
-        None => Mend::Remove,
-    }))
+    Some(
+        PlaceholderMatch::new(severity, plain(value)).mended(match field {
+            Some(field) => LineFix::Value(label.value, format!(" {}", field.render())),
+            None => LineFix::Remove,
+        }),
+    )
 }
 
 fn is_marker(name: &str) -> bool {
@@ -169,7 +171,7 @@ fn is_marker(name: &str) -> bool {
 }
 
 /// A row of a table: an error if it has nothing but placeholders behind its first cell.
-fn row(row: &str) -> Option<Told> {
+fn row(row: &str) -> Option<PlaceholderMatch> {
     let cells = row.trim_matches('|').split('|').map(str::trim);
     let cells: Vec<&str> = cells.filter(|cell| !cell.is_empty()).collect();
     let count = cells.iter().filter(|cell| is_placeholder(cell)).count();
@@ -180,17 +182,17 @@ fn row(row: &str) -> Option<Told> {
     } else {
         Severity::Warning
     };
-    Some(Told::new(severity, first))
+    Some(PlaceholderMatch::new(severity, first))
 }
 
 /// A variable of a template language within a sentence, which was probably to be replaced.
-fn mention(outline: &Outline<'_>, start: usize, line: &str) -> Option<Told> {
+fn mention(outline: &Outline<'_>, start: usize, line: &str) -> Option<PlaceholderMatch> {
     let mut places = line.match_indices("{{");
     let (at, _) = places.find(|(at, _)| !outline.is_quiet(start + at))?;
     let rest = line.get(at..)?;
     let end = rest.find("}}")? + 2;
     let variable = rest.get(..end).filter(|variable| variable.len() <= 80)?;
-    Some(Told::new(Severity::Warning, variable))
+    Some(PlaceholderMatch::new(Severity::Warning, variable))
 }
 
 /// The flaw of a line, by where it begins and where what it says begins.
@@ -198,9 +200,9 @@ fn found(
     outline: &Outline<'_>,
     section: Option<&Section>,
     (start, at): (usize, usize),
-    told: &Told,
-) -> Found {
-    let Told {
+    told: &PlaceholderMatch,
+) -> PendingDiagnostic {
+    let PlaceholderMatch {
         severity,
         placeholder,
         mend,
@@ -214,19 +216,19 @@ fn found(
         "replace the placeholder `{placeholder}` on line {line} by what you know, or remove the line"
     );
     let found = match section {
-        Some(section) => Found::section(kind, &section.key, line, message),
-        None => Found::file(kind, line, message),
+        Some(section) => PendingDiagnostic::section(kind, &section.key, line, message),
+        None => PendingDiagnostic::file(kind, line, message),
     };
     let found = found.severity(*severity).prompt(prompt);
     let line = outline.lines(&(start..start + 1)).next();
     let end = line.map_or(start, |(_, line)| start + line.len());
     match mend {
-        Mend::Unknown => found,
-        Mend::Remove => found.edit(Edit {
+        LineFix::Unknown => found,
+        LineFix::Remove => found.edit(Edit {
             range: start..end,
             text: String::new(),
         }),
-        Mend::Value(from, text) => found.edit(Edit {
+        LineFix::Value(from, text) => found.edit(Edit {
             range: at + from..end,
             text: text.clone(),
         }),
@@ -234,8 +236,8 @@ fn found(
 }
 
 /// Lines of the template's examples: one flaw for each section that has some.
-fn left_over(outline: &Outline<'_>, template: &Template, flaws: &mut Flaws<'_>) {
-    let mut at = At::the_start_of(outline);
+fn left_over(outline: &Outline<'_>, template: &Template, flaws: &mut Diagnostics<'_>) {
+    let mut at = SectionCursor::the_start_of(outline);
     let mut groups: Vec<(Option<&Section>, u32, usize)> = Vec::new();
     for start in template.samples.left_over(outline) {
         let section = at.go_to(start);
@@ -252,20 +254,20 @@ fn left_over(outline: &Outline<'_>, template: &Template, flaws: &mut Flaws<'_>) 
         );
         let kind = FlawKind::ContentQuality;
         let found = match section {
-            Some(section) => Found::section(kind, &section.key, line, message),
-            None => Found::file(kind, line, message),
+            Some(section) => PendingDiagnostic::section(kind, &section.key, line, message),
+            None => PendingDiagnostic::file(kind, line, message),
         };
         flaws.add(found.prompt(prompt));
     }
 }
 
 /// The section that a place is in, for places in order.
-struct At<'o> {
+struct SectionCursor<'o> {
     sections: &'o [Section],
     section: Option<&'o Section>,
 }
 
-impl<'o> At<'o> {
+impl<'o> SectionCursor<'o> {
     fn the_start_of(outline: &'o Outline<'_>) -> Self {
         Self {
             sections: outline.sections(),

@@ -1,7 +1,7 @@
 //! Whether the format rules of a template are kept.
 
 use super::FlawKind;
-use super::flaws::{Flaws, Found};
+use super::diagnostics::{Diagnostics, PendingDiagnostic};
 use super::lines::quoted;
 use crate::projects::outline::Outline;
 use crate::projects::template::{Check, FormatRule, Template};
@@ -10,7 +10,7 @@ use std::ops::Range;
 /// Places of one rule that are told; a text that breaks it everywhere is told so once.
 const PLACES_MAX: usize = 50;
 
-pub(super) fn check(outline: &Outline<'_>, template: &Template, flaws: &mut Flaws<'_>) {
+pub(super) fn check(outline: &Outline<'_>, template: &Template, flaws: &mut Diagnostics<'_>) {
     for rule in &template.format_rules {
         let range = match &rule.section {
             None => Some(outline.whole()),
@@ -23,12 +23,17 @@ pub(super) fn check(outline: &Outline<'_>, template: &Template, flaws: &mut Flaw
     }
 }
 
-fn rule(outline: &Outline<'_>, rule: &FormatRule, range: &Range<usize>, flaws: &mut Flaws<'_>) {
+fn rule(
+    outline: &Outline<'_>,
+    rule: &FormatRule,
+    range: &Range<usize>,
+    flaws: &mut Diagnostics<'_>,
+) {
     let text = outline.slice(range);
     let first = outline.line(range.start);
     let mut broken = |line: u32, message: String, example: Option<&str>| {
         let key = rule.section.as_deref();
-        let found = Found::file(FlawKind::FormatError, line, message)
+        let found = PendingDiagnostic::file(FlawKind::FormatError, line, message)
             .subject(&rule.name)
             .severity(rule.severity);
         let found = match key {

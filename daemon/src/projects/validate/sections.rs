@@ -1,10 +1,10 @@
 //! Whether the sections of the template are there, once each, and as declared.
 
-use super::fields::{self, Owner};
-use super::flaws::{Flaws, Found};
+use super::diagnostics::{Diagnostics, PendingDiagnostic};
+use super::fields::{self, FieldOwner};
 use super::lines::quoted;
 use super::{FlawKind, Severity, lists, missing, tables};
-use crate::projects::mend::Edit;
+use crate::projects::fix::Edit;
 use crate::projects::outline::{Outline, Section};
 use crate::projects::template::{Format, SectionSchema, Template};
 use std::cell::OnceCell;
@@ -13,7 +13,7 @@ use std::collections::HashMap;
 /// Longest text that is shown moved, in bytes.
 const MOVED_BYTES_MAX: usize = 16 << 10;
 
-pub(super) fn check(outline: &Outline<'_>, template: &Template, flaws: &mut Flaws<'_>) {
+pub(super) fn check(outline: &Outline<'_>, template: &Template, flaws: &mut Diagnostics<'_>) {
     let hidden = OnceCell::new();
     for schema in &template.sections {
         if outline.section(&schema.key).is_none() && schema.required {
@@ -30,7 +30,7 @@ pub(super) fn check(outline: &Outline<'_>, template: &Template, flaws: &mut Flaw
 }
 
 /// Sections that are there more than once. Entries are looked at by themselves.
-fn duplicates(outline: &Outline<'_>, template: &Template, flaws: &mut Flaws<'_>) {
+fn duplicates(outline: &Outline<'_>, template: &Template, flaws: &mut Diagnostics<'_>) {
     let has_entries = template.entries.as_ref().is_some_and(|one| one.level == 2);
     let mut seen: HashMap<&str, &Section> = HashMap::new();
     for section in outline.sections() {
@@ -47,7 +47,12 @@ fn duplicates(outline: &Outline<'_>, template: &Template, flaws: &mut Flaws<'_>)
     }
 }
 
-fn duplicate(outline: &Outline<'_>, first: &Section, section: &Section, is_known: bool) -> Found {
+fn duplicate(
+    outline: &Outline<'_>,
+    first: &Section,
+    section: &Section,
+    is_known: bool,
+) -> PendingDiagnostic {
     let (key, line) = (&section.key, section.line);
     let message = format!(
         "Duplicate section: {key}; the first is on line {}",
@@ -61,7 +66,7 @@ fn duplicate(outline: &Outline<'_>, first: &Section, section: &Section, is_known
         Severity::Warning
     };
     let heading = format!("## {}", quoted(&first.title));
-    let found = Found::section(kind, key, line, message)
+    let found = PendingDiagnostic::section(kind, key, line, message)
         .severity(severity)
         .example(heading)
         .prompt(format!(
@@ -86,11 +91,11 @@ fn section(
     template: &Template,
     schema: &SectionSchema,
     section: &Section,
-    flaws: &mut Flaws<'_>,
+    flaws: &mut Diagnostics<'_>,
 ) {
     let (key, name) = (&schema.key, &schema.name);
     let quality = |message: String| {
-        Found::section(FlawKind::ContentQuality, key, section.line, message).lacks()
+        PendingDiagnostic::section(FlawKind::ContentQuality, key, section.line, message).lacks()
     };
     let body = outline.slice(&section.body);
     if schema.is_none(body) {
@@ -118,13 +123,13 @@ fn section(
     {
         let message = format!("Section {name} does not have {says}");
         let kind = FlawKind::FormatError;
-        flaws.add(Found::section(kind, key, section.line, message).lacks());
+        flaws.add(PendingDiagnostic::section(kind, key, section.line, message).lacks());
     }
     match schema.format {
         Format::MarkdownList => lists::check(outline, template, schema, section, flaws),
         Format::MarkdownTable => tables::check(outline, schema, section, flaws),
         Format::Structured if !holds_entries => {
-            let owner = Owner {
+            let owner = FieldOwner {
                 section: key,
                 subject: key,
                 name: name.clone(),

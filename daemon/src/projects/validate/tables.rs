@@ -2,8 +2,8 @@
 
 use super::FlawKind;
 use super::blank::is_placeholder;
+use super::diagnostics::{Diagnostics, PendingDiagnostic};
 use super::fields;
-use super::flaws::{Flaws, Found};
 use super::lines::plain;
 use super::sections::counted;
 use crate::projects::outline::{Outline, Section, key_of};
@@ -14,10 +14,10 @@ pub(super) fn check(
     outline: &Outline<'_>,
     schema: &SectionSchema,
     section: &Section,
-    flaws: &mut Flaws<'_>,
+    flaws: &mut Diagnostics<'_>,
 ) {
     let (key, name) = (&schema.key, &schema.name);
-    let found = |kind, line, message: String| Found::section(kind, key, line, message);
+    let found = |kind, line, message: String| PendingDiagnostic::section(kind, key, line, message);
     let tables = outline.tables_in(&section.body);
     let Some(first) = tables.first() else {
         let mut lines = outline.lines(&section.body);

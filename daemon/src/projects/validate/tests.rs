@@ -49,7 +49,7 @@ fn name(path: &Path) -> String {
     path.file_name().unwrap().to_str().unwrap().to_owned()
 }
 
-fn told(flaw: &Flaw) -> String {
+fn render(flaw: &Diagnostic) -> String {
     format!(
         "{} {} {} {} {}",
         flaw.line,
@@ -70,7 +70,7 @@ fn real_notes_have_the_flaws_they_have() {
         let flaws = fs::read_to_string(case.with_extension("flaws")).unwrap();
         let (kind, expected) = flaws.split_once('\n').unwrap();
         let validation = validate(&content, template(kind));
-        let found: Vec<String> = validation.errors.iter().map(told).collect();
+        let found: Vec<String> = validation.errors.iter().map(render).collect();
         let found = found.join("\n");
         if found.trim() != expected.trim() {
             wrong.push(format!(
@@ -87,7 +87,7 @@ fn every_example_is_valid_without_a_flaw() {
     for in_force in TEMPLATES.all() {
         for example in &in_force.template.examples {
             let validation = validate(example, &in_force.template);
-            let told: Vec<String> = validation.errors.iter().map(told).collect();
+            let told: Vec<String> = validation.errors.iter().map(render).collect();
             assert!(told.is_empty(), "{}: {told:#?}", in_force.file);
             assert!(validation.valid);
             assert!((validation.confidence - 1.0).abs() < f64::EPSILON);
@@ -101,9 +101,9 @@ fn a_skeleton_is_told_to_be_one() {
         let skeleton = in_force.template.skeleton();
         let validation = validate(&skeleton, &in_force.template);
         assert!(!validation.valid, "{skeleton}");
-        let is_told = |flaw: &Flaw| flaw.message.starts_with("Placeholder text: <");
+        let is_told = |flaw: &Diagnostic| flaw.message.starts_with("Placeholder text: <");
         assert!(validation.errors.iter().any(is_told), "{skeleton}");
-        let is_missing = |flaw: &Flaw| flaw.kind == FlawKind::MissingSection;
+        let is_missing = |flaw: &Diagnostic| flaw.kind == FlawKind::MissingSection;
         assert!(!validation.errors.iter().any(is_missing), "{skeleton}");
     }
 }
@@ -136,15 +136,20 @@ fn what_is_shown_as_the_fix_mends_the_flaw() {
         for flaw in &all {
             let Some(edit) = &flaw.edit else { continue };
             let mended = edit.apply(&content);
-            let alike = |flaws: &[Flaw]| {
-                let is_it = |one: &&Flaw| {
+            let alike = |flaws: &[Diagnostic]| {
+                let is_it = |one: &&Diagnostic| {
                     (one.kind, &one.section, &one.message)
                         == (flaw.kind, &flaw.section, &flaw.message)
                 };
                 flaws.iter().filter(is_it).count()
             };
             let (before, after) = (alike(&all), alike(&validate(&mended, template).errors));
-            assert!(after < before, "{}: {}\n{mended}", name(&case), told(flaw));
+            assert!(
+                after < before,
+                "{}: {}\n{mended}",
+                name(&case),
+                render(flaw)
+            );
             count += 1;
         }
     }
@@ -267,7 +272,7 @@ proptest! {
             prop_assert!((0.0..=1.0).contains(&validation.confidence));
             let lines = u32::try_from(text.lines().count() + text.matches('\r').count() + 1).unwrap();
             for flaw in &validation.errors {
-                prop_assert!((1..=lines).contains(&flaw.line), "{}", told(flaw));
+                prop_assert!((1..=lines).contains(&flaw.line), "{}", render(flaw));
             }
             let guidance = guide(&validation, template, &text);
             prop_assert_eq!(guidance.is_none(), validation.errors.is_empty());
@@ -287,7 +292,7 @@ proptest! {
         if let Some(first) = sections.first() {
             let mended = guide(&validation, template, &text).unwrap().example_fix;
             let again = validate(&mended, template);
-            let is_it = |flaw: &Flaw| {
+            let is_it = |flaw: &Diagnostic| {
                 flaw.kind == FlawKind::MissingSection && flaw.section == **first
             };
             prop_assert!(!again.errors.iter().any(is_it), "{mended}");
@@ -302,7 +307,7 @@ proptest! {
             let mark = if mark { "\u{feff}" } else { "" };
             let text = format!("{mark}{}", example.replace('\n', "\r\n"));
             let validation = validate(&text, &in_force.template);
-            let found: Vec<String> = validation.errors.iter().map(told).collect();
+            let found: Vec<String> = validation.errors.iter().map(render).collect();
             prop_assert!(found.is_empty(), "{found:?}");
         }
     }

@@ -7,10 +7,10 @@ use std::io;
 use std::path::{Component, Path, PathBuf};
 
 use super::disk::{Name, is_project};
-use crate::watching::{self, Eyes, Folder, Ground, Place, Sight};
+use crate::watch::{self, DirWatcher, Folder, PathKind, WatchOutcome, WatchScope};
 
 /// What is to be looked at.
-pub type Change = watching::Change<Name>;
+pub type Change = watch::Change<Name>;
 
 /// The folder of all projects, and each project's in it, those to come included.
 #[derive(Debug)]
@@ -25,12 +25,12 @@ impl Projects {
     /// The working directory is gone.
     pub fn new(root: &Path) -> io::Result<Self> {
         Ok(Self {
-            root: watching::real(root)?,
+            root: watch::real(root)?,
         })
     }
 }
 
-impl Ground for Projects {
+impl WatchScope for Projects {
     type Key = Name;
 
     fn what(&self) -> String {
@@ -42,19 +42,19 @@ impl Ground for Projects {
     }
 
     /// `None` for all that is nobody's context file, such as what editors put beside one.
-    fn place(&self, path: &Path) -> Option<Place<Name>> {
+    fn place(&self, path: &Path) -> Option<PathKind<Name>> {
         let below = path.strip_prefix(&self.root).ok()?;
         let mut parts = below.components().map(|part| match part {
             Component::Normal(name) => name.to_str(),
             _ => None,
         });
         let Some(project) = parts.next() else {
-            return Some(Place::Root);
+            return Some(PathKind::Root);
         };
         let project = project.filter(|project| is_project(project))?;
         match (parts.next(), parts.next()) {
-            (None, _) => Some(Place::Folder(project.to_owned())),
-            (Some(file), None) => Name::of_file(project, file?).map(Place::File),
+            (None, _) => Some(PathKind::Folder(project.to_owned())),
+            (Some(file), None) => Name::of_file(project, file?).map(PathKind::File),
             (Some(_), Some(_)) => None,
         }
     }
@@ -63,8 +63,8 @@ impl Ground for Projects {
         self.root.join(name.project()).join(name.file())
     }
 
-    fn open(&self, eyes: &mut Eyes) -> Result<Option<String>, String> {
-        if eyes.watch(&self.root)? == Sight::None {
+    fn open(&self, eyes: &mut DirWatcher) -> Result<Option<String>, String> {
+        if eyes.watch(&self.root)? == WatchOutcome::None {
             return Err("there is no such folder".to_owned());
         }
         let mut trouble = None;
@@ -76,13 +76,13 @@ impl Ground for Projects {
         Ok(trouble)
     }
 
-    fn folder(&self, eyes: &mut Eyes, project: &str) -> Result<Folder<Name>, String> {
+    fn folder(&self, eyes: &mut DirWatcher, project: &str) -> Result<Folder<Name>, String> {
         let path = self.root.join(project);
         let is_replaced = match eyes.watch(&path)? {
-            Sight::Gone => return Ok(Folder::Gone),
-            Sight::None => return Ok(Folder::None),
-            Sight::New | Sight::Same => false,
-            Sight::Replaced => true,
+            WatchOutcome::Gone => return Ok(Folder::Gone),
+            WatchOutcome::None => return Ok(Folder::None),
+            WatchOutcome::New | WatchOutcome::Same => false,
+            WatchOutcome::Replaced => true,
         };
         let files = match names(&path) {
             Ok(files) => files,

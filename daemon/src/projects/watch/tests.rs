@@ -10,8 +10,8 @@ use std::path::PathBuf;
 use tempfile::TempDir;
 
 use super::*;
-use crate::watching::tests::{overflow, until, wait_for, watch};
-use crate::watching::{Status, real, tests};
+use crate::watch::tests::{overflow, until, wait_for, watch};
+use crate::watch::{Status, real, tests};
 
 /// Between two steps of a save: shorter than what counts as quiet.
 const STEP: u64 = 50;
@@ -27,15 +27,15 @@ fn written(file_type: &str) -> Change {
 }
 
 /// Real events, and a clock of its own.
-struct Rig {
+struct Fixture {
     _dir: TempDir,
     root: PathBuf,
-    watched: tests::Rig<Projects>,
+    watched: tests::Fixture<Projects>,
     marks: u32,
     told: Vec<Change>,
 }
 
-impl Rig {
+impl Fixture {
     /// With a file `bugs` of the project `app`.
     fn new() -> Self {
         let dir = tempfile::tempdir().unwrap();
@@ -44,7 +44,7 @@ impl Rig {
         fs::write(root.join("app/bugs.md"), "before").unwrap();
         Self {
             _dir: dir,
-            watched: tests::Rig::new(Projects::new(&root).unwrap()),
+            watched: tests::Fixture::new(Projects::new(&root).unwrap()),
             root,
             marks: 0,
             told: Vec::new(),
@@ -73,14 +73,14 @@ impl Rig {
     }
 
     /// All that is told until nothing more can come.
-    fn told(&mut self) -> Vec<Change> {
+    fn changes(&mut self) -> Vec<Change> {
         self.pass(5000).pass(5000);
         std::mem::take(&mut self.told)
     }
 
     /// One change, and this is in the file then.
     fn assert_saved(&mut self, text: &str) {
-        assert_eq!(self.told(), [written("bugs")]);
+        assert_eq!(self.changes(), [written("bugs")]);
         assert_eq!(fs::read_to_string(self.path("bugs.md")).unwrap(), text);
     }
 
@@ -93,7 +93,7 @@ impl Rig {
 #[test]
 fn in_place() {
     for wait in [STEP, PAUSE] {
-        let mut rig = Rig::new();
+        let mut rig = Fixture::new();
         let mut file = fs::File::create(rig.path("bugs.md")).unwrap();
         rig.pass(wait);
         file.write_all(b"first ").unwrap();
@@ -108,7 +108,7 @@ fn in_place() {
 /// Cut and closed, and written only then.
 #[test]
 fn in_place_in_two_goes() {
-    let mut rig = Rig::new();
+    let mut rig = Fixture::new();
     fs::write(rig.path("bugs.md"), "").unwrap();
     rig.pass(PAUSE);
     fs::write(rig.path("bugs.md"), "after").unwrap();
@@ -120,7 +120,7 @@ fn in_place_in_two_goes() {
 
 #[test]
 fn renamed_over() {
-    let mut rig = Rig::new();
+    let mut rig = Fixture::new();
     for (count, beside) in ["bugs.md.tmp", ".goutputstream-X1", "bugs.md.4f2a.new"]
         .iter()
         .enumerate()
@@ -137,7 +137,7 @@ fn renamed_over() {
 #[test]
 fn with_a_backup() {
     for wait in [STEP, PAUSE] {
-        let mut rig = Rig::new();
+        let mut rig = Fixture::new();
         rig.rename("bugs.md", "bugs.md~");
         rig.pass(wait);
         let mut file = fs::File::create(rig.path("bugs.md")).unwrap();
@@ -154,11 +154,11 @@ fn with_a_backup() {
 #[test]
 fn vim() {
     use std::os::unix::fs::PermissionsExt;
-    let mut rig = Rig::new();
+    let mut rig = Fixture::new();
     fs::write(rig.path(".bugs.md.swp"), "swap").unwrap();
     fs::write(rig.path(".bugs.md.swx"), "").unwrap();
     fs::remove_file(rig.path(".bugs.md.swx")).unwrap();
-    assert_eq!(rig.told(), []);
+    assert_eq!(rig.changes(), []);
 
     fs::write(rig.path("4913"), "").unwrap();
     fs::remove_file(rig.path("4913")).unwrap();
@@ -172,17 +172,17 @@ fn vim() {
     fs::write(rig.path(".bugs.md.swp"), "more swap").unwrap();
     rig.assert_saved("after");
     fs::remove_file(rig.path(".bugs.md.swp")).unwrap();
-    assert_eq!(rig.told(), []);
+    assert_eq!(rig.changes(), []);
 }
 
 /// Emacs: a lock that is a link to nothing, an autosave, a backup that is a copy.
 #[test]
 fn emacs() {
-    let mut rig = Rig::new();
+    let mut rig = Fixture::new();
     symlink("me@host.1234:5678", rig.path(".#bugs.md")).unwrap();
     rig.pass(PAUSE);
     fs::write(rig.path("#bugs.md#"), "autosave").unwrap();
-    assert_eq!(rig.told(), []);
+    assert_eq!(rig.changes(), []);
 
     fs::copy(rig.path("bugs.md"), rig.path("bugs.md~")).unwrap();
     rig.pass(STEP);
@@ -196,52 +196,52 @@ fn emacs() {
 /// What the daemon does: files change places.
 #[test]
 fn replaced_by_us() {
-    let mut rig = Rig::new();
+    let mut rig = Fixture::new();
     let folder = crate::projects::disk::Folder::open(&rig.root, 1000).unwrap();
-    let expected = crate::projects::disk::Expected::bytes(b"before");
+    let expected = crate::projects::disk::ExpectedFile::bytes(b"before");
     folder.replace(&name("bugs"), b"after", expected).unwrap();
     rig.assert_saved("after");
     assert!(matches!(
         folder.read(&name("bugs")),
-        Ok(crate::projects::disk::OnDisk::Content(_))
+        Ok(crate::projects::disk::DiskEntry::Content(_))
     ));
-    assert_eq!(rig.told(), [], "reading is no change");
+    assert_eq!(rig.changes(), [], "reading is no change");
 }
 
 #[test]
 fn removed() {
-    let mut rig = Rig::new();
+    let mut rig = Fixture::new();
     fs::remove_file(rig.path("bugs.md")).unwrap();
     rig.pass(900);
     assert_eq!(rig.told, [], "not before it is sure");
-    assert_eq!(rig.told(), [Change::Removed(name("bugs"))]);
+    assert_eq!(rig.changes(), [Change::Removed(name("bugs"))]);
 
     fs::write(rig.path("bugs.md"), "x").unwrap();
     rig.assert_saved("x");
     rig.rename("bugs.md", "elsewhere");
-    assert_eq!(rig.told(), [Change::Removed(name("bugs"))]);
+    assert_eq!(rig.changes(), [Change::Removed(name("bugs"))]);
 }
 
 /// A link in place of a file is told, and it is refused only when it is read.
 #[test]
 fn a_link_instead() {
-    let mut rig = Rig::new();
+    let mut rig = Fixture::new();
     fs::remove_file(rig.path("bugs.md")).unwrap();
     symlink("/nowhere", rig.path("bugs.md")).unwrap();
-    assert_eq!(rig.told(), [written("bugs")]);
+    assert_eq!(rig.changes(), [written("bugs")]);
 }
 
 /// What is in a folder that came is listed once it is watched: nothing falls between.
 #[test]
 fn folders_come_and_go() {
-    let mut rig = Rig::new();
-    let folder = |rig: &mut Rig, project: &str| {
+    let mut rig = Fixture::new();
+    let folder = |rig: &mut Fixture, project: &str| {
         rig.watched.heard_of_folder(project);
         rig.watched.watch(project)
     };
-    let tell = |rig: &mut Rig, folder: Folder<Name>| {
+    let tell = |rig: &mut Fixture, folder: Folder<Name>| {
         rig.watched.note(folder);
-        rig.told()
+        rig.changes()
     };
     let early = Name::new("new", "early").unwrap();
     let late = Name::new("new", "late").unwrap();
@@ -277,11 +277,11 @@ fn folders_come_and_go() {
     symlink(rig.root.join("UPPER"), rig.root.join("link")).unwrap();
     assert_eq!(folder(&mut rig, "link"), Folder::None);
     fs::write(rig.root.join("UPPER/bugs.md"), "y").unwrap();
-    assert_eq!(rig.told(), []);
+    assert_eq!(rig.changes(), []);
 }
 
 #[test]
-fn told_as_it_happens() {
+fn changes_are_reported_in_order() {
     let dir = tempfile::tempdir().unwrap();
     let (watch, told, _) = watch(Projects::new(dir.path()).unwrap());
     assert_eq!(watch.status(), Status::Watching);

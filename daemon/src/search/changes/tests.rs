@@ -7,13 +7,13 @@ use std::path::Path;
 use lored_retrieval::text::{Class, Query, TextIndex};
 
 use super::*;
-use crate::engine::tests::{Ask, Bench, create, forgetting_of, record_long};
+use crate::engine::tests::{Fixture, TestCall, create, forgetting_of, record_long};
 
 /// Letters of the words that the steps have: each has one of them.
 const LETTERS: std::ops::Range<u16> = 3..43;
 
 /// The changes of all events after a position.
-fn after(bench: &Bench, blobs: &Blobs, position: u64) -> Vec<Changes> {
+fn after(bench: &Fixture, blobs: &Blobs, position: u64) -> Vec<Changes> {
     let log = Log::new(&bench.rows);
     let mut found = Vec::new();
     log.walk(Position(position + 1), &mut |event, _| {
@@ -25,7 +25,7 @@ fn after(bench: &Bench, blobs: &Blobs, position: u64) -> Vec<Changes> {
 }
 
 /// An index of texts with changes, and with what they add anew, a few events at a time.
-fn take_in(index: &TextIndex, bench: &Bench, blobs: &Blobs, all: &[Changes]) {
+fn apply(index: &TextIndex, bench: &Fixture, blobs: &Blobs, all: &[Changes]) {
     for one in all {
         index.apply(&one.text, 0).unwrap();
         for some in one.anew.chunks(7) {
@@ -60,8 +60,8 @@ fn open(folder: &Path, name: &str) -> TextIndex {
 fn what_stood_beside_many_forgotten_pieces_is_added_anew_once() {
     let folder = tempfile::tempdir().unwrap();
     let blobs = Blobs::open(&folder.path().join("blobs")).unwrap();
-    let mut bench = Bench::new();
-    let mut asks = vec![Ask::new(create("s-1"))];
+    let mut bench = Fixture::new();
+    let mut asks = vec![TestCall::new(create("s-1"))];
     for number in 0..200_u16 {
         let agent = if number % 2 == 0 { "a" } else { "b" };
         let length = LETTERS.start + number % (LETTERS.end - LETTERS.start);
@@ -69,7 +69,7 @@ fn what_stood_beside_many_forgotten_pieces_is_added_anew_once() {
     }
     assert!(bench.group(asks).iter().all(Result::is_ok));
     let kept = open(folder.path(), "kept");
-    take_in(&kept, &bench, &blobs, &after(&bench, &blobs, 0));
+    apply(&kept, &bench, &blobs, &after(&bench, &blobs, 0));
     let (before, end) = (hits(&kept), bench.tail.position.0);
 
     bench.one(forgetting_of("b")).unwrap();
@@ -84,9 +84,9 @@ fn what_stood_beside_many_forgotten_pieces_is_added_anew_once() {
         (99, 99),
         "all but the first"
     );
-    take_in(&kept, &bench, &blobs, &told);
+    apply(&kept, &bench, &blobs, &told);
     let anew = open(folder.path(), "anew");
-    take_in(&anew, &bench, &blobs, &after(&bench, &blobs, 0));
+    apply(&anew, &bench, &blobs, &after(&bench, &blobs, 0));
     assert_eq!(kept.units(None).unwrap(), anew.units(None).unwrap());
     assert_eq!(kept.counts().units(), 100);
     assert_eq!(hits(&kept), hits(&anew));

@@ -3,13 +3,13 @@
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError, RwLock};
 
-use lored_models::{Model, ModelPool, Tier};
+use lored_models::{EmbeddingStage, Model, ModelPool};
 use lored_retrieval::vectors::{VectorError, VectorStore};
 
 use super::{Index, IndexError};
-use crate::engine::Published;
+use crate::engine::PublishedState;
 use crate::log::Log;
-use crate::search::tiers::{Tiered, embedded, keep, lock, newest, vectors_of};
+use crate::search::stages::{StageIndex, embedded, keep, lock, newest, vectors_of};
 use crate::store::Blobs;
 
 /// Vectors of the second tier that are made although something was just recorded.
@@ -18,7 +18,7 @@ const FEW: usize = 64;
 const EMBEDDED_MAX: usize = 4;
 
 /// A tier that ranks: its name, its vectors and its model.
-pub type Ranking<'i> = (Tier, &'i RwLock<VectorStore>, Arc<Model>);
+pub type Ranking<'i> = (EmbeddingStage, &'i RwLock<VectorStore>, Arc<Model>);
 
 impl Index {
     /// Makes some vectors that are missing: of the first tier when there are any, else, when it is quiet,
@@ -28,7 +28,7 @@ impl Index {
     /// [`IndexError`] when a model, a text or the disk cannot be used.
     pub fn embed_some(
         &self,
-        published: &Published,
+        published: &PublishedState,
         blobs: &Blobs,
         is_quiet: bool,
     ) -> Result<usize, IndexError> {
@@ -64,7 +64,7 @@ impl Index {
     /// Vectors of new texts, of the first tier; later, if they cannot be made or kept now.
     pub(super) fn embed_new(
         &self,
-        first: &Tiered,
+        first: &StageIndex,
         texts: &[(u64, String)],
         position: u64,
     ) -> Result<(), IndexError> {
@@ -109,7 +109,7 @@ impl Index {
 
     fn embed(
         &self,
-        tier: &Tiered,
+        tier: &StageIndex,
         model: &Model,
         log: &Log<'_>,
         blobs: &Blobs,
@@ -133,7 +133,7 @@ impl Index {
     /// Keeps vectors, but for those whose unit went while they were made.
     pub(super) fn keep(
         &self,
-        tier: &Tiered,
+        tier: &StageIndex,
         texts: &[(u64, String)],
         vectors: &[Vec<f32>],
         position: u64,
@@ -170,7 +170,7 @@ impl Index {
 
     /// Units that have no vector of a tier yet.
     #[must_use]
-    pub fn lacking(&self, tier: Tier) -> usize {
+    pub fn lacking(&self, tier: EmbeddingStage) -> usize {
         let tiered = self.tiered(tier);
         tiered.map_or(0, |tiered| lock(&tiered.missing).len())
     }
@@ -189,7 +189,7 @@ impl Index {
 
     /// The units that want a vector of the second tier next, the newest first: when it has as many as it
     /// may, those that are newer than the oldest it has.
-    pub(super) fn wanted_of_second(&self, second: &Tiered) -> Vec<u64> {
+    pub(super) fn wanted_of_second(&self, second: &StageIndex) -> Vec<u64> {
         let oldest = {
             let store = second.store.read().unwrap_or_else(PoisonError::into_inner);
             let is_full = store.len() >= self.second_max;
@@ -201,7 +201,7 @@ impl Index {
     }
 
     /// Takes the oldest vectors of the second tier away, as far as it has more than it may.
-    pub(super) fn let_oldest_go(&self, second: &Tiered) -> Result<(), IndexError> {
+    pub(super) fn let_oldest_go(&self, second: &StageIndex) -> Result<(), IndexError> {
         let mut store = second.store.write().unwrap_or_else(PoisonError::into_inner);
         let Some(over) = store.len().checked_sub(self.second_max.saturating_add(1)) else {
             return Ok(());
@@ -218,15 +218,15 @@ impl Index {
 
     /// The tier that ranks now: the second one once it has all that it should have.
     #[must_use]
-    pub fn ranking_tier(&self) -> Option<Tier> {
+    pub fn ranking_tier(&self) -> Option<EmbeddingStage> {
         if let Some(second) = &self.second
             && self.models.second().is_some()
             && !self.is_second_refused.load(Ordering::Relaxed)
             && self.is_whole(second)
         {
-            return Some(Tier::Second);
+            return Some(EmbeddingStage::Second);
         }
-        self.first.as_ref().map(|_| Tier::First)
+        self.first.as_ref().map(|_| EmbeddingStage::First)
     }
 
     /// The same, with what it ranks by; `None` when there is no model.
@@ -234,31 +234,35 @@ impl Index {
     /// # Errors
     /// [`IndexError`] when the first tier's model cannot be read.
     pub fn ranking(&self) -> Result<Option<Ranking<'_>>, IndexError> {
-        if self.ranking_tier() == Some(Tier::Second)
+        if self.ranking_tier() == Some(EmbeddingStage::Second)
             && let (Some(second), Some(model)) = (&self.second, self.second_model())
         {
-            return Ok(Some((Tier::Second, &second.store, model)));
+            return Ok(Some((EmbeddingStage::Second, &second.store, model)));
         }
         let Some(first) = &self.first else {
             return Ok(None);
         };
-        Ok(Some((Tier::First, &first.store, self.models.first()?)))
+        Ok(Some((
+            EmbeddingStage::First,
+            &first.store,
+            self.models.first()?,
+        )))
     }
 
     /// The vectors of a tier.
     #[must_use]
-    pub fn store(&self, tier: Tier) -> Option<&RwLock<VectorStore>> {
+    pub fn store(&self, tier: EmbeddingStage) -> Option<&RwLock<VectorStore>> {
         self.tiered(tier).map(|tiered| &tiered.store)
     }
 
-    fn tiered(&self, tier: Tier) -> Option<&Tiered> {
+    fn tiered(&self, tier: EmbeddingStage) -> Option<&StageIndex> {
         match tier {
-            Tier::First => self.first.as_ref(),
-            Tier::Second => self.second.as_ref(),
+            EmbeddingStage::First => self.first.as_ref(),
+            EmbeddingStage::Second => self.second.as_ref(),
         }
     }
 
-    fn is_whole(&self, second: &Tiered) -> bool {
+    fn is_whole(&self, second: &StageIndex) -> bool {
         let has_some = !second
             .store
             .read()

@@ -5,11 +5,11 @@
 use std::fs;
 
 use lored_models::{ModelPlaces, Settings};
-use lored_retrieval::text::{Addition, Change, Kind, Unit};
+use lored_retrieval::text::{Change, IndexedText, Kind, NewText};
 use lored_retrieval::vectors::{Generation, VectorStore};
 
 use super::*;
-use crate::search::{Limits, Room};
+use crate::search::{Limits, SearchIndexes};
 
 fn models(second_tier: bool) -> Arc<ModelPool> {
     let settings = Settings {
@@ -28,26 +28,26 @@ fn open_both(folder: &Path, second_max: usize) -> Index {
     Index::open(folder, models(true), second_max, None).unwrap()
 }
 
-fn room(folder: &Path, end: u64) -> Room {
+fn room(folder: &Path, end: u64) -> SearchIndexes {
     let folder = folder.to_owned();
-    Room::new(Limits::default(), folder, models(false), Position(end))
+    SearchIndexes::new(Limits::default(), folder, models(false), Position(end))
 }
 
 /// A vector of a tier's length.
-fn vector(index: &Index, tier: Tier) -> Vec<f32> {
+fn vector(index: &Index, tier: EmbeddingStage) -> Vec<f32> {
     vec![1.0; index.models.known(tier).unwrap().dimension]
 }
 
 /// Takes in the text of one position, without a vector; its key.
 fn take_in_text(index: &Index, position: u64) -> u64 {
-    let unit = Unit {
+    let unit = IndexedText {
         key: text::key(position, 0),
         kind: Kind::Document,
         group: position,
         session: 0,
         number: 0,
     };
-    let addition = Addition {
+    let addition = NewText {
         unit,
         text: format!("word{position}"),
         around: String::new(),
@@ -60,15 +60,15 @@ fn take_in_text(index: &Index, position: u64) -> u64 {
 }
 
 /// Takes in a text for each position up to this one, with its vector, and writes all of it down.
-fn take_in(index: &Index, up_to: u64) {
+fn apply(index: &Index, up_to: u64) {
     let first = index.first.as_ref().unwrap();
-    let vector = vector(index, Tier::First);
+    let vector = vector(index, EmbeddingStage::First);
     for position in 1..=up_to {
         let key = take_in_text(index, position);
         let mut store = first.store.write().unwrap();
         store.append(&[(key, &vector)], position).unwrap();
     }
-    index.settle(true).unwrap();
+    index.flush(true).unwrap();
 }
 
 /// The positions whose texts have a vector.
@@ -83,7 +83,7 @@ fn embedded(index: &Index) -> BTreeSet<u64> {
 #[test]
 fn what_the_log_lost_is_not_kept() {
     let folder = tempfile::tempdir().unwrap();
-    take_in(&open(folder.path(), Some(0)), 7);
+    apply(&open(folder.path(), Some(0)), 7);
     for end in [None, Some(8), Some(7)] {
         let index = open(folder.path(), end);
         assert_eq!(index.applied(), Position(7), "the log ended at {end:?}");
@@ -101,8 +101,8 @@ fn what_the_log_lost_is_not_kept() {
 fn a_vector_beyond_the_log_is_not_kept() {
     let folder = tempfile::tempdir().unwrap();
     let index = open(folder.path(), Some(0));
-    take_in(&index, 3);
-    let vector = vector(&index, Tier::First);
+    apply(&index, 3);
+    let vector = vector(&index, EmbeddingStage::First);
     let first = index.first.as_ref().unwrap();
     for position in [4, 5] {
         let mut store = first.store.write().unwrap();
@@ -129,14 +129,14 @@ fn segments(folder: &Path) -> BTreeSet<std::ffi::OsString> {
 fn what_was_taken_out_leaves_the_files_after_a_kill() {
     let folder = tempfile::tempdir().unwrap();
     let index = open(folder.path(), Some(0));
-    take_in(&index, 8);
+    apply(&index, 8);
     let removed = Change::RemovePosition { position: 3 };
     index.text.apply(&[removed], 9).unwrap();
-    index.text.settle().unwrap();
+    index.text.flush().unwrap();
     drop(index);
     let before = segments(folder.path());
     let index = open(folder.path(), Some(9));
-    assert!(!index.settle(true).unwrap() && segments(folder.path()) == before);
+    assert!(!index.flush(true).unwrap() && segments(folder.path()) == before);
     index.purge().unwrap();
     let after = segments(folder.path());
     assert!(!after.is_empty() && after.is_disjoint(&before), "{after:?}");
@@ -148,17 +148,17 @@ fn what_was_taken_out_leaves_the_files_after_a_kill() {
 fn what_goes_while_it_is_embedded_gets_no_vector() {
     let folder = tempfile::tempdir().unwrap();
     let index = open(folder.path(), None);
-    take_in(&index, 3);
+    apply(&index, 3);
     let texts: Vec<(u64, String)> = [4, 5]
         .map(|position| (take_in_text(&index, position), "word".to_owned()))
         .into();
-    let vectors = vec![vector(&index, Tier::First); 2];
+    let vectors = vec![vector(&index, EmbeddingStage::First); 2];
     let removed = Changes {
         text: vec![Change::RemovePosition { position: 4 }],
         is_forgetting: true,
         ..Changes::default()
     };
-    index.take_in(removed, Position(6)).unwrap();
+    index.apply(removed, Position(6)).unwrap();
     index.purge().unwrap();
     let first = index.first.as_ref().unwrap();
     index.keep(first, &texts, &vectors, 0).unwrap();
@@ -170,9 +170,9 @@ fn what_goes_while_it_is_embedded_gets_no_vector() {
 fn vectors_of_a_tier_that_is_off_leave_the_disk() {
     let folder = tempfile::tempdir().unwrap();
     let index = open_both(folder.path(), 10);
-    take_in(&index, 3);
+    apply(&index, 3);
     let key = take_in_text(&index, 4);
-    let of_second = vector(&index, Tier::Second);
+    let of_second = vector(&index, EmbeddingStage::Second);
     let second = index.second.as_ref().unwrap();
     let mut store = second.store.write().unwrap();
     store.append(&[(key, &of_second)], 4).unwrap();
@@ -185,7 +185,7 @@ fn vectors_of_a_tier_that_is_off_leave_the_disk() {
             Some(none) => open_both(folder.path(), none),
         };
         assert!(index.second.is_none());
-        index.settle(true).unwrap();
+        index.flush(true).unwrap();
         fs::create_dir_all(&left).unwrap();
         index.purge().unwrap();
         assert!(!left.exists());
@@ -210,7 +210,7 @@ fn the_second_tier_keeps_the_newest() {
         let wanted = index.wanted_of_second(second);
         assert_eq!(wanted, [key]);
         let texts = [(key, String::new())];
-        let of_second = [vector(&index, Tier::Second)];
+        let of_second = [vector(&index, EmbeddingStage::Second)];
         index.keep(second, &texts, &of_second, 0).unwrap();
         lock(&second.missing).remove(&key);
         index.let_oldest_go(second).unwrap();
@@ -218,7 +218,7 @@ fn the_second_tier_keeps_the_newest() {
         assert!(index.wanted_of_second(second).is_empty());
     }
     assert_eq!(positions(&index), (17..=20).collect());
-    index.settle(true).unwrap();
+    index.flush(true).unwrap();
     drop(index);
     let index = open_both(folder.path(), 3);
     assert_eq!(positions(&index), (18..=20).collect());
@@ -228,12 +228,12 @@ fn the_second_tier_keeps_the_newest() {
 #[test]
 fn what_the_log_lost_at_an_earlier_start_is_not_kept() {
     let folder = tempfile::tempdir().unwrap();
-    take_in(&open(folder.path(), None), 7);
+    apply(&open(folder.path(), None), 7);
     drop(room(folder.path(), 4));
     let index = room(folder.path(), 9).index().unwrap();
     assert_eq!(index.applied(), Position(0));
     assert_eq!(embedded(&index), (1..=4).collect());
-    take_in(&index, 9);
+    apply(&index, 9);
     drop(index);
     let index = room(folder.path(), 9).index().unwrap();
     assert_eq!(index.applied(), Position(9));
@@ -244,7 +244,7 @@ fn what_the_log_lost_at_an_earlier_start_is_not_kept() {
 #[test]
 fn damage_found_after_opening_is_cured() {
     let folder = tempfile::tempdir().unwrap();
-    take_in(&open(folder.path(), None), 7);
+    apply(&open(folder.path(), None), 7);
     let file = folder.path().join("vectors/first/0000000001.vectors");
     let mut bytes = fs::read(&file).unwrap();
     let first_row = bytes.windows(64).position(|window| window == [127; 64]);
@@ -259,7 +259,7 @@ fn damage_found_after_opening_is_cured() {
         text: vec![removed],
         ..Changes::default()
     };
-    index.take_in(removed, Position(8)).unwrap();
+    index.apply(removed, Position(8)).unwrap();
     let error = index.purge().unwrap_err();
     let is_damage =
         |error: &IndexError| matches!(error, IndexError::Vectors(VectorError::Damaged { .. }));
@@ -268,7 +268,10 @@ fn damage_found_after_opening_is_cured() {
     drop(index);
     let index = room.index().unwrap();
     assert_eq!(index.text.counts().units(), 6);
-    assert_eq!((embedded(&index).len(), index.lacking(Tier::First)), (0, 6));
+    assert_eq!(
+        (embedded(&index).len(), index.lacking(EmbeddingStage::First)),
+        (0, 6)
+    );
     index.purge().unwrap();
     assert!(room.faults().is_empty());
 
@@ -284,19 +287,19 @@ fn what_cannot_be_written_is_kept() {
     let folder = tempfile::tempdir().unwrap();
     let room = room(folder.path(), 0);
     let index = room.index().unwrap();
-    take_in(&index, 3);
+    apply(&index, 3);
     let key = take_in_text(&index, 4);
     // Nothing can be written while this is a folder.
     let in_the_way = folder.path().join("text/.tantivy-writer.lock");
     fs::remove_file(&in_the_way).unwrap();
     fs::create_dir(&in_the_way).unwrap();
-    let error = index.settle(true).unwrap_err();
+    let error = index.flush(true).unwrap_err();
     assert!(error.leaves_it_usable(), "{error:?}");
     room.close(&error);
-    assert!(room.seen().is_some() && room.faults().len() == 1);
+    assert!(room.peek_open().is_some() && room.faults().len() == 1);
     assert!(index.text.contains(key).unwrap() && !index.is_settled());
     fs::remove_dir(&in_the_way).unwrap();
-    assert!(index.settle(true).unwrap() && index.is_settled());
+    assert!(index.flush(true).unwrap() && index.is_settled());
 
     let full = || VectorError::Io {
         path: folder.path().to_owned(),
@@ -326,17 +329,17 @@ fn a_second_tier_that_is_gone_is_done_without() {
     let models = ModelPool::find(&places, &Settings::default());
     fs::remove_dir_all(&model).unwrap();
     let index = Index::open(&folder.path().join("index"), Arc::new(models), 10, None).unwrap();
-    take_in(&index, 3);
+    apply(&index, 3);
     let second = index.second.as_ref().unwrap();
     let key = take_in_text(&index, 4);
     let texts = [(key, String::new())];
-    let of_second = [vector(&index, Tier::Second)];
+    let of_second = [vector(&index, EmbeddingStage::Second)];
     index.keep(second, &texts, &of_second, 0).unwrap();
-    assert_eq!(index.ranking_tier(), Some(Tier::Second));
+    assert_eq!(index.ranking_tier(), Some(EmbeddingStage::Second));
     for _ in 0..2 {
         let (tier, ..) = index.ranking().unwrap().unwrap();
-        assert_eq!(tier, Tier::First);
-        assert_eq!(index.ranking_tier(), Some(Tier::First));
+        assert_eq!(tier, EmbeddingStage::First);
+        assert_eq!(index.ranking_tier(), Some(EmbeddingStage::First));
         assert_eq!(lock(&index.warnings).len(), 1);
     }
     lock(&second.missing).insert(key);
@@ -349,7 +352,7 @@ fn rows_that_are_gone_give_back_their_room() {
     let folder = tempfile::tempdir().unwrap();
     let index = open(folder.path(), None);
     let first = index.first.as_ref().unwrap();
-    let vector = vector(&index, Tier::First);
+    let vector = vector(&index, EmbeddingStage::First);
     let save = |position: u64| {
         let mut store = first.store.write().unwrap();
         store
@@ -371,7 +374,7 @@ fn rows_that_are_gone_give_back_their_room() {
     drop(index);
     let reopened = VectorStore::open(&folder.path().join("vectors/first"), {
         let known = models(false);
-        let known = known.known(Tier::First).unwrap();
+        let known = known.known(EmbeddingStage::First).unwrap();
         Generation {
             model: known.id.clone(),
             dimension: known.dimension,

@@ -3,13 +3,13 @@
 use lore::protocol::search::{SearchDocumentsArgs, SearchReply};
 use lored_retrieval::text::Kind;
 
-use super::answer::{Page, answer};
 use super::given::{fusing, mode, narrowed};
 use super::readable::readable;
+use super::result_page::{Page, answer};
 use crate::error::Refusal;
 use crate::operation::cursor::List;
 use crate::operation::{Access, Call, Op};
-use crate::search::ask::{Ask, RESULTS, RESULTS_MAX, results};
+use crate::search::request::{RESULTS, RESULTS_MAX, SearchRequest, results};
 use crate::state::State;
 
 /// The usual constant of reciprocal ranks.
@@ -30,7 +30,7 @@ impl Op for SearchDocuments {
 
     async fn call(call: Call<SearchDocumentsArgs>) -> Result<SearchReply, Refusal> {
         let Call { cx, args, .. } = call;
-        let ask = Ask {
+        let ask = SearchRequest {
             query: args.query,
             mode: mode(args.search_type.unwrap_or_default()),
             kinds: vec![Kind::Document],

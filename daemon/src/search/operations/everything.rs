@@ -3,16 +3,16 @@
 use lore::protocol::search::{SearchArgs, SearchReply};
 use lored_retrieval::text::Kind;
 
-use super::answer::{Page, answer};
 use super::documents::K;
 use super::given::{fusing, mode, narrowed};
 use super::readable::readable;
 use super::result::kind_of;
+use super::result_page::{Page, answer};
 use crate::error::{Code, Refusal};
 use crate::operation::cursor::List;
 use crate::operation::{Access, Call, Op};
 use crate::projects;
-use crate::search::ask::{Ask, RESULTS, RESULTS_MAX, results};
+use crate::search::request::{RESULTS, RESULTS_MAX, SearchRequest, results};
 use crate::sessions;
 use crate::state::State;
 use crate::store::{Error, Rows};
@@ -65,7 +65,7 @@ impl Op for Search {
             )
             .hint("`list_projects` lists the ids there are."));
         }
-        let ask = Ask {
+        let ask = SearchRequest {
             query: args.query,
             mode: mode(args.search_type.unwrap_or_default()),
             kinds,

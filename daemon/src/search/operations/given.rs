@@ -5,8 +5,8 @@ use serde_json::{Map, Value};
 
 use crate::documents::operations::content::check_range;
 use crate::error::Refusal;
-use crate::search::ask::{Fusing, Mode, Narrowed, Pattern, plain_type};
 use crate::search::metadata::Condition;
+use crate::search::request::{DocumentFilter, Fusing, Mode, Pattern, plain_type};
 
 /// Values of one filter, at most.
 const VALUES_MAX: usize = 1000;
@@ -46,7 +46,7 @@ pub fn fusing(fusion: FusionKind) -> Fusing {
 ///
 /// # Errors
 /// `INVALID_INPUT` when one cannot be met or is too long.
-pub fn narrowed(filters: Filters) -> Result<Option<Narrowed>, Refusal> {
+pub fn narrowed(filters: Filters) -> Result<Option<DocumentFilter>, Refusal> {
     for (name, list) in [
         ("context_id", &filters.context_id),
         ("category", &filters.category),
@@ -73,7 +73,7 @@ pub fn narrowed(filters: Filters) -> Result<Option<Narrowed>, Refusal> {
         }
     }
     let given = |text: Option<String>| text.filter(|text| !text.is_empty());
-    let narrowed = Narrowed {
+    let narrowed = DocumentFilter {
         context_ids: filters.context_id,
         context: None,
         context_name: given(filters.context_name),
@@ -88,7 +88,7 @@ pub fn narrowed(filters: Filters) -> Result<Option<Narrowed>, Refusal> {
         range: range.transpose()?,
         conditions,
     };
-    Ok((narrowed != Narrowed::default()).then_some(narrowed))
+    Ok((narrowed != DocumentFilter::default()).then_some(narrowed))
 }
 
 /// Adds what a field of the metadata must be; of an object that is no range, each of its fields.

@@ -18,16 +18,16 @@ use lore::protocol::search::{
 };
 use lored_retrieval::text::Kind;
 
-use super::answer::{Page, answer, in_order};
 use super::documents::K;
 use super::given;
 use super::readable::readable;
+use super::result_page::{Page, answer, in_order};
 use super::summary::GetIndexSummary;
 use crate::documents::operations::contexts::GetDocumentContexts;
 use crate::error::Refusal;
 use crate::operation::cursor::List;
 use crate::operation::{Access, Call, Context, Op};
-use crate::search::ask::{Ask, Fusing, results};
+use crate::search::request::{Fusing, SearchRequest, results};
 use crate::state::State;
 
 /// Results, unless another number is asked for.
@@ -35,7 +35,7 @@ const RESULTS: u64 = 5;
 
 /// What each of the six searches asks for.
 #[derive(Default)]
-struct Wanted {
+struct LegacyQuery {
     /// Absent: all that fits, in its order.
     query: Option<String>,
     search_type: Option<SearchType>,
@@ -47,7 +47,7 @@ struct Wanted {
 }
 
 /// Searches; a page has at most so many results.
-async fn search(cx: Arc<Context>, wanted: Wanted, most: u64) -> Result<SearchReply, Refusal> {
+async fn search(cx: Arc<Context>, wanted: LegacyQuery, most: u64) -> Result<SearchReply, Refusal> {
     let is_listing = wanted.query.is_none();
     let mut narrowed = given::narrowed(wanted.filters)?;
     if let Some(work_item) = wanted.work_item.filter(|id| !id.is_empty()) {
@@ -57,7 +57,7 @@ async fn search(cx: Arc<Context>, wanted: Wanted, most: u64) -> Result<SearchRep
         true => SearchType::Text,
         false => wanted.search_type.unwrap_or_default(),
     };
-    let ask = Ask {
+    let ask = SearchRequest {
         query: wanted.query.unwrap_or_default(),
         mode: given::mode(search_type),
         kinds: vec![Kind::Document],
@@ -82,7 +82,7 @@ async fn search(cx: Arc<Context>, wanted: Wanted, most: u64) -> Result<SearchRep
 }
 
 /// A text that must say something.
-fn said(name: &str, text: String) -> Result<String, Refusal> {
+fn required(name: &str, text: String) -> Result<String, Refusal> {
     if text.is_empty() {
         return Err(Refusal::invalid(format!("`{name}` is empty"))
             .hint("`explore_document_structure` shows contexts, files and chunks."));
@@ -105,7 +105,7 @@ macro_rules! search {
             const ACCESS: Access = Access::Read;
 
             async fn call(call: Call<$args>) -> Result<SearchReply, Refusal> {
-                let wanted: fn($args) -> Result<Wanted, Refusal> = $wanted;
+                let wanted: fn($args) -> Result<LegacyQuery, Refusal> = $wanted;
                 search(call.cx, wanted(call.args)?, $most).await
             }
 
@@ -123,13 +123,13 @@ search!(
     "Search work items",
     "Searches the documents of all work items, or of one. Newer: `search_documents`.",
     20,
-    |args| Ok(Wanted {
+    |args| Ok(LegacyQuery {
         query: Some(args.query),
         search_type: args.search_type,
         work_item: args.work_item_id,
         max_results: args.max_results,
         at_least: args.at_least,
-        ..Wanted::default()
+        ..LegacyQuery::default()
     })
 );
 
@@ -141,12 +141,12 @@ search!(
     "Searches the documents of one work item; without `query` gives its chunks in their order. Newer: \
      `search_documents` with the filter `context_id`.",
     10,
-    |args| Ok(Wanted {
+    |args| Ok(LegacyQuery {
         query: args.query,
-        work_item: Some(said("work_item_id", args.work_item_id)?),
+        work_item: Some(required("work_item_id", args.work_item_id)?),
         max_results: args.max_results,
         at_least: args.at_least,
-        ..Wanted::default()
+        ..LegacyQuery::default()
     })
 );
 
@@ -157,13 +157,13 @@ search!(
     "Search by meaning",
     "Searches documents by what they mean. Newer: `search_documents` with `search_type` semantic.",
     15,
-    |args| Ok(Wanted {
+    |args| Ok(LegacyQuery {
         query: Some(args.query),
         search_type: Some(SearchType::Semantic),
         work_item: args.work_item_id,
         max_results: args.max_results,
         at_least: args.at_least,
-        ..Wanted::default()
+        ..LegacyQuery::default()
     })
 );
 
@@ -175,15 +175,15 @@ search!(
     "Searches the chunks whose names fit a pattern; without `query` gives them in their order. Newer: \
      `search_documents` with the filter `chunk_pattern`.",
     15,
-    |args| Ok(Wanted {
+    |args| Ok(LegacyQuery {
         query: args.query,
         filters: Filters {
-            chunk_pattern: Some(said("chunk_pattern", args.chunk_pattern)?),
+            chunk_pattern: Some(required("chunk_pattern", args.chunk_pattern)?),
             ..Filters::default()
         },
         max_results: args.max_results,
         at_least: args.at_least,
-        ..Wanted::default()
+        ..LegacyQuery::default()
     })
 );
 
@@ -195,15 +195,15 @@ search!(
     "Searches the chunks of a file; without `query` gives them in their order. Newer: \
      `search_documents` with the filter `file_name`.",
     20,
-    |args| Ok(Wanted {
+    |args| Ok(LegacyQuery {
         query: args.query,
         filters: Filters {
-            file_name: Some(said("file_name", args.file_name)?),
+            file_name: Some(required("file_name", args.file_name)?),
             ..Filters::default()
         },
         max_results: args.max_results,
         at_least: args.at_least,
-        ..Wanted::default()
+        ..LegacyQuery::default()
     })
 );
 
@@ -215,9 +215,9 @@ search!(
     "Gives the chunks of a file from one number to another, both included, in their order. Newer: \
      `get_document_content`.",
     20,
-    |args| Ok(Wanted {
+    |args| Ok(LegacyQuery {
         filters: Filters {
-            file_name: Some(said("file_name", args.file_name)?),
+            file_name: Some(required("file_name", args.file_name)?),
             chunk_range: Some(ChunkRange {
                 start: args.start,
                 end: args.end,
@@ -226,7 +226,7 @@ search!(
         },
         max_results: args.max_results,
         at_least: args.at_least,
-        ..Wanted::default()
+        ..LegacyQuery::default()
     })
 );
 

@@ -1,12 +1,12 @@
 //! The search lines of the operation table.
 
-mod answer;
 mod documents;
 mod everything;
 mod given;
 mod legacy;
 mod readable;
 mod result;
+mod result_page;
 mod summary;
 
 use crate::operation::Operation;

@@ -11,8 +11,8 @@ use lored_retrieval::ranking::{ListScore, caption};
 use lored_retrieval::text::Kind;
 
 use crate::error::Refusal;
-use crate::search::found::{Described, Reader};
-use crate::search::run::{Ranked, Search, Searched};
+use crate::search::execute::{RankedHit, Search, SearchOutcome};
+use crate::search::hit_details::{HitDetails, Reader};
 use crate::search::stems::stems;
 
 /// Characters of a preview.
@@ -27,8 +27,8 @@ const HIGHLIGHTS_MAX: usize = 100;
 pub fn result(
     reader: &Reader<'_>,
     search: &Search<'_>,
-    searched: &Searched,
-    hit: &Ranked,
+    searched: &SearchOutcome,
+    hit: &RankedHit,
 ) -> Result<Option<SearchResult>, Refusal> {
     let Some(found) = reader.described(hit.key)? else {
         return Ok(None);
@@ -75,7 +75,7 @@ pub fn result(
 }
 
 /// The best sentences of a text, when the search was for them.
-fn quoted(search: &Search<'_>, searched: &Searched, found: &Described) -> Option<Caption> {
+fn quoted(search: &Search<'_>, searched: &SearchOutcome, found: &HitDetails) -> Option<Caption> {
     let query = searched.query.as_ref()?;
     let model = search.index.models().first().ok()?;
     let ranges = quotable(&found.text);
@@ -113,7 +113,7 @@ fn range(range: Range<usize>) -> WireRange {
     }
 }
 
-fn scores(hit: &Ranked, searched: &Searched) -> Scores {
+fn scores(hit: &RankedHit, searched: &SearchOutcome) -> Scores {
     let list = |score: Option<ListScore>, part: f64| {
         score.map(|score| WireLeg {
             score: f64::from(score.score),

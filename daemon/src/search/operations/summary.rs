@@ -6,9 +6,9 @@ use lore::protocol::documents::{
     ContextSummary, DetailLevel, Facet, FileFailure, GetIndexSummaryArgs, GetIndexSummaryReply,
     IndexState,
 };
-use lored_models::Tier;
+use lored_models::EmbeddingStage;
 
-use super::answer::open;
+use super::result_page::open;
 use crate::clock::format_time;
 use crate::documents::operations::contexts::contexts;
 use crate::documents::{self, Catalogue, Entry, type_of};
@@ -76,7 +76,7 @@ fn summary(
     state: &State,
     level: DetailLevel,
 ) -> Result<GetIndexSummaryReply, Refusal> {
-    let catalogue = documents::Room::of(cx)?.catalogue(state)?;
+    let catalogue = documents::Documents::of(cx)?.catalogue(state)?;
     let all = contexts(&catalogue, None);
     let mut reply = GetIndexSummaryReply {
         detail_level: level,
@@ -202,8 +202,8 @@ fn index(cx: &Context, state: &State, failed: u64) -> Result<IndexState, Refusal
         units: index.text.counts().units(),
         model: known.map_or_else(|| "none".to_owned(), |known| known.id.clone()),
         tier: match tier {
-            Some(Tier::First) => "first",
-            Some(Tier::Second) => "second",
+            Some(EmbeddingStage::First) => "first",
+            Some(EmbeddingStage::Second) => "second",
             None => "none",
         }
         .to_owned(),

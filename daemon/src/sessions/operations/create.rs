@@ -6,8 +6,8 @@ use super::{check_tags, check_texts, preferences_text};
 use crate::error::Refusal;
 use crate::events::sessions::SessionCreated;
 use crate::operation::{Access, Call, Op};
-use crate::sessions::choose::{fresh_id, session_of};
 use crate::sessions::command::CreateSession as Create;
+use crate::sessions::select::{fresh_id, session_of};
 
 /// `create_session`.
 pub struct CreateSession;

@@ -11,8 +11,8 @@ use crate::events::sessions::SessionEvent;
 use crate::events::{Event, unexpected};
 use crate::log::{Body, codec};
 use crate::operation::{Access, Call, Op};
-use crate::sessions::choose::{Choice, Wish, session_of};
-use crate::sessions::command::{ReleaseLease, TakeLease};
+use crate::sessions::command::{AcquireLease, ReleaseLease};
+use crate::sessions::select::{PreparedSession, SessionSelector, session_of};
 
 /// How long a lease holds unless the call says, in milliseconds.
 const MS: u64 = 30_000;
@@ -49,8 +49,11 @@ impl Op for LeaseSession {
             Refusal::invalid(error)
         })?;
         let clock = cx.engine.clock();
-        let command = TakeLease {
-            choice: Choice::prepare(Wish::of(&caller, args.session.as_ref()), clock),
+        let command = AcquireLease {
+            choice: PreparedSession::prepare(
+                SessionSelector::of(&caller, args.session.as_ref()),
+                clock,
+            ),
             name,
             micros: ms * 1000,
             token: args.token,
@@ -90,7 +93,7 @@ impl Op for ReleaseSession {
         let claim = call.claim()?;
         let (cx, caller, args) = call.into_parts();
         let clock = cx.engine.clock();
-        let wish = Wish::of(&caller, args.session.as_ref());
+        let wish = SessionSelector::of(&caller, args.session.as_ref());
         let published = cx.read(None).await?;
         let command = ReleaseLease {
             session: wish.find(&published.snapshot, &caller.actor, clock.now())?,

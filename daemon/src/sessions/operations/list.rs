@@ -12,8 +12,8 @@ use crate::clock::{Micros, format_time};
 use crate::error::Refusal;
 use crate::operation::cursor::{Cursor, List};
 use crate::operation::{Access, Call, Context, Op, blocking};
-use crate::sessions::view::{self, Details, SessionRow, Within};
-use crate::sessions::{Room, State};
+use crate::sessions::view::{self, Details, SessionFilter, SessionRow};
+use crate::sessions::{SessionSettings, State};
 use crate::store::{Error, Rows};
 
 const LIMIT: u64 = 50;
@@ -54,7 +54,7 @@ impl Op for ListSessions {
             let mut page = Page {
                 rows,
                 args: &args,
-                room: &Room::of(&cx),
+                room: &SessionSettings::of(&cx),
                 now,
                 limit: limit as usize,
                 found: Vec::new(),
@@ -88,21 +88,21 @@ fn cursor(cx: &Context, next: &str, tail: Position) -> Result<Position, Refusal>
 }
 
 /// The narrowest list that holds all that is asked for.
-fn within(args: &ListSessionsArgs) -> Within<'_> {
+fn within(args: &ListSessionsArgs) -> SessionFilter<'_> {
     match (&args.user, &args.project) {
-        (Some(user), _) => Within::User(user),
-        (None, Some(project)) => Within::Project(project),
-        (None, None) => Within::All,
+        (Some(user), _) => SessionFilter::User(user),
+        (None, Some(project)) => SessionFilter::Project(project),
+        (None, None) => SessionFilter::All,
     }
 }
 
 struct Page<'p> {
     rows: &'p dyn Rows,
     args: &'p ListSessionsArgs,
-    room: &'p Room,
+    room: &'p SessionSettings,
     now: Micros,
     limit: usize,
-    found: Vec<Listed>,
+    found: Vec<ListedSession>,
     looked_at: usize,
     /// The last one that was looked at.
     last: Option<Position>,
@@ -110,7 +110,7 @@ struct Page<'p> {
 }
 
 /// A session that belongs on the page.
-struct Listed {
+struct ListedSession {
     session: String,
     state: SessionState,
     row: SessionRow,
@@ -129,7 +129,7 @@ impl Page<'_> {
         if let Some(row) = view::get(self.rows, session)?
             && let Some(state) = self.state(&row)
         {
-            let listed = Listed {
+            let listed = ListedSession {
                 state,
                 details: view::details(self.rows, session)?,
                 agents: view::agents(self.rows, session, AGENTS_MAX)?,
@@ -160,7 +160,7 @@ impl Page<'_> {
         is_wanted.then_some(state)
     }
 
-    fn takes(&self, listed: &Listed) -> bool {
+    fn takes(&self, listed: &ListedSession) -> bool {
         let args = self.args;
         let project = args.project.as_ref();
         let agent = args.by_agent.as_ref();
@@ -173,7 +173,7 @@ impl Page<'_> {
     }
 }
 
-impl Listed {
+impl ListedSession {
     fn summary(self) -> Result<SessionSummary, Refusal> {
         Ok(SessionSummary {
             session: session_id(&self.session)?,

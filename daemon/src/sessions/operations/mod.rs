@@ -12,7 +12,7 @@ use serde_json::{Map, Value};
 pub(crate) use super::command::PREFERENCES_BYTES_MAX;
 use super::command::TAGS_MAX;
 use super::view::SessionRow;
-use super::{Room, State};
+use super::{SessionSettings, State};
 use crate::clock::Micros;
 use crate::error::{Code, Refusal};
 use crate::events::sessions::Parent;
@@ -99,7 +99,7 @@ pub fn parent(parent: Option<&Parent>) -> Result<Option<SessionParent>, Refusal>
 /// Whether a session is in use, as it goes over the wire.
 #[must_use]
 pub fn state(cx: &Context, row: &SessionRow, now: Micros) -> SessionState {
-    match Room::of(cx).state(row, now) {
+    match SessionSettings::of(cx).state(row, now) {
         State::Active => SessionState::Active,
         State::Expired => SessionState::Expired,
         State::Closed => SessionState::Closed,

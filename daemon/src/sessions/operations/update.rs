@@ -9,8 +9,8 @@ use crate::error::Refusal;
 use crate::events::sessions::{SessionClosed, SessionUpdated};
 use crate::log::{Body, codec};
 use crate::operation::{Access, Call, Op};
-use crate::sessions::choose::{Choice, Wish, session_of};
-use crate::sessions::command::{Note, Noted};
+use crate::sessions::command::{RecordSessionChange, SessionChange};
+use crate::sessions::select::{PreparedSession, SessionSelector, session_of};
 use crate::sessions::view;
 
 /// `update_session`.
@@ -29,7 +29,7 @@ impl Op for UpdateSession {
         let claim = call.claim()?;
         let (cx, caller, args) = call.into_parts();
         check(&args)?;
-        let wish = Wish::of(&caller, args.session.as_ref()).fenced(args.fence);
+        let wish = SessionSelector::of(&caller, args.session.as_ref()).fenced(args.fence);
         let updated = SessionUpdated {
             title: args.title,
             topic: args.topic,
@@ -41,9 +41,9 @@ impl Op for UpdateSession {
         let clock = cx.engine.clock();
         let body = Body::new(codec::encode(&updated), clock.random());
         let bytes = body.bytes.len();
-        let note = Note {
-            choice: Choice::prepare(wish, clock),
-            what: Noted::Updated(Box::new(updated)),
+        let note = RecordSessionChange {
+            choice: PreparedSession::prepare(wish, clock),
+            what: SessionChange::Updated(Box::new(updated)),
             body,
         };
         let outcome = cx.write(&caller, claim, bytes, note).await?;
@@ -107,7 +107,7 @@ impl Op for CloseSession {
         let published = cx.read(None).await?;
         let clock = cx.engine.clock();
         // Never a new session just to close it.
-        let wish = Wish::of(&caller, args.session.as_ref()).fenced(args.fence);
+        let wish = SessionSelector::of(&caller, args.session.as_ref()).fenced(args.fence);
         let session = match cx.repeated(&caller, claim.as_ref()).await? {
             Some(outcome) => session_of(&outcome.event.header)?.as_str().to_owned(),
             None => wish.find(&published.snapshot, &caller.actor, clock.now())?,
@@ -115,15 +115,15 @@ impl Op for CloseSession {
         let closed = SessionClosed {
             reason: args.reason,
         };
-        let note = Note {
-            choice: Choice::prepare(
-                Wish {
+        let note = RecordSessionChange {
+            choice: PreparedSession::prepare(
+                SessionSelector {
                     session: Some(session),
                     ..wish
                 },
                 clock,
             ),
-            what: Noted::Closed,
+            what: SessionChange::Closed,
             body: Body::new(codec::encode(&closed), clock.random()),
         };
         let outcome = cx.write(&caller, claim, 0, note).await?;

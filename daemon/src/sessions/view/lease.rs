@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::{SPACE, named_key};
 use crate::clock::{Micros, format_time};
 use crate::events::sessions::SessionLeased;
-use crate::log::{Stamped, codec};
+use crate::log::{LoggedEvent, codec};
 use crate::store::{Direction, Error, Rows, RowsMut, after_prefix};
 
 /// A lease as it was taken or renewed last; it is over once its time has passed.
@@ -36,7 +36,7 @@ impl Lease {
 
     /// Who holds it and until when, for people.
     #[must_use]
-    pub fn told(&self) -> String {
+    pub fn describe(&self) -> String {
         let who = if self.agent.is_empty() {
             format!("a caller without a name (uid {})", self.uid)
         } else {
@@ -49,7 +49,7 @@ impl Lease {
 pub(super) fn take(
     rows: &mut dyn RowsMut,
     session: &str,
-    event: &Stamped,
+    event: &LoggedEvent,
     leased: &SessionLeased,
 ) -> Result<(), Error> {
     let actor = &event.header.actor;

@@ -8,7 +8,7 @@ use crate::store::{Direction, Error, Rows, RowsMut, after_prefix};
 
 /// Among which sessions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Within<'w> {
+pub enum SessionFilter<'w> {
     /// All.
     All,
     /// Those of a user.
@@ -17,7 +17,7 @@ pub enum Within<'w> {
     Project(&'w str),
 }
 
-impl Within<'_> {
+impl SessionFilter<'_> {
     fn prefix(self) -> Vec<u8> {
         match self {
             Self::All => key(b'n', &[]),
@@ -35,28 +35,32 @@ impl Within<'_> {
 
 /// A session began.
 pub(super) fn begin(rows: &mut dyn RowsMut, session: &str, header: &Header) {
-    let project = header.project.as_deref().map(Within::Project);
-    for within in [Some(Within::All), project].into_iter().flatten() {
+    let project = header.project.as_deref().map(SessionFilter::Project);
+    for within in [Some(SessionFilter::All), project].into_iter().flatten() {
         rows.put(SPACE, &within.key(header.position), session.as_bytes());
     }
 }
 
 /// A session began on behalf of a user.
 pub(super) fn begin_for(rows: &mut dyn RowsMut, user: &str, position: Position, session: &str) {
-    rows.put(SPACE, &Within::User(user).key(position), session.as_bytes());
+    rows.put(
+        SPACE,
+        &SessionFilter::User(user).key(position),
+        session.as_bytes(),
+    );
 }
 
 /// Removes a session from the lists of all and of its project.
 pub(super) fn forget(rows: &mut dyn RowsMut, row: &SessionRow) {
-    let project = row.project.as_deref().map(Within::Project);
-    for within in [Some(Within::All), project].into_iter().flatten() {
+    let project = row.project.as_deref().map(SessionFilter::Project);
+    for within in [Some(SessionFilter::All), project].into_iter().flatten() {
         rows.remove(SPACE, &within.key(Position(row.created)));
     }
 }
 
 /// Removes a session from the list of a user.
 pub(super) fn forget_for(rows: &mut dyn RowsMut, user: &str, created: Position) {
-    rows.remove(SPACE, &Within::User(user).key(created));
+    rows.remove(SPACE, &SessionFilter::User(user).key(created));
 }
 
 /// The sessions of a project.
@@ -65,15 +69,20 @@ pub(super) fn forget_for(rows: &mut dyn RowsMut, user: &str, created: Position) 
 /// [`Error`] when the rows cannot be read.
 pub fn of_project(rows: &dyn Rows, project: &str) -> Result<Vec<String>, Error> {
     let mut found = Vec::new();
-    newest(rows, Within::Project(project), None, &mut |session, _| {
-        found.push(session.to_owned());
-        Ok(ControlFlow::Continue(()))
-    })?;
+    newest(
+        rows,
+        SessionFilter::Project(project),
+        None,
+        &mut |session, _| {
+            found.push(session.to_owned());
+            Ok(ControlFlow::Continue(()))
+        },
+    )?;
     Ok(found)
 }
 
 /// What visitors of sessions get: the session, and the position at which it began.
-pub type VisitSession<'v> = &'v mut dyn FnMut(&str, Position) -> Result<ControlFlow<()>, Error>;
+pub type SessionVisitor<'v> = &'v mut dyn FnMut(&str, Position) -> Result<ControlFlow<()>, Error>;
 
 /// Visits sessions that began before a position, the newest first, each with the position at which
 /// it began.
@@ -82,9 +91,9 @@ pub type VisitSession<'v> = &'v mut dyn FnMut(&str, Position) -> Result<ControlF
 /// [`Error`] when the rows cannot be read, or what `visit` returned.
 pub fn newest(
     rows: &dyn Rows,
-    within: Within<'_>,
+    within: SessionFilter<'_>,
     before: Option<Position>,
-    visit: VisitSession<'_>,
+    visit: SessionVisitor<'_>,
 ) -> Result<(), Error> {
     let prefix = within.prefix();
     let high = before.map_or_else(|| after_prefix(&prefix), |before| within.key(before));

@@ -23,15 +23,15 @@ use super::tombstone;
 use crate::clock::Micros;
 use crate::events::sessions::SessionEvent;
 use crate::events::{Event, body};
-use crate::log::{Actor, EventKind, Hash, Position, Stamped, index};
-use crate::store::{Direction, Error, Rows, RowsMut, Space, after_prefix, remove_all};
+use crate::log::{Actor, EventKind, Hash, LoggedEvent, Position, index};
+use crate::store::{Direction, Error, Keyspace, Rows, RowsMut, after_prefix, remove_all};
 
 pub use details::{Details, agents, details, forks_of, preferences_of};
 pub use lease::{Lease, lease, leases};
-pub use list::{Within, newest, of_project};
+pub use list::{SessionFilter, newest, of_project};
 
 /// The rows of this view, version 2.
-pub const SPACE: Space = Space::new("sessions.2");
+pub const SPACE: Keyspace = Keyspace::new("sessions.2");
 
 /// A session as the view keeps it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -210,7 +210,7 @@ fn named_key(tag: u8, session: &str, name: &[u8]) -> Vec<u8> {
 /// [`Error`] when a row cannot be read or the event does not decode.
 pub fn apply(
     rows: &mut dyn RowsMut,
-    event: &Stamped,
+    event: &LoggedEvent,
     meta: Option<&Event>,
     effects: EventEffects,
 ) -> Result<(), Error> {

@@ -1,6 +1,6 @@
 //! The `date` extractor: dates and date-times as RFC 3339 and ISO 8601 write them.
 
-use super::span::{Finds, before, byte, digit_runs, is_alphanumeric, is_digit};
+use super::span::{Spans, before, byte, digit_runs, is_alphanumeric, is_digit};
 use std::ops::Range;
 
 /// Field names that hold a date whatever their ending.
@@ -26,9 +26,9 @@ pub(super) fn is_field(key: &str) -> bool {
 }
 
 /// Dates with what belongs to them: time, fraction, offset.
-pub(super) fn find(text: &str) -> Finds {
+pub(super) fn find(text: &str) -> Spans {
     let bytes = text.as_bytes();
-    let mut finds: Finds = Vec::new();
+    let mut finds: Spans = Vec::new();
     for run in digit_runs(bytes).filter(|run| matches!(run.len(), 4 | 8)) {
         if finds.last().is_some_and(|last| run.start < last.end) || !begins(bytes, run.start) {
             continue;

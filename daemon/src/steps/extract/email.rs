@@ -1,6 +1,6 @@
 //! The `email` extractor: addresses of the usual local@domain.tld form.
 
-use super::span::{Finds, before, byte};
+use super::span::{Spans, before, byte};
 use std::ops::Range;
 
 /// Longest local part and longest domain, in bytes, as mail standards have them.
@@ -8,9 +8,9 @@ const LOCAL_MAX: usize = 64;
 const DOMAIN_MAX: usize = 255;
 
 /// Addresses as they stand in the text; `urls` are the addresses of pages, whose user part is none.
-pub(super) fn find(text: &str, urls: &Finds) -> Finds {
+pub(super) fn find(text: &str, urls: &Spans) -> Spans {
     let bytes = text.as_bytes();
-    let mut finds: Finds = Vec::new();
+    let mut finds: Spans = Vec::new();
     for (at, _) in text.match_indices('@') {
         let Some(found) = around(bytes, at) else {
             continue;
@@ -87,7 +87,7 @@ fn domain_end(bytes: &[u8], start: usize) -> Option<usize> {
 }
 
 /// Whether the address stands between `//` and the first `/` of an address of a page.
-fn is_user_of_url(text: &str, urls: &Finds, found: &Range<usize>) -> bool {
+fn is_user_of_url(text: &str, urls: &Spans, found: &Range<usize>) -> bool {
     let after = urls.partition_point(|url| url.end <= found.start);
     let Some(url) = urls.get(after).filter(|url| url.start < found.start) else {
         return false;

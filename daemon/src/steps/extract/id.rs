@@ -1,7 +1,7 @@
 //! The `id` extractor: JSON fields that name something, UUIDs, `#123` and its like, long runs of digits.
 
 use super::span::{
-    Finds, before, byte, digit_runs, digits_end, is_alphanumeric, is_digit, is_word,
+    Spans, before, byte, digit_runs, digits_end, is_alphanumeric, is_digit, is_word,
 };
 
 /// Fewest digits of a run that is an id by itself.
@@ -21,9 +21,9 @@ pub(super) fn is_field(key: &str) -> bool {
 }
 
 /// UUIDs, with their usual hyphens.
-pub(super) fn uuids(text: &str) -> Finds {
+pub(super) fn uuids(text: &str) -> Spans {
     let bytes = text.as_bytes();
-    let mut finds = Finds::new();
+    let mut finds = Spans::new();
     let mut at = 0;
     while let Some(hyphen) = next(bytes, at, b'-') {
         at = hyphen + 1;
@@ -64,7 +64,7 @@ fn is_tail(bytes: &[u8], at: usize) -> bool {
 }
 
 /// `#123`, `PR 123`, `PR #123`, `Pull Request 123`: the digits alone.
-pub(super) fn references(text: &str) -> Finds {
+pub(super) fn references(text: &str) -> Spans {
     let bytes = text.as_bytes();
     let is_reference = |start: usize| {
         let head = bytes.get(..start).unwrap_or_default();
@@ -83,7 +83,7 @@ pub(super) fn references(text: &str) -> Finds {
         let gap = head.len() - trimmed.len();
         gap <= 1 && (hash || gap == 1) && ends_with_word(trimmed)
     };
-    let mut finds: Finds = digit_runs(bytes)
+    let mut finds: Spans = digit_runs(bytes)
         .filter(|run| is_reference(run.start))
         .collect();
     finds.retain(|run| !is_tail(bytes, run.end) && !is_decimal(bytes, run.end));
@@ -106,7 +106,7 @@ fn is_decimal(bytes: &[u8], at: usize) -> bool {
 }
 
 /// Runs of four or more digits that stand alone.
-pub(super) fn runs(text: &str) -> Finds {
+pub(super) fn runs(text: &str) -> Spans {
     let bytes = text.as_bytes();
     let long = digit_runs(bytes).filter(|run| run.len() >= RUN_DIGITS_MIN);
     long.filter(|run| stands_alone(bytes, run.start, run.end))
@@ -234,7 +234,7 @@ fn is_day_after_month(head: &[u8], word: &[u8]) -> bool {
 mod tests {
     use super::*;
 
-    fn texts(text: &str, finds: Finds) -> Vec<String> {
+    fn texts(text: &str, finds: Spans) -> Vec<String> {
         finds
             .into_iter()
             .map(|range| text.get(range).unwrap_or_default().to_owned())

@@ -1,10 +1,10 @@
 //! The `json` extractor: whole top-level objects and arrays, nesting kept.
 
-use crate::steps::parse::{Block, Parsed};
+use crate::steps::parse::{Block, ParsedResult};
 use std::collections::HashSet;
 
 /// The objects and arrays of a result, each text once, in order.
-pub(super) fn find(parsed: &Parsed) -> Vec<Block> {
+pub(super) fn find(parsed: &ParsedResult) -> Vec<Block> {
     let flat = parsed.nodes().flat();
     let mut seen = HashSet::new();
     let blocks = parsed

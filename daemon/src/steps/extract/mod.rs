@@ -16,32 +16,32 @@ mod span;
 mod url;
 
 pub use registration::{
-    COMPILED_BYTES_MAX, Extractor, FieldMapping, Invalid, NAME_BYTES_MAX, PATTERN_BYTES_MAX,
-    REGISTERED_MAX, WORDS_MAX,
+    COMPILED_BYTES_MAX, Extractor, FieldMapping, NAME_BYTES_MAX, PATTERN_BYTES_MAX, REGISTERED_MAX,
+    RegistrationError, WORDS_MAX,
 };
 pub use set::{BUILT_IN, ExtractorSet, MAPPINGS, Type};
 
-use super::parse::{self, NodeId, Parsed};
+use super::parse::{self, NodeId, ParsedResult};
 use search::{Search, custom_finds, mined};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use span::{Finds, Taken};
+use span::{OccupiedSpans, Spans};
 
 /// How much of a result is searched, in bytes of its flat text.
 pub const MINED_BYTES_MAX: usize = 4 << 20;
 
 /// What was found in one result.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Extracted {
+pub struct ExtractedValues {
     /// The types in their order, each with its values.
-    pub types: Vec<Found>,
+    pub types: Vec<TypeValues>,
     /// Set when the result is so large that only this many bytes of it were searched.
     pub searched_bytes: Option<u64>,
 }
 
 /// The values of one type.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Found {
+pub struct TypeValues {
     /// The type's name.
     pub name: String,
     /// Its values, each once, in their order.
@@ -54,12 +54,12 @@ pub struct Extract {
     /// The byte of the raw result where it begins.
     pub offset: u32,
     /// What it is.
-    pub form: Form,
+    pub form: ValueForm,
 }
 
 /// A value's form.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Form {
+pub enum ValueForm {
     /// A text.
     Text(String),
     /// A number, by its digits.
@@ -71,16 +71,16 @@ pub enum Form {
 impl Extract {
     /// The value as JSON; `parsed` is the result it was found in.
     #[must_use]
-    pub fn value(&self, parsed: &Parsed) -> Value {
+    pub fn value(&self, parsed: &ParsedResult) -> Value {
         match &self.form {
-            Form::Text(text) => Value::String(text.clone()),
-            Form::Number(digits) => parse::number(digits),
-            Form::Json(node) => parsed.nodes().value(*node),
+            ValueForm::Text(text) => Value::String(text.clone()),
+            ValueForm::Number(digits) => parse::number(digits),
+            ValueForm::Json(node) => parsed.nodes().value(*node),
         }
     }
 }
 
-impl Extracted {
+impl ExtractedValues {
     /// The values of the type of this name, in its own spelling.
     #[must_use]
     pub fn of(&self, name: &str) -> &[Extract] {
@@ -91,14 +91,14 @@ impl Extracted {
 
 /// Searches a result.
 #[must_use]
-pub fn extract(parsed: &Parsed, set: &ExtractorSet) -> Extracted {
+pub fn extract(parsed: &ParsedResult, set: &ExtractorSet) -> ExtractedValues {
     let (spans, searched_bytes) = mined(parsed);
     let mut search = Search::new(parsed, spans);
-    let types = set.types().map(|(name, of)| Found {
+    let types = set.types().map(|(name, of)| TypeValues {
         name: name.to_owned(),
         values: search.values(set, of),
     });
-    Extracted {
+    ExtractedValues {
         types: types.collect(),
         searched_bytes,
     }
@@ -106,11 +106,11 @@ pub fn extract(parsed: &Parsed, set: &ExtractorSet) -> Extracted {
 
 /// The first value of a type within one text, and whether it is all of the text, trailing punctuation aside.
 #[must_use]
-pub fn find_in(set: &ExtractorSet, of: Type, text: &str) -> Option<(Form, bool)> {
+pub fn find_in(set: &ExtractorSet, of: Type, text: &str) -> Option<(ValueForm, bool)> {
     let range = match of {
-        Type::Id => Forms::of(text).first_id(),
+        Type::Id => FormMatches::of(text).first_id(),
         Type::Date => date::find(text).into_iter().next(),
-        Type::Number => Forms::of(text).numbers.into_iter().next(),
+        Type::Number => FormMatches::of(text).numbers.into_iter().next(),
         Type::Json => return None,
         Type::Url => url::find(text).into_iter().next(),
         Type::Email => email::find(text, &url::find(text)).into_iter().next(),
@@ -129,33 +129,33 @@ pub fn find_in(set: &ExtractorSet, of: Type, text: &str) -> Option<(Form, bool)>
             .chars()
             .all(|c| c.is_whitespace() || c.is_ascii_punctuation());
     let form = match of {
-        Type::Number => Form::Number(number::digits_of(found)),
+        Type::Number => ValueForm::Number(number::digits_of(found)),
         Type::Id | Type::Date | Type::Json | Type::Url | Type::Email | Type::Custom(_) => {
-            Form::Text(found.to_owned())
+            ValueForm::Text(found.to_owned())
         }
     };
     Some((form, is_whole))
 }
 
 /// What the finders found in one piece of text.
-struct Forms {
-    uuids: Finds,
-    references: Finds,
-    runs: Finds,
-    dates: Finds,
-    numbers: Finds,
-    urls: Finds,
-    emails: Finds,
+struct FormMatches {
+    uuids: Spans,
+    references: Spans,
+    runs: Spans,
+    dates: Spans,
+    numbers: Spans,
+    urls: Spans,
+    emails: Spans,
 }
 
-impl Forms {
-    fn of(text: &str) -> Forms {
+impl FormMatches {
+    fn of(text: &str) -> FormMatches {
         let urls = url::find(text);
         let emails = email::find(text, &urls);
         let dates = date::find(text);
-        let uuids = Taken::of(&[&urls, &emails]).rest_of(id::uuids(text));
-        let taken = Taken::of(&[&urls, &emails, &dates, &uuids, &other::find(text)]);
-        Forms {
+        let uuids = OccupiedSpans::of(&[&urls, &emails]).rest_of(id::uuids(text));
+        let taken = OccupiedSpans::of(&[&urls, &emails, &dates, &uuids, &other::find(text)]);
+        FormMatches {
             references: taken.rest_of(id::references(text)),
             runs: taken.rest_of(id::runs(text)),
             numbers: taken.rest_of(number::find(text, &taken)),

@@ -1,13 +1,13 @@
 //! The `number` extractor: integers and decimals with sign, exponent and digit grouping.
 
 use super::span::{
-    Finds, Taken, before, byte, digit_runs, digits_end, is_alphanumeric, is_digit, is_word,
+    OccupiedSpans, Spans, before, byte, digit_runs, digits_end, is_alphanumeric, is_digit, is_word,
 };
 
 /// Numbers that stand for themselves: no parts of words, versions, addresses, times or codes with leading zeros.
-pub(super) fn find(text: &str, taken: &Taken) -> Finds {
+pub(super) fn find(text: &str, taken: &OccupiedSpans) -> Spans {
     let bytes = text.as_bytes();
-    let mut finds: Finds = Vec::new();
+    let mut finds: Spans = Vec::new();
     let mut done = 0;
     for run in digit_runs(bytes) {
         if run.start < done || taken.touches(&run) {
@@ -121,7 +121,7 @@ mod tests {
     use super::*;
 
     fn numbers(text: &str) -> Vec<&str> {
-        find(text, &Taken::default())
+        find(text, &OccupiedSpans::default())
             .into_iter()
             .filter_map(|range| text.get(range))
             .collect()

@@ -1,16 +1,16 @@
 //! Groups of digits that belong together and are no value of any type: telephone numbers, MAC and IPv6 addresses.
 
 use super::span::{
-    Finds, before, byte, digit_runs, digits_end, is_alphanumeric, is_digit, is_word,
+    Spans, before, byte, digit_runs, digits_end, is_alphanumeric, is_digit, is_word,
 };
 
 /// Fewest and most digits of a telephone number.
 const PHONE_DIGITS: std::ops::RangeInclusive<usize> = 8..=15;
 
 /// Telephone numbers in their international form: `+48 22 555 01 77`.
-pub(super) fn phones(text: &str) -> Finds {
+pub(super) fn phones(text: &str) -> Spans {
     let bytes = text.as_bytes();
-    let mut finds: Finds = Vec::new();
+    let mut finds: Spans = Vec::new();
     for (plus, _) in text.match_indices('+') {
         if is_word(before(bytes, plus)) {
             continue;
@@ -38,9 +38,9 @@ pub(super) fn phones(text: &str) -> Finds {
 }
 
 /// MAC and IPv6 addresses and fingerprints, an IPv6 network's length taken along.
-pub(super) fn hardware(text: &str) -> Finds {
+pub(super) fn hardware(text: &str) -> Spans {
     let bytes = text.as_bytes();
-    let mut finds: Finds = Vec::new();
+    let mut finds: Spans = Vec::new();
     for (colon, _) in text.match_indices(':') {
         if finds.last().is_some_and(|last| colon < last.end) {
             continue;
@@ -98,7 +98,7 @@ fn is_address(text: &[u8]) -> bool {
 }
 
 /// Runs of digits that are parts of such things are never ids or numbers.
-pub(super) fn find(text: &str) -> Finds {
+pub(super) fn find(text: &str) -> Spans {
     let mut finds = phones(text);
     if digit_runs(text.as_bytes()).next().is_some() {
         finds.extend(hardware(text));

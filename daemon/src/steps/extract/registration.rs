@@ -46,7 +46,7 @@ pub struct FieldMapping {
 
 /// Why an extractor or a mapping is refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Invalid {
+pub enum RegistrationError {
     /// The name cannot be written in a variable.
     #[error(
         "{name:?} is not a name: it begins with a letter, goes on with letters, digits, `_` and `-`, and has at most 64 bytes"
@@ -120,7 +120,7 @@ pub enum Invalid {
 
 /// A registered extractor, ready to use.
 #[derive(Clone, Debug)]
-pub(super) struct Custom {
+pub(super) struct CustomExtractor {
     pub(super) name: String,
     pub(super) regex: Option<(Regex, usize)>,
     fields: Vec<String>,
@@ -128,14 +128,14 @@ pub(super) struct Custom {
     pub(super) bytes: usize,
 }
 
-impl Custom {
+impl CustomExtractor {
     pub(super) fn has_field(&self, key: &str) -> bool {
         self.fields.iter().any(|field| words::same(field, key))
     }
 }
 
 /// A registered extractor, checked and made ready.
-pub(super) fn compile(extractor: &Extractor) -> Result<Custom, Invalid> {
+pub(super) fn compile(extractor: &Extractor) -> Result<CustomExtractor, RegistrationError> {
     let name = &extractor.name;
     check_name(name)?;
     let built_in = BUILT_IN.iter().map(|(name, _)| *name);
@@ -143,10 +143,10 @@ pub(super) fn compile(extractor: &Extractor) -> Result<Custom, Invalid> {
         .chain(RESERVED)
         .any(|taken| words::same(taken, name))
     {
-        return Err(Invalid::Reserved { name: name.clone() });
+        return Err(RegistrationError::Reserved { name: name.clone() });
     }
     if extractor.pattern.is_none() && extractor.fields.is_empty() {
-        return Err(Invalid::Empty { name: name.clone() });
+        return Err(RegistrationError::Empty { name: name.clone() });
     }
     check_words(&extractor.fields)?;
     let (regex, bytes) = match &extractor.pattern {
@@ -156,7 +156,7 @@ pub(super) fn compile(extractor: &Extractor) -> Result<Custom, Invalid> {
         }
         None => (None, 0),
     };
-    Ok(Custom {
+    Ok(CustomExtractor {
         name: name.clone(),
         regex,
         bytes: bytes + extractor.fields.iter().map(String::capacity).sum::<usize>(),
@@ -165,9 +165,12 @@ pub(super) fn compile(extractor: &Extractor) -> Result<Custom, Invalid> {
 }
 
 /// A pattern, the group that is its value, and the bytes that it may take.
-fn compile_pattern(pattern: &str, group: Option<u32>) -> Result<(Regex, usize, usize), Invalid> {
+fn compile_pattern(
+    pattern: &str,
+    group: Option<u32>,
+) -> Result<(Regex, usize, usize), RegistrationError> {
     if pattern.len() > PATTERN_BYTES_MAX {
-        return Err(Invalid::PatternTooLong {
+        return Err(RegistrationError::PatternTooLong {
             bytes: pattern.len(),
         });
     }
@@ -183,27 +186,27 @@ fn compile_pattern(pattern: &str, group: Option<u32>) -> Result<(Regex, usize, u
             .build();
         built.ok().map(|regex| (regex, size + tables))
     });
-    let (regex, bytes) = built.ok_or(Invalid::PatternTooLarge)?;
+    let (regex, bytes) = built.ok_or(RegistrationError::PatternTooLarge)?;
     let groups = regex.captures_len() - 1;
     if groups > 1 {
-        return Err(Invalid::Groups { groups });
+        return Err(RegistrationError::Groups { groups });
     }
     match group {
         None => Ok((regex, groups, bytes)),
         Some(group) if group as usize <= groups => Ok((regex, group as usize, bytes)),
-        Some(group) => Err(Invalid::NoGroup { group }),
+        Some(group) => Err(RegistrationError::NoGroup { group }),
     }
 }
 
 /// Where and why a pattern is no regex.
-fn fault(error: &regex_syntax::Error) -> Invalid {
+fn fault(error: &regex_syntax::Error) -> RegistrationError {
     let (span, message) = match error {
         regex_syntax::Error::Parse(error) => (Some(*error.span()), error.kind().to_string()),
         regex_syntax::Error::Translate(error) => (Some(*error.span()), error.kind().to_string()),
         other => (None, other.to_string()),
     };
     let start = span.map(|span| span.start);
-    Invalid::Pattern {
+    RegistrationError::Pattern {
         position: start.map_or(0, |start| start.offset),
         line: start.map_or(1, |start| start.line),
         column: start.map_or(1, |start| start.column),
@@ -211,7 +214,7 @@ fn fault(error: &regex_syntax::Error) -> Invalid {
     }
 }
 
-fn check_name(name: &str) -> Result<(), Invalid> {
+fn check_name(name: &str) -> Result<(), RegistrationError> {
     let allowed = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
     let valid = name.len() <= NAME_BYTES_MAX
         && name.starts_with(|c: char| c.is_ascii_alphabetic())
@@ -219,21 +222,21 @@ fn check_name(name: &str) -> Result<(), Invalid> {
     if valid {
         Ok(())
     } else {
-        Err(Invalid::Name {
+        Err(RegistrationError::Name {
             name: words::first_chars(name, NAME_BYTES_MAX).to_owned(),
         })
     }
 }
 
 /// Field names come from outside and may have any letters.
-fn check_words(names: &[String]) -> Result<(), Invalid> {
+fn check_words(names: &[String]) -> Result<(), RegistrationError> {
     if names.len() > WORDS_MAX {
-        return Err(Invalid::TooMany { count: names.len() });
+        return Err(RegistrationError::TooMany { count: names.len() });
     }
     let valid =
         |name: &str| name.len() <= NAME_BYTES_MAX && words::normal_chars(name).next().is_some();
     match names.iter().find(|name| !valid(name)) {
-        Some(name) => Err(Invalid::Name {
+        Some(name) => Err(RegistrationError::Name {
             name: words::first_chars(name, NAME_BYTES_MAX).to_owned(),
         }),
         None => Ok(()),
@@ -241,11 +244,11 @@ fn check_words(names: &[String]) -> Result<(), Invalid> {
 }
 
 /// The aliases of a mapping, normalised.
-pub(super) fn checked(mapping: &FieldMapping) -> Result<Vec<String>, Invalid> {
+pub(super) fn checked(mapping: &FieldMapping) -> Result<Vec<String>, RegistrationError> {
     check_words(std::slice::from_ref(&mapping.field))?;
     check_words(&mapping.aliases)?;
     if mapping.aliases.is_empty() {
-        return Err(Invalid::NoAliases {
+        return Err(RegistrationError::NoAliases {
             field: mapping.field.clone(),
         });
     }
@@ -270,7 +273,7 @@ mod tests {
         }
     }
 
-    fn refused(extractor: Extractor) -> Invalid {
+    fn refused(extractor: Extractor) -> RegistrationError {
         ExtractorSet::new(&[extractor], &[]).unwrap_err()
     }
 
@@ -280,7 +283,7 @@ mod tests {
         assert!(
             matches!(
                 &fault,
-                Invalid::Pattern {
+                RegistrationError::Pattern {
                     position: 3,
                     line: 1,
                     column: 4,
@@ -292,7 +295,7 @@ mod tests {
         assert!(fault.to_string().contains("unclosed group"), "{fault}");
         assert!(matches!(
             refused(extractor("t", "é[z-a]")),
-            Invalid::Pattern {
+            RegistrationError::Pattern {
                 position: 3,
                 column: 3,
                 ..
@@ -304,58 +307,61 @@ mod tests {
     fn patterns_have_limits() {
         assert_eq!(
             refused(extractor("t", &"a".repeat(1025))),
-            Invalid::PatternTooLong { bytes: 1025 }
+            RegistrationError::PatternTooLong { bytes: 1025 }
         );
         assert_eq!(
             refused(extractor("t", "(?:\\w{100}){100}")),
-            Invalid::PatternTooLarge
+            RegistrationError::PatternTooLarge
         );
         assert_eq!(
             refused(extractor("t", "(a)(b)")),
-            Invalid::Groups { groups: 2 }
+            RegistrationError::Groups { groups: 2 }
         );
         let with_group = Extractor {
             group: Some(1),
             ..extractor("t", "a")
         };
-        assert_eq!(refused(with_group), Invalid::NoGroup { group: 1 });
+        assert_eq!(refused(with_group), RegistrationError::NoGroup { group: 1 });
     }
 
     #[test]
     fn names_are_checked() {
-        assert!(matches!(refused(extractor("", "a")), Invalid::Name { .. }));
+        assert!(matches!(
+            refused(extractor("", "a")),
+            RegistrationError::Name { .. }
+        ));
         assert!(matches!(
             refused(extractor("1a", "a")),
-            Invalid::Name { .. }
+            RegistrationError::Name { .. }
         ));
         assert!(matches!(
             refused(extractor("a b", "a")),
-            Invalid::Name { .. }
+            RegistrationError::Name { .. }
         ));
         assert!(matches!(
             refused(extractor(&"a".repeat(65), "a")),
-            Invalid::Name { .. }
+            RegistrationError::Name { .. }
         ));
         assert!(matches!(
             refused(extractor("E-Mail", "a")),
-            Invalid::Reserved { .. }
+            RegistrationError::Reserved { .. }
         ));
         assert!(matches!(
             refused(extractor("result", "a")),
-            Invalid::Reserved { .. }
+            RegistrationError::Reserved { .. }
         ));
         let nothing = Extractor {
             name: "x".into(),
             ..Extractor::default()
         };
-        assert!(matches!(refused(nothing), Invalid::Empty { .. }));
+        assert!(matches!(refused(nothing), RegistrationError::Empty { .. }));
         let mapping = FieldMapping {
             field: "ticket".into(),
             aliases: vec![],
         };
         assert!(matches!(
             ExtractorSet::new(&[], &[mapping]),
-            Err(Invalid::NoAliases { .. })
+            Err(RegistrationError::NoAliases { .. })
         ));
     }
 }

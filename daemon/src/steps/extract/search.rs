@@ -1,9 +1,11 @@
 //! One search through a result: where it looks, and in which order it hands out what the finders found.
 
-use super::registration::Custom;
-use super::span::Finds;
-use super::{Extract, ExtractorSet, Form, Forms, MINED_BYTES_MAX, Type, date, json, number};
-use crate::steps::parse::{self, Kind, Node, Nodes, Parsed, Span};
+use super::registration::CustomExtractor;
+use super::span::Spans;
+use super::{
+    Extract, ExtractorSet, FormMatches, MINED_BYTES_MAX, Type, ValueForm, date, json, number,
+};
+use crate::steps::parse::{self, Kind, Node, Nodes, ParsedResult, Span};
 use crate::steps::words;
 use std::collections::HashSet;
 use std::ops::Range;
@@ -12,7 +14,7 @@ use std::ops::Range;
 const FILE_BYTES_MIN: usize = 256;
 
 /// The parts of the flat text to search: all documents up to the limit, without files in base64.
-pub(super) fn mined(parsed: &Parsed) -> (Vec<Span>, Option<u64>) {
+pub(super) fn mined(parsed: &ParsedResult) -> (Vec<Span>, Option<u64>) {
     let nodes = parsed.nodes();
     let text = nodes.flat().text();
     let mut files: Vec<Span> = nodes
@@ -56,14 +58,14 @@ fn is_file(nodes: &Nodes, node: &Node) -> bool {
 
 /// One search: the pieces of text with what was found in each.
 pub(super) struct Search<'a> {
-    parsed: &'a Parsed,
-    pieces: Vec<(Span, Forms)>,
+    parsed: &'a ParsedResult,
+    pieces: Vec<(Span, FormMatches)>,
     /// Fields behind this flat offset are not searched.
     limit: u32,
 }
 
 impl<'a> Search<'a> {
-    pub(super) fn new(parsed: &'a Parsed, spans: Vec<Span>) -> Self {
+    pub(super) fn new(parsed: &'a ParsedResult, spans: Vec<Span>) -> Self {
         let flat = parsed.nodes().flat();
         let end = spans.last().map_or(0, |span| span.end);
         let searched: usize = spans.iter().map(|span| span.len()).sum();
@@ -74,7 +76,7 @@ impl<'a> Search<'a> {
         };
         let pieces = spans
             .into_iter()
-            .map(|span| (span, Forms::of(flat.get(span))));
+            .map(|span| (span, FormMatches::of(flat.get(span))));
         Search {
             parsed,
             pieces: pieces.collect(),
@@ -134,14 +136,17 @@ impl<'a> Search<'a> {
         }
     }
 
-    fn finds(&self, pick: impl Fn(&Forms) -> &Finds) -> impl Iterator<Item = (Span, Range<usize>)> {
+    fn finds(
+        &self,
+        pick: impl Fn(&FormMatches) -> &Spans,
+    ) -> impl Iterator<Item = (Span, Range<usize>)> {
         let pieces = self.pieces.iter();
         pieces.flat_map(move |(span, forms)| {
             pick(forms).iter().map(move |range| (*span, range.clone()))
         })
     }
 
-    fn texts(&self, values: &mut Values<'a>, pick: impl Fn(&Forms) -> &Finds) {
+    fn texts(&self, values: &mut Values<'a>, pick: impl Fn(&FormMatches) -> &Spans) {
         for (span, range) in self.finds(pick) {
             values.add_text(span, range);
         }
@@ -179,11 +184,11 @@ fn is_line(nodes: &Nodes, node: &Node) -> bool {
         .is_some_and(|parent| parent.text.is_empty())
 }
 
-pub(super) fn custom_finds(custom: &Custom, text: &str) -> Finds {
+pub(super) fn custom_finds(custom: &CustomExtractor, text: &str) -> Spans {
     let Some((regex, group)) = &custom.regex else {
-        return Finds::new();
+        return Spans::new();
     };
-    let mut finds: Finds = if *group == 0 {
+    let mut finds: Spans = if *group == 0 {
         regex.find_iter(text).map(|found| found.range()).collect()
     } else {
         let captures = regex.captures_iter(text);
@@ -203,7 +208,7 @@ struct Values<'a> {
 }
 
 impl<'a> Values<'a> {
-    fn new(parsed: &'a Parsed) -> Self {
+    fn new(parsed: &'a ParsedResult) -> Self {
         Values {
             nodes: parsed.nodes(),
             list: Vec::new(),
@@ -217,7 +222,7 @@ impl<'a> Values<'a> {
         self.seen.reserve(count);
     }
 
-    fn add(&mut self, span: Span, form: impl FnOnce(&str) -> Form) {
+    fn add(&mut self, span: Span, form: impl FnOnce(&str) -> ValueForm) {
         let flat = self.nodes.flat();
         let text = flat.get(span);
         if self.seen.insert(text) {
@@ -230,24 +235,26 @@ impl<'a> Values<'a> {
     }
 
     fn add_text(&mut self, piece: Span, range: Range<usize>) {
-        self.add(within(piece, &range), |text| Form::Text(text.to_owned()));
+        self.add(within(piece, &range), |text| {
+            ValueForm::Text(text.to_owned())
+        });
     }
 
     fn add_number(&mut self, piece: Span, range: Range<usize>) {
         self.add(within(piece, &range), |text| {
-            Form::Number(number::digits_of(text))
+            ValueForm::Number(number::digits_of(text))
         });
     }
 
     fn add_json(&mut self, block: parse::Block) {
-        self.add(block.span, |_| Form::Json(block.node));
+        self.add(block.span, |_| ValueForm::Json(block.node));
     }
 
     fn add_field(&mut self, node: &Node) {
         let is_number = node.kind == Kind::Number;
         self.add(node.text, |text| match is_number {
-            true => Form::Number(text.to_owned()),
-            false => Form::Text(text.to_owned()),
+            true => ValueForm::Number(text.to_owned()),
+            false => ValueForm::Text(text.to_owned()),
         });
     }
 }

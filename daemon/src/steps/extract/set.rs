@@ -1,6 +1,8 @@
 //! Which extractors and field mappings apply to a step: the built-in ones and those that were registered.
 
-use super::registration::{Custom, Extractor, FieldMapping, Invalid, checked, compile};
+use super::registration::{
+    CustomExtractor, Extractor, FieldMapping, RegistrationError, checked, compile,
+};
 use super::{date, id};
 use crate::steps::words;
 use sha2::{Digest, Sha256};
@@ -74,7 +76,7 @@ pub const MAPPINGS: [(&str, &[&str]); 7] = [
 /// The extractors and mappings of one scope, ready to use.
 #[derive(Clone, Debug)]
 pub struct ExtractorSet {
-    pub(super) custom: Vec<Custom>,
+    pub(super) custom: Vec<CustomExtractor>,
     aliases: HashMap<String, Vec<String>>,
     hash: [u8; 32],
     bytes: usize,
@@ -97,7 +99,10 @@ impl ExtractorSet {
     ///
     /// # Errors
     /// The first extractor, of those not replaced, or mapping that is not valid.
-    pub fn new(extractors: &[Extractor], mappings: &[FieldMapping]) -> Result<Self, Invalid> {
+    pub fn new(
+        extractors: &[Extractor],
+        mappings: &[FieldMapping],
+    ) -> Result<Self, RegistrationError> {
         // Compiling takes long: only what is used is compiled.
         let mut newest: Vec<&Extractor> = Vec::new();
         for extractor in extractors {
@@ -109,7 +114,8 @@ impl ExtractorSet {
                 None => newest.push(extractor),
             }
         }
-        let custom: Result<Vec<Custom>, Invalid> = newest.into_iter().map(compile).collect();
+        let custom: Result<Vec<CustomExtractor>, RegistrationError> =
+            newest.into_iter().map(compile).collect();
         let custom = custom?;
         let mut lists: Vec<(String, Vec<String>)> = Vec::new();
         for mapping in mappings {

@@ -3,24 +3,24 @@
 use std::ops::Range;
 
 /// Byte ranges in order of appearance.
-pub(super) type Finds = Vec<Range<usize>>;
+pub(super) type Spans = Vec<Range<usize>>;
 
 /// Places that are taken: sorted, merged, quick to ask.
 #[derive(Debug, Default)]
-pub(super) struct Taken(Finds);
+pub(super) struct OccupiedSpans(Spans);
 
-impl Taken {
-    pub(super) fn of(lists: &[&Finds]) -> Taken {
-        let mut all: Finds = lists.iter().flat_map(|list| list.iter().cloned()).collect();
+impl OccupiedSpans {
+    pub(super) fn of(lists: &[&Spans]) -> OccupiedSpans {
+        let mut all: Spans = lists.iter().flat_map(|list| list.iter().cloned()).collect();
         all.sort_unstable_by_key(|range| (range.start, range.end));
-        let mut merged: Finds = Vec::with_capacity(all.len());
+        let mut merged: Spans = Vec::with_capacity(all.len());
         for range in all {
             match merged.last_mut() {
                 Some(last) if range.start < last.end => last.end = last.end.max(range.end),
                 Some(_) | None => merged.push(range),
             }
         }
-        Taken(merged)
+        OccupiedSpans(merged)
     }
 
     /// Whether `range` shares a byte with a taken place.
@@ -32,7 +32,7 @@ impl Taken {
     }
 
     /// Leaves out what touches a taken place.
-    pub(super) fn rest_of(&self, mut finds: Finds) -> Finds {
+    pub(super) fn rest_of(&self, mut finds: Spans) -> Spans {
         finds.retain(|range| !self.touches(range));
         finds
     }
@@ -89,7 +89,7 @@ mod tests {
 
     #[test]
     fn what_touches_a_taken_place_is_left_out() {
-        let taken = Taken::of(&[&vec![5..9, 20..22], &vec![7..12, 31..32]]);
+        let taken = OccupiedSpans::of(&[&vec![5..9, 20..22], &vec![7..12, 31..32]]);
         let kept = taken.rest_of(vec![0..5, 4..6, 11..13, 12..20, 21..30]);
         assert_eq!(kept, [0..5, 12..20]);
     }

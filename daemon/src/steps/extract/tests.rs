@@ -165,17 +165,20 @@ fn a_value_is_checked_against_a_type() {
     let find = |of, text| find_in(&set, of, text);
     assert_eq!(
         find(Type::Url, "https://x.example/a."),
-        Some((Form::Text("https://x.example/a".into()), true))
+        Some((ValueForm::Text("https://x.example/a".into()), true))
     );
     assert_eq!(
         find(Type::Email, "Zoë <zoe@example.com>"),
-        Some((Form::Text("zoe@example.com".into()), false))
+        Some((ValueForm::Text("zoe@example.com".into()), false))
     );
     assert_eq!(
         find(Type::Number, "1,200"),
-        Some((Form::Number("1200".into()), true))
+        Some((ValueForm::Number("1200".into()), true))
     );
-    assert_eq!(find(Type::Id, "#57"), Some((Form::Text("57".into()), true)));
+    assert_eq!(
+        find(Type::Id, "#57"),
+        Some((ValueForm::Text("57".into()), true))
+    );
     assert_eq!(find(Type::Url, "12345"), None);
 }
 
@@ -198,7 +201,7 @@ proptest! {
         for found in &first.types {
             for value in &found.values {
                 prop_assert!((value.offset as usize) < raw.len());
-                if let Form::Text(text) = &value.form {
+                if let ValueForm::Text(text) = &value.form {
                     prop_assert!(raw.get(value.offset as usize..).is_some_and(|rest| rest.starts_with(text.as_str())));
                 }
             }

@@ -1,11 +1,11 @@
 //! The `url` extractor: http and https addresses, without the punctuation of the sentence around them.
 
-use super::span::{Finds, before, is_alphanumeric};
+use super::span::{Spans, before, is_alphanumeric};
 
 /// Addresses as they stand in the text.
-pub(super) fn find(text: &str) -> Finds {
+pub(super) fn find(text: &str) -> Spans {
     let bytes = text.as_bytes();
-    let mut finds: Finds = Vec::new();
+    let mut finds: Spans = Vec::new();
     for (colon, _) in text.match_indices("://") {
         let Some(start) = scheme_start(bytes, colon) else {
             continue;

@@ -4,7 +4,7 @@
 use super::*;
 use proptest::prelude::*;
 
-fn read(text: &str) -> Result<Name, Malformed> {
+fn read(text: &str) -> Result<Name, NameError> {
     parse(text, &ExtractorSet::default())
 }
 

@@ -7,15 +7,15 @@ use lore::protocol::steps::{
 };
 use serde_json::Value;
 
-use super::{Read, Reading, blocking, quick_or_blocking};
+use super::{Read, ReadContext, blocking, quick_or_blocking};
 use crate::clock::format_time;
 use crate::error::{Code, Refusal};
 use crate::events;
 use crate::events::steps::StepRecorded;
 use crate::operation::{Access, Call, Op};
 use crate::sessions::lineage;
-use crate::steps::history::{On, SessionSteps, Unread};
-use crate::steps::view::{self, Answering, Attempt};
+use crate::steps::history::{On, SessionSteps, StepReadError};
+use crate::steps::view::{self, AnswerAttempt, StepAttempt};
 
 const LIMIT_DEFAULT: u64 = 50;
 const LIMIT_MAX: u64 = 500;
@@ -34,13 +34,17 @@ impl Op for GetStep {
 
     async fn call(call: Call<GetStepArgs>) -> Result<GetStepReply, Refusal> {
         let (cx, caller, args) = call.into_parts();
-        let read = Reading::of(&args).open(cx, caller).await?;
+        let read = ReadContext::of(&args).open(cx, caller).await?;
         let (answering, attempt) = find(&read, args.step, args.attempt)?;
         quick_or_blocking(read, move |read, on| show(read, on, &answering, &attempt)).await
     }
 }
 
-fn find(read: &Read, step: u64, attempt: Option<u64>) -> Result<(Answering, Attempt), Refusal> {
+fn find(
+    read: &Read,
+    step: u64,
+    attempt: Option<u64>,
+) -> Result<(AnswerAttempt, StepAttempt), Refusal> {
     let not_found = |what: String, hint: String| Refusal::new(Code::StepNotFound, what).hint(hint);
     let number = u32::try_from(step).unwrap_or(u32::MAX);
     let session = &read.session;
@@ -69,9 +73,9 @@ fn find(read: &Read, step: u64, attempt: Option<u64>) -> Result<(Answering, Atte
 fn show(
     read: &Read,
     on: On,
-    answering: &Answering,
-    attempt: &Attempt,
-) -> Result<GetStepReply, Unread> {
+    answering: &AnswerAttempt,
+    attempt: &StepAttempt,
+) -> Result<GetStepReply, StepReadError> {
     let steps = SessionSteps::of(&read.cx, &read.state, &read.session, on)?;
     let event = steps.event(attempt)?;
     let body: StepRecorded = events::body(&event)?;
@@ -127,7 +131,7 @@ impl Op for ListSteps {
 
     async fn call(call: Call<ListStepsArgs>) -> Result<ListStepsReply, Refusal> {
         let (cx, caller, args) = call.into_parts();
-        let reading = Reading::of(&args);
+        let reading = ReadContext::of(&args);
         let from = match &args.next {
             None => 1,
             Some(next) => next.parse().map_err(|_| {
@@ -159,7 +163,7 @@ fn list(read: &Read, from: u32, limit: usize) -> Result<ListStepsReply, Refusal>
     })
 }
 
-fn summary(read: &Read, answering: &Answering) -> Result<StepSummary, Refusal> {
+fn summary(read: &Read, answering: &AnswerAttempt) -> Result<StepSummary, Refusal> {
     let attempt = &answering.attempt;
     let event = read.state.log().event(attempt.record, attempt.position)?;
     let body: StepRecorded = events::body(&event)?;

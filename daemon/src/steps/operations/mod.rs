@@ -10,8 +10,8 @@ pub(crate) use record::PURPOSE_BYTES_MAX;
 pub(crate) use super::command::STEP_MAX;
 use crate::error::{Code, Refusal};
 use crate::operation::{Operation, blocking};
-use crate::reading::{Read, Reading};
-use crate::steps::history::{On, Unread};
+use crate::read_context::{Read, ReadContext};
+use crate::steps::history::{On, StepReadError};
 
 /// The lines.
 pub const OPERATIONS: &[Operation] = &[
@@ -28,19 +28,23 @@ pub const OPERATIONS: &[Operation] = &[
 /// Tries a read on the event loop; when it would take too long there, does it on a thread.
 async fn quick_or_blocking<T: Send + 'static>(
     read: Read,
-    answer: impl Fn(&Read, On) -> Result<T, Unread> + Send + 'static,
+    answer: impl Fn(&Read, On) -> Result<T, StepReadError> + Send + 'static,
 ) -> Result<T, Refusal> {
     match answer(&read, On::EventLoop) {
-        Err(Unread::TooLong) => blocking(move || told(answer(&read, On::Thread))).await,
-        answered => told(answered),
+        Err(StepReadError::TooLong) => {
+            blocking(move || refuse_unread(answer(&read, On::Thread))).await
+        }
+        answered => refuse_unread(answered),
     }
 }
 
-fn told<T>(answered: Result<T, Unread>) -> Result<T, Refusal> {
+fn refuse_unread<T>(answered: Result<T, StepReadError>) -> Result<T, Refusal> {
     answered.map_err(|unread| match unread {
-        Unread::Fault(error) => error.into(),
-        Unread::Refused(refusal) => refusal,
+        StepReadError::Fault(error) => error.into(),
+        StepReadError::Refused(refusal) => refusal,
         // Nothing is too long on a thread.
-        Unread::TooLong => Refusal::new(Code::Internal, "a read gave up on a thread of its own"),
+        StepReadError::TooLong => {
+            Refusal::new(Code::Internal, "a read gave up on a thread of its own")
+        }
     })
 }

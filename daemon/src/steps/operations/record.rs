@@ -6,18 +6,18 @@ use std::sync::Arc;
 use lore::protocol::steps::{RecordStepArgs, RecordStepReply};
 use serde_json::Value;
 
-use super::{blocking, told};
+use super::{blocking, refuse_unread};
 use crate::engine::Outcome;
 use crate::error::Refusal;
 use crate::events::steps::{StepEvent, StepRecorded, Text};
 use crate::events::{Event, unexpected};
 use crate::log::{Body, codec};
 use crate::operation::{Access, Call, Context, Op};
-use crate::sessions::{Choice, Wish, session_of};
+use crate::sessions::{PreparedSession, SessionSelector, session_of};
 use crate::state::State;
 use crate::steps::command::{RecordStep as Record, STEP_MAX};
-use crate::steps::history::{On, SessionSteps, Unread};
-use crate::steps::view::Attempt;
+use crate::steps::history::{On, SessionSteps, StepReadError};
+use crate::steps::view::StepAttempt;
 use crate::steps::{parse, trail};
 use crate::store::PendingBlob;
 
@@ -46,8 +46,8 @@ impl Op for RecordStep {
         let (cx, caller, args) = call.into_parts();
         check(&args)?;
         let explain = args.explain == Some(true);
-        let wish = Wish::of(&caller, args.session.as_ref()).fenced(args.fence);
-        let choice = Choice::prepare(wish, cx.engine.clock());
+        let wish = SessionSelector::of(&caller, args.session.as_ref()).fenced(args.fence);
+        let choice = PreparedSession::prepare(wish, cx.engine.clock());
         let shared = Arc::clone(&cx);
         let command = if is_large {
             blocking(move || prepare(&shared, choice, args)).await?
@@ -95,7 +95,7 @@ fn check(args: &RecordStepArgs) -> Result<(), Refusal> {
 }
 
 /// Everything that needs no decision: judging, blobs, encoding, hashing.
-fn prepare(cx: &Context, choice: Choice, args: RecordStepArgs) -> Result<Record, Refusal> {
+fn prepare(cx: &Context, choice: PreparedSession, args: RecordStepArgs) -> Result<Record, Refusal> {
     let mut blobs = Vec::new();
     let result = args.result.map(|body| body.0);
     let success = args.success.unwrap_or_else(|| {
@@ -154,7 +154,8 @@ async fn reply(
         let state = State::live(&cx, Some(event.position())).await?;
         let name = reply.session.as_str().to_owned();
         let (step, attempt) = (assigned.step, assigned.attempt);
-        let found = blocking(move || told(found_in(&cx, &state, &name, step, attempt))).await?;
+        let found =
+            blocking(move || refuse_unread(found_in(&cx, &state, &name, step, attempt))).await?;
         if explain && let Some((counts, warning)) = found {
             reply.extracted = Some(counts);
             reply.warnings.extend(warning);
@@ -163,7 +164,7 @@ async fn reply(
     Ok(reply)
 }
 
-type Found = (BTreeMap<String, u64>, Option<String>);
+type ResolvedParameters = (BTreeMap<String, u64>, Option<String>);
 
 fn found_in(
     cx: &Context,
@@ -171,12 +172,12 @@ fn found_in(
     session: &str,
     step: u32,
     attempt: u32,
-) -> Result<Option<Found>, Unread> {
+) -> Result<Option<ResolvedParameters>, StepReadError> {
     let steps = SessionSteps::of(cx, state, session, On::Thread)?;
     let Some(attempt) = crate::steps::view::attempt(state, &steps.lines, step, attempt)? else {
         return Ok(None);
     };
-    let attempt: Attempt = attempt;
+    let attempt: StepAttempt = attempt;
     let data = steps.data(&attempt)?;
     trail::stored(step, &data.raw);
     let extracted = data.extracted();

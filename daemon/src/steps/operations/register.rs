@@ -8,35 +8,40 @@ use lore::protocol::steps::{
     RegisterFieldMappingReply, Scope,
 };
 
-use super::{Read, Reading, blocking};
+use super::{Read, ReadContext, blocking};
 use crate::engine::Outcome;
 use crate::error::Refusal;
 use crate::events;
 use crate::events::steps::{ExtractorRegistered, FieldMappingRegistered};
-use crate::log::{Body, ScopeOf, codec};
+use crate::log::{Body, EventScope, codec};
 use crate::operation::{Access, Call, Caller, Context, Op};
-use crate::sessions::{self, Choice, Wish};
+use crate::sessions::{self, PreparedSession, SessionSelector};
 use crate::state::State;
-use crate::steps::command::{Reach, Register, Registration};
+use crate::steps::command::{Register, Registration, RegistrationScope};
 use crate::steps::extract::{Extractor, ExtractorSet, FieldMapping};
-use crate::steps::history::{Registered, registered};
+use crate::steps::history::{Registrations, registered};
 
 fn reach(
     cx: &Context,
     caller: &Caller,
     scope: Option<Scope>,
     session: Option<&SessionId>,
-) -> Result<Reach, Refusal> {
+) -> Result<RegistrationScope, Refusal> {
     match scope.unwrap_or(Scope::Session) {
         Scope::Session => {
-            let choice = Choice::prepare(Wish::of(caller, session), cx.engine.clock());
-            Ok(Reach::Session(choice))
+            let choice =
+                PreparedSession::prepare(SessionSelector::of(caller, session), cx.engine.clock());
+            Ok(RegistrationScope::Session(choice))
         }
-        Scope::Project => caller.project.clone().map(Reach::Project).ok_or_else(|| {
-            Refusal::invalid("this connection has no project to register for")
-                .hint("Connect with a working directory (`cwd`), or use the scope `session`.")
-        }),
-        Scope::Global => Ok(Reach::Global),
+        Scope::Project => caller
+            .project
+            .clone()
+            .map(RegistrationScope::Project)
+            .ok_or_else(|| {
+                Refusal::invalid("this connection has no project to register for")
+                    .hint("Connect with a working directory (`cwd`), or use the scope `session`.")
+            }),
+        Scope::Global => Ok(RegistrationScope::Global),
     }
 }
 
@@ -103,9 +108,9 @@ impl Op for RegisterExtractor {
 async fn steps_reached(cx: &Context, outcome: &Outcome) -> Result<u64, Refusal> {
     let state = State::live(cx, Some(outcome.event.position())).await?;
     Ok(match outcome.event.scope() {
-        ScopeOf::Session(session) => sessions::get(&state, session)?.map_or(0, |row| row.steps),
-        ScopeOf::Project(project) => sessions::project_counts(&state, project)?.steps,
-        ScopeOf::Global => sessions::counts(&state)?.steps,
+        EventScope::Session(session) => sessions::get(&state, session)?.map_or(0, |row| row.steps),
+        EventScope::Project(project) => sessions::project_counts(&state, project)?.steps,
+        EventScope::Global => sessions::counts(&state)?.steps,
     })
 }
 
@@ -171,7 +176,7 @@ impl Op for ListExtractors {
     async fn call(call: Call<ListExtractorsArgs>) -> Result<ListExtractorsReply, Refusal> {
         let (cx, caller, args) = call.into_parts();
         let only = args.scope;
-        let read = Reading::of(&args).open(cx, caller).await?;
+        let read = ReadContext::of(&args).open(cx, caller).await?;
         blocking(move || list(&read, only)).await
     }
 }
@@ -189,21 +194,27 @@ fn list(read: &Read, only: Option<Scope>) -> Result<ListExtractorsReply, Refusal
     }
     let project = sessions::get(&read.state, &read.session)?.and_then(|row| row.project);
     let all = Position(u64::MAX);
-    let mut scopes = vec![(Scope::Global, ScopeOf::Global, all)];
+    let mut scopes = vec![(Scope::Global, EventScope::Global, all)];
     scopes.extend(
         project
             .as_deref()
-            .map(|of| (Scope::Project, ScopeOf::Project(of), all)),
+            .map(|of| (Scope::Project, EventScope::Project(of), all)),
     );
     let lines = sessions::lineage(&read.state, &read.session)?;
     let own = lines.iter().rev();
-    scopes.extend(own.map(|line| (Scope::Session, ScopeOf::Session(&line.session), line.up_to)));
+    scopes.extend(own.map(|line| {
+        (
+            Scope::Session,
+            EventScope::Session(&line.session),
+            line.up_to,
+        )
+    }));
     scopes.retain(|(scope, ..)| only.is_none_or(|only| only == *scope));
     for (scope, of, up_to) in scopes {
         for registration in registered(&read.state, of, up_to)? {
             let position = Some(registration.position);
             match registration.what {
-                Registered::Extractor(extractor) => reply.extractors.push(WireExtractor {
+                Registrations::Extractor(extractor) => reply.extractors.push(WireExtractor {
                     name: extractor.name,
                     scope,
                     pattern: extractor.pattern,
@@ -212,7 +223,7 @@ fn list(read: &Read, only: Option<Scope>) -> Result<ListExtractorsReply, Refusal
                     position,
                     built_in: false,
                 }),
-                Registered::Mapping(mapping) => reply.mappings.push(WireMapping {
+                Registrations::Mapping(mapping) => reply.mappings.push(WireMapping {
                     field: mapping.field,
                     aliases: mapping.aliases,
                     scope,

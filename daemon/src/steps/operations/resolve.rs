@@ -8,10 +8,10 @@ use lore::protocol::steps::{
 };
 use serde_json::{Map, Value};
 
-use super::{Read, Reading, quick_or_blocking};
+use super::{Read, ReadContext, quick_or_blocking};
 use crate::error::Refusal;
 use crate::operation::{Access, Call, Op};
-use crate::steps::history::{On, SessionSteps, Unread};
+use crate::steps::history::{On, SessionSteps, StepReadError};
 use crate::steps::parameters::{CALLS_MAX, resolve_parameters};
 use crate::steps::resolve::{Reason, Resolution, Resolver, Strategy};
 
@@ -40,7 +40,7 @@ impl Op for ResolveVariables {
             )));
         }
         let current_step = step_number(args.current_step)?;
-        let reading = Reading::of(&args);
+        let reading = ReadContext::of(&args);
         let all = args.all == Some(true);
         let names = args.names;
         let read = reading.open(cx, caller).await?;
@@ -57,7 +57,7 @@ fn variables(
     names: &[String],
     current_step: Option<u32>,
     all_values: bool,
-) -> Result<ResolveVariablesReply, Unread> {
+) -> Result<ResolveVariablesReply, StepReadError> {
     let steps = SessionSteps::of(&read.cx, &read.state, &read.session, on)?;
     let resolver = Resolver {
         history: &steps,
@@ -93,7 +93,7 @@ impl Op for ResolveParameters {
     async fn call(call: Call<ResolveParametersArgs>) -> Result<ResolveParametersReply, Refusal> {
         let (cx, caller, args) = call.into_parts();
         let current_step = step_number(args.current_step)?;
-        let read = Reading::of(&args).open(cx, caller).await?;
+        let read = ReadContext::of(&args).open(cx, caller).await?;
         let (template, defaults) = (args.parameters, args.defaults.unwrap_or_default());
         quick_or_blocking(read, move |read, on| {
             parameters(read, on, &template, &defaults, current_step)
@@ -108,7 +108,7 @@ fn parameters(
     template: &Value,
     defaults: &Map<String, Value>,
     current_step: Option<u32>,
-) -> Result<ResolveParametersReply, Unread> {
+) -> Result<ResolveParametersReply, StepReadError> {
     let steps = SessionSteps::of(&read.cx, &read.state, &read.session, on)?;
     let resolver = Resolver {
         history: &steps,

@@ -1,7 +1,7 @@
 //! Control keys: one call for each value of a list, calls under a condition, and keys that are left out.
 
 use super::template::{self, Bindings, whole_name};
-use super::{CALLS_MAX, History, Lookup, Resolved, Wanted, size};
+use super::{CALLS_MAX, History, NameLookup, Replacement, ResolvedParameters, size};
 use serde_json::{Map, Value};
 
 /// The keys that expand a call over a parameter of its own.
@@ -30,8 +30,8 @@ enum Target {
 /// Takes the control keys off the parameters and does what they say. Answers the parameters without them.
 pub(super) fn expand<H: History>(
     members: &Map<String, Value>,
-    lookup: &mut Lookup<'_, H>,
-    reply: &mut Resolved,
+    lookup: &mut NameLookup<'_, H>,
+    reply: &mut ResolvedParameters,
 ) -> Result<Value, H::Error> {
     let (control, plain): (Vec<_>, Vec<_>) =
         members.iter().partition(|(key, _)| key.starts_with('_'));
@@ -82,7 +82,7 @@ pub(super) fn expand<H: History>(
 }
 
 /// The list of a placeholder that has none of its own: all its values in the step before.
-fn default_list<H>(word: &str, lookup: &Lookup<'_, H>) -> String {
+fn default_list<H>(word: &str, lookup: &NameLookup<'_, H>) -> String {
     match lookup
         .resolver
         .current_step
@@ -98,7 +98,7 @@ fn multiple_axis<H: History>(
     parameter: &'static str,
     value: &Value,
     plain: &Value,
-    lookup: &mut Lookup<'_, H>,
+    lookup: &mut NameLookup<'_, H>,
 ) -> Result<Option<Axis>, H::Error> {
     let value = match value {
         Value::Null | Value::Bool(false) => return Ok(None),
@@ -116,7 +116,10 @@ fn multiple_axis<H: History>(
 }
 
 /// A list: given as one, as text with commas, or as a name. A name without a value gives no values.
-fn list_of<H: History>(value: &Value, lookup: &mut Lookup<'_, H>) -> Result<Vec<Value>, H::Error> {
+fn list_of<H: History>(
+    value: &Value,
+    lookup: &mut NameLookup<'_, H>,
+) -> Result<Vec<Value>, H::Error> {
     let bindings = Bindings::new();
     match value {
         Value::Null => Ok(Vec::new()),
@@ -131,7 +134,7 @@ fn list_of<H: History>(value: &Value, lookup: &mut Lookup<'_, H>) -> Result<Vec<
             Ok(list)
         }
         Value::String(text) => match whole_name(text) {
-            Some(name) => Ok(match lookup.value(name, Wanted::List)? {
+            Some(name) => Ok(match lookup.value(name, Replacement::List)? {
                 Some(Value::Array(values)) => match values.as_slice() {
                     [Value::String(text)] => texts(text),
                     _ => values,
@@ -157,10 +160,10 @@ fn list_of<H: History>(value: &Value, lookup: &mut Lookup<'_, H>) -> Result<Vec<
 /// One item of a given list; a name without a value is none.
 fn item_of<H: History>(
     value: &Value,
-    lookup: &mut Lookup<'_, H>,
+    lookup: &mut NameLookup<'_, H>,
 ) -> Result<Option<Value>, H::Error> {
     match value.as_str().and_then(whole_name) {
-        Some(name) => lookup.value(name, Wanted::Value),
+        Some(name) => lookup.value(name, Replacement::Value),
         None => template::fill(value, &Bindings::new(), lookup).map(Some),
     }
 }
@@ -178,7 +181,7 @@ fn texts(text: &str) -> Vec<Value> {
 fn unmet<H: History>(
     key: &str,
     condition: &Value,
-    lookup: &mut Lookup<'_, H>,
+    lookup: &mut NameLookup<'_, H>,
 ) -> Result<Option<String>, H::Error> {
     let conditions = match condition {
         Value::Array(conditions) => conditions.as_slice(),
@@ -187,7 +190,7 @@ fn unmet<H: History>(
     for condition in conditions {
         let (value, why) = match condition.as_str().and_then(whole_name) {
             Some(name) => {
-                let resolution = lookup.resolution(name, Wanted::Value)?;
+                let resolution = lookup.resolution(name, Replacement::Value)?;
                 (resolution.value, resolution.message)
             }
             None => (condition.clone(), None),
@@ -220,7 +223,7 @@ fn is_empty(value: &Value) -> bool {
 fn calls<H: History>(
     plain: &Value,
     axes: &[Axis],
-    lookup: &mut Lookup<'_, H>,
+    lookup: &mut NameLookup<'_, H>,
 ) -> Result<(Vec<Value>, bool), H::Error> {
     let mut calls = Vec::new();
     if axes.iter().any(|axis| axis.values.is_empty()) {
@@ -255,7 +258,7 @@ fn call<H: History>(
     plain: &Value,
     axes: &[Axis],
     turns: &[usize],
-    lookup: &mut Lookup<'_, H>,
+    lookup: &mut NameLookup<'_, H>,
 ) -> Result<Value, H::Error> {
     let mut bindings = Bindings::new();
     let mut parameters = Map::new();

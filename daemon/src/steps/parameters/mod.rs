@@ -22,7 +22,7 @@ pub const DEPTH_MAX: usize = 128;
 
 /// Parameters with their variables replaced.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Resolved {
+pub struct ResolvedParameters {
     /// The parameters of one call.
     pub parameters: Value,
     /// The parameters of each call, when a control key asks for several; an empty list gives none.
@@ -34,14 +34,14 @@ pub struct Resolved {
     /// Keys that were removed without effect.
     pub dropped: Vec<String>,
     /// Names without a value, each once.
-    pub unresolved: Vec<Unresolved>,
+    pub unresolved: Vec<UnresolvedName>,
     /// What each name stands for, in the order of first appearance.
     pub resolutions: Vec<Resolution>,
 }
 
 /// A name without a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Unresolved {
+pub struct UnresolvedName {
     /// The name as written.
     pub name: String,
     /// Why.
@@ -58,9 +58,9 @@ pub fn resolve_parameters<H: History>(
     resolver: &Resolver<'_, H>,
     parameters: &Value,
     defaults: &Map<String, Value>,
-) -> Result<Resolved, H::Error> {
-    let mut lookup = Lookup::new(resolver, defaults);
-    let mut reply = Resolved::default();
+) -> Result<ResolvedParameters, H::Error> {
+    let mut lookup = NameLookup::new(resolver, defaults);
+    let mut reply = ResolvedParameters::default();
     let template = match parameters {
         Value::Object(members) => calls::expand(members, &mut lookup, &mut reply)?,
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => {
@@ -74,28 +74,28 @@ pub fn resolve_parameters<H: History>(
 }
 
 /// Looks names up, each once, and keeps account of what was found and how much was handed out.
-struct Lookup<'a, H> {
+struct NameLookup<'a, H> {
     resolver: &'a Resolver<'a, H>,
     defaults: HashMap<String, &'a Value>,
     /// Where the resolution of a name is, by its spelling and whether a list was wanted.
     known: HashMap<(String, bool), usize>,
     resolutions: Vec<Resolution>,
-    unresolved: Vec<Unresolved>,
+    unresolved: Vec<UnresolvedName>,
     missed: HashSet<String>,
     bytes_left: usize,
 }
 
 /// What a name is replaced by.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Wanted {
+enum Replacement {
     Value,
     List,
 }
 
-impl<'a, H: History> Lookup<'a, H> {
+impl<'a, H: History> NameLookup<'a, H> {
     fn new(resolver: &'a Resolver<'a, H>, defaults: &'a Map<String, Value>) -> Self {
         let defaults = defaults.iter().map(|(name, value)| (spelling(name), value));
-        Lookup {
+        NameLookup {
             resolver,
             defaults: defaults.collect(),
             known: HashMap::new(),
@@ -107,7 +107,7 @@ impl<'a, H: History> Lookup<'a, H> {
     }
 
     /// The value of a name, else its default; what has neither is listed.
-    fn value(&mut self, name: &str, wanted: Wanted) -> Result<Option<Value>, H::Error> {
+    fn value(&mut self, name: &str, wanted: Replacement) -> Result<Option<Value>, H::Error> {
         let resolution = self.resolution(name, wanted)?;
         if let (Some(reason), Some(message)) = (resolution.reason, resolution.message) {
             self.miss(name, reason, message);
@@ -128,8 +128,8 @@ impl<'a, H: History> Lookup<'a, H> {
     }
 
     /// What a name stands for, without listing it when it stands for nothing.
-    fn resolution(&mut self, name: &str, wanted: Wanted) -> Result<Resolution, H::Error> {
-        let key = (spelling(name), wanted == Wanted::List);
+    fn resolution(&mut self, name: &str, wanted: Replacement) -> Result<Resolution, H::Error> {
+        let key = (spelling(name), wanted == Replacement::List);
         if let Some(known) = self
             .known
             .get(&key)
@@ -138,8 +138,8 @@ impl<'a, H: History> Lookup<'a, H> {
             return Ok(known.clone());
         }
         let resolution = match wanted {
-            Wanted::Value => self.resolver.resolve(name)?,
-            Wanted::List => self.resolver.resolve_list(name)?,
+            Replacement::Value => self.resolver.resolve(name)?,
+            Replacement::List => self.resolver.resolve_list(name)?,
         };
         self.known.insert(key, self.resolutions.len());
         self.resolutions.push(resolution.clone());
@@ -151,7 +151,7 @@ impl<'a, H: History> Lookup<'a, H> {
             return;
         }
         tracing::warn!(reason = reason.name(), "'{name}' stays as it is: {message}");
-        self.unresolved.push(Unresolved {
+        self.unresolved.push(UnresolvedName {
             name: name.to_owned(),
             reason,
             message,

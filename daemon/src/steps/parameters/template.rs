@@ -1,6 +1,6 @@
 //! Text with variables and list placeholders in it, and filling them in.
 
-use super::{DEPTH_MAX, History, Lookup, Wanted};
+use super::{DEPTH_MAX, History, NameLookup, Replacement};
 use crate::steps::names;
 use serde_json::Value;
 use std::collections::HashMap;
@@ -15,15 +15,15 @@ pub(super) type Bindings = HashMap<String, Value>;
 
 /// A place in a text that something else is to stand in.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Slot<'a> {
+pub(super) struct Placeholder<'a> {
     start: usize,
     end: usize,
-    what: What<'a>,
+    what: PlaceholderTarget<'a>,
 }
 
 /// What a place asks for.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum What<'a> {
+enum PlaceholderTarget<'a> {
     /// A variable.
     Name(&'a str),
     /// A placeholder, `{X_FROM_LIST}`: the X.
@@ -34,7 +34,7 @@ enum What<'a> {
 pub(super) fn fill<H: History>(
     template: &Value,
     bindings: &Bindings,
-    lookup: &mut Lookup<'_, H>,
+    lookup: &mut NameLookup<'_, H>,
 ) -> Result<Value, H::Error> {
     fill_at(template, bindings, lookup, 0)
 }
@@ -42,7 +42,7 @@ pub(super) fn fill<H: History>(
 fn fill_at<H: History>(
     template: &Value,
     bindings: &Bindings,
-    lookup: &mut Lookup<'_, H>,
+    lookup: &mut NameLookup<'_, H>,
     depth: usize,
 ) -> Result<Value, H::Error> {
     if depth >= DEPTH_MAX {
@@ -70,18 +70,18 @@ fn fill_at<H: History>(
 fn fill_text<H: History>(
     text: &str,
     bindings: &Bindings,
-    lookup: &mut Lookup<'_, H>,
+    lookup: &mut NameLookup<'_, H>,
 ) -> Result<Value, H::Error> {
     if let Some(name) = whole_name(text) {
-        let value = lookup.value(name, Wanted::Value)?;
+        let value = lookup.value(name, Replacement::Value)?;
         return Ok(value.unwrap_or_else(|| Value::String(text.to_owned())));
     }
     let slots = slots(text);
     if let [
-        Slot {
+        Placeholder {
             start: 0,
             end,
-            what: What::List(word),
+            what: PlaceholderTarget::List(word),
         },
     ] = slots.as_slice()
         && *end == text.len()
@@ -95,8 +95,8 @@ fn fill_text<H: History>(
     let mut copied = 0;
     for slot in slots {
         let value = match slot.what {
-            What::Name(name) => lookup.value(name, Wanted::Value)?,
-            What::List(word) => bindings.get(&word.to_ascii_uppercase()).cloned(),
+            PlaceholderTarget::Name(name) => lookup.value(name, Replacement::Value)?,
+            PlaceholderTarget::List(word) => bindings.get(&word.to_ascii_uppercase()).cloned(),
         };
         let Some(value) = value else {
             continue;
@@ -123,7 +123,7 @@ pub(super) fn whole_name(text: &str) -> Option<&str> {
 }
 
 /// The variables and placeholders in a text, in order.
-fn slots(text: &str) -> Vec<Slot<'_>> {
+fn slots(text: &str) -> Vec<Placeholder<'_>> {
     let mut slots = Vec::new();
     let mut rest_start = 0;
     while let Some((start, end)) = next_word(text, rest_start) {
@@ -132,18 +132,18 @@ fn slots(text: &str) -> Vec<Slot<'_>> {
         let upper = word.to_ascii_uppercase();
         let (outer_start, outer_end) = with_braces(text, start, end);
         if upper.contains(FROM_STEP) {
-            slots.push(Slot {
+            slots.push(Placeholder {
                 start: outer_start,
                 end: outer_end,
-                what: What::Name(word),
+                what: PlaceholderTarget::Name(word),
             });
         } else if upper.ends_with(FROM_LIST) && outer_start < start && upper.len() > FROM_LIST.len()
         {
             let word = word.get(..word.len() - FROM_LIST.len()).unwrap_or_default();
-            slots.push(Slot {
+            slots.push(Placeholder {
                 start: outer_start,
                 end: outer_end,
-                what: What::List(word),
+                what: PlaceholderTarget::List(word),
             });
         }
     }
@@ -185,7 +185,7 @@ pub(super) fn placeholders(value: &Value, depth: usize, found: &mut Vec<String>)
         Value::Null | Value::Bool(_) | Value::Number(_) => {}
         Value::String(text) => {
             for slot in slots(text) {
-                if let What::List(word) = slot.what {
+                if let PlaceholderTarget::List(word) = slot.what {
                     let word = word.to_ascii_uppercase();
                     if !found.contains(&word) {
                         found.push(word);

@@ -6,7 +6,7 @@ use crate::steps::memory::Session;
 use proptest::prelude::{any, prop_assert_eq, proptest};
 use serde_json::json;
 
-fn resolve_with(session: &Session, parameters: &Value, defaults: &Value) -> Resolved {
+fn resolve_with(session: &Session, parameters: &Value, defaults: &Value) -> ResolvedParameters {
     let resolver = Resolver {
         history: session,
         set: &session.set,
@@ -19,7 +19,7 @@ fn resolve_with(session: &Session, parameters: &Value, defaults: &Value) -> Reso
     }
 }
 
-fn resolve(session: &Session, parameters: &Value) -> Resolved {
+fn resolve(session: &Session, parameters: &Value) -> ResolvedParameters {
     resolve_with(session, parameters, &Value::Null)
 }
 

@@ -1,12 +1,12 @@
 //! Takes the wrappings off a tool result: JSON-RPC, and MCP's `content[]` and `structuredContent`.
 
 use super::flat::Source;
-use super::nodes::{Kind, Label, NodeId, Nodes};
-use super::scan::Place;
+use super::nodes::{Kind, NodeId, NodeLabel, Nodes};
+use super::scan::ParentSlot;
 use super::{Document, NESTED_MAX, document, json};
 
 /// What a wrapped result holds.
-pub(super) struct Unwrapped {
+pub(super) struct EnvelopeContent {
     pub(super) nodes: Nodes,
     pub(super) documents: Vec<Document>,
     pub(super) is_error: bool,
@@ -22,7 +22,7 @@ const RESULT_KEYS: [&str; 5] = [
 ];
 
 /// Unwraps the JSON document `root` of `raw`, if it is a wrapping; `None` if it is data itself.
-pub(super) fn unwrap(raw: &str, nodes: &Nodes, root: NodeId) -> Option<Unwrapped> {
+pub(super) fn unwrap(raw: &str, nodes: &Nodes, root: NodeId) -> Option<EnvelopeContent> {
     if is_rpc_error(nodes, root) {
         return None;
     }
@@ -35,7 +35,7 @@ pub(super) fn unwrap(raw: &str, nodes: &Nodes, root: NodeId) -> Option<Unwrapped
     }
     let mut out = Nodes::default();
     let documents = vec![document(&slice(raw, nodes, result), &mut out)];
-    Some(Unwrapped {
+    Some(EnvelopeContent {
         nodes: out,
         documents,
         is_error: false,
@@ -92,7 +92,7 @@ fn is_tool_result(nodes: &Nodes, root: NodeId) -> bool {
     }
 }
 
-fn tool_result(raw: &str, nodes: &Nodes, result: NodeId) -> Unwrapped {
+fn tool_result(raw: &str, nodes: &Nodes, result: NodeId) -> EnvelopeContent {
     let mut out = Nodes::default();
     let structured =
         member(nodes, result, "structuredContent").filter(|id| is_container(nodes, *id));
@@ -104,7 +104,7 @@ fn tool_result(raw: &str, nodes: &Nodes, result: NodeId) -> Unwrapped {
         },
     };
     let is_error = says_error(nodes, result);
-    Unwrapped {
+    EnvelopeContent {
         nodes: out,
         documents,
         is_error,
@@ -160,9 +160,9 @@ fn parts(raw: &str, nodes: &Nodes, content: NodeId, out: &mut Nodes) -> Vec<Docu
 /// Adds an object's fields without mining its text, which is mined elsewhere or is base64.
 fn wrapper(source: &Source<'_>, out: &mut Nodes) {
     let before = out.checkpoint();
-    let place = Place::New {
+    let place = ParentSlot::New {
         parent: None,
-        label: Label::Root,
+        label: NodeLabel::Root,
     };
     if json::read(source, out, 0, place, NESTED_MAX).is_err() {
         out.back_to(before);

@@ -28,7 +28,7 @@ impl Span {
 
 /// From `at` on, one byte of text is one byte of the raw result, beginning at `raw`; until the next mark.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Mark {
+struct OffsetMark {
     at: u32,
     raw: u32,
 }
@@ -37,21 +37,21 @@ struct Mark {
 #[derive(Clone, Debug, Default)]
 pub struct Flat {
     text: String,
-    marks: Vec<Mark>,
+    marks: Vec<OffsetMark>,
 }
 
 /// A text to read, with the way from its offsets to those of the raw result.
 #[derive(Clone, Debug)]
 pub(super) struct Source<'a> {
     pub(super) text: Cow<'a, str>,
-    marks: Vec<Mark>,
+    marks: Vec<OffsetMark>,
     /// The mark used last: reading goes forward, so the next one wanted is that or one of the following.
     recent: Cell<usize>,
 }
 
 /// A length of [`Flat`] to come back to.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct FlatMark {
+pub(super) struct FlatPosition {
     text: usize,
     marks: usize,
 }
@@ -62,7 +62,7 @@ impl<'a> Source<'a> {
         let raw = clamp(base);
         Source {
             text: text.into(),
-            marks: vec![Mark { at: 0, raw }],
+            marks: vec![OffsetMark { at: 0, raw }],
             recent: Cell::new(0),
         }
     }
@@ -149,7 +149,7 @@ impl Flat {
 
     /// A copy of a span, to be read as a document of its own.
     pub(super) fn source(&self, span: Span) -> Source<'static> {
-        let mut marks = vec![Mark {
+        let mut marks = vec![OffsetMark {
             at: 0,
             raw: self.raw_of(span.start),
         }];
@@ -158,7 +158,7 @@ impl Flat {
         marks.extend(
             inside
                 .take_while(|mark| mark.at < span.end)
-                .map(|mark| Mark {
+                .map(|mark| OffsetMark {
                     at: mark.at - span.start,
                     raw: mark.raw,
                 }),
@@ -171,15 +171,15 @@ impl Flat {
     }
 
     /// The present length, for [`Flat::back_to`].
-    pub(super) fn checkpoint(&self) -> FlatMark {
-        FlatMark {
+    pub(super) fn checkpoint(&self) -> FlatPosition {
+        FlatPosition {
             text: self.text.len(),
             marks: self.marks.len(),
         }
     }
 
     /// Forgets everything added since `mark`.
-    pub(super) fn back_to(&mut self, mark: FlatMark) {
+    pub(super) fn back_to(&mut self, mark: FlatPosition) {
         self.text.truncate(mark.text);
         self.marks.truncate(mark.marks);
     }
@@ -195,12 +195,12 @@ impl Flat {
                 return;
             }
         }
-        self.marks.push(Mark { at, raw });
+        self.marks.push(OffsetMark { at, raw });
     }
 }
 
 /// The raw offset of `at`, which `before` marks are at or before.
-fn raw_by(marks: &[Mark], before: usize, at: u32) -> u32 {
+fn raw_by(marks: &[OffsetMark], before: usize, at: u32) -> u32 {
     match before.checked_sub(1).and_then(|last| marks.get(last)) {
         Some(mark) => mark.raw.saturating_add(at - mark.at),
         None => at,

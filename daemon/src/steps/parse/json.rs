@@ -1,8 +1,8 @@
 //! Reads JSON with offsets: serde_json gives values but not where they stand, and stops at the first stray byte.
 
 use super::flat::{Source, Span};
-use super::nodes::{Kind, Label, NodeId, Nodes};
-use super::scan::{Mismatch, Place, Scan};
+use super::nodes::{Kind, NodeId, NodeLabel, Nodes};
+use super::scan::{ParentSlot, Scan, ScanError};
 
 /// Reads one value that begins at `start`. Answers where it ends, or where it stops being JSON
 /// (then `out` holds rubbish and is to be taken back).
@@ -10,7 +10,7 @@ pub(super) fn read(
     source: &Source<'_>,
     out: &mut Nodes,
     start: usize,
-    place: Place,
+    place: ParentSlot,
     level: u8,
 ) -> Result<usize, usize> {
     let mut scan = Scan::new(source, out, start, level);
@@ -19,7 +19,7 @@ pub(super) fn read(
             scan.flush();
             Ok(scan.pos)
         }
-        Err(Mismatch) => Err(scan.pos),
+        Err(ScanError) => Err(scan.pos),
     }
 }
 
@@ -30,20 +30,20 @@ pub(super) fn read_inside(
     leaf: NodeId,
     depth: u16,
     level: u8,
-) -> Result<(), Mismatch> {
+) -> Result<(), ScanError> {
     let mut scan = Scan::new(source, out, 0, level);
     scan.depth = depth;
     scan.blanks();
-    value(&mut scan, Place::Within(Some(leaf)))?;
+    value(&mut scan, ParentSlot::Within(Some(leaf)))?;
     scan.blanks();
     if scan.pos < source.text.len() {
-        return Err(Mismatch);
+        return Err(ScanError);
     }
     scan.flush();
     Ok(())
 }
 
-fn value(scan: &mut Scan<'_>, place: Place) -> Result<(), Mismatch> {
+fn value(scan: &mut Scan<'_>, place: ParentSlot) -> Result<(), ScanError> {
     match scan.peek() {
         Some(b'{') => object(scan, place),
         Some(b'[') => array(scan, place),
@@ -67,7 +67,7 @@ fn value(scan: &mut Scan<'_>, place: Place) -> Result<(), Mismatch> {
             Ok(())
         }
         Some(_) => word(scan, place),
-        None => Err(Mismatch),
+        None => Err(ScanError),
     }
 }
 
@@ -80,7 +80,7 @@ const WORDS: [(&str, Kind); 5] = [
     ("Infinity", Kind::Null),
 ];
 
-fn word(scan: &mut Scan<'_>, place: Place) -> Result<(), Mismatch> {
+fn word(scan: &mut Scan<'_>, place: ParentSlot) -> Result<(), ScanError> {
     let start = scan.here();
     for (word, kind) in WORDS {
         if scan.take_word(word) {
@@ -89,26 +89,26 @@ fn word(scan: &mut Scan<'_>, place: Place) -> Result<(), Mismatch> {
             return Ok(());
         }
     }
-    Err(Mismatch)
+    Err(ScanError)
 }
 
-fn object(scan: &mut Scan<'_>, place: Place) -> Result<(), Mismatch> {
+fn object(scan: &mut Scan<'_>, place: ParentSlot) -> Result<(), ScanError> {
     let id = scan.enter(place, Kind::Object)?;
     scan.blanks();
     if !scan.take(b'}') {
         loop {
             scan.blanks();
             if scan.peek() != Some(b'"') {
-                return Err(Mismatch);
+                return Err(ScanError);
             }
             let key = string(scan)?;
             scan.blanks();
             if !scan.take(b':') {
-                return Err(Mismatch);
+                return Err(ScanError);
             }
             scan.blanks();
-            let label = Label::Key(key);
-            value(scan, Place::New { parent: id, label })?;
+            let label = NodeLabel::Key(key);
+            value(scan, ParentSlot::New { parent: id, label })?;
             scan.blanks();
             if scan.comma() {
                 continue;
@@ -116,22 +116,22 @@ fn object(scan: &mut Scan<'_>, place: Place) -> Result<(), Mismatch> {
             if scan.take(b'}') {
                 break;
             }
-            return Err(Mismatch);
+            return Err(ScanError);
         }
     }
     scan.leave(place, id);
     Ok(())
 }
 
-fn array(scan: &mut Scan<'_>, place: Place) -> Result<(), Mismatch> {
+fn array(scan: &mut Scan<'_>, place: ParentSlot) -> Result<(), ScanError> {
     let id = scan.enter(place, Kind::Array)?;
     scan.blanks();
     if !scan.take(b']') {
         let mut index = 0;
         loop {
             scan.blanks();
-            let label = Label::Index(index);
-            value(scan, Place::New { parent: id, label })?;
+            let label = NodeLabel::Index(index);
+            value(scan, ParentSlot::New { parent: id, label })?;
             index += 1;
             scan.blanks();
             if scan.comma() {
@@ -140,7 +140,7 @@ fn array(scan: &mut Scan<'_>, place: Place) -> Result<(), Mismatch> {
             if scan.take(b']') {
                 break;
             }
-            return Err(Mismatch);
+            return Err(ScanError);
         }
     }
     scan.leave(place, id);
@@ -148,7 +148,7 @@ fn array(scan: &mut Scan<'_>, place: Place) -> Result<(), Mismatch> {
 }
 
 /// Reads a string from its opening to its closing quote; the span is what stands between, without escapes.
-fn string(scan: &mut Scan<'_>) -> Result<Span, Mismatch> {
+fn string(scan: &mut Scan<'_>) -> Result<Span, ScanError> {
     scan.pos += 1;
     let start = scan.here();
     loop {
@@ -159,7 +159,7 @@ fn string(scan: &mut Scan<'_>) -> Result<Span, Mismatch> {
                 escape(scan)?;
                 scan.skip_copy();
             }
-            Some(0..=0x1f) | None => return Err(Mismatch),
+            Some(0..=0x1f) | None => return Err(ScanError),
             Some(_) => scan.pos += 1,
         }
     }
@@ -168,9 +168,9 @@ fn string(scan: &mut Scan<'_>) -> Result<Span, Mismatch> {
     Ok(Span { start, end })
 }
 
-fn escape(scan: &mut Scan<'_>) -> Result<(), Mismatch> {
+fn escape(scan: &mut Scan<'_>) -> Result<(), ScanError> {
     let at = scan.pos;
-    let escaped = scan.at(at + 1).ok_or(Mismatch)?;
+    let escaped = scan.at(at + 1).ok_or(ScanError)?;
     scan.pos += 2;
     let c = match escaped {
         b'"' | b'\\' | b'/' => char::from(escaped),
@@ -180,14 +180,14 @@ fn escape(scan: &mut Scan<'_>) -> Result<(), Mismatch> {
         b'r' => '\r',
         b't' => '\t',
         b'u' => unicode(scan)?,
-        _ => return Err(Mismatch),
+        _ => return Err(ScanError),
     };
     scan.stand_in(c, at);
     Ok(())
 }
 
 /// Reads the four digits behind `\u`, and the second half of a pair. A half alone is the replacement character.
-fn unicode(scan: &mut Scan<'_>) -> Result<char, Mismatch> {
+fn unicode(scan: &mut Scan<'_>) -> Result<char, ScanError> {
     let first = hex(scan, 4)?;
     if !(0xd800..0xdc00).contains(&first) {
         return Ok(char::from_u32(first).unwrap_or(char::REPLACEMENT_CHARACTER));
@@ -205,18 +205,18 @@ fn unicode(scan: &mut Scan<'_>) -> Result<char, Mismatch> {
 }
 
 /// Reads exactly `count` hexadecimal digits.
-pub(super) fn hex(scan: &mut Scan<'_>, count: usize) -> Result<u32, Mismatch> {
+pub(super) fn hex(scan: &mut Scan<'_>, count: usize) -> Result<u32, ScanError> {
     let mut code = 0;
     for _ in 0..count {
         let digit = scan.peek().map(char::from).and_then(|c| c.to_digit(16));
-        code = code * 16 + digit.ok_or(Mismatch)?;
+        code = code * 16 + digit.ok_or(ScanError)?;
         scan.pos += 1;
     }
     Ok(code)
 }
 
 /// Reads a number as JSON writes it.
-pub(super) fn number(scan: &mut Scan<'_>) -> Result<(), Mismatch> {
+pub(super) fn number(scan: &mut Scan<'_>) -> Result<(), ScanError> {
     if scan.take(b'-') && scan.take_word("Infinity") {
         return Ok(());
     }
@@ -233,13 +233,13 @@ pub(super) fn number(scan: &mut Scan<'_>) -> Result<(), Mismatch> {
     Ok(())
 }
 
-fn digits(scan: &mut Scan<'_>) -> Result<(), Mismatch> {
+fn digits(scan: &mut Scan<'_>) -> Result<(), ScanError> {
     let start = scan.pos;
     while matches!(scan.peek(), Some(b'0'..=b'9')) {
         scan.pos += 1;
     }
     if scan.pos == start {
-        Err(Mismatch)
+        Err(ScanError)
     } else {
         Ok(())
     }

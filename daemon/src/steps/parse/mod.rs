@@ -14,13 +14,13 @@ mod scan;
 mod text;
 
 pub use flat::{Flat, Span};
-pub use nodes::{DEPTH_MAX, Kind, Label, Node, NodeId, Nodes, VALUES_MAX};
+pub use nodes::{DEPTH_MAX, Kind, Node, NodeId, NodeLabel, Nodes, VALUES_MAX};
 
 pub(crate) use index::Index;
 pub(crate) use nodes::number;
 
 use flat::Source;
-use scan::{Place, looks_like_json};
+use scan::{ParentSlot, looks_like_json};
 use serde_json::Value;
 use std::sync::OnceLock;
 
@@ -29,7 +29,7 @@ const NESTED_MAX: u8 = 3;
 
 /// A raw result, read.
 #[derive(Debug, Default)]
-pub struct Parsed {
+pub struct ParsedResult {
     nodes: Nodes,
     documents: Vec<Document>,
     is_error: bool,
@@ -67,19 +67,19 @@ pub struct Field {
 
 /// Reads a raw result.
 #[must_use]
-pub fn parse(raw: &str) -> Parsed {
+pub fn parse(raw: &str) -> ParsedResult {
     let mut nodes = Nodes::default();
     let whole = document(&Source::raw(raw, 0), &mut nodes);
     let root = whole.json.filter(|_| raw.trim_start().starts_with('{'));
     let is_error = root.is_some_and(|root| envelope::says_error(&nodes, root));
     match root.and_then(|root| envelope::unwrap(raw, &nodes, root)) {
-        Some(inner) => Parsed {
+        Some(inner) => ParsedResult {
             nodes: inner.nodes,
             documents: inner.documents,
             is_error: is_error || inner.is_error,
             index: OnceLock::new(),
         },
-        None => Parsed {
+        None => ParsedResult {
             nodes,
             documents: vec![whole],
             is_error,
@@ -174,9 +174,9 @@ fn whole_json(source: &Source<'_>, out: &mut Nodes) -> Option<Document> {
         return None;
     }
     let node = out.len();
-    let place = Place::New {
+    let place = ParentSlot::New {
         parent: None,
-        label: Label::Root,
+        label: NodeLabel::Root,
     };
     let at = source.text.len() - source.text.trim_start().len();
     let start = out.flat.here();
@@ -203,15 +203,20 @@ fn json_lines(source: &Source<'_>, out: &mut Nodes) -> Option<Document> {
         return None;
     }
     let start = out.flat.here();
-    let root = out.push(None, Label::Root, Kind::Array, Span { start, end: start });
+    let root = out.push(
+        None,
+        NodeLabel::Root,
+        Kind::Array,
+        Span { start, end: start },
+    );
     let mut at = text.len() - text.trim_start().len();
     let mut blocks = Vec::new();
     while at < text.len() {
         if !text.get(at..)?.starts_with(['{', '[']) {
             return None;
         }
-        let label = Label::Index(flat::clamp(blocks.len()));
-        let place = Place::New {
+        let label = NodeLabel::Index(flat::clamp(blocks.len()));
+        let place = ParentSlot::New {
             parent: root,
             label,
         };
@@ -247,9 +252,9 @@ fn whole_python(source: &Source<'_>, out: &mut Nodes) -> Option<Document> {
         return None;
     }
     let node = out.len();
-    let place = Place::New {
+    let place = ParentSlot::New {
         parent: None,
-        label: Label::Root,
+        label: NodeLabel::Root,
     };
     let at = source.text.len() - source.text.trim_start().len();
     let start = out.flat.here();
@@ -268,7 +273,7 @@ fn whole_python(source: &Source<'_>, out: &mut Nodes) -> Option<Document> {
     })
 }
 
-impl Parsed {
+impl ParsedResult {
     /// The values.
     #[must_use]
     pub fn nodes(&self) -> &Nodes {

@@ -1,6 +1,6 @@
 //! The tree of values found in a result, kept flat in document order: small, quick to build and to walk.
 
-use super::flat::{Flat, FlatMark, Span, clamp};
+use super::flat::{Flat, FlatPosition, Span, clamp};
 use serde_json::{Map, Number, Value};
 
 /// The most values one result is flattened into; what comes later is still text, but no field.
@@ -14,7 +14,7 @@ pub type NodeId = u32;
 
 /// How a value is called within its parent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Label {
+pub enum NodeLabel {
     /// It is a document of its own.
     Root,
     /// The key of an object.
@@ -50,7 +50,7 @@ pub struct Node {
     /// Segments of its path: 0 for a root.
     pub depth: u16,
     /// How it is called.
-    pub label: Label,
+    pub label: NodeLabel,
     /// What it is.
     pub kind: Kind,
     /// Where its text is.
@@ -69,7 +69,7 @@ pub struct Nodes {
 /// A state to come back to when a text turns out not to be what it seemed.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Checkpoint {
-    flat: FlatMark,
+    flat: FlatPosition,
     nodes: usize,
     roots: usize,
 }
@@ -132,8 +132,8 @@ impl Nodes {
     #[must_use]
     pub fn key(&self, node: &Node) -> Option<&str> {
         match node.label {
-            Label::Key(span) => Some(self.flat.get(span)),
-            Label::Root | Label::Index(_) => None,
+            NodeLabel::Key(span) => Some(self.flat.get(span)),
+            NodeLabel::Root | NodeLabel::Index(_) => None,
         }
     }
 
@@ -149,7 +149,7 @@ impl Nodes {
         let mut labels = Vec::new();
         let mut at = id;
         while let Some(node) = self.get(at) {
-            if node.label == Label::Root {
+            if node.label == NodeLabel::Root {
                 break;
             }
             labels.push(node.label);
@@ -158,14 +158,14 @@ impl Nodes {
         let mut path = String::new();
         for label in labels.into_iter().rev() {
             match label {
-                Label::Root => {}
-                Label::Key(span) => {
+                NodeLabel::Root => {}
+                NodeLabel::Key(span) => {
                     if !path.is_empty() {
                         path.push('.');
                     }
                     path.push_str(self.flat.get(span));
                 }
-                Label::Index(index) => path.push_str(&format!("[{index}]")),
+                NodeLabel::Index(index) => path.push_str(&format!("[{index}]")),
             }
         }
         path
@@ -204,7 +204,7 @@ impl Nodes {
     pub(super) fn push(
         &mut self,
         parent: Option<NodeId>,
-        label: Label,
+        label: NodeLabel,
         kind: Kind,
         text: Span,
     ) -> Option<NodeId> {
@@ -225,7 +225,7 @@ impl Nodes {
             kind,
             text,
         });
-        if label == Label::Root {
+        if label == NodeLabel::Root {
             self.roots.push(id);
         }
         Some(id)

@@ -2,8 +2,8 @@
 
 use super::flat::{Source, Span};
 use super::json::{hex, number};
-use super::nodes::{Kind, Label, Nodes};
-use super::scan::{Mismatch, Place, Scan};
+use super::nodes::{Kind, NodeLabel, Nodes};
+use super::scan::{ParentSlot, Scan, ScanError};
 
 /// The longest name of a call that is read, in bytes.
 const NAME_MAX: usize = 32;
@@ -19,15 +19,15 @@ pub(super) fn read(
     source: &Source<'_>,
     out: &mut Nodes,
     start: usize,
-    place: Place,
-) -> Result<usize, Mismatch> {
+    place: ParentSlot,
+) -> Result<usize, ScanError> {
     let mut scan = Scan::new(source, out, start, 0);
     value(&mut scan, place)?;
     scan.flush();
     Ok(scan.pos)
 }
 
-fn value(scan: &mut Scan<'_>, place: Place) -> Result<(), Mismatch> {
+fn value(scan: &mut Scan<'_>, place: ParentSlot) -> Result<(), ScanError> {
     match scan.peek() {
         Some(b'{') => braces(scan, place),
         Some(b'[') => sequence(scan, place, b']'),
@@ -45,12 +45,12 @@ fn value(scan: &mut Scan<'_>, place: Place) -> Result<(), Mismatch> {
             Ok(())
         }
         Some(_) => named(scan, place),
-        None => Err(Mismatch),
+        None => Err(ScanError),
     }
 }
 
 /// Reads what begins with a word: a constant, a prefixed string, or a call that prints a value.
-fn named(scan: &mut Scan<'_>, place: Place) -> Result<(), Mismatch> {
+fn named(scan: &mut Scan<'_>, place: ParentSlot) -> Result<(), ScanError> {
     for (prefix, raw) in [("b", false), ("u", false), ("r", true)] {
         let quote = scan.at(scan.pos + prefix.len());
         if matches!(quote, Some(b'\'' | b'"')) && scan.take_word(prefix) {
@@ -77,20 +77,20 @@ fn named(scan: &mut Scan<'_>, place: Place) -> Result<(), Mismatch> {
 }
 
 /// Reads `datetime.date(2025, 9, 2)`, `datetime.datetime(…)`, `Decimal('1.5')` and `UUID('…')`.
-fn call(scan: &mut Scan<'_>, place: Place) -> Result<(), Mismatch> {
+fn call(scan: &mut Scan<'_>, place: ParentSlot) -> Result<(), ScanError> {
     let at = scan.pos;
     let rest = scan.rest();
     let name_end = rest.bytes().take(NAME_MAX).position(|byte| byte == b'(');
     let (name, arguments) = rest
-        .split_at_checked(name_end.ok_or(Mismatch)?)
-        .ok_or(Mismatch)?;
+        .split_at_checked(name_end.ok_or(ScanError)?)
+        .ok_or(ScanError)?;
     let arguments = closed(arguments.get(1..).unwrap_or_default())?;
     let (text, kind) = match name {
         "date" | "datetime.date" => (moment(arguments, false)?, Kind::String),
         "datetime" | "datetime.datetime" => (moment(arguments, true)?, Kind::String),
         "UUID" | "uuid.UUID" => (unquoted(arguments), Kind::String),
         "Decimal" | "decimal.Decimal" => decimal(unquoted(arguments)),
-        _ => return Err(Mismatch),
+        _ => return Err(ScanError),
     };
     scan.flush();
     scan.pos = at + name.len() + arguments.len() + 2;
@@ -118,21 +118,21 @@ fn decimal(digits: String) -> (String, Kind) {
 }
 
 /// The arguments up to the bracket that closes them. They are short.
-fn closed(arguments: &str) -> Result<&str, Mismatch> {
+fn closed(arguments: &str) -> Result<&str, ScanError> {
     let mut open = 0_usize;
     for (at, byte) in arguments.bytes().enumerate().take(ARGUMENTS_MAX) {
         match byte {
             b'(' => open += 1,
-            b')' if open == 0 => return arguments.get(..at).ok_or(Mismatch),
+            b')' if open == 0 => return arguments.get(..at).ok_or(ScanError),
             b')' => open -= 1,
             _ => {}
         }
     }
-    Err(Mismatch)
+    Err(ScanError)
 }
 
 /// The arguments of a date or date-time as ISO 8601 writes them.
-fn moment(arguments: &str, with_time: bool) -> Result<String, Mismatch> {
+fn moment(arguments: &str, with_time: bool) -> Result<String, ScanError> {
     let mut fields = [0_u32; 7];
     let mut given = 0;
     let mut offset = "";
@@ -144,12 +144,12 @@ fn moment(arguments: &str, with_time: bool) -> Result<String, Mismatch> {
             };
             break;
         }
-        *fields.get_mut(given).ok_or(Mismatch)? = argument.parse().map_err(|_| Mismatch)?;
+        *fields.get_mut(given).ok_or(ScanError)? = argument.parse().map_err(|_| ScanError)?;
         given += 1;
     }
     let [year, month, day, hour, minute, second, micro] = fields;
     if given < 3 {
-        return Err(Mismatch);
+        return Err(ScanError);
     }
     let date = format!("{year:04}-{month:02}-{day:02}");
     if !with_time {
@@ -166,7 +166,7 @@ fn moment(arguments: &str, with_time: bool) -> Result<String, Mismatch> {
 }
 
 /// Reads a dict or a set.
-fn braces(scan: &mut Scan<'_>, place: Place) -> Result<(), Mismatch> {
+fn braces(scan: &mut Scan<'_>, place: ParentSlot) -> Result<(), ScanError> {
     let is_dict = is_dict(scan)?;
     if !is_dict {
         return sequence(scan, place, b'}');
@@ -177,14 +177,14 @@ fn braces(scan: &mut Scan<'_>, place: Place) -> Result<(), Mismatch> {
         let key = key(scan)?;
         scan.blanks();
         if !scan.take(b':') {
-            return Err(Mismatch);
+            return Err(ScanError);
         }
         scan.blanks();
-        let label = Label::Key(key);
-        value(scan, Place::New { parent: id, label })?;
+        let label = NodeLabel::Key(key);
+        value(scan, ParentSlot::New { parent: id, label })?;
         scan.blanks();
         if !scan.comma() && scan.peek() != Some(b'}') {
-            return Err(Mismatch);
+            return Err(ScanError);
         }
         scan.blanks();
     }
@@ -193,7 +193,7 @@ fn braces(scan: &mut Scan<'_>, place: Place) -> Result<(), Mismatch> {
 }
 
 /// Whether the braces ahead hold `key: value` pairs; empty ones do. Looks at the first key alone.
-fn is_dict(scan: &Scan<'_>) -> Result<bool, Mismatch> {
+fn is_dict(scan: &Scan<'_>) -> Result<bool, ScanError> {
     let ahead = scan.rest().bytes().skip(1).take(KEY_MAX);
     let mut quote = None;
     let mut escaped = false;
@@ -209,11 +209,11 @@ fn is_dict(scan: &Scan<'_>) -> Result<bool, Mismatch> {
             (None, _) => {}
         }
     }
-    Err(Mismatch)
+    Err(ScanError)
 }
 
 /// Reads a dict's key: a string, or the text of a number or constant.
-fn key(scan: &mut Scan<'_>) -> Result<Span, Mismatch> {
+fn key(scan: &mut Scan<'_>) -> Result<Span, ScanError> {
     if matches!(scan.peek(), Some(b'\'' | b'"')) {
         return string(scan, false);
     }
@@ -224,24 +224,24 @@ fn key(scan: &mut Scan<'_>) -> Result<Span, Mismatch> {
         .into_iter()
         .any(|word| scan.take_word(word))
     {
-        return Err(Mismatch);
+        return Err(ScanError);
     }
     let end = scan.here();
     Ok(Span { start, end })
 }
 
 /// Reads a list, tuple or set up to `close`.
-fn sequence(scan: &mut Scan<'_>, place: Place, close: u8) -> Result<(), Mismatch> {
+fn sequence(scan: &mut Scan<'_>, place: ParentSlot, close: u8) -> Result<(), ScanError> {
     let id = scan.enter(place, Kind::Array)?;
     scan.blanks();
     let mut index = 0;
     while !scan.take(close) {
-        let label = Label::Index(index);
-        value(scan, Place::New { parent: id, label })?;
+        let label = NodeLabel::Index(index);
+        value(scan, ParentSlot::New { parent: id, label })?;
         index += 1;
         scan.blanks();
         if !scan.comma() && scan.peek() != Some(close) {
-            return Err(Mismatch);
+            return Err(ScanError);
         }
         scan.blanks();
     }
@@ -250,8 +250,8 @@ fn sequence(scan: &mut Scan<'_>, place: Place, close: u8) -> Result<(), Mismatch
 }
 
 /// Reads a string in either quote; the span is what stands between, without escapes.
-fn string(scan: &mut Scan<'_>, raw: bool) -> Result<Span, Mismatch> {
-    let quote = scan.peek().ok_or(Mismatch)?;
+fn string(scan: &mut Scan<'_>, raw: bool) -> Result<Span, ScanError> {
+    let quote = scan.peek().ok_or(ScanError)?;
     scan.pos += 1;
     let start = scan.here();
     loop {
@@ -262,7 +262,7 @@ fn string(scan: &mut Scan<'_>, raw: bool) -> Result<Span, Mismatch> {
                 escape(scan)?;
                 scan.skip_copy();
             }
-            Some(b'\n') | None => return Err(Mismatch),
+            Some(b'\n') | None => return Err(ScanError),
             Some(_) => scan.pos += 1,
         }
     }
@@ -271,9 +271,9 @@ fn string(scan: &mut Scan<'_>, raw: bool) -> Result<Span, Mismatch> {
     Ok(Span { start, end })
 }
 
-fn escape(scan: &mut Scan<'_>) -> Result<(), Mismatch> {
+fn escape(scan: &mut Scan<'_>) -> Result<(), ScanError> {
     let at = scan.pos;
-    let escaped = scan.at(at + 1).ok_or(Mismatch)?;
+    let escaped = scan.at(at + 1).ok_or(ScanError)?;
     scan.pos += 2;
     let c = match escaped {
         b'\\' | b'\'' | b'"' => char::from(escaped),
@@ -288,13 +288,13 @@ fn escape(scan: &mut Scan<'_>) -> Result<(), Mismatch> {
         b'x' => code(scan, 2)?,
         b'u' => code(scan, 4)?,
         b'U' => code(scan, 8)?,
-        _ => return Err(Mismatch),
+        _ => return Err(ScanError),
     };
     scan.stand_in(c, at);
     Ok(())
 }
 
-fn code(scan: &mut Scan<'_>, digits: usize) -> Result<char, Mismatch> {
+fn code(scan: &mut Scan<'_>, digits: usize) -> Result<char, ScanError> {
     let code = hex(scan, digits)?;
     Ok(char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER))
 }

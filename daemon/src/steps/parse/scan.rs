@@ -1,16 +1,16 @@
 //! A reader over one text that fills the tree as it goes; what the JSON and the Python reader share.
 
 use super::flat::{Source, Span, clamp};
-use super::nodes::{DEPTH_MAX, Kind, Label, NodeId, Nodes};
+use super::nodes::{DEPTH_MAX, Kind, NodeId, NodeLabel, Nodes};
 use super::{NESTED_MAX, json};
 
 /// Where a value goes: under which value, and how it is called there.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Place {
+pub(super) enum ParentSlot {
     /// A value of its own under `parent`, or a document when there is none.
     New {
         parent: Option<NodeId>,
-        label: Label,
+        label: NodeLabel,
     },
     /// The form of a string leaf that is itself JSON: its members go under that leaf.
     Within(Option<NodeId>),
@@ -18,7 +18,7 @@ pub(super) enum Place {
 
 /// The text does not go on as its language wants it.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Mismatch;
+pub(super) struct ScanError;
 
 /// Reads `source` from `pos` and writes values and flat text to `out`.
 pub(super) struct Scan<'a> {
@@ -113,16 +113,20 @@ impl<'a> Scan<'a> {
     }
 
     /// Enters an object or array whose bracket is next; the caller reads it and calls [`Scan::leave`].
-    pub(super) fn enter(&mut self, place: Place, kind: Kind) -> Result<Option<NodeId>, Mismatch> {
+    pub(super) fn enter(
+        &mut self,
+        place: ParentSlot,
+        kind: Kind,
+    ) -> Result<Option<NodeId>, ScanError> {
         if self.depth >= DEPTH_MAX {
-            return Err(Mismatch);
+            return Err(ScanError);
         }
         self.depth += 1;
         let start = self.here();
         self.pos += 1;
         Ok(match place {
-            Place::Within(node) => node,
-            Place::New { parent, label } => {
+            ParentSlot::Within(node) => node,
+            ParentSlot::New { parent, label } => {
                 let text = Span { start, end: start };
                 self.out.push(parent, label, kind, text)
             }
@@ -130,12 +134,12 @@ impl<'a> Scan<'a> {
     }
 
     /// Leaves the object or array `id`, whose closing bracket was just read.
-    pub(super) fn leave(&mut self, place: Place, id: Option<NodeId>) {
+    pub(super) fn leave(&mut self, place: ParentSlot, id: Option<NodeId>) {
         self.depth -= 1;
         let end = self.here();
         let own_text = match place {
-            Place::New { .. } => Some(end),
-            Place::Within(_) => None,
+            ParentSlot::New { .. } => Some(end),
+            ParentSlot::Within(_) => None,
         };
         if let Some(id) = id {
             self.out.close(id, own_text);
@@ -143,8 +147,8 @@ impl<'a> Scan<'a> {
     }
 
     /// Adds a value without members. A string that is itself an object or array gets its members, too.
-    pub(super) fn leaf(&mut self, place: Place, kind: Kind, text: Span) {
-        let Place::New { parent, label } = place else {
+    pub(super) fn leaf(&mut self, place: ParentSlot, kind: Kind, text: Span) {
+        let ParentSlot::New { parent, label } = place else {
             return;
         };
         let Some(id) = self.out.push(parent, label, kind, text) else {

@@ -6,14 +6,14 @@ use proptest::prelude::*;
 use serde_json::json;
 
 /// The value at a path, as [`Parsed::fields`] lists it.
-fn field(parsed: &Parsed, path: &str) -> Option<Value> {
+fn field(parsed: &ParsedResult, path: &str) -> Option<Value> {
     parsed
         .fields()
         .find(|field| field.path == path)
         .map(|field| field.value)
 }
 
-fn paths(parsed: &Parsed) -> Vec<String> {
+fn paths(parsed: &ParsedResult) -> Vec<String> {
     parsed.fields().map(|field| field.path).collect()
 }
 

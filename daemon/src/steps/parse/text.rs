@@ -2,8 +2,8 @@
 
 use super::flat::{Source, Span};
 use super::json;
-use super::nodes::{Kind, Label, Nodes};
-use super::scan::Place;
+use super::nodes::{Kind, NodeLabel, Nodes};
+use super::scan::ParentSlot;
 use super::{Block, Document};
 use crate::steps::words;
 use std::collections::HashMap;
@@ -48,9 +48,9 @@ fn copy_with_blocks(source: &Source<'_>, out: &mut Nodes) -> (Vec<Block>, Vec<(u
         let before = out.checkpoint();
         let node = out.len();
         let flat_start = out.flat.here();
-        let place = Place::New {
+        let place = ParentSlot::New {
             parent: None,
-            label: Label::Root,
+            label: NodeLabel::Root,
         };
         let read = json::read(source, out, found, place, 0);
         let (Ok(end) | Err(end)) = read;
@@ -150,7 +150,7 @@ fn read_lines(source: &Source<'_>, out: &mut Nodes, blocks: &[(usize, usize)]) {
     if lines.is_empty() {
         return;
     }
-    let Some(root) = out.push(None, Label::Root, Kind::Object, Span::default()) else {
+    let Some(root) = out.push(None, NodeLabel::Root, Kind::Object, Span::default()) else {
         return;
     };
     for (number, (key, key_len, value, value_len)) in lines.into_iter().enumerate() {
@@ -160,9 +160,9 @@ fn read_lines(source: &Source<'_>, out: &mut Nodes, blocks: &[(usize, usize)]) {
         }
         let key = copy(source, out, key, key_len);
         let value = copy(source, out, value, value_len);
-        let place = Place::New {
+        let place = ParentSlot::New {
             parent: Some(root),
-            label: Label::Key(key),
+            label: NodeLabel::Key(key),
         };
         super::scan::Scan::new(source, out, 0, 0).leaf(place, Kind::String, value);
     }

@@ -2,8 +2,8 @@
 
 use super::Strategy;
 use super::step::StepData;
-use crate::steps::extract::{Extract, Form, Type, find_in};
-use crate::steps::parse::{Kind, Label, NodeId, Nodes, number};
+use crate::steps::extract::{Extract, Type, ValueForm, find_in};
+use crate::steps::parse::{Kind, NodeId, NodeLabel, Nodes, number};
 use crate::steps::words;
 use serde_json::Value;
 
@@ -15,12 +15,12 @@ const WALK_MAX: u32 = 100_000;
 pub(super) struct Hit {
     pub(super) strategy: Strategy,
     /// The value is a field of the parsed result, or something found in one.
-    pub(super) found: Found,
+    pub(super) found: FieldValue,
 }
 
 /// What was found.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Found {
+pub(super) enum FieldValue {
     /// These fields, best first.
     Fields(Vec<NodeId>),
     /// A form that a type's extractor takes from these fields, best first.
@@ -34,14 +34,14 @@ pub(super) fn find(step: &StepData, field: &str, of: Option<Type>) -> Option<Hit
     let nodes = step.parsed().nodes();
     let named = candidates(step, field);
     let direct = direct(step, field, &named);
-    let hit = |strategy, found: Option<Found>| found.map(|found| Hit { strategy, found });
+    let hit = |strategy, found: Option<FieldValue>| found.map(|found| Hit { strategy, found });
     if let Some(of) = of {
         let typed = |fields: Vec<NodeId>| typed(step, of, &fields);
         return hit(Strategy::Direct, typed(direct))
             .or_else(|| hit(Strategy::CaseInsensitive, typed(named)))
             .or_else(|| hit(Strategy::Typed, extracts(step, of)));
     }
-    let fields = |fields: Vec<NodeId>| (!fields.is_empty()).then_some(Found::Fields(fields));
+    let fields = |fields: Vec<NodeId>| (!fields.is_empty()).then_some(FieldValue::Fields(fields));
     hit(Strategy::Direct, fields(direct))
         .or_else(|| hit(Strategy::CaseInsensitive, fields(named)))
         .or_else(|| hit(Strategy::Mapping, fields(mapped(step, nodes, field))))
@@ -68,7 +68,7 @@ pub(super) fn outermost(step: &StepData, field: &str) -> Option<Hit> {
     };
     Some(Hit {
         strategy,
-        found: Found::Fields(outer),
+        found: FieldValue::Fields(outer),
     })
 }
 
@@ -85,7 +85,7 @@ fn direct(step: &StepData, field: &str, named: &[NodeId]) -> Vec<NodeId> {
     if !found.is_empty() || !field.contains(['.', '[']) {
         return found;
     }
-    let mut walk = Walk {
+    let mut walk = PathWalk {
         nodes,
         left: WALK_MAX,
     };
@@ -96,12 +96,12 @@ fn direct(step: &StepData, field: &str, named: &[NodeId]) -> Vec<NodeId> {
 }
 
 /// A way along a written path.
-struct Walk<'a> {
+struct PathWalk<'a> {
     nodes: &'a Nodes,
     left: u32,
 }
 
-impl Walk<'_> {
+impl PathWalk<'_> {
     fn to(&mut self, from: NodeId, path: &str) -> Option<NodeId> {
         if path.is_empty() {
             return Some(from).filter(|id| {
@@ -114,9 +114,9 @@ impl Walk<'_> {
         for (id, node) in nodes.children(from) {
             self.left = self.left.checked_sub(1)?;
             let rest = match node.label {
-                Label::Root => None,
-                Label::Key(_) => nodes.key(node).and_then(|key| path.strip_prefix(key)),
-                Label::Index(index) => path.strip_prefix(format!("[{index}]").as_str()),
+                NodeLabel::Root => None,
+                NodeLabel::Key(_) => nodes.key(node).and_then(|key| path.strip_prefix(key)),
+                NodeLabel::Index(index) => path.strip_prefix(format!("[{index}]").as_str()),
             };
             let rest = match rest {
                 Some(rest) if rest.is_empty() || rest.starts_with('[') => rest,
@@ -199,18 +199,18 @@ fn mapped(step: &StepData, nodes: &Nodes, field: &str) -> Vec<NodeId> {
     found.into_iter().map(|(_, _, id)| id).collect()
 }
 
-fn extracts(step: &StepData, of: Type) -> Option<Found> {
+fn extracts(step: &StepData, of: Type) -> Option<FieldValue> {
     let values = step.extracted().of(step.set().name_of(of));
-    (!values.is_empty()).then_some(Found::Extracts(of))
+    (!values.is_empty()).then_some(FieldValue::Extracts(of))
 }
 
 /// The fields that have the type: first those that are such a value, then those that contain one.
-fn typed(step: &StepData, of: Type, fields: &[NodeId]) -> Option<Found> {
+fn typed(step: &StepData, of: Type, fields: &[NodeId]) -> Option<FieldValue> {
     let mut forms: Vec<(bool, Value)> =
         fields.iter().filter_map(|id| form(step, of, *id)).collect();
     forms.sort_by_key(|(is_whole, _)| !is_whole);
     let values: Vec<Value> = forms.into_iter().map(|(_, value)| value).collect();
-    (!values.is_empty()).then_some(Found::Forms(of, values))
+    (!values.is_empty()).then_some(FieldValue::Forms(of, values))
 }
 
 /// The form of the type in one field, and whether it is all of the field's value.
@@ -231,10 +231,10 @@ pub(super) fn form(step: &StepData, of: Type, id: NodeId) -> Option<(bool, Value
             }
             let (form, is_whole) = find_in(step.set(), of, text)?;
             let value = match form {
-                Form::Text(found) if found == text => nodes.value(id),
-                Form::Text(found) => Value::String(found),
-                Form::Number(digits) => number(&digits),
-                Form::Json(node) => nodes.value(node),
+                ValueForm::Text(found) if found == text => nodes.value(id),
+                ValueForm::Text(found) => Value::String(found),
+                ValueForm::Number(digits) => number(&digits),
+                ValueForm::Json(node) => nodes.value(node),
             };
             Some((is_whole, value))
         }
@@ -254,17 +254,17 @@ fn container(nodes: &Nodes, id: NodeId) -> Value {
 }
 
 /// The values of a find, best first; `all` or the first alone.
-pub(super) fn values(step: &StepData, found: &Found, all: bool) -> Vec<Value> {
+pub(super) fn values(step: &StepData, found: &FieldValue, all: bool) -> Vec<Value> {
     let count = if all { usize::MAX } else { 1 };
     let parsed = step.parsed();
     match found {
-        Found::Fields(ids) => ids
+        FieldValue::Fields(ids) => ids
             .iter()
             .take(count)
             .map(|id| parsed.nodes().value(*id))
             .collect(),
-        Found::Forms(_, values) => values.iter().take(count).cloned().collect(),
-        Found::Extracts(of) => {
+        FieldValue::Forms(_, values) => values.iter().take(count).cloned().collect(),
+        FieldValue::Extracts(of) => {
             let extracts: &[Extract] = step.extracted().of(step.set().name_of(*of));
             extracts
                 .iter()
@@ -276,10 +276,10 @@ pub(super) fn values(step: &StepData, found: &Found, all: bool) -> Vec<Value> {
 }
 
 /// The values of a find that have the shape of the first: fields on the same path but for the places in arrays.
-pub(super) fn peers(step: &StepData, found: &Found) -> Vec<Value> {
+pub(super) fn peers(step: &StepData, found: &FieldValue) -> Vec<Value> {
     let nodes = step.parsed().nodes();
     match found {
-        Found::Fields(ids) => {
+        FieldValue::Fields(ids) => {
             let first = ids.first().copied().unwrap_or_default();
             let mut peers: Vec<NodeId> = ids
                 .iter()
@@ -289,7 +289,7 @@ pub(super) fn peers(step: &StepData, found: &Found) -> Vec<Value> {
             peers.sort_unstable();
             peers.into_iter().map(|id| nodes.value(id)).collect()
         }
-        Found::Forms(..) | Found::Extracts(_) => values(step, found, true),
+        FieldValue::Forms(..) | FieldValue::Extracts(_) => values(step, found, true),
     }
 }
 
@@ -300,10 +300,10 @@ fn same_shape(nodes: &Nodes, left: NodeId, right: NodeId) -> bool {
             return false;
         };
         let same = match (one.label, other.label) {
-            (Label::Root, Label::Root) => return true,
-            (Label::Key(_), Label::Key(_)) => nodes.key(one) == nodes.key(other),
-            (Label::Index(_), Label::Index(_)) => true,
-            (Label::Root | Label::Key(_) | Label::Index(_), _) => false,
+            (NodeLabel::Root, NodeLabel::Root) => return true,
+            (NodeLabel::Key(_), NodeLabel::Key(_)) => nodes.key(one) == nodes.key(other),
+            (NodeLabel::Index(_), NodeLabel::Index(_)) => true,
+            (NodeLabel::Root | NodeLabel::Key(_) | NodeLabel::Index(_), _) => false,
         };
         if !same {
             return false;

@@ -1,6 +1,6 @@
 //! From what was found in a step, or not, to what the reply says.
 
-use super::field::{Found, Hit};
+use super::field::{FieldValue, Hit};
 use super::resolution::{Reason, Resolution, Strategy};
 use super::step::StepData;
 use super::{field, nearest};
@@ -52,8 +52,10 @@ impl Outcome {
     /// The values a strategy hit; `all` of them or the first.
     pub(super) fn hit(step: Arc<StepData>, hit: &Hit, set: &ExtractorSet, all: bool) -> Outcome {
         let of = match &hit.found {
-            Found::Forms(of, _) | Found::Extracts(of) => Some(set.name_of(*of).to_owned()),
-            Found::Fields(_) => None,
+            FieldValue::Forms(of, _) | FieldValue::Extracts(of) => {
+                Some(set.name_of(*of).to_owned())
+            }
+            FieldValue::Fields(_) => None,
         };
         let values = field::values(&step, &hit.found, all);
         Outcome::Value(Answer {

@@ -1,7 +1,7 @@
 //! One recorded step as variables see it, and where they look steps up.
 
-use crate::steps::extract::{Extracted, ExtractorSet, extract};
-use crate::steps::parse::{Parsed, parse};
+use crate::steps::extract::{ExtractedValues, ExtractorSet, extract};
+use crate::steps::parse::{ParsedResult, parse};
 use std::sync::{Arc, OnceLock};
 
 /// The steps of one session.
@@ -38,8 +38,8 @@ pub struct StepData {
     /// The result as it was recorded.
     pub raw: String,
     set: Arc<ExtractorSet>,
-    parsed: OnceLock<Parsed>,
-    extracted: OnceLock<Extracted>,
+    parsed: OnceLock<ParsedResult>,
+    extracted: OnceLock<ExtractedValues>,
 }
 
 impl StepData {
@@ -77,7 +77,7 @@ impl StepData {
 
     /// The step with values extracted earlier, by the same set.
     #[must_use]
-    pub fn with_extracted(self, extracted: Extracted) -> Self {
+    pub fn with_extracted(self, extracted: ExtractedValues) -> Self {
         StepData {
             extracted: OnceLock::from(extracted),
             ..self
@@ -92,16 +92,16 @@ impl StepData {
 
     /// The result, read.
     #[must_use]
-    pub fn parsed(&self) -> &Parsed {
+    pub fn parsed(&self) -> &ParsedResult {
         self.parsed.get_or_init(|| parse(&self.raw))
     }
 
     /// What was found in the result. An error's text is not searched.
     #[must_use]
-    pub fn extracted(&self) -> &Extracted {
+    pub fn extracted(&self) -> &ExtractedValues {
         self.extracted.get_or_init(|| {
             if self.is_error_text() {
-                extract(&Parsed::default(), &self.set)
+                extract(&ParsedResult::default(), &self.set)
             } else {
                 extract(self.parsed(), &self.set)
             }

@@ -5,22 +5,22 @@ use std::ops::ControlFlow;
 use std::path::PathBuf;
 
 use super::*;
+use crate::store::ballast::taken_bytes;
 use crate::store::journal::sample::{self, Random};
-use crate::store::recovery::{Cause, Site, Verdict, look};
-use crate::store::reserve::taken_bytes;
-use crate::store::{Direction, Limits, Memory, Rows, RowsMut, StoreId, Transaction};
+use crate::store::recovery::{LossCause, RecoveryPaths, RecoveryReport, scan};
+use crate::store::{Direction, Limits, MemoryStore, Rows, RowsMut, StoreId, Transaction};
 
-const LOG: Space = Space::new("log");
-const OBJECTS: Space = Space::new("objects");
-const RETIRED: Space = Space::new("retired");
-const ALL: [Space; 3] = [LOG, OBJECTS, RETIRED];
+const LOG: Keyspace = Keyspace::new("log");
+const OBJECTS: Keyspace = Keyspace::new("objects");
+const RETIRED: Keyspace = Keyspace::new("retired");
+const ALL: [Keyspace; 3] = [LOG, OBJECTS, RETIRED];
 
 /// A store in a folder of its own. Row N of the log stands for position N.
-struct Place {
+struct Fixture {
     folder: tempfile::TempDir,
 }
 
-impl Place {
+impl Fixture {
     fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let place = Self { folder };
@@ -44,14 +44,14 @@ impl Place {
     }
 
     /// Looks, opens and settles, as a start does.
-    fn start(&self, head: u64) -> (Rowset, Verdict) {
+    fn start(&self, head: u64) -> (Rowset, RecoveryReport) {
         let damaged = self.folder.path().join("damaged");
-        let site = Site {
+        let site = RecoveryPaths {
             store: &Store::engine_dir(&self.dir()),
             damaged: &damaged,
             unix_seconds: 1,
         };
-        let look = look(&site, Some(head), sample_positions).unwrap();
+        let look = scan(&site, Some(head), sample_positions).unwrap();
         let store = self.open();
         let rows = rows(&store);
         let last = rows.keys().filter(|(space, _)| *space == LOG).count();
@@ -83,7 +83,7 @@ impl Place {
 
     fn compacted(&self, store: Store) -> Store {
         let store = self.emptied(store);
-        for space in store.spaces() {
+        for space in store.keyspaces() {
             store.rewrite_tables(space).unwrap();
         }
         self.emptied(store)
@@ -105,7 +105,7 @@ impl Place {
     }
 }
 
-type Rowset = BTreeMap<(Space, Vec<u8>), Vec<u8>>;
+type Rowset = BTreeMap<(Keyspace, Vec<u8>), Vec<u8>>;
 
 fn rows(store: &Store) -> Rowset {
     let mut found = Rowset::new();
@@ -152,11 +152,11 @@ fn fill(store: &Store, from: u64, to: u64) {
 /// them; the rows that stay are read as before, and so is what is written after.
 #[test]
 fn removed_rows_leave_the_disk() {
-    let (full, lean) = (Place::new(), Place::new());
+    let (full, lean) = (Fixture::new(), Fixture::new());
     let store = full.open();
     fill(&store, 1, 300);
     change(&store, |rows| rows.put(OBJECTS, b"needle", &[b'#'; 999]));
-    store.settle().unwrap();
+    store.flush().unwrap();
     fill(&store, 300, 600);
     change(&store, |rows| {
         (1..600_u64).for_each(|at| rows.remove(OBJECTS, &at.to_be_bytes()));
@@ -179,7 +179,7 @@ fn removed_rows_leave_the_disk() {
     fill(&store, 600, 610);
     drop(store);
     let (after, verdict) = full.start(609);
-    assert_eq!(verdict, Verdict::Clean);
+    assert_eq!(verdict, RecoveryReport::Clean);
     assert_eq!(after.len(), before.1.len() + 20);
 }
 
@@ -187,11 +187,11 @@ fn removed_rows_leave_the_disk() {
 /// moment at which the process or the machine can end while they are emptied. All rows are there.
 #[test]
 fn every_state_on_the_way_opens_whole() {
-    let place = Place::new();
+    let place = Fixture::new();
     let store = place.open();
     fill(&store, 1, 8);
     change(&store, |rows| rows.remove(OBJECTS, &3_u64.to_be_bytes()));
-    store.settle().unwrap();
+    store.flush().unwrap();
     let whole = rows(&store);
     drop(store);
     let mut journal = std::fs::read(place.journal(0)).unwrap();
@@ -216,7 +216,7 @@ fn every_state_on_the_way_opens_whole() {
         let (found, verdict) = copy.start(7);
         assert_eq!(found, whole, "{numbers:?}");
         assert!(
-            !matches!(verdict, Verdict::Damage(_)),
+            !matches!(verdict, RecoveryReport::Damage(_)),
             "{numbers:?}: {verdict:?}"
         );
         // It goes on, also over the next start.
@@ -224,18 +224,18 @@ fn every_state_on_the_way_opens_whole() {
         fill(&store, 8, 10);
         let more = rows(&store);
         drop(store);
-        assert_eq!(copy.start(9), (more, Verdict::Clean), "{numbers:?}");
+        assert_eq!(copy.start(9), (more, RecoveryReport::Clean), "{numbers:?}");
     }
 }
 
 /// Sealed journals go with the rest: the last one stays, empty.
 #[test]
 fn sealed_journals_go() {
-    let place = Place::new();
+    let place = Fixture::new();
     let store = place.open();
     fill(&store, 1, 4);
     let (whole, journal) = (rows(&store), place.journal(0));
-    store.settle().unwrap();
+    store.flush().unwrap();
     drop(store);
     let bytes = std::fs::read(&journal).unwrap();
     let copy = place.with_journals(&[(0, &bytes), (1, &[])]);
@@ -249,30 +249,30 @@ fn sealed_journals_go() {
 /// An emptied journal that was needed is damage, and the missing positions are named.
 #[test]
 fn an_emptied_journal_that_was_needed_is_seen() {
-    let place = Place::new();
+    let place = Fixture::new();
     let store = place.open();
     fill(&store, 1, 4);
-    store.settle().unwrap();
+    store.flush().unwrap();
     fill(&store, 4, 6);
     drop(store);
     sample::truncate(&place.journal(0), 0);
     let (found, verdict) = place.start(5);
     assert_eq!(found.len(), 6, "what is in tables is served");
-    let Verdict::Damage(found) = verdict else {
+    let RecoveryReport::Damage(found) = verdict else {
         panic!("{verdict:?}");
     };
-    assert_eq!(found[0].cause, Cause::BeforeHead);
+    assert_eq!(found[0].cause, LossCause::BeforeHead);
 }
 
 /// A snapshot keeps the store open, and the journals as they are; without it they are emptied.
 #[test]
 fn a_snapshot_keeps_the_store_open() {
-    let place = Place::new();
+    let place = Fixture::new();
     let store = place.open();
     fill(&store, 1, 4);
     let snapshot = store.snapshot();
     let held = store.empty_journals(&place.dir(), Duration::from_millis(5));
-    let Err(NotEmptied::Held(store)) = held else {
+    let Err(CompactionError::Held(store)) = held else {
         panic!("closed under a snapshot");
     };
     assert!(std::fs::metadata(place.journal(0)).unwrap().len() > 0);
@@ -287,7 +287,7 @@ fn a_snapshot_keeps_the_store_open() {
 /// Rows of a space that nobody opens any more, still in the journal alone, are not lost with it.
 #[test]
 fn spaces_that_are_not_open_keep_their_rows() {
-    let place = Place::new();
+    let place = Fixture::new();
     let store = place.open();
     change(&store, |rows| rows.put(RETIRED, b"old", b"row"));
     drop(store);
@@ -317,14 +317,14 @@ fn holds(folder: &Path, text: &[u8]) -> bool {
 /// What a space of an older version held leaves the disk once it is emptied; the others keep theirs.
 #[test]
 fn retired_spaces_are_emptied() {
-    let place = Place::new();
+    let place = Fixture::new();
     let store = place.open();
     let text = b"Ohj6ieGhaeth4eeyahM8quohThahzai9";
     change(&store, |rows| {
         rows.put(RETIRED, text, b"row");
         rows.put(LOG, b"kept", b"row");
     });
-    store.settle().unwrap();
+    store.flush().unwrap();
     drop(store);
     let is_on_disk = || holds(&place.dir(), text);
     assert!(is_on_disk());
@@ -348,9 +348,9 @@ fn retired_spaces_are_emptied() {
 fn random_histories_read_the_same() {
     let seed = 7;
     let mut random = Random(seed);
-    let place = Place::new();
+    let place = Fixture::new();
     let mut store = place.open();
-    let mut plain = Memory::new();
+    let mut plain = MemoryStore::new();
     for round in 0..150 {
         let mut changes = Vec::new();
         for _ in 0..random.below(20) {
@@ -378,7 +378,7 @@ fn random_histories_read_the_same() {
                 place.open()
             }
             3 => {
-                store.settle().unwrap();
+                store.flush().unwrap();
                 store
             }
             _ => store,
@@ -397,7 +397,7 @@ fn random_histories_read_the_same() {
     }
 }
 
-fn count_of(rows: &dyn Rows, space: Space) -> usize {
+fn count_of(rows: &dyn Rows, space: Keyspace) -> usize {
     let mut count = 0;
     let visit = &mut |_: &[u8], _: &crate::store::Bytes| {
         count += 1;

@@ -64,7 +64,7 @@ pub struct BatchExtent {
 
 /// Why bytes are not a whole batch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum Flaw {
+pub enum BatchError {
     /// The file ends inside the batch.
     #[error("the file ends inside the batch")]
     Unfinished,
@@ -80,7 +80,7 @@ pub enum Flaw {
 }
 
 /// A batch that verifies, and whether fjall would use any of it.
-pub(super) struct Whole {
+pub(super) struct ValidBatch {
     pub(super) end: u64,
     pub(super) seqno: u64,
     pub(super) items: u32,
@@ -90,19 +90,19 @@ pub(super) struct Whole {
 
 /// The outcome of reading at an offset.
 pub(super) enum Read {
-    Whole(Whole),
+    Whole(ValidBatch),
     /// Whole, but with compressed values, which this reader does not open.
     Compressed,
     /// Not a batch, and how many bytes were looked at to know.
     Bad {
-        flaw: Flaw,
+        flaw: BatchError,
         seen_bytes: u64,
     },
 }
 
 /// Reads the batch at `at` and verifies it. Nothing is handed out yet.
 pub(super) fn read(source: &mut Source, at: u64, live: &BTreeSet<u64>) -> io::Result<Read> {
-    let mut walk = Walk { at, hashed: 0 };
+    let mut walk = BatchWalk { at, hashed: 0 };
     let mut compressed = false;
     Ok(match walk.batch(source, live, &mut compressed)? {
         Ok(_) if compressed => Read::Compressed,
@@ -114,13 +114,13 @@ pub(super) fn read(source: &mut Source, at: u64, live: &BTreeSet<u64>) -> io::Re
     })
 }
 
-struct Walk {
+struct BatchWalk {
     at: u64,
     hashed: u64,
 }
 
 /// One part's header: where its bytes end and what it is.
-enum Part {
+enum PartHeader {
     Item {
         keyspace: u64,
         compressed: bool,
@@ -136,19 +136,19 @@ enum Part {
     },
 }
 
-impl Walk {
+impl BatchWalk {
     fn batch(
         &mut self,
         source: &mut Source,
         live: &BTreeSet<u64>,
         compressed: &mut bool,
-    ) -> io::Result<Result<Whole, Flaw>> {
+    ) -> io::Result<Result<ValidBatch, BatchError>> {
         let Some(head) = source.bytes(self.at, START_BYTES)? else {
-            return Ok(Err(Flaw::Unfinished));
+            return Ok(Err(BatchError::Unfinished));
         };
         let (count, seqno) = match start(head) {
             Some(start) => start,
-            None => return Ok(Err(Flaw::Shape)),
+            None => return Ok(Err(BatchError::Shape)),
         };
         self.at += START_BYTES as u64;
         let mut hasher = Xxh3::new();
@@ -160,8 +160,8 @@ impl Walk {
                 Err(flaw) => return Ok(Err(flaw)),
             };
             let (keyspace, end) = match part {
-                Part::End { checksum, end } if left == 0 => {
-                    let whole = Whole {
+                PartHeader::End { checksum, end } if left == 0 => {
+                    let whole = ValidBatch {
                         end,
                         seqno,
                         items: count,
@@ -170,10 +170,10 @@ impl Walk {
                     return Ok(if hasher.digest() == checksum {
                         Ok(whole)
                     } else {
-                        Err(Flaw::Checksum)
+                        Err(BatchError::Checksum)
                     });
                 }
-                Part::Item {
+                PartHeader::Item {
                     keyspace,
                     compressed: is_compressed,
                     end,
@@ -181,9 +181,9 @@ impl Walk {
                     *compressed |= is_compressed;
                     (keyspace, end)
                 }
-                Part::Clear { keyspace, end } if left > 0 => (keyspace, end),
-                Part::End { .. } | Part::Item { .. } | Part::Clear { .. } => {
-                    return Ok(Err(Flaw::Shape));
+                PartHeader::Clear { keyspace, end } if left > 0 => (keyspace, end),
+                PartHeader::End { .. } | PartHeader::Item { .. } | PartHeader::Clear { .. } => {
+                    return Ok(Err(BatchError::Shape));
                 }
             };
             left -= 1;
@@ -204,35 +204,37 @@ pub(super) fn start(head: &[u8]) -> Option<(u32, u64)> {
     (tag == START && count > 0 && seqno < SEQNO_MAX).then_some((count, seqno))
 }
 
-fn part(source: &mut Source, at: u64) -> io::Result<Result<Part, Flaw>> {
+fn part(source: &mut Source, at: u64) -> io::Result<Result<PartHeader, BatchError>> {
     let len = source.len();
     let Some(tag) = source
         .bytes(at, 1)?
         .and_then(|bytes| bytes.first().copied())
     else {
-        return Ok(Err(Flaw::Unfinished));
+        return Ok(Err(BatchError::Unfinished));
     };
     let header_bytes = match tag {
         ITEM => ITEM_HEADER_BYTES,
         END => END_BYTES,
         CLEAR => CLEAR_BYTES,
-        _ => return Ok(Err(Flaw::Shape)),
+        _ => return Ok(Err(BatchError::Shape)),
     };
     let Some(header) = source.bytes(at, header_bytes)? else {
-        return Ok(Err(Flaw::Unfinished));
+        return Ok(Err(BatchError::Unfinished));
     };
     let Some(part) = header_of(tag, header, at + header_bytes as u64) else {
-        return Ok(Err(Flaw::Shape));
+        return Ok(Err(BatchError::Shape));
     };
-    let (Part::Item { end, .. } | Part::Clear { end, .. } | Part::End { end, .. }) = part;
+    let (PartHeader::Item { end, .. }
+    | PartHeader::Clear { end, .. }
+    | PartHeader::End { end, .. }) = part;
     Ok(if end <= len {
         Ok(part)
     } else {
-        Err(Flaw::Unfinished)
+        Err(BatchError::Unfinished)
     })
 }
 
-fn header_of(tag: u8, header: &[u8], end: u64) -> Option<Part> {
+fn header_of(tag: u8, header: &[u8], end: u64) -> Option<PartHeader> {
     let mut fields = Fields(header.get(1..)?);
     match tag {
         ITEM => {
@@ -250,19 +252,19 @@ fn header_of(tag: u8, header: &[u8], end: u64) -> Option<Part> {
             if !compressed && value_bytes != stored_bytes {
                 return None;
             }
-            Some(Part::Item {
+            Some(PartHeader::Item {
                 keyspace,
                 compressed,
                 end: end + u64::from(key_bytes) + u64::from(stored_bytes),
             })
         }
-        CLEAR => Some(Part::Clear {
+        CLEAR => Some(PartHeader::Clear {
             keyspace: fields.u64()?,
             end,
         }),
         _ => {
             let checksum = fields.u64()?;
-            (fields.0 == MAGIC).then_some(Part::End { checksum, end })
+            (fields.0 == MAGIC).then_some(PartHeader::End { checksum, end })
         }
     }
 }
@@ -281,8 +283,8 @@ pub(super) fn items(
     while at < range.end {
         let part = part(source, at)?.map_err(|_| io::Error::from(io::ErrorKind::InvalidData))?;
         match part {
-            Part::End { .. } => return Ok(()),
-            Part::Clear { keyspace, end } => {
+            PartHeader::End { .. } => return Ok(()),
+            PartHeader::Clear { keyspace, end } => {
                 visit(&JournalItem {
                     keyspace,
                     kind: ItemKind::Clear,
@@ -291,7 +293,7 @@ pub(super) fn items(
                 });
                 at = end;
             }
-            Part::Item { end, .. } => {
+            PartHeader::Item { end, .. } => {
                 let held = usize::try_from(end - at)
                     .ok()
                     .filter(|count| *count <= WINDOW_BYTES);

@@ -25,9 +25,9 @@ mod source;
 #[allow(clippy::unwrap_used, clippy::indexing_slicing)]
 mod tests;
 
-pub use batch::{BatchExtent, Flaw, ItemKind, JournalItem};
+pub use batch::{BatchError, BatchExtent, ItemKind, JournalItem};
 
-use batch::{Read, Whole};
+use batch::{Read, ValidBatch};
 use source::Source;
 use std::{
     collections::BTreeSet,
@@ -72,7 +72,7 @@ pub struct JournalFile {
 
 /// Whether a batch will still be there once the journal has been cut at its first flaw.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Standing {
+pub enum BatchState {
     /// Before any flaw of its file.
     Kept,
     /// Whole, but behind a flaw.
@@ -81,11 +81,11 @@ pub enum Standing {
 
 /// The first place of a file that is not a whole batch, and what follows it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Wound {
+pub struct Corruption {
     /// The file.
     pub file: JournalFile,
     /// What is wrong.
-    pub flaw: Flaw,
+    pub flaw: BatchError,
     /// From the end of the last good batch to the last byte that is not zero.
     pub lost: Range<u64>,
     /// Whole batches found behind it in the same file.
@@ -119,7 +119,7 @@ pub enum Tail {
 
 /// What a walk over all journals of a store found.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Survey {
+pub struct JournalScan {
     /// The journals, lowest number first.
     pub files: Vec<JournalFile>,
     /// Numbers between the lowest and the highest that have no file.
@@ -127,10 +127,10 @@ pub struct Survey {
     /// Batches before any flaw of their file.
     pub batches: u64,
     /// At most one flaw a file, in the order of the files.
-    pub wounds: Vec<Wound>,
+    pub wounds: Vec<Corruption>,
 }
 
-impl Survey {
+impl JournalScan {
     /// Walks all journals of a store and shows each item of each whole batch, in order.
     ///
     /// A batch is verified before its items are shown; one item is in memory at a time, and none that the file
@@ -140,7 +140,7 @@ impl Survey {
     /// See [`Error`]. Bad batches are no error, they are in the survey.
     pub fn read(
         store: &Path,
-        mut visit: impl FnMut(Standing, &BatchExtent, &JournalItem<'_>),
+        mut visit: impl FnMut(BatchState, &BatchExtent, &JournalItem<'_>),
     ) -> Result<Self, Error> {
         let files = list(store)?;
         let live = live_keyspaces(store)?;
@@ -153,7 +153,7 @@ impl Survey {
         let mut highest = None;
         for file in survey.files.clone() {
             let source = Source::open(&file.path).map_err(|source| io_at(&file.path, source))?;
-            let mut walk = Walk {
+            let mut walk = FileWalk {
                 file: &file,
                 source,
                 live: &live,
@@ -193,7 +193,7 @@ impl Survey {
     }
 }
 
-impl Wound {
+impl Corruption {
     /// Nothing good follows in this file, so a write that never ended explains it.
     #[must_use]
     pub fn is_torn(&self) -> bool {
@@ -202,18 +202,18 @@ impl Wound {
 }
 
 /// The walk over one file.
-struct Walk<'a> {
+struct FileWalk<'a> {
     file: &'a JournalFile,
     source: Source,
     live: &'a BTreeSet<u64>,
     /// The highest sequence number of a batch that fjall would use, over all files so far.
     highest: &'a mut Option<u64>,
     buffer: Vec<u8>,
-    visit: &'a mut dyn FnMut(Standing, &BatchExtent, &JournalItem<'_>),
+    visit: &'a mut dyn FnMut(BatchState, &BatchExtent, &JournalItem<'_>),
 }
 
-impl Walk<'_> {
-    fn file(&mut self) -> Result<(u64, Option<Wound>), Error> {
+impl FileWalk<'_> {
+    fn file(&mut self) -> Result<(u64, Option<Corruption>), Error> {
         let mut batches = 0;
         let mut at = 0;
         loop {
@@ -221,26 +221,26 @@ impl Walk<'_> {
                 return Ok((batches, None));
             };
             let flaw = if content > at {
-                Flaw::Shape
+                BatchError::Shape
             } else {
                 match self.io(|walk| batch::read(&mut walk.source, at, walk.live))? {
                     Read::Whole(whole) if self.follows(&whole) => {
-                        self.show(Standing::Kept, at, &whole)?;
+                        self.show(BatchState::Kept, at, &whole)?;
                         batches += 1;
                         at = whole.end;
                         continue;
                     }
-                    Read::Whole(_) => Flaw::Sequence,
+                    Read::Whole(_) => BatchError::Sequence,
                     Read::Compressed => return Err(Error::Compressed),
                     Read::Bad { flaw, .. } => flaw,
                 }
             };
-            return Ok((batches, Some(self.wound(at, flaw)?)));
+            return Ok((batches, Some(self.corruption(at, flaw)?)));
         }
     }
 
     /// Whether a batch's number is above all before it; takes it as the new highest if so.
-    fn follows(&mut self, whole: &Whole) -> bool {
+    fn follows(&mut self, whole: &ValidBatch) -> bool {
         if !whole.live {
             return true;
         }
@@ -252,7 +252,7 @@ impl Walk<'_> {
     }
 
     /// Searches the rest of the file for whole batches.
-    fn wound(&mut self, at: u64, flaw: Flaw) -> Result<Wound, Error> {
+    fn corruption(&mut self, at: u64, flaw: BatchError) -> Result<Corruption, Error> {
         let end = self.io(|walk| walk.source.content_end(at))?;
         // A batch with a wrong number is itself whole; anything else is bad at its first byte.
         let mut next = at;
@@ -263,7 +263,7 @@ impl Walk<'_> {
         while let Some(candidate) = self.io(|walk| walk.candidate(next, end))? {
             match self.io(|walk| batch::read(&mut walk.source, candidate, walk.live))? {
                 Read::Whole(whole) => {
-                    self.show(Standing::Behind, candidate, &whole)?;
+                    self.show(BatchState::Behind, candidate, &whole)?;
                     good_batches_after += 1;
                     next = whole.end;
                 }
@@ -277,7 +277,7 @@ impl Walk<'_> {
                 break;
             }
         }
-        Ok(Wound {
+        Ok(Corruption {
             file: self.file.clone(),
             flaw,
             lost: at..end,
@@ -310,7 +310,7 @@ impl Walk<'_> {
         Ok(None)
     }
 
-    fn show(&mut self, standing: Standing, at: u64, whole: &Whole) -> Result<(), Error> {
+    fn show(&mut self, standing: BatchState, at: u64, whole: &ValidBatch) -> Result<(), Error> {
         let extent = BatchExtent {
             journal: self.file.number,
             range: at..whole.end,

@@ -145,10 +145,10 @@ impl History {
 }
 
 /// All whole batches of a store, and the survey.
-fn batches(store: &Path) -> (Survey, Vec<Vec<Written>>) {
+fn batches(store: &Path) -> (JournalScan, Vec<Vec<Written>>) {
     let mut read: Vec<Vec<Written>> = Vec::new();
     let mut last = None;
-    let survey = Survey::read(store, |_, batch, item| {
+    let survey = JournalScan::read(store, |_, batch, item| {
         if last.as_ref() != Some(batch) {
             last = Some(batch.clone());
             read.push(Vec::new());
@@ -239,7 +239,7 @@ fn log_store(batches: u64) -> (tempfile::TempDir, PathBuf, Vec<Range<u64>>) {
     sample::log_store(folder.path(), batches, 100);
     let journal = folder.path().join("0.jnl");
     let mut extents = Vec::new();
-    Survey::read(folder.path(), |_, batch, _| {
+    JournalScan::read(folder.path(), |_, batch, _| {
         extents.push(batch.range.clone())
     })
     .unwrap();
@@ -267,7 +267,7 @@ fn a_last_batch_cut_anywhere_is_a_torn_tail() {
         for zeros in [0, 10_000] {
             sample::truncate(&journal, cut);
             sample::truncate(&journal, cut + zeros);
-            let survey = Survey::read(folder.path(), |_, _, _| {}).unwrap();
+            let survey = JournalScan::read(folder.path(), |_, _, _| {}).unwrap();
             let expected = if cut == last.start {
                 Tail::Clean
             } else {
@@ -281,7 +281,7 @@ fn a_last_batch_cut_anywhere_is_a_torn_tail() {
         }
     }
     std::fs::write(&journal, [whole, vec![0; 5000], vec![9; 3]].concat()).unwrap();
-    let survey = Survey::read(folder.path(), |_, _, _| {}).unwrap();
+    let survey = JournalScan::read(folder.path(), |_, _, _| {}).unwrap();
     assert!(
         matches!(survey.tail(), Tail::TornTail { offset, .. } if offset == last.end),
         "{survey:?}"
@@ -307,8 +307,8 @@ fn a_bad_batch_in_the_middle_is_damage() {
         std::fs::write(&journal, &whole).unwrap();
         write_at(&journal, bytes, hurt.start + at);
         let mut behind = Vec::new();
-        let survey = Survey::read(folder.path(), |standing, batch, _| {
-            if standing == Standing::Behind {
+        let survey = JournalScan::read(folder.path(), |standing, batch, _| {
+            if standing == BatchState::Behind {
                 behind.push(batch.range.clone());
             }
         })
@@ -335,13 +335,13 @@ const START_BYTES: u64 = super::batch::START_BYTES as u64;
 fn a_sequence_number_that_falls_back_is_damage() {
     let (folder, journal, extents) = log_store(20);
     write_at(&journal, &0_u64.to_le_bytes(), extents[9].start + 5);
-    let survey = Survey::read(folder.path(), |_, _, _| {}).unwrap();
-    assert_eq!(survey.wounds[0].flaw, Flaw::Sequence);
+    let survey = JournalScan::read(folder.path(), |_, _, _| {}).unwrap();
+    assert_eq!(survey.wounds[0].flaw, BatchError::Sequence);
     assert!(matches!(survey.tail(), Tail::Damage { offset, .. } if offset == extents[9].start));
     // Also in the very last batch, which no later one betrays.
     let (folder, journal, extents) = log_store(3);
     write_at(&journal, &0_u64.to_le_bytes(), extents[2].start + 5);
-    let survey = Survey::read(folder.path(), |_, _, _| {}).unwrap();
+    let survey = JournalScan::read(folder.path(), |_, _, _| {}).unwrap();
     assert!(
         matches!(
             survey.tail(),
@@ -365,7 +365,7 @@ fn a_sealed_journal_cut_short_is_damage() {
     let (survey, read) = batches(folder.path());
     assert_eq!((survey.tail(), read.len()), (Tail::Clean, 6));
     sample::truncate(&journal, extents[3].start - 1);
-    let survey = Survey::read(folder.path(), |_, _, _| {}).unwrap();
+    let survey = JournalScan::read(folder.path(), |_, _, _| {}).unwrap();
     assert!(
         matches!(
             survey.tail(),
@@ -379,12 +379,14 @@ fn a_sealed_journal_cut_short_is_damage() {
     assert_eq!(survey.batches, 5);
     std::fs::rename(&journal, folder.path().join("4.jnl")).unwrap();
     assert_eq!(
-        Survey::read(folder.path(), |_, _, _| {}).unwrap().missing,
+        JournalScan::read(folder.path(), |_, _, _| {})
+            .unwrap()
+            .missing,
         [2, 3]
     );
     std::fs::write(folder.path().join("x.jnl"), "").unwrap();
     assert!(matches!(
-        Survey::read(folder.path(), |_, _, _| {}),
+        JournalScan::read(folder.path(), |_, _, _| {}),
         Err(Error::Name(_))
     ));
 }
@@ -419,7 +421,7 @@ fn compression_is_refused() {
     log.insert("large", vec![7; 100_000]).unwrap();
     drop((log, db));
     assert!(matches!(
-        Survey::read(folder.path(), |_, _, _| {}),
+        JournalScan::read(folder.path(), |_, _, _| {}),
         Err(Error::Compressed)
     ));
 }
@@ -442,7 +444,7 @@ fn endless_false_starts_are_bounded() {
         bytes.extend(swallowed.to_le_bytes());
     }
     std::fs::write(&journal, bytes).unwrap();
-    let survey = Survey::read(folder.path(), |_, _, _| {}).unwrap();
+    let survey = JournalScan::read(folder.path(), |_, _, _| {}).unwrap();
     assert!(survey.wounds[0].search_given_up);
     assert!(matches!(survey.tail(), Tail::Damage { .. }));
 }

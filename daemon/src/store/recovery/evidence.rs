@@ -4,11 +4,11 @@
 //! built under a hidden name, synced and renamed, so that a folder with a real name is complete. A folder with an
 //! `accepted` file is history.
 
-use super::{Cause, Damage, Error, Site, io_at};
+use super::{Damage, Error, LossCause, RecoveryPaths, io_at};
 use crate::store::{
     creation,
     durable::{parent, sync_folder},
-    journal::Wound,
+    journal::Corruption,
 };
 use std::{
     fs::{DirBuilder, File, OpenOptions},
@@ -103,7 +103,7 @@ pub(super) fn reports(damaged: &Path) -> Result<Vec<Damage>, Error> {
         }
         let mut damage = report(&folder)?;
         damage.folder = Some(folder);
-        if damage.cause != Cause::TornTail {
+        if damage.cause != LossCause::TornTail {
             open.push(damage);
         }
     }
@@ -120,7 +120,11 @@ fn report(folder: &Path) -> Result<Damage, Error> {
 }
 
 /// Keeps copies of the journals that have a flaw, and a report; `damage` learns the folder.
-pub(super) fn keep(site: &Site<'_>, wounds: &[Wound], damage: &mut Damage) -> Result<(), Error> {
+pub(super) fn keep(
+    site: &RecoveryPaths<'_>,
+    wounds: &[Corruption],
+    damage: &mut Damage,
+) -> Result<(), Error> {
     let io = |source| io_at(site.damaged, source);
     match DirBuilder::new().mode(0o700).create(site.damaged) {
         Ok(()) => sync_folder(parent(site.damaged)).map_err(io)?,
@@ -183,7 +187,7 @@ fn folders_of(damaged: &Path) -> Result<Vec<PathBuf>, Error> {
     Ok(folders)
 }
 
-fn free_name(site: &Site<'_>) -> io::Result<PathBuf> {
+fn free_name(site: &RecoveryPaths<'_>) -> io::Result<PathBuf> {
     (0..NUMBERS_MAX)
         .map(|n| site.damaged.join(format!("{}-{n}", site.unix_seconds)))
         .find(|folder| folder.symlink_metadata().is_err())
@@ -191,7 +195,7 @@ fn free_name(site: &Site<'_>) -> io::Result<PathBuf> {
 }
 
 /// Copies a journal up to its last byte that is not zero, and gives the copy the same length.
-fn copy(wound: &Wound, folder: &Path) -> io::Result<()> {
+fn copy(wound: &Corruption, folder: &Path) -> io::Result<()> {
     let source = File::open(&wound.file.path)?;
     let len = source.metadata()?.len();
     let target = folder.join(format!("{}.jnl", wound.file.number));

@@ -8,18 +8,18 @@
 mod archive;
 mod evidence;
 mod manifest;
+mod report;
 #[cfg(test)]
 #[allow(clippy::unwrap_used, clippy::indexing_slicing)]
 mod tests;
-mod verdict;
 
 pub use evidence::{accept, remove_copies};
-pub use verdict::{Cause, Cut, Damage, Positions, Verdict};
+pub use report::{Damage, JournalCut, LossCause, Positions, RecoveryReport};
 
-use verdict::{bare, cut_of, finding};
+use report::{bare, cut_of, finding};
 
 use super::durable::sync_folder;
-use super::journal::{self, BatchExtent, ItemKind, JournalItem, Standing, Survey, Tail};
+use super::journal::{self, BatchExtent, BatchState, ItemKind, JournalItem, JournalScan, Tail};
 use std::{
     collections::BTreeMap,
     fs::{File, OpenOptions, TryLockError},
@@ -64,7 +64,7 @@ pub enum Error {
 
 /// Where to look, and where to keep what is found.
 #[derive(Debug, Clone, Copy)]
-pub struct Site<'a> {
+pub struct RecoveryPaths<'a> {
     /// fjall's folder.
     pub store: &'a Path,
     /// The folder for copies of damaged journals; made when needed.
@@ -76,9 +76,9 @@ pub struct Site<'a> {
 /// The outcome of [`look`], to be settled once the store is open.
 #[derive(Debug)]
 #[must_use = "a verdict is not final before it is settled"]
-pub struct Look {
+pub struct RecoveryScan {
     /// What is known before the store is open.
-    pub verdict: Verdict,
+    pub verdict: RecoveryReport,
     /// Log positions in the journals as they are now.
     pub positions: Option<Positions>,
     head: Option<u64>,
@@ -91,11 +91,11 @@ pub struct Look {
 ///
 /// # Errors
 /// See [`Error`]: the store must not be opened then. Damage is no error.
-pub fn look(
-    site: &Site<'_>,
+pub fn scan(
+    site: &RecoveryPaths<'_>,
     head: Option<u64>,
     positions_of: impl Fn(&JournalItem<'_>) -> Option<RangeInclusive<u64>>,
-) -> Result<Look, Error> {
+) -> Result<RecoveryScan, Error> {
     manifest::version(site.store)?;
     let _lock = lock(site.store)?;
     manifest::keyspaces(site.store)?;
@@ -104,15 +104,15 @@ pub fn look(
     let (survey, walk) = read(site.store, positions_of)?;
     let found = decide(&survey, &walk, head);
     let cut = match found {
-        Verdict::Clean => None,
+        RecoveryReport::Clean => None,
         // Without a head nobody can say that nothing is lost, so the bytes are kept.
-        Verdict::TornTail(cut) if head.is_none() => {
-            let mut torn = finding(Cause::TornTail, &survey, &walk, head);
+        RecoveryReport::TornTail(cut) if head.is_none() => {
+            let mut torn = finding(LossCause::TornTail, &survey, &walk, head);
             evidence::keep(site, &survey.wounds, &mut torn)?;
             Some(cut)
         }
-        Verdict::TornTail(cut) => Some(cut),
-        Verdict::Damage(found) => {
+        RecoveryReport::TornTail(cut) => Some(cut),
+        RecoveryReport::Damage(found) => {
             for mut damage in found {
                 let is_known = open.iter().any(|known| known.covers(&damage));
                 if !is_known && damage.needs_report() {
@@ -132,11 +132,11 @@ pub fn look(
         make_journal(site.store)?;
     }
     let verdict = match cut {
-        _ if !open.is_empty() => Verdict::Damage(open),
-        Some(cut) => Verdict::TornTail(cut),
-        None => Verdict::Clean,
+        _ if !open.is_empty() => RecoveryReport::Damage(open),
+        Some(cut) => RecoveryReport::TornTail(cut),
+        None => RecoveryReport::Clean,
     };
-    Ok(Look {
+    Ok(RecoveryScan {
         verdict,
         positions: walk.kept,
         head,
@@ -144,22 +144,26 @@ pub fn look(
     })
 }
 
-impl Look {
+impl RecoveryScan {
     /// The final verdict, once the store is open and before anything is written to it: `last_in_log` is the last
     /// position of the log as opened (0 if it is empty).
     ///
     /// # Errors
     /// [`Error::Io`] while noting that a suspicion was void.
-    pub fn settle(self, db: &fjall::Database, last_in_log: u64) -> Result<Verdict, SettleError> {
+    pub fn finish(
+        self,
+        db: &fjall::Database,
+        last_in_log: u64,
+    ) -> Result<RecoveryReport, RecoveryError> {
         let mut damages = Vec::new();
         let mut torn = None;
         match self.verdict {
-            Verdict::Clean => {}
-            Verdict::TornTail(cut) => torn = Some(cut),
-            Verdict::Damage(found) => {
+            RecoveryReport::Clean => {}
+            RecoveryReport::TornTail(cut) => torn = Some(cut),
+            RecoveryReport::Damage(found) => {
                 for damage in found {
                     let is_void =
-                        damage.cause == Cause::BeforeHead && damage.head <= Some(last_in_log);
+                        damage.cause == LossCause::BeforeHead && damage.head <= Some(last_in_log);
                     if !is_void {
                         damages.push(damage);
                         continue;
@@ -173,24 +177,24 @@ impl Look {
         }
         let known = damages
             .iter()
-            .any(|damage| damage.cause == Cause::BeforeHead);
+            .any(|damage| damage.cause == LossCause::BeforeHead);
         if !known && self.head > Some(last_in_log) {
-            damages.push(bare(Cause::BeforeHead, self.positions, self.head));
+            damages.push(bare(LossCause::BeforeHead, self.positions, self.head));
         }
         if !all_applied(db, &self.witnesses)? {
-            damages.push(bare(Cause::Skipped, self.positions, self.head));
+            damages.push(bare(LossCause::Skipped, self.positions, self.head));
         }
         Ok(match torn {
-            _ if !damages.is_empty() => Verdict::Damage(damages),
-            Some(cut) => Verdict::TornTail(cut),
-            None => Verdict::Clean,
+            _ if !damages.is_empty() => RecoveryReport::Damage(damages),
+            Some(cut) => RecoveryReport::TornTail(cut),
+            None => RecoveryReport::Clean,
         })
     }
 }
 
 /// Why a verdict could not be settled.
 #[derive(Debug, thiserror::Error)]
-pub enum SettleError {
+pub enum RecoveryError {
     /// The store could not be read.
     #[error("reading the store: {0}")]
     Store(#[from] fjall::Error),
@@ -201,7 +205,7 @@ pub enum SettleError {
 
 /// What the walk over the items gathered.
 #[derive(Default)]
-struct Gathered {
+struct ScanSummary {
     kept: Option<Positions>,
     behind: Option<Positions>,
     /// Keys and value hashes of the very first batch, except what later ones overwrote. No batch precedes it, so
@@ -213,13 +217,13 @@ struct Gathered {
 fn read(
     store: &Path,
     positions_of: impl Fn(&JournalItem<'_>) -> Option<RangeInclusive<u64>>,
-) -> Result<(Survey, Gathered), Error> {
-    let mut walk = Gathered::default();
-    let survey = Survey::read(store, |standing, batch, item| {
+) -> Result<(JournalScan, ScanSummary), Error> {
+    let mut walk = ScanSummary::default();
+    let survey = JournalScan::read(store, |standing, batch, item| {
         let positions = positions_of(item);
         match standing {
-            Standing::Behind => widen(&mut walk.behind, positions),
-            Standing::Kept => {
+            BatchState::Behind => widen(&mut walk.behind, positions),
+            BatchState::Kept => {
                 widen(&mut walk.kept, positions);
                 walk.witness(batch, item);
             }
@@ -228,7 +232,7 @@ fn read(
     Ok((survey, walk))
 }
 
-impl Gathered {
+impl ScanSummary {
     fn witness(&mut self, batch: &BatchExtent, item: &JournalItem<'_>) {
         if self.first.get_or_insert_with(|| batch.clone()) == batch {
             let value = match item.kind {
@@ -260,20 +264,20 @@ fn widen(into: &mut Option<Positions>, positions: Option<RangeInclusive<u64>>) {
     });
 }
 
-fn decide(survey: &Survey, walk: &Gathered, head: Option<u64>) -> Verdict {
+fn decide(survey: &JournalScan, walk: &ScanSummary, head: Option<u64>) -> RecoveryReport {
     let shows_head = walk.kept.map_or(0, |kept| kept.last) >= head.unwrap_or(0);
     let cause = match survey.tail() {
-        _ if survey.files.is_empty() || !survey.missing.is_empty() => Cause::JournalMissing,
-        Tail::Clean if shows_head || walk.kept.is_none() => return Verdict::Clean,
+        _ if survey.files.is_empty() || !survey.missing.is_empty() => LossCause::JournalMissing,
+        Tail::Clean if shows_head || walk.kept.is_none() => return RecoveryReport::Clean,
         Tail::TornTail { .. } if shows_head => match survey.wounds.first() {
-            Some(wound) => return Verdict::TornTail(cut_of(wound)),
-            None => return Verdict::Clean,
+            Some(wound) => return RecoveryReport::TornTail(cut_of(wound)),
+            None => return RecoveryReport::Clean,
         },
-        Tail::Clean | Tail::TornTail { .. } => Cause::BeforeHead,
-        Tail::Damage { file, .. } if survey.files.last() != Some(&file) => Cause::Sealed,
-        Tail::Damage { .. } => Cause::Middle,
+        Tail::Clean | Tail::TornTail { .. } => LossCause::BeforeHead,
+        Tail::Damage { file, .. } if survey.files.last() != Some(&file) => LossCause::Sealed,
+        Tail::Damage { .. } => LossCause::Middle,
     };
-    Verdict::Damage(vec![finding(cause, survey, walk, head)])
+    RecoveryReport::Damage(vec![finding(cause, survey, walk, head)])
 }
 
 /// Cuts a journal and makes the cut durable.

@@ -7,7 +7,7 @@ fn user(variables: &[(&str, &str)], daemon: &str) -> Units {
         let found = variables.iter().find(|(known, _)| *known == name);
         found.map(|(_, value)| OsString::from(value))
     };
-    let places = Places::from_variables(variable, 7, None).unwrap();
+    let places = Paths::from_variables(variable, 7, None).unwrap();
     of_user(&places, Path::new(daemon), variable).unwrap_or_else(|_| panic!("refused"))
 }
 
@@ -91,7 +91,7 @@ fn what_the_other_daemon_cannot_see_is_refused() {
 #[test]
 fn the_job_of_launchd_is_a_property_list() {
     let variable = |name: &str| (name == "HOME" || name == "LORE_HOME").then(|| "/h & <co>".into());
-    let places = Places::from_variables(variable, 7, None).unwrap();
+    let places = Paths::from_variables(variable, 7, None).unwrap();
     let text =
         job(&places, Path::new("/opt/<l>/lored"), variable).unwrap_or_else(|_| panic!("refused"));
     assert!(crate::cli::service::steps::is_ours(&text), "{text}");

@@ -8,8 +8,8 @@
 
 mod compound;
 mod fold;
-mod memo;
 mod runs;
+mod stem_cache;
 mod stop_words;
 mod typos;
 
@@ -26,7 +26,7 @@ pub const TERM_CHARACTERS_MAX: usize = 64;
 
 /// Whether a text is to be found, or to find.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Purpose {
+pub enum AnalysisMode {
     /// A text to be found: the last character of an unspaced script is a term too, so that a
     /// single character can be asked for as the beginning of a pair.
     Index,
@@ -49,7 +49,7 @@ pub struct Token<'a> {
 
 /// Takes texts apart. Costs some kilobytes and is worth keeping: it remembers the stems of words.
 pub struct Analyser {
-    memo: memo::Memo,
+    memo: stem_cache::StemCache,
     compound: compound::Compound,
 }
 
@@ -63,7 +63,7 @@ impl Analyser {
     /// An analyser that has seen nothing yet.
     pub fn new() -> Self {
         Self {
-            memo: memo::Memo::new(),
+            memo: stem_cache::StemCache::new(),
             compound: compound::Compound::default(),
         }
     }
@@ -72,13 +72,13 @@ impl Analyser {
     pub fn tokens(
         &mut self,
         text: &str,
-        purpose: Purpose,
+        purpose: AnalysisMode,
         visit: &mut dyn FnMut(Token<'_>) -> bool,
     ) {
         let memo = &mut self.memo;
         for run in runs::runs(text) {
             let more = match run {
-                runs::Run::Words(range) => {
+                runs::TextSpan::Words(range) => {
                     let written = text.get(range.clone()).unwrap_or_default();
                     self.compound.words(written, &mut |word, at, counted| {
                         if counted && stop_words::is_one(word) {
@@ -92,7 +92,7 @@ impl Analyser {
                         })
                     })
                 }
-                runs::Run::Unspaced(range) => unspaced(text, &range, purpose, visit),
+                runs::TextSpan::Unspaced(range) => unspaced(text, &range, purpose, visit),
             };
             if !more {
                 return;
@@ -101,7 +101,7 @@ impl Analyser {
     }
 
     /// The terms of `text`, in its order, repeated as often as they stand there.
-    pub fn terms(&mut self, text: &str, purpose: Purpose) -> Vec<String> {
+    pub fn terms(&mut self, text: &str, purpose: AnalysisMode) -> Vec<String> {
         let mut terms = Vec::new();
         self.tokens(text, purpose, &mut |token| {
             terms.push(token.term.to_owned());
@@ -120,7 +120,7 @@ impl Analyser {
 fn unspaced(
     text: &str,
     range: &Range<usize>,
-    purpose: Purpose,
+    purpose: AnalysisMode,
     visit: &mut dyn FnMut(Token<'_>) -> bool,
 ) -> bool {
     let written = text.get(range.clone()).unwrap_or_default();
@@ -147,7 +147,7 @@ fn unspaced(
     }
     let lone = written.chars().nth(1).is_none();
     match before {
-        Some(start) if lone || purpose == Purpose::Index => emit(start..range.end, lone),
+        Some(start) if lone || purpose == AnalysisMode::Index => emit(start..range.end, lone),
         Some(_) | None => true,
     }
 }

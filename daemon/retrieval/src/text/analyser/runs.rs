@@ -6,7 +6,7 @@ use unicode_normalization::char::is_combining_mark;
 
 /// A piece of a text, in bytes.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Run {
+pub enum TextSpan {
     /// Letters and digits, with single joints between them: `user_name`, `mod.rs`.
     Words(Range<usize>),
     /// Characters of a script without spaces between words.
@@ -15,7 +15,7 @@ pub enum Run {
 
 /// What a character is to a run.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Sort {
+enum CharClass {
     Word,
     Unspaced,
     Joint,
@@ -23,7 +23,7 @@ enum Sort {
 }
 
 /// The runs of a text, in its order.
-pub fn runs(text: &str) -> impl Iterator<Item = Run> {
+pub fn runs(text: &str) -> impl Iterator<Item = TextSpan> {
     let mut at = 0;
     std::iter::from_fn(move || {
         let (start, found, mut end) = loop {
@@ -31,29 +31,31 @@ pub fn runs(text: &str) -> impl Iterator<Item = Run> {
             let start = at;
             at += length;
             match sort {
-                Sort::Word | Sort::Unspaced => break (start, sort, at),
-                Sort::Joint | Sort::Other => {}
+                CharClass::Word | CharClass::Unspaced => break (start, sort, at),
+                CharClass::Joint | CharClass::Other => {}
             }
         };
         while let Some((next, length)) = sort_at(text, at) {
-            let joins = found == Sort::Word && next == Sort::Joint;
+            let joins = found == CharClass::Word && next == CharClass::Joint;
             if next == found {
                 end = at + length;
-            } else if !joins || sort_at(text, at + 1).is_none_or(|(sort, _)| sort != Sort::Word) {
+            } else if !joins
+                || sort_at(text, at + 1).is_none_or(|(sort, _)| sort != CharClass::Word)
+            {
                 break;
             }
             at += length;
         }
         Some(match found {
-            Sort::Unspaced => Run::Unspaced(start..end),
-            Sort::Word | Sort::Joint | Sort::Other => Run::Words(start..end),
+            CharClass::Unspaced => TextSpan::Unspaced(start..end),
+            CharClass::Word | CharClass::Joint | CharClass::Other => TextSpan::Words(start..end),
         })
     })
 }
 
 /// What stands at a place, and how many bytes it takes.
 #[inline]
-fn sort_at(text: &str, at: usize) -> Option<(Sort, usize)> {
+fn sort_at(text: &str, at: usize) -> Option<(CharClass, usize)> {
     let byte = *text.as_bytes().get(at)?;
     if byte.is_ascii() {
         return Some((sort(char::from(byte)), 1));
@@ -67,14 +69,14 @@ pub fn is_mark(one: char) -> bool {
     !one.is_ascii() && is_combining_mark(one)
 }
 
-fn sort(one: char) -> Sort {
+fn sort(one: char) -> CharClass {
     match one {
-        'a'..='z' | 'A'..='Z' | '0'..='9' => Sort::Word,
-        '_' | '-' | '.' => Sort::Joint,
-        _ if one.is_ascii() => Sort::Other,
-        _ if is_unspaced(one) => Sort::Unspaced,
-        _ if one.is_alphanumeric() || is_combining_mark(one) => Sort::Word,
-        _ => Sort::Other,
+        'a'..='z' | 'A'..='Z' | '0'..='9' => CharClass::Word,
+        '_' | '-' | '.' => CharClass::Joint,
+        _ if one.is_ascii() => CharClass::Other,
+        _ if is_unspaced(one) => CharClass::Unspaced,
+        _ if one.is_alphanumeric() || is_combining_mark(one) => CharClass::Word,
+        _ => CharClass::Other,
     }
 }
 

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use super::*;
 
 fn terms(text: &str) -> Vec<String> {
-    Analyser::new().terms(text, Purpose::Index)
+    Analyser::new().terms(text, AnalysisMode::Index)
 }
 
 #[test]
@@ -44,7 +44,7 @@ fn compounds_give_their_parts_and_the_whole() {
 fn unspaced_scripts_give_pairs() {
     assert_eq!(terms("東京都"), ["東京", "京都", "都"]);
     assert_eq!(terms("a東b"), ["東", "b"]);
-    let asked = Analyser::new().terms("東京都", Purpose::Query);
+    let asked = Analyser::new().terms("東京都", AnalysisMode::Query);
     assert_eq!(asked, ["東京", "京都"]);
 }
 
@@ -78,7 +78,7 @@ fn typos_are_one_edit_away() {
 proptest! {
     #[test]
     fn any_text_gives_terms_with_places_in_it(text in "\\PC{0,60}") {
-        Analyser::new().tokens(&text, Purpose::Index, &mut |token| {
+        Analyser::new().tokens(&text, AnalysisMode::Index, &mut |token| {
             assert!(!token.term.is_empty() && !token.term.contains('\n'));
             assert!(token.term.chars().count() <= 4 * TERM_CHARACTERS_MAX);
             assert!(!text[token.range].is_empty());

@@ -1,9 +1,9 @@
 //! The scores of one part's units, added up term by term.
 
 use super::super::error::Error;
-use super::super::part::{Gone, PerField, View};
-use super::best::Best;
-use super::scoring::{Clause, Norm};
+use super::super::postings::{DeletionMask, PerField, View};
+use super::scoring::{Clause, LengthNorm};
+use super::top_hits::TopHits;
 
 /// When the units that match are fewer than one in so many, they are listed rather than looked
 /// for among all.
@@ -36,7 +36,7 @@ impl ScoreAccumulator {
         view: &View<'_>,
         at: usize,
         clauses: &[Clause],
-        norms: &PerField<Norm>,
+        norms: &PerField<LengthNorm>,
     ) -> Result<(), Error> {
         let units = view.part.units() as usize;
         if self.scores.len() < units {
@@ -76,10 +76,10 @@ impl ScoreAccumulator {
     /// what comes back.
     pub fn drain(
         &mut self,
-        gone: &Gone,
+        gone: &DeletionMask,
         all: bool,
-        best: &mut Best,
-        mut show: impl FnMut(&mut Best, u32, f32),
+        best: &mut TopHits,
+        mut show: impl FnMut(&mut TopHits, u32, f32),
     ) -> u64 {
         if self.lists {
             for unit in self.listed.drain(..) {
@@ -118,7 +118,14 @@ impl ScoreAccumulator {
 
     /// Adds a term's scores. In three passes over pieces, so that the middle one, with the
     /// divisions, is done for several units at once.
-    fn add(&mut self, units: &[u32], counts: &[u32], lengths: &[u32], weight: f32, norm: Norm) {
+    fn add(
+        &mut self,
+        units: &[u32],
+        counts: &[u32],
+        lengths: &[u32],
+        weight: f32,
+        norm: LengthNorm,
+    ) {
         for (units, counts) in units.chunks(PIECE).zip(counts.chunks(PIECE)) {
             let (mut found, mut scores) = ([0; PIECE], [0.0; PIECE]);
             for (length, unit) in found.iter_mut().zip(units) {
@@ -153,7 +160,7 @@ impl ScoreAccumulator {
         view: &View<'_>,
         at: usize,
         clause: &Clause,
-        norm: Norm,
+        norm: LengthNorm,
     ) -> Result<(), Error> {
         let lengths = view.part.lengths(clause.field);
         let mut several = std::mem::take(&mut self.several);

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::super::analyser::{Analyser, Purpose};
+use super::super::analyser::{Analyser, AnalysisMode};
 use super::words::Terms;
 
 /// The places, in bytes, of the words of `text` that match `terms`: ascending, apart from each
@@ -12,7 +12,7 @@ pub fn matches(text: &str, terms: &Terms, analyser: &mut Analyser) -> Vec<Range<
     if terms.words.is_empty() {
         return places;
     }
-    analyser.tokens(text, Purpose::Index, &mut |token| {
+    analyser.tokens(text, AnalysisMode::Index, &mut |token| {
         if terms.have(token.term) {
             places.push(token.range);
         }

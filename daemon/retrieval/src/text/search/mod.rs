@@ -1,24 +1,24 @@
 //! A search over all parts of an index.
 
 mod accumulator;
-mod best;
 mod matches;
 mod scoring;
 mod term_stats;
+mod top_hits;
 mod variants;
 mod words;
 
 pub use self::accumulator::ScoreAccumulator;
-use self::best::Best;
 pub use self::matches::matches;
 use self::term_stats::TermStats;
+use self::top_hits::TopHits;
 #[cfg(test)]
 pub use self::words::WORDS_MAX;
 pub use self::words::{MatchQuality, Terms, Variant, Word};
 use super::analyser::Analyser;
 use super::error::Error;
-use super::part::{Field, Tally, View};
-use super::unit::{Class, Kind, Unit};
+use super::indexed_text::{Class, IndexedText, Kind};
+use super::postings::{CorpusCounts, Field, View};
 
 /// What is looked for.
 #[derive(Clone, Copy, Debug)]
@@ -35,7 +35,7 @@ pub struct Query<'a> {
 }
 
 /// Which units are asked for: those for which it says `true`.
-pub type Filter<'a> = &'a dyn Fn(&Unit) -> bool;
+pub type Filter<'a> = &'a dyn Fn(&IndexedText) -> bool;
 
 /// A unit that matches.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -54,7 +54,7 @@ pub struct Hit {
 
 /// What a search found.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Found {
+pub struct TextHits {
     /// The best units, by score, and by key where scores are equal.
     pub hits: Vec<Hit>,
     /// How many units match and pass the filter.
@@ -72,7 +72,7 @@ pub fn search(
     filter: Option<Filter<'_>>,
     analyser: &mut Analyser,
     accumulator: &mut ScoreAccumulator,
-) -> Result<Found, Error> {
+) -> Result<TextHits, Error> {
     let mut terms = Terms::of(query.text, analyser);
     let classes: Vec<Class> = Class::ALL
         .into_iter()
@@ -85,16 +85,16 @@ pub fn search(
         word.units = stats.living(&fields, &word.term)?;
         word.variants = variants::variants(&mut stats, &fields, word, analyser, &mut typos_left)?;
     }
-    let mut tally = Tally::default();
+    let mut tally = CorpusCounts::default();
     views.iter().for_each(|view| tally.join(view.tally));
     let clauses = scoring::clauses(&mut stats, &classes, &terms, &tally)?;
     let norms = scoring::norms(&tally);
 
-    let mut found = Found {
+    let mut found = TextHits {
         also: vec![0.0; query.also.len()],
-        ..Found::default()
+        ..TextHits::default()
     };
-    let mut best = Best::of(query.limit);
+    let mut best = TopHits::of(query.limit);
     for (at, view) in views.iter().enumerate() {
         accumulator.add_up(view, at, &clauses, &norms)?;
         for (score, key) in found.also.iter_mut().zip(query.also) {
@@ -114,7 +114,7 @@ fn collect(
     view: &View<'_>,
     filter: Option<Filter<'_>>,
     accumulator: &mut ScoreAccumulator,
-    best: &mut Best,
+    best: &mut TopHits,
 ) -> u64 {
     let mut shown = 0;
     let counted = accumulator.drain(view.gone, filter.is_some(), best, |best, at, score| {

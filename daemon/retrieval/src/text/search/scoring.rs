@@ -2,22 +2,22 @@
 //! a score depends on nothing but the question and the set of units.
 
 use super::super::error::Error;
-use super::super::part::{Entry, Field, PerField, Tally};
-use super::super::unit::Class;
+use super::super::indexed_text::Class;
+use super::super::postings::{CorpusCounts, Entry, Field, PerField};
 use super::term_stats::{TermPostings, TermStats};
 use super::words::{MatchQuality, Terms};
 
 /// How fast a word's repetition stops to matter, and how much a text's length counts against it.
 /// Talk is short: its lengths say less.
-struct Shape {
+struct Bm25Parameters {
     k1: f64,
     b: f64,
 }
 
-fn shape(class: Class) -> Shape {
+fn shape(class: Class) -> Bm25Parameters {
     match class {
-        Class::Documents => Shape { k1: 1.2, b: 0.75 },
-        Class::Talk => Shape { k1: 0.9, b: 0.4 },
+        Class::Documents => Bm25Parameters { k1: 1.2, b: 0.75 },
+        Class::Talk => Bm25Parameters { k1: 0.9, b: 0.4 },
     }
 }
 
@@ -39,12 +39,12 @@ fn discount(quality: MatchQuality) -> f64 {
 
 /// What a text's length adds below the fraction of BM25: `flat + slope * length`.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Norm {
+pub struct LengthNorm {
     flat: f32,
     slope: f32,
 }
 
-impl Norm {
+impl LengthNorm {
     /// What a word is worth in a unit that has it `count` times among `length` words.
     #[inline]
     pub fn score(&self, weight: f32, count: u32, length: u32) -> f32 {
@@ -54,13 +54,13 @@ impl Norm {
 }
 
 /// The norms of all fields.
-pub fn norms(tally: &Tally) -> PerField<Norm> {
+pub fn norms(tally: &CorpusCounts) -> PerField<LengthNorm> {
     let mut norms = PerField::default();
     for field in Field::ALL {
-        let Shape { k1, b } = shape(field.class());
+        let Bm25Parameters { k1, b } = shape(field.class());
         let units = tally.units(field.class()).max(1) as f64;
         let mean = (*tally.lengths.get(field) as f64 / units).max(1.0);
-        *norms.get_mut(field) = Norm {
+        *norms.get_mut(field) = LengthNorm {
             flat: (k1 * (1.0 - b)) as f32,
             slope: (k1 * b / mean) as f32,
         };
@@ -89,7 +89,7 @@ pub fn clauses(
     stats: &mut TermStats<'_>,
     classes: &[Class],
     terms: &Terms,
-    tally: &Tally,
+    tally: &CorpusCounts,
 ) -> Result<Vec<Clause>, Error> {
     let mut clauses = Vec::new();
     let fields = classes.iter().flat_map(|class| Field::of(*class));

@@ -3,7 +3,7 @@
 use rustc_hash::FxHashMap;
 
 use super::super::error::Error;
-use super::super::part::{Entry, Field, PerField, View};
+use super::super::postings::{Entry, Field, PerField, View};
 
 /// A term in a field.
 #[derive(Clone, Debug)]

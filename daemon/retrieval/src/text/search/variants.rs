@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::super::analyser::{Analyser, neighbours};
 use super::super::error::Error;
-use super::super::part::Field;
+use super::super::postings::Field;
 use super::term_stats::TermStats;
 use super::words::{MatchQuality, Variant, Word};
 

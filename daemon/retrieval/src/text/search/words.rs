@@ -1,6 +1,6 @@
 //! A question's words. There is no syntax: operators, quotes and brackets are text like any other.
 
-use super::super::analyser::{Analyser, Purpose};
+use super::super::analyser::{Analyser, AnalysisMode};
 
 /// How many different words of a question are looked for; more are cut off, and said to be.
 pub const WORDS_MAX: usize = 128;
@@ -61,7 +61,7 @@ impl Terms {
             cut: end < question.len(),
         };
         let read = question.get(..end).unwrap_or_default();
-        analyser.tokens(read, Purpose::Query, &mut |token| {
+        analyser.tokens(read, AnalysisMode::Query, &mut |token| {
             let known = terms.words.iter_mut().find(|word| word.term == token.term);
             if let Some(word) = known {
                 word.count += 1;

@@ -9,12 +9,12 @@ mod searching;
 use super::*;
 
 /// A unit of a document, or of talk in the session 100 + `group`.
-fn unit(kind: Kind, position: u64, number: u32, group: u64) -> Unit {
+fn unit(kind: Kind, position: u64, number: u32, group: u64) -> IndexedText {
     let session = match kind.class() {
         Class::Documents => 0,
         Class::Talk => 100 + group,
     };
-    Unit {
+    IndexedText {
         key: key(position, number),
         kind,
         group,
@@ -23,8 +23,8 @@ fn unit(kind: Kind, position: u64, number: u32, group: u64) -> Unit {
     }
 }
 
-fn add(unit: Unit, text: &str, around: &str) -> Change {
-    Change::Add(Addition {
+fn add(unit: IndexedText, text: &str, around: &str) -> Change {
+    Change::Add(NewText {
         unit,
         text: text.to_owned(),
         around: around.to_owned(),

@@ -2,31 +2,31 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::super::analyser::{Analyser, Purpose, neighbours};
-use super::super::part::Field;
+use super::super::analyser::{Analyser, AnalysisMode, neighbours};
+use super::super::postings::Field;
 use super::*;
 
 #[derive(Default)]
 pub struct Oracle {
-    units: BTreeMap<u64, Known>,
+    units: BTreeMap<u64, KnownText>,
 }
 
-struct Known {
-    unit: Unit,
-    own: Bag,
-    around: Bag,
+struct KnownText {
+    unit: IndexedText,
+    own: WordBag,
+    around: WordBag,
 }
 
 #[derive(Default)]
-struct Bag {
+struct WordBag {
     counts: BTreeMap<String, u32>,
     length: u32,
 }
 
-impl Bag {
+impl WordBag {
     fn of(text: &str) -> Self {
         let mut bag = Self::default();
-        Analyser::new().tokens(text, Purpose::Index, &mut |token| {
+        Analyser::new().tokens(text, AnalysisMode::Index, &mut |token| {
             *bag.counts.entry(token.term.to_owned()).or_default() += 1;
             bag.length += u32::from(token.counted);
             true
@@ -35,8 +35,8 @@ impl Bag {
     }
 }
 
-impl Known {
-    fn bag(&self, field: Field) -> Option<&Bag> {
+impl KnownText {
+    fn bag(&self, field: Field) -> Option<&WordBag> {
         match field {
             Field::Documents | Field::Talk => {
                 (Field::own(self.unit.kind.class()) == field).then_some(&self.own)
@@ -56,7 +56,7 @@ impl Oracle {
     pub fn apply(&mut self, changes: &[Change]) -> Vec<u64> {
         let mut removed = Vec::new();
         for change in changes {
-            let goes = |unit: &Unit| match change {
+            let goes = |unit: &IndexedText| match change {
                 Change::Add(_) => false,
                 Change::RemoveGroup { group, before } => {
                     unit.group == *group && unit.position() < *before
@@ -74,10 +74,10 @@ impl Oracle {
                 !goes
             });
             if let Change::Add(addition) = change {
-                let known = || Known {
+                let known = || KnownText {
                     unit: addition.unit,
-                    own: Bag::of(&addition.text),
-                    around: Bag::of(&addition.around),
+                    own: WordBag::of(&addition.text),
+                    around: WordBag::of(&addition.around),
                 };
                 self.units.entry(addition.unit.key).or_insert_with(known);
             }
@@ -91,14 +91,14 @@ impl Oracle {
     }
 
     fn living(&self, fields: &[Field], term: &str) -> u64 {
-        let has = |known: &&Known| fields.iter().any(|field| known.count(*field, term) > 0);
+        let has = |known: &&KnownText| fields.iter().any(|field| known.count(*field, term) > 0);
         self.units.values().filter(has).count() as u64
     }
 
     /// The words of a question and their variants.
     fn words(&self, text: &str, fields: &[Field]) -> Vec<(u32, Vec<(String, f64)>)> {
         let mut words: Vec<(String, String, u32)> = Vec::new();
-        Analyser::new().tokens(text, Purpose::Query, &mut |token| {
+        Analyser::new().tokens(text, AnalysisMode::Query, &mut |token| {
             match words.iter_mut().find(|(_, term, _)| term == token.term) {
                 Some((_, _, count)) => *count += 1,
                 None => words.push((token.word.to_owned(), token.term.to_owned(), 1)),

@@ -44,7 +44,7 @@ const QUESTIONS: &[&str] = &[
 ];
 
 #[derive(Clone, Debug)]
-enum Happening {
+enum Step {
     Add {
         kind: Kind,
         group: u64,
@@ -67,21 +67,21 @@ fn text() -> impl Strategy<Value = Vec<usize>> {
     proptest::collection::vec(0..WORDS.len(), 0..12)
 }
 
-fn happening() -> impl Strategy<Value = Happening> {
+fn happening() -> impl Strategy<Value = Step> {
     let kind = proptest::sample::select(Kind::ALL.to_vec());
     let texts = proptest::collection::vec(text(), 1..5);
     prop_oneof![
         8 => (kind, 0_u64..4, texts)
-            .prop_map(|(kind, group, texts)| Happening::Add { kind, group, texts }),
-        1 => (0_u64..4, 0_u64..30).prop_map(|(group, back)| Happening::RemoveGroup(group, back)),
+            .prop_map(|(kind, group, texts)| Step::Add { kind, group, texts }),
+        1 => (0_u64..4, 0_u64..30).prop_map(|(group, back)| Step::RemoveGroup(group, back)),
         1 => (99_u64..104, 0_u64..30)
-            .prop_map(|(session, back)| Happening::RemoveSession(session, back)),
-        1 => (0_u64..30).prop_map(Happening::RemovePosition),
-        2 => (0_u64..4, text()).prop_map(|(group, text)| Happening::Replace(group, text)),
-        2 => Just(Happening::Settle),
-        1 => Just(Happening::Reopen),
-        1 => (0_u64..10).prop_map(Happening::Again),
-        1 => Just(Happening::LetGo),
+            .prop_map(|(session, back)| Step::RemoveSession(session, back)),
+        1 => (0_u64..30).prop_map(Step::RemovePosition),
+        2 => (0_u64..4, text()).prop_map(|(group, text)| Step::Replace(group, text)),
+        2 => Just(Step::Settle),
+        1 => Just(Step::Reopen),
+        1 => (0_u64..10).prop_map(Step::Again),
+        1 => Just(Step::LetGo),
     ]
 }
 
@@ -91,9 +91,9 @@ fn written(words: &[usize]) -> String {
 }
 
 /// The event a happening stands for.
-fn event(happening: &Happening, position: u64) -> Vec<Change> {
+fn event(happening: &Step, position: u64) -> Vec<Change> {
     match happening {
-        Happening::Add { kind, group, texts } => texts
+        Step::Add { kind, group, texts } => texts
             .iter()
             .enumerate()
             .map(|(number, text)| {
@@ -102,18 +102,18 @@ fn event(happening: &Happening, position: u64) -> Vec<Change> {
                 add(unit, &written(text), &written(&around))
             })
             .collect(),
-        Happening::RemoveGroup(group, back) => vec![Change::RemoveGroup {
+        Step::RemoveGroup(group, back) => vec![Change::RemoveGroup {
             group: *group,
             before: position.saturating_sub(*back),
         }],
-        Happening::RemoveSession(session, back) => vec![Change::RemoveSession {
+        Step::RemoveSession(session, back) => vec![Change::RemoveSession {
             session: if *session == 99 { 0 } else { *session },
             before: position.saturating_sub(*back),
         }],
-        Happening::RemovePosition(back) => vec![Change::RemovePosition {
+        Step::RemovePosition(back) => vec![Change::RemovePosition {
             position: position.saturating_sub(*back),
         }],
-        Happening::Replace(group, text) => vec![
+        Step::Replace(group, text) => vec![
             Change::RemoveGroup {
                 group: *group,
                 before: position,
@@ -124,9 +124,7 @@ fn event(happening: &Happening, position: u64) -> Vec<Change> {
                 "",
             ),
         ],
-        Happening::Settle | Happening::Reopen | Happening::Again(_) | Happening::LetGo => {
-            Vec::new()
-        }
+        Step::Settle | Step::Reopen | Step::Again(_) | Step::LetGo => Vec::new(),
     }
 }
 
@@ -164,7 +162,7 @@ fn check(index: &TextIndex, oracle: &Oracle) {
                 also: &[],
                 ..asked
             };
-            let odd = |unit: &Unit| unit.position() % 2 == 1;
+            let odd = |unit: &IndexedText| unit.position() % 2 == 1;
             let found = index.search(&few, Some(&odd)).unwrap();
             let odd: Vec<(u64, f32)> = wanted
                 .iter()
@@ -196,28 +194,28 @@ proptest! {
                 }
             };
             match happening {
-                Happening::Settle => {
-                    index.settle().unwrap();
+                Step::Settle => {
+                    index.flush().unwrap();
                     assert_eq!(index.settled_position(), log.len() as u64);
                     assert_eq!(index.counts().fresh_units, 0);
                     check(&index, &oracle);
                 }
-                Happening::Reopen => {
+                Step::Reopen => {
                     drop(index);
                     index = TextIndex::open(folder.path(), 1).unwrap();
                     apply_from(&index, &log, index.position());
                     check(&index, &oracle);
                 }
-                Happening::Again(back) => {
+                Step::Again(back) => {
                     let from = (log.len() as u64).saturating_sub(*back);
                     apply_from(&index, &log, from);
                 }
-                Happening::LetGo => index.let_go(),
-                Happening::Add { .. }
-                | Happening::RemoveGroup(..)
-                | Happening::RemoveSession(..)
-                | Happening::RemovePosition(_)
-                | Happening::Replace(..) => {
+                Step::LetGo => index.release(),
+                Step::Add { .. }
+                | Step::RemoveGroup(..)
+                | Step::RemoveSession(..)
+                | Step::RemovePosition(_)
+                | Step::Replace(..) => {
                     let position = log.len() as u64 + 1;
                     let event = event(happening, position);
                     let removed = index.apply(&event, position).unwrap();

@@ -8,7 +8,7 @@ use super::*;
 #[test]
 fn another_version_is_said_to_be_one() {
     let folder = tempfile::tempdir().unwrap();
-    documents(folder.path(), &["x"]).settle().unwrap();
+    documents(folder.path(), &["x"]).flush().unwrap();
     let error = TextIndex::open(folder.path(), 2).err().unwrap();
     assert!(matches!(error, Error::OtherVersion { .. }), "{error}");
     assert!(error.is_cured_by_rebuilding());
@@ -35,7 +35,7 @@ fn a_damaged_file_is_an_error_or_answers_and_never_ends_the_process() {
         .map(|at| format!("word{at} common text {}", at % 7))
         .collect();
     let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
-    documents(folder.path(), &texts).settle().unwrap();
+    documents(folder.path(), &texts).flush().unwrap();
     let files = std::fs::read_dir(folder.path()).unwrap();
     let mut refused = 0;
     for file in files {
@@ -65,7 +65,7 @@ fn a_damaged_file_is_an_error_or_answers_and_never_ends_the_process() {
 fn what_was_not_settled_is_gone_after_a_crash_and_the_position_says_so() {
     let folder = tempfile::tempdir().unwrap();
     let index = documents(folder.path(), &["x one", "x two"]);
-    index.settle().unwrap();
+    index.flush().unwrap();
     index
         .apply(&[add(unit(Kind::Document, 3, 0, 3), "x three", "")], 3)
         .unwrap();
@@ -87,13 +87,13 @@ fn a_settling_that_cannot_write_keeps_all_and_the_next_one_writes_it() {
     let lock = other
         .writer_with_num_threads::<tantivy::TantivyDocument>(1, 15_000_000)
         .unwrap();
-    assert!(index.settle().is_err());
+    assert!(index.flush().is_err());
     index
         .apply(&[Change::RemovePosition { position: 1 }], 3)
         .unwrap();
     assert_eq!(positions(&index, "x"), [2]);
     drop(lock);
-    index.settle().unwrap();
+    index.flush().unwrap();
     drop(index);
     let index = TextIndex::open(folder.path(), 1).unwrap();
     assert_eq!(index.position(), 3);
@@ -108,7 +108,7 @@ fn searches_and_changes_go_on_while_it_settles() {
     std::thread::scope(|scope| {
         let settling = scope.spawn(|| {
             while !done.load(Ordering::Relaxed) {
-                index.settle().unwrap();
+                index.flush().unwrap();
             }
         });
         let searching = scope.spawn(|| {
@@ -139,7 +139,7 @@ fn searches_and_changes_go_on_while_it_settles() {
         settling.join().unwrap();
         searching.join().unwrap();
     });
-    index.settle().unwrap();
+    index.flush().unwrap();
     assert_eq!(positions(&index, "x"), [199]);
     assert!(index.counts().segments <= 2);
 }
@@ -172,7 +172,7 @@ fn segments_stay_few_and_removed_units_leave_the_disk() {
                 )
                 .unwrap();
         }
-        index.settle().unwrap();
+        index.flush().unwrap();
         assert!(index.counts().segments <= 2);
         if round == 1 {
             bytes = index.disk_bytes().unwrap();
@@ -194,7 +194,7 @@ fn files(folder: &std::path::Path) -> (BTreeSet<String>, BTreeSet<String>) {
 fn a_purge_removes_files_that_a_kill_left_behind_a_merge() {
     let (folder, before) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let index = documents(folder.path(), &["x one", "x two"]);
-    index.settle().unwrap();
+    index.flush().unwrap();
     let (was_known, was_there) = files(folder.path());
     for name in &was_there {
         std::fs::copy(folder.path().join(name), before.path().join(name)).unwrap();

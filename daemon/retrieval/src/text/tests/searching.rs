@@ -13,7 +13,7 @@ fn what_was_added_is_found_at_once_and_after_settling() {
         assert_eq!(positions(&index, "cats"), [1, 3]);
         assert_eq!(positions(&index, "run"), [3, 2]);
         assert!(positions(&index, "elephant").is_empty());
-        index.settle().unwrap();
+        index.flush().unwrap();
     }
 }
 
@@ -205,7 +205,7 @@ fn filters_count_and_keys_asked_for_get_their_scores() {
 fn removals_are_effective_at_once_and_tell_what_went() {
     let folder = tempfile::tempdir().unwrap();
     let index = documents(folder.path(), &["x one", "x two", "x three", "x four"]);
-    index.settle().unwrap();
+    index.flush().unwrap();
     let fresh = unit(Kind::Document, 5, 0, 2);
     index.apply(&[add(fresh, "x five", "")], 5).unwrap();
     let gone = index
@@ -233,7 +233,7 @@ fn removals_are_effective_at_once_and_tell_what_went() {
         assert_eq!(positions(&index, "x"), [3, 4]);
         assert!(!index.contains(key(1, 0)).unwrap());
         assert_eq!(index.unit(key(3, 0)).unwrap().unwrap().group, 3);
-        index.settle().unwrap();
+        index.flush().unwrap();
     }
 }
 

@@ -30,7 +30,7 @@ pub fn contents(answer: &str) -> (String, String) {
 /// Through frames: the reply as it is, and beside it what is said of it.
 #[tokio::test]
 async fn frames_carry_bytes_and_meta() {
-    let house = House::open(Limits::default());
+    let house = Fixture::open(Limits::default());
     let mut peer = house.peer().await;
     let mut out = Vec::new();
     let hello = frame::Hello {
@@ -73,7 +73,7 @@ async fn frames_carry_bytes_and_meta() {
 /// is said beside it.
 #[tokio::test]
 async fn lines_carry_bytes_and_meta() {
-    let house = House::open(Limits::default());
+    let house = Fixture::open(Limits::default());
     let mut peer = house.peer().await;
     peer.send(odd_call("trial_echo")).await;
     let line = peer.line().await;
@@ -94,7 +94,7 @@ async fn lines_carry_bytes_and_meta() {
 
     // The newest era marks its results, and that stays.
     let modern = modern(call(2, "trial_echo", json!({"object": {"a": 1}})));
-    let answer = peer.ask(modern).await;
+    let answer = peer.request(modern).await;
     assert_eq!(answer["result"]["resultType"], "complete");
     assert_eq!(answer["result"]["_meta"]["position"], 7, "{answer}");
     assert_eq!(content(&answer)["object"]["a"], 1);
@@ -134,7 +134,7 @@ fn tools_say_how_replies_come() {
 /// Ten megabytes pass whole, in both directions.
 #[tokio::test]
 async fn large_parcels_pass() {
-    let house = House::open(Limits::default());
+    let house = Fixture::open(Limits::default());
     let mut peer = house.peer().await;
     let entry = r#"{"text":"a \"quoted\" é","n":1.10},"#;
     let entries = entry.repeat((10 << 20) / entry.len());

@@ -21,12 +21,12 @@ fn list_of(tools: &str) -> Value {
 /// are not shown.
 #[tokio::test]
 async fn core_is_listed_and_everything_is_called() {
-    let house = House::open(Limits::default());
+    let house = Fixture::open(Limits::default());
     let mut peer = house.peer().await;
     peer.initialize("2025-11-25").await;
     for listed in [
-        peer.ask(plain_list()).await,
-        peer.ask(modern(plain_list())).await,
+        peer.request(plain_list()).await,
+        peer.request(modern(plain_list())).await,
     ] {
         assert_eq!(names(&listed).len(), 12, "{listed}");
         let tools = listed["result"]["tools"].as_array().unwrap();
@@ -49,22 +49,22 @@ async fn core_is_listed_and_everything_is_called() {
 /// `legacy` alone.
 #[tokio::test]
 async fn sets_of_tools_are_listed_as_asked() {
-    let house = House::open(Limits::default());
+    let house = Fixture::open(Limits::default());
     let mut peer = house.peer().await;
     let mut request = initialize("2025-11-25");
     request["params"]["_meta"] = json!({"lore/tools": "steps, checkpoints"});
-    peer.ask(request).await;
-    let listed = peer.ask(plain_list()).await;
+    peer.request(request).await;
+    let listed = peer.request(plain_list()).await;
     let listed = names(&listed);
     assert!(listed.contains(&"get_step") && listed.contains(&"workflow_checkpoint_fork"));
     assert!(!listed.contains(&"get_session") && !listed.contains(&"search"));
 
-    let legacy = peer.ask(list_of("legacy")).await;
+    let legacy = peer.request(list_of("legacy")).await;
     assert_eq!(names(&legacy).len(), 12 + 8);
     for old in LEGACY {
         assert!(names(&legacy).contains(&old.name), "{}", old.name);
     }
-    let full = peer.ask(modern(list_of("full"))).await;
+    let full = peer.request(modern(list_of("full"))).await;
     assert_eq!(names(&full).len(), TOOLS.len() - 8);
     let tools = full["result"]["tools"].as_array().unwrap();
     assert!(tools.iter().all(|tool| tool["outputSchema"].is_object()));
@@ -73,7 +73,7 @@ async fn sets_of_tools_are_listed_as_asked() {
 /// The bridge's Hello names tools, too; a wrong name is refused with the nearest, wherever it stands.
 #[tokio::test]
 async fn a_hello_names_tools_and_wrong_names_are_refused() {
-    let house = House::open(Limits::default());
+    let house = Fixture::open(Limits::default());
     let hello = |tools: &str| frame::Hello {
         client: "bridge/1".to_owned(),
         mcp: true,
@@ -81,20 +81,20 @@ async fn a_hello_names_tools_and_wrong_names_are_refused() {
         ..frame::Hello::default()
     };
     let mut peer = house.greeted(&hello("packs")).await;
-    let listed = peer.ask(plain_list()).await;
+    let listed = peer.request(plain_list()).await;
     assert_eq!(names(&listed).len(), 5, "{listed}");
 
     let mut peer = house.greeted(&hello("pack")).await;
     assert_eq!(peer.line().await, "");
 
     let mut peer = house.peer().await;
-    let refused = peer.ask(list_of("ful")).await;
+    let refused = peer.request(list_of("ful")).await;
     assert_eq!(refused["error"]["code"], -32602, "{refused}");
     let hint = refused["error"]["data"]["hint"].as_str().unwrap();
     assert!(hint.contains("Did you mean `full`?"), "{hint}");
     let mut odd = plain_list();
     odd["params"]["_meta"] = json!({"lore/tools": 7});
-    let refused = peer.ask(odd).await;
+    let refused = peer.request(odd).await;
     assert_eq!(
         refused["error"]["data"]["code"], "INVALID_INPUT",
         "{refused}"

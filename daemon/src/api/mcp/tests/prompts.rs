@@ -18,16 +18,16 @@ fn complete(reference: Value, name: &str, value: &str) -> Value {
 /// Both prompts are listed with their arguments, and tell of the session that is meant.
 #[tokio::test]
 async fn prompts_are_listed_and_made() {
-    let house = House::with_resources(Limits::default(), RESOURCES);
+    let house = Fixture::with_resources(Limits::default(), RESOURCES);
     let mut peer = house.peer().await;
-    peer.ask(initialize("2025-11-25")).await;
+    peer.request(initialize("2025-11-25")).await;
     let made = json!({"session": "s-1", "title": "Mend the roof"});
     content(&peer.call(1, "create_session", made).await);
 
     type Era = fn(Value) -> Value;
     let eras: [Era; 2] = [|request| request, modern];
     for era in eras {
-        let listed = peer.ask(era(ask("prompts/list", json!({})))).await;
+        let listed = peer.request(era(ask("prompts/list", json!({})))).await;
         let prompts = listed["result"]["prompts"].as_array().unwrap();
         assert_eq!(prompts.len(), Prompt::ALL.len());
         assert_eq!(prompts.len(), 2);
@@ -43,7 +43,7 @@ async fn prompts_are_listed_and_made() {
             );
 
             let wanted = json!({"name": prompt.name(), "arguments": {"session": "s-1"}});
-            let answer = peer.ask(era(ask("prompts/get", wanted))).await;
+            let answer = peer.request(era(ask("prompts/get", wanted))).await;
             let messages = answer["result"]["messages"].as_array().unwrap();
             assert_eq!(messages.len(), 2, "{answer}");
             let text = messages[0]["content"]["text"].as_str().unwrap();
@@ -58,7 +58,7 @@ async fn prompts_are_listed_and_made() {
     }
     let arguments = json!({"session": "s-1", "to": "codex", "note": "Mind the gutter."});
     let wanted = json!({"name": "hand_over", "arguments": arguments});
-    let answer = peer.ask(ask("prompts/get", wanted)).await;
+    let answer = peer.request(ask("prompts/get", wanted)).await;
     let text = &answer["result"]["messages"][0]["content"]["text"];
     let text = text.as_str().unwrap();
     assert!(
@@ -70,9 +70,9 @@ async fn prompts_are_listed_and_made() {
 /// What there is not is refused, with what was meant.
 #[tokio::test]
 async fn wrong_prompts_are_refused() {
-    let house = House::with_resources(Limits::default(), RESOURCES);
+    let house = Fixture::with_resources(Limits::default(), RESOURCES);
     let mut peer = house.peer().await;
-    peer.ask(initialize("2025-11-25")).await;
+    peer.request(initialize("2025-11-25")).await;
     for (params, said) in [
         (json!({"name": "resume_sesion"}), "`resume_session`"),
         (
@@ -85,7 +85,7 @@ async fn wrong_prompts_are_refused() {
         ),
         (json!({"name": "resume_session"}), "session"),
     ] {
-        let refused = peer.ask(ask("prompts/get", params.clone())).await;
+        let refused = peer.request(ask("prompts/get", params.clone())).await;
         assert_eq!(refused["error"]["code"], -32602, "{params}: {refused}");
         assert!(
             refused["error"].to_string().contains(said),
@@ -104,7 +104,7 @@ async fn wrong_prompts_are_refused() {
             "file_type",
         ),
     ] {
-        let refused = peer.ask(complete(reference.clone(), name, "")).await;
+        let refused = peer.request(complete(reference.clone(), name, "")).await;
         assert_eq!(refused["error"]["code"], -32602, "{reference}: {refused}");
     }
 }
@@ -112,9 +112,9 @@ async fn wrong_prompts_are_refused() {
 /// Ids of sessions by their beginning or by what is in their titles; of each kind of address.
 #[tokio::test]
 async fn ids_are_completed() {
-    let house = House::with_resources(Limits::default(), RESOURCES);
+    let house = Fixture::with_resources(Limits::default(), RESOURCES);
     let mut peer = house.peer().await;
-    peer.ask(initialize("2025-11-25")).await;
+    peer.request(initialize("2025-11-25")).await;
     for (session, title) in [
         ("roof-1", "Mend the roof"),
         ("roof-2", "Paint"),
@@ -137,7 +137,7 @@ async fn ids_are_completed() {
         ] {
             let request = complete(reference.clone(), name, typed);
             for request in [request.clone(), modern(request)] {
-                let answer = peer.ask(request).await;
+                let answer = peer.request(request).await;
                 let completion = &answer["result"]["completion"];
                 assert_eq!(completion["values"], wanted, "{typed}: {answer}");
                 assert_eq!(completion["hasMore"], false);
@@ -145,12 +145,12 @@ async fn ids_are_completed() {
         }
     }
     let reference = json!({"type": "ref/resource", "uri": "lore://checkpoint/{id}"});
-    let answer = peer.ask(complete(reference, "id", "")).await;
+    let answer = peer.request(complete(reference, "id", "")).await;
     assert_eq!(
         answer["result"]["completion"]["values"],
         json!([checkpoint])
     );
     let free = json!({"type": "ref/prompt", "name": "hand_over"});
-    let answer = peer.ask(complete(free, "to", "x")).await;
+    let answer = peer.request(complete(free, "to", "x")).await;
     assert_eq!(answer["result"]["completion"]["values"], json!([]));
 }

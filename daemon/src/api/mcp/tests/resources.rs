@@ -2,7 +2,7 @@
 //! when the table is empty.
 
 use super::*;
-use crate::api::trial::KINDS;
+use crate::api::test_operations::KINDS;
 
 fn ask(method: &str, params: Value) -> Value {
     json!({"jsonrpc": "2.0", "id": 2, "method": method, "params": params})
@@ -11,14 +11,14 @@ fn ask(method: &str, params: Value) -> Value {
 /// In both eras: declared, listed, described, and read; the newest marks what it sends.
 #[tokio::test]
 async fn resources_are_there_in_both_eras() {
-    let house = House::with_resources(Limits::default(), KINDS);
+    let house = Fixture::with_resources(Limits::default(), KINDS);
     let mut peer = house.peer().await;
     let answer = peer.initialize("2025-11-25").await;
     let resources = json!({"subscribe": true, "listChanged": true});
     let declared = json!({"completions": {}, "prompts": {}, "resources": resources, "tools": {}});
     assert_eq!(answer["result"]["capabilities"], declared);
     let discover = modern(ask("server/discover", json!({})));
-    let answer = peer.ask(discover).await;
+    let answer = peer.request(discover).await;
     assert_eq!(answer["result"]["capabilities"], declared);
 
     type Era = fn(Value) -> Value;
@@ -28,7 +28,7 @@ async fn resources_are_there_in_both_eras() {
     ];
     for (era, result_type, agent) in eras {
         let answer = peer
-            .ask(era(ask("resources/templates/list", json!({}))))
+            .request(era(ask("resources/templates/list", json!({}))))
             .await;
         let result = &answer["result"];
         assert_eq!(result["resultType"], result_type, "{answer}");
@@ -37,14 +37,14 @@ async fn resources_are_there_in_both_eras() {
         assert_eq!(result["resourceTemplates"][0], wanted);
         assert_eq!(result["resourceTemplates"].as_array().unwrap().len(), 3);
 
-        let answer = peer.ask(era(ask("resources/list", json!({})))).await;
+        let answer = peer.request(era(ask("resources/list", json!({})))).await;
         assert_eq!(answer["result"]["resultType"], result_type, "{answer}");
         let wanted = json!({"uri": "lore://page/p-1", "name": "p-1", "title": "Number 1",
             "mimeType": "application/json", "size": 12});
         assert_eq!(answer["result"]["resources"][0], wanted);
 
         let uri = json!({"uri": "lore://page/p-3"});
-        let answer = peer.ask(era(ask("resources/read", uri))).await;
+        let answer = peer.request(era(ask("resources/read", uri))).await;
         assert_eq!(answer["result"]["resultType"], result_type, "{answer}");
         let text = format!(r#"{{"n":3.10,"by":"{agent}"}}"#);
         let wanted =
@@ -52,7 +52,7 @@ async fn resources_are_there_in_both_eras() {
         assert_eq!(answer["result"]["contents"], wanted);
     }
     let answer = peer
-        .ask(ask("resources/read", json!({"uri": "lore://note/a/b.md"})))
+        .request(ask("resources/read", json!({"uri": "lore://note/a/b.md"})))
         .await;
     assert_eq!(answer["result"]["contents"][0]["text"], "# a/b.md");
 }
@@ -61,12 +61,12 @@ async fn resources_are_there_in_both_eras() {
 /// of a kind that has nothing no empty page is shown.
 #[tokio::test]
 async fn lists_are_paged_over_all_kinds() {
-    let house = House::with_resources(Limits::default(), KINDS);
+    let house = Fixture::with_resources(Limits::default(), KINDS);
     let mut peer = house.peer().await;
     let mut pages = Vec::new();
     let mut params = json!({});
     loop {
-        let answer = peer.ask(ask("resources/list", params)).await;
+        let answer = peer.request(ask("resources/list", params)).await;
         let page = answer["result"]["resources"].as_array().unwrap().iter();
         let names: Vec<String> = page
             .map(|resource| resource["uri"].as_str().unwrap().replace("lore://", ""))
@@ -87,7 +87,7 @@ async fn lists_are_paged_over_all_kinds() {
     );
     for cursor in ["", "page", "nosuch:1", "page:x"] {
         let answer = peer
-            .ask(ask("resources/list", json!({"cursor": cursor})))
+            .request(ask("resources/list", json!({"cursor": cursor})))
             .await;
         assert_eq!(answer["error"]["code"], -32602, "{cursor}: {answer}");
         assert_eq!(answer["error"]["data"]["code"], "INVALID_INPUT");
@@ -98,7 +98,7 @@ async fn lists_are_paged_over_all_kinds() {
 /// fault; a room that breaks is still answered.
 #[tokio::test]
 async fn what_cannot_be_read_is_told_apart() {
-    let house = House::with_resources(Limits::default(), KINDS);
+    let house = Fixture::with_resources(Limits::default(), KINDS);
     let mut peer = house.peer().await;
     peer.initialize("2025-11-25").await;
     for (uri, legacy, newest, code) in [
@@ -113,18 +113,18 @@ async fn what_cannot_be_read_is_told_apart() {
     ] {
         let request = ask("resources/read", json!({ "uri": uri }));
         for (request, number) in [(request.clone(), legacy), (modern(request), newest)] {
-            let answer = peer.ask(request).await;
+            let answer = peer.request(request).await;
             let error = &answer["error"];
             assert_eq!(error["code"], number, "{uri}: {answer}");
             assert_eq!(error["data"]["code"], code, "{uri}: {answer}");
             assert_eq!(error["data"]["uri"], uri, "{answer}");
         }
     }
-    let answer = peer.ask(ask("resources/read", json!({"uri": 7}))).await;
+    let answer = peer.request(ask("resources/read", json!({"uri": 7}))).await;
     assert_eq!(answer["error"]["code"], -32602, "{answer}");
-    let answer = peer.ask(ask("resources/read", json!({}))).await;
+    let answer = peer.request(ask("resources/read", json!({}))).await;
     assert_eq!(answer["error"]["code"], -32602, "{answer}");
-    let pong = peer.ask(ask("ping", json!({}))).await;
+    let pong = peer.request(ask("ping", json!({}))).await;
     assert_eq!(pong["result"], json!({}));
 }
 

@@ -1,7 +1,7 @@
 //! Changes of resources through the door: subscriptions of the older era, streams of the newest.
 
 use super::*;
-use crate::api::trial::KINDS;
+use crate::api::test_operations::KINDS;
 
 fn ask(id: u64, method: &str, params: Value) -> Value {
     json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params})
@@ -11,12 +11,12 @@ fn about(uri: &str) -> Value {
     json!({ "uri": uri })
 }
 
-async fn house() -> House {
-    House::with_resources(Limits::default(), KINDS)
+async fn house() -> Fixture {
+    Fixture::with_resources(Limits::default(), KINDS)
 }
 
 /// Something happens in a session that pages are touched by.
-async fn happen(house: &House, name: &str, session: &str) {
+async fn happen(house: &Fixture, name: &str, session: &str) {
     let mut peer = house.peer().await;
     let arguments = match name {
         "create_session" => json!({ "session": session }),
@@ -26,7 +26,7 @@ async fn happen(house: &House, name: &str, session: &str) {
 }
 
 impl Peer {
-    async fn told(&mut self, method: &str) -> Value {
+    async fn notification(&mut self, method: &str) -> Value {
         let told = self.answer().await;
         assert_eq!(told["method"], format!("notifications/{method}"), "{told}");
         assert!(told["id"].is_null(), "{told}");
@@ -46,37 +46,41 @@ async fn hosts_of_the_older_era_subscribe() {
         (3, "lore://page/p-2"),
         (4, "lore://page/p-1"),
     ] {
-        let answer = peer.ask(ask(id, "resources/subscribe", about(uri))).await;
+        let answer = peer
+            .request(ask(id, "resources/subscribe", about(uri)))
+            .await;
         assert_eq!(answer["result"], json!({}), "{answer}");
     }
     happen(&house, "create_session", "p-9").await;
-    peer.told("resources/list_changed").await;
+    peer.notification("resources/list_changed").await;
     happen(&house, "create_session", "p-1").await;
     assert_eq!(
-        peer.told("resources/updated").await,
+        peer.notification("resources/updated").await,
         about("lore://page/p-1")
     );
-    peer.told("resources/list_changed").await;
+    peer.notification("resources/list_changed").await;
     happen(&house, "record_step", "p-1").await;
     assert_eq!(
-        peer.told("resources/updated").await,
+        peer.notification("resources/updated").await,
         about("lore://page/p-1")
     );
 
     let uri = about("lore://page/p-1");
-    let answer = peer.ask(ask(5, "resources/unsubscribe", uri.clone())).await;
+    let answer = peer
+        .request(ask(5, "resources/unsubscribe", uri.clone()))
+        .await;
     assert_eq!(answer["result"], json!({}), "{answer}");
     assert_eq!(
-        peer.ask(ask(6, "resources/unsubscribe", uri)).await["result"],
+        peer.request(ask(6, "resources/unsubscribe", uri)).await["result"],
         json!({})
     );
     happen(&house, "record_step", "p-1").await;
     happen(&house, "create_session", "p-2").await;
     assert_eq!(
-        peer.told("resources/updated").await,
+        peer.notification("resources/updated").await,
         about("lore://page/p-2")
     );
-    peer.told("resources/list_changed").await;
+    peer.notification("resources/list_changed").await;
 }
 
 /// What is not there cannot be subscribed to, nor more than so much; the newest era has its own way.
@@ -91,33 +95,35 @@ async fn wrong_subscriptions_are_refused() {
         ("lore://nosuch/x", -32002, "NOT_FOUND"),
         ("page", -32602, "INVALID_INPUT"),
     ] {
-        let answer = peer.ask(ask(2, "resources/subscribe", about(uri))).await;
+        let answer = peer
+            .request(ask(2, "resources/subscribe", about(uri)))
+            .await;
         assert_eq!(answer["error"]["code"], number, "{uri}: {answer}");
         assert_eq!(answer["error"]["data"]["code"], code, "{uri}: {answer}");
         assert_eq!(answer["error"]["data"]["uri"], uri);
     }
     for at in 0..1000 {
         let uri = about(&format!("lore://page/p-{at}"));
-        let answer = peer.ask(ask(at, "resources/subscribe", uri)).await;
+        let answer = peer.request(ask(at, "resources/subscribe", uri)).await;
         assert_eq!(answer["result"], json!({}), "{answer}");
     }
     let one_more = about("lore://page/p-1000");
     let answer = peer
-        .ask(ask(2, "resources/subscribe", one_more.clone()))
+        .request(ask(2, "resources/subscribe", one_more.clone()))
         .await;
     assert_eq!(answer["error"]["data"]["code"], "RATE_LIMITED", "{answer}");
     for method in ["resources/subscribe", "resources/unsubscribe"] {
-        let answer = peer.ask(modern(ask(3, method, one_more.clone()))).await;
+        let answer = peer.request(modern(ask(3, method, one_more.clone()))).await;
         assert_eq!(answer["error"]["code"], -32601, "{answer}");
     }
     let listen = ask(4, "subscriptions/listen", json!({"notifications": {}}));
-    assert_eq!(peer.ask(listen).await["error"]["code"], -32601);
+    assert_eq!(peer.request(listen).await["error"]["code"], -32601);
 
-    let house = House::open(Limits::default());
+    let house = Fixture::open(Limits::default());
     let mut peer = house.peer().await;
     peer.initialize("2025-11-25").await;
     let answer = peer
-        .ask(ask(2, "resources/subscribe", about("lore://page/p-1")))
+        .request(ask(2, "resources/subscribe", about("lore://page/p-1")))
         .await;
     assert_eq!(answer["error"]["code"], -32601, "{answer}");
 }
@@ -143,12 +149,12 @@ async fn streams_of_the_newest_era_tell_changes() {
     let uris = json!(["lore://page/p-1", "lore://nosuch/x", "lore://page/x"]);
     peer.send(listen(7, json!({"resourceSubscriptions": uris})).to_string())
         .await;
-    let granted = peer.told("subscriptions/acknowledged").await;
+    let granted = peer.notification("subscriptions/acknowledged").await;
     let wanted = json!({"resourceSubscriptions": ["lore://page/p-1"]});
     assert_eq!(granted, json!({"_meta": tag(7), "notifications": wanted}));
     peer.send(listen(8, json!({"resourcesListChanged": true})).to_string())
         .await;
-    let granted = peer.told("subscriptions/acknowledged").await;
+    let granted = peer.notification("subscriptions/acknowledged").await;
     let wanted = json!({"resourcesListChanged": true});
     assert_eq!(granted, json!({"_meta": tag(8), "notifications": wanted}));
 
@@ -168,7 +174,10 @@ async fn streams_of_the_newest_era_tell_changes() {
     peer.send(cancel.to_string()).await;
     happen(&house, "record_step", "p-1").await;
     happen(&house, "create_session", "p-3").await;
-    assert_eq!(peer.told("resources/list_changed").await["_meta"], tag(8));
+    assert_eq!(
+        peer.notification("resources/list_changed").await["_meta"],
+        tag(8)
+    );
     house.door.stop.cancel();
     let last = peer.answer().await;
     assert_eq!(last["id"], 8, "{last}");
@@ -184,14 +193,14 @@ async fn streams_hold_up_no_calls() {
         long_polls_max: 2,
         ..Limits::default()
     };
-    let house = House::with_resources(limits, KINDS);
+    let house = Fixture::with_resources(limits, KINDS);
     let mut peer = house.peer().await;
     for id in [1, 2] {
         peer.send(listen(id, json!({})).to_string()).await;
-        peer.told("subscriptions/acknowledged").await;
+        peer.notification("subscriptions/acknowledged").await;
     }
     peer.send(listen(3, json!({})).to_string()).await;
-    peer.told("subscriptions/acknowledged").await;
+    peer.notification("subscriptions/acknowledged").await;
     let refused = peer.answer().await;
     assert_eq!(refused["id"], 3);
     assert_eq!(
@@ -200,11 +209,11 @@ async fn streams_hold_up_no_calls() {
     );
     let waiting = json!({"from": 1, "wait_ms": 30_000});
     let refused = peer
-        .ask(modern(call(4, "follow_events", waiting.clone())))
+        .request(modern(call(4, "follow_events", waiting.clone())))
         .await;
     assert_eq!(refused["result"]["isError"], true, "{refused}");
     for id in 5..50 {
-        let answer = peer.ask(modern(call(id, "status", json!({})))).await;
+        let answer = peer.request(modern(call(id, "status", json!({})))).await;
         assert_eq!(answer["id"], id);
     }
     let cancel = json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {

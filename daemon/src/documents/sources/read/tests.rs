@@ -15,7 +15,11 @@ fn at(file: &str, content: &[u8]) -> tempfile::TempDir {
     dir
 }
 
-fn read_within(dir: &tempfile::TempDir, path: &str, bytes_max: u64) -> Result<Content, Unread> {
+fn read_within(
+    dir: &tempfile::TempDir,
+    path: &str,
+    bytes_max: u64,
+) -> Result<Content, ReadFailure> {
     let base = dir.path().canonicalize().unwrap();
     read(&base, path, bytes_max, &Clock::System)
 }
@@ -61,15 +65,15 @@ fn what_is_not_read() {
     let dir = at("a/b.md", b"12345");
     let path = |name: &str| dir.path().join(name);
     let failed = |name: &str| match read_within(&dir, name, 4) {
-        Err(Unread::Failed(why) | Unread::Barred(why)) => why,
+        Err(ReadFailure::Failed(why) | ReadFailure::Barred(why)) => why,
         other => panic!("{name}: {other:?}"),
     };
     assert_eq!(
         failed("a/b.md"),
         "has 5 bytes; at most 4 are read, so split it"
     );
-    assert_eq!(read_within(&dir, "a/none.md", 4), Err(Unread::Gone));
-    assert_eq!(read_within(&dir, "none/b.md", 4), Err(Unread::Gone));
+    assert_eq!(read_within(&dir, "a/none.md", 4), Err(ReadFailure::Gone));
+    assert_eq!(read_within(&dir, "none/b.md", 4), Err(ReadFailure::Gone));
     symlink("b.md", path("a/link.md")).unwrap();
     symlink("a", path("link")).unwrap();
     assert!(failed("a/link.md").contains("is a symbolic link"));
@@ -84,7 +88,7 @@ fn what_is_not_read() {
     huge.set_len(2 << 30).unwrap();
     let limit = 50 << 20;
     let refused = read_within(&dir, "huge.txt", limit);
-    assert!(matches!(refused, Err(Unread::Failed(why)) if why.contains("2147483648 bytes")));
+    assert!(matches!(refused, Err(ReadFailure::Failed(why)) if why.contains("2147483648 bytes")));
 }
 
 /// A link in the place of the folder, or of one above it, leads nowhere.
@@ -100,7 +104,9 @@ fn a_link_above_the_source() {
     symlink("moved/b", real.join("b")).unwrap();
     for base in ["a/b", "b"] {
         match read(base) {
-            Err(Unread::Barred(why)) => assert!(why.contains("behind a symbolic link"), "{why}"),
+            Err(ReadFailure::Barred(why)) => {
+                assert!(why.contains("behind a symbolic link"), "{why}")
+            }
             other => panic!("{base}: {other:?}"),
         }
     }
@@ -116,8 +122,8 @@ fn binary_files() {
     fs::write(dir.path().join("data.bin"), [0, 159, 146, 150]).unwrap();
     fs::write(dir.path().join("notes"), "only text").unwrap();
     let skipped = |name| read_within(&dir, name, 1000);
-    assert_eq!(skipped("program"), Err(Unread::Skipped("a program")));
-    assert_eq!(skipped("data.bin"), Err(Unread::Skipped("not text")));
-    assert!(matches!(skipped("program.md"), Err(Unread::Failed(_))));
+    assert_eq!(skipped("program"), Err(ReadFailure::Skipped("a program")));
+    assert_eq!(skipped("data.bin"), Err(ReadFailure::Skipped("not text")));
+    assert!(matches!(skipped("program.md"), Err(ReadFailure::Failed(_))));
     assert_eq!(skipped("notes").unwrap().bytes, b"only text");
 }

@@ -3,11 +3,13 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::survey::Task;
-use crate::documents::command::{Note, TakeDocument};
+use super::scan_plan::Task;
+use crate::documents::command::{FileState, IngestDocument};
+use crate::documents::feature::Documents;
 use crate::documents::prepare::Document;
-use crate::documents::room::Room;
-use crate::documents::sources::{Content, FileFingerprint, Given, Unread, read, take};
+use crate::documents::sources::{
+    Content, FileFingerprint, ReadFailure, SourceDefaults, read, take,
+};
 use crate::documents::view::{self, DocumentRow, FailureRow, SourceRow};
 use crate::error::Refusal;
 use crate::events::documents::{
@@ -31,9 +33,9 @@ pub struct File {
 
 /// What a look at a file found.
 #[derive(Debug)]
-pub struct Looked {
+pub struct FileInspection {
     /// Its content, or why there is none.
-    pub read: Result<Content, Unread>,
+    pub read: Result<Content, ReadFailure>,
     /// The document that the log has at this path.
     pub document: Option<(String, DocumentRow)>,
     /// The failure that the log has at this path.
@@ -45,11 +47,11 @@ pub enum Outcome {
     /// Nothing: the log has it all.
     Nothing,
     /// A document.
-    Take(Box<TakeDocument>),
+    Take(Box<IngestDocument>),
     /// Something about it.
-    Notes(Vec<Note>),
+    Notes(Vec<FileState>),
     /// The same, and it is binary.
-    Skipped(Vec<Note>),
+    Skipped(Vec<FileState>),
     /// It is written to all the time: later.
     Later,
 }
@@ -59,8 +61,8 @@ impl File {
     ///
     /// # Errors
     /// What is known cannot be read.
-    pub fn look(&self, cx: &Context, state: State) -> Result<Looked, Refusal> {
-        let bytes_max = Room::of(cx)?.settings.reading.file_bytes as u64;
+    pub fn inspect(&self, cx: &Context, state: State) -> Result<FileInspection, Refusal> {
+        let bytes_max = Documents::of(cx)?.settings.reading.file_bytes as u64;
         let (source, path) = (&self.source, &self.task.path);
         let document = match view::document_at(&state, source, path)? {
             Some(id) => view::document(&state, &id)?.map(|row| (id, row)),
@@ -68,7 +70,7 @@ impl File {
         };
         let failure = view::failure(&state, source, path)?;
         drop(state); // Reading may take long.
-        Ok(Looked {
+        Ok(FileInspection {
             read: read(&self.base, path, bytes_max, cx.engine.clock()),
             document,
             failure,
@@ -82,7 +84,7 @@ impl File {
     pub fn decide(
         &self,
         cx: &Context,
-        looked: Looked,
+        looked: FileInspection,
         moved: Option<String>,
     ) -> Result<Outcome, Refusal> {
         let content = match looked.read {
@@ -95,12 +97,12 @@ impl File {
         {
             return Ok(self.unchanged(id, row, &content, looked.failure.is_some()));
         }
-        let settings = &Room::of(cx)?.settings;
+        let settings = &Documents::of(cx)?.settings;
         let taken = match take(
             content,
             &self.base,
             &self.task.path,
-            &Given::of(&self.row.added),
+            &SourceDefaults::of(&self.row.added),
             &settings.sizes,
             &settings.reading,
             &cx.redactor,
@@ -114,7 +116,7 @@ impl File {
 
     /// It cannot be taken in as it is.
     pub fn failed(&self, reason: String) -> Outcome {
-        Outcome::Notes(vec![Note::Failed(FileFailed {
+        Outcome::Notes(vec![FileState::Failed(FileFailed {
             path: self.task.path.clone(),
             reason,
             stamp: self.task.stamp,
@@ -131,7 +133,7 @@ impl File {
     ) -> Outcome {
         let mut notes = Vec::new();
         if row.taken.stamp != content.stamp {
-            notes.push(Note::Touched(DocumentRestatted {
+            notes.push(FileState::Touched(DocumentRestatted {
                 document: id.to_owned(),
                 stamp: content.stamp,
             }));
@@ -139,47 +141,48 @@ impl File {
         if has_failed {
             notes.push(self.failure_gone());
         }
-        noted(notes)
+        recorded(notes)
     }
 
     /// Why no document comes of it. What it was before stays only if it may be that still.
     fn untaken(
         &self,
-        unread: Unread,
+        unread: ReadFailure,
         document: Option<(String, DocumentRow)>,
         failure: Option<FailureRow>,
     ) -> Outcome {
         let (reason, stamp) = match unread {
             // That is for the next look to find.
-            Unread::Gone => return Outcome::Nothing,
-            Unread::Unsettled => return Outcome::Later,
-            Unread::Skipped(_) => {
-                let gone = document.map(|(document, _)| Note::Gone(DocumentRemoved { document }));
+            ReadFailure::Gone => return Outcome::Nothing,
+            ReadFailure::Unsettled => return Outcome::Later,
+            ReadFailure::Skipped(_) => {
+                let gone =
+                    document.map(|(document, _)| FileState::Gone(DocumentRemoved { document }));
                 let forgotten = failure.map(|_| self.failure_gone());
                 return Outcome::Skipped(gone.into_iter().chain(forgotten).collect());
             }
             // It is tried each time: nothing about the file tells when it may be read.
-            Unread::Barred(reason) => (reason, FileFingerprint::default()),
-            Unread::Failed(reason) => (reason, self.task.stamp),
+            ReadFailure::Barred(reason) => (reason, FileFingerprint::default()),
+            ReadFailure::Failed(reason) => (reason, self.task.stamp),
         };
         if failure.is_some_and(|known| known.reason == reason && known.stamp == stamp) {
             return Outcome::Nothing;
         }
-        noted(vec![Note::Failed(FileFailed {
+        recorded(vec![FileState::Failed(FileFailed {
             path: self.task.path.clone(),
             reason,
             stamp,
         })])
     }
 
-    fn failure_gone(&self) -> Note {
-        Note::FailureCleared(IngestFailureCleared {
+    fn failure_gone(&self) -> FileState {
+        FileState::FailureCleared(IngestFailureCleared {
             path: self.task.path.clone(),
         })
     }
 }
 
-fn noted(notes: Vec<Note>) -> Outcome {
+fn recorded(notes: Vec<FileState>) -> Outcome {
     match notes.is_empty() {
         true => Outcome::Nothing,
         false => Outcome::Notes(notes),

@@ -6,8 +6,8 @@
 //! found by the next look.
 
 mod file;
+mod scan_plan;
 mod source;
-mod survey;
 mod writes;
 
 use std::collections::BTreeMap;
@@ -18,20 +18,20 @@ use std::time::Duration;
 use tokio::sync::mpsc::{self, UnboundedReceiver, UnboundedSender};
 use tokio::time::Instant;
 
-use super::Places;
-use crate::documents::command::Note;
-use crate::documents::room::{Doing, Progress, Room, Wanted};
+use super::PathSet;
+use crate::documents::command::FileState;
+use crate::documents::feature::{Documents, ScanRequest, SourceActivity, SourceProgress};
 use crate::documents::view;
 use crate::error::{Code, Refusal};
 use crate::events::documents::{DocumentRemoved, IngestFailureCleared};
 use crate::log::Hash;
 use crate::operation::{Context, blocking};
 use crate::state::State;
-use crate::watching::Watch;
+use crate::watch::WatchHandle;
 use file::{File, Outcome};
-use source::{Source, Told, open};
-use survey::{Survey, Task, Work};
-use writes::Writes;
+use scan_plan::{ScanPlan, ScanWork, Task};
+use source::{Source, SourceUpdate, open};
+use writes::PendingWrites;
 
 /// Files of one source that are looked at before it is the next one's turn.
 const FILES_A_TURN: usize = 32;
@@ -43,7 +43,7 @@ const AGAIN: Duration = Duration::from_secs(2);
 /// Follows all sources until it is dropped.
 pub async fn run(cx: Arc<Context>) {
     loop {
-        let failed = match Intake::new(&cx).await {
+        let failed = match SourceRunner::new(&cx).await {
             Ok(mut intake) => intake.follow().await,
             Err(refusal) => refusal,
         };
@@ -53,17 +53,17 @@ pub async fn run(cx: Arc<Context>) {
 }
 
 /// All sources, and what is on its way from them to the log.
-struct Intake {
+struct SourceRunner {
     cx: Arc<Context>,
     sources: BTreeMap<String, Source>,
     /// Whose turn it was last.
     last: String,
-    sender: UnboundedSender<Told>,
-    changes: UnboundedReceiver<Told>,
-    writes: Writes,
+    sender: UnboundedSender<SourceUpdate>,
+    changes: UnboundedReceiver<SourceUpdate>,
+    writes: PendingWrites,
 }
 
-impl Intake {
+impl SourceRunner {
     async fn new(cx: &Arc<Context>) -> Result<Self, Refusal> {
         let (sender, changes) = mpsc::unbounded_channel();
         let mut intake = Self {
@@ -72,7 +72,7 @@ impl Intake {
             last: String::new(),
             sender,
             changes,
-            writes: Writes::new(cx),
+            writes: PendingWrites::new(cx),
         };
         intake.know().await?;
         Ok(intake)
@@ -81,7 +81,7 @@ impl Intake {
     /// Follows as long as nothing fails; why it failed.
     async fn follow(&mut self) -> Refusal {
         let cx = Arc::clone(&self.cx);
-        let room = match Room::of(&cx) {
+        let room = match Documents::of(&cx) {
             Ok(room) => room,
             Err(refusal) => return refusal,
         };
@@ -98,9 +98,9 @@ impl Intake {
             };
             let done = tokio::select! {
                 biased;
-                wanted = room.wanted() => self.want(wanted).await,
+                wanted = room.requested() => self.want(wanted).await,
                 Some((id, change)) = self.changes.recv() => {
-                    self.hear(&id, change);
+                    self.on_change(&id, change);
                     Ok(())
                 }
                 () = rest => match next {
@@ -123,19 +123,19 @@ impl Intake {
         first.map(|(id, _)| id.clone())
     }
 
-    fn hear(&mut self, id: &str, change: crate::watching::Change<String>) {
+    fn on_change(&mut self, id: &str, change: crate::watch::Change<String>) {
         if let Some(source) = self.sources.get_mut(id) {
-            source.hear(change);
+            source.on_change(change);
         }
     }
 
-    async fn want(&mut self, wanted: Wanted) -> Result<(), Refusal> {
+    async fn want(&mut self, wanted: ScanRequest) -> Result<(), Refusal> {
         if wanted.changed {
             self.know().await?;
         }
         for id in wanted.sources {
             if let Some(source) = self.sources.get_mut(&id) {
-                source.now = Places::all();
+                source.now = PathSet::all();
                 source.retry |= wanted.retry.contains(&id);
                 // Binary files are looked at again, too.
                 source.skipped.clear();
@@ -164,7 +164,7 @@ impl Intake {
         for id in &ids {
             self.show(id);
         }
-        let room = Room::of(&self.cx)?;
+        let room = Documents::of(&self.cx)?;
         room.progress().retain(|id, _| ids.contains(id));
         Ok(())
     }
@@ -182,9 +182,9 @@ impl Intake {
     }
 
     /// Looks through places of a source.
-    async fn survey(&mut self, id: &str, places: Places, waits: bool) -> Result<(), Refusal> {
+    async fn survey(&mut self, id: &str, places: PathSet, waits: bool) -> Result<(), Refusal> {
         // What is under way is to be known.
-        self.writes.settle().await?;
+        self.writes.flush().await?;
         if !self.open(id).await? {
             return Ok(());
         }
@@ -201,7 +201,7 @@ impl Intake {
         let state = State::live(&self.cx, None).await?;
         let of = id.to_owned();
         let (work, skipped) = blocking(move || {
-            let survey = Survey {
+            let survey = ScanPlan {
                 source: &of,
                 row: &row,
                 reach: &reach,
@@ -224,7 +224,7 @@ impl Intake {
         if is_whole {
             let troubles = work.troubles.iter().take(TROUBLES_TOLD_MAX);
             let troubles = troubles.map(|it| format!("{}: {}", it.path, it.reason));
-            let room = Room::of(&self.cx)?;
+            let room = Documents::of(&self.cx)?;
             let mut all = room.progress();
             let progress = all.entry(id.to_owned()).or_default();
             progress.found = Some(work.found);
@@ -278,7 +278,7 @@ impl Intake {
             Ok(known.pop().filter(|_| is_gone && is_file))
         })
         .await?;
-        let gone = gone.map(|(_, document)| Note::Gone(DocumentRemoved { document }));
+        let gone = gone.map(|(_, document)| FileState::Gone(DocumentRemoved { document }));
         self.writes.note(id, gone.into_iter().collect()).await
     }
 
@@ -317,7 +317,7 @@ impl Intake {
         });
         let (of, cx) = (Arc::clone(&file), Arc::clone(&self.cx));
         let state = State::live(&cx, None).await?;
-        let looked = blocking(move || of.look(&cx, state)).await?;
+        let looked = blocking(move || of.inspect(&cx, state)).await?;
         if let (Ok(content), None, None) = (&looked.read, &moved, &looked.document) {
             moved = source.claim(content.hash, reach.base());
         }
@@ -347,7 +347,7 @@ impl Intake {
 
     /// All files of a work were looked at: what none of them claimed is gone.
     async fn finish(&mut self, id: &str) -> Result<(), Refusal> {
-        self.writes.settle().await?;
+        self.writes.flush().await?;
         let Some(source) = self.sources.get_mut(id) else {
             return Ok(());
         };
@@ -358,14 +358,14 @@ impl Intake {
             source.skipped.remove(path);
         }
         if work.places.is_all() && !work.is_put_off {
-            let room = Room::of(&self.cx)?;
+            let room = Documents::of(&self.cx)?;
             let mut all = room.progress();
             let progress = all.entry(id.to_owned()).or_default();
             progress.scanned_at = Some(self.cx.engine.clock().now());
         }
         let state = State::live(&self.cx, None).await?;
         let of = id.to_owned();
-        let notes = blocking(move || gone(&state, &of, work)).await?;
+        let notes = blocking(move || removed(&state, &of, work)).await?;
         self.writes.note(id, notes).await
     }
 
@@ -378,7 +378,7 @@ impl Intake {
             if self.open(&id).await?
                 && let Some(source) = self.sources.get_mut(&id)
             {
-                source.now = Places::all();
+                source.now = PathSet::all();
             }
             self.show(&id);
         }
@@ -387,19 +387,19 @@ impl Intake {
 
     /// Tells what is being done with a source.
     fn show(&self, id: &str) {
-        let (Some(source), Ok(room)) = (self.sources.get(id), Room::of(&self.cx)) else {
+        let (Some(source), Ok(room)) = (self.sources.get(id), Documents::of(&self.cx)) else {
             return;
         };
         let is_wanted = room.is_wanted(id);
         let mut all = room.progress();
-        let progress: &mut Progress = all.entry(id.to_owned()).or_default();
+        let progress: &mut SourceProgress = all.entry(id.to_owned()).or_default();
         progress.doing = match source.doing() {
-            Doing::Idle if is_wanted => Doing::Scanning,
+            SourceActivity::Idle if is_wanted => SourceActivity::Scanning,
             doing => doing,
         };
         progress.left = source.left();
         progress.watching = source.watching();
-        if progress.doing == Doing::Missing {
+        if progress.doing == SourceActivity::Missing {
             progress.warnings = source.trouble.iter().cloned().collect();
         }
     }
@@ -417,27 +417,27 @@ impl Source {
 }
 
 /// What is gone after a work, unless something has happened to it since.
-fn gone(state: &State, source: &str, work: Work) -> Result<Vec<Note>, Refusal> {
+fn removed(state: &State, source: &str, work: ScanWork) -> Result<Vec<FileState>, Refusal> {
     let mut notes = Vec::new();
     for (path, lost) in work.lost.rest() {
         let row = view::document(state, &lost.id)?;
         if row.is_some_and(|row| row.taken.path == path && row.taken.stamp == lost.stamp) {
-            notes.push(Note::Gone(DocumentRemoved { document: lost.id }));
+            notes.push(FileState::Gone(DocumentRemoved { document: lost.id }));
             if view::failure(state, source, &path)?.is_some() {
-                notes.push(Note::FailureCleared(IngestFailureCleared { path }));
+                notes.push(FileState::FailureCleared(IngestFailureCleared { path }));
             }
         }
     }
     for path in work.forgotten {
         if view::failure(state, source, &path)?.is_some() {
-            notes.push(Note::FailureCleared(IngestFailureCleared { path }));
+            notes.push(FileState::FailureCleared(IngestFailureCleared { path }));
         }
     }
     Ok(notes)
 }
 
 /// Ends watches on a thread that may wait for theirs.
-fn end(watches: Vec<Watch>) {
+fn end(watches: Vec<WatchHandle>) {
     if !watches.is_empty() {
         tokio::task::spawn_blocking(move || drop(watches));
     }

@@ -8,13 +8,15 @@ use std::time::Duration;
 use tokio::sync::mpsc::UnboundedSender;
 use tokio::time::Instant;
 
-use super::survey::Work;
-use crate::documents::meant::meant;
-use crate::documents::room::Doing;
-use crate::documents::sources::{FileFingerprint, Places, Reach, Unusable, Watched};
+use super::scan_plan::ScanWork;
+use crate::documents::feature::SourceActivity;
+use crate::documents::scope::scope;
+use crate::documents::sources::{
+    FileFingerprint, PathSet, SourceError, SourceScope, WatchedFolders,
+};
 use crate::documents::view::SourceRow;
 use crate::operation::Context;
-use crate::watching::{Change, Status, Times, Watch};
+use crate::watch::{Change, Status, Times, WatchHandle};
 
 /// How often it is looked whether a source that is missing is there, and whether one that cannot be
 /// watched has changed.
@@ -25,15 +27,15 @@ const PUT_OFF: Duration = Duration::from_millis(1200);
 const UNSETTLED: Duration = Duration::from_secs(5);
 
 /// A change in a source, by the source's id.
-pub type Told = (String, Change<String>);
+pub type SourceUpdate = (String, Change<String>);
 
 /// A source as it is being followed.
 pub struct Source {
     /// Its settings.
     pub row: Arc<SourceRow>,
     /// What it means, when it is there.
-    pub reach: Option<Arc<Reach>>,
-    watch: Option<Watch>,
+    pub reach: Option<Arc<SourceScope>>,
+    watch: Option<WatchHandle>,
     /// Whether it was one file when it was there last.
     is_file: bool,
     /// Why it is not there.
@@ -41,14 +43,14 @@ pub struct Source {
     /// When it is looked whether it is back, or can be watched.
     poll_at: Option<Instant>,
     /// Places to be looked through now.
-    pub now: Places,
+    pub now: PathSet,
     /// Places to be looked through then, new files included.
-    late: Places,
+    late: PathSet,
     late_at: Option<Instant>,
     /// Whether files that failed are tried again.
     pub retry: bool,
     /// What is being done, the newest last.
-    pub works: Vec<Work>,
+    pub works: Vec<ScanWork>,
     /// Binary files, as they were when that was seen.
     pub skipped: BTreeMap<String, FileFingerprint>,
 }
@@ -63,8 +65,8 @@ impl Source {
             is_file: false,
             trouble: None,
             poll_at: None,
-            now: Places::all(),
-            late: Places::default(),
+            now: PathSet::all(),
+            late: PathSet::default(),
             late_at: None,
             retry: false,
             works: Vec::new(),
@@ -88,15 +90,15 @@ impl Source {
     }
 
     /// Takes up a change.
-    pub fn hear(&mut self, change: Change<String>) {
+    pub fn on_change(&mut self, change: Change<String>) {
         match change {
             Change::Written(place) | Change::Removed(place) => self.now.add(place),
-            Change::Rescan => self.now = Places::all(),
+            Change::Rescan => self.now = PathSet::all(),
         }
     }
 
     /// Looks at these places again in a moment.
-    pub fn put_off(&mut self, places: Places) {
+    pub fn put_off(&mut self, places: PathSet) {
         self.late.add_all(places);
         let at = Instant::now() + PUT_OFF;
         self.late_at = Some(self.late_at.map_or(at, |earlier| earlier.min(at)));
@@ -115,7 +117,7 @@ impl Source {
     }
 
     /// The places to be looked through now, and whether new files in them are to wait.
-    pub fn take_places(&mut self) -> Option<(Places, bool)> {
+    pub fn take_places(&mut self) -> Option<(PathSet, bool)> {
         let is_late = self.late_at.take_if(|at| *at <= Instant::now()).is_some();
         if is_late {
             let mut places = std::mem::take(&mut self.late);
@@ -128,12 +130,12 @@ impl Source {
     }
 
     /// What `status` shows.
-    pub fn doing(&self) -> Doing {
+    pub fn doing(&self) -> SourceActivity {
         match (&self.reach, self.works.is_empty(), self.now.is_empty()) {
-            (None, ..) if self.trouble.is_some() => Doing::Missing,
-            (_, false, _) => Doing::TakingIn,
-            (_, true, false) => Doing::Scanning,
-            (_, true, true) => Doing::Idle,
+            (None, ..) if self.trouble.is_some() => SourceActivity::Missing,
+            (_, false, _) => SourceActivity::TakingIn,
+            (_, true, false) => SourceActivity::Scanning,
+            (_, true, true) => SourceActivity::Idle,
         }
     }
 
@@ -155,7 +157,7 @@ impl Source {
     }
     /// Takes up what opening came to. A watch that is not needed any more is given back, to be ended where
     /// nobody waits for that.
-    pub fn opened(&mut self, opened: Opened) -> Option<Watch> {
+    pub fn opened(&mut self, opened: OpenResult) -> Option<WatchHandle> {
         match opened.reach {
             Ok(reach) => {
                 self.is_file = reach.is_file();
@@ -182,15 +184,15 @@ impl Source {
     }
 
     /// Gives its watch away.
-    pub fn take_watch(&mut self) -> Option<Watch> {
+    pub fn take_watch(&mut self) -> Option<WatchHandle> {
         self.watch.take()
     }
 }
 
 /// What opening a source came to.
-pub struct Opened {
-    pub reach: Result<Reach, Unusable>,
-    pub watch: Option<Watch>,
+pub struct OpenResult {
+    pub reach: Result<SourceScope, SourceError>,
+    pub watch: Option<WatchHandle>,
 }
 
 /// Finds out what a source means, and watches it. Blocks for as long as its folders are many.
@@ -199,10 +201,10 @@ pub fn open(
     id: &str,
     row: &SourceRow,
     is_watched: bool,
-    sender: &UnboundedSender<Told>,
-) -> Opened {
+    sender: &UnboundedSender<SourceUpdate>,
+) -> OpenResult {
     let added = &row.added;
-    let reach = meant(cx, added).and_then(|reach| reach.still_at(Path::new(&added.path)));
+    let reach = scope(cx, added).and_then(|reach| reach.still_at(Path::new(&added.path)));
     let wanted = reach.as_ref().ok().filter(|_| added.watch && !is_watched);
     let watch = wanted.and_then(|reach| {
         let (sender, id) = (sender.clone(), id.to_owned());
@@ -210,12 +212,12 @@ pub fn open(
             poll: POLL,
             ..Times::default()
         };
-        let watch = Watch::start(Watched::new(reach.clone()), times, move |change| {
+        let watch = WatchHandle::start(WatchedFolders::new(reach.clone()), times, move |change| {
             // Whoever does not listen any more looks at everything anew.
             let _ = sender.send((id.clone(), change));
         });
         let failed = |error| tracing::warn!(%error, "no thread for watching documents");
         watch.map_err(failed).ok()
     });
-    Opened { reach, watch }
+    OpenResult { reach, watch }
 }

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use tokio::task::JoinSet;
 
-use crate::documents::command::{Note, NoteFile, TakeDocument};
-use crate::engine::{Command, Write};
+use crate::documents::command::{FileState, IngestDocument, RecordFileState};
+use crate::engine::{Command, QueuedWrite};
 use crate::error::{Code, Refusal};
 use crate::log::Actor;
 use crate::operation::Context;
@@ -17,13 +17,13 @@ const WRITES_MAX: usize = 16;
 const BYTES_MAX: usize = 2 << 20;
 
 /// Commands that were queued and are not answered yet.
-pub struct Writes {
+pub struct PendingWrites {
     cx: Arc<Context>,
     under_way: JoinSet<(usize, Result<(), Refusal>)>,
     bytes: usize,
 }
 
-impl Writes {
+impl PendingWrites {
     /// None yet.
     pub fn new(cx: &Arc<Context>) -> Self {
         Self {
@@ -37,7 +37,7 @@ impl Writes {
     ///
     /// # Errors
     /// An earlier command could not be written.
-    pub async fn take(&mut self, command: TakeDocument) -> Result<(), Refusal> {
+    pub async fn take(&mut self, command: IngestDocument) -> Result<(), Refusal> {
         let bytes = command.bytes();
         self.queue(command, bytes).await
     }
@@ -46,9 +46,9 @@ impl Writes {
     ///
     /// # Errors
     /// An earlier command could not be written.
-    pub async fn note(&mut self, source: &str, notes: Vec<Note>) -> Result<(), Refusal> {
+    pub async fn note(&mut self, source: &str, notes: Vec<FileState>) -> Result<(), Refusal> {
         for note in notes {
-            let command = NoteFile {
+            let command = RecordFileState {
                 source: source.to_owned(),
                 note,
                 salt: self.cx.engine.clock().random(),
@@ -62,7 +62,7 @@ impl Writes {
     ///
     /// # Errors
     /// One could not be written.
-    pub async fn settle(&mut self) -> Result<(), Refusal> {
+    pub async fn flush(&mut self) -> Result<(), Refusal> {
         while !self.under_way.is_empty() {
             self.one().await?;
         }
@@ -81,7 +81,7 @@ impl Writes {
         }
         self.bytes += bytes;
         let cx = Arc::clone(&self.cx);
-        let write = Write {
+        let write = QueuedWrite {
             command: Box::new(command),
             actor: Arc::new(Actor::daemon()),
             key: None,

@@ -17,31 +17,31 @@ fn hash(of: u8) -> Hash {
     Hash([of; 32])
 }
 
-fn document(id: u32, inode: u64, content: u8) -> Known<u32> {
-    Known {
+fn document(id: u32, inode: u64, content: u8) -> KnownFile<u32> {
+    KnownFile {
         stamp: stamp(inode),
-        what: What::Document(id, hash(content)),
+        what: ReadOutcome::Document(id, hash(content)),
     }
 }
 
-fn found(path: &str, inode: u64) -> Found {
-    Found {
+fn found(path: &str, inode: u64) -> FoundFile {
+    FoundFile {
         path: path.to_owned(),
         stamp: stamp(inode),
     }
 }
 
-fn scan(known: &[(&str, Known<u32>)]) -> Scan<u32> {
+fn scan(known: &[(&str, KnownFile<u32>)]) -> Scan<u32> {
     let known = known.iter().cloned();
     let known = known.map(|(path, known)| (path.to_owned(), known));
-    Scan::new(known, &Places::all())
+    Scan::new(known, &PathSet::all())
 }
 
 #[test]
 fn what_is_the_same_is_left_alone() {
-    let nothing = Known {
+    let nothing = KnownFile {
         stamp: stamp(2),
-        what: What::Nothing,
+        what: ReadOutcome::Nothing,
     };
     let mut scan = scan(&[("a", document(1, 1, 1)), ("b", nothing)]);
     scan.found(found("a", 1));
@@ -53,9 +53,9 @@ fn what_is_the_same_is_left_alone() {
 
 #[test]
 fn new_changed_and_gone() {
-    let nothing = Known {
+    let nothing = KnownFile {
         stamp: stamp(3),
-        what: What::Nothing,
+        what: ReadOutcome::Nothing,
     };
     let before = document(1, 1, 1);
     let mut scan = scan(&[
@@ -114,24 +114,24 @@ fn a_file_that_moved_keeps_its_document() {
 #[test]
 fn what_cannot_be_looked_at_is_not_gone() {
     let all = [("a/b/c", document(1, 1, 1)), ("a-b", document(2, 2, 2))];
-    let trouble = |path: &str, is_unread| Trouble {
+    let trouble = |path: &str, is_unread| WalkError {
         path: path.to_owned(),
         reason: String::new(),
         is_unread,
     };
     for (at, gone) in [("a", 1), ("", 0), ("a/b/c", 1), ("a/b/c/d", 2)] {
         let mut scan = scan(&all);
-        scan.trouble(&trouble(at, true));
+        scan.record_error(&trouble(at, true));
         assert_eq!(scan.finish().lost.count(), gone, "{at:?}");
     }
     let mut scan = scan(&all);
-    scan.trouble(&trouble("a", false));
+    scan.record_error(&trouble("a", false));
     assert_eq!(scan.finish().lost.count(), 2);
 }
 
 #[test]
 fn elsewhere_is_not_gone() {
-    let mut places = Places::default();
+    let mut places = PathSet::default();
     places.add("a".to_owned());
     let known = [("a/x", document(1, 1, 1)), ("b/x", document(2, 2, 2))];
     let known = known.map(|(path, known)| (path.to_owned(), known));
@@ -174,29 +174,29 @@ proptest! {
         let after: BTreeMap<String, File> =
             after.into_iter().map(|(path, it)| (path, (it.0, it.1, content(it)))).collect();
 
-        let mut known: BTreeMap<String, Known<u32>> = BTreeMap::new();
+        let mut known: BTreeMap<String, KnownFile<u32>> = BTreeMap::new();
         for ((path, file), id) in before.iter().zip(0..) {
             let (stamp, hash) = of_disk(*file);
-            known.insert(path.clone(), Known { stamp, what: What::Document(id, hash) });
+            known.insert(path.clone(), KnownFile { stamp, what: ReadOutcome::Document(id, hash) });
         }
-        let mut scan = Scan::new(known.clone(), &Places::all());
+        let mut scan = Scan::new(known.clone(), &PathSet::all());
         for (path, file) in &after {
-            scan.found(Found { path: path.clone(), stamp: of_disk(*file).0 });
+            scan.found(FoundFile { path: path.clone(), stamp: of_disk(*file).0 });
         }
         let plan = scan.finish();
 
         let mut done = known.clone();
         for moved in plan.moved {
             done.remove(&moved.from);
-            let what = What::Document(moved.document, moved.hash);
-            done.insert(moved.to, Known { stamp: moved.stamp, what });
+            let what = ReadOutcome::Document(moved.document, moved.hash);
+            done.insert(moved.to, KnownFile { stamp: moved.stamp, what });
         }
         let (mut lost, mut next) = (plan.lost, 100);
         for job in plan.jobs {
             let (stamp, hash) = of_disk(after[&job.path]);
             let id = match job.before {
-                Some(Known { what: What::Document(id, _), .. }) => id,
-                Some(Known { what: What::Nothing, .. }) | None => match lost.claim(hash, |_| true) {
+                Some(KnownFile { what: ReadOutcome::Document(id, _), .. }) => id,
+                Some(KnownFile { what: ReadOutcome::Nothing, .. }) | None => match lost.claim(hash, |_| true) {
                     Some((from, id)) => {
                         done.remove(&from);
                         id
@@ -207,7 +207,7 @@ proptest! {
                     }
                 },
             };
-            done.insert(job.path, Known { stamp, what: What::Document(id, hash) });
+            done.insert(job.path, KnownFile { stamp, what: ReadOutcome::Document(id, hash) });
         }
         for (path, _) in lost.rest() {
             done.remove(&path);
@@ -218,16 +218,16 @@ proptest! {
         let told: BTreeMap<&String, (FileFingerprint, Hash)> = done
             .iter()
             .map(|(path, it)| match &it.what {
-                What::Document(_, hash) => (path, (it.stamp, *hash)),
-                What::Nothing => unreachable!("every file gives a document"),
+                ReadOutcome::Document(_, hash) => (path, (it.stamp, *hash)),
+                ReadOutcome::Nothing => unreachable!("every file gives a document"),
             })
             .collect();
         prop_assert_eq!(told, is);
 
-        let ids = |of: &BTreeMap<String, Known<u32>>| -> BTreeMap<u32, String> {
+        let ids = |of: &BTreeMap<String, KnownFile<u32>>| -> BTreeMap<u32, String> {
             let ids = of.iter().filter_map(|(path, it)| match &it.what {
-                What::Document(id, _) => Some((*id, path.clone())),
-                What::Nothing => None,
+                ReadOutcome::Document(id, _) => Some((*id, path.clone())),
+                ReadOutcome::Nothing => None,
             });
             ids.collect()
         };

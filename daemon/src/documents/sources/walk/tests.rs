@@ -10,7 +10,7 @@ use std::os::unix::net::UnixListener;
 use tempfile::TempDir;
 
 use super::*;
-use crate::documents::sources::Unusable;
+use crate::documents::sources::SourceError;
 
 /// A folder with files, named by their paths; each says its own name.
 fn folder(files: &[&str]) -> TempDir {
@@ -27,11 +27,11 @@ fn put(dir: &TempDir, file: &str, text: &str) {
     fs::write(path, text).unwrap();
 }
 
-fn reach(dir: &TempDir) -> Reach {
-    Reach::new(dir.path(), &[], &[], &[]).unwrap()
+fn reach(dir: &TempDir) -> SourceScope {
+    SourceScope::new(dir.path(), &[], &[], &[]).unwrap()
 }
 
-fn files_of(walk: Walk) -> Vec<String> {
+fn files_of(walk: FolderWalk) -> Vec<String> {
     let files = walk.filter_map(|step| match step {
         Step::File(found) => Some(found.path),
         Step::Folder(_) => None,
@@ -40,8 +40,8 @@ fn files_of(walk: Walk) -> Vec<String> {
     files.collect()
 }
 
-fn files(reach: &Reach) -> Vec<String> {
-    files_of(reach.walk(&Places::all()))
+fn files(reach: &SourceScope) -> Vec<String> {
+    files_of(reach.walk(&PathSet::all()))
 }
 
 fn texts(of: &[&str]) -> Vec<String> {
@@ -55,14 +55,14 @@ fn in_the_order_of_names_with_stamps() {
         files(&reach(&dir)),
         ["a/x/z.md", "a/y.md", "a-b.md", "b.md"]
     );
-    let steps: Vec<Step> = reach(&dir).walk(&Places::all()).collect();
+    let steps: Vec<Step> = reach(&dir).walk(&PathSet::all()).collect();
     let folders = steps.iter().filter_map(|step| match step {
         Step::Folder(folder) => Some(folder.as_str()),
         Step::File(_) | Step::Trouble(_) => None,
     });
     assert_eq!(folders.collect::<Vec<_>>(), ["", "a", "a/x", "c"]);
     let found = fs::metadata(dir.path().join("b.md")).unwrap();
-    assert!(steps.contains(&Step::File(Found {
+    assert!(steps.contains(&Step::File(FoundFile {
         path: "b.md".to_owned(),
         stamp: FileFingerprint::of(&found),
     })));
@@ -104,7 +104,7 @@ fn what_ignore_files_say() {
 fn ignore_files_above_a_source() {
     let dir = folder(&["docs/a.md", "docs/b.md", "docs/c.md"]);
     put(&dir, ".gitignore", "a.md");
-    let docs = Reach::new(&dir.path().join("docs"), &[], &[], &[]).unwrap();
+    let docs = SourceScope::new(&dir.path().join("docs"), &[], &[], &[]).unwrap();
     assert_eq!(files(&docs), ["a.md", "b.md", "c.md"]);
     fs::create_dir(dir.path().join(".git")).unwrap();
     put(&dir, ".loreignore", "b.md");
@@ -124,7 +124,7 @@ fn what_patterns_say() {
     put(&dir, ".ignore", "docs/img/z.txt");
     put(&dir, "docs/img/z.txt", "ignored");
     let with = |include: &[&str], exclude: &[&str]| {
-        files(&Reach::new(dir.path(), &texts(include), &texts(exclude), &[]).unwrap())
+        files(&SourceScope::new(dir.path(), &texts(include), &texts(exclude), &[]).unwrap())
     };
     assert_eq!(with(&["*.md"], &[]), ["#d.md", "a.md", "docs/b.md"]);
     assert_eq!(with(&["docs/"], &[]), ["docs/b.md", "docs/img/c.txt"]);
@@ -141,13 +141,13 @@ fn what_patterns_say() {
         ("[z-a]", "cannot be used"),
         ("{a", "cannot be used"),
     ] {
-        let refused = Reach::new(dir.path(), &[], &texts(&[pattern]), &[]).unwrap_err();
+        let refused = SourceScope::new(dir.path(), &[], &texts(&[pattern]), &[]).unwrap_err();
         let said = refused.to_string();
         assert!(said.contains("`exclude`") && said.contains(why), "{said}");
     }
     let many = vec!["x".to_owned(); 101];
-    assert!(Reach::new(dir.path(), &many, &[], &[]).is_err());
-    assert!(Reach::new(dir.path(), &["x".repeat(1001)], &[], &[]).is_err());
+    assert!(SourceScope::new(dir.path(), &many, &[], &[]).is_err());
+    assert!(SourceScope::new(dir.path(), &["x".repeat(1001)], &[], &[]).is_err());
 }
 
 /// Links lead out, in a circle, to what is there anyway; the rest is no file at all.
@@ -167,7 +167,7 @@ fn only_regular_files_in_the_source() {
 
     // The source itself may be named by a link.
     symlink(dir.path(), outside.path().join("in")).unwrap();
-    let linked = Reach::new(&outside.path().join("in"), &[], &[], &[]).unwrap();
+    let linked = SourceScope::new(&outside.path().join("in"), &[], &[], &[]).unwrap();
     let real = dir.path().canonicalize().unwrap();
     assert_eq!(linked.path(), real);
     assert_eq!(files(&linked), ["a/b.md"]);
@@ -175,7 +175,7 @@ fn only_regular_files_in_the_source() {
     assert!(linked.clone().still_at(&real).is_ok());
     let by_link = outside.path().canonicalize().unwrap().join("in");
     let moved = linked.still_at(&by_link).unwrap_err();
-    assert_eq!(moved, Unusable::Moved(by_link));
+    assert_eq!(moved, SourceError::Moved(by_link));
 }
 
 #[test]
@@ -190,7 +190,7 @@ fn parts_that_cannot_be_read_are_told_and_the_rest_is_walked() {
     close("b", 0);
     close(".d", 0);
     let can_read_all = fs::read_dir(dir.path().join("b")).is_ok();
-    let steps: Vec<Step> = reach(&dir).walk(&Places::all()).collect();
+    let steps: Vec<Step> = reach(&dir).walk(&PathSet::all()).collect();
     close("b", 0o700);
     close(".d", 0o700);
     let troubles = steps.iter().filter_map(|step| match step {
@@ -223,29 +223,29 @@ fn parts_that_cannot_be_read_are_told_and_the_rest_is_walked() {
 #[test]
 fn what_is_no_source() {
     let dir = folder(&["data/x", "a.md"]);
-    let new = |path: &Path| Reach::new(path, &[], &[], &[dir.path().join("data")]);
+    let new = |path: &Path| SourceScope::new(path, &[], &[], &[dir.path().join("data")]);
     let refused = |path: &Path| new(path).unwrap_err();
-    assert_eq!(refused(Path::new("/")), Unusable::Root);
-    assert_eq!(refused(Path::new("/..")), Unusable::Root);
+    assert_eq!(refused(Path::new("/")), SourceError::Root);
+    assert_eq!(refused(Path::new("/..")), SourceError::Root);
     assert!(matches!(
         refused(Path::new("/proc/self")),
-        Unusable::System(_, "proc")
+        SourceError::System(_, "proc")
     ));
     assert!(matches!(
         refused(&dir.path().join("none")),
-        Unusable::Missing(_)
+        SourceError::Missing(_)
     ));
     assert!(matches!(
         refused(&dir.path().join("data")),
-        Unusable::Own(_)
+        SourceError::Own(_)
     ));
     assert!(matches!(
         refused(&dir.path().join("data/x")),
-        Unusable::Own(_)
+        SourceError::Own(_)
     ));
     let pipe = dir.path().join("pipe");
     nix::unistd::mkfifo(&pipe, nix::sys::stat::Mode::S_IRWXU).unwrap();
-    assert!(matches!(refused(&pipe), Unusable::Neither(_)));
+    assert!(matches!(refused(&pipe), SourceError::Neither(_)));
     // The daemon's own folder within a source is left out.
     assert_eq!(files(&new(dir.path()).unwrap()), ["a.md"]);
 
@@ -265,10 +265,10 @@ fn what_is_no_source() {
 fn one_file() {
     let dir = folder(&[".hidden.md", "other.md"]);
     put(&dir, ".gitignore", "*.md");
-    let one = Reach::new(&dir.path().join(".hidden.md"), &[], &[], &[]).unwrap();
+    let one = SourceScope::new(&dir.path().join(".hidden.md"), &[], &[], &[]).unwrap();
     assert!(one.is_file());
     assert_eq!(files(&one), [".hidden.md"]);
-    let mut places = Places::default();
+    let mut places = PathSet::default();
     places.add("other.md".to_owned());
     assert!(files_of(one.walk(&places)).is_empty());
 }
@@ -287,7 +287,7 @@ fn some_places() {
     put(&dir, ".gitignore", "target/\n/a/b/d.md");
     let reach = reach(&dir);
     let at = |of: &[&str]| {
-        let mut places = Places::default();
+        let mut places = PathSet::default();
         for place in of {
             places.add((*place).to_owned());
         }
@@ -310,7 +310,7 @@ fn a_source_that_vanishes() {
     let dir = folder(&["a.md"]);
     let reach = reach(&dir);
     dir.close().unwrap();
-    let steps: Vec<Step> = reach.walk(&Places::all()).collect();
+    let steps: Vec<Step> = reach.walk(&PathSet::all()).collect();
     assert!(
         matches!(steps.as_slice(), [Step::Trouble(it)] if it.is_unread && it.path.is_empty()),
         "{steps:?}"

@@ -6,19 +6,19 @@ use super::*;
 /// damage; and what is served is a state the store once had.
 #[test]
 fn no_flipped_bit_in_a_journal_is_silent() {
-    let bench = Bench::new(100);
+    let bench = Fixture::new(100);
     let mut random = Random(42);
     let mut damages = 0;
     for _ in 0..600 {
         let bit = random.below(bench.len() * 8);
         let patient = bench.patient();
         sample::flip(&patient.journal(), bit);
-        let (state, verdict) = patient.start(Some(bench.head())).unwrap();
+        let (state, verdict) = patient.start(Some(bench.watermark())).unwrap();
         let at = format!("byte {} bit {}", bit / 8, bit % 8);
         assert!(bench.states.contains(&state), "{at}");
         match verdict {
-            Verdict::Damage(_) => damages += 1,
-            Verdict::Clean | Verdict::TornTail(_) => {
+            RecoveryReport::Damage(_) => damages += 1,
+            RecoveryReport::Clean | RecoveryReport::TornTail(_) => {
                 assert!(state == bench.states[100], "{at}: {verdict:?}")
             }
         }
@@ -29,7 +29,7 @@ fn no_flipped_bit_in_a_journal_is_silent() {
 /// A block of zeros or of garbage, anywhere over 100 acknowledged batches, or the journal cut anywhere: never silent.
 #[test]
 fn no_lost_block_is_silent() {
-    let bench = Bench::new(100);
+    let bench = Fixture::new(100);
     let mut random = Random(43);
     for nth in 0..200 {
         let at = random.below(bench.len());
@@ -48,10 +48,10 @@ fn no_lost_block_is_silent() {
         if nth % 5 == 0 {
             sample::truncate(&patient.journal(), at);
         }
-        let (state, verdict) = patient.start(Some(bench.head())).unwrap();
+        let (state, verdict) = patient.start(Some(bench.watermark())).unwrap();
         assert!(bench.states.contains(&state), "{count} bytes at {at}");
         assert!(
-            matches!(verdict, Verdict::Damage(_)) || state == bench.states[100],
+            matches!(verdict, RecoveryReport::Damage(_)) || state == bench.states[100],
             "{count} bytes at {at}"
         );
     }
@@ -60,19 +60,21 @@ fn no_lost_block_is_silent() {
 /// One flipped bit near a last batch that nobody acknowledged: everything up to the head is there, or it is damage.
 #[test]
 fn no_flipped_bit_near_the_tail_is_silent() {
-    let bench = Bench::new(5);
+    let bench = Fixture::new(5);
     for bit in bench.bounds[3] * 8..bench.len() * 8 {
         if bit % 3 != 0 {
             continue;
         }
         let patient = bench.patient();
         sample::flip(&patient.journal(), bit);
-        let (state, verdict) = patient.start(Some(bench.head() - 2)).unwrap();
+        let (state, verdict) = patient.start(Some(bench.watermark() - 2)).unwrap();
         let in_last = bit / 8 >= bench.bounds[4];
         match verdict {
-            Verdict::Clean => assert_eq!(state, bench.states[5], "bit {bit}"),
-            Verdict::TornTail(_) => assert!(in_last && state == bench.states[4], "bit {bit}"),
-            Verdict::Damage(_) => assert!(bench.states.contains(&state), "bit {bit}"),
+            RecoveryReport::Clean => assert_eq!(state, bench.states[5], "bit {bit}"),
+            RecoveryReport::TornTail(_) => {
+                assert!(in_last && state == bench.states[4], "bit {bit}")
+            }
+            RecoveryReport::Damage(_) => assert!(bench.states.contains(&state), "bit {bit}"),
         }
     }
 }
@@ -110,7 +112,7 @@ fn no_flipped_bit_in_another_file_is_silent() {
         let len = std::fs::metadata(&path).unwrap().len();
         // Every byte of the small files and of the tables' ends; the checked blocks by sample.
         for byte in (0..len).filter(|byte| !is_table || byte + 600 > len || byte % 17 == 0) {
-            let patient = Patient {
+            let patient = DamagedStore {
                 folder: tempfile::tempdir().unwrap(),
             };
             sample::copy(&source.store(), &patient.store());
@@ -120,7 +122,7 @@ fn no_flipped_bit_in_another_file_is_silent() {
                 Ok((state, verdict)) => {
                     assert_eq!(
                         (&state, verdict),
-                        (&whole, Verdict::Clean),
+                        (&whole, RecoveryReport::Clean),
                         "{} byte {byte}",
                         name.display()
                     );

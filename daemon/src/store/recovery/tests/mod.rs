@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 mod flips;
 
 /// A closed store of [`sample::log_store`], to be copied and hurt: record N holds positions 2N-1 and 2N.
-struct Bench {
+struct Fixture {
     folder: tempfile::TempDir,
     /// The store's content after each batch, from none.
     states: Vec<State>,
@@ -16,17 +16,17 @@ struct Bench {
 }
 
 /// One hurt copy of a store.
-struct Patient {
+struct DamagedStore {
     folder: tempfile::TempDir,
 }
 
-impl Bench {
+impl Fixture {
     fn new(batches: u64) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let store = folder.path().join("store");
         sample::log_store(&store, batches, 60);
         let mut bounds = vec![0];
-        Survey::read(&store, |_, batch, _| {
+        JournalScan::read(&store, |_, batch, _| {
             if bounds.last() != Some(&batch.range.end) {
                 bounds.push(batch.range.end);
             }
@@ -51,13 +51,13 @@ impl Bench {
         sample::state(&db).unwrap()
     }
 
-    fn patient(&self) -> Patient {
+    fn patient(&self) -> DamagedStore {
         let folder = tempfile::tempdir().unwrap();
         sample::copy(
             &self.folder.path().join("store"),
             &folder.path().join("store"),
         );
-        Patient { folder }
+        DamagedStore { folder }
     }
 
     fn len(&self) -> u64 {
@@ -65,12 +65,12 @@ impl Bench {
     }
 
     /// The last position of all.
-    fn head(&self) -> u64 {
+    fn watermark(&self) -> u64 {
         2 * (self.states.len() as u64 - 1)
     }
 }
 
-impl Patient {
+impl DamagedStore {
     fn store(&self) -> PathBuf {
         self.folder.path().join("store")
     }
@@ -83,22 +83,22 @@ impl Patient {
         self.folder.path().join("damaged")
     }
 
-    fn look(&self, head: Option<u64>) -> Result<Look, Error> {
-        let site = Site {
+    fn scan(&self, head: Option<u64>) -> Result<RecoveryScan, Error> {
+        let site = RecoveryPaths {
             store: &self.store(),
             damaged: &self.damaged(),
             unix_seconds: 1_800_000_000,
         };
-        look(&site, head, sample::positions)
+        scan(&site, head, sample::positions)
     }
 
     /// Looks, opens and settles, as a start does.
-    fn start(&self, head: Option<u64>) -> Result<(State, Verdict), String> {
-        let look = self.look(head).map_err(|error| error.to_string())?;
+    fn start(&self, head: Option<u64>) -> Result<(State, RecoveryReport), String> {
+        let look = self.scan(head).map_err(|error| error.to_string())?;
         let db = sample::open(&self.store()).map_err(|error| error.to_string())?;
         let state = sample::state(&db).map_err(|error| error.to_string())?;
         let verdict = look
-            .settle(&db, last_in(&state))
+            .finish(&db, last_in(&state))
             .map_err(|error| error.to_string())?;
         Ok((state, verdict))
     }
@@ -114,8 +114,8 @@ impl Patient {
 }
 
 /// A store with two tables of the log, one of a view, and one record in the journal alone.
-fn flushed() -> (Patient, State) {
-    let patient = Patient {
+fn flushed() -> (DamagedStore, State) {
+    let patient = DamagedStore {
         folder: tempfile::tempdir().unwrap(),
     };
     sample::log_store(&patient.store(), 5, 60);
@@ -130,7 +130,7 @@ fn flushed() -> (Patient, State) {
             .unwrap();
     }
     let (whole, verdict) = patient.start(Some(14)).unwrap();
-    assert_eq!(verdict, Verdict::Clean);
+    assert_eq!(verdict, RecoveryReport::Clean);
     (patient, whole)
 }
 
@@ -141,10 +141,10 @@ fn last_in(state: &State) -> u64 {
     })
 }
 
-fn causes(verdict: &Verdict) -> Vec<Cause> {
+fn causes(verdict: &RecoveryReport) -> Vec<LossCause> {
     match verdict {
-        Verdict::Damage(found) => found.iter().map(|damage| damage.cause).collect(),
-        Verdict::Clean | Verdict::TornTail(_) => Vec::new(),
+        RecoveryReport::Damage(found) => found.iter().map(|damage| damage.cause).collect(),
+        RecoveryReport::Clean | RecoveryReport::TornTail(_) => Vec::new(),
     }
 }
 
@@ -152,8 +152,8 @@ fn causes(verdict: &Verdict) -> Vec<Cause> {
 /// before, without a copy of anything; the next look finds nothing.
 #[test]
 fn a_torn_tail_beyond_the_head_is_cut() {
-    let bench = Bench::new(4);
-    let head = Some(bench.head() - 2);
+    let bench = Fixture::new(4);
+    let head = Some(bench.watermark() - 2);
     for cut in bench.bounds[3]..bench.len() {
         let patient = bench.patient();
         sample::truncate(&patient.journal(), cut);
@@ -163,7 +163,7 @@ fn a_torn_tail_beyond_the_head_is_cut() {
         let (state, verdict) = patient.start(head).unwrap();
         assert_eq!(state, bench.states[3], "cut {cut}");
         assert_eq!(
-            matches!(verdict, Verdict::TornTail(_)),
+            matches!(verdict, RecoveryReport::TornTail(_)),
             cut > bench.bounds[3],
             "cut {cut}"
         );
@@ -171,7 +171,7 @@ fn a_torn_tail_beyond_the_head_is_cut() {
         let (state, verdict) = patient.start(head).unwrap();
         assert_eq!(
             (state, verdict),
-            (bench.states[3].clone(), Verdict::Clean),
+            (bench.states[3].clone(), RecoveryReport::Clean),
             "cut {cut}"
         );
     }
@@ -180,32 +180,32 @@ fn a_torn_tail_beyond_the_head_is_cut() {
 /// A value in the last batch that was only half written makes fjall refuse to open; after the look it opens.
 #[test]
 fn what_fjall_refuses_opens_after_the_cut() {
-    let bench = Bench::new(4);
+    let bench = Fixture::new(4);
     let patient = bench.patient();
     sample::flip(&patient.journal(), (bench.bounds[3] + 60) * 8);
     let refused = bench.patient();
     sample::flip(&refused.journal(), (bench.bounds[3] + 60) * 8);
     assert!(sample::open(&refused.store()).is_err());
-    let (state, verdict) = patient.start(Some(bench.head() - 2)).unwrap();
+    let (state, verdict) = patient.start(Some(bench.watermark() - 2)).unwrap();
     assert_eq!(state, bench.states[3]);
-    assert!(matches!(verdict, Verdict::TornTail(_)));
+    assert!(matches!(verdict, RecoveryReport::TornTail(_)));
 }
 
 /// The same last batch, acknowledged: damage at this start and the next ones, with a copy of the whole journal,
 /// until it is accepted and the head is set to what there is.
 #[test]
 fn a_torn_tail_before_the_head_is_damage() {
-    let bench = Bench::new(4);
+    let bench = Fixture::new(4);
     for cut in [bench.bounds[3] + 1, bench.bounds[3] + 80, bench.len() - 1] {
         let patient = bench.patient();
         sample::truncate(&patient.journal(), cut);
         let before = std::fs::read(patient.journal()).unwrap();
-        let (state, verdict) = patient.start(Some(bench.head())).unwrap();
+        let (state, verdict) = patient.start(Some(bench.watermark())).unwrap();
         assert_eq!(state, bench.states[3]);
-        let Verdict::Damage(found) = &verdict else {
+        let RecoveryReport::Damage(found) = &verdict else {
             panic!("cut {cut}")
         };
-        assert_eq!(found[0].cause, Cause::BeforeHead);
+        assert_eq!(found[0].cause, LossCause::BeforeHead);
         assert_eq!(
             (found[0].cuts[0].offset, found[0].cuts[0].lost_to),
             (bench.bounds[3], cut)
@@ -214,20 +214,20 @@ fn a_torn_tail_before_the_head_is_damage() {
             found[0].positions_kept,
             Some(Positions {
                 first: 1,
-                last: bench.head() - 2
+                last: bench.watermark() - 2
             })
         );
         let copy = found[0].folder.as_ref().unwrap().join("0.jnl");
         assert_eq!(std::fs::read(copy).unwrap(), before);
         assert_eq!(
-            patient.start(Some(bench.head())).unwrap(),
+            patient.start(Some(bench.watermark())).unwrap(),
             (state.clone(), verdict)
         );
         assert_eq!(patient.copies().len(), 1, "one copy a finding");
         accept(&patient.damaged()).unwrap();
         assert_eq!(
-            patient.start(Some(bench.head() - 2)).unwrap(),
-            (state, Verdict::Clean)
+            patient.start(Some(bench.watermark() - 2)).unwrap(),
+            (state, RecoveryReport::Clean)
         );
         assert_eq!(patient.copies().len(), 1, "accepting deletes nothing");
     }
@@ -236,28 +236,28 @@ fn a_torn_tail_before_the_head_is_damage() {
 /// Without a head nobody knows, so the torn tail is cut and kept.
 #[test]
 fn a_torn_tail_without_a_head_is_kept() {
-    let bench = Bench::new(4);
+    let bench = Fixture::new(4);
     let patient = bench.patient();
     sample::truncate(&patient.journal(), bench.len() - 1);
     let (state, verdict) = patient.start(None).unwrap();
-    assert!(state == bench.states[3] && matches!(verdict, Verdict::TornTail(_)));
+    assert!(state == bench.states[3] && matches!(verdict, RecoveryReport::TornTail(_)));
     assert_eq!(patient.copies().len(), 1);
-    assert_eq!(patient.start(None).unwrap().1, Verdict::Clean);
+    assert_eq!(patient.start(None).unwrap().1, RecoveryReport::Clean);
 }
 
 /// A bad batch with good ones behind: cut there, copied, and said again at each start until accepted.
 #[test]
 fn damage_in_the_middle_is_kept_and_remembered() {
-    let bench = Bench::new(10);
+    let bench = Fixture::new(10);
     let patient = bench.patient();
     sample::flip(&patient.journal(), (bench.bounds[5] + 50) * 8);
     let before = std::fs::read(patient.journal()).unwrap();
-    let first = patient.start(Some(bench.head())).unwrap();
+    let first = patient.start(Some(bench.watermark())).unwrap();
     assert_eq!(first.0, bench.states[5]);
-    let Verdict::Damage(found) = &first.1 else {
+    let RecoveryReport::Damage(found) = &first.1 else {
         panic!()
     };
-    assert_eq!(causes(&first.1)[0], Cause::Middle);
+    assert_eq!(causes(&first.1)[0], LossCause::Middle);
     assert_eq!(found[0].cuts[0].good_batches_after, 4);
     assert_eq!(
         found[0].positions_behind,
@@ -272,38 +272,38 @@ fn damage_in_the_middle_is_kept_and_remembered() {
         std::fs::metadata(patient.journal()).unwrap().len(),
         bench.bounds[5]
     );
-    assert_eq!(patient.start(Some(bench.head())).unwrap().0, first.0);
+    assert_eq!(patient.start(Some(bench.watermark())).unwrap().0, first.0);
     assert_eq!(
-        causes(&patient.start(Some(bench.head())).unwrap().1)[0],
-        Cause::Middle
+        causes(&patient.start(Some(bench.watermark())).unwrap().1)[0],
+        LossCause::Middle
     );
     assert_eq!(
         causes(&patient.start(Some(0)).unwrap().1),
-        [Cause::Middle],
+        [LossCause::Middle],
         "whatever the head says later"
     );
     accept(&patient.damaged()).unwrap();
-    assert_eq!(patient.start(Some(10)).unwrap().1, Verdict::Clean);
+    assert_eq!(patient.start(Some(10)).unwrap().1, RecoveryReport::Clean);
     // What was cut can be brought back: the copy is the journal as it was.
     sample::flip(&copy, (bench.bounds[5] + 50) * 8);
     std::fs::copy(&copy, patient.journal()).unwrap();
     assert_eq!(
-        patient.start(Some(bench.head())).unwrap(),
-        (bench.states[10].clone(), Verdict::Clean)
+        patient.start(Some(bench.watermark())).unwrap(),
+        (bench.states[10].clone(), RecoveryReport::Clean)
     );
 }
 
 /// A kill between the copy and the cut, or inside the copy, changes nothing.
 #[test]
 fn a_look_can_be_killed_and_repeated() {
-    let bench = Bench::new(10);
+    let bench = Fixture::new(10);
     let patient = bench.patient();
     sample::flip(&patient.journal(), (bench.bounds[5] + 50) * 8);
     let before = std::fs::read(patient.journal()).unwrap();
-    let once = patient.look(Some(bench.head())).unwrap();
+    let once = patient.scan(Some(bench.watermark())).unwrap();
     std::fs::write(patient.journal(), &before).unwrap();
     std::fs::create_dir(patient.damaged().join(".1800000000-1.creating-1-0")).unwrap();
-    let again = patient.look(Some(bench.head())).unwrap();
+    let again = patient.scan(Some(bench.watermark())).unwrap();
     assert_eq!(once.verdict, again.verdict);
     assert_eq!(patient.copies(), BTreeSet::from(["1800000000-0".into()]));
     assert_eq!(
@@ -312,8 +312,11 @@ fn a_look_can_be_killed_and_repeated() {
     );
     // Other damage gets a copy of its own, beside the first.
     sample::flip(&patient.journal(), (bench.bounds[2] + 50) * 8);
-    let more = patient.look(Some(bench.head())).unwrap();
-    assert_eq!(causes(&more.verdict), [Cause::Middle, Cause::Middle]);
+    let more = patient.scan(Some(bench.watermark())).unwrap();
+    assert_eq!(
+        causes(&more.verdict),
+        [LossCause::Middle, LossCause::Middle]
+    );
     assert_eq!(patient.copies().len(), 2);
 }
 
@@ -322,7 +325,7 @@ fn a_look_can_be_killed_and_repeated() {
 fn a_suspicion_is_settled_by_the_opened_log() {
     for (acknowledged, lost) in [(8, false), (10, true)] {
         let folder = tempfile::tempdir().unwrap();
-        let patient = Patient { folder };
+        let patient = DamagedStore { folder };
         sample::log_store(&patient.store(), 4, 60);
         {
             let db = sample::open(&patient.store()).unwrap();
@@ -349,18 +352,18 @@ fn a_suspicion_is_settled_by_the_opened_log() {
         assert_eq!(
             causes(&verdict),
             if lost {
-                vec![Cause::BeforeHead]
+                vec![LossCause::BeforeHead]
             } else {
                 vec![]
             }
         );
-        assert_eq!(matches!(verdict, Verdict::TornTail(_)), !lost);
+        assert_eq!(matches!(verdict, RecoveryReport::TornTail(_)), !lost);
         assert_eq!(patient.copies().len(), 1, "kept before it was known");
         let (_, verdict) = patient.start(Some(acknowledged)).unwrap();
         assert_eq!(
             causes(&verdict),
             if lost {
-                vec![Cause::BeforeHead]
+                vec![LossCause::BeforeHead]
             } else {
                 vec![]
             }
@@ -372,7 +375,7 @@ fn a_suspicion_is_settled_by_the_opened_log() {
 #[test]
 fn a_skipped_first_batch_is_damage() {
     let folder = tempfile::tempdir().unwrap();
-    let patient = Patient { folder };
+    let patient = DamagedStore { folder };
     sample::log_store(&patient.store(), 4, 60);
     {
         let db = sample::open(&patient.store()).unwrap();
@@ -394,7 +397,7 @@ fn a_skipped_first_batch_is_damage() {
         }
     }
     let (whole, verdict) = patient.start(Some(8)).unwrap();
-    assert_eq!(verdict, Verdict::Clean);
+    assert_eq!(verdict, RecoveryReport::Clean);
     let low = 1_u64.to_le_bytes();
     let file = OpenOptions::new()
         .write(true)
@@ -403,22 +406,22 @@ fn a_skipped_first_batch_is_damage() {
     std::os::unix::fs::FileExt::write_all_at(&file, &low, 5).unwrap();
     let (state, verdict) = patient.start(Some(8)).unwrap();
     assert_ne!(state, whole);
-    assert_eq!(causes(&verdict), [Cause::Skipped]);
+    assert_eq!(causes(&verdict), [LossCause::Skipped]);
 }
 
 /// A lost journal file, of several or of one, is damage; a running daemon's journals are not looked at.
 #[test]
 fn lost_journals_and_running_daemons_are_seen() {
-    let bench = Bench::new(6);
+    let bench = Fixture::new(6);
     let patient = bench.patient();
     let whole = std::fs::read(patient.journal()).unwrap();
     let (head, tail) = whole.split_at(bench.bounds[3] as usize);
     std::fs::write(patient.journal(), head).unwrap();
     std::fs::write(patient.store().join("1.jnl"), tail).unwrap();
     std::fs::rename(patient.store().join("1.jnl"), patient.store().join("2.jnl")).unwrap();
-    let look = patient.look(Some(bench.head())).unwrap();
-    assert_eq!(causes(&look.verdict), [Cause::JournalMissing]);
-    let Verdict::Damage(found) = look.verdict else {
+    let look = patient.scan(Some(bench.watermark())).unwrap();
+    assert_eq!(causes(&look.verdict), [LossCause::JournalMissing]);
+    let RecoveryReport::Damage(found) = look.verdict else {
         panic!()
     };
     assert_eq!(found[0].journals_missing, [1]);
@@ -428,7 +431,7 @@ fn lost_journals_and_running_daemons_are_seen() {
     let (state, verdict) = patient.start(None).unwrap();
     assert_eq!(
         (last_in(&state), causes(&verdict)),
-        (0, vec![Cause::JournalMissing])
+        (0, vec![LossCause::JournalMissing])
     );
 
     // What is in tables is still served, now and at the next start.
@@ -439,46 +442,46 @@ fn lost_journals_and_running_daemons_are_seen() {
         let (state, verdict) = patient.start(Some(12)).unwrap();
         assert_eq!(
             (state, causes(&verdict)),
-            (whole.clone(), vec![Cause::JournalMissing])
+            (whole.clone(), vec![LossCause::JournalMissing])
         );
     }
 
     // The last of several: only the head knows.
     let patient = bench.patient();
     sample::truncate(&patient.journal(), bench.bounds[3]);
-    let (_, verdict) = patient.start(Some(bench.head())).unwrap();
-    assert_eq!(causes(&verdict), [Cause::BeforeHead]);
+    let (_, verdict) = patient.start(Some(bench.watermark())).unwrap();
+    assert_eq!(causes(&verdict), [LossCause::BeforeHead]);
 
     let patient = bench.patient();
     let db = sample::open(&patient.store()).unwrap();
-    assert!(matches!(patient.look(None), Err(Error::Locked(_))));
+    assert!(matches!(patient.scan(None), Err(Error::Locked(_))));
     drop(db);
     std::fs::remove_file(patient.store().join("lock")).unwrap();
     assert_eq!(
-        patient.start(Some(bench.head())).unwrap(),
-        (bench.states[6].clone(), Verdict::Clean)
+        patient.start(Some(bench.watermark())).unwrap(),
+        (bench.states[6].clone(), RecoveryReport::Clean)
     );
 }
 
 /// A sealed journal that is hurt: its rest is copied and cut, the journals after it stay.
 #[test]
 fn a_hurt_sealed_journal_keeps_its_successors() {
-    let bench = Bench::new(6);
+    let bench = Fixture::new(6);
     let patient = bench.patient();
     let whole = std::fs::read(patient.journal()).unwrap();
     let (head, tail) = whole.split_at(bench.bounds[3] as usize);
     std::fs::write(patient.journal(), head).unwrap();
     std::fs::write(patient.store().join("1.jnl"), tail).unwrap();
     sample::flip(&patient.journal(), (bench.bounds[2] + 50) * 8);
-    let (state, verdict) = patient.start(Some(bench.head())).unwrap();
-    assert_eq!(causes(&verdict), [Cause::Sealed]);
+    let (state, verdict) = patient.start(Some(bench.watermark())).unwrap();
+    assert_eq!(causes(&verdict), [LossCause::Sealed]);
     let positions: Vec<_> = state["log"].keys().map(|key| key[7]).collect();
     assert_eq!(
         positions,
         [1, 3, 7, 9, 11],
         "one record is missing, not all after it"
     );
-    let Verdict::Damage(found) = verdict else {
+    let RecoveryReport::Damage(found) = verdict else {
         panic!()
     };
     assert_eq!(
@@ -492,16 +495,16 @@ fn a_hurt_sealed_journal_keeps_its_successors() {
 /// What fjall would take for an empty or a smaller store is refused before it can.
 #[test]
 fn a_store_without_its_marks_is_not_opened() {
-    let bench = Bench::new(3);
-    type Hurt = fn(&Path);
+    let bench = Fixture::new(3);
+    type Damage = fn(&Path);
     type Expected = fn(&Error) -> bool;
-    let flushed: Hurt = |store| {
+    let flushed: Damage = |store| {
         let db = sample::open(store).unwrap();
         sample::keyspace(&db, "log")
             .rotate_memtable_and_wait()
             .unwrap();
     };
-    let cases: [(Hurt, Expected); 6] = [
+    let cases: [(Damage, Expected); 6] = [
         (
             |store| std::fs::remove_file(store.join("version")).unwrap(),
             |e| matches!(e, Error::NoStore(_)),
@@ -533,11 +536,11 @@ fn a_store_without_its_marks_is_not_opened() {
         if nth == 5 {
             // An old table of contents is not in use any more.
             std::fs::remove_file(patient.store().join("keyspaces/1/v0")).ok();
-            assert_eq!(patient.look(None).unwrap().verdict, Verdict::Clean);
+            assert_eq!(patient.scan(None).unwrap().verdict, RecoveryReport::Clean);
             continue;
         }
         hurt(&patient.store());
-        let error = patient.look(None).unwrap_err();
+        let error = patient.scan(None).unwrap_err();
         assert!(expected(&error), "case {nth}: {error}");
     }
 }

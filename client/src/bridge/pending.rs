@@ -1,0 +1,346 @@
+//! What the bridge keeps so that a new daemon can go on where the old one stopped.
+
+use std::collections::VecDeque;
+use std::time::{Duration, Instant};
+
+use super::line::{Message, Method};
+use super::resume::{self, Resumption};
+
+/// The longest line that is kept beyond its answer, and the most subscriptions.
+const KEPT_BYTES_MAX: usize = 1 << 20;
+const SUBSCRIPTIONS_MAX: usize = 1024;
+
+/// How often a line is sent before it is taken for what ends the daemon.
+const SENDS_MAX: u32 = 3;
+
+/// A line that has not been answered, or not been sent.
+#[derive(Debug)]
+pub(super) struct PendingLine {
+    /// Of a request; other lines are done with once they are sent.
+    pub id: Option<String>,
+    pub method: Method,
+    pub line: Vec<u8>,
+    /// When it came, or when the daemon that had it went.
+    pub since: Instant,
+    /// Whether the present connection has it.
+    sent: bool,
+    /// How many connections have had it.
+    sends: u32,
+}
+
+/// Lines by what must still happen to them.
+#[derive(Debug, Default)]
+pub(super) struct PendingLines {
+    waiting: VecDeque<PendingLine>,
+    /// The host's `initialize`, and its id: sent again to every new daemon.
+    initialize: Option<(String, Vec<u8>)>,
+    /// The host's `notifications/initialized`.
+    initialized: Option<Vec<u8>>,
+    /// Subscriptions that were answered: URI, id and line.
+    subscriptions: Vec<(String, String, Vec<u8>)>,
+    /// Whether a daemon was there and went: something may have changed without it.
+    has_lost: bool,
+}
+
+/// What a new connection gets first.
+#[derive(Debug, Default)]
+pub(super) struct Preamble {
+    /// Whole lines.
+    pub bytes: Vec<u8>,
+    /// What the host has had already.
+    pub again: Resumption,
+}
+
+impl PendingLine {
+    /// Whether it is a stream of changes that a daemon has had.
+    fn is_stream(&self) -> bool {
+        self.method == Method::Listen && self.sends > 0
+    }
+}
+
+impl PendingLines {
+    /// Takes a line of the host's. Gives lines that are done with thereby: their bytes.
+    pub fn take(&mut self, message: Message, line: Vec<u8>, now: Instant) -> usize {
+        let (id, method) = match message {
+            Message::Request { id, method } => (Some(id), method),
+            Message::Notification(method) => (None, method),
+            Message::Answer { .. }
+            | Message::Granted(_)
+            | Message::StreamEnd(_)
+            | Message::Other => (None, Method::Any),
+        };
+        let mut done = 0;
+        match &method {
+            Method::Initialize if line.len() <= KEPT_BYTES_MAX => {
+                self.initialize = id.clone().map(|id| (id, line.clone()));
+            }
+            Method::Initialized if line.len() <= KEPT_BYTES_MAX => {
+                self.initialized = Some(line.clone());
+            }
+            Method::Unsubscribe(uri) => {
+                self.subscriptions.retain(|(known, ..)| known != uri);
+            }
+            // The daemon need not answer it any more, so it must not be sent again.
+            Method::Cancelled(id) => done = self.remove(id).map_or(0, |waiting| waiting.line.len()),
+            Method::Initialize
+            | Method::Initialized
+            | Method::Discover
+            | Method::Subscribe(_)
+            | Method::Listen
+            | Method::Any => {}
+        }
+        self.waiting.push_back(PendingLine {
+            id,
+            method,
+            line,
+            since: now,
+            sent: false,
+            sends: 0,
+        });
+        done
+    }
+
+    /// The request with this id was answered. Gives its bytes.
+    pub fn answered(&mut self, id: &str, failed: bool) -> usize {
+        let Some(waiting) = self.remove(id) else {
+            return 0;
+        };
+        let bytes = waiting.line.len();
+        if let Method::Subscribe(uri) = waiting.method
+            && !failed
+            && bytes <= KEPT_BYTES_MAX
+            && self.subscriptions.len() < SUBSCRIPTIONS_MAX
+        {
+            self.subscriptions.retain(|(known, ..)| *known != uri);
+            self.subscriptions.push((uri, id.to_owned(), waiting.line));
+        }
+        bytes
+    }
+
+    /// Takes a request out.
+    pub fn remove(&mut self, id: &str) -> Option<PendingLine> {
+        let place = self
+            .waiting
+            .iter()
+            .position(|waiting| waiting.id.as_deref() == Some(id))?;
+        self.waiting.remove(place)
+    }
+
+    /// The next line that the present connection does not have.
+    pub fn next_unsent(&mut self) -> Option<&mut PendingLine> {
+        self.waiting.iter_mut().find(|waiting| !waiting.sent)
+    }
+
+    /// The line was sent. Gives its bytes if it is done with.
+    pub fn sent(&mut self) -> usize {
+        let Some(place) = self.waiting.iter().position(|waiting| !waiting.sent) else {
+            return 0;
+        };
+        if let Some(waiting) = self.waiting.get_mut(place) {
+            waiting.sent = true;
+            waiting.sends += 1;
+            if waiting.id.is_some() {
+                return 0;
+            }
+        }
+        self.waiting
+            .remove(place)
+            .map_or(0, |waiting| waiting.line.len())
+    }
+
+    /// The connection is gone: every line must be sent again. Gives the requests that have gone
+    /// down with too many daemons.
+    pub fn lost(&mut self, now: Instant) -> Vec<PendingLine> {
+        let (poison, rest) = self.waiting.drain(..).partition(|waiting| {
+            // A stream lasts: it may see many daemons.
+            waiting.sent && waiting.sends >= SENDS_MAX && waiting.method != Method::Listen
+        });
+        self.waiting = rest;
+        self.has_lost = true;
+        for waiting in &mut self.waiting {
+            waiting.sent = false;
+            waiting.since = now;
+        }
+        Vec::from(poison)
+    }
+
+    /// What a new daemon must know of what the host has done before.
+    pub fn preamble(&self) -> Preamble {
+        let mut preamble = Preamble::default();
+        for stream in self.waiting.iter().filter(|waiting| waiting.is_stream()) {
+            stream.id.iter().for_each(|id| preamble.again.granted(id));
+        }
+        let Some((id, line)) = &self.initialize else {
+            return preamble;
+        };
+        if self
+            .waiting
+            .iter()
+            .any(|waiting| waiting.id.as_ref() == Some(id))
+        {
+            return preamble;
+        }
+        // Who is not initialized yet hears of nothing.
+        let instead = match self.initialized.is_some() && self.has_lost {
+            true => resume::lists(),
+            false => Vec::new(),
+        };
+        preamble.push(id, line, instead);
+        if let Some(line) = &self.initialized
+            && !self
+                .waiting
+                .iter()
+                .any(|waiting| waiting.method == Method::Initialized)
+        {
+            preamble.bytes.extend(line);
+        }
+        for (uri, id, line) in &self.subscriptions {
+            preamble.push(id, line, resume::updated(uri));
+        }
+        preamble
+    }
+
+    /// Requests that have waited for at least so long.
+    pub fn older_than(&self, age: Duration, now: Instant) -> Vec<String> {
+        let old = |waiting: &&PendingLine| now.saturating_duration_since(waiting.since) >= age;
+        self.waiting
+            .iter()
+            .filter(old)
+            .filter(|waiting| !waiting.is_stream())
+            .filter_map(|waiting| waiting.id.clone())
+            .collect()
+    }
+
+    /// Openings that have waited for at least so long: id, method and line.
+    pub fn openings(&self, age: Duration, now: Instant) -> Vec<(String, &Method, &[u8])> {
+        self.waiting
+            .iter()
+            .filter(|waiting| matches!(waiting.method, Method::Initialize | Method::Discover))
+            .filter(|waiting| now.saturating_duration_since(waiting.since) >= age)
+            .filter_map(|waiting| {
+                Some((
+                    waiting.id.clone()?,
+                    &waiting.method,
+                    waiting.line.as_slice(),
+                ))
+            })
+            .collect()
+    }
+
+    /// Whether requests wait for answers; streams have none.
+    pub fn has_unanswered(&self) -> bool {
+        let is_asked =
+            |waiting: &PendingLine| waiting.id.is_some() && waiting.method != Method::Listen;
+        self.waiting.iter().any(is_asked)
+    }
+
+    /// Whether a daemon is needed.
+    pub fn needs_daemon(&self) -> bool {
+        !self.waiting.is_empty() || !self.subscriptions.is_empty()
+    }
+}
+
+impl Preamble {
+    fn push(&mut self, id: &str, line: &[u8], instead: Vec<u8>) {
+        self.bytes.extend(line);
+        self.again.had(id, instead);
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::super::line::message;
+    use super::*;
+
+    fn take(held: &mut PendingLines, line: &str) {
+        let line = format!("{line}\n").into_bytes();
+        held.take(message(&line), line, Instant::now());
+    }
+
+    fn send_all(held: &mut PendingLines) -> String {
+        let mut out = Vec::new();
+        while let Some(waiting) = held.next_unsent() {
+            out.extend(waiting.line.clone());
+            held.sent();
+        }
+        String::from_utf8(out).unwrap()
+    }
+
+    const INITIALIZE: &str = r#"{"id":0,"method":"initialize"}"#;
+    const INITIALIZED: &str = r#"{"method":"notifications/initialized"}"#;
+    const SUBSCRIBE: &str = r#"{"id":5,"method":"resources/subscribe","params":{"uri":"u"}}"#;
+    const CALL: &str = r#"{"id":6,"method":"tools/call"}"#;
+
+    #[test]
+    fn a_new_daemon_gets_the_opening_and_what_is_unanswered() {
+        let mut held = PendingLines::default();
+        for line in [INITIALIZE, INITIALIZED, SUBSCRIBE, CALL] {
+            take(&mut held, line);
+        }
+        let all = [INITIALIZE, INITIALIZED, SUBSCRIBE, CALL].join("\n") + "\n";
+        assert_eq!(send_all(&mut held), all);
+        assert!(held.answered("0", false) > 0);
+        assert!(held.answered("5", false) > 0);
+        assert!(held.lost(Instant::now()).is_empty());
+
+        let mut preamble = held.preamble();
+        let opening = [INITIALIZE, INITIALIZED, SUBSCRIBE].join("\n") + "\n";
+        assert_eq!(String::from_utf8(preamble.bytes).unwrap(), opening);
+        let mut instead = |id| preamble.again.instead_of_answer(id);
+        assert_eq!(instead("0"), Some(resume::lists()));
+        assert_eq!(instead("5"), Some(resume::updated("u")));
+        assert_eq!(instead("6"), None);
+        assert_eq!(send_all(&mut held), format!("{CALL}\n"));
+    }
+
+    #[test]
+    fn an_unanswered_opening_is_not_sent_twice() {
+        let mut held = PendingLines::default();
+        take(&mut held, INITIALIZE);
+        send_all(&mut held);
+        held.lost(Instant::now());
+        assert!(held.preamble().bytes.is_empty());
+        assert_eq!(send_all(&mut held), format!("{INITIALIZE}\n"));
+    }
+
+    #[test]
+    fn what_is_cancelled_or_unsubscribed_is_forgotten() {
+        let mut held = PendingLines::default();
+        for line in [INITIALIZE, SUBSCRIBE, CALL] {
+            take(&mut held, line);
+        }
+        send_all(&mut held);
+        held.answered("0", false);
+        held.answered("5", false);
+        take(
+            &mut held,
+            r#"{"method":"notifications/cancelled","params":{"requestId":6}}"#,
+        );
+        take(
+            &mut held,
+            r#"{"id":7,"method":"resources/unsubscribe","params":{"uri":"u"}}"#,
+        );
+        send_all(&mut held);
+        held.answered("7", false);
+        held.lost(Instant::now());
+        assert!(!held.needs_daemon(), "{held:?}");
+        let mut again = held.preamble().again;
+        assert!(again.instead_of_answer("0").is_some());
+        assert!(again.instead_of_answer("5").is_none());
+    }
+
+    #[test]
+    fn a_line_that_ends_three_daemons_is_given_up() {
+        let mut held = PendingLines::default();
+        take(&mut held, CALL);
+        for _ in 0..2 {
+            send_all(&mut held);
+            assert!(held.lost(Instant::now()).is_empty());
+        }
+        send_all(&mut held);
+        let poison = held.lost(Instant::now());
+        assert_eq!(poison.first().unwrap().id.as_deref(), Some("6"));
+        assert!(!held.has_unanswered());
+    }
+}

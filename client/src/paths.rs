@@ -1,0 +1,455 @@
+//! Where things are: socket, data, state, configuration; and whether those folders can be trusted.
+//!
+//! Client and daemon both ask here, so they always mean the same places. `LORE_HOME` puts all of
+//! them into one folder; else the XDG folders are used.
+
+mod error;
+
+use std::ffi::OsString;
+use std::fs::{self, DirBuilder, File, Metadata, OpenOptions};
+use std::io;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+
+use sha2::{Digest, Sha256};
+
+pub use error::PlaceError;
+
+/// The longest path of a socket, in bytes: what the system's address has, less its final 0.
+pub const SOCKET_PATH_BYTES_MAX: usize = if cfg!(target_os = "linux") { 107 } else { 103 };
+
+/// Where a daemon for all users of a machine listens.
+pub const SYSTEM_SOCKET: &str = "/run/lore/lore.sock";
+
+/// Every place that client and daemon share.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Paths {
+    /// The configuration file.
+    pub config: PathBuf,
+    /// The folder of the store.
+    pub data: PathBuf,
+    /// The folder of logs.
+    pub state: PathBuf,
+    /// The daemon's socket.
+    pub socket: PathBuf,
+}
+
+impl Paths {
+    /// The folder of packs of entity kinds, beside the configuration file.
+    #[must_use]
+    pub fn packs(&self) -> PathBuf {
+        self.config.with_file_name("packs")
+    }
+
+    /// The folder of the user's own templates of context files, beside the configuration file.
+    #[must_use]
+    pub fn templates(&self) -> PathBuf {
+        self.config.with_file_name("templates")
+    }
+
+    /// The places that flag and environment say.
+    ///
+    /// # Errors
+    /// When there is no home, or the socket path given by hand is too long.
+    pub fn find(socket: Option<&Path>) -> Result<Self, PlaceError> {
+        Self::from_variables(variable, our_uid(), socket)
+    }
+
+    /// The places of the daemon that serves all users of a machine.
+    ///
+    /// # Errors
+    /// When the socket path given by hand is too long.
+    pub fn system_wide(socket: Option<&Path>) -> Result<Self, PlaceError> {
+        let mut places = Self {
+            config: PathBuf::from("/etc/lore/config.toml"),
+            data: PathBuf::from("/var/lib/lore"),
+            state: PathBuf::from("/var/log/lore"),
+            socket: PathBuf::from(SYSTEM_SOCKET),
+        };
+        if let Some(socket) = socket {
+            places.socket = socket_by_hand(socket)?;
+        }
+        Ok(places)
+    }
+
+    /// The same for given variables: what tests use, and what [`Paths::find`] is made of.
+    ///
+    /// # Errors
+    /// As [`Paths::find`].
+    pub fn from_variables(
+        variable: impl Fn(&str) -> Option<OsString>,
+        uid: u32,
+        socket: Option<&Path>,
+    ) -> Result<Self, PlaceError> {
+        let set = |name| {
+            variable(name)
+                .filter(|value| !value.is_empty())
+                .map(PathBuf::from)
+        };
+        let short = PathBuf::from(format!("/tmp/lore-{uid}"));
+        let mut places = match set("LORE_HOME") {
+            Some(home) => Self::in_one_folder(&absolute(&home)),
+            None => Self::in_xdg_folders(&set, &short)?,
+        };
+        if places.socket.as_os_str().len() > SOCKET_PATH_BYTES_MAX {
+            places.socket = short.join(short_name(&places.socket));
+        }
+        if let Some(socket) = socket.map(Path::to_path_buf).or_else(|| set("LORE_SOCKET")) {
+            places.socket = socket_by_hand(&socket)?;
+        }
+        Ok(places)
+    }
+
+    /// The socket has a folder of its own, so that the mode of the home itself does not matter.
+    fn in_one_folder(home: &Path) -> Self {
+        Self {
+            config: home.join("config.toml"),
+            data: home.join("data"),
+            state: home.join("state"),
+            socket: home.join("run").join("lore.sock"),
+        }
+    }
+
+    fn in_xdg_folders(
+        set: &impl Fn(&'static str) -> Option<PathBuf>,
+        short: &Path,
+    ) -> Result<Self, PlaceError> {
+        // The XDG rules: a relative path is to be ignored.
+        let xdg = |name| set(name).filter(|path| path.is_absolute());
+        let under_home = |what, below: &str| {
+            let home = set("HOME").ok_or(PlaceError::NoHome(what))?;
+            match home.is_absolute() {
+                true => Ok(home.join(below)),
+                false => Err(PlaceError::RelativeHome(home)),
+            }
+        };
+        let folder = |name, what, on_linux, on_mac| {
+            let below = if cfg!(target_os = "macos") {
+                on_mac
+            } else {
+                on_linux
+            };
+            xdg(name).map_or_else(|| under_home(what, below), Ok)
+        };
+        let config = folder(
+            "XDG_CONFIG_HOME",
+            "the configuration",
+            ".config",
+            "Library/Application Support",
+        )?;
+        let data = folder(
+            "XDG_DATA_HOME",
+            "the data",
+            ".local/share",
+            "Library/Application Support",
+        )?;
+        let state = folder("XDG_STATE_HOME", "the logs", ".local/state", "Library/Logs")?;
+        let runtime = xdg("XDG_RUNTIME_DIR").map(|runtime| runtime.join("lore"));
+        let data = data.join("lore");
+        let runtime = runtime.unwrap_or_else(|| match cfg!(target_os = "macos") {
+            // There it outlives a restart of the machine, and launchd can make a socket in it.
+            true => data.join("run"),
+            false => short.to_owned(),
+        });
+        Ok(Self {
+            config: config.join("lore").join("config.toml"),
+            data,
+            state: state.join("lore"),
+            socket: runtime.join("lore.sock"),
+        })
+    }
+
+    /// Held, with flock, for the life of the daemon that serves this data folder.
+    #[must_use]
+    pub fn daemon_lock(&self) -> PathBuf {
+        self.data.join("lored.lock")
+    }
+
+    /// Held, with flock, by the one client that may start a daemon.
+    #[must_use]
+    pub fn spawn_lock(&self) -> PathBuf {
+        self.data.join("spawn.lock")
+    }
+
+    /// Where a daemon that a client started writes what it has to say.
+    #[must_use]
+    pub fn log(&self) -> PathBuf {
+        self.state.join("lored.log")
+    }
+
+    /// The folder of the socket.
+    #[must_use]
+    pub fn socket_folder(&self) -> &Path {
+        self.socket.parent().unwrap_or(Path::new("/"))
+    }
+}
+
+/// An environment variable; `XDG_RUNTIME_DIR` also where a login would have set it: what cron starts
+/// means the same socket as what a terminal starts.
+#[must_use]
+pub fn variable(name: &str) -> Option<OsString> {
+    let said = std::env::var_os(name);
+    if said.is_some() || name != "XDG_RUNTIME_DIR" || !cfg!(target_os = "linux") {
+        return said;
+    }
+    let folder = format!("/run/user/{}", our_uid());
+    let found = fs::symlink_metadata(&folder).ok()?;
+    (found.is_dir() && found.uid() == our_uid()).then(|| folder.into())
+}
+
+/// The number of the user who runs this.
+#[must_use]
+pub fn our_uid() -> u32 {
+    rustix::process::getuid().as_raw()
+}
+
+/// Makes a folder, and those above it, for us alone; one that is there must pass
+/// [`check_folder`].
+///
+/// # Errors
+/// When it cannot be made, or cannot be trusted.
+pub fn ensure_folder(path: &Path) -> Result<(), PlaceError> {
+    let made = DirBuilder::new().recursive(true).mode(0o700).create(path);
+    if let Err(error) = made
+        && error.kind() != io::ErrorKind::AlreadyExists
+    {
+        return Err(PlaceError::Io {
+            path: path.to_owned(),
+            error,
+        });
+    }
+    check_folder(path)
+}
+
+/// Makes a folder through which others may go, but in which only we change anything; one that is there
+/// must be ours and not writable by others.
+///
+/// # Errors
+/// When it cannot be made, or cannot be trusted.
+pub fn ensure_passage(path: &Path) -> Result<(), PlaceError> {
+    let io = |error| PlaceError::Io {
+        path: path.to_owned(),
+        error,
+    };
+    match DirBuilder::new().recursive(true).mode(0o700).create(path) {
+        Ok(()) => {}
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+        Err(error) => return Err(io(error)),
+    }
+    let found = fs::symlink_metadata(path).map_err(io)?;
+    match judge(path, &found, our_uid()) {
+        Err(PlaceError::TooOpen { mode, .. }) if mode & 0o022 == 0 => Ok(()),
+        Err(error) => Err(error),
+        // Closed to others, so nobody could come to what is in it.
+        Ok(()) => fs::set_permissions(path, fs::Permissions::from_mode(0o711)).map_err(io),
+    }
+}
+
+/// Opens a file of ours, or makes it, for writing; whatever else has its name, a pipe that nobody reads for
+/// instance, is refused and waited for by nobody.
+///
+/// # Errors
+/// [`PlaceError::NotAFile`]; else what the system says.
+pub fn open_file(path: &Path, options: &mut OpenOptions) -> Result<File, PlaceError> {
+    let io = |error| PlaceError::Io {
+        path: path.to_owned(),
+        error,
+    };
+    match fs::metadata(path) {
+        Ok(found) if !found.is_file() => return Err(PlaceError::NotAFile(path.to_owned())),
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(io(error)),
+        Ok(_) | Err(_) => {}
+    }
+    options.create(true).mode(0o600).open(path).map_err(io)
+}
+
+/// Checks that a folder is a folder, ours, and closed to others.
+///
+/// # Errors
+/// Naming what is wrong with it; [`PlaceError::Io`] with `NotFound` when it is not there.
+pub fn check_folder(path: &Path) -> Result<(), PlaceError> {
+    let found = fs::symlink_metadata(path).map_err(|error| PlaceError::Io {
+        path: path.to_owned(),
+        error,
+    })?;
+    judge(path, &found, our_uid())
+}
+
+fn judge(path: &Path, found: &Metadata, wanted: u32) -> Result<(), PlaceError> {
+    let path = path.to_owned();
+    if found.is_symlink() {
+        return Err(PlaceError::Symlink(path));
+    }
+    if !found.is_dir() {
+        return Err(PlaceError::NotAFolder(path));
+    }
+    if found.uid() != wanted {
+        return Err(PlaceError::NotOurs {
+            path,
+            owner: found.uid(),
+            wanted,
+        });
+    }
+    let mode = found.mode() & 0o7777;
+    if mode & 0o077 != 0 {
+        return Err(PlaceError::TooOpen { path, mode });
+    }
+    Ok(())
+}
+
+/// Against the working directory, without touching the disk for more.
+fn absolute(path: &Path) -> PathBuf {
+    std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
+}
+
+/// A socket's path as somebody gave it.
+fn socket_by_hand(path: &Path) -> Result<PathBuf, PlaceError> {
+    let path = absolute(path);
+    let length = path.as_os_str().len();
+    if length > SOCKET_PATH_BYTES_MAX {
+        return Err(PlaceError::SocketTooLong { path, length });
+    }
+    Ok(path)
+}
+
+/// A short name that stands for one long path.
+fn short_name(path: &Path) -> String {
+    let digest = Sha256::digest(path.as_os_str().as_bytes());
+    let hex: String = digest
+        .iter()
+        .take(8)
+        .map(|byte| format!("{byte:02x}"))
+        .collect();
+    format!("{hex}.sock")
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    fn places(variables: &[(&str, &str)], socket: Option<&str>) -> Result<Paths, PlaceError> {
+        let find = |name: &str| {
+            variables
+                .iter()
+                .find(|(known, _)| *known == name)
+                .map(|(_, value)| (*value).into())
+        };
+        Paths::from_variables(find, 7, socket.map(Path::new))
+    }
+
+    #[test]
+    fn home_holds_everything() {
+        let places = places(&[("LORE_HOME", "/h"), ("HOME", "/x")], None).unwrap();
+        assert_eq!(places.socket, Path::new("/h/run/lore.sock"));
+        assert_eq!(places.daemon_lock(), Path::new("/h/data/lored.lock"));
+        assert_eq!(places.log(), Path::new("/h/state/lored.log"));
+        assert_eq!(places.config, Path::new("/h/config.toml"));
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn xdg_folders_are_used_when_they_are_absolute() {
+        let found = places(
+            &[
+                ("HOME", "/x"),
+                ("XDG_DATA_HOME", "/d"),
+                ("XDG_STATE_HOME", "relative"),
+            ],
+            None,
+        )
+        .unwrap();
+        assert_eq!(found.data, Path::new("/d/lore"));
+        assert_eq!(found.state, Path::new("/x/.local/state/lore"));
+        assert_eq!(found.socket, Path::new("/tmp/lore-7/lore.sock"));
+        let found = places(&[("HOME", "/x"), ("XDG_RUNTIME_DIR", "/run/user/7")], None).unwrap();
+        assert_eq!(found.socket, Path::new("/run/user/7/lore/lore.sock"));
+        assert!(matches!(places(&[], None), Err(PlaceError::NoHome(_))));
+        let relative = places(&[("HOME", "here")], None).unwrap_err().to_string();
+        assert!(
+            relative.contains("slash") && relative.contains("LORE_HOME"),
+            "{relative}"
+        );
+    }
+
+    #[test]
+    fn a_long_default_socket_gets_a_short_name_of_its_own() {
+        let long = |name: &str| format!("/{}/{name}", "x".repeat(120));
+        let one = places(&[("LORE_HOME", &long("one"))], None).unwrap().socket;
+        let two = places(&[("LORE_HOME", &long("two"))], None).unwrap().socket;
+        assert!(
+            one.starts_with("/tmp/lore-7") && one.as_os_str().len() < 60,
+            "{one:?}"
+        );
+        assert_ne!(one, two);
+    }
+
+    #[test]
+    fn a_long_socket_given_by_hand_is_refused_with_its_length() {
+        let path = format!("/{}", "x".repeat(SOCKET_PATH_BYTES_MAX));
+        let variables = [("LORE_HOME", "/h"), ("LORE_SOCKET", path.as_str())];
+        let refused = places(&variables, None).unwrap_err().to_string();
+        let (length, limit) = (SOCKET_PATH_BYTES_MAX + 1, SOCKET_PATH_BYTES_MAX);
+        assert!(refused.contains(&format!("{length} bytes")), "{refused}");
+        assert!(refused.contains(&format!("at most {limit}")), "{refused}");
+        assert_eq!(
+            places(&variables, Some("/s")).unwrap().socket,
+            Path::new("/s")
+        );
+    }
+
+    #[test]
+    fn what_is_no_file_is_not_opened() {
+        let home = tempfile::tempdir().unwrap();
+        let pipe = home.path().join("pipe");
+        nix::unistd::mkfifo(&pipe, nix::sys::stat::Mode::S_IRWXU).unwrap();
+        for path in [pipe.as_path(), home.path()] {
+            let refused = open_file(path, OpenOptions::new().append(true)).unwrap_err();
+            assert!(matches!(refused, PlaceError::NotAFile(_)), "{refused}");
+        }
+        let file = home.path().join("file");
+        open_file(&file, OpenOptions::new().append(true)).unwrap();
+        assert_eq!(fs::metadata(&file).unwrap().mode() & 0o777, 0o600);
+    }
+
+    #[test]
+    fn everybodys_folder_is_not_to_be_closed() {
+        let tmp = PlaceError::TooOpen {
+            path: "/tmp".into(),
+            mode: 0o1777,
+        };
+        assert!(!tmp.to_string().contains("chmod"), "{tmp}");
+    }
+
+    #[test]
+    fn folders_of_others_open_ones_and_links_are_refused() {
+        let home = tempfile::tempdir().unwrap();
+        let path = home.path().join("a/b");
+        ensure_folder(&path).unwrap();
+        ensure_folder(&path).unwrap();
+        assert_eq!(fs::metadata(&path).unwrap().mode() & 0o777, 0o700);
+
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o750)).unwrap();
+        let refused = ensure_folder(&path).unwrap_err().to_string();
+        assert!(
+            refused.contains("mode 750") && refused.contains("chmod 700"),
+            "{refused}"
+        );
+
+        let link = home.path().join("link");
+        symlink(home.path().join("a"), &link).unwrap();
+        assert!(matches!(ensure_folder(&link), Err(PlaceError::Symlink(_))));
+        let file = home.path().join("file");
+        fs::write(&file, "").unwrap();
+        assert!(matches!(
+            ensure_folder(&file),
+            Err(PlaceError::NotAFolder(_))
+        ));
+        let found = fs::symlink_metadata(home.path()).unwrap();
+        let judged = judge(home.path(), &found, found.uid() + 1);
+        assert!(matches!(judged, Err(PlaceError::NotOurs { .. })));
+    }
+}

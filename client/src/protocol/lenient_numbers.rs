@@ -1,0 +1,214 @@
+//! Arguments as models write them: numbers, booleans and objects as text, null for absent, one
+//! value for a list.
+
+use serde::de::{Deserialize, Deserializer, Error};
+use serde_json::value::RawValue;
+use serde_json::{Map, Value};
+
+/// Any value, with every digit as it was written: between two of serde_json's own values, numbers
+/// would pass through floats.
+fn value<'de, D: Deserializer<'de>>(input: D) -> Result<Value, D::Error> {
+    let raw = Box::<RawValue>::deserialize(input)?;
+    serde_json::from_str(raw.get()).map_err(D::Error::custom)
+}
+
+/// A whole number that is not negative, or its digits as text.
+pub(super) fn unsigned<'de, D, T>(input: D) -> Result<Option<T>, D::Error>
+where
+    D: Deserializer<'de>,
+    T: From<u64>,
+{
+    let value = value(input)?;
+    let number = match &value {
+        Value::Null => return Ok(None),
+        Value::Number(number) => number.as_u64().or_else(|| whole(number.as_f64()?)),
+        Value::String(text) => text.trim().parse().ok(),
+        Value::Bool(_) | Value::Array(_) | Value::Object(_) => None,
+    };
+    number.map(|number| Some(number.into())).ok_or_else(|| {
+        D::Error::custom(format!(
+            "{} is not a whole number of 0 or more",
+            sanitized(&value)
+        ))
+    })
+}
+
+/// The same, where it must be there.
+pub(super) fn number<'de, D: Deserializer<'de>>(input: D) -> Result<u64, D::Error> {
+    unsigned(input)?.ok_or_else(|| D::Error::custom("null is not a whole number of 0 or more"))
+}
+
+/// 3.0 is 3, as far as floats are exact.
+fn whole(float: f64) -> Option<u64> {
+    let exact = float.fract() == 0.0 && (0.0..9_007_199_254_740_992.0).contains(&float);
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+    exact.then_some(float as u64)
+}
+
+/// `true` or `false`, also as text.
+pub(super) fn boolean<'de, D: Deserializer<'de>>(input: D) -> Result<Option<bool>, D::Error> {
+    let value = value(input)?;
+    match &value {
+        Value::Null => Ok(None),
+        Value::Bool(value) => Ok(Some(*value)),
+        Value::String(text) if text.trim().eq_ignore_ascii_case("true") => Ok(Some(true)),
+        Value::String(text) if text.trim().eq_ignore_ascii_case("false") => Ok(Some(false)),
+        Value::String(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => Err(
+            D::Error::custom(format!("{} is neither true nor false", sanitized(&value))),
+        ),
+    }
+}
+
+/// A list of texts; also one text, or a list written as text.
+pub(super) fn texts<'de, D: Deserializer<'de>>(input: D) -> Result<Vec<String>, D::Error> {
+    let items = match value(input)? {
+        Value::Null => Vec::new(),
+        Value::Array(items) => items,
+        Value::String(text) => match parsed(&text) {
+            Some(Value::Array(items)) => items,
+            _ => vec![Value::String(text)],
+        },
+        other @ (Value::Bool(_) | Value::Number(_) | Value::Object(_)) => vec![other],
+    };
+    items
+        .into_iter()
+        .map(|item| match item {
+            Value::String(text) => Ok(text),
+            Value::Number(number) => Ok(number.to_string()),
+            Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => {
+                Err(D::Error::custom(format!(
+                    "the list holds {}, which is not text",
+                    sanitized(&item)
+                )))
+            }
+        })
+        .collect()
+}
+
+/// The same, where an empty list says something else than none.
+pub(super) fn some_texts<'de, D: Deserializer<'de>>(
+    input: D,
+) -> Result<Option<Vec<String>>, D::Error> {
+    match Option::<Box<RawValue>>::deserialize(input)? {
+        None => Ok(None),
+        Some(raw) if raw.get() == "null" => Ok(None),
+        Some(raw) => texts(&*raw).map(Some).map_err(D::Error::custom),
+    }
+}
+
+/// An object, also written as text.
+pub(super) fn object<'de, D>(input: D) -> Result<Option<Map<String, Value>>, D::Error>
+where
+    D: Deserializer<'de>,
+{
+    let value = value(input)?;
+    match value {
+        Value::Null => Ok(None),
+        Value::Object(object) => Ok(Some(object)),
+        Value::String(ref text) if text.trim().is_empty() => Ok(None),
+        Value::String(ref text) => match parsed(text) {
+            Some(Value::Object(object)) => Ok(Some(object)),
+            Some(Value::Null) => Ok(None),
+            _ => Err(D::Error::custom(format!(
+                "{} is not an object",
+                sanitized(&value)
+            ))),
+        },
+        Value::Bool(_) | Value::Number(_) | Value::Array(_) => Err(D::Error::custom(format!(
+            "{} is not an object",
+            sanitized(&value)
+        ))),
+    }
+}
+
+/// Any value; an object or a list may be written as text.
+pub(super) fn any<'de, D: Deserializer<'de>>(input: D) -> Result<Value, D::Error> {
+    let value = value(input)?;
+    match &value {
+        Value::String(text) => match parsed(text) {
+            Some(parsed @ (Value::Object(_) | Value::Array(_))) => Ok(parsed),
+            _ => Ok(value),
+        },
+        _ => Ok(value),
+    }
+}
+
+/// JSON inside of a text, when it is an object, a list or `null`, within the limits.
+fn parsed(text: &str) -> Option<Value> {
+    let trimmed = text.trim();
+    let begins = trimmed.starts_with(['{', '[']) || trimmed == "null";
+    if !begins || super::within_limits(trimmed.as_bytes()).is_err() {
+        return None;
+    }
+    serde_json::from_str(trimmed).ok()
+}
+
+/// The beginning of a value, to show in a sentence.
+fn sanitized(value: &Value) -> String {
+    match value {
+        Value::Array(_) => "a list".to_owned(),
+        Value::Object(_) => "an object".to_owned(),
+        Value::Null | Value::Bool(_) | Value::Number(_) => value.to_string(),
+        Value::String(text) => format!("{:?}", text.chars().take(40).collect::<String>()),
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn numbers_and_booleans_may_be_text() {
+        let number = |value: Value| unsigned::<_, u64>(value);
+        assert_eq!(number(json!(3)).unwrap(), Some(3));
+        assert_eq!(number(json!(" 3 ")).unwrap(), Some(3));
+        assert_eq!(number(json!(3.0)).unwrap(), Some(3));
+        assert_eq!(number(json!(null)).unwrap(), None);
+        for wrong in [
+            json!(-1),
+            json!(1.5),
+            json!("x"),
+            json!([1]),
+            json!(true),
+            json!(1e300),
+        ] {
+            assert!(number(wrong.clone()).is_err(), "{wrong}");
+        }
+        assert_eq!(boolean(json!("True")).unwrap(), Some(true));
+        assert_eq!(boolean(json!(false)).unwrap(), Some(false));
+        assert!(boolean(json!(1)).is_err());
+    }
+
+    #[test]
+    fn lists_may_be_one_value_or_text() {
+        assert_eq!(texts(json!("a")).unwrap(), ["a"]);
+        assert_eq!(texts(json!(["a", 1])).unwrap(), ["a", "1"]);
+        assert_eq!(texts(json!(r#"["a","b"]"#)).unwrap(), ["a", "b"]);
+        assert_eq!(texts(json!("[a")).unwrap(), ["[a"]);
+        assert!(texts(json!([{}])).is_err());
+        assert!(texts(json!(null)).unwrap().is_empty());
+    }
+
+    #[test]
+    fn objects_may_be_text() {
+        let wanted = json!({"a": 1});
+        assert_eq!(
+            object(json!({"a": 1})).unwrap(),
+            wanted.as_object().cloned()
+        );
+        assert_eq!(
+            object(json!(r#"{"a":1}"#)).unwrap(),
+            wanted.as_object().cloned()
+        );
+        assert_eq!(object(json!("")).unwrap(), None);
+        assert!(object(json!("a")).is_err());
+        assert!(object(json!([])).is_err());
+        assert_eq!(any(json!(r#"{"a":1}"#)).unwrap(), wanted);
+        assert_eq!(any(json!("{a")).unwrap(), json!("{a"));
+        let small: Value = serde_json::from_str("0.00001").unwrap();
+        assert_eq!(any(small).unwrap().to_string(), "0.00001");
+    }
+}

@@ -1,0 +1,93 @@
+//! How often something happened in the last minutes.
+
+use crate::clock::UnixMicros;
+
+/// How far back it is counted, in seconds.
+pub const SPAN_SECONDS: i64 = 300;
+/// The seconds that are counted together.
+const SLICE_SECONDS: i64 = 30;
+/// Slices of the span.
+const SLICES: usize = (SPAN_SECONDS / SLICE_SECONDS) as usize;
+
+/// Counts of the last five minutes.
+#[derive(Debug, Clone, Default)]
+pub struct Tally {
+    /// The newest slice first.
+    counts: [u32; SLICES],
+    /// Which slice the first one is, counted since 1970.
+    newest: i64,
+}
+
+impl Tally {
+    /// Counts something that happened at a moment.
+    pub fn add(&mut self, at: UnixMicros) {
+        let slice = slice(at);
+        self.go_on(slice);
+        let ago = usize::try_from(self.newest.saturating_sub(slice)).unwrap_or(0);
+        if let Some(count) = self.counts.get_mut(ago) {
+            *count = count.saturating_add(1);
+        }
+    }
+
+    /// What was counted in the five minutes before `now`, to half a minute.
+    pub fn count(&self, now: UnixMicros) -> u64 {
+        let passed = slice(now).saturating_sub(self.newest).max(0);
+        let left = SLICES.saturating_sub(usize::try_from(passed).unwrap_or(SLICES));
+        self.counts.iter().take(left).copied().map(u64::from).sum()
+    }
+
+    /// Begins a newer slice; those that are too old fall off.
+    fn go_on(&mut self, slice: i64) {
+        let passed = slice.saturating_sub(self.newest);
+        if passed <= 0 {
+            return;
+        }
+        let passed = usize::try_from(passed).unwrap_or(SLICES).min(SLICES);
+        self.counts.rotate_right(passed);
+        for count in self.counts.iter_mut().take(passed) {
+            *count = 0;
+        }
+        self.newest = slice;
+    }
+}
+
+const fn slice(at: UnixMicros) -> i64 {
+    at.seconds().div_euclid(SLICE_SECONDS)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(seconds: i64) -> UnixMicros {
+        UnixMicros(seconds * 1_000_000)
+    }
+
+    #[test]
+    fn what_is_older_than_five_minutes_is_forgotten() {
+        let mut tally = Tally::default();
+        tally.add(at(1_000));
+        tally.add(at(1_010));
+        tally.add(at(1_100));
+        assert_eq!(tally.count(at(1_100)), 3);
+        assert_eq!(tally.count(at(1_280)), 3);
+        assert_eq!(tally.count(at(1_320)), 1);
+        assert_eq!(tally.count(at(2_000)), 0);
+        tally.add(at(5_000));
+        assert_eq!(tally.count(at(5_000)), 1);
+    }
+
+    /// A clock that was set back, and one that is far off.
+    #[test]
+    fn clocks_may_jump() {
+        let mut tally = Tally::default();
+        tally.add(at(1_000));
+        tally.add(at(960));
+        tally.add(at(10));
+        assert_eq!(tally.count(at(1_000)), 2);
+        assert_eq!(tally.count(at(900)), 2);
+        tally.add(UnixMicros(i64::MAX));
+        tally.add(UnixMicros(i64::MIN));
+        assert_eq!(tally.count(UnixMicros(i64::MAX)), 1);
+    }
+}

@@ -1,0 +1,179 @@
+//! Texts and numbers as cells have them: short, and harmless whatever was recorded.
+
+use std::time::Duration;
+
+use lore::sanitize;
+use ratatui::style::{Color, Modifier, Style};
+use unicode_width::UnicodeWidthChar;
+
+/// The longest text that is looked at, in characters: no terminal is wider.
+const CHARS_MAX: usize = 500;
+/// Marks that may stand on one character; more would pile up over other lines.
+const MARKS_MAX: usize = 2;
+
+/// How something is meant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Tone {
+    /// As it is.
+    Plain,
+    /// Less important.
+    Faint,
+    /// A name to find things by.
+    Name,
+    /// As it should be.
+    Good,
+    /// To be looked at.
+    Odd,
+    /// To be mended.
+    Bad,
+    /// Where one is.
+    Chosen,
+}
+
+/// Whether there are colours.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ColourMode {
+    /// As the terminal has them.
+    Colours,
+    /// Bold, faint and reversed alone.
+    Plain,
+}
+
+impl ColourMode {
+    /// How a tone looks.
+    pub fn style(self, tone: Tone) -> Style {
+        let style = Style::new();
+        let colour = |colour| match self {
+            Self::Colours => style.fg(colour),
+            Self::Plain => style,
+        };
+        match tone {
+            Tone::Plain => style,
+            Tone::Faint => style.add_modifier(Modifier::DIM),
+            Tone::Name => colour(Color::Cyan),
+            Tone::Good => colour(Color::Green),
+            Tone::Odd => colour(Color::Yellow),
+            Tone::Bad => colour(Color::Red).add_modifier(Modifier::BOLD),
+            Tone::Chosen => style.add_modifier(Modifier::REVERSED),
+        }
+    }
+}
+
+/// A text without anything that could move, hide or pile up: what it shows is as wide as
+/// [`width`] says.
+pub fn harmless(text: &str) -> String {
+    let mut marks = 0;
+    let mut is_first = true;
+    let mut kept = sanitize::sanitize(text, CHARS_MAX);
+    kept.retain(|character| {
+        let is_mark = character.width().unwrap_or(0) == 0;
+        marks = if is_mark { marks + 1 } else { 0 };
+        // A selector of a look changes how wide some terminals draw what it belongs to.
+        let is_selector = matches!(character, '\u{fe00}'..='\u{fe0f}');
+        let keeps = !is_selector && (!is_mark || (marks <= MARKS_MAX && !is_first));
+        is_first = false;
+        keeps
+    });
+    kept
+}
+
+/// How many columns of a terminal a harmless text takes.
+pub fn width(text: &str) -> usize {
+    text.chars().filter_map(UnicodeWidthChar::width).sum()
+}
+
+/// A harmless text that takes at most so many columns; what is cut off is told by `…`.
+pub fn fit(text: &str, columns: usize) -> String {
+    let mut text = harmless(text);
+    if width(&text) <= columns {
+        return text;
+    }
+    let mut taken = 1;
+    let end = text.char_indices().find_map(|(at, character)| {
+        taken += character.width().unwrap_or(0);
+        (taken > columns).then_some(at)
+    });
+    text.truncate(end.unwrap_or(0));
+    if columns > 0 {
+        text.push('…');
+    }
+    text
+}
+
+/// How long ago, to one unit.
+pub fn age(passed: Duration) -> String {
+    let seconds = passed.as_secs();
+    match seconds {
+        0 => "now".to_owned(),
+        1..60 => format!("{seconds} s"),
+        60..3_600 => format!("{} min", seconds / 60),
+        3_600..86_400 => format!("{} h", seconds / 3_600),
+        _ => format!("{} d", seconds / 86_400),
+    }
+}
+
+/// A short time, to three digits or so.
+pub fn took(time: Duration) -> String {
+    let us = time.as_micros();
+    match us {
+        0..1_000 => format!("{us} µs"),
+        1_000..10_000 => format!("{}.{:02} ms", us / 1_000, us % 1_000 / 10),
+        10_000..100_000 => format!("{}.{} ms", us / 1_000, us % 1_000 / 100),
+        100_000..10_000_000 => format!("{} ms", us / 1_000),
+        _ => format!("{} s", us / 1_000_000),
+    }
+}
+
+/// A number with its thousands apart.
+pub fn count(number: u64) -> String {
+    let digits = number.to_string();
+    let mut apart = String::with_capacity(digits.len() * 4 / 3);
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            apart.push(' ');
+        }
+        apart.push(digit);
+    }
+    apart
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_are_cut_by_what_a_terminal_shows() {
+        assert_eq!(fit("漢字漢字", 8), "漢字漢字");
+        assert_eq!(fit("漢字漢字", 7), "漢字漢…");
+        assert_eq!(fit("漢字漢字", 6), "漢字…");
+        assert_eq!(fit("abc", 1), "…");
+        assert_eq!(fit("abc", 0), "");
+        assert_eq!(width("漢é"), 3);
+    }
+
+    #[test]
+    fn nothing_moves_hides_or_piles_up() {
+        assert_eq!(
+            harmless("a\x1b[2Jb\r\n\u{202e}c\u{9b}"),
+            "a\\u{1b}[2Jb\\r\\n\\u{202e}c\\u{9b}"
+        );
+        let pile = format!("e{}x", "\u{301}".repeat(50));
+        assert_eq!(harmless(&pile), "e\u{301}\u{301}x");
+        assert_eq!(harmless("\u{301}a"), "a");
+        assert_eq!(harmless("☂\u{fe0f}!"), "☂!");
+        assert_eq!(harmless("👩\u{200d}💻"), "👩\\u{200d}💻");
+        assert!(harmless(&"x".repeat(1 << 20)).len() < 1_000);
+    }
+
+    #[test]
+    fn numbers_are_short() {
+        assert_eq!(count(0), "0");
+        assert_eq!(count(1_234_567), "1 234 567");
+        assert_eq!(age(Duration::from_secs(59)), "59 s");
+        assert_eq!(age(Duration::from_secs(90_000)), "1 d");
+        assert_eq!(took(Duration::from_micros(870)), "870 µs");
+        assert_eq!(took(Duration::from_micros(1_250)), "1.25 ms");
+        assert_eq!(took(Duration::from_micros(45_678)), "45.6 ms");
+        assert_eq!(took(Duration::from_millis(5_678)), "5678 ms");
+    }
+}

@@ -1,0 +1,270 @@
+//! What was read of a file so far: text, and where its sections and blocks are.
+
+use super::Warning;
+use super::blocks::{Block, BlockKind, Blocks};
+use super::limits::Budget;
+use std::ops::Range;
+
+/// Titles of sections are cut here, in characters.
+const TITLE_MAX: usize = 200;
+/// Headings within headings beyond this one stay as text.
+const LEVELS_MAX: usize = 6;
+/// Behind each block that is written.
+const END: &str = "\n\n";
+
+/// A part of the text under one heading, up to the next heading of any level. Sections follow each
+/// other without gaps and cover the text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Section {
+    /// The headings from the outermost to its own; empty before the first heading.
+    pub path: Vec<String>,
+    /// Where it is in the text, its heading included; bytes.
+    pub range: Range<usize>,
+}
+
+/// A heading that is still open.
+struct OpenHeading {
+    level: u32,
+    title: String,
+}
+
+/// The document as it grows.
+pub(super) struct Draft<'b> {
+    pub text: String,
+    pub title: Option<String>,
+    pub warnings: Vec<Warning>,
+    sections: Vec<Section>,
+    blocks: Blocks,
+    open: Vec<OpenHeading>,
+    is_full: bool,
+    budget: &'b Budget<'b>,
+}
+
+/// A finished draft.
+pub(super) struct Body {
+    pub text: String,
+    pub title: Option<String>,
+    pub warnings: Vec<Warning>,
+    pub sections: Vec<Section>,
+    /// They do not overlap, are in order, and cover all of the text that is not blank.
+    pub blocks: Blocks,
+}
+
+impl<'b> Draft<'b> {
+    /// An empty one, or one over a text that is there already.
+    pub fn over(text: String, budget: &'b Budget<'b>) -> Self {
+        Self {
+            text,
+            title: None,
+            warnings: Vec::new(),
+            sections: Vec::new(),
+            blocks: Blocks::default(),
+            open: Vec::new(),
+            is_full: false,
+            budget,
+        }
+    }
+
+    pub fn warn(&mut self, line: Option<usize>, reason: impl Into<String>) {
+        self.warnings.push(Warning {
+            line,
+            reason: reason.into(),
+        });
+    }
+
+    /// Whether no more text is taken.
+    pub fn is_full(&self) -> bool {
+        self.is_full
+    }
+
+    /// How much more text there is room for, in bytes.
+    pub fn room(&self) -> usize {
+        let most = self.budget.limits.text_bytes;
+        most.saturating_sub(self.text.len())
+    }
+
+    /// Begins a section at a place of the text; says whether it did, or the heading stays as text.
+    pub fn section(&mut self, level: u32, title: &str, at: usize) -> bool {
+        let title = short(title);
+        while self.open.last().is_some_and(|open| open.level >= level) {
+            self.open.pop();
+        }
+        if title.is_empty()
+            || self.sections.len() >= self.budget.limits.sections
+            || self.open.len() >= LEVELS_MAX
+        {
+            return false;
+        }
+        self.open.push(OpenHeading { level, title });
+        let path = self.open.iter().map(|open| open.title.clone()).collect();
+        self.begin(path, at);
+        true
+    }
+
+    /// Begins a section whose whole path is known; says whether it did.
+    pub fn section_of(&mut self, path: &[String], at: usize) -> bool {
+        if self.sections.len() >= self.budget.limits.sections {
+            return false;
+        }
+        let path = path.iter().take(LEVELS_MAX).map(|key| short(key));
+        self.begin(path.collect(), at);
+        true
+    }
+
+    fn begin(&mut self, path: Vec<String>, at: usize) {
+        self.close_section(at);
+        let end = self.text.len();
+        self.sections.push(Section {
+            path,
+            range: at..end,
+        });
+    }
+
+    /// Says that a range of the text is a block.
+    pub fn mark(&mut self, sort: BlockKind, range: Range<usize>) {
+        if range.start < range.end {
+            self.blocks.push(Block { sort, range });
+        }
+    }
+
+    /// Writes a heading and begins its section.
+    pub fn heading(&mut self, level: u32, title: &str) {
+        let title = title.split_whitespace().collect::<Vec<_>>().join(" ");
+        if title.is_empty() {
+            return;
+        }
+        let at = self.text.len();
+        let marks = "#".repeat(level.clamp(1, 6) as usize);
+        let is_section = self.section(level, &title, at);
+        let sort = if is_section {
+            BlockKind::Heading
+        } else {
+            BlockKind::Prose
+        };
+        self.put(sort, &format!("{marks} {title}"));
+    }
+
+    /// Writes a block, if there is room for it; one that is blank is none.
+    pub fn put(&mut self, sort: BlockKind, block: &str) {
+        let block = block.trim_end();
+        if block.trim().is_empty() || self.is_full {
+            return;
+        }
+        let room = self.room();
+        let taken = block.floor_char_boundary(room);
+        if taken < block.len() {
+            self.is_full = true;
+            let most = self.budget.limits.text_bytes;
+            self.warn(None, format!("the text is cut after {most} bytes"));
+        }
+        let start = self.text.len();
+        let wanted = taken + END.len();
+        if self.text.capacity() - start < wanted {
+            // Twice as much as before, and not more than there will ever be.
+            self.text.reserve_exact(wanted.max(start.min(room)));
+        }
+        self.text.push_str(block.get(..taken).unwrap_or_default());
+        self.mark(sort, start..self.text.len());
+        self.text.push_str(END);
+    }
+
+    /// The body: sections closed, and what lies between blocks and is not blank made prose.
+    pub fn finish(mut self) -> Body {
+        let end = self.text.len();
+        self.close_section(end);
+        let first = self.sections.first().map_or(end, |first| first.range.start);
+        if first > 0 || self.sections.is_empty() {
+            self.sections.insert(
+                0,
+                Section {
+                    path: Vec::new(),
+                    range: 0..first,
+                },
+            );
+        }
+        let blocks = self.whole();
+        Body {
+            text: self.text,
+            title: self.title,
+            warnings: self.warnings,
+            sections: self.sections,
+            blocks,
+        }
+    }
+
+    fn close_section(&mut self, at: usize) {
+        if let Some(last) = self.sections.last_mut() {
+            last.range.end = at;
+        }
+    }
+
+    /// The blocks with the gaps between them filled, each within one section.
+    fn whole(&mut self) -> Blocks {
+        let found = std::mem::take(&mut self.blocks);
+        let mut whole = Blocks::default();
+        let mut sections = self.sections.iter().peekable();
+        let mut done = 0;
+        let end = Block {
+            sort: BlockKind::Prose,
+            range: self.text.len()..self.text.len(),
+        };
+        for block in found.iter().chain([end]) {
+            let gap = Block {
+                sort: BlockKind::Prose,
+                range: done..block.range.start.max(done),
+            };
+            for mut part in [gap, block] {
+                part.range.start = part.range.start.max(done);
+                // A part that reaches into the next section is cut there.
+                while let Some(section) = sections.peek() {
+                    if section.range.end >= part.range.end {
+                        break;
+                    }
+                    let head = part.range.start..section.range.end;
+                    self.keep(&mut whole, part.sort, head);
+                    part.range.start = part.range.start.max(section.range.end);
+                    sections.next();
+                }
+                done = done.max(part.range.end);
+                self.keep(&mut whole, part.sort, part.range);
+            }
+        }
+        whole
+    }
+
+    /// Takes a range as a block, without the white space around it, if anything is left.
+    fn keep(&self, whole: &mut Blocks, sort: BlockKind, range: Range<usize>) {
+        let range = trimmed(&self.text, range);
+        if range.start < range.end {
+            whole.push(Block { sort, range });
+        }
+    }
+}
+
+/// A range of a text without the white space around it; indentation of its first line stays.
+pub(super) fn trimmed(text: &str, range: Range<usize>) -> Range<usize> {
+    let Some(inner) = text.get(range.clone()) else {
+        return range.start..range.start;
+    };
+    let end = range.start + inner.trim_end().len();
+    let lead = inner.len() - inner.trim_start().len();
+    let blank = inner.get(..lead).unwrap_or_default();
+    let start = range.start + blank.rfind('\n').map_or(0, |line| line + 1);
+    start.min(end)..end
+}
+
+/// A title on one line and of bounded length.
+pub(super) fn short(title: &str) -> String {
+    let mut short = String::new();
+    for word in title.split_whitespace() {
+        if !short.is_empty() {
+            short.push(' ');
+        }
+        let room = TITLE_MAX.saturating_sub(short.chars().count());
+        short.extend(word.chars().take(room));
+        if room == 0 {
+            break;
+        }
+    }
+    short.trim_end().to_owned()
+}

@@ -1,0 +1,221 @@
+//! One automaton over many names, and the filter in front of it.
+
+use super::{KnownName, is_searched};
+use crate::edges::{Edges, is_word};
+use crate::names::canonical_key;
+use aho_corasick::automaton::{Automaton as _, StateID};
+use aho_corasick::nfa::contiguous::NFA;
+use aho_corasick::{Anchored, MatchKind};
+use rustc_hash::{FxHashMap, FxHasher};
+use std::hash::Hasher as _;
+
+/// Bits of the filter for each name: one word in 16 is looked at in vain, at most.
+const FILTER_BITS_PER_NAME: usize = 16;
+/// The smallest filter, in bits.
+const FILTER_BITS_MIN: usize = 1 << 12;
+
+/// Names that were made ready together.
+#[derive(Debug, Default)]
+pub(super) struct NameIndex {
+    names: Vec<KnownName>,
+    /// Over the folded names that are searched for, each from its first word on; `None` without any.
+    automaton: Option<NFA>,
+    /// Which names a pattern of the automaton stands for.
+    patterns: Vec<Vec<u32>>,
+    /// The names by the hash of their alias's canonical key.
+    by_key: FxHashMap<u64, Vec<u32>>,
+    /// A bit for each hash of the first word of a name that is searched for.
+    filter: Vec<u64>,
+}
+
+impl NameIndex {
+    pub(super) fn new(names: Vec<KnownName>) -> Self {
+        let mut by_key: FxHashMap<u64, Vec<u32>> = FxHashMap::default();
+        let mut by_folded: FxHashMap<String, Vec<u32>> = FxHashMap::default();
+        for (at, name) in (0_u32..).zip(&names) {
+            let key = canonical_key(&name.kind, &name.alias);
+            by_key.entry(hash(&key)).or_default().push(at);
+            if is_searched(&name.alias) {
+                let (_, stem) = split(&name.alias);
+                by_folded.entry(folded(stem)).or_default().push(at);
+            }
+        }
+        let mut folded: Vec<(String, Vec<u32>)> = by_folded.into_iter().collect();
+        folded.sort_unstable(); // so that equal names make equal automata
+        let bits = (folded.len() * FILTER_BITS_PER_NAME).next_power_of_two();
+        let mut part = Self {
+            names,
+            automaton: None,
+            patterns: Vec::with_capacity(folded.len()),
+            by_key,
+            filter: vec![0; bits.max(FILTER_BITS_MIN) / 64],
+        };
+        let automaton = NFA::builder()
+            .match_kind(MatchKind::Standard)
+            .prefilter(false)
+            .build(folded.iter().map(|(name, _)| name.as_bytes()));
+        // Too many names for its numbers of states, beyond 2^31 bytes: then none is searched for.
+        part.automaton = automaton.ok().filter(|_| !folded.is_empty());
+        for (stem, meant) in folded {
+            words(&stem, |start, hash| {
+                if start == 0 {
+                    part.put(hash);
+                }
+            });
+            part.patterns.push(meant);
+        }
+        part
+    }
+
+    pub(super) fn names(&self) -> &[KnownName] {
+        &self.names
+    }
+
+    /// Whether it has nothing to search for.
+    pub(super) fn is_empty(&self) -> bool {
+        self.automaton.is_none()
+    }
+
+    pub(super) fn has(&self, name: &KnownName) -> bool {
+        let key = canonical_key(&name.kind, &name.alias);
+        self.of_hash(hash(&key)).any(|known| known == name)
+    }
+
+    /// The names of a kind whose alias has a canonical key.
+    pub(super) fn lookup(&self, kind: &str, key: &str) -> impl Iterator<Item = &KnownName> {
+        self.of_hash(hash(key))
+            .filter(move |name| &*name.kind == kind && canonical_key(kind, &name.alias) == key)
+    }
+
+    fn of_hash(&self, hash: u64) -> impl Iterator<Item = &KnownName> {
+        let found = self.by_key.get(&hash).map(Vec::as_slice);
+        let names = found.unwrap_or_default().iter();
+        names.filter_map(|at| self.names.get(*at as usize))
+    }
+
+    fn put(&mut self, hash: u64) {
+        let (word, bit) = self.place(hash);
+        if let Some(word) = self.filter.get_mut(word) {
+            *word |= bit;
+        }
+    }
+
+    /// Whether a name may begin with the word of this hash.
+    pub(super) fn may_begin(&self, hash: u64) -> bool {
+        let (word, bit) = self.place(hash);
+        self.filter.get(word).is_some_and(|word| word & bit != 0)
+    }
+
+    fn place(&self, hash: u64) -> (usize, u64) {
+        // The upper bits of the hash are its best. The length is a power of two.
+        let at = (hash >> 26) as usize & (self.filter.len() * 64).saturating_sub(1);
+        (at / 64, 1 << (at % 64))
+    }
+
+    /// Follows the automaton from a word on, and tells each name that stands alone: where it begins,
+    /// where it ends.
+    pub(super) fn walk<'a>(
+        &'a self,
+        text: &str,
+        start: usize,
+        mut found: impl FnMut(usize, usize, &'a KnownName),
+    ) {
+        let Some(automaton) = &self.automaton else {
+            return;
+        };
+        let Ok(mut state) = automaton.start_state(Anchored::Yes) else {
+            return;
+        };
+        let rest = text.get(start..).unwrap_or_default();
+        let mut followed = 0;
+        for (at, character) in rest.char_indices() {
+            each_folded_byte(character, |byte| {
+                state = automaton.next_state(Anchored::Yes, state, byte);
+                followed += 1;
+            });
+            if automaton.is_dead(state) {
+                return;
+            }
+            if automaton.is_match(state) {
+                let end = start + at + character.len_utf8();
+                for name in self.targets(automaton, state, followed) {
+                    let (prefix, _) = split(&name.alias);
+                    let before = text.get(..start).unwrap_or_default();
+                    let start = start.saturating_sub(prefix.len());
+                    if before.ends_with(prefix) && Edges::Alone.allow(text, start, end) {
+                        found(start, end, name);
+                    }
+                }
+            }
+        }
+    }
+
+    /// The names that a state of the automaton has found, if `followed` bytes led to it: it has found
+    /// those, too, that are only the end of these bytes.
+    fn targets<'a>(
+        &'a self,
+        automaton: &'a NFA,
+        state: StateID,
+        followed: usize,
+    ) -> impl Iterator<Item = &'a KnownName> {
+        (0..automaton.match_len(state))
+            .map(move |index| automaton.match_pattern(state, index))
+            .filter(move |pattern| automaton.pattern_len(*pattern) == followed)
+            .filter_map(|pattern| self.patterns.get(pattern.as_usize()))
+            .flatten()
+            .filter_map(|at| self.names.get(*at as usize))
+    }
+}
+
+/// Calls `begin` with each word of a text: where it begins, and a hash of it.
+pub(super) fn words(text: &str, mut begin: impl FnMut(usize, u64)) {
+    let mut word: Option<(usize, u64)> = None;
+    for (at, character) in text.char_indices() {
+        if is_word(character) {
+            let (_, state) = word.get_or_insert((at, 0));
+            each_folded_byte(character, |byte| *state = mixed(*state, byte));
+        } else if let Some((start, state)) = word.take() {
+            begin(start, spread(state));
+        }
+    }
+    if let Some((start, state)) = word {
+        begin(start, spread(state));
+    }
+}
+
+/// What stands before the first word of a name, and the rest.
+fn split(name: &str) -> (&str, &str) {
+    let first = name.find(is_word).unwrap_or(name.len());
+    name.split_at_checked(first).unwrap_or((name, ""))
+}
+
+/// A multiplication and an addition a byte: nothing else is as cheap, and a filter may be wrong.
+const fn mixed(state: u64, byte: u8) -> u64 {
+    (state.wrapping_add(byte as u64 + 1)).wrapping_mul(0xf135_7aea_2e62_a9c5)
+}
+
+const fn spread(state: u64) -> u64 {
+    state ^ (state >> 29)
+}
+
+/// A name as its letters are compared: each in lower case, white space as it is.
+fn folded(name: &str) -> String {
+    name.chars().flat_map(char::to_lowercase).collect()
+}
+
+fn each_folded_byte(character: char, mut take: impl FnMut(u8)) {
+    if character.is_ascii() {
+        take((character as u8).to_ascii_lowercase());
+        return;
+    }
+    let mut buffer = [0; 4];
+    for lower in character.to_lowercase() {
+        lower.encode_utf8(&mut buffer).bytes().for_each(&mut take);
+    }
+}
+
+fn hash(text: &str) -> u64 {
+    let mut hasher = FxHasher::default();
+    hasher.write(text.as_bytes());
+    hasher.finish()
+}

@@ -1,0 +1,60 @@
+//! What was found: how many of which kind.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// How many secrets of which kind were replaced.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SecretCounts {
+    of: BTreeMap<Arc<str>, u64>,
+}
+
+impl SecretCounts {
+    /// Whether nothing was found.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.of.is_empty()
+    }
+
+    /// Each kind with its count, in the order of their ids.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, u64)> {
+        self.of.iter().map(|(kind, count)| (&**kind, *count))
+    }
+
+    /// A sentence for whoever brought them; `None` when nothing was found.
+    #[must_use]
+    pub fn sentence(&self) -> Option<String> {
+        let all: u64 = self.of.values().sum();
+        let kinds: Vec<String> = self
+            .iter()
+            .map(|(kind, count)| match count {
+                1 => kind.to_owned(),
+                _ => format!("{kind} ({count})"),
+            })
+            .collect();
+        let what = if all == 1 {
+            "1 secret was"
+        } else {
+            &format!("{all} secrets were")
+        };
+        (all > 0).then(|| {
+            format!(
+                "{what} redacted before anything was recorded: {}",
+                kinds.join(", ")
+            )
+        })
+    }
+
+    pub(super) fn add(&mut self, kind: &Arc<str>) {
+        match self.of.get_mut(kind) {
+            Some(count) => *count += 1,
+            None => drop(self.of.insert(Arc::clone(kind), 1)),
+        }
+    }
+
+    pub(super) fn add_all(&mut self, other: Self) {
+        for (kind, count) in other.of {
+            *self.of.entry(kind).or_default() += count;
+        }
+    }
+}

@@ -1,0 +1,283 @@
+//! The part in memory: units that are searchable the moment they come, and not yet on disk.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+
+use super::analyser::{Analyser, AnalysisMode};
+use super::error::Error;
+use super::indexed_text::{Class, IndexedText, NewText, key};
+use super::postings::{CorpusCounts, Entry, Field, LivePart, PerField, PostingsPart, Removals};
+
+/// What a term and what a unit cost beyond their bytes, roughly.
+const TERM_BYTES: usize = 120;
+const UNIT_BYTES: usize = 240;
+/// A posting, and the same again in the list of its unit.
+const POSTING_BYTES: usize = 20;
+
+/// The words of a text, each once with how often it comes, and how many they are together.
+#[derive(Default)]
+pub struct WordCounts {
+    counts: Vec<(Box<str>, u32)>,
+    length: u32,
+}
+
+impl WordCounts {
+    /// Takes a text apart.
+    pub fn of(text: &str, analyser: &mut Analyser) -> Self {
+        let mut counts: FxHashMap<Box<str>, u32> = FxHashMap::default();
+        // About as many different words as a text of this length has.
+        counts.reserve(text.len().min(1 << 16) / 16);
+        let mut length = 0_u32;
+        analyser.tokens(text, AnalysisMode::Index, &mut |token| {
+            length = length.saturating_add(u32::from(token.counted));
+            match counts.get_mut(token.term) {
+                Some(count) => *count = count.saturating_add(1),
+                None => {
+                    counts.insert(token.term.into(), 1);
+                }
+            }
+            true
+        });
+        let counts = counts.into_iter().collect();
+        Self { counts, length }
+    }
+}
+
+/// A unit with its words: made before any lock is taken.
+pub struct AnalysedText {
+    unit: IndexedText,
+    own: WordCounts,
+    around: WordCounts,
+}
+
+impl AnalysedText {
+    /// Takes the texts of a unit apart.
+    pub fn of(addition: &NewText, analyser: &mut Analyser) -> Self {
+        let around = match addition.unit.kind.class() {
+            Class::Documents => WordCounts::default(),
+            Class::Talk => WordCounts::of(&addition.around, analyser),
+        };
+        Self {
+            unit: addition.unit,
+            own: WordCounts::of(&addition.text, analyser),
+            around,
+        }
+    }
+
+    pub fn unit(&self) -> &IndexedText {
+        &self.unit
+    }
+}
+
+/// The terms of a text by their numbers, each with how often it comes.
+type NumberedTerms = Box<[(u32, u32)]>;
+
+/// Terms of a field by number, and who has them.
+#[derive(Default)]
+struct Terms {
+    numbers: FxHashMap<Arc<str>, u32>,
+    names: Vec<Arc<str>>,
+    postings: Vec<Vec<(u32, u32)>>,
+}
+
+impl Terms {
+    /// Notes that the unit `at` has these words; gives them by their numbers.
+    fn put(&mut self, at: u32, words: WordCounts, bytes: &mut usize) -> NumberedTerms {
+        let mut numbered = Vec::with_capacity(words.counts.len());
+        for (term, count) in words.counts {
+            let number = match self.numbers.get(&*term) {
+                Some(number) => *number,
+                None => {
+                    let number = self.names.len() as u32;
+                    let name: Arc<str> = term.into();
+                    *bytes += TERM_BYTES + name.len();
+                    self.numbers.insert(name.clone(), number);
+                    self.names.push(name);
+                    self.postings.push(Vec::new());
+                    number
+                }
+            };
+            if let Some(postings) = self.postings.get_mut(number as usize) {
+                postings.push((at, count));
+            }
+            numbered.push((number, count));
+        }
+        *bytes += numbered.len() * POSTING_BYTES;
+        numbered.into()
+    }
+}
+
+/// The fresh units.
+#[derive(Default)]
+pub struct MemorySegment {
+    units: Vec<IndexedText>,
+    own_lengths: Vec<u32>,
+    around_lengths: Vec<u32>,
+    /// What each unit has, own and around: for writing it down without its text.
+    words: Vec<[NumberedTerms; 2]>,
+    terms: PerField<Terms>,
+    by_key: BTreeMap<u64, u32>,
+    by_group: FxHashMap<u64, Vec<u32>>,
+    by_session: FxHashMap<u64, Vec<u32>>,
+    bytes: usize,
+}
+
+impl MemorySegment {
+    /// About how much memory it takes.
+    pub fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// The lengths of a unit's texts, own and around.
+    pub fn lengths_of(&self, at: u32) -> [u32; 2] {
+        let length = |lengths: &[u32]| lengths.get(at as usize).copied().unwrap_or(0);
+        [length(&self.own_lengths), length(&self.around_lengths)]
+    }
+
+    /// Shows each term of one of a unit's fields, and how often it comes.
+    pub fn words_of(&self, at: u32, field: Field, visit: &mut dyn FnMut(&str, u32)) {
+        let Some([own, around]) = self.words.get(at as usize) else {
+            return;
+        };
+        let words = match field {
+            Field::Documents | Field::Talk => own,
+            Field::Around => around,
+        };
+        for (number, count) in words {
+            if let Some(name) = self.terms.get(field).names.get(*number as usize) {
+                visit(name, *count);
+            }
+        }
+    }
+}
+
+impl LivePart<MemorySegment> {
+    /// No units yet.
+    pub fn empty() -> Self {
+        Self {
+            part: MemorySegment::default(),
+            gone: Default::default(),
+            tally: CorpusCounts::default(),
+        }
+    }
+
+    /// Adds a unit.
+    pub fn add(&mut self, prepared: AnalysedText) {
+        let AnalysedText { unit, own, around } = prepared;
+        let fresh = &mut self.part;
+        let at = fresh.units.len() as u32;
+        self.tally.add(unit.kind, own.length, around.length);
+        fresh.own_lengths.push(own.length);
+        fresh.around_lengths.push(around.length);
+        fresh.bytes += UNIT_BYTES;
+        let own = {
+            let terms = fresh.terms.get_mut(Field::own(unit.kind.class()));
+            terms.put(at, own, &mut fresh.bytes)
+        };
+        let around = fresh.terms.around.put(at, around, &mut fresh.bytes);
+        fresh.words.push([own, around]);
+        fresh.by_key.insert(unit.key, at);
+        fresh.by_group.entry(unit.group).or_default().push(at);
+        fresh.by_session.entry(unit.session).or_default().push(at);
+        fresh.units.push(unit);
+    }
+}
+
+impl PostingsPart for MemorySegment {
+    fn units(&self) -> u32 {
+        self.units.len() as u32
+    }
+
+    fn unit(&self, at: u32) -> IndexedText {
+        // Numbers come from this part's own postings and lists.
+        let none = IndexedText {
+            key: 0,
+            kind: super::indexed_text::Kind::Document,
+            group: 0,
+            session: 0,
+            number: 0,
+        };
+        self.units.get(at as usize).copied().unwrap_or(none)
+    }
+
+    fn key(&self, at: u32) -> u64 {
+        self.unit(at).key
+    }
+
+    fn find(&self, key: u64) -> Option<u32> {
+        self.by_key.get(&key).copied()
+    }
+
+    fn lengths(&self, field: Field) -> &[u32] {
+        match field {
+            Field::Documents | Field::Talk => &self.own_lengths,
+            Field::Around => &self.around_lengths,
+        }
+    }
+
+    fn entry(&self, field: Field, term: &str) -> Result<Option<Entry>, Error> {
+        let terms = self.terms.get(field);
+        let Some(number) = terms.numbers.get(term).map(|number| *number as usize) else {
+            return Ok(None);
+        };
+        let units = terms.postings.get(number).map_or(0, Vec::len) as u32;
+        let place = number..number + 1;
+        Ok(Some(Entry { units, place }))
+    }
+
+    fn postings(
+        &self,
+        field: Field,
+        entry: &Entry,
+        visit: &mut dyn FnMut(&[u32], &[u32]),
+    ) -> Result<(), Error> {
+        let postings = self.terms.get(field).postings.get(entry.place.start);
+        for piece in postings.map(Vec::as_slice).unwrap_or_default().chunks(128) {
+            let (mut units, mut counts) = ([0; 128], [0; 128]);
+            let room = units.iter_mut().zip(counts.iter_mut());
+            for ((unit, count), (at, often)) in room.zip(piece) {
+                (*unit, *count) = (*at, *often);
+            }
+            let length = piece.len();
+            if let (Some(units), Some(counts)) = (units.get(..length), counts.get(..length)) {
+                visit(units, counts);
+            }
+        }
+        Ok(())
+    }
+
+    fn terms(
+        &self,
+        field: Field,
+        beginning: &str,
+        visit: &mut dyn FnMut(&str, u32),
+    ) -> Result<(), Error> {
+        let terms = self.terms.get(field);
+        for (name, postings) in terms.names.iter().zip(&terms.postings) {
+            if name.starts_with(beginning) {
+                visit(name, postings.len() as u32);
+            }
+        }
+        Ok(())
+    }
+
+    fn targets(&self, removals: &Removals) -> Vec<u32> {
+        let of = |lists: &FxHashMap<u64, Vec<u32>>, hash: &u64| -> Vec<u32> {
+            lists.get(hash).cloned().unwrap_or_default()
+        };
+        let groups = removals
+            .groups
+            .keys()
+            .flat_map(|hash| of(&self.by_group, hash));
+        let sessions = removals.sessions.keys();
+        let sessions = sessions.flat_map(|hash| of(&self.by_session, hash));
+        let positions = removals.positions.iter().flat_map(|position| {
+            let range = key(*position, 0)..key(position + 1, 0);
+            self.by_key.range(range).map(|(_, at)| *at)
+        });
+        let found = groups.chain(sessions).chain(positions);
+        found.filter(|at| removals.mean(&self.unit(*at))).collect()
+    }
+}

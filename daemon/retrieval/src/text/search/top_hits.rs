@@ -1,0 +1,73 @@
+//! The best units so far: those with the highest scores, and the lowest keys where scores are
+//! equal.
+
+use std::cmp::Ordering;
+use std::collections::BinaryHeap;
+
+use super::Hit;
+
+/// A number of hits at most; better ones push others out.
+pub struct TopHits {
+    limit: usize,
+    worst_first: BinaryHeap<RankedHit>,
+}
+
+struct RankedHit(Hit);
+
+impl TopHits {
+    pub fn of(limit: usize) -> Self {
+        Self {
+            limit,
+            worst_first: BinaryHeap::new(),
+        }
+    }
+
+    /// The score below which nothing has a chance.
+    pub fn bar(&self) -> f32 {
+        if self.worst_first.len() < self.limit {
+            return 0.0;
+        }
+        let worst = self.worst_first.peek();
+        worst.map_or(f32::INFINITY, |worst| worst.0.score)
+    }
+
+    /// Takes a hit if it is among the best.
+    pub fn take(&mut self, hit: Hit) {
+        if self.worst_first.len() < self.limit {
+            self.worst_first.push(RankedHit(hit));
+        } else if let Some(mut worst) = self.worst_first.peek_mut() {
+            let hit = RankedHit(hit);
+            if hit < *worst {
+                *worst = hit;
+            }
+        }
+    }
+
+    /// The hits, the best first.
+    pub fn into_hits(self) -> Vec<Hit> {
+        let sorted = self.worst_first.into_sorted_vec();
+        sorted.into_iter().map(|ranked| ranked.0).collect()
+    }
+}
+
+/// The better one is the less.
+impl Ord for RankedHit {
+    fn cmp(&self, other: &Self) -> Ordering {
+        let by_score = other.0.score.total_cmp(&self.0.score);
+        by_score.then(self.0.key.cmp(&other.0.key))
+    }
+}
+
+impl PartialOrd for RankedHit {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for RankedHit {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other) == Ordering::Equal
+    }
+}
+
+impl Eq for RankedHit {}

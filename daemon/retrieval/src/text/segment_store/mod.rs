@@ -1,0 +1,224 @@
+//! The part of an index that is on disk, kept by tantivy: written in whole commits, each with the
+//! position of the log up to which it goes.
+
+mod delete_query;
+mod merging;
+mod schema;
+mod segment;
+mod word_list;
+
+use std::path::{Path, PathBuf};
+
+use tantivy::index::{IndexMeta, SegmentId};
+use tantivy::indexer::{IndexWriterOptions, NoMergePolicy};
+use tantivy::{Index, IndexWriter, TantivyDocument};
+
+use self::delete_query::DeleteQuery;
+pub use self::merging::Deletions;
+use self::merging::Size;
+use self::schema::Fields;
+pub use self::segment::Segment;
+use super::analyser::ANALYSER;
+use super::error::Error;
+use super::memory_segment::MemorySegment;
+use super::postings::{DeletionMask, LivePart, PostingsPart};
+
+/// The version of what is on disk beside the terms themselves.
+const FORMAT: u32 = 1;
+
+/// The memory of a writer while it writes, in bytes. What does not fit becomes a further segment,
+/// which is merged at once: the least that tantivy takes, 15 MB, holds only a thousand texts of
+/// 1.6 KB, and merging them takes as long as writing them.
+const WRITER_BYTES: usize = 50_000_000;
+
+/// The folder of an index.
+pub struct SegmentStore {
+    index: Index,
+    fields: Fields,
+    folder: PathBuf,
+    version: u32,
+}
+
+impl SegmentStore {
+    /// Opens the folder, or makes it when there is nothing yet.
+    ///
+    /// # Errors
+    /// [`Error::OtherVersion`] and [`Error::Damaged`] when it is to be deleted.
+    pub fn open(folder: &Path, version: u32) -> Result<Self, Error> {
+        let (schema, fields) = schema::schema();
+        let is_new = match std::fs::read_dir(folder) {
+            Ok(mut found) => found.next().is_none(),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => true,
+            Err(error) => return Err(error.into()),
+        };
+        let index = if is_new {
+            std::fs::create_dir_all(folder)?;
+            Index::create_in_dir(folder, schema.clone())?
+        } else {
+            Index::open_in_dir(folder).map_err(|error| Error::Damaged(error.to_string()))?
+        };
+        index
+            .tokenizers()
+            .register(word_list::NAME, word_list::Reader::default());
+        let shelf = Self {
+            index,
+            fields,
+            folder: folder.to_owned(),
+            version,
+        };
+        if is_new {
+            let empty = shelf.commit(&[], &[], 0)?;
+            shelf.tidy(empty, Deletions::Many)?;
+        }
+        shelf.position()?;
+        if shelf.index.schema() != schema {
+            return Err(Error::Damaged(
+                "its fields are not those of its version".into(),
+            ));
+        }
+        Ok(shelf)
+    }
+
+    /// The position that the last commit was made with.
+    pub fn position(&self) -> Result<u64, Error> {
+        let wanted = self.stamp();
+        let metas = self.metas()?;
+        let Some(payload) = metas.payload else {
+            return Err(Error::Damaged("it was never finished".into()));
+        };
+        match payload.rsplit_once(' ') {
+            Some((found, position)) if found == wanted => position
+                .parse()
+                .map_err(|_| Error::Damaged(format!("no position: {payload}"))),
+            _ => Err(Error::OtherVersion {
+                found: payload,
+                wanted,
+            }),
+        }
+    }
+
+    /// Its segments; those that are already open are not opened again.
+    pub fn segments(
+        &self,
+        open: impl Fn(&tantivy::Segment) -> bool,
+    ) -> Result<OpenSegments, Error> {
+        let mut opened = OpenSegments::default();
+        for segment in self.index.searchable_segments()? {
+            if open(&segment) {
+                opened.kept.push(segment);
+            } else {
+                opened.new.push(Segment::open(&segment, &self.fields)?);
+            }
+        }
+        Ok(opened)
+    }
+
+    /// Deletes the units of some keys, adds those of fresh parts, and commits with `position`:
+    /// all of it or nothing.
+    pub fn commit(
+        &self,
+        fresh: &[(&MemorySegment, &DeletionMask)],
+        doomed: &[u64],
+        position: u64,
+    ) -> Result<IndexCommit, Error> {
+        let options = IndexWriterOptions::builder()
+            .num_worker_threads(1)
+            .num_merge_threads(1)
+            .memory_budget_per_thread(WRITER_BYTES)
+            .build();
+        let mut writer: IndexWriter<TantivyDocument> = self.index.writer_with_options(options)?;
+        writer.set_merge_policy(Box::new(NoMergePolicy));
+        let living = || {
+            fresh.iter().flat_map(|(part, gone)| {
+                let numbers = 0..part.units();
+                let there = numbers.filter(|at| !gone.has(*at));
+                there.map(move |at| (*part, at))
+            })
+        };
+        // A unit may be there already, if an earlier settling failed right after its commit.
+        let written = living().map(|(part, at)| part.key(at));
+        let doomed = DeleteQuery::new(doomed.iter().copied().chain(written));
+        writer.delete_query(Box::new(doomed))?;
+        for (part, at) in living() {
+            writer.add_document(self.fields.document(part, at))?;
+        }
+        let mut commit = writer.prepare_commit()?;
+        commit.set_payload(&format!("{} {position}", self.stamp()));
+        commit.commit()?;
+        Ok(IndexCommit { writer })
+    }
+
+    /// After a commit: merges what should be one segment, and deletes files that nothing needs.
+    pub fn tidy(&self, committed: IndexCommit, deletions: Deletions) -> Result<(), Error> {
+        let IndexCommit { mut writer } = committed;
+        self.merge(&mut writer, deletions)?;
+        writer.garbage_collect_files().wait()?;
+        writer.wait_merging_threads()?;
+        Ok(())
+    }
+
+    /// How many bytes its files take.
+    pub fn bytes(&self) -> Result<u64, Error> {
+        let mut bytes = 0;
+        for file in std::fs::read_dir(&self.folder)? {
+            match file?.metadata() {
+                Ok(known) => bytes += known.len(),
+                // A merge may have ended meanwhile.
+                Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Ok(bytes)
+    }
+
+    fn merge(
+        &self,
+        writer: &mut IndexWriter<TantivyDocument>,
+        deletions: Deletions,
+    ) -> Result<(), Error> {
+        loop {
+            let segments = self.index.searchable_segment_metas()?;
+            let sizes: Vec<Size> = segments
+                .iter()
+                .map(|segment| Size {
+                    living: u64::from(segment.num_docs()),
+                    deleted: u64::from(segment.num_deleted_docs()),
+                })
+                .collect();
+            let next = merging::next(&sizes, deletions);
+            let ids: Vec<SegmentId> = next
+                .into_iter()
+                .filter_map(|at| segments.get(at).map(|segment| segment.id()))
+                .collect();
+            if ids.is_empty() {
+                return Ok(());
+            }
+            writer.merge(&ids).wait()?;
+        }
+    }
+
+    fn metas(&self) -> Result<IndexMeta, Error> {
+        let metas = self.index.load_metas();
+        metas.map_err(|error| Error::Damaged(error.to_string()))
+    }
+
+    /// What an index must say to be this one.
+    fn stamp(&self) -> String {
+        format!("text {FORMAT}.{ANALYSER}.{}", self.version)
+    }
+}
+
+/// A commit that is on disk.
+#[must_use = "it leaves more segments than there should be"]
+pub struct IndexCommit {
+    writer: IndexWriter<TantivyDocument>,
+}
+
+/// The segments of a commit.
+#[derive(Default)]
+pub struct OpenSegments {
+    /// Those that were open already.
+    pub kept: Vec<tantivy::Segment>,
+    /// The others.
+    pub new: Vec<LivePart<Segment>>,
+}

@@ -1,0 +1,252 @@
+//! Folders and files: there, ours, closed to others, with room.
+
+use std::fs;
+use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt};
+use std::path::Path;
+
+use lore::paths::{PlaceError, check_folder, our_uid};
+use rustix::fs::{Access, StatVfsMountFlags, access, statvfs};
+
+use super::{DoctorContext, Finding};
+use crate::store::ballast::free_bytes;
+
+/// Inodes below which new files soon cannot be made.
+const INODES_MIN: u64 = 1000;
+
+/// The bit of a folder in which everybody may have files, but take away only their own.
+const STICKY: u32 = 0o1000;
+
+/// The folders in a data folder, as far as they are there.
+const PARTS: [&str; 5] = ["store", "blobs", "projects", "damaged", DERIVED];
+/// The one whose content follows from the others'.
+const DERIVED: &str = "index";
+
+pub fn check(patient: &DoctorContext<'_>) -> Vec<Finding> {
+    let places = patient.places;
+    let mut findings = vec![
+        folder(patient, "data folder", &places.data),
+        socket_folder(patient),
+        folder(patient, "log folder", &places.state),
+    ];
+    if places.data.is_dir() {
+        findings.extend(parts(patient));
+        findings.push(modes(patient));
+        findings.push(disk_space(patient));
+    }
+    findings
+}
+
+fn folder(patient: &DoctorContext<'_>, check: &'static str, path: &Path) -> Finding {
+    let shown = path.display();
+    match check_folder(path) {
+        Ok(()) => Finding::good(check, shown.to_string()),
+        Err(PlaceError::Io { error, .. }) if error.kind() == std::io::ErrorKind::NotFound => {
+            to_be_made(check, path)
+        }
+        Err(error @ PlaceError::TooOpen { .. }) if is_ours_alone(patient, path) => {
+            let finding = Finding::bad(check, error.to_string(), format!("chmod 700 {shown}"));
+            match patient.fixes && close(path, 0o700).is_ok() {
+                true => finding.fixed(),
+                false => finding,
+            }
+        }
+        Err(error @ PlaceError::TooOpen { .. }) => {
+            let remedy = "It has what is not lore's: name a folder of its own, with LORE_HOME, or LORE_SOCKET \
+                          for the socket's.";
+            Finding::bad(check, error.to_string(), remedy)
+        }
+        Err(error @ PlaceError::NotOurs { .. }) => {
+            let remedy = format!("chown {} {shown}, or run it as its owner", our_uid());
+            Finding::bad(check, error.to_string(), remedy)
+        }
+        Err(error @ (PlaceError::Symlink(_) | PlaceError::NotAFolder(_))) => {
+            let remedy = format!("See what it is: ls -ld {shown}");
+            Finding::bad(check, error.to_string(), remedy)
+        }
+        Err(error) => Finding::bad(
+            check,
+            error.to_string(),
+            "Mend the path, or name another folder with LORE_HOME.",
+        ),
+    }
+}
+
+/// A folder that is not there yet, and whether it can be: the one above it must let us.
+fn to_be_made(check: &'static str, path: &Path) -> Finding {
+    let shown = path.display();
+    let above = path.ancestors().skip(1).find(|above| above.exists());
+    let above = above.unwrap_or(Path::new("/"));
+    match access(above, Access::WRITE_OK | Access::EXEC_OK) {
+        Ok(()) => Finding::good(check, format!("{shown} is made at the first start")),
+        Err(errno) => {
+            let seen = format!("{shown} cannot be made: {}: {errno}", above.display());
+            let remedy = "Make it, or name a folder with LORE_HOME, or set HOME to one of yours.";
+            Finding::bad(check, seen, remedy)
+        }
+    }
+}
+
+/// Whether nothing in a folder is somebody else's, as far as names tell: only such a one is closed.
+fn is_ours_alone(patient: &DoctorContext<'_>, path: &Path) -> bool {
+    let places = patient.places;
+    if path == places.data && places.daemon_lock().exists() {
+        return true;
+    }
+    // `/tmp` and its kin are everybody's, even while they are empty.
+    let is_sticky = |found: fs::Metadata| found.mode() & STICKY != 0;
+    if fs::metadata(path).is_ok_and(is_sticky) {
+        return false;
+    }
+    let is_ours = |entry: fs::DirEntry| match path == places.state {
+        true => entry.path() == places.log(),
+        false => entry.file_type().is_ok_and(|kind| kind.is_socket()),
+    };
+    fs::read_dir(path).is_ok_and(|mut entries| entries.all(|entry| entry.is_ok_and(is_ours)))
+}
+
+/// Others may go through the folder of a socket that is for them, too.
+fn socket_folder(patient: &DoctorContext<'_>) -> Finding {
+    let (check, path) = ("socket folder", patient.places.socket_folder());
+    let is_for_others = patient.config.access.socket_mode & 0o066 != 0;
+    match check_folder(path) {
+        Err(PlaceError::TooOpen { mode, .. }) if is_for_others && mode & 0o022 == 0 => {
+            Finding::good(
+                check,
+                format!("{}, open to those who are named", path.display()),
+            )
+        }
+        _ => folder(patient, check, path),
+    }
+}
+
+fn close(path: &Path, mode: u32) -> std::io::Result<()> {
+    if fs::symlink_metadata(path)?.uid() != our_uid() {
+        return Err(std::io::ErrorKind::PermissionDenied.into());
+    }
+    fs::set_permissions(path, fs::Permissions::from_mode(mode))
+}
+
+/// What must be folders of the data folder, and are not, or take no files.
+fn parts(patient: &DoctorContext<'_>) -> Vec<Finding> {
+    let part = |name: &&str| {
+        let path = patient.places.data.join(name);
+        let shown = path.display();
+        let found = fs::symlink_metadata(&path).ok()?;
+        let wrong = match access(&path, Access::WRITE_OK | Access::EXEC_OK) {
+            _ if found.is_symlink() => {
+                "is a symbolic link, which the daemon does not follow".to_owned()
+            }
+            _ if !found.is_dir() => "is not a folder".to_owned(),
+            Err(errno) => format!("takes no files: {errno}"),
+            Ok(()) => return None,
+        };
+        let remedy = match *name {
+            DERIVED => {
+                format!("Stop the daemon and move it away; it is rebuilt: mv {shown} {shown}.old")
+            }
+            _ => "Stop the daemon and put the folder itself there, ours and writable.".to_owned(),
+        };
+        Some(Finding::bad(
+            "data folder",
+            format!("{shown} {wrong}"),
+            remedy,
+        ))
+    };
+    PARTS.iter().filter_map(part).collect()
+}
+
+/// Files of the data folder that others can read, or that belong to somebody else.
+fn modes(patient: &DoctorContext<'_>) -> Finding {
+    let check = "files";
+    let (mut open, mut foreign) = (Vec::new(), Vec::new());
+    let mut folders = vec![patient.places.data.clone()];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
+            let Ok(found) = entry.metadata() else {
+                continue;
+            };
+            if found.uid() != our_uid() {
+                foreign.push(entry.path());
+            } else if found.mode() & 0o077 != 0 && !found.is_symlink() {
+                open.push((entry.path(), found.is_dir()));
+            }
+            if found.is_dir() {
+                folders.push(entry.path());
+            }
+        }
+    }
+    if let Some(first) = foreign.first() {
+        let seen = format!(
+            "{} belong to somebody else, {} first",
+            foreign.len(),
+            first.display()
+        );
+        let remedy = format!("chown -R {} {}", our_uid(), patient.places.data.display());
+        return Finding::bad(check, seen, remedy);
+    }
+    let Some((first, _)) = open.first() else {
+        return Finding::good(check, "ours, and closed to others");
+    };
+    let seen = format!(
+        "{} are open to others, {} first",
+        open.len(),
+        first.display()
+    );
+    let remedy = format!("chmod -R go-rwx {}", patient.places.data.display());
+    let finding = Finding::warning(check, seen, remedy);
+    let closed = || {
+        open.iter()
+            .all(|(path, is_folder)| close(path, if *is_folder { 0o700 } else { 0o600 }).is_ok())
+    };
+    match patient.fixes && closed() {
+        true => finding.fixed(),
+        false => finding,
+    }
+}
+
+fn disk_space(patient: &DoctorContext<'_>) -> Finding {
+    let (check, data) = ("disk space", &patient.places.data);
+    let engine = &patient.config.engine;
+    let least = engine.disk_free_bytes_min;
+    // Below it a daemon that makes its reserve may not write yet, and one that stopped writing does not begin again.
+    let wanted = least + engine.reserve_bytes;
+    let told = match (free_bytes(data), statvfs(data)) {
+        (Ok(free), Ok(told)) => (free, told),
+        (Err(error), _) => {
+            return Finding::bad(check, error.to_string(), "See `df` of that folder.");
+        }
+        (_, Err(error)) => {
+            return Finding::bad(check, error.to_string(), "See `df` of that folder.");
+        }
+    };
+    let (free, system) = told;
+    let shown = lore::sanitize::bytes(free);
+    if system.f_flag.contains(StatVfsMountFlags::RDONLY) {
+        let seen = format!("the file system of {} is read-only", data.display());
+        let remedy = "Look at `dmesg` for why it was remounted; the daemon needs to write there.";
+        return Finding::bad(check, seen, remedy);
+    }
+    if system.f_files > 0 && system.f_favail < INODES_MIN {
+        let seen = format!("{} inodes are left", system.f_favail);
+        return Finding::bad(check, seen, "Remove files from that file system: `df -i`.");
+    }
+    if free < least {
+        let seen = format!(
+            "{shown} are free; writes are refused below {}",
+            lore::sanitize::bytes(least)
+        );
+        return Finding::bad(
+            check,
+            seen,
+            "Free some space; writing goes on by itself then.",
+        );
+    }
+    if free < wanted * 4 {
+        let seen = format!(
+            "{shown} are free; writes are refused below {}",
+            lore::sanitize::bytes(least)
+        );
+        return Finding::warning(check, seen, "Free some space before it is needed.");
+    }
+    Finding::good(check, format!("{shown} are free"))
+}

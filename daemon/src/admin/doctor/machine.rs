@@ -1,0 +1,107 @@
+//! What the machine allows: watched folders, open files; and what its clock says.
+
+use super::{DoctorContext, Finding};
+use crate::clock::{Clock, Micros, format_time};
+use crate::service::descriptors;
+
+/// Folders that can be watched, and watchers, below which a few projects use them up.
+const WATCHES_MIN: u64 = 8192;
+const INSTANCES_MIN: u64 = 64;
+/// A clock before this was never set: the second at which 2024 began.
+const YEAR_2024: u64 = 1_704_067_200;
+
+pub fn check(patient: &DoctorContext<'_>) -> Vec<Finding> {
+    let mut findings = vec![files(patient), clock(Clock::System.now())];
+    if cfg!(target_os = "linux") {
+        findings.push(watches());
+    }
+    findings
+}
+
+fn files(patient: &DoctorContext<'_>) -> Finding {
+    let check = "open files";
+    let wanted = descriptors::required(patient.config.limits.connections_max);
+    match descriptors::possible() {
+        Some(limit) if limit < wanted => {
+            let seen = format!(
+                "{limit} may be open at once; {} connections want {wanted}",
+                patient.config.limits.connections_max
+            );
+            let remedy = format!("ulimit -n {wanted}, or LimitNOFILE= of the unit");
+            Finding::warning(check, seen, remedy)
+        }
+        Some(limit) => Finding::good(check, format!("{limit} may be open at once")),
+        None => Finding::good(check, "as many as are wanted"),
+    }
+}
+
+fn clock(now: Micros) -> Finding {
+    let seconds = now / 1_000_000;
+    if seconds < YEAR_2024 {
+        let seen = format!("it is {seconds} seconds after 1970, says the machine");
+        return Finding::bad("clock", seen, "Set the clock: `timedatectl set-ntp true`.");
+    }
+    Finding::good("clock", format_time(now))
+}
+
+fn watches() -> Finding {
+    let read = |name: &str| {
+        let text = std::fs::read_to_string(format!("/proc/sys/fs/inotify/{name}")).ok()?;
+        text.trim().parse::<u64>().ok()
+    };
+    watches_of(read("max_user_watches"), read("max_user_instances"))
+}
+
+fn watches_of(watches: Option<u64>, instances: Option<u64>) -> Finding {
+    let check = "watching";
+    let (Some(watches), Some(instances)) = (watches, instances) else {
+        let remedy = "Files are looked at now and then instead; nothing has to be done.";
+        return Finding::warning(check, "the system does not tell its inotify limits", remedy);
+    };
+    let seen = format!("{watches} folders and {instances} watchers for each user");
+    if watches < WATCHES_MIN || instances < INSTANCES_MIN {
+        let remedy = format!(
+            "sysctl -w fs.inotify.max_user_watches={} fs.inotify.max_user_instances={}",
+            watches.max(524_288),
+            instances.max(512)
+        );
+        return Finding::warning(check, seen, remedy);
+    }
+    Finding::good(check, seen)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::State;
+    use super::*;
+
+    /// A clock that was never set, and limits that are too low, each with what helps.
+    #[test]
+    fn what_the_machine_lacks_is_told() {
+        assert_eq!(clock((YEAR_2024 + 1) * 1_000_000).state, State::Good);
+        let unset = clock(86_400_000_000);
+        assert_eq!(unset.state, State::Bad);
+        assert!(
+            unset
+                .remedy
+                .is_some_and(|remedy| remedy.contains("timedatectl"))
+        );
+        assert_eq!(
+            watches_of(Some(WATCHES_MIN), Some(INSTANCES_MIN)).state,
+            State::Good
+        );
+        for (watches, instances) in [
+            (Some(WATCHES_MIN - 1), Some(INSTANCES_MIN)),
+            (Some(WATCHES_MIN), Some(INSTANCES_MIN - 1)),
+        ] {
+            let low = watches_of(watches, instances);
+            assert_eq!(low.state, State::Warning);
+            let remedy = low.remedy.unwrap_or_default();
+            assert!(
+                remedy.contains("fs.inotify.max_user_watches=524288"),
+                "{remedy}"
+            );
+        }
+        assert_eq!(watches_of(None, Some(1)).state, State::Warning);
+    }
+}

@@ -1,0 +1,211 @@
+//! `lored doctor`: everything that can be wrong with a daemon's surroundings, each with its remedy.
+//!
+//! Nothing is changed unless it is asked for, and then only what is safe: modes of folders and files that
+//! are ours, and what a dead daemon left in the way.
+
+mod folders;
+mod machine;
+mod serving;
+mod store;
+
+use std::io::Write;
+use std::path::Path;
+
+use lore::paths::Paths;
+use serde_json::{Value, json};
+
+use super::Outcome;
+use crate::config::{Config, RawValue};
+
+/// How something is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum State {
+    /// As it should be.
+    Good,
+    /// It works, and may not for long.
+    Warning,
+    /// Something does not work.
+    Bad,
+}
+
+impl State {
+    /// In a word.
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Good => "good",
+            Self::Warning => "warning",
+            Self::Bad => "bad",
+        }
+    }
+}
+
+/// What was found by one check.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finding {
+    /// What was looked at.
+    pub check: &'static str,
+    /// How it is.
+    pub state: State,
+    /// What was seen.
+    pub seen: String,
+    /// What helps, when it is not good.
+    pub remedy: Option<String>,
+    /// Whether that was done just now.
+    pub is_fixed: bool,
+}
+
+impl Finding {
+    fn good(check: &'static str, seen: impl Into<String>) -> Self {
+        Self::new(check, State::Good, seen, None)
+    }
+
+    fn warning(check: &'static str, seen: impl Into<String>, remedy: impl Into<String>) -> Self {
+        Self::new(check, State::Warning, seen, Some(remedy.into()))
+    }
+
+    fn bad(check: &'static str, seen: impl Into<String>, remedy: impl Into<String>) -> Self {
+        Self::new(check, State::Bad, seen, Some(remedy.into()))
+    }
+
+    fn new(
+        check: &'static str,
+        state: State,
+        seen: impl Into<String>,
+        remedy: Option<String>,
+    ) -> Self {
+        Self {
+            check,
+            state,
+            seen: seen.into(),
+            remedy,
+            is_fixed: false,
+        }
+    }
+
+    /// The same once its remedy was carried out.
+    fn fixed(mut self) -> Self {
+        self.is_fixed = true;
+        self
+    }
+}
+
+/// What the checks look at.
+struct DoctorContext<'p> {
+    places: &'p Paths,
+    config: &'p Config,
+    /// Whether what is safe is to be done.
+    fixes: bool,
+}
+
+/// Runs every check, prints what was found, and says whether nothing is bad.
+///
+/// # Errors
+/// That nobody reads what is printed.
+pub fn run(places: &Paths, config_path: &Path, fixes: bool, as_json: bool) -> Outcome {
+    let findings = examine(places, config_path, fixes);
+    let text = match as_json {
+        true => format!("{:#}\n", render_json(&findings)),
+        false => render(&findings),
+    };
+    let mut out = std::io::stdout().lock();
+    out.write_all(text.as_bytes())
+        .and_then(|()| out.flush())
+        .map_err(|error| error.to_string())?;
+    Ok(!findings
+        .iter()
+        .any(|finding| finding.state == State::Bad && !finding.is_fixed))
+}
+
+/// Everything that is found, in the order of the checks.
+#[must_use]
+pub fn examine(places: &Paths, config_path: &Path, fixes: bool) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    let read = RawValue::load(config_path, std::env::vars_os())
+        .and_then(|given| Ok((given.origins.len(), Config::of(given, config_path)?)));
+    let config = match read {
+        Ok((count, config)) => {
+            let seen = format!("{}: {count} settings, all good", config_path.display());
+            findings.push(Finding::good("settings", seen));
+            config
+        }
+        Err(error) => {
+            findings.push(Finding::bad("settings", error.to_string(), mended(&error)));
+            Config::new()
+        }
+    };
+    let patient = DoctorContext {
+        places,
+        config: &config,
+        fixes,
+    };
+    findings.extend(folders::check(&patient));
+    findings.extend(machine::check(&patient));
+    findings.extend(serving::check(&patient));
+    findings.extend(store::check(&patient));
+    findings
+}
+
+/// What helps against settings that cannot be used.
+fn mended(error: &crate::config::Error) -> &'static str {
+    match error {
+        crate::config::Error::Read { .. } => {
+            "Make it a file that can be read, or move it away: without one every setting has its default."
+        }
+        crate::config::Error::Variable { .. } => {
+            "Mend the variable, or unset it; `lored config default` shows what there is."
+        }
+        _ => "Mend the line, or take it out; `lored config default` shows what there is.",
+    }
+}
+
+/// For people: a line each, and below it what helps.
+fn render(findings: &[Finding]) -> String {
+    let mut text = String::new();
+    let width = findings
+        .iter()
+        .map(|finding| finding.check.len())
+        .max()
+        .unwrap_or(0);
+    for finding in findings {
+        let word = match (finding.is_fixed, finding.state) {
+            (true, _) => "fixed",
+            (false, state) => state.word(),
+        };
+        text.push_str(&format!(
+            "{word:<8} {:<width$}  {}\n",
+            finding.check, finding.seen
+        ));
+        if let (Some(remedy), false) = (&finding.remedy, finding.is_fixed) {
+            text.push_str(&format!("{:<8} {:<width$}  -> {remedy}\n", "", ""));
+        }
+    }
+    let count = |state| {
+        let still = findings
+            .iter()
+            .filter(|finding| finding.state == state && !finding.is_fixed);
+        still.count()
+    };
+    let (bad, warnings) = (count(State::Bad), count(State::Warning));
+    text.push_str(&match (bad, warnings) {
+        (0, 0) => "all is well\n".to_owned(),
+        _ => format!("{bad} bad, {warnings} to be looked at\n"),
+    });
+    text
+}
+
+fn render_json(findings: &[Finding]) -> Value {
+    let one = |finding: &Finding| {
+        json!({
+            "check": finding.check,
+            "state": finding.state.word(),
+            "seen": finding.seen,
+            "remedy": finding.remedy,
+            "fixed": finding.is_fixed,
+        })
+    };
+    json!({
+        "schema_version": 1,
+        "findings": findings.iter().map(one).collect::<Vec<_>>(),
+    })
+}

@@ -1,0 +1,296 @@
+//! Who serves, who should, and what a serving daemon says of itself.
+
+use std::os::unix::fs::FileTypeExt;
+use std::path::Path;
+
+use lore::connection::{Connection, Error};
+use lore::manager::{Holder, LAUNCHD_LABEL, Manager, SERVICE_UNIT, SOCKET_UNIT, holder, in_charge};
+use lore::paths::{PlaceError, SYSTEM_SOCKET};
+use lore::protocol::Args;
+use lore::protocol::status::StatusReply;
+
+use super::{DoctorContext, Finding};
+use crate::service::Lock;
+
+/// Events that a follower may be behind before somebody should look.
+const LAG_MAX: u64 = 10_000;
+
+pub fn check(patient: &DoctorContext<'_>) -> Vec<Finding> {
+    let places = patient.places;
+    let held = match holder(&places.daemon_lock()) {
+        Ok(held) => held,
+        Err(error) => {
+            return unusable_lock(patient, &error);
+        }
+    };
+    let mut findings = vec![lock(held), manager(patient, held)];
+    match Connection::connect(&places.socket, &Default::default()) {
+        Ok(connection) => findings.extend(daemon(patient, connection)),
+        Err(error) => findings.push(socket(patient, held, &error)),
+    }
+    findings
+}
+
+/// A daemon that serves has the lock whether or not its file can be opened now; without the file a second one would
+/// begin beside it.
+fn unusable_lock(patient: &DoctorContext<'_>, error: &PlaceError) -> Vec<Finding> {
+    let remedy = "Give the file back to its owner with mode 600.";
+    match Connection::connect(&patient.places.socket, &Default::default()) {
+        Ok(connection) => {
+            let remedy = format!("{remedy} Do not remove it: a daemon serves under it.");
+            let mut findings = vec![Finding::bad("lock", error.to_string(), remedy)];
+            findings.extend(daemon(patient, connection));
+            findings
+        }
+        Err(_) => {
+            let remedy = format!("{remedy} It is rebuilt if it is removed while nobody serves.");
+            vec![Finding::bad("lock", error.to_string(), remedy)]
+        }
+    }
+}
+
+fn lock(held: Option<Holder>) -> Finding {
+    let seen = match held {
+        None => "free: nobody serves this data folder".to_owned(),
+        Some(Holder { pid: Some(pid), .. }) => format!("held by process {pid}"),
+        Some(Holder { pid: None, .. }) => "held".to_owned(),
+    };
+    Finding::good("lock", seen)
+}
+
+/// Whether who serves is who should.
+fn manager(patient: &DoctorContext<'_>, held: Option<Holder>) -> Finding {
+    let check = "manager";
+    match (in_charge(patient.places), held) {
+        (Some(wanted), Some(holder)) if holder.manager != wanted => {
+            let seen = format!(
+                "{wanted} should run the daemon, and {} does",
+                by(holder.manager)
+            );
+            let remedy = "`lore service install` has the running one end, and starts its own.";
+            Finding::warning(check, seen, remedy)
+        }
+        (Some(wanted), _) => Finding::good(check, format!("{wanted}")),
+        (None, Some(holder)) => Finding::good(check, by(holder.manager)),
+        (None, None) => Finding::good(check, "none: the first call starts the daemon"),
+    }
+}
+
+fn by(manager: Manager) -> String {
+    match manager {
+        Manager::Systemd | Manager::Launchd => manager.to_string(),
+        Manager::Client => "a client".to_owned(),
+        Manager::None => "nobody but who started it".to_owned(),
+    }
+}
+
+/// What keeps calls from being answered.
+fn socket(patient: &DoctorContext<'_>, held: Option<Holder>, error: &Error) -> Finding {
+    let (check, path) = ("socket", &patient.places.socket);
+    let shown = path.display();
+    let found = std::fs::symlink_metadata(path);
+    match (held, found) {
+        (None, Ok(found)) if !found.file_type().is_socket() => {
+            let remedy = format!("Move it away: mv {shown} {shown}.old");
+            Finding::bad(check, format!("{shown} is there and is no socket"), remedy)
+        }
+        (None, _) if let Some(manager) = in_charge(patient.places) => {
+            let seen = format!("{manager} is to have somebody serve at {shown}: {error}");
+            Finding::bad(check, seen, begin_again(manager, path))
+        }
+        (Some(holder), _) if holder.is_maintenance => {
+            let seen = "somebody works on the store, as a backup does, so nobody serves it";
+            Finding::warning(check, seen, "It ends by itself; calls are answered then.")
+        }
+        (None, Err(error)) if error.kind() == std::io::ErrorKind::NotFound => {
+            Finding::good(check, format!("{shown} is made when a daemon serves"))
+        }
+        (None, Ok(_)) if !matches!(error, Error::Nobody { .. }) => {
+            let seen = format!("somebody else listens at {shown}: {error}");
+            let remedy = "End it (`lsof -U` or `ss -xlp` names it), or name another socket with LORE_SOCKET.";
+            Finding::bad(check, seen, remedy)
+        }
+        (None, Ok(_)) => {
+            let seen = format!("{shown} is left from a daemon that is gone");
+            let remedy = format!("The next start replaces it; or: rm {shown}");
+            let finding = Finding::warning(check, seen, remedy);
+            match patient.fixes && remove(patient) {
+                true => finding.fixed(),
+                false => finding,
+            }
+        }
+        (None, Err(found)) => {
+            let seen = format!("{shown}: {found}");
+            Finding::bad(check, seen, "Look at the modes of the folders above it.")
+        }
+        (Some(Holder { pid, .. }), _) => {
+            let seen =
+                format!("the daemon that holds the lock does not answer at {shown}: {error}");
+            let remedy = match pid {
+                Some(pid) => format!(
+                    "If it stays so: kill {pid}, and the next call starts another one. If it listens \
+                     elsewhere (LORE_SOCKET, XDG_RUNTIME_DIR), say so here as well."
+                ),
+                None => "Look for its process: pgrep -a lored".to_owned(),
+            };
+            Finding::bad(check, seen, remedy)
+        }
+    }
+}
+
+/// What has a manager serve that gave up, or was told not to.
+fn begin_again(manager: Manager, socket: &Path) -> String {
+    let (of, flag) = match socket == Path::new(SYSTEM_SOCKET) {
+        true => ("sudo systemctl", ""),
+        false => ("systemctl --user", " --user"),
+    };
+    match manager {
+        Manager::Launchd => format!(
+            "launchctl kickstart -k gui/$(id -u)/{LAUNCHD_LABEL}; or `lore service install`. `lore service status` says \
+             how it is."
+        ),
+        Manager::Systemd | Manager::Client | Manager::None => format!(
+            "`{of} reset-failed {SOCKET_UNIT} {SERVICE_UNIT}; {of} start {SOCKET_UNIT}`, or `lore service install`. \
+             `journalctl{flag} -u {SERVICE_UNIT}` says why it ended."
+        ),
+    }
+}
+
+/// Only while nobody can come to serve there.
+fn remove(patient: &DoctorContext<'_>) -> bool {
+    Lock::take(&patient.places.daemon_lock())
+        .is_ok_and(|_lock| std::fs::remove_file(&patient.places.socket).is_ok())
+}
+
+/// What a serving daemon says of itself.
+fn daemon(patient: &DoctorContext<'_>, mut connection: Connection) -> Vec<Finding> {
+    let status = connection
+        .call("status", &Args::Json(b"{}".to_vec()))
+        .map_err(|error| error.to_string())
+        .and_then(|reply| {
+            serde_json::from_slice::<StatusReply>(&reply.json).map_err(|error| error.to_string())
+        });
+    let status = match status {
+        Ok(status) => status,
+        Err(error) => {
+            let remedy = "Restart the daemon, if it is of another version.";
+            return vec![Finding::bad("socket", error, remedy)];
+        }
+    };
+    let mut findings = report(&status);
+    findings.extend(elsewhere(patient, &status));
+    findings
+}
+
+/// When it is the daemon of another data folder; that of all users has one of its own.
+fn elsewhere(patient: &DoctorContext<'_>, status: &StatusReply) -> Option<Finding> {
+    let places = patient.places;
+    let is_meant =
+        Path::new(&status.data) == places.data || places.socket == Path::new(SYSTEM_SOCKET);
+    let seen = format!(
+        "the daemon that answers keeps its data in {}, not in {}",
+        status.data,
+        places.data.display()
+    );
+    let remedy = "Say LORE_HOME, XDG_DATA_HOME and HOME as it was started with, or have a socket for each with \
+                  LORE_SOCKET.";
+    (!is_meant).then(|| Finding::warning("socket", seen, remedy))
+}
+
+fn report(status: &StatusReply) -> Vec<Finding> {
+    let mut findings = vec![
+        Finding::good(
+            "socket",
+            format!("{}, answered by process {}", status.socket, status.pid),
+        ),
+        version(status),
+    ];
+    for follower in &status.followers {
+        if follower.lag > LAG_MAX {
+            let seen = format!("{} is {} events behind", follower.name, follower.lag);
+            let remedy =
+                "It works that off by itself; if the number does not fall, see the daemon's log.";
+            findings.push(Finding::warning("followers", seen, remedy));
+        }
+    }
+    if !status
+        .followers
+        .iter()
+        .any(|follower| follower.lag > LAG_MAX)
+    {
+        findings.push(Finding::good("followers", "caught up, or nearly"));
+    }
+    for warning in &status.warnings {
+        let remedy = "See docs/running.md, or the daemon's log.";
+        let finding = match status.writable {
+            true => Finding::warning("daemon", warning, remedy),
+            false => Finding::bad("daemon", warning, remedy),
+        };
+        findings.push(finding);
+    }
+    if status.warnings.is_empty() {
+        findings.push(Finding::good("daemon", "has nothing to complain about"));
+    }
+    findings
+}
+
+fn version(status: &StatusReply) -> Finding {
+    let ours = env!("CARGO_PKG_VERSION");
+    if status.version == ours {
+        return Finding::good("version", ours);
+    }
+    let seen = format!("the daemon is {}, this program is {ours}", status.version);
+    let remedy = "Restart the daemon: `lore service install`, or `kill` its process.";
+    Finding::warning("version", seen, remedy)
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::super::State;
+    use super::*;
+
+    fn status(version: &str, lag: u64, writable: bool, warnings: &[&str]) -> StatusReply {
+        let reply = serde_json::json!({
+            "version": version, "pid": 1, "store": "", "position": 1, "durable": true,
+            "writable": writable, "uptime": 1, "clients": 1, "socket": "/s", "data": "/d",
+            "counts": {}, "sizes": {}, "limits": {}, "warnings": warnings,
+            "followers": [{"name": "search", "position": 1, "lag": lag}],
+        });
+        serde_json::from_value(reply).unwrap()
+    }
+
+    fn state(status: &StatusReply, check: &str) -> State {
+        let found = report(status)
+            .into_iter()
+            .find(|finding| finding.check == check);
+        let found = found.unwrap();
+        assert_eq!(
+            found.remedy.is_some(),
+            found.state != State::Good,
+            "{found:?}"
+        );
+        found.state
+    }
+
+    /// What a daemon says of itself: another version, a follower that is far behind, its own warnings.
+    #[test]
+    fn a_daemon_is_taken_at_its_word() {
+        let ours = env!("CARGO_PKG_VERSION");
+        let well = status(ours, LAG_MAX, true, &[]);
+        for check in ["version", "followers", "daemon", "socket"] {
+            assert_eq!(state(&well, check), State::Good, "{check}");
+        }
+        assert_eq!(
+            state(&status("0.0.1", 0, true, &[]), "version"),
+            State::Warning
+        );
+        let behind = status(ours, LAG_MAX + 1, true, &[]);
+        assert_eq!(state(&behind, "followers"), State::Warning);
+        assert_eq!(
+            state(&status(ours, 0, true, &["w"]), "daemon"),
+            State::Warning
+        );
+        assert_eq!(state(&status(ours, 0, false, &["w"]), "daemon"), State::Bad);
+    }
+}

@@ -1,0 +1,111 @@
+//! `lored files`: which files of a folder a source would take in, with the bytes of those that the daemon
+//! does not have, as lines on standard output; `lore docs add` calls it where the daemon reaches no files.
+
+use std::collections::BTreeMap;
+use std::io::{self, BufRead, BufReader, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD as BASE64;
+use lore::paths::Paths;
+use lore::protocol::documents::{FileLine, KnownFile, SENT_BYTES_MAX};
+
+use super::{Outcome, text};
+use crate::clock::{Clock, format_time};
+use crate::config::Config;
+use crate::documents::sources::{SourceScope, UploadCandidate, offer};
+use crate::log::Hash;
+use crate::projects::ProjectLocation;
+
+/// Writes the lines. What the daemon has is read from standard input, after the first one.
+///
+/// # Errors
+/// A sentence, when the path is no source, or standard input or output breaks.
+pub fn run(
+    config: &Config,
+    places: &Paths,
+    path: &Path,
+    include: &[String],
+    exclude: &[String],
+) -> Outcome {
+    let own = [places.data.clone()];
+    let reach = SourceScope::new(path, include, exclude, &own).map_err(text)?;
+    let reach = match ProjectLocation::of(reach.base(), &config.projects.configured) {
+        Some(place) => reach.within(&place.root, &place.marker.exclude),
+        None => reach,
+    };
+    let home = std::env::var_os("HOME").map(PathBuf::from);
+    let mut out = BufWriter::new(io::stdout().lock());
+    let root = FileLine::Root {
+        path: reach.path().to_string_lossy().into_owned(),
+        warnings: reach.notice(home.as_deref()).into_iter().collect(),
+    };
+    put(&mut out, &root).map_err(text)?;
+    out.flush().map_err(text)?;
+    let known = known(BufReader::new(io::stdin().lock()))?;
+    let clock = Clock::System;
+    let count = offer(&reach, known, SENT_BYTES_MAX, &clock, &mut |offer| {
+        put(&mut out, &line(offer))
+    });
+    let count = count.map_err(text)?;
+    let end = FileLine::End {
+        found: count.found,
+        unchanged: count.unchanged,
+    };
+    put(&mut out, &end).map_err(text)?;
+    out.flush().map_err(text)?;
+    Ok(true)
+}
+
+/// What the daemon has, by path.
+fn known(lines: impl BufRead) -> Result<BTreeMap<String, Option<Hash>>, String> {
+    let mut known = BTreeMap::new();
+    for line in lines.lines() {
+        let line: KnownFile = serde_json::from_str(&line.map_err(text)?).map_err(text)?;
+        let hash = line.sha256.map(|digits| digits.parse()).transpose();
+        known.insert(line.name, hash.map_err(text)?);
+    }
+    Ok(known)
+}
+
+fn line(offer: UploadCandidate) -> FileLine {
+    match offer {
+        UploadCandidate::File(name, content) => FileLine::File {
+            name,
+            modified: u64::try_from(content.stamp.mtime)
+                .ok()
+                .map(|nanoseconds| format_time(nanoseconds / 1000)),
+            base64: BASE64.encode(&content.bytes),
+        },
+        UploadCandidate::Failed(name, reason) => FileLine::Failed { name, reason },
+        UploadCandidate::Gone(name) => FileLine::Gone { name },
+        UploadCandidate::Trouble(trouble) => FileLine::Trouble {
+            path: trouble.path,
+            reason: trouble.reason,
+        },
+    }
+}
+
+fn put(out: &mut impl Write, line: &FileLine) -> io::Result<()> {
+    serde_json::to_writer(&mut *out, line)?;
+    out.write_all(b"\n")
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    /// What the daemon has comes line by line; a line that is none ends it with a sentence.
+    #[test]
+    fn what_is_known_is_read() {
+        let hash = Hash::of(b"one");
+        let lines = format!("{{\"name\":\"a\",\"sha256\":\"{hash}\"}}\n{{\"name\":\"b\"}}\n");
+        let found = known(lines.as_bytes()).unwrap();
+        let wanted = [("a".to_owned(), Some(hash)), ("b".to_owned(), None)];
+        assert_eq!(found, BTreeMap::from(wanted));
+        for wrong in ["{}", "a", "{\"name\":\"a\",\"sha256\":\"12\"}"] {
+            assert!(known(wrong.as_bytes()).is_err(), "{wrong}");
+        }
+    }
+}

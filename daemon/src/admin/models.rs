@@ -1,0 +1,130 @@
+//! `lored models`: which models there are, and adding one.
+
+use std::path::Path;
+
+use lore::paths::{Paths, ensure_folder};
+use lored_models::{AvailableModel, EmbeddingStage, ModelPlaces, add, offers, select};
+
+use super::{Outcome, folder, text};
+use crate::config::Config;
+
+/// Shows every model there is: id, numbers in a vector, tier, bytes, where it comes from, whether it is
+/// in use, and why it cannot be used.
+///
+/// # Errors
+/// None: what cannot be used is shown with the reason.
+pub fn list(config: &Config, places: &Paths) -> Outcome {
+    let places = places_of(config, places);
+    let offers = offers(&places);
+    let in_use = [EmbeddingStage::First, EmbeddingStage::Second].map(|tier| select(&offers, tier));
+    for (at, offer) in offers.iter().enumerate() {
+        lore::outln!("{}", line(offer, in_use.contains(&Some(at)), config));
+    }
+    if select(&offers, EmbeddingStage::Second).is_none() {
+        lore::outln!("no second tier: {}", lored_models::why_none());
+    }
+    lore::outln!("models are added to {}", places.added.display());
+    Ok(true)
+}
+
+fn line(offer: &AvailableModel, is_in_use: bool, config: &Config) -> String {
+    let origin = &offer.origin;
+    let known = match &offer.known {
+        Ok(known) => known,
+        Err(why) => return format!("{origin}: not usable: {why}"),
+    };
+    let is_off = known.tier == EmbeddingStage::Second && !config.search.second_tier;
+    let used = match (is_in_use, is_off) {
+        (true, false) => "in use",
+        (true, true) => "not in use: `search.second_tier` is false",
+        (false, _) => "not in use: another one comes first",
+    };
+    let (id, dimension, tier, bytes) = (&known.id, known.dimension, known.tier, known.bytes);
+    format!("{id}  {dimension} numbers  {tier}  {bytes} bytes  {origin}  {used}")
+}
+
+/// Adds the model in a folder, after it was loaded and has embedded texts.
+///
+/// # Errors
+/// A sentence, when the folder of models cannot be made.
+pub fn add_from(config: &Config, places: &Paths, from: &Path) -> Outcome {
+    ensure_folder(&places.data).map_err(text)?;
+    let model_places = places_of(config, places);
+    let added = match add(from, &model_places.added) {
+        Ok(added) => added,
+        Err(error) => {
+            lore::errln!("lored: {}: {error}", from.display());
+            return Ok(false);
+        }
+    };
+    let how = if added.was_there {
+        "was there already"
+    } else {
+        "was added"
+    };
+    lore::outln!(
+        "{} ({} numbers, {}) {how}: {}",
+        added.known.id,
+        added.known.dimension,
+        added.known.tier,
+        added.folder.display()
+    );
+    let offers = offers(&model_places);
+    let used = select(&offers, added.known.tier).and_then(|at| offers.get(at));
+    let used = used.and_then(|offer| offer.known.as_ref().ok());
+    match used {
+        Some(used) if used.id == added.known.id => {
+            lore::outln!(
+                "A daemon that serves takes it at its next start, and embeds all texts anew."
+            );
+        }
+        Some(used) => lore::outln!("It is not in use: {} comes first.", used.id),
+        None => lore::outln!("It is not in use."),
+    }
+    Ok(true)
+}
+
+fn places_of(config: &Config, places: &Paths) -> ModelPlaces {
+    ModelPlaces::of_this_program(&config.search, folder(places).models())
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    /// The program's own model, added once more from a folder, is a model like any other; a folder without
+    /// one is refused, and nothing is written.
+    #[test]
+    fn a_folder_is_added_or_refused() {
+        let home = tempfile::tempdir().unwrap();
+        let variable = |name: &str| (name == "LORE_HOME").then(|| home.path().into());
+        let places = Paths::from_variables(variable, 0, None).unwrap();
+        let config = Config::new();
+        assert_eq!(add_from(&config, &places, home.path()), Ok(false));
+        assert!(!folder(&places).models().exists());
+        let own = Path::new(env!("CARGO_MANIFEST_DIR")).join("models/potion-8m");
+        assert_eq!(add_from(&config, &places, &own), Ok(true));
+        let added = folder(&places).models().join("potion-8m");
+        assert!(added.join("model.safetensors").is_file() && added.join("LICENSE").is_file());
+        assert_eq!(list(&config, &places), Ok(true));
+        let offers = offers(&places_of(&config, &places));
+        let lines: Vec<String> = offers
+            .iter()
+            .enumerate()
+            .map(|(at, offer)| {
+                line(
+                    offer,
+                    select(&offers, EmbeddingStage::First) == Some(at),
+                    &config,
+                )
+            })
+            .collect();
+        let (first, own) = (lines.first().unwrap(), lines.get(1).unwrap());
+        assert!(
+            first.contains("256 numbers  first tier") && first.ends_with("  in use"),
+            "{first}"
+        );
+        assert!(own.contains("in the program  not in use"), "{own}");
+    }
+}

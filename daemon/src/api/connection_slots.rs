@@ -1,0 +1,229 @@
+//! How many connections there are at once, and which gives way to a new one when all seats are taken.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use tokio::sync::Notify;
+use tokio_util::sync::CancellationToken;
+
+/// Connections that may have given way and not be gone yet while new ones are accepted.
+const LEAVING_MAX: usize = 64;
+
+/// One connection's place among all, given up when dropped.
+pub struct ConnectionSlot {
+    number: u64,
+    seats: Arc<ConnectionSlots>,
+    has_finished: Arc<AtomicBool>,
+}
+
+/// Every connection there is.
+pub struct ConnectionSlots {
+    taken: Mutex<OccupiedSlots>,
+    max: usize,
+    /// Told whenever one that gave way is gone.
+    is_gone: Notify,
+}
+
+#[derive(Default)]
+struct OccupiedSlots {
+    by_number: BTreeMap<u64, SlotHolder>,
+    next: u64,
+    /// Those that have given way and are not gone yet: their descriptors are still open.
+    leaving: usize,
+}
+
+/// One who has a seat.
+struct SlotHolder {
+    uid: u32,
+    has_finished: Arc<AtomicBool>,
+    gives_way: CancellationToken,
+}
+
+impl OccupiedSlots {
+    /// Who gives way to a newcomer of this user: the oldest connection that never got an answer, of the same
+    /// user or of one who has more; else the oldest one of whoever has most, if that is more than the newcomer
+    /// would have. So nobody who takes all seats keeps others from their first one.
+    fn gives_way_to(&self, uid: u32) -> Option<u64> {
+        let mut seats: BTreeMap<u32, usize> = BTreeMap::new();
+        for one in self.by_number.values() {
+            *seats.entry(one.uid).or_default() += 1;
+        }
+        let own = seats.get(&uid).copied().unwrap_or_default();
+        let has_more = |other: u32| seats.get(&other).is_some_and(|count| *count > own + 1);
+        let is_idle = |one: &SlotHolder| {
+            let has_finished = one.has_finished.load(Ordering::Relaxed);
+            !has_finished && (one.uid == uid || has_more(one.uid))
+        };
+        let idle = self.by_number.iter().find(|(_, one)| is_idle(one));
+        if let Some((number, _)) = idle {
+            return Some(*number);
+        }
+        let (most, count) = seats.into_iter().max_by_key(|(_, count)| *count)?;
+        let oldest = self.by_number.iter().find(|(_, one)| one.uid == most);
+        oldest
+            .filter(|_| count > own + 1)
+            .map(|(number, _)| *number)
+    }
+}
+
+impl ConnectionSlots {
+    /// So many seats, all free.
+    pub fn new(max: usize) -> Arc<Self> {
+        Arc::new(Self {
+            taken: Mutex::default(),
+            max,
+            is_gone: Notify::new(),
+        })
+    }
+
+    fn lock(&self) -> MutexGuard<'_, OccupiedSlots> {
+        self.taken.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A seat for a new connection of a user. When all are taken, another one gives way; `None` when none
+    /// has to.
+    pub fn take(
+        self: &Arc<Self>,
+        uid: u32,
+        gives_way: CancellationToken,
+    ) -> Option<ConnectionSlot> {
+        let mut taken = self.lock();
+        if taken.by_number.len() >= self.max {
+            let number = taken.gives_way_to(uid)?;
+            if let Some(sitting) = taken.by_number.remove(&number) {
+                sitting.gives_way.cancel();
+                taken.leaving += 1;
+            }
+        }
+        let number = taken.next;
+        taken.next += 1;
+        let has_finished = Arc::new(AtomicBool::new(false));
+        let sitting = SlotHolder {
+            uid,
+            has_finished: Arc::clone(&has_finished),
+            gives_way,
+        };
+        taken.by_number.insert(number, sitting);
+        Some(ConnectionSlot {
+            number,
+            seats: Arc::clone(self),
+            has_finished,
+        })
+    }
+
+    /// Waits until few are still leaving. Newcomers of a burst would otherwise take the descriptors that
+    /// those who give way have not closed yet, until none is left to accept with.
+    pub async fn room(&self) {
+        loop {
+            let is_gone = self.is_gone.notified();
+            if self.lock().leaving < LEAVING_MAX {
+                return;
+            }
+            is_gone.await;
+        }
+    }
+}
+
+impl ConnectionSlot {
+    /// The only seat, for tests of a door by itself.
+    #[cfg(test)]
+    pub fn alone() -> Option<Self> {
+        ConnectionSlots::new(1).take(0, CancellationToken::new())
+    }
+
+    /// From now on this connection does not give way to new ones.
+    pub fn has_finished_a_call(&self) {
+        self.has_finished.store(true, Ordering::Relaxed);
+    }
+}
+
+impl Drop for ConnectionSlot {
+    fn drop(&mut self) {
+        let mut taken = self.seats.lock();
+        if taken.by_number.remove(&self.number).is_none() {
+            taken.leaving -= 1;
+            drop(taken);
+            self.seats.is_gone.notify_waiters();
+        }
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::indexing_slicing)]
+mod tests {
+    use std::pin::pin;
+    use std::task::{Context, Waker};
+
+    use super::*;
+
+    /// Who never got an answer gives way first, then whoever has most; nobody does for one who would have
+    /// as many.
+    #[test]
+    fn seats_are_shared() {
+        let seats = ConnectionSlots::new(4);
+        let tokens: Vec<CancellationToken> = (0..6).map(|_| CancellationToken::new()).collect();
+        let take = |uid: u32, number: usize| seats.take(uid, tokens[number].clone());
+        let mut first: Vec<ConnectionSlot> =
+            (0..4).map(|number| take(1, number).unwrap()).collect();
+        for seat in [0, 2, 3] {
+            first[seat].has_finished_a_call();
+        }
+        let newcomer = take(1, 4).expect("the second one is idle");
+        assert!(tokens[1].is_cancelled() && !tokens[0].is_cancelled());
+        newcomer.has_finished_a_call();
+        assert!(take(1, 5).is_none(), "all of one user's, all in use");
+        let other = take(2, 5).expect("user 1 has four, user 2 none");
+        assert!(tokens[0].is_cancelled());
+        other.has_finished_a_call();
+        let second = seats.take(2, CancellationToken::new()).unwrap();
+        second.has_finished_a_call();
+        assert!(
+            seats.take(2, CancellationToken::new()).is_none(),
+            "two each"
+        );
+        first.clear();
+    }
+
+    /// Who has most seats, all in use, takes none from one who waits for a first answer.
+    #[test]
+    fn a_first_seat_is_kept() {
+        let seats = ConnectionSlots::new(4);
+        let take = |uid: u32| {
+            let token = CancellationToken::new();
+            (seats.take(uid, token.clone()), token)
+        };
+        let many: Vec<_> = (0..4).map(|_| take(1)).collect();
+        for (seat, _) in &many {
+            seat.as_ref().unwrap().has_finished_a_call();
+        }
+        let (first, token) = take(2);
+        assert!(first.is_some(), "user 1 has four, user 2 none");
+        assert!(take(1).0.is_none() && !token.is_cancelled());
+        let (second, other) = take(2);
+        assert!(second.is_some() && token.is_cancelled(), "its own idle one");
+        assert!(
+            take(3).0.is_some() && !other.is_cancelled(),
+            "of whoever has most"
+        );
+    }
+
+    /// Nobody is accepted while many are leaving, and whoever waits goes on once one is gone.
+    #[tokio::test]
+    async fn newcomers_wait_for_those_who_leave() {
+        let seats = ConnectionSlots::new(1);
+        let mut all = Vec::new();
+        for _ in 0..=LEAVING_MAX {
+            seats.room().await;
+            all.push(seats.take(1, CancellationToken::new()).unwrap());
+        }
+        let mut waits = pin!(seats.room());
+        let mut polled = || waits.as_mut().poll(&mut Context::from_waker(Waker::noop()));
+        assert!(polled().is_pending(), "one sits, the others are leaving");
+        let sits = all.pop();
+        drop(sits);
+        assert!(polled().is_pending(), "who sat had not given way");
+        all.pop();
+        assert!(polled().is_ready());
+    }
+}

@@ -1,0 +1,147 @@
+//! Which tools a host lists: profiles and families of the operation table.
+//!
+//! What is not listed can still be called by its name: a profile spares a model's attention, it
+//! guards nothing.
+
+use std::collections::BTreeSet;
+
+use lore::protocol::{ErrorBody, Toolset};
+
+use super::operations::{FAMILIES, TABLE};
+use crate::operation::Operation;
+use crate::search;
+
+/// What most work needs, and no more.
+const CORE: [&str; 12] = [
+    "enrich_message",
+    "get_context",
+    "record_message",
+    "record_step",
+    "resolve_variables",
+    "search",
+    "search_documents",
+    "update_context",
+    "workflow_checkpoint_list",
+    "workflow_checkpoint_load",
+    "workflow_checkpoint_save",
+    "workflow_mark_critical",
+];
+
+/// The tools that a host lists.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ToolSelection {
+    names: BTreeSet<&'static str>,
+    whole: bool,
+}
+
+impl Default for ToolSelection {
+    fn default() -> Self {
+        Self::of(&[Toolset::Core])
+    }
+}
+
+impl ToolSelection {
+    /// The tools of all these sets together.
+    #[must_use]
+    pub fn of(sets: &[Toolset]) -> Self {
+        Self {
+            names: sets.iter().flat_map(|set| names(*set)).collect(),
+            whole: sets.contains(&Toolset::Full),
+        }
+    }
+
+    /// The tools that a list of names stands for; without a list `core`.
+    ///
+    /// # Errors
+    /// `INVALID_INPUT` for a name that is none, with the nearest.
+    pub fn read(list: Option<&str>) -> Result<Self, ErrorBody> {
+        match list {
+            Some(list) => Ok(Self::of(&Toolset::list(list)?)),
+            None => Ok(Self::default()),
+        }
+    }
+
+    /// Whether a tool is listed.
+    #[must_use]
+    pub fn has(&self, name: &str) -> bool {
+        self.names.contains(name)
+    }
+
+    /// Whether tools are listed with every argument and with the schemas of their replies.
+    #[must_use]
+    pub const fn is_whole(&self) -> bool {
+        self.whole
+    }
+}
+
+/// The operations of a set, by name.
+fn names(set: Toolset) -> Vec<&'static str> {
+    let of = |lines: &[Operation]| lines.iter().map(|line| line.name).collect::<Vec<_>>();
+    let legacy = of(search::operations::LEGACY);
+    match set {
+        Toolset::Core => CORE.to_vec(),
+        Toolset::Full => {
+            let all = TABLE.keys().copied();
+            all.filter(|name| !legacy.contains(name)).collect()
+        }
+        Toolset::Legacy => [CORE.to_vec(), legacy].concat(),
+        Toolset::Steps
+        | Toolset::Sessions
+        | Toolset::Entities
+        | Toolset::Packs
+        | Toolset::Checkpoints
+        | Toolset::Projects
+        | Toolset::Documents
+        | Toolset::Log => {
+            let own = FAMILIES.iter().filter(|(family, _)| *family == set);
+            own.flat_map(|(_, lines)| of(lines)).collect()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Every operation is in one family, but for the legacy ones, which no other set has, and those of
+    /// the trial.
+    #[test]
+    fn families_divide_the_table() {
+        let legacy = search::operations::LEGACY;
+        let trial = crate::api::test_operations::OPERATIONS;
+        let listed = Toolset::ALL.iter().skip(3).flat_map(|set| names(*set));
+        let mut listed: Vec<&str> = listed.collect();
+        listed.extend(legacy.iter().chain(trial).map(|line| line.name));
+        listed.sort_unstable();
+        let all: Vec<&str> = TABLE.keys().copied().collect();
+        assert_eq!(listed, all);
+        for set in Toolset::ALL {
+            assert!(!names(*set).is_empty(), "{set:?}");
+            let has_legacy = legacy.iter().all(|line| names(*set).contains(&line.name));
+            let has_any = legacy.iter().any(|line| names(*set).contains(&line.name));
+            assert_eq!(has_legacy, *set == Toolset::Legacy, "{set:?}");
+            assert_eq!(has_any, has_legacy, "{set:?}");
+        }
+        assert_eq!(legacy.len(), 8);
+    }
+
+    /// Sets stand beside each other; the whole schemas come with `full` alone.
+    #[test]
+    fn sets_are_joined() {
+        let core = ToolSelection::default();
+        assert_eq!(core.names.len(), CORE.len());
+        assert!(core.names.iter().all(|name| TABLE.contains_key(name)));
+        assert!(!core.is_whole() && !core.has("get_step"));
+        let more = ToolSelection::read(Some("core,steps"));
+        let more = more.unwrap_or_default();
+        assert!(more.has("get_step") && more.has("search") && !more.has("get_session"));
+        let legacy = ToolSelection::of(&[Toolset::Legacy]);
+        assert_eq!(legacy.names.len(), CORE.len() + 8);
+        assert!(ToolSelection::of(&[Toolset::Steps, Toolset::Full]).is_whole());
+        assert!(ToolSelection::read(Some("cor")).is_err_and(|refused| {
+            refused
+                .hint
+                .is_some_and(|hint| hint.contains("Did you mean `core`?"))
+        }));
+    }
+}

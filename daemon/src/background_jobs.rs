@@ -1,0 +1,257 @@
+//! What the daemon does by itself while nobody asks: lets derived data go, sweeps what nothing names,
+//! writes down who looked at what, gives disk space back.
+
+use std::sync::Arc;
+use std::time::{Duration, UNIX_EPOCH};
+
+use tokio::task::JoinSet;
+use tokio::time::Instant;
+use tracing::{Instrument, info_span};
+
+use crate::clock::Micros;
+use crate::log_admin::RetentionOutcome;
+use crate::operation::Context;
+use crate::reloadable::Reloadable;
+use crate::sessions::AccessTimes;
+use crate::store::Error;
+use crate::upstream::Resolvers;
+use crate::{checkpoints, documents, entities, forgetting, packs, projects, search};
+
+/// How often idle work is looked at.
+const IDLE_TICK: Duration = Duration::from_secs(30);
+/// How often it is looked whether enough was removed to give its space back.
+const COMPACT_TICK: Duration = Duration::from_secs(2);
+/// How long after a compaction that could not do all the next one may begin by itself.
+const COMPACT_AGAIN: Duration = Duration::from_secs(600);
+
+/// How often it is looked whether something forgotten is still on disk, and how long after it could not
+/// be erased: at first, and at most.
+const ERASE_TICK: Duration = Duration::from_secs(30);
+const ERASE_AGAIN_MIN: Duration = Duration::from_secs(1);
+const ERASE_AGAIN_MAX: Duration = Duration::from_secs(600);
+
+/// How long after its start the daemon carries out the rules of retention first, and how often then.
+pub const RETAIN_FIRST: Duration = Duration::from_secs(60);
+pub const RETAIN_TICK: Duration = Duration::from_secs(3600);
+
+/// The tokenizer goes when nobody has counted for so long.
+const TOKENS_IDLE: Duration = Duration::from_secs(30);
+
+/// Indexes and models go when nobody has searched and nothing was recorded for so long.
+const SEARCH_IDLE: Duration = Duration::from_secs(30);
+
+/// Begins all chores, each in a span that its log lines name; dropping the set ends them.
+pub fn begin(context: &Arc<Context>) -> JoinSet<()> {
+    let mut chores = JoinSet::new();
+    let cx = || Arc::clone(context);
+    chores.spawn(rest(cx()).instrument(info_span!("rest")));
+    chores.spawn(compact_when_due(cx()).instrument(info_span!("compact")));
+    chores.spawn(entities::follow::run(cx()).instrument(info_span!("recognise")));
+    if context.extensions.get::<Resolvers>().is_some() {
+        chores.spawn(entities::follow::resolve::run(cx()).instrument(info_span!("resolve")));
+    }
+    if packs::PackSettings::of(context).prune_automatically {
+        chores.spawn(packs::auto_prune::run(cx()).instrument(info_span!("prune")));
+    }
+    if context.reaches_files {
+        chores.spawn(projects::files::run(cx()).instrument(info_span!("context_files")));
+        chores.spawn(documents::sources::run::run(cx()).instrument(info_span!("documents")));
+    }
+    chores.spawn(search::follow::run(cx()).instrument(info_span!("index")));
+    chores.spawn(erase_when_left(cx()).instrument(info_span!("erase")));
+    chores.spawn(retain_when_due(cx()).instrument(info_span!("retain")));
+    chores
+}
+
+/// What can wait until nothing happens: derived data is let go, the journal is emptied, blobs without
+/// an event are swept.
+async fn rest(context: Arc<Context>) {
+    let mut seen = context.engine.position();
+    let mut swept = None;
+    loop {
+        tokio::time::sleep(IDLE_TICK).await;
+        note_access(&context);
+        if let Some(room) = context.extensions.get::<search::SearchIndexes>() {
+            room.release_when_idle(SEARCH_IDLE);
+        }
+        if let Some(room) = context.extensions.get::<checkpoints::Checkpoints>() {
+            room.tokens.release_when_idle(TOKENS_IDLE);
+        }
+        let now = context.engine.position();
+        if now != seen {
+            seen = now;
+            continue;
+        }
+        context.cache.clear();
+        checkpoints::release();
+        if let Some(room) = context.extensions.get::<entities::Entities>() {
+            room.release();
+        }
+        if let Some(room) = context.extensions.get::<projects::ProjectState>() {
+            room.release();
+        }
+        if let Some(room) = context.extensions.get::<documents::Documents>() {
+            room.release();
+        }
+        if swept == Some(now) {
+            continue;
+        }
+        swept = Some(now);
+        if let Err(error) = context.engine.rest().await {
+            tracing::warn!(%error, "the journal was not emptied while idle");
+        }
+        let shared = Arc::clone(&context);
+        let result = tokio::task::spawn_blocking(move || sweep(&shared)).await;
+        match result {
+            Ok(Ok(0)) | Err(_) => {}
+            Ok(Ok(count)) => tracing::info!(count, "blobs without an event were removed"),
+            Ok(Err(error)) => tracing::warn!(%error, "blobs were not swept"),
+        }
+    }
+}
+
+/// Removes blobs that nothing names; how many.
+fn sweep(context: &Context) -> Result<usize, Error> {
+    let now = UNIX_EPOCH + Duration::from_micros(context.engine.clock().now());
+    context
+        .blobs
+        .sweep(now, |blob| match context.engine.published() {
+            Some(published) => checkpoints::is_blob_named(&published.snapshot, blob),
+            None => Ok(true),
+        })
+}
+
+fn note_access(context: &Context) {
+    if let Some(access) = context.extensions.get::<AccessTimes>()
+        && let Err(error) = access.write_hourly(context.engine.clock().now())
+    {
+        tracing::warn!(%error, "the last access to sessions was not written down");
+    }
+}
+
+/// Gives disk space back by itself, once enough was removed.
+async fn compact_when_due(context: Arc<Context>) {
+    loop {
+        tokio::time::sleep(COMPACT_TICK).await;
+        if !context.engine.is_compaction_due() {
+            continue;
+        }
+        match context.engine.compact().await {
+            Ok(done) if done.warnings.is_empty() => continue,
+            Ok(done) => tracing::warn!(?done.warnings, "not all disk space was given back"),
+            Err(error) => tracing::warn!(%error, "no disk space was given back"),
+        }
+        tokio::time::sleep(COMPACT_AGAIN).await;
+    }
+}
+
+/// Goes on erasing what was forgotten, where an earlier daemon or a call was kept from it: by a long call
+/// that holds the store, for instance, so it is tried again soon, and then less and less often.
+async fn erase_when_left(context: Arc<Context>) {
+    let mut again = ERASE_AGAIN_MIN;
+    loop {
+        if !is_unerased(&context) {
+            again = ERASE_AGAIN_MIN;
+            tokio::time::sleep(ERASE_TICK).await;
+            continue;
+        }
+        match forgetting::finish(&context).await {
+            Ok(told) if told.is_empty() => continue,
+            Ok(told) => tracing::warn!(?told, "what was forgotten is being erased"),
+            Err(error) => tracing::warn!(%error, "what was forgotten is not erased yet"),
+        }
+        tokio::time::sleep(again).await;
+        again = (again * 2).min(ERASE_AGAIN_MAX);
+    }
+}
+
+/// Forgets what the rules of retention mean. They may be replaced meanwhile: then it is told anew when they are
+/// carried out next, if there is any.
+async fn retain_when_due(context: Arc<Context>) {
+    let (Some(rules), Some(retained)) = (
+        context.extensions.get::<Reloadable<forgetting::Rules>>(),
+        context.extensions.get::<RetentionOutcome>(),
+    ) else {
+        return;
+    };
+    let mut changes = rules.changes();
+    let mut due = Instant::now() + RETAIN_FIRST;
+    loop {
+        let wait = due.saturating_duration_since(Instant::now()).as_micros();
+        let next = u64::try_from(wait)
+            .unwrap_or(u64::MAX)
+            .saturating_add(context.engine.clock().now());
+        retained.plan(rules.get().is_any().then_some(next));
+        tokio::select! {
+            () = tokio::time::sleep_until(due) => {}
+            Ok(()) = changes.changed() => continue,
+        }
+        due = Instant::now() + RETAIN_TICK;
+        retain(&context, *rules.get(), context.engine.clock().now()).await;
+    }
+}
+
+/// Forgets what the rules mean at a moment.
+async fn retain(context: &Arc<Context>, rules: forgetting::Rules, now: Micros) {
+    if rules.is_any()
+        && let Err(error) = forgetting::retain(context, rules, now).await
+    {
+        tracing::warn!(%error, "what the rules of retention mean is not forgotten yet");
+    }
+}
+
+/// What does not wait until its user comes, in a store whose user has not come for some time: what was forgotten is
+/// erased, and what the rules of retention mean at a moment is forgotten.
+pub async fn while_absent(context: &Arc<Context>, rules: forgetting::Rules, now: Micros) {
+    if is_unerased(context)
+        && let Err(error) = forgetting::finish(context).await
+    {
+        tracing::warn!(%error, "what was forgotten is not erased yet");
+    }
+    retain(context, rules, now).await;
+}
+
+/// Whether something forgotten is still on disk, as far as that can be told now.
+fn is_unerased(context: &Context) -> bool {
+    let published = context.engine.published();
+    let is_left = published.map(|published| forgetting::has_unerased(&published));
+    is_left.is_some_and(|is_left| {
+        is_left.unwrap_or_else(|error| {
+            tracing::warn!(%error, "what was forgotten is not known");
+            false
+        })
+    })
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use futures_util::FutureExt;
+
+    use super::*;
+    use crate::config::Config;
+    use crate::daemon::Daemon;
+    use crate::daemon::tests::places;
+
+    /// When rules are carried out next is known as soon as there are any, and no longer once there are none.
+    #[tokio::test]
+    async fn replaced_rules_are_planned_at_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let daemon = Daemon::open(&Config::new(), &places(folder.path())).unwrap();
+        let context = daemon.context().unwrap();
+        let retained = context.extensions.get::<RetentionOutcome>().unwrap();
+        let mut retaining = std::pin::pin!(retain_when_due(Arc::clone(context)));
+        let rules = context
+            .extensions
+            .get::<Reloadable<forgetting::Rules>>()
+            .unwrap();
+        for days in [90, 0] {
+            rules.set(forgetting::Rules {
+                closed_sessions_days: days,
+                ..forgetting::Rules::default()
+            });
+            assert!(retaining.as_mut().now_or_never().is_none());
+            assert_eq!(retained.status().next.is_some(), days > 0);
+        }
+    }
+}

@@ -1,0 +1,186 @@
+//! What the newest packs of a session, and of a project outside of sessions, said.
+//!
+//! | key | value |
+//! | --- | --- |
+//! | `s` session 0 position (u64) · `p` project 0 position | hashes of the pieces, 8 bytes each |
+//!
+//! All numbers are big-endian. Only the newest packs are kept: nobody quotes the old ones, and what is
+//! found is part of the event that quotes, so that nothing rests on these rows later.
+
+use std::collections::HashSet;
+use std::ops::ControlFlow;
+
+use super::pieces::PieceHash;
+use crate::log::Position;
+use crate::store::{Direction, Error, Keyspace, Rows, RowsMut, after_prefix, remove_all};
+
+/// The rows of this view, version 1.
+pub const SPACE: Keyspace = Keyspace::new("quotes.1");
+
+/// Of so many packs, the newest ones, it is remembered what they said.
+pub const KEPT_PACKS: usize = 8;
+
+/// For whom a pack was made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PackOwner<'o> {
+    /// For a session.
+    Session(&'o str),
+    /// For a project, across its sessions; empty for what belongs to none.
+    Project(&'o str),
+}
+
+impl PackOwner<'_> {
+    fn prefix(self) -> Vec<u8> {
+        let (tag, name) = match self {
+            Self::Session(session) => (b's', session),
+            Self::Project(project) => (b'p', project),
+        };
+        let mut key = vec![tag];
+        key.extend(name.as_bytes());
+        key.push(0);
+        key
+    }
+}
+
+/// Remembers what a pack said, and forgets what the oldest one did.
+///
+/// # Errors
+/// [`Error`] when the rows cannot be read.
+pub fn remember(
+    rows: &mut dyn RowsMut,
+    owner: PackOwner<'_>,
+    position: Position,
+    pieces: &[PieceHash],
+) -> Result<(), Error> {
+    let prefix = owner.prefix();
+    let mut key = prefix.clone();
+    key.extend(position.0.to_be_bytes());
+    let value: Vec<u8> = pieces.iter().flat_map(|hash| hash.to_be_bytes()).collect();
+    rows.put(SPACE, &key, &value);
+    let mut kept = 0;
+    let mut surplus = Vec::new();
+    newest(rows, &prefix, &mut |key, _| {
+        kept += 1;
+        if kept > KEPT_PACKS {
+            surplus.push(key.to_vec());
+        }
+        // There was never more than one too many: what is older has been removed.
+        kept <= KEPT_PACKS
+    })?;
+    for key in surplus {
+        rows.remove(SPACE, &key);
+    }
+    Ok(())
+}
+
+/// Visits the newest packs first, as long as `visit` wants more.
+fn newest(
+    rows: &dyn Rows,
+    prefix: &[u8],
+    visit: &mut dyn FnMut(&[u8], &[u8]) -> bool,
+) -> Result<(), Error> {
+    let end = after_prefix(prefix);
+    rows.scan(
+        SPACE,
+        prefix,
+        &end,
+        Direction::Backward,
+        &mut |key, value| {
+            Ok(if visit(key, value) {
+                ControlFlow::Continue(())
+            } else {
+                ControlFlow::Break(())
+            })
+        },
+    )
+}
+
+/// Removes what the packs of an owner said.
+///
+/// # Errors
+/// [`Error`] when the rows cannot be read.
+pub fn forget(rows: &mut dyn RowsMut, owner: PackOwner<'_>) -> Result<(), Error> {
+    remove_all(rows, SPACE, &owner.prefix())
+}
+
+/// The pieces that the newest packs said.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CitedPieces(HashSet<PieceHash>);
+
+impl CitedPieces {
+    /// What was said to these owners: to a session and those whose past it shares, and to its project.
+    ///
+    /// # Errors
+    /// [`Error`] when the rows cannot be read.
+    pub fn to<'o>(
+        rows: &dyn Rows,
+        owners: impl IntoIterator<Item = PackOwner<'o>>,
+    ) -> Result<Self, Error> {
+        let mut known = HashSet::new();
+        for owner in owners {
+            let mut packs = 0;
+            newest(rows, &owner.prefix(), &mut |_, value| {
+                let hashes = value.as_chunks::<8>().0.iter();
+                known.extend(hashes.map(|hash| u64::from_be_bytes(*hash)));
+                packs += 1;
+                packs < KEPT_PACKS
+            })?;
+        }
+        Ok(Self(known))
+    }
+
+    /// Whether nothing is known, so that no text quotes anything.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Where a text quotes, as byte ranges; costs nothing when nothing is known.
+    #[must_use]
+    pub fn spans(&self, text: &str) -> Vec<std::ops::Range<usize>> {
+        if self.is_empty() {
+            return Vec::new();
+        }
+        super::quoted_spans(text, |hash| self.0.contains(&hash))
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use crate::store::MemoryStore;
+
+    const LINE: &str = "The uplinks of switch-nyc-01 are down since the maintenance of last night.";
+
+    fn known(rows: &MemoryStore, owner: PackOwner<'_>) -> CitedPieces {
+        CitedPieces::to(rows, [owner]).unwrap()
+    }
+
+    /// What is said to a session or a project is known to it alone; of the newest packs only, and not
+    /// after the session was forgotten.
+    #[test]
+    fn the_newest_packs_are_remembered() {
+        let mut rows = MemoryStore::new();
+        let (own, other) = (PackOwner::Session("s-1"), PackOwner::Session("s-2"));
+        let pieces = super::super::pieces(LINE);
+        assert!(known(&rows, own).spans(LINE).is_empty());
+        remember(&mut rows, own, Position(1), &pieces).unwrap();
+        let whole = 0..LINE.len();
+        assert_eq!(known(&rows, own).spans(LINE), std::slice::from_ref(&whole));
+        for owner in [other, PackOwner::Project("s-1"), PackOwner::Session("s")] {
+            assert!(known(&rows, owner).is_empty());
+        }
+        for position in 2..=KEPT_PACKS as u64 + 1 {
+            remember(&mut rows, own, Position(position), &[position]).unwrap();
+        }
+        assert!(
+            known(&rows, own).spans(LINE).is_empty(),
+            "the oldest is gone"
+        );
+        assert_eq!(rows.len(SPACE), KEPT_PACKS);
+        remember(&mut rows, other, Position(20), &pieces).unwrap();
+        forget(&mut rows, own).unwrap();
+        assert!(known(&rows, own).is_empty() && !known(&rows, other).is_empty());
+    }
+}

@@ -1,0 +1,410 @@
+//! What others record between the moment when something is selected to be forgotten, or found out, and the
+//! decision about it.
+
+use super::documents::{put, sent};
+use super::history::{choice_of, create, erase, forget, record};
+use super::partial_forgetting::erase_parts;
+use super::session_actions::Action;
+use super::{Fixture, TestCall, folded_anew};
+use crate::clock::Clock;
+use crate::documents;
+use crate::documents::decided::{RemoveSource, source_id};
+use crate::entities::decided::{RecordEntityEvent, RecordResolution};
+use crate::entities::{EntityData, EntityRef, EntityResolved, Mention, MentionSource};
+use crate::error::{Code, Refusal};
+use crate::events::entities::EntityEvent;
+use crate::forgetting::decided::{
+    ContentOrigin, Forget, ForgetSelector, Selection, SelectionContext,
+};
+use crate::log::{Actor, Body, LOG, Log, codec};
+use crate::packs::decided::{MakePack, TaskScope};
+use crate::packs::{Item, PackBuilt, PackDependency, PackEvent, PackPurpose};
+use crate::sessions;
+use crate::steps;
+
+fn is_as_folded(bench: &Fixture) {
+    bench.events();
+    assert_eq!(
+        folded_anew(bench).rows_of_views(),
+        bench.rows.rows_of_views()
+    );
+}
+
+/// What is meant now, as a caller selects it.
+fn select(bench: &Fixture, wish: &ForgetSelector) -> Selection {
+    let looking = SelectionContext {
+        rows: &bench.rows,
+        past: &Log::new(&bench.rows),
+        blobs: None,
+        looked_at: &|_| None,
+        now: super::START,
+        events_max: usize::MAX,
+    };
+    looking.select(wish, bench.tail.position).unwrap()
+}
+
+fn of_agent(agent: &str) -> ForgetSelector {
+    ForgetSelector {
+        of_agent: Some(agent.to_owned()),
+        ..ForgetSelector::default()
+    }
+}
+
+/// Whether what was selected is refused, to be selected anew.
+fn is_refused(bench: &mut Fixture, selected: Selection) -> Refusal {
+    let forget = Forget::new(selected, [7; 16]);
+    let refused = bench.one(TestCall::new(forget)).unwrap_err();
+    assert!(refused.is_stale);
+    refused
+}
+
+fn steps_of(bench: &Fixture, session: &str) -> Vec<u32> {
+    let own = sessions::lineage(&bench.rows, session).unwrap();
+    let steps = steps::list(&bench.rows, &own, 1, 10).unwrap();
+    steps.iter().map(|step| step.attempt.step).collect()
+}
+
+/// A session in which only one agent had recorded goes whole by that agent's name; not when another agent
+/// records in it before that is decided. Selected anew, it goes in part.
+#[test]
+fn what_another_agent_records_meanwhile_stays() {
+    let mut bench = Fixture::new();
+    bench.group(vec![
+        TestCall::new(create("s-1")).by("b"),
+        record(Some("s-1"), None, true).by("b"),
+    ]);
+    let selected = select(&bench, &of_agent("b"));
+    assert_eq!((selected.sessions.len(), selected.parts.len()), (1, 0));
+    bench
+        .one(record(Some("s-1"), None, true).by("ada"))
+        .unwrap();
+    let refused = is_refused(&mut bench, selected);
+    assert_eq!(refused.code, Code::Conflict, "{refused}");
+    assert_eq!(steps_of(&bench, "s-1"), [1, 2]);
+    let selected = select(&bench, &of_agent("b"));
+    assert_eq!((selected.sessions.len(), selected.parts.len()), (0, 1));
+    bench
+        .one(TestCall::new(Forget::new(selected, [7; 16])))
+        .unwrap();
+    assert_eq!(steps_of(&bench, "s-1"), [2]);
+    is_as_folded(&bench);
+}
+
+/// What the agent itself records meanwhile goes with its session, and so does whatever is recorded in a
+/// session that was named.
+#[test]
+fn what_is_meant_and_recorded_meanwhile_goes() {
+    let named = ForgetSelector {
+        session: Some("s-1".to_owned()),
+        ..ForgetSelector::default()
+    };
+    for (wish, agent) in [(of_agent("b"), "b"), (named, "ada")] {
+        let mut bench = Fixture::new();
+        bench.group(vec![
+            TestCall::new(create("s-1")).by("b"),
+            record(Some("s-1"), None, true).by("b"),
+        ]);
+        let selected = select(&bench, &wish);
+        bench
+            .one(record(Some("s-1"), None, true).by(agent))
+            .unwrap();
+        bench
+            .one(TestCall::new(Forget::new(selected, [7; 16])))
+            .unwrap();
+        assert!(sessions::forgotten(&bench.rows, "s-1").unwrap().is_some());
+        is_as_folded(&bench);
+    }
+}
+
+/// A source that was removed goes whole; not when a document is sent to it before that is decided.
+#[test]
+fn a_source_that_began_anew_stays() {
+    let source = source_id("sent");
+    let mut bench = Fixture::new();
+    let send = |bench: &mut Fixture, content| {
+        let (ask, _) = put(&source, content, "one", sent("sent"));
+        bench.one(ask).unwrap();
+    };
+    send(&mut bench, 1);
+    let remove = RemoveSource {
+        source: source.clone(),
+        salt: [2; 16],
+    };
+    bench.one(TestCall::new(remove)).unwrap();
+    let wish = ForgetSelector {
+        origin: Some(ContentOrigin::Source(source.clone())),
+        ..ForgetSelector::default()
+    };
+    let selected = select(&bench, &wish);
+    assert!(selected.parts[0].is_whole);
+    send(&mut bench, 2);
+    let refused = is_refused(&mut bench, selected);
+    assert_eq!(refused.code, Code::Conflict, "{refused}");
+    assert!(documents::source(&bench.rows, &source).unwrap().is_some());
+    let paths = documents::decided::paths(&bench.rows, &source).unwrap();
+    assert_eq!(paths.len(), 1);
+    is_as_folded(&bench);
+}
+
+fn switch() -> EntityRef {
+    EntityRef {
+        kind: "device".to_owned(),
+        key: "switch-9".to_owned(),
+    }
+}
+
+/// An agent says something that mentions the switch.
+fn mention(by: &str) -> TestCall {
+    let EntityRef { kind, key } = switch();
+    let mention = Mention {
+        kind,
+        name: key.clone(),
+        key,
+        how: MentionSource::Pattern,
+        span: None,
+        id: None,
+        slug: None,
+        parents: Vec::new(),
+        nested: false,
+    };
+    let talk = Action::Say {
+        sender: 0,
+        kind: 0,
+        tokens: 1,
+        tools: 0,
+        mentions: vec![mention],
+        is_fenced: false,
+    };
+    talk.request(1, &Clock::fixed(super::START, 3)).by(by)
+}
+
+/// What a resolver said of the switch, asked by the daemon.
+fn found_out() -> TestCall {
+    let resolved = EntityResolved {
+        name: "Switch 9 in the vault".to_owned(),
+        entity: switch(),
+        id: None,
+        slug: None,
+        resolver: "r".to_owned(),
+        expires: 1,
+        parents: Vec::new(),
+        around: Vec::new(),
+    };
+    let data = EntityData {
+        data: "{}".to_owned(),
+    };
+    let note = RecordEntityEvent {
+        choice: choice_of("s-1"),
+        event: EntityEvent::Resolved(resolved),
+        body: Body::new(codec::encode(&data), [5; 16]),
+    };
+    TestCall {
+        by: Actor::daemon(),
+        ..TestCall::new(RecordResolution {
+            session: "s-1".to_owned(),
+            entity: switch(),
+            note,
+        })
+    }
+}
+
+/// A pack that was made of the session's switch as it is now.
+fn packed(bench: &Fixture, id: &str, among: TaskScope) -> MakePack {
+    let session = (among != TaskScope::Session("s-1".to_owned())).then(|| "s-1".to_owned());
+    let item = Item::Entity(switch());
+    resting(bench, id, among, PackDependency { session, item })
+}
+
+/// A pack that rests on one thing as it is now.
+fn resting(bench: &Fixture, id: &str, among: TaskScope, one: PackDependency) -> MakePack {
+    let made = PackBuilt {
+        id: id.to_owned(),
+        made_for: PackPurpose::Task,
+        wanted: vec![7; 32],
+        budget: 100,
+        tokens: 10,
+        sections: Vec::new(),
+        rests_on: vec![one],
+        pieces: vec![1; 8],
+    };
+    MakePack {
+        among,
+        made,
+        read_at: bench.tail.position,
+        body: Body::new(codec::EMPTY.to_vec(), [6; 16]),
+    }
+}
+
+/// A session of two agents, in which one mentioned the switch.
+fn mentioned() -> Fixture {
+    let mut bench = Fixture::new();
+    let outcomes = bench.group(vec![
+        TestCall::new(create("s-1")),
+        record(Some("s-1"), None, true),
+        mention("b"),
+    ]);
+    assert!(outcomes.iter().all(Result::is_ok));
+    bench
+}
+
+/// What a resolver says of an entity is noted while something mentions the entity, and not once that is
+/// forgotten.
+#[test]
+fn what_is_found_out_late_is_not_noted() {
+    let mut bench = mentioned();
+    bench.one(found_out()).unwrap();
+    bench.one(super::forgetting_of("b")).unwrap();
+    let refused = bench.one(found_out()).unwrap_err();
+    assert_eq!(refused.code, Code::Conflict, "{refused}");
+    bench.one(mention("ada")).unwrap();
+    bench.one(found_out()).unwrap();
+    is_as_folded(&bench);
+}
+
+/// A pack that was made before something was forgotten is not recorded after it, but made anew: neither one
+/// of the session itself, nor one across its project, nor where the whole session is forgotten.
+#[test]
+fn a_pack_of_what_is_gone_is_not_recorded() {
+    let own = TaskScope::Session("s-1".to_owned());
+    let across = TaskScope::Project("p-1".to_owned());
+    let whole = ForgetSelector {
+        session: Some("s-1".to_owned()),
+        ..ForgetSelector::default()
+    };
+    for (among, wish) in [
+        (own, of_agent("b")),
+        (across.clone(), of_agent("b")),
+        (across, whole),
+    ] {
+        let mut bench = mentioned();
+        bench
+            .one(TestCall::new(packed(&bench, "k-1", among.clone())))
+            .unwrap();
+        let late = packed(&bench, "k-2", among.clone());
+        let selected = select(&bench, &wish);
+        bench
+            .one(TestCall::new(Forget::new(selected, [7; 16])))
+            .unwrap();
+        let refused = bench.one(TestCall::new(late)).unwrap_err();
+        assert_eq!(refused.code, Code::Conflict, "{refused}");
+        assert!(refused.is_stale);
+        is_as_folded(&bench);
+    }
+}
+
+/// Whether any row, of views or of the log, holds a text.
+fn is_in_rows(bench: &Fixture, text: &str) -> bool {
+    let log = bench
+        .rows
+        .rows(LOG)
+        .map(|(key, value)| (key.to_vec(), value.to_vec()));
+    let views = bench.rows.rows_of_views().into_iter();
+    let all = log.chain(views.map(|(_, key, value)| (key, value)));
+    let is_in = |bytes: &[u8]| {
+        bytes
+            .windows(text.len())
+            .any(|part| part == text.as_bytes())
+    };
+    all.into_iter()
+        .any(|(key, value)| is_in(&key) || is_in(&value))
+}
+
+/// The packs that are there still.
+fn packs_left(bench: &Fixture) -> Vec<String> {
+    let made = bench
+        .events()
+        .into_iter()
+        .filter_map(|event| match PackEvent::of(&event) {
+            Ok(Some(PackEvent::Built(made))) => Some(made.id),
+            _ => None,
+        });
+    made.collect()
+}
+
+/// A pack that was made across a project names entities of the sessions that it rests on: it goes with each
+/// of them, and with a part of one that it may have said; those that rest on others stay.
+#[test]
+fn packs_across_a_project_go_with_what_they_rest_on() {
+    let across = TaskScope::Project("p-1".to_owned());
+    let whole = ForgetSelector {
+        session: Some("s-1".to_owned()),
+        ..ForgetSelector::default()
+    };
+    for wish in [None, Some(whole), Some(of_agent("b"))] {
+        let mut bench = mentioned();
+        bench.one(TestCall::new(create("s-2"))).unwrap();
+        let topic = PackDependency {
+            session: Some("s-2".to_owned()),
+            item: Item::Topic,
+        };
+        let other = resting(&bench, "k-1", across.clone(), topic);
+        bench.one(TestCall::new(other)).unwrap();
+        bench
+            .one(TestCall::new(packed(&bench, "k-2", across.clone())))
+            .unwrap();
+        assert!(is_in_rows(&bench, "switch-9"));
+        match wish {
+            None => drop(bench.one(forget("s-1")).unwrap()),
+            Some(wish) => {
+                let selected = select(&bench, &wish);
+                // Another one comes before that is decided.
+                bench
+                    .one(TestCall::new(packed(&bench, "k-3", across.clone())))
+                    .unwrap();
+                bench
+                    .one(TestCall::new(Forget::new(selected, [7; 16])))
+                    .unwrap();
+            }
+        }
+        is_as_folded(&bench);
+        erase(&mut bench, "s-1");
+        erase_parts(&mut bench);
+        assert_eq!(packs_left(&bench), ["k-1"]);
+        assert!(!is_in_rows(&bench, "switch-9"));
+        is_as_folded(&bench);
+    }
+}
+
+/// What an agent sent and was replaced goes with the agent, with the packs that said it; what it sent and is
+/// there still is named.
+#[test]
+fn documents_that_an_agent_sent_go() {
+    let source = source_id("sent");
+    let across = TaskScope::Project("p-1".to_owned());
+    let mut bench = Fixture::new();
+    let document = documents::decided::id_of(&source, "a.md", 0);
+    for (content, pack) in [(1, "k-1"), (2, "k-2")] {
+        let (ask, _) = put(&source, content, "one", sent("sent"));
+        bench.one(ask.by("b")).unwrap();
+        let item = Item::Document {
+            document: document.clone(),
+            chunk: 0,
+        };
+        let one = PackDependency {
+            session: None,
+            item,
+        };
+        let made = resting(&bench, pack, across.clone(), one);
+        bench.one(TestCall::new(made)).unwrap();
+    }
+    let selected = select(&bench, &of_agent("b"));
+    assert_eq!((selected.told.documents, selected.parts.len()), (1, 2));
+    let [kept] = &selected.kept[..] else {
+        panic!("{:?}", selected.kept);
+    };
+    assert!(
+        kept.contains(&document) && kept.contains("remove_document"),
+        "{kept}"
+    );
+    bench
+        .one(TestCall::new(Forget::new(selected, [7; 16])))
+        .unwrap();
+    is_as_folded(&bench);
+    erase_parts(&mut bench);
+    assert_eq!(packs_left(&bench), ["k-2"]);
+    let gone = bench.events().into_iter();
+    let gone = gone.filter(|event| event.payload.is_none());
+    let kinds: Vec<String> = gone.map(|event| event.header.kind.to_string()).collect();
+    assert_eq!(kinds, ["DocumentTaken", "DocumentContinued", "PackMade"]);
+    is_as_folded(&bench);
+}

@@ -1,0 +1,263 @@
+//! What this room keeps in memory: the packs in force, and gazetteers of those who wrote lately.
+
+use std::collections::HashMap;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+use std::time::{Duration, Instant, SystemTime};
+
+use lored_recognise::{Gazetteer, KnownName, PackError, PackSet};
+
+use super::follow::FollowProgress;
+use super::view::{NameOwner, names};
+use crate::error::{Code, Refusal};
+use crate::log::Position;
+use crate::operation::Context;
+use crate::state::State;
+
+/// Gazetteers that are kept: those used last.
+const GAZETTEERS_MAX: usize = 64;
+/// The folder of packs is looked at so often, while texts are recorded.
+const LOOK_EVERY: Duration = Duration::from_secs(1);
+/// Files of it that are looked at.
+const FILES_MAX: usize = 1000;
+
+/// Packs and gazetteers.
+pub struct Entities {
+    folder: PathBuf,
+    /// Made at the first use: a start does not wait for some dozens of patterns to be compiled.
+    packs: RwLock<Option<Packs>>,
+    gazetteers: Mutex<Gazetteers>,
+    /// How far recognition behind the log has come.
+    pub progress: FollowProgress,
+}
+
+/// The packs in force, and what the folder of the user's own looked like when they were read.
+struct Packs {
+    set: Arc<PackSet>,
+    seen: Vec<FileStamp>,
+    looked: Instant,
+    fault: Option<String>,
+}
+
+/// A file of the folder: what tells whether it has changed.
+type FileStamp = (OsString, Option<SystemTime>, u64);
+
+#[derive(Default)]
+struct Gazetteers {
+    of: HashMap<Key, CachedGazetteer>,
+    next_use: u64,
+}
+
+/// Whose names, up to where: a fork shares its parent's up to a position.
+type Key = (NameOwner, Position);
+
+struct CachedGazetteer {
+    gazetteer: Arc<Gazetteer>,
+    /// The last position whose names are in it.
+    known_to: Position,
+    last_use: u64,
+}
+
+impl Entities {
+    /// With the packs that are built in and those in a folder. A pack that cannot be used is told in
+    /// `status`; what is built in holds then.
+    #[must_use]
+    pub fn new(folder: PathBuf) -> Self {
+        Self {
+            folder,
+            packs: RwLock::default(),
+            gazetteers: Mutex::default(),
+            progress: FollowProgress::default(),
+        }
+    }
+
+    /// The room of a daemon.
+    ///
+    /// # Errors
+    /// `INTERNAL` when the daemon was put together without it.
+    pub fn of(cx: &Context) -> Result<&Self, Refusal> {
+        cx.extensions
+            .get()
+            .ok_or_else(|| Refusal::new(Code::Internal, "the daemon was started without entities"))
+    }
+
+    /// The packs in force. A changed file in the folder is noticed within a second: a text is
+    /// recognised by the packs that were there when it was recorded.
+    ///
+    /// # Errors
+    /// `INTERNAL`, never for the packs that are built in.
+    pub fn packs(&self) -> Result<Arc<PackSet>, Refusal> {
+        let fresh = |packs: &Packs| packs.looked.elapsed() < LOOK_EVERY;
+        {
+            let packs = self.packs.read().unwrap_or_else(PoisonError::into_inner);
+            if let Some(packs) = packs.as_ref().filter(|packs| fresh(packs)) {
+                return Ok(Arc::clone(&packs.set));
+            }
+        }
+        let mut packs = self.packs.write().unwrap_or_else(PoisonError::into_inner);
+        let packs = match &mut *packs {
+            Some(packs) => {
+                if !fresh(packs) {
+                    packs.rescan(&self.folder);
+                }
+                packs
+            }
+            none => none.insert(Packs::first(&self.folder).map_err(|error| {
+                Refusal::new(Code::Internal, format!("a built-in pack: {error}"))
+            })?),
+        };
+        Ok(Arc::clone(&packs.set))
+    }
+
+    /// Why a pack in the folder is not in force.
+    #[must_use]
+    pub fn fault(&self) -> Option<String> {
+        if let Err(refusal) = self.packs() {
+            return Some(refusal.to_string());
+        }
+        let packs = self.packs.read().unwrap_or_else(PoisonError::into_inner);
+        packs.as_ref().and_then(|packs| packs.fault.clone())
+    }
+
+    /// Lets packs and gazetteers go; the next text builds what it needs.
+    pub fn release(&self) {
+        *self.lock() = Gazetteers::default();
+        *self.packs.write().unwrap_or_else(PoisonError::into_inner) = None;
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Gazetteers> {
+        // A panic leaves at worst an entry that is built anew.
+        self.gazetteers
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The names that are known up to a position, in the state given. What was built before is only
+    /// added to.
+    ///
+    /// # Errors
+    /// When the rows cannot be read.
+    pub fn gazetteer(
+        &self,
+        state: &State,
+        of: NameOwner,
+        up_to: Position,
+    ) -> Result<Arc<Gazetteer>, Refusal> {
+        let key = (of, up_to);
+        let end = up_to.min(state.position());
+        let (known, after) = {
+            let mut kept = self.lock();
+            match kept.get(&key) {
+                Some((gazetteer, known_to)) if known_to >= end => return Ok(gazetteer),
+                Some((gazetteer, known_to)) => (gazetteer, known_to),
+                None => (Arc::default(), Position(0)),
+            }
+        };
+        let mut new = Vec::new();
+        names(state, &key.0, after, end, &mut |kind, key, name, slug| {
+            let known = KnownName::new(kind, key, name);
+            new.extend(slug.map(|slug| known.alias(slug)));
+            new.push(known);
+            Ok(())
+        })?;
+        let gazetteer = if new.is_empty() {
+            known
+        } else {
+            Arc::new(known.with(new))
+        };
+        self.lock().put(key, &gazetteer, end);
+        Ok(gazetteer)
+    }
+}
+
+impl Packs {
+    fn first(folder: &Path) -> Result<Self, PackError> {
+        let mut packs = Self {
+            set: Arc::new(PackSet::built_in()?),
+            seen: Vec::new(),
+            looked: Instant::now(),
+            fault: None,
+        };
+        packs.rescan(folder);
+        Ok(packs)
+    }
+
+    /// Looks whether the folder has changed, and reads it again then.
+    fn rescan(&mut self, folder: &Path) {
+        self.looked = Instant::now();
+        let seen = rescan(folder);
+        if seen == self.seen {
+            return;
+        }
+        self.seen = seen;
+        match PackSet::load(folder) {
+            Ok(set) => {
+                self.set = Arc::new(set);
+                self.fault = None;
+                tracing::info!(folder = %folder.display(), "the packs were read");
+            }
+            Err(error) => {
+                let fault = format!("packs are in force as they were: {error}");
+                tracing::warn!("{fault}");
+                self.fault = Some(fault);
+            }
+        }
+    }
+}
+
+/// The files of the folder, by name; none when there is no folder.
+fn rescan(folder: &Path) -> Vec<FileStamp> {
+    let Ok(entries) = std::fs::read_dir(folder) else {
+        return Vec::new();
+    };
+    let mut seen: Vec<FileStamp> = entries
+        .flatten()
+        .take(FILES_MAX)
+        .map(|entry| {
+            let metadata = std::fs::metadata(entry.path()).ok();
+            let modified = metadata.as_ref().and_then(|known| known.modified().ok());
+            let bytes = metadata.map_or(0, |known| known.len());
+            (entry.file_name(), modified, bytes)
+        })
+        .collect();
+    seen.sort();
+    seen
+}
+
+impl Gazetteers {
+    fn get(&mut self, key: &Key) -> Option<(Arc<Gazetteer>, Position)> {
+        let next_use = self.next_use;
+        let kept = self.of.get_mut(key)?;
+        kept.last_use = next_use;
+        self.next_use += 1;
+        Some((Arc::clone(&kept.gazetteer), kept.known_to))
+    }
+
+    fn put(&mut self, key: Key, gazetteer: &Arc<Gazetteer>, known_to: Position) {
+        let last_use = self.next_use;
+        self.next_use += 1;
+        let is_newer = self
+            .of
+            .get(&key)
+            .is_some_and(|kept| kept.known_to > known_to);
+        if is_newer {
+            return;
+        }
+        self.of.insert(
+            key,
+            CachedGazetteer {
+                gazetteer: Arc::clone(gazetteer),
+                known_to,
+                last_use,
+            },
+        );
+        while self.of.len() > GAZETTEERS_MAX {
+            let oldest = self.of.iter().min_by_key(|(_, kept)| kept.last_use);
+            let Some(oldest) = oldest.map(|(key, _)| key.clone()) else {
+                break;
+            };
+            self.of.remove(&oldest);
+        }
+    }
+}

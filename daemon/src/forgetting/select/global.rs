@@ -1,0 +1,178 @@
+//! What is meant outside sessions: whole projects, and what one agent or one time left in a project or
+//! for all of them.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::{ForgetSelector, Selection, SelectionContext, StreamPart};
+use crate::error::Refusal;
+use crate::events::Event;
+use crate::log::{EventKind, EventScope, Log, LoggedEvent, Position, StreamName, forgotten};
+use crate::projects::{self, FileVersion, ProjectEvent};
+use crate::store::Error;
+
+/// Whether a stream outside sessions is that of a source of documents.
+pub(super) fn is_source(looking: &SelectionContext<'_>, stream: &str) -> Result<bool, Refusal> {
+    let scope = EventScope::Project(stream);
+    let first = Log::new(looking.rows).stream(scope, Position(0), Position(u64::MAX - 1), 1)?;
+    Ok(match first.first() {
+        Some((position, record)) => {
+            looking.past.event(*record, *position)?.header.kind == EventKind::SourceAdded
+        }
+        None => false,
+    })
+}
+
+/// Whether an event is a version or draft of a context file.
+fn is_context(event: &LoggedEvent) -> bool {
+    let kind = event.header.kind.known();
+    matches!(
+        kind,
+        Some(EventKind::ContextWritten | EventKind::ContextDrafted)
+    )
+}
+
+/// Whether an event may go while its stream goes on.
+fn may_go(event: &LoggedEvent) -> bool {
+    event.header.kind.has(|policy| policy.may_go_alone)
+}
+
+impl SelectionContext<'_> {
+    /// The projects that are meant, whole or in part, and what belongs to none.
+    pub(super) fn projects(
+        &self,
+        wish: &ForgetSelector,
+        selected: &mut Selection,
+    ) -> Result<(), Refusal> {
+        let is_whole = wish.project.is_some() && !wish.is_of_events();
+        if wish.project.is_none() {
+            self.outside_stream(wish, StreamName::Global, false, selected)?;
+        }
+        for project in self.outside()? {
+            if wish
+                .project
+                .as_ref()
+                .is_none_or(|wanted| *wanted == project)
+                && !is_source(self, &project)?
+            {
+                self.outside_stream(wish, StreamName::Project(project), is_whole, selected)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn outside_stream(
+        &self,
+        wish: &ForgetSelector,
+        stream: StreamName,
+        is_whole: bool,
+        selected: &mut Selection,
+    ) -> Result<(), Refusal> {
+        let scope = stream.scope();
+        let (mut positions, mut bytes) = (Vec::new(), 0);
+        let mut packs: Vec<(Position, u64)> = Vec::new();
+        let mut drafts = Drafts::default();
+        let mut versions = 0;
+        let present = self.present(&stream)?;
+        for (position, record) in
+            Log::new(self.rows).stream(scope, Position(0), selected.up_to, usize::MAX)?
+        {
+            let event = self.past.event(record, position)?;
+            if event.payload.is_none()
+                || event.header.kind.tells_of_forgetting()
+                || forgotten::covers(self.rows, scope, position)?
+            {
+                continue;
+            }
+            let held = event.payload.as_ref().map_or(0, |payload| payload.bytes());
+            if !is_whole && event.header.kind == EventKind::PackMade {
+                packs.push((position, held));
+                continue;
+            }
+            let is_meant = is_whole || (may_go(&event) && wish.wants(&event.header));
+            if !is_meant {
+                drafts.note(&event, held)?;
+                continue;
+            }
+            if !is_whole && present.contains(&position) {
+                selected.keep(kept(&event)?);
+                drafts.note(&event, held)?;
+                continue;
+            }
+            for (draft, held) in drafts.ended_by(&event)? {
+                versions += 1;
+                bytes += held;
+                positions.push(draft);
+            }
+            versions += u64::from(is_context(&event));
+            bytes += held;
+            positions.push(position);
+        }
+        // Packs hold hashes of what they said: they go with the first thing that they could have said.
+        let first = positions.first().copied();
+        for (position, held) in packs {
+            if first.is_some_and(|first| position > first) {
+                bytes += held;
+                positions.push(position);
+            }
+        }
+        if positions.is_empty() {
+            return Ok(());
+        }
+        positions.sort_unstable();
+        selected.told.projects += u64::from(is_whole);
+        selected.told.context_versions += versions;
+        selected.parts.push(StreamPart {
+            positions,
+            is_whole,
+            bytes,
+            ..StreamPart::of(stream)
+        });
+        Ok(())
+    }
+
+    /// Where the present versions of a project's context files are: they are the project's, not their
+    /// writer's.
+    fn present(&self, stream: &StreamName) -> Result<BTreeSet<Position>, Refusal> {
+        let StreamName::Project(project) = stream else {
+            return Ok(BTreeSet::new());
+        };
+        let files = projects::files(self.rows, project)?.into_iter();
+        Ok(files.map(|(_, row)| Position(row.position)).collect())
+    }
+}
+
+/// Drafts that stay, by their file and writer: one that a version ended would come back without it.
+#[derive(Default)]
+struct Drafts(BTreeMap<(String, String), Vec<(Position, u64)>>);
+
+impl Drafts {
+    /// An event that stays.
+    fn note(&mut self, event: &LoggedEvent, bytes: u64) -> Result<(), Error> {
+        if let Some(Event::Project(ProjectEvent::DraftSaved(drafted))) = Event::of(event)? {
+            let whose = (drafted.file_type, event.header.author().to_owned());
+            let draft = (event.position(), bytes);
+            self.0.entry(whose).or_default().push(draft);
+        }
+        // One that stays goes on ending them.
+        self.ended_by(event).map(drop)
+    }
+
+    /// The drafts that an event ended, which goes.
+    fn ended_by(&mut self, event: &LoggedEvent) -> Result<Vec<(Position, u64)>, Error> {
+        let Some(Event::Project(ProjectEvent::Written(written))) = Event::of(event)? else {
+            return Ok(Vec::new());
+        };
+        let whose = (written.file_type, event.header.author().to_owned());
+        Ok(self.0.remove(&whose).unwrap_or_default())
+    }
+}
+
+fn kept(event: &LoggedEvent) -> Result<String, Error> {
+    Ok(match FileVersion::made_by(event)? {
+        Some(file) => format!(
+            "version {} of `{}` is what the project `{}` says now",
+            file.version, file.file_type, file.project
+        ),
+        None => format!("position {} is in use", event.position()),
+    })
+}

@@ -1,0 +1,487 @@
+//! A database of langgraph-checkpoint-sqlite: its tables `checkpoints` and `writes`.
+//!
+//! Each thread becomes a session, and so does each graph within it; each checkpoint a checkpoint, whose context
+//! is its channels' values and whose metadata says what LangGraph said: source, step, parent, time. What a task
+//! wrote to a channel behind a checkpoint is a step of the tool that the channel is named after. A long thread
+//! becomes several sessions, since one import takes only so much.
+
+pub mod msgpack;
+pub mod sqlite;
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use serde_json::{Map, Value, json};
+
+use self::sqlite::{CellLocation, Database, Table};
+use super::{Error, LineWriter, Prefix};
+use crate::clock::{Micros, parse_time};
+use crate::log::Hash;
+
+/// The longest value that is read, in bytes.
+const VALUE_BYTES_MAX: usize = 24 << 20;
+/// The longest payload of an event, in bytes as JSON; a session goes on in another one before it has more. An import
+/// takes 32 MiB of a session, and each of its quotation marks twice where a call carries them.
+const SESSION_BYTES_MAX: usize = 20 << 20;
+/// What a line has besides its payload, and more: a session of small ones has no more lines than an import takes.
+const LINE_BYTES: usize = 256;
+/// The most checkpoints of a session.
+const SESSION_CHECKPOINTS_MAX: u32 = 900;
+/// The longest metadata of a checkpoint, in bytes.
+const METADATA_BYTES_MAX: usize = 60 << 10;
+/// The longest name of a tool: 256 bytes at most.
+const TOOL_CHARS_MAX: usize = 64;
+/// Channels by which a graph goes from node to node; what they hold says nothing.
+const CONTROL: &str = "branch:";
+/// The channel of what went wrong.
+const ERROR: &str = "__error__";
+
+/// Thread and graph within it.
+type ThreadKey = (String, String);
+
+/// Where the rows of a thread are, by checkpoint.
+#[derive(Default)]
+struct Thread {
+    checkpoints: BTreeMap<String, CellLocation>,
+    /// In the order in which they were written: what comes later stands behind, whatever its task and number are.
+    writes: BTreeMap<String, Vec<CellLocation>>,
+}
+
+/// Writes the lines of a database.
+///
+/// # Errors
+/// [`Error`].
+pub fn write(
+    path: &Path,
+    lines: &mut LineWriter<'_>,
+    aside: &mut dyn FnMut(&str),
+) -> Result<(), Error> {
+    let malformed = |what: String| Error::Malformed(format!("{}: {what}", path.display()));
+    let database = Database::open(path).map_err(malformed)?;
+    let (checkpoints, writes) = tables(&database).map_err(malformed)?;
+    let threads = threads(&database, &checkpoints, writes.as_ref()).map_err(malformed)?;
+    let mut writing = PendingWrite {
+        path,
+        database: &database,
+        checkpoints: &checkpoints,
+        writes: writes.as_ref(),
+        lines,
+        aside,
+    };
+    for (key, thread) in &threads {
+        writing.thread(key, thread)?;
+    }
+    Ok(())
+}
+
+fn tables(database: &Database) -> Result<(Table, Option<Table>), String> {
+    let checkpoints = database
+        .table("checkpoints")?
+        .ok_or("it has no table `checkpoints`: it is not a database of LangGraph's checkpoints")?;
+    for column in ["thread_id", "checkpoint_id", "checkpoint"] {
+        if checkpoints.column(column).is_none() {
+            return Err(format!("its table `checkpoints` has no column `{column}`"));
+        }
+    }
+    Ok((checkpoints, database.table("writes")?))
+}
+
+/// A row and what its columns are called.
+struct Row<'r> {
+    table: &'r Table,
+    values: &'r [sqlite::Value],
+}
+
+impl Row<'_> {
+    fn get(&self, column: &str) -> &sqlite::Value {
+        let at = self.table.column(column);
+        let value = at.and_then(|at| self.values.get(at));
+        value.unwrap_or(&sqlite::Value::Null)
+    }
+
+    fn text(&self, column: &str) -> String {
+        self.get(column).text().unwrap_or_default()
+    }
+
+    fn key(&self) -> ThreadKey {
+        (self.text("thread_id"), self.text("checkpoint_ns"))
+    }
+}
+
+fn threads(
+    database: &Database,
+    checkpoints: &Table,
+    writes: Option<&Table>,
+) -> Result<BTreeMap<ThreadKey, Thread>, String> {
+    let mut threads: BTreeMap<ThreadKey, Thread> = BTreeMap::new();
+    database.scan(checkpoints, &mut |place, values| {
+        let row = Row {
+            table: checkpoints,
+            values,
+        };
+        let thread = threads.entry(row.key()).or_default();
+        thread.checkpoints.insert(row.text("checkpoint_id"), place);
+        Ok(())
+    })?;
+    if let Some(table) = writes {
+        database.scan(table, &mut |place, values| {
+            let row = Row { table, values };
+            if let Some(thread) = threads.get_mut(&row.key()) {
+                let of_checkpoint = thread.writes.entry(row.text("checkpoint_id")).or_default();
+                of_checkpoint.push(place);
+            }
+            Ok(())
+        })?;
+    }
+    Ok(threads)
+}
+
+struct PendingWrite<'w, 'l> {
+    path: &'w Path,
+    database: &'w Database,
+    checkpoints: &'w Table,
+    writes: Option<&'w Table>,
+    lines: &'w mut LineWriter<'l>,
+    aside: &'w mut dyn FnMut(&str),
+}
+
+/// A session that is being written.
+struct Session<'s> {
+    key: &'s ThreadKey,
+    /// Which of the thread's sessions, from 1; 0 before the first.
+    part: u32,
+    bytes: usize,
+    checkpoints: u32,
+    steps: u32,
+}
+
+impl PendingWrite<'_, '_> {
+    fn malformed(&self, what: &str) -> Error {
+        Error::Malformed(format!("{}: {what}", self.path.display()))
+    }
+
+    fn thread(&mut self, key: &ThreadKey, thread: &Thread) -> Result<(), Error> {
+        let mut session = Session {
+            key,
+            part: 0,
+            bytes: 0,
+            checkpoints: 0,
+            steps: 0,
+        };
+        for (id, place) in &thread.checkpoints {
+            let row = self
+                .database
+                .row(*place)
+                .map_err(|what| self.malformed(&what))?;
+            let row = Row {
+                table: self.checkpoints,
+                values: &row,
+            };
+            let Some(saved) = self.saved(id, &row)? else {
+                continue;
+            };
+            if session.checkpoints == SESSION_CHECKPOINTS_MAX {
+                self.begin(&mut session, saved.at)?;
+            }
+            let what = format!("the checkpoint {id}");
+            if self.has_room(&mut session, saved.at, &what, &saved.payload)? {
+                session.checkpoints += 1;
+                self.event(saved.at, "CheckpointSaved", saved.payload)?;
+            }
+            for place in thread.writes.get(id).into_iter().flatten() {
+                self.step(*place, saved.at, &mut session)?;
+            }
+        }
+        match session.part {
+            0 => Ok(()),
+            _ => self.lines.end_session().map_err(Error::file(self.path)),
+        }
+    }
+
+    /// Whether an import takes an event of this payload, which is told if not; it has room in the session, which
+    /// begins, or goes on in another one, where that is needed.
+    fn has_room(
+        &mut self,
+        session: &mut Session<'_>,
+        at: Micros,
+        what: &str,
+        payload: &Value,
+    ) -> Result<bool, Error> {
+        let text = payload.to_string();
+        let refused = match text.len() > SESSION_BYTES_MAX {
+            true => Some(format!(
+                "it has {} bytes as JSON; at most {SESSION_BYTES_MAX} are imported",
+                text.len()
+            )),
+            false => {
+                let line = format!(r#"{{"n":0,"at":"","kind":"","payload":{text}}}"#);
+                let within = lore::protocol::within_limits(line.as_bytes());
+                within.err().map(|refusal| refusal.message)
+            }
+        };
+        if let Some(why) = refused {
+            (self.aside)(&format!("left out: {what}: {why}"));
+            return Ok(false);
+        }
+        if session.part == 0 || session.bytes + text.len() > SESSION_BYTES_MAX {
+            self.begin(session, at)?;
+        }
+        session.bytes += text.len() + LINE_BYTES;
+        Ok(true)
+    }
+
+    fn begin(&mut self, session: &mut Session<'_>, at: Micros) -> Result<(), Error> {
+        if session.part > 0 {
+            self.lines.end_session().map_err(Error::file(self.path))?;
+        }
+        *session = Session {
+            part: session.part + 1,
+            bytes: 0,
+            checkpoints: 0,
+            steps: 0,
+            ..*session
+        };
+        let (thread, graph) = session.key;
+        let mut title = format!("LangGraph thread {thread}");
+        if !graph.is_empty() {
+            title = format!("{title}, graph {graph}");
+        }
+        if session.part > 1 {
+            title = format!("{title}, part {}", session.part);
+        }
+        let title: String = title
+            .chars()
+            .filter(|c| !c.is_control())
+            .take(200)
+            .collect();
+        let created = json!({"title": title, "tags": ["imported", "langgraph"]});
+        let id = session_id(session.key, session.part);
+        self.lines
+            .begin(&id, at, created)
+            .map_err(Error::file(self.path))
+    }
+
+    fn event(&mut self, at: Micros, kind: &str, payload: Value) -> Result<(), Error> {
+        self.lines
+            .event(at, kind, payload)
+            .map_err(Error::file(self.path))
+    }
+
+    /// A checkpoint as a line says it; none for one that is left out, which is told.
+    fn saved(&mut self, id: &str, row: &Row<'_>) -> Result<Option<SavedThread>, Error> {
+        let bytes = row.get("checkpoint").bytes();
+        let decoded = match bytes.len() > VALUE_BYTES_MAX {
+            true => Err(format!(
+                "it has {} bytes; at most {VALUE_BYTES_MAX} are imported",
+                bytes.len()
+            )),
+            false => decoded(&row.text("type"), bytes),
+        };
+        let checkpoint = match decoded {
+            Ok(Value::Object(checkpoint)) => checkpoint,
+            Ok(_) => {
+                (self.aside)(&format!("left out: the checkpoint {id}: it is not a map"));
+                return Ok(None);
+            }
+            Err(what) => {
+                (self.aside)(&format!("left out: the checkpoint {id}: {what}"));
+                return Ok(None);
+            }
+        };
+        let context = match checkpoint.get("channel_values") {
+            Some(Value::Object(values)) => values.clone(),
+            Some(_) | None => Map::new(),
+        };
+        let ts = checkpoint.get("ts").and_then(Value::as_str);
+        let at = ts.and_then(parse_time).unwrap_or(0);
+        let payload = json!({
+            "checkpoint": checkpoint_id(id, self.lines.prefix()),
+            "context": context,
+            "metadata": metadata(id, row, &checkpoint),
+        });
+        Ok(Some(SavedThread { at, payload }))
+    }
+
+    /// What a task wrote, as a step.
+    fn step(
+        &mut self,
+        place: CellLocation,
+        at: Micros,
+        session: &mut Session<'_>,
+    ) -> Result<(), Error> {
+        let Some(table) = self.writes else {
+            return Ok(());
+        };
+        let values = self
+            .database
+            .row(place)
+            .map_err(|what| self.malformed(&what))?;
+        let row = Row {
+            table,
+            values: &values,
+        };
+        let channel = row.text("channel");
+        if channel.starts_with(CONTROL) {
+            return Ok(());
+        }
+        let bytes = row.get("value").bytes();
+        let value = match bytes.len() > VALUE_BYTES_MAX {
+            true => Err(format!("it has {} bytes", bytes.len())),
+            false => decoded(&row.text("type"), bytes),
+        };
+        let what = format!("a write to the channel {channel}");
+        let value = match value {
+            Ok(Value::String(text)) => text,
+            Ok(value) => value.to_string(),
+            Err(why) => {
+                (self.aside)(&format!("left out: {what}: {why}"));
+                return Ok(());
+            }
+        };
+        let is_error = channel == ERROR;
+        let tool: String = channel.chars().take(TOOL_CHARS_MAX).collect();
+        let tool = match tool.trim() {
+            "" => "channel",
+            tool => tool,
+        };
+        let mut step = json!({
+            "step": 0,
+            "attempt": 1,
+            "success": !is_error,
+            "tool": tool,
+            "parameters": {"task": row.text("task_id"), "checkpoint": row.text("checkpoint_id")},
+        });
+        if let Some(step) = step.as_object_mut() {
+            let field = if is_error { "error" } else { "result" };
+            step.insert(field.to_owned(), Value::from(value));
+        }
+        if !self.has_room(session, at, &what, &step)? {
+            return Ok(());
+        }
+        // It counts in the session that has room for it.
+        session.steps += 1;
+        if let Some(step) = step.as_object_mut() {
+            step.insert("step".to_owned(), Value::from(session.steps));
+        }
+        self.event(at, "StepRecorded", step)
+    }
+}
+
+struct SavedThread {
+    at: Micros,
+    payload: Value,
+}
+
+/// The session of a thread: its name as far as an id can hold it, and, where that is not all, a part of its
+/// hash.
+fn session_id((thread, graph): &ThreadKey, part: u32) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+    let plain: String = thread
+        .chars()
+        .take(60)
+        .map(|c| if is_plain(c) { c } else { '-' })
+        .collect();
+    let mut id = format!("langgraph-{plain}");
+    if plain != *thread || !graph.is_empty() {
+        let hash = Hash::of(format!("{thread}\0{graph}").as_bytes()).to_string();
+        id = format!("{id}-{}", hash.get(..8).unwrap_or_default());
+    }
+    match part {
+        1 => id,
+        _ => format!("{id}-part-{part}"),
+    }
+}
+
+/// Its own id, if that is a UUID; else, and behind a prefix, one that follows from it.
+fn checkpoint_id(id: &str, prefix: Option<&Prefix>) -> String {
+    if prefix.is_none() && crate::checkpoints::CheckpointKey::parse(id).is_some() {
+        return id.to_ascii_lowercase();
+    }
+    let prefixed = prefix.map(|prefix| prefix.id(id));
+    let hash = Hash::of(prefixed.as_deref().unwrap_or(id).as_bytes()).to_string();
+    let part = |from: usize, to: usize| hash.get(from..to).unwrap_or_default();
+    format!(
+        "{}-{}-4{}-8{}-{}",
+        part(0, 8),
+        part(8, 12),
+        part(13, 16),
+        part(17, 20),
+        part(20, 32)
+    )
+}
+
+/// What LangGraph says of a checkpoint, as far as it is not too long.
+fn metadata(id: &str, row: &Row<'_>, checkpoint: &Map<String, Value>) -> Value {
+    let said = serde_json::from_slice::<Value>(row.get("metadata").bytes());
+    // Before 2.0 it was packed like the checkpoint.
+    let said = said.or_else(|_| decoded(&row.text("type"), row.get("metadata").bytes()));
+    let said = match said {
+        Ok(Value::Object(said)) => said,
+        Ok(_) | Err(_) => Map::new(),
+    };
+    let mut of_langgraph = Map::new();
+    let mut note = |name: &str, value: Value| {
+        if !value.is_null() {
+            of_langgraph.insert(name.to_owned(), value);
+        }
+    };
+    note("thread_id", Value::from(row.text("thread_id")));
+    note("checkpoint_ns", Value::from(row.text("checkpoint_ns")));
+    note("checkpoint_id", Value::from(id));
+    note(
+        "parent_checkpoint_id",
+        row.get("parent_checkpoint_id")
+            .text()
+            .map_or(Value::Null, Value::from),
+    );
+    note("ts", checkpoint.get("ts").cloned().unwrap_or_default());
+    let step = said
+        .get("step")
+        .map_or_else(String::new, |step| format!(" step {step}"));
+    let source = said
+        .get("source")
+        .and_then(Value::as_str)
+        .filter(|source| !source.trim().is_empty())
+        .unwrap_or("checkpoint");
+    let name: String = format!("{source}{step}").chars().take(60).collect();
+    note("metadata", Value::Object(said));
+    let whole = json!({"name": name, "langgraph": of_langgraph});
+    if whole.to_string().len() <= METADATA_BYTES_MAX {
+        return whole;
+    }
+    of_langgraph.remove("metadata");
+    let ids = json!({"name": name, "langgraph": of_langgraph});
+    match ids.to_string().len() <= METADATA_BYTES_MAX {
+        true => ids,
+        false => json!({ "name": name }),
+    }
+}
+
+/// A value as LangGraph's serialiser packed it.
+fn decoded(kind: &str, bytes: &[u8]) -> Result<Value, String> {
+    match kind {
+        "msgpack" => msgpack::to_json(bytes),
+        "json" => {
+            lore::protocol::within_limits(bytes).map_err(|refusal| refusal.message)?;
+            serde_json::from_slice(bytes).map_err(|error| error.to_string())
+        }
+        "null" => Ok(Value::Null),
+        // Bytes, and what only Python can unpack: they stay what they are.
+        other => Ok(msgpack::raw_value(other, bytes)),
+    }
+}
+
+/// Reads a database of these bytes, as a fuzzer gives them; how many rows it has.
+///
+/// # Errors
+/// What is wrong with it.
+pub fn check(path: &Path) -> Result<usize, Error> {
+    let mut out = Vec::new();
+    let mut left_out = 0;
+    let mut lines = LineWriter::new(&mut out);
+    write(path, &mut lines, &mut |_| left_out += 1)?;
+    lines.end().map_err(Error::file(path))?;
+    Ok(left_out)
+}

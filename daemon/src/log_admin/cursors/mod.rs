@@ -1,0 +1,372 @@
+//! How far readers of the log have come: durable cursors with names, in a file of their own beside
+//! the log.
+//!
+//! A cursor belongs to a user and a name, whatever agent commits it, and to the store that it was
+//! made in. The file is written whole, aside, synced and renamed before a commit is answered; commits
+//! that come meanwhile are written together. Its first 32 bytes are the SHA-256 of the rest.
+
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use lore::protocol::{Position, nearest};
+use serde::{Deserialize, Serialize};
+use serde_bytes::ByteArray;
+
+use crate::clock::Micros;
+use crate::error::{Code, Refusal};
+use crate::log::{Actor, Hash, codec};
+use crate::operation::{Context, blocking};
+use crate::store::{Error, StoreId, durable};
+
+/// Cursors that are kept, of all users.
+pub const CURSORS_MAX: usize = 10_000;
+
+/// A cursor as the file has it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StoredCursor {
+    /// The store that its position is of.
+    store: ByteArray<16>,
+    /// Where its reader goes on.
+    pub position: Position,
+    /// The agent that committed it last.
+    pub agent: String,
+    /// When.
+    pub at: Micros,
+}
+
+impl StoredCursor {
+    /// Whether it was made in another store than this.
+    #[must_use]
+    pub fn is_foreign(&self, store: StoreId) -> bool {
+        *self.store != store.0
+    }
+
+    fn refuse_foreign(&self, name: &str, store: StoreId, code: Code) -> Result<(), Refusal> {
+        if !self.is_foreign(store) {
+            return Ok(());
+        }
+        let other = StoreId(*self.store);
+        Err(Refusal::new(
+            code,
+            format!("the cursor `{name}` is of another store: {other}, not {store}"),
+        )
+        .hint("Its position means nothing here. Commit it with `reset` to start again."))
+    }
+}
+
+/// By user and name.
+type Rows = BTreeMap<(u32, String), StoredCursor>;
+
+/// Every cursor, in memory and on disk.
+#[derive(Clone, Debug)]
+pub struct Cursors(Arc<Shared>);
+
+#[derive(Debug)]
+struct Shared {
+    path: PathBuf,
+    inner: Mutex<Inner>,
+    /// Held by the one that writes for all who wait.
+    writing: Arc<tokio::sync::Mutex<()>>,
+}
+
+#[derive(Debug, Default)]
+struct Inner {
+    /// As they will be.
+    rows: Arc<Rows>,
+    /// As they are on disk.
+    durable: Arc<Rows>,
+    /// Changes so far, and how many of them are on disk.
+    changes: u64,
+    written: u64,
+    /// Why the file cannot be read, when it cannot: then nothing is overwritten.
+    damage: Option<String>,
+}
+
+/// What is to become of a cursor.
+#[derive(Clone, Debug)]
+pub enum Change {
+    /// It goes on from here; `reset` allows going back, and taking over one of another store.
+    Commit {
+        /// Where.
+        position: Position,
+        /// Whether also backwards.
+        reset: bool,
+    },
+    /// It goes.
+    Remove,
+}
+
+/// Who changes a cursor, where and when.
+pub struct Committer<'c> {
+    /// Whose it is, and which agent commits it.
+    pub actor: &'c Actor,
+    /// The store that is served.
+    pub store: StoreId,
+    /// When.
+    pub now: Micros,
+}
+
+impl Cursors {
+    /// Reads the file; without one there is no cursor. From a damaged one nothing is given, and it
+    /// stays as it is.
+    #[must_use]
+    pub fn open(path: PathBuf) -> Self {
+        let mut inner = Inner::default();
+        match read(&path) {
+            Ok(rows) => {
+                inner.rows = Arc::new(rows);
+                inner.durable = Arc::clone(&inner.rows);
+            }
+            Err(damage) => {
+                tracing::error!(path = %path.display(), damage, "cursors cannot be read");
+                inner.damage = Some(damage);
+            }
+        }
+        Self(Arc::new(Shared {
+            path,
+            inner: Mutex::new(inner),
+            writing: Arc::default(),
+        }))
+    }
+
+    /// Takes back those of this store that are ahead of its log, which ends here: a power cut, or a repair,
+    /// can take the end of a log whose cursors were durable already. Once it had grown past such a cursor, its
+    /// reader would pass over what was recorded anew.
+    pub fn take_back(&self, store: StoreId, end: Position) {
+        let next = Position(end.0.saturating_add(1));
+        let number = {
+            let mut inner = self.0.lock();
+            let is_ahead = |kept: &StoredCursor| !kept.is_foreign(store) && kept.position > next;
+            if !inner.rows.values().any(is_ahead) {
+                return;
+            }
+            for kept in Arc::make_mut(&mut inner.rows).values_mut() {
+                if is_ahead(kept) {
+                    kept.position = next;
+                }
+            }
+            // Nobody is told the old ones, also while the file cannot be written.
+            inner.durable = Arc::clone(&inner.rows);
+            inner.changes += 1;
+            inner.changes
+        };
+        tracing::warn!(
+            at = next.0,
+            "cursors ahead of the log are taken back to its end"
+        );
+        if let Err(error) = self.0.write_down(number) {
+            tracing::error!(%error, "they are not written down before the next cursor is");
+        }
+    }
+
+    /// Those of the daemon.
+    ///
+    /// # Errors
+    /// `INTERNAL` when there are none, `CORRUPT` when their file is damaged.
+    pub fn of(cx: &Context) -> Result<&Self, Refusal> {
+        let cursors = cx
+            .extensions
+            .get::<Self>()
+            .ok_or_else(|| Refusal::new(Code::Internal, "the daemon keeps no cursors"))?;
+        let damage = cursors.0.lock().damage.clone();
+        match damage {
+            None => Ok(cursors),
+            Some(damage) => {
+                let path = cursors.0.path.display();
+                let message = format!("the cursors in {path} are damaged: {damage}");
+                Err(Refusal::new(Code::Corrupt, message).hint(
+                    "Stop the daemon and take the file away; readers then name the position from \
+                     which they go on.",
+                ))
+            }
+        }
+    }
+
+    /// Where a user's cursor is, as it is on disk.
+    ///
+    /// # Errors
+    /// `NOT_FOUND` with the nearest name, `INVALID_INPUT` for one of another store.
+    pub fn get(&self, uid: u32, name: &str, store: StoreId) -> Result<Position, Refusal> {
+        let rows = Arc::clone(&self.0.lock().durable);
+        let kept = find(&rows, uid, name)?;
+        kept.refuse_foreign(name, store, Code::InvalidInput)?;
+        Ok(kept.position)
+    }
+
+    /// A user's cursors behind a name, by name, at most so many.
+    #[must_use]
+    pub fn list(
+        &self,
+        uid: u32,
+        behind: Option<&str>,
+        limit: usize,
+    ) -> Vec<(String, StoredCursor)> {
+        let rows = Arc::clone(&self.0.lock().durable);
+        rows.range((uid, String::new())..)
+            .take_while(|((of, _), _)| *of == uid)
+            .filter(|((_, name), _)| behind.is_none_or(|behind| name.as_str() > behind))
+            .take(limit)
+            .map(|((_, name), kept)| (name.clone(), kept.clone()))
+            .collect()
+    }
+
+    /// Changes a cursor; it is on disk when this returns.
+    ///
+    /// # Errors
+    /// `CONFLICT` when it would go back or is of another store, `NOT_FOUND` when it is to go and is
+    /// not there, `STORAGE_QUOTA_EXCEEDED` when there are too many, `STORAGE_UNAVAILABLE` when the
+    /// file cannot be written.
+    pub async fn change(
+        &self,
+        by: &Committer<'_>,
+        name: &str,
+        change: &Change,
+    ) -> Result<(), Refusal> {
+        let Some(number) = self.0.lock().change(by, name, change)? else {
+            return Ok(());
+        };
+        let writing = Arc::clone(&self.0.writing).lock_owned().await;
+        let shared = Arc::clone(&self.0);
+        // The lock goes along: nobody else writes, even when the caller goes away meanwhile.
+        blocking(move || {
+            let _writing = writing;
+            Ok(shared.write_down(number)?)
+        })
+        .await
+    }
+}
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, Inner> {
+        // Every change is complete before anything could panic.
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Writes every change so far, unless the one of this number is on disk already: one that came
+    /// while another was being written finds its own written by then, or writes for all after it.
+    fn write_down(&self, number: u64) -> Result<(), Error> {
+        let (rows, changes) = {
+            let inner = self.lock();
+            if inner.written >= number {
+                return Ok(());
+            }
+            (Arc::clone(&inner.rows), inner.changes)
+        };
+        write(&self.path, &rows)?;
+        let mut inner = self.lock();
+        inner.durable = rows;
+        inner.written = changes;
+        Ok(())
+    }
+}
+
+impl Inner {
+    /// Decides and makes a change; its number, unless there is nothing to change.
+    fn change(
+        &mut self,
+        by: &Committer<'_>,
+        name: &str,
+        change: &Change,
+    ) -> Result<Option<u64>, Refusal> {
+        let uid = by.actor.uid;
+        let key = (uid, name.to_owned());
+        match change {
+            Change::Remove => {
+                find(&self.rows, uid, name)?;
+                Arc::make_mut(&mut self.rows).remove(&key);
+            }
+            Change::Commit { position, reset } => {
+                match self.rows.get(&key) {
+                    Some(kept) if !reset => {
+                        kept.refuse_foreign(name, by.store, Code::Conflict)?;
+                        refuse_back(name, kept.position, *position)?;
+                    }
+                    Some(_) => {}
+                    None if self.rows.len() >= CURSORS_MAX => return Err(too_many()),
+                    None => {}
+                }
+                let kept = StoredCursor {
+                    store: ByteArray::new(by.store.0),
+                    position: *position,
+                    agent: by.actor.agent.clone(),
+                    at: by.now,
+                };
+                if let Some(there) = self.durable.get(&key)
+                    && self.rows.get(&key) == Some(there)
+                    && (there.store, there.position) == (kept.store, kept.position)
+                {
+                    return Ok(None);
+                }
+                Arc::make_mut(&mut self.rows).insert(key, kept);
+            }
+        }
+        self.changes += 1;
+        Ok(Some(self.changes))
+    }
+}
+
+fn find<'r>(rows: &'r Rows, uid: u32, name: &str) -> Result<&'r StoredCursor, Refusal> {
+    rows.get(&(uid, name.to_owned())).ok_or_else(|| {
+        let own = rows.keys().filter(|(of, _)| *of == uid);
+        let shown: String = name.chars().take(128).collect();
+        Refusal::new(Code::NotFound, format!("there is no cursor `{shown}`")).hint(
+            match nearest(name, own.map(|(_, name)| name.as_str())) {
+                Some(near) => format!("Did you mean `{near}`?"),
+                None => {
+                    "`commit_cursor` makes one; `list_cursors` shows those there are.".to_owned()
+                }
+            },
+        )
+    })
+}
+
+fn refuse_back(name: &str, is: Position, wanted: Position) -> Result<(), Refusal> {
+    if wanted >= is {
+        return Ok(());
+    }
+    let message = format!("the cursor `{name}` is at {is}; {wanted} is farther back");
+    Err(Refusal::new(Code::Conflict, message).hint(
+        "Somebody who follows by this name has come farther; `reset` goes back all the same.",
+    ))
+}
+
+fn too_many() -> Refusal {
+    let message = format!("there are {CURSORS_MAX} cursors, the maximum");
+    Refusal::new(Code::StorageQuotaExceeded, message)
+        .hint("Remove one that is not in use: `commit_cursor` with `remove`.")
+}
+
+fn read(path: &Path) -> Result<Rows, String> {
+    let bytes = match fs::read(path) {
+        Ok(bytes) => bytes,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Rows::new()),
+        Err(error) => return Err(error.to_string()),
+    };
+    let (hash, rest) = bytes
+        .split_first_chunk::<32>()
+        .ok_or("the file is too short")?;
+    if Hash::of(rest).0 != *hash {
+        return Err("its bytes do not match their hash".to_owned());
+    }
+    let rows: Vec<(u32, String, StoredCursor)> = codec::decode(rest)?;
+    Ok(rows
+        .into_iter()
+        .map(|(uid, name, kept)| ((uid, name), kept))
+        .collect())
+}
+
+/// Whole or not at all: written aside, synced, renamed, and the folder synced.
+fn write(path: &Path, rows: &Rows) -> Result<(), Error> {
+    let rows: Vec<(u32, &str, &StoredCursor)> = rows
+        .iter()
+        .map(|((uid, name), kept)| (*uid, name.as_str(), kept))
+        .collect();
+    let bytes = codec::encode(&rows);
+    durable::replace(path, &[&Hash::of(&bytes).0, &bytes]).map_err(Error::file("writing", path))
+}

@@ -1,0 +1,240 @@
+//! `follow_events`: what comes, from a position on; a call may wait for it.
+//!
+//! A call that waits holds a position and its filter: no snapshot, no thread. It is woken by the
+//! publication of what was committed, looks at what is new once, and waits on when nothing of it is
+//! wanted.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use lore::protocol::Position;
+use lore::protocol::log::{FollowEventsArgs, FollowEventsReply};
+use tokio::time::Instant;
+
+use super::cursors::Cursors;
+use super::page::{Filter, OwnFilter, Page};
+use super::poll;
+use crate::engine::PublishedState;
+use crate::error::Refusal;
+use crate::operation::{Access, Call, Caller, Context, Op, blocking};
+
+/// The longest wait of one call, in milliseconds; longer ones mean this.
+const WAIT_MS_MAX: u64 = 30_000;
+/// So many new events are looked at without a thread of one's own: fewer than a hop costs.
+const QUICK_MAX: u64 = 32;
+
+/// `follow_events`.
+pub struct FollowEvents;
+
+impl Op for FollowEvents {
+    type Args = FollowEventsArgs;
+    type Reply = FollowEventsReply;
+    const NAME: &'static str = "follow_events";
+    const TITLE: &'static str = "Follow the log";
+    const SENTENCE: &'static str = "Returns events as they are recorded, filtered, from a position, a named cursor or the \
+        caller's own last event on. Waits up to `wait_ms` for the next one. Call it again with \
+        `from` = `next` to miss and repeat nothing.";
+    const ACCESS: Access = Access::Read;
+    const WAITS: bool = true;
+
+    async fn call(call: Call<FollowEventsArgs>) -> Result<FollowEventsReply, Refusal> {
+        let (cx, caller, args) = call.into_parts();
+        let wait_ms = args.wait_ms.unwrap_or(0).min(WAIT_MS_MAX);
+        if wait_ms > 0 {
+            caller.patience.check()?;
+        }
+        let deadline = Instant::now() + Duration::from_millis(wait_ms);
+        let start = FollowStart::of(&args)?;
+        let (limit, filter) = (args.limit, filter(args, &caller));
+        filter.check()?;
+        let filter = Arc::new(filter);
+        let mut from = start.position(&cx, &caller).await?;
+        loop {
+            let (page, position) = read(&cx, from, limit, &filter).await?;
+            let caught_up = page.next > position;
+            let goes_on = page.events.is_empty()
+                && match caught_up {
+                    true => {
+                        let comes = cx.engine.reached(page.next);
+                        wait_ms > 0 && caller.patience.wait(deadline, comes).await
+                    }
+                    false => !caller.patience.is_over() && Instant::now() < deadline,
+                };
+            if !goes_on {
+                return Ok(FollowEventsReply {
+                    events: page.events,
+                    next: page.next,
+                    caught_up,
+                    position,
+                    durable: cx.engine.is_durable(),
+                    warnings: Vec::new(),
+                });
+            }
+            from = page.next;
+        }
+    }
+}
+
+fn filter(args: FollowEventsArgs, caller: &Caller) -> Filter {
+    let others = args.others == Some(true) || args.since_last_turn == Some(true);
+    Filter {
+        session: args.session,
+        project: args.project,
+        agent: args.agent,
+        not_agent: args.not_agent,
+        kinds: args.kinds,
+        not_own: others.then(|| OwnFilter::of(caller)),
+    }
+}
+
+/// A page of what there is now, and the position of its state, which is let go of.
+async fn read(
+    cx: &Context,
+    from: Position,
+    limit: Option<u64>,
+    filter: &Arc<Filter>,
+) -> Result<(Page, Position), Refusal> {
+    let published = cx.read(None).await?;
+    let position = published.tail.position;
+    if position.0.saturating_sub(from.0) < QUICK_MAX {
+        return Ok((Page::read(&published, from, limit, filter)?, position));
+    }
+    let filter = Arc::clone(filter);
+    let page = blocking(move || Ok(Page::read(&published, from, limit, &filter)?)).await?;
+    Ok((page, position))
+}
+
+/// Where a reader begins.
+enum FollowStart {
+    From(Position),
+    Cursor(String),
+    LastTurn,
+}
+
+impl FollowStart {
+    fn of(args: &FollowEventsArgs) -> Result<Self, Refusal> {
+        match (args.from, &args.cursor, args.since_last_turn) {
+            (from, None, None | Some(false)) => Ok(Self::From(from.unwrap_or(Position(1)))),
+            (None, Some(name), None | Some(false)) => Ok(Self::Cursor(name.clone())),
+            (None, None, Some(true)) => Ok(Self::LastTurn),
+            _ => Err(Refusal::invalid(
+                "`from`, `cursor` and `since_last_turn` exclude one another",
+            )
+            .hint("Begin with one of them, and go on with `from` = `next` of the reply.")),
+        }
+    }
+
+    async fn position(&self, cx: &Context, caller: &Caller) -> Result<Position, Refusal> {
+        let published = cx.read(None).await?;
+        let tail = published.tail.position;
+        match self {
+            Self::From(from) => reachable("`from`", *from, tail),
+            Self::Cursor(name) => {
+                let cursors = Cursors::of(cx)?;
+                let cursor = cursors.get(caller.actor.uid, name, cx.engine.store_id())?;
+                reachable(&format!("the cursor `{name}`"), cursor, tail)
+            }
+            Self::LastTurn => {
+                let own = OwnFilter::of(caller);
+                let caller = caller.clone();
+                let after =
+                    move |published: &PublishedState| poll::behind(published, &caller, &own);
+                blocking(move || Ok(after(&published)?)).await
+            }
+        }
+    }
+}
+
+/// A position from which a reader may go on: behind the end there is nothing yet, beyond that there
+/// never was anything.
+///
+/// # Errors
+/// `INVALID_INPUT`, naming the newest position.
+pub(super) fn reachable(
+    what: &str,
+    position: Position,
+    tail: Position,
+) -> Result<Position, Refusal> {
+    if position.0 <= tail.0 + 1 {
+        return Ok(position);
+    }
+    Err(Refusal::invalid(format!(
+        "{what} is {position}, which the log has not reached; it is at {tail}"
+    ))
+    .hint("A position is of one store; give `next` of a reply of this one."))
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use std::pin::pin;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::task::{Context as Task, Poll, Wake, Waker};
+
+    use lore::paths::Paths;
+    use lore::protocol::Args;
+
+    use super::*;
+    use crate::api::TABLE;
+    use crate::config::Config;
+    use crate::daemon::Daemon;
+
+    /// Counts how often a call was woken.
+    #[derive(Default)]
+    struct WakeCounter(AtomicUsize);
+
+    impl Wake for WakeCounter {
+        fn wake(self: Arc<Self>) {
+            self.0.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    /// A call that waits does nothing until something is committed: no timer wakes it, and reads of
+    /// others do not. A commit of something else wakes it for one look, and the next one for its
+    /// answer.
+    #[tokio::test]
+    async fn a_waiting_call_is_woken_by_commits_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let places = Paths {
+            config: folder.path().join("lored.toml"),
+            data: folder.path().join("data"),
+            state: folder.path().join("state"),
+            socket: folder.path().join("run/own.sock"),
+        };
+        let daemon = Daemon::open(&Config::new(), &places).unwrap();
+        let cx = daemon.context().unwrap();
+        let create = |session: &str| {
+            let args = Args::Json(format!(r#"{{"session":"{session}"}}"#).into_bytes());
+            let create = TABLE.get("create_session").unwrap();
+            create.call(Arc::clone(cx), Caller::default(), args)
+        };
+        let args = FollowEventsArgs {
+            session: Some("two".parse().unwrap()),
+            wait_ms: Some(WAIT_MS_MAX),
+            ..FollowEventsArgs::default()
+        };
+        let call = Call::of::<FollowEvents>(Arc::clone(cx), Caller::default(), args).unwrap();
+        let mut call = pin!(FollowEvents::call(call));
+        let wakes = Arc::new(WakeCounter::default());
+        let waker = Waker::from(Arc::clone(&wakes));
+        let mut poll = || call.as_mut().poll(&mut Task::from_waker(&waker));
+        let woken = || wakes.0.swap(0, Ordering::Relaxed);
+        assert!(poll().is_pending());
+        for _ in 0..100 {
+            cx.read(None).await.unwrap();
+            tokio::task::yield_now().await;
+        }
+        assert_eq!(woken(), 0);
+        create("one").await.unwrap();
+        assert_eq!(woken(), 1);
+        assert!(poll().is_pending());
+        create("two").await.unwrap();
+        assert_eq!(woken(), 1);
+        let Poll::Ready(reply) = poll() else {
+            panic!("it was answered")
+        };
+        let reply = reply.unwrap();
+        assert_eq!(reply.events.len(), 1);
+        assert_eq!((reply.next, reply.caught_up), (Position(3), true));
+    }
+}

@@ -1,0 +1,252 @@
+//! A page of the log: events that a reader wants, from a position on, and where it goes on.
+
+use std::ops::ControlFlow;
+
+use lore::protocol::log::{Event, EventOrigin};
+use lore::protocol::{Position, SessionId};
+use serde_json::{Map, Value};
+
+use crate::clock::format_time;
+use crate::engine::PublishedState;
+use crate::error::Refusal;
+use crate::log::{Actor, EventScope, Header, Log, LoggedEvent, codec};
+use crate::operation::{AGENT_BYTES_MAX, Caller};
+use crate::sessions;
+use crate::store::{Error, Rows};
+
+/// Events in a page, when the caller does not say.
+const LIMIT_DEFAULT: u64 = 50;
+/// Events in a page at most.
+const LIMIT_MAX: u64 = 1000;
+/// A page ends once its payloads are larger than this, in bytes: a model's reply stays readable.
+const PAGE_BYTES: usize = 64 * 1024;
+/// Events looked at for one page; filters that match rarely get a `next` instead of a long wait.
+const LOOKED_AT_MAX: usize = 20_000;
+/// Kinds that a filter may name.
+const KINDS_MAX: usize = 100;
+/// The longest name of a kind or a project, in bytes.
+const NAME_BYTES_MAX: usize = 1024;
+
+/// Whose events are meant: the user, agent and project of a caller.
+#[derive(Clone, Debug)]
+pub struct OwnFilter {
+    actor: Actor,
+    project: Option<String>,
+}
+
+impl OwnFilter {
+    /// A caller's.
+    #[must_use]
+    pub fn of(caller: &Caller) -> Self {
+        Self {
+            actor: (*caller.actor).clone(),
+            project: caller.project.clone(),
+        }
+    }
+
+    /// Whether an event is one of these.
+    #[must_use]
+    pub fn has(&self, header: &Header) -> bool {
+        header.actor.uid == self.actor.uid
+            && header.actor.agent == self.actor.agent
+            && header.project == self.project
+    }
+}
+
+/// Which events a reader wants: all that nothing here excludes.
+#[derive(Clone, Debug, Default)]
+pub struct Filter {
+    /// Of this session.
+    pub session: Option<SessionId>,
+    /// Of this project.
+    pub project: Option<String>,
+    /// Of this agent.
+    pub agent: Option<String>,
+    /// Of another agent than this.
+    pub not_agent: Option<String>,
+    /// Of one of these kinds; of any, if there are none.
+    pub kinds: Vec<String>,
+    /// None of these.
+    pub not_own: Option<OwnFilter>,
+}
+
+impl Filter {
+    /// Whether it is small enough to be kept while its caller waits.
+    ///
+    /// # Errors
+    /// `INVALID_INPUT`, naming what is too long.
+    pub fn check(&self) -> Result<(), Refusal> {
+        let kinds = self.kinds.iter().map(|kind| ("kinds", kind));
+        let names = [("project", &self.project)];
+        let agents = [("agent", &self.agent), ("not_agent", &self.not_agent)];
+        let given = |(name, text): (&'static str, &'_ Option<String>), max: usize| {
+            let bytes = text.as_ref().map_or(0, String::len);
+            (bytes > max).then_some((name, bytes, max))
+        };
+        let too_long = kinds
+            .filter(|(_, kind)| kind.len() > NAME_BYTES_MAX)
+            .map(|(name, kind)| (name, kind.len(), NAME_BYTES_MAX))
+            .chain(
+                names
+                    .into_iter()
+                    .filter_map(|name| given(name, NAME_BYTES_MAX)),
+            )
+            .chain(
+                agents
+                    .into_iter()
+                    .filter_map(|name| given(name, AGENT_BYTES_MAX)),
+            )
+            .next();
+        if let Some((name, bytes, max)) = too_long {
+            return Err(Refusal::invalid(format!(
+                "`{name}` has a name of {bytes} bytes; at most {max} are possible"
+            )));
+        }
+        if self.kinds.len() > KINDS_MAX {
+            return Err(Refusal::invalid(format!(
+                "`kinds` has {} names; at most {KINDS_MAX} are possible",
+                self.kinds.len()
+            )));
+        }
+        Ok(())
+    }
+
+    fn wants(&self, header: &Header) -> bool {
+        let is = |wanted: &Option<String>, found: &str| {
+            wanted.as_deref().is_none_or(|wanted| wanted == found)
+        };
+        let session = header.session.as_deref();
+        self.session
+            .as_ref()
+            .is_none_or(|wanted| session == Some(wanted.as_str()))
+            && is(&self.project, header.project.as_deref().unwrap_or_default())
+            && is(&self.agent, &header.actor.agent)
+            && self.not_agent.as_deref() != Some(header.actor.agent.as_str())
+            && (self.kinds.is_empty() || self.kinds.iter().any(|kind| kind == header.kind.as_str()))
+            && !self.not_own.as_ref().is_some_and(|own| own.has(header))
+    }
+}
+
+/// A page.
+#[derive(Debug)]
+pub struct Page {
+    /// In the order of the log.
+    pub events: Vec<Event>,
+    /// Behind all that was looked at.
+    pub next: Position,
+}
+
+impl Page {
+    /// Reads a page from a position on, of at most `limit` events.
+    ///
+    /// # Errors
+    /// [`Error`] when the log cannot be read.
+    pub fn read(
+        published: &PublishedState,
+        from: Position,
+        limit: Option<u64>,
+        filter: &Filter,
+    ) -> Result<Self, Error> {
+        let mut reading = PageReader {
+            rows: &published.snapshot,
+            filter,
+            limit: limit.unwrap_or(LIMIT_DEFAULT).clamp(1, LIMIT_MAX) as usize,
+            events: Vec::new(),
+            bytes: 0,
+            looked_at: 0,
+            next: None,
+        };
+        let log = Log::new(&published.snapshot);
+        let from = Position(from.0.max(1));
+        match &filter.session {
+            Some(session) => {
+                let scope = EventScope::Session(session.as_str());
+                let after = Position(from.0 - 1);
+                let found = log.stream(scope, after, Position(u64::MAX - 1), LOOKED_AT_MAX + 1)?;
+                for (position, record) in found {
+                    if reading.add(log.event(record, position)?)? == ControlFlow::Break(()) {
+                        break;
+                    }
+                }
+            }
+            None => log.walk(from, &mut |event, _| reading.add(event))?,
+        }
+        let end = Position(published.tail.position.0 + 1);
+        Ok(Self {
+            events: reading.events,
+            next: reading.next.unwrap_or(end.max(from)),
+        })
+    }
+}
+
+struct PageReader<'a> {
+    rows: &'a dyn Rows,
+    filter: &'a Filter,
+    limit: usize,
+    events: Vec<Event>,
+    bytes: usize,
+    looked_at: usize,
+    next: Option<Position>,
+}
+
+impl PageReader<'_> {
+    fn add(&mut self, event: LoggedEvent) -> Result<ControlFlow<()>, Error> {
+        let is_full = self.events.len() == self.limit || self.bytes > PAGE_BYTES;
+        if is_full || self.looked_at == LOOKED_AT_MAX {
+            self.next = Some(event.position());
+            return Ok(ControlFlow::Break(()));
+        }
+        self.looked_at += 1;
+        if self.filter.wants(&event.header) {
+            self.bytes += event
+                .payload
+                .as_ref()
+                .map_or(0, |payload| payload.body.len());
+            self.events.push(render(self.rows, event)?);
+        }
+        Ok(ControlFlow::Continue(()))
+    }
+}
+
+/// An event as it goes over the wire: without what was forgotten, wherever its bytes still are.
+fn render(rows: &dyn Rows, mut event: LoggedEvent) -> Result<Event, Error> {
+    if event.payload.is_some() && sessions::is_forgotten(rows, &event.header)? {
+        event.payload = None;
+        event.key = None;
+    }
+    let payload = match &event.payload {
+        Some(payload) => {
+            let decode = |bytes: &[u8]| {
+                codec::to_json(bytes).map_err(|reason| {
+                    let key = event.position().0.to_be_bytes();
+                    Error::corrupt(crate::log::LOG.name(), &key, reason)
+                })
+            };
+            let mut map: Map<String, Value> = decode(&payload.meta)?;
+            map.extend(decode(&payload.body)?);
+            Value::Object(map)
+        }
+        None => Value::Null,
+    };
+    let header = event.header;
+    Ok(Event {
+        position: header.position,
+        time: format_time(header.time),
+        kind: header.kind.to_string(),
+        agent: header.actor.agent,
+        origin: header.origin.map(|origin| EventOrigin {
+            time: format_time(origin.at),
+            agent: origin.agent,
+        }),
+        uid: header.actor.uid.into(),
+        client: header.actor.client,
+        project: header.project,
+        session: header
+            .session
+            .and_then(|session| SessionId::new(session).ok()),
+        key: event.key,
+        payload,
+        payload_hash: event.payload_hash.to_string(),
+        link: event.link.to_string(),
+    })
+}

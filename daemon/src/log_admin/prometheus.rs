@@ -1,0 +1,195 @@
+//! `status` as text that Prometheus reads: the exposition format, version 0.0.4.
+
+use std::fmt::Write;
+use std::ops::ControlFlow;
+
+use lore::protocol::status::StatusReply;
+
+use crate::engine::PublishedState;
+use crate::error::Refusal;
+use crate::operation::Context;
+use crate::sessions::{self, SessionFilter, SessionSettings};
+use crate::{entities, messages, packs};
+
+/// Sessions that are told: the newest in use. Each is three series.
+const SESSIONS_MAX: usize = 100;
+/// Sessions looked at for that.
+const LOOKED_AT_MAX: usize = 2000;
+
+/// The text.
+///
+/// # Errors
+/// When the rows cannot be read.
+pub fn text(
+    cx: &Context,
+    published: &PublishedState,
+    status: &StatusReply,
+) -> Result<String, Refusal> {
+    let mut text = Text::default();
+    text.one(
+        "up_seconds",
+        "How long the daemon has been running.",
+        status.uptime,
+    );
+    text.one(
+        "position",
+        "The newest position of the log.",
+        status.position.0,
+    );
+    text.one("clients", "Connections.", status.clients);
+    text.one(
+        "writable",
+        "Whether writes are accepted.",
+        status.writable.into(),
+    );
+    text.one(
+        "warnings",
+        "Warnings for a person.",
+        status.warnings.len() as u64,
+    );
+    text.write_header("count", "Counts by name.");
+    for (name, count) in &status.counts {
+        text.sample("count", &[("of", name)], *count);
+    }
+    text.write_header("bytes", "How large is what.");
+    for (name, bytes) in &status.sizes {
+        text.sample("bytes", &[("of", name)], *bytes);
+    }
+    text.write_header(
+        "follower_lag_events",
+        "How many events a follower is behind.",
+    );
+    for follower in &status.followers {
+        text.sample(
+            "follower_lag_events",
+            &[("follower", &follower.name)],
+            follower.lag,
+        );
+    }
+    text.write_header("resolver_calls", "Calls to a resolver since the start.");
+    for resolver in &status.resolvers {
+        text.sample(
+            "resolver_calls",
+            &[("resolver", &resolver.name)],
+            resolver.calls,
+        );
+    }
+    text.write_header(
+        "resolver_failures",
+        "Calls to a resolver without an answer.",
+    );
+    for resolver in &status.resolvers {
+        text.sample(
+            "resolver_failures",
+            &[("resolver", &resolver.name)],
+            resolver.failures,
+        );
+    }
+    of_sessions(cx, published, &mut text)?;
+    Ok(text.0)
+}
+
+fn of_sessions(cx: &Context, published: &PublishedState, text: &mut Text) -> Result<(), Refusal> {
+    let rows = &published.snapshot;
+    let (room, now) = (SessionSettings::of(cx), cx.engine.clock().now());
+    let (mut names, mut looked_at) = (Vec::new(), 0);
+    sessions::newest(rows, SessionFilter::All, None, &mut |session, _| {
+        looked_at += 1;
+        if let Some(row) = sessions::get(rows, session)?
+            && row.closed == 0
+            && !room.is_past(&row, now)
+        {
+            names.push(session.to_owned());
+        }
+        Ok(
+            if names.len() == SESSIONS_MAX || looked_at == LOOKED_AT_MAX {
+                ControlFlow::Break(())
+            } else {
+                ControlFlow::Continue(())
+            },
+        )
+    })?;
+    let mut gauges = Vec::new();
+    for session in names {
+        let lines = sessions::lineage(rows, &session)?;
+        let measured = [
+            packs::context_size(rows, &lines)?,
+            entities::count(rows, &lines)?,
+            messages::totals(rows, &lines)?.tokens_total(),
+        ];
+        gauges.push((session, measured));
+    }
+    let told = [
+        (
+            "session_context_size",
+            "Tokens of the messages in a session's working set.",
+        ),
+        ("session_entity_count", "Entities that a session knows."),
+        (
+            "session_token_usage",
+            "Tokens of all messages of a session.",
+        ),
+    ];
+    for (at, (name, sentence)) in told.into_iter().enumerate() {
+        text.write_header(name, sentence);
+        for (session, measured) in &gauges {
+            let value = measured.get(at).copied().unwrap_or_default();
+            text.sample(name, &[("session", session)], value);
+        }
+    }
+    Ok(())
+}
+
+/// Lines of the format; every name begins with `lore_`.
+#[derive(Default)]
+struct Text(String);
+
+impl Text {
+    fn write_header(&mut self, name: &str, sentence: &str) {
+        // Writing into a string does not fail.
+        let _ = writeln!(
+            self.0,
+            "# HELP lore_{name} {sentence}\n# TYPE lore_{name} gauge"
+        );
+    }
+
+    fn sample(&mut self, name: &str, labels: &[(&str, &str)], value: u64) {
+        let labels: Vec<String> = labels
+            .iter()
+            .map(|(label, text)| format!("{label}=\"{}\"", escaped(text)))
+            .collect();
+        let _ = writeln!(self.0, "lore_{name}{{{}}} {value}", labels.join(","));
+    }
+
+    fn one(&mut self, name: &str, sentence: &str, value: u64) {
+        self.write_header(name, sentence);
+        let _ = writeln!(self.0, "lore_{name} {value}");
+    }
+}
+
+/// A label's value as the format wants it.
+fn escaped(text: &str) -> String {
+    text.replace('\\', "\\\\")
+        .replace('"', "\\\"")
+        .replace('\n', "\\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Lines are as the format has them, whatever a label says.
+    #[test]
+    fn lines_keep_to_the_format() {
+        let mut text = Text::default();
+        text.one("position", "The newest.", 7);
+        text.write_header("count", "Number of events.");
+        text.sample("count", &[("of", "a\"b\\c\nd")], 3);
+        assert_eq!(
+            text.0,
+            "# HELP lore_position The newest.\n# TYPE lore_position gauge\nlore_position 7\n\
+             # HELP lore_count Number of events.\n# TYPE lore_count gauge\n\
+             lore_count{of=\"a\\\"b\\\\c\\nd\"} 3\n"
+        );
+    }
+}

@@ -1,0 +1,230 @@
+//! `status`: how the daemon is.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use lore::protocol::Position;
+use lore::protocol::status::{self as wire, Follower, Resolver, StatusArgs, StatusReply};
+
+use super::{RetentionOutcome, prometheus};
+use crate::clock::{Micros, format_time};
+use crate::engine::WriteState;
+use crate::error::Refusal;
+use crate::log::forgotten;
+use crate::operation::{Access, Call, Context, Op, blocking};
+use crate::reloadable::{LastReload, Reloadable};
+use crate::sandbox::Confinement;
+use crate::store::ballast::taken_bytes;
+use crate::upstream::{Resolvers, State};
+use crate::{checkpoints, documents, entities, projects, search, sessions};
+
+/// A clock that is so far behind the newest event was set back, in microseconds.
+const SET_BACK_MIN: Micros = 60_000_000;
+
+/// `status`.
+pub struct Status;
+
+impl Op for Status {
+    type Args = StatusArgs;
+    type Reply = StatusReply;
+    const NAME: &'static str = "status";
+    const TITLE: &'static str = "Daemon status";
+    const SENTENCE: &'static str =
+        "Reports the daemon's version, process, log position, counts, sizes and warnings.";
+    const ACCESS: Access = Access::Read;
+
+    async fn call(call: Call<StatusArgs>) -> Result<StatusReply, Refusal> {
+        let Call { cx, args, .. } = call;
+        let shared = Arc::clone(&cx);
+        let mut sizes = blocking(move || Ok(sizes(&shared))).await?;
+        let published = cx.read(None).await?;
+        let counts = sessions::counts(&published.snapshot)?;
+        let checkpoints = checkpoints::totals(&published.snapshot)?;
+        let state = cx.engine.health().get();
+        let mut warnings = match &state {
+            WriteState::Open => Vec::new(),
+            WriteState::Full { reason } | WriteState::Failed { reason } => {
+                vec![format!("writes are refused: {reason}")]
+            }
+            WriteState::Damaged { reason } => vec![format!(
+                "writes are refused: {reason}. Stop the daemon and run `lored repair`."
+            )],
+        };
+        let room = checkpoints::Checkpoints::of(&cx)?;
+        let limits = room.limits.get();
+        warnings.extend(limits.warnings(None, checkpoints.bytes));
+        if let Some(read) = cx.extensions.get::<Reloadable<LastReload>>() {
+            warnings.extend(read.get().warnings());
+        }
+        warnings.extend(set_back(cx.engine.clock().now(), published.tail.time));
+        warnings.extend(entities::Entities::of(&cx)?.fault());
+        warnings.extend(projects::ProjectState::of(&cx)?.faults());
+        warnings.extend(documents::Documents::of(&cx)?.faults());
+        warnings.extend(search::SearchIndexes::of(&cx)?.faults());
+        if let Some(retained) = cx.extensions.get::<RetentionOutcome>() {
+            let left_out = retained.status().left_out.into_iter();
+            warnings
+                .extend(left_out.map(|why| format!("a rule of retention is not obeyed: {why}")));
+        }
+        warnings.extend(
+            sessions::unerased(&published.snapshot)?
+                .iter()
+                .map(|session| {
+                    format!("what the forgotten session `{session}` held is still being erased")
+                }),
+        );
+        warnings.extend(
+            forgotten::unerased(&published.snapshot)?
+                .iter()
+                .map(|(position, _)| {
+                    format!("what was forgotten at position {position} is still being erased")
+                }),
+        );
+        sizes.insert("checkpoint_bytes".to_owned(), checkpoints.bytes);
+        let uptime_us = cx.engine.clock().now().saturating_sub(cx.started);
+        let mut reply = StatusReply {
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            pid: std::process::id(),
+            store: cx.engine.store_id().to_string(),
+            position: published.tail.position,
+            durable: cx.engine.is_durable(),
+            writable: state == WriteState::Open,
+            uptime: uptime_us / 1_000_000,
+            clients: cx.clients.load(Ordering::Relaxed),
+            socket: cx.socket.display().to_string(),
+            data: cx.folder.data.display().to_string(),
+            counts: BTreeMap::from([
+                ("events".to_owned(), published.tail.position.0),
+                ("sessions".to_owned(), counts.sessions),
+                ("steps".to_owned(), counts.steps),
+                ("checkpoints".to_owned(), checkpoints.count),
+            ]),
+            sizes,
+            resolvers: resolvers(&cx),
+            confinement: confinement(&cx),
+            redactions: cx.redactor.counts(),
+            prometheus: None,
+            followers: followers(&cx, published.tail.position)?,
+            limits: BTreeMap::from([("checkpoint_bytes".to_owned(), limits.total_bytes_max)]),
+            retention: retention(&cx),
+            warnings,
+        };
+        if args.prometheus == Some(true) {
+            let told = reply.clone();
+            let text = blocking(move || prometheus::text(&cx, &published, &told)).await?;
+            reply.prometheus = Some(text);
+        }
+        Ok(reply)
+    }
+}
+
+/// Whether the clock was set back behind the newest event.
+#[must_use]
+pub fn set_back(now: Micros, last: Micros) -> Option<String> {
+    let ahead = last.saturating_sub(now);
+    (ahead > SET_BACK_MIN).then(|| {
+        format!(
+            "the newest event is {} s ahead of the machine's clock; until it has caught up, events get the time of the \
+             newest one",
+            ahead / 1_000_000
+        )
+    })
+}
+
+/// What the rules of retention come to, if any is set or was.
+fn retention(cx: &Context) -> Option<wire::Retention> {
+    let seen = cx.extensions.get::<RetentionOutcome>()?.status();
+    (seen.next.is_some() || seen.last.is_some()).then(|| wire::Retention {
+        next: seen.next.map(format_time),
+        last: seen.last.map(format_time),
+        events: seen.events,
+        bytes: seen.bytes,
+    })
+}
+
+/// What the process gave up; one that runs within another has given up nothing.
+fn confinement(cx: &Context) -> Option<wire::Confinement> {
+    let given_up = cx.extensions.get::<Confinement>()?;
+    Some(wire::Confinement {
+        landlock: given_up.landlock.to_string(),
+        no_new_privs: given_up.no_new_privs,
+        core_dumps: given_up.core_dumps,
+    })
+}
+
+fn resolvers(cx: &Context) -> Vec<Resolver> {
+    let Some(resolvers) = cx.extensions.get::<Resolvers>() else {
+        return Vec::new();
+    };
+    let told = resolvers.status().into_iter().map(|one| Resolver {
+        name: one.name,
+        state: match one.state {
+            State::Idle => "idle",
+            State::Running => "running",
+            State::Broken { .. } => "broken",
+        }
+        .to_owned(),
+        calls: one.calls,
+        failures: one.failures,
+        cached: one.cached,
+    });
+    told.collect()
+}
+
+fn followers(cx: &Context, tail: Position) -> Result<Vec<Follower>, Refusal> {
+    let entities = (
+        entities::follow::NAME,
+        entities::Entities::of(cx)?.progress.position(),
+    );
+    let files = (
+        projects::files::NAME,
+        projects::ProjectState::of(cx)?.desk.position(),
+    );
+    let search = (
+        search::follow::NAME,
+        search::SearchIndexes::of(cx)?.position(),
+    );
+    // Where no files are written, nothing follows with them.
+    let files = Some(files).filter(|_| cx.reaches_files);
+    let followers = [Some(entities), files, Some(search)].into_iter().flatten();
+    let told = followers.map(|(name, position)| Follower {
+        name: name.to_owned(),
+        position,
+        lag: tail.0.saturating_sub(position.0),
+    });
+    Ok(told.collect())
+}
+
+fn sizes(cx: &Context) -> BTreeMap<String, u64> {
+    let mut sizes = BTreeMap::from([
+        ("store_bytes".to_owned(), taken_bytes(&cx.folder.store())),
+        ("blob_bytes".to_owned(), taken_bytes(&cx.folder.blobs())),
+        ("cache_bytes".to_owned(), cx.cache.bytes() as u64),
+    ]);
+    if let Some(bytes) = resident_bytes() {
+        sizes.insert("resident_bytes".to_owned(), bytes);
+    }
+    sizes
+}
+
+/// The process's resident memory, where the system tells it.
+fn resident_bytes() -> Option<u64> {
+    let statm = std::fs::read_to_string("/proc/self/statm").ok()?;
+    let pages: u64 = statm.split_ascii_whitespace().nth(1)?.parse().ok()?;
+    Some(pages * rustix::param::page_size() as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Seconds are what clocks are mended by; more is told, with what happens meanwhile.
+    #[test]
+    fn a_clock_that_was_set_back_is_told() {
+        assert_eq!(set_back(1_000, 0), None);
+        assert_eq!(set_back(0, SET_BACK_MIN), None);
+        let told = set_back(0, SET_BACK_MIN + 1_000_000).unwrap_or_default();
+        assert!(told.contains("61 s ahead"), "{told}");
+    }
+}

@@ -1,0 +1,384 @@
+//! Proving a log: its chain, its payloads, its blobs, its objects, its recorded head, and that every
+//! view is what a replay makes of it.
+
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use lore::protocol::log::{
+    Finding, ForgottenEvents, ForgottenSession, VerifyLogArgs, VerifyLogReply,
+};
+use lore::protocol::{Position, SessionId};
+
+use crate::checkpoints::{self, ObjectFault};
+use crate::clock::format_time;
+use crate::engine::{Fold, Settings, replay};
+use crate::error::{Code, Refusal};
+use crate::events;
+use crate::log::{Hash, Header, Log, LoggedEvent, StreamName, forgotten};
+use crate::operation::{Access, Call, Op, blocking};
+use crate::sessions;
+use crate::store::watermark::DurableHead;
+use crate::store::{Blobs, Direction, Error, Keyspace, Rows, Store, StoreId};
+
+/// Findings told at most; the rest is counted. Of forgotten sessions likewise.
+const FINDINGS_MAX: usize = 100;
+/// What the folder of a replay is named, before the process and a number.
+const VERIFY: &str = "verify-";
+
+/// `verify_log`.
+pub struct VerifyLog;
+
+impl Op for VerifyLog {
+    type Args = VerifyLogArgs;
+    type Reply = VerifyLogReply;
+    const NAME: &'static str = "verify_log";
+    const TITLE: &'static str = "Verify the log";
+    const SENTENCE: &'static str = "Verifies the whole log: every link of the chain, every payload, blob and object against its \
+        hash, and every view against a replay.";
+    const ACCESS: Access = Access::Read;
+
+    async fn call(call: Call<VerifyLogArgs>) -> Result<VerifyLogReply, Refusal> {
+        let Call { cx, args, .. } = call;
+        let published = cx.read(args.at_least).await?;
+        let durable = cx.engine.is_durable();
+        blocking(move || {
+            // Others go on: what is deleted meanwhile takes its objects and blobs along.
+            let is_there = |object: &Hash| match cx.engine.published() {
+                Some(newest) => checkpoints::is_object_there(&newest.snapshot, object),
+                None => Ok(true),
+            };
+            let is_forgotten = |header: &Header| match cx.engine.published() {
+                Some(newest) => cx.fold.is_forgotten(&newest.snapshot, header),
+                None => cx.fold.is_forgotten(&published.snapshot, header),
+            };
+            let subject = VerifyTarget {
+                rows: &published.snapshot,
+                blobs: &cx.blobs,
+                fold: &*cx.fold,
+                tail: published.tail.position,
+                head: None,
+                is_there: &is_there,
+                is_forgotten: &is_forgotten,
+                scratch: &cx.folder.scratch(),
+            };
+            let range = (args.from, args.to);
+            let report = subject.verify(range, &mut |_| {})?;
+            Ok(VerifyLogReply {
+                events: report.events,
+                ok: report.findings.is_empty(),
+                findings: report.findings,
+                forgotten: report.forgotten,
+                sessions_forgotten: report.sessions_forgotten,
+                events_forgotten: report.events_forgotten,
+                position: published.tail.position,
+                durable,
+                warnings: Vec::new(),
+            })
+        })
+        .await
+    }
+}
+
+/// What is verified.
+pub struct VerifyTarget<'s> {
+    /// One state of all rows.
+    pub rows: &'s dyn Rows,
+    /// Large bodies.
+    pub blobs: &'s Blobs,
+    /// What the views should be.
+    pub fold: &'s dyn Fold,
+    /// The end of the log.
+    pub tail: Position,
+    /// What the head file records, when nobody is writing it.
+    pub head: Option<DurableHead>,
+    /// Whether an object of these rows, or a use of it, is still there by now.
+    pub is_there: &'s dyn Fn(&Hash) -> Result<bool, Error>,
+    /// Whether what an event says is forgotten by now.
+    pub is_forgotten: &'s dyn Fn(&Header) -> Result<bool, Error>,
+    /// Where a replay may be kept meanwhile.
+    pub scratch: &'s Path,
+}
+
+/// What a verification found.
+#[derive(Debug, Default)]
+pub struct Report {
+    /// Events walked.
+    pub events: u64,
+    /// Of these, forgotten on purpose.
+    pub forgotten: u64,
+    /// The sessions that they were in.
+    pub sessions_forgotten: Vec<ForgottenSession>,
+    /// Where else they were, in streams that go on.
+    pub events_forgotten: Vec<ForgottenEvents>,
+    /// What is wrong; empty when all is well.
+    pub findings: Vec<Finding>,
+}
+
+impl Report {
+    fn find(&mut self, position: Option<Position>, kind: &str, message: impl Into<String>) {
+        if self.findings.len() < FINDINGS_MAX {
+            self.findings.push(Finding {
+                position,
+                kind: kind.to_owned(),
+                message: message.into(),
+            });
+        }
+    }
+}
+
+impl VerifyTarget<'_> {
+    /// Verifies the events in a range, and with the whole range the head, the objects and the
+    /// views, too.
+    /// `progress` is told each position.
+    ///
+    /// # Errors
+    /// When the verification itself cannot go on; damage is a finding, not an error.
+    pub fn verify(
+        &self,
+        range: (Option<Position>, Option<Position>),
+        progress: &mut dyn FnMut(Position),
+    ) -> Result<Report, Refusal> {
+        let from = Position(range.0.map_or(1, |from| from.0.max(1)));
+        let to = range.1.unwrap_or(self.tail).min(self.tail);
+        let mut report = Report::default();
+        self.walk(from, to, &mut report, progress)?;
+        let is_whole = from == Position(1) && to == self.tail;
+        if is_whole && report.findings.is_empty() {
+            self.compare_views(&mut report)?;
+        }
+        if is_whole {
+            self.check_objects(&mut report);
+        }
+        report.sessions_forgotten = forgotten_sessions(self.rows)?;
+        report.events_forgotten = forgotten_events(self.rows)?;
+        Ok(report)
+    }
+
+    fn check_objects(&self, report: &mut Report) {
+        let mut note = |fault: ObjectFault| {
+            if (self.is_there)(&fault.object)? {
+                report.find(None, "object", fault.what);
+            }
+            Ok(())
+        };
+        if let Err(error) = checkpoints::check_objects(self.rows, self.blobs, &mut note) {
+            report.find(None, "object", error.to_string());
+        }
+    }
+
+    fn walk(
+        &self,
+        from: Position,
+        to: Position,
+        report: &mut Report,
+        progress: &mut dyn FnMut(Position),
+    ) -> Result<(), Refusal> {
+        let log = Log::new(self.rows);
+        let mut previous = match from.0 {
+            1 => Hash::default(),
+            _ => match log.at(Position(from.0 - 1))? {
+                Some(event) => event.link,
+                None => return Ok(()),
+            },
+        };
+        let mut expected = from;
+        let walked = log.walk(from, &mut |event, _| {
+            if event.position() > to {
+                return Ok(ControlFlow::Break(()));
+            }
+            if let Err(error) = event.check(&previous, expected) {
+                report.find(Some(event.position()), "chain", error.to_string());
+            }
+            // What is forgotten may still be in a record; its blobs are gone first.
+            let is_forgotten = event.payload.is_none() || (self.is_forgotten)(&event.header)?;
+            if !is_forgotten {
+                self.check_blobs(&event, report);
+            }
+            if let Some(head) = &self.head
+                && head.position == event.position().0
+                && head.link != event.link.0
+            {
+                let message = "the recorded head names another event here";
+                report.find(Some(event.position()), "head", message);
+            }
+            report.events += 1;
+            report.forgotten += u64::from(is_forgotten);
+            previous = event.link;
+            expected = Position(event.position().0 + 1);
+            progress(event.position());
+            Ok(ControlFlow::Continue(()))
+        });
+        if let Err(error) = walked {
+            report.find(Some(expected), "record", error.to_string());
+        } else if expected.0 != to.0 + 1 && from <= to {
+            let missing = format!("the log ends before position {}", to.0);
+            report.find(Some(expected), "missing", missing);
+        }
+        if let Some(head) = &self.head
+            && head.position > self.tail.0
+        {
+            let message = format!(
+                "positions {} to {} were acknowledged and are missing",
+                self.tail.0 + 1,
+                head.position
+            );
+            report.find(Some(Position(head.position)), "head", message);
+        }
+        Ok(())
+    }
+
+    fn check_blobs(&self, event: &LoggedEvent, report: &mut Report) {
+        let damaged = events::blobs_of(event).and_then(|named| {
+            named
+                .iter()
+                .try_for_each(|blob| self.blobs.get(blob).map(drop))
+        });
+        // It may have been forgotten since it was asked above.
+        if let Err(error) = damaged
+            && !(self.is_forgotten)(&event.header).unwrap_or(false)
+        {
+            report.find(Some(event.position()), "blob", error.to_string());
+        }
+    }
+
+    /// Folds the whole log anew, in a store of its own so that memory stays bounded, and compares
+    /// row by row.
+    fn compare_views(&self, report: &mut Report) -> Result<(), Refusal> {
+        static NUMBER: AtomicU64 = AtomicU64::new(0);
+        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+        let dir = self
+            .scratch
+            .join(format!("{VERIFY}{}-{number}", std::process::id()));
+        std::fs::create_dir_all(&dir).map_err(Error::file("creating", &dir))?;
+        let compared = self.compare_in(&dir, report);
+        let removed = std::fs::remove_dir_all(&dir).map_err(Error::file("removing", &dir));
+        compared?;
+        Ok(removed?)
+    }
+
+    fn compare_in(&self, dir: &Path, report: &mut Report) -> Result<(), Error> {
+        let spaces = self.fold.keyspaces();
+        let limits = Settings::default().store;
+        Store::build(dir, StoreId([0; 16]), spaces, &limits)?;
+        let (replayed, _) = Store::open(dir, spaces, &limits)?;
+        if self.tail > Position(0) {
+            let behind: Vec<(Keyspace, Position)> =
+                spaces.iter().map(|space| (*space, Position(0))).collect();
+            let all = (Position(1), self.tail);
+            replay::fold_range(
+                self.rows,
+                &replayed,
+                self.fold,
+                &behind,
+                all.0,
+                all.1,
+                |_, _| {},
+            )?;
+        }
+        for space in spaces {
+            compare_space(self.rows, &replayed, *space, report)?;
+        }
+        Ok(())
+    }
+}
+
+/// Which sessions were forgotten on purpose.
+fn forgotten_sessions(rows: &dyn Rows) -> Result<Vec<ForgottenSession>, Refusal> {
+    let mut told = Vec::new();
+    for (session, tombstone) in sessions::all_forgotten(rows, FINDINGS_MAX)? {
+        let is_erased = !sessions::is_unerased(rows, &session)?;
+        let id = SessionId::new(session.clone());
+        told.push(ForgottenSession {
+            session: id.map_err(|error| Refusal::new(Code::Corrupt, error.to_string()))?,
+            position: tombstone.position,
+            time: format_time(tombstone.at),
+            is_erased,
+        });
+    }
+    Ok(told)
+}
+
+/// Where events of streams that go on were forgotten on purpose.
+fn forgotten_events(rows: &dyn Rows) -> Result<Vec<ForgottenEvents>, Refusal> {
+    let mut told = Vec::new();
+    for (position, tombstone) in forgotten::tombstones(rows, FINDINGS_MAX)? {
+        let (session, project) = match tombstone.stream {
+            StreamName::Session(session) => (Some(session), None),
+            StreamName::Project(project) => (None, Some(project)),
+            StreamName::Global => (None, None),
+        };
+        let session = session.map(SessionId::new).transpose();
+        told.push(ForgottenEvents {
+            session: session.map_err(|error| Refusal::new(Code::Corrupt, error.to_string()))?,
+            project,
+            events: tombstone.events,
+            first: Position(tombstone.first),
+            last: Position(tombstone.last),
+            position,
+            time: format_time(tombstone.at),
+            is_erased: !forgotten::is_unerased(rows, position)?,
+        });
+    }
+    Ok(told)
+}
+
+/// Removes what verifications of other processes left behind when they were killed; those of this one
+/// remove their own.
+///
+/// # Errors
+/// [`Error::File`] when something cannot be removed.
+pub fn remove_left_over(scratch: &Path) -> Result<(), Error> {
+    let own = format!("{VERIFY}{}-", std::process::id());
+    let entries = match std::fs::read_dir(scratch) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
+        Err(error) => return Err(Error::file("listing", scratch)(error)),
+    };
+    for entry in entries.flatten() {
+        if !entry.file_name().to_string_lossy().starts_with(&own) {
+            let path = entry.path();
+            std::fs::remove_dir_all(&path).map_err(Error::file("removing", &path))?;
+        }
+    }
+    Ok(())
+}
+
+/// Finds the first row in which a view and its replay differ.
+fn compare_space(
+    live: &dyn Rows,
+    replayed: &dyn Rows,
+    space: Keyspace,
+    report: &mut Report,
+) -> Result<(), Error> {
+    let mut differs = |key: &[u8], how: &str| {
+        let hex: String = key.iter().map(|byte| format!("{byte:02x}")).collect();
+        report.find(
+            None,
+            "view",
+            format!("{} row {hex} {how}; run `lored rebuild`", space.name()),
+        );
+    };
+    let end = [u8::MAX];
+    let mut found = false;
+    live.scan(space, &[], &end, Direction::Forward, &mut |key, value| {
+        let how = match replayed.get(space, key)? {
+            Some(other) if other == *value => return Ok(ControlFlow::Continue(())),
+            Some(_) => "differs from its replay",
+            None => "has no cause in the log",
+        };
+        found = true;
+        differs(key, how);
+        Ok(ControlFlow::Break(()))
+    })?;
+    if found {
+        return Ok(());
+    }
+    replayed.scan(space, &[], &end, Direction::Forward, &mut |key, _| {
+        if live.get(space, key)?.is_none() {
+            differs(key, "is missing");
+            return Ok(ControlFlow::Break(()));
+        }
+        Ok(ControlFlow::Continue(()))
+    })
+}

@@ -1,0 +1,286 @@
+//! Builds a context pack: the sections in their order, within the budget to the token.
+//!
+//! Every section but the last ends with a blank line, and no section begins with a line end or a slash.
+//! o200k never joins what is on both sides of such a seam, so the tokens of the sections add up to those
+//! of the prompt (a test counts both).
+
+use super::entity;
+use super::fit::{BudgetPlan, EntitySize, Sizes};
+use super::inputs::{Ingredients, PackEntity, Source};
+use super::labels;
+use super::pack::{
+    BudgetTooSmall, BuiltPack, Omission, OmissionReason, OmittedPart, Section, SectionName,
+};
+use super::pieces::TextPiece;
+use super::share::Shared;
+use crate::tokens::Tokens;
+
+/// Builds the pack that `max_tokens` allow: what goes first when not all fits, see [`super::fit`].
+///
+/// # Errors
+/// [`TooSmall`] when not even message and instruction fit.
+pub fn build(
+    of: &Ingredients,
+    max_tokens: usize,
+    tokens: &Tokens,
+) -> Result<BuiltPack, BudgetTooSmall> {
+    let parts = Parts::of(of, max_tokens, tokens);
+    let mut cut = BudgetPlan::nothing(&parts.sizes);
+    let mut target = max_tokens;
+    loop {
+        cut.fit(&parts.sizes, target);
+        let sections = parts.sections(&cut, tokens);
+        if parts.is_over_share(&sections) {
+            // A frame by itself can be more than a passage was given.
+            cut.passages -= 1;
+            continue;
+        }
+        let total = sections.iter().map(|section| section.tokens).sum();
+        if total <= max_tokens {
+            let texts: Vec<&str> = sections
+                .iter()
+                .map(|section| section.text.as_str())
+                .collect();
+            return Ok(BuiltPack {
+                prompt: texts.join(labels::BETWEEN),
+                tokens: total,
+                left_out: parts.left_out(&cut, tokens),
+                sections,
+            });
+        }
+        if cut.is_bare() {
+            return Err(BudgetTooSmall { least: total });
+        }
+        // Sizes are those of pieces by themselves: a frame can cost more than a cut leaves to it.
+        target = target.saturating_sub((total - max_tokens).max(1));
+    }
+}
+
+/// The ingredients as they would be shown, with their sizes.
+struct Parts<'i> {
+    of: &'i Ingredients,
+    history: Vec<TextPiece>,
+    values: Vec<TextPiece>,
+    passages: Shared,
+    sizes: Sizes,
+}
+
+impl<'i> Parts<'i> {
+    fn of(of: &'i Ingredients, max_tokens: usize, tokens: &Tokens) -> Self {
+        let told = of.history.iter();
+        let history: Vec<_> = told
+            .map(|told| TextPiece::message(told, tokens, max_tokens))
+            .collect();
+        let values = of.values.iter();
+        let values: Vec<_> = values
+            .map(|value| TextPiece::value(value, tokens, max_tokens))
+            .collect();
+        let line = |line: Option<String>| line.map_or(0, |line| tokens.count(&line));
+        let entities = of.entities.iter().map(|entity| EntitySize {
+            lines: tokens.count(&entity::lines(entity)),
+            details: line(entity::details(entity)),
+            relations: line(entity::relations(entity)),
+        });
+        let label = |label: &str| tokens.count(label) + 2;
+        let topic = of.topic.as_ref();
+        let files = label(labels::passages(&of.passages));
+        let passages = of.passages.iter();
+        let passages = passages.map(|one| TextPiece::passage(one, tokens, max_tokens));
+        let passages = Shared::of(passages, files, max_tokens);
+        let sizes = Sizes {
+            history: history.iter().map(|piece| piece.tokens).collect(),
+            entities: entities.collect(),
+            values: values.iter().map(|piece| piece.tokens).collect(),
+            passages: passages.sizes(),
+            topic: topic.map_or(0, |(_, topic)| label(&labels::topic(topic))),
+            labels: [
+                label(labels::HISTORY),
+                label(labels::entities(false)),
+                label(labels::values(of.purpose)),
+                files,
+            ],
+            fixed: label(&labels::message(of))
+                + tokens.count(&labels::instruction(of.purpose, true, true)),
+        };
+        Self {
+            of,
+            history,
+            values,
+            passages,
+            sizes,
+        }
+    }
+
+    fn is_over_share(&self, sections: &[Section]) -> bool {
+        let mut sections = sections.iter();
+        let files = sections.find(|section| section.name == SectionName::ContextFiles);
+        files.is_some_and(|section| section.tokens > self.passages.most)
+    }
+
+    fn sections(&self, cut: &BudgetPlan, tokens: &Tokens) -> Vec<Section> {
+        let mut sections = Vec::new();
+        let mut add = |name, text: String, sources: Vec<Source>| {
+            sections.push(Section {
+                name,
+                tokens: tokens.count(&format!("{text}{}", labels::BETWEEN)),
+                text,
+                sources,
+            });
+        };
+        let of = self.of;
+        if cut.history > 0 {
+            let (text, sources) = self.history(cut, tokens);
+            add(SectionName::History, text, sources);
+        }
+        if cut.entities > 0 {
+            let (text, sources) = self.entities(cut);
+            add(SectionName::Entities, text, sources);
+        }
+        if cut.values > 0 {
+            let pieces = self.values.iter().take(cut.values);
+            let lines = pieces.map(|piece| piece.within(tokens, cut.text_max).lines);
+            let text = listed(labels::values(of.purpose), lines);
+            let values = of.values.iter().take(cut.values);
+            let sources = values.map(|value| value.source.clone());
+            add(SectionName::Values, text, sources.collect());
+        }
+        if cut.passages > 0 {
+            let shown = self.passages.render(cut.text_max, tokens);
+            let lines = shown.take(cut.passages).map(|shown| shown.lines);
+            let text = listed(labels::passages(&of.passages), lines);
+            let passages = of.passages.iter().take(cut.passages);
+            let sources = passages.map(|passage| passage.source.clone());
+            add(SectionName::ContextFiles, text, sources.collect());
+        }
+        if let Some((source, topic)) = of.topic.as_ref().filter(|_| cut.has_topic) {
+            add(
+                SectionName::Topic,
+                labels::topic(topic),
+                vec![source.clone()],
+            );
+        }
+        add(SectionName::Message, labels::message(of), Vec::new());
+        let instruction = labels::instruction(of.purpose, !cut.is_bare(), cut.entities > 0);
+        let tokens = tokens.count(&instruction);
+        sections.push(Section {
+            name: SectionName::Instruction,
+            text: instruction,
+            tokens,
+            sources: Vec::new(),
+        });
+        sections
+    }
+
+    fn history(&self, cut: &BudgetPlan, tokens: &Tokens) -> (String, Vec<Source>) {
+        let first = self.history.len() - cut.history;
+        let pieces = self.history.iter().skip(first);
+        let lines = pieces.map(|piece| piece.within(tokens, cut.text_max).lines);
+        let told = self.of.history.iter().skip(first);
+        let sources = told.map(|told| told.source.clone()).collect();
+        (listed(labels::HISTORY, lines), sources)
+    }
+
+    fn entities(&self, cut: &BudgetPlan) -> (String, Vec<Source>) {
+        let all = &self.of.entities;
+        let label = labels::entities(all.iter().all(|entity| entity.is_netbox));
+        let entities = all.iter().take(cut.entities);
+        let sources = entities.clone().map(|entity| entity.source.clone());
+        let lines = entities.enumerate();
+        let lines = lines.map(|(at, entity)| described(entity, at, cut));
+        (listed(label, lines), sources.collect())
+    }
+
+    fn left_out(&self, cut: &BudgetPlan, tokens: &Tokens) -> Vec<Omission> {
+        let mut left_out = Vec::new();
+        let mut add = |source: &Source, part| {
+            left_out.push(Omission {
+                source: source.clone(),
+                part,
+                why: OmissionReason::Budget,
+            });
+        };
+        let first = self.history.len() - cut.history;
+        for (at, (told, piece)) in self.of.history.iter().zip(&self.history).enumerate() {
+            add_text(&mut add, &told.source, piece, at >= first, cut, tokens);
+        }
+        for (at, known) in self.of.entities.iter().enumerate() {
+            if at >= cut.entities {
+                add(&known.source, OmittedPart::Whole);
+                continue;
+            }
+            if at >= cut.details && entity::details(known).is_some() {
+                add(&known.source, OmittedPart::Details);
+            }
+            if at >= cut.relations && entity::relations(known).is_some() {
+                add(&known.source, OmittedPart::Relations);
+            }
+        }
+        for (at, (value, piece)) in self.of.values.iter().zip(&self.values).enumerate() {
+            add_text(&mut add, &value.source, piece, at < cut.values, cut, tokens);
+        }
+        if let Some((source, _)) = self.of.topic.as_ref().filter(|_| !cut.has_topic) {
+            add(source, OmittedPart::Whole);
+        }
+        left_out.extend(self.passages_left_out(cut, tokens));
+        left_out
+    }
+
+    fn passages_left_out(&self, cut: &BudgetPlan, tokens: &Tokens) -> Vec<Omission> {
+        let mut shown = self.passages.render(cut.text_max, tokens);
+        let mut left_out = Vec::new();
+        for (at, passage) in self.of.passages.iter().enumerate() {
+            let bytes = shown.next().map_or(0, |shown| shown.left_out);
+            let (part, why) = if at >= self.passages.len() {
+                (OmittedPart::Whole, OmissionReason::Share)
+            } else if at >= cut.passages {
+                (OmittedPart::Whole, OmissionReason::Budget)
+            } else if bytes == 0 {
+                continue;
+            } else if self.passages.is_cut(at, cut.text_max) {
+                (OmittedPart::Bytes(bytes), OmissionReason::Share)
+            } else {
+                (OmittedPart::Bytes(bytes), OmissionReason::Budget)
+            };
+            let source = passage.source.clone();
+            left_out.push(Omission { source, part, why });
+        }
+        left_out
+    }
+}
+
+fn add_text(
+    add: &mut impl FnMut(&Source, OmittedPart),
+    source: &Source,
+    piece: &TextPiece,
+    is_in: bool,
+    cut: &BudgetPlan,
+    tokens: &Tokens,
+) {
+    if !is_in {
+        add(source, OmittedPart::Whole);
+    } else if piece.tokens > cut.text_max {
+        match piece.within(tokens, cut.text_max).left_out {
+            0 => {}
+            bytes => add(source, OmittedPart::Bytes(bytes)),
+        }
+    }
+}
+
+/// The label, and the lines below it without the last line's end.
+fn listed(label: &str, lines: impl Iterator<Item = String>) -> String {
+    let mut text = format!("{label}\n");
+    text.extend(lines);
+    text.truncate(text.trim_end().len());
+    text
+}
+
+fn described(known: &PackEntity, at: usize, cut: &BudgetPlan) -> String {
+    let mut text = entity::lines(known);
+    if at < cut.details {
+        text.extend(entity::details(known));
+    }
+    if at < cut.relations {
+        text.extend(entity::relations(known));
+    }
+    text
+}

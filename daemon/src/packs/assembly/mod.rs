@@ -1,0 +1,25 @@
+//! The craft of context packs: what is relevant, how it is told, and how it fits into a budget. Pure.
+
+mod build;
+mod entity;
+mod fit;
+mod inputs;
+pub mod labels;
+mod pack;
+mod pieces;
+mod prune;
+mod references;
+mod relevant;
+mod share;
+#[cfg(test)]
+mod tests;
+
+pub use build::build;
+pub use entity::summary;
+pub use inputs::{
+    Ingredients, PackEntity, PackMessage, PackRequest, Passage, Relation, Source, Value,
+};
+pub use pack::{BuiltPack, Omission, OmissionReason, OmittedPart, SectionName};
+pub use prune::{PrunedSet, ScoredMessage, WorkingMessages, retain, tokens_of};
+pub use references::{keys_in, step_names_in};
+pub use relevant::{Candidate, relevant};

@@ -1,0 +1,255 @@
+//! What was talked about: the most relevant entities of a working set, with what is known of each.
+
+use super::{ENTITIES, SessionSnapshot, left_out};
+use crate::clock::Micros;
+use crate::entities::{self, EntityRef, EntityRow, ScoredEntity, relevance};
+use crate::error::Refusal;
+use crate::events;
+use crate::events::entities::EntityData;
+use crate::events::packs::Item;
+use crate::log::{Position, RecordKey};
+use crate::packs::assembly::{Omission, OmissionReason, PackEntity, Relation, summary};
+use crate::store::Error;
+
+/// Relations of an entity that are told.
+const RELATIONS: usize = 6;
+
+const HOUR_MICROS: Micros = 3600 * 1_000_000;
+/// A mention as old as this no longer counts as near: after these times scores fall.
+const FALLS_AFTER: [Micros; 2] = [HOUR_MICROS, 6 * HOUR_MICROS];
+
+/// The kinds of NetBox.
+const NETBOX: [&str; 21] = [
+    "device",
+    "site",
+    "rack",
+    "manufacturer",
+    "device_type",
+    "device_role",
+    "interface",
+    "cable",
+    "power_port",
+    "power_outlet",
+    "power_feed",
+    "ip_address",
+    "prefix",
+    "vlan",
+    "vrf",
+    "tenant",
+    "tenant_group",
+    "contact",
+    "cluster",
+    "virtual_machine",
+    "vm_interface",
+];
+
+/// What was talked about.
+pub struct Entities {
+    /// The most relevant first.
+    pub known: Vec<PackEntity>,
+    /// What is not among them.
+    pub left_out: Vec<Omission>,
+    /// When they would be others, or said otherwise.
+    pub until: Micros,
+}
+
+/// The most relevant entities of a session's working set; `named` are those that the message names.
+pub fn of(of: &SessionSnapshot<'_>, named: &[EntityRef], now: Micros) -> Result<Entities, Refusal> {
+    let mut left_out = Vec::new();
+    let mut in_mind = Vec::new();
+    for (at, one) in scored(of, named, now)?.into_iter().enumerate() {
+        let last = Position(one.row.last);
+        if named.contains(&one.entity) || of.working.has_entity(last, &one.entity) {
+            in_mind.push(one);
+        } else if at < ENTITIES {
+            left_out.push(left_out_of(of, &one));
+        }
+    }
+    let mut scored = in_mind;
+    scored.truncate(ENTITIES);
+    let until = scored.iter().map(|one| changes(&one.row, now)).min();
+    let known = scored.into_iter().map(|one| known(of, one, now));
+    Ok(Entities {
+        known: known.collect::<Result<_, _>>()?,
+        left_out,
+        until: until.unwrap_or(Micros::MAX),
+    })
+}
+
+/// All that could be among the most relevant, the most relevant first.
+pub fn scored(
+    of: &SessionSnapshot<'_>,
+    named: &[EntityRef],
+    now: Micros,
+) -> Result<Vec<ScoredEntity>, Refusal> {
+    let is_enough = |found: &[(EntityRef, EntityRow)], fewer_than: u64| {
+        let in_mind = found.iter().filter(|(entity, row)| {
+            of.working.has_entity(Position(row.last), entity)
+                && entities::surpasses(row, fewer_than, now)
+        });
+        in_mind.count() >= ENTITIES
+    };
+    let mut found = entities::ranked(of.state, &of.lines, ENTITIES, &is_enough)?;
+    let kept = of.working.pruned.iter();
+    let kept = kept.flat_map(|(_, row)| &row.pruned.entities);
+    for entity in named.iter().chain(kept) {
+        if !found.iter().any(|(known, _)| known == entity)
+            && let Some(row) = entities::get(of.state, &of.lines, entity)?
+        {
+            found.push((entity.clone(), row));
+        }
+    }
+    let mut scored: Vec<ScoredEntity> = found
+        .into_iter()
+        .map(|(entity, row)| ScoredEntity {
+            score: relevance::pack_score(row.mentions, row.last_at, named.contains(&entity), now),
+            entity,
+            row,
+        })
+        .collect();
+    entities::sort(&mut scored);
+    Ok(scored)
+}
+
+fn left_out_of(of: &SessionSnapshot<'_>, one: &ScoredEntity) -> Omission {
+    let item = Item::Entity(one.entity.clone());
+    left_out(
+        of.source(item, Position(one.row.last)),
+        OmissionReason::Pruned,
+    )
+}
+
+/// When an entity would score less, or its data is no longer fresh.
+pub fn changes(row: &EntityRow, now: Micros) -> Micros {
+    let falls = FALLS_AFTER.iter();
+    // The end of an hour still belongs to it.
+    let falls = falls.map(|after| row.last_at.saturating_add(*after).saturating_add(1));
+    let expires = row.data.as_ref().map(|data| data.expires);
+    let next = falls.chain(expires).filter(|time| *time > now).min();
+    next.unwrap_or(Micros::MAX)
+}
+
+/// An entity with what is told of it.
+pub fn known(
+    of: &SessionSnapshot<'_>,
+    scored: ScoredEntity,
+    now: Micros,
+) -> Result<PackEntity, Refusal> {
+    let ScoredEntity { entity, row, .. } = scored;
+    let relations = relations(of, &entity, &row)?;
+    Ok(PackEntity {
+        source: of.source(Item::Entity(entity.clone()), Position(row.last)),
+        is_netbox: NETBOX.contains(&entity.kind.as_str()),
+        kind: entity.kind,
+        details: details(of, &row, now)?,
+        more_relations: row.relations.saturating_sub(relations.len() as u64),
+        relations,
+        name: row.name,
+        id: row.id,
+        mentions: row.mentions,
+        last_mentioned: row.last_at,
+    })
+}
+
+/// What another system said of it, while that is fresh.
+fn details(
+    of: &SessionSnapshot<'_>,
+    row: &EntityRow,
+    now: Micros,
+) -> Result<Option<String>, Error> {
+    let Some(data) = row.data.as_ref().filter(|data| data.expires > now) else {
+        return Ok(None);
+    };
+    let (record, position) = (RecordKey(Position(data.record)), Position(data.position));
+    let event = of.state.log().event(record, position)?;
+    if event.payload.is_none() {
+        return Ok(None);
+    }
+    let data = serde_json::from_str(&events::body::<EntityData>(&event)?.data);
+    Ok(data.ok().as_ref().and_then(summary))
+}
+
+/// What it belongs to first, then the others in order of their names.
+fn relations(
+    of: &SessionSnapshot<'_>,
+    entity: &EntityRef,
+    row: &EntityRow,
+) -> Result<Vec<Relation>, Error> {
+    let mut told: Vec<(String, EntityRef)> = Vec::new();
+    let parent = row.parent.clone();
+    told.extend(parent.map(|parent| ("parent".to_owned(), parent)));
+    // One more, since the parent is among them.
+    for related in entities::related(of.state, &of.lines, entity, RELATIONS + 1)? {
+        let one = (related.relation, related.to);
+        if told.len() < RELATIONS && !told.contains(&one) {
+            told.push(one);
+        }
+    }
+    let named = told.into_iter().map(|(kind, to)| {
+        let row = entities::get(of.state, &of.lines, &to)?;
+        let name = row.map_or(to.key, |row| row.name);
+        Ok(Relation { kind, name })
+    });
+    named.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NOW: Micros = 100 * HOUR_MICROS;
+
+    fn row(last_at: Micros, expires: Option<Micros>) -> EntityRow {
+        EntityRow {
+            name: "switch-nyc-01".to_owned(),
+            id: None,
+            slug: None,
+            mentions: 1,
+            shared: None,
+            first: 1,
+            first_at: last_at,
+            last: 1,
+            last_at,
+            relations: 0,
+            parent: None,
+            data: expires.map(|expires| crate::entities::DataRow {
+                position: 2,
+                record: 2,
+                expires,
+                resolver: "netbox".to_owned(),
+            }),
+        }
+    }
+
+    /// What [`changes`] says is the first moment at which the score is another one, to the microsecond.
+    #[test]
+    fn a_score_is_what_it_was_until_it_changes() {
+        let score =
+            |row: &EntityRow, now| relevance::pack_score(row.mentions, row.last_at, false, now);
+        for age in [0, 1, HOUR_MICROS, HOUR_MICROS + 1, 6 * HOUR_MICROS] {
+            let row = row(NOW - age, None);
+            let change = changes(&row, NOW);
+            let before = score(&row, NOW);
+            assert!(
+                (score(&row, change - 1) - before).abs() < f64::EPSILON,
+                "{age}"
+            );
+            assert!(score(&row, change) < before, "{age}");
+        }
+        assert_eq!(
+            changes(&row(NOW - 6 * HOUR_MICROS - 1, None), NOW),
+            Micros::MAX
+        );
+    }
+
+    #[test]
+    fn data_that_expires_is_a_change() {
+        assert_eq!(changes(&row(NOW, Some(NOW + 5)), NOW), NOW + 5);
+        let old = NOW - 9 * HOUR_MICROS;
+        assert_eq!(
+            changes(&row(old, Some(NOW)), NOW),
+            Micros::MAX,
+            "it is expired"
+        );
+    }
+}

@@ -1,0 +1,266 @@
+//! What was said: the newest messages and the newest uses of tools, each once, in time order.
+
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+
+use super::{MESSAGES, SessionSnapshot, TOOL_USES, left_out};
+use crate::error::Refusal;
+use crate::events::packs::Item;
+use crate::log::Position;
+use crate::messages::{
+    self, Execution, ExecutionKind, MessageRow, Sender, ToolUseRow, ToolUseState,
+};
+use crate::packs::assembly::{Omission, OmissionReason, PackMessage};
+use crate::store::Error;
+
+/// Uses of tools that are looked at: a pruning keeps the newest, so that enough are among them.
+const USES_LOOKED_AT: usize = 64;
+/// What stands for text that came out of an earlier pack.
+const QUOTED: &str = "[… quoted from an earlier context …]";
+
+/// What was said.
+#[derive(Default)]
+pub struct History {
+    /// In time order.
+    pub told: Vec<PackMessage>,
+    /// What is not in it.
+    pub left_out: Vec<Omission>,
+}
+
+impl History {
+    /// Adds what was told earlier and is not in it yet, in time order.
+    pub fn add(&mut self, earlier: Self) {
+        for told in earlier.told {
+            if !self.told.iter().any(|known| known.source == told.source) {
+                self.told.push(told);
+            }
+        }
+        self.told.sort_by_key(|told| told.source.position);
+    }
+}
+
+/// The newest messages and uses of tools of a session's working set.
+pub fn of(of: &SessionSnapshot<'_>, message: &str) -> Result<History, Refusal> {
+    let mut gathering = HistoryReader {
+        of,
+        message,
+        told: BTreeMap::new(),
+        left_out: Vec::new(),
+    };
+    for row in gathering.newest_messages()? {
+        gathering.add_message(&row)?;
+    }
+    gathering.add_tool_uses()?;
+    Ok(gathering.finish())
+}
+
+/// The messages at these positions, in time order, as far as they are in the working set.
+pub fn at(
+    of: &SessionSnapshot<'_>,
+    message: &str,
+    positions: impl IntoIterator<Item = Position>,
+) -> Result<History, Refusal> {
+    let mut gathering = HistoryReader {
+        of,
+        message,
+        told: BTreeMap::new(),
+        left_out: Vec::new(),
+    };
+    for position in positions {
+        if let Some(row) = messages::at(of.state, &of.lines, position)?
+            && of.working.has_message(position, &row.id)
+        {
+            gathering.add_message(&row)?;
+        }
+    }
+    Ok(gathering.finish())
+}
+
+struct HistoryReader<'g, 's> {
+    of: &'g SessionSnapshot<'s>,
+    message: &'g str,
+    /// By position, and the place within what that event told.
+    told: BTreeMap<(Position, usize), PackMessage>,
+    left_out: Vec<Omission>,
+}
+
+impl HistoryReader<'_, '_> {
+    fn finish(self) -> History {
+        History {
+            told: self.told.into_values().collect(),
+            left_out: self.left_out,
+        }
+    }
+
+    /// The newest messages of the working set; of those that are not in it, as many are noted as would
+    /// have been among the newest.
+    fn newest_messages(&mut self) -> Result<Vec<MessageRow>, Error> {
+        let SessionSnapshot {
+            state,
+            lines,
+            working,
+            ..
+        } = self.of;
+        let (mut kept, mut seen) = (Vec::new(), 0);
+        let mut pruned = Vec::new();
+        let mut older_left = working
+            .pruned
+            .as_ref()
+            .map(|(_, row)| row.pruned.messages.len());
+        messages::newest(*state, lines, None, &mut |row| {
+            let is_older = matches!(&working.pruned, Some((at, _)) if row.position < *at);
+            let are_all_kept = is_older && older_left == Some(0);
+            if kept.len() == MESSAGES || (are_all_kept && seen >= MESSAGES) {
+                return Ok(ControlFlow::Break(()));
+            }
+            seen += 1;
+            if working.has_message(row.position, &row.id) {
+                older_left = older_left.map(|left| left.saturating_sub(is_older.into()));
+                kept.push(row);
+            } else if seen <= MESSAGES {
+                pruned.push(row);
+            }
+            Ok(ControlFlow::Continue(()))
+        })?;
+        for row in pruned {
+            let source = self.of.source(Item::Message(row.id), row.position);
+            self.left_out.push(left_out(source, OmissionReason::Pruned));
+        }
+        Ok(kept)
+    }
+
+    fn add_message(&mut self, row: &MessageRow) -> Result<(), Error> {
+        if self.told.contains_key(&(row.position, 0)) {
+            return Ok(());
+        }
+        let SessionSnapshot { cx, state, .. } = self.of;
+        let told = messages::read(&state.log(), row)?;
+        let source = self.of.source(Item::Message(row.id.clone()), row.position);
+        let quoted = told.body.quoted;
+        let content = told.body.content.read(&cx.blobs)?;
+        if content == self.message {
+            self.left_out
+                .push(left_out(source, OmissionReason::Duplicate));
+            return Ok(());
+        }
+        let new = messages::quotations::without(&content, &quoted);
+        if !quoted.is_empty() && !new.chars().any(char::is_alphanumeric) {
+            self.left_out.push(left_out(source, OmissionReason::Quoted));
+            return Ok(());
+        }
+        let told = PackMessage {
+            source,
+            who: sender(row.sender).to_owned(),
+            time: told.header.time,
+            text: messages::quotations::replaced(&content, &quoted, |_| QUOTED.to_owned())
+                .into_owned(),
+            beyond: 0,
+        };
+        self.told.insert((row.position, 0), told);
+        Ok(())
+    }
+
+    /// The newest uses of tools: steps and executions with what they returned, messages with the results
+    /// that they brought.
+    fn add_tool_uses(&mut self) -> Result<(), Refusal> {
+        let SessionSnapshot { state, lines, .. } = self.of;
+        let mut uses: Vec<ToolUseRow> = Vec::new();
+        let mut before = None;
+        let mut added = 0;
+        let mut looked_at = 0;
+        while added < TOOL_USES && looked_at < USES_LOOKED_AT {
+            messages::uses(*state, lines, before, &mut |one| {
+                uses.push(one);
+                Ok(if uses.len() == TOOL_USES {
+                    ControlFlow::Break(())
+                } else {
+                    ControlFlow::Continue(())
+                })
+            })?;
+            let Some(last) = uses.last() else { break };
+            before = Some(last.position);
+            looked_at += uses.len();
+            for one in uses.drain(..) {
+                if added < TOOL_USES {
+                    added += usize::from(self.add_tool_use(&one)?);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether the use is in the working set, and was added.
+    fn add_tool_use(&mut self, one: &ToolUseRow) -> Result<bool, Error> {
+        let SessionSnapshot {
+            state,
+            lines,
+            working,
+            ..
+        } = self.of;
+        if one.done == ToolUseState::Message {
+            let Some(row) = messages::at(*state, lines, one.position)? else {
+                return Ok(false);
+            };
+            if !working.has_message(row.position, &row.id) {
+                return Ok(false);
+            }
+            self.add_message(&row)?;
+        }
+        let executions = messages::executions_of(*state, &state.log(), lines, one)?;
+        let mut is_in = false;
+        // The last one is first.
+        for (place, execution) in executions.into_iter().rev().enumerate() {
+            let item = item_of(&execution.of);
+            if one.done != ToolUseState::Message && !working.has_tool(one.position, &item) {
+                continue;
+            }
+            is_in = true;
+            self.add_execution(one.position, place + 1, item, execution)?;
+        }
+        Ok(is_in)
+    }
+
+    fn add_execution(
+        &mut self,
+        position: Position,
+        place: usize,
+        item: Item,
+        execution: Execution,
+    ) -> Result<(), Error> {
+        let (result, who) = match (execution.result, execution.error) {
+            (_, Some(error)) => (error, format!("error of {}", execution.tool)),
+            (Some(result), None) => (result, format!("result of {}", execution.tool)),
+            (None, None) => return Ok(()),
+        };
+        let told = PackMessage {
+            source: self.of.source(item, execution.position),
+            who,
+            time: execution.at,
+            text: result.read(&self.of.cx.blobs)?,
+            beyond: 0,
+        };
+        self.told.insert((position, place), told);
+        Ok(())
+    }
+}
+
+/// An execution, as packs and prunings name it.
+pub fn item_of(of: &ExecutionKind) -> Item {
+    match of {
+        ExecutionKind::Step { step, attempt } => Item::Step {
+            step: *step,
+            attempt: *attempt,
+        },
+        ExecutionKind::Execution(id) => Item::Tool(id.clone()),
+        ExecutionKind::Message(id) => Item::Message(id.clone()),
+    }
+}
+
+fn sender(sender: Sender) -> &'static str {
+    match sender {
+        Sender::User => "user",
+        Sender::Assistant => "assistant",
+        Sender::System => "system",
+        Sender::Tool => "tool",
+    }
+}

@@ -1,0 +1,162 @@
+//! What could come into a pack, read from the rows and the log: few rows, the newest first, whatever a
+//! session holds.
+
+mod entities;
+mod history;
+pub mod passages;
+pub mod search_hits;
+mod task;
+mod values;
+
+use super::assembly::{Ingredients, Omission, OmissionReason, OmittedPart, PackRequest, Source};
+use super::view::working::{self, WorkingSet};
+use crate::clock::Micros;
+use crate::entities::{EntityRef, SessionContext, recognised};
+use crate::error::Refusal;
+use crate::events::packs::Item;
+use crate::log::Position;
+use crate::operation::Context;
+use crate::sessions::{self, Line};
+use crate::state::State;
+
+pub use history::item_of;
+pub use task::{TaskScope, sessions_of, task};
+
+/// Messages of a pack, the newest.
+pub const MESSAGES: usize = 5;
+/// Uses of tools in a pack, the newest.
+pub const TOOL_USES: usize = 3;
+/// Entities of a pack, the most relevant.
+pub const ENTITIES: usize = 10;
+
+/// A session in a state, with what it has in mind.
+pub struct SessionSnapshot<'s> {
+    /// Blobs and settings.
+    pub cx: &'s Context,
+    /// The rows.
+    pub state: &'s State,
+    /// Which session.
+    pub session: &'s str,
+    /// It and those whose past it shares.
+    pub lines: Vec<Line>,
+    /// What it has in mind.
+    pub working: WorkingSet,
+}
+
+/// What was gathered.
+pub struct RetrievedInputs {
+    /// What could come into the pack.
+    pub ingredients: Ingredients,
+    /// What belongs there and is not, for other reasons than the budget.
+    pub left_out: Vec<Omission>,
+    /// When it would be gathered differently though nothing was recorded: scores fall, data expires.
+    pub until: Micros,
+    /// What the caller should know.
+    pub warnings: Vec<String>,
+}
+
+impl<'s> SessionSnapshot<'s> {
+    /// Finds what a session has in mind.
+    ///
+    /// # Errors
+    /// When a row cannot be read.
+    pub fn of(cx: &'s Context, state: &'s State, session: &'s str) -> Result<Self, Refusal> {
+        let lines = sessions::lineage(state, session)?;
+        let working = working::of(state, &lines)?;
+        Ok(Self {
+            cx,
+            state,
+            session,
+            lines,
+            working,
+        })
+    }
+
+    fn source(&self, item: Item, position: Position) -> Source {
+        Source {
+            session: Some(self.session.to_owned()),
+            item,
+            position,
+            section: None,
+        }
+    }
+
+    fn topic(&self) -> Result<Option<(Source, String)>, Refusal> {
+        let details = sessions::details(self.state, self.session)?;
+        let at = Position(details.topic_at);
+        Ok(details
+            .topic
+            .map(|topic| (self.source(Item::Topic, at), topic)))
+    }
+}
+
+/// What a message needs of its session.
+///
+/// # Errors
+/// When a row, an event or a blob cannot be read.
+pub fn message(
+    of: &SessionSnapshot<'_>,
+    message: &str,
+    now: Micros,
+) -> Result<RetrievedInputs, Refusal> {
+    let mut warnings = Vec::new();
+    let named = of.named(message)?;
+    let mut history = history::of(of, message)?;
+    let earlier = search_hits::messages(of.cx, of.state, &of.lines, message)?;
+    history.add(history::at(of, message, earlier)?);
+    let entities = entities::of(of, &named, now)?;
+    let values = values::named(of, message, &mut warnings)?;
+    let project = of.project()?;
+    let from = passages::PassageSource {
+        cx: of.cx,
+        state: of.state,
+        project: project.as_deref(),
+    };
+    let mut passages = from.about(message, &named, &mut warnings)?.render();
+    passages.extend(search_hits::documents(of.cx, of.state, message)?);
+    let mut left_out = history.left_out;
+    left_out.extend(entities.left_out);
+    Ok(RetrievedInputs {
+        ingredients: Ingredients {
+            purpose: PackRequest::Message,
+            message: message.to_owned(),
+            history: history.told,
+            entities: entities.known,
+            values,
+            passages,
+            topic: of.topic()?,
+        },
+        left_out,
+        until: entities.until,
+        warnings,
+    })
+}
+
+impl SessionSnapshot<'_> {
+    fn project(&self) -> Result<Option<String>, Refusal> {
+        Ok(sessions::get(self.state, self.session)?.and_then(|row| row.project))
+    }
+
+    /// The entities that a text names.
+    fn named(&self, text: &str) -> Result<Vec<EntityRef>, Refusal> {
+        let project = self.project()?;
+        let knowing = SessionContext::of(self.cx, self.state, &self.lines, project.as_deref())?;
+        let recognition = recognised(&knowing, text, &[]);
+        let mut named = Vec::new();
+        for mention in &recognition.mentions {
+            let entity = mention.entity();
+            if !named.contains(&entity) {
+                named.push(entity);
+            }
+        }
+        Ok(named)
+    }
+}
+
+fn left_out(source: Source, why: OmissionReason) -> Omission {
+    Omission {
+        source,
+        part: OmittedPart::Whole,
+        why,
+    }
+}

@@ -1,0 +1,266 @@
+//! What a task needs of a project: of the sessions that were last active, what is newest and what the
+//! task names.
+
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+
+use super::{
+    ENTITIES, RetrievedInputs, SessionSnapshot, entities, history, passages, search_hits, values,
+};
+use crate::clock::Micros;
+use crate::entities::{self as known, EntityRef, ScoredEntity, relevance};
+use crate::error::Refusal;
+use crate::log::Position;
+use crate::operation::Context;
+use crate::packs::assembly::{Ingredients, Omission, PackMessage, PackRequest};
+use crate::sessions::{self, SessionFilter, SessionRow};
+use crate::state::State;
+use crate::store::Error;
+
+/// Sessions that are looked at: the newest of the project.
+const SESSIONS_LOOKED_AT: usize = 50;
+/// Sessions that a pack draws from: of those the last active ones.
+const SESSIONS: usize = 8;
+/// Sessions whose latest checkpoint is told.
+const CHECKPOINTS: usize = 3;
+/// Pieces of history that come into a pack at most.
+const HISTORY: usize = 24;
+/// Mentions of an entity that the task names: the newest in each session.
+const MENTIONS: usize = 2;
+
+/// Where a task's pack comes from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum TaskScope {
+    /// One session.
+    Session(String),
+    /// The sessions of a project.
+    Project(String),
+}
+
+/// The sessions that a task's pack draws from, the last active first.
+///
+/// # Errors
+/// When a row cannot be read.
+pub fn sessions_of(state: &State, among: &TaskScope) -> Result<Vec<(String, SessionRow)>, Error> {
+    let project = match among {
+        TaskScope::Session(session) => {
+            let row = sessions::get(state, session)?;
+            return Ok(row.map(|row| (session.clone(), row)).into_iter().collect());
+        }
+        TaskScope::Project(project) => project,
+    };
+    let mut ids = Vec::new();
+    sessions::newest(
+        state,
+        SessionFilter::Project(project),
+        None,
+        &mut |session, _| {
+            ids.push(session.to_owned());
+            Ok(if ids.len() == SESSIONS_LOOKED_AT {
+                ControlFlow::Break(())
+            } else {
+                ControlFlow::Continue(())
+            })
+        },
+    )?;
+    let mut found = Vec::new();
+    for id in ids {
+        if let Some(row) = sessions::get(state, &id)? {
+            found.push((id, row));
+        }
+    }
+    found.sort_by(|(a_id, a), (b_id, b)| (b.changed, a_id).cmp(&(a.changed, b_id)));
+    found.truncate(SESSIONS);
+    Ok(found)
+}
+
+/// What a task needs of these sessions, and of the project that they are of.
+///
+/// # Errors
+/// When a row, an event or a blob cannot be read.
+pub fn task(
+    cx: &Context,
+    state: &State,
+    (sessions, project): (&[(String, SessionRow)], Option<&str>),
+    task: &str,
+    now: Micros,
+) -> Result<RetrievedInputs, Refusal> {
+    let of = sessions
+        .iter()
+        .map(|(id, _)| SessionSnapshot::of(cx, state, id));
+    let of: Vec<SessionSnapshot<'_>> = of.collect::<Result<_, _>>()?;
+    let mut gathering = TaskRetrieval {
+        task,
+        now,
+        named_told: Vec::new(),
+        newest_told: Vec::new(),
+        entities: BTreeMap::new(),
+        named: Vec::new(),
+        left_out: Vec::new(),
+    };
+    for (at, one) in of.iter().enumerate() {
+        gathering.add(one, at)?;
+    }
+    let mut warnings = Vec::new();
+    let mut values = Vec::new();
+    let mut with_checkpoint = 0;
+    for one in &of {
+        let saved = values::saved(one, task, &mut warnings)?;
+        with_checkpoint += usize::from(!saved.is_empty());
+        values.extend(saved);
+        if with_checkpoint == CHECKPOINTS {
+            break;
+        }
+    }
+    let topic = match &of[..] {
+        [only] => only.topic()?,
+        _ => None,
+    };
+    let from = passages::PassageSource { cx, state, project };
+    let passages = from.about(task, &gathering.named, &mut warnings)?;
+    let mut passages = passages.with_overview().render();
+    passages.extend(search_hits::documents(cx, state, task)?);
+    let (entities, until) = gathering.entities(&of)?;
+    let left_out = std::mem::take(&mut gathering.left_out);
+    Ok(RetrievedInputs {
+        ingredients: Ingredients {
+            purpose: PackRequest::Task,
+            message: task.to_owned(),
+            history: gathering.history(),
+            entities,
+            values,
+            passages,
+            topic,
+        },
+        left_out,
+        until,
+        warnings,
+    })
+}
+
+struct TaskRetrieval<'g> {
+    task: &'g str,
+    now: Micros,
+    /// What mentions an entity that the task names.
+    named_told: Vec<PackMessage>,
+    newest_told: Vec<PackMessage>,
+    /// Over all sessions: how an entity scores, and in which session it was mentioned last.
+    entities: BTreeMap<EntityRef, MergedPassages>,
+    /// Entities that the task names, over all sessions.
+    named: Vec<EntityRef>,
+    left_out: Vec<Omission>,
+}
+
+struct MergedPassages {
+    session: usize,
+    scored: ScoredEntity,
+    is_named: bool,
+}
+
+impl TaskRetrieval<'_> {
+    fn add(&mut self, of: &SessionSnapshot<'_>, at: usize) -> Result<(), Refusal> {
+        let named = of.named(self.task)?;
+        let newest = history::of(of, self.task)?;
+        self.newest_told.extend(newest.told);
+        self.left_out.extend(newest.left_out);
+        let mut mentioned: Vec<Position> = Vec::new();
+        for entity in &named {
+            let mentions = known::mentions_of(of.state, &of.lines, entity, MENTIONS)?;
+            mentioned.extend(mentions.into_iter().map(|(position, _)| position));
+        }
+        mentioned.extend(search_hits::messages(
+            of.cx, of.state, &of.lines, self.task,
+        )?);
+        mentioned.sort_unstable();
+        mentioned.dedup();
+        self.named_told
+            .extend(history::at(of, self.task, mentioned)?.told);
+        for scored in entities::scored(of, &named, self.now)? {
+            let is_named = named.contains(&scored.entity);
+            let last = Position(scored.row.last);
+            if is_named || of.working.has_entity(last, &scored.entity) {
+                self.merge(at, scored, is_named);
+            }
+        }
+        self.named.extend(named);
+        Ok(())
+    }
+
+    fn merge(&mut self, session: usize, scored: ScoredEntity, is_named: bool) {
+        match self.entities.get_mut(&scored.entity) {
+            None => {
+                let merged = MergedPassages {
+                    session,
+                    is_named,
+                    scored,
+                };
+                self.entities.insert(merged.scored.entity.clone(), merged);
+            }
+            Some(merged) => {
+                // What a fork shares is counted once.
+                let shared = scored.row.inherited().max(merged.scored.row.inherited());
+                let both = merged.scored.row.mentions + scored.row.mentions;
+                let mentions = both.saturating_sub(shared);
+                if scored.row.last > merged.scored.row.last {
+                    merged.session = session;
+                    merged.scored = scored;
+                }
+                merged.scored.row.mentions = mentions;
+                merged.is_named |= is_named;
+            }
+        }
+    }
+
+    /// The most relevant entities of all sessions, and when they would be others.
+    fn entities(
+        &mut self,
+        of: &[SessionSnapshot<'_>],
+    ) -> Result<(Vec<crate::packs::assembly::PackEntity>, Micros), Refusal> {
+        let now = self.now;
+        let mut places: BTreeMap<EntityRef, usize> = BTreeMap::new();
+        let mut all: Vec<ScoredEntity> = Vec::new();
+        for (entity, merged) in std::mem::take(&mut self.entities) {
+            let MergedPassages {
+                session,
+                mut scored,
+                is_named,
+            } = merged;
+            let row = &scored.row;
+            scored.score = relevance::pack_score(row.mentions, row.last_at, is_named, now);
+            places.insert(entity, session);
+            all.push(scored);
+        }
+        known::sort(&mut all);
+        all.truncate(ENTITIES);
+        let until = all.iter().map(|one| entities::changes(&one.row, now)).min();
+        let mut told = Vec::new();
+        for scored in all {
+            let place = places.get(&scored.entity).and_then(|at| of.get(*at));
+            if let Some(of) = place {
+                told.push(entities::known(of, scored, now)?);
+            }
+        }
+        Ok((told, until.unwrap_or(Micros::MAX)))
+    }
+
+    /// What mentions what the task names, then the newest, each once; in time order.
+    fn history(self) -> Vec<PackMessage> {
+        let mut newest = self.newest_told;
+        newest.sort_by_key(|told| std::cmp::Reverse(told.source.position));
+        let mut told: Vec<PackMessage> = Vec::new();
+        for one in self.named_told.into_iter().chain(newest) {
+            // A fork tells what it shares with its parent, which tells it, too.
+            let is_same = |known: &PackMessage| {
+                let (a, b) = (&known.source, &one.source);
+                (a.position, &a.item, &known.who) == (b.position, &b.item, &one.who)
+                    && known.text == one.text
+            };
+            if told.len() < HISTORY && !told.iter().any(is_same) {
+                told.push(one);
+            }
+        }
+        // A message comes before what its tools returned: the sort keeps their order.
+        told.sort_by_key(|told| told.source.position);
+        told
+    }
+}

@@ -1,0 +1,101 @@
+//! Turning the working set of a session: prepared on the rows of a moment, recorded if the session has not
+//! changed since.
+
+use std::sync::Arc;
+
+use super::command::{UpdateWorkingSet, WorkingSetUpdate, refuse_expired};
+use super::retrieval::SessionSnapshot;
+use crate::clock::Micros;
+use crate::engine::{KeyClaim, Outcome, QueuedWrite};
+use crate::error::Refusal;
+use crate::log::{Actor, Body, codec};
+use crate::operation::{Context, blocking, while_stale};
+use crate::sessions::{self, PreparedSession, SessionSelector, SessionSettings};
+use crate::state::State;
+
+/// What was prepared.
+pub enum PreparedUpdate {
+    /// Something to be done.
+    Turn(WorkingSetUpdate),
+    /// The session is as it should be: its tokens.
+    Nothing(u64),
+}
+
+/// What it came to.
+pub enum UpdateResult {
+    /// It was done.
+    Done(Outcome),
+    /// There was nothing to be done.
+    Nothing {
+        /// In which session.
+        session: String,
+        /// Its tokens.
+        tokens: u64,
+        /// As read.
+        state: State,
+    },
+}
+
+/// Prepares a turn and has it recorded; anew when the session has changed meanwhile, since what a pruning
+/// does not name would otherwise be lost from the working set.
+///
+/// # Errors
+/// `SESSION_CLOSED`, `SESSION_EXPIRED`, `CONFLICT` when the session changes all the time or a lease is lost.
+pub async fn turn(
+    cx: &Arc<Context>,
+    actor: &Arc<Actor>,
+    claim: Option<KeyClaim>,
+    wish: SessionSelector,
+    prepare: impl Fn(&SessionSnapshot<'_>, Micros) -> Result<PreparedUpdate, Refusal>
+    + Clone
+    + Send
+    + 'static,
+) -> Result<UpdateResult, Refusal> {
+    let (claim, wish, prepare) = (&claim, &wish, &prepare);
+    while_stale(|| async move {
+        let state = State::live(cx, None).await?;
+        let now = cx.engine.clock().now();
+        let session = wish.find(&state, actor, now)?;
+        let row = sessions::open(&state, &session)?;
+        let room = SessionSettings::of(cx);
+        let read_at = state.position();
+        refuse_expired(&room, &row, &session, now)?;
+        let (shared, prepare, of) = (Arc::clone(cx), prepare.clone(), session.clone());
+        let (prepared, state) = blocking(move || {
+            let prepared = prepare(&SessionSnapshot::of(&shared, &state, &of)?, now)?;
+            Ok((prepared, state))
+        })
+        .await?;
+        let turn = match prepared {
+            PreparedUpdate::Turn(turn) => turn,
+            PreparedUpdate::Nothing(tokens) => {
+                return Ok(UpdateResult::Nothing {
+                    session,
+                    tokens,
+                    state,
+                });
+            }
+        };
+        let clock = cx.engine.clock();
+        let wish = SessionSelector {
+            session: Some(session),
+            ..wish.clone()
+        };
+        let command = UpdateWorkingSet {
+            choice: PreparedSession::prepare(wish, clock),
+            turn,
+            changed: row.changed,
+            read_at,
+            room,
+            body: Body::new(codec::EMPTY.to_vec(), clock.random()),
+        };
+        let write = QueuedWrite {
+            command: Box::new(command),
+            actor: Arc::clone(actor),
+            key: claim.clone(),
+            bytes: 0,
+        };
+        cx.engine.write(write).await.map(UpdateResult::Done)
+    })
+    .await
+}

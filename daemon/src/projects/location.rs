@@ -1,0 +1,342 @@
+//! What the file system says of a directory: which project it belongs to, and in which worktree it is.
+
+use std::fs;
+use std::path::{Component, Path, PathBuf};
+
+use super::marker::{self, Marker};
+use crate::log::Hash;
+
+const NAME_CHARS_MAX: usize = 40;
+/// A `.git` file, `commondir` or `HEAD` holds one line; anything longer is none.
+const GIT_FILE_BYTES_MAX: u64 = 8 * 1024;
+/// Digits of a commit that stand for it where no branch is checked out.
+const COMMIT_DIGITS: usize = 12;
+
+/// What the config says of a project.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Configured {
+    /// Its root, the real path.
+    pub path: PathBuf,
+    /// What would stand in `.lore.toml`, and goes before that.
+    pub marker: Marker,
+}
+
+/// Where a directory belongs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ProjectLocation {
+    /// The project's id: `<base name reduced to [a-z0-9_-], 40 characters>-<8 hex of SHA-256 of the real
+    /// path of the git common directory, or of the directory itself>`, or what the marker says.
+    pub project: String,
+    /// What people call it: the marker's name, or that of the directory.
+    pub name: String,
+    /// The project's directory: of a repository the main worktree's.
+    pub path: PathBuf,
+    /// The worktree that the directory is in; without a repository the directory itself.
+    pub root: PathBuf,
+    /// The branch that is checked out there, or the beginning of the commit.
+    pub branch: Option<String>,
+    /// What `.lore.toml` in the root says.
+    pub marker: Marker,
+    /// Why it says nothing, when it is there and broken.
+    pub marker_fault: Option<String>,
+    /// The id that it would have without `.lore.toml`, when that file alone names another: anybody can
+    /// write such a file, so an id that belongs to another folder is not taken from it.
+    unclaimed: Option<String>,
+}
+
+impl ProjectLocation {
+    /// The place of a directory; `None` when there is no such directory.
+    ///
+    /// Reads the file system: neither for the event loop nor for the writer.
+    #[must_use]
+    pub fn of(dir: &Path, configured: &[Configured]) -> Option<Self> {
+        let dir = fs::canonicalize(dir).ok().filter(|dir| dir.is_dir())?;
+        let (root, path, identity, branch) = match Repository::of(&dir) {
+            Some(found) => (found.root, found.main, found.common, found.branch),
+            None => match marked(&dir, configured) {
+                Some(root) => (root.clone(), root.clone(), root, None),
+                None => (dir.clone(), dir.clone(), dir, None),
+            },
+        };
+        let (marker, marker_fault) = match marker::read(&root) {
+            Ok(marker) => (marker, None),
+            Err(fault) => (Marker::default(), Some(fault)),
+        };
+        let own = configured
+            .iter()
+            .find(|own| own.path == root || own.path == path);
+        let is_claimed = marker.id.is_some() && own.is_none_or(|own| own.marker.id.is_none());
+        let marker = match own {
+            Some(own) => marker.under(&own.marker),
+            None => marker,
+        };
+        let digits = Hash::of(identity.as_os_str().as_encoded_bytes()).to_string();
+        let made = format!("{}-{}", reduced(&path), digits.get(..8)?);
+        let project = marker.id.clone().unwrap_or_else(|| made.clone());
+        let base = path.file_name().unwrap_or_default().to_string_lossy();
+        let name = marker.name.clone().unwrap_or_else(|| match &*base {
+            "" => project.clone(),
+            base => base.chars().filter(|char| !char.is_control()).collect(),
+        });
+        Some(Self {
+            project,
+            name,
+            path,
+            root,
+            branch,
+            marker,
+            marker_fault,
+            unclaimed: is_claimed.then_some(made),
+        })
+    }
+
+    /// Whether the id is what `.lore.toml` alone says.
+    #[must_use]
+    pub const fn is_claimed(&self) -> bool {
+        self.unclaimed.is_some()
+    }
+
+    /// The place without the id that its `.lore.toml` claims, since that belongs to another folder.
+    #[must_use]
+    pub fn without_claim(mut self, owner: &Path) -> Self {
+        let Some(made) = self.unclaimed.take() else {
+            return self;
+        };
+        let id = std::mem::replace(&mut self.project, made);
+        self.marker.id = None;
+        self.marker_fault = Some(format!(
+            "{}: `id` is {id:?}, which is the project at {}. If this is the same project, say so in \
+             config.toml: [projects.at.{:?}] with id = {id:?}",
+            self.root.join(marker::FILE).display(),
+            owner.display(),
+            self.root.display().to_string(),
+        ));
+        self
+    }
+
+    /// The place of a directory that cannot be looked at: a project of its own, known by its path as it
+    /// is written. `None` for a path that is not absolute.
+    #[must_use]
+    pub fn unseen(dir: &Path) -> Option<Self> {
+        let is_plain = |part: &Component<'_>| !matches!(part, Component::CurDir);
+        let path: PathBuf = dir.components().filter(is_plain).collect();
+        if !path.is_absolute() || path.components().any(|part| part == Component::ParentDir) {
+            return None;
+        }
+        let digits = Hash::of(path.as_os_str().as_encoded_bytes()).to_string();
+        let project = format!("{}-{}", reduced(&path), digits.get(..8)?);
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        Some(Self {
+            name: match &*name {
+                "" => project.clone(),
+                name => name.chars().filter(|char| !char.is_control()).collect(),
+            },
+            project,
+            root: path.clone(),
+            path,
+            branch: None,
+            marker: Marker::default(),
+            marker_fault: None,
+            unclaimed: None,
+        })
+    }
+}
+
+/// The nearest folder above with a marker or in the config, where no repository says what belongs
+/// together.
+fn marked(dir: &Path, configured: &[Configured]) -> Option<PathBuf> {
+    let is_root =
+        |folder: &&Path| marker::is_in(folder) || configured.iter().any(|own| own.path == **folder);
+    let found = dir.ancestors().find(is_root)?;
+    Some(found.to_path_buf())
+}
+
+/// A git repository, as far as its files say what it is.
+struct Repository {
+    root: PathBuf,
+    main: PathBuf,
+    common: PathBuf,
+    branch: Option<String>,
+}
+
+impl Repository {
+    fn of(dir: &Path) -> Option<Self> {
+        dir.ancestors().find_map(|folder| {
+            let git = folder.join(".git");
+            let kind = fs::symlink_metadata(&git).ok()?;
+            let (own, common) = if kind.is_dir() {
+                let own = fs::canonicalize(&git).ok()?;
+                (own.clone(), own)
+            } else {
+                of_worktree(folder, &git)?
+            };
+            // A worktree is named after the repository, not after itself.
+            let main = match (common.file_name(), common.parent()) {
+                (Some(last), Some(parent)) if last == ".git" => parent.to_path_buf(),
+                _ => common.clone(),
+            };
+            Some(Self {
+                root: folder.to_path_buf(),
+                main,
+                branch: branch(&own),
+                common,
+            })
+        })
+    }
+}
+
+/// The own and the common git directory that a worktree's `.git` file leads to.
+fn of_worktree(folder: &Path, git: &Path) -> Option<(PathBuf, PathBuf)> {
+    let text = small_file(git)?;
+    let own = fs::canonicalize(folder.join(text.strip_prefix("gitdir:")?.trim())).ok()?;
+    let common = match small_file(&own.join("commondir")) {
+        Some(path) => fs::canonicalize(own.join(path.trim())).ok()?,
+        // A submodule has a git directory of its own.
+        None => own.clone(),
+    };
+    Some((own, common))
+}
+
+/// The branch that a git directory's `HEAD` names, or the beginning of its commit.
+fn branch(own: &Path) -> Option<String> {
+    let head = small_file(&own.join("HEAD"))?;
+    let head = head.trim();
+    let named = match head.strip_prefix("ref:") {
+        Some(reference) => {
+            let reference = reference.trim();
+            reference.strip_prefix("refs/heads/").unwrap_or(reference)
+        }
+        None => head.get(..COMMIT_DIGITS)?,
+    };
+    let is_name = !named.is_empty() && !named.chars().any(char::is_control);
+    is_name.then(|| named.to_owned())
+}
+
+fn small_file(path: &Path) -> Option<String> {
+    let metadata = fs::metadata(path).ok()?;
+    (metadata.is_file() && metadata.len() <= GIT_FILE_BYTES_MAX)
+        .then(|| fs::read_to_string(path).ok())
+        .flatten()
+}
+
+fn reduced(path: &Path) -> String {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let reduced: String = name
+        .to_lowercase()
+        .chars()
+        .map(|c| match c {
+            'a'..='z' | '0'..='9' | '_' | '-' => c,
+            _ => '-',
+        })
+        .take(NAME_CHARS_MAX)
+        .collect();
+    match reduced.trim_matches('-') {
+        "" => "project".to_owned(),
+        name => name.to_owned(),
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    fn of(dir: &Path) -> Option<ProjectLocation> {
+        ProjectLocation::of(dir, &[])
+    }
+
+    fn project(dir: &Path) -> String {
+        of(dir).unwrap().project
+    }
+
+    /// Same-named directories differ; sub-directories and worktrees of one repository do not, and a
+    /// worktree is told with its branch.
+    #[test]
+    fn ids() {
+        let root = tempfile::tempdir().unwrap();
+        let root = fs::canonicalize(root.path()).unwrap();
+        let make = |path: &str| {
+            let path = root.join(path);
+            fs::create_dir_all(&path).unwrap();
+            path
+        };
+        let (one, two) = (make("a/My App"), make("b/My App"));
+        let id = project(&one);
+        assert!(
+            id.starts_with("my-app-") && id.len() == "my-app-".len() + 8,
+            "{id}"
+        );
+        assert_ne!(id, project(&two));
+        assert_eq!(of(&one).unwrap().name, "My App");
+
+        let repository = make("repo");
+        let gitdir = make("repo/.git/worktrees/fix");
+        fs::write(gitdir.join("commondir"), "../..\n").unwrap();
+        fs::write(gitdir.join("HEAD"), "ref: refs/heads/fix/it\n").unwrap();
+        fs::write(root.join("repo/.git/HEAD"), format!("{:040}\n", 7)).unwrap();
+        let worktree = make("elsewhere/fix");
+        fs::write(
+            worktree.join(".git"),
+            format!("gitdir: {}\n", gitdir.display()),
+        )
+        .unwrap();
+        let id = project(&repository);
+        assert!(id.starts_with("repo-"), "{id}");
+        assert_eq!(project(&make("repo/src/deep")), id);
+        let place = of(&make("elsewhere/fix/src")).unwrap();
+        assert_eq!((&place.project, &place.name), (&id, &"repo".to_owned()));
+        assert_eq!((&place.path, &place.root), (&repository, &worktree));
+        assert_eq!(place.branch.as_deref(), Some("fix/it"));
+        let detached = of(&repository).unwrap();
+        assert_eq!(detached.branch.as_deref(), Some("000000000000"));
+
+        assert_eq!(of(&root.join("missing")), None);
+        assert!(project(Path::new("/")).starts_with("project-"));
+    }
+
+    /// A marker names the project, also from a folder below; a broken one is told and changes nothing.
+    #[test]
+    fn markers() {
+        let root = tempfile::tempdir().unwrap();
+        let below = root.path().join("src/deep");
+        fs::create_dir_all(&below).unwrap();
+        let marker = root.path().join(marker::FILE);
+        fs::write(&marker, "id = \"shop\"\nname = \"The Shop\"\n").unwrap();
+        let place = of(&below).unwrap();
+        assert_eq!((&*place.project, &*place.name), ("shop", "The Shop"));
+        fs::write(&marker, "id = \"../up\"\n").unwrap();
+        let place = of(root.path()).unwrap();
+        assert!(place.project.len() > 9, "{place:?}");
+        assert!(place.marker_fault.unwrap().contains("../up"));
+        let configured = Configured {
+            path: fs::canonicalize(root.path()).unwrap(),
+            marker: Marker {
+                id: Some("store".to_owned()),
+                ..Marker::default()
+            },
+        };
+        let place = ProjectLocation::of(&below, &[configured]).unwrap();
+        assert_eq!(place.project, "store", "the config goes before the marker");
+    }
+
+    /// What cannot be looked at is known by its path, however that is written.
+    #[test]
+    fn a_place_that_is_unseen() {
+        let place = ProjectLocation::unseen(Path::new("/srv//shop/./web/")).unwrap();
+        assert_eq!(place.path, Path::new("/srv/shop/web"));
+        assert_eq!(place.name, "web");
+        assert!(place.project.starts_with("web-"), "{}", place.project);
+        assert_eq!(
+            ProjectLocation::unseen(Path::new("/srv/shop/web")).unwrap(),
+            place
+        );
+        assert_ne!(
+            ProjectLocation::unseen(Path::new("/srv/shop/app/web"))
+                .unwrap()
+                .project,
+            place.project
+        );
+        assert_eq!(ProjectLocation::unseen(Path::new("shop")), None);
+        assert_eq!(ProjectLocation::unseen(Path::new("/srv/../shop")), None);
+    }
+}

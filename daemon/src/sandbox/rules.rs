@@ -1,0 +1,182 @@
+//! Landlock: from then on the kernel refuses what is not needed. See landlock(7).
+
+use std::path::Path;
+
+use landlock::{
+    ABI, Access, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible, LandlockStatus, NetPort,
+    PathBeneath, PathFd, RestrictionStatus, Ruleset, RulesetAttr, RulesetCreated,
+    RulesetCreatedAttr, RulesetStatus, Scope, make_bitflags,
+};
+
+use super::{Landlock, SandboxNeeds};
+
+/// The newest version of the interface that this was tried with: what later ones could refuse is left
+/// as it is.
+const TRIED: ABI = ABI::V7;
+
+/// What is done with files and folders that are ours: no devices, pipes, sockets or links among them.
+const OURS: BitFlags<AccessFs> = make_bitflags!(AccessFs::{
+    WriteFile | Truncate | MakeReg | MakeDir | RemoveFile | RemoveDir | Refer
+});
+
+/// What is done with sockets.
+const SOCKETS: BitFlags<AccessFs> = make_bitflags!(AccessFs::{MakeSock | RemoveFile});
+
+/// Refuses from now on what is not needed: every write elsewhere, every start of a program, TCP,
+/// signals to others.
+pub fn restrict(needs: &SandboxNeeds) -> Landlock {
+    match try_to(needs) {
+        Ok(status) => landlock_status(status.ruleset, status.landlock),
+        Err(reason) => Landlock::None { reason },
+    }
+}
+
+fn try_to(needs: &SandboxNeeds) -> Result<RestrictionStatus, String> {
+    let text = |error: landlock::RulesetError| error.to_string();
+    let mut ruleset = ruleset(needs).map_err(text)?;
+    for folder in &needs.folders {
+        ruleset = below(ruleset, folder, OURS)?;
+    }
+    for folder in &needs.socket_folders {
+        ruleset = below(ruleset, folder, SOCKETS)?;
+    }
+    for port in &needs.ports_connected_to {
+        let rule = NetPort::new(*port, AccessNet::ConnectTcp);
+        ruleset = ruleset.add_rule(rule).map_err(text)?;
+    }
+    for port in &needs.ports_listened_on {
+        let rule = NetPort::new(*port, AccessNet::BindTcp);
+        ruleset = ruleset.add_rule(rule).map_err(text)?;
+    }
+    ruleset.restrict_self().map_err(text)
+}
+
+/// What is refused unless a rule allows it. Reading is not among it: sources and projects may be
+/// anywhere.
+fn ruleset(needs: &SandboxNeeds) -> Result<RulesetCreated, landlock::RulesetError> {
+    let ruleset = Ruleset::default()
+        // A kernel that knows no rule for renames between folders refuses them all, and blobs are
+        // written that way: there Landlock cannot be used.
+        .set_compatibility(CompatLevel::SoftRequirement)
+        .handle_access(AccessFs::Refer)?
+        .set_compatibility(CompatLevel::BestEffort)
+        .handle_access(AccessFs::from_write(TRIED) | AccessFs::Execute)?
+        .handle_access(AccessNet::from_all(TRIED))?
+        .scope(Scope::Signal)?;
+    let ruleset = if needs.abstract_sockets {
+        ruleset
+    } else {
+        ruleset.scope(Scope::AbstractUnixSocket)?
+    };
+    ruleset.create()
+}
+
+fn below(
+    ruleset: RulesetCreated,
+    folder: &Path,
+    access: BitFlags<AccessFs>,
+) -> Result<RulesetCreated, String> {
+    let folder = PathFd::new(folder).map_err(|error| error.to_string())?;
+    ruleset
+        .add_rule(PathBeneath::new(folder, access))
+        .map_err(|error| error.to_string())
+}
+
+fn landlock_status(ruleset: RulesetStatus, landlock: LandlockStatus) -> Landlock {
+    let none = |reason: &str| Landlock::None {
+        reason: reason.to_owned(),
+    };
+    let abi = match landlock {
+        LandlockStatus::NotEnabled => return none("the kernel has Landlock switched off"),
+        LandlockStatus::NotImplemented => return none("the kernel has no Landlock"),
+        LandlockStatus::Available { effective_abi, .. } => effective_abi,
+    };
+    let number = abi as u32;
+    match ruleset {
+        RulesetStatus::FullyEnforced => Landlock::Full { abi: number },
+        RulesetStatus::PartiallyEnforced => Landlock::Partial {
+            abi: number,
+            lacks: lacks(abi),
+        },
+        RulesetStatus::NotEnforced => none("the kernel's Landlock is too old (ABI 1; 2 is needed)"),
+    }
+}
+
+/// What a version cannot refuse.
+fn lacks(abi: ABI) -> Vec<&'static str> {
+    [
+        (ABI::V3, "truncation of files"),
+        (ABI::V4, "TCP"),
+        (ABI::V5, "commands to devices"),
+        (ABI::V6, "signals and abstract sockets"),
+    ]
+    .into_iter()
+    .filter(|(since, _)| abi < *since)
+    .map(|(_, what)| what)
+    .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn available(effective_abi: ABI) -> LandlockStatus {
+        LandlockStatus::Available {
+            effective_abi,
+            kernel_abi: None,
+        }
+    }
+
+    /// What an older kernel leaves open is said, and so is why one refuses nothing.
+    #[test]
+    fn what_is_not_refused_is_told() {
+        for (ruleset, landlock, wanted) in [
+            (
+                RulesetStatus::FullyEnforced,
+                available(ABI::V7),
+                "full: ABI 7",
+            ),
+            (
+                RulesetStatus::PartiallyEnforced,
+                available(ABI::V5),
+                "partial: ABI 5, without signals and abstract sockets",
+            ),
+            (
+                RulesetStatus::PartiallyEnforced,
+                available(ABI::V3),
+                "partial: ABI 3, without TCP, commands to devices, signals and abstract sockets",
+            ),
+            (
+                RulesetStatus::NotEnforced,
+                available(ABI::V1),
+                "none: the kernel's Landlock is too old (ABI 1; 2 is needed)",
+            ),
+            (
+                RulesetStatus::NotEnforced,
+                LandlockStatus::NotEnabled,
+                "none: the kernel has Landlock switched off",
+            ),
+            (
+                RulesetStatus::NotEnforced,
+                LandlockStatus::NotImplemented,
+                "none: the kernel has no Landlock",
+            ),
+        ] {
+            assert_eq!(landlock_status(ruleset, landlock).to_string(), wanted);
+        }
+    }
+
+    /// Without a folder to write below there are no rules, and nothing was given up.
+    #[test]
+    fn a_missing_folder_is_told() {
+        let needs = SandboxNeeds {
+            folders: vec!["/no/such/folder".into()],
+            ..SandboxNeeds::default()
+        };
+        let said = restrict(&needs).to_string();
+        assert!(
+            said.starts_with("none: ") && said.contains("/no/such/folder"),
+            "{said}"
+        );
+    }
+}

@@ -1,0 +1,414 @@
+//! A search: two lists, fused, the head reranked.
+
+use std::sync::PoisonError;
+use std::time::{Duration, Instant};
+
+use lored_ingest::quotable;
+use lored_models::{EmbeddingStage, Model};
+use lored_retrieval::ranking::{
+    ListScore, RankedList, TEXT_SHARE, TEXT_SHARE_FIRST_TIER, best_sentence, fuse, rerank,
+};
+use lored_retrieval::text::{Class, IndexedText, Query, Terms};
+use lored_retrieval::vectors::VectorError;
+
+use super::filter::Scope;
+use super::index::{AdvanceState, Index, IndexError};
+use super::request::{Mode, SearchRequest};
+use super::stages::name;
+use crate::log::Position;
+
+/// Hits of each list that are fused; more than are reranked.
+const FUSED: usize = 100;
+const _: () = assert!(lored_retrieval::ranking::DEPTH <= FUSED);
+
+/// One hit, with how it came to its score.
+#[derive(Clone, Copy, Debug)]
+pub struct RankedHit {
+    /// The unit.
+    pub key: u64,
+    /// Higher is better.
+    pub score: f64,
+    /// What the full text says.
+    pub text: Option<ListScore>,
+    /// What the vectors say.
+    pub vector: Option<ListScore>,
+    /// What both add.
+    pub parts: [f64; 2],
+    /// The score before reranking, when it was reranked or fused.
+    pub fused: Option<f64>,
+    /// The cosine of the best sentence.
+    pub sentence: Option<f32>,
+}
+
+impl RankedHit {
+    /// A hit that was not searched for: it stands where it stands.
+    #[must_use]
+    pub const fn unscored(key: u64) -> Self {
+        Self {
+            key,
+            score: 0.0,
+            text: None,
+            vector: None,
+            parts: [0.0; 2],
+            fused: None,
+            sentence: None,
+        }
+    }
+}
+
+/// What a search came to.
+#[derive(Debug, Default)]
+pub struct SearchOutcome {
+    /// The best first.
+    pub hits: Vec<RankedHit>,
+    /// How many match.
+    pub total: u64,
+    /// How it was done.
+    pub used: Mode,
+    /// Why not as asked.
+    pub reason: Option<String>,
+    /// The model of the vectors.
+    pub model: Option<String>,
+    /// What the query's words came to.
+    pub terms: Terms,
+    /// The query as the first tier embeds it, when captions are wanted.
+    pub query: Option<Vec<f32>>,
+    /// What could not be searched in time.
+    pub partial: Option<String>,
+}
+
+/// Everything that a search needs.
+pub struct Search<'s> {
+    /// The indexes.
+    pub index: &'s Index,
+    /// What is asked for.
+    pub ask: &'s SearchRequest,
+    /// Which units it is about.
+    pub scope: &'s Scope,
+    /// The text of a unit, for its sentences.
+    pub text_of: &'s dyn Fn(u64) -> Option<String>,
+}
+
+/// Applies the rest of the log, as far as the time allows; what is missing then.
+///
+/// # Errors
+/// [`IndexError`] when something cannot be read or written.
+pub fn freshen(
+    index: &Index,
+    published: &crate::engine::PublishedState,
+    blobs: &crate::store::Blobs,
+    wait: Duration,
+) -> Result<Option<String>, IndexError> {
+    match index.advance(published, blobs, Instant::now() + wait)? {
+        AdvanceState::All => Ok(None),
+        AdvanceState::Part(Position(reached)) => {
+            let tail = published.tail.position.0;
+            Ok(Some(format!(
+                "the index is catching up: {} events of {tail} are not searched yet; ask again for \
+                 the rest",
+                tail.saturating_sub(reached)
+            )))
+        }
+    }
+}
+
+impl Search<'_> {
+    /// Searches for `limit` hits at least, as far as there are.
+    ///
+    /// # Errors
+    /// [`IndexError`] when the text index cannot be read, or vectors are damaged; without vectors it goes on,
+    /// saying so.
+    pub fn run(&self, limit: usize) -> Result<SearchOutcome, IndexError> {
+        let asked = self.ask.mode;
+        if asked == Mode::Text {
+            return self.text(limit);
+        }
+        let vectors = match self.vectors(limit.max(FUSED)) {
+            Ok(Some(vectors)) => vectors,
+            Ok(None) => {
+                let why = "there is no model of embeddings".to_owned();
+                return self.fallen_back(limit, why);
+            }
+            // They are made anew, by whoever opens them next.
+            Err(error @ IndexError::Vectors(VectorError::Damaged { .. })) => return Err(error),
+            Err(error) => {
+                let why = format!("vectors cannot be searched: {error}");
+                return self.fallen_back(limit, why);
+            }
+        };
+        if asked == Mode::Vector {
+            return self.vector(vectors);
+        }
+        let mut searched = self.hybrid(vectors)?;
+        if asked == Mode::Semantic {
+            self.rerank(&mut searched);
+        }
+        Ok(searched)
+    }
+
+    fn fallen_back(&self, limit: usize, why: String) -> Result<SearchOutcome, IndexError> {
+        let searched = self.text(limit)?;
+        Ok(SearchOutcome {
+            reason: Some(why),
+            ..searched
+        })
+    }
+
+    fn classes(&self) -> &'static [Class] {
+        let has = |class| self.ask.kinds.iter().any(|kind| kind.class() == class);
+        match (has(Class::Documents), has(Class::Talk)) {
+            (true, true) => &Class::ALL,
+            (true, false) => &[Class::Documents],
+            (false, true) => &[Class::Talk],
+            (false, false) => &[],
+        }
+    }
+
+    fn words(
+        &self,
+        limit: usize,
+        also: &[u64],
+    ) -> Result<lored_retrieval::text::TextHits, IndexError> {
+        let query = Query {
+            text: &self.ask.query,
+            classes: self.classes(),
+            limit,
+            also,
+        };
+        let has = |unit: &IndexedText| self.scope.has(unit);
+        let filter: Option<&dyn Fn(&IndexedText) -> bool> = match self.scope.is_all() {
+            true => None,
+            false => Some(&has),
+        };
+        Ok(self.index.text.search(&query, filter)?)
+    }
+
+    fn text(&self, limit: usize) -> Result<SearchOutcome, IndexError> {
+        let found = self.words(limit, &[])?;
+        let hits = (1..).zip(&found.hits).map(|(rank, hit)| RankedHit {
+            key: hit.key,
+            score: f64::from(hit.score),
+            text: Some(ListScore {
+                rank: Some(rank),
+                score: hit.score,
+            }),
+            vector: None,
+            parts: [f64::from(hit.score), 0.0],
+            fused: None,
+            sentence: None,
+        });
+        Ok(SearchOutcome {
+            hits: hits.collect(),
+            total: found.total,
+            used: Mode::Text,
+            terms: found.terms,
+            ..SearchOutcome::default()
+        })
+    }
+
+    /// The nearest units; `None` when there is no model.
+    fn vectors(&self, limit: usize) -> Result<Option<NearestTexts>, IndexError> {
+        let Some((tier, store, model)) = self.index.ranking()? else {
+            return Ok(None);
+        };
+        let has = |unit: &IndexedText| self.scope.has(unit);
+        let among = match self.scope.is_all() {
+            true => None,
+            false => Some(self.index.text.units(Some(&has))?),
+        };
+        let total = match &among {
+            Some(among) => among.len() as u64,
+            None => self.index.text.counts().units(),
+        };
+        let query = model.embed(&self.ask.query);
+        let store = store.read().unwrap_or_else(PoisonError::into_inner);
+        let wanted = |key: u64| match &among {
+            Some(among) => among.binary_search(&key).is_ok(),
+            None => true,
+        };
+        let mut hits: Vec<(u64, f32)> = Vec::new();
+        for hit in store.search(&query, limit, wanted)? {
+            // A vector may be left of a unit that went while the text index was made anew.
+            if self.index.text.contains(hit.key)? {
+                hits.push((hit.key, hit.score));
+            }
+        }
+        drop(store);
+        let lacking = match tier {
+            EmbeddingStage::First => self.index.lacking(tier),
+            // Beyond what it should have, it lacks what is old.
+            EmbeddingStage::Second => 0,
+        };
+        Ok(Some(NearestTexts {
+            lacking,
+            hits,
+            total,
+            tier,
+            model: format!("{} ({} tier)", model.id(), name(tier)),
+            query,
+        }))
+    }
+
+    fn vector(&self, near: NearestTexts) -> Result<SearchOutcome, IndexError> {
+        // For highlights alone.
+        let terms = self.words(0, &[])?.terms;
+        let hits = (1..).zip(&near.hits).map(|(rank, (key, score))| RankedHit {
+            key: *key,
+            score: f64::from(*score),
+            text: None,
+            vector: Some(ListScore {
+                rank: Some(rank),
+                score: *score,
+            }),
+            parts: [0.0, f64::from(*score)],
+            fused: None,
+            sentence: None,
+        });
+        Ok(SearchOutcome {
+            hits: hits.collect(),
+            total: near.total,
+            partial: near.partial(),
+            used: Mode::Vector,
+            model: Some(near.model),
+            terms,
+            ..SearchOutcome::default()
+        })
+    }
+
+    fn hybrid(&self, mut near: NearestTexts) -> Result<SearchOutcome, IndexError> {
+        near.hits.truncate(FUSED);
+        let by_vector: Vec<u64> = near.hits.iter().map(|(key, _)| *key).collect();
+        let found = self.words(FUSED, &by_vector)?;
+        let ranked: Vec<(u64, f32)> = found.hits.iter().map(|hit| (hit.key, hit.score)).collect();
+        let is_ranked = |key: &u64| ranked.iter().any(|(ranked, _)| ranked == key);
+        let also_text: Vec<(u64, f32)> = by_vector
+            .iter()
+            .zip(&found.also)
+            .filter(|(key, _)| !is_ranked(key))
+            .map(|(key, score)| (*key, *score))
+            .collect();
+        let others: Vec<u64> = ranked
+            .iter()
+            .map(|(key, _)| *key)
+            .filter(|key| !by_vector.contains(key))
+            .collect();
+        let also_vector = self.vector_scores(&near, &others)?;
+        let share = match near.tier {
+            EmbeddingStage::First => TEXT_SHARE_FIRST_TIER,
+            EmbeddingStage::Second => TEXT_SHARE,
+        };
+        let fused = fuse(
+            RankedList {
+                ranked: &ranked,
+                also: &also_text,
+            },
+            RankedList {
+                ranked: &near.hits,
+                also: &also_vector,
+            },
+            self.ask.fusion(share),
+        );
+        let hits = fused.into_iter().map(|fused| RankedHit {
+            key: fused.key,
+            score: fused.score,
+            text: fused.text,
+            vector: fused.vector,
+            parts: fused.parts,
+            fused: None,
+            sentence: None,
+        });
+        Ok(SearchOutcome {
+            hits: hits.collect(),
+            total: near.total,
+            partial: near.partial(),
+            used: Mode::Hybrid,
+            model: Some(near.model),
+            terms: found.terms,
+            ..SearchOutcome::default()
+        })
+    }
+
+    fn vector_scores(
+        &self,
+        near: &NearestTexts,
+        keys: &[u64],
+    ) -> Result<Vec<(u64, f32)>, IndexError> {
+        let Some(store) = self.index.store(near.tier) else {
+            return Ok(Vec::new());
+        };
+        let store = store.read().unwrap_or_else(PoisonError::into_inner);
+        let scores = store.scores(&near.query, keys)?;
+        Ok(scores.into_iter().map(|hit| (hit.key, hit.score)).collect())
+    }
+
+    /// Puts the head in order by its best sentences; without a model it stays as it is, saying so.
+    fn rerank(&self, searched: &mut SearchOutcome) {
+        let model = match self.index.models().first() {
+            Ok(model) => model,
+            Err(error) => {
+                searched.reason = Some(format!("nothing could be reranked: {error}"));
+                return;
+            }
+        };
+        let query = model.embed(&self.ask.query);
+        let best = |key: &u64| self.best(&model, &query, *key);
+        let fused = searched
+            .hits
+            .iter()
+            .map(|hit| lored_retrieval::ranking::Fused {
+                key: hit.key,
+                score: hit.score,
+                text: hit.text,
+                vector: hit.vector,
+                parts: hit.parts,
+            });
+        let reranked = rerank(fused.collect(), best);
+        searched.hits = reranked
+            .into_iter()
+            .map(|hit| RankedHit {
+                key: hit.fused.key,
+                score: hit.score,
+                text: hit.fused.text,
+                vector: hit.fused.vector,
+                parts: hit.fused.parts,
+                fused: Some(hit.fused.score),
+                sentence: hit.best.map(|(_, cosine)| cosine),
+            })
+            .collect();
+        searched.used = Mode::Semantic;
+        searched.query = Some(query);
+    }
+
+    fn best(&self, model: &Model, query: &[f32], key: u64) -> Option<(usize, f32)> {
+        let text = (self.text_of)(key)?;
+        let ranges = quotable(&text);
+        let sentences: Vec<&str> = ranges
+            .iter()
+            .filter_map(|range| text.get(range.clone()))
+            .collect();
+        best_sentence(query, &model.embed_many(&sentences))
+    }
+}
+
+/// The nearest units to a query.
+struct NearestTexts {
+    /// Units that have no vector yet.
+    lacking: usize,
+    hits: Vec<(u64, f32)>,
+    total: u64,
+    tier: EmbeddingStage,
+    model: String,
+    query: Vec<f32>,
+}
+
+impl NearestTexts {
+    /// What could not be ranked by vectors.
+    fn partial(&self) -> Option<String> {
+        (self.lacking > 0).then(|| {
+            format!(
+                "{} texts have no vector yet and were ranked by their words alone; ask again for the rest",
+                self.lacking
+            )
+        })
+    }
+}

@@ -1,0 +1,211 @@
+//! Which units a search is about: kinds, sessions, projects, and what documents are narrowed to.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::RangeInclusive;
+
+use lored_retrieval::text::{IndexedText, Kind};
+
+use super::request::{DocumentFilter, Pattern, SearchRequest, plain_type};
+use super::searchable_text::{of_context, of_document, of_session};
+use crate::documents::operations::chunk_index;
+use crate::documents::{Catalogue, Entry};
+use crate::projects;
+use crate::sessions;
+use crate::store::{Error, Rows};
+
+/// The units that a search is about.
+#[derive(Clone, Debug)]
+pub struct Scope {
+    kinds: Vec<Kind>,
+    session: Option<u64>,
+    sessions: Option<BTreeSet<u64>>,
+    project: Option<ProjectFilter>,
+    documents: Option<BTreeMap<u64, Chunks>>,
+}
+
+/// What belongs to a project.
+#[derive(Clone, Debug)]
+struct ProjectFilter {
+    sessions: BTreeSet<u64>,
+    files: BTreeSet<u64>,
+}
+
+/// Which chunks of a document.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Chunks {
+    named: NamedChunks,
+    range: Option<RangeInclusive<u64>>,
+}
+
+/// Chunks of one document by their names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum NamedChunks {
+    All,
+    One(u64),
+    /// Those whose number begins with these digits.
+    Digits(String),
+}
+
+impl Scope {
+    /// What a search asks for, among the documents and sessions that there are.
+    ///
+    /// # Errors
+    /// [`Error`] when a row cannot be read.
+    pub fn of(ask: &SearchRequest, rows: &dyn Rows, catalogue: &Catalogue) -> Result<Self, Error> {
+        let documents = ask.narrowed.as_ref().map(|narrowed| {
+            let fitting = catalogue.all().filter(|entry| fits(entry, narrowed));
+            fitting
+                .filter_map(|entry| Some((of_document(&entry.id), chunks(entry, narrowed)?)))
+                .collect()
+        });
+        let project = match &ask.project {
+            Some(project) => Some(of_project(rows, project)?),
+            None => None,
+        };
+        Ok(Self {
+            kinds: ask.kinds.clone(),
+            session: ask.session.as_deref().map(of_session),
+            sessions: None,
+            project,
+            documents,
+        })
+    }
+
+    /// Narrows what was said and done to these sessions; none: all of them.
+    pub fn within(&mut self, sessions: &[String]) {
+        let hashes = sessions.iter().map(|session| of_session(session));
+        self.sessions = (!sessions.is_empty()).then(|| hashes.collect());
+    }
+
+    /// Whether it is about every unit there is.
+    #[must_use]
+    pub fn is_all(&self) -> bool {
+        self.session.is_none()
+            && self.sessions.is_none()
+            && self.project.is_none()
+            && self.documents.is_none()
+            && Kind::ALL.iter().all(|kind| self.kinds.contains(kind))
+    }
+
+    /// Whether a chunk of a document is among them, by the document's id and its number there.
+    #[must_use]
+    pub fn has_chunk(&self, document: &str, number: u64) -> bool {
+        self.documents.as_ref().is_none_or(|documents| {
+            let chunks = documents.get(&of_document(document));
+            chunks.is_some_and(|chunks| chunks.have(number))
+        })
+    }
+
+    /// Whether a unit is among them.
+    #[must_use]
+    pub fn has(&self, unit: &IndexedText) -> bool {
+        if !self.kinds.contains(&unit.kind) {
+            return false;
+        }
+        let is_document = unit.kind == Kind::Document;
+        if let Some(documents) = &self.documents {
+            let chunks = documents.get(&unit.group).filter(|_| is_document);
+            return chunks.is_some_and(|chunks| chunks.have(u64::from(unit.number)));
+        }
+        if self
+            .session
+            .is_some_and(|session| is_document || unit.session != session)
+        {
+            return false;
+        }
+        let is_talk = !is_document && unit.kind != Kind::Context;
+        let within = self.sessions.as_ref().filter(|_| is_talk);
+        if within.is_some_and(|within| !within.contains(&unit.session)) {
+            return false;
+        }
+        self.project.as_ref().is_none_or(|project| match unit.kind {
+            Kind::Context => project.files.contains(&unit.group),
+            Kind::Document => false,
+            Kind::Message | Kind::Step | Kind::Checkpoint => {
+                project.sessions.contains(&unit.session)
+            }
+        })
+    }
+}
+
+fn of_project(rows: &dyn Rows, project: &str) -> Result<ProjectFilter, Error> {
+    let files = projects::file_types(rows, project)?;
+    let sessions = sessions::of_project(rows, project)?;
+    Ok(ProjectFilter {
+        sessions: sessions.iter().map(|session| of_session(session)).collect(),
+        files: files
+            .iter()
+            .map(|file_type| of_context(project, file_type))
+            .collect(),
+    })
+}
+
+/// Whether a document meets all that is said of documents.
+fn fits(entry: &Entry, narrowed: &DocumentFilter) -> bool {
+    let taken = &entry.row.taken;
+    let any = |wanted: &[String], own: &str| {
+        wanted.is_empty() || wanted.iter().any(|wanted| wanted == own)
+    };
+    let is_alike = |wanted: &String, own: &str| wanted.to_lowercase() == own.to_lowercase();
+    any(&narrowed.context_ids, &taken.context_id)
+        && (narrowed.context.as_ref())
+            .is_none_or(|one| *one == taken.context_id || *one == taken.context_name)
+        && (narrowed.context_name.as_ref()).is_none_or(|name| *name == taken.context_name)
+        && (narrowed.categories.is_empty()
+            || taken.category.as_ref().is_some_and(|own| {
+                narrowed
+                    .categories
+                    .iter()
+                    .any(|wanted| is_alike(wanted, own))
+            }))
+        && (narrowed.file_name.as_ref()).is_none_or(|name| name == entry.row.file_name())
+        && (narrowed.file_type.as_ref())
+            .is_none_or(|wanted| *wanted == plain_type(&taken.file_type))
+        && (narrowed.tags.is_empty()
+            || taken
+                .tags
+                .iter()
+                .any(|own| narrowed.tags.iter().any(|wanted| is_alike(wanted, own))))
+        && narrowed
+            .conditions
+            .iter()
+            .all(|(path, condition)| condition.is_met(&entry.custom, path))
+}
+
+/// Which chunks of a document are asked for; `None` when none is.
+fn chunks(entry: &Entry, narrowed: &DocumentFilter) -> Option<Chunks> {
+    let file = entry.row.file_name();
+    let first = chunk_index(file, 0);
+    let stem = first.strip_suffix('0').unwrap_or(&first);
+    let named = match &narrowed.pattern {
+        None => NamedChunks::All,
+        Some(Pattern::Exactly(name)) if name == file => NamedChunks::All,
+        Some(Pattern::Exactly(name)) => NamedChunks::One(name.strip_prefix(stem)?.parse().ok()?),
+        Some(Pattern::Beginning(beginning)) if stem.starts_with(beginning.as_str()) => {
+            NamedChunks::All
+        }
+        Some(Pattern::Beginning(beginning)) => {
+            let digits = beginning.strip_prefix(stem)?;
+            NamedChunks::Digits(digits.to_owned())
+        }
+    };
+    Some(Chunks {
+        named,
+        range: narrowed.range.clone(),
+    })
+}
+
+impl Chunks {
+    fn have(&self, number: u64) -> bool {
+        let is_named = match &self.named {
+            NamedChunks::All => true,
+            NamedChunks::One(one) => *one == number,
+            NamedChunks::Digits(digits) => number.to_string().starts_with(digits.as_str()),
+        };
+        is_named
+            && self
+                .range
+                .as_ref()
+                .is_none_or(|range| range.contains(&number))
+    }
+}

@@ -1,0 +1,348 @@
+//! From keys to what they stand for: the texts in the log, and where they stand.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use lored_retrieval::text::Kind;
+
+use super::searchable_text::{Pieces, SearchableText, pieces};
+use super::stages::{text_number, text_position};
+use crate::checkpoints::{CheckpointEvent, Metadata};
+use crate::clock::{Micros, format_time};
+use crate::documents::operations::{chunk_index, content::modified};
+use crate::documents::{self, Catalogue, DocumentEvent, Root};
+use crate::error::Refusal;
+use crate::events;
+use crate::events::steps::{StepAssigned, StepRecorded};
+use crate::log::{LoggedEvent, Position};
+use crate::messages::{MessageEvent, Sender};
+use crate::operation::Context;
+use crate::projects::FileVersion;
+use crate::sessions;
+use crate::state::State;
+use crate::store::Error;
+
+/// Events whose texts are kept while one search goes on.
+const KEPT_MAX: usize = 128;
+
+/// Reads what hits stand for; several of one event are read once.
+pub struct Reader<'r> {
+    cx: &'r Context,
+    state: &'r State,
+    catalogue: &'r Catalogue,
+    kept: RefCell<HashMap<u64, Option<Rc<Read>>>>,
+    sources: RefCell<HashMap<String, Root>>,
+}
+
+/// What a unit is, what it says, and where it stands.
+#[derive(Clone, Debug)]
+pub struct HitDetails {
+    /// What kind of thing.
+    pub kind: Kind,
+    /// Its id: a document's with the chunk's number, a message's, a step's.
+    pub id: String,
+    /// Its document.
+    pub document: Option<String>,
+    /// The document's context, else the session or project.
+    pub context_id: String,
+    /// What people call that.
+    pub context_name: String,
+    /// The document's category.
+    pub category: Option<String>,
+    /// The document's file.
+    pub file_name: Option<String>,
+    /// What kind of file.
+    pub file_type: Option<String>,
+    /// Where that is.
+    pub file_path: Option<String>,
+    /// A document's title, or what else it is.
+    pub title: String,
+    /// The document's tags.
+    pub tags: Vec<String>,
+    /// The chunk's own name.
+    pub chunk_index: Option<String>,
+    /// Its number among the chunks of its document, or the pieces of its event.
+    pub chunk: u32,
+    /// The headings that it stands under.
+    pub headings: Vec<String>,
+    /// The session that it was said or done in.
+    pub session: Option<String>,
+    /// The step's number.
+    pub step: Option<u64>,
+    /// Who said or did it.
+    pub agent: Option<String>,
+    /// When the file was changed, or the thing recorded, as it is shown.
+    pub modified: String,
+    /// Whether the file is another by now than the one that was taken in.
+    pub changed: Option<bool>,
+    /// The event that brought it.
+    pub position: Position,
+    /// When that was recorded.
+    pub time: Micros,
+    /// Its text.
+    pub text: String,
+}
+
+/// An event with its texts.
+struct Read {
+    event: LoggedEvent,
+    pieces: Pieces,
+}
+
+/// A unit with the event that brought it.
+struct IndexedEvent {
+    read: Rc<Read>,
+    at: usize,
+}
+
+impl IndexedEvent {
+    fn piece(&self) -> Option<&SearchableText> {
+        self.read.pieces.all.get(self.at)
+    }
+}
+
+impl<'r> Reader<'r> {
+    /// Of a state, with the documents in it.
+    #[must_use]
+    pub fn new(cx: &'r Context, state: &'r State, catalogue: &'r Catalogue) -> Self {
+        Self {
+            cx,
+            state,
+            catalogue,
+            kept: RefCell::default(),
+            sources: RefCell::default(),
+        }
+    }
+
+    /// The text of a unit as it is indexed, its title included; `None` when it is no more.
+    #[must_use]
+    pub fn text(&self, key: u64) -> Option<String> {
+        let unit = self.unit(key).ok()??;
+        Some(unit.read.pieces.indexed(unit.piece()?))
+    }
+
+    /// What a unit is, says, and where it stands; `None` when it is no more.
+    ///
+    /// # Errors
+    /// When a row or an event cannot be read.
+    pub fn described(&self, key: u64) -> Result<Option<HitDetails>, Refusal> {
+        let Some(unit) = self.unit(key)? else {
+            return Ok(None);
+        };
+        match unit.piece() {
+            Some(piece) => self.describe(&unit, piece),
+            None => Ok(None),
+        }
+    }
+
+    fn unit(&self, key: u64) -> Result<Option<IndexedEvent>, Error> {
+        let position = text_position(key);
+        let mut kept = self.kept.borrow_mut();
+        if kept.len() >= KEPT_MAX {
+            kept.clear();
+        }
+        let read = match kept.get(&position) {
+            Some(read) => read.clone(),
+            None => {
+                let read = self.read(Position(position))?.map(Rc::new);
+                kept.insert(position, read.clone());
+                read
+            }
+        };
+        Ok(read.map(|read| IndexedEvent {
+            read,
+            at: usize::try_from(text_number(key)).unwrap_or(usize::MAX),
+        }))
+    }
+
+    fn read(&self, position: Position) -> Result<Option<Read>, Error> {
+        let Some(event) = self.state.log().at(position)? else {
+            return Ok(None);
+        };
+        match pieces(&self.cx.blobs, &event) {
+            Ok(Some(pieces)) => Ok(Some(Read { event, pieces })),
+            Ok(None) => Ok(None),
+            Err(error @ Error::Corrupt { .. }) => {
+                tracing::warn!(%position, %error, "something found cannot be shown");
+                Ok(None)
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    fn describe(
+        &self,
+        unit: &IndexedEvent,
+        piece: &SearchableText,
+    ) -> Result<Option<HitDetails>, Refusal> {
+        let event = &unit.read.event;
+        let header = &event.header;
+        let mut result = HitDetails {
+            id: String::new(),
+            kind: unit.read.pieces.kind,
+            document: None,
+            context_id: String::new(),
+            context_name: String::new(),
+            category: None,
+            file_name: None,
+            file_type: None,
+            file_path: None,
+            title: unit.read.pieces.title.clone(),
+            tags: Vec::new(),
+            chunk_index: None,
+            headings: piece.headings.clone(),
+            session: None,
+            step: None,
+            agent: Some(header.author().to_owned()).filter(|agent| !agent.is_empty()),
+            modified: format_time(header.happened_at()),
+            changed: None,
+            position: event.position(),
+            chunk: piece.number,
+            time: header.happened_at(),
+            text: piece.text.clone(),
+        };
+        let is_there = match unit.read.pieces.kind {
+            Kind::Document => self.describe_document(event, piece, &mut result)?,
+            Kind::Message | Kind::Step | Kind::Checkpoint => {
+                self.describe_talk(event, unit.at, &mut result)?
+            }
+            Kind::Context => self.describe_context(event, unit.at, &mut result)?,
+        };
+        Ok(is_there.then_some(result))
+    }
+
+    fn describe_document(
+        &self,
+        event: &LoggedEvent,
+        piece: &SearchableText,
+        result: &mut HitDetails,
+    ) -> Result<bool, Refusal> {
+        let document = match DocumentEvent::of(event)? {
+            Some(DocumentEvent::Ingested(taken)) => taken.document,
+            Some(DocumentEvent::PartAdded(continued)) => continued.document,
+            _ => return Ok(false),
+        };
+        let Some(entry) = self.catalogue.get(&document) else {
+            return Ok(false);
+        };
+        let position = event.position().0;
+        if !entry.row.parts.iter().any(|part| part.position == position) {
+            return Ok(false);
+        }
+        let taken = &entry.row.taken;
+        let root = self.root_of(&entry.row.source)?;
+        let number = u64::from(piece.number);
+        result.id = format!("{document}#{number}");
+        result.document = Some(document);
+        result.context_id.clone_from(&taken.context_id);
+        result.context_name.clone_from(&taken.context_name);
+        result.category.clone_from(&taken.category);
+        result.file_name = Some(entry.row.file_name().to_owned());
+        result.file_type = Some(taken.file_type.clone());
+        result.title.clone_from(&taken.title);
+        result.tags.clone_from(&taken.tags);
+        result.chunk_index = Some(chunk_index(entry.row.file_name(), number));
+        result.agent = None;
+        result.modified = modified(&entry.row);
+        result.changed = Some(root.is_changed(taken));
+        let path = root.file_path(&taken.path);
+        result.file_path = Some(path.to_string_lossy().into_owned());
+        Ok(true)
+    }
+
+    fn root_of(&self, source: &str) -> Result<Root, Error> {
+        let mut sources = self.sources.borrow_mut();
+        if let Some(root) = sources.get(source) {
+            return Ok(root.clone());
+        }
+        let row = documents::source(self.state, source)?;
+        let root = row.map(|row| Root::of(&row.added)).unwrap_or_default();
+        sources.insert(source.to_owned(), root.clone());
+        Ok(root)
+    }
+
+    fn describe_talk(
+        &self,
+        event: &LoggedEvent,
+        at: usize,
+        result: &mut HitDetails,
+    ) -> Result<bool, Refusal> {
+        let Some(session) = &event.header.session else {
+            return Ok(false);
+        };
+        if !sessions::exists(self.state, session)? {
+            return Ok(false);
+        }
+        let title = sessions::details(self.state, session)?.title;
+        result.context_id.clone_from(session);
+        result.context_name = title.unwrap_or_else(|| session.clone());
+        result.session = Some(session.clone());
+        let piece = |id: String| match at {
+            0 => id,
+            at => format!("{id}#{at}"),
+        };
+        match result.kind {
+            Kind::Message => {
+                let Some(MessageEvent::Message(said)) = MessageEvent::of(event)? else {
+                    return Ok(false);
+                };
+                result.id = piece(said.id);
+                result.title = sender(said.sender).to_owned();
+            }
+            Kind::Step => {
+                let (numbered, body): (StepAssigned, StepRecorded) = events::both(event)?;
+                result.id = piece(format!("{session}/steps/{}", numbered.step));
+                result.step = Some(u64::from(numbered.step));
+                result.title = body.tool;
+            }
+            Kind::Checkpoint => {
+                let Some(CheckpointEvent::Saved(saved)) = CheckpointEvent::of(event)? else {
+                    return Ok(false);
+                };
+                result.id = saved.checkpoint.to_string();
+                let name = Metadata::of_event(event)?.name;
+                result.title = name.unwrap_or_else(|| result.id.clone());
+            }
+            Kind::Document | Kind::Context => return Ok(false),
+        }
+        Ok(true)
+    }
+
+    fn describe_context(
+        &self,
+        event: &LoggedEvent,
+        at: usize,
+        result: &mut HitDetails,
+    ) -> Result<bool, Refusal> {
+        let Some(FileVersion {
+            project, file_type, ..
+        }) = FileVersion::made_by(event)?
+        else {
+            return Ok(false);
+        };
+        let newest = crate::projects::file(self.state, &project, &file_type)?;
+        if newest.is_none_or(|row| row.position != event.position().0) {
+            return Ok(false);
+        }
+        let name = crate::projects::name_of(self.state, &project)?;
+        result.id = format!("{project}/{file_type}#{at}");
+        result.context_name = name.unwrap_or_else(|| project.clone());
+        result.context_id = project;
+        result.file_name = Some(format!("{file_type}.md"));
+        result.file_type = Some("md".to_owned());
+        result.chunk_index = Some(chunk_index(&format!("{file_type}.md"), at as u64));
+        result.title = file_type;
+        Ok(true)
+    }
+}
+
+/// Who says something, as it is shown.
+fn sender(sender: Sender) -> &'static str {
+    match sender {
+        Sender::User => "user",
+        Sender::Assistant => "assistant",
+        Sender::System => "system",
+        Sender::Tool => "tool",
+    }
+}

@@ -1,0 +1,166 @@
+//! How the indexes are kept on disk: what is fresh is written down, what was taken out leaves the files, and
+//! vectors that are gone give back their room.
+
+use std::fs;
+use std::path::Path;
+use std::sync::PoisonError;
+use std::sync::atomic::Ordering;
+
+use lored_models::EmbeddingStage;
+use lored_retrieval::vectors::VectorError;
+
+use super::{Index, IndexError};
+use crate::search::stages::{StageIndex, lock, name, remove};
+use crate::store::durable;
+
+/// What is fresh is written down when it is so much.
+const FRESH_BYTES_MAX: u64 = 24 << 20;
+
+impl Index {
+    /// Whether all that is applied is written down.
+    #[must_use]
+    pub fn is_settled(&self) -> bool {
+        self.text.position() == self.text.settled_position()
+    }
+
+    /// Writes down what is fresh, when it is much or `all` of it is to be; when something was forgotten, at
+    /// once, and so that no file has it any more. Takes long: others search on.
+    ///
+    /// # Errors
+    /// [`IndexError`] when the disk refuses.
+    pub fn flush(&self, all: bool) -> Result<bool, IndexError> {
+        if self.is_forgetting.load(Ordering::Acquire) {
+            return self.purge().map(|()| true);
+        }
+        let is_due = self.text.counts().fresh_bytes >= FRESH_BYTES_MAX;
+        if !(is_due || all && !self.is_settled()) {
+            return Ok(false);
+        }
+        self.text.flush()?;
+        self.sync_vectors()?;
+        Ok(true)
+    }
+
+    fn sync_vectors(&self) -> Result<(), IndexError> {
+        for tier in self.tiers() {
+            tier.store
+                .read()
+                .unwrap_or_else(PoisonError::into_inner)
+                .sync()?;
+        }
+        Ok(())
+    }
+
+    /// Has on disk what opening found to be gone.
+    ///
+    /// # Errors
+    /// [`IndexError`] when the disk refuses.
+    pub fn sync(&self) -> Result<(), IndexError> {
+        self.sync_vectors()?;
+        sync_folder(&self.folder)
+    }
+
+    /// Writes down what is fresh, and leaves in no file what was taken out until now, whoever took it out:
+    /// a kill may have come before its files were written anew.
+    ///
+    /// # Errors
+    /// [`IndexError`] when the disk refuses; it is tried again by the next [`Self::settle`].
+    pub fn purge(&self) -> Result<(), IndexError> {
+        self.is_forgetting.store(false, Ordering::Release);
+        self.write_anew().inspect_err(|_| {
+            self.is_forgetting.store(true, Ordering::Release);
+        })
+    }
+
+    fn write_anew(&self) -> Result<(), IndexError> {
+        self.text.purge()?;
+        for tier in self.tiers() {
+            let _alone = lock(&tier.compacting);
+            let mut store = tier.store.write().unwrap_or_else(PoisonError::into_inner);
+            store.purge()?;
+            store.sync()?;
+        }
+        // Vectors of a tier that is not used hold what is to be gone, too, and nothing takes it out.
+        let vectors = self.folder.join("vectors");
+        for (tier, open) in [
+            (EmbeddingStage::First, &self.first),
+            (EmbeddingStage::Second, &self.second),
+        ] {
+            let left = vectors.join(name(tier));
+            if open.is_none() && left.exists() {
+                remove(&left)?;
+                sync_folder(&vectors)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes some files of vectors anew, if much of them is gone; whether there may be more. What the disk
+    /// refuses is left for another time.
+    ///
+    /// # Errors
+    /// [`IndexError`] when a file is damaged.
+    pub fn compact_some(&self) -> Result<bool, IndexError> {
+        for tier in self.tiers() {
+            match compact(tier) {
+                Ok(true) => return Ok(true),
+                Ok(false) => {}
+                Err(IndexError::Vectors(error @ VectorError::Io { .. })) => {
+                    tracing::warn!(%error, "files of vectors give back no room");
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(false)
+    }
+
+    fn tiers(&self) -> impl Iterator<Item = &StageIndex> {
+        [&self.first, &self.second].into_iter().flatten()
+    }
+
+    /// What the indexes take on disk, in bytes.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        fn of(folder: &Path) -> u64 {
+            let Ok(found) = fs::read_dir(folder) else {
+                return 0;
+            };
+            found
+                .flatten()
+                .map(|entry| match entry.metadata() {
+                    Ok(known) if known.is_dir() => of(&entry.path()),
+                    Ok(known) => known.len(),
+                    Err(_) => 0,
+                })
+                .sum()
+        }
+        of(&self.folder)
+    }
+}
+
+/// Writes one run of segments anew; others search meanwhile.
+fn compact(tier: &StageIndex) -> Result<bool, IndexError> {
+    let _alone = lock(&tier.compacting);
+    let worth = {
+        let mut store = tier.store.write().unwrap_or_else(PoisonError::into_inner);
+        store.finish()?;
+        store.worth_compacting()
+    };
+    let Some(segments) = worth else {
+        return Ok(false);
+    };
+    let rewritten = {
+        let store = tier.store.read().unwrap_or_else(PoisonError::into_inner);
+        store.rewrite(segments)?
+    };
+    let mut store = tier.store.write().unwrap_or_else(PoisonError::into_inner);
+    store.adopt(rewritten)?;
+    Ok(true)
+}
+
+fn sync_folder(folder: &Path) -> Result<(), IndexError> {
+    durable::sync_folder(folder).map_err(|source| IndexError::Io {
+        path: folder.to_owned(),
+        source,
+    })
+}

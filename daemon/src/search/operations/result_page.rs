@@ -1,0 +1,304 @@
+//! A search from what is asked to what is answered: the same for every operation that searches.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use lore::protocol::Position as WirePosition;
+use lore::protocol::search::SearchReply;
+
+use super::given::search_type;
+use super::result::result;
+use crate::documents::operations::nearest_contexts;
+use crate::documents::{self, Catalogue};
+use crate::error::{Code, Refusal};
+use crate::operation::cursor::{Cursor, List};
+use crate::operation::{Context, blocking};
+use crate::search::execute::{RankedHit, Search, SearchOutcome, freshen};
+use crate::search::feature::SearchIndexes;
+use crate::search::filter::Scope;
+use crate::search::hit_details::Reader;
+use crate::search::index::{Index, IndexError};
+use crate::search::request::{Mode, SearchRequest};
+use crate::search::stages::text_key;
+use crate::state::State;
+
+/// Hits that can be paged through.
+const HITS_MAX: usize = 10_000;
+
+/// Where the page begins, and which list it is of.
+pub struct Page {
+    /// As the page before gave it.
+    pub next: Option<String>,
+    /// Which list.
+    pub list: List,
+}
+
+/// Searches.
+///
+/// # Errors
+/// `INVALID_INPUT` for an empty query; what cannot be read.
+pub async fn answer(
+    cx: Arc<Context>,
+    state: State,
+    ask: SearchRequest,
+    page: Page,
+) -> Result<SearchReply, Refusal> {
+    if ask.query.trim().is_empty() {
+        return Err(Refusal::invalid("`query` is empty")
+            .hint("Give words, a question, or a concept; filters alone are for `explore_document_structure`."));
+    }
+    blocking(move || searched(&cx, &state, &ask, &page)).await
+}
+
+/// Documents without a query: every chunk that passes the filters, by context, path and number.
+///
+/// # Errors
+/// What cannot be read.
+pub async fn in_order(
+    cx: Arc<Context>,
+    state: State,
+    ask: SearchRequest,
+    page: Page,
+) -> Result<SearchReply, Refusal> {
+    blocking(move || searched(&cx, &state, &ask, &page)).await
+}
+
+fn searched(
+    cx: &Context,
+    state: &State,
+    ask: &SearchRequest,
+    page: &Page,
+) -> Result<SearchReply, Refusal> {
+    let room = SearchIndexes::of(cx)?;
+    let failed = |error: IndexError| {
+        room.close(&error);
+        refused(&error)
+    };
+    let index = room.index().map_err(|error| refused(&error))?;
+    let wait = Duration::from_millis(room.limits.wait_ms_max);
+    let partial = freshen(&index, state.published(), &cx.blobs, wait).map_err(failed)?;
+    let catalogue = documents::Documents::of(cx)?.catalogue(state)?;
+    let scope = Scope::of(ask, state, &catalogue)?;
+    let reader = Reader::new(cx, state, &catalogue);
+    let search = Search {
+        index: &index,
+        ask,
+        scope: &scope,
+        text_of: &|key| reader.text(key),
+    };
+    let place = PageStart::read(cx, state, page)?;
+    let wanted = (place.offset + ask.most + 1).min(HITS_MAX);
+    let mut searched = match ask.query.is_empty() {
+        true => chunks_in_order(&catalogue, &scope),
+        false => search.run(wanted).map_err(failed)?,
+    };
+    let is_cut = searched.hits.len() >= wanted;
+    searched.partial = partial.or(searched.partial);
+    reply(
+        cx,
+        state,
+        &search,
+        &reader,
+        &catalogue,
+        searched,
+        (page.list, place, is_cut),
+    )
+}
+
+/// Every chunk of the documents in a scope, none before another.
+fn chunks_in_order(catalogue: &Catalogue, scope: &Scope) -> SearchOutcome {
+    let mut searched = SearchOutcome {
+        used: Mode::Text,
+        ..SearchOutcome::default()
+    };
+    for entry in documents::operations::in_order(catalogue) {
+        let row = &entry.row;
+        for number in 0..row.taken.chunks {
+            let Some(part) = row.parts.of_chunk(number) else {
+                continue;
+            };
+            if scope.has_chunk(&entry.id, u64::from(number)) {
+                searched.total += 1;
+                if searched.hits.len() < HITS_MAX {
+                    let key = text_key(part.position, u64::from(number - part.first_chunk));
+                    searched.hits.push(RankedHit::unscored(key));
+                }
+            }
+        }
+    }
+    searched
+}
+
+fn refused(error: &IndexError) -> Refusal {
+    let code = match error {
+        IndexError::Store(_) => Code::Corrupt,
+        IndexError::Text(_)
+        | IndexError::Vectors(_)
+        | IndexError::Model(_)
+        | IndexError::Io { .. } => Code::StorageUnavailable,
+    };
+    Refusal::new(code, format!("the search failed: {error}"))
+        .hint("Repeat it: an index that is damaged is rebuilt from the log.")
+}
+
+/// Where a page begins: behind a hit, or, should that be gone, at its number.
+struct PageStart {
+    offset: usize,
+    behind: Option<u64>,
+}
+
+impl PageStart {
+    fn read(cx: &Context, state: &State, page: &Page) -> Result<Self, Refusal> {
+        let Some(next) = page.next.as_deref() else {
+            return Ok(Self {
+                offset: 0,
+                behind: None,
+            });
+        };
+        let store = cx.engine.store_id();
+        let cursor = Cursor::read(next, "next", page.list, store, state.position())?;
+        let number = |bytes: Option<&[u8]>| {
+            let bytes = bytes.and_then(|bytes| <[u8; 8]>::try_from(bytes).ok());
+            bytes.map_or(0, u64::from_be_bytes)
+        };
+        Ok(Self {
+            offset: usize::try_from(number(cursor.key.get(..8)))
+                .unwrap_or(usize::MAX)
+                .min(HITS_MAX),
+            behind: Some(number(cursor.key.get(8..16))),
+        })
+    }
+
+    fn begin(&self, hits: &[RankedHit]) -> usize {
+        let behind = self
+            .behind
+            .and_then(|key| hits.iter().position(|hit| hit.key == key));
+        behind.map_or(self.offset, |at| at + 1)
+    }
+}
+
+fn reply(
+    cx: &Context,
+    state: &State,
+    search: &Search<'_>,
+    reader: &Reader<'_>,
+    catalogue: &Catalogue,
+    searched: SearchOutcome,
+    (list, place, is_cut): (List, PageStart, bool),
+) -> Result<SearchReply, Refusal> {
+    let ask = search.ask;
+    let begin = place.begin(&searched.hits);
+    let shown = |hit: &RankedHit| result(reader, search, &searched, hit);
+    let (results, next) = shown_of(&searched.hits, begin, ask.most, is_cut, shown)?;
+    let next = next.map(|(offset, key)| {
+        let mut bytes = offset.to_be_bytes().to_vec();
+        bytes.extend(key.to_be_bytes());
+        Cursor::behind_row(&bytes, state.position()).text(list, cx.engine.store_id())
+    });
+    let mut warnings = Vec::new();
+    if searched.terms.cut {
+        warnings.push("the query is long: only its first words were searched".to_owned());
+    }
+    let is_listing = ask.query.is_empty();
+    if !is_listing && searched.terms.words.is_empty() && searched.used == Mode::Text {
+        warnings.push(
+            "the query has no word that can be searched: only stop words or signs".to_owned(),
+        );
+    }
+    let models = search.index.models();
+    if let (Some(why), true) = (
+        models.why_no_second().filter(|_| models.is_second_wanted()),
+        searched.model.is_some(),
+    ) {
+        warnings.push(format!("the second tier does not rank: {why}"));
+    }
+    let is_empty = results.is_empty();
+    Ok(SearchReply {
+        query: ask.query.clone(),
+        search_type: search_type(ask.mode),
+        search_type_used: search_type(searched.used),
+        reason: searched.reason,
+        model: searched.model,
+        total: searched.total,
+        results,
+        next,
+        partial: searched.partial,
+        nearest_contexts: match is_empty {
+            true => nearest(ask, catalogue),
+            false => Vec::new(),
+        },
+        position: WirePosition(state.position().0),
+        durable: cx.engine.is_durable(),
+        warnings,
+    })
+}
+
+/// What is shown, and behind which number and key the next page begins.
+type ResultPage<T> = (Vec<T>, Option<(u64, u64)>);
+
+/// What is shown of a page's hits, at most `most`, and where the next page begins, if there may be one: behind
+/// the number and the key of a hit. Hits that are gone since they were indexed show nothing; when there are
+/// more hits than those (`is_cut`), the page that they leave short is not the last.
+fn shown_of<T>(
+    hits: &[RankedHit],
+    begin: usize,
+    most: usize,
+    is_cut: bool,
+    show: impl Fn(&RankedHit) -> Result<Option<T>, Refusal>,
+) -> Result<ResultPage<T>, Refusal> {
+    let mut results = Vec::new();
+    let mut last = None;
+    for (at, hit) in hits.iter().enumerate().skip(begin) {
+        if results.len() == most {
+            return Ok((results, last));
+        }
+        results.extend(show(hit)?);
+        last = Some((at as u64 + 1, hit.key));
+    }
+    Ok((results, last.filter(|_| is_cut)))
+}
+
+/// Contexts with names like the one asked for.
+fn nearest(ask: &SearchRequest, catalogue: &Catalogue) -> Vec<String> {
+    let narrowed = ask.narrowed.as_ref();
+    let wanted = narrowed.and_then(|narrowed| {
+        let name = narrowed.context_name.as_ref();
+        let context = narrowed.context.as_ref();
+        context.or(narrowed.context_ids.first()).or(name)
+    });
+    match wanted {
+        Some(wanted) => nearest_contexts(catalogue, wanted),
+        None => Vec::new(),
+    }
+}
+
+/// The index as it is open, for those who only look at it.
+///
+/// # Errors
+/// When it cannot be opened.
+pub fn open(cx: &Context) -> Result<Arc<Index>, Refusal> {
+    SearchIndexes::of(cx)?
+        .index()
+        .map_err(|error| refused(&error))
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    /// A page that hits which are gone leave short, or empty, has a next one while there are more hits.
+    #[test]
+    fn a_page_of_hits_that_are_gone_is_not_the_last() {
+        let hits: Vec<RankedHit> = (1..=4).map(RankedHit::unscored).collect();
+        let page = |begin, most, is_cut, gone: &[u64]| {
+            let show = |hit: &RankedHit| Ok((!gone.contains(&hit.key)).then_some(hit.key));
+            shown_of(&hits, begin, most, is_cut, show).unwrap()
+        };
+        assert_eq!(page(0, 3, true, &[]), (vec![1, 2, 3], Some((3, 3))));
+        assert_eq!(page(0, 3, true, &[1, 3]), (vec![2, 4], Some((4, 4))));
+        assert_eq!(page(0, 3, true, &[1, 2, 3, 4]), (vec![], Some((4, 4))));
+        assert_eq!(page(0, 3, false, &[1, 3]), (vec![2, 4], None));
+        assert_eq!(page(4, 3, true, &[]), (vec![], None), "it ends");
+    }
+}

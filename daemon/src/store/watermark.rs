@@ -1,0 +1,452 @@
+//! The durable head: how far the log was known to be synced, kept in a small file outside the store's folder.
+//!
+//! fjall cannot say that it lost the end of its journal; this file can. It has two slots in blocks of their own,
+//! written in turn after each synced group, so that a torn write or a flipped bit spoils one of them at most.
+//! A write is not synced by itself: whoever owns the head calls [`Head::sync`] each second and at stop.
+//!
+//! A slot is 96 bytes, little-endian: magic (8), format version u32, zero u32, store id (16), sequence u64,
+//! position u64, link (32), zero u64, XXH3 of the 88 bytes before it.
+
+use std::{
+    fs::{File, OpenOptions},
+    io,
+    os::unix::fs::{FileExt, OpenOptionsExt},
+    path::{Path, PathBuf},
+};
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::durable::{parent, sync_folder};
+
+const MAGIC: [u8; 8] = *b"lorehead";
+const VERSION: u32 = 1;
+const SLOT_BYTES: usize = 96;
+const SUMMED_BYTES: usize = 88;
+const STORE_ID_OFFSET: u64 = 16;
+const SLOTS: u64 = 2;
+/// Slots stand in different blocks, so that one bad block leaves one of them.
+const SLOT_DISTANCE: u64 = 4096;
+
+/// How far the log is known to be durable.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct DurableHead {
+    /// The last synced position; 0 before the first event.
+    pub position: u64,
+    /// The chain's link at that position.
+    pub link: [u8; 32],
+}
+
+/// Why there is no head.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// There is no such file.
+    #[error("the head file {} is missing", .0.display())]
+    Missing(PathBuf),
+    /// Neither slot is whole.
+    #[error("the head file {} is broken", .0.display())]
+    Broken(PathBuf),
+    /// It belongs to another store.
+    #[error("the head file {} belongs to another store", .0.display())]
+    Foreign(PathBuf),
+    /// A newer release wrote it.
+    #[error("the head file {} has format {version}, this release knows {VERSION}", path.display())]
+    Newer {
+        /// The file.
+        path: PathBuf,
+        /// Its format.
+        version: u32,
+    },
+    /// The operating system refused.
+    #[error("the head file {}: {source}", path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// What it said.
+        source: io::Error,
+    },
+}
+
+/// An open head file.
+#[derive(Debug)]
+pub struct WatermarkFile {
+    file: File,
+    path: PathBuf,
+    store_id: [u8; 16],
+    sequence: u64,
+    next_slot: u64,
+}
+
+impl WatermarkFile {
+    /// Makes the file, replacing one that is there: written aside, synced, renamed, its folder synced.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub fn create(path: &Path, store_id: [u8; 16], head: DurableHead) -> Result<Self, Error> {
+        let io = |source| io_at(path, source);
+        let name = path
+            .file_name()
+            .ok_or(io::ErrorKind::InvalidInput)
+            .map_err(|kind| io(kind.into()))?;
+        let mut hidden = std::ffi::OsString::from(".");
+        hidden.push(name);
+        hidden.push(".creating");
+        let aside = path.with_file_name(hidden);
+        match std::fs::remove_file(&aside) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(io(error)),
+            Ok(()) | Err(_) => {}
+        }
+        let file = options()
+            .create_new(true)
+            .mode(0o600)
+            .open(&aside)
+            .map_err(io)?;
+        let mut made = Self {
+            file,
+            path: path.to_path_buf(),
+            store_id,
+            sequence: 0,
+            next_slot: 0,
+        };
+        for _ in 0..SLOTS {
+            made.record(head)?;
+        }
+        made.file.sync_all().map_err(io)?;
+        std::fs::rename(&aside, path).map_err(io)?;
+        sync_folder(parent(path)).map_err(io)?;
+        Ok(made)
+    }
+
+    /// Opens the file of a store and reads its newest good slot.
+    ///
+    /// # Errors
+    /// [`Error::Missing`], [`Error::Broken`], [`Error::Foreign`], [`Error::Newer`] or [`Error::Io`].
+    pub fn open(path: &Path, store_id: [u8; 16]) -> Result<(Self, DurableHead), Error> {
+        let file = options().open(path).map_err(|source| match source.kind() {
+            io::ErrorKind::NotFound => Error::Missing(path.to_path_buf()),
+            _ => io_at(path, source),
+        })?;
+        let newest = newest(&file, path, store_id)?;
+        let head = Self {
+            file,
+            path: path.to_path_buf(),
+            store_id,
+            sequence: newest.sequence + 1,
+            next_slot: (newest.slot + 1) % SLOTS,
+        };
+        Ok((head, newest.head))
+    }
+
+    /// Reads the newest good slot of a file.
+    ///
+    /// # Errors
+    /// As [`Head::open`].
+    pub fn read(path: &Path, store_id: [u8; 16]) -> Result<DurableHead, Error> {
+        Self::open(path, store_id).map(|(_, head)| head)
+    }
+
+    /// Reads the newest good slot of a file, whichever store it belongs to: what is known of a store
+    /// that has gone.
+    ///
+    /// # Errors
+    /// As [`Head::open`], but for [`Error::Foreign`].
+    pub fn peek(path: &Path) -> Result<DurableHead, Error> {
+        let mut id = [0; 16];
+        let file = options().open(path).map_err(|source| io_at(path, source))?;
+        for slot in 0..SLOTS {
+            file.read_exact_at(&mut id, slot * SLOT_DISTANCE + STORE_ID_OFFSET)
+                .map_err(|source| io_at(path, source))?;
+            if let Ok(newest) = newest(&file, path, id) {
+                return Ok(newest.head);
+            }
+        }
+        Err(Error::Broken(path.to_path_buf()))
+    }
+
+    /// Writes the head into the slot that is not the newest. Not durable before [`Head::sync`], but it survives
+    /// the end of the process.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub fn record(&mut self, head: DurableHead) -> Result<(), Error> {
+        let bytes = encode(self.store_id, self.sequence, head);
+        self.file
+            .write_all_at(&bytes, self.next_slot * SLOT_DISTANCE)
+            .map_err(|source| io_at(&self.path, source))?;
+        self.sequence += 1;
+        self.next_slot = (self.next_slot + 1) % SLOTS;
+        Ok(())
+    }
+
+    /// Makes what was recorded durable.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub fn sync(&self) -> Result<(), Error> {
+        self.file
+            .sync_data()
+            .map_err(|source| io_at(&self.path, source))
+    }
+}
+
+/// What one slot holds.
+enum WatermarkSlot {
+    Good { sequence: u64, head: DurableHead },
+    Foreign,
+    Newer(u32),
+    Bad,
+}
+
+struct NewestSlot {
+    slot: u64,
+    sequence: u64,
+    head: DurableHead,
+}
+
+fn newest(file: &File, path: &Path, store_id: [u8; 16]) -> Result<NewestSlot, Error> {
+    let mut best: Option<NewestSlot> = None;
+    let mut foreign = false;
+    let mut newer = None;
+    for slot in 0..SLOTS {
+        match slot_at(file, slot, store_id).map_err(|source| io_at(path, source))? {
+            WatermarkSlot::Good { sequence, head } => {
+                if best.as_ref().is_none_or(|best| sequence > best.sequence) {
+                    best = Some(NewestSlot {
+                        slot,
+                        sequence,
+                        head,
+                    });
+                }
+            }
+            WatermarkSlot::Foreign => foreign = true,
+            WatermarkSlot::Newer(version) => newer = Some(version),
+            WatermarkSlot::Bad => {
+                tracing::warn!(path = %path.display(), slot, "a slot of the head file is broken")
+            }
+        }
+    }
+    match (best, foreign, newer) {
+        (Some(best), _, _) => Ok(best),
+        (None, true, _) => Err(Error::Foreign(path.to_path_buf())),
+        (None, false, Some(version)) => Err(Error::Newer {
+            path: path.to_path_buf(),
+            version,
+        }),
+        (None, false, None) => Err(Error::Broken(path.to_path_buf())),
+    }
+}
+
+fn slot_at(file: &File, slot: u64, store_id: [u8; 16]) -> io::Result<WatermarkSlot> {
+    let mut bytes = [0; SLOT_BYTES];
+    match file.read_exact_at(&mut bytes, slot * SLOT_DISTANCE) {
+        Ok(()) => Ok(decode(&bytes, store_id).unwrap_or(WatermarkSlot::Bad)),
+        Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(WatermarkSlot::Bad),
+        Err(error) => Err(error),
+    }
+}
+
+fn encode(store_id: [u8; 16], sequence: u64, head: DurableHead) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(SLOT_BYTES);
+    bytes.extend(MAGIC);
+    bytes.extend(VERSION.to_le_bytes());
+    bytes.extend(0_u32.to_le_bytes());
+    bytes.extend(store_id);
+    bytes.extend(sequence.to_le_bytes());
+    bytes.extend(head.position.to_le_bytes());
+    bytes.extend(head.link);
+    bytes.extend(0_u64.to_le_bytes());
+    bytes.extend(xxh3_64(&bytes).to_le_bytes());
+    bytes
+}
+
+/// `None` for a slot that is broken.
+fn decode(bytes: &[u8; SLOT_BYTES], store_id: [u8; 16]) -> Option<WatermarkSlot> {
+    let (magic, rest) = bytes.split_first_chunk::<8>()?;
+    let (version, rest) = rest.split_first_chunk::<4>()?;
+    let (_, rest) = rest.split_first_chunk::<4>()?;
+    let (id, rest) = rest.split_first_chunk::<16>()?;
+    let (sequence, rest) = rest.split_first_chunk::<8>()?;
+    let (position, rest) = rest.split_first_chunk::<8>()?;
+    let (link, _) = rest.split_first_chunk::<32>()?;
+    let (summed, sum) = bytes.split_first_chunk::<SUMMED_BYTES>()?;
+    let is_whole = sum == xxh3_64(summed).to_le_bytes();
+    let version = u32::from_le_bytes(*version);
+    // Where a newer format keeps its checksum is not known here, so a flipped version bit looks newer too: then
+    // the other slot speaks, or nothing is written.
+    if *magic == MAGIC && version > VERSION {
+        return Some(WatermarkSlot::Newer(version));
+    }
+    if *magic != MAGIC || !is_whole || version != VERSION {
+        return None;
+    }
+    if *id != store_id {
+        return Some(WatermarkSlot::Foreign);
+    }
+    // The next number has to exist.
+    let sequence = u64::from_le_bytes(*sequence).min(u64::MAX - 1);
+    Some(WatermarkSlot::Good {
+        sequence,
+        head: DurableHead {
+            position: u64::from_le_bytes(*position),
+            link: *link,
+        },
+    })
+}
+
+fn options() -> OpenOptions {
+    let mut options = OpenOptions::new();
+    options.read(true).write(true);
+    options.custom_flags(rustix::fs::OFlags::NOFOLLOW.bits().cast_signed());
+    options
+}
+
+fn io_at(path: &Path, source: io::Error) -> Error {
+    Error::Io {
+        path: path.to_path_buf(),
+        source,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
+
+    use super::*;
+    use std::os::unix::fs::PermissionsExt;
+
+    const ID: [u8; 16] = [7; 16];
+
+    fn watermark(position: u64) -> DurableHead {
+        DurableHead {
+            position,
+            link: [position as u8; 32],
+        }
+    }
+
+    fn written(folder: &Path, positions: std::ops::RangeInclusive<u64>) -> PathBuf {
+        let path = folder.join("head");
+        let mut file = WatermarkFile::create(&path, ID, watermark(0)).unwrap();
+        for position in positions {
+            file.record(watermark(position)).unwrap();
+        }
+        file.sync().unwrap();
+        path
+    }
+
+    /// What was recorded last is what is read, over reopenings, and only the owner may read the file.
+    #[test]
+    fn the_newest_slot_is_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = written(folder.path(), 1..=5);
+        assert_eq!(WatermarkFile::read(&path, ID).unwrap(), watermark(5));
+        for position in 6..=9 {
+            let (mut file, before) = WatermarkFile::open(&path, ID).unwrap();
+            assert_eq!(before, watermark(position - 1));
+            file.record(watermark(position)).unwrap();
+        }
+        assert_eq!(WatermarkFile::read(&path, ID).unwrap(), watermark(9));
+        assert_eq!(
+            std::fs::metadata(&path).unwrap().permissions().mode() & 0o777,
+            0o600
+        );
+        WatermarkFile::create(&path, ID, watermark(3)).unwrap();
+        assert_eq!(WatermarkFile::read(&path, ID).unwrap(), watermark(3));
+    }
+
+    /// Any flipped bit leaves the newest or the one before it, never anything else.
+    #[test]
+    fn a_flipped_bit_costs_one_slot() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = written(folder.path(), 1..=4);
+        let whole = std::fs::read(&path).unwrap();
+        let in_slot = |byte: &usize| *byte < SLOT_BYTES || *byte as u64 >= SLOT_DISTANCE;
+        for byte in (0..whole.len()).filter(|byte| in_slot(byte) || byte % 97 == 0) {
+            for bit in 0..8 {
+                let mut bytes = whole.clone();
+                bytes[byte] ^= 1 << bit;
+                std::fs::write(&path, bytes).unwrap();
+                let (mut file, read) = WatermarkFile::open(&path, ID).unwrap();
+                assert!(
+                    read == watermark(4) || read == watermark(3),
+                    "byte {byte} bit {bit}: {read:?}"
+                );
+                file.record(watermark(5)).unwrap();
+                assert_eq!(WatermarkFile::read(&path, ID).unwrap(), watermark(5));
+            }
+        }
+    }
+
+    /// A torn write of the newest slot, at every length, leaves the one before it.
+    #[test]
+    fn a_torn_write_leaves_the_other_slot() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = written(folder.path(), 1..=4);
+        let whole = std::fs::read(&path).unwrap();
+        let new = encode(ID, 6, watermark(5));
+        let (_, newest) = WatermarkFile::open(&path, ID).unwrap();
+        assert_eq!(newest, watermark(4));
+        for cut in 0..=SLOT_BYTES {
+            let mut bytes = whole.clone();
+            // Six slots were written, two at creation: the next one is the first.
+            bytes[..cut].copy_from_slice(&new[..cut]);
+            std::fs::write(&path, bytes).unwrap();
+            let read = WatermarkFile::read(&path, ID).unwrap();
+            assert!(
+                read == watermark(4) || cut == SLOT_BYTES && read == watermark(5),
+                "cut {cut}: {read:?}"
+            );
+        }
+    }
+
+    /// Each way to have no head is told apart.
+    #[test]
+    fn every_kind_of_damage_has_its_error() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = written(folder.path(), 1..=2);
+        let whole = std::fs::read(&path).unwrap();
+        assert!(matches!(
+            WatermarkFile::read(&folder.path().join("none"), ID),
+            Err(Error::Missing(_))
+        ));
+        assert!(matches!(
+            WatermarkFile::read(&path, [8; 16]),
+            Err(Error::Foreign(_))
+        ));
+        for len in [0, 1, SLOT_BYTES - 1] {
+            std::fs::write(&path, &whole[..len]).unwrap();
+            assert!(
+                matches!(WatermarkFile::read(&path, ID), Err(Error::Broken(_))),
+                "length {len}"
+            );
+        }
+        std::fs::write(&path, vec![0; whole.len()]).unwrap();
+        assert!(matches!(
+            WatermarkFile::read(&path, ID),
+            Err(Error::Broken(_))
+        ));
+        let mut newer = whole.clone();
+        newer[8] = 2;
+        newer[SLOT_DISTANCE as usize + 8] = 2;
+        std::fs::write(&path, &newer).unwrap();
+        assert!(matches!(
+            WatermarkFile::read(&path, ID),
+            Err(Error::Newer { version: 2, .. })
+        ));
+        let target = folder.path().join("target");
+        std::fs::write(&target, &whole).unwrap();
+        std::fs::remove_file(&path).unwrap();
+        std::os::unix::fs::symlink(&target, &path).unwrap();
+        assert!(matches!(
+            WatermarkFile::read(&path, ID),
+            Err(Error::Io { .. })
+        ));
+    }
+
+    /// A creation that was killed leaves a file aside that the next one replaces.
+    #[test]
+    fn a_left_over_creation_is_replaced() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join(".head.creating"), b"half").unwrap();
+        let path = written(folder.path(), 1..=1);
+        assert_eq!(WatermarkFile::read(&path, ID).unwrap(), watermark(1));
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+}

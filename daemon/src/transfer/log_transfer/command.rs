@@ -1,0 +1,298 @@
+//! The decision about projects, versions of context files and sent documents that come from elsewhere: all of
+//! a part, or nothing of it.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use serde_bytes::ByteArray;
+
+use super::lines::{ContextVersion, Project};
+use super::read::GlobalEvent;
+use crate::documents;
+use crate::engine::{Command, DecisionContext};
+use crate::error::{Code, Refusal};
+use crate::events::projects::ProjectEvent;
+use crate::events::{Event, NewEvent};
+use crate::log::{Body, Hash, ImportOrigin, codec};
+use crate::projects::{self, ContextWritten, ProjectInitialised, VersionMeta};
+use crate::steps::Text;
+use crate::store::{Blobs, Error, PendingBlob, Rows};
+
+/// What became of a part.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Count {
+    /// Projects that were recorded.
+    pub projects: u64,
+    /// Versions that were recorded.
+    pub versions: u64,
+    /// Documents that were recorded.
+    pub documents: u64,
+    /// What was there already.
+    pub there: u64,
+    /// Lines that were decided; none when one was refused.
+    pub lines: u64,
+    /// Events that they came to.
+    pub events: u64,
+}
+
+/// What became of it, told to the caller.
+pub type Report = Arc<Mutex<Count>>;
+
+/// A line made ready: what needs no decision is done.
+pub struct PreparedLine {
+    line: usize,
+    origin: ImportOrigin,
+    outside: GlobalEvent,
+    hash: Hash,
+    body: Body,
+    /// No sweep takes it before the event is committed.
+    blobs: Vec<PendingBlob>,
+}
+
+impl PreparedLine {
+    /// Makes a line ready.
+    ///
+    /// # Errors
+    /// When a blob cannot be written.
+    pub fn of(
+        (line, origin, mut outside): (usize, ImportOrigin, GlobalEvent),
+        blobs: &Blobs,
+        salt: [u8; 16],
+    ) -> Result<Self, Error> {
+        let mut kept = Vec::new();
+        let (hash, bytes) = match &mut outside {
+            GlobalEvent::Project(_) | GlobalEvent::Source(_) => {
+                (Hash::default(), codec::EMPTY.to_vec())
+            }
+            GlobalEvent::Version(version) => {
+                let content = version.content.take();
+                let hash = Hash::of(content.as_deref().unwrap_or_default().as_bytes());
+                let content = content.map(|content| Text::keep(blobs, content, &mut kept));
+                let written = ContextWritten {
+                    content: content.transpose()?,
+                    reason: version.reason.take(),
+                };
+                (hash, codec::encode(&written))
+            }
+            GlobalEvent::Document(document) => {
+                let part = std::mem::take(&mut document.part).keep(blobs, &mut kept)?;
+                let warnings = std::mem::take(&mut document.warnings);
+                (Hash::default(), documents::first_body(part, warnings))
+            }
+            GlobalEvent::Part(further) => {
+                // How many there are is wanted when it is decided.
+                let chunks = further.part.count();
+                let part = std::mem::take(&mut further.part).keep(blobs, &mut kept)?;
+                further.part.chunks.resize(chunks as usize, (0, 0, 0));
+                (Hash::default(), documents::further_body(part))
+            }
+        };
+        Ok(Self {
+            line,
+            origin,
+            outside,
+            hash,
+            body: Body::new(bytes, salt),
+            blobs: kept,
+        })
+    }
+
+    /// How many bytes its event has, about.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        self.body.bytes.len() + 512
+    }
+}
+
+/// Wants these recorded, as far as they are not there.
+pub struct ImportProjects {
+    /// In order.
+    pub ready: Vec<(PreparedLine, u64)>,
+    /// To the caller.
+    pub report: Report,
+    /// Whether any project may be known: lines before these would have made it so, had they been recorded.
+    pub trusts: bool,
+}
+
+impl ImportProjects {
+    /// A command for these lines; of each content the length is noted.
+    #[must_use]
+    pub fn new(ready: Vec<(PreparedLine, u64)>, report: Report) -> Self {
+        Self {
+            ready,
+            report,
+            trusts: false,
+        }
+    }
+}
+
+impl Command for ImportProjects {
+    fn decide(&mut self, on: &DecisionContext<'_>) -> Result<Vec<NewEvent>, Refusal> {
+        self.decide_on(on.rows)
+    }
+}
+
+impl ImportProjects {
+    /// Decides on these rows; the report says what it came to.
+    ///
+    /// # Errors
+    /// What is wrong with a line; `CONFLICT` also when everything is there.
+    pub fn decide_on(&mut self, rows: &dyn Rows) -> Result<Vec<NewEvent>, Refusal> {
+        let mut deciding = LogImportDecision {
+            rows,
+            trusts: self.trusts,
+            projects: BTreeMap::new(),
+            versions: BTreeMap::new(),
+            documents: documents::ImportBuilder::new(rows, self.trusts),
+            count: Count::default(),
+        };
+        let mut events = Vec::new();
+        for (ready, bytes) in std::mem::take(&mut self.ready) {
+            let line = ready.line;
+            deciding.count.lines += 1;
+            let decided = deciding.add(ready, bytes).map_err(|refusal| Refusal {
+                message: format!("line {line}: {}", refusal.message),
+                ..refusal
+            })?;
+            events.extend(decided);
+        }
+        deciding.count.events = events.len() as u64;
+        *self.report.lock().unwrap_or_else(PoisonError::into_inner) = deciding.count;
+        match events.is_empty() {
+            // Whoever sent the command reads its report instead.
+            true => Err(Refusal::new(Code::Conflict, "nothing was recorded")),
+            false => Ok(events),
+        }
+    }
+}
+
+struct LogImportDecision<'d> {
+    rows: &'d dyn Rows,
+    trusts: bool,
+    /// Projects that this part makes known.
+    projects: BTreeMap<String, ()>,
+    /// The newest version of each file, and the hash of each that this part brings.
+    versions: BTreeMap<(String, String), Vec<(u64, Hash)>>,
+    documents: documents::ImportBuilder<'d>,
+    count: Count,
+}
+
+impl LogImportDecision<'_> {
+    fn add(&mut self, ready: PreparedLine, bytes: u64) -> Result<Option<NewEvent>, Refusal> {
+        let PreparedLine {
+            origin,
+            outside,
+            hash,
+            body,
+            blobs,
+            ..
+        } = ready;
+        let of_project = |(project, event)| (project, Event::Project(event));
+        let of_source = |(source, event)| (source, Event::Document(event));
+        let decided = match outside {
+            GlobalEvent::Project(told) => self.project(told)?.map(of_project),
+            GlobalEvent::Version(told) => self.version(*told, hash, bytes, &blobs)?.map(of_project),
+            GlobalEvent::Source(told) => self.documents.source(&told.added())?.map(of_source),
+            GlobalEvent::Document(mut told) => {
+                let fact = self.documents.document(told.imported(&blobs))?;
+                match &fact {
+                    Some(_) => self.count.documents += 1,
+                    None => self.count.there += 1,
+                }
+                fact.map(of_source)
+            }
+            GlobalEvent::Part(mut told) => {
+                let chunks = told.part.count();
+                let further = self.documents.further(told.imported(chunks, &blobs))?;
+                further.map(of_source)
+            }
+        };
+        Ok(decided.map(|(project, event): (String, Event)| NewEvent {
+            origin: Some(origin),
+            ..NewEvent::in_project(project, event, body)
+        }))
+    }
+
+    fn is_known(&self, project: &str) -> Result<bool, Error> {
+        Ok(self.projects.contains_key(project) || projects::project(self.rows, project)?.is_some())
+    }
+
+    fn project(&mut self, told: Project) -> Result<Option<(String, ProjectEvent)>, Refusal> {
+        if self.is_known(&told.project)? {
+            // Its name and directory stay what they are here.
+            self.count.there += 1;
+            return Ok(None);
+        }
+        self.count.projects += 1;
+        self.projects.insert(told.project.clone(), ());
+        let made = ProjectInitialised {
+            name: told.name,
+            path: told.path,
+        };
+        Ok(Some((told.project, ProjectEvent::Initialised(made))))
+    }
+
+    fn version(
+        &mut self,
+        told: ContextVersion,
+        hash: Hash,
+        bytes: u64,
+        blobs: &[PendingBlob],
+    ) -> Result<Option<(String, ProjectEvent)>, Refusal> {
+        let (project, file_type, version) = (&told.project, &told.file_type, told.version);
+        if !self.trusts && !self.is_known(project)? {
+            return Err(Refusal::invalid(format!(
+                "there is no project `{project}`: a line of the kind Project stands before its versions"
+            )));
+        }
+        let stored = projects::file(self.rows, project, file_type)?;
+        let stored = stored.map_or(0, |row| row.written.version);
+        let brought = self
+            .versions
+            .entry((project.clone(), file_type.clone()))
+            .or_default();
+        let newest = brought.last().map_or(stored, |(newest, _)| *newest);
+        if version <= newest {
+            let row = projects::version(self.rows, project, file_type, version)?;
+            let there = row.map(|row| Hash(row.written.hash.into_array()));
+            let there = there.or_else(|| {
+                let one = brought.iter().find(|(number, _)| *number == version);
+                one.map(|(_, hash)| *hash)
+            });
+            if there == Some(hash) {
+                self.count.there += 1;
+                return Ok(None);
+            }
+            let what = match there {
+                Some(_) => format!("another version {version}"),
+                // It was forgotten, or stands behind a greater one.
+                None => format!("version {newest} and no version {version}"),
+            };
+            return Err(Refusal::new(
+                Code::Conflict,
+                format!("the context file {project}/{file_type} has {what} here"),
+            )
+            .hint("Leave its lines out, or import into another store."));
+        }
+        // Where versions were forgotten, those behind them keep their numbers.
+        brought.push((version, hash));
+        self.count.versions += 1;
+        let written = VersionMeta {
+            file_type: told.file_type,
+            version,
+            change: told.change.into(),
+            hash: ByteArray::new(hash.0),
+            bytes,
+            errors: told.flaws.0,
+            warnings: told.flaws.1,
+            attempt: told.attempt.unwrap_or(0),
+            base: told.base,
+            beside: told.beside,
+            blobs: blobs
+                .iter()
+                .map(|blob| ByteArray::new(blob.reference().hash))
+                .collect(),
+        };
+        Ok(Some((told.project, ProjectEvent::Written(written))))
+    }
+}

@@ -1,0 +1,425 @@
+//! A log as JSON lines, page by page, up to one position.
+
+use std::ops::ControlFlow;
+
+use serde::Serialize;
+
+use super::lines::{ContextVersion, EndLine, FORMAT, Header, LastLine, Line, Project, VERSIONS};
+use super::sources::{self, ExportedSource};
+use crate::clock::format_time;
+use crate::error::{Code, Refusal};
+use crate::events::Event;
+use crate::events::projects::ProjectEvent;
+use crate::log::{Header as EventHeader, Log, LoggedEvent, Position};
+use crate::projects::{self, FileVersion};
+use crate::sessions;
+use crate::store::Error;
+use crate::transfer::session::{self, ExportSource};
+
+/// Events looked at for one page.
+const LOOKED_AT_MAX: usize = 50_000;
+
+/// What is exported.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Scope {
+    /// This session alone.
+    pub session: Option<String>,
+    /// This project alone, with its sessions.
+    pub project: Option<String>,
+}
+
+/// Where a page begins.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PageStart {
+    /// Lines before it.
+    pub lines: u64,
+    /// What comes.
+    pub at: ExportStage,
+}
+
+/// What comes next.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ExportStage {
+    /// What belongs to no session, behind a position.
+    Outside(Position),
+    /// The session behind this one, in the order of their ids.
+    Behind(String),
+    /// The rest of a session.
+    Within(String, session::PageCursor),
+}
+
+impl Default for PageStart {
+    fn default() -> Self {
+        Self {
+            lines: 0,
+            at: ExportStage::Outside(Position(0)),
+        }
+    }
+}
+
+/// A part of an export.
+#[derive(Debug, Default)]
+pub struct Page {
+    /// Whole lines.
+    pub content: String,
+    /// Where it goes on; absent at the end.
+    pub next: Option<PageStart>,
+    /// What is not in it, though it is recorded.
+    pub warnings: Vec<String>,
+}
+
+/// An export of everything up to a position.
+pub struct Export<'e> {
+    /// Where it is read.
+    pub shelf: ExportSource<'e>,
+    /// What is wanted.
+    pub scope: Scope,
+    /// The last position that counts.
+    pub up_to: Position,
+}
+
+impl Export<'_> {
+    /// The lines from a place on, until they have so many bytes or there are no more.
+    ///
+    /// # Errors
+    /// When something cannot be read.
+    pub fn page(&self, from: PageStart, bytes_max: usize) -> Result<Page, Refusal> {
+        let mut page = Page::default();
+        let mut place = from;
+        if place == PageStart::default() {
+            let format = FORMAT.to_owned();
+            let version = self.version()?;
+            page.push(&mut place, &Header { format, version })?;
+        }
+        loop {
+            let next = match place.at.clone() {
+                ExportStage::Outside(after) => {
+                    self.global_event(&mut page, &mut place, after, bytes_max)?
+                }
+                ExportStage::Behind(session) => match self.session_behind(&session)? {
+                    Some(next) => self.session(&mut page, &mut place, next, None, bytes_max)?,
+                    None => break,
+                },
+                ExportStage::Within(session, at) => {
+                    self.session(&mut page, &mut place, session, Some(at), bytes_max)?
+                }
+            };
+            place.at = next;
+            if page.content.len() >= bytes_max {
+                page.next = Some(place);
+                return Ok(page);
+            }
+        }
+        let lines = place.lines;
+        page.push(
+            &mut place,
+            &LastLine {
+                end: EndLine { lines },
+            },
+        )?;
+        Ok(page)
+    }
+
+    /// Lines of what belongs to no session, in the order of the log.
+    fn global_event(
+        &self,
+        page: &mut Page,
+        place: &mut PageStart,
+        after: Position,
+        bytes_max: usize,
+    ) -> Result<ExportStage, Refusal> {
+        let behind_all = ExportStage::Behind(String::new());
+        if self.scope.session.is_some() {
+            return Ok(behind_all);
+        }
+        let mut found = Vec::new();
+        let (mut bytes, mut looked_at, mut last) = (0, 0, after);
+        let mut is_end = true;
+        Log::new(self.shelf.rows).walk(Position(after.0 + 1), &mut |event, _| {
+            if event.position() > self.up_to {
+                return Ok(ControlFlow::Break(()));
+            }
+            if bytes >= bytes_max || looked_at >= LOOKED_AT_MAX {
+                is_end = false;
+                return Ok(ControlFlow::Break(()));
+            }
+            looked_at += 1;
+            last = event.position();
+            if event.header.session.is_none() && event.payload.is_some() {
+                bytes += event
+                    .payload
+                    .as_ref()
+                    .map_or(0, |payload| payload.body.len());
+                found.push(event);
+            }
+            Ok(ControlFlow::Continue(()))
+        })?;
+        for event in &found {
+            self.export(page, place, event)?;
+            // What an event names may be far larger than itself.
+            if page.content.len() >= bytes_max {
+                return Ok(ExportStage::Outside(event.position()));
+            }
+        }
+        Ok(match is_end {
+            true => behind_all,
+            false => ExportStage::Outside(last),
+        })
+    }
+
+    fn export(
+        &self,
+        page: &mut Page,
+        place: &mut PageStart,
+        event: &LoggedEvent,
+    ) -> Result<(), Refusal> {
+        let header = &event.header;
+        let Some(project) = header.project.clone() else {
+            return Ok(());
+        };
+        let is_wanted = |one: &String| *one == project;
+        if !self.scope.project.as_ref().is_none_or(is_wanted) {
+            return Ok(());
+        }
+        match Event::of(event)? {
+            Some(Event::Project(ProjectEvent::Initialised(_))) => {
+                // Told once, where it became known, as it is now.
+                let row = projects::project(self.shelf.rows, &project)?;
+                if let Some(row) = row.filter(|row| row.created_at == header.happened_at()) {
+                    let (name, path) = (row.name, row.path);
+                    let told = Project {
+                        project,
+                        name,
+                        path,
+                    };
+                    page.push(place, &line(header, "Project", told))?;
+                }
+            }
+            Some(Event::Project(ProjectEvent::Written(_))) => {
+                let version = self.context_version(event, project)?;
+                page.push(place, &line(header, "ContextVersion", version))?;
+            }
+            Some(Event::Document(_)) if self.scope.project.is_none() => {
+                self.of_source(page, place, event, &project)?;
+            }
+            // Worktrees, drafts and shares are of this machine; sessions are exported one by one.
+            Some(
+                Event::Project(
+                    ProjectEvent::WorktreeSeen(_)
+                    | ProjectEvent::DraftSaved(_)
+                    | ProjectEvent::Shared(_),
+                )
+                | Event::Document(_)
+                | Event::Session(_)
+                | Event::Step(_)
+                | Event::Message(_)
+                | Event::Entity(_)
+                | Event::Pack(_)
+                | Event::Checkpoint(_)
+                | Event::Forgetting(_),
+            )
+            | None => {}
+        }
+        Ok(())
+    }
+
+    /// The lines of a source and of what was sent to it.
+    fn of_source(
+        &self,
+        page: &mut Page,
+        place: &mut PageStart,
+        event: &LoggedEvent,
+        source: &str,
+    ) -> Result<(), Refusal> {
+        let teller = sources::SourceExporter {
+            shelf: self.shelf,
+            up_to: self.up_to,
+        };
+        let header = &event.header;
+        match teller.export(event, source)? {
+            ExportedSource::Nothing => Ok(()),
+            ExportedSource::Source(source) => page.push(place, &line(header, "Source", source)),
+            ExportedSource::Document(document) => {
+                page.push(place, &line(header, "Document", document))
+            }
+            ExportedSource::Part(part) => page.push(place, &line(header, "DocumentPart", part)),
+            ExportedSource::Left(why) => {
+                if !page.warnings.contains(&why) {
+                    page.warnings.push(why);
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// The least version that can say what is exported.
+    fn version(&self) -> Result<u32, Error> {
+        let is_all = self.scope == Scope::default();
+        let needs_last = is_all && sources::is_any_sent(self.shelf.rows)?;
+        Ok(match needs_last {
+            true => *VERSIONS.end(),
+            false => *VERSIONS.start(),
+        })
+    }
+
+    fn context_version(
+        &self,
+        event: &LoggedEvent,
+        project: String,
+    ) -> Result<ContextVersion, Error> {
+        let named = FileVersion::made_by(event)?;
+        let row = match &named {
+            Some(named) => {
+                projects::version(self.shelf.rows, &project, &named.file_type, named.version)?
+            }
+            None => None,
+        };
+        let Some(row) = row else {
+            let key = event.position().0.to_be_bytes();
+            return Err(Error::corrupt("log", &key, "a version of no context file"));
+        };
+        let (content, reason) = projects::imported(event)?;
+        let content = content.map(|content| content.read(self.shelf.blobs));
+        let written = row.written;
+        Ok(ContextVersion {
+            project,
+            file_type: written.file_type,
+            version: written.version,
+            change: written.change.into(),
+            content: content.transpose()?,
+            reason,
+            flaws: (written.errors, written.warnings),
+            attempt: (written.attempt > 0).then_some(written.attempt),
+            base: written.base,
+            beside: written.beside,
+        })
+    }
+
+    /// The next session that is wanted and was there.
+    fn session_behind(&self, after: &str) -> Result<Option<String>, Refusal> {
+        if let Some(only) = &self.scope.session {
+            return Ok(after.is_empty().then(|| only.clone()));
+        }
+        let mut after = after.to_owned();
+        while let Some(id) = sessions::id_after(self.shelf.rows, &after)? {
+            let row = sessions::get(self.shelf.rows, &id)?;
+            let is_wanted = self.scope.project.is_none()
+                || row.is_some_and(|row| row.project == self.scope.project);
+            if is_wanted {
+                return Ok(Some(id));
+            }
+            after = id;
+        }
+        Ok(None)
+    }
+
+    fn session(
+        &self,
+        page: &mut Page,
+        place: &mut PageStart,
+        session: String,
+        from: Option<session::PageCursor>,
+        bytes_max: usize,
+    ) -> Result<ExportStage, Refusal> {
+        let lines = sessions::lineage(self.shelf.rows, &session)?;
+        let export = session::Export {
+            shelf: self.shelf,
+            session: &session,
+            lines: &lines,
+            up_to: self.up_to,
+        };
+        let room = bytes_max.saturating_sub(page.content.len()).max(1);
+        let of_session = match export.page(from, room) {
+            Ok(of_session) => of_session,
+            // It began behind the last position that counts.
+            Err(refusal)
+                if refusal.code == Code::SessionNotFound && self.scope.session.is_none() =>
+            {
+                return Ok(ExportStage::Behind(session));
+            }
+            Err(refusal) => return Err(refusal),
+        };
+        place.lines += memchr::memchr_iter(b'\n', of_session.content.as_bytes()).count() as u64;
+        page.content.push_str(&of_session.content);
+        let of_it = |warning: String| format!("session {session}: {warning}");
+        page.warnings
+            .extend(of_session.warnings.into_iter().map(of_it));
+        Ok(match of_session.next {
+            Some(next) => ExportStage::Within(session, next),
+            None => ExportStage::Behind(session),
+        })
+    }
+}
+
+fn line<P>(header: &EventHeader, kind: &str, payload: P) -> Line<P> {
+    Line {
+        at: format_time(header.happened_at()),
+        agent: header.author().to_owned(),
+        kind: kind.to_owned(),
+        payload,
+    }
+}
+
+impl Page {
+    fn push(&mut self, place: &mut PageStart, line: &impl Serialize) -> Result<(), Refusal> {
+        let line = serde_json::to_string(line).map_err(|error| {
+            Refusal::new(Code::Internal, format!("a line does not encode: {error}"))
+        })?;
+        self.content.push_str(&line);
+        self.content.push('\n');
+        place.lines += 1;
+        Ok(())
+    }
+}
+
+impl PageStart {
+    /// As the key of a cursor: lines (u64), what comes (u8), then a position (u64), or an id, or a position,
+    /// a number (u64) and an id.
+    #[must_use]
+    pub fn key(&self) -> Vec<u8> {
+        let mut key = self.lines.to_be_bytes().to_vec();
+        match &self.at {
+            ExportStage::Outside(after) => {
+                key.push(0);
+                key.extend(after.0.to_be_bytes());
+            }
+            ExportStage::Behind(session) => {
+                key.push(1);
+                key.extend(session.as_bytes());
+            }
+            ExportStage::Within(session, place) => {
+                key.push(2);
+                key.extend(place.after.0.to_be_bytes());
+                key.extend(place.n.to_be_bytes());
+                key.extend(session.as_bytes());
+            }
+        }
+        key
+    }
+
+    /// Reads the key of a cursor; `None` when it is none of these.
+    #[must_use]
+    pub fn of_key(key: &[u8]) -> Option<Self> {
+        let number = |bytes: &[u8]| {
+            let (number, rest) = bytes.split_first_chunk::<8>()?;
+            Some((u64::from_be_bytes(*number), rest.to_vec()))
+        };
+        let (lines, rest) = number(key)?;
+        let (what, rest) = rest.split_first()?;
+        let at = match what {
+            0 => ExportStage::Outside(Position(number(rest)?.0)),
+            1 => ExportStage::Behind(String::from_utf8(rest.to_vec()).ok()?),
+            2 => {
+                let (after, rest) = number(rest)?;
+                let (n, rest) = number(&rest)?;
+                let after = Position(after);
+                ExportStage::Within(
+                    String::from_utf8(rest).ok()?,
+                    session::PageCursor { after, n },
+                )
+            }
+            _ => return None,
+        };
+        Some(Self { lines, at })
+    }
+}

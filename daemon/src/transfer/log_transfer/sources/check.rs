@@ -1,0 +1,176 @@
+//! What a line about a document that was sent may say: as strict as `put_document` and `add_source`.
+
+use super::lines::{Document, DocumentPart, DocumentPiece};
+use crate::clock::parse_time;
+use crate::documents::sources::TITLE_BYTES_MAX;
+use crate::documents::{check_name, check_source};
+use crate::log::Hash;
+use crate::transfer::log_transfer::lines::Source;
+use crate::transfer::session::sanitized;
+
+/// The longest name of a context, category, tag or glob, in bytes.
+const NAME_BYTES_MAX: usize = 256;
+/// Tags or globs, at most.
+const LIST_MAX: usize = 100;
+/// Warnings, at most: far more than any document has.
+const WARNINGS_MAX: usize = 1000;
+/// Parts and chunks, at most: far more than the longest text has.
+const PARTS_MAX: u32 = 1_000_000;
+/// The longest text, in bytes.
+const TEXT_BYTES_MAX: u64 = 1 << 30;
+
+/// Checks a source of documents that were sent.
+///
+/// # Errors
+/// What is wrong, and what would be right.
+pub fn source(told: &Source) -> Result<(), String> {
+    check_source("path", &told.path).map_err(|refusal| refusal.message)?;
+    let names = [
+        ("context_id", &told.context_id),
+        ("context_name", &told.context_name),
+        ("category", &told.category),
+    ];
+    for (field, name) in names {
+        name.as_deref()
+            .map_or(Ok(()), |name| short(field, name, NAME_BYTES_MAX))?;
+    }
+    list("tags", &told.tags)?;
+    list("include", &told.include)?;
+    list("exclude", &told.exclude)
+}
+
+/// Checks a document with its first part.
+///
+/// # Errors
+/// What is wrong, and what would be right.
+pub fn document(told: &Document) -> Result<(), String> {
+    placed(&told.source, &told.name)?;
+    if let Some(hash) = &told.sha256
+        && hash.parse::<Hash>().is_err()
+    {
+        return Err(format!(
+            "`sha256` is {}; it has 64 hexadecimal digits",
+            sanitized(hash)
+        ));
+    }
+    if let Some(modified) = &told.modified
+        && parse_time(modified).is_none()
+    {
+        return Err(format!(
+            "`modified` is not a valid time: {}; give RFC 3339 with an offset, such as 2026-01-31T12:00:00Z",
+            sanitized(modified)
+        ));
+    }
+    // These may be empty, or have any characters: they are what the document says.
+    short("title", &told.title, TITLE_BYTES_MAX)?;
+    short("file_type", &told.file_type, NAME_BYTES_MAX)?;
+    short("context_id", &told.context_id, NAME_BYTES_MAX)?;
+    short("context_name", &told.context_name, NAME_BYTES_MAX)?;
+    if let Some(category) = &told.category {
+        short("category", category, NAME_BYTES_MAX)?;
+    }
+    list("tags", &told.tags)?;
+    if told.warnings.len() > WARNINGS_MAX {
+        return Err(format!(
+            "`warnings` has {} entries; at most {WARNINGS_MAX} are kept",
+            told.warnings.len()
+        ));
+    }
+    if !(1..=PARTS_MAX).contains(&told.parts) || told.chunks > PARTS_MAX {
+        return Err(format!(
+            "a document has 1 to {PARTS_MAX} parts and at most {PARTS_MAX} chunks, not {} and {}",
+            told.parts, told.chunks
+        ));
+    }
+    if told.text_bytes > TEXT_BYTES_MAX {
+        return Err(format!(
+            "`text_bytes` is {}; a text has at most {TEXT_BYTES_MAX}",
+            told.text_bytes
+        ));
+    }
+    piece(&told.part)?;
+    let (bytes, chunks) = (told.part.text.len() as u64, told.part.count());
+    let is_all = told.part.start == 0
+        && match told.parts {
+            1 => bytes == told.text_bytes && chunks == told.chunks,
+            _ => bytes <= told.text_bytes && chunks <= told.chunks,
+        };
+    match is_all {
+        true => Ok(()),
+        false => Err(format!(
+            "the first of {} parts begins at {} and has {bytes} bytes and {chunks} chunks; the whole text begins at \
+             0 and has {} and {}",
+            told.parts, told.part.start, told.text_bytes, told.chunks
+        )),
+    }
+}
+
+/// Checks a further part of a document.
+///
+/// # Errors
+/// What is wrong, and what would be right.
+pub fn part(told: &DocumentPart) -> Result<(), String> {
+    placed(&told.source, &told.name)?;
+    if !(2..=PARTS_MAX).contains(&told.number) {
+        return Err(format!(
+            "`number` is {}; the first part stands in its Document, further ones count from 2",
+            told.number
+        ));
+    }
+    if told.part.start > TEXT_BYTES_MAX {
+        return Err(format!(
+            "`start` is {}; a text has at most {TEXT_BYTES_MAX} bytes",
+            told.part.start
+        ));
+    }
+    piece(&told.part)
+}
+
+fn placed(source: &str, name: &str) -> Result<(), String> {
+    check_source("source", source)
+        .and_then(|()| check_name(name))
+        .map_err(|refusal| refusal.message)
+}
+
+fn piece(told: &DocumentPiece) -> Result<(), String> {
+    for (n, (start, end, headings)) in told.chunks.iter().enumerate() {
+        let range = *start as usize..*end as usize;
+        if told.text.get(range).is_none() {
+            return Err(format!(
+                "chunk {n} of the part is [{start}, {end}] in a text of {} bytes: it ends before it begins, \
+                 behind the text, or within a character",
+                told.text.len()
+            ));
+        }
+        // Where no chunk stands under any heading, the list may be empty.
+        let lists = told.headings.len().max(1);
+        if *headings as usize >= lists {
+            return Err(format!(
+                "chunk {n} of the part stands under the headings {headings} of {lists}, from 0"
+            ));
+        }
+    }
+    Ok(())
+}
+
+fn list(field: &str, texts: &[String]) -> Result<(), String> {
+    if texts.len() > LIST_MAX {
+        return Err(format!(
+            "`{field}` has {} entries; at most {LIST_MAX} are kept",
+            texts.len()
+        ));
+    }
+    texts
+        .iter()
+        .try_for_each(|text| short(field, text, NAME_BYTES_MAX))
+}
+
+fn short(field: &str, text: &str, bytes_max: usize) -> Result<(), String> {
+    match text.len() <= bytes_max {
+        true => Ok(()),
+        false => Err(format!(
+            "`{field}` has {} bytes; at most {bytes_max} are kept",
+            text.len()
+        )),
+    }
+}

@@ -1,0 +1,128 @@
+//! `export_session`.
+
+use lore::protocol::sessions::{ExportFormat, ExportSessionArgs, ExportSessionReply};
+
+use crate::error::Refusal;
+use crate::log::Position;
+use crate::operation::cursor::{Cursor, List};
+use crate::operation::{Access, Call, Op, blocking};
+use crate::read_context::{Read, ReadContext};
+use crate::transfer::session::{Export, ExportSource, PageCursor, markdown};
+
+/// A page ends once it has so many bytes, when the call does not say.
+const BYTES: u64 = 256 << 10;
+/// The most that a call may say.
+const BYTES_MAX: u64 = 32 << 20;
+
+/// `export_session`.
+pub struct ExportSession;
+
+impl Op for ExportSession {
+    type Args = ExportSessionArgs;
+    type Reply = ExportSessionReply;
+    const NAME: &'static str = "export_session";
+    const TITLE: &'static str = "Export a session";
+    const SENTENCE: &'static str = "Exports a session page by page: as JSON lines, which `import_session` reads into this or \
+        another store, or as Markdown for people.";
+    const ACCESS: Access = Access::Read;
+
+    async fn call(call: Call<ExportSessionArgs>) -> Result<ExportSessionReply, Refusal> {
+        let (cx, caller, args) = call.into_parts();
+        let bytes_max = args.bytes_max.unwrap_or(BYTES);
+        if !(1..=BYTES_MAX).contains(&bytes_max) {
+            return Err(Refusal::invalid(format!(
+                "`bytes_max` is {bytes_max}; a page ends after 1 to {BYTES_MAX} bytes"
+            ))
+            .hint("Use `next` of the reply for the following page."));
+        }
+        let reading = ReadContext {
+            session: args.session,
+            // The pages behind the first are of its moment, which the cursor tells.
+            as_of: args.as_of.filter(|_| args.next.is_none()),
+            at_least: args.at_least,
+        };
+        let format = args.format.unwrap_or_default();
+        let read = reading.open(cx, caller).await?;
+        blocking(move || {
+            let page = Paging {
+                format,
+                bytes_max: usize::try_from(bytes_max).unwrap_or(usize::MAX),
+            };
+            page.reply(read, args.next.as_deref())
+        })
+        .await
+    }
+}
+
+struct Paging {
+    format: ExportFormat,
+    bytes_max: usize,
+}
+
+impl Paging {
+    fn reply(&self, read: Read, next: Option<&str>) -> Result<ExportSessionReply, Refusal> {
+        let (store, tail) = (read.cx.engine.store_id(), read.state.position());
+        let cursor = next
+            .map(|next| Cursor::read(next, "next", List::Export, store, tail))
+            .transpose()?;
+        let from = cursor.as_ref().map(place).transpose()?;
+        let up_to = cursor.map_or(tail, |cursor| cursor.position);
+        let session_id = read.session_id()?;
+        let Read {
+            cx, state, session, ..
+        } = read;
+        let durable = cx.engine.is_durable();
+        // What the last page of a document counts is as of the first one's moment, too.
+        let state = match (self.format, up_to == tail) {
+            (ExportFormat::Markdown, false) => {
+                let as_of = lore::protocol::AsOf::Position(up_to);
+                state.back_to(&*cx.fold, &session, &as_of)?
+            }
+            (ExportFormat::Markdown, true) | (ExportFormat::Jsonl, _) => state,
+        };
+        let lines = crate::sessions::lineage(&state, &session)?;
+        let export = Export {
+            shelf: ExportSource {
+                rows: &state,
+                blobs: &cx.blobs,
+                cache: &cx.cache,
+            },
+            session: &session,
+            lines: &lines,
+            up_to,
+        };
+        let page = match self.format {
+            ExportFormat::Jsonl => export.page(from, self.bytes_max)?,
+            ExportFormat::Markdown => markdown(&export, from, self.bytes_max)?,
+        };
+        let next = page.next.map(|place| {
+            let key = [place.after.0, place.n].map(u64::to_be_bytes).concat();
+            Cursor::behind_row(&key, up_to).text(List::Export, store)
+        });
+        Ok(ExportSessionReply {
+            session: session_id,
+            format: self.format,
+            content: page.content,
+            next,
+            position: up_to,
+            durable,
+            warnings: page.warnings,
+        })
+    }
+}
+
+/// Where the page before ended.
+fn place(cursor: &Cursor) -> Result<PageCursor, Refusal> {
+    let number = |at: usize| {
+        let bytes = cursor.key.get(at..at + 8)?;
+        Some(u64::from_be_bytes(bytes.try_into().ok()?))
+    };
+    match (number(0), number(8), cursor.key.len()) {
+        (Some(after), Some(n), 16) => Ok(PageCursor {
+            after: Position(after),
+            n,
+        }),
+        _ => Err(Refusal::invalid("`next` is not a cursor of export_session")
+            .hint("Give the `next` of the last reply, unchanged.")),
+    }
+}

@@ -1,0 +1,113 @@
+//! `export_log`.
+
+use lore::protocol::log::{ExportLogArgs, ExportLogReply};
+
+use crate::error::{Code, Refusal};
+use crate::operation::cursor::{Cursor, List};
+use crate::operation::{Access, Call, Op, blocking};
+use crate::sessions;
+use crate::transfer::log_transfer::{Export, PageStart, Scope};
+use crate::transfer::session::ExportSource;
+
+/// A page ends once it has so many bytes, when the call does not say.
+const BYTES: u64 = 256 << 10;
+/// The most that a call may say.
+const BYTES_MAX: u64 = 32 << 20;
+
+/// `export_log`.
+pub struct ExportLog;
+
+impl Op for ExportLog {
+    type Args = ExportLogArgs;
+    type Reply = ExportLogReply;
+    const NAME: &'static str = "export_log";
+    const TITLE: &'static str = "Export all that is recorded";
+    const SENTENCE: &'static str = "Exports everything as JSON lines, page by page: projects with their context files, then \
+        every session. `import_log` reads them into another store.";
+    const ACCESS: Access = Access::Read;
+
+    async fn call(call: Call<ExportLogArgs>) -> Result<ExportLogReply, Refusal> {
+        let Call { cx, args, .. } = call;
+        let bytes_max = args.bytes_max.unwrap_or(BYTES);
+        if !(1..=BYTES_MAX).contains(&bytes_max) {
+            return Err(Refusal::invalid(format!(
+                "`bytes_max` is {bytes_max}; a page ends after 1 to {BYTES_MAX} bytes"
+            ))
+            .hint("Use `next` of the reply for the following page."));
+        }
+        if args.session.is_some() && args.project.is_some() {
+            return Err(Refusal::invalid(
+                "`session` and `project` exclude one another",
+            ));
+        }
+        let published = cx.read(None).await?;
+        let durable = cx.engine.is_durable();
+        blocking(move || {
+            let (store, tail) = (cx.engine.store_id(), published.tail.position);
+            let cursor = args.next.as_deref();
+            let cursor = cursor
+                .map(|next| Cursor::read(next, "next", List::ExportLog, store, tail))
+                .transpose()?;
+            let (from, up_to) = match cursor {
+                None => (PageStart::default(), tail),
+                Some(cursor) => (place(&cursor)?, cursor.position),
+            };
+            if let Some(session) = &args.session {
+                sessions::find(&published.snapshot, session.as_str())?;
+            }
+            let scope = Scope {
+                session: args.session.map(|session| session.as_str().to_owned()),
+                project: known(&published.snapshot, args.project)?,
+            };
+            let export = Export {
+                shelf: ExportSource {
+                    rows: &published.snapshot,
+                    blobs: &cx.blobs,
+                    cache: &cx.cache,
+                },
+                scope,
+                up_to,
+            };
+            let bytes_max = usize::try_from(bytes_max).unwrap_or(usize::MAX);
+            let page = export.page(from, bytes_max)?;
+            let next = page
+                .next
+                .map(|place| Cursor::behind_row(&place.key(), up_to).text(List::ExportLog, store));
+            Ok(ExportLogReply {
+                content: page.content,
+                next,
+                position: up_to,
+                durable,
+                warnings: page.warnings,
+            })
+        })
+        .await
+    }
+}
+
+/// A project that is known, or whose sessions are.
+fn known(
+    rows: &dyn crate::store::Rows,
+    project: Option<String>,
+) -> Result<Option<String>, Refusal> {
+    let Some(project) = project else {
+        return Ok(None);
+    };
+    let is_known = crate::projects::project(rows, &project)?.is_some()
+        || !sessions::of_project(rows, &project)?.is_empty();
+    match is_known {
+        true => Ok(Some(project)),
+        false => Err(Refusal::new(
+            Code::ProjectNotFound,
+            format!("there is no project `{project}`"),
+        )
+        .hint("`list_projects` lists them.")),
+    }
+}
+
+fn place(cursor: &Cursor) -> Result<PageStart, Refusal> {
+    PageStart::of_key(&cursor.key).ok_or_else(|| {
+        Refusal::invalid("`next` is not a cursor of export_log")
+            .hint("Give the `next` of the last reply, unchanged.")
+    })
+}

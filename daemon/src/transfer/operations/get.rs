@@ -1,0 +1,182 @@
+//! `get_session`.
+
+use lore::protocol::sessions::{
+    GetSessionArgs, GetSessionReply, LeaseHeld, Pruning, TokenUsage, ToolExecution,
+};
+use serde_json::{Map, Value};
+
+use crate::clock::{Micros, format_time};
+use crate::entities::{self, most_relevant};
+use crate::error::Refusal;
+use crate::messages::{self, Execution, ExecutionKind};
+use crate::operation::{Access, Call, Op, blocking};
+use crate::read_context::{Read, ReadContext};
+use crate::sessions;
+use crate::sessions::operations::{parent, state};
+use crate::store::Blobs;
+use crate::{checkpoints, packs};
+
+/// Active entities that are shown.
+const ENTITIES_MAX: usize = 10;
+/// Tool executions that are shown.
+const TOOLS_MAX: usize = 20;
+/// Agents and leases that are shown.
+const NAMES_MAX: usize = 100;
+/// Of a longer result the beginning is shown, in bytes.
+const RESULT_BYTES_MAX: usize = 2 * 1024;
+
+/// `get_session`.
+pub struct GetSession;
+
+impl Op for GetSession {
+    type Args = GetSessionArgs;
+    type Reply = GetSessionReply;
+    const NAME: &'static str = "get_session";
+    const TITLE: &'static str = "Show a session";
+    const SENTENCE: &'static str = "Returns the state of a session: topic, preferences, agents, current entities, the last tools \
+        with their results, tokens used.";
+    const ACCESS: Access = Access::Read;
+
+    async fn call(call: Call<GetSessionArgs>) -> Result<GetSessionReply, Refusal> {
+        let (cx, caller, args) = call.into_parts();
+        let read = ReadContext::of(&args).open(cx, caller).await?;
+        blocking(move || overview(&read)).await
+    }
+}
+
+/// All that a session is.
+///
+/// # Errors
+/// When a row or an event cannot be read.
+pub fn overview(read: &Read) -> Result<GetSessionReply, Refusal> {
+    let Read {
+        cx,
+        state: rows,
+        session,
+        looked_at,
+    } = read;
+    let now = cx.engine.clock().now();
+    let row = sessions::get(rows, session)?
+        .ok_or_else(|| Refusal::new(crate::error::Code::Corrupt, "a session without its row"))?;
+    let details = sessions::details(rows, session)?;
+    let lines = read.lines()?;
+    let totals = messages::totals(rows, &lines)?;
+    let of_checkpoints = checkpoints::of_session_row(rows, session)?;
+    let executions = messages::executions(rows, &rows.log(), &lines, None, TOOLS_MAX)?;
+    let preferences = details.preferences.as_deref();
+    let [user, assistant, system, tool] = totals.tokens;
+    Ok(GetSessionReply {
+        session: read.session_id()?,
+        state: state(cx, &row, now),
+        parent: parent(details.parent.as_ref())?,
+        user: details.user,
+        project: row.project,
+        title: details.title,
+        topic: details.topic,
+        tags: details.tags,
+        preferences: preferences
+            .and_then(|text| serde_json::from_str(text).ok())
+            .unwrap_or_default(),
+        agents: sessions::agents(rows, session, NAMES_MAX)?,
+        created_at: format_time(row.created_at),
+        last_activity: format_time(row.last_activity),
+        last_accessed_at: looked_at.map(format_time),
+        changed: row.changed.into(),
+        messages: totals.messages,
+        steps: row.steps,
+        entities: entities::count(rows, &lines)?,
+        checkpoints: of_checkpoints.count,
+        total_size_bytes: of_checkpoints.bytes,
+        active_entities: most_relevant(rows, &lines, &[], ENTITIES_MAX, now)?
+            .into_iter()
+            .map(|scored| entities::operations::entity(rows, &lines, scored, now))
+            .collect::<Result<_, _>>()?,
+        last_tool_results: last_results(&executions, &cx.blobs)?,
+        tool_history: executions.into_iter().map(execution).collect(),
+        token_usage: TokenUsage {
+            total: totals.tokens_total(),
+            user,
+            assistant,
+            system,
+            tool,
+            packs: packs::tokens(rows, session)?,
+        },
+        context_size: packs::context_size(rows, &lines)?,
+        pruning_history: packs::prunings(rows, &lines)?
+            .into_iter()
+            .map(pruning)
+            .collect(),
+        leases: leases(read, now)?,
+        position: rows.position(),
+        durable: read.durable(),
+        warnings: Vec::new(),
+    })
+}
+
+fn pruning(pruned: packs::PruneTotals) -> Pruning {
+    let what = &pruned.row.pruned;
+    Pruning {
+        position: pruned.position,
+        at: format_time(pruned.row.at),
+        strategy: what.strategy.name().to_owned(),
+        tokens_before: what.tokens_before,
+        tokens_after: what.tokens_after,
+        undone: pruned.is_undone,
+    }
+}
+
+fn execution(execution: Execution) -> ToolExecution {
+    let mut told = ToolExecution {
+        tool: execution.tool,
+        status: execution.status.into(),
+        at: format_time(execution.at),
+        agent: execution.agent,
+        position: execution.position,
+        step: None,
+        attempt: None,
+        execution: None,
+        message: None,
+    };
+    match execution.of {
+        ExecutionKind::Step { step, attempt } => {
+            told.step = Some(step.into());
+            told.attempt = Some(attempt.into());
+        }
+        ExecutionKind::Execution(id) => told.execution = Some(id),
+        ExecutionKind::Message(id) => told.message = Some(id),
+    }
+    told
+}
+
+/// The last result of each tool, by name.
+fn last_results(executions: &[Execution], blobs: &Blobs) -> Result<Map<String, Value>, Refusal> {
+    let mut found = Map::new();
+    for execution in executions {
+        let Some(result) = &execution.result else {
+            continue;
+        };
+        if found.contains_key(&execution.tool) {
+            continue;
+        }
+        let text = result.clone().read(blobs)?;
+        let shown = text.get(..text.floor_char_boundary(RESULT_BYTES_MAX));
+        let whole = (text.len() <= RESULT_BYTES_MAX)
+            .then(|| serde_json::from_str(&text).ok())
+            .flatten();
+        let value = whole.unwrap_or_else(|| Value::from(shown.unwrap_or_default()));
+        found.insert(execution.tool.clone(), value);
+    }
+    Ok(found)
+}
+
+fn leases(read: &Read, now: Micros) -> Result<Vec<LeaseHeld>, Refusal> {
+    let leases = sessions::leases(&read.state, &read.session, NAMES_MAX)?;
+    let held = leases.into_iter().filter(|(_, lease)| lease.holds(now));
+    Ok(held
+        .map(|(name, lease)| LeaseHeld {
+            name,
+            agent: lease.agent,
+            until: format_time(lease.until),
+        })
+        .collect())
+}

@@ -1,0 +1,185 @@
+//! A session as JSON lines, page by page.
+
+use serde::Serialize;
+
+use super::export::{ExportSource, ExportedEvent};
+use super::lines::{EndLine, FORMAT, Header, LastLine, Line, Payload, VERSION};
+use super::payloads::Created;
+use super::stream::{Stream, beginning};
+use crate::clock::format_time;
+use crate::error::{Code, Refusal};
+use crate::log::{Header as EventHeader, Log, Position};
+use crate::sessions::{self, Line as Lineage};
+
+/// Which session is exported, as of when.
+pub struct Export<'e> {
+    /// Where it is read.
+    pub shelf: ExportSource<'e>,
+    /// Its id.
+    pub session: &'e str,
+    /// It and those whose past it shares.
+    pub lines: &'e [Lineage],
+    /// The last position that counts.
+    pub up_to: Position,
+}
+
+/// Where a page ends, and the next one begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PageCursor {
+    /// The last event that was told.
+    pub after: Position,
+    /// Its number.
+    pub n: u64,
+}
+
+/// A part of an export.
+#[derive(Debug, Default)]
+pub struct Page {
+    /// Whole lines.
+    pub content: String,
+    /// Where it goes on; absent at the end.
+    pub next: Option<PageCursor>,
+    /// What is not in it, though it is in the session.
+    pub warnings: Vec<String>,
+}
+
+/// What was left out of a page, to be told once.
+#[derive(Default)]
+pub(super) struct PageOmissions {
+    forgotten: u64,
+    reasons: Vec<String>,
+}
+
+impl PageOmissions {
+    /// The line of an event, unless there is none; why is noted where that is to be told.
+    pub(super) fn line(&mut self, told: ExportedEvent) -> Option<Payload> {
+        match told {
+            ExportedEvent::Line(payload) => return Some(payload),
+            ExportedEvent::Local | ExportedEvent::Deleted => {}
+            ExportedEvent::Forgotten => self.forgotten += 1,
+            ExportedEvent::Left(reason) => {
+                if !self.reasons.contains(&reason) {
+                    self.reasons.push(reason);
+                }
+            }
+        }
+        None
+    }
+
+    pub(super) fn warnings(self) -> Vec<String> {
+        let mut warnings = self.reasons;
+        match self.forgotten {
+            0 => {}
+            1 => warnings.push("one event was forgotten on purpose and is not exported".to_owned()),
+            count => warnings.push(format!(
+                "{count} events were forgotten on purpose and are not exported"
+            )),
+        }
+        warnings
+    }
+}
+
+impl Export<'_> {
+    /// The log that is read.
+    pub(super) fn log(&self) -> Log<'_> {
+        Log::new(self.shelf.rows)
+    }
+
+    /// How the session began: when, by whom, and with which fields.
+    ///
+    /// # Errors
+    /// `SESSION_NOT_FOUND` when nothing of it is there up to the moment that counts.
+    pub(super) fn beginning(&self) -> Result<(EventHeader, Created), Refusal> {
+        let Some(event) = beginning(&self.log(), self.session, self.up_to)? else {
+            return Err(Refusal::new(
+                Code::SessionNotFound,
+                format!("there is no session `{}`", self.session),
+            ));
+        };
+        let created = match self.shelf.export(&event)? {
+            ExportedEvent::Line(Payload::SessionCreated(created)) => *created,
+            // It began without an event of its own.
+            _ => Created::default(),
+        };
+        Ok((event.header, created))
+    }
+
+    /// The events behind a place.
+    pub(super) fn events(&self, after: Position) -> Stream<'_> {
+        Stream::new(self.log(), self.lines, after, self.up_to)
+    }
+
+    /// The lines from a place on, or all of them, until they have so many bytes; one at least.
+    ///
+    /// # Errors
+    /// When an event, or what it names, cannot be read.
+    pub fn page(&self, from: Option<PageCursor>, bytes_max: usize) -> Result<Page, Refusal> {
+        let mut page = Page::default();
+        let mut left = PageOmissions::default();
+        let mut place = match from {
+            Some(place) => place,
+            None => {
+                self.first_lines(&mut page)?;
+                PageCursor {
+                    after: Position(0),
+                    n: 1,
+                }
+            }
+        };
+        let mut events = self.events(place.after);
+        let mut is_empty = from.is_some();
+        while let Some(event) = events.next()? {
+            if page.content.len() >= bytes_max && !is_empty {
+                page.next = Some(place);
+                break;
+            }
+            place.after = event.position();
+            if let Some(payload) = left.line(self.shelf.export(&event)?) {
+                place.n += 1;
+                page.push(&line(place.n, &event.header, payload))?;
+                is_empty = false;
+            }
+        }
+        if page.next.is_none() {
+            page.push(&LastLine {
+                end: EndLine { events: place.n },
+            })?;
+        }
+        page.warnings = left.warnings();
+        Ok(page)
+    }
+
+    fn first_lines(&self, page: &mut Page) -> Result<(), Refusal> {
+        let (header, created) = self.beginning()?;
+        let row = sessions::get(self.shelf.rows, self.session)?;
+        page.push(&Header {
+            format: FORMAT.to_owned(),
+            version: VERSION,
+            session: self.session.to_owned(),
+            project: row.and_then(|row| row.project),
+        })?;
+        let payload = Payload::SessionCreated(Box::new(created));
+        page.push(&line(1, &header, payload))
+    }
+}
+
+fn line(n: u64, header: &EventHeader, payload: Payload) -> Line<Payload> {
+    Line {
+        n,
+        at: format_time(header.happened_at()),
+        agent: header.author().to_owned(),
+        kind: payload.kind().to_string(),
+        payload,
+    }
+}
+
+impl Page {
+    fn push(&mut self, line: &impl Serialize) -> Result<(), Refusal> {
+        let line = serde_json::to_string(line).map_err(|error| {
+            Refusal::new(Code::Internal, format!("a line does not encode: {error}"))
+        })?;
+        self.content.push_str(&line);
+        self.content.push('\n');
+        Ok(())
+    }
+}

@@ -1,0 +1,324 @@
+//! The starter: a process beside the daemon that starts the servers of resolvers for it.
+//!
+//! The daemon confines itself before it serves, and whatever it started would be confined, too. So it
+//! starts the starter first, and tells it the programs of all resolvers; from then on it names them by
+//! their place in that list, and nothing else can be started. The starter hands over the pipes of each
+//! child, kills and reaps it, and ends, with all that it started, when the daemon is gone.
+
+mod process;
+mod wire;
+
+pub use process::run;
+
+use std::collections::{BTreeMap, HashMap};
+use std::io::{self, IoSliceMut};
+use std::mem::MaybeUninit;
+use std::net::Shutdown;
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::Path;
+use std::process::{Command, ExitStatus, Stdio};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::thread;
+
+use rustix::io::Errno;
+use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendFlags, recvmsg, send};
+use serde::{Deserialize, Serialize};
+use tokio::sync::oneshot;
+use tokio_util::sync::CancellationToken;
+
+use wire::{BYTES, PIPES, Reply, Request};
+
+/// The subcommand of `lored` that is the starter.
+pub const SUBCOMMAND: &str = "starter";
+/// The stack of the thread that hears the starter.
+const HEAR_STACK_BYTES: usize = 64 << 10;
+/// Programs that the starter starts would otherwise have these, too.
+#[cfg(target_os = "linux")]
+const RECEIVE: RecvFlags = RecvFlags::CMSG_CLOEXEC;
+#[cfg(not(target_os = "linux"))]
+const RECEIVE: RecvFlags = RecvFlags::empty();
+
+/// A program that may be started.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Program {
+    /// A path, or a name that is looked for in `PATH`.
+    pub program: String,
+    /// Its arguments.
+    pub arguments: Vec<String>,
+    /// Added to the environment that the daemon has.
+    pub environment: BTreeMap<String, String>,
+}
+
+/// The way to the starter. Dropped, it ends the starter with all that it started.
+pub struct ProcessBroker {
+    programs: Vec<Program>,
+    link: Arc<BrokerLink>,
+    is_heard: Mutex<bool>,
+}
+
+/// What is shared with children, and with the thread that hears the starter.
+pub struct BrokerLink {
+    socket: UnixStream,
+    process: Mutex<std::process::Child>,
+    children: Mutex<Children>,
+}
+
+#[derive(Default)]
+struct Children {
+    last: u64,
+    known: HashMap<u64, LiveChild>,
+    is_gone: bool,
+}
+
+/// A child that has not ended.
+enum LiveChild {
+    Starting(oneshot::Sender<StartedChild>),
+    Running(Arc<ChildEnd>),
+}
+
+type StartedChild = io::Result<(ChildHandle, [OwnedFd; PIPES])>;
+
+/// A child's end.
+#[derive(Default)]
+pub struct ChildEnd {
+    /// Cancelled once it has ended and was reaped.
+    pub ended: CancellationToken,
+    /// How it ended, if that is known.
+    pub status: OnceLock<ExitStatus>,
+}
+
+/// A child that runs. Dropped, it is killed with its group.
+pub struct ChildHandle {
+    child: u64,
+    /// Its end.
+    pub life: Arc<ChildEnd>,
+    link: Arc<BrokerLink>,
+}
+
+impl ProcessBroker {
+    /// Starts the starter, which is a subcommand of the program at an absolute path. To be called before
+    /// the process confines itself.
+    ///
+    /// # Errors
+    /// When it cannot be started, or the list of programs is too long for it.
+    pub fn begin(lored: &Path, programs: Vec<Program>) -> io::Result<Self> {
+        let (socket, its) = UnixStream::pair()?;
+        let process = Command::new(lored)
+            .arg0("lored")
+            .arg(SUBCOMMAND)
+            .current_dir("/")
+            .stdin(Stdio::from(OwnedFd::from(its)))
+            .stdout(Stdio::null())
+            // Signals from a terminal are meant for the daemon.
+            .process_group(0)
+            .spawn()?;
+        let link = Arc::new(BrokerLink {
+            socket,
+            process: Mutex::new(process),
+            children: Mutex::default(),
+        });
+        wire::write_list(&mut &link.socket, &programs)?;
+        Ok(Self {
+            programs,
+            link,
+            is_heard: Mutex::new(false),
+        })
+    }
+
+    /// Starts a program that was on the list: its input, output and error output, in this order.
+    ///
+    /// # Errors
+    /// What the system says, such as that there is no such program; that it was not on the list; that
+    /// the starter is gone.
+    pub async fn start(&self, program: &Program) -> StartedChild {
+        let place = self.programs.iter().position(|known| known == program);
+        let place = place.and_then(|place| u32::try_from(place).ok());
+        let place = place.ok_or_else(not_on_the_list)?;
+        self.receive()?;
+        let (sender, receiver) = oneshot::channel();
+        self.link.request(place, sender)?;
+        receiver.await.unwrap_or_else(|_| Err(closed()))
+    }
+
+    /// Has a thread hear what the starter says, from the first start on: threads that are there before
+    /// the process confines itself would not be confined.
+    fn receive(&self) -> io::Result<()> {
+        let mut is_heard = lock(&self.is_heard);
+        if !*is_heard {
+            let link = Arc::clone(&self.link);
+            thread::Builder::new()
+                .name("starter".to_owned())
+                .stack_size(HEAR_STACK_BYTES)
+                .spawn(move || link.receive())?;
+            *is_heard = true;
+        }
+        Ok(())
+    }
+}
+
+impl Drop for ProcessBroker {
+    fn drop(&mut self) {
+        // Fails only when the starter is gone already.
+        let _ = self.link.socket.shutdown(Shutdown::Both);
+    }
+}
+
+fn not_on_the_list() -> io::Error {
+    io::Error::other("it was not configured when the daemon started; restart the daemon")
+}
+
+/// What is said of a program when there is no starter.
+pub fn no_starter() -> io::Error {
+    io::Error::other(
+        "no resolver was to be started when the daemon started, or its log says why none can be; \
+         restart the daemon",
+    )
+}
+
+fn closed() -> io::Error {
+    io::Error::other("the starter of resolvers has ended; restart the daemon")
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    // Every change is one insertion, removal or assignment.
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl BrokerLink {
+    fn request(&self, program: u32, sender: oneshot::Sender<StartedChild>) -> io::Result<()> {
+        let child = {
+            let mut children = lock(&self.children);
+            if children.is_gone {
+                return Err(closed());
+            }
+            children.last += 1;
+            let child = children.last;
+            children.known.insert(child, LiveChild::Starting(sender));
+            child
+        };
+        let asked = self.send(Request::Start { child, program });
+        if asked.is_err() {
+            lock(&self.children).known.remove(&child);
+        }
+        asked
+    }
+
+    /// Never waits: the starter reads much faster than anybody asks.
+    fn send(&self, request: Request) -> io::Result<()> {
+        match send(&self.socket, &request.encode(), SendFlags::DONTWAIT) {
+            Ok(BYTES) => Ok(()),
+            Ok(_) => Err(io::ErrorKind::WriteZero.into()),
+            Err(Errno::PIPE | Errno::CONNRESET) => Err(closed()),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Hears the starter until it is gone, and reaps it.
+    fn receive(self: &Arc<Self>) {
+        while let Ok(Some((reply, pipes))) = receive(&self.socket) {
+            self.take(reply, pipes);
+        }
+        let known = {
+            let mut children = lock(&self.children);
+            children.is_gone = true;
+            std::mem::take(&mut children.known)
+        };
+        for known in known.into_values() {
+            match known {
+                // Whoever does not wait any more needs no answer.
+                LiveChild::Starting(sender) => drop(sender.send(Err(closed()))),
+                LiveChild::Running(life) => life.ended.cancel(),
+            }
+        }
+        // Without its socket it is of no use, should it still run.
+        let _ = self.socket.shutdown(Shutdown::Both);
+        if let Err(error) = lock(&self.process).wait() {
+            tracing::debug!(%error, "the starter of resolvers was not reaped");
+        }
+    }
+
+    fn take(self: &Arc<Self>, reply: Reply, pipes: Vec<OwnedFd>) {
+        match reply {
+            Reply::Started { child } => self.started(child, pipes),
+            Reply::NotStarted { child, errno } => {
+                if let Some(LiveChild::Starting(sender)) = lock(&self.children).known.remove(&child)
+                {
+                    let _ = sender.send(Err(io::Error::from_raw_os_error(errno)));
+                }
+            }
+            Reply::Ended { child, status } => {
+                if let Some(LiveChild::Running(life)) = lock(&self.children).known.remove(&child) {
+                    if let Some(status) = status {
+                        // It ends once.
+                        let _ = life.status.set(ExitStatus::from_raw(status));
+                    }
+                    life.ended.cancel();
+                }
+            }
+        }
+    }
+
+    fn started(self: &Arc<Self>, child: u64, pipes: Vec<OwnedFd>) {
+        let life = Arc::new(ChildEnd::default());
+        let running = LiveChild::Running(Arc::clone(&life));
+        let before = lock(&self.children).known.insert(child, running);
+        // From here on a failure drops, and so ends, the child.
+        let handle = ChildHandle {
+            child,
+            life,
+            link: Arc::clone(self),
+        };
+        let started = match <[OwnedFd; PIPES]>::try_from(pipes) {
+            Ok(pipes) => Ok((handle, pipes)),
+            Err(_) => Err(io::Error::other("the child has no pipes")),
+        };
+        if let Some(LiveChild::Starting(sender)) = before {
+            let _ = sender.send(started);
+        }
+    }
+}
+
+impl ChildHandle {
+    /// Kills the whole group, the child or what it left behind; its end is told by its [`Life`].
+    pub fn kill(&self) {
+        if self.life.ended.is_cancelled() {
+            return;
+        }
+        if let Err(error) = self.link.send(Request::End { child: self.child }) {
+            tracing::debug!(%error, "a resolver's processes were not killed");
+        }
+    }
+}
+
+impl Drop for ChildHandle {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}
+
+/// The next reply with what came along; `None` at the end.
+fn receive(socket: &UnixStream) -> io::Result<Option<(Reply, Vec<OwnedFd>)>> {
+    let (mut bytes, mut filled) = ([0; BYTES], 0);
+    let mut pipes = Vec::new();
+    while let Some(rest) = bytes.get_mut(filled..).filter(|rest| !rest.is_empty()) {
+        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(PIPES))];
+        let mut control = RecvAncillaryBuffer::new(&mut space);
+        let got = match recvmsg(socket, &mut [IoSliceMut::new(rest)], &mut control, RECEIVE) {
+            Err(Errno::INTR) => continue,
+            got => got?.bytes,
+        };
+        for message in control.drain() {
+            if let RecvAncillaryMessage::ScmRights(more) = message {
+                pipes.extend(more);
+            }
+        }
+        if got == 0 {
+            return Ok(None);
+        }
+        filled += got;
+    }
+    let reply = Reply::decode(&bytes).ok_or(io::ErrorKind::InvalidData)?;
+    Ok(Some((reply, pipes)))
+}

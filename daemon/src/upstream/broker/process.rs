@@ -1,0 +1,230 @@
+//! The starter itself: a process that is told once what it may start, and then starts and ends that; the
+//! one file that starts processes.
+//!
+//! A group is always killed before its child is reaped: until then its number cannot be another's. So a
+//! small thread sees the child's end without reaping it.
+
+use std::collections::HashMap;
+use std::io::{self, IoSlice, Read};
+use std::mem::MaybeUninit;
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::net::UnixStream;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::process::{Command, Stdio};
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
+
+use rustix::io::Errno;
+use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sendmsg};
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+
+use super::Program;
+use super::wire::{self, BYTES, PIPES, Reply, Request};
+use crate::sandbox::hide_memory;
+
+/// The most children at once: a resolver has one, and for a moment another that ends.
+const CHILDREN_MAX: usize = 256;
+/// The stack of a thread that waits for a child's end, and does nothing else.
+const WATCH_STACK_BYTES: usize = 64 << 10;
+
+/// Starts and ends what the daemon at the other end of our standard input asks for, until it is gone;
+/// then ends all that is left.
+///
+/// # Errors
+/// When standard input is no socket of a daemon's, or what comes from it means nothing.
+pub fn run() -> io::Result<()> {
+    // It ends with the daemon, which these signals ask to stop: it still needs us then. They are
+    // taken, not ignored, since whoever is started would inherit that.
+    for signal in [SIGTERM, SIGINT, SIGHUP] {
+        signal_hook::flag::register(signal, Arc::default() as Arc<AtomicBool>)?;
+    }
+    hide_memory();
+    be_named();
+    let mut socket = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
+    let said = |error| io::Error::other(format!("only the daemon runs this: {error}"));
+    socket.local_addr().map_err(said)?;
+    let starter = Arc::new(BrokerProcess {
+        programs: wire::read_list(&mut socket)?,
+        socket,
+        children: Mutex::default(),
+    });
+    let ended = starter.serve();
+    starter.kill_all();
+    ended
+}
+
+/// So that whoever lists processes sees what this is, and not the name of the file that was executed.
+fn be_named() {
+    #[cfg(target_os = "linux")]
+    // A process with another name works as well.
+    let _ = rustix::thread::set_name(c"lored-starter");
+}
+
+struct BrokerProcess {
+    socket: UnixStream,
+    programs: Vec<Program>,
+    children: Mutex<HashMap<u64, RunningChild>>,
+}
+
+/// A child that was not reaped yet.
+struct RunningChild {
+    process: std::process::Child,
+    group: Pid,
+}
+
+type Pipes = [OwnedFd; PIPES];
+
+impl BrokerProcess {
+    fn lock(&self) -> MutexGuard<'_, HashMap<u64, RunningChild>> {
+        // Every change is one insertion or removal.
+        self.children.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn serve(self: &Arc<Self>) -> io::Result<()> {
+        let mut bytes = [0; BYTES];
+        loop {
+            match (&self.socket).read_exact(&mut bytes) {
+                Ok(()) => {}
+                Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(()),
+                Err(error) => return Err(error),
+            }
+            match Request::decode(&bytes) {
+                Some(Request::Start { child, program }) => {
+                    if let Err(error) = self.start(child, program) {
+                        let errno = error.raw_os_error();
+                        let errno = errno.unwrap_or(Errno::IO.raw_os_error());
+                        self.send(Reply::NotStarted { child, errno }, &[])?;
+                    }
+                }
+                Some(Request::End { child }) => {
+                    if let Some(running) = self.lock().get(&child) {
+                        running.kill();
+                    }
+                }
+                None => {
+                    return Err(io::Error::other(
+                        "the daemon asks for nothing that there is",
+                    ));
+                }
+            }
+        }
+    }
+
+    /// Starts a program of the list, says so, and has its end seen.
+    fn start(self: &Arc<Self>, child: u64, program: u32) -> io::Result<()> {
+        let place = usize::try_from(program).unwrap_or(usize::MAX);
+        let program = self.programs.get(place).ok_or(Errno::PERM)?;
+        let mut children = self.lock();
+        if children.contains_key(&child) {
+            return Err(Errno::EXIST.into());
+        }
+        if children.len() >= CHILDREN_MAX {
+            return Err(Errno::AGAIN.into());
+        }
+        let (running, pipes) = RunningChild::start(program)?;
+        let group = running.group;
+        let this = Arc::clone(self);
+        // What it sees it says after us: it needs the lock first.
+        let watch = thread::Builder::new()
+            .name("resolver-child".to_owned())
+            .stack_size(WATCH_STACK_BYTES)
+            .spawn(move || {
+                wait_for(group);
+                this.ended(child);
+            });
+        if let Err(error) = watch {
+            running.end();
+            return Err(error);
+        }
+        children.insert(child, running);
+        self.send(Reply::Started { child }, &pipes)
+    }
+
+    /// Ends the rest of a group whose child has ended, and says how that ended.
+    fn ended(&self, child: u64) {
+        let Some(running) = self.lock().remove(&child) else {
+            return;
+        };
+        let status = running.end();
+        // Without a daemon there is nobody to tell.
+        let _ = self.send(Reply::Ended { child, status }, &[]);
+    }
+
+    /// Kills all that is left; whoever adopts it reaps it.
+    fn kill_all(&self) {
+        for (_, running) in self.lock().drain() {
+            running.kill();
+        }
+    }
+
+    /// One message, which no other can get in between of.
+    fn send(&self, reply: Reply, pipes: &[OwnedFd]) -> io::Result<()> {
+        let bytes = reply.encode();
+        let pipes: Vec<_> = pipes.iter().map(AsFd::as_fd).collect();
+        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(PIPES))];
+        let mut control = SendAncillaryBuffer::new(&mut space);
+        if !pipes.is_empty() && !control.push(SendAncillaryMessage::ScmRights(&pipes)) {
+            return Err(io::Error::other("no room for pipes"));
+        }
+        let sent = loop {
+            let message = [IoSlice::new(&bytes)];
+            match sendmsg(&self.socket, &message, &mut control, SendFlags::empty()) {
+                Err(Errno::INTR) => {}
+                sent => break sent?,
+            }
+        };
+        if sent == BYTES {
+            Ok(())
+        } else {
+            Err(io::ErrorKind::WriteZero.into())
+        }
+    }
+}
+
+impl RunningChild {
+    /// Starts a program in a group of its own, with our environment and what is added to it.
+    fn start(program: &Program) -> io::Result<(Self, Pipes)> {
+        let mut process = Command::new(&program.program)
+            .args(&program.arguments)
+            .envs(&program.environment)
+            // No folder is kept busy by a child that outlives its use.
+            .current_dir("/")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .process_group(0)
+            .spawn()?;
+        let pipes = (
+            process.stdin.take(),
+            process.stdout.take(),
+            process.stderr.take(),
+        );
+        let group = Pid::from_child(&process);
+        let running = Self { process, group };
+        let (Some(input), Some(output), Some(errors)) = pipes else {
+            running.end();
+            return Err(io::Error::other("the child has no pipes"));
+        };
+        Ok((running, [input.into(), output.into(), errors.into()]))
+    }
+
+    /// Kills the whole group, the child or what it left behind.
+    fn kill(&self) {
+        // There is nothing to be done about one that cannot be killed, and nobody to tell.
+        let _ = kill_process_group(self.group, Signal::KILL);
+    }
+
+    /// Kills the group and reaps the child; how it ended, as the system says it.
+    fn end(mut self) -> Option<i32> {
+        self.kill();
+        self.process.wait().ok().map(ExitStatusExt::into_raw)
+    }
+}
+
+/// Blocks until a child has ended, leaving it to be reaped.
+fn wait_for(child: Pid) {
+    let how = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
+    while let Err(Errno::INTR) = waitid(WaitId::Pid(child), how) {}
+}

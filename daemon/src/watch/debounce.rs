@@ -1,0 +1,277 @@
+//! Which files have settled: pure, told the time by its caller.
+
+use std::collections::HashMap;
+use std::hash::Hash;
+use std::time::Instant;
+
+use super::{Change, Times};
+
+/// More files than this that change at once are not kept apart.
+const FILES_MAX: usize = 10_000;
+
+/// What an event says of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum ChangeKind {
+    /// Part of it was written, or it was cut: its writer has it open still.
+    Part,
+    /// It is as its writer wants it: closed, made, renamed, removed.
+    Whole,
+    /// Its permissions or times changed.
+    Metadata,
+}
+
+/// What is there when a file is looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum FileLook {
+    /// Nothing.
+    Absent,
+    /// A file without content.
+    Empty,
+    /// A file, or anything else.
+    Something,
+}
+
+/// A file that something has happened to.
+#[derive(Clone, Copy, Debug)]
+struct ChangingFile {
+    first: Instant,
+    last: Instant,
+    /// Its writer is not done.
+    open: bool,
+    /// It was gone or empty when it was quiet.
+    doubted: bool,
+}
+
+/// Files that something has happened to, until they have settled.
+#[derive(Debug)]
+pub(super) struct Debouncer<K> {
+    times: Times,
+    files: HashMap<K, ChangingFile>,
+    rescan: Option<Instant>,
+}
+
+impl<K: Clone + Eq + Hash> Debouncer<K> {
+    pub(super) fn new(times: Times) -> Self {
+        Self {
+            times,
+            files: HashMap::new(),
+            rescan: None,
+        }
+    }
+
+    /// Something has happened to this file.
+    pub(super) fn note(&mut self, key: K, sign: ChangeKind, now: Instant) {
+        if self.files.len() >= FILES_MAX && !self.files.contains_key(&key) {
+            self.files.clear();
+            self.rescan_at(now + self.times.quiet);
+            return;
+        }
+        let file = self.files.entry(key).or_insert(ChangingFile {
+            first: now,
+            last: now,
+            open: false,
+            doubted: false,
+        });
+        file.last = now;
+        file.doubted = false;
+        match sign {
+            ChangeKind::Part => file.open = true,
+            ChangeKind::Whole => file.open = false,
+            ChangeKind::Metadata => {}
+        }
+    }
+
+    /// Everything is to be looked at then, or earlier if that was said before.
+    pub(super) fn rescan_at(&mut self, due: Instant) {
+        self.rescan = Some(self.rescan.map_or(due, |earlier| earlier.min(due)));
+    }
+
+    /// How long things take to settle.
+    pub(super) fn times(&self) -> Times {
+        self.times
+    }
+
+    /// When [`Settle::settled`] is to be asked next.
+    pub(super) fn due(&self) -> Option<Instant> {
+        let files = self.files.values().map(|file| file.due(&self.times));
+        files.chain(self.rescan).min()
+    }
+
+    /// What has settled by now, in the order of when it did. `look` says what is there.
+    pub(super) fn due_changes(
+        &mut self,
+        now: Instant,
+        look: impl Fn(&K) -> FileLook,
+    ) -> Vec<Change<K>> {
+        let times = self.times;
+        let mut settled = Vec::new();
+        // A file that is gone or empty is looked at twice, so the order is known only afterwards.
+        self.files.retain(|key, file| {
+            while file.due(&times) <= now {
+                let due = file.due(&times);
+                match look(key) {
+                    FileLook::Something => settled.push((due, Change::Written(key.clone()))),
+                    FileLook::Absent | FileLook::Empty if !file.doubted => {
+                        file.doubted = true;
+                        continue;
+                    }
+                    FileLook::Absent => settled.push((due, Change::Removed(key.clone()))),
+                    FileLook::Empty => settled.push((due, Change::Written(key.clone()))),
+                }
+                return false;
+            }
+            true
+        });
+        if let Some(due) = self.rescan.take_if(|due| *due <= now) {
+            settled.push((due, Change::Rescan));
+        }
+        settled.sort_by_key(|(due, _)| *due);
+        settled.into_iter().map(|(_, change)| change).collect()
+    }
+
+    #[cfg(test)]
+    pub(super) fn knows(&self, key: &K) -> bool {
+        self.files.contains_key(key)
+    }
+}
+
+impl ChangingFile {
+    fn due(&self, times: &Times) -> Instant {
+        if self.doubted {
+            self.last + times.longest
+        } else if self.open {
+            self.first + times.longest
+        } else {
+            (self.last + times.quiet).min(self.first + times.longest)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    struct Fixture {
+        settle: Debouncer<String>,
+        start: Instant,
+    }
+
+    fn rig() -> Fixture {
+        Fixture {
+            settle: Debouncer::new(Times::default()),
+            start: Instant::now(),
+        }
+    }
+
+    fn name(file: &str) -> String {
+        file.to_owned()
+    }
+
+    impl Fixture {
+        fn note(&mut self, millis: u64, file_type: &str, sign: ChangeKind) {
+            let now = self.start + Duration::from_millis(millis);
+            self.settle.note(name(file_type), sign, now);
+        }
+
+        fn due_changes(&mut self, millis: u64, look: FileLook) -> Vec<Change<String>> {
+            let now = self.start + Duration::from_millis(millis);
+            self.settle.due_changes(now, |_| look)
+        }
+
+        /// Milliseconds until the next look.
+        fn due(&self) -> Option<u128> {
+            let due = self.settle.due()?;
+            Some(due.duration_since(self.start).as_millis())
+        }
+    }
+
+    #[test]
+    fn after_a_pause() {
+        let mut rig = rig();
+        assert_eq!(rig.due(), None);
+        rig.note(0, "bugs", ChangeKind::Whole);
+        rig.note(60, "bugs", ChangeKind::Metadata);
+        assert_eq!(rig.due(), Some(160));
+        assert_eq!(rig.due_changes(159, FileLook::Something), []);
+        assert_eq!(
+            rig.due_changes(160, FileLook::Something),
+            [Change::Written(name("bugs"))]
+        );
+        assert_eq!(rig.due(), None);
+    }
+
+    #[test]
+    fn without_a_pause() {
+        let mut rig = rig();
+        for millis in (0..=950).step_by(50) {
+            rig.note(millis, "bugs", ChangeKind::Whole);
+            assert_eq!(rig.due_changes(millis, FileLook::Something), []);
+        }
+        assert_eq!(rig.due(), Some(1000));
+        assert_eq!(
+            rig.due_changes(1000, FileLook::Something),
+            [Change::Written(name("bugs"))]
+        );
+    }
+
+    #[test]
+    fn a_writer_is_waited_for() {
+        let mut rig = rig();
+        rig.note(0, "bugs", ChangeKind::Part);
+        rig.note(500, "bugs", ChangeKind::Part);
+        assert_eq!(rig.due(), Some(1000));
+        rig.note(600, "bugs", ChangeKind::Whole);
+        assert_eq!(rig.due(), Some(700));
+    }
+
+    /// Gone or empty: only after a long pause, and not when it is there again.
+    #[test]
+    fn what_is_gone_is_doubted() {
+        for (look, change) in [
+            (FileLook::Absent, Change::Removed(name("bugs"))),
+            (FileLook::Empty, Change::Written(name("bugs"))),
+        ] {
+            let mut rig = rig();
+            rig.note(0, "bugs", ChangeKind::Whole);
+            assert_eq!(rig.due_changes(100, look), []);
+            assert_eq!(rig.due(), Some(1000));
+            rig.note(900, "bugs", ChangeKind::Whole);
+            assert_eq!(rig.due_changes(1000, look), []);
+            assert_eq!(rig.due(), Some(1900));
+            assert_eq!(rig.due_changes(1899, look), []);
+            assert_eq!(rig.due_changes(1900, look), [change]);
+
+            rig.note(2000, "bugs", ChangeKind::Whole);
+            assert_eq!(rig.due_changes(2100, look), []);
+            rig.note(2500, "bugs", ChangeKind::Whole);
+            let there = Change::Written(name("bugs"));
+            assert_eq!(rig.due_changes(2600, FileLook::Something), [there]);
+        }
+    }
+
+    /// Told in the order of settling, even when asked late.
+    #[test]
+    fn in_order() {
+        let mut rig = rig();
+        rig.note(0, "open", ChangeKind::Part);
+        let names: Vec<String> = (0..20).map(|count| format!("x{count}")).collect();
+        for (millis, file_type) in (0..).zip(&names) {
+            rig.note(millis, file_type, ChangeKind::Whole);
+        }
+        let in_order = names.iter().map(String::as_str).chain(["open"]);
+        let in_order: Vec<Change<String>> = in_order.map(|x| Change::Written(name(x))).collect();
+        assert_eq!(rig.due_changes(5000, FileLook::Something), in_order);
+    }
+
+    #[test]
+    fn more_than_can_be_kept_apart() {
+        let mut rig = rig();
+        for count in 0..=FILES_MAX {
+            rig.note(0, &format!("x{count}"), ChangeKind::Whole);
+        }
+        assert_eq!(rig.due_changes(100, FileLook::Something), [Change::Rescan]);
+        assert_eq!(rig.due(), None);
+    }
+}

@@ -1,0 +1,141 @@
+//! The watched folders. None is watched with all that is in it, so that a folder is surely watched
+//! before what is in it is listed.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::ops::Bound;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Instant;
+
+use notify::{ErrorKind, RecommendedWatcher, RecursiveMode, Watcher};
+use rustix::io::Errno;
+
+use super::WatchScope;
+use super::event_buffer::Shared;
+
+/// The time by which events are noted.
+pub(super) type EventClock = Arc<dyn Fn() -> Instant + Send + Sync>;
+
+/// A watcher and what it watches.
+#[derive(Debug)]
+pub struct DirWatcher {
+    watcher: RecommendedWatcher,
+    /// The inode of each watched folder.
+    folders: BTreeMap<PathBuf, u64>,
+}
+
+/// What watching a folder came to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WatchOutcome {
+    /// It is watched, and was not before.
+    New,
+    /// It was watched before and is the same.
+    Same,
+    /// It is watched, and another one was before.
+    Replaced,
+    /// It was watched before and is gone.
+    Gone,
+    /// There is no such folder. A link is none.
+    None,
+}
+
+impl DirWatcher {
+    /// Watches nothing yet; what happens will be noted.
+    pub(super) fn new<G: WatchScope>(
+        ground: &Arc<G>,
+        shared: &Arc<Shared<G::Key>>,
+        now: EventClock,
+    ) -> Result<Self, String> {
+        let (ground, shared) = (Arc::clone(ground), Arc::clone(shared));
+        let heard = move |event| shared.on_event(&*ground, event, now());
+        let watcher = notify::recommended_watcher(heard).map_err(|error| describe(&error))?;
+        Ok(Self {
+            watcher,
+            folders: BTreeMap::new(),
+        })
+    }
+
+    /// Watches a folder, if there is one.
+    ///
+    /// # Errors
+    /// It cannot be watched: why, and what helps.
+    pub fn watch(&mut self, path: &Path) -> Result<WatchOutcome, String> {
+        let inode = match std::fs::symlink_metadata(path) {
+            Ok(found) if found.is_dir() => found.ino(),
+            Ok(_) => return Ok(self.removed(path)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(self.removed(path)),
+            Err(error) => return Err(format!("{}: {error}", path.display())),
+        };
+        // Also one that is watched: it may have been away, and nothing is told of it since.
+        if let Err(error) = self.watcher.watch(path, RecursiveMode::NonRecursive) {
+            return match error.kind {
+                ErrorKind::PathNotFound => Ok(self.removed(path)),
+                _ => Err(describe(&error)),
+            };
+        }
+        Ok(match self.folders.insert(path.to_path_buf(), inode) {
+            Some(before) if before == inode => WatchOutcome::Same,
+            Some(_) => WatchOutcome::Replaced,
+            None => WatchOutcome::New,
+        })
+    }
+
+    /// Looks away from a folder and all below it.
+    pub fn forget(&mut self, path: &Path) {
+        let from = (Bound::Included(path), Bound::Unbounded);
+        let below = self.folders.range::<Path, _>(from);
+        let below = below.map(|(folder, _)| folder);
+        let below: Vec<PathBuf> = below
+            .take_while(|folder| folder.starts_with(path))
+            .cloned()
+            .collect();
+        for folder in below {
+            self.folders.remove(&folder);
+            // Where it is gone, nothing is watched any more.
+            let _ = self.watcher.unwatch(&folder);
+        }
+    }
+
+    fn removed(&mut self, path: &Path) -> WatchOutcome {
+        match self.folders.remove(path) {
+            Some(_) => WatchOutcome::Gone,
+            None => WatchOutcome::None,
+        }
+    }
+}
+
+/// Why something cannot be watched, and what helps.
+fn describe(error: &notify::Error) -> String {
+    let errno = match &error.kind {
+        ErrorKind::MaxFilesWatch => Some(Errno::NOSPC),
+        ErrorKind::Io(error) => Errno::from_io_error(error),
+        ErrorKind::Generic(_)
+        | ErrorKind::PathNotFound
+        | ErrorKind::WatchNotFound
+        | ErrorKind::InvalidConfig(_) => None,
+    };
+    match errno {
+        Some(Errno::NOSPC) => "no more folders can be watched; raise the limit, \
+            `sysctl fs.inotify.max_user_watches`"
+            .to_owned(),
+        Some(Errno::MFILE) => "no more watchers can be made; raise the limit, \
+            `sysctl fs.inotify.max_user_instances`, or that of open files, `ulimit -n`"
+            .to_owned(),
+        _ => error.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn limits_are_said_with_what_helps() {
+        let watches = notify::Error::new(ErrorKind::MaxFilesWatch);
+        assert!(describe(&watches).contains("max_user_watches"));
+        let instances = notify::Error::io(Errno::MFILE.into());
+        assert!(describe(&instances).contains("max_user_instances"));
+    }
+}

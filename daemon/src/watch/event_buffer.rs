@@ -1,0 +1,142 @@
+//! What the events say, noted until somebody looks: runs on notify's thread.
+
+use std::collections::BTreeSet;
+use std::hash::Hash;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
+
+use notify::event::{AccessKind, AccessMode, EventKind, ModifyKind};
+
+use super::debounce::{ChangeKind, Debouncer};
+use super::{PathKind, Times, WatchScope};
+
+/// What both threads have: notes, and whoever waits for them.
+#[derive(Debug)]
+pub(super) struct Shared<K> {
+    notes: Mutex<PendingPaths<K>>,
+    noted: Condvar,
+}
+
+/// What is still to be looked at.
+#[derive(Debug)]
+pub(super) struct PendingPaths<K> {
+    pub settle: Debouncer<K>,
+    /// Folders that came or went.
+    pub folders: BTreeSet<String>,
+    /// Why not everything was seen, or nothing is any more.
+    pub lost: Option<String>,
+    pub stopped: bool,
+}
+
+impl<K: Clone + Eq + Hash> Shared<K> {
+    pub(super) fn new(times: Times) -> Self {
+        Self {
+            notes: Mutex::new(PendingPaths {
+                settle: Debouncer::new(times),
+                folders: BTreeSet::new(),
+                lost: None,
+                stopped: false,
+            }),
+            noted: Condvar::new(),
+        }
+    }
+
+    pub(super) fn notes(&self) -> MutexGuard<'_, PendingPaths<K>> {
+        self.notes.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Ends the thread that waits.
+    pub(super) fn stop(&self) {
+        self.notes().stopped = true;
+        self.noted.notify_all();
+    }
+
+    /// Waits until the notes are so.
+    #[cfg(test)]
+    pub(super) fn wait_for(
+        &self,
+        so: impl Fn(&PendingPaths<K>) -> bool,
+    ) -> MutexGuard<'_, PendingPaths<K>> {
+        let long = std::time::Duration::from_secs(60);
+        let waited = self
+            .noted
+            .wait_timeout_while(self.notes(), long, |notes| !so(notes));
+        let (notes, waited) = waited.unwrap_or_else(PoisonError::into_inner);
+        assert!(!waited.timed_out(), "{:?}", notes.folders);
+        notes
+    }
+
+    /// Notes what an event on a ground says.
+    pub(super) fn on_event<G>(&self, ground: &G, heard: notify::Result<notify::Event>, now: Instant)
+    where
+        G: WatchScope<Key = K>,
+    {
+        let mut notes = self.notes();
+        match heard {
+            Ok(event) => notes.take(ground, &event, now),
+            Err(error) => notes.lost = Some(error.to_string()),
+        }
+        self.noted.notify_all();
+    }
+
+    /// Waits until something is to be done: by the notes, or because it is `at`. Returns at once
+    /// when it is stopped.
+    pub(super) fn wait(&self, at: Option<Instant>) -> MutexGuard<'_, PendingPaths<K>> {
+        let mut notes = self.notes();
+        loop {
+            let due = [notes.settle.due(), at].into_iter().flatten().min();
+            let rest = due.map(|due| due.saturating_duration_since(Instant::now()));
+            let ready = notes.stopped || notes.lost.is_some() || !notes.folders.is_empty();
+            notes = match rest {
+                _ if ready => return notes,
+                Some(rest) if rest.is_zero() => return notes,
+                Some(rest) => {
+                    let waited = self.noted.wait_timeout(notes, rest);
+                    waited.unwrap_or_else(PoisonError::into_inner).0
+                }
+                None => {
+                    let waited = self.noted.wait(notes);
+                    waited.unwrap_or_else(PoisonError::into_inner)
+                }
+            };
+        }
+    }
+}
+
+impl<K: Clone + Eq + Hash> PendingPaths<K> {
+    fn take<G: WatchScope<Key = K>>(&mut self, ground: &G, event: &notify::Event, now: Instant) {
+        if event.need_rescan() {
+            self.lost = Some("there were too many changes at once to report".to_owned());
+        }
+        let Some(sign) = sign(event.kind) else {
+            return;
+        };
+        for path in &event.paths {
+            match ground.place(path) {
+                Some(PathKind::Root) if sign == ChangeKind::Whole => {
+                    self.lost = Some("the folder was removed or renamed".to_owned());
+                }
+                Some(PathKind::Folder(folder)) if sign != ChangeKind::Part => {
+                    self.folders.insert(folder);
+                }
+                Some(PathKind::File(key)) => self.settle.note(key, sign, now),
+                Some(PathKind::Root | PathKind::Folder(_)) | None => {}
+            }
+        }
+    }
+}
+
+/// What an event means; `None` when nothing was changed.
+fn sign(kind: EventKind) -> Option<ChangeKind> {
+    match kind {
+        EventKind::Access(AccessKind::Close(AccessMode::Write))
+        | EventKind::Create(_)
+        | EventKind::Remove(_)
+        | EventKind::Modify(ModifyKind::Name(_)) => Some(ChangeKind::Whole),
+        EventKind::Modify(ModifyKind::Data(_)) => Some(ChangeKind::Part),
+        EventKind::Modify(ModifyKind::Metadata(_) | ModifyKind::Any | ModifyKind::Other)
+        | EventKind::Any => Some(ChangeKind::Metadata),
+        // Reading, ours included.
+        EventKind::Access(_) | EventKind::Other => None,
+    }
+}

@@ -1,0 +1,191 @@
+//! The thread that looks at what has settled, keeps the folders watched, and looks now and then
+//! when they cannot be.
+
+use std::hash::Hash;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
+
+use super::debounce::{ChangeKind, FileLook};
+use super::dir_watcher::{DirWatcher, EventClock};
+use super::event_buffer::{PendingPaths, Shared};
+use super::{Change, Folder, Status, WatchScope};
+
+pub(super) struct Runner<G: WatchScope> {
+    ground: Arc<G>,
+    shared: Arc<Shared<G::Key>>,
+    status: Arc<Mutex<Status>>,
+    tell: Box<dyn FnMut(Change<G::Key>) + Send>,
+    now: EventClock,
+    eyes: Option<DirWatcher>,
+    /// When all is looked at next; `None` as long as everything is watched.
+    poll: Option<Instant>,
+}
+
+impl<G: WatchScope> Runner<G> {
+    /// Watches what there is: from here on nothing is missed.
+    pub(super) fn start(
+        ground: Arc<G>,
+        shared: Arc<Shared<G::Key>>,
+        status: Arc<Mutex<Status>>,
+        tell: Box<dyn FnMut(Change<G::Key>) + Send>,
+    ) -> Self {
+        let mut runner = Self {
+            ground,
+            shared,
+            status,
+            tell,
+            now: Arc::new(Instant::now),
+            eyes: None,
+            poll: None,
+        };
+        runner.open();
+        runner
+    }
+
+    /// Until it is stopped.
+    pub(super) fn run(mut self) {
+        loop {
+            let shared = Arc::clone(&self.shared);
+            let mut notes = shared.wait(self.poll);
+            if notes.stopped {
+                return;
+            }
+            let now = (self.now)();
+            let changes = report_changes(&*self.ground, &mut notes, now);
+            let (folders, lost) = (std::mem::take(&mut notes.folders), notes.lost.take());
+            drop(notes);
+
+            for change in changes {
+                (self.tell)(change);
+            }
+            for folder in folders {
+                self.look_at_folder(&folder);
+            }
+            if let Some(why) = lost {
+                tracing::info!("watching {} anew: {why}", self.ground.what());
+                self.open();
+                let mut notes = self.shared.notes();
+                let longest = notes.settle.times().longest;
+                notes.settle.rescan_at(now + longest);
+            } else if self.poll.is_some_and(|poll| poll <= now) {
+                self.open();
+                (self.tell)(Change::Rescan);
+            }
+        }
+    }
+
+    /// Watches everything anew, with a watcher of its own.
+    fn open(&mut self) {
+        self.eyes = None;
+        let trouble = match open(&self.ground, &self.shared, Arc::clone(&self.now)) {
+            Ok((eyes, trouble)) => {
+                self.eyes = Some(eyes);
+                trouble
+            }
+            Err(trouble) => Some(trouble),
+        };
+        match trouble {
+            Some(trouble) => self.poll_for(trouble),
+            None => {
+                self.poll = None;
+                self.set_status(Status::Watching);
+            }
+        }
+    }
+
+    /// A folder came or went.
+    fn look_at_folder(&mut self, folder: &str) {
+        let Some(eyes) = &mut self.eyes else {
+            return;
+        };
+        let looked = self.ground.folder(eyes, folder);
+        let now = (self.now)();
+        let mut notes = self.shared.notes();
+        match looked {
+            Ok(folder) => note_folder(folder, &mut notes, now),
+            Err(trouble) => {
+                drop(notes);
+                self.poll_for(trouble);
+            }
+        }
+    }
+
+    fn poll_for(&mut self, trouble: String) {
+        let times = self.shared.notes().settle.times();
+        let every = times.poll.as_secs_f32();
+        let said = format!(
+            "{} in {} cannot be watched: {trouble}; until then they are looked at every {every} s",
+            self.ground.what(),
+            self.ground.root().display()
+        );
+        let now = (self.now)();
+        if self.poll.is_none_or(|poll| poll <= now) {
+            self.poll = Some(now + times.poll);
+        }
+        self.set_status(Status::Polling(said));
+    }
+
+    fn set_status(&self, status: Status) {
+        let mut current = self.status.lock().unwrap_or_else(PoisonError::into_inner);
+        if *current != status {
+            match &status {
+                Status::Watching => tracing::info!("{} are watched again", self.ground.what()),
+                Status::Polling(why) => tracing::warn!("{why}"),
+            }
+            *current = status;
+        }
+    }
+}
+
+/// Watches what there is, with a watcher of its own. Next to it: what could not be watched.
+pub(super) fn open<G: WatchScope>(
+    ground: &Arc<G>,
+    shared: &Arc<Shared<G::Key>>,
+    now: EventClock,
+) -> Result<(DirWatcher, Option<String>), String> {
+    let mut eyes = DirWatcher::new(ground, shared, now)?;
+    let trouble = ground.open(&mut eyes)?;
+    Ok((eyes, trouble))
+}
+
+/// What has settled by now, by what is on disk.
+pub(super) fn report_changes<G: WatchScope>(
+    ground: &G,
+    notes: &mut PendingPaths<G::Key>,
+    now: Instant,
+) -> Vec<Change<G::Key>> {
+    notes.settle.due_changes(now, |key| {
+        match std::fs::symlink_metadata(ground.path(key)) {
+            Ok(found) if found.is_file() && found.len() == 0 => FileLook::Empty,
+            // What cannot be looked at is no deletion: reading it says what is wrong.
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => FileLook::Something,
+            Ok(_) => FileLook::Something,
+            Err(_) => FileLook::Absent,
+        }
+    })
+}
+
+/// The files of a folder that came may have been written before it was watched; those of a folder
+/// that went are not known one by one.
+pub(super) fn note_folder<K: Clone + Eq + Hash>(
+    folder: Folder<K>,
+    notes: &mut PendingPaths<K>,
+    now: Instant,
+) {
+    let times = notes.settle.times();
+    let files = match folder {
+        Folder::Watched(files) => files,
+        Folder::Replaced(files) => {
+            notes.settle.rescan_at(now + times.quiet);
+            files
+        }
+        Folder::Gone => {
+            notes.settle.rescan_at(now + times.longest);
+            Vec::new()
+        }
+        Folder::None => Vec::new(),
+    };
+    for key in files {
+        notes.settle.note(key, ChangeKind::Metadata, now);
+    }
+}
