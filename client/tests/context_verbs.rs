@@ -141,32 +141,32 @@ fn contents_are_read() {
 #[test]
 fn contents_are_printed_alone() {
     let fixture = fixture();
-    let told = "lore: bugs of p, version 3, by file at 2026-01-01T00:00:00Z\n\
+    let reported = "lore: bugs of p, version 3, by file at 2026-01-01T00:00:00Z\n\
                 lore: cut; the whole has 9 tokens\n  \
                 line 1: error: Missing required section: resolved_issues\\u{1b}\n    add it\n  \
                 … and 2 more\n";
     assert_eq!(
         fixture.run(&["context", "get", "bugs"]),
-        (0, "# Bugs\r\n\u{9b}".to_owned(), told.to_owned())
+        (0, "# Bugs\r\n\u{9b}".to_owned(), reported.to_owned())
     );
-    let told = "lore: draft of bugs in p, attempt 2 by - at 2026-01-01T00:00:00Z: not written, because \
+    let reported = "lore: draft of bugs in p, attempt 2 by - at 2026-01-01T00:00:00Z: not written, because \
                 it does not fit\n";
     assert_eq!(
         fixture.run(&["context", "get", "bugs", "--draft"]),
-        (0, "# Bugs\n".to_owned(), told.to_owned())
+        (0, "# Bugs\n".to_owned(), reported.to_owned())
     );
-    let told = "lore: features of p was never written\n  It is for: What it can do\n  \
+    let reported = "lore: features of p was never written\n  It is for: What it can do\n  \
                 It has the sections a, b\n  \
                 `lore context template features --example` prints one that fits; \
                 `lore context update features FILE` writes yours\n";
     assert_eq!(
         fixture.run(&["context", "get", "features"]),
-        (1, String::new(), told.to_owned())
+        (1, String::new(), reported.to_owned())
     );
-    let told = "lore: cleared of p is empty since version 4, by x at 2026-01-01T00:00:00Z\n";
+    let reported = "lore: cleared of p is empty since version 4, by x at 2026-01-01T00:00:00Z\n";
     assert_eq!(
         fixture.run(&["context", "get", "cleared"]),
-        (1, String::new(), told.to_owned())
+        (1, String::new(), reported.to_owned())
     );
     let template = fixture.run(&["context", "template", "runbook"]);
     let about = "lore: runbook (the project's: /s/.lore/templates/runbook.toml)\n".to_owned();
@@ -244,15 +244,15 @@ fn conflicts_are_told() {
         let all = [&["context", "update", "bugs"], arguments].concat();
         fixture.run(&all)
     };
-    let told = format!(
+    let reported = format!(
         "{said}  Their changes and yours do not overlap: --merged FILE writes both to a file\n"
     );
-    assert_eq!(update(&["--expect", "1"]), (5, String::new(), told));
-    let told = format!(
+    assert_eq!(update(&["--expect", "1"]), (5, String::new(), reported));
+    let reported = format!(
         "{said}  {both} has both changes: check it, then `lore context update bugs {both} --expect 5`\n"
     );
     let merged = update(&["--expect", "1", "--merged", both]);
-    assert_eq!(merged, (5, String::new(), told));
+    assert_eq!(merged, (5, String::new(), reported));
     assert_eq!(fs::read_to_string(&file).unwrap(), "# Both\r\n\u{9b}");
     fs::remove_file(&file).unwrap();
     let (code, _, err) = update(&["--expect", "2", "--merged", both]);

@@ -91,10 +91,10 @@ impl Fixture {
     }
 
     /// Returns the systemctl calls since the last query.
-    fn told(&self) -> Vec<String> {
-        let told = fs::read_to_string(self.at("record")).unwrap_or_default();
+    fn reported(&self) -> Vec<String> {
+        let reported = fs::read_to_string(self.at("record")).unwrap_or_default();
         let _ = fs::remove_file(self.at("record"));
-        told.lines().map(str::to_owned).collect()
+        reported.lines().map(str::to_owned).collect()
     }
 
     fn unit(&self, name: &str) -> PathBuf {
@@ -140,18 +140,18 @@ fn older_units_are_told() {
         service.replace("Type=notify", "Type=simple"),
     )
     .unwrap();
-    let told = units().unwrap();
-    assert_eq!(told["state"], "warning");
+    let reported = units().unwrap();
+    assert_eq!(reported["state"], "warning");
     assert!(
-        told["seen"].as_str().unwrap().contains("lored.service"),
-        "{told}"
+        reported["seen"].as_str().unwrap().contains("lored.service"),
+        "{reported}"
     );
     assert!(
-        told["remedy"]
+        reported["remedy"]
             .as_str()
             .unwrap()
             .contains("lore service install"),
-        "{told}"
+        "{reported}"
     );
     fs::write(
         fixture.unit("lored.service"),
@@ -169,7 +169,7 @@ fn an_installation_may_be_repeated() {
     let (code, out, err) = fixture.lore(&["service", "install"]);
     assert_eq!(code, 0, "{err}");
     assert_eq!(out.matches("wrote ").count(), 2, "{out}");
-    assert_eq!(fixture.told(), [RELOAD, RESET, ENABLE, RESTART]);
+    assert_eq!(fixture.reported(), [RELOAD, RESET, ENABLE, RESTART]);
     let service = fs::read_to_string(fixture.unit("lored.service")).unwrap();
     assert!(
         service.contains("\nExecStart=/opt/lore/lored serve\n"),
@@ -179,7 +179,7 @@ fn an_installation_may_be_repeated() {
 
     let (code, out, _) = fixture.lore(&["service", "install"]);
     assert_eq!((code, out.matches("wrote ").count()), (0, 0), "{out}");
-    assert_eq!(fixture.told(), [RELOAD, RESET, ENABLE, RESTART]);
+    assert_eq!(fixture.reported(), [RELOAD, RESET, ENABLE, RESTART]);
 
     let moved = [("LORE_DAEMON", "/opt/other/lored")];
     let (code, out, _) = fixture.lore_with(&moved, &["service", "install", "--json"]);
@@ -190,7 +190,7 @@ fn an_installation_may_be_repeated() {
         "{out}"
     );
     assert_eq!(reply["steps"][0]["step"], "write", "{out}");
-    assert_eq!(fixture.told(), [RELOAD, STOP, RESET, ENABLE, RESTART]);
+    assert_eq!(fixture.reported(), [RELOAD, STOP, RESET, ENABLE, RESTART]);
 }
 
 /// A shell with other paths does not affect the service unless a flag requests it.
@@ -201,7 +201,7 @@ fn an_installed_service_is_not_moved_by_chance() {
     let read =
         || ["lored.socket", "lored.service"].map(|name| fs::read_to_string(fixture.unit(name)));
     let before = read().map(Result::unwrap);
-    fixture.told();
+    fixture.reported();
     let home = fixture.at("elsewhere").to_str().unwrap().to_owned();
     let usual = fixture.places().socket.to_str().unwrap().to_owned();
     let moved = [("LORE_HOME", home.as_str())];
@@ -215,7 +215,7 @@ fn an_installed_service_is_not_moved_by_chance() {
         );
     }
     assert_eq!(read().map(Result::unwrap), before);
-    assert_eq!(fixture.told(), [""; 0]);
+    assert_eq!(fixture.reported(), [""; 0]);
 
     let (code, _, err) = fixture.lore_with(&moved, &["service", "install", "--force"]);
     assert_eq!(code, 0, "{err}");
@@ -225,7 +225,7 @@ fn an_installed_service_is_not_moved_by_chance() {
             .unwrap()
             .contains(&format!("Environment=LORE_HOME={home}"))
     );
-    assert_eq!(fixture.told(), [RELOAD, STOP, RESET, ENABLE, RESTART]);
+    assert_eq!(fixture.reported(), [RELOAD, STOP, RESET, ENABLE, RESTART]);
     assert_eq!(
         fixture.lore_with(&moved, &["service", "install"]).0,
         0,
@@ -243,11 +243,11 @@ fn files_of_others_stay() {
     let (code, _, err) = fixture.lore(&["service", "install"]);
     assert_eq!(code, 1);
     assert!(err.contains("was not put there by lore"), "{err}");
-    fixture.told();
+    fixture.reported();
 
     let (code, out, _) = fixture.lore(&["service", "uninstall"]);
     assert_eq!((code, out.matches("removed ").count()), (0, 1), "{out}");
-    assert_eq!(fixture.told(), [DISABLE_SOCKET, RELOAD]);
+    assert_eq!(fixture.reported(), [DISABLE_SOCKET, RELOAD]);
     assert!(!fixture.unit("lored.socket").exists());
     assert_eq!(
         fs::read_to_string(fixture.unit("lored.service")).unwrap(),
@@ -270,12 +270,12 @@ fn a_dry_run_does_nothing() {
     let fixture = Fixture::new();
     let (code, out, _) = fixture.lore(&["service", "install", "--dry-run"]);
     assert_eq!(code, 0);
-    for told in [
+    for reported in [
         "    Type=notify\n",
         "    ListenStream=%t/lore/lore.sock\n",
         ENABLE,
     ] {
-        assert!(out.contains(told), "{told}: {out}");
+        assert!(out.contains(reported), "{reported}: {out}");
     }
     let (code, out, _) = fixture.lore(&["service", "install", "--dry-run", "--system", "--json"]);
     let reply: Value = serde_json::from_str(&out).unwrap();
@@ -298,7 +298,7 @@ fn a_dry_run_does_nothing() {
         fixture.lore_with(&hidden, &["service", "install", "--dry-run", "--system"]);
     assert!(code == 1 && err.contains("/usr/local/bin"), "{err}");
 
-    assert_eq!(fixture.told(), [""; 0]);
+    assert_eq!(fixture.reported(), [""; 0]);
     assert!(!fixture.at(".config").exists() && !fixture.at(".local").exists());
 }
 
@@ -308,12 +308,12 @@ fn refusals_tell_what_to_do() {
     let fixture = Fixture::new();
     let (code, _, err) = fixture.lore_with(&[("FAIL_ON", "--now")], &["service", "install"]);
     assert_eq!(code, 1);
-    for told in [
+    for reported in [
         "enable --now lored.socket` failed",
         "exit status: 7",
         "no such luck",
     ] {
-        assert!(err.contains(told), "{err}");
+        assert!(err.contains(reported), "{err}");
     }
     fs::remove_file(fixture.at("run/systemd/private")).unwrap();
     for command in ["install", "uninstall"] {
@@ -399,12 +399,12 @@ fn the_daemon_of_a_client_hands_over() {
         "a dry run stops nobody"
     );
 
-    fixture.told();
+    fixture.reported();
     let (code, out, err) = fixture.lore(&["service", "install"]);
     assert_eq!(code, 0, "{err}");
     assert!(out.contains(&stop.replace("stop", "stopped")), "{out}");
     assert!(!daemon.wait().unwrap().success(), "it was told to stop");
-    assert_eq!(fixture.told(), [RELOAD, RESET, ENABLE, RESTART]);
+    assert_eq!(fixture.reported(), [RELOAD, RESET, ENABLE, RESTART]);
     let (code, out, _) = fixture.lore(&["service", "status"]);
     assert_eq!(code, 1, "nobody serves");
     let mut lines = out.lines();
@@ -432,7 +432,7 @@ fn stop_ends_the_daemon_and_nobody_else() {
     // A lock holder that is not a daemon, or that belongs to a manager, is reported.
     let held = OpenOptions::new().append(true).open(&lock).unwrap();
     held.lock().unwrap();
-    for (who, told) in [
+    for (who, reported) in [
         ("none\nmaintenance", "works on the store"),
         (
             "systemd",
@@ -443,7 +443,7 @@ fn stop_ends_the_daemon_and_nobody_else() {
     ] {
         fs::write(&lock, format!("{}\nmanager {who}\n", stranger.id())).unwrap();
         let (code, _, err) = fixture.lore(&["service", "stop"]);
-        assert!(code == 1 && err.contains(told), "{who}: {err}");
+        assert!(code == 1 && err.contains(reported), "{who}: {err}");
     }
     let for_all = [("LORE_SOCKET", "/run/lore/lore.sock")];
     let (code, _, err) = fixture.lore_with(&for_all, &["service", "stop"]);
@@ -454,7 +454,7 @@ fn stop_ends_the_daemon_and_nobody_else() {
     );
     stranger.kill().unwrap();
     stranger.wait().unwrap();
-    assert_eq!(fixture.told(), [""; 0]);
+    assert_eq!(fixture.reported(), [""; 0]);
 }
 
 /// A lock holder that does not answer is not killed.
@@ -471,12 +471,12 @@ fn a_silent_holder_is_left_alone() {
     lock.lock().unwrap();
     writeln!(lock, "{}", std::process::id()).unwrap();
     let (code, _, err) = fixture.lore(&["service", "install"]);
-    let told = format!(
+    let reported = format!(
         "process {} holds the lock and does not answer",
         std::process::id()
     );
-    assert!(code == 1 && err.contains(&told), "{err}");
-    assert_eq!(fixture.told(), [""; 0]);
+    assert!(code == 1 && err.contains(&reported), "{err}");
+    assert_eq!(fixture.reported(), [""; 0]);
 
     // A daemon that does not hold the lock is not killed either.
     lock.set_len(0).unwrap();
@@ -511,9 +511,9 @@ fn no_client_starts_a_daemon_beside_systemd() {
     );
 
     // After `uninstall`, the first call starts the daemon again; here no daemon program exists.
-    fixture.told();
+    fixture.reported();
     assert_eq!(fixture.lore(&["service", "uninstall"]).0, 0);
-    assert_eq!(fixture.told(), [DISABLE, RELOAD]);
+    assert_eq!(fixture.reported(), [DISABLE, RELOAD]);
     let (code, _, err) = fixture.lore(&["status"]);
     assert!(
         code == 3 && err.contains("/opt/lore/lored could not be started"),

@@ -512,10 +512,10 @@ fn the_rest_is_told_to_people() {
         found.contains("found as upstream\n\nnetbox says\n{\n  \"status\": \"act\\u{202e}ive\""),
         "{found}"
     );
-    let told = "lore: the name is unknown\nlore: netbox does not answer\n".to_owned();
+    let reported = "lore: the name is unknown\nlore: netbox does not answer\n".to_owned();
     assert_eq!(
         fixture.run(&["entity", "resolve", "nope"]),
-        (1, String::new(), told)
+        (1, String::new(), reported)
     );
     assert_eq!(
         fixture.out(&["why", "m-1"]),

@@ -377,13 +377,13 @@ fn broken_and_foreign_files_are_left_alone() {
             "an entry `lore` that is not a local program",
         ),
     ];
-    for (host, below, text, told) in cases {
+    for (host, below, text, reported) in cases {
         let home = TestHome::new();
         let file = home.write(below, text);
         for flag in ["--dry-run", "--remove"] {
             let (code, out, err) = home.setup(&[host, flag]);
             assert_eq!((code, out.as_str()), (1, ""), "{host} {err}");
-            assert!(err.contains(told), "{told} is not in {err}");
+            assert!(err.contains(reported), "{reported} is not in {err}");
             assert!(err.contains(file.to_str().unwrap()), "{err}");
         }
         assert_eq!(home.setup(&[host]).0, 1);
@@ -398,10 +398,10 @@ fn programs_read_json() {
     let home = TestHome::new();
     let file = home.write(".cursor/mcp.json", "{\n  x\n}");
     let (code, out, _) = home.setup(&["cursor", "--json"]);
-    let told: Value = serde_json::from_str(&out).unwrap();
+    let reported: Value = serde_json::from_str(&out).unwrap();
     assert_eq!(code, 1);
     assert_eq!(
-        told["error"]["details"],
+        reported["error"]["details"],
         json!({"file": file, "line": 2, "column": 3})
     );
 
@@ -620,8 +620,8 @@ fn the_program_is_named_so_that_it_is_found() {
         let arguments = [&["opencode", "--print", "--json"], arguments].concat();
         let (code, out, err) = home.setup_with(&[("PATH", path)], &arguments);
         assert_eq!((code, err.as_str()), (0, ""));
-        let told: Value = serde_json::from_str(&out).unwrap();
-        told["entry"]["command"].clone()
+        let reported: Value = serde_json::from_str(&out).unwrap();
+        reported["entry"]["command"].clone()
     };
     assert_eq!(run("", &[]), json!([program, "mcp"]));
     let other = home.write("bin/lore", "#!/bin/sh\n");

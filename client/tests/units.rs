@@ -24,13 +24,13 @@ struct Fixture {
 
 impl Fixture {
     fn new(folder: &str) -> Self {
-        let bench = tempfile::tempdir().unwrap();
-        let program = bench.path().join(folder).join("lored");
+        let fixture = tempfile::tempdir().unwrap();
+        let program = fixture.path().join(folder).join("lored");
         fs::create_dir_all(program.parent().unwrap()).unwrap();
         fs::write(&program, "#!/bin/sh\n").unwrap();
         fs::set_permissions(&program, Permissions::from_mode(0o755)).unwrap();
-        fs::create_dir(bench.path().join("run")).unwrap();
-        let folder = bench;
+        fs::create_dir(fixture.path().join("run")).unwrap();
+        let folder = fixture;
         Self { folder, program }
     }
 
@@ -94,32 +94,32 @@ impl Fixture {
 
 #[test]
 fn the_shipped_units_are_sound() {
-    let bench = Fixture::new("bin");
+    let fixture = Fixture::new("bin");
     for (scope, flag) in [("user", "--user"), ("system", "--system")] {
-        let [socket, service] = bench.shipped(scope);
-        bench.verify(flag, &[&socket, &service]);
+        let [socket, service] = fixture.shipped(scope);
+        fixture.verify(flag, &[&socket, &service]);
     }
 }
 
 /// Unsound units are reported: a setting in the wrong section is enough.
 #[test]
 fn unsound_units_are_found() {
-    let bench = Fixture::new("bin");
-    let [_, service] = bench.shipped("system");
+    let fixture = Fixture::new("bin");
+    let [_, service] = fixture.shipped("system");
     let text = fs::read_to_string(&service).unwrap();
     fs::write(&service, text.replace("Type=notify\n", "Type=notfy\n")).unwrap();
     let arguments = ["verify", "--man=no", service.to_str().unwrap()];
-    let (_, said) = bench.systemd("systemd-analyze", &arguments);
+    let (_, said) = fixture.systemd("systemd-analyze", &arguments);
     assert!(said.contains("notfy"), "{said}");
 }
 
 /// Units that `lore service install` would write, for folders with special characters in their names.
 #[test]
 fn units_of_odd_places_are_sound() {
-    let bench = Fixture::new("a b 50% $HOME ü");
-    let (code, out, err) = bench.lore(
+    let fixture = Fixture::new("a b 50% $HOME ü");
+    let (code, out, err) = fixture.lore(
         &["service", "install", "--dry-run", "--json"],
-        &bench.program,
+        &fixture.program,
     );
     assert_eq!(code, 0, "{err}");
     let reply: Value = serde_json::from_str(&out).unwrap();
@@ -129,25 +129,25 @@ fn units_of_odd_places_are_sound() {
             let name = Path::new(step["path"].as_str().unwrap())
                 .file_name()
                 .unwrap();
-            let path = bench.folder.path().join(name);
+            let path = fixture.folder.path().join(name);
             fs::write(&path, step["text"].as_str().unwrap()).unwrap();
             units.push(path);
         }
     }
     let units: Vec<_> = units.iter().map(PathBuf::as_path).collect();
     assert_eq!(units.len(), 2);
-    bench.verify("--user", &units);
+    fixture.verify("--user", &units);
 }
 
 /// The system-wide daemon has nearly no rights on the machine.
 #[test]
 fn the_system_service_is_locked_up() {
-    let bench = Fixture::new("bin");
-    let [_, service] = bench.shipped("system");
+    let fixture = Fixture::new("bin");
+    let [_, service] = fixture.shipped("system");
     let threshold = format!("--threshold={EXPOSURE_TENTHS_MAX}");
     let arguments = ["security", "--offline=yes", "--no-pager", &threshold];
     let arguments = [&arguments[..], &[service.to_str().unwrap()]].concat();
-    let (code, said) = bench.systemd("systemd-analyze", &arguments);
+    let (code, said) = fixture.systemd("systemd-analyze", &arguments);
     assert_eq!(code, 0, "{said}");
     assert!(
         said.contains("Overall exposure level for lored.service"),
@@ -157,22 +157,23 @@ fn the_system_service_is_locked_up() {
     // The check is effective: with rights added, the threshold is exceeded.
     let text = fs::read_to_string(&service).unwrap();
     fs::write(&service, text.replace("SystemCallFilter=", "#")).unwrap();
-    assert_ne!(bench.systemd("systemd-analyze", &arguments).0, 0);
+    assert_ne!(fixture.systemd("systemd-analyze", &arguments).0, 0);
 }
 
 /// Installed into a system image, the service is enabled there with its user, and can be removed again.
 #[test]
 fn the_image_of_a_system_gets_it_all() {
-    let bench = Fixture::new("bin");
-    let image = bench.folder.path().join("image");
+    let fixture = Fixture::new("bin");
+    let image = fixture.folder.path().join("image");
     fs::create_dir_all(image.join("etc")).unwrap();
     let root = image.to_str().unwrap();
     let lore = |command: &str| {
         let arguments = ["service", command, "--system", "--root", root];
-        bench.lore(&arguments, Path::new("/usr/local/bin/lored"))
+        fixture.lore(&arguments, Path::new("/usr/local/bin/lored"))
     };
     let is_enabled = || {
-        let (_, said) = bench.systemd("systemctl", &["--root", root, "is-enabled", "lored.socket"]);
+        let (_, said) =
+            fixture.systemd("systemctl", &["--root", root, "is-enabled", "lored.socket"]);
         said.trim().to_owned()
     };
     let (code, _, err) = lore("install");

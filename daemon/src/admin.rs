@@ -172,12 +172,15 @@ fn print(report: &Report) -> bool {
         0 => String::new(),
         count => format!(", {count} of them forgotten on purpose"),
     };
-    let verdict = if report.findings.is_empty() {
+    let recovery_report = if report.findings.is_empty() {
         "all is well"
     } else {
         "not all is well"
     };
-    lore::outln!("{} events verified{forgotten}: {verdict}", report.events);
+    lore::outln!(
+        "{} events verified{forgotten}: {recovery_report}",
+        report.events
+    );
     report.findings.is_empty()
 }
 

@@ -42,25 +42,27 @@ const SEARCH_IDLE: Duration = Duration::from_secs(30);
 
 /// Begins all chores, each in a span that its log lines name; dropping the set ends them.
 pub fn begin(context: &Arc<Context>) -> JoinSet<()> {
-    let mut chores = JoinSet::new();
+    let mut background_jobs = JoinSet::new();
     let cx = || Arc::clone(context);
-    chores.spawn(rest(cx()).instrument(info_span!("rest")));
-    chores.spawn(compact_when_due(cx()).instrument(info_span!("compact")));
-    chores.spawn(entities::follow::run(cx()).instrument(info_span!("recognise")));
+    background_jobs.spawn(rest(cx()).instrument(info_span!("rest")));
+    background_jobs.spawn(compact_when_due(cx()).instrument(info_span!("compact")));
+    background_jobs.spawn(entities::follow::run(cx()).instrument(info_span!("recognise")));
     if context.extensions.get::<Resolvers>().is_some() {
-        chores.spawn(entities::follow::resolve::run(cx()).instrument(info_span!("resolve")));
+        background_jobs
+            .spawn(entities::follow::resolve::run(cx()).instrument(info_span!("resolve")));
     }
     if packs::PackSettings::of(context).prune_automatically {
-        chores.spawn(packs::auto_prune::run(cx()).instrument(info_span!("prune")));
+        background_jobs.spawn(packs::auto_prune::run(cx()).instrument(info_span!("prune")));
     }
     if context.reaches_files {
-        chores.spawn(projects::files::run(cx()).instrument(info_span!("context_files")));
-        chores.spawn(documents::sources::run::run(cx()).instrument(info_span!("documents")));
+        background_jobs.spawn(projects::files::run(cx()).instrument(info_span!("context_files")));
+        background_jobs
+            .spawn(documents::sources::run::run(cx()).instrument(info_span!("documents")));
     }
-    chores.spawn(search::follow::run(cx()).instrument(info_span!("index")));
-    chores.spawn(erase_when_left(cx()).instrument(info_span!("erase")));
-    chores.spawn(retain_when_due(cx()).instrument(info_span!("retain")));
-    chores
+    background_jobs.spawn(search::follow::run(cx()).instrument(info_span!("index")));
+    background_jobs.spawn(erase_when_left(cx()).instrument(info_span!("erase")));
+    background_jobs.spawn(retain_when_due(cx()).instrument(info_span!("retain")));
+    background_jobs
 }
 
 /// What can wait until nothing happens: derived data is let go, the journal is emptied, blobs without
@@ -156,8 +158,8 @@ async fn erase_when_left(context: Arc<Context>) {
             continue;
         }
         match forgetting::finish(&context).await {
-            Ok(told) if told.is_empty() => continue,
-            Ok(told) => tracing::warn!(?told, "what was forgotten is being erased"),
+            Ok(reported) if reported.is_empty() => continue,
+            Ok(reported) => tracing::warn!(?reported, "what was forgotten is being erased"),
             Err(error) => tracing::warn!(%error, "what was forgotten is not erased yet"),
         }
         tokio::time::sleep(again).await;

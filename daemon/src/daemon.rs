@@ -177,7 +177,7 @@ impl Daemon {
     #[must_use]
     pub fn context(&self) -> Option<&Arc<Context>> {
         match &self.memory {
-            MemoryOwner::One(namespace) => Some(namespace.context()),
+            MemoryOwner::One(tenant) => Some(tenant.context()),
             MemoryOwner::OfEach(_) => None,
         }
     }
@@ -200,15 +200,20 @@ impl Daemon {
     /// # Errors
     /// [`Error::WriteFailed`] when the store takes no more writes: the daemon is to be restarted.
     pub async fn run(mut self, stop: CancellationToken) -> Result<(), Error> {
-        if let MemoryOwner::One(namespace) = &mut self.memory {
-            namespace.begin();
+        if let MemoryOwner::One(tenant) = &mut self.memory {
+            tenant.begin();
         }
         let find = self.memory.find(self.lives.access.clone());
         let limits = self.lives.limits.clone();
-        let seats = descriptors::allow(limits.get().connections_max);
-        let doors = Arc::new(Transports::new(find, limits, seats, stop.clone()));
-        if let Some((listener, gate)) = self.http {
-            tokio::spawn(Arc::clone(&doors).serve_http(listener, gate));
+        let connection_slots = descriptors::allow(limits.get().connections_max);
+        let endpoints = Arc::new(Transports::new(
+            find,
+            limits,
+            connection_slots,
+            stop.clone(),
+        ));
+        if let Some((listener, auth)) = self.http {
+            tokio::spawn(Arc::clone(&endpoints).serve_http(listener, auth));
         }
         let ListeningSocket {
             listener,
@@ -222,7 +227,7 @@ impl Daemon {
                 tracing::debug!(%error, "the socket was not removed");
             }
         };
-        let mut serving = std::pin::pin!(doors.serve(listener, remove));
+        let mut serving = std::pin::pin!(endpoints.serve(listener, remove));
         let failed = tokio::select! {
             () = &mut serving => false,
             () = self.memory.tend() => {
@@ -234,9 +239,9 @@ impl Daemon {
         };
         let close = async {
             match self.memory {
-                MemoryOwner::One(namespace) => namespace.close().await,
-                MemoryOwner::OfEach(namespaces) => {
-                    namespaces.close_idle(true).await;
+                MemoryOwner::One(tenant) => tenant.close().await,
+                MemoryOwner::OfEach(tenants) => {
+                    tenants.close_idle(true).await;
                 }
             }
         };
@@ -262,16 +267,16 @@ fn http_door(
         .and_then(|listener| listener.set_nonblocking(true).map(|()| listener))
         .and_then(TcpListener::from_std)
         .map_err(|source| Error::Http { address, source })?;
-    let gate = HttpAuth::new(&token, address.port(), config.http.origins.clone());
-    Ok((bound, gate))
+    let auth = HttpAuth::new(&token, address.port(), config.http.origins.clone());
+    Ok((bound, auth))
 }
 
 impl MemoryOwner {
     /// Whether a peer may come in, and what it calls into.
     fn find(&self, access: Reloadable<Access>) -> TenantResolver {
         let of_one = match self {
-            Self::One(namespace) => Ok(Dispatch::new(Arc::clone(namespace.context()))),
-            Self::OfEach(namespaces) => Err(Arc::clone(namespaces)),
+            Self::One(tenant) => Ok(Dispatch::new(Arc::clone(tenant.context()))),
+            Self::OfEach(tenants) => Err(Arc::clone(tenants)),
         };
         Box::new(move |peer| {
             let (access, of_one) = (access.get(), of_one.clone());
@@ -282,7 +287,7 @@ impl MemoryOwner {
                         dispatch,
                         stays: Box::new(()),
                     }),
-                    Err(namespaces) => namespaces.of(peer.uid).await,
+                    Err(tenants) => tenants.of(peer.uid).await,
                 }
             })
         })
@@ -291,19 +296,19 @@ impl MemoryOwner {
     /// Does what is to be done while it is served; ends when no more can be written.
     async fn tend(&self) {
         match self {
-            Self::One(namespace) => namespace.context().engine.health().clone().failed().await,
-            Self::OfEach(namespaces) => {
+            Self::One(tenant) => tenant.context().engine.health().clone().failed().await,
+            Self::OfEach(tenants) => {
                 let until_one_fails = async {
                     loop {
                         tokio::time::sleep(tenants::IDLE_TICK).await;
-                        if namespaces.close_idle(false).await {
+                        if tenants.close_idle(false).await {
                             return;
                         }
                     }
                 };
                 tokio::select! {
                     () = until_one_fails => {}
-                    () = offline_tenants::run(namespaces) => {}
+                    () = offline_tenants::run(tenants) => {}
                 }
             }
         }

@@ -15,9 +15,9 @@ use crate::upstream::{ProcessBroker, Program, Server, port};
 #[derive(Default)]
 pub struct PrivilegedInit {
     /// What starts the servers of resolvers, if any was configured.
-    pub starter: Option<Arc<ProcessBroker>>,
+    pub broker: Option<Arc<ProcessBroker>>,
     /// What the process gave up, if it did.
-    pub confinement: Option<Confinement>,
+    pub sandbox: Option<Confinement>,
     /// The socket that a service manager handed over, if one did.
     pub handed_over: Option<InheritedSocket>,
 }
@@ -37,8 +37,8 @@ impl PrivilegedInit {
             ensure_folder_for(places.socket_folder(), config.access.socket_mode(everyone))?;
         }
         // A daemon of all users asks nobody on behalf of one.
-        let starter = if everyone { None } else { starter(config) };
-        let confinement = if config.service.confine {
+        let broker = if everyone { None } else { broker(config) };
+        let sandbox = if config.service.confine {
             let mut needs = needs(config, places);
             if handed_over.is_some() {
                 // The manager's socket is never removed; its folder may be anybody's.
@@ -48,17 +48,17 @@ impl PrivilegedInit {
         } else {
             keep_to_ourselves()
         };
-        report(&confinement);
+        report(&sandbox);
         Ok(Self {
-            starter,
-            confinement: Some(confinement),
+            broker,
+            sandbox: Some(sandbox),
             handed_over,
         })
     }
 }
 
 /// Without a starter the daemon serves, and says of each resolver why it is not there.
-fn starter(config: &Config) -> Option<Arc<ProcessBroker>> {
+fn broker(config: &Config) -> Option<Arc<ProcessBroker>> {
     let programs: Vec<Program> = config
         .resolvers
         .values()
@@ -72,7 +72,7 @@ fn starter(config: &Config) -> Option<Arc<ProcessBroker>> {
     }
     let begun = this_program().and_then(|lored| ProcessBroker::begin(&lored, programs));
     match begun {
-        Ok(starter) => Some(Arc::new(starter)),
+        Ok(broker) => Some(Arc::new(broker)),
         Err(error) => {
             tracing::warn!(%error, "resolvers that are programs cannot be started");
             None
@@ -111,12 +111,12 @@ fn needs(config: &Config, places: &Paths) -> SandboxNeeds {
     }
 }
 
-fn report(confinement: &Confinement) {
+fn report(sandbox: &Confinement) {
     let Confinement {
         landlock,
         no_new_privs,
         core_dumps,
-    } = confinement;
+    } = sandbox;
     match landlock {
         Landlock::Full { .. } => {
             tracing::info!(%landlock, no_new_privs, core_dumps, "confined");

@@ -49,21 +49,21 @@ impl Fold for Projections {
     fn apply(
         &self,
         rows: &mut dyn RowsMut,
-        past: &dyn EventLookup,
+        event_lookup: &dyn EventLookup,
         event: &LoggedEvent,
         meta: Option<&Event>,
         record: RecordKey,
     ) -> Result<(), Error> {
         index::apply(rows, event, record);
         match meta {
-            Some(Event::Forgetting(told)) => match told {
+            Some(Event::Forgetting(reported)) => match reported {
                 ForgettingEvent::EventsErased(erased) => {
                     forgotten::note_erased(rows, *erased);
                     return Ok(());
                 }
-                ForgettingEvent::Events(told) => {
-                    forgotten::note(rows, event, told)?;
-                    return refold::fold(rows, past, event, told);
+                ForgettingEvent::Events(reported) => {
+                    forgotten::note(rows, event, reported)?;
+                    return refold::fold(rows, event_lookup, event, reported);
                 }
                 ForgettingEvent::Content(_) => {}
             },

@@ -49,9 +49,9 @@ impl ReadContext {
     /// moment.
     pub async fn open(self, cx: Arc<Context>, caller: Caller) -> Result<Read, Refusal> {
         let state = State::live(&cx, self.at_least).await?;
-        let wish = SessionSelector::of(&caller, self.session.as_ref());
+        let selector = SessionSelector::of(&caller, self.session.as_ref());
         let now = cx.engine.clock().now();
-        let session = wish.find(&state, &caller.actor, now)?;
+        let session = selector.find(&state, &caller.actor, now)?;
         // What is read is not untouched.
         let access = cx.extensions.get::<AccessTimes>();
         let looked_at = access.and_then(|access| access.note(&session, now));

@@ -103,7 +103,7 @@ impl Reload {
     }
 
     /// Reads the file and does what can be done at once. What was wrong, and what waits, is in
-    /// [`Lives::last_read`] and in the log.
+    /// [`ReloadableSettings::last_read`] and in the log.
     pub fn read(&self) {
         let mut now = self.now.lock().unwrap_or_else(PoisonError::into_inner);
         let read = RawValue::load(&self.path, self.variables.iter().cloned())
@@ -174,11 +174,13 @@ impl Reload {
 /// Watches the file; without that, SIGHUP is still heard.
 fn watch(file: &Path, asked: &Arc<Notify>) -> Option<WatchHandle> {
     let asked = Arc::clone(asked);
-    let heard = move |change| match change {
+    let change_event = move |change| match change {
         Change::Written(()) | Change::Removed(()) | Change::Rescan => asked.notify_one(),
     };
-    let ground = ConfigFile::new(file).ok_or(std::io::ErrorKind::NotADirectory.into());
-    match ground.and_then(|ground| WatchHandle::start(ground, Times::default(), heard)) {
+    let watch_scope = ConfigFile::new(file).ok_or(std::io::ErrorKind::NotADirectory.into());
+    match watch_scope
+        .and_then(|watch_scope| WatchHandle::start(watch_scope, Times::default(), change_event))
+    {
         Ok(watch) => Some(watch),
         Err(error) => {
             tracing::warn!(%error, "changed settings are read on SIGHUP alone");
@@ -264,8 +266,8 @@ impl WatchScope for ConfigFile {
         self.file.clone()
     }
 
-    fn open(&self, eyes: &mut DirWatcher) -> Result<Option<String>, String> {
-        match eyes.watch(&self.folder)? {
+    fn open(&self, watcher: &mut DirWatcher) -> Result<Option<String>, String> {
+        match watcher.watch(&self.folder)? {
             WatchOutcome::None | WatchOutcome::Gone => Err("there is no such folder".to_owned()),
             WatchOutcome::New | WatchOutcome::Same | WatchOutcome::Replaced => Ok(None),
         }
@@ -276,7 +278,7 @@ impl WatchScope for ConfigFile {
     }
 }
 
-/// Whether settings can be read at all before anything else is done: what [`Given::load`] says, with
+/// Whether settings can be read at all before anything else is done: what [`RawValue::load`] says, with
 /// the same variables.
 ///
 /// # Errors

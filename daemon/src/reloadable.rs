@@ -100,7 +100,9 @@ mod tests {
             fault: Some("config.toml:1:1: no".to_owned()),
             waiting: vec!["engine.reserve_bytes".to_owned()],
         };
-        let told = read.warnings().join("\n");
-        assert!(told.contains("config.toml:1:1: no") && told.contains("engine.reserve_bytes"));
+        let reported = read.warnings().join("\n");
+        assert!(
+            reported.contains("config.toml:1:1: no") && reported.contains("engine.reserve_bytes")
+        );
     }
 }

@@ -15,7 +15,7 @@ use crate::store::{Bytes, Direction, Error, Keyspace, MemoryStore, RowVisitor, R
 /// Rows to answer from. The log is always whole; views are as of the moment asked for.
 pub struct State {
     live: Arc<PublishedState>,
-    past: Option<MemoryStore>,
+    event_lookup: Option<MemoryStore>,
     position: Position,
 }
 
@@ -29,7 +29,7 @@ impl State {
         Ok(Self {
             position: live.tail.position,
             live,
-            past: None,
+            event_lookup: None,
         })
     }
 
@@ -56,7 +56,7 @@ impl State {
             Moment::Time(_) => self.live.tail.position,
         };
         let (memory, last) = self.fold_up_to(fold, session, project.as_deref(), moment, up_to)?;
-        self.past = Some(memory);
+        self.event_lookup = Some(memory);
         self.position = match moment {
             Moment::Position(_) => up_to,
             Moment::Time(_) => last,
@@ -127,8 +127,8 @@ impl State {
 
 impl Rows for State {
     fn get(&self, space: Keyspace, key: &[u8]) -> Result<Option<Bytes>, Error> {
-        match &self.past {
-            Some(past) if !KEPT.contains(&space) => past.get(space, key),
+        match &self.event_lookup {
+            Some(event_lookup) if !KEPT.contains(&space) => event_lookup.get(space, key),
             _ => self.live.snapshot.get(space, key),
         }
     }
@@ -141,8 +141,10 @@ impl Rows for State {
         direction: Direction,
         visit: RowVisitor<'_>,
     ) -> Result<(), Error> {
-        match &self.past {
-            Some(past) if !KEPT.contains(&space) => past.scan(space, low, high, direction, visit),
+        match &self.event_lookup {
+            Some(event_lookup) if !KEPT.contains(&space) => {
+                event_lookup.scan(space, low, high, direction, visit)
+            }
             _ => self.live.snapshot.scan(space, low, high, direction, visit),
         }
     }
@@ -212,24 +214,24 @@ mod tests {
         /// its rows were when that event had just been folded; so also a fork.
         #[test]
         fn a_look_back_shows_what_was(history in histories()) {
-            let (bench, commits) = live(&history);
+            let (fixture, commits) = live(&history);
             let dir = tempfile::tempdir().unwrap();
             let store = store_of(dir.path(), &commits);
             let published = Arc::new(PublishedState {
                 snapshot: store.snapshot(),
-                tail: bench.tail,
+                tail: fixture.tail,
             });
             let look = |session: &str, as_of: AsOf| {
                 let state = State {
                     live: Arc::clone(&published),
-                    past: None,
-                    position: bench.tail.position,
+                    event_lookup: None,
+                    position: fixture.tail.position,
                 };
                 state.back_to(&Projections, session, &as_of)
             };
             let mut then = MemoryStore::new();
             let mut walked = Vec::new();
-            let log = Log::new(&bench.rows);
+            let log = Log::new(&fixture.rows);
             log.walk(Position(1), &mut |event, record| {
                     let meta = Event::of(&event)?;
                     Projections.apply(&mut then, &log, &event, meta.as_ref(), record)?;
@@ -242,7 +244,7 @@ mod tests {
                     walked.get(at + 1).is_none_or(|(_, next, _)| next != time);
                 for session in ["s-0", "s-1", "s-2", "s-3", "f-4", "f-5", "f-6", "f-7"] {
                     let seen = look(session, AsOf::Position(*position));
-                    let is_forgotten = sessions::forgotten(&bench.rows, session).unwrap().is_some();
+                    let is_forgotten = sessions::forgotten(&fixture.rows, session).unwrap().is_some();
                     let row = sessions::get(then, session).unwrap();
                     let Some(row) = row.filter(|_| !is_forgotten) else {
                         prop_assert_eq!(seen.err().unwrap().code, Code::SessionNotFound);

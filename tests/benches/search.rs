@@ -350,7 +350,7 @@ fn modes(
     setup: &Setup,
     library: &Library,
     queries: &[String],
-    tier: &str,
+    stage: &str,
     echo: &dyn Fn() -> Figure,
 ) {
     let time = |search_type: &'static str| {
@@ -364,7 +364,7 @@ fn modes(
         ("semantic", time("semantic")),
         ("echo of as much", Box::new(echo) as Box<dyn Fn() -> Figure>),
     ];
-    compare(setup, &format!("search_documents, {tier}"), &sides);
+    compare(setup, &format!("search_documents, {stage}"), &sides);
 }
 
 /// Times full text over the socket, against tantivy in process plus an echo, and against FTS5.

@@ -124,7 +124,7 @@ pub struct McpHost {
     era: McpRevision,
     next_id: u64,
     /// Notifications that arrived before an answer.
-    told: VecDeque<Value>,
+    reported: VecDeque<Value>,
 }
 
 impl McpHost {
@@ -139,7 +139,7 @@ impl McpHost {
             stream: BufReader::new(stream),
             era,
             next_id: 0,
-            told: VecDeque::new(),
+            reported: VecDeque::new(),
         };
         if era == McpRevision::Older {
             let params = json!({
@@ -196,9 +196,9 @@ impl McpHost {
     /// When an answer arrives, or the daemon closes.
     pub fn notification(&mut self, method: &str) -> Value {
         let is_it = |message: &Value| message["method"] == method;
-        let place = self.told.iter().position(is_it);
+        let place = self.reported.iter().position(is_it);
         let mut message = match place {
-            Some(place) => self.told.drain(..=place).next_back(),
+            Some(place) => self.reported.drain(..=place).next_back(),
             None => None,
         };
         while message.as_ref().is_none_or(|message| !is_it(message)) {
@@ -216,7 +216,7 @@ impl McpHost {
             if !message["id"].is_null() {
                 return message;
             }
-            self.told.push_back(message);
+            self.reported.push_back(message);
         }
     }
 

@@ -65,7 +65,7 @@ impl Host {
     }
 
     /// Returns the params of the next notification, which must have this method.
-    fn told(&mut self, method: &str) -> Value {
+    fn reported(&mut self, method: &str) -> Value {
         let message = self.message();
         assert_eq!(
             message["method"],
@@ -230,15 +230,15 @@ fn changes_are_heard_across_daemons() {
         json!({"jsonrpc": "2.0", "id": 5, "method": "subscriptions/listen", "params": params});
     newest.send(&listen.to_string());
     let tag = json!({"io.modelcontextprotocol/subscriptionId": 5});
-    let granted = newest.told("subscriptions/acknowledged");
+    let granted = newest.reported("subscriptions/acknowledged");
     assert_eq!(granted["_meta"], tag, "{granted}");
     assert_eq!(granted["notifications"], params["notifications"]);
     let tagged = json!({"_meta": tag, "uri": address});
 
     save(&cold);
-    older.told("resources/list_changed");
+    older.reported("resources/list_changed");
     assert_eq!(
-        newest.told("resources/list_changed"),
+        newest.reported("resources/list_changed"),
         json!({ "_meta": tag })
     );
     for _ in 0..4 {
@@ -246,24 +246,27 @@ fn changes_are_heard_across_daemons() {
         cold.signal(pid, Signal::KILL);
         for (host, uri) in [(&mut older, &uri), (&mut newest, &tagged)] {
             // Answers and notifications arrive in any order.
-            let mut told = [host.message(), host.message()];
-            told.sort_by_key(|told| told["method"].to_string());
-            assert_eq!(told[0]["method"], "notifications/resources/list_changed");
-            assert_eq!(told[1]["method"], "notifications/resources/updated");
-            assert_eq!(&told[1]["params"], uri);
+            let mut reported = [host.message(), host.message()];
+            reported.sort_by_key(|reported| reported["method"].to_string());
+            assert_eq!(
+                reported[0]["method"],
+                "notifications/resources/list_changed"
+            );
+            assert_eq!(reported[1]["method"], "notifications/resources/updated");
+            assert_eq!(&reported[1]["params"], uri);
         }
     }
     delete(&cold, &other);
-    older.told("resources/list_changed");
-    newest.told("resources/list_changed");
+    older.reported("resources/list_changed");
+    newest.reported("resources/list_changed");
     delete(&cold, &address);
-    assert_eq!(older.told("resources/updated"), uri);
-    older.told("resources/list_changed");
+    assert_eq!(older.reported("resources/updated"), uri);
+    older.reported("resources/list_changed");
     assert_eq!(
-        newest.told("resources/updated"),
+        newest.reported("resources/updated"),
         json!({"_meta": tag, "uri": address})
     );
-    newest.told("resources/list_changed");
+    newest.reported("resources/list_changed");
     for mut host in [older, newest] {
         host.to = None;
         let status = host.child.wait().expect("the bridge ends");
@@ -284,11 +287,11 @@ fn a_session_is_followed_by_its_address() {
     assert_eq!(answer["result"], json!({}), "{answer}");
     let step = json!({"session": "work", "tool": "t", "result": "1"}).to_string();
     cold.json(&["call", "record_step", &step]);
-    assert_eq!(host.told("resources/updated"), uri);
+    assert_eq!(host.reported("resources/updated"), uri);
     let title = json!({"session": "work", "title": "Work"}).to_string();
     cold.json(&["call", "update_session", &title]);
-    assert_eq!(host.told("resources/updated"), uri);
-    host.told("resources/list_changed");
+    assert_eq!(host.reported("resources/updated"), uri);
+    host.reported("resources/list_changed");
     let answer = host.ask(2, "resources/read", uri);
     let text = answer["result"]["contents"][0]["text"].as_str();
     assert!(text.is_some_and(|text| text.contains("Work")), "{answer}");

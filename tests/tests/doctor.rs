@@ -182,21 +182,21 @@ fn what_is_in_the_way_of_the_socket() {
 fn stores_that_do_not_open() {
     let home = home!();
     home.start().stop();
-    let plate = home.data().join("store/lore-store");
-    let good = fs::read_to_string(&plate).unwrap();
+    let superblock = home.data().join("store/lore-store");
+    let good = fs::read_to_string(&superblock).unwrap();
     for (text, seen, remedy) in [
         ("lore-store 99 00", "format 99", "newer lored"),
         ("something else", "not a lore store", "LORE_HOME"),
     ] {
-        fs::write(&plate, text).unwrap();
+        fs::write(&superblock, text).unwrap();
         let (code, findings) = doctor(&home, &["--fix"]);
         assert_eq!(code, 1);
         let store = of(&findings, "store");
         assert!(store["seen"].to_string().contains(seen), "{store}");
         assert!(store["remedy"].to_string().contains(remedy), "{store}");
-        assert_eq!(fs::read_to_string(&plate).unwrap(), text);
+        assert_eq!(fs::read_to_string(&superblock).unwrap(), text);
     }
-    fs::write(&plate, good).unwrap();
+    fs::write(&superblock, good).unwrap();
     let daemon = home.start();
     daemon.call("record_step", json!({"tool": "t", "result": 1}));
     daemon.stop();
@@ -343,12 +343,12 @@ fn a_lock_and_a_head_that_are_none() {
     fs::remove_file(&lock).unwrap();
     fs::create_dir(&lock).unwrap();
     let (code, findings) = doctor(&home, &["--fix"]);
-    let told = of(&findings, "lock");
-    assert_eq!((code, &told["state"]), (1, &json!("bad")), "{told}");
-    let remedy = told["remedy"].as_str().unwrap();
+    let reported = of(&findings, "lock");
+    assert_eq!((code, &reported["state"]), (1, &json!("bad")), "{reported}");
+    let remedy = reported["remedy"].as_str().unwrap();
     assert!(
         remedy.contains("while nobody serves") && lock.is_dir(),
-        "{told}"
+        "{reported}"
     );
 }
 
@@ -361,9 +361,9 @@ fn a_lock_that_a_daemon_has_stays() {
     fs::rename(&lock, home.path().join("aside")).unwrap();
     fs::create_dir(&lock).unwrap();
     let (code, findings) = doctor(&home, &[]);
-    let told = of(&findings, "lock");
-    assert_eq!((code, &told["state"]), (1, &json!("bad")), "{told}");
-    let remedy = told["remedy"].as_str().unwrap();
+    let reported = of(&findings, "lock");
+    assert_eq!((code, &reported["state"]), (1, &json!("bad")), "{reported}");
+    let remedy = reported["remedy"].as_str().unwrap();
     assert!(remedy.contains("Do not remove it"), "{remedy}");
     assert_eq!(of(&findings, "socket")["state"], "good");
     daemon.stop();

@@ -57,12 +57,16 @@ fn run(home: &Home, ledger: &mut Ledger) {
                 ledger.acknowledged.insert(key, answer);
             }
             Err(Error::Refused(body)) => {
-                let told = [
+                let reported = [
                     Code::StorageUnavailable,
                     Code::SessionNotFound,
                     Code::Corrupt,
                 ];
-                assert!(told.contains(&body.code), "{body:?}\n{}", daemon.stderr());
+                assert!(
+                    reported.contains(&body.code),
+                    "{body:?}\n{}",
+                    daemon.stderr()
+                );
                 ledger.cut_off.insert(key);
             }
             Err(_) => {
@@ -400,11 +404,11 @@ fn a_disk_that_is_read_only() {
     let is_named = ["Read-only file system", "read-only", "Permission denied"];
     assert!(is_named.iter().any(|words| said.contains(words)), "{said}");
     if disk.is_some() {
-        let told = home.run(&["doctor"]);
-        let told = String::from_utf8_lossy(&told.stdout).into_owned();
+        let reported = home.run(&["doctor"]);
+        let reported = String::from_utf8_lossy(&reported.stdout).into_owned();
         assert!(
-            told.contains("is read-only") && told.contains("-> "),
-            "{told}"
+            reported.contains("is read-only") && reported.contains("-> "),
+            "{reported}"
         );
     }
     set(true);

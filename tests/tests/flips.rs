@@ -148,8 +148,8 @@ fn ask(daemon: &Daemon, name: &str, args: Value) -> Result<Value, DamageReport> 
     match daemon.try_call(name, args) {
         Ok(reply) => Ok(reply),
         Err(Error::Refused(body)) => {
-            let tells = matches!(body.code, Code::Corrupt | Code::StorageUnavailable);
-            assert!(tells, "{name}: {body:?}\n{}", daemon.stderr());
+            let reports = matches!(body.code, Code::Corrupt | Code::StorageUnavailable);
+            assert!(reports, "{name}: {body:?}\n{}", daemon.stderr());
             Err(DamageReport(body.message))
         }
         Err(error) => panic!("{name}: {error}\n{}", daemon.stderr()),

@@ -19,7 +19,7 @@ fn old_home() -> Home {
     let home = home!();
     home.make_data();
     unpack(STORE_1, &home.data());
-    assert_eq!(plate(&home), PLATE_1);
+    assert_eq!(superblock(&home), PLATE_1);
     home
 }
 
@@ -32,7 +32,7 @@ fn unpack(archive: &str, into: &Path) {
     assert!(unpacked.success());
 }
 
-fn plate(home: &Home) -> String {
+fn superblock(home: &Home) -> String {
     std::fs::read_to_string(home.data().join("store/lore-store")).unwrap()
 }
 
@@ -55,7 +55,11 @@ fn holds_all(home: &Home) {
 fn a_store_of_format_1_is_brought_along() {
     let home = old_home();
     holds_all(&home);
-    assert!(plate(&home).starts_with(PLATE_2), "{}", plate(&home));
+    assert!(
+        superblock(&home).starts_with(PLATE_2),
+        "{}",
+        superblock(&home)
+    );
     holds_all(&home);
     let output = home.run(&["verify"]);
     assert_eq!(output.status.code(), Some(0));
@@ -73,7 +77,7 @@ fn a_look_leaves_the_format() {
         }
         let output = home.run(&arguments);
         assert_eq!(output.status.code(), Some(0), "{look:?}: {output:?}");
-        assert_eq!(plate(&home), PLATE_1, "{look:?}");
+        assert_eq!(superblock(&home), PLATE_1, "{look:?}");
     }
 }
 
@@ -107,11 +111,11 @@ fn an_upgrade_that_fails_anywhere_leaves_a_store_that_opens() {
         ] {
             home.unset(name);
         }
-        let found = plate(&home);
+        let found = superblock(&home);
         assert!(found == PLATE_1 || found.starts_with(PLATE_2), "{found}");
         upgraded += u32::from(found != PLATE_1);
         holds_all(&home);
-        assert!(plate(&home).starts_with(PLATE_2));
+        assert!(superblock(&home).starts_with(PLATE_2));
     }
     assert!(upgraded < 13, "no fault stood in the way of an upgrade");
 }
@@ -141,7 +145,7 @@ fn a_newer_store_is_refused_by_name() {
         let words = ["store format 3", "up to 2", "Nothing was changed"];
         assert!(words.iter().all(|word| said.contains(word)), "{said}");
     }
-    assert_eq!(plate(&home), newer);
+    assert_eq!(superblock(&home), newer);
     let mut after = disk::files(&home.data());
     after.retain(|path| !path.ends_with("lored.lock"));
     assert_eq!(after, before);

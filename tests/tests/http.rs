@@ -271,11 +271,11 @@ fn what_cannot_be_served_is_said_at_the_start() {
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = taken.local_addr().unwrap().port();
     home.configure(&format!("[http]\nlisten = \"127.0.0.1:{port}\"\n"));
-    let told = |home: &Home| match home.try_start() {
+    let reported = |home: &Home| match home.try_start() {
         Ok(_) => panic!("it serves"),
         Err(ended) => (ended.status.code(), ended.stderr),
     };
-    let (code, said) = told(&home);
+    let (code, said) = reported(&home);
     assert_eq!(code, Some(3), "{said}");
     assert!(
         said.contains(&port.to_string()) && said.contains("http.listen"),
@@ -283,7 +283,7 @@ fn what_cannot_be_served_is_said_at_the_start() {
     );
     drop(taken);
     home.configure("[http]\nlisten = \"0.0.0.0:7433\"\n");
-    let (code, said) = told(&home);
+    let (code, said) = reported(&home);
     assert_eq!(code, Some(2), "{said}");
     assert!(said.contains("loopback"), "{said}");
     let (daemon, _) = serving(&home, "");
@@ -291,7 +291,7 @@ fn what_cannot_be_served_is_said_at_the_start() {
     let path = home.data().join("http.token");
     let open = std::os::unix::fs::PermissionsExt::from_mode(0o644);
     std::fs::set_permissions(&path, open).unwrap();
-    let (code, said) = told(&home);
+    let (code, said) = reported(&home);
     assert_eq!(code, Some(3), "{said}");
     assert!(
         said.contains("http.token") && said.contains("remove it"),

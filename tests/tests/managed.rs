@@ -101,16 +101,16 @@ fn servers_of_resolvers_do_not_have_the_socket() {
     let name = json!({"session": "s-1", "kind": "device", "name": "switch-nyc-01"});
     assert_eq!(daemon.call("resolve_entity", name)["how"], "upstream");
     let server = std::fs::read_to_string(left.join("start-1")).unwrap();
-    let starter = std::fs::read_to_string(format!("/proc/{server}/stat")).unwrap();
-    let starter = starter.rsplit_once(')').unwrap().1;
-    let starter = starter.split_whitespace().nth(1).unwrap();
+    let broker = std::fs::read_to_string(format!("/proc/{server}/stat")).unwrap();
+    let broker = broker.rsplit_once(')').unwrap().1;
+    let broker = broker.split_whitespace().nth(1).unwrap();
     let has_it = |pid: &str| {
         let open = std::fs::read_dir(format!("/proc/{pid}/fd")).unwrap();
         open.flatten()
             .any(|file| std::fs::read_link(file.path()).is_ok_and(|to| to == socket))
     };
     assert!(has_it(&daemon.pid().to_string()));
-    assert!(!has_it(starter) && !has_it(&server));
+    assert!(!has_it(broker) && !has_it(&server));
     let status = daemon.call("status", json!({}));
     let landlock = status["confinement"]["landlock"].as_str().unwrap();
     assert!(!landlock.contains("No such file"), "{landlock}");
@@ -251,10 +251,13 @@ fn settings_are_read_again() {
     // A mistake.
     home.configure("[checkpoints]\ntotal_bytes_max = 2097152\ntotal_bytes = 1");
     daemon.signal(Signal::HUP);
-    let told = until("what is wrong", LONG, || {
-        Some(warnings()).filter(|told| told.contains("config.toml:3:1"))
+    let reported = until("what is wrong", LONG, || {
+        Some(warnings()).filter(|reported| reported.contains("config.toml:3:1"))
     });
-    assert!(told.contains("did you mean `total_bytes_max`?"), "{told}");
+    assert!(
+        reported.contains("did you mean `total_bytes_max`?"),
+        "{reported}"
+    );
     assert_eq!(limit(), 1_048_576, "the settings before are in force");
     // Fixed, with a setting that needs a restart.
     home.configure("[checkpoints]\ntotal_bytes_max = 2097152\n[engine]\nreserve_bytes = 4194304");
@@ -262,10 +265,10 @@ fn settings_are_read_again() {
     until("the mended limit", LONG, || {
         (limit() == 2_097_152).then_some(())
     });
-    let told = warnings();
+    let reported = warnings();
     assert!(
-        told.contains("engine.reserve_bytes") && !told.contains("config.toml:"),
-        "{told}"
+        reported.contains("engine.reserve_bytes") && !reported.contains("config.toml:"),
+        "{reported}"
     );
     // A new connection has the new limits, an existing one keeps its own.
     let mut old = daemon.connect("");
@@ -340,8 +343,10 @@ fn an_unreadable_file_changes_nothing() {
     std::fs::set_permissions(&config, std::fs::Permissions::from_mode(0o700)).unwrap();
     daemon.signal(Signal::HUP);
     until("what is wrong", LONG, || {
-        let told = daemon.call("status", json!({}))["warnings"].to_string();
-        told.contains("the settings were not taken").then_some(())
+        let reported = daemon.call("status", json!({}))["warnings"].to_string();
+        reported
+            .contains("the settings were not taken")
+            .then_some(())
     });
     daemon.call("record_step", json!({"tool": "t", "result": 1}));
     daemon.stop();

@@ -180,9 +180,9 @@ fn a_pack_keeps_to_its_budget() {
     }
     let mut connection = daemon.connect("a");
     let args = |tokens: u64| json!({"session": session, "message": MESSAGE, "max_tokens": tokens});
-    let (code, told) = refused(&mut connection, "enrich_message", args(10));
+    let (code, reported) = refused(&mut connection, "enrich_message", args(10));
     assert_eq!(code, Code::InvalidInput);
-    let least = told
+    let least = reported
         .split("Give ")
         .nth(1)
         .unwrap()
@@ -197,7 +197,7 @@ fn a_pack_keeps_to_its_budget() {
     assert!(
         refused(&mut connection, "enrich_message", args(least - 1))
             .1
-            .contains(&told[20..40])
+            .contains(&reported[20..40])
     );
     assert_eq!(
         refused(&mut connection, "enrich_message", args(0)).0,
@@ -638,10 +638,10 @@ fn a_task_draws_on_context_files() {
         let args = json!({"project": "shop", "query": query, "max_tokens": max_tokens});
         daemon.call("context_pack", args)
     };
-    let overview = ("mental_model".to_owned(), 1, "System Overview".to_owned());
+    let transfer = ("mental_model".to_owned(), 1, "System Overview".to_owned());
     assert_eq!(
         passages(&pack("Count to ten.", 4_000)),
-        std::slice::from_ref(&overview)
+        std::slice::from_ref(&transfer)
     );
     let bug = passages(&pack("Fix the EXIF orientation of the resizer", 4_000));
     assert_eq!((&*bug[0].0, bug[0].1), ("bugs", 1), "{bug:?}");

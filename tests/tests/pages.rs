@@ -101,8 +101,8 @@ fn the_example_of_the_packs_page() {
         let reply: Value = serde_json::from_str(&reader.printed).unwrap();
         prompt.extend(reply["prompt"].as_str());
     }
-    let (told, _) = prompt.split_once("\n\nCurrent task: ").unwrap();
-    let same = reader.pairs.same_text(blocks(chapter, "text")[0], told);
+    let (reported, _) = prompt.split_once("\n\nCurrent task: ").unwrap();
+    let same = reader.pairs.same_text(blocks(chapter, "text")[0], reported);
     same.unwrap_or_else(|error| panic!("{error}"));
 }
 

@@ -297,7 +297,7 @@ fn work_that_hangs_holds_up_no_stop() {
     drop(pipe);
     std::fs::rename(&kept, &blob).unwrap();
     let daemon = home.start();
-    let told = daemon.call("get_step", json!({"session": "s", "step": 1}));
-    assert_eq!(told["result"], json!(text));
+    let reported = daemon.call("get_step", json!({"session": "s", "step": 1}));
+    assert_eq!(reported["result"], json!(text));
     daemon.verify();
 }

@@ -155,14 +155,14 @@ fn a_store_of_a_newer_version() {
     let daemon = home.start();
     daemon.call("record_step", json!({"tool": "t", "result": ""}));
     daemon.stop();
-    let plate = home.data().join("store").join("lore-store");
-    let before = std::fs::read_to_string(&plate).unwrap();
+    let superblock = home.data().join("store").join("lore-store");
+    let before = std::fs::read_to_string(&superblock).unwrap();
     let newer = before.replacen("lore-store 2 ", "lore-store 3 ", 1);
     assert_ne!(newer, before);
-    std::fs::write(&plate, &newer).unwrap();
+    std::fs::write(&superblock, &newer).unwrap();
     says(&refused(&home), &["format 3", "up to 2"]);
-    assert_eq!(std::fs::read_to_string(&plate).unwrap(), newer);
-    std::fs::write(&plate, before).unwrap();
+    assert_eq!(std::fs::read_to_string(&superblock).unwrap(), newer);
+    std::fs::write(&superblock, before).unwrap();
     assert_eq!(home.start().verify(), 2);
 }
 

@@ -129,25 +129,25 @@ fn no_secret_reaches_the_disk() {
     let daemon = home.start();
     let client = env!("CARGO_BIN_EXE_lore-under-test");
     let mut count = 0;
-    let told = |door: &str, name: &str, warned: &str, of: u64| {
+    let reported = |endpoint: &str, name: &str, warned: &str, of: u64| {
         let what = if of == 1 {
             "1 secret was".to_owned()
         } else {
             format!("{of} secrets were")
         };
-        assert!(warned.contains(&what), "{door} {name}: {warned}");
+        assert!(warned.contains(&what), "{endpoint} {name}: {warned}");
     };
-    for (door, mut calls) in Transport::all(&home, &daemon, client) {
-        for (name, args, of) in writes(&format!("by-{door}")) {
+    for (endpoint, mut calls) in Transport::all(&home, &daemon, client) {
+        for (name, args, of) in writes(&format!("by-{endpoint}")) {
             let (reply, meta) = calls.call(name, &args).unwrap();
-            told(door, name, &warned(&reply, &meta), of);
+            reported(endpoint, name, &warned(&reply, &meta), of);
             count += of;
         }
     }
     for (name, args, of) in writes("by-http") {
         let result = by_http(&daemon, name, &args);
         assert_ne!(result["isError"], true, "{result}");
-        told(
+        reported(
             "http",
             name,
             &warned(&result["structuredContent"], &result["_meta"]),
@@ -365,22 +365,22 @@ fn files_are_checked() {
     )
     .unwrap();
     let path = file.to_str().unwrap();
-    let told = |arguments: &[&str], code| {
+    let reported = |arguments: &[&str], code| {
         let output = home.run(arguments);
         assert_eq!(output.status.code(), Some(code), "{output:?}");
         String::from_utf8(output.stdout).unwrap()
     };
     assert_eq!(
-        told(&["redact", "--check", path], 1),
+        reported(&["redact", "--check", path], 1),
         format!("{path}:2: github-personal-token\n{path}:3: password\n2 found in 1 files\n")
     );
     assert_eq!(
-        told(&["redact", path], 0),
+        reported(&["redact", path], 0),
         "one\ntwo [redacted:github-personal-token]\nDB_PASSWORD=[redacted:password]\n"
     );
     fs::write(&file, "one\n").unwrap();
     assert_eq!(
-        told(&["redact", "--check", path], 0),
+        reported(&["redact", "--check", path], 0),
         "0 found in 1 files\n"
     );
 }

@@ -110,16 +110,16 @@ fn named_users_and_groups_come_in() {
 
     let refused = call_as(&home, BOB, "--clear-groups", "record_step", &args);
     assert_eq!(refused.status.code(), Some(1), "{refused:?}");
-    let told: Value = serde_json::from_slice(&refused.stdout).unwrap();
-    assert_eq!(told["error"]["code"], "FORBIDDEN", "{told}");
+    let reported: Value = serde_json::from_slice(&refused.stdout).unwrap();
+    assert_eq!(reported["error"]["code"], "FORBIDDEN", "{reported}");
     assert!(
-        told["error"]["message"]
+        reported["error"]["message"]
             .as_str()
             .unwrap()
             .contains(&BOB.to_string())
     );
     assert!(
-        told["error"]["hint"]
+        reported["error"]["hint"]
             .as_str()
             .unwrap()
             .contains("access.allow_users")
@@ -266,19 +266,22 @@ fn files_of_users_are_sent_by_their_clients() {
         ],
     );
     let path = folder.path().to_str().unwrap();
-    let told = reply_to(&home, ADA, "add_source", &json!({"path": path}));
-    assert_eq!(told["error"]["code"], "FORBIDDEN", "{told}");
-    assert_eq!(told["error"]["details"]["reaches_files"], false, "{told}");
+    let reported = reply_to(&home, ADA, "add_source", &json!({"path": path}));
+    assert_eq!(reported["error"]["code"], "FORBIDDEN", "{reported}");
+    assert_eq!(
+        reported["error"]["details"]["reaches_files"], false,
+        "{reported}"
+    );
 
     let add = |more: &[&str]| {
         let arguments = [&["docs", "add", path, "--json"], more].concat();
         let output = lore_as(&home, ADA, &arguments);
         let text = String::from_utf8_lossy(&output.stdout).into_owned();
-        let told = serde_json::from_str::<Value>(&text);
-        told.unwrap_or_else(|error| panic!("{error}: {output:?}"))
+        let reported = serde_json::from_str::<Value>(&text);
+        reported.unwrap_or_else(|error| panic!("{error}: {output:?}"))
     };
-    let counts = |told: &Value| {
-        ["found", "sent", "unchanged", "removed"].map(|name| told[name].as_u64().unwrap())
+    let counts = |reported: &Value| {
+        ["found", "sent", "unchanged", "removed"].map(|name| reported[name].as_u64().unwrap())
     };
     let first = add(&[]);
     assert_eq!(counts(&first), [5, 3, 0, 0], "{first:#}");
@@ -337,11 +340,11 @@ fn files_of_users_are_sent_by_their_clients() {
         ADA,
         &["docs", "add", long.path().to_str().unwrap(), "--json"],
     );
-    let told: Value = serde_json::from_slice(&output.stdout).unwrap();
-    assert_eq!(counts(&told), [2, 1, 0, 0], "{told:#}");
+    let reported: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(counts(&reported), [2, 1, 0, 0], "{reported:#}");
     let reason = "has 47185921 bytes; at most 47185920 are read, so split it";
     assert_eq!(
-        told["failures"],
+        reported["failures"],
         json!([{"path": "long.md", "reason": reason}])
     );
 
@@ -403,8 +406,8 @@ fn a_project_is_shared() {
         let args = json!({"project_id": project, "user": user.to_string(), "access": access});
         reply_to(&home, ADA, "share_project", &args)
     };
-    let told = share(BOB, "read");
-    assert_eq!(told["project_id"], theirs, "{told}");
+    let reported = share(BOB, "read");
+    assert_eq!(reported["project_id"], theirs, "{reported}");
     let seen = reply_to(&home, BOB, "get_context", &read);
     assert!(
         seen["content"].as_str().unwrap().contains("apples"),

@@ -181,9 +181,9 @@ mod tests {
             for example in command.examples {
                 let matched =
                     parser::for_words(&words(example)).try_get_matches_from(words(example));
-                let (chosen, _, _) =
-                    parser::chosen(matched.unwrap_or_else(|error| panic!("{example}: {error}")));
-                assert!(std::ptr::eq(chosen, command), "{example} is of {path:?}");
+                let (selected, _, _) =
+                    parser::selected(matched.unwrap_or_else(|error| panic!("{example}: {error}")));
+                assert!(std::ptr::eq(selected, command), "{example} is of {path:?}");
             }
         }
         for example in super::super::LORE.examples {
@@ -223,7 +223,7 @@ mod tests {
         let error = parse("lore stauts").unwrap_err().to_string();
         assert!(error.contains("status"), "{error}");
         let (command, _, globals) =
-            parser::chosen(parse("lore --socket x status --json --agent a").unwrap());
+            parser::selected(parse("lore --socket x status --json --agent a").unwrap());
         assert_eq!(
             (command.name, globals.agent.as_deref(), globals.json),
             ("status", Some("a"), true)

@@ -127,11 +127,11 @@ pub fn parse() -> (&'static Command, Matches, Globals) {
     let words: Vec<OsString> = std::env::args_os().collect();
     let matches = for_words(&words).try_get_matches_from(words);
     let matches = matches.unwrap_or_else(|error| error.exit());
-    chosen(matches)
+    selected(matches)
 }
 
 /// The command that was asked for, with the global options, which may be given before it and behind it.
-pub fn chosen(mut matches: ArgMatches) -> (&'static Command, Matches, Globals) {
+pub fn selected(mut matches: ArgMatches) -> (&'static Command, Matches, Globals) {
     let mut globals = Globals::default();
     let mut command = &super::LORE;
     loop {

@@ -67,8 +67,8 @@ fn conflict(merged: Option<&str>) -> ErrorBody {
         "base": {"version": 1, "content": "# A\n"},
         "theirs": {"version": 5, "content": "# B\n", "agent": "x"},
     });
-    if let (Some(merged), Some(told)) = (merged, details.as_object_mut()) {
-        told.insert("merged".to_owned(), Value::from(merged));
+    if let (Some(merged), Some(reported)) = (merged, details.as_object_mut()) {
+        reported.insert("merged".to_owned(), Value::from(merged));
     }
     ErrorBody::new(
         Code::Conflict,

@@ -22,9 +22,9 @@ impl Fixture {
     pub fn with(reply: impl Fn(&str, &str) -> Answer + Send + 'static) -> Self {
         let home = tempfile::tempdir().unwrap();
         let sent = Arc::new(Mutex::new(Vec::new()));
-        let noted = Arc::clone(&sent);
+        let recorded = Arc::clone(&sent);
         cli::serve(home.path(), move |name, args| {
-            noted.lock().unwrap().push((name.into(), args.into()));
+            recorded.lock().unwrap().push((name.into(), args.into()));
             reply(name, args)
         });
         Self { home, sent }

@@ -42,11 +42,11 @@ pub fn run(
     };
     poll::both(&mut caller, take).map_err(Failure::Call)?;
     for _ in 0..PAGES_MAX {
-        let told = follower.next(0).map_err(Failure::Call)?;
-        for learned in told.learned {
+        let reported = follower.next(0).map_err(Failure::Call)?;
+        for learned in reported.learned {
             model.learn(learned, UnixMicros::now());
         }
-        if told.caught_up {
+        if reported.caught_up {
             break;
         }
     }

@@ -95,9 +95,9 @@ impl Screen {
     /// The order of a pane.
     pub fn sort(&self, pane: Pane) -> Sort {
         let sorts = pane.sorts();
-        let chosen = self.sorts.get(pane.index()).copied().unwrap_or(0);
+        let selected = self.sorts.get(pane.index()).copied().unwrap_or(0);
         sorts
-            .get(chosen)
+            .get(selected)
             .or(sorts.first())
             .copied()
             .unwrap_or(Sort::Name)
@@ -242,8 +242,8 @@ impl Screen {
 
     fn sort_otherwise(&mut self) {
         let count = self.pane.sorts().len().max(1);
-        if let Some(chosen) = self.sorts.get_mut(self.pane.index()) {
-            *chosen = (*chosen + 1) % count;
+        if let Some(selected) = self.sorts.get_mut(self.pane.index()) {
+            *selected = (*selected + 1) % count;
         }
     }
 

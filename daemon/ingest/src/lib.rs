@@ -104,7 +104,7 @@ impl std::fmt::Display for Warning {
 /// Reads a file of any kind. Bytes that are given away are let go of, or become the text, as soon as may be.
 ///
 /// # Errors
-/// [`Refused`] says why it gives no text.
+/// [`IngestError`] says why it gives no text.
 pub fn extract<'b>(
     bytes: impl Into<Cow<'b, [u8]>>,
     file_name: &str,
@@ -116,7 +116,7 @@ pub fn extract<'b>(
 /// Reads a text that is no file's: what looks like front matter says nothing about it, but is part of it.
 ///
 /// # Errors
-/// [`Refused`] says why it gives no text.
+/// [`IngestError`] says why it gives no text.
 pub fn extract_whole(
     text: &str,
     file_name: &str,

@@ -19,13 +19,13 @@ fn sections(document: &ExtractedText) -> Vec<(String, &str)> {
         .sections
         .iter()
         .filter(|section| !section.range.is_empty());
-    let told = sections.map(|section| {
+    let reported = sections.map(|section| {
         (
             section.path.join("/"),
             document.text[section.range.clone()].trim(),
         )
     });
-    told.collect()
+    reported.collect()
 }
 
 fn warning(document: &ExtractedText) -> (Option<usize>, &str) {

@@ -96,7 +96,7 @@ impl AvailableModel {
 /// in one folder they come by name. Reads folders' models once to hash them, some milliseconds per
 /// 100 MB, and keeps nothing of them.
 #[must_use]
-pub fn offers(places: &ModelPlaces) -> Vec<AvailableModel> {
+pub fn available_models(places: &ModelPlaces) -> Vec<AvailableModel> {
     let mut found = in_folder(&places.added, ModelOrigin::Added);
     if let Some(beside) = &places.beside {
         found.extend(in_folder(beside, ModelOrigin::Beside));
@@ -111,9 +111,14 @@ pub fn offers(places: &ModelPlaces) -> Vec<AvailableModel> {
 
 /// The place of the offer that is in use for a tier.
 #[must_use]
-pub fn select(offers: &[AvailableModel], tier: EmbeddingStage) -> Option<usize> {
-    let is_of = |offer: &AvailableModel| offer.known.as_ref().is_ok_and(|known| known.tier == tier);
-    offers.iter().position(is_of)
+pub fn select(available_models: &[AvailableModel], stage: EmbeddingStage) -> Option<usize> {
+    let is_of = |available_model: &AvailableModel| {
+        available_model
+            .known
+            .as_ref()
+            .is_ok_and(|known| known.stage == stage)
+    };
+    available_models.iter().position(is_of)
 }
 
 /// Why no offer is of the second tier.
@@ -138,7 +143,7 @@ fn carried() -> Vec<EmbeddedModel> {
 
 /// Each folder in a folder, by name; hidden ones are drafts or none of ours.
 fn in_folder(root: &Path, origin: impl Fn(PathBuf) -> ModelOrigin) -> Vec<AvailableModel> {
-    let offer = |folder: PathBuf, known| AvailableModel {
+    let available_model = |folder: PathBuf, known| AvailableModel {
         origin: origin(folder),
         known,
         embedded: None,
@@ -149,7 +154,7 @@ fn in_folder(root: &Path, origin: impl Fn(PathBuf) -> ModelOrigin) -> Vec<Availa
         Err(source) => {
             let file = "folder";
             let why = ModelError::Unreadable { file, source };
-            return vec![offer(root.to_path_buf(), Err(why))];
+            return vec![available_model(root.to_path_buf(), Err(why))];
         }
     };
     let is_hidden = |path: &Path| {
@@ -166,7 +171,7 @@ fn in_folder(root: &Path, origin: impl Fn(PathBuf) -> ModelOrigin) -> Vec<Availa
         .into_iter()
         .map(|folder| {
             let known = know_folder(&folder);
-            offer(folder, known)
+            available_model(folder, known)
         })
         .collect()
 }

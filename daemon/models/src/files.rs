@@ -96,7 +96,7 @@ pub(super) fn know_embedded(embedded: EmbeddedModel) -> Result<ModelInfo, ModelE
     Ok(ModelInfo {
         id: id(embedded.name, embedded.fingerprint),
         dimension: architecture.dimension(embedded.weights, embedded.weights.len())?,
-        tier: architecture.tier(),
+        stage: architecture.stage(),
         bytes: ModelFiles::of(embedded).bytes(),
     })
 }
@@ -118,7 +118,7 @@ pub(super) fn know_folder(folder: &Path) -> Result<ModelInfo, ModelError> {
     Ok(ModelInfo {
         id: id(&name, hash.digest()),
         dimension: architecture.dimension(&front, usize::try_from(length).unwrap_or(usize::MAX))?,
-        tier: architecture.tier(),
+        stage: architecture.stage(),
         bytes,
     })
 }
@@ -221,19 +221,19 @@ fn missing(folder: &Path, name: &'static str) -> ModelError {
             source,
         };
     }
-    let mut neighbours: Vec<String> = fs::read_dir(folder)
+    let mut tenant_directory: Vec<String> = fs::read_dir(folder)
         .into_iter()
         .flatten()
         .take(MAX_NEIGHBOURS)
         .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
-        .filter(|neighbour| FILES.iter().all(|(file, _)| file != neighbour))
+        .filter(|other_tenant| FILES.iter().all(|(file, _)| file != other_tenant))
         .collect();
-    neighbours.sort();
-    neighbours.sort_by(|left, right| likeness(name, right).total_cmp(&likeness(name, left)));
-    neighbours.truncate(TOLD_NEIGHBOURS);
-    let hint = match neighbours.is_empty() {
+    tenant_directory.sort();
+    tenant_directory.sort_by(|left, right| likeness(name, right).total_cmp(&likeness(name, left)));
+    tenant_directory.truncate(TOLD_NEIGHBOURS);
+    let hint = match tenant_directory.is_empty() {
         true => String::new(),
-        false => format!("; what else is there: {neighbours:?}"),
+        false => format!("; what else is there: {tenant_directory:?}"),
     };
     ModelError::Missing { file: name, hint }
 }

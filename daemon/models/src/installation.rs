@@ -74,7 +74,7 @@ pub fn add(from: &Path, into: &Path) -> Result<AddResult, AddError> {
     let known = ModelInfo {
         id: model.id().to_owned(),
         dimension: model.dimension(),
-        tier: model.tier(),
+        stage: model.stage(),
         bytes,
     };
     let folder = into.join(&name);

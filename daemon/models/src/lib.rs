@@ -26,7 +26,7 @@ use serde::Deserialize;
 use xxhash_rust::xxh3::xxh3_64;
 
 use bert::Bert;
-pub use catalogue::{AvailableModel, ModelOrigin, ModelPlaces, offers, select, why_none};
+pub use catalogue::{AvailableModel, ModelOrigin, ModelPlaces, available_models, select, why_none};
 pub use embedded::EmbeddedModel;
 pub use files::ModelFiles;
 pub use installation::{AddError, AddResult, add};
@@ -143,7 +143,7 @@ pub struct ModelInfo {
     /// Numbers in a vector.
     pub dimension: usize,
     /// What it is for.
-    pub tier: EmbeddingStage,
+    pub stage: EmbeddingStage,
     /// Bytes of its files.
     pub bytes: u64,
 }
@@ -160,7 +160,7 @@ enum Architecture {
 }
 
 impl Architecture {
-    fn tier(&self) -> EmbeddingStage {
+    fn stage(&self) -> EmbeddingStage {
         match self {
             Self::Statics => EmbeddingStage::First,
             Self::Bert(_) => EmbeddingStage::Second,
@@ -288,7 +288,7 @@ impl Model {
 
     /// What it is for.
     #[must_use]
-    pub fn tier(&self) -> EmbeddingStage {
+    pub fn stage(&self) -> EmbeddingStage {
         match &self.encoder {
             Encoder::Statics(_) => EmbeddingStage::First,
             Encoder::Bert(_) => EmbeddingStage::Second,

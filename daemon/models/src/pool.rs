@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::{
-    AvailableModel, EmbeddingStage, Model, ModelError, ModelInfo, ModelOrigin, ModelPlaces, offers,
-    select, why_none,
+    AvailableModel, EmbeddingStage, Model, ModelError, ModelInfo, ModelOrigin, ModelPlaces,
+    available_models, select, why_none,
 };
 
 /// What is set of models.
@@ -48,7 +48,7 @@ pub struct ModelPool {
 }
 
 struct Slot {
-    offer: AvailableModel,
+    available_model: AvailableModel,
     known: ModelInfo,
     loaded: Mutex<Option<Loaded>>,
 }
@@ -62,12 +62,12 @@ impl ModelPool {
     /// Looks at the models there are and chooses one for each tier.
     #[must_use]
     pub fn find(places: &ModelPlaces, settings: &Settings) -> Self {
-        let mut offers = offers(places);
-        let mut slot = |tier| {
-            let offer = offers.remove(select(&offers, tier)?);
-            let known = offer.known.as_ref().ok().cloned()?;
+        let mut available_models = available_models(places);
+        let mut slot = |stage| {
+            let available_model = available_models.remove(select(&available_models, stage)?);
+            let known = available_model.known.as_ref().ok().cloned()?;
             Some(Slot {
-                offer,
+                available_model,
                 known,
                 loaded: Mutex::default(),
             })
@@ -79,9 +79,11 @@ impl ModelPool {
             None if settings.second_tier => Some(why_none().to_owned()),
             None => Some("`search.second_tier` is false".to_owned()),
         };
-        let refused = offers
+        let refused = available_models
             .into_iter()
-            .filter_map(|offer| Some((offer.origin, offer.known.err()?)))
+            .filter_map(|available_model| {
+                Some((available_model.origin, available_model.known.err()?))
+            })
             .collect();
         Self {
             is_second_wanted: settings.second_tier,
@@ -115,14 +117,14 @@ impl ModelPool {
 
     /// What is known of a tier's model without loading it; nothing if the tier has none.
     #[must_use]
-    pub fn known(&self, tier: EmbeddingStage) -> Option<&ModelInfo> {
-        self.slot(tier).map(|slot| &slot.known)
+    pub fn known(&self, stage: EmbeddingStage) -> Option<&ModelInfo> {
+        self.slot(stage).map(|slot| &slot.known)
     }
 
     /// Where a tier's model comes from; nothing if the tier has none.
     #[must_use]
-    pub fn origin(&self, tier: EmbeddingStage) -> Option<&ModelOrigin> {
-        self.slot(tier).map(|slot| &slot.offer.origin)
+    pub fn origin(&self, stage: EmbeddingStage) -> Option<&ModelOrigin> {
+        self.slot(stage).map(|slot| &slot.available_model.origin)
     }
 
     /// Why there is no second tier; nothing if there is one.
@@ -145,8 +147,8 @@ impl ModelPool {
 
     /// Whether a tier's model is in memory.
     #[must_use]
-    pub fn is_loaded(&self, tier: EmbeddingStage) -> bool {
-        self.slot(tier).is_some_and(|slot| slot.lock().is_some())
+    pub fn is_loaded(&self, stage: EmbeddingStage) -> bool {
+        self.slot(stage).is_some_and(|slot| slot.lock().is_some())
     }
 
     /// Frees what was not used within the last `idle`; who holds a model keeps it.
@@ -171,7 +173,7 @@ impl ModelPool {
             return Ok(Arc::clone(&loaded.model));
         }
         let _loading = self.loading.lock().unwrap_or_else(PoisonError::into_inner);
-        let model = Arc::new(slot.offer.load(&slot.known)?);
+        let model = Arc::new(slot.available_model.load(&slot.known)?);
         *loaded = Some(Loaded {
             model: Arc::clone(&model),
             last_use: Instant::now(),
@@ -179,8 +181,8 @@ impl ModelPool {
         Ok(model)
     }
 
-    fn slot(&self, tier: EmbeddingStage) -> Option<&Slot> {
-        match tier {
+    fn slot(&self, stage: EmbeddingStage) -> Option<&Slot> {
+        match stage {
             EmbeddingStage::First => self.first.as_ref(),
             EmbeddingStage::Second => self.second.as_ref(),
         }

@@ -46,7 +46,7 @@ mod tests {
             confidence,
             what,
         };
-        let chosen = choose(vec![
+        let selected = choose(vec![
             candidate(0, 5, 0.9, 'a'),
             candidate(3, 10, 0.5, 'b'),
             candidate(10, 12, 0.5, 'c'),
@@ -55,7 +55,7 @@ mod tests {
             candidate(20, 22, 0.6, 'f'),
             candidate(30, 30, 0.9, 'g'),
         ]);
-        let chosen: String = chosen.iter().map(|candidate| candidate.what).collect();
-        assert_eq!(chosen, "bde");
+        let selected: String = selected.iter().map(|candidate| candidate.what).collect();
+        assert_eq!(selected, "bde");
     }
 }

@@ -69,9 +69,9 @@ pub fn recognise(packs: &PackSet, text: &str, knowledge: &Knowledge<'_>) -> Text
     let is_cut = searched.len() < text.len();
     let documents = json::documents(searched, is_cut);
     let mut read = Read::new(packs);
-    let told = knowledge.objects.and_then(|kind| packs.place_of(kind));
+    let reported = knowledge.objects.and_then(|kind| packs.place_of(kind));
     for document in &documents {
-        read.document(document, told);
+        read.document(document, reported);
     }
     let objects = std::mem::take(&mut read.objects);
     let mut matches: Vec<Match> = objects
@@ -161,8 +161,8 @@ fn names_in(
         confidence: rule.confidence,
         what: CandidateMention::Pattern(rule.kind),
     }));
-    let chosen = choose(candidates).into_iter();
-    let mentioned = chosen.filter_map(|candidate| {
+    let selected = choose(candidates).into_iter();
+    let mentioned = selected.filter_map(|candidate| {
         let what = match candidate.what {
             CandidateMention::Known(name) => (RecognitionMethod::Known, Mention::of_known(name)),
             CandidateMention::Pattern(kind) => {

@@ -49,14 +49,14 @@ const DIGITS_MAX: usize = 16;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Span {
     pub range: Range<usize>,
-    /// Its kind, as the place of its id in [`Finder::ids`].
+    /// Its kind, as the place of its id in [`BuiltinKinds::ids`].
     pub kind: usize,
 }
 
 /// What stands at a keyword.
 #[derive(Clone, Copy)]
 enum Keyword {
-    /// Perhaps a secret with a form of its own; its place in [`Finder::forms`].
+    /// Perhaps a secret with a form of its own; its place in [`BuiltinKinds::forms`].
     Form(usize),
     Address,
     Name,
@@ -68,7 +68,7 @@ pub(super) struct BuiltinKinds {
     pub ids: Vec<&'static str>,
     keywords: Keywords,
     /// By the number of the keyword.
-    meant: Vec<Keyword>,
+    targets: Vec<Keyword>,
     forms: Vec<(usize, &'static SecretForm, Pattern)>,
     named: Vec<(usize, &'static [&'static str], Pattern)>,
 }
@@ -87,7 +87,7 @@ impl BuiltinKinds {
         let mut finder = Self {
             ids: Vec::new(),
             keywords: Keywords::new(&[]),
-            meant: Vec::new(),
+            targets: Vec::new(),
             forms: Vec::new(),
             named: Vec::new(),
         };
@@ -105,7 +105,7 @@ impl BuiltinKinds {
                 Recogniser::Form(form) => {
                     words.extend(form.keywords);
                     let place = Keyword::Form(finder.forms.len());
-                    finder.meant.extend(form.keywords.iter().map(|_| place));
+                    finder.targets.extend(form.keywords.iter().map(|_| place));
                     finder.forms.push((kind, form, Pattern::new(form.pattern)));
                 }
                 Recogniser::Named { words, pattern } => {
@@ -115,10 +115,10 @@ impl BuiltinKinds {
             }
         }
         words.push("://");
-        finder.meant.push(Keyword::Address);
+        finder.targets.push(Keyword::Address);
         words.extend(NAME_KEYWORDS);
         finder
-            .meant
+            .targets
             .extend(NAME_KEYWORDS.iter().map(|_| Keyword::Name));
         finder.keywords = Keywords::new(&words);
         finder
@@ -191,7 +191,7 @@ impl BuiltinKinds {
 
     fn hits<'t>(&'t self, text: &'t str) -> impl Iterator<Item = (Keyword, Range<usize>)> + 't {
         let hits = self.keywords.find(text);
-        hits.filter_map(|(number, at)| Some((*self.meant.get(number)?, at)))
+        hits.filter_map(|(number, at)| Some((*self.targets.get(number)?, at)))
     }
 
     fn placed(&self, span: Span, assigned: &assignment::AssignedValue<'_>) -> Span {

@@ -192,21 +192,21 @@ impl RestoreLock {
         name.push(data.file_name().ok_or("a data folder has a name")?);
         name.push(".restoring");
         let path = data.with_file_name(name);
-        let told = |error: io::Error| format!("{}: {error}", path.display());
+        let reported = |error: io::Error| format!("{}: {error}", path.display());
         let file = OpenOptions::new()
             .create(true)
             .truncate(false)
             .write(true)
             .mode(0o600)
             .open(&path)
-            .map_err(told)?;
+            .map_err(reported)?;
         let is_free = match flock(&file, FlockOperation::NonBlockingLockExclusive) {
             Ok(()) => true,
             Err(Errno::WOULDBLOCK) => false,
-            Err(error) => return Err(told(error.into())),
+            Err(error) => return Err(reported(error.into())),
         };
         // Who had it removes the file: one without its name keeps nobody away.
-        let ours = file.metadata().map_err(told)?;
+        let ours = file.metadata().map_err(reported)?;
         let named = path.symlink_metadata();
         let is_named =
             named.is_ok_and(|named| (named.dev(), named.ino()) == (ours.dev(), ours.ino()));

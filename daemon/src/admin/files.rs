@@ -13,7 +13,7 @@ use lore::protocol::documents::{FileLine, KnownFile, SENT_BYTES_MAX};
 use super::{Outcome, text};
 use crate::clock::{Clock, format_time};
 use crate::config::Config;
-use crate::documents::sources::{SourceScope, UploadCandidate, offer};
+use crate::documents::sources::{SourceScope, UploadCandidate, candidate};
 use crate::log::Hash;
 use crate::projects::ProjectLocation;
 
@@ -44,8 +44,8 @@ pub fn run(
     out.flush().map_err(text)?;
     let known = known(BufReader::new(io::stdin().lock()))?;
     let clock = Clock::System;
-    let count = offer(&reach, known, SENT_BYTES_MAX, &clock, &mut |offer| {
-        put(&mut out, &line(offer))
+    let count = candidate(&reach, known, SENT_BYTES_MAX, &clock, &mut |candidate| {
+        put(&mut out, &line(candidate))
     });
     let count = count.map_err(text)?;
     let end = FileLine::End {
@@ -68,8 +68,8 @@ fn known(lines: impl BufRead) -> Result<BTreeMap<String, Option<Hash>>, String> 
     Ok(known)
 }
 
-fn line(offer: UploadCandidate) -> FileLine {
-    match offer {
+fn line(candidate: UploadCandidate) -> FileLine {
+    match candidate {
         UploadCandidate::File(name, content) => FileLine::File {
             name,
             modified: u64::try_from(content.stamp.mtime)

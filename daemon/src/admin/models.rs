@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use lore::paths::{Paths, ensure_folder};
-use lored_models::{AvailableModel, EmbeddingStage, ModelPlaces, add, offers, select};
+use lored_models::{AvailableModel, EmbeddingStage, ModelPlaces, add, available_models, select};
 
 use super::{Outcome, folder, text};
 use crate::config::Config;
@@ -15,8 +15,9 @@ use crate::config::Config;
 /// None: what cannot be used is shown with the reason.
 pub fn list(config: &Config, places: &Paths) -> Outcome {
     let places = places_of(config, places);
-    let offers = offers(&places);
-    let in_use = [EmbeddingStage::First, EmbeddingStage::Second].map(|tier| select(&offers, tier));
+    let offers = available_models(&places);
+    let in_use =
+        [EmbeddingStage::First, EmbeddingStage::Second].map(|stage| select(&offers, stage));
     for (at, offer) in offers.iter().enumerate() {
         lore::outln!("{}", line(offer, in_use.contains(&Some(at)), config));
     }
@@ -33,14 +34,14 @@ fn line(offer: &AvailableModel, is_in_use: bool, config: &Config) -> String {
         Ok(known) => known,
         Err(why) => return format!("{origin}: not usable: {why}"),
     };
-    let is_off = known.tier == EmbeddingStage::Second && !config.search.second_tier;
+    let is_off = known.stage == EmbeddingStage::Second && !config.search.second_tier;
     let used = match (is_in_use, is_off) {
         (true, false) => "in use",
         (true, true) => "not in use: `search.second_tier` is false",
         (false, _) => "not in use: another one comes first",
     };
-    let (id, dimension, tier, bytes) = (&known.id, known.dimension, known.tier, known.bytes);
-    format!("{id}  {dimension} numbers  {tier}  {bytes} bytes  {origin}  {used}")
+    let (id, dimension, stage, bytes) = (&known.id, known.dimension, known.stage, known.bytes);
+    format!("{id}  {dimension} numbers  {stage}  {bytes} bytes  {origin}  {used}")
 }
 
 /// Adds the model in a folder, after it was loaded and has embedded texts.
@@ -66,11 +67,11 @@ pub fn add_from(config: &Config, places: &Paths, from: &Path) -> Outcome {
         "{} ({} numbers, {}) {how}: {}",
         added.known.id,
         added.known.dimension,
-        added.known.tier,
+        added.known.stage,
         added.folder.display()
     );
-    let offers = offers(&model_places);
-    let used = select(&offers, added.known.tier).and_then(|at| offers.get(at));
+    let offers = available_models(&model_places);
+    let used = select(&offers, added.known.stage).and_then(|at| offers.get(at));
     let used = used.and_then(|offer| offer.known.as_ref().ok());
     match used {
         Some(used) if used.id == added.known.id => {
@@ -108,7 +109,7 @@ mod tests {
         let added = folder(&places).models().join("potion-8m");
         assert!(added.join("model.safetensors").is_file() && added.join("LICENSE").is_file());
         assert_eq!(list(&config, &places), Ok(true));
-        let offers = offers(&places_of(&config, &places));
+        let offers = available_models(&places_of(&config, &places));
         let lines: Vec<String> = offers
             .iter()
             .enumerate()

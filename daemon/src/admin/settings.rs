@@ -46,13 +46,13 @@ pub fn check(path: &Path, json: bool) -> Outcome {
     let checked = RawValue::of_text(&text, path)
         .and_then(|given| Ok((given.origins.len(), Config::of(given, path)?)));
     if json {
-        let told = match &checked {
+        let reported = match &checked {
             Ok((count, _)) => serde_json::json!({"file": path, "good": true, "keys": count}),
             Err(error) => {
                 serde_json::json!({"file": path, "good": false, "fault": error.to_string()})
             }
         };
-        return print(&format!("{told:#}\n")).map(|_| checked.is_ok());
+        return print(&format!("{reported:#}\n")).map(|_| checked.is_ok());
     }
     match checked {
         Ok((count, _)) => print(&format!("{}: good; it sets {count} keys\n", path.display())),

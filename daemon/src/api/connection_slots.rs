@@ -13,7 +13,7 @@ const LEAVING_MAX: usize = 64;
 /// One connection's place among all, given up when dropped.
 pub struct ConnectionSlot {
     number: u64,
-    seats: Arc<ConnectionSlots>,
+    connection_slots: Arc<ConnectionSlots>,
     has_finished: Arc<AtomicBool>,
 }
 
@@ -45,12 +45,16 @@ impl OccupiedSlots {
     /// user or of one who has more; else the oldest one of whoever has most, if that is more than the newcomer
     /// would have. So nobody who takes all seats keeps others from their first one.
     fn gives_way_to(&self, uid: u32) -> Option<u64> {
-        let mut seats: BTreeMap<u32, usize> = BTreeMap::new();
+        let mut connection_slots: BTreeMap<u32, usize> = BTreeMap::new();
         for one in self.by_number.values() {
-            *seats.entry(one.uid).or_default() += 1;
+            *connection_slots.entry(one.uid).or_default() += 1;
         }
-        let own = seats.get(&uid).copied().unwrap_or_default();
-        let has_more = |other: u32| seats.get(&other).is_some_and(|count| *count > own + 1);
+        let own = connection_slots.get(&uid).copied().unwrap_or_default();
+        let has_more = |other: u32| {
+            connection_slots
+                .get(&other)
+                .is_some_and(|count| *count > own + 1)
+        };
         let is_idle = |one: &SlotHolder| {
             let has_finished = one.has_finished.load(Ordering::Relaxed);
             !has_finished && (one.uid == uid || has_more(one.uid))
@@ -59,7 +63,9 @@ impl OccupiedSlots {
         if let Some((number, _)) = idle {
             return Some(*number);
         }
-        let (most, count) = seats.into_iter().max_by_key(|(_, count)| *count)?;
+        let (most, count) = connection_slots
+            .into_iter()
+            .max_by_key(|(_, count)| *count)?;
         let oldest = self.by_number.iter().find(|(_, one)| one.uid == most);
         oldest
             .filter(|_| count > own + 1)
@@ -91,23 +97,23 @@ impl ConnectionSlots {
         let mut taken = self.lock();
         if taken.by_number.len() >= self.max {
             let number = taken.gives_way_to(uid)?;
-            if let Some(sitting) = taken.by_number.remove(&number) {
-                sitting.gives_way.cancel();
+            if let Some(slot_holder) = taken.by_number.remove(&number) {
+                slot_holder.gives_way.cancel();
                 taken.leaving += 1;
             }
         }
         let number = taken.next;
         taken.next += 1;
         let has_finished = Arc::new(AtomicBool::new(false));
-        let sitting = SlotHolder {
+        let slot_holder = SlotHolder {
             uid,
             has_finished: Arc::clone(&has_finished),
             gives_way,
         };
-        taken.by_number.insert(number, sitting);
+        taken.by_number.insert(number, slot_holder);
         Some(ConnectionSlot {
             number,
-            seats: Arc::clone(self),
+            connection_slots: Arc::clone(self),
             has_finished,
         })
     }
@@ -140,11 +146,11 @@ impl ConnectionSlot {
 
 impl Drop for ConnectionSlot {
     fn drop(&mut self) {
-        let mut taken = self.seats.lock();
+        let mut taken = self.connection_slots.lock();
         if taken.by_number.remove(&self.number).is_none() {
             taken.leaving -= 1;
             drop(taken);
-            self.seats.is_gone.notify_waiters();
+            self.connection_slots.is_gone.notify_waiters();
         }
     }
 }
@@ -161,13 +167,13 @@ mod tests {
     /// as many.
     #[test]
     fn seats_are_shared() {
-        let seats = ConnectionSlots::new(4);
+        let connection_slots = ConnectionSlots::new(4);
         let tokens: Vec<CancellationToken> = (0..6).map(|_| CancellationToken::new()).collect();
-        let take = |uid: u32, number: usize| seats.take(uid, tokens[number].clone());
+        let take = |uid: u32, number: usize| connection_slots.take(uid, tokens[number].clone());
         let mut first: Vec<ConnectionSlot> =
             (0..4).map(|number| take(1, number).unwrap()).collect();
-        for seat in [0, 2, 3] {
-            first[seat].has_finished_a_call();
+        for connection_slot in [0, 2, 3] {
+            first[connection_slot].has_finished_a_call();
         }
         let newcomer = take(1, 4).expect("the second one is idle");
         assert!(tokens[1].is_cancelled() && !tokens[0].is_cancelled());
@@ -176,10 +182,10 @@ mod tests {
         let other = take(2, 5).expect("user 1 has four, user 2 none");
         assert!(tokens[0].is_cancelled());
         other.has_finished_a_call();
-        let second = seats.take(2, CancellationToken::new()).unwrap();
+        let second = connection_slots.take(2, CancellationToken::new()).unwrap();
         second.has_finished_a_call();
         assert!(
-            seats.take(2, CancellationToken::new()).is_none(),
+            connection_slots.take(2, CancellationToken::new()).is_none(),
             "two each"
         );
         first.clear();
@@ -188,14 +194,14 @@ mod tests {
     /// Who has most seats, all in use, takes none from one who waits for a first answer.
     #[test]
     fn a_first_seat_is_kept() {
-        let seats = ConnectionSlots::new(4);
+        let connection_slots = ConnectionSlots::new(4);
         let take = |uid: u32| {
             let token = CancellationToken::new();
-            (seats.take(uid, token.clone()), token)
+            (connection_slots.take(uid, token.clone()), token)
         };
         let many: Vec<_> = (0..4).map(|_| take(1)).collect();
-        for (seat, _) in &many {
-            seat.as_ref().unwrap().has_finished_a_call();
+        for (connection_slot, _) in &many {
+            connection_slot.as_ref().unwrap().has_finished_a_call();
         }
         let (first, token) = take(2);
         assert!(first.is_some(), "user 1 has four, user 2 none");
@@ -211,13 +217,13 @@ mod tests {
     /// Nobody is accepted while many are leaving, and whoever waits goes on once one is gone.
     #[tokio::test]
     async fn newcomers_wait_for_those_who_leave() {
-        let seats = ConnectionSlots::new(1);
+        let connection_slots = ConnectionSlots::new(1);
         let mut all = Vec::new();
         for _ in 0..=LEAVING_MAX {
-            seats.room().await;
-            all.push(seats.take(1, CancellationToken::new()).unwrap());
+            connection_slots.room().await;
+            all.push(connection_slots.take(1, CancellationToken::new()).unwrap());
         }
-        let mut waits = pin!(seats.room());
+        let mut waits = pin!(connection_slots.room());
         let mut polled = || waits.as_mut().poll(&mut Context::from_waker(Waker::noop()));
         assert!(polled().is_pending(), "one sits, the others are leaving");
         let sits = all.pop();

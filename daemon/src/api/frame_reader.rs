@@ -41,7 +41,7 @@ pub struct FrameReader {
     prefix: Vec<u8>,
     length: Option<usize>,
     body: Vec<u8>,
-    paid: MemoryPermit,
+    memory_permit: MemoryPermit,
     paid_bytes: usize,
     deadline: Option<Instant>,
 }
@@ -56,7 +56,7 @@ impl FrameReader {
             prefix: Vec::with_capacity(4),
             length: None,
             body: Vec::new(),
-            paid: MemoryPermit::default(),
+            memory_permit: MemoryPermit::default(),
             paid_bytes: 0,
             deadline: None,
         }
@@ -140,7 +140,7 @@ impl FrameReader {
     /// Pays for so many bytes of a frame, unless that was done or it is a small one.
     fn pay(&mut self, length: usize, bytes: usize, budget: &Budget) -> Result<(), ReadError> {
         while length > SMALL_BYTES && self.paid_bytes < bytes {
-            if !budget.large(&mut self.paid, PIECE_BYTES) {
+            if !budget.large(&mut self.memory_permit, PIECE_BYTES) {
                 return Err(ReadError::Busy);
             }
             self.paid_bytes += PIECE_BYTES;
@@ -155,7 +155,7 @@ impl FrameReader {
         self.paid_bytes = 0;
         (
             std::mem::take(&mut self.body),
-            std::mem::take(&mut self.paid),
+            std::mem::take(&mut self.memory_permit),
         )
     }
 }

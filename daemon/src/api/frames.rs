@@ -96,7 +96,7 @@ impl Endpoint {
     pub async fn frames<R, W>(
         &self,
         uid: u32,
-        seat: &ConnectionSlot,
+        connection_slot: &ConnectionSlot,
         reader: &mut R,
         writer: &mut W,
     ) -> io::Result<AfterRequest>
@@ -123,7 +123,8 @@ impl Endpoint {
                 tools,
             }));
         }
-        self.calls(&caller, seat, reader, writer, out).await?;
+        self.calls(&caller, connection_slot, reader, writer, out)
+            .await?;
         Ok(AfterRequest::Closed)
     }
 
@@ -175,7 +176,7 @@ impl Endpoint {
     async fn calls<R, W>(
         &self,
         caller: &Caller,
-        seat: &ConnectionSlot,
+        connection_slot: &ConnectionSlot,
         reader: &mut R,
         writer: &mut W,
         mut out: Outbox,
@@ -194,7 +195,7 @@ impl Endpoint {
                 waiting.end_all();
             }
             while let Some(Some(finished)) = flying.next().now_or_never() {
-                bytes_flying -= complete(&mut out, seat, &mut waiting, finished);
+                bytes_flying -= complete(&mut out, connection_slot, &mut waiting, finished);
                 if out.is_due() {
                     self.flush(writer, &mut out).await?;
                 }
@@ -240,10 +241,10 @@ impl Endpoint {
             };
             match event {
                 Event::Finished(finished) => {
-                    bytes_flying -= complete(&mut out, seat, &mut waiting, finished);
+                    bytes_flying -= complete(&mut out, connection_slot, &mut waiting, finished);
                 }
                 Event::Frame(Ok(None)) => open = false,
-                Event::Frame(Ok(Some((body, paid)))) => {
+                Event::Frame(Ok(Some((body, memory_permit)))) => {
                     let bytes = body.len();
                     match frame::decode_client(body) {
                         Ok(ClientFrame::Call { id, name, args }) => {
@@ -254,13 +255,13 @@ impl Endpoint {
                                 caller: caller.clone(),
                             };
                             if self.dispatch.waits(&name) {
-                                (call.caller.patience, call.waits) = waiting.begin(id);
+                                (call.caller.wait_permit, call.waits) = waiting.begin(id);
                             }
                             if call.waits {
                                 call.bytes = 0;
                             }
                             bytes_flying += call.bytes;
-                            flying.push(self.dispatch(call, name, args, paid));
+                            flying.push(self.dispatch(call, name, args, memory_permit));
                         }
                         // Others do not run long enough to be worth stopping: their answers come soon.
                         Ok(ClientFrame::Cancel { id }) => waiting.cancel(id),
@@ -294,23 +295,23 @@ impl Endpoint {
         call: Call,
         name: String,
         args: Args,
-        paid: MemoryPermit,
+        memory_permit: MemoryPermit,
     ) -> FinishedCall {
         let (id, bytes, waited) = (call.id, call.bytes, call.waits);
         // What waits has let go of its arguments by then.
-        let paid = if paid.is_empty() && !waited {
+        let memory_permit = if memory_permit.is_empty() && !waited {
             self.budget.small(bytes).await
         } else {
-            paid
+            memory_permit
         };
         let answer = if bytes > SMALL_BYTES {
             // Its peer may go away and take this future with it, but not what other threads do for the call by
             // then: that stays paid for, and keeps its turn, until it has ended.
-            let door = self.clone();
+            let endpoint = self.clone();
             let carried_out = tokio::spawn(async move {
-                let _paid = paid;
-                let _turn = door.budget.turn(bytes).await;
-                door.dispatch.call(call.caller, &name, args).await
+                let _paid = memory_permit;
+                let _turn = endpoint.budget.turn(bytes).await;
+                endpoint.dispatch.call(call.caller, &name, args).await
             });
             match carried_out.await {
                 Ok(answer) => answer,
@@ -321,7 +322,7 @@ impl Endpoint {
                 },
             }
         } else {
-            let _paid = paid;
+            let _paid = memory_permit;
             self.dispatch.call(call.caller, &name, args).await
         };
         FinishedCall {
@@ -417,11 +418,11 @@ impl Outbox {
 /// Puts an answer out; what its call counted for, in bytes.
 fn complete(
     out: &mut Outbox,
-    seat: &ConnectionSlot,
+    connection_slot: &ConnectionSlot,
     waiting: &mut WaitingCalls,
     finished: FinishedCall,
 ) -> usize {
-    seat.has_finished_a_call();
+    connection_slot.has_finished_a_call();
     if finished.waited {
         waiting.end(finished.id);
     }
@@ -476,6 +477,6 @@ async fn caller_of(cx: &Arc<Context>, uid: u32, hello: &Hello) -> Result<Caller,
         session: hello.session.clone(),
         quota: None,
         default_key: None,
-        patience: WaitPermit::default(),
+        wait_permit: WaitPermit::default(),
     })
 }

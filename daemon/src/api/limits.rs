@@ -150,11 +150,11 @@ impl Budget {
 
     /// Pays for one more piece of a large frame; `false` when there is no room.
     #[must_use]
-    pub fn large(&self, paid: &mut MemoryPermit, bytes: usize) -> bool {
+    pub fn large(&self, memory_permit: &mut MemoryPermit, bytes: usize) -> bool {
         let units = bytes.div_ceil(UNIT_BYTES) as u32;
         match Arc::clone(&self.large).try_acquire_many_owned(units) {
             Ok(permit) => {
-                paid.0.push(permit);
+                memory_permit.0.push(permit);
                 true
             }
             Err(_) => false,

@@ -65,7 +65,7 @@ pub struct Transports {
     stop: CancellationToken,
     drain: Duration,
     http: http::Service,
-    seats: Arc<ConnectionSlots>,
+    connection_slots: Arc<ConnectionSlots>,
     connections: TaskTracker,
 }
 
@@ -76,13 +76,13 @@ impl Transports {
     pub fn new(
         find: TenantResolver,
         limits: Reloadable<Limits>,
-        seats: usize,
+        connection_slots: usize,
         stop: CancellationToken,
     ) -> Self {
         let now = limits.get();
         Self {
             find,
-            seats: ConnectionSlots::new(seats),
+            connection_slots: ConnectionSlots::new(connection_slots),
             budget: Budget::new(now.bytes_in_flight_total_max),
             drain: Duration::from_millis(now.shutdown_timeout_ms),
             http: http::Service::new(),
@@ -97,7 +97,7 @@ impl Transports {
     pub async fn serve(self: Arc<Self>, listener: Listener, remove: impl FnOnce()) {
         loop {
             let accepted = async {
-                self.seats.room().await;
+                self.connection_slots.room().await;
                 listener.accept().await
             };
             let accepted = tokio::select! {
@@ -125,11 +125,11 @@ impl Transports {
 
     /// Accepts over TCP until told to stop: HTTP alone, from programs that show what the gate wants. They
     /// are taken for the daemon's own user, who alone can read the token.
-    pub async fn serve_http(self: Arc<Self>, listener: TcpListener, gate: HttpAuth) {
-        let http = Arc::new(http::Service::behind(gate));
+    pub async fn serve_http(self: Arc<Self>, listener: TcpListener, auth: HttpAuth) {
+        let http = Arc::new(http::Service::behind(auth));
         loop {
             let accepted = async {
-                self.seats.room().await;
+                self.connection_slots.room().await;
                 listener.accept().await
             };
             let accepted = tokio::select! {
@@ -152,18 +152,19 @@ impl Transports {
             gid: rustix::process::getegid().as_raw(),
         };
         let gives_way = CancellationToken::new();
-        let Some(seat) = self.seats.take(peer.uid, gives_way.clone()) else {
+        let Some(connection_slot) = self.connection_slots.take(peer.uid, gives_way.clone()) else {
             tracing::warn!("a connection was refused: all are taken");
             return;
         };
-        let doors = Arc::clone(self);
+        let endpoints = Arc::clone(self);
         self.connections.spawn(async move {
             let served = async {
-                let guest = (doors.find)(peer).await.map_err(io::Error::other)?;
-                let door = doors.transport(guest.dispatch, doors.limits.get());
-                let _leaves = ClientCountGuard::count(&door);
+                let tenant_handle = (endpoints.find)(peer).await.map_err(io::Error::other)?;
+                let endpoint = endpoints.transport(tenant_handle.dispatch, endpoints.limits.get());
+                let _leaves = ClientCountGuard::count(&endpoint);
                 let (read, write) = stream.into_split();
-                http.serve(&door, peer.uid, &seat, read, write).await
+                http.serve(&endpoint, peer.uid, &connection_slot, read, write)
+                    .await
             };
             let served = tokio::select! {
                 served = served => served,
@@ -198,14 +199,14 @@ impl Transports {
             }
         };
         let gives_way = CancellationToken::new();
-        let Some(seat) = self.seats.take(peer.uid, gives_way.clone()) else {
+        let Some(connection_slot) = self.connection_slots.take(peer.uid, gives_way.clone()) else {
             tracing::warn!("a connection was refused: all are taken");
             return;
         };
-        let doors = Arc::clone(self);
+        let endpoints = Arc::clone(self);
         self.connections.spawn(async move {
             let served = tokio::select! {
-                served = doors.connection(peer, &seat, stream) => served,
+                served = endpoints.connection(peer, &connection_slot, stream) => served,
                 () = gives_way.cancelled() => Ok(()),
             };
             if let Err(error) = served {
@@ -217,7 +218,7 @@ impl Transports {
     async fn connection(
         &self,
         peer: Peer,
-        seat: &ConnectionSlot,
+        connection_slot: &ConnectionSlot,
         stream: UnixStream,
     ) -> io::Result<()> {
         let limits = self.limits.get();
@@ -231,27 +232,27 @@ impl Transports {
             Ok(bytes) => bytes?.first().copied(),
             Err(_) => return Ok(()),
         };
-        let guest = match (self.find)(peer).await {
-            Ok(guest) => guest,
+        let tenant_handle = match (self.find)(peer).await {
+            Ok(tenant_handle) => tenant_handle,
             Err(refusal) => {
                 tracing::warn!(uid = peer.uid, %refusal, "a connection was refused");
                 let words = turned_away(first, &refusal);
                 return timeout(limits.write(), write.write_all(&words)).await?;
             }
         };
-        let door = self.transport(guest.dispatch, limits);
+        let endpoint = self.transport(tenant_handle.dispatch, limits);
         // Also when this connection gives way: its future is dropped then.
-        let _leaves = ClientCountGuard::count(&door);
-        self.enter(&door, first, peer.uid, seat, reader, write)
+        let _leaves = ClientCountGuard::count(&endpoint);
+        self.enter(&endpoint, first, peer.uid, connection_slot, reader, write)
             .await
     }
 
     async fn enter(
         &self,
-        door: &Endpoint,
+        endpoint: &Endpoint,
         first: Option<u8>,
         uid: u32,
-        seat: &ConnectionSlot,
+        connection_slot: &ConnectionSlot,
         mut reader: BufReader<OwnedReadHalf>,
         mut writer: OwnedWriteHalf,
     ) -> io::Result<()> {
@@ -259,17 +260,23 @@ impl Transports {
             None => Ok(()),
             // The length of a Hello begins with 0; of a frame over the limit perhaps not, and the
             // frame door is where that is answered.
-            Some(0..=8) => match door.frames(uid, seat, &mut reader, &mut writer).await? {
+            Some(0..=8) => match endpoint
+                .frames(uid, connection_slot, &mut reader, &mut writer)
+                .await?
+            {
                 AfterRequest::Closed => Ok(()),
-                AfterRequest::Mcp(host) => mcp::serve(door, host, seat, reader, writer).await,
+                AfterRequest::Mcp(host) => {
+                    mcp::serve(endpoint, host, connection_slot, reader, writer).await
+                }
             },
             Some(b'{' | b'[' | b' ' | b'\t' | b'\r' | b'\n') => {
-                let host = mcp::anonymous(uid, &door.limits);
-                mcp::serve(door, host, seat, reader, writer).await
+                let host = mcp::anonymous(uid, &endpoint.limits);
+                mcp::serve(endpoint, host, connection_slot, reader, writer).await
             }
             Some(b'A'..=b'Z') => {
                 let http = &self.http;
-                http.serve(door, uid, seat, reader, writer).await
+                http.serve(endpoint, uid, connection_slot, reader, writer)
+                    .await
             }
             Some(other) => {
                 let line = format!(
@@ -286,8 +293,8 @@ impl Transports {
 struct ClientCountGuard<'c>(&'c AtomicU64);
 
 impl<'c> ClientCountGuard<'c> {
-    fn count(door: &'c Endpoint) -> Self {
-        let clients = &door.dispatch.context().clients;
+    fn count(endpoint: &'c Endpoint) -> Self {
+        let clients = &endpoint.dispatch.context().clients;
         clients.fetch_add(1, Ordering::Relaxed);
         Self(clients)
     }
@@ -344,14 +351,14 @@ mod tests {
             Box::new(|_| Box::pin(async { Err(Refusal::new(Code::Internal, "nobody comes in")) }));
         let stop = CancellationToken::new();
         let limits = Reloadable::new(Limits::default());
-        let doors = Arc::new(Transports::new(find, limits, 4, stop.clone()));
+        let endpoints = Arc::new(Transports::new(find, limits, 4, stop.clone()));
         stop.cancel();
         let mut listens = false;
         let remove = || {
             listens = std::os::unix::net::UnixStream::connect(&path).is_ok();
             std::fs::remove_file(&path).unwrap();
         };
-        doors.serve(listener, remove).await;
+        endpoints.serve(listener, remove).await;
         assert!(listens && !path.exists());
     }
 }

@@ -54,7 +54,7 @@ pub async fn route(
         args,
         stays: None,
     };
-    let Some(neighbours) = cx.extensions.get::<TenantDirectory>() else {
+    let Some(tenant_directory) = cx.extensions.get::<TenantDirectory>() else {
         return Ok(stay(caller, args));
     };
     if !SHARED.contains(&operation.name) {
@@ -75,16 +75,16 @@ pub async fn route(
         Refusal::new(Code::ProjectNotFound, message)
             .hint("Its owner shares it with `share_project`, whose reply says how you call it.")
     };
-    let (uid_of, name) = (neighbours.uid, owner.clone());
+    let (uid_of, name) = (tenant_directory.uid, owner.clone());
     let uid = blocking(move || Ok(uid_of(&name).ok())).await?;
     let uid = uid.ok_or_else(not_found)?;
     if uid == caller.actor.uid {
         return Ok(stay(caller, with_project(args, &project)?));
     }
     // Why a memory cannot be opened would tell that there is one.
-    let found = (neighbours.find)(uid).await;
-    let neighbour = found.ok().flatten().ok_or_else(not_found)?;
-    let published = neighbour.context.read(None).await?;
+    let found = (tenant_directory.find)(uid).await;
+    let other_tenant = found.ok().flatten().ok_or_else(not_found)?;
+    let published = other_tenant.context.read(None).await?;
     let wanted = match operation.access {
         Access::Read => ShareAccess::Read,
         Access::Write => ShareAccess::Write,
@@ -94,7 +94,7 @@ pub async fn route(
         return Err(not_found());
     }
     Ok(RoutedCall {
-        context: neighbour.context,
+        context: other_tenant.context,
         // Where the caller works says nothing of the owner's projects and sessions.
         caller: Caller {
             dir: None,
@@ -103,7 +103,7 @@ pub async fn route(
             ..caller
         },
         args: with_project(args, &project)?,
-        stays: Some(neighbour.stays),
+        stays: Some(other_tenant.stays),
     })
 }
 

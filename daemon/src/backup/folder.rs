@@ -53,7 +53,7 @@ impl Folder {
                 "{path:?} holds other files: give a folder that is empty, or not there yet"
             )));
         }
-        let mut plate = OpenOptions::new()
+        let mut superblock = OpenOptions::new()
             .create(true)
             .truncate(false)
             .read(true)
@@ -61,19 +61,19 @@ impl Folder {
             .mode(0o600)
             .open(&plate_path)
             .map_err(Error::file("opening", &plate_path))?;
-        if flock(&plate, FlockOperation::NonBlockingLockExclusive).is_err() {
+        if flock(&superblock, FlockOperation::NonBlockingLockExclusive).is_err() {
             return Err(Error::refused(format!(
                 "another process is writing a backup to {path:?}: wait for it"
             )));
         }
-        let said = io::read_to_string(&plate).map_err(Error::file("reading", &plate_path))?;
+        let said = io::read_to_string(&superblock).map_err(Error::file("reading", &plate_path))?;
         let line = format!("{PLATE} {store}\n");
         // A killed beginning leaves a part of the line.
         if line.starts_with(&said) && said != line {
             let rest = line.get(said.len()..).unwrap_or_default();
-            plate
+            superblock
                 .write_all(rest.as_bytes())
-                .and_then(|()| plate.sync_all())
+                .and_then(|()| superblock.sync_all())
                 .map_err(Error::file("writing", &plate_path))?;
         } else if said != line {
             return Err(Error::refused(format!(
@@ -83,7 +83,7 @@ impl Folder {
         }
         let mut folder = Self {
             path: path.clone(),
-            _plate: plate,
+            _plate: superblock,
             next: 0,
             touched,
             written: 0,

@@ -216,13 +216,13 @@ impl BackupBuilder<'_> {
         if page.objects_gone > 0 {
             self.needed = self.needed.max(page.position);
         }
-        let lacking: Vec<(Hash, Tag)> = page
+        let missing_views: Vec<(Hash, Tag)> = page
             .objects
             .iter()
             .filter(|(hash, tag)| self.known.get(hash) != Some(tag))
             .copied()
             .collect();
-        for some in lacking.chunks(OBJECTS_MAX) {
+        for some in missing_views.chunks(OBJECTS_MAX) {
             self.take_objects(some)?;
         }
         page.blobs.iter().try_for_each(|blob| self.blob(blob))
@@ -238,12 +238,12 @@ impl BackupBuilder<'_> {
                 "the store's log is damaged: {what}; run `lored verify`"
             ))
         })?;
-        let tells = |event: &LoggedEvent| {
+        let reports = |event: &LoggedEvent| {
             sessions::is_tombstone(event) || event.header.kind == EventKind::EventsForgotten
         };
-        let is_told = |event: &LoggedEvent| tells(event) && event.position() > self.whole_up_to;
-        let told = events.iter().filter(|event| is_told(event)).count();
-        self.manifest.forgotten_since += told as u64;
+        let is_told = |event: &LoggedEvent| reports(event) && event.position() > self.whole_up_to;
+        let reported = events.iter().filter(|event| is_told(event)).count();
+        self.manifest.forgotten_since += reported as u64;
         let (writer, _) = match &mut self.log {
             Some(log) => log,
             None => {

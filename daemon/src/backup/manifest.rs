@@ -105,16 +105,16 @@ impl Manifest {
             format: String,
             version: u32,
         }
-        let plate: SuperblockCopy = serde_json::from_slice(bytes)
+        let superblock: SuperblockCopy = serde_json::from_slice(bytes)
             .map_err(|error| Error::damaged(path, format!("it is not a manifest: {error}")))?;
-        if plate.format != FORMAT {
+        if superblock.format != FORMAT {
             return Err(Error::damaged(path, "it is the manifest of something else"));
         }
-        if plate.version > VERSION {
+        if superblock.version > VERSION {
             return Err(Error::refused(format!(
                 "{path:?} is of version {} of the format; this lored reads up to {VERSION}: use the \
                  release that made it, or a newer one",
-                plate.version
+                superblock.version
             )));
         }
         let mut manifest: Self = serde_json::from_slice(bytes)

@@ -298,7 +298,7 @@ mod tests {
         let [value, base, other] = [b"value", b"basis", b"other"].map(|name| Hash::of(name));
         let folder = tempfile::tempdir().unwrap();
         let blobs = Blobs::open(folder.path()).unwrap();
-        let told = |kept: Option<Object>| {
+        let reported = |kept: Option<Object>| {
             let mut rows = MemoryStore::new();
             objects::put(&mut rows, &base, &object(ObjectForm::Whole, 20));
             if let Some(kept) = kept {
@@ -318,13 +318,19 @@ mod tests {
             let page = gathering.done().unwrap();
             (page.objects.len(), page.objects_gone)
         };
-        assert_eq!(told(Some(object(ObjectForm::Delta { base }, 9))), (2, 0));
-        assert_eq!(told(None), (1, 1));
         assert_eq!(
-            told(Some(object(ObjectForm::Delta { base: other }, 9))),
+            reported(Some(object(ObjectForm::Delta { base }, 9))),
+            (2, 0)
+        );
+        assert_eq!(reported(None), (1, 1));
+        assert_eq!(
+            reported(Some(object(ObjectForm::Delta { base: other }, 9))),
             (2, 1)
         );
-        assert_eq!(told(Some(object(ObjectForm::Delta { base }, 8))), (2, 1));
-        assert_eq!(told(Some(object(ObjectForm::Whole, 9))), (2, 1));
+        assert_eq!(
+            reported(Some(object(ObjectForm::Delta { base }, 8))),
+            (2, 1)
+        );
+        assert_eq!(reported(Some(object(ObjectForm::Whole, 9))), (2, 1));
     }
 }

@@ -209,7 +209,7 @@ pub enum SegmentError<E> {
 /// Visits the parts of a segment. No more memory is taken than bytes are there.
 ///
 /// # Errors
-/// [`Broken`].
+/// [`SegmentError`].
 pub fn parts<E>(
     from: &mut dyn Read,
     content: Content,

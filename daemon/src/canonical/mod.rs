@@ -56,7 +56,7 @@ impl Canonical {
     /// ```
     ///
     /// # Errors
-    /// [`Malformed`] says where the text is no JSON object, or one without a canonical form: two
+    /// [`CanonicalError`] says where the text is no JSON object, or one without a canonical form: two
     /// equal keys in one object, half a surrogate pair, nesting beyond [`DEPTH_MAX`].
     pub fn of(json: &str) -> Result<Self, CanonicalError> {
         reader::read(json)

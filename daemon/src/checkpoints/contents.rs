@@ -50,7 +50,7 @@ pub fn split(context: &Canonical) -> Vec<Content<'_>> {
 /// Puts pieces together: the canonical text they came from, or that of some of them.
 ///
 /// # Errors
-/// [`Malformed`] when the object of small values is none.
+/// [`CanonicalError`] when the object of small values is none.
 pub fn join(pieces: &[Content<'_>]) -> Result<Canonical, CanonicalError> {
     let small = pieces.iter().find(|piece| piece.key.is_none());
     let small = match small {
@@ -79,7 +79,7 @@ pub fn join(pieces: &[Content<'_>]) -> Result<Canonical, CanonicalError> {
 /// The keys of a context, from its pieces.
 ///
 /// # Errors
-/// [`Malformed`] when the object of small values is none.
+/// [`CanonicalError`] when the object of small values is none.
 pub fn keys<'c>(
     large: impl Iterator<Item = &'c str>,
     small: Option<&str>,

@@ -33,7 +33,7 @@ use crate::store::{Blobs, Error, Rows, RowsMut};
 pub struct ImportBuilder<'b> {
     blobs: &'b Blobs,
     clock: &'b Clock,
-    brought: CheckpointImport,
+    imported: CheckpointImport,
     marks: BTreeSet<String>,
     /// The last part of each key; what the next one may be a delta against.
     last: HashMap<Option<String>, ContextPart>,
@@ -100,7 +100,7 @@ impl<'b> ImportBuilder<'b> {
         Self {
             blobs,
             clock,
-            brought: CheckpointImport {
+            imported: CheckpointImport {
                 limits: limits.clone(),
                 ..CheckpointImport::default()
             },
@@ -129,7 +129,7 @@ impl<'b> ImportBuilder<'b> {
             pieces.push((key.clone(), part.hash(), part.since));
             self.last.insert(key, part);
         }
-        let number = self.brought.saves;
+        let number = self.imported.saves;
         let keys = context.entries.iter().map(|entry| &entry.key);
         let critical: Vec<String> = keys
             .clone()
@@ -140,8 +140,8 @@ impl<'b> ImportBuilder<'b> {
         let described = CheckpointDescribed { metadata };
         let is_kept = Metadata::stored(&described).is_kept();
         let body = Body::new(codec::encode(&described), self.clock.random());
-        self.brought.saves += 1;
-        self.brought.events.push(Event::Saved(Save {
+        self.imported.saves += 1;
+        self.imported.events.push(Event::Saved(Save {
             checkpoint,
             spare: CheckpointKey::of(self.clock.random()),
             forked_from,
@@ -156,10 +156,10 @@ impl<'b> ImportBuilder<'b> {
 
     /// A checkpoint that is there, with the keys of its context: what is brought comes behind it.
     pub fn know(&mut self, checkpoint: CheckpointKey, keys: impl Iterator<Item = String>) {
-        let number = self.brought.saves;
+        let number = self.imported.saves;
         self.holders.extend(keys.map(|key| (key, number)));
-        self.brought.saves += 1;
-        self.brought.events.push(Event::Known(checkpoint));
+        self.imported.saves += 1;
+        self.imported.events.push(Event::Known(checkpoint));
     }
 
     /// A mark that is there, or that it was taken back.
@@ -179,10 +179,10 @@ impl<'b> ImportBuilder<'b> {
         }
         let holder = self.holders.get(&key).copied();
         let body = empty_body(self.clock.random());
-        self.brought.events.push(Event::Marked(ImportedMark {
+        self.imported.events.push(Event::Marked(ImportedMark {
             key,
             is_unmarked,
-            holder: holder.map(|number| (number, number + 1 == self.brought.saves)),
+            holder: holder.map(|number| (number, number + 1 == self.imported.saves)),
             body,
         }));
     }
@@ -190,18 +190,18 @@ impl<'b> ImportBuilder<'b> {
     /// All that was brought.
     #[must_use]
     pub fn done(self) -> CheckpointImport {
-        self.brought
+        self.imported
     }
 
     /// The part of a value; its object is packed unless an equal one was.
     fn part(&mut self, key: Option<String>, text: &str) -> Result<ContextPart, Error> {
         let hash = Hash::of(text.as_bytes());
-        if self.brought.objects.contains_key(&hash) {
+        if self.imported.objects.contains_key(&hash) {
             return Ok(match self.last.get(&key) {
                 Some(last) if last.hash() == hash => last.clone(),
                 Some(_) | None => ContextPart {
                     key,
-                    chain: self.brought.own_chain(&hash),
+                    chain: self.imported.own_chain(&hash),
                     since: 0,
                 },
             });
@@ -230,7 +230,7 @@ impl<'b> ImportBuilder<'b> {
             is_repair: false,
             blob,
         };
-        self.brought.objects.insert(hash, packed);
+        self.imported.objects.insert(hash, packed);
         self.values.insert(hash, text.into());
         Ok(ContextPart {
             key,

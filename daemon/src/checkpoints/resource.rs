@@ -38,9 +38,9 @@ impl Resource for Checkpoint {
         _cursor: Option<String>,
     ) -> Result<Page, Refusal> {
         let state = State::live(&cx, None).await?;
-        let wish = SessionSelector::of(&caller, None);
+        let selector = SessionSelector::of(&caller, None);
         // A caller without a session has no checkpoints to be offered.
-        let Ok(session) = wish.find(&state, &caller.actor, cx.engine.clock().now()) else {
+        let Ok(session) = selector.find(&state, &caller.actor, cx.engine.clock().now()) else {
             return Ok(Page::default());
         };
         blocking(move || {

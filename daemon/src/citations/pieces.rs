@@ -233,21 +233,21 @@ mod tests {
         move |hash| hashes.contains(&hash)
     }
 
-    fn quotes<'t>(text: &'t str, pack: &str) -> Vec<&'t str> {
+    fn citations<'t>(text: &'t str, pack: &str) -> Vec<&'t str> {
         let spans = quoted_spans(text, known(pack));
         spans.into_iter().map(|span| &text[span]).collect()
     }
 
     #[test]
     fn the_whole_is_recognised_however_it_is_wrapped() {
-        assert_eq!(quotes(PACK, PACK), [PACK]);
+        assert_eq!(citations(PACK, PACK), [PACK]);
         let wrapped = format!("  > {}\n", PACK.replace(' ', "\n  > "));
         assert_eq!(
-            quotes(&wrapped, PACK),
+            citations(&wrapped, PACK),
             [wrapped.trim_matches([' ', '>', '\n'])]
         );
         assert_eq!(
-            quotes("Yes, do it.", "Yes,\ndo it."),
+            citations("Yes, do it.", "Yes,\ndo it."),
             ["Yes, do it."],
             "however short"
         );
@@ -257,7 +257,7 @@ mod tests {
     fn lines_are_recognised_to_the_word_among_what_is_new() {
         let quote = "- site: nyc-dc-1\n  ID: 7\n  Mentioned 1 times\n  Last mentioned: 2026-11-21T09:00:00.000Z";
         let text = format!("As you know of router-la-02:\n{quote}\nand now look at router-la-03.");
-        assert_eq!(quotes(&text, PACK), [&quote["- ".len()..]]);
+        assert_eq!(citations(&text, PACK), [&quote["- ".len()..]]);
         let spans = quoted_spans(&text, known(PACK));
         let new: Vec<_> = outside(&text, &spans).collect();
         assert_eq!(
@@ -273,7 +273,7 @@ mod tests {
     fn a_quote_within_a_line_is_recognised_but_for_its_ends() {
         let text = "You said: look at the uplinks of switch-nyc-01 and tell me which of them are down \
             since the maintenance of yesterday, but all are up.";
-        let found = quotes(text, PACK);
+        let found = citations(text, PACK);
         let [quote] = found[..] else {
             panic!("{found:?}")
         };
@@ -297,7 +297,7 @@ mod tests {
             "- device: switch-nyc-01",
             "Please look at the uplinks of router-la-02 and tell us whether one of those is up again.",
         ] {
-            assert!(quotes(text, PACK).is_empty(), "{text:?}");
+            assert!(citations(text, PACK).is_empty(), "{text:?}");
         }
         assert!(pieces("").is_empty() && pieces("too short for a piece").is_empty());
     }
@@ -307,7 +307,8 @@ mod tests {
         let pack = "ニューヨークのスイッチの状態を確認して、昨夜の保守作業のあとで停止した回線を教えてください。";
         let text = format!("はい。{pack} 次は？");
         assert!(
-            quotes(&text, pack)[0].contains("昨夜の保守作業のあとで停止した回線を教えてください")
+            citations(&text, pack)[0]
+                .contains("昨夜の保守作業のあとで停止した回線を教えてください")
         );
     }
 

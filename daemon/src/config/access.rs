@@ -100,7 +100,7 @@ mod tests {
         assert_eq!(access.users, [0, 1001].into());
         assert_eq!(access.groups, [50].into());
         assert_eq!(access.socket_mode, 0o660);
-        for (text, told) in [
+        for (text, reported) in [
             ("allow_users = [\"no such user\"]", "no such user"),
             ("allow_groups = [\"no such group\"]", "no such group"),
             ("socket_mode = \"0777\"", "\"0660\""),
@@ -109,7 +109,7 @@ mod tests {
             ("allow_user = []", "did you mean `allow_users`?"),
         ] {
             let error = parse(text).unwrap_err().to_string();
-            assert!(error.contains(told), "{text}: {error}");
+            assert!(error.contains(reported), "{text}: {error}");
         }
     }
 }

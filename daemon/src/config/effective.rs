@@ -151,8 +151,8 @@ impl EffectiveValue {
         match self.origins.as_slice() {
             [] => "default".to_owned(),
             origins => {
-                let told: Vec<String> = origins.iter().map(ValueSource::to_string).collect();
-                told.join(" and ")
+                let reported: Vec<String> = origins.iter().map(ValueSource::to_string).collect();
+                reported.join(" and ")
             }
         }
     }
@@ -214,8 +214,8 @@ pub fn json(in_force: &[EffectiveValue]) -> Value {
     let settings: Map<String, Value> = in_force
         .iter()
         .map(|one| {
-            let told = json!({"value": one.value, "origin": one.origin()});
-            (one.key.clone(), told)
+            let reported = json!({"value": one.value, "origin": one.origin()});
+            (one.key.clone(), reported)
         })
         .collect();
     json!({"schema_version": 1, "settings": settings})

@@ -116,7 +116,7 @@ mod tests {
         assert_eq!(parse("").unwrap(), Http::default());
         let http = parse("listen = \"[::1]:7433\"\norigins = [\"http://localhost:5173\"]").unwrap();
         assert_eq!(http.listen.unwrap().port(), 7433);
-        for (text, told) in [
+        for (text, reported) in [
             ("listen = \"0.0.0.0:7433\"", "loopback"),
             ("listen = \"192.168.0.1:7433\"", "loopback"),
             ("listen = \"[::]:7433\"", "loopback"),
@@ -129,7 +129,7 @@ mod tests {
             ("origins = [\"http://a/b\"]", "an origin is"),
         ] {
             let error = parse(text).unwrap_err().to_string();
-            assert!(error.contains(told), "{text}: {error}");
+            assert!(error.contains(reported), "{text}: {error}");
         }
     }
 }

@@ -170,7 +170,7 @@ mod tests {
         let shop = settings.configured.first().unwrap();
         assert_eq!(shop.path, Path::new("/srv/shop"));
         assert_eq!(shop.marker.id.as_deref(), Some("shop"));
-        for (text, told) in [
+        for (text, reported) in [
             ("[projects]\ntemplates = \"templates\"", "absolute"),
             ("[projects.at.shop]\nid = \"shop\"", "absolute"),
             ("[projects.at.\"/srv\"]\nid = \"../x\"", "../x"),
@@ -178,7 +178,7 @@ mod tests {
             ("[projects]\nattempts_max = 0", "from 1"),
         ] {
             let error = parse(text).unwrap_err().to_string();
-            assert!(error.contains(told), "{text}: {error}");
+            assert!(error.contains(reported), "{text}: {error}");
         }
     }
 }

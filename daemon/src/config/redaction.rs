@@ -122,7 +122,7 @@ mod tests {
         );
         let badge = settings.rules.get("badge").unwrap();
         assert_eq!((badge.group, badge.keywords.len()), (Some(1), 1));
-        for (text, told) in [
+        for (text, reported) in [
             ("off = [\"jwts\"]", "the nearest is `jwt`"),
             ("allow = [\"/(/\"]", "no pattern"),
             ("rules.badge.pattern = \"(\"", "badge"),
@@ -132,7 +132,7 @@ mod tests {
             let error = parse(&format!("[redaction]\n{text}"))
                 .unwrap_err()
                 .to_string();
-            assert!(error.contains(told), "{text}: {error}");
+            assert!(error.contains(reported), "{text}: {error}");
         }
     }
 }

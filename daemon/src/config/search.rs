@@ -92,13 +92,13 @@ mod tests {
         assert!(!settings.second_tier);
         assert_eq!(settings.second_tier_chunks_max, 5);
         assert_eq!(settings.folder.unwrap(), Path::new("/srv/models"));
-        for (text, told) in [
+        for (text, reported) in [
             ("models = \"models\"", "absolute"),
             ("second_tier_chunks_max = 10000001", "from 0 to 10000000"),
             ("second_tiers = true", "second_tier"),
         ] {
             let error = parse(&format!("[search]\n{text}")).unwrap_err().to_string();
-            assert!(error.contains(told), "{text}: {error}");
+            assert!(error.contains(reported), "{text}: {error}");
         }
     }
 }

@@ -69,7 +69,7 @@ fn words_can_be_chosen() {
 /// of its range with what is wanted.
 #[test]
 fn what_is_wrong_is_said_with_its_place() {
-    for (text, told) in [
+    for (text, reported) in [
         (
             "[engine]\nlinger_ms = 3",
             "config.toml:2:1: there is no setting `engine.linger_ms`; did you mean `linger_us_max`?",
@@ -107,12 +107,12 @@ fn what_is_wrong_is_said_with_its_place() {
         ("[search]\nmodels = \"models\"", "must be an absolute path"),
     ] {
         let refused = parse(text).unwrap_err().to_string();
-        assert!(refused.contains(told), "{text}: {refused}");
+        assert!(refused.contains(reported), "{text}: {refused}");
     }
     for far in ["[zzzzzzzz]", "zzzzzzzz = 1"] {
         let refused = parse(far).unwrap_err().to_string();
-        let told = "there is no setting `zzzzzzzz`; there are durability, log, engine, ";
-        assert!(refused.contains(told), "{refused}");
+        let reported = "there is no setting `zzzzzzzz`; there are durability, log, engine, ";
+        assert!(refused.contains(reported), "{refused}");
     }
 }
 
@@ -154,7 +154,7 @@ fn variables_win() {
     let [drain, connections] = origins.map(Option::unwrap);
     assert_eq!(drain, "the variable LORE_LIMITS_SHUTDOWN_TIMEOUT_MS");
     assert_eq!(connections, "config.toml:3");
-    for (name, value, told) in [
+    for (name, value, reported) in [
         (
             "LORE_LIMITS_SHUTDOWN_TIMEOUT",
             "8",
@@ -171,7 +171,7 @@ fn variables_win() {
     ] {
         let refused = with(&[(name, value)]).unwrap_err().to_string();
         assert!(
-            refused.contains(name) && refused.contains(told),
+            refused.contains(name) && refused.contains(reported),
             "{refused}"
         );
     }
@@ -276,16 +276,16 @@ fn what_is_in_force_for_a_project() {
         let (shown, fault) = of_project::of_project(&given, &config, &folder);
         (effective::text(&shown, true), fault)
     };
-    let told = marker.display();
+    let reported = marker.display();
     let (text, fault) = shown("");
     let lines: Vec<&str> = text.lines().collect();
     assert_eq!(
         lines,
         [
-            format!("project.id = \"shop\"  # {told}:2"),
-            format!("project.name = \"Shop\"  # {told}:1"),
+            format!("project.id = \"shop\"  # {reported}:2"),
+            format!("project.name = \"Shop\"  # {reported}:1"),
             "project.templates = \".lore/templates\"  # default".to_owned(),
-            format!("project.exclude = [\"a\"]  # {told}:3"),
+            format!("project.exclude = [\"a\"]  # {reported}:3"),
         ]
     );
     assert_eq!(fault, None);
@@ -296,7 +296,7 @@ fn what_is_in_force_for_a_project() {
         text.contains("project.id = \"store\"  # config.toml:2\n"),
         "{text}"
     );
-    let both = format!("project.exclude = [\"b\", \"a\"]  # config.toml:3 and {told}:3\n");
+    let both = format!("project.exclude = [\"b\", \"a\"]  # config.toml:3 and {reported}:3\n");
     assert!(text.contains(&both), "{text}");
     std::fs::write(&marker, "idd = 1").unwrap();
     let (text, fault) = shown("");

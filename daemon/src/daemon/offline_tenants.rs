@@ -11,13 +11,13 @@ use crate::operation::blocking;
 
 /// Goes to each user's memory a while after the start, to end what an earlier daemon was kept from, and then as often
 /// as rules of retention are carried out, if there are any.
-pub async fn run(namespaces: &Arc<Tenants>) {
+pub async fn run(tenants: &Arc<Tenants>) {
     tokio::time::sleep(background_jobs::RETAIN_FIRST).await;
     let mut is_first = true;
     loop {
-        let is_any = namespaces.shared().lives.retention.get().is_any();
+        let is_any = tenants.shared().lives.retention.get().is_any();
         if (is_first || is_any)
-            && let Err(error) = round(namespaces, Clock::System.now()).await
+            && let Err(error) = round(tenants, Clock::System.now()).await
         {
             tracing::warn!(%error, "the users' memories are not known");
         }
@@ -27,15 +27,15 @@ pub async fn run(namespaces: &Arc<Tenants>) {
 }
 
 /// Goes to each once, for what is due at a moment; one that does not open is left for the next time.
-pub(super) async fn round(namespaces: &Arc<Tenants>, now: Micros) -> Result<(), Refusal> {
-    let all = Arc::clone(namespaces);
+pub(super) async fn round(tenants: &Arc<Tenants>, now: Micros) -> Result<(), Refusal> {
+    let all = Arc::clone(tenants);
     let known = blocking(move || {
         let known = all.known();
         known.map_err(|error| Refusal::new(Code::StorageUnavailable, error.to_string()))
     });
     for uid in known.await? {
-        let rules = *namespaces.shared().lives.retention.get();
-        let visited = namespaces.visit(uid, |context| async move {
+        let rules = *tenants.shared().lives.retention.get();
+        let visited = tenants.visit(uid, |context| async move {
             background_jobs::while_absent(&context, rules, now).await;
         });
         if let Err(error) = visited.await {

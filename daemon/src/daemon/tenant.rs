@@ -52,7 +52,7 @@ pub struct Shared {
 /// A store that is open, with all that is done while nobody asks.
 pub struct Tenant {
     context: Arc<Context>,
-    chores: JoinSet<()>,
+    background_jobs: JoinSet<()>,
 }
 
 impl Tenant {
@@ -63,7 +63,7 @@ impl Tenant {
     pub fn open(
         shared: &Shared,
         folder: DataFolder,
-        neighbours: Option<TenantDirectory>,
+        tenant_directory: Option<TenantDirectory>,
     ) -> Result<Self, Error> {
         let (config, lives, places) = (&shared.config, &shared.lives, &shared.places);
         let fold = Arc::new(Projections);
@@ -82,14 +82,14 @@ impl Tenant {
         let mut extensions = Extensions::default();
         if shared.reaches_files && !config.resolvers.is_empty() {
             let resolvers =
-                Resolvers::new(config.resolvers.clone(), shared.prepared.starter.clone());
+                Resolvers::new(config.resolvers.clone(), shared.prepared.broker.clone());
             extensions = extensions.with(resolvers);
         }
-        if let Some(confinement) = shared.prepared.confinement.clone() {
-            extensions = extensions.with(confinement);
+        if let Some(sandbox) = shared.prepared.sandbox.clone() {
+            extensions = extensions.with(sandbox);
         }
-        if let Some(neighbours) = neighbours {
-            extensions = extensions.with(neighbours);
+        if let Some(tenant_directory) = tenant_directory {
+            extensions = extensions.with(tenant_directory);
         }
         let chunks_max = usize::try_from(config.search.second_tier_chunks_max);
         let search_limits = search::Limits {
@@ -144,7 +144,7 @@ impl Tenant {
         });
         Ok(Self {
             context,
-            chores: JoinSet::new(),
+            background_jobs: JoinSet::new(),
         })
     }
 
@@ -156,13 +156,13 @@ impl Tenant {
 
     /// Begins what is done while nobody asks.
     pub fn begin(&mut self) {
-        self.chores = background_jobs::begin(&self.context);
+        self.background_jobs = background_jobs::begin(&self.context);
     }
 
     /// Ends what is done by itself, until it is begun anew. Whether nothing else is at work then: a call that nobody
     /// waits for any more may be, and as long as it is the store cannot be opened again.
     pub async fn come_to_rest(&mut self) -> bool {
-        self.chores.shutdown().await;
+        self.background_jobs.shutdown().await;
         self.end_indexing().await;
         let since = Instant::now();
         while Arc::strong_count(&self.context) > 1 {
@@ -177,7 +177,7 @@ impl Tenant {
     /// Ends what is done by itself, and notes what was seen; whoever holds the context still can use it,
     /// and the store is closed with the last of them.
     pub async fn close(mut self) {
-        self.chores.abort_all();
+        self.background_jobs.abort_all();
         self.end_indexing().await;
         if let Some(resolvers) = self.context.extensions.get::<Resolvers>() {
             resolvers.close().await;

@@ -42,7 +42,7 @@ pub struct Tenants {
 #[derive(Default)]
 struct TenantSlot {
     /// Held while it is opened or closed, so that two never open one store.
-    namespace: Mutex<Option<Tenant>>,
+    tenant: Mutex<Option<Tenant>>,
     /// Connections, and since when there is none.
     users: StdMutex<(usize, Option<Instant>)>,
 }
@@ -104,7 +104,7 @@ impl Tenants {
     }
 
     /// How calls in one namespace find another one.
-    fn neighbours(&self) -> TenantDirectory {
+    fn tenant_directory(&self) -> TenantDirectory {
         let all = Weak::clone(&self.me);
         TenantDirectory {
             find: Box::new(move |uid| {
@@ -145,13 +145,13 @@ impl Tenants {
         // A task of its own: whoever asks may go away while the store is being opened, and still nobody
         // else may open it.
         let opening = tokio::spawn(async move {
-            let mut namespace = slot.namespace.lock().await;
-            let open = match namespace.take() {
+            let mut tenant = slot.tenant.lock().await;
+            let open = match tenant.take() {
                 Some(open) => open,
                 None => all.open(uid).await?,
             };
             let dispatch = Dispatch::new(Arc::clone(open.context()));
-            *namespace = Some(open);
+            *tenant = Some(open);
             Ok::<_, Refusal>(dispatch)
         });
         Ok(TenantHandle {
@@ -196,10 +196,10 @@ impl Tenants {
         {
             return Ok(None);
         }
-        let guest = self.of(uid).await?;
+        let tenant_handle = self.of(uid).await?;
         Ok(Some(TenantAccess {
-            context: Arc::clone(guest.dispatch.context()),
-            stays: guest.stays,
+            context: Arc::clone(tenant_handle.dispatch.context()),
+            stays: tenant_handle.stays,
         }))
     }
 
@@ -230,23 +230,23 @@ impl Tenants {
     async fn open(&self, uid: u32) -> Result<Tenant, Refusal> {
         let reserved = self.reserve().await?;
         let (shared, data) = (Arc::clone(&self.shared), self.folder_of(uid));
-        let neighbours = self.neighbours();
+        let tenant_directory = self.tenant_directory();
         let opened = tokio::task::spawn_blocking(move || {
             ensure_folder(&data)?;
-            Tenant::open(&shared, DataFolder { data }, Some(neighbours))
+            Tenant::open(&shared, DataFolder { data }, Some(tenant_directory))
         })
         .await;
         let unavailable = |why: String| {
             let message = format!("the memory of user {uid} does not open: {why}");
             Refusal::new(Code::StorageUnavailable, message)
         };
-        let mut namespace = opened
+        let mut tenant = opened
             .map_err(|error| unavailable(error.to_string()))?
             .map_err(|error| unavailable(error.to_string()))?;
-        namespace.begin();
+        tenant.begin();
         reserved.used();
         tracing::info!(uid, "a namespace was opened");
-        Ok(namespace)
+        Ok(tenant)
     }
 
     /// A place among those that may be open at once; the one that has been idle for longest gives way.
@@ -275,10 +275,10 @@ impl Tenants {
         };
         idle.sort_by_key(|(since, ..)| *since);
         for (_, uid, slot) in idle {
-            let Ok(mut namespace) = slot.namespace.try_lock() else {
+            let Ok(mut tenant) = slot.tenant.try_lock() else {
                 continue;
             };
-            if self.shut_unused(uid, &slot, &mut namespace).await {
+            if self.shut_unused(uid, &slot, &mut tenant).await {
                 return true;
             }
         }
@@ -287,13 +287,8 @@ impl Tenants {
 
     /// Closes one that nobody is connected to and nothing works on; whether it was closed. What a call that nobody
     /// waits for any more has open could not be opened again by its user.
-    async fn shut_unused(
-        &self,
-        uid: u32,
-        slot: &TenantSlot,
-        namespace: &mut Option<Tenant>,
-    ) -> bool {
-        let Some(open) = namespace.as_mut().filter(|_| slot.idle_since().is_some()) else {
+    async fn shut_unused(&self, uid: u32, slot: &TenantSlot, tenant: &mut Option<Tenant>) -> bool {
+        let Some(open) = tenant.as_mut().filter(|_| slot.idle_since().is_some()) else {
             return false;
         };
         if !open.come_to_rest().await {
@@ -302,14 +297,14 @@ impl Tenants {
             slot.stay_idle();
             return false;
         }
-        if let Some(open) = namespace.take() {
+        if let Some(open) = tenant.take() {
             self.shut(uid, open, Instant::now() + LET_GO_MAX).await;
         }
         true
     }
 
-    async fn shut(&self, uid: u32, namespace: Tenant, until: Instant) {
-        close(namespace, until).await;
+    async fn shut(&self, uid: u32, tenant: Tenant, until: Instant) {
+        close(tenant, until).await;
         self.open.fetch_sub(1, Ordering::Relaxed);
         tracing::info!(uid, "a namespace was closed");
     }
@@ -318,8 +313,8 @@ impl Tenants {
     pub(super) async fn close_unused(&self, uid: u32) {
         let slot = self.slots().get(&uid).map(Arc::clone);
         if let Some(slot) = slot {
-            let mut namespace = slot.namespace.lock().await;
-            self.shut_unused(uid, &slot, &mut namespace).await;
+            let mut tenant = slot.tenant.lock().await;
+            self.shut_unused(uid, &slot, &mut tenant).await;
         }
     }
 
@@ -336,20 +331,20 @@ impl Tenants {
                 .collect()
         };
         for (uid, slot) in slots {
-            let mut namespace = slot.namespace.lock().await;
+            let mut tenant = slot.tenant.lock().await;
             let is_idle = slot
                 .idle_since()
                 .is_some_and(|since| since.elapsed() >= IDLE_MAX);
-            if let Some(open) = namespace.as_ref() {
+            if let Some(open) = tenant.as_ref() {
                 let state = open.context().engine.health().get();
                 has_failed |= matches!(state, WriteState::Failed { .. });
             }
             if all {
-                if let Some(open) = namespace.take() {
+                if let Some(open) = tenant.take() {
                     self.shut(uid, open, until).await;
                 }
             } else if is_idle {
-                self.shut_unused(uid, &slot, &mut namespace).await;
+                self.shut_unused(uid, &slot, &mut tenant).await;
             }
         }
         has_failed
@@ -359,7 +354,7 @@ impl Tenants {
     #[cfg(test)]
     pub(super) fn is_open(&self, uid: u32) -> bool {
         let slot = self.slots().get(&uid).map(Arc::clone);
-        slot.is_some_and(|slot| slot.namespace.try_lock().is_ok_and(|open| open.is_some()))
+        slot.is_some_and(|slot| slot.tenant.try_lock().is_ok_and(|open| open.is_some()))
     }
 
     fn slots(&self) -> MutexGuard<'_, BTreeMap<u32, Arc<TenantSlot>>> {
@@ -369,9 +364,9 @@ impl Tenants {
 
 /// Closes a namespace for good: its store is shut when this ends, so that it can be opened again, unless
 /// something works on it for longer.
-async fn close(namespace: Tenant, until: Instant) {
-    let context = Arc::clone(namespace.context());
-    namespace.close().await;
+async fn close(tenant: Tenant, until: Instant) {
+    let context = Arc::clone(tenant.context());
+    tenant.close().await;
     while Arc::strong_count(&context) > 1 && Instant::now() < until {
         tokio::time::sleep(LET_GO_LOOK_EVERY).await;
     }

@@ -43,7 +43,7 @@ fn shared(folder: &Path, clock: Arc<Clock>) -> Shared {
     }
 }
 
-fn namespaces(folder: &Path) -> Arc<Tenants> {
+fn tenants(folder: &Path) -> Arc<Tenants> {
     Tenants::new(Arc::new(shared(folder, Arc::new(Clock::System))))
 }
 
@@ -58,46 +58,46 @@ async fn call(cx: &Arc<Context>, name: &str, args: Value) {
 #[tokio::test]
 async fn rules_hold_for_users_who_do_not_come() {
     let folder = tempfile::tempdir().unwrap();
-    let namespaces = namespaces(folder.path());
-    let guest = namespaces.of(ADA).await.unwrap();
+    let tenants = tenants(folder.path());
+    let tenant_handle = tenants.of(ADA).await.unwrap();
     for session in ["closed", "open"] {
-        let cx = guest.dispatch.context();
+        let cx = tenant_handle.dispatch.context();
         call(cx, "create_session", json!({"session": session})).await;
     }
     let closed = json!({"session": "closed"});
-    call(guest.dispatch.context(), "close_session", closed).await;
-    drop(guest);
-    namespaces.close_idle(true).await;
-    namespaces.shared().lives.retention.set(Rules {
+    call(tenant_handle.dispatch.context(), "close_session", closed).await;
+    drop(tenant_handle);
+    tenants.close_idle(true).await;
+    tenants.shared().lives.retention.set(Rules {
         closed_sessions_days: 30,
         ..Rules::default()
     });
     let now = Clock::System.now();
     for (days, left) in [(29, vec!["closed", "open"]), (31, vec!["open"])] {
-        offline_tenants::round(&namespaces, now + days * DAY_MICROS)
+        offline_tenants::round(&tenants, now + days * DAY_MICROS)
             .await
             .unwrap();
-        assert!(!namespaces.is_open(ADA), "it is closed again");
-        let guest = namespaces.of(ADA).await.unwrap();
-        let published = guest.dispatch.context().engine.published().unwrap();
+        assert!(!tenants.is_open(ADA), "it is closed again");
+        let tenant_handle = tenants.of(ADA).await.unwrap();
+        let published = tenant_handle.dispatch.context().engine.published().unwrap();
         assert_eq!(sessions::ids(&published.snapshot, 100).unwrap(), left);
-        drop((published, guest));
-        namespaces.close_idle(true).await;
+        drop((published, tenant_handle));
+        tenants.close_idle(true).await;
     }
-    assert_eq!(namespaces.known().unwrap(), [ADA]);
+    assert_eq!(tenants.known().unwrap(), [ADA]);
 }
 
 /// While a call that nobody waits for any more works on a memory, its user finds it open.
 #[tokio::test]
 async fn what_is_worked_on_stays_open() {
     let folder = tempfile::tempdir().unwrap();
-    let namespaces = namespaces(folder.path());
-    let working = Arc::clone(namespaces.of(ADA).await.unwrap().dispatch.context());
-    namespaces.close_unused(ADA).await;
-    let again = namespaces.of(ADA).await.unwrap();
+    let tenants = tenants(folder.path());
+    let working = Arc::clone(tenants.of(ADA).await.unwrap().dispatch.context());
+    tenants.close_unused(ADA).await;
+    let again = tenants.of(ADA).await.unwrap();
     assert!(Arc::ptr_eq(again.dispatch.context(), &working));
     call(again.dispatch.context(), "create_session", json!({})).await;
     drop((working, again));
-    namespaces.close_unused(ADA).await;
-    assert!(!namespaces.is_open(ADA));
+    tenants.close_unused(ADA).await;
+    assert!(!tenants.is_open(ADA));
 }

@@ -286,7 +286,7 @@ impl PutDocument {
             return Ok(None);
         };
         let known = view::document(rows, &id)?.filter(|known| {
-            known.version().0 >= source.told
+            known.version().0 >= source.reported
                 && known.is_whole()
                 && known.taken.hash == taken.hash
                 && known.taken.title == taken.title

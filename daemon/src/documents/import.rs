@@ -101,8 +101,8 @@ impl<'b> ImportBuilder<'b> {
     /// # Errors
     /// `CONFLICT` where one of this name says something else here, and `INVALID_INPUT` where its source is none
     /// of documents that were sent, or it was brought already.
-    pub fn document(&mut self, brought: ImportedDocument) -> Result<Option<SourceEvent>, Refusal> {
-        let ImportedDocument { source, mut taken } = brought;
+    pub fn document(&mut self, imported: ImportedDocument) -> Result<Option<SourceEvent>, Refusal> {
+        let ImportedDocument { source, mut taken } = imported;
         let id = source_id(&source);
         self.check_source(&id, &source)?;
         let place = (id.clone(), taken.path.clone());
@@ -226,11 +226,11 @@ impl ImportProgress {
 
 /// Whether a document that is known was made of the same bytes; those of one that is to be sent again are not
 /// told.
-fn says_the_same(known: &DocumentMeta, brought: &DocumentMeta) -> bool {
-    let is_untold = *brought.hash == Hash::default().0;
-    (is_untold || known.hash == brought.hash)
-        && known.title == brought.title
-        && known.text_bytes == brought.text_bytes
+fn says_the_same(known: &DocumentMeta, imported: &DocumentMeta) -> bool {
+    let is_untold = *imported.hash == Hash::default().0;
+    (is_untold || known.hash == imported.hash)
+        && known.title == imported.title
+        && known.text_bytes == imported.text_bytes
 }
 
 fn stray(further: &ImportedPart, why: &str) -> Refusal {

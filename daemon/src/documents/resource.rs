@@ -126,9 +126,9 @@ fn text(cx: &Context, state: &State, row: &DocumentRow) -> Result<String, Refusa
     let mut whole = String::new();
     for part in row.parts.iter() {
         let read = read(cx, state, &part)?;
-        let told = (whole.len() as u64).saturating_sub(read.part.start);
-        let told = usize::try_from(told).unwrap_or(usize::MAX);
-        whole.push_str(read.text.get(told..).unwrap_or_default());
+        let reported = (whole.len() as u64).saturating_sub(read.part.start);
+        let reported = usize::try_from(reported).unwrap_or(usize::MAX);
+        whole.push_str(read.text.get(reported..).unwrap_or_default());
     }
     Ok(whole)
 }

@@ -10,7 +10,7 @@ use crate::projects;
 /// What these settings mean of the file system, now. Reads it: off the event loop.
 ///
 /// # Errors
-/// [`Unusable`] says why they are no source.
+/// [`SourceError`] says why they are no source.
 pub fn scope(cx: &Context, added: &SourceAdded) -> Result<SourceScope, SourceError> {
     let own = [cx.folder.data.clone()];
     let path = Path::new(&added.path);

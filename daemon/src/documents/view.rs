@@ -36,7 +36,7 @@ pub struct SourceRow {
     pub position: u64,
     /// The event that last changed what they say about its documents: those taken in before it say
     /// something else.
-    pub told: u64,
+    pub reported: u64,
 }
 
 /// A document as the view keeps it.
@@ -134,15 +134,15 @@ pub fn apply(
             let own = key(b's', source, None);
             let known: Option<SourceRow> = get(rows, &own)?;
             let position = event.position().0;
-            let told = known
+            let reported = known
                 .as_ref()
                 .filter(|known| known.added.says_the_same(added))
-                .map_or(position, |known| known.told);
+                .map_or(position, |known| known.reported);
             let row = SourceRow {
                 added: added.clone(),
                 added_at: known.map_or(event.header.happened_at(), |known| known.added_at),
                 position,
-                told,
+                reported,
             };
             put(rows, &own, &row);
         }

@@ -50,7 +50,7 @@ pub struct CompactionResult {
 /// What a compaction needs of the engine.
 pub(super) struct Compactor {
     pub queue: Sender<Message>,
-    pub finisher: Arc<SyncStage>,
+    pub sync_stage: Arc<SyncStage>,
     pub health: Health,
     pub folder: DataFolder,
     /// Free space that must be left, in bytes.
@@ -125,7 +125,7 @@ impl Compactor {
             return false;
         }
         let worth = (taken_bytes(&self.folder.store()) / 4).max(self.freed_bytes_min);
-        let is_idle = self.finisher.since_last_group() >= self.idle;
+        let is_idle = self.sync_stage.since_last_group() >= self.idle;
         freed >= worth && (is_idle || freed / URGENT >= worth)
     }
 
@@ -198,14 +198,14 @@ impl Compactor {
         warnings: &mut Vec<String>,
     ) -> Result<bool, Refusal> {
         let mut any = false;
-        let mut spaces: Vec<Keyspace> = self.finisher.store().ok_or_else(closed)?.keyspaces();
+        let mut spaces: Vec<Keyspace> = self.sync_stage.store().ok_or_else(closed)?.keyspaces();
         while let Some(space) = spaces.pop() {
             // A store that has to be opened anew meanwhile waits for this, not for all spaces.
-            let _chore = self.finisher.chore();
+            let _chore = self.sync_stage.chore();
             if self.stopping.load(Ordering::Relaxed) {
                 return Err(closed());
             }
-            let store = self.finisher.store().ok_or_else(closed)?;
+            let store = self.sync_stage.store().ok_or_else(closed)?;
             let tables = store.tables(space)?;
             if tables.count == 0 || known.get(&space) == Some(&tables.version) {
                 continue;
@@ -247,18 +247,18 @@ impl Writer {
 
     fn empty_journal_of(&mut self, store: Store, reply: oneshot::Sender<Result<bool, Refusal>>) {
         let tail = self.tail;
-        self.finisher.close();
+        self.sync_stage.close();
         let emptied = store.empty_journals(&self.folder.store(), HELD_MAX);
         let answer = match emptied {
             Ok(()) => Ok(true),
             Err(CompactionError::Held(store)) => {
-                self.finisher.open(store.clone(), tail);
+                self.sync_stage.open(store.clone(), tail);
                 self.store = Some(store);
                 let _ = reply.send(Ok(false));
                 return;
             }
             Err(CompactionError::Unflushed(store, error)) => {
-                self.finisher.open(store.clone(), tail);
+                self.sync_stage.open(store.clone(), tail);
                 self.store = Some(store);
                 // A full disk is waited out here: the caller need not wait for that.
                 let _ = reply.send(Err(unflushed(&error)));
@@ -284,7 +284,7 @@ impl Writer {
         let Some(store) = self.store.take() else {
             return;
         };
-        self.finisher.close();
+        self.sync_stage.close();
         match store.empty_journals(&self.folder.store(), HELD_MAX) {
             Ok(()) => {}
             Err(CompactionError::Held(_)) => tracing::debug!("a call under way keeps the journal"),

@@ -138,7 +138,7 @@ impl Writer {
                     self.fail(&error, Vec::new());
                     return;
                 }
-                self.finisher.publish(PublishedState {
+                self.sync_stage.publish(PublishedState {
                     snapshot: store.snapshot(),
                     tail: self.tail,
                 });

@@ -146,11 +146,11 @@ impl Group {
                 link: event.link,
                 time: now,
             };
-            let past = GroupEvents {
+            let event_lookup = GroupEvents {
                 group: &self.events,
                 base,
             };
-            fold.apply(tx, &past, &event, Some(&meta), record)?;
+            fold.apply(tx, &event_lookup, &event, Some(&meta), record)?;
             let event = Arc::new(event);
             reply_from = Some((Arc::clone(&event), meta));
             stamped.push((event, record));

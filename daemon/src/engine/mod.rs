@@ -45,7 +45,7 @@ pub trait Fold: Send + Sync {
     fn apply(
         &self,
         rows: &mut dyn RowsMut,
-        past: &dyn EventLookup,
+        event_lookup: &dyn EventLookup,
         event: &LoggedEvent,
         meta: Option<&Event>,
         record: RecordKey,

@@ -132,7 +132,7 @@ impl OpenedStore {
     /// Opens the store in `folder`, making it when there is none; recovers and proves it.
     ///
     /// # Errors
-    /// [`OpenError`] when nothing can be served. Damage is no error: it is in [`Opened::damage`].
+    /// [`OpenError`] when nothing can be served. Damage is no error: it is in [`OpenedStore::damage`].
     pub fn open(
         folder: &DataFolder,
         fold: &dyn Fold,
@@ -224,16 +224,16 @@ impl OpenedStore {
             health.set(WriteState::Damaged { reason });
         }
         hold_reserve(&folder, settings);
-        let finisher = Arc::new(SyncStage::new(self.head));
-        let published = finisher.published.subscribe();
+        let sync_stage = Arc::new(SyncStage::new(self.head));
+        let published = sync_stage.published.subscribe();
         let store_id = self.store.id();
-        finisher.open(self.store.clone(), self.tail);
+        sync_stage.open(self.store.clone(), self.tail);
         let room_units = (settings.queue_bytes_max / 1024).max(64);
         let (queue, jobs) = channel();
         let (groups, committed) = channel();
         let compactor = Arc::new(Compactor {
             queue: queue.clone(),
-            finisher: Arc::clone(&finisher),
+            sync_stage: Arc::clone(&sync_stage),
             health: health.clone(),
             folder: folder.clone(),
             disk_free_bytes_min: settings.disk_free_bytes_min,
@@ -250,7 +250,7 @@ impl OpenedStore {
             clock: Arc::clone(&clock),
             settings: settings.clone(),
             health: health.clone(),
-            finisher: Arc::clone(&finisher),
+            sync_stage: Arc::clone(&sync_stage),
             queue: jobs,
             ready: VecDeque::new(),
             sync: groups,
@@ -279,7 +279,7 @@ impl OpenedStore {
                 .name("sync".to_owned())
                 .spawn(move || {
                     let _fault = sync_fault;
-                    sync::run(&committed, &synced, &finisher, flush_idle);
+                    sync::run(&committed, &synced, &sync_stage, flush_idle);
                 })?,
         ];
         Ok(Engine {
@@ -414,11 +414,11 @@ pub(super) fn reopen(
     folder: &DataFolder,
     fold: &dyn Fold,
     settings: &Settings,
-    finisher: &SyncStage,
+    sync_stage: &SyncStage,
     acknowledged: Tail,
 ) -> Result<(Store, Tail), OpenError> {
-    finisher.close();
-    drop(finisher.chore());
+    sync_stage.close();
+    drop(sync_stage.chore());
     let dir = folder.store();
     let deadline = Instant::now() + DRAIN_MAX;
     let store = loop {
@@ -435,7 +435,7 @@ pub(super) fn reopen(
     if let Some(lost) = prove(&store, tail, durable(acknowledged))? {
         return Err(OpenError::Lost(lost));
     }
-    finisher.open(store.clone(), tail);
+    sync_stage.open(store.clone(), tail);
     hold_reserve(folder, settings);
     Ok((store, tail))
 }

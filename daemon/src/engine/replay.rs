@@ -141,10 +141,10 @@ pub fn fold_range(
         }
         let at = event.position();
         let tx = Transaction::resume(into, std::mem::take(&mut changes));
-        let mut lacking = MissingViewFilter { tx, behind, at };
+        let mut missing_views = MissingViewFilter { tx, behind, at };
         let meta = Event::of(&event)?;
-        fold.apply(&mut lacking, &log, &event, meta.as_ref(), record)?;
-        let mut tx = lacking.tx;
+        fold.apply(&mut missing_views, &log, &event, meta.as_ref(), record)?;
+        let mut tx = missing_views.tx;
         events += 1;
         bytes += size(&event);
         if events >= CHUNK_EVENTS || bytes >= CHUNK_BYTES {

@@ -179,7 +179,7 @@ pub(super) fn answer(answers: Vec<Answer>) {
 pub(super) fn run(
     groups: &Receiver<CommittedGroup>,
     writer: &Sender<Message>,
-    finisher: &SyncStage,
+    sync_stage: &SyncStage,
     flush_idle: Duration,
 ) {
     let mut next_tick = Instant::now() + TICK;
@@ -188,13 +188,13 @@ pub(super) fn run(
         match groups.recv_timeout(wait) {
             Ok(group) => {
                 // The writer first: it commits the next group while these callers are answered.
-                let (answers, failed) = match finisher.finish(group) {
+                let (answers, failed) = match sync_stage.finish(group) {
                     Ok(answers) => (answers, None),
                     Err(failed) => (Vec::new(), Some(failed)),
                 };
-                let told = writer.send(Message::Synced(failed));
+                let reported = writer.send(Message::Synced(failed));
                 answer(answers);
-                if told.is_err() {
+                if reported.is_err() {
                     return;
                 }
             }
@@ -203,7 +203,7 @@ pub(super) fn run(
         }
         if Instant::now() >= next_tick {
             next_tick = Instant::now() + TICK;
-            if let Err(error) = finisher.tick(flush_idle) {
+            if let Err(error) = sync_stage.tick(flush_idle) {
                 let _ = writer.send(Message::Synced(Some((error, Vec::new()))));
             }
         }

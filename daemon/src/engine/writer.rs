@@ -53,7 +53,7 @@ pub(super) struct Writer {
     pub clock: Arc<Clock>,
     pub settings: Settings,
     pub health: Health,
-    pub finisher: Arc<SyncStage>,
+    pub sync_stage: Arc<SyncStage>,
     pub queue: Receiver<Message>,
     /// Out of the queue, not looked at yet.
     pub ready: VecDeque<Message>,
@@ -132,7 +132,7 @@ impl Writer {
                 }
             }
         }
-        self.finisher.sync_head();
+        self.sync_stage.sync_head();
         self.leave_settled();
     }
 
@@ -303,9 +303,9 @@ impl Writer {
             tail,
         };
         if !self.settings.durable {
-            self.finisher.publish(state);
+            self.sync_stage.publish(state);
             answer(answers);
-            self.finisher.sync_later();
+            self.sync_stage.sync_later();
             return Ok(false);
         }
         let committed = CommittedGroup {
@@ -314,13 +314,13 @@ impl Writer {
             answers,
         };
         if alone {
-            answer(self.finisher.finish(committed)?);
+            answer(self.sync_stage.finish(committed)?);
             return Ok(false);
         }
         match self.sync.send(committed) {
             Ok(()) => Ok(true),
             Err(unsent) => {
-                answer(self.finisher.finish(unsent.0)?);
+                answer(self.sync_stage.finish(unsent.0)?);
                 Ok(false)
             }
         }
@@ -353,7 +353,7 @@ impl Writer {
                 .collect(),
         );
         if full {
-            self.wait_out_full_disk(self.finisher.acknowledged());
+            self.wait_out_full_disk(self.sync_stage.acknowledged());
         }
         self.open_group()
     }
@@ -406,12 +406,12 @@ impl Writer {
     /// Opens the store anew; `false` when the disk is full again and is to be waited out further.
     pub(super) fn reopen(&mut self, acknowledged: Tail) -> bool {
         self.store = None;
-        let finisher = &self.finisher;
+        let sync_stage = &self.sync_stage;
         match reopen(
             &self.folder,
             &*self.fold,
             &self.settings,
-            finisher,
+            sync_stage,
             acknowledged,
         ) {
             Ok((store, tail)) => {

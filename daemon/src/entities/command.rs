@@ -21,8 +21,8 @@ pub struct RecordEntityEvent {
 
 impl Command for RecordEntityEvent {
     fn decide(&mut self, on: &DecisionContext<'_>) -> Result<Vec<NewEvent>, Refusal> {
-        let chosen = self.choice.decide(on)?;
-        Ok(chosen.events(self.event.clone(), self.body.clone()))
+        let selected = self.choice.decide(on)?;
+        Ok(selected.events(self.event.clone(), self.body.clone()))
     }
 }
 

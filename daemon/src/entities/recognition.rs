@@ -95,8 +95,8 @@ impl SessionContext {
     /// where nothing in the result does.
     #[must_use]
     pub fn recognise_result(&self, result: &str, parameters: Option<&str>) -> TextMentions {
-        let told = parameters.and_then(|parameters| self.kind_asked_for(parameters));
-        self.recognise_objects(result, false, told)
+        let reported = parameters.and_then(|parameters| self.kind_asked_for(parameters));
+        self.recognise_objects(result, false, reported)
     }
 
     /// The kind that a call asks for, as in `{"object_type": "dcim.device"}`.

@@ -109,7 +109,9 @@ impl Event {
                 SessionEvent::Closed => (Kind::SessionClosed, empty()),
                 SessionEvent::Leased(leased) => (Kind::SessionLeased, codec::encode(leased)),
                 SessionEvent::Released(released) => (Kind::LeaseReleased, codec::encode(released)),
-                SessionEvent::Forgotten(told) => (Kind::SessionForgotten, codec::encode(told)),
+                SessionEvent::Forgotten(reported) => {
+                    (Kind::SessionForgotten, codec::encode(reported))
+                }
                 SessionEvent::Erased => (Kind::SessionErased, empty()),
             },
             Self::Step(step) => match step {
@@ -153,10 +155,16 @@ impl Event {
                 DocumentEvent::FileFailed(failed) => (Kind::FileFailed, codec::encode(failed)),
                 DocumentEvent::FailureCleared(path) => (Kind::FailureGone, codec::encode(path)),
             },
-            Self::Forgetting(told) => match told {
-                ForgettingEvent::Events(told) => (Kind::EventsForgotten, codec::encode(told)),
-                ForgettingEvent::EventsErased(told) => (Kind::EventsErased, codec::encode(told)),
-                ForgettingEvent::Content(told) => (Kind::ContentForgotten, codec::encode(told)),
+            Self::Forgetting(reported) => match reported {
+                ForgettingEvent::Events(reported) => {
+                    (Kind::EventsForgotten, codec::encode(reported))
+                }
+                ForgettingEvent::EventsErased(reported) => {
+                    (Kind::EventsErased, codec::encode(reported))
+                }
+                ForgettingEvent::Content(reported) => {
+                    (Kind::ContentForgotten, codec::encode(reported))
+                }
             },
         }
     }

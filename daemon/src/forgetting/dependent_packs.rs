@@ -72,7 +72,7 @@ impl<'g> ForgottenContent<'g> {
     pub fn packs(
         &self,
         rows: &dyn Rows,
-        past: &dyn EventLookup,
+        event_lookup: &dyn EventLookup,
         after: Position,
     ) -> Result<DependentPacks, Refusal> {
         let mut resting = DependentPacks::default();
@@ -81,7 +81,7 @@ impl<'g> ForgottenContent<'g> {
         }
         let mut is_resting = |one: &PackDependency, made| self.has(one, made);
         for (record, position) in packs::resting_on(rows, after, &mut is_resting)? {
-            let event = past.event(record, position)?;
+            let event = event_lookup.event(record, position)?;
             let held = event.payload.as_ref().map_or(0, |payload| payload.bytes());
             let stream = StreamName::of(event.scope());
             resting

@@ -90,15 +90,15 @@ async fn finish_all(cx: &Arc<Context>) -> Result<Vec<String>, Refusal> {
     }
     cx.cache.clear();
     let (shared, files) = (Arc::clone(cx), Arc::clone(&unerased));
-    let mut told = blocking(move || clear_files(&shared, &files)).await?;
+    let mut reported = blocking(move || clear_files(&shared, &files)).await?;
     let shared = Arc::clone(cx);
     let uncleared = blocking(move || Ok(clear_indexes(&shared))).await?;
     let compacted = cx.engine.compact().await?;
     let left: Vec<String> = uncleared.into_iter().chain(compacted.warnings).collect();
     let is_erased = left.is_empty();
-    told.extend(left);
+    reported.extend(left);
     if !is_erased {
-        return Ok(told);
+        return Ok(reported);
     }
     for session in &unerased.sessions {
         let command = RecordErasure::new(session, cx.engine.clock().random());
@@ -109,7 +109,7 @@ async fn finish_all(cx: &Arc<Context>) -> Result<Vec<String>, Refusal> {
         let command = RecordEventErasure::new(*tombstone, stream.clone(), salt);
         cx.write(&of_daemon(), None, 0, command).await?;
     }
-    Ok(told)
+    Ok(reported)
 }
 
 /// Rewrites the records of a stream, batch by batch.
@@ -157,10 +157,10 @@ fn clear_files(cx: &Context, unerased: &PendingErasures) -> Result<Vec<String>, 
         let message = format!("copies of damaged journals were not removed: {error}");
         Refusal::new(Code::StorageUnavailable, message)
     })?;
-    let told = "copies of damaged journals could have held some of it and were removed; their reports \
+    let reported = "copies of damaged journals could have held some of it and were removed; their reports \
                 are kept";
     Ok(if copies > 0 {
-        vec![told.to_owned()]
+        vec![reported.to_owned()]
     } else {
         Vec::new()
     })
@@ -230,10 +230,10 @@ mod tests {
         call(cx, "forget_session", json!({"session": "s"})).await;
         let is_left = || has_unerased(&cx.engine.published().unwrap()).unwrap();
         assert!(is_left());
-        let told = finish(cx).await.unwrap();
+        let reported = finish(cx).await.unwrap();
         assert!(
-            is_left() && told.concat().contains("index of search"),
-            "{told:?}"
+            is_left() && reported.concat().contains("index of search"),
+            "{reported:?}"
         );
         std::fs::remove_file(cx.folder.index()).unwrap();
         assert_eq!(finish(cx).await.unwrap(), Vec::<String>::new());

@@ -76,17 +76,17 @@ impl Forget {
                 going.push((session, counted));
             } else {
                 is_any_spared = true;
-                let told = &mut self.selected.told;
-                told.sessions -= 1;
-                told.events -= counted.events;
-                told.bytes -= counted.bytes;
+                let reported = &mut self.selected.reported;
+                reported.sessions -= 1;
+                reported.events -= counted.events;
+                reported.bytes -= counted.bytes;
             }
         }
         if is_any_spared {
             // What those that go share with one that stays is needed still: each is counted alone.
             let alone = going.iter().map(|(_, counted)| counted.alone).sum();
-            let told = &mut self.selected.told;
-            told.bytes = told.bytes - self.selected.freed + alone;
+            let reported = &mut self.selected.reported;
+            reported.bytes = reported.bytes - self.selected.freed + alone;
             self.selected.freed = alone;
         }
         self.selected.sessions = going;
@@ -101,8 +101,8 @@ impl Forget {
         };
         let resting = ForgottenContent::of(&self.selected).packs(on.rows, on, since)?;
         let (events, bytes) = resting.add_to(&mut self.selected.parts);
-        self.selected.told.events += events;
-        self.selected.told.bytes += bytes;
+        self.selected.reported.events += events;
+        self.selected.reported.bytes += bytes;
         Ok(())
     }
 
@@ -131,7 +131,7 @@ impl Forget {
         let scope = EventScope::Session(session);
         for (position, record) in Log::new(on.rows).stream(scope, counted.up_to, end, usize::MAX)? {
             let event = on.event(record, position)?;
-            if position > self.selected.up_to && !self.selected.wish.takes(&event)? {
+            if position > self.selected.up_to && !self.selected.selector.takes(&event)? {
                 return Err(meanwhile(format!(
                     "something that is not meant was recorded in `{session}`"
                 )));
@@ -139,16 +139,16 @@ impl Forget {
             counted.add(&event);
         }
         let (events, bytes) = before;
-        self.selected.told.events += counted.events - events;
-        self.selected.told.bytes += counted.bytes - bytes;
+        self.selected.reported.events += counted.events - events;
+        self.selected.reported.bytes += counted.bytes - bytes;
         self.objects_of(on, session)?;
-        let told = SessionForgotten {
+        let reported = SessionForgotten {
             events: counted.events,
             bytes: counted.all_bytes(),
         };
         let project = sessions::get(on.rows, session)?.and_then(|row| row.project);
         let stream = StreamName::Session(session.to_owned());
-        let event = self.event(&stream, SessionEvent::Forgotten(told));
+        let event = self.event(&stream, SessionEvent::Forgotten(reported));
         Ok(NewEvent { project, ..event })
     }
 
@@ -201,8 +201,8 @@ impl Forget {
         let since = since(on, part, self.selected.up_to)?;
         let events = part.positions.len() as u64 + since.len() as u64;
         let bytes_since = since.iter().map(|(_, bytes)| bytes).sum::<u64>();
-        self.selected.told.events += since.len() as u64;
-        self.selected.told.bytes += bytes_since;
+        self.selected.reported.events += since.len() as u64;
+        self.selected.reported.bytes += bytes_since;
         let since = since.into_iter().map(|(position, _)| position);
         let ranges = ranges(
             on,
@@ -219,13 +219,13 @@ impl Forget {
             )
             .hint("Narrow it with `from` and `to`, and forget one piece after the other."));
         }
-        let told = EventsForgotten {
+        let reported = EventsForgotten {
             ranges,
             events,
             bytes: part.bytes + bytes_since,
             last_step,
         };
-        let event = self.event(&part.stream, ForgettingEvent::Events(told));
+        let event = self.event(&part.stream, ForgettingEvent::Events(reported));
         Ok(NewEvent {
             project: event.project.or(project),
             ..event
@@ -239,7 +239,7 @@ impl Forget {
 /// [`Error::Corrupt`] when it is the outcome of another command.
 pub fn forgotten_by(outcome: &Outcome) -> Result<ContentForgotten, Error> {
     match outcome.meta {
-        Event::Forgetting(ForgettingEvent::Content(told)) => Ok(told),
+        Event::Forgetting(ForgettingEvent::Content(reported)) => Ok(reported),
         _ => Err(unexpected(&outcome.event, "what was forgotten")),
     }
 }
@@ -336,8 +336,8 @@ impl Forget {
         if events.is_empty() {
             return Err(Refusal::new(Code::Conflict, "nothing matches"));
         }
-        let told = ForgettingEvent::Content(self.selected.told);
-        events.push(self.event(&StreamName::Global, told));
+        let reported = ForgettingEvent::Content(self.selected.reported);
+        events.push(self.event(&StreamName::Global, reported));
         Ok(events)
     }
 }

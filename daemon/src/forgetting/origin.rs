@@ -81,7 +81,7 @@ mod tests {
         ] {
             assert_eq!(ContentOrigin::parse(text).unwrap(), wanted, "{text}");
         }
-        for (text, told) in [
+        for (text, reported) in [
             ("", "names no origin"),
             ("notes.md", "names no origin"),
             ("tool:", "not which"),
@@ -89,7 +89,7 @@ mod tests {
             ("agent:ada", "knows no \"agent\""),
         ] {
             let refused = ContentOrigin::parse(text).unwrap_err();
-            assert!(refused.message.contains(told), "{text}: {refused}");
+            assert!(refused.message.contains(reported), "{text}: {refused}");
             assert!(refused.hint.unwrap().contains("`tool:NAME`"));
         }
     }

@@ -63,11 +63,11 @@ pub async fn retain(
     let mut left_out: Vec<String> = Vec::new();
     for (rule, before) in rules.due(now) {
         loop {
-            let wish = ForgetSelector {
+            let selector = ForgetSelector {
                 rule: Some((rule, before)),
                 ..ForgetSelector::default()
             };
-            let mut selected = select(cx, wish, now).await?;
+            let mut selected = select(cx, selector, now).await?;
             let kept = std::mem::take(&mut selected.kept);
             if selected.is_empty() {
                 left_out.extend(kept);
@@ -79,10 +79,10 @@ pub async fn retain(
                 Err(refusal) if refusal.code == Code::Conflict => break,
                 written => written?,
             };
-            let told = crate::forgetting::forget_command::forgotten_by(&outcome)?;
+            let reported = crate::forgetting::forget_command::forgotten_by(&outcome)?;
             let position = outcome.event.position();
-            tracing::info!(?rule, %position, ?told, "forgotten by a rule of retention");
-            all = all.and(&told);
+            tracing::info!(?rule, %position, ?reported, "forgotten by a rule of retention");
+            all = all.and(&reported);
         }
     }
     if let Some(retained) = cx.extensions.get::<RetentionOutcome>() {
@@ -103,7 +103,7 @@ pub async fn retain(
 /// The next that a rule means: as much as may go in one commit.
 async fn select(
     cx: &Arc<Context>,
-    wish: ForgetSelector,
+    selector: ForgetSelector,
     now: Micros,
 ) -> Result<Selection, Refusal> {
     let published = cx.read(None).await?;
@@ -112,13 +112,13 @@ async fn select(
         let access = cx.extensions.get::<AccessTimes>();
         let looking = SelectionContext {
             rows: &published.snapshot,
-            past: &Log::new(&published.snapshot),
+            event_lookup: &Log::new(&published.snapshot),
             blobs: Some(&cx.blobs),
             looked_at: &|session| access.map(|access| access.none_since(session)),
             now,
             events_max: EVENTS_MAX,
         };
-        let selected = looking.select(&wish, published.tail.position)?;
+        let selected = looking.select(&selector, published.tail.position)?;
         looking.first_of(selected, BATCH_EVENTS)
     })
     .await
@@ -174,22 +174,22 @@ mod tests {
         let published = cx.engine.published().unwrap();
         let looking = SelectionContext {
             rows: &published.snapshot,
-            past: &Log::new(&published.snapshot),
+            event_lookup: &Log::new(&published.snapshot),
             blobs: Some(&cx.blobs),
             looked_at: &|_| None,
             now: cx.engine.clock().now(),
             events_max: EVENTS_MAX,
         };
-        let wish = ForgetSelector {
+        let selector = ForgetSelector {
             rule: Some((Rule::DocumentsReplaced, looking.now + 1)),
             ..ForgetSelector::default()
         };
-        let all = looking.select(&wish, published.tail.position).unwrap();
-        assert_eq!((all.parts.len(), all.told.documents), (2, 2));
+        let all = looking.select(&selector, published.tail.position).unwrap();
+        assert_eq!((all.parts.len(), all.reported.documents), (2, 2));
         let both = looking.first_of(all.clone(), BATCH_EVENTS).unwrap();
-        assert_eq!((both.parts.len(), both.told.documents), (2, 2));
+        assert_eq!((both.parts.len(), both.reported.documents), (2, 2));
         let first = looking.first_of(all, 1).unwrap();
-        assert_eq!((first.parts.len(), first.told.documents), (1, 1));
+        assert_eq!((first.parts.len(), first.reported.documents), (1, 1));
     }
 
     /// What is old enough goes, whole; what somebody holds on to stays: by a lease, a tag, a checkpoint with
@@ -236,8 +236,8 @@ mod tests {
         let early = retain(cx, closed, now + 29 * DAY_MICROS).await.unwrap();
         assert_eq!(early.sessions, 0);
         // The lease is over by then; a fork that is open keeps its parent.
-        let told = retain(cx, closed, now + 31 * DAY_MICROS).await.unwrap();
-        assert_eq!(told.sessions, 2);
+        let reported = retain(cx, closed, now + 31 * DAY_MICROS).await.unwrap();
+        assert_eq!(reported.sessions, 2);
         assert_eq!(
             left(cx),
             ["child", "fork", "kept", "named", "open", "parent"]
@@ -248,12 +248,12 @@ mod tests {
             inactive_sessions_days: 30,
             ..Rules::default()
         };
-        let told = retain(cx, untouched, now + 31 * DAY_MICROS).await.unwrap();
-        assert_eq!(told.sessions, 4, "the fork first, then its parent");
+        let reported = retain(cx, untouched, now + 31 * DAY_MICROS).await.unwrap();
+        assert_eq!(reported.sessions, 4, "the fork first, then its parent");
         assert_eq!(left(cx), ["kept", "named"]);
         let seen = cx.extensions.get::<RetentionOutcome>().unwrap().status();
         assert_eq!(seen.last, Some(now + 31 * DAY_MICROS));
-        assert_eq!(seen.events, told.events);
+        assert_eq!(seen.events, reported.events);
     }
 
     /// What is only read is not untouched, whichever way it is read.
@@ -284,8 +284,8 @@ mod tests {
             inactive_sessions_days: 30,
             ..Rules::default()
         };
-        let told = retain(cx, untouched, between + 30 * DAY_MICROS).await;
-        assert_eq!(told.unwrap().sessions, 1);
+        let reported = retain(cx, untouched, between + 30 * DAY_MICROS).await;
+        assert_eq!(reported.unwrap().sessions, 1);
         assert_eq!(left(cx), reads);
     }
 

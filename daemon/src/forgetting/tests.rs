@@ -62,19 +62,19 @@ fn stored(cx: &Context) -> u64 {
 fn examine<R>(
     cx: &Context,
     events_max: usize,
-    wish: &ForgetSelector,
+    selector: &ForgetSelector,
     then: impl Fn(&SelectionContext<'_>, Selection) -> R,
 ) -> R {
     let published = cx.engine.published().unwrap();
     let looking = SelectionContext {
         rows: &published.snapshot,
-        past: &Log::new(&published.snapshot),
+        event_lookup: &Log::new(&published.snapshot),
         blobs: Some(&cx.blobs),
         looked_at: &|_| None,
         now: cx.engine.clock().now(),
         events_max,
     };
-    let selected = looking.select(wish, published.tail.position).unwrap();
+    let selected = looking.select(selector, published.tail.position).unwrap();
     then(&looking, selected)
 }
 
@@ -116,15 +116,15 @@ async fn what_is_shared_by_those_that_go_is_counted() {
     )
     .await;
     assert!(alone["bytes"].as_u64().unwrap() < 100_000, "{alone}");
-    let told = call(cx, "forget", json!({"project": "p"})).await;
+    let reported = call(cx, "forget", json!({"project": "p"})).await;
     let freed = before - stored(cx);
-    let bytes = told["bytes"].as_u64().unwrap();
+    let bytes = reported["bytes"].as_u64().unwrap();
     assert!(
         freed >= 500_000 && bytes > freed + 100_000,
-        "{freed}: {told}"
+        "{freed}: {reported}"
     );
-    let told = call(cx, "forget", json!({"project": "q"})).await;
-    assert!(told["bytes"].as_u64().unwrap() < 100_000, "{told}");
+    let reported = call(cx, "forget", json!({"project": "q"})).await;
+    assert!(reported["bytes"].as_u64().unwrap() < 100_000, "{reported}");
 }
 
 /// The objects of checkpoints that go are counted where their session stays; those that one needs which stays
@@ -141,14 +141,17 @@ async fn the_objects_of_checkpoints_that_go_are_counted() {
         call(cx, "workflow_checkpoint_save", save).await;
     }
     let before = stored(cx);
-    let told = call(cx, "forget", json!({"of_agent": "scraper"})).await;
+    let reported = call(cx, "forget", json!({"of_agent": "scraper"})).await;
     let freed = before - stored(cx);
-    let bytes = told["bytes"].as_u64().unwrap();
+    let bytes = reported["bytes"].as_u64().unwrap();
     assert!(
         freed >= 300_000 && freed < before / 2 + 10_000,
         "{freed} of {before}"
     );
-    assert!(bytes > freed && bytes < freed + 10_000, "{freed}: {told}");
+    assert!(
+        bytes > freed && bytes < freed + 10_000,
+        "{freed}: {reported}"
+    );
 }
 
 /// An agent's sessions are forgotten while another one begins to record in them: whatever was acknowledged to
@@ -178,8 +181,12 @@ async fn what_is_acknowledged_meanwhile_is_there() {
         }
         acknowledged
     };
-    let (told, acknowledged) = tokio::join!(forget, record);
-    assert_eq!(told["events"], 4 * 21 - acknowledged.len() as u64, "{told}");
+    let (reported, acknowledged) = tokio::join!(forget, record);
+    assert_eq!(
+        reported["events"],
+        4 * 21 - acknowledged.len() as u64,
+        "{reported}"
+    );
     for session in acknowledged {
         let left = call(cx, "list_steps", json!({"session": session})).await;
         assert_eq!(left["steps"].as_array().unwrap().len(), 1, "{left}");
@@ -194,22 +201,22 @@ async fn what_stays_is_not_denied() {
     let cx = daemon.context().unwrap();
     let put = json!({"name": "a.md", "text": "first", "agent": "scraper"});
     let put = call(cx, "put_document", put).await;
-    let told = call(cx, "forget", json!({"of_agent": "scraper"})).await;
+    let reported = call(cx, "forget", json!({"of_agent": "scraper"})).await;
     let document = put["document"].as_str().unwrap();
     assert!(
-        told["kept"][0].as_str().unwrap().contains(document),
-        "{told}"
+        reported["kept"][0].as_str().unwrap().contains(document),
+        "{reported}"
     );
     assert!(
-        told["warnings"][0].as_str().unwrap().contains("`kept`"),
-        "{told}"
+        reported["warnings"][0].as_str().unwrap().contains("`kept`"),
+        "{reported}"
     );
     call(cx, "remove_document", json!({"document": document})).await;
-    let told = call(cx, "forget", json!({"of_agent": "scraper"})).await;
+    let reported = call(cx, "forget", json!({"of_agent": "scraper"})).await;
     assert_eq!(
-        (&told["documents"], &told["kept"]),
+        (&reported["documents"], &reported["kept"]),
         (&json!(1), &Value::Null),
-        "{told}"
+        "{reported}"
     );
 }
 
@@ -288,6 +295,6 @@ async fn what_is_long_goes_whole() {
         assert!(selected.parts[0].is_whole && selected.parts[0].positions.len() > 3);
         looking.check(&selected).unwrap();
     });
-    let told = call(cx, "forget", json!({"origin": format!("source:{source}")})).await;
-    assert_eq!(told["sources"], 1, "{told}");
+    let reported = call(cx, "forget", json!({"origin": format!("source:{source}")})).await;
+    assert_eq!(reported["sources"], 1, "{reported}");
 }

@@ -1,6 +1,6 @@
 //! The log: every event in order, chained by hashes, and the indexes that belong to it.
 //!
-//! What is here never changes its bytes: [`Stamped`] (one event), the record (several events of a
+//! What is here never changes its bytes: [`LoggedEvent`] (one event), the record (several events of a
 //! group in one row), the index rows of [`index`], and the [`objects`] that events name. Views are elsewhere and may be rebuilt.
 
 pub mod codec;

@@ -98,7 +98,7 @@ impl Op for ListCursors {
             .last()
             .filter(|_| has_more)
             .map(|(name, _)| Cursor::behind_row(name.as_bytes(), tail).text(List::Cursors, store));
-        let told = |(name, kept): (String, StoredCursor)| NamedCursor {
+        let reported = |(name, kept): (String, StoredCursor)| NamedCursor {
             name,
             cursor: kept.position,
             lag: (tail.0 + 1).saturating_sub(kept.position.0),
@@ -107,7 +107,7 @@ impl Op for ListCursors {
             agent: kept.agent,
         };
         Ok(ListCursorsReply {
-            cursors: found.into_iter().map(told).collect(),
+            cursors: found.into_iter().map(reported).collect(),
             next,
             position: tail,
             durable: true,

@@ -41,7 +41,7 @@ impl Op for FollowEvents {
         let (cx, caller, args) = call.into_parts();
         let wait_ms = args.wait_ms.unwrap_or(0).min(WAIT_MS_MAX);
         if wait_ms > 0 {
-            caller.patience.check()?;
+            caller.wait_permit.check()?;
         }
         let deadline = Instant::now() + Duration::from_millis(wait_ms);
         let start = FollowStart::of(&args)?;
@@ -56,9 +56,9 @@ impl Op for FollowEvents {
                 && match caught_up {
                     true => {
                         let comes = cx.engine.reached(page.next);
-                        wait_ms > 0 && caller.patience.wait(deadline, comes).await
+                        wait_ms > 0 && caller.wait_permit.wait(deadline, comes).await
                     }
-                    false => !caller.patience.is_over() && Instant::now() < deadline,
+                    false => !caller.wait_permit.is_over() && Instant::now() < deadline,
                 };
             if !goes_on {
                 return Ok(FollowEventsReply {

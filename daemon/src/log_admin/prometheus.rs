@@ -119,7 +119,7 @@ fn of_sessions(cx: &Context, published: &PublishedState, text: &mut Text) -> Res
         ];
         gauges.push((session, measured));
     }
-    let told = [
+    let reported = [
         (
             "session_context_size",
             "Tokens of the messages in a session's working set.",
@@ -130,7 +130,7 @@ fn of_sessions(cx: &Context, published: &PublishedState, text: &mut Text) -> Res
             "Tokens of all messages of a session.",
         ),
     ];
-    for (at, (name, sentence)) in told.into_iter().enumerate() {
+    for (at, (name, sentence)) in reported.into_iter().enumerate() {
         text.write_header(name, sentence);
         for (session, measured) in &gauges {
             let value = measured.get(at).copied().unwrap_or_default();

@@ -102,7 +102,7 @@ impl Op for Status {
             ]),
             sizes,
             resolvers: resolvers(&cx),
-            confinement: confinement(&cx),
+            sandbox: sandbox(&cx),
             redactions: cx.redactor.counts(),
             prometheus: None,
             followers: followers(&cx, published.tail.position)?,
@@ -111,8 +111,8 @@ impl Op for Status {
             warnings,
         };
         if args.prometheus == Some(true) {
-            let told = reply.clone();
-            let text = blocking(move || prometheus::text(&cx, &published, &told)).await?;
+            let reported = reply.clone();
+            let text = blocking(move || prometheus::text(&cx, &published, &reported)).await?;
             reply.prometheus = Some(text);
         }
         Ok(reply)
@@ -144,7 +144,7 @@ fn retention(cx: &Context) -> Option<wire::Retention> {
 }
 
 /// What the process gave up; one that runs within another has given up nothing.
-fn confinement(cx: &Context) -> Option<wire::Confinement> {
+fn sandbox(cx: &Context) -> Option<wire::Confinement> {
     let given_up = cx.extensions.get::<Confinement>()?;
     Some(wire::Confinement {
         landlock: given_up.landlock.to_string(),
@@ -157,7 +157,7 @@ fn resolvers(cx: &Context) -> Vec<Resolver> {
     let Some(resolvers) = cx.extensions.get::<Resolvers>() else {
         return Vec::new();
     };
-    let told = resolvers.status().into_iter().map(|one| Resolver {
+    let reported = resolvers.status().into_iter().map(|one| Resolver {
         name: one.name,
         state: match one.state {
             State::Idle => "idle",
@@ -169,7 +169,7 @@ fn resolvers(cx: &Context) -> Vec<Resolver> {
         failures: one.failures,
         cached: one.cached,
     });
-    told.collect()
+    reported.collect()
 }
 
 fn followers(cx: &Context, tail: Position) -> Result<Vec<Follower>, Refusal> {
@@ -179,7 +179,7 @@ fn followers(cx: &Context, tail: Position) -> Result<Vec<Follower>, Refusal> {
     );
     let files = (
         projects::files::NAME,
-        projects::ProjectState::of(cx)?.desk.position(),
+        projects::ProjectState::of(cx)?.sync_status.position(),
     );
     let search = (
         search::follow::NAME,
@@ -188,12 +188,12 @@ fn followers(cx: &Context, tail: Position) -> Result<Vec<Follower>, Refusal> {
     // Where no files are written, nothing follows with them.
     let files = Some(files).filter(|_| cx.reaches_files);
     let followers = [Some(entities), files, Some(search)].into_iter().flatten();
-    let told = followers.map(|(name, position)| Follower {
+    let reported = followers.map(|(name, position)| Follower {
         name: name.to_owned(),
         position,
         lag: tail.0.saturating_sub(position.0),
     });
-    Ok(told.collect())
+    Ok(reported.collect())
 }
 
 fn sizes(cx: &Context) -> BTreeMap<String, u64> {
@@ -224,7 +224,7 @@ mod tests {
     fn a_clock_that_was_set_back_is_told() {
         assert_eq!(set_back(1_000, 0), None);
         assert_eq!(set_back(0, SET_BACK_MIN), None);
-        let told = set_back(0, SET_BACK_MIN + 1_000_000).unwrap_or_default();
-        assert!(told.contains("61 s ahead"), "{told}");
+        let reported = set_back(0, SET_BACK_MIN + 1_000_000).unwrap_or_default();
+        assert!(reported.contains("61 s ahead"), "{reported}");
     }
 }

@@ -285,23 +285,23 @@ impl VerifyTarget<'_> {
 
 /// Which sessions were forgotten on purpose.
 fn forgotten_sessions(rows: &dyn Rows) -> Result<Vec<ForgottenSession>, Refusal> {
-    let mut told = Vec::new();
+    let mut reported = Vec::new();
     for (session, tombstone) in sessions::all_forgotten(rows, FINDINGS_MAX)? {
         let is_erased = !sessions::is_unerased(rows, &session)?;
         let id = SessionId::new(session.clone());
-        told.push(ForgottenSession {
+        reported.push(ForgottenSession {
             session: id.map_err(|error| Refusal::new(Code::Corrupt, error.to_string()))?,
             position: tombstone.position,
             time: format_time(tombstone.at),
             is_erased,
         });
     }
-    Ok(told)
+    Ok(reported)
 }
 
 /// Where events of streams that go on were forgotten on purpose.
 fn forgotten_events(rows: &dyn Rows) -> Result<Vec<ForgottenEvents>, Refusal> {
-    let mut told = Vec::new();
+    let mut reported = Vec::new();
     for (position, tombstone) in forgotten::tombstones(rows, FINDINGS_MAX)? {
         let (session, project) = match tombstone.stream {
             StreamName::Session(session) => (Some(session), None),
@@ -309,7 +309,7 @@ fn forgotten_events(rows: &dyn Rows) -> Result<Vec<ForgottenEvents>, Refusal> {
             StreamName::Global => (None, None),
         };
         let session = session.map(SessionId::new).transpose();
-        told.push(ForgottenEvents {
+        reported.push(ForgottenEvents {
             session: session.map_err(|error| Refusal::new(Code::Corrupt, error.to_string()))?,
             project,
             events: tombstone.events,
@@ -320,7 +320,7 @@ fn forgotten_events(rows: &dyn Rows) -> Result<Vec<ForgottenEvents>, Refusal> {
             is_erased: !forgotten::is_unerased(rows, position)?,
         });
     }
-    Ok(told)
+    Ok(reported)
 }
 
 /// Removes what verifications of other processes left behind when they were killed; those of this one

@@ -23,10 +23,10 @@ pub struct RecordMessage {
 
 impl Command for RecordMessage {
     fn decide(&mut self, on: &DecisionContext<'_>) -> Result<Vec<NewEvent>, Refusal> {
-        let chosen = self.choice.decide(on)?;
+        let selected = self.choice.decide(on)?;
         self.said.blobs = hashes(&self.blobs);
         let body = self.body.take().ok_or_else(decided_twice)?;
-        Ok(chosen.events(MessageEvent::Message(self.said.clone()), body))
+        Ok(selected.events(MessageEvent::Message(self.said.clone()), body))
     }
 }
 
@@ -46,21 +46,21 @@ pub struct RecordTool {
 
 impl Command for RecordTool {
     fn decide(&mut self, on: &DecisionContext<'_>) -> Result<Vec<NewEvent>, Refusal> {
-        let chosen = self.choice.decide(on)?;
+        let selected = self.choice.decide(on)?;
         let id = &self.executed.id;
         if self.goes_on {
-            let lines = lineage(on.rows, &chosen.session)?;
+            let lines = lineage(on.rows, &selected.session)?;
             if view::execution(on.rows, &lines, id)?.is_none() {
                 return Err(Refusal::new(
                     Code::NotFound,
-                    format!("the session `{}` has no execution `{id}`", chosen.session),
+                    format!("the session `{}` has no execution `{id}`", selected.session),
                 )
                 .hint("Leave `execution` out to start one; the reply returns the id."));
             }
         }
         self.executed.blobs = hashes(&self.blobs);
         let body = self.body.take().ok_or_else(decided_twice)?;
-        Ok(chosen.events(MessageEvent::ToolCall(self.executed.clone()), body))
+        Ok(selected.events(MessageEvent::ToolCall(self.executed.clone()), body))
     }
 }
 

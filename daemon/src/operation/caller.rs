@@ -33,7 +33,7 @@ pub struct Caller {
     /// after a reconnect is not recorded twice.
     pub default_key: Option<String>,
     /// How long a call may wait for what is to come.
-    pub patience: WaitPermit,
+    pub wait_permit: WaitPermit,
 }
 
 impl Caller {

@@ -109,7 +109,7 @@ pub trait Op: 'static {
     /// them before.
     const TAKES_BYTES: bool = false;
 
-    /// Whether it may wait for what is to come, as long as its caller's [`Patience`]: such calls do
+    /// Whether it may wait for what is to come, as long as its caller's [`WaitPermit`]: such calls do
     /// not count as calls in flight.
     const WAITS: bool = false;
 

@@ -46,7 +46,7 @@ async fn advance(cx: &Arc<Context>, done: Position) -> Result<Position, Refusal>
     let state = State::live(cx, None).await?;
     let (large, to) = blocking(move || large(&state, done)).await?;
     for (session, actor) in large {
-        let wish = SessionSelector {
+        let selector = SessionSelector {
             session: Some(session),
             ..SessionSelector::default()
         };
@@ -56,7 +56,7 @@ async fn advance(cx: &Arc<Context>, done: Position) -> Result<Position, Refusal>
                 Pruning::NotNeeded(tokens) => PreparedUpdate::Nothing(tokens),
             })
         };
-        match turn(cx, &actor, None, wish, prepare).await {
+        match turn(cx, &actor, None, selector, prepare).await {
             Ok(_) => {}
             // Closed or forgotten meanwhile, or so busy that the next message comes soon.
             Err(refusal)

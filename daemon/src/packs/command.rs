@@ -105,16 +105,16 @@ pub struct UpdateWorkingSet {
 
 impl Command for UpdateWorkingSet {
     fn decide(&mut self, on: &DecisionContext<'_>) -> Result<Vec<NewEvent>, Refusal> {
-        let chosen = self.choice.decide(on)?;
-        let row = sessions::open(on.rows, &chosen.session)?;
-        refuse_expired(&self.room, &row, &chosen.session, on.now)?;
+        let selected = self.choice.decide(on)?;
+        let row = sessions::open(on.rows, &selected.session)?;
+        refuse_expired(&self.room, &row, &selected.session, on.now)?;
         // What is forgotten of it changes nothing that is left of the session.
         if row.changed != self.changed || forgotten::is_since(on.rows, self.read_at)? {
             return Err(Refusal::new(
                 Code::Conflict,
                 format!(
                     "the session `{}` changes faster than it is read",
-                    chosen.session
+                    selected.session
                 ),
             )
             .hint("Repeat the call.")
@@ -126,7 +126,7 @@ impl Command for UpdateWorkingSet {
         };
         let body = self.body.clone();
         Ok(vec![NewEvent::in_session(
-            chosen.session,
+            selected.session,
             row.project,
             event,
             body,

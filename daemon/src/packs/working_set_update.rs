@@ -45,17 +45,17 @@ pub async fn turn(
     cx: &Arc<Context>,
     actor: &Arc<Actor>,
     claim: Option<KeyClaim>,
-    wish: SessionSelector,
+    selector: SessionSelector,
     prepare: impl Fn(&SessionSnapshot<'_>, Micros) -> Result<PreparedUpdate, Refusal>
     + Clone
     + Send
     + 'static,
 ) -> Result<UpdateResult, Refusal> {
-    let (claim, wish, prepare) = (&claim, &wish, &prepare);
+    let (claim, selector, prepare) = (&claim, &selector, &prepare);
     while_stale(|| async move {
         let state = State::live(cx, None).await?;
         let now = cx.engine.clock().now();
-        let session = wish.find(&state, actor, now)?;
+        let session = selector.find(&state, actor, now)?;
         let row = sessions::open(&state, &session)?;
         let room = SessionSettings::of(cx);
         let read_at = state.position();
@@ -77,12 +77,12 @@ pub async fn turn(
             }
         };
         let clock = cx.engine.clock();
-        let wish = SessionSelector {
+        let selector = SessionSelector {
             session: Some(session),
-            ..wish.clone()
+            ..selector.clone()
         };
         let command = UpdateWorkingSet {
-            choice: PreparedSession::prepare(wish, clock),
+            choice: PreparedSession::prepare(selector, clock),
             turn,
             changed: row.changed,
             read_at,

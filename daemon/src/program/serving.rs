@@ -90,8 +90,8 @@ pub(super) fn serve(
         let ended = daemon.run(signals.stop).await;
         reloading.abort();
         // The daemon ends only once it was told to stop, and then this has one thing left to tell.
-        let told = managed.await;
-        stopped = told
+        let reported = managed.await;
+        stopped = reported
             .inspect_err(|error| tracing::debug!(%error, "the service manager was not told"))
             .ok();
         ended.map_err(|error: Error| error.to_string())
@@ -113,17 +113,17 @@ pub(super) fn serve(
 /// Waits for whoever works on the store, a backup of one that was at rest, say. A service manager would start a daemon
 /// that gave up again at once, and after a few times not any more.
 async fn maintenance_ended(places: &Paths, stop: &CancellationToken) {
-    let mut told: Option<Instant> = None;
+    let mut reported: Option<Instant> = None;
     while let Ok(Some(holder)) = lore::manager::holder(&places.daemon_lock())
         && holder.is_maintenance
         && !stop.is_cancelled()
     {
-        if told.is_none() {
+        if reported.is_none() {
             tracing::info!(process = ?holder.pid, "waiting for who works on the store");
         }
-        if told.is_none_or(|told| told.elapsed() >= START_TELL_EVERY) {
+        if reported.is_none_or(|reported| reported.elapsed() >= START_TELL_EVERY) {
             report(ManagerMessage::Longer(START_MORE));
-            told = Some(Instant::now());
+            reported = Some(Instant::now());
         }
         tokio::time::sleep(MAINTENANCE_LOOK_EVERY).await;
     }

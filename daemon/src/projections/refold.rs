@@ -26,9 +26,9 @@ use crate::store::{Error, RowsMut};
 /// [`Error`] when a row or an event cannot be read.
 pub(super) fn fold(
     rows: &mut dyn RowsMut,
-    past: &dyn EventLookup,
+    event_lookup: &dyn EventLookup,
     tombstone: &LoggedEvent,
-    told: &EventsForgotten,
+    reported: &EventsForgotten,
 ) -> Result<(), Error> {
     let scope = tombstone.scope();
     let end = Position(tombstone.position().0.saturating_sub(1));
@@ -38,7 +38,7 @@ pub(super) fn fold(
             let there = checkpoints::ids_of(rows, session)?;
             clear_session(rows, session)?;
             for (position, record) in places {
-                let event = past.event(record, position)?;
+                let event = event_lookup.event(record, position)?;
                 if !event.header.kind.tells_of_forgetting() {
                     let is_forgotten = forgotten::covers(rows, scope, position)?;
                     let left = is_forgotten.then(|| event.without_content());
@@ -48,17 +48,17 @@ pub(super) fn fold(
                 }
             }
             checkpoints::flush(rows, session)?;
-            index::note_step(rows, session, told.last_step)
+            index::note_step(rows, session, reported.last_step)
         }
         EventScope::Project(project) => {
             clear_outside(rows, Some(project), &places)?;
             projects::forget(rows, project)?;
             documents::forget(rows, project, tombstone.position())?;
-            fold_outside(rows, past, scope, places)
+            fold_outside(rows, event_lookup, scope, places)
         }
         EventScope::Global => {
             clear_outside(rows, None, &places)?;
-            fold_outside(rows, past, scope, places)
+            fold_outside(rows, event_lookup, scope, places)
         }
     }
 }
@@ -66,14 +66,14 @@ pub(super) fn fold(
 /// Folds what is left of a stream outside sessions: headers alone mean nothing there.
 fn fold_outside(
     rows: &mut dyn RowsMut,
-    past: &dyn EventLookup,
+    event_lookup: &dyn EventLookup,
     scope: EventScope<'_>,
     places: Vec<(Position, RecordKey)>,
 ) -> Result<(), Error> {
     let none = BTreeSet::new();
     for (position, record) in places {
         if !forgotten::covers(rows, scope, position)? {
-            let event = past.event(record, position)?;
+            let event = event_lookup.event(record, position)?;
             if !event.header.kind.tells_of_forgetting() {
                 let meta = Event::of(&event)?;
                 super::apply(rows, &event, meta.as_ref(), record, Some(&none))?;

@@ -248,7 +248,7 @@ mod tests {
                 let errors = validate(&content, template).errors;
                 let own = errors
                     .iter()
-                    .filter(|flaw| !flaw.message.starts_with("Placeholder"));
+                    .filter(|diagnostic| !diagnostic.message.starts_with("Placeholder"));
                 assert_eq!(own.count(), 0, "{errors:#?}\n{content}");
                 let entry = entry
                     .replace("BUG-14", "BUG-99")

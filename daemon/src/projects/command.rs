@@ -38,7 +38,7 @@ pub struct KnownDirectory {
 impl ProjectSubject {
     /// The events that make the project and its worktree known, if they are not; `anew` also when only
     /// its name or directory is another.
-    fn introduce(&self, rows: &dyn Rows, anew: bool) -> Result<Vec<NewEvent>, Refusal> {
+    fn introduce(&self, rows: &dyn Rows, again: bool) -> Result<Vec<NewEvent>, Refusal> {
         let row = view::project(rows, &self.project)?;
         let Some(known) = &self.known else {
             return match row {
@@ -49,14 +49,14 @@ impl ProjectSubject {
         let mut events = Vec::new();
         let is_same = row.as_ref().is_some_and(|row| {
             let made = &known.initialised;
-            !anew || (row.name == made.name && row.path == made.path)
+            !again || (row.name == made.name && row.path == made.path)
         });
         if !is_same {
             let made = ProjectEvent::Initialised(known.initialised.clone());
             events.push(self.event(made, empty_body(self.salts[0])));
         }
         let worktree = view::worktree(rows, &self.project, &known.worktree.path)?;
-        if worktree.is_none_or(|noted| noted.branch != known.worktree.branch) {
+        if worktree.is_none_or(|recorded| recorded.branch != known.worktree.branch) {
             let seen = ProjectEvent::WorktreeSeen(known.worktree.clone());
             events.push(self.event(seen, empty_body(self.salts[1])));
         }
@@ -159,7 +159,7 @@ pub struct WriteContext {
     /// Length of the content, in bytes.
     pub bytes: u64,
     /// Errors and warnings that it has by its template.
-    pub flaws: (u32, u32),
+    pub diagnostics: (u32, u32),
     /// The newest version that this one follows: another is told as stale. `None`: whatever it is.
     pub follows: Option<u64>,
     /// The version that it was made from, where that is not the one that it follows.
@@ -209,8 +209,8 @@ impl Command for WriteContext {
             change: self.change,
             hash: self.hash,
             bytes: self.bytes,
-            errors: self.flaws.0,
-            warnings: self.flaws.1,
+            errors: self.diagnostics.0,
+            warnings: self.diagnostics.1,
             attempt: match failed {
                 _ if !by_agent => 0,
                 Some(draft) => draft.attempts.saturating_add(1),

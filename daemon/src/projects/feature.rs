@@ -40,7 +40,7 @@ pub struct ProjectState {
     /// What may be kept.
     pub limits: Limits,
     /// Context files on disk.
-    pub desk: SyncStatus,
+    pub sync_status: SyncStatus,
     shelf: TemplateCache,
     root: PathBuf,
     configured: Vec<Configured>,
@@ -67,7 +67,7 @@ impl ProjectState {
         Self {
             limits: settings.limits,
             configured: settings.configured,
-            desk: SyncStatus::new(root.clone()),
+            sync_status: SyncStatus::new(root.clone()),
             shelf: TemplateCache::new(templates),
             root,
             reaches_files: true,
@@ -161,11 +161,11 @@ impl ProjectState {
     /// not in force.
     #[must_use]
     pub fn faults(&self) -> Vec<String> {
-        let mut told = self.desk.faults();
+        let mut reported = self.sync_status.faults();
         let layers = self.shelf.in_force(None);
         let broken = layers.broken().iter();
-        told.extend(broken.map(|broken| format!("a template is not in force: {broken}")));
-        told
+        reported.extend(broken.map(|broken| format!("a template is not in force: {broken}")));
+        reported
     }
 
     /// Lets the templates go; the next use reads them again.

@@ -26,18 +26,18 @@ pub struct Guidance {
 #[must_use]
 pub fn guide(validation: &Validation, template: &Template, content: &str) -> Option<Guidance> {
     let worst = |severity: Severity| {
-        let flaws = validation.errors.iter();
-        let mut of_severity = flaws
-            .filter(move |flaw| flaw.severity == severity)
+        let diagnostics = validation.errors.iter();
+        let mut of_severity = diagnostics
+            .filter(move |diagnostic| diagnostic.severity == severity)
             .collect::<Vec<&Diagnostic>>();
         // Stable: of one kind, the first in the text.
-        of_severity.sort_by_key(|flaw| flaw.kind);
+        of_severity.sort_by_key(|diagnostic| diagnostic.kind);
         of_severity
     };
     let (errors, warnings) = (worst(Severity::Error), worst(Severity::Warning));
     let is_warning = errors.is_empty();
-    let flaws = if is_warning { warnings } else { errors };
-    let (first, rest) = flaws.split_first()?;
+    let diagnostics = if is_warning { warnings } else { errors };
+    let (first, rest) = diagnostics.split_first()?;
     let count = if is_warning {
         validation.warning_count
     } else {
@@ -67,9 +67,9 @@ pub fn next_steps(guidance: &Guidance) -> String {
     )
 }
 
-fn steps(flaw: &Diagnostic, template: &Template) -> Vec<String> {
-    let section = flaw.section.as_deref().unwrap_or("whole file");
-    match flaw.kind {
+fn steps(diagnostic: &Diagnostic, template: &Template) -> Vec<String> {
+    let section = diagnostic.section.as_deref().unwrap_or("whole file");
+    match diagnostic.kind {
         FlawKind::MissingSection => {
             let format = template.section(section).map(|one| one.format.word());
             vec![
@@ -98,7 +98,7 @@ fn steps(flaw: &Diagnostic, template: &Template) -> Vec<String> {
             "4. Remove any placeholder text".to_owned(),
         ],
         FlawKind::SchemaViolation => vec![
-            format!("1. Address the error: {}", flaw.message),
+            format!("1. Address the error: {}", diagnostic.message),
             "2. Follow the template guidance".to_owned(),
         ],
     }
@@ -106,9 +106,10 @@ fn steps(flaw: &Diagnostic, template: &Template) -> Vec<String> {
 
 /// What comes after the worst flaw, in the order of how bad it is.
 fn then(rest: &[&Diagnostic], count: usize) -> Vec<String> {
-    let told = rest.iter().take(THEN_MAX);
-    let told = told.map(|flaw| format!("then: {} (line {})", flaw.message, flaw.line));
-    let mut steps: Vec<String> = told.collect();
+    let reported = rest.iter().take(THEN_MAX);
+    let reported = reported
+        .map(|diagnostic| format!("then: {} (line {})", diagnostic.message, diagnostic.line));
+    let mut steps: Vec<String> = reported.collect();
     let left = count.saturating_sub(steps.len());
     if left > 0 {
         steps.push(format!("then: {left} more of them"));
@@ -116,18 +117,18 @@ fn then(rest: &[&Diagnostic], count: usize) -> Vec<String> {
     steps
 }
 
-fn fragment(flaw: &Diagnostic, template: &Template) -> String {
-    let schema = flaw
+fn fragment(diagnostic: &Diagnostic, template: &Template) -> String {
+    let schema = diagnostic
         .section
         .as_deref()
         .and_then(|key| template.section(key));
-    match (flaw.kind, schema) {
+    match (diagnostic.kind, schema) {
         (FlawKind::MissingSection, Some(schema)) => template.section_skeleton(schema),
         (_, Some(schema)) if !template.holds_entries(&schema.key) => {
             template.section_sample(schema)
         }
         _ => match &template.entries {
-            Some(entries) if flaw.section.is_some() => entries.sample.clone(),
+            Some(entries) if diagnostic.section.is_some() => entries.sample.clone(),
             _ => first_example(template),
         },
     }
@@ -138,14 +139,14 @@ fn first_example(template: &Template) -> String {
     example.unwrap_or_else(|| "Follow the template structure".to_owned())
 }
 
-fn example(flaw: &Diagnostic, content: &str) -> String {
-    match &flaw.edit {
+fn example(diagnostic: &Diagnostic, content: &str) -> String {
+    match &diagnostic.edit {
         Some(edit) => edit.diff(content),
-        None => flaw.template_example.clone(),
+        None => diagnostic.template_example.clone(),
     }
 }
 
-fn retry(flaw: &Diagnostic) -> String {
+fn retry(diagnostic: &Diagnostic) -> String {
     format!(
         "Take your original content and {}. \n\n\
          Make sure to:\n\
@@ -154,14 +155,14 @@ fn retry(flaw: &Diagnostic) -> String {
          - Follow the exact template format shown above\n\
          - Do not remove other sections that are working correctly\n\n\
          Then call update_context again with your corrected content.",
-        flaw.correction_prompt
+        diagnostic.correction_prompt
     )
 }
 
-fn improvement(flaw: &Diagnostic) -> String {
+fn improvement(diagnostic: &Diagnostic) -> String {
     format!(
         "The content is valid as it is. To make it better, {}.",
-        flaw.correction_prompt
+        diagnostic.correction_prompt
     )
 }
 
@@ -283,12 +284,12 @@ mod tests {
         let layers = Layers::built_in();
         let template = &layers.get("features").unwrap().template;
         let validation = validate(&long, template);
-        let flaw = validation
+        let diagnostic = validation
             .errors
             .iter()
-            .find(|flaw| flaw.message.contains("done"))
+            .find(|diagnostic| diagnostic.message.contains("done"))
             .unwrap();
-        let shown = example(flaw, &long);
+        let shown = example(diagnostic, &long);
         assert!(
             shown.starts_with("…\n") && shown.ends_with("\n…\n"),
             "{shown}"

@@ -141,18 +141,18 @@ pub fn read(folder: &Path) -> Result<Marker, String> {
     if !is_in(folder) {
         return Ok(Marker::default());
     }
-    let told = |problem: String| format!("{}: {problem}", path.display());
+    let reported = |problem: String| format!("{}: {problem}", path.display());
     let bytes = std::fs::metadata(&path).map_or(0, |file| file.len());
     if bytes > BYTES_MAX {
-        return Err(told(format!(
+        return Err(reported(format!(
             "it has {bytes} bytes; at most {BYTES_MAX} are read"
         )));
     }
-    let text = std::fs::read_to_string(&path).map_err(|error| told(error.to_string()))?;
+    let text = std::fs::read_to_string(&path).map_err(|error| reported(error.to_string()))?;
     let marker: Marker =
-        toml::from_str(&text).map_err(|error| told(error.to_string().trim().to_owned()))?;
+        toml::from_str(&text).map_err(|error| reported(error.to_string().trim().to_owned()))?;
     match marker.problem() {
-        Some(problem) => Err(told(problem)),
+        Some(problem) => Err(reported(problem)),
         None => Ok(marker),
     }
 }
@@ -177,7 +177,7 @@ mod tests {
         let whole = whole.unwrap();
         assert_eq!(whole.templates(), "docs/lore");
         assert_eq!(whole.exclude, ["target/"]);
-        for (text, told) in [
+        for (text, reported) in [
             ("id = \"\"", "`id` is \"\""),
             ("id = \"../x\"", "../x"),
             ("id = \"-x\"", "the first a letter"),
@@ -190,7 +190,7 @@ mod tests {
         ] {
             let error = with(text).unwrap_err();
             assert!(
-                error.contains(told) && error.contains(FILE),
+                error.contains(reported) && error.contains(FILE),
                 "{text}: {error}"
             );
         }

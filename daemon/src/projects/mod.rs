@@ -58,13 +58,13 @@ pub fn check_file(template: &str, content: &str) -> Result<usize, String> {
     static LAYERS: LazyLock<Layers> = LazyLock::new(Layers::built_in);
     let own = Template::parse(template, "own.toml").map_err(|broken| broken.to_string());
     let built_in = LAYERS.all().map(|found| &*found.template);
-    let mut flaws = 0;
+    let mut diagnostics = 0;
     for template in built_in.chain(own.as_ref().ok()) {
         let validation = validate(content, template);
-        flaws += validation.errors.len();
+        diagnostics += validation.errors.len();
         let _ = guide(&validation, template, content);
         let _ = append::append(content, content, template);
         let _ = passages(&template.name, content);
     }
-    own.map(|_| flaws)
+    own.map(|_| diagnostics)
 }

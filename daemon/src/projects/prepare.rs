@@ -135,7 +135,7 @@ impl PreparedContent {
             change,
             hash: self.hash,
             bytes: self.bytes,
-            flaws: (0, 0),
+            diagnostics: (0, 0),
             follows: None,
             base: None,
             beside: None,
@@ -182,7 +182,7 @@ mod tests {
     /// text.
     #[test]
     fn contents_are_texts() {
-        for (content, told) in [
+        for (content, reported) in [
             ("", "empty"),
             (" \r\n\t", "empty"),
             ("\u{feff}\n", "empty"),
@@ -191,7 +191,7 @@ mod tests {
             ("# 123456789", "11 bytes"),
         ] {
             let refused = check_content(content, 10).unwrap_err();
-            assert!(refused.message.contains(told), "{content:?}: {refused}");
+            assert!(refused.message.contains(reported), "{content:?}: {refused}");
         }
         check_content("\u{feff}# A\r\n", 10).unwrap();
     }

@@ -75,14 +75,22 @@ impl TemplateCache {
         // Projects without templates of their own share what there is.
         let has_own = seen.iter().any(|file| file.layer == Layer::Project);
         let key = own.filter(|_| has_own).map(Path::to_path_buf);
-        let former = {
+        let replaced_file = {
             let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
             kept.get(&key).cloned()
         };
-        if let Some(former) = former.as_ref().filter(|former| former.seen == seen) {
-            return Arc::clone(&former.layers);
+        if let Some(replaced_file) = replaced_file
+            .as_ref()
+            .filter(|replaced_file| replaced_file.seen == seen)
+        {
+            return Arc::clone(&replaced_file.layers);
         }
-        let layers = Arc::new(load(&seen, former.as_ref().map(|former| &*former.layers)));
+        let layers = Arc::new(load(
+            &seen,
+            replaced_file
+                .as_ref()
+                .map(|replaced_file| &*replaced_file.layers),
+        ));
         for broken in layers.broken() {
             tracing::warn!(%broken, "a template is not in force");
         }
@@ -125,7 +133,7 @@ fn scan(folder: &Path, layer: Layer) -> Vec<TemplateFileStamp> {
         .collect()
 }
 
-fn load(seen: &[TemplateFileStamp], former: Option<&Layers>) -> Layers {
+fn load(seen: &[TemplateFileStamp], replaced_file: Option<&Layers>) -> Layers {
     let read: Vec<(Layer, String, Result<String, String>)> = seen
         .iter()
         .map(|file| {
@@ -141,20 +149,22 @@ fn load(seen: &[TemplateFileStamp], former: Option<&Layers>) -> Layers {
             text: text.as_deref().map_err(Clone::clone),
         })
         .collect();
-    Layers::load(&sources, former)
+    Layers::load(&sources, replaced_file)
 }
 
 /// The text of a file; of one that is too long a little more than is allowed.
 fn text_of(path: &Path) -> Result<String, String> {
-    let told = |error: std::io::Error| error.to_string();
-    let kind = fs::metadata(path).map_err(told)?;
+    let reported = |error: std::io::Error| error.to_string();
+    let kind = fs::metadata(path).map_err(reported)?;
     if !kind.is_file() {
         return Err("it is not a regular file".to_owned());
     }
     let mut text = String::new();
-    let file = fs::File::open(path).map_err(told)?;
+    let file = fs::File::open(path).map_err(reported)?;
     let most = TEMPLATE_BYTES_MAX as u64 + 1;
-    file.take(most).read_to_string(&mut text).map_err(told)?;
+    file.take(most)
+        .read_to_string(&mut text)
+        .map_err(reported)?;
     Ok(text)
 }
 

@@ -160,12 +160,12 @@ pub fn apply(
             put(rows, &own, &row);
             return Ok(());
         }
-        ProjectEvent::WorktreeSeen(noted) => {
+        ProjectEvent::WorktreeSeen(recorded) => {
             let row = WorktreeRow {
-                branch: noted.branch.clone(),
+                branch: recorded.branch.clone(),
                 noted_at: at,
             };
-            put(rows, &key(b'w', project, &[noted.path.as_bytes()]), &row);
+            put(rows, &key(b'w', project, &[recorded.path.as_bytes()]), &row);
         }
         ProjectEvent::Shared(shared) => {
             let own = key(b's', project, &[&shared.user.to_be_bytes()]);

@@ -39,7 +39,7 @@ pub struct Confinement {
 /// What the kernel refuses by Landlock.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Landlock {
-    /// All that is not among the [`Needs`].
+    /// All that is not among the [`SandboxNeeds`].
     Full {
         /// The version of the kernel's interface.
         abi: u32,
@@ -74,9 +74,9 @@ impl std::fmt::Display for Landlock {
 /// What the system cannot do is told in what is returned, and is no reason not to serve.
 #[must_use]
 pub fn confine(needs: &SandboxNeeds) -> Confinement {
-    let mut confinement = keep_to_ourselves();
-    confinement.landlock = restrict(needs);
-    confinement
+    let mut sandbox = keep_to_ourselves();
+    sandbox.landlock = restrict(needs);
+    sandbox
 }
 
 /// The same without Landlock: for file systems and set-ups that it stands in the way of.

@@ -33,7 +33,7 @@ pub struct Changes {
     pub is_forgetting: bool,
     /// Where the events are that stood beside what was forgotten: they are added anew next
     /// ([`added_anew`]).
-    pub anew: Vec<(Position, RecordKey)>,
+    pub again: Vec<(Position, RecordKey)>,
 }
 
 /// What an event changes. A text that cannot be read is left out, and logged: whoever reads it is told.
@@ -60,8 +60,8 @@ pub fn changes(log: &Log<'_>, blobs: &Blobs, event: &LoggedEvent) -> Result<Chan
             changes.is_forgetting = true;
             return Ok(changes);
         }
-        Event::Forgetting(ForgettingEvent::Events(told)) => {
-            forget(log, event, told, &mut changes)?;
+        Event::Forgetting(ForgettingEvent::Events(reported)) => {
+            forget(log, event, reported, &mut changes)?;
             changes.is_forgetting = true;
             return Ok(changes);
         }
@@ -181,13 +181,13 @@ pub fn added_anew(
 fn forget(
     log: &Log<'_>,
     tombstone: &LoggedEvent,
-    told: &EventsForgotten,
+    reported: &EventsForgotten,
     changes: &mut Changes,
 ) -> Result<(), Error> {
     let scope = tombstone.scope();
     let end = Position(tombstone.position().0.saturating_sub(1));
     let mut next = BTreeMap::new();
-    for (first, last) in &told.ranges {
+    for (first, last) in &reported.ranges {
         let after = Position(first.saturating_sub(1));
         let forgotten = log.stream(scope, after, Position(*last), usize::MAX)?;
         let forgotten = forgotten.into_iter().map(|(position, _)| position.0);
@@ -199,14 +199,14 @@ fn forget(
         }
     }
     let is_forgotten = |position: &Position| {
-        let after = told
+        let after = reported
             .ranges
             .partition_point(|(first, _)| *first <= position.0);
-        let range = after.checked_sub(1).and_then(|at| told.ranges.get(at));
+        let range = after.checked_sub(1).and_then(|at| reported.ranges.get(at));
         range.is_some_and(|(_, last)| position.0 <= *last)
     };
     next.retain(|position, _| !is_forgotten(position));
-    changes.anew = next.into_iter().collect();
+    changes.again = next.into_iter().collect();
     Ok(())
 }
 

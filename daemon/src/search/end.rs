@@ -19,9 +19,9 @@ pub fn note(folder: &Path, end: Position) -> Position {
     if !folder.is_dir() {
         return end;
     }
-    let noted = read(folder);
-    let lowest = noted.map_or(end, |noted| noted.min(end));
-    if noted == Some(lowest) {
+    let recorded = read(folder);
+    let lowest = recorded.map_or(end, |recorded| recorded.min(end));
+    if recorded == Some(lowest) {
         return lowest;
     }
     if let Err(error) = write(folder, lowest) {

@@ -208,7 +208,7 @@ impl Search<'_> {
 
     /// The nearest units; `None` when there is no model.
     fn vectors(&self, limit: usize) -> Result<Option<NearestTexts>, IndexError> {
-        let Some((tier, store, model)) = self.index.ranking()? else {
+        let Some((stage, store, model)) = self.index.ranking()? else {
             return Ok(None);
         };
         let has = |unit: &IndexedText| self.scope.has(unit);
@@ -234,17 +234,17 @@ impl Search<'_> {
             }
         }
         drop(store);
-        let lacking = match tier {
-            EmbeddingStage::First => self.index.lacking(tier),
+        let missing_views = match stage {
+            EmbeddingStage::First => self.index.missing_views(stage),
             // Beyond what it should have, it lacks what is old.
             EmbeddingStage::Second => 0,
         };
         Ok(Some(NearestTexts {
-            lacking,
+            missing_views,
             hits,
             total,
-            tier,
-            model: format!("{} ({} tier)", model.id(), name(tier)),
+            stage,
+            model: format!("{} ({} tier)", model.id(), name(stage)),
             query,
         }))
     }
@@ -293,7 +293,7 @@ impl Search<'_> {
             .filter(|key| !by_vector.contains(key))
             .collect();
         let also_vector = self.vector_scores(&near, &others)?;
-        let share = match near.tier {
+        let share = match near.stage {
             EmbeddingStage::First => TEXT_SHARE_FIRST_TIER,
             EmbeddingStage::Second => TEXT_SHARE,
         };
@@ -333,7 +333,7 @@ impl Search<'_> {
         near: &NearestTexts,
         keys: &[u64],
     ) -> Result<Vec<(u64, f32)>, IndexError> {
-        let Some(store) = self.index.store(near.tier) else {
+        let Some(store) = self.index.store(near.stage) else {
             return Ok(Vec::new());
         };
         let store = store.read().unwrap_or_else(PoisonError::into_inner);
@@ -393,10 +393,10 @@ impl Search<'_> {
 /// The nearest units to a query.
 struct NearestTexts {
     /// Units that have no vector yet.
-    lacking: usize,
+    missing_views: usize,
     hits: Vec<(u64, f32)>,
     total: u64,
-    tier: EmbeddingStage,
+    stage: EmbeddingStage,
     model: String,
     query: Vec<f32>,
 }
@@ -404,10 +404,10 @@ struct NearestTexts {
 impl NearestTexts {
     /// What could not be ranked by vectors.
     fn partial(&self) -> Option<String> {
-        (self.lacking > 0).then(|| {
+        (self.missing_views > 0).then(|| {
             format!(
                 "{} texts have no vector yet and were ranked by their words alone; ask again for the rest",
-                self.lacking
+                self.missing_views
             )
         })
     }

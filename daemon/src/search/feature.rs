@@ -269,21 +269,21 @@ impl SearchIndexes {
     #[must_use]
     pub fn faults(&self) -> Vec<String> {
         let fault = self.fault.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut told: Vec<String> = fault.clone().into_iter().collect();
+        let mut reported: Vec<String> = fault.clone().into_iter().collect();
         if let Some(index) = self.peek_open() {
             let warnings = index
                 .warnings
                 .lock()
                 .unwrap_or_else(PoisonError::into_inner);
-            told.extend(warnings.iter().cloned());
-            told.extend(lock(&index.fault).iter().cloned());
+            reported.extend(warnings.iter().cloned());
+            reported.extend(lock(&index.fault).iter().cloned());
         }
-        told.extend(
+        reported.extend(
             self.models
                 .refused()
                 .iter()
                 .map(|(origin, error)| format!("a model cannot be used ({origin}): {error}")),
         );
-        told
+        reported
     }
 }

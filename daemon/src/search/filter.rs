@@ -52,10 +52,10 @@ impl Scope {
     /// # Errors
     /// [`Error`] when a row cannot be read.
     pub fn of(ask: &SearchRequest, rows: &dyn Rows, catalogue: &Catalogue) -> Result<Self, Error> {
-        let documents = ask.narrowed.as_ref().map(|narrowed| {
-            let fitting = catalogue.all().filter(|entry| fits(entry, narrowed));
+        let documents = ask.document_filter.as_ref().map(|document_filter| {
+            let fitting = catalogue.all().filter(|entry| fits(entry, document_filter));
             fitting
-                .filter_map(|entry| Some((of_document(&entry.id), chunks(entry, narrowed)?)))
+                .filter_map(|entry| Some((of_document(&entry.id), chunks(entry, document_filter)?)))
                 .collect()
         });
         let project = match &ask.project {
@@ -141,43 +141,45 @@ fn of_project(rows: &dyn Rows, project: &str) -> Result<ProjectFilter, Error> {
 }
 
 /// Whether a document meets all that is said of documents.
-fn fits(entry: &Entry, narrowed: &DocumentFilter) -> bool {
+fn fits(entry: &Entry, document_filter: &DocumentFilter) -> bool {
     let taken = &entry.row.taken;
     let any = |wanted: &[String], own: &str| {
         wanted.is_empty() || wanted.iter().any(|wanted| wanted == own)
     };
     let is_alike = |wanted: &String, own: &str| wanted.to_lowercase() == own.to_lowercase();
-    any(&narrowed.context_ids, &taken.context_id)
-        && (narrowed.context.as_ref())
+    any(&document_filter.context_ids, &taken.context_id)
+        && (document_filter.context.as_ref())
             .is_none_or(|one| *one == taken.context_id || *one == taken.context_name)
-        && (narrowed.context_name.as_ref()).is_none_or(|name| *name == taken.context_name)
-        && (narrowed.categories.is_empty()
+        && (document_filter.context_name.as_ref()).is_none_or(|name| *name == taken.context_name)
+        && (document_filter.categories.is_empty()
             || taken.category.as_ref().is_some_and(|own| {
-                narrowed
+                document_filter
                     .categories
                     .iter()
                     .any(|wanted| is_alike(wanted, own))
             }))
-        && (narrowed.file_name.as_ref()).is_none_or(|name| name == entry.row.file_name())
-        && (narrowed.file_type.as_ref())
+        && (document_filter.file_name.as_ref()).is_none_or(|name| name == entry.row.file_name())
+        && (document_filter.file_type.as_ref())
             .is_none_or(|wanted| *wanted == plain_type(&taken.file_type))
-        && (narrowed.tags.is_empty()
-            || taken
-                .tags
-                .iter()
-                .any(|own| narrowed.tags.iter().any(|wanted| is_alike(wanted, own))))
-        && narrowed
+        && (document_filter.tags.is_empty()
+            || taken.tags.iter().any(|own| {
+                document_filter
+                    .tags
+                    .iter()
+                    .any(|wanted| is_alike(wanted, own))
+            }))
+        && document_filter
             .conditions
             .iter()
             .all(|(path, condition)| condition.is_met(&entry.custom, path))
 }
 
 /// Which chunks of a document are asked for; `None` when none is.
-fn chunks(entry: &Entry, narrowed: &DocumentFilter) -> Option<Chunks> {
+fn chunks(entry: &Entry, document_filter: &DocumentFilter) -> Option<Chunks> {
     let file = entry.row.file_name();
     let first = chunk_index(file, 0);
     let stem = first.strip_suffix('0').unwrap_or(&first);
-    let named = match &narrowed.pattern {
+    let named = match &document_filter.pattern {
         None => NamedChunks::All,
         Some(Pattern::Exactly(name)) if name == file => NamedChunks::All,
         Some(Pattern::Exactly(name)) => NamedChunks::One(name.strip_prefix(stem)?.parse().ok()?),
@@ -191,7 +193,7 @@ fn chunks(entry: &Entry, narrowed: &DocumentFilter) -> Option<Chunks> {
     };
     Some(Chunks {
         named,
-        range: narrowed.range.clone(),
+        range: document_filter.range.clone(),
     })
 }
 

@@ -68,7 +68,7 @@ pub fn find(
         kinds: find.kinds.to_vec(),
         session: None,
         project: None,
-        narrowed: None,
+        document_filter: None,
         most: find.most,
         fusing: Fusing::default(),
         k: 0.0,

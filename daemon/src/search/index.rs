@@ -18,7 +18,7 @@ use lored_retrieval::text::{self, TextIndex};
 use lored_retrieval::vectors::VectorError;
 
 use super::changes::{Changes, added_anew, changes};
-use super::stages::{StageIndex, VERSION, lock, remove, text_position, tier};
+use super::stages::{StageIndex, VERSION, lock, remove, stage, text_position};
 use crate::engine::PublishedState;
 use crate::log::{Log, Position};
 use crate::store::{Blobs, Error as StoreError};
@@ -140,10 +140,10 @@ impl Index {
                 TextIndex::open(&text, VERSION)?
             }
         };
-        let first = tier(&vectors, &models, EmbeddingStage::First, &mut warnings)?;
+        let first = stage(&vectors, &models, EmbeddingStage::First, &mut warnings)?;
         let second = match second_max {
             0 => None,
-            _ => tier(&vectors, &models, EmbeddingStage::Second, &mut warnings)?,
+            _ => stage(&vectors, &models, EmbeddingStage::Second, &mut warnings)?,
         };
         let index = Self {
             applied: Mutex::new(Position(text.settled_position())),
@@ -167,8 +167,8 @@ impl Index {
     fn compare(&self, is_beyond: impl Fn(u64) -> bool) -> Result<(), IndexError> {
         let units: BTreeSet<u64> = self.text.units(None)?.into_iter().collect();
         let position = self.text.settled_position();
-        for tier in [&self.first, &self.second].into_iter().flatten() {
-            let mut store = tier.store.write().unwrap_or_else(PoisonError::into_inner);
+        for stage in [&self.first, &self.second].into_iter().flatten() {
+            let mut store = stage.store.write().unwrap_or_else(PoisonError::into_inner);
             // A unit that came after the text index was written down is applied again soon.
             let gone: Vec<u64> = store
                 .keys()
@@ -179,7 +179,7 @@ impl Index {
                 .collect();
             store.delete(&gone, position)?;
             let missing = units.iter().filter(|key| !store.contains(**key)).copied();
-            *lock(&tier.missing) = missing.collect();
+            *lock(&stage.missing) = missing.collect();
         }
         match &self.second {
             Some(second) => self.let_oldest_go(second),
@@ -246,7 +246,7 @@ impl Index {
         let log = Log::new(&published.snapshot);
         let mut all = Changes::default();
         let (mut to, mut events, mut bytes) = (applied, 0, 0);
-        let mut anew = Vec::new();
+        let mut again = Vec::new();
         log.walk(Position(applied.0 + 1), &mut |event, _| {
             if event.position() > published.tail.position {
                 return Ok(ControlFlow::Break(()));
@@ -258,19 +258,19 @@ impl Index {
             all.text.extend(one.text);
             all.embed.extend(one.embed);
             all.is_forgetting |= one.is_forgetting;
-            anew = one.anew;
+            again = one.again;
             Ok(
-                match events >= EVENTS_MAX || bytes >= BYTES_MAX || !anew.is_empty() {
+                match events >= EVENTS_MAX || bytes >= BYTES_MAX || !again.is_empty() {
                     true => ControlFlow::Break(()),
                     false => ControlFlow::Continue(()),
                 },
             )
         })?;
-        if !anew.is_empty() {
+        if !again.is_empty() {
             // In parts, so that it takes little memory; applied is all of it together, at the end. Until then
             // a part that was taken in is taken in again, and changes nothing.
             self.apply(std::mem::take(&mut all), applied)?;
-            for some in anew.chunks(EVENTS_MAX) {
+            for some in again.chunks(EVENTS_MAX) {
                 self.apply(added_anew(&log, blobs, some)?, applied)?;
             }
         }
@@ -285,11 +285,11 @@ impl Index {
         if all.is_forgetting {
             self.is_forgetting.store(true, Ordering::Release);
         }
-        for tier in [&self.first, &self.second].into_iter().flatten() {
+        for stage in [&self.first, &self.second].into_iter().flatten() {
             if !removed.is_empty() {
-                let mut store = tier.store.write().unwrap_or_else(PoisonError::into_inner);
+                let mut store = stage.store.write().unwrap_or_else(PoisonError::into_inner);
                 store.delete(&removed, to.0)?;
-                let mut missing = lock(&tier.missing);
+                let mut missing = lock(&stage.missing);
                 removed.iter().for_each(|key| {
                     missing.remove(key);
                 });

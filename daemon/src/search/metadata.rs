@@ -209,12 +209,12 @@ mod tests {
 
     #[test]
     fn wrong_bounds_are_refused() {
-        for (condition, told) in [
+        for (condition, reported) in [
             (json!({"gte": true}), "neither a number"),
             (json!({"gte": 1, "lt": "b"}), "one that is a text"),
         ] {
             let refusal = Condition::of("pages", condition).unwrap_err();
-            assert!(refusal.message.contains(told), "{refusal}");
+            assert!(refusal.message.contains(reported), "{refusal}");
         }
     }
 }

@@ -50,7 +50,7 @@ pub struct SearchRequest {
     /// Only what belongs to this project.
     pub project: Option<String>,
     /// What documents are narrowed to.
-    pub narrowed: Option<DocumentFilter>,
+    pub document_filter: Option<DocumentFilter>,
     /// Results of the page.
     pub most: usize,
     /// How two lists become one.

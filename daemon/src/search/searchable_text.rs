@@ -33,13 +33,13 @@ pub struct SearchableText {
     pub text: String,
     /// Bytes at its beginning that are told again: the last sentence of the piece before. They are shown,
     /// but not found a second time.
-    pub told: usize,
+    pub reported: usize,
 }
 
 impl SearchableText {
     /// What it says that the piece before does not.
     fn own(&self) -> &str {
-        self.text.get(self.told..).unwrap_or(&self.text)
+        self.text.get(self.reported..).unwrap_or(&self.text)
     }
 }
 
@@ -248,7 +248,7 @@ fn of_saved(event: &LoggedEvent, saved: &CheckpointSaved) -> Result<Option<Piece
             number: 0,
             headings: Vec::new(),
             text,
-            told: 0,
+            reported: 0,
         }],
     }))
 }
@@ -264,7 +264,7 @@ fn of_part(
     let mut all = Vec::with_capacity(part.chunks.len());
     let mut ended = 0;
     for (number, (start, end, headings)) in (first..).zip(part.chunks) {
-        let told = ended.min(end).saturating_sub(start) as usize;
+        let reported = ended.min(end).saturating_sub(start) as usize;
         ended = end;
         let headings = part.headings.get(headings as usize);
         all.push(SearchableText {
@@ -274,7 +274,7 @@ fn of_part(
                 .get(start as usize..end as usize)
                 .unwrap_or_default()
                 .to_owned(),
-            told,
+            reported,
         });
     }
     Ok(Some(Pieces {
@@ -317,7 +317,7 @@ fn of_talk(event: &LoggedEvent, kind: Kind, title: String, text: &str) -> Option
             number: 0,
             headings: Vec::new(),
             text: String::new(),
-            told: 0,
+            reported: 0,
         });
     }
     Some(Pieces {
@@ -338,7 +338,7 @@ fn cut(text: &str, name: &str) -> Vec<SearchableText> {
             number: 0,
             headings: Vec::new(),
             text: text.to_owned(),
-            told: 0,
+            reported: 0,
         }]
     };
     if text.trim().is_empty() {
@@ -355,7 +355,7 @@ fn cut(text: &str, name: &str) -> Vec<SearchableText> {
     let mut pieces = Vec::new();
     let chunks = lored_ingest::chunks(&extracted, &Sizes::default());
     for (number, chunk) in (0..).zip(chunks.into_iter().take(PIECES_MAX)) {
-        let told = ended.min(chunk.range.end).saturating_sub(chunk.range.start);
+        let reported = ended.min(chunk.range.end).saturating_sub(chunk.range.start);
         ended = chunk.range.end;
         pieces.push(SearchableText {
             number,
@@ -365,7 +365,7 @@ fn cut(text: &str, name: &str) -> Vec<SearchableText> {
                 .get(chunk.range)
                 .unwrap_or_default()
                 .to_owned(),
-            told,
+            reported,
         });
     }
     pieces

@@ -52,8 +52,8 @@ pub fn text_number(key: u64) -> u64 {
 }
 
 /// The keys that want a vector most.
-pub fn newest(tier: &StageIndex, most: usize) -> Vec<u64> {
-    lock(&tier.missing)
+pub fn newest(stage: &StageIndex, most: usize) -> Vec<u64> {
+    lock(&stage.missing)
         .iter()
         .rev()
         .take(most)
@@ -74,13 +74,13 @@ pub fn vectors_of(model: &Model, texts: &[(u64, String)]) -> Vec<Vec<f32>> {
 /// # Errors
 /// [`IndexError`] when the disk refuses.
 pub fn keep(
-    tier: &StageIndex,
+    stage: &StageIndex,
     texts: &[(u64, String)],
     vectors: &[Vec<f32>],
     position: u64,
     is_there: impl Fn(u64) -> bool,
 ) -> Result<(), IndexError> {
-    let mut store = tier.store.write().unwrap_or_else(PoisonError::into_inner);
+    let mut store = stage.store.write().unwrap_or_else(PoisonError::into_inner);
     let rows: Vec<(u64, &[f32])> = texts
         .iter()
         .zip(vectors)
@@ -107,22 +107,22 @@ pub fn embedded(log: &Log<'_>, blobs: &Blobs, key: u64) -> Result<Option<String>
 
 /// The name of a tier, and of its folder.
 #[must_use]
-pub const fn name(tier: EmbeddingStage) -> &'static str {
-    match tier {
+pub const fn name(stage: EmbeddingStage) -> &'static str {
+    match stage {
         EmbeddingStage::First => "first",
         EmbeddingStage::Second => "second",
     }
 }
 
 /// Opens a tier's vectors, if it has a model; those of another model are let go.
-pub fn tier(
+pub fn stage(
     folder: &Path,
     models: &ModelPool,
-    tier: EmbeddingStage,
+    stage: EmbeddingStage,
     warnings: &mut Vec<String>,
 ) -> Result<Option<StageIndex>, IndexError> {
-    let folder = folder.join(name(tier));
-    let Some(known) = models.known(tier) else {
+    let folder = folder.join(name(stage));
+    let Some(known) = models.known(stage) else {
         return Ok(None);
     };
     let generation = Generation {

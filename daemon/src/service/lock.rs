@@ -85,8 +85,8 @@ impl Lock {
                     std::thread::sleep(TRY_PAUSE);
                 }
                 Err(rustix::io::Errno::WOULDBLOCK) => {
-                    let told = io::read_to_string(&file).unwrap_or_default();
-                    let pid = told.lines().next().unwrap_or_default().trim();
+                    let reported = io::read_to_string(&file).unwrap_or_default();
+                    let pid = reported.lines().next().unwrap_or_default().trim();
                     let holder = Some(pid.to_owned()).filter(|pid| !pid.is_empty());
                     return Err(LockError::Held { holder });
                 }

@@ -36,16 +36,16 @@ pub fn listen() -> io::Result<Signals> {
         )?;
         signal_hook::flag::register(signal, Arc::clone(&asked))?;
     }
-    let mut heard = signal_hook::iterator::Signals::new([SIGTERM, SIGINT, SIGHUP])?;
+    let mut change_event = signal_hook::iterator::Signals::new([SIGTERM, SIGINT, SIGHUP])?;
     let signals = Signals::default();
-    let told = signals.clone();
+    let reported = signals.clone();
     std::thread::Builder::new()
         .name("signals".to_owned())
         .spawn(move || {
-            for signal in &mut heard {
+            for signal in &mut change_event {
                 match signal {
-                    SIGHUP => told.reload.notify_one(),
-                    _ => told.stop.cancel(),
+                    SIGHUP => reported.reload.notify_one(),
+                    _ => reported.stop.cancel(),
                 }
             }
         })?;

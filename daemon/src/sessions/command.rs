@@ -79,17 +79,17 @@ pub enum SessionChange {
 
 impl Command for RecordSessionChange {
     fn decide(&mut self, on: &DecisionContext<'_>) -> Result<Vec<NewEvent>, Refusal> {
-        let chosen = self.choice.decide(on)?;
+        let selected = self.choice.decide(on)?;
         let event = match &self.what {
             SessionChange::Updated(updated) => {
-                let mut details = view::details(on.rows, &chosen.session)?;
+                let mut details = view::details(on.rows, &selected.session)?;
                 details.set(updated);
                 check_size(&details)?;
                 SessionEvent::Updated
             }
             SessionChange::Closed => SessionEvent::Closed,
         };
-        Ok(chosen.events(event, self.body.clone()))
+        Ok(selected.events(event, self.body.clone()))
     }
 }
 
@@ -129,22 +129,22 @@ pub struct AcquireLease {
 
 impl Command for AcquireLease {
     fn decide(&mut self, on: &DecisionContext<'_>) -> Result<Vec<NewEvent>, Refusal> {
-        let chosen = self.choice.decide(on)?;
-        let before = view::lease(on.rows, &chosen.session, &self.name)?;
+        let selected = self.choice.decide(on)?;
+        let before = view::lease(on.rows, &selected.session, &self.name)?;
         let is_renewed = |token: u64| self.token == Some(Position(token));
         match &before {
             Some(lease) if is_renewed(lease.token) => {}
             Some(lease) if lease.holds(on.now) => {
                 let why = format!("is held by {}", lease.describe());
-                return Err(self.refused(&chosen.session, &why));
+                return Err(self.refused(&selected.session, &why));
             }
             Some(_) | None if self.token.is_some() => {
                 let why = "has ended for this token, and what it guarded may have changed";
-                return Err(self.refused(&chosen.session, why));
+                return Err(self.refused(&selected.session, why));
             }
             Some(_) | None => {}
         }
-        let held = view::leases(on.rows, &chosen.session, usize::MAX)?;
+        let held = view::leases(on.rows, &selected.session, usize::MAX)?;
         let held = held.iter().filter(|(_, lease)| lease.holds(on.now));
         if before.is_none() && held.count() >= LEASES_MAX {
             return Err(Refusal::invalid(format!(
@@ -157,7 +157,7 @@ impl Command for AcquireLease {
             until: on.now.saturating_add(self.micros),
             token: self.token.map(|token| token.0),
         };
-        Ok(chosen.events(SessionEvent::Leased(leased), self.body.clone()))
+        Ok(selected.events(SessionEvent::Leased(leased), self.body.clone()))
     }
 }
 

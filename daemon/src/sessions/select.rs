@@ -121,12 +121,12 @@ impl ResolvedSession {
 impl PreparedSession {
     /// Prepares.
     #[must_use]
-    pub fn prepare(wish: SessionSelector, clock: &Clock) -> Self {
+    pub fn prepare(selector: SessionSelector, clock: &Clock) -> Self {
         let SessionSelector {
             session,
             project,
             fence,
-        } = wish;
+        } = selector;
         match session {
             Some(session) => Self::Named {
                 session,

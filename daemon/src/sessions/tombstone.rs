@@ -72,9 +72,9 @@ pub fn forgotten(rows: &dyn Rows, session: &str) -> Result<Option<Tombstone>, Er
 /// # Errors
 /// [`Error`] when the row cannot be read.
 pub fn is_forgotten(rows: &dyn Rows, header: &Header) -> Result<bool, Error> {
-    let tells = header.kind.tells_of_forgetting();
+    let reports = header.kind.tells_of_forgetting();
     match &header.session {
-        Some(session) if !tells => Ok(forgotten(rows, session)?.is_some()),
+        Some(session) if !reports => Ok(forgotten(rows, session)?.is_some()),
         Some(_) | None => Ok(false),
     }
 }

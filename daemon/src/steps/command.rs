@@ -107,8 +107,8 @@ impl Command for Register {
     fn decide(&mut self, on: &DecisionContext<'_>) -> Result<Vec<NewEvent>, Refusal> {
         let (session, project, created) = match &self.reach {
             RegistrationScope::Session(choice) => {
-                let chosen = choice.decide(on)?;
-                (Some(chosen.session), chosen.project, chosen.created)
+                let selected = choice.decide(on)?;
+                (Some(selected.session), selected.project, selected.created)
             }
             RegistrationScope::Project(project) => (None, Some(project.clone()), None),
             RegistrationScope::Global => (None, None, None),

@@ -73,7 +73,7 @@ pub struct NameError(pub String);
 /// Reads a name. Braces, backticks and a trailing note in parentheses are taken off; case does not matter.
 ///
 /// # Errors
-/// [`Malformed`], with a sentence that says what would be right.
+/// [`NameError`], with a sentence that says what would be right.
 pub fn parse(text: &str, set: &ExtractorSet) -> Result<Name, NameError> {
     let name = bare(text);
     if name.len() > NAME_BYTES_MAX {

@@ -2,8 +2,8 @@
 //!
 //! | key | value |
 //! | --- | --- |
-//! | `a` session 0 step (u32) | the [`Attempt`] that answers, and how many there are (u32) |
-//! | `r` session 0 step (u32) attempt (u32) | an [`Attempt`] that does not answer |
+//! | `a` session 0 step (u32) | the [`StepAttempt`] that answers, and how many there are (u32) |
+//! | `r` session 0 step (u32) attempt (u32) | an [`StepAttempt`] that does not answer |
 //! | `x` stream position (u64) | record (u64) of a registration |
 //! | `y` stream | position (u64) of its last registration |
 //!

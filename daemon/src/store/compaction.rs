@@ -132,7 +132,7 @@ impl Store {
     /// that is in them is in synced tables by then. `held_max` is how long others may hold it.
     ///
     /// # Errors
-    /// [`NotEmptied`], which gives the store back if it is still open.
+    /// [`CompactionError`], which gives the store back if it is still open.
     pub fn empty_journals(self, dir: &Path, held_max: Duration) -> Result<(), CompactionError> {
         match self.flush().and_then(|()| self.is_settled()) {
             Ok(true) => {}

@@ -130,7 +130,7 @@ impl Store {
     /// is written: `last` is the last position of its log, 0 if it is empty.
     ///
     /// # Errors
-    /// [`recovery::SettleError`] when the store cannot be read.
+    /// [`recovery::RecoveryError`] when the store cannot be read.
     pub fn settle_look(
         &self,
         look: RecoveryScan,

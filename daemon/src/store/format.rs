@@ -152,12 +152,12 @@ fn parse(text: &str, dir: &Path) -> Result<Superblock, Error> {
 /// # Errors
 /// [`Error::File`]: the store has the one plate or the other, and opens with both.
 pub(super) fn upgrade(dir: &Path) -> Result<bool, Error> {
-    let plate = read(dir)?;
-    if plate.version == FORMAT_VERSION {
+    let superblock = read(dir)?;
+    if superblock.version == FORMAT_VERSION {
         return Ok(false);
     }
     let path = dir.join(PLATE);
-    replace(&path, &[line(plate.id).as_bytes()]).map_err(Error::file("replacing", &path))?;
+    replace(&path, &[line(superblock.id).as_bytes()]).map_err(Error::file("replacing", &path))?;
     Ok(true)
 }
 
@@ -181,32 +181,32 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         assert!(matches!(read(dir.path()), Err(Error::Foreign { .. })));
         write(dir.path(), ID).unwrap();
-        let plate = dir.path().join(PLATE);
+        let superblock = dir.path().join(PLATE);
         let (version, id) = (FORMAT_VERSION, ID);
         assert_eq!(read(dir.path()).unwrap(), Superblock { version, id });
-        let whole = fs::read(&plate).unwrap();
+        let whole = fs::read(&superblock).unwrap();
         // The line's end says nothing.
         for at in 0..whole.len() - 1 {
             for bit in 0..8 {
                 let mut flipped = whole.clone();
                 *flipped.get_mut(at).unwrap() ^= 1 << bit;
-                fs::write(&plate, flipped).unwrap();
+                fs::write(&superblock, flipped).unwrap();
                 let is_case = bit == 5 && whole.get(at).is_some_and(u8::is_ascii_alphabetic);
                 let found = read(dir.path());
-                let is_same = found.as_ref().is_ok_and(|plate| plate.id == ID);
+                let is_same = found.as_ref().is_ok_and(|superblock| superblock.id == ID);
                 assert!(
                     found.is_err() || (is_case && is_same),
                     "byte {at} bit {bit}"
                 );
             }
         }
-        fs::write(&plate, "lore-store 3 00").unwrap();
+        fs::write(&superblock, "lore-store 3 00").unwrap();
         assert!(matches!(
             read(dir.path()),
             Err(Error::Newer { found: 3, .. })
         ));
         for nonsense in ["", "hello", "lore-store", "lore-store x", "lore-store 1 zz"] {
-            fs::write(&plate, nonsense).unwrap();
+            fs::write(&superblock, nonsense).unwrap();
             let found = read(dir.path());
             assert!(matches!(found, Err(Error::Foreign { .. })), "{nonsense}");
         }

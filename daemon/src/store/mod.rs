@@ -1,8 +1,8 @@
 //! Where bytes rest: fjall behind a narrow door, large bodies as files, and an in-memory twin.
 //!
-//! Nothing above this folder names fjall. A [`Space`] is one ordered map of byte keys to byte
+//! Nothing above this folder names fjall. A [`Keyspace`] is one ordered map of byte keys to byte
 //! values; [`Rows`] reads one, [`RowsMut`] also writes. Three things are `Rows`: a [`Snapshot`]
-//! (what readers see), a [`Transaction`] (what the writer prepares) and [`Memory`] (folds for
+//! (what readers see), a [`Transaction`] (what the writer prepares) and [`MemoryStore`] (folds for
 //! `as_of`, verification and tests).
 
 pub mod ballast;

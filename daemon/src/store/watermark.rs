@@ -2,7 +2,7 @@
 //!
 //! fjall cannot say that it lost the end of its journal; this file can. It has two slots in blocks of their own,
 //! written in turn after each synced group, so that a torn write or a flipped bit spoils one of them at most.
-//! A write is not synced by itself: whoever owns the head calls [`Head::sync`] each second and at stop.
+//! A write is not synced by itself: whoever owns the head calls [`WatermarkFile::sync`] each second and at stop.
 //!
 //! A slot is 96 bytes, little-endian: magic (8), format version u32, zero u32, store id (16), sequence u64,
 //! position u64, link (32), zero u64, XXH3 of the 88 bytes before it.
@@ -138,7 +138,7 @@ impl WatermarkFile {
     /// Reads the newest good slot of a file.
     ///
     /// # Errors
-    /// As [`Head::open`].
+    /// As [`WatermarkFile::open`].
     pub fn read(path: &Path, store_id: [u8; 16]) -> Result<DurableHead, Error> {
         Self::open(path, store_id).map(|(_, head)| head)
     }
@@ -147,7 +147,7 @@ impl WatermarkFile {
     /// that has gone.
     ///
     /// # Errors
-    /// As [`Head::open`], but for [`Error::Foreign`].
+    /// As [`WatermarkFile::open`], but for [`Error::Foreign`].
     pub fn peek(path: &Path) -> Result<DurableHead, Error> {
         let mut id = [0; 16];
         let file = options().open(path).map_err(|source| io_at(path, source))?;
@@ -161,7 +161,7 @@ impl WatermarkFile {
         Err(Error::Broken(path.to_path_buf()))
     }
 
-    /// Writes the head into the slot that is not the newest. Not durable before [`Head::sync`], but it survives
+    /// Writes the head into the slot that is not the newest. Not durable before [`WatermarkFile::sync`], but it survives
     /// the end of the process.
     ///
     /// # Errors

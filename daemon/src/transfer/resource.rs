@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use lore::protocol::SessionId;
 
-use super::operations::overview;
+use super::operations::transfer;
 use crate::clock::format_time;
 use crate::error::{Code, Refusal};
 use crate::events::Event;
@@ -84,7 +84,7 @@ impl Resource for Session {
         };
         let read = reading.open(cx, caller).await?;
         blocking(move || {
-            serde_json::to_string(&overview(&read)?).map_err(|error| {
+            serde_json::to_string(&transfer(&read)?).map_err(|error| {
                 Refusal::new(
                     Code::Internal,
                     format!("the session does not encode: {error}"),

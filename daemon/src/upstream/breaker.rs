@@ -27,8 +27,8 @@ impl CircuitBreaker {
         }
     }
 
-    /// Whether an ask may go through; each that may is to be followed by [`Breaker::succeeded`],
-    /// [`Breaker::failed`] or [`Breaker::undecided`].
+    /// Whether an ask may go through; each that may is to be followed by [`CircuitBreaker::succeeded`],
+    /// [`CircuitBreaker::failed`] or [`CircuitBreaker::undecided`].
     ///
     /// # Errors
     /// For how long nothing goes through yet; zero while one ask tries.

@@ -41,11 +41,11 @@ pub struct Pipes {
 /// # Errors
 /// What the system says, such as that there is no such program; that the starter does not know it.
 pub async fn start(
-    starter: Option<&ProcessBroker>,
+    broker: Option<&ProcessBroker>,
     program: &Program,
 ) -> io::Result<(Child, Pipes)> {
-    let starter = starter.ok_or_else(no_starter)?;
-    let (handle, [input, output, errors]) = starter.start(program).await?;
+    let broker = broker.ok_or_else(no_starter)?;
+    let (handle, [input, output, errors]) = broker.start(program).await?;
     // From here on a failure drops, and so ends, the child.
     let child = Child { handle };
     let pipes = Pipes {

@@ -61,7 +61,7 @@ pub struct Plan<'a> {
     /// Where its server is.
     pub server: &'a Server,
     /// What starts servers that are programs.
-    pub starter: Option<&'a ProcessBroker>,
+    pub broker: Option<&'a ProcessBroker>,
     /// The longest start.
     pub start_max: Duration,
     /// How long nobody asks until it is ended.
@@ -204,7 +204,7 @@ fn greeting() -> ClientConfig {
 
 /// Waits until the server has been started.
 async fn started(plan: &Plan<'_>, program: &Program) -> Result<(Child, Pipes), String> {
-    let start = child::start(plan.starter, program);
+    let start = child::start(plan.broker, program);
     match timeout(plan.start_max, start).await {
         Ok(Ok(started)) => Ok(started),
         Ok(Err(error)) => Err(format!(

@@ -19,7 +19,7 @@ type StartOutcome = Result<Arc<Connection>, Arc<str>>;
 pub struct Connector {
     resolver: String,
     settings: Arc<Settings>,
-    starter: Option<Arc<ProcessBroker>>,
+    broker: Option<Arc<ProcessBroker>>,
     opening: Mutex<Option<PendingConnection>>,
     tasks: TaskTracker,
     stop: CancellationToken,
@@ -45,12 +45,12 @@ impl Connector {
     pub fn new(
         resolver: &str,
         settings: Arc<Settings>,
-        starter: Option<Arc<ProcessBroker>>,
+        broker: Option<Arc<ProcessBroker>>,
     ) -> Self {
         Self {
             resolver: resolver.to_owned(),
             settings,
-            starter,
+            broker,
             opening: Mutex::default(),
             tasks: TaskTracker::new(),
             stop: CancellationToken::new(),
@@ -66,7 +66,7 @@ impl Connector {
     /// and goes on after it. Nobody waits for a start that took longer than an ask may take.
     ///
     /// # Errors
-    /// [`NotConnected`], with the end of a sentence.
+    /// [`ConnectError`], with the end of a sentence.
     pub async fn connection(
         self: &Arc<Self>,
         deadline: Instant,
@@ -85,8 +85,8 @@ impl Connector {
             }
         };
         let timeout_ms = self.settings.timeout_ms;
-        let patience = opening.begun + Duration::from_millis(timeout_ms);
-        match timeout_at(deadline.min(patience), opening.started).await {
+        let wait_permit = opening.begun + Duration::from_millis(timeout_ms);
+        match timeout_at(deadline.min(wait_permit), opening.started).await {
             Ok(Ok(connection)) => Ok((connection, false)),
             Ok(Err(said)) => Err(ConnectError::Failed(said.as_ref().to_owned())),
             Err(_) => Err(ConnectError::Starting(format!(
@@ -101,7 +101,7 @@ impl Connector {
             let plan = Plan {
                 resolver: &this.resolver,
                 server: &this.settings.server,
-                starter: this.starter.as_deref(),
+                broker: this.broker.as_deref(),
                 start_max: Duration::from_millis(this.settings.start_ms),
                 idle_max: Duration::from_millis(this.settings.idle_ms),
                 tasks: &this.tasks,

@@ -3,7 +3,7 @@
 //!
 //! In reading order: [`Resolvers`] asks them one after the other; a `resolver` has its limits, its
 //! breaker and what it answered lately; a `connector` keeps one `connection`, either to a `child`
-//! process, which the [`Starter`] starts, or over `http`; an `answer` is read with as much patience as
+//! process, which the [`ProcessBroker`] starts, or over `http`; an `answer` is read with as much patience as
 //! real servers need.
 
 mod answers;

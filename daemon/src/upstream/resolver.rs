@@ -43,7 +43,7 @@ struct Inner {
     breaker: CircuitBreaker,
     /// The end of a sentence: why the last call failed.
     last_failure: String,
-    flights: HashMap<Entity, LookupInFlight>,
+    in_flight_calls: HashMap<Entity, LookupInFlight>,
     calls: u64,
     failures: u64,
     cached: u64,
@@ -112,17 +112,17 @@ pub enum State {
 
 impl Resolver {
     /// A resolver that has connected to nothing yet.
-    pub fn new(name: String, settings: Settings, starter: Option<Arc<ProcessBroker>>) -> Self {
+    pub fn new(name: String, settings: Settings, broker: Option<Arc<ProcessBroker>>) -> Self {
         let settings = Arc::new(settings);
         let pause = Duration::from_millis(settings.pause_ms);
         Self {
             permits: Semaphore::new(settings.concurrent_max),
-            connector: Arc::new(Connector::new(&name, Arc::clone(&settings), starter)),
+            connector: Arc::new(Connector::new(&name, Arc::clone(&settings), broker)),
             answers: Cache::new(CACHE_BYTES_MAX),
             inner: Mutex::new(Inner {
                 breaker: CircuitBreaker::new(settings.failures_max, pause),
                 last_failure: String::new(),
-                flights: HashMap::new(),
+                in_flight_calls: HashMap::new(),
                 calls: 0,
                 failures: 0,
                 cached: 0,
@@ -140,8 +140,8 @@ impl Resolver {
     /// What the server knows of an entity; who asks the same at the same time shares the answer. A
     /// call that has begun runs to its end even if nobody waits for it any more.
     pub async fn resolve(self: &Arc<Self>, question: &Question, kind: &str, name: &str) -> Outcome {
-        match self.flight(question, kind, name) {
-            Ok(flight) => flight.await,
+        match self.in_flight_call(question, kind, name) {
+            Ok(in_flight_call) => in_flight_call.await,
             Err(outcome) => outcome,
         }
     }
@@ -179,7 +179,7 @@ impl Resolver {
     ///
     /// # Errors
     /// The outcome, when no call is needed or possible.
-    fn flight(
+    fn in_flight_call(
         self: &Arc<Self>,
         question: &Question,
         kind: &str,
@@ -194,12 +194,12 @@ impl Resolver {
             inner.cached += 1;
             return Err(kept.outcome.clone());
         }
-        if let Some(flight) = inner.flights.get(&entity)
-            && flight.peek().is_none()
+        if let Some(in_flight_call) = inner.in_flight_calls.get(&entity)
+            && in_flight_call.peek().is_none()
         {
-            return Ok(flight.clone());
+            return Ok(in_flight_call.clone());
         }
-        if inner.flights.len() >= FLIGHTS_MAX {
+        if inner.in_flight_calls.len() >= FLIGHTS_MAX {
             let said = format!("has {FLIGHTS_MAX} entities to answer first");
             return Err(Outcome::Failed(said));
         }
@@ -213,12 +213,12 @@ impl Resolver {
         let (this, question) = (Arc::clone(self), question.clone());
         let (asked, name) = (entity.clone(), name.to_owned());
         let task = tokio::spawn(async move { this.run(&question, asked, &name).await });
-        let flight = task
+        let in_flight_call = task
             .map(|ended| ended.unwrap_or_else(|_| Outcome::Failed("was given up".to_owned())))
             .boxed()
             .shared();
-        inner.flights.insert(entity, flight.clone());
-        Ok(flight)
+        inner.in_flight_calls.insert(entity, in_flight_call.clone());
+        Ok(in_flight_call)
     }
 
     /// One call, and what is learnt from how it went.
@@ -226,7 +226,7 @@ impl Resolver {
         let result = self.attempt(question, &entity.0, name).await;
         let now = Instant::now();
         let mut inner = self.lock();
-        inner.flights.remove(&entity);
+        inner.in_flight_calls.remove(&entity);
         inner.calls += 1;
         inner.failures += u64::from(result.is_err());
         match result {

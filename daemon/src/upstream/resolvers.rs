@@ -42,8 +42,8 @@ impl Resolvers {
     /// Resolvers by their names; no server is started before it is asked. Without a starter those that
     /// are programs cannot be.
     #[must_use]
-    pub fn new(settings: BTreeMap<String, Settings>, starter: Option<Arc<ProcessBroker>>) -> Self {
-        let resolver = |(name, settings)| Arc::new(Resolver::new(name, settings, starter.clone()));
+    pub fn new(settings: BTreeMap<String, Settings>, broker: Option<Arc<ProcessBroker>>) -> Self {
+        let resolver = |(name, settings)| Arc::new(Resolver::new(name, settings, broker.clone()));
         Self {
             resolvers: settings.into_iter().map(resolver).collect(),
         }

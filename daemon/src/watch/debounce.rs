@@ -91,7 +91,7 @@ impl<K: Clone + Eq + Hash> Debouncer<K> {
         self.times
     }
 
-    /// When [`Settle::settled`] is to be asked next.
+    /// When [`Debouncer::settled`] is to be asked next.
     pub(super) fn due(&self) -> Option<Instant> {
         let files = self.files.values().map(|file| file.due(&self.times));
         files.chain(self.rescan).min()
@@ -158,7 +158,7 @@ mod tests {
         start: Instant,
     }
 
-    fn rig() -> Fixture {
+    fn fixture() -> Fixture {
         Fixture {
             settle: Debouncer::new(Times::default()),
             start: Instant::now(),
@@ -189,41 +189,41 @@ mod tests {
 
     #[test]
     fn after_a_pause() {
-        let mut rig = rig();
-        assert_eq!(rig.due(), None);
-        rig.note(0, "bugs", ChangeKind::Whole);
-        rig.note(60, "bugs", ChangeKind::Metadata);
-        assert_eq!(rig.due(), Some(160));
-        assert_eq!(rig.due_changes(159, FileLook::Something), []);
+        let mut fixture = fixture();
+        assert_eq!(fixture.due(), None);
+        fixture.note(0, "bugs", ChangeKind::Whole);
+        fixture.note(60, "bugs", ChangeKind::Metadata);
+        assert_eq!(fixture.due(), Some(160));
+        assert_eq!(fixture.due_changes(159, FileLook::Something), []);
         assert_eq!(
-            rig.due_changes(160, FileLook::Something),
+            fixture.due_changes(160, FileLook::Something),
             [Change::Written(name("bugs"))]
         );
-        assert_eq!(rig.due(), None);
+        assert_eq!(fixture.due(), None);
     }
 
     #[test]
     fn without_a_pause() {
-        let mut rig = rig();
+        let mut fixture = fixture();
         for millis in (0..=950).step_by(50) {
-            rig.note(millis, "bugs", ChangeKind::Whole);
-            assert_eq!(rig.due_changes(millis, FileLook::Something), []);
+            fixture.note(millis, "bugs", ChangeKind::Whole);
+            assert_eq!(fixture.due_changes(millis, FileLook::Something), []);
         }
-        assert_eq!(rig.due(), Some(1000));
+        assert_eq!(fixture.due(), Some(1000));
         assert_eq!(
-            rig.due_changes(1000, FileLook::Something),
+            fixture.due_changes(1000, FileLook::Something),
             [Change::Written(name("bugs"))]
         );
     }
 
     #[test]
     fn a_writer_is_waited_for() {
-        let mut rig = rig();
-        rig.note(0, "bugs", ChangeKind::Part);
-        rig.note(500, "bugs", ChangeKind::Part);
-        assert_eq!(rig.due(), Some(1000));
-        rig.note(600, "bugs", ChangeKind::Whole);
-        assert_eq!(rig.due(), Some(700));
+        let mut fixture = fixture();
+        fixture.note(0, "bugs", ChangeKind::Part);
+        fixture.note(500, "bugs", ChangeKind::Part);
+        assert_eq!(fixture.due(), Some(1000));
+        fixture.note(600, "bugs", ChangeKind::Whole);
+        assert_eq!(fixture.due(), Some(700));
     }
 
     /// Gone or empty: only after a long pause, and not when it is there again.
@@ -233,45 +233,48 @@ mod tests {
             (FileLook::Absent, Change::Removed(name("bugs"))),
             (FileLook::Empty, Change::Written(name("bugs"))),
         ] {
-            let mut rig = rig();
-            rig.note(0, "bugs", ChangeKind::Whole);
-            assert_eq!(rig.due_changes(100, look), []);
-            assert_eq!(rig.due(), Some(1000));
-            rig.note(900, "bugs", ChangeKind::Whole);
-            assert_eq!(rig.due_changes(1000, look), []);
-            assert_eq!(rig.due(), Some(1900));
-            assert_eq!(rig.due_changes(1899, look), []);
-            assert_eq!(rig.due_changes(1900, look), [change]);
+            let mut fixture = fixture();
+            fixture.note(0, "bugs", ChangeKind::Whole);
+            assert_eq!(fixture.due_changes(100, look), []);
+            assert_eq!(fixture.due(), Some(1000));
+            fixture.note(900, "bugs", ChangeKind::Whole);
+            assert_eq!(fixture.due_changes(1000, look), []);
+            assert_eq!(fixture.due(), Some(1900));
+            assert_eq!(fixture.due_changes(1899, look), []);
+            assert_eq!(fixture.due_changes(1900, look), [change]);
 
-            rig.note(2000, "bugs", ChangeKind::Whole);
-            assert_eq!(rig.due_changes(2100, look), []);
-            rig.note(2500, "bugs", ChangeKind::Whole);
+            fixture.note(2000, "bugs", ChangeKind::Whole);
+            assert_eq!(fixture.due_changes(2100, look), []);
+            fixture.note(2500, "bugs", ChangeKind::Whole);
             let there = Change::Written(name("bugs"));
-            assert_eq!(rig.due_changes(2600, FileLook::Something), [there]);
+            assert_eq!(fixture.due_changes(2600, FileLook::Something), [there]);
         }
     }
 
     /// Told in the order of settling, even when asked late.
     #[test]
     fn in_order() {
-        let mut rig = rig();
-        rig.note(0, "open", ChangeKind::Part);
+        let mut fixture = fixture();
+        fixture.note(0, "open", ChangeKind::Part);
         let names: Vec<String> = (0..20).map(|count| format!("x{count}")).collect();
         for (millis, file_type) in (0..).zip(&names) {
-            rig.note(millis, file_type, ChangeKind::Whole);
+            fixture.note(millis, file_type, ChangeKind::Whole);
         }
         let in_order = names.iter().map(String::as_str).chain(["open"]);
         let in_order: Vec<Change<String>> = in_order.map(|x| Change::Written(name(x))).collect();
-        assert_eq!(rig.due_changes(5000, FileLook::Something), in_order);
+        assert_eq!(fixture.due_changes(5000, FileLook::Something), in_order);
     }
 
     #[test]
     fn more_than_can_be_kept_apart() {
-        let mut rig = rig();
+        let mut fixture = fixture();
         for count in 0..=FILES_MAX {
-            rig.note(0, &format!("x{count}"), ChangeKind::Whole);
+            fixture.note(0, &format!("x{count}"), ChangeKind::Whole);
         }
-        assert_eq!(rig.due_changes(100, FileLook::Something), [Change::Rescan]);
-        assert_eq!(rig.due(), None);
+        assert_eq!(
+            fixture.due_changes(100, FileLook::Something),
+            [Change::Rescan]
+        );
+        assert_eq!(fixture.due(), None);
     }
 }

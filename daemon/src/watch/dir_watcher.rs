@@ -44,13 +44,14 @@ pub enum WatchOutcome {
 impl DirWatcher {
     /// Watches nothing yet; what happens will be noted.
     pub(super) fn new<G: WatchScope>(
-        ground: &Arc<G>,
+        watch_scope: &Arc<G>,
         shared: &Arc<Shared<G::Key>>,
         now: EventClock,
     ) -> Result<Self, String> {
-        let (ground, shared) = (Arc::clone(ground), Arc::clone(shared));
-        let heard = move |event| shared.on_event(&*ground, event, now());
-        let watcher = notify::recommended_watcher(heard).map_err(|error| describe(&error))?;
+        let (watch_scope, shared) = (Arc::clone(watch_scope), Arc::clone(shared));
+        let change_event = move |event| shared.on_event(&*watch_scope, event, now());
+        let watcher =
+            notify::recommended_watcher(change_event).map_err(|error| describe(&error))?;
         Ok(Self {
             watcher,
             folders: BTreeMap::new(),

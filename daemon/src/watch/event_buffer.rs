@@ -14,7 +14,7 @@ use super::{PathKind, Times, WatchScope};
 #[derive(Debug)]
 pub(super) struct Shared<K> {
     notes: Mutex<PendingPaths<K>>,
-    noted: Condvar,
+    recorded: Condvar,
 }
 
 /// What is still to be looked at.
@@ -37,7 +37,7 @@ impl<K: Clone + Eq + Hash> Shared<K> {
                 lost: None,
                 stopped: false,
             }),
-            noted: Condvar::new(),
+            recorded: Condvar::new(),
         }
     }
 
@@ -48,7 +48,7 @@ impl<K: Clone + Eq + Hash> Shared<K> {
     /// Ends the thread that waits.
     pub(super) fn stop(&self) {
         self.notes().stopped = true;
-        self.noted.notify_all();
+        self.recorded.notify_all();
     }
 
     /// Waits until the notes are so.
@@ -59,7 +59,7 @@ impl<K: Clone + Eq + Hash> Shared<K> {
     ) -> MutexGuard<'_, PendingPaths<K>> {
         let long = std::time::Duration::from_secs(60);
         let waited = self
-            .noted
+            .recorded
             .wait_timeout_while(self.notes(), long, |notes| !so(notes));
         let (notes, waited) = waited.unwrap_or_else(PoisonError::into_inner);
         assert!(!waited.timed_out(), "{:?}", notes.folders);
@@ -67,16 +67,20 @@ impl<K: Clone + Eq + Hash> Shared<K> {
     }
 
     /// Notes what an event on a ground says.
-    pub(super) fn on_event<G>(&self, ground: &G, heard: notify::Result<notify::Event>, now: Instant)
-    where
+    pub(super) fn on_event<G>(
+        &self,
+        watch_scope: &G,
+        change_event: notify::Result<notify::Event>,
+        now: Instant,
+    ) where
         G: WatchScope<Key = K>,
     {
         let mut notes = self.notes();
-        match heard {
-            Ok(event) => notes.take(ground, &event, now),
+        match change_event {
+            Ok(event) => notes.take(watch_scope, &event, now),
             Err(error) => notes.lost = Some(error.to_string()),
         }
-        self.noted.notify_all();
+        self.recorded.notify_all();
     }
 
     /// Waits until something is to be done: by the notes, or because it is `at`. Returns at once
@@ -91,11 +95,11 @@ impl<K: Clone + Eq + Hash> Shared<K> {
                 _ if ready => return notes,
                 Some(rest) if rest.is_zero() => return notes,
                 Some(rest) => {
-                    let waited = self.noted.wait_timeout(notes, rest);
+                    let waited = self.recorded.wait_timeout(notes, rest);
                     waited.unwrap_or_else(PoisonError::into_inner).0
                 }
                 None => {
-                    let waited = self.noted.wait(notes);
+                    let waited = self.recorded.wait(notes);
                     waited.unwrap_or_else(PoisonError::into_inner)
                 }
             };
@@ -104,7 +108,12 @@ impl<K: Clone + Eq + Hash> Shared<K> {
 }
 
 impl<K: Clone + Eq + Hash> PendingPaths<K> {
-    fn take<G: WatchScope<Key = K>>(&mut self, ground: &G, event: &notify::Event, now: Instant) {
+    fn take<G: WatchScope<Key = K>>(
+        &mut self,
+        watch_scope: &G,
+        event: &notify::Event,
+        now: Instant,
+    ) {
         if event.need_rescan() {
             self.lost = Some("there were too many changes at once to report".to_owned());
         }
@@ -112,7 +121,7 @@ impl<K: Clone + Eq + Hash> PendingPaths<K> {
             return;
         };
         for path in &event.paths {
-            match ground.place(path) {
+            match watch_scope.place(path) {
                 Some(PathKind::Root) if sign == ChangeKind::Whole => {
                     self.lost = Some("the folder was removed or renamed".to_owned());
                 }

@@ -3,7 +3,7 @@
 //! inotify tells each step of a save: made empty, written in parts, renamed away, renamed over.
 //! What is told here is the result, once it has settled. Our own writes are told as well: who gets
 //! the changes knows them by their content. Which files are meant and where they are is for a
-//! [`Ground`] to say.
+//! [`WatchScope`] to say.
 //!
 //! Two threads: notify's, which takes the events and waits for them, and one that looks at what has
 //! settled and sleeps as long as nothing has happened.
@@ -47,13 +47,13 @@ pub trait WatchScope: Send + Sync + 'static {
     ///
     /// # Errors
     /// Nothing can be watched: why, and what helps.
-    fn open(&self, eyes: &mut DirWatcher) -> Result<Option<String>, String>;
+    fn open(&self, watcher: &mut DirWatcher) -> Result<Option<String>, String>;
 
     /// Watches a folder that came or went, if it is one that is watched.
     ///
     /// # Errors
     /// It cannot be watched: why, and what helps.
-    fn folder(&self, eyes: &mut DirWatcher, folder: &str) -> Result<Folder<Self::Key>, String>;
+    fn folder(&self, watcher: &mut DirWatcher, folder: &str) -> Result<Folder<Self::Key>, String>;
 }
 
 /// What a path can be.
@@ -149,22 +149,22 @@ impl WatchHandle {
     /// # Errors
     /// No thread can be started.
     pub fn start<G: WatchScope>(
-        ground: G,
+        watch_scope: G,
         times: Times,
         tell: impl FnMut(Change<G::Key>) + Send + 'static,
     ) -> io::Result<Self> {
         let shared = Arc::new(Shared::new(times));
-        Self::start_with(Arc::new(ground), shared, tell)
+        Self::start_with(Arc::new(watch_scope), shared, tell)
     }
 
     fn start_with<G: WatchScope>(
-        ground: Arc<G>,
+        watch_scope: Arc<G>,
         shared: Arc<Shared<G::Key>>,
         tell: impl FnMut(Change<G::Key>) + Send + 'static,
     ) -> io::Result<Self> {
         let status = Arc::new(Mutex::new(Status::Watching));
         let runner = Runner::start(
-            ground,
+            watch_scope,
             Arc::clone(&shared),
             Arc::clone(&status),
             Box::new(tell),

@@ -11,12 +11,12 @@ use super::event_buffer::{PendingPaths, Shared};
 use super::{Change, Folder, Status, WatchScope};
 
 pub(super) struct Runner<G: WatchScope> {
-    ground: Arc<G>,
+    watch_scope: Arc<G>,
     shared: Arc<Shared<G::Key>>,
     status: Arc<Mutex<Status>>,
     tell: Box<dyn FnMut(Change<G::Key>) + Send>,
     now: EventClock,
-    eyes: Option<DirWatcher>,
+    watcher: Option<DirWatcher>,
     /// When all is looked at next; `None` as long as everything is watched.
     poll: Option<Instant>,
 }
@@ -24,18 +24,18 @@ pub(super) struct Runner<G: WatchScope> {
 impl<G: WatchScope> Runner<G> {
     /// Watches what there is: from here on nothing is missed.
     pub(super) fn start(
-        ground: Arc<G>,
+        watch_scope: Arc<G>,
         shared: Arc<Shared<G::Key>>,
         status: Arc<Mutex<Status>>,
         tell: Box<dyn FnMut(Change<G::Key>) + Send>,
     ) -> Self {
         let mut runner = Self {
-            ground,
+            watch_scope,
             shared,
             status,
             tell,
             now: Arc::new(Instant::now),
-            eyes: None,
+            watcher: None,
             poll: None,
         };
         runner.open();
@@ -51,7 +51,7 @@ impl<G: WatchScope> Runner<G> {
                 return;
             }
             let now = (self.now)();
-            let changes = report_changes(&*self.ground, &mut notes, now);
+            let changes = report_changes(&*self.watch_scope, &mut notes, now);
             let (folders, lost) = (std::mem::take(&mut notes.folders), notes.lost.take());
             drop(notes);
 
@@ -62,7 +62,7 @@ impl<G: WatchScope> Runner<G> {
                 self.look_at_folder(&folder);
             }
             if let Some(why) = lost {
-                tracing::info!("watching {} anew: {why}", self.ground.what());
+                tracing::info!("watching {} anew: {why}", self.watch_scope.what());
                 self.open();
                 let mut notes = self.shared.notes();
                 let longest = notes.settle.times().longest;
@@ -76,10 +76,10 @@ impl<G: WatchScope> Runner<G> {
 
     /// Watches everything anew, with a watcher of its own.
     fn open(&mut self) {
-        self.eyes = None;
-        let trouble = match open(&self.ground, &self.shared, Arc::clone(&self.now)) {
-            Ok((eyes, trouble)) => {
-                self.eyes = Some(eyes);
+        self.watcher = None;
+        let trouble = match open(&self.watch_scope, &self.shared, Arc::clone(&self.now)) {
+            Ok((watcher, trouble)) => {
+                self.watcher = Some(watcher);
                 trouble
             }
             Err(trouble) => Some(trouble),
@@ -95,10 +95,10 @@ impl<G: WatchScope> Runner<G> {
 
     /// A folder came or went.
     fn look_at_folder(&mut self, folder: &str) {
-        let Some(eyes) = &mut self.eyes else {
+        let Some(watcher) = &mut self.watcher else {
             return;
         };
-        let looked = self.ground.folder(eyes, folder);
+        let looked = self.watch_scope.folder(watcher, folder);
         let now = (self.now)();
         let mut notes = self.shared.notes();
         match looked {
@@ -115,8 +115,8 @@ impl<G: WatchScope> Runner<G> {
         let every = times.poll.as_secs_f32();
         let said = format!(
             "{} in {} cannot be watched: {trouble}; until then they are looked at every {every} s",
-            self.ground.what(),
-            self.ground.root().display()
+            self.watch_scope.what(),
+            self.watch_scope.root().display()
         );
         let now = (self.now)();
         if self.poll.is_none_or(|poll| poll <= now) {
@@ -129,7 +129,7 @@ impl<G: WatchScope> Runner<G> {
         let mut current = self.status.lock().unwrap_or_else(PoisonError::into_inner);
         if *current != status {
             match &status {
-                Status::Watching => tracing::info!("{} are watched again", self.ground.what()),
+                Status::Watching => tracing::info!("{} are watched again", self.watch_scope.what()),
                 Status::Polling(why) => tracing::warn!("{why}"),
             }
             *current = status;
@@ -139,23 +139,23 @@ impl<G: WatchScope> Runner<G> {
 
 /// Watches what there is, with a watcher of its own. Next to it: what could not be watched.
 pub(super) fn open<G: WatchScope>(
-    ground: &Arc<G>,
+    watch_scope: &Arc<G>,
     shared: &Arc<Shared<G::Key>>,
     now: EventClock,
 ) -> Result<(DirWatcher, Option<String>), String> {
-    let mut eyes = DirWatcher::new(ground, shared, now)?;
-    let trouble = ground.open(&mut eyes)?;
-    Ok((eyes, trouble))
+    let mut watcher = DirWatcher::new(watch_scope, shared, now)?;
+    let trouble = watch_scope.open(&mut watcher)?;
+    Ok((watcher, trouble))
 }
 
 /// What has settled by now, by what is on disk.
 pub(super) fn report_changes<G: WatchScope>(
-    ground: &G,
+    watch_scope: &G,
     notes: &mut PendingPaths<G::Key>,
     now: Instant,
 ) -> Vec<Change<G::Key>> {
     notes.settle.due_changes(now, |key| {
-        match std::fs::symlink_metadata(ground.path(key)) {
+        match std::fs::symlink_metadata(watch_scope.path(key)) {
             Ok(found) if found.is_file() && found.len() == 0 => FileLook::Empty,
             // What cannot be looked at is no deletion: reading it says what is wrong.
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => FileLook::Something,

@@ -14,28 +14,31 @@ pub const LONG: Duration = Duration::from_secs(60);
 
 /// A watched ground.
 pub struct Fixture<G: WatchScope> {
-    pub ground: Arc<G>,
+    pub watch_scope: Arc<G>,
     shared: Arc<Shared<G::Key>>,
-    pub eyes: DirWatcher,
+    pub watcher: DirWatcher,
     start: Instant,
     millis: Arc<AtomicU64>,
 }
 
 impl<G: WatchScope> Fixture<G> {
     /// Watches all of it.
-    pub fn new(ground: G) -> Self {
-        let (ground, shared) = (Arc::new(ground), Arc::new(Shared::new(Times::default())));
+    pub fn new(watch_scope: G) -> Self {
+        let (watch_scope, shared) = (
+            Arc::new(watch_scope),
+            Arc::new(Shared::new(Times::default())),
+        );
         let (start, millis) = (Instant::now(), Arc::new(AtomicU64::new(0)));
         let now = {
             let millis = Arc::clone(&millis);
             move || start + Duration::from_millis(millis.load(Ordering::SeqCst))
         };
-        let (eyes, trouble) = open(&ground, &shared, Arc::new(now)).unwrap();
+        let (watcher, trouble) = open(&watch_scope, &shared, Arc::new(now)).unwrap();
         assert_eq!(trouble, None);
         Self {
-            ground,
+            watch_scope,
             shared,
-            eyes,
+            watcher,
             start,
             millis,
         }
@@ -59,7 +62,7 @@ impl<G: WatchScope> Fixture<G> {
 
     /// Watches a folder that came or went.
     pub fn watch(&mut self, folder: &str) -> Folder<G::Key> {
-        self.ground.folder(&mut self.eyes, folder).unwrap()
+        self.watch_scope.folder(&mut self.watcher, folder).unwrap()
     }
 
     /// Notes what came of that.
@@ -81,7 +84,7 @@ impl<G: WatchScope> Fixture<G> {
     /// Lets time pass, and takes what has settled.
     pub fn pass(&self, millis: u64) -> Vec<Change<G::Key>> {
         let now = self.now(millis);
-        report_changes(&*self.ground, &mut self.shared.notes(), now)
+        report_changes(&*self.watch_scope, &mut self.shared.notes(), now)
     }
 
     fn now(&self, millis: u64) -> Instant {
@@ -93,7 +96,7 @@ impl<G: WatchScope> Fixture<G> {
 /// A watch with its threads and the true clock, what it tells, and a way to break it.
 #[allow(clippy::type_complexity)] // There is no name for what hears.
 pub fn watch<G: WatchScope>(
-    ground: G,
+    watch_scope: G,
 ) -> (
     WatchHandle,
     Receiver<Change<G::Key>>,
@@ -104,25 +107,29 @@ pub fn watch<G: WatchScope>(
         longest: Duration::from_millis(100),
         poll: Duration::from_millis(50),
     };
-    let (tell, told) = mpsc::channel();
+    let (tell, reported) = mpsc::channel();
     let shared = Arc::new(Shared::new(times));
-    let ground = Arc::new(ground);
-    let watch = WatchHandle::start_with(Arc::clone(&ground), Arc::clone(&shared), move |change| {
-        let _ = tell.send(change);
-    });
-    let hear = move |event| shared.on_event(&*ground, event, Instant::now());
-    (watch.unwrap(), told, hear)
+    let watch_scope = Arc::new(watch_scope);
+    let watch = WatchHandle::start_with(
+        Arc::clone(&watch_scope),
+        Arc::clone(&shared),
+        move |change| {
+            let _ = tell.send(change);
+        },
+    );
+    let on_event = move |event| shared.on_event(&*watch_scope, event, Instant::now());
+    (watch.unwrap(), reported, on_event)
 }
 
 /// Waits until this is told.
-pub fn until<K: PartialEq>(told: &Receiver<Change<K>>, change: &Change<K>) {
-    while told.recv_timeout(LONG).unwrap() != *change {}
+pub fn until<K: PartialEq>(reported: &Receiver<Change<K>>, change: &Change<K>) {
+    while reported.recv_timeout(LONG).unwrap() != *change {}
 }
 
 /// Waits until it is so. Each poll is told, so there is always something to wait for.
-pub fn wait_for<K>(told: &Receiver<Change<K>>, so: impl Fn() -> bool) {
+pub fn wait_for<K>(reported: &Receiver<Change<K>>, so: impl Fn() -> bool) {
     while !so() {
-        told.recv_timeout(LONG).unwrap();
+        reported.recv_timeout(LONG).unwrap();
     }
 }
 

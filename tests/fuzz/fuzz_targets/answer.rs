@@ -19,7 +19,7 @@ fuzz_target!(|texts: &str| {
         match answer.candidate("sw-1", true) {
             Ok(Some(Candidate { name, .. })) => assert!(!name.is_empty()),
             Ok(None) => {}
-            Err(told) => assert!(!told.is_empty() && told.len() < 4096),
+            Err(reported) => assert!(!reported.is_empty() && reported.len() < 4096),
         }
     }
 });

@@ -10,7 +10,7 @@ use lored::api::HttpAuth;
 const TOKEN: &str = "0123456789abcdef";
 
 fuzz_target!(|bytes: &[u8]| {
-    let gate = HttpAuth::new(TOKEN, 4000, vec!["http://localhost:3000".to_owned()]);
+    let auth = HttpAuth::new(TOKEN, 4000, vec!["http://localhost:3000".to_owned()]);
     let mut lines = bytes.split(|byte| *byte == b'\n');
     let Some(Ok(uri)) = lines.next().map(Uri::try_from) else {
         return;
@@ -27,7 +27,7 @@ fuzz_target!(|bytes: &[u8]| {
             headers.append(name, value);
         }
     }
-    match gate.check(&uri, &headers) {
+    match auth.check(&uri, &headers) {
         Ok(()) => {
             let said = headers
                 .get(AUTHORIZATION)

@@ -35,7 +35,7 @@ impl StartGate {
 /// A log file with ideal group commit: while one group is flushed, the next one gathers in memory.
 #[derive(Debug)]
 pub struct BareLog {
-    gate: Arc<StartGate>,
+    auth: Arc<StartGate>,
     committer: Option<JoinHandle<()>>,
 }
 
@@ -47,11 +47,11 @@ impl BareLog {
     #[must_use]
     pub fn new(folder: &Path, flushed: bool) -> Self {
         let mut file = tempfile::tempfile_in(folder).expect("a file for the bare log");
-        let gate = Arc::new(StartGate::default());
-        let shared = Arc::clone(&gate);
+        let auth = Arc::new(StartGate::default());
+        let shared = Arc::clone(&auth);
         let committer = std::thread::spawn(move || commit(&shared, &mut file, flushed));
         Self {
-            gate,
+            auth,
             committer: Some(committer),
         }
     }
@@ -59,20 +59,20 @@ impl BareLog {
     /// Returns a client of the log.
     #[must_use]
     pub fn client(&self) -> impl Peer + use<> {
-        Client(Arc::clone(&self.gate))
+        Client(Arc::clone(&self.auth))
     }
 }
 
-fn commit(gate: &StartGate, file: &mut File, flushed: bool) {
+fn commit(auth: &StartGate, file: &mut File, flushed: bool) {
     let mut group = Vec::new();
     loop {
         let upto = {
-            let mut shared = gate.lock();
+            let mut shared = auth.lock();
             while shared.waiting.is_empty() {
                 if shared.stopping {
                     return;
                 }
-                shared = gate
+                shared = auth
                     .something_waits
                     .wait(shared)
                     .unwrap_or_else(PoisonError::into_inner);
@@ -85,15 +85,15 @@ fn commit(gate: &StartGate, file: &mut File, flushed: bool) {
         if flushed {
             file.sync_data().expect("the bare log is flushed");
         }
-        gate.lock().durable = upto;
-        gate.something_is_durable.notify_all();
+        auth.lock().durable = upto;
+        auth.something_is_durable.notify_all();
     }
 }
 
 impl Drop for BareLog {
     fn drop(&mut self) {
-        self.gate.lock().stopping = true;
-        self.gate.something_waits.notify_all();
+        self.auth.lock().stopping = true;
+        self.auth.something_waits.notify_all();
         if let Some(committer) = self.committer.take() {
             let _ = committer.join();
         }

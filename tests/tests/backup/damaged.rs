@@ -62,7 +62,7 @@ fn flipped_bits_are_told() {
     let whole = check(&to, &Manifest::read(&to).unwrap(), &mut |_| {}).unwrap();
     let mut random = Random::new(seed());
     let files: Vec<(PathBuf, Vec<u8>)> = files(&to).into_iter().collect();
-    let mut told = 0;
+    let mut reported = 0;
     for _ in 0..200 {
         let (path, bytes) = random.pick(&files);
         if bytes.is_empty() || path.ends_with("lore-backup") {
@@ -74,11 +74,11 @@ fn flipped_bits_are_told() {
         std::fs::write(path, flipped).unwrap();
         match Manifest::read(&to).and_then(|manifest| check(&to, &manifest, &mut |_| {})) {
             Ok(held) => assert_eq!(held, whole, "{path:?} at {at}"),
-            Err(_) => told += 1,
+            Err(_) => reported += 1,
         }
         std::fs::write(path, bytes).unwrap();
     }
-    assert!(told > 140, "only {told} were told");
+    assert!(reported > 140, "only {reported} were told");
     let of_log = files
         .iter()
         .find(|(path, _)| path.extension().is_some_and(|end| end == "log"));

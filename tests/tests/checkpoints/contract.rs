@@ -139,9 +139,9 @@ fn schemas_are_those_of_the_source() {
 fn every_door_says_the_same() {
     let home = home!();
     let daemon = home.start();
-    for (door_name, mut door) in Transport::all(&home, &daemon, LORE) {
-        let mut call = |name: &str, args: Value| match door.call(name, &args) {
-            Ok(told) => told,
+    for (door_name, mut endpoint) in Transport::all(&home, &daemon, LORE) {
+        let mut call = |name: &str, args: Value| match endpoint.call(name, &args) {
+            Ok(reported) => reported,
             Err(refusal) => panic!("{door_name}: {name}: {refusal}"),
         };
         let context = json!({"userGoal": "ship", "n": 1});

@@ -68,12 +68,14 @@ fn a_flipped_bit_is_told_with_the_newest_good_one() {
 
     let daemon = home.start();
     let lore = env!("CARGO_BIN_EXE_lore-under-test");
-    for (door_name, mut door) in Transport::all(&home, &daemon, lore) {
+    for (door_name, mut endpoint) in Transport::all(&home, &daemon, lore) {
         for args in [
             json!({"checkpointId": bad_one.id}),
             json!({"sessionId": "s"}),
         ] {
-            let refusal = door.call("workflow_checkpoint_load", &args).unwrap_err();
+            let refusal = endpoint
+                .call("workflow_checkpoint_load", &args)
+                .unwrap_err();
             assert_eq!(refusal["code"], "CORRUPT", "{door_name}: {refusal}");
             assert_eq!(refusal["status"], 500, "{door_name}: {refusal}");
             assert_eq!(

@@ -163,11 +163,17 @@ fn a_change_in_the_17th_digit_is_a_change() {
         if let Some((id, old)) = last {
             let args = json!({"from": id, "to": saved.id});
             let args = Args::Json(args.to_string().into_bytes());
-            let told = connection.call("workflow_checkpoint_diff", &args).unwrap();
-            let told = String::from_utf8(told.json).unwrap();
+            let reported = connection.call("workflow_checkpoint_diff", &args).unwrap();
+            let reported = String::from_utf8(reported.json).unwrap();
             let wanted = format!(r#"{{"path":"/a/b/1/c","old":{old},"new":{digits}}}"#);
-            assert!(told.contains(&format!(r#""changed":[{wanted}]"#)), "{told}");
-            assert!(told.contains(r#""added":[],"removed":[]"#), "{told}");
+            assert!(
+                reported.contains(&format!(r#""changed":[{wanted}]"#)),
+                "{reported}"
+            );
+            assert!(
+                reported.contains(r#""added":[],"removed":[]"#),
+                "{reported}"
+            );
         }
         last = Some((saved.id, digits));
     }

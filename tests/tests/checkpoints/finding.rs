@@ -164,14 +164,14 @@ fn differences_are_told_by_pointer() {
     let mut save_one = |context: &Value| save(&mut connection, json!({ "context": context }));
     let (from, to) = (save_one(&old).unwrap().id, save_one(&new).unwrap().id);
     let args = json!({"from": from, "to": to});
-    let told = daemon.call("workflow_checkpoint_diff", args);
-    assert_eq!(told["added"], json!([{"path": "/é", "new": {}}]));
+    let reported = daemon.call("workflow_checkpoint_diff", args);
+    assert_eq!(reported["added"], json!([{"path": "/é", "new": {}}]));
     let removed = json!([{"path": "/gone", "old": null}, {"path": "/list/2", "old": 3}]);
-    assert_eq!(told["removed"], removed);
+    assert_eq!(reported["removed"], removed);
     let changed = json!([
         {"path": "/a~1b/~0", "old": 1, "new": "1"}, {"path": "/list/1", "old": 2, "new": 9},
     ]);
-    assert_eq!(told["changed"], changed);
+    assert_eq!(reported["changed"], changed);
     let same = daemon.call("workflow_checkpoint_diff", json!({"from": to, "to": to}));
     for list in ["added", "removed", "changed"] {
         assert_eq!(same[list], json!([]));

@@ -85,12 +85,12 @@ fn what_is_not_there() {
         ),
     ];
     let before = stored(&daemon, &home.data());
-    for (door_name, mut door) in Transport::all(&home, &daemon, LORE) {
+    for (door_name, mut endpoint) in Transport::all(&home, &daemon, LORE) {
         for (name, args, (code, status)) in &cases {
             let what = format!("{door_name}: {name} {args}");
-            match door.call(name, args) {
+            match endpoint.call(name, args) {
                 Err(refusal) => is_refusal(&refusal, code, *status, &what),
-                Ok(told) => panic!("{what}: {told:?}"),
+                Ok(reported) => panic!("{what}: {reported:?}"),
             }
         }
     }
@@ -178,11 +178,11 @@ fn bad_input() {
         ("workflow_context_prioritize", json!({}), "exactly one"),
     ];
     let before = stored(&daemon, &home.data());
-    for (door_name, mut door) in Transport::all(&home, &daemon, LORE) {
+    for (door_name, mut endpoint) in Transport::all(&home, &daemon, LORE) {
         for (name, args, says) in &cases {
             let shown: String = args.to_string().chars().take(90).collect();
             let what = format!("{door_name}: {name} {shown}");
-            let refusal = door.call(name, args).expect_err(&what);
+            let refusal = endpoint.call(name, args).expect_err(&what);
             assert_eq!(refusal["code"], "INVALID_INPUT", "{what}: {refusal}");
             assert_eq!(refusal["status"], 400, "{what}: {refusal}");
             let said = refusal["message"].as_str().unwrap();
@@ -193,7 +193,7 @@ fn bad_input() {
             assert!(said.len() < 600, "{what}: {said}");
         }
         let absent = json!({"sessionId": "s", "contextKey": "goal"});
-        let (absent, _) = door.call(mark, &absent).unwrap();
+        let (absent, _) = endpoint.call(mark, &absent).unwrap();
         assert_eq!(absent["status"], "KEY_NOT_FOUND", "{door_name}");
         assert!(
             absent["message"].as_str().unwrap().contains("`plan`"),
@@ -357,12 +357,12 @@ fn conflicts_tell_what_changed() {
         json!({"sessionId": "s", "context": {"mine": noise(200_000, &mut Random::new(1))},
             "expectedCheckpointId": expected})
     };
-    for (door_name, mut door) in Transport::all(&home, &daemon, LORE) {
+    for (door_name, mut endpoint) in Transport::all(&home, &daemon, LORE) {
         if door_name == "client" {
             // The argument would exceed the length of a command line.
             continue;
         }
-        let refusal = door
+        let refusal = endpoint
             .call("workflow_checkpoint_save", &mine(&base.id))
             .unwrap_err();
         is_refusal(&refusal, "CONFLICT", 409, door_name);

@@ -24,7 +24,7 @@ fn abi(landlock: &Landlock) -> u32 {
 }
 
 /// Returns the value after a word in a file of /proc, trimmed.
-fn told(path: &Path, word: &str) -> Option<String> {
+fn reported(path: &Path, word: &str) -> Option<String> {
     let text = std::fs::read_to_string(path).ok()?;
     let line = text.lines().find_map(|line| line.strip_prefix(word))?;
     Some(line.trim().to_owned())
@@ -33,5 +33,5 @@ fn told(path: &Path, word: &str) -> Option<String> {
 /// Whether a process runs, and is not a zombie.
 fn runs(pid: &str) -> bool {
     let status = Path::new("/proc").join(pid).join("status");
-    told(&status, "State:").is_some_and(|state| !state.starts_with(['Z', 'X']))
+    reported(&status, "State:").is_some_and(|state| !state.starts_with(['Z', 'X']))
 }

@@ -8,7 +8,7 @@ use lored::sandbox::{Landlock, SandboxNeeds, confine};
 use serde_json::json;
 use tests::{Daemon, home};
 
-use super::{abi, told};
+use super::{abi, reported};
 
 fn proc_of(daemon: &Daemon, file: &str) -> PathBuf {
     Path::new("/proc").join(daemon.pid().to_string()).join(file)
@@ -26,13 +26,13 @@ fn a_serving_daemon_is_confined() {
     let home = home!();
     let daemon = home.start();
     let status = daemon.call("status", json!({}));
-    let confinement = &status["confinement"];
+    let sandbox = &status["confinement"];
     assert_eq!(
-        (&confinement["no_new_privs"], &confinement["core_dumps"]),
+        (&sandbox["no_new_privs"], &sandbox["core_dumps"]),
         (&json!(true), &json!(false)),
         "{status:#}"
     );
-    let landlock = confinement["landlock"].as_str().unwrap();
+    let landlock = sandbox["landlock"].as_str().unwrap();
     let is_on = landlock.starts_with("full: ABI ") || landlock.starts_with("partial: ABI ");
     assert_eq!(is_on, has_landlock(), "{landlock}");
     let said = daemon.stderr();
@@ -44,11 +44,11 @@ fn a_serving_daemon_is_confined() {
     let mut threads = 0;
     for thread in fs::read_dir(proc_of(&daemon, "task")).unwrap() {
         let status = thread.unwrap().path().join("status");
-        assert_eq!(told(&status, "NoNewPrivs:").as_deref(), Some("1"));
+        assert_eq!(reported(&status, "NoNewPrivs:").as_deref(), Some("1"));
         threads += 1;
     }
     assert!(threads > 2, "{threads}");
-    let limit = told(&proc_of(&daemon, "limits"), "Max core file size").unwrap();
+    let limit = reported(&proc_of(&daemon, "limits"), "Max core file size").unwrap();
     let limit: Vec<_> = limit.split_whitespace().collect();
     assert_eq!(limit, ["0", "0", "bytes"]);
     let children = proc_of(&daemon, &format!("task/{}/children", daemon.pid()));
@@ -72,13 +72,13 @@ fn nothing_is_written_behind_a_link() {
     let daemon = home.start();
     daemon.call("record_step", large.clone());
     let status = daemon.call("status", json!({}));
-    let confinement = &status["confinement"];
-    let landlock = confinement["landlock"].as_str().unwrap();
+    let sandbox = &status["confinement"];
+    let landlock = sandbox["landlock"].as_str().unwrap();
     let off = Landlock::None {
         reason: "the setting `service.confine` is false".to_owned(),
     };
     assert_eq!(landlock, off.to_string());
-    assert_eq!(confinement["no_new_privs"], true, "{confinement}");
+    assert_eq!(sandbox["no_new_privs"], true, "{sandbox}");
     daemon.stop();
 
     if !has_landlock() {

@@ -12,7 +12,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 use tests::{Daemon, Home, home, until};
 
-use super::{LIMIT, runs, told};
+use super::{LIMIT, reported, runs};
 
 const SERVER: &str = env!("CARGO_BIN_EXE_mcp-server-for-tests");
 
@@ -54,7 +54,7 @@ fn resolve(daemon: &Daemon, name: &str) -> Value {
 
 fn parent(pid: &str) -> String {
     let status = Path::new("/proc").join(pid).join("status");
-    told(&status, "PPid:").expect("a parent")
+    reported(&status, "PPid:").expect("a parent")
 }
 
 fn send(pid: &str, signal: Signal) {
@@ -70,8 +70,8 @@ fn gone(pid: &str) {
 /// server nor broker is sandboxed.
 #[test]
 fn a_server_that_ended_is_started_again() {
-    let rig = Fixture::new("die-after");
-    let daemon = rig.start();
+    let fixture = Fixture::new("die-after");
+    let daemon = fixture.start();
     for name in ["switch-nyc-01", "switch-nyc-02"] {
         assert_eq!(resolve(&daemon, name)["how"], "upstream", "{name}");
     }
@@ -80,11 +80,11 @@ fn a_server_that_ended_is_started_again() {
     let [starter] = children.split_whitespace().collect::<Vec<_>>()[..] else {
         panic!("not one child: {children:?}");
     };
-    assert_eq!(rig.left("start").len(), 2);
-    let own = told(Path::new("/proc/self/status"), "NoNewPrivs:");
+    assert_eq!(fixture.left("start").len(), 2);
+    let own = reported(Path::new("/proc/self/status"), "NoNewPrivs:");
     let status = Path::new("/proc").join(starter).join("status");
-    assert_eq!(told(&status, "NoNewPrivs:"), own);
-    assert_eq!(told(&status, "Name:").as_deref(), Some("lored-starter"));
+    assert_eq!(reported(&status, "NoNewPrivs:"), own);
+    assert_eq!(reported(&status, "Name:").as_deref(), Some("lored-starter"));
     let starter = starter.to_owned();
     daemon.stop();
     gone(&starter);
@@ -94,10 +94,10 @@ fn a_server_that_ended_is_started_again() {
 #[test]
 fn nothing_outlives_the_daemon() {
     for is_killed in [true, false] {
-        let rig = Fixture::new("clinging");
-        let daemon = rig.start();
+        let fixture = Fixture::new("clinging");
+        let daemon = fixture.start();
         assert_eq!(resolve(&daemon, "switch-nyc-01")["how"], "upstream");
-        let servers = [rig.left("start"), rig.left("clinging")].concat();
+        let servers = [fixture.left("start"), fixture.left("clinging")].concat();
         let starter = parent(&servers[0]);
         assert_eq!(parent(&starter), daemon.pid().to_string());
         if is_killed {
@@ -115,10 +115,10 @@ fn nothing_outlives_the_daemon() {
 /// reports the remedy and continues.
 #[test]
 fn a_starter_that_is_gone_is_told() {
-    let rig = Fixture::new("good");
-    let daemon = rig.start();
+    let fixture = Fixture::new("good");
+    let daemon = fixture.start();
     assert_eq!(resolve(&daemon, "switch-nyc-01")["how"], "upstream");
-    let server = rig.left("start").remove(0);
+    let server = fixture.left("start").remove(0);
     let starter = parent(&server);
     for signal in [Signal::TERM, Signal::INT, Signal::HUP] {
         send(&starter, signal);
@@ -145,7 +145,7 @@ struct BareBroker {
 }
 
 impl BareBroker {
-    fn told(list: &[u8]) -> Self {
+    fn reported(list: &[u8]) -> Self {
         let (socket, its) = UnixStream::pair().unwrap();
         let process = Command::new(env!("CARGO_BIN_EXE_lored-under-test"))
             .arg("starter")
@@ -167,7 +167,7 @@ impl BareBroker {
         }]);
         let list = list.to_string();
         let length = u32::try_from(list.len()).unwrap();
-        Self::told(&[&length.to_be_bytes(), list.as_bytes()].concat())
+        Self::reported(&[&length.to_be_bytes(), list.as_bytes()].concat())
     }
 
     fn ask(&mut self, kind: u8, child: u64, number: u32) {
@@ -236,7 +236,7 @@ fn lists_that_are_none_are_refused() {
         (b"\0\0", "fill"),
         (b"", "fill"),
     ] {
-        let bare = BareBroker::told(list);
+        let bare = BareBroker::reported(list);
         bare.socket.shutdown(std::net::Shutdown::Write).unwrap();
         let (code, said) = bare.end();
         assert_eq!(code, Some(3), "{list:?}: {said}");

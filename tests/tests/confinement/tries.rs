@@ -14,7 +14,7 @@ use rustix::fs::{Mode, OFlags};
 use rustix::process::{DumpableBehavior, Pid, Resource, getppid, getrlimit, test_kill_process};
 use tempfile::TempDir;
 
-use super::{abi, told};
+use super::{abi, reported};
 
 /// Passes the folder and the two ports to the sandboxed process.
 const PLACE: &str = "LORE_TRIED_IN";
@@ -127,7 +127,7 @@ fn confined(place: &SandboxFolder) {
     });
     assert!(no_new_privs && !core_dumps);
     let own = Path::new("/proc/thread-self/status");
-    assert_eq!(told(own, "NoNewPrivs:").as_deref(), Some("1"));
+    assert_eq!(reported(own, "NoNewPrivs:").as_deref(), Some("1"));
     assert_eq!(getrlimit(Resource::Core).maximum, Some(0));
     let dumpable = rustix::process::dumpable_behavior().unwrap();
     assert_eq!(dumpable, DumpableBehavior::NotDumpable);

@@ -121,13 +121,13 @@ fn settings_change() {
     let changed = json!({"path": docs, "context_id": "WI-1", "context_name": "One"});
     let reply = daemon.call("add_source", changed.clone());
     assert_eq!(reply["created"], json!(false));
-    let told = until_say(
+    let reported = until_say(
         &daemon,
         &docs,
         &["WI-1", "docs"],
         &[("a.md", "A."), ("b.txt", "B.")],
     );
-    assert_eq!(told, ids);
+    assert_eq!(reported, ids);
     until_documents(&daemon, 2);
 
     // Adding the same again changes nothing.

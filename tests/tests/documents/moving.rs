@@ -41,14 +41,14 @@ fn lived(daemon: &Daemon) {
 }
 
 /// Collects everything reported about the documents: metadata, texts, search results.
-fn told(daemon: &Daemon) -> Vec<Value> {
-    let mut told = Vec::new();
+fn reported(daemon: &Daemon) -> Vec<Value> {
+    let mut reported = Vec::new();
     for source in ["sent", "reports"] {
         let listed = daemon.call("list_documents", json!({"source": source}));
-        told.push(listed["documents"].clone());
+        reported.push(listed["documents"].clone());
         for document in listed["documents"].as_array().unwrap() {
             let args = json!({"documents": [document["document"]]});
-            told.push(daemon.call("get_document_content", args)["documents"].take());
+            reported.push(daemon.call("get_document_content", args)["documents"].take());
         }
     }
     for query in [
@@ -61,7 +61,7 @@ fn told(daemon: &Daemon) -> Vec<Value> {
         let args = json!({"query": query, "search_type": "text", "max_results": 5});
         let found = daemon.call("search_documents", args);
         let found = found["results"].as_array().unwrap().iter();
-        told.extend(found.map(|one| {
+        reported.extend(found.map(|one| {
             json!([
                 one["document"],
                 one["id"],
@@ -71,7 +71,7 @@ fn told(daemon: &Daemon) -> Vec<Value> {
             ])
         }));
     }
-    told
+    reported
 }
 
 fn exported(daemon: &Daemon) -> String {
@@ -117,7 +117,7 @@ fn an_export_has_what_was_sent() {
 
     to.call("import_log", json!({"content": lines}));
     assert_eq!(exported(&to), lines);
-    assert_eq!(told(&to), told(&from));
+    assert_eq!(reported(&to), reported(&from));
     let position = to.call("status", json!({}))["position"].clone();
     for daemon in [&to, &from] {
         let again = daemon.call("import_log", json!({"content": lines}));
@@ -147,7 +147,7 @@ fn an_export_has_what_was_sent() {
         to.stop();
         there.start()
     };
-    assert_eq!(told(&to), told(&from));
+    assert_eq!(reported(&to), reported(&from));
     from.verify();
 }
 
@@ -166,7 +166,7 @@ fn a_backup_has_what_was_sent() {
     run(&here, "backup", &kept);
     run(&there, "restore", &kept);
     let to = there.start();
-    assert_eq!(told(&to), told(&from));
+    assert_eq!(reported(&to), reported(&from));
     assert_eq!(exported(&to), exported(&from));
     to.verify();
 }
@@ -176,23 +176,23 @@ fn a_backup_has_what_was_sent() {
 fn every_door_takes_documents() {
     let home = home!();
     let daemon = home.start();
-    let doors = Transport::all(&home, &daemon, env!("CARGO_BIN_EXE_lore-under-test"));
-    for (door, mut open) in doors {
-        let name = format!("{door}.md");
-        let text = format!("# From {door}\n\nThe {door} carried the gyroscope.\n");
+    let endpoints = Transport::all(&home, &daemon, env!("CARGO_BIN_EXE_lore-under-test"));
+    for (endpoint, mut open) in endpoints {
+        let name = format!("{endpoint}.md");
+        let text = format!("# From {endpoint}\n\nThe {endpoint} carried the gyroscope.\n");
         let args = json!({"name": name, "text": text});
         let (reply, _) = open.call("put_document", &args).unwrap();
-        assert_eq!(reply["status"], "taken", "{door}: {reply}");
+        assert_eq!(reply["status"], "taken", "{endpoint}: {reply}");
         let (again, _) = open.call("put_document", &args).unwrap();
-        assert_eq!(again["status"], "unchanged", "{door}: {again}");
+        assert_eq!(again["status"], "unchanged", "{endpoint}: {again}");
         let found = daemon.call(
             "search_documents",
-            json!({"query": format!("{door} carried"), "search_type": "text", "max_results": 1}),
+            json!({"query": format!("{endpoint} carried"), "search_type": "text", "max_results": 1}),
         );
         assert_eq!(found["results"][0]["file_path"], format!("sent/{name}"));
         let wrong = json!({"name": "../up.md", "text": ""});
         let refusal = open.call("put_document", &wrong).unwrap_err();
-        assert_eq!(refusal["code"], "INVALID_INPUT", "{door}: {refusal}");
+        assert_eq!(refusal["code"], "INVALID_INPUT", "{endpoint}: {refusal}");
     }
     let listed = daemon.call("list_documents", json!({"source": "sent"}));
     assert_eq!(listed["documents"].as_array().unwrap().len(), 4);

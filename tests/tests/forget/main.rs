@@ -255,18 +255,21 @@ fn no_byte_is_left_on_the_disk() {
         "forget_session",
         json!({"session": "secret", "dry_run": true}),
     );
-    let told = daemon.call("forget_session", json!({"session": "secret", "key": "f"}));
+    let reported = daemon.call("forget_session", json!({"session": "secret", "key": "f"}));
     assert_eq!(found(&home.data(), &secret.texts), [""; 0]);
-    assert_eq!(told["events"], foreseen["events"]);
-    assert_eq!(told["bytes"], foreseen["bytes"]);
-    assert!(told["bytes"].as_u64().unwrap() > 400_000, "{told}");
+    assert_eq!(reported["events"], foreseen["events"]);
+    assert_eq!(reported["bytes"], foreseen["bytes"]);
+    assert!(reported["bytes"].as_u64().unwrap() > 400_000, "{reported}");
     assert!(
-        told["warnings"][0].as_str().unwrap().contains("damaged"),
-        "{told}"
+        reported["warnings"][0]
+            .as_str()
+            .unwrap()
+            .contains("damaged"),
+        "{reported}"
     );
     assert!(copy.join("report.json").exists() && !copy.join("0.jnl").exists());
     check_others(&daemon, &before, &other, &theirs);
-    check_gone(&daemon, &told, &checkpoints);
+    check_gone(&daemon, &reported, &checkpoints);
     daemon.stop();
 
     let rows = rows_of(&home);
@@ -285,7 +288,7 @@ fn no_byte_is_left_on_the_disk() {
     assert_eq!(found(&home.data(), &parts), [""; 0]);
     let daemon = home.start();
     check_others(&daemon, &before, &other, &theirs);
-    check_gone(&daemon, &told, &checkpoints);
+    check_gone(&daemon, &reported, &checkpoints);
     daemon.call("forget_session", json!({"session": "other"}));
     let status = daemon.call("status", json!({}));
     assert_eq!(status["counts"]["sessions"], 0, "{status}");
@@ -307,7 +310,7 @@ fn check_others(daemon: &Daemon, before: &[Value], checkpoint: &str, context: &V
 
 /// Checks that the session is reported as forgotten everywhere, that its events are empty, and that the log names
 /// their positions.
-fn check_gone(daemon: &Daemon, told: &Value, checkpoints: &[String]) {
+fn check_gone(daemon: &Daemon, reported: &Value, checkpoints: &[String]) {
     let is_told = |name: &str, args: Value| {
         let refusal = daemon.refusal(name, args);
         assert_eq!(refusal.code.as_str(), "SESSION_NOT_FOUND", "{name}");
@@ -354,7 +357,7 @@ fn check_gone(daemon: &Daemon, told: &Value, checkpoints: &[String]) {
     let again = daemon.call("forget_session", again);
     assert_eq!(
         (&again["position"], &again["bytes"]),
-        (&told["position"], &told["bytes"])
+        (&reported["position"], &reported["bytes"])
     );
     let events = events_of(daemon, "secret");
     let is_of_forgetting = |event: &&Value| {
@@ -370,11 +373,11 @@ fn check_gone(daemon: &Daemon, told: &Value, checkpoints: &[String]) {
     );
     let log = daemon.call("verify_log", json!({}));
     assert_eq!(log["ok"], true, "{log:#}");
-    assert_eq!(log["forgotten"], told["events"]);
+    assert_eq!(log["forgotten"], reported["events"]);
     let at = &log["sessions_forgotten"][0];
     assert_eq!(
         (&at["session"], &at["position"]),
-        (&json!("secret"), &told["position"])
+        (&json!("secret"), &reported["position"])
     );
     assert_eq!(at["is_erased"], true);
     assert!(is_erased(daemon));
@@ -392,7 +395,7 @@ fn a_session_that_is_written_to_is_forgotten() {
     let written = AtomicU64::new(0);
     let others = AtomicU64::new(0);
     let is_over = AtomicU64::new(0);
-    let told = std::thread::scope(|scope| {
+    let reported = std::thread::scope(|scope| {
         for _ in 0..3 {
             scope.spawn(|| {
                 let mut connection = daemon.connect("writer");
@@ -420,16 +423,16 @@ fn a_session_that_is_written_to_is_forgotten() {
         until("some steps", Duration::from_secs(60), || {
             (written.load(Ordering::Relaxed) > 30).then_some(())
         });
-        let told = daemon.call("forget_session", json!({"session": "gone"}));
+        let reported = daemon.call("forget_session", json!({"session": "gone"}));
         is_over.store(1, Ordering::Relaxed);
-        told
+        reported
     });
     // The steps, and the event that created the session.
-    assert_eq!(told["events"], written.into_inner() + 1);
-    assert_eq!(told.get("warnings"), None, "{told}");
+    assert_eq!(reported["events"], written.into_inner() + 1);
+    assert_eq!(reported.get("warnings"), None, "{reported}");
     assert_eq!(
         events_of(&daemon, "gone").len() as u64,
-        told["events"].as_u64().unwrap() + 2
+        reported["events"].as_u64().unwrap() + 2
     );
     let counts = daemon.call("status", json!({}))["counts"].clone();
     assert_eq!(
@@ -514,14 +517,14 @@ fn a_kill_leaves_it_there_or_gone() {
     let (mut finished, mut cut_off, mut untouched) = (0, 0, 0);
     for number in 0..cycles {
         let daemon = home.start();
-        let doomed = ForgottenSession::new(&daemon, number, &mut random);
+        let to_delete = ForgottenSession::new(&daemon, number, &mut random);
         // Half of the kills come during the decision, half during the erasure.
         let most = if random.one_in(2) { 10 } else { 100 };
         let wanted = random.range(0, most);
         let done = AtomicU64::new(0);
         let acknowledged = std::thread::scope(|scope| {
             let forgetting = scope.spawn(|| {
-                let args = json!({"session": doomed.session});
+                let args = json!({"session": to_delete.session});
                 daemon.try_call("forget_session", args).is_ok()
             });
             let writing = scope.spawn(|| {
@@ -541,7 +544,7 @@ fn a_kill_leaves_it_there_or_gone() {
         });
         daemon.wait();
         let daemon = home.start();
-        let is_gone = doomed.is_gone(&daemon);
+        let is_gone = to_delete.is_gone(&daemon);
         assert!(is_gone || !acknowledged, "acknowledged and there");
         match (is_gone, acknowledged) {
             (true, true) => finished += 1,
@@ -553,8 +556,8 @@ fn a_kill_leaves_it_there_or_gone() {
             until("what is gone to leave the disk", ERASED_MAX, || {
                 is_erased(&daemon).then_some(())
             });
-            assert_eq!(found(&home.data(), &doomed.secret.texts), [""; 0]);
-            assert!(doomed.is_gone(&daemon));
+            assert_eq!(found(&home.data(), &to_delete.secret.texts), [""; 0]);
+            assert!(to_delete.is_gone(&daemon));
             daemon.verify();
         }
         daemon.stop();

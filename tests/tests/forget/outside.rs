@@ -67,15 +67,15 @@ fn a_project_goes_whole() {
     let texts = needles(&[("first", &first), ("second", &second), ("step", &step)]);
     assert_eq!(found(&home.data(), &texts).len(), 3);
 
-    let told = daemon.call("forget", json!({"project": project}));
+    let reported = daemon.call("forget", json!({"project": project}));
     assert_eq!(
         [
-            &told["projects"],
-            &told["sessions"],
-            &told["context_versions"]
+            &reported["projects"],
+            &reported["sessions"],
+            &reported["context_versions"]
         ],
         [&json!(1), &json!(1), &json!(2)],
-        "{told}"
+        "{reported}"
     );
     assert!(!folder.exists());
     assert_eq!(found(&home.data(), &texts), [""; 0]);
@@ -132,13 +132,13 @@ fn texts_of_documents_go() {
     let texts = needles(&[("old", &secret[0]), ("b", &secret[1]), ("new", &secret[2])]);
 
     let origin = json!({"origin": format!("file:{}", docs.display())});
-    let told = daemon.call("forget", origin.clone());
+    let reported = daemon.call("forget", origin.clone());
     assert_eq!(
-        (&told["documents"], &told["events"]),
+        (&reported["documents"], &reported["events"]),
         (&json!(1), &json!(1)),
-        "{told}"
+        "{reported}"
     );
-    assert_eq!(told["kept"].as_array().unwrap().len(), 2, "{told}");
+    assert_eq!(reported["kept"].as_array().unwrap().len(), 2, "{reported}");
     let seen = found(&home.data(), &texts);
     assert!(
         !seen.contains(&"old") && seen.contains(&"b") && seen.contains(&"new"),
@@ -150,11 +150,11 @@ fn texts_of_documents_go() {
     let refused = daemon.refusal("forget", of_source.clone());
     assert_eq!(refused.code.as_str(), "CONFLICT", "{}", refused.message);
     daemon.call("remove_source", json!({"source": source}));
-    let told = daemon.call("forget", of_source);
+    let reported = daemon.call("forget", of_source);
     assert_eq!(
-        (&told["sources"], &told["documents"]),
+        (&reported["sources"], &reported["documents"]),
         (&json!(1), &json!(2)),
-        "{told}"
+        "{reported}"
     );
     assert_eq!(found(&home.data(), &texts), [""; 0]);
     until_found(&daemon, "heron", 0);
@@ -180,11 +180,11 @@ fn present_versions_stay() {
         });
         daemon.call("update_context", args);
     }
-    let told = daemon.call("forget", json!({"of_agent": "bob"}));
-    assert_eq!(told["context_versions"], 1, "{told}");
+    let reported = daemon.call("forget", json!({"of_agent": "bob"}));
+    assert_eq!(reported["context_versions"], 1, "{reported}");
     assert!(
-        told["kept"][0].as_str().unwrap().contains("version 3"),
-        "{told}"
+        reported["kept"][0].as_str().unwrap().contains("version 3"),
+        "{reported}"
     );
     let args = json!({"project_id": project, "file_type": "session_summary"});
     let history: Value = daemon.call("context_history", args);
@@ -251,19 +251,19 @@ fn documents_that_an_agent_sent_go() {
         document = daemon.call("put_document", put)["document"].clone();
     }
     let needles = needles(&[("old", &texts[0]), ("new", &texts[1])]);
-    let told = daemon.call("forget", json!({"of_agent": "scraper"}));
-    assert_eq!(told["documents"], 1, "{told}");
-    let kept = told["kept"].as_array().unwrap();
+    let reported = daemon.call("forget", json!({"of_agent": "scraper"}));
+    assert_eq!(reported["documents"], 1, "{reported}");
+    let kept = reported["kept"].as_array().unwrap();
     let is_named = |line: &Value| line.as_str().unwrap().contains(document.as_str().unwrap());
-    assert!(kept.len() == 1 && is_named(&kept[0]), "{told}");
+    assert!(kept.len() == 1 && is_named(&kept[0]), "{reported}");
     let seen = found(&home.data(), &needles);
     assert!(!seen.contains(&"old") && seen.contains(&"new"), "{seen:?}");
     daemon.call("remove_document", json!({"document": document}));
-    let told = daemon.call("forget", json!({"of_agent": "scraper"}));
+    let reported = daemon.call("forget", json!({"of_agent": "scraper"}));
     assert_eq!(
-        (&told["documents"], &told["kept"]),
+        (&reported["documents"], &reported["kept"]),
         (&json!(1), &Value::Null),
-        "{told}"
+        "{reported}"
     );
     assert_eq!(found(&home.data(), &needles), [""; 0]);
     daemon.verify();

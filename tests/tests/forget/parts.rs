@@ -100,26 +100,26 @@ fn what_an_agent_recorded_leaves_the_disk() {
     let mut before = said(&daemon, "both");
     before.retain(is_ours);
 
-    let wish = json!({"of_agent": "mallory"});
-    let mut dry = wish.clone();
+    let selector = json!({"of_agent": "mallory"});
+    let mut dry = selector.clone();
     dry["dry_run"] = true.into();
     let foreseen = daemon.call("forget", dry);
-    let mut real = wish.clone();
+    let mut real = selector.clone();
     real["key"] = "f".into();
-    let told = daemon.call("forget", real.clone());
+    let reported = daemon.call("forget", real.clone());
     assert_eq!(hits_now(&daemon, "zanzibar"), 0);
     assert!(hits(&daemon, "pelican") >= 2);
     let seen = found(&home.data(), &secret.texts);
     let is_packed = |name: &&&str| !name.contains("value");
     assert_eq!(seen.iter().filter(is_packed).count(), 0, "{seen:?}");
     for count in ["events", "bytes", "sessions_in_part"] {
-        assert_eq!(told[count], foreseen[count], "{count}");
+        assert_eq!(reported[count], foreseen[count], "{count}");
     }
     assert_eq!(
-        (&told["sessions"], &told["sessions_in_part"]),
+        (&reported["sessions"], &reported["sessions_in_part"]),
         (&json!(0), &json!(1))
     );
-    assert!(told["bytes"].as_u64().unwrap() > 100_000, "{told}");
+    assert!(reported["bytes"].as_u64().unwrap() > 100_000, "{reported}");
     settle(&daemon);
     let mut after = said(&daemon, "both");
     after.retain(is_ours);
@@ -132,8 +132,11 @@ fn what_an_agent_recorded_leaves_the_disk() {
         .any(|event| event["kind"] == "EntitiesFound");
     assert!(found_again, "what is left is searched for entities anew");
 
-    assert_eq!(daemon.call("forget", real)["position"], told["position"]);
-    let nothing = daemon.call("forget", wish);
+    assert_eq!(
+        daemon.call("forget", real)["position"],
+        reported["position"]
+    );
+    let nothing = daemon.call("forget", selector);
     assert_eq!(nothing["events"], 0, "{nothing}");
     let log = daemon.call("verify_log", json!({}));
     assert_eq!(log["ok"], true, "{log:#}");
@@ -168,8 +171,8 @@ fn what_a_tool_or_a_time_left_goes() {
             }
         }
     }
-    let told = daemon.call("forget", json!({"origin": "tool:camera"}));
-    assert_eq!(told["sessions_in_part"], 2, "{told}");
+    let reported = daemon.call("forget", json!({"origin": "tool:camera"}));
+    assert_eq!(reported["sessions_in_part"], 2, "{reported}");
     for session in ["a", "b"] {
         let steps = daemon.call("list_steps", json!({"session": session}));
         let steps = steps["steps"].as_array().unwrap();
@@ -184,8 +187,8 @@ fn what_a_tool_or_a_time_left_goes() {
         );
     }
     let begun = events_of(&daemon, "b")[0]["position"].clone();
-    let told = daemon.call("forget", json!({"from": begun, "session": "b"}));
-    assert_eq!(told["sessions"], 1, "{told}");
+    let reported = daemon.call("forget", json!({"from": begun, "session": "b"}));
+    assert_eq!(reported["sessions"], 1, "{reported}");
     let refused = daemon.refusal("list_steps", json!({"session": "b"}));
     assert!(
         refused.message.contains("was forgotten on"),
@@ -209,11 +212,11 @@ fn what_a_fork_shares_is_kept() {
         "fork_session",
         json!({"session": "old", "new_session": "fork"}),
     );
-    let told = daemon.call("forget", json!({"of_agent": "bob"}));
-    assert_eq!(told["events"], 0, "{told}");
+    let reported = daemon.call("forget", json!({"of_agent": "bob"}));
+    assert_eq!(reported["events"], 0, "{reported}");
     assert!(
-        told["kept"][0].as_str().unwrap().contains("`fork`"),
-        "{told}"
+        reported["kept"][0].as_str().unwrap().contains("`fork`"),
+        "{reported}"
     );
     let refused = daemon.refusal("forget", json!({"of_agent": "bob", "session": "old"}));
     assert_eq!(refused.code.as_str(), "CONFLICT");
@@ -224,7 +227,7 @@ fn what_a_fork_shares_is_kept() {
 fn what_is_wrong_is_refused() {
     let home = home!();
     let daemon = home.start();
-    for (args, code, told) in [
+    for (args, code, reported) in [
         (json!({}), "INVALID_INPUT", "nothing says"),
         (json!({"origin": "notes.md"}), "INVALID_INPUT", "no origin"),
         (json!({"origin": "source:x"}), "NOT_FOUND", "never was"),
@@ -248,7 +251,7 @@ fn what_is_wrong_is_refused() {
         let refused = daemon.refusal("forget", args.clone());
         assert_eq!(refused.code.as_str(), code, "{args}");
         assert!(
-            refused.message.contains(told),
+            refused.message.contains(reported),
             "{args}: {}",
             refused.message
         );
@@ -291,8 +294,11 @@ fn space_returns() {
         full - before > recorded / 2,
         "{before} before, {full} after {recorded}"
     );
-    let told = daemon.call("forget", json!({"of_agent": "bulk"}));
-    assert!(told["bytes"].as_u64().unwrap() >= recorded, "{told}");
+    let reported = daemon.call("forget", json!({"of_agent": "bulk"}));
+    assert!(
+        reported["bytes"].as_u64().unwrap() >= recorded,
+        "{reported}"
+    );
     let after = disk::taken_bytes(&home.data());
     println!("{before} bytes before, {full} with {recorded} recorded, {after} once forgotten");
     assert!(

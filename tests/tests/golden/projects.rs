@@ -29,7 +29,7 @@ pub fn events() -> Vec<(&'static str, EncodedEvent)> {
         name: "My Shop ä".to_owned(),
         path: "/srv/My Shop ä".to_owned(),
     };
-    let noted = |branch: Option<&str>| WorktreeSeen {
+    let recorded = |branch: Option<&str>| WorktreeSeen {
         path: "/srv/fix".to_owned(),
         branch: branch.map(str::to_owned),
     };
@@ -40,7 +40,7 @@ pub fn events() -> Vec<(&'static str, EncodedEvent)> {
         ("worktree_noted", Some("fix/tax")),
         ("worktree_noted_least", None),
     ] {
-        let worktree = event(EventKind::WorktreeNoted, &noted(branch), empty(), &clock);
+        let worktree = event(EventKind::WorktreeNoted, &recorded(branch), empty(), &clock);
         found.push((name, worktree));
     }
     found.extend(written(&clock));

@@ -117,15 +117,18 @@ fn what_differs_comes_in_under_other_ids() {
     let session: String = session.map(|line| format!("{line}\n")).collect();
     std::fs::write(&file, session + "{\"end\":{\"events\":7}}\n").unwrap();
     good(&cold.run(&["import", text(&file)]));
-    let told = cold.run(&again);
+    let reported = cold.run(&again);
     assert!(
-        good(&told).starts_with("2 sessions and what is new of 1 others"),
-        "{told:?}"
+        good(&reported).starts_with("2 sessions and what is new of 1 others"),
+        "{reported:?}"
     );
-    let said = String::from_utf8_lossy(&told.stderr);
+    let said = String::from_utf8_lossy(&reported.stderr);
     assert!(!said.contains("its id is taken"), "{said}");
-    let told = good(&cold.run(&again));
-    assert!(told.starts_with("0 sessions with 0 events"), "{told}");
+    let reported = good(&cold.run(&again));
+    assert!(
+        reported.starts_with("0 sessions with 0 events"),
+        "{reported}"
+    );
     let checkpoints = |session: &str| {
         let args = json!({"sessionId": session});
         let listed = call(&cold, "workflow_checkpoint_list", &args);

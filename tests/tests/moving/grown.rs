@@ -142,10 +142,10 @@ fn a_memory_servers_file_that_has_grown_is_gone_on_with() {
         relation("Ada", "Bob"),
         relation("Bob", "Cyd"),
     ];
-    let told = good(&import(&grown));
+    let reported = good(&import(&grown));
     assert!(
-        told.starts_with("0 sessions and what is new of 1 others with 4 events"),
-        "{told}"
+        reported.starts_with("0 sessions and what is new of 1 others with 4 events"),
+        "{reported}"
     );
     for (query, says) in [
         ("oolong", tea),
@@ -185,10 +185,10 @@ fn a_memory_servers_file_that_has_grown_is_gone_on_with() {
     assert_eq!(settled(&cold), position, "nothing was recorded");
     // It grows again, and the existing parts keep their places.
     let more = [&grown[..3], &[entity("Dan", &[])], &grown[3..]].concat();
-    let told = good(&import(&more));
+    let reported = good(&import(&more));
     assert!(
-        told.contains("what is new of 1 others with 1 events"),
-        "{told}"
+        reported.contains("what is new of 1 others with 1 events"),
+        "{reported}"
     );
     call(&cold, "verify_log", &json!({}));
 }
@@ -215,10 +215,10 @@ fn a_name_that_was_described_since_is_gone_on_with() {
     let one = [ada.clone(), oolong.clone(), drinks.clone(), holds.clone()];
     let both = [ada, oolong, cup, drinks, holds];
     for lines in [&one[..], &both] {
-        let told = good(&import(lines));
+        let reported = good(&import(lines));
         assert!(
-            told.contains("what is new of 1 others with 1 events"),
-            "{told}"
+            reported.contains("what is new of 1 others with 1 events"),
+            "{reported}"
         );
         let again = good(&import(lines));
         assert!(again.starts_with("0 sessions with 0 events"), "{again}");
@@ -327,12 +327,12 @@ fn a_session_that_is_gone_on_with_is_whole() {
     };
     let mut between = all.clone();
     between.insert(3, event(3, "SessionUpdated", json!({"title": "Between"})));
-    let told = refusal(&between);
-    assert_eq!(told["code"], "CONFLICT", "{told}");
-    let message = told["message"].as_str().unwrap();
+    let reported = refusal(&between);
+    assert_eq!(reported["code"], "CONFLICT", "{reported}");
+    let message = reported["message"].as_str().unwrap();
     assert!(
         message.contains("than line 5") && message.contains("where there are newer ones"),
-        "{told}"
+        "{reported}"
     );
     assert_eq!(position(&here), before);
     call(&here, "close_session", &json!({"session": "s"}));

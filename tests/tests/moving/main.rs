@@ -99,10 +99,10 @@ fn everything_moves_and_nothing_twice() {
         "{dry}"
     );
     assert_eq!(position(&there), 0, "nothing was recorded");
-    let told = good(&there.run(&["import", text(&file)]));
+    let reported = good(&there.run(&["import", text(&file)]));
     assert!(
-        told.contains("were imported") && !told.contains("already"),
-        "{told}"
+        reported.contains("were imported") && !reported.contains("already"),
+        "{reported}"
     );
     assert_eq!(good(&there.run(&["export"])), lines);
     let before = events(&there);
@@ -166,8 +166,8 @@ fn a_broken_line_is_named_and_can_be_mended() {
         &[&named, "SessionPainted", "before that, 1 sessions"],
     );
     std::fs::write(&file, &lines).unwrap();
-    let told = good(&there.run(&["import", text(&file)]));
-    assert!(told.starts_with("1 sessions"), "{told}");
+    let reported = good(&there.run(&["import", text(&file)]));
+    assert!(reported.starts_with("1 sessions"), "{reported}");
     let all: Vec<&str> = lines.split_inclusive('\n').collect();
     // The end of a session is missing from the file, with and without the last line.
     for missing in [1, 2] {
@@ -206,8 +206,8 @@ fn gaps_of_what_was_forgotten_move() {
         let step = json!({"session": "s", "step": 1, "tool": "fetch", "result": format!("result {n}"), "agent": agent});
         call(&here, "record_step", &step);
     }
-    let told = call(&here, "forget", &json!({"of_agent": "bob"}));
-    assert_eq!(told["context_versions"], 1, "{told}");
+    let reported = call(&here, "forget", &json!({"of_agent": "bob"}));
+    assert_eq!(reported["context_versions"], 1, "{reported}");
     let file = folder.path().join("all.jsonl");
     good(&here.run(&["export", "--output", text(&file)]));
     let lines = std::fs::read_to_string(&file).unwrap();
@@ -346,8 +346,8 @@ fn a_markdown_folder_is_imported() {
         text(&project),
     ];
     let output = cold.run(&arguments);
-    let told = good(&output);
-    assert!(told.contains("1 projects and 1 versions"), "{told}");
+    let reported = good(&output);
+    assert!(reported.contains("1 projects and 1 versions"), "{reported}");
     let aside = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(
         aside.contains("progress.md") && aside.contains("lore docs add"),

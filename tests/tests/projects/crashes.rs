@@ -25,11 +25,11 @@ fn log_and_files_agree_after_a_kill() {
     for round in 0..4 {
         let is_over = AtomicBool::new(false);
         let kill_after = random.range(5, 16);
-        let told = thread::scope(|scope| {
+        let reported = thread::scope(|scope| {
             let (projects, is_over, daemon) = (&projects, &is_over, &daemon);
             let agents = ["ada", "bob"].map(|agent| {
                 scope.spawn(move || {
-                    let mut told = Vec::new();
+                    let mut reported = Vec::new();
                     let mut connection = daemon.connect(agent);
                     for number in 0.. {
                         let (at, line) = (number % 2, format!("{agent}-{round}-{number}"));
@@ -39,16 +39,16 @@ fn log_and_files_agree_after_a_kill() {
                         match call(&mut connection, "append_context", args) {
                             Ok(reply) => {
                                 assert_eq!(reply["success"], true, "{reply:#}");
-                                told.push((at, line));
+                                reported.push((at, line));
                             }
                             Err(_) => break,
                         }
-                        if told.len() as u64 == kill_after {
+                        if reported.len() as u64 == kill_after {
                             // SIGKILL while the other agent's calls are in flight.
                             daemon.signal(rustix::process::Signal::KILL);
                         }
                     }
-                    told
+                    reported
                 })
             });
             let path = path_of(&home, &projects[0], FILE);
@@ -63,14 +63,14 @@ fn log_and_files_agree_after_a_kill() {
                     }
                 }
             });
-            let told: Vec<(usize, String)> = agents
+            let reported: Vec<(usize, String)> = agents
                 .into_iter()
                 .flat_map(|agent| agent.join().unwrap())
                 .collect();
             is_over.store(true, Ordering::SeqCst);
-            told
+            reported
         });
-        answered.extend(told);
+        answered.extend(reported);
         assert!(daemon.wait().status.code().is_none(), "it was killed");
         daemon = home.start();
         for project in &projects {

@@ -137,13 +137,16 @@ fn three_bad_tries_then_success() {
 fn is_flaw(errors: &Value, kind: &str, section: &str) {
     let found = errors.as_array().unwrap().iter();
     let mut found = found.filter(|one| one["type"] == kind && one["section"] == section);
-    let flaw = found
+    let diagnostic = found
         .next()
         .unwrap_or_else(|| panic!("no {kind} of {section}: {errors:#}"));
-    assert_eq!(flaw["severity"], "error");
-    assert!(flaw["line"].as_u64().unwrap() >= 1);
+    assert_eq!(diagnostic["severity"], "error");
+    assert!(diagnostic["line"].as_u64().unwrap() >= 1);
     for field in ["message", "correction_prompt", "template_example"] {
-        assert!(!text(&flaw[field]).trim().is_empty(), "{field} of {flaw:#}");
+        assert!(
+            !text(&diagnostic[field]).trim().is_empty(),
+            "{field} of {diagnostic:#}"
+        );
     }
 }
 

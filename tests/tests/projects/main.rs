@@ -139,9 +139,9 @@ fn summary(entries: &[&str]) -> String {
 }
 
 /// Returns a valid mental model with these contents in three sections.
-fn model(overview: &str, flow: &str, link: &str) -> String {
+fn model(transfer: &str, flow: &str, link: &str) -> String {
     format!(
-        "# Mental Model\n\n## System Overview\n\n{overview}: a till for market stalls that keeps \
+        "# Mental Model\n\n## System Overview\n\n{transfer}: a till for market stalls that keeps \
          every sale on the device and sends it to the office as soon as there is a network.\n\n\
          - **Confidence**: Medium\n- **Last Verified**: 2025-02-03\n\n\
          ## Components\n\n- **Till**\n  - **Purpose**: Takes sales\n  - **Location**: `till/`\n  \

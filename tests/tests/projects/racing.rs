@@ -162,19 +162,19 @@ fn whoever_replaces_anothers_content_is_told() {
     let daemon = home.start();
     let project = init(&home, &daemon, "stall");
     let barrier = Barrier::new(2);
-    let told: Vec<Value> = thread::scope(|scope| {
+    let reported: Vec<Value> = thread::scope(|scope| {
         let threads = ["ada", "bob"].map(|agent| {
             let mut connection = daemon.connect(agent);
             let (barrier, project) = (&barrier, &project);
             scope.spawn(move || {
-                let mut told = Vec::new();
+                let mut reported = Vec::new();
                 for round in 0..15 {
                     barrier.wait();
                     let content = summary(&[&format!("{agent} {round}")]);
                     let args = json!({"project_id": project, "file_type": "session_summary", "content": content});
-                    told.push(call(&mut connection, "update_context", args).unwrap());
+                    reported.push(call(&mut connection, "update_context", args).unwrap());
                 }
-                told
+                reported
             })
         });
         threads
@@ -188,7 +188,7 @@ fn whoever_replaces_anothers_content_is_told() {
         let found = versions.iter().find(|one| one["version"] == number);
         found.map(|one| text(&one["agent"]).to_owned())
     };
-    for reply in told {
+    for reply in reported {
         let number = reply["version"].as_u64().unwrap();
         let own = by(number).unwrap();
         let before = by(number - 1).filter(|before| *before != own);

@@ -21,9 +21,11 @@ fn a_file_before_and_after_it_is_written() {
     let home = home!();
     let daemon = home.start();
     let project = init(&home, &daemon, "stall");
-    for (name, mut door) in Transport::all(&home, &daemon, env!("CARGO_BIN_EXE_lore-under-test")) {
+    for (name, mut endpoint) in
+        Transport::all(&home, &daemon, env!("CARGO_BIN_EXE_lore-under-test"))
+    {
         let args = json!({"project_id": project, "file_type": "bugs"});
-        let (empty, _) = door.call("get_context", &args).unwrap();
+        let (empty, _) = endpoint.call("get_context", &args).unwrap();
         assert_eq!(
             (&empty["version"], empty.get("content")),
             (&json!(0), None),
@@ -269,8 +271,8 @@ fn a_forgotten_version_is_not_named() {
     let forget = |version: &Value| {
         let at = &version["position"];
         let args = json!({"project": project, "from": at, "to": at});
-        let told = daemon.call("forget", args);
-        assert_eq!(told["context_versions"], 1, "{told:#}");
+        let reported = daemon.call("forget", args);
+        assert_eq!(reported["context_versions"], 1, "{reported:#}");
     };
     assert_eq!(archived(), 2);
     let versions = history(&daemon, &project, "session_summary");

@@ -12,7 +12,7 @@ fn unknown_types_are_told_with_those_that_there_are() {
     let home = home!();
     let daemon = home.start();
     let project = init(&home, &daemon, "stall");
-    for (door_name, mut door) in
+    for (door_name, mut endpoint) in
         Transport::all(&home, &daemon, env!("CARGO_BIN_EXE_lore-under-test"))
     {
         for name in [
@@ -33,7 +33,7 @@ fn unknown_types_are_told_with_those_that_there_are() {
                     "append_context" => args["entry"] = "# X\n".into(),
                     _ => {}
                 }
-                let refused = door.call(name, &args).unwrap_err();
+                let refused = endpoint.call(name, &args).unwrap_err();
                 assert_eq!(
                     refused["code"], "INVALID_INPUT",
                     "{door_name} {name}: {refused}"

@@ -194,15 +194,15 @@ fn a_broken_template_leaves_the_last_good_one() {
     ] {
         fs::write(&file, broken).unwrap();
         let list = templates(&daemon, json!({}));
-        let [told] = &list["broken"].as_array().unwrap()[..] else {
+        let [reported] = &list["broken"].as_array().unwrap()[..] else {
             panic!("{list:#}")
         };
         assert_eq!(
-            (&told["path"], &told["line"]),
+            (&reported["path"], &reported["line"]),
             (&json!(file), &json!(line)),
-            "{told:#}"
+            "{reported:#}"
         );
-        assert!(text(&told["reason"]).contains(word), "{told:#}");
+        assert!(text(&reported["reason"]).contains(word), "{reported:#}");
         assert_eq!(origin(&list, "notes"), "user", "the last good one");
         let place = format!("notes.toml:{line}");
         assert!(warns(&daemon.call("status", json!({})), &place));

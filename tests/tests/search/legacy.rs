@@ -68,10 +68,10 @@ fn work_items_are_searched() {
     let one = json!({"query": "login", "work_item_id": "BUG-7"});
     let found = daemon.call("search_by_work_item", one);
     assert_eq!(contexts(&found), ["BUG-7"]);
-    let meant = json!({"query": "login", "work_item_id": "BUG-7"});
-    let meant = daemon.call("semantic_search", meant);
-    assert_eq!(meant["search_type_used"], "semantic");
-    assert_eq!(contexts(&meant), ["BUG-7"]);
+    let targets = json!({"query": "login", "work_item_id": "BUG-7"});
+    let targets = daemon.call("semantic_search", targets);
+    assert_eq!(targets["search_type_used"], "semantic");
+    assert_eq!(contexts(&targets), ["BUG-7"]);
     let none = json!({"query": "login", "work_item_id": "WI-124"});
     let none = daemon.call("search_work_items", none);
     assert_eq!(none["total"], 0);

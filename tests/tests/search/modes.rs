@@ -97,7 +97,7 @@ fn scores_are_explained() {
         let reply = search(&daemon, args);
         for result in reply["results"].as_array().unwrap() {
             let scores = &result["scores"];
-            let part = |leg: &str| scores[leg]["part"].as_f64().unwrap_or(0.0);
+            let part = |ranked_list: &str| scores[ranked_list]["part"].as_f64().unwrap_or(0.0);
             let sum = part("text") + part("vector");
             let fused = scores["fused"]
                 .as_f64()

@@ -12,7 +12,7 @@ fn refusals_say_what_would_be_right() {
     let daemon = home.start();
     let docs = folder(&home, "docs", &[("a.md", "Some text.")]);
     add(&daemon, &docs, json!({}));
-    for (name, args, told) in [
+    for (name, args, reported) in [
         (
             "search_documents",
             json!({"query": "  "}),
@@ -92,7 +92,7 @@ fn refusals_say_what_would_be_right() {
     ] {
         let refusal = daemon.refusal(name, args.clone());
         let whole = format!("{} {}", refusal.message, refusal.hint.unwrap_or_default());
-        assert!(whole.contains(told), "{name} {args}: {whole}");
+        assert!(whole.contains(reported), "{name} {args}: {whole}");
     }
 }
 

@@ -27,13 +27,15 @@ fn entity(daemon: &Daemon, name: &str) -> Value {
 fn two_devices_in_their_order() {
     let home = home!();
     let daemon = home.start();
-    for (name, mut door) in Transport::all(&home, &daemon, env!("CARGO_BIN_EXE_lore-under-test")) {
+    for (name, mut endpoint) in
+        Transport::all(&home, &daemon, env!("CARGO_BIN_EXE_lore-under-test"))
+    {
         let session = format!("s-{name}");
         create(&daemon, &session);
         let args = json!({
             "session": session, "sender": "user", "content": "switch-nyc-01 and router-la-02",
         });
-        let (reply, _) = door.call("record_message", &args).unwrap();
+        let (reply, _) = endpoint.call("record_message", &args).unwrap();
         let device =
             |name: &str| json!({"kind": "device", "name": name, "key": name, "how": "pattern"});
         assert_eq!(
@@ -41,7 +43,7 @@ fn two_devices_in_their_order() {
             json!([device("switch-nyc-01"), device("router-la-02")]),
             "{name}"
         );
-        let (list, _) = door
+        let (list, _) = endpoint
             .call("list_entities", &json!({"session": session}))
             .unwrap();
         assert_eq!(list["kinds"], json!({"device": 2}), "{name}");
@@ -54,7 +56,7 @@ fn words_refer_to_what_was_mentioned() {
     let home = home!();
     let daemon = home.start();
     create(&daemon, "s-1");
-    let meant = |daemon: &Daemon, content: &str| {
+    let targets = |daemon: &Daemon, content: &str| {
         let reply = say(daemon, "s-1", content);
         for one in reply["entities"].as_array().unwrap() {
             assert_eq!(one["how"], "reference", "{content}: {one}");
@@ -62,13 +64,13 @@ fn words_refer_to_what_was_mentioned() {
         each(&reply["entities"], "name").join(" ")
     };
     say(&daemon, "s-1", "Compare switch-nyc-01 and router-la-02.");
-    assert_eq!(meant(&daemon, "What is its status?"), "router-la-02");
-    assert_eq!(meant(&daemon, "Is the first one up?"), "switch-nyc-01");
-    assert_eq!(meant(&daemon, "What is its status?"), "switch-nyc-01");
-    assert_eq!(meant(&daemon, "And the second one?"), "router-la-02");
+    assert_eq!(targets(&daemon, "What is its status?"), "router-la-02");
+    assert_eq!(targets(&daemon, "Is the first one up?"), "switch-nyc-01");
+    assert_eq!(targets(&daemon, "What is its status?"), "switch-nyc-01");
+    assert_eq!(targets(&daemon, "And the second one?"), "router-la-02");
     daemon.stop();
     let daemon = home.start();
-    let mut both: Vec<String> = meant(&daemon, "Restart both")
+    let mut both: Vec<String> = targets(&daemon, "Restart both")
         .split(' ')
         .map(str::to_owned)
         .collect();

@@ -56,12 +56,14 @@ fn eight_agents_undo_nothing_of_each_other() {
 fn fields_are_set_one_by_one() {
     let home = home!();
     let daemon = home.start();
-    for (name, mut door) in Transport::all(&home, &daemon, env!("CARGO_BIN_EXE_lore-under-test")) {
+    for (name, mut endpoint) in
+        Transport::all(&home, &daemon, env!("CARGO_BIN_EXE_lore-under-test"))
+    {
         let session = format!("s-{name}");
         let mut update = |args: Value| {
             let mut args = args;
             args["session"] = session.as_str().into();
-            let (reply, _) = door.call("update_session", &args).unwrap();
+            let (reply, _) = endpoint.call("update_session", &args).unwrap();
             json!([
                 reply["title"],
                 reply["topic"],
@@ -89,7 +91,7 @@ fn fields_are_set_one_by_one() {
             json!([null, "o", null, {"y": {"z": 1.50}, "w": true}]),
             "{name}"
         );
-        let empty = door
+        let empty = endpoint
             .call("update_session", &json!({"session": session}))
             .unwrap_err();
         assert_eq!(empty["code"], "INVALID_INPUT", "{name}: {empty}");
@@ -301,7 +303,9 @@ fn unknown_and_malformed_ids_are_told_apart() {
     let home = home!();
     let daemon = home.start();
     create(&daemon, "s-known");
-    for (name, mut door) in Transport::all(&home, &daemon, env!("CARGO_BIN_EXE_lore-under-test")) {
+    for (name, mut endpoint) in
+        Transport::all(&home, &daemon, env!("CARGO_BIN_EXE_lore-under-test"))
+    {
         for (operation, mut args) in [
             ("get_session", json!({})),
             ("list_messages", json!({})),
@@ -317,7 +321,7 @@ fn unknown_and_malformed_ids_are_told_apart() {
             ("resolve_entity", json!({"name": "x"})),
         ] {
             args["session"] = "s-knowm".into();
-            let refused = door.call(operation, &args).unwrap_err();
+            let refused = endpoint.call(operation, &args).unwrap_err();
             assert_eq!(
                 refused["code"], "SESSION_NOT_FOUND",
                 "{name} {operation}: {refused}"
@@ -335,7 +339,7 @@ fn unknown_and_malformed_ids_are_told_apart() {
                 json!(["s-1"]),
             ] {
                 args["session"] = malformed;
-                let refused = door.call(operation, &args).unwrap_err();
+                let refused = endpoint.call(operation, &args).unwrap_err();
                 assert_eq!(
                     refused["code"], "INVALID_INPUT",
                     "{name} {operation}: {refused}"

@@ -6,7 +6,7 @@ use tests::{Daemon, Transport, home};
 use super::{create, each, say, step};
 
 /// Records a session with every kind of content in two halves; returns the position between them.
-fn told(daemon: &Daemon) -> Value {
+fn reported(daemon: &Daemon) -> Value {
     let fields = json!({"session": "s-1", "title": "t", "preferences": {"x": 1}});
     daemon.call("create_session", fields);
     say(daemon, "s-1", "is switch-nyc-01 up?");
@@ -40,7 +40,7 @@ fn told(daemon: &Daemon) -> Value {
 fn a_diff_tells_what_changed() {
     let home = home!();
     let daemon = home.start();
-    let between = told(&daemon);
+    let between = reported(&daemon);
     let diff = daemon.call("diff_session", json!({"session": "s-1", "a": between}));
     let mut fields = diff["fields"].as_array().unwrap().clone();
     fields.sort_by_key(|field| field["field"].to_string());
@@ -133,17 +133,19 @@ fn every_read_looks_back() {
     say(&daemon, "s-1", "switch-nyc-01 and router-la-02, please");
     step(&daemon, "s-1", &json!({"id": 42}));
     daemon.call("update_session", json!({"session": "s-1", "topic": "o"}));
-    for (name, mut door) in Transport::all(&home, &daemon, env!("CARGO_BIN_EXE_lore-under-test")) {
+    for (name, mut endpoint) in
+        Transport::all(&home, &daemon, env!("CARGO_BIN_EXE_lore-under-test"))
+    {
         for ((operation, args), then) in reads.iter().zip(&then) {
             for as_of in [&first["position"], &at] {
                 let mut args = args.clone();
                 args["as_of"] = as_of.clone();
-                let (reply, _) = door.call(operation, &args).unwrap();
+                let (reply, _) = endpoint.call(operation, &args).unwrap();
                 assert_eq!(stripped(reply), *then, "{name} {operation} {as_of}");
             }
             let mut args = args.clone();
             args["as_of"] = 1.into();
-            let refused = door.call(operation, &args).unwrap_err();
+            let refused = endpoint.call(operation, &args).unwrap_err();
             assert_eq!(
                 refused["code"], "SESSION_NOT_FOUND",
                 "{name} {operation}: {refused}"

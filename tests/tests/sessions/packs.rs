@@ -50,9 +50,9 @@ fn packs_are_read_while_the_daemon_runs() {
     assert_eq!(each(&known["entities"], "name"), ["T#12"]);
 
     write("tickets.toml", &pack("(T"));
-    let told = until("the warning", LIMIT, || warning(&daemon));
+    let reported = until("the warning", LIMIT, || warning(&daemon));
     for part in ["tickets.toml:8", "the pattern is wrong", "unclosed group"] {
-        assert!(told.contains(part), "no {part:?} in: {told}");
+        assert!(reported.contains(part), "no {part:?} in: {reported}");
     }
     assert_eq!(tickets(&daemon, "see T#34"), ["T#34"], "as it was in force");
     assert_eq!(

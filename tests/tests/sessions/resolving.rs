@@ -11,7 +11,7 @@ fn resolve(daemon: &Daemon, session: &str, name: &str) -> Value {
     daemon.call("resolve_entity", args)
 }
 
-fn meant(reply: &Value) -> (&str, &str) {
+fn targets(reply: &Value) -> (&str, &str) {
     let name = reply["entity"]["name"].as_str().unwrap_or_default();
     (reply["how"].as_str().unwrap(), name)
 }
@@ -38,7 +38,7 @@ fn history_is_asked_first() {
         ("completely-else-09", ("unresolved", "")),
     ] {
         let reply = resolve(&daemon, "s-1", name);
-        assert_eq!(meant(&reply), wanted, "{name}: {reply:#}");
+        assert_eq!(targets(&reply), wanted, "{name}: {reply:#}");
         assert_eq!(reply["resolved"], json!(wanted.0 != "unresolved"), "{name}");
         assert!(
             reply.get("warnings").is_none_or(|all| *all == json!([])),
@@ -127,7 +127,7 @@ fn a_failure_is_a_warning() {
         say(&daemon, "s-1", "is switch-nyc-01 up?");
         let reply = resolve(&daemon, "s-1", "switch-nyc-01");
         assert_eq!(
-            meant(&reply),
+            targets(&reply),
             ("exact", "switch-nyc-01"),
             "{mode}: {reply:#}"
         );

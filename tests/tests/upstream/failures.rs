@@ -22,8 +22,8 @@ fn every_failure_is_a_sentence_and_heals() {
         ("huge", "sent a message of over 4194304 bytes"),
         ("endless", "sent a message of over 4194304 bytes"),
     ] {
-        let rig = Fixture::once(mode);
-        let said = rig.failure("bad\u{1b}");
+        let fixture = Fixture::once(mode);
+        let said = fixture.failure("bad\u{1b}");
         assert!(said.contains(wanted), "{mode}: {said}");
         let start = "the resolver rig ";
         let end = "; the device \"bad\\u{1b}\" stays unresolved";
@@ -31,14 +31,14 @@ fn every_failure_is_a_sentence_and_heals() {
             said.starts_with(start) && said.ends_with(end),
             "{mode}: {said}"
         );
-        let again = rig.resolve("ams1");
+        let again = fixture.resolve("ams1");
         assert!(
             matches!(again, Resolution::Found { .. }),
             "{mode}: {again:?}"
         );
-        let status = &rig.resolvers.status()[0];
+        let status = &fixture.resolvers.status()[0];
         assert_eq!((status.calls, status.failures), (2, 1), "{mode}");
-        rig.close();
+        fixture.close();
     }
 }
 
@@ -47,14 +47,14 @@ fn every_failure_is_a_sentence_and_heals() {
 #[test]
 fn a_server_that_does_not_answer_is_given_up() {
     for mode in ["hang", "noise"] {
-        let rig = Fixture::with(mode, false, |settings| settings.timeout_ms = 1000);
+        let fixture = Fixture::with(mode, false, |settings| settings.timeout_ms = 1000);
         for (ask, starts) in [1, 1, 2].into_iter().enumerate() {
-            let said = rig.failure(&format!("ams{ask}"));
+            let said = fixture.failure(&format!("ams{ask}"));
             assert!(
                 said.contains("did not answer within 1000 ms"),
                 "{mode}: {said}"
             );
-            assert_eq!(rig.left("start").len(), starts, "{mode}");
+            assert_eq!(fixture.left("start").len(), starts, "{mode}");
         }
     }
 }
@@ -62,69 +62,69 @@ fn a_server_that_does_not_answer_is_given_up() {
 /// A lookup that timed out is retried if the time was short because the server had to start.
 #[test]
 fn a_server_that_was_late_once_is_kept() {
-    let rig = Fixture::with("hang", true, |settings| settings.timeout_ms = 1000);
-    rig.failure("ams1");
-    rig.recovers("ams1");
-    assert_eq!(rig.left("start").len(), 1);
+    let fixture = Fixture::with("hang", true, |settings| settings.timeout_ms = 1000);
+    fixture.failure("ams1");
+    fixture.recovers("ams1");
+    assert_eq!(fixture.left("start").len(), 1);
 }
 
 /// A server that never answers `initialize` delays lookups only once, and is finally restarted.
 #[test]
 fn a_server_that_hangs_at_its_start_is_given_up() {
-    let rig = Fixture::with("hang-at-start", true, |settings| {
+    let fixture = Fixture::with("hang-at-start", true, |settings| {
         settings.timeout_ms = 200;
         settings.start_ms = 1000;
     });
-    let said = rig.failure("ams1");
+    let said = fixture.failure("ams1");
     assert!(
         said.contains("was not ready within 200 ms, and still starts"),
         "{said}"
     );
     let said = until("the start's end", LIMIT, || {
-        let said = rig.failure("ams2");
+        let said = fixture.failure("ams2");
         (!said.contains("still starts")).then_some(said)
     });
     assert!(said.contains("was not ready within 1000 ms"), "{said}");
-    rig.recovers("ams1");
+    fixture.recovers("ams1");
 }
 
 /// A name that a server refused is not looked up again for a while; other names are.
 #[test]
 fn a_refusal_is_remembered() {
-    let rig = Fixture::with("tool-error", true, |_| {});
-    let said = rig.failure("ams1");
-    assert_eq!(rig.failure("ams1"), said);
-    assert!(matches!(rig.resolve("ams2"), Resolution::Found { .. }));
-    assert_eq!(rig.left("call").len(), 2);
+    let fixture = Fixture::with("tool-error", true, |_| {});
+    let said = fixture.failure("ams1");
+    assert_eq!(fixture.failure("ams1"), said);
+    assert!(matches!(fixture.resolve("ams2"), Resolution::Found { .. }));
+    assert_eq!(fixture.left("call").len(), 2);
 }
 
 /// After a number of failures the server is not called for a while.
 #[test]
 fn a_broken_server_is_left_alone() {
-    let rig = Fixture::with("die", false, |settings| {
+    let fixture = Fixture::with("die", false, |settings| {
         settings.failures_max = 2;
         settings.pause_ms = 600_000;
     });
     for name in ["a", "b"] {
-        let said = rig.failure(name);
+        let said = fixture.failure(name);
         assert!(said.contains("ended in the middle"), "{said}");
     }
-    let said = rig.failure("c");
+    let said = fixture.failure("c");
     assert!(said.contains("is left alone for "), "{said}");
     assert!(said.contains("since it ended in the middle"), "{said}");
-    assert!(matches!(rig.state(), State::Broken { for_ms } if for_ms > 0));
-    assert_eq!(rig.left("call").len(), 2);
+    assert!(matches!(fixture.state(), State::Broken { for_ms } if for_ms > 0));
+    assert_eq!(fixture.left("call").len(), 2);
 }
 
 /// After the pause it is tried again, and used again when it works.
 #[test]
 fn a_broken_server_is_tried_again() {
-    let rig = Fixture::with("die", true, |settings| {
+    let fixture = Fixture::with("die", true, |settings| {
         settings.failures_max = 1;
         settings.pause_ms = 20;
     });
-    rig.failure("ams1");
-    assert!(matches!(rig.state(), State::Broken { .. }));
-    rig.recovers("ams1");
-    assert_eq!(rig.state(), State::Running);
+    fixture.failure("ams1");
+    assert!(matches!(fixture.state(), State::Broken { .. }));
+    fixture.recovers("ams1");
+    assert_eq!(fixture.state(), State::Running);
 }

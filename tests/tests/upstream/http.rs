@@ -43,19 +43,19 @@ fn servers_over_http_are_asked() {
     for mode in ["http", "http-events"] {
         let folder = TempDir::new().unwrap();
         let server = ServerGuard::start(mode, &folder);
-        let rig = Fixture::of(Server::Url(server.url.clone()), folder, |_| {});
-        let found = rig.resolve("ams1");
+        let fixture = Fixture::of(Server::Url(server.url.clone()), folder, |_| {});
+        let found = fixture.resolve("ams1");
         assert!(
             matches!(&found, Resolution::Found { .. }),
             "{mode}: {found:?}"
         );
-        assert_eq!(rig.resolve("none-such"), Resolution::Nothing, "{mode}");
-        assert_eq!(rig.state(), State::Running);
+        assert_eq!(fixture.resolve("none-such"), Resolution::Nothing, "{mode}");
+        assert_eq!(fixture.state(), State::Running);
         drop(server);
-        let said = rig.failure("ams2");
+        let said = fixture.failure("ams2");
         let wanted = "did not start: Client error: no connection: Connection refused";
         assert!(said.contains(wanted), "{said}");
-        rig.close();
-        assert_eq!(rig.left("start").len(), 1);
+        fixture.close();
+        assert_eq!(fixture.left("start").len(), 1);
     }
 }

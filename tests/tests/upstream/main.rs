@@ -32,8 +32,8 @@ fn resolvers(settings: BTreeMap<String, Settings>) -> Resolvers {
             Server::Url(_) => None,
         });
     let lored = Path::new(env!("CARGO_BIN_EXE_lored-under-test"));
-    let starter = ProcessBroker::begin(lored, programs.collect()).expect("a starter");
-    Resolvers::new(settings, Some(Arc::new(starter)))
+    let broker = ProcessBroker::begin(lored, programs.collect()).expect("a starter");
+    Resolvers::new(settings, Some(Arc::new(broker)))
 }
 
 /// A resolver with a server in a mode, and the folder of the server's records.
@@ -120,13 +120,13 @@ fn left(folder: &Path, kind: &str) -> Vec<String> {
 /// A match contains the server's data; an answer is cached, even a negative one.
 #[test]
 fn a_name_is_resolved_once() {
-    let rig = Fixture::once("good");
-    assert_eq!(rig.state(), State::Idle);
+    let fixture = Fixture::once("good");
+    assert_eq!(fixture.state(), State::Idle);
     let Resolution::Found {
         candidate,
         resolver,
         cached,
-    } = rig.resolve("ams1")
+    } = fixture.resolve("ams1")
     else {
         panic!("not found");
     };
@@ -136,43 +136,46 @@ fn a_name_is_resolved_once() {
     assert_eq!(candidate.slug.as_deref(), Some("ams1"));
     let data: Value = serde_json::from_str(&candidate.data).unwrap();
     assert_eq!(data["site"], json!({"id": 1}));
-    let call: Value = serde_json::from_str(&rig.left("call")[0]).unwrap();
+    let call: Value = serde_json::from_str(&fixture.left("call")[0]).unwrap();
     assert_eq!(call["name"], "find");
     assert_eq!(call["arguments"], json!({"name": "ams1", "limit": 1}));
 
     assert!(matches!(
-        rig.resolve(" AMS1 "),
+        fixture.resolve(" AMS1 "),
         Resolution::Found { cached: true, .. }
     ));
-    assert_eq!(rig.resolve("none-such"), Resolution::Nothing);
-    assert_eq!(rig.resolve("none-such"), Resolution::Nothing);
-    let status = &rig.resolvers.status()[0];
+    assert_eq!(fixture.resolve("none-such"), Resolution::Nothing);
+    assert_eq!(fixture.resolve("none-such"), Resolution::Nothing);
+    let status = &fixture.resolvers.status()[0];
     assert_eq!((status.calls, status.failures, status.cached), (2, 0, 2));
     assert_eq!(status.state, State::Running);
-    assert_eq!((rig.left("start").len(), rig.left("call").len()), (1, 2));
+    assert_eq!(
+        (fixture.left("start").len(), fixture.left("call").len()),
+        (1, 2)
+    );
 }
 
 /// With a cache time of zero, every lookup calls the server.
 #[test]
 fn answers_expire() {
-    let rig = Fixture::with("good", false, |settings| settings.cache_ms = 0);
+    let fixture = Fixture::with("good", false, |settings| settings.cache_ms = 0);
     for _ in 0..2 {
         assert!(matches!(
-            rig.resolve("ams1"),
+            fixture.resolve("ams1"),
             Resolution::Found { cached: false, .. }
         ));
     }
-    assert_eq!(rig.left("call").len(), 2);
+    assert_eq!(fixture.left("call").len(), 2);
 }
 
 /// Equal concurrent lookups share one call.
 #[test]
 fn the_same_question_is_asked_once() {
-    let rig = Fixture::with("slow", false, |_| {});
-    let asks = join_all((0..5).map(|_| rig.resolvers.resolve("device", "ams1")));
-    let answers = rig.runtime.block_on(async {
+    let fixture = Fixture::with("slow", false, |_| {});
+    let asks = join_all((0..5).map(|_| fixture.resolvers.resolve("device", "ams1")));
+    let answers = fixture.runtime.block_on(async {
         let go = tokio::task::spawn_blocking({
-            let folder = rig.folder.path().to_owned();
+            let folder = fixture.folder.path().to_owned();
             move || let_go(&folder, 1)
         });
         let answers = asks.await;
@@ -185,21 +188,21 @@ fn the_same_question_is_asked_once() {
             "{answer:?}"
         );
     }
-    assert_eq!(rig.left("call").len(), 1);
+    assert_eq!(fixture.left("call").len(), 1);
 }
 
 /// Concurrent calls are limited by the setting.
 #[test]
 fn calls_at_once_are_limited() {
-    let rig = Fixture::with("slow", false, |settings| settings.concurrent_max = 2);
+    let fixture = Fixture::with("slow", false, |settings| settings.concurrent_max = 2);
     let names: Vec<String> = (0..6).map(|n| format!("ams{n}")).collect();
     let asks = join_all(
         names
             .iter()
-            .map(|name| rig.resolvers.resolve("device", name)),
+            .map(|name| fixture.resolvers.resolve("device", name)),
     );
-    let answers = rig.runtime.block_on(async {
-        let folder = rig.folder.path().to_owned();
+    let answers = fixture.runtime.block_on(async {
+        let folder = fixture.folder.path().to_owned();
         let go = tokio::task::spawn_blocking(move || let_go(&folder, 2));
         let answers = asks.await;
         go.await.unwrap();
@@ -208,7 +211,7 @@ fn calls_at_once_are_limited() {
     for answer in answers {
         assert!(matches!(answer, Resolution::Found { .. }), "{answer:?}");
     }
-    let together = rig.left("together");
+    let together = fixture.left("together");
     assert_eq!(together.len(), 6);
     assert_eq!(together.iter().max().map(String::as_str), Some("2"));
 }
@@ -225,12 +228,18 @@ fn let_go(folder: &Path, calls: usize) {
 /// only if none knows it.
 #[test]
 fn resolvers_are_asked_in_order() {
-    let rig = Fixture::once("good");
-    let nothing = rig.runtime.block_on(rig.resolvers.resolve("site", "ams1"));
+    let fixture = Fixture::once("good");
+    let nothing = fixture
+        .runtime
+        .block_on(fixture.resolvers.resolve("site", "ams1"));
     assert_eq!(nothing, Resolution::NoResolver);
-    assert!(rig.resolvers.is_auto("device") && !rig.resolvers.is_auto("site"));
-    assert!(rig.failure("").contains("1 to 1024 bytes"));
-    assert!(rig.failure(&"n".repeat(1025)).contains("1 to 1024 bytes"));
+    assert!(fixture.resolvers.is_auto("device") && !fixture.resolvers.is_auto("site"));
+    assert!(fixture.failure("").contains("1 to 1024 bytes"));
+    assert!(
+        fixture
+            .failure(&"n".repeat(1025))
+            .contains("1 to 1024 bytes")
+    );
 
     let kinds: BTreeMap<_, _> = [("device".to_owned(), Question::new("find"))].into();
     let server = |program: &str, mode: &str| {
@@ -238,7 +247,7 @@ fn resolvers_are_asked_in_order() {
             program: program.to_owned(),
             arguments: vec![
                 mode.to_owned(),
-                rig.folder.path().to_str().unwrap().to_owned(),
+                fixture.folder.path().to_str().unwrap().to_owned(),
             ],
             environment: BTreeMap::new(),
         })
@@ -257,7 +266,7 @@ fn resolvers_are_asked_in_order() {
         ]
         .into(),
     );
-    let resolve = |name| rig.runtime.block_on(both.resolve("device", name));
+    let resolve = |name| fixture.runtime.block_on(both.resolve("device", name));
     let found = resolve("ams1");
     assert!(
         matches!(&found, Resolution::Found { resolver, .. } if resolver == "b"),

@@ -24,20 +24,26 @@ fn runs(pid: &str) -> bool {
 #[test]
 fn closing_leaves_no_process() {
     for mode in ["good", "clinging"] {
-        let rig = Fixture::with(mode, false, |_| {});
-        assert!(rig.left("start").is_empty(), "started before it is asked");
-        assert!(matches!(rig.resolve("ams1"), Resolution::Found { .. }));
-        let servers = rig.left("start");
+        let fixture = Fixture::with(mode, false, |_| {});
+        assert!(
+            fixture.left("start").is_empty(),
+            "started before it is asked"
+        );
+        assert!(matches!(fixture.resolve("ams1"), Resolution::Found { .. }));
+        let servers = fixture.left("start");
         assert!(servers.len() == 1 && is_there(&servers[0]));
-        rig.close();
+        fixture.close();
         assert!(!is_there(&servers[0]), "{mode}");
-        assert_eq!(rig.left("clinging").len(), usize::from(mode == "clinging"));
-        for pid in rig.left("clinging") {
+        assert_eq!(
+            fixture.left("clinging").len(),
+            usize::from(mode == "clinging")
+        );
+        for pid in fixture.left("clinging") {
             until("the end of what the server started", LIMIT, || {
                 (!runs(&pid)).then_some(())
             });
         }
-        let said = rig.failure("ams2");
+        let said = fixture.failure("ams2");
         assert!(said.contains("did not start"), "{said}");
     }
 }
@@ -45,10 +51,10 @@ fn closing_leaves_no_process() {
 /// Dropping ends the server, too, after a while.
 #[test]
 fn dropping_leaves_no_process() {
-    let rig = Fixture::with("good", false, |_| {});
-    rig.resolve("ams1");
-    let pid = rig.left("start").remove(0);
-    drop(rig.resolvers);
+    let fixture = Fixture::with("good", false, |_| {});
+    fixture.resolve("ams1");
+    let pid = fixture.left("start").remove(0);
+    drop(fixture.resolvers);
     until("the server's end", LIMIT, || {
         (!is_there(&pid)).then_some(())
     });
@@ -57,11 +63,11 @@ fn dropping_leaves_no_process() {
 /// A runtime that is dropped without closing kills the server, and reaps it.
 #[test]
 fn the_runtime_takes_its_processes_along() {
-    let rig = Fixture::with("clinging", false, |_| {});
-    rig.resolve("ams1");
-    let pids = [rig.left("start"), rig.left("clinging")].concat();
+    let fixture = Fixture::with("clinging", false, |_| {});
+    fixture.resolve("ams1");
+    let pids = [fixture.left("start"), fixture.left("clinging")].concat();
     assert_eq!(pids.len(), 2);
-    drop(rig.runtime);
+    drop(fixture.runtime);
     until("the server's end", LIMIT, || {
         (!is_there(&pids[0])).then_some(())
     });
@@ -73,30 +79,30 @@ fn the_runtime_takes_its_processes_along() {
 /// An unused server is ended after a while, and started again on demand.
 #[test]
 fn an_idle_server_is_ended() {
-    let rig = Fixture::with("good", false, |settings| settings.idle_ms = 50);
-    rig.resolve("ams1");
-    let pid = rig.left("start").remove(0);
+    let fixture = Fixture::with("good", false, |settings| settings.idle_ms = 50);
+    fixture.resolve("ams1");
+    let pid = fixture.left("start").remove(0);
     until("the idle server's end", LIMIT, || {
         (!is_there(&pid)).then_some(())
     });
-    assert_eq!(rig.state(), State::Idle);
-    assert!(matches!(rig.resolve("ams2"), Resolution::Found { .. }));
-    assert_eq!(rig.left("start").len(), 2);
-    assert_eq!(rig.resolvers.status()[0].failures, 0);
+    assert_eq!(fixture.state(), State::Idle);
+    assert!(matches!(fixture.resolve("ams2"), Resolution::Found { .. }));
+    assert_eq!(fixture.left("start").len(), 2);
+    assert_eq!(fixture.resolvers.status()[0].failures, 0);
 }
 
 /// A server that ends after each answer is started for each lookup, without visible effect.
 #[test]
 fn a_server_may_end_between_calls() {
-    let rig = Fixture::with("die-after", false, |_| {});
+    let fixture = Fixture::with("die-after", false, |_| {});
     for name in ["ams1", "ams2", "ams3"] {
         assert!(
-            matches!(rig.resolve(name), Resolution::Found { .. }),
+            matches!(fixture.resolve(name), Resolution::Found { .. }),
             "{name}"
         );
     }
-    assert_eq!(rig.left("start").len(), 3);
-    assert_eq!(rig.resolvers.status()[0].failures, 0);
+    assert_eq!(fixture.left("start").len(), 3);
+    assert_eq!(fixture.resolvers.status()[0].failures, 0);
 }
 
 /// A program that was configured after the broker's start is not started, nor is any without a broker; the error
@@ -104,16 +110,16 @@ fn a_server_may_end_between_calls() {
 #[test]
 fn what_was_configured_later_is_told() {
     let lored = Path::new(env!("CARGO_BIN_EXE_lored-under-test"));
-    let starter = ProcessBroker::begin(lored, Vec::new()).unwrap();
-    for starter in [None, Some(Arc::new(starter))] {
-        let mut rig = Fixture::with("good", false, |_| {});
-        let settings = rig.settings.clone();
-        rig.resolvers = Resolvers::new([("rig".to_owned(), settings)].into(), starter);
-        let said = rig.failure("ams1");
+    let broker = ProcessBroker::begin(lored, Vec::new()).unwrap();
+    for broker in [None, Some(Arc::new(broker))] {
+        let mut fixture = Fixture::with("good", false, |_| {});
+        let settings = fixture.settings.clone();
+        fixture.resolvers = Resolvers::new([("rig".to_owned(), settings)].into(), broker);
+        let said = fixture.failure("ams1");
         assert!(
             said.contains("cannot be started") && said.contains("restart the daemon"),
             "{said}"
         );
-        assert!(rig.left("start").is_empty());
+        assert!(fixture.left("start").is_empty());
     }
 }

@@ -99,7 +99,7 @@ impl Setup {
             printed.print(output)?;
             return Ok(Exit::Good);
         }
-        let file = self.chosen()?;
+        let file = self.selected()?;
         for _ in 0..TRIES_MAX {
             if let Some(report) = self.once(&file, &entry)? {
                 report.print(output, self.host.next(self.project.is_some()), self.host)?;
@@ -130,7 +130,7 @@ impl Setup {
     }
 
     /// The file to edit: of several that the host reads, the one with the entry, else one that exists, else the first.
-    fn chosen(&self) -> Result<PathBuf, Failure> {
+    fn selected(&self) -> Result<PathBuf, Failure> {
         let files = self.files()?;
         let has_entry = |file: &&PathBuf| {
             let found = file::read(file).ok().flatten();

@@ -26,12 +26,12 @@ pub fn follow(caller: Caller, inputs: &Inputs) {
     let mut pause = PAUSE_MIN;
     let mut is_deaf = false;
     loop {
-        let told = match follower.next(WAIT_MS) {
-            Ok(told) => {
+        let reported = match follower.next(WAIT_MS) {
+            Ok(reported) => {
                 pause = PAUSE_MIN;
                 let again = is_deaf.then_some(Update::Deaf(None));
                 is_deaf = false;
-                again.into_iter().chain(told.learned).collect()
+                again.into_iter().chain(reported.learned).collect()
             }
             Err(error) => {
                 thread::sleep(pause);
@@ -51,7 +51,7 @@ pub fn follow(caller: Caller, inputs: &Inputs) {
                 }
             }
         };
-        for learned in told {
+        for learned in reported {
             if inputs.send(Input::Learned(learned)).is_err() {
                 return;
             }

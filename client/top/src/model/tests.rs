@@ -54,7 +54,7 @@ pub fn status() -> StatusReply {
             failures: 2,
             cached: 11,
         }],
-        confinement: None,
+        sandbox: None,
         redactions: BTreeMap::new(),
         retention: None,
         prometheus: None,

@@ -134,9 +134,9 @@ pub fn plain(buffer: &Buffer) -> String {
 }
 
 /// Which panes are seen, and where.
-fn places(chosen: Pane, area: Rect, body: Rect) -> Vec<(Pane, Rect)> {
+fn places(selected: Pane, area: Rect, body: Rect) -> Vec<(Pane, Rect)> {
     if area.width < GRID_COLUMNS || area.height < GRID_ROWS {
-        return vec![(chosen, body)];
+        return vec![(selected, body)];
     }
     let [left, right] =
         Layout::horizontal([Constraint::Percentage(50), Constraint::Percentage(50)]).areas(body);
@@ -240,12 +240,12 @@ fn tabs_line(model: &Model, screen: &Screen, paint: ColourMode, columns: u16) ->
     let is_short = needed > usize::from(columns);
     let mut line = Line::default();
     for (pane, title) in whole {
-        let chosen = pane == screen.pane;
-        let text = match is_short && !chosen {
+        let selected = pane == screen.pane;
+        let text = match is_short && !selected {
             true => format!(" {} ", pane.index() + 1),
             false => format!(" {title} "),
         };
-        let tone = if chosen { Tone::Chosen } else { Tone::Faint };
+        let tone = if selected { Tone::Chosen } else { Tone::Faint };
         line.push_span(Span::styled(text, paint.style(tone)));
     }
     line

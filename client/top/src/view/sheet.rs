@@ -57,7 +57,7 @@ pub fn draw(
     columns: &[Column],
     rows: &[Vec<CellText>],
 ) {
-    let chosen = widths(columns, &needed(columns, rows), area.width);
+    let selected = widths(columns, &needed(columns, rows), area.width);
     let line = |text: &str, tone: Tone, at: usize, width: u16| {
         let is_right = columns.get(at).is_some_and(|column| column.is_right);
         let span = Span::styled(fit(text, width.into()), paint.style(tone));
@@ -66,18 +66,18 @@ pub fn draw(
             false => Alignment::Left,
         })
     };
-    let heading = chosen.iter().map(|(at, width)| {
+    let heading = selected.iter().map(|(at, width)| {
         let name = columns.get(*at).map_or("", |column| column.name);
         Cell::new(line(name, Tone::Faint, *at, *width))
     });
     let rows = rows.iter().map(|row| {
-        Row::new(chosen.iter().map(|(at, width)| {
+        Row::new(selected.iter().map(|(at, width)| {
             let empty = (String::new(), Tone::Plain);
             let (text, tone) = row.get(*at).unwrap_or(&empty);
             Cell::new(line(text, *tone, *at, *width))
         }))
     });
-    let constraints = chosen.iter().map(|(_, width)| Constraint::Length(*width));
+    let constraints = selected.iter().map(|(_, width)| Constraint::Length(*width));
     Table::new(rows, constraints)
         .header(Row::new(heading))
         .column_spacing(1)
@@ -101,9 +101,9 @@ fn needed(columns: &[Column], rows: &[Vec<CellText>]) -> Vec<u16> {
 fn widths(columns: &[Column], needed: &[u16], room: u16) -> Vec<(usize, u16)> {
     let mut by_rank: Vec<(usize, &Column)> = columns.iter().enumerate().collect();
     by_rank.sort_by_key(|(_, column)| column.rank);
-    let (mut left, mut chosen) = (room, Vec::new());
+    let (mut left, mut selected) = (room, Vec::new());
     for (at, column) in by_rank {
-        let (gap, width) = match chosen.is_empty() {
+        let (gap, width) = match selected.is_empty() {
             true => (0, column.min.min(room)),
             false => (1, column.min),
         };
@@ -111,23 +111,23 @@ fn widths(columns: &[Column], needed: &[u16], room: u16) -> Vec<(usize, u16)> {
             break;
         };
         left = rest;
-        chosen.push((at, width));
+        selected.push((at, width));
     }
     // What is left goes to those that need it, then to those that can make use of it.
-    for (at, width) in &mut chosen {
+    for (at, width) in &mut selected {
         let wanted = needed.get(*at).copied().unwrap_or(0);
         let more = wanted.saturating_sub(*width).min(left);
         *width += more;
         left -= more;
     }
-    for (at, width) in &mut chosen {
+    for (at, width) in &mut selected {
         let max = columns.get(*at).map_or(0, |column| column.max);
         let more = max.saturating_sub(*width).min(left);
         *width += more;
         left -= more;
     }
-    chosen.sort_by_key(|(at, _)| *at);
-    chosen
+    selected.sort_by_key(|(at, _)| *at);
+    selected
 }
 
 #[cfg(test)]

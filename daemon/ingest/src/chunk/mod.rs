@@ -64,7 +64,7 @@ pub fn chunks(document: &ExtractedText, sizes: &Sizes) -> Vec<Chunk> {
         sections: &document.sections,
         across: is_packed_across(document.kind),
         open: Vec::new(),
-        told: None,
+        reported: None,
         words: 0,
         chunks: Vec::new(),
     };
@@ -117,7 +117,7 @@ struct Packer<'d> {
     /// The pieces of the chunk that is open.
     open: Vec<TextRange>,
     /// What is told again before them: where it begins, and its words.
-    told: Option<(usize, usize)>,
+    reported: Option<(usize, usize)>,
     /// The words of all these.
     words: usize,
     chunks: Vec<Chunk>,
@@ -135,7 +135,7 @@ impl Packer<'_> {
         while !self.has_room(&piece) {
             if !self.open.is_empty() {
                 self.close_before(&piece);
-            } else if let Some((_, words)) = self.told.take() {
+            } else if let Some((_, words)) = self.reported.take() {
                 self.words -= words;
             } else {
                 break;
@@ -153,7 +153,7 @@ impl Packer<'_> {
     /// Where the open chunk begins.
     fn start(&self) -> Option<usize> {
         let first = self.open.first().map(|first| first.range.start);
-        self.told.map(|(start, _)| start).or(first)
+        self.reported.map(|(start, _)| start).or(first)
     }
 
     /// Ends the open chunk at the best place: the last of those that cost least, up to the piece that
@@ -168,14 +168,14 @@ impl Packer<'_> {
         });
         let end = best.map_or(self.open.len(), |(at, _)| at + 1);
         let rest = self.open.split_off(end);
-        let told = if rest.is_empty() {
+        let reported = if rest.is_empty() {
             self.overlap(next)
         } else {
             None
         };
         self.flush();
-        self.told = told;
-        self.words = told.map_or(0, |(_, words)| words);
+        self.reported = reported;
+        self.words = reported.map_or(0, |(_, words)| words);
         self.words += rest.iter().map(|piece| piece.words).sum::<usize>();
         self.open = rest;
     }
@@ -186,7 +186,7 @@ impl Packer<'_> {
             return None;
         }
         let last = self.open.iter().rev().take(self.sizes.overlap);
-        let mut told = None;
+        let mut reported = None;
         let mut words = 0;
         for piece in last.take_while(|piece| piece.is_sentence) {
             words += piece.words;
@@ -194,9 +194,9 @@ impl Packer<'_> {
             if words > self.sizes.words / 2 || bytes > self.sizes.bytes() {
                 break;
             }
-            told = Some((piece.range.start, words));
+            reported = Some((piece.range.start, words));
         }
-        told
+        reported
     }
 
     /// Ends the open chunk.
@@ -212,7 +212,7 @@ impl Packer<'_> {
             });
         }
         self.open.clear();
-        self.told = None;
+        self.reported = None;
         self.words = 0;
     }
 

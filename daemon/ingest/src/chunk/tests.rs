@@ -17,14 +17,14 @@ fn sizes(words: usize) -> Sizes {
 /// Each chunk as its headings and its text.
 fn chunk_texts(document: &ExtractedText, words: usize) -> Vec<(String, String)> {
     let found = chunks(document, &sizes(words));
-    let told = found.into_iter().enumerate().map(|(number, chunk)| {
+    let reported = found.into_iter().enumerate().map(|(number, chunk)| {
         assert_eq!(chunk.number, number);
         (
             chunk.path.join(" / "),
             document.text[chunk.range].to_owned(),
         )
     });
-    told.collect()
+    reported.collect()
 }
 
 fn split(text: &str) -> Vec<&str> {
@@ -243,9 +243,9 @@ fn assert_whole(document: &ExtractedText, found: &[Chunk], sizes: &Sizes) {
     let mut done = 0;
     for (number, chunk) in found.iter().enumerate() {
         assert_eq!(chunk.number, number);
-        let told = text.get(chunk.range.clone()).unwrap();
-        assert!(words::count(told) <= sizes.words, "{told:?}");
-        assert!(told.len() <= sizes.bytes(), "{told:?}");
+        let reported = text.get(chunk.range.clone()).unwrap();
+        assert!(words::count(reported) <= sizes.words, "{reported:?}");
+        assert!(reported.len() <= sizes.bytes(), "{reported:?}");
         assert!(chunk.range.end > done);
         let gap = text.get(done..chunk.range.start).unwrap_or_default();
         assert!(gap.trim().is_empty(), "{gap:?} is lost");

@@ -23,7 +23,9 @@ fn places(root: &Path) -> ModelPlaces {
 }
 
 fn ids(places: &ModelPlaces) -> Vec<String> {
-    let known = offers(places).into_iter().map(|offer| offer.known);
+    let known = available_models(places)
+        .into_iter()
+        .map(|available_model| available_model.known);
     known
         .map(|known| known.map_or_else(|why| why.to_string(), |known| known.id))
         .collect()
@@ -49,7 +51,7 @@ fn what_the_program_carries_is_what_it_says() {
             (known.dimension, known.dimension),
             (dimension, model.dimension())
         );
-        assert_eq!(known.tier, model.tier());
+        assert_eq!(known.stage, model.stage());
         // In a folder it is the same model.
         assert_eq!(files::know_folder(&shipped(embedded.name)).unwrap(), known);
     }

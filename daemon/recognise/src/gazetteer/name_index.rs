@@ -56,13 +56,13 @@ impl NameIndex {
             .build(folded.iter().map(|(name, _)| name.as_bytes()));
         // Too many names for its numbers of states, beyond 2^31 bytes: then none is searched for.
         part.automaton = automaton.ok().filter(|_| !folded.is_empty());
-        for (stem, meant) in folded {
+        for (stem, targets) in folded {
             words(&stem, |start, hash| {
                 if start == 0 {
                     part.put(hash);
                 }
             });
-            part.patterns.push(meant);
+            part.patterns.push(targets);
         }
         part
     }

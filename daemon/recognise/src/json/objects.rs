@@ -52,7 +52,7 @@ pub(crate) struct Read<'p> {
 #[derive(Clone, Copy)]
 struct ValueLocation<'d> {
     /// The kind that a type around it tells.
-    told: Option<usize>,
+    reported: Option<usize>,
     /// The entity it is within, and the field of that entity.
     within: Option<(usize, &'d str)>,
     /// The field it is in, through lists.
@@ -76,9 +76,9 @@ impl<'p> Read<'p> {
     }
 
     /// Reads a document; `told` is the kind of its objects, where nothing in it says so.
-    pub(crate) fn document(&mut self, document: &Document, told: Option<usize>) {
+    pub(crate) fn document(&mut self, document: &Document, reported: Option<usize>) {
         let place = ValueLocation {
-            told,
+            reported,
             within: None,
             field: None,
             is_listed: false,
@@ -120,7 +120,7 @@ impl<'p> Read<'p> {
         let kind = self.kind_of(document, at, place);
         let own = kind.and_then(|kind| self.entity(document, at, node, kind, place));
         let type_key = TYPE_KEYS.iter().find_map(|key| text_of(document, at, key));
-        let told = type_key.and_then(|text| self.packs.types.get(text.text()).copied());
+        let reported = type_key.and_then(|text| self.packs.types.get(text.text()).copied());
         for (at, child) in document.children(at) {
             let key = child.key.as_deref().unwrap_or_default();
             let is_list = matches!(child.value, Value::List);
@@ -131,7 +131,10 @@ impl<'p> Read<'p> {
                 None => place.within,
             };
             let place = ValueLocation {
-                told: typed.or(told).or(place.told).filter(|_| within.is_none()),
+                reported: typed
+                    .or(reported)
+                    .or(place.reported)
+                    .filter(|_| within.is_none()),
                 within,
                 field: Some(key),
                 is_listed: false,
@@ -154,7 +157,9 @@ impl<'p> Read<'p> {
             }
         }
         let by_field = place.field.and_then(|field| self.packs.fields.get(field));
-        by_field.copied().or(place.told.filter(|_| place.stands))
+        by_field
+            .copied()
+            .or(place.reported.filter(|_| place.stands))
     }
 
     /// Takes an object as an entity, if it has a name.

@@ -1,26 +1,18 @@
 //! Why a pack is refused: in which file, on which line, and what would be right.
 
-use super::{KINDS_MAX, PACK_BYTES_MAX, PACKS_MAX, PATTERN_BYTES_MAX, RULES_MAX, WORDS_MAX};
+use super::{PACK_BYTES_MAX, PACKS_MAX, PATTERN_BYTES_MAX};
+use lored_tables::FileError;
 use std::path::PathBuf;
 
 /// A pack that cannot be used.
-#[derive(Debug, thiserror::Error)]
-#[error("{file}:{line}: {reason}")]
-pub struct PackError {
-    /// The file, as it was named to the reader.
-    pub file: String,
-    /// The line of the fault, from 1.
-    pub line: usize,
-    /// What is wrong.
-    pub reason: Reason,
-}
+pub type PackError = FileError<Reason>;
 
 /// What is wrong with a pack.
 #[derive(Debug, thiserror::Error)]
 pub enum Reason {
-    /// The file is no TOML.
-    #[error("this is not TOML: {0}")]
-    Toml(String),
+    /// A fault that any table can have.
+    #[error(transparent)]
+    Table(#[from] lored_tables::Reason),
     /// The file or its folder cannot be read.
     #[error("cannot read {path}: {error}")]
     Unreadable {
@@ -41,42 +33,6 @@ pub enum Reason {
         /// How many.
         count: usize,
     },
-    /// A key that packs do not have.
-    #[error("unknown key `{key}`; did you mean `{nearest}`?")]
-    UnknownKey {
-        /// As written.
-        key: String,
-        /// The key that looks most like it.
-        nearest: &'static str,
-    },
-    /// A key that has to be there.
-    #[error("`{key}` is missing")]
-    Missing {
-        /// Its name.
-        key: &'static str,
-    },
-    /// A value of another type.
-    #[error("`{key}` is a {found}; it must be {wanted}")]
-    Type {
-        /// Its key.
-        key: String,
-        /// What it is.
-        found: &'static str,
-        /// What it has to be.
-        wanted: &'static str,
-    },
-    /// A value that is none of those there are.
-    #[error("`{key}` is {value:?}; it must be one of {choices}; did you mean `{nearest}`?")]
-    Choice {
-        /// Its key.
-        key: &'static str,
-        /// As written.
-        value: String,
-        /// All there are.
-        choices: String,
-        /// The one that looks most like it.
-        nearest: &'static str,
-    },
     /// A name that is no name.
     #[error(
         "invalid name {value:?} for `{key}`: use lower-case letters, digits, `_` and `-`, a letter first, at most 64"
@@ -86,16 +42,6 @@ pub enum Reason {
         key: &'static str,
         /// As written.
         value: String,
-    },
-    /// A text that is empty or too long.
-    #[error("`{key}` has {bytes} bytes; it must have 1 to {most}")]
-    Length {
-        /// Its key.
-        key: &'static str,
-        /// How long it is.
-        bytes: usize,
-        /// How long it may be.
-        most: usize,
     },
     /// A confidence that is none.
     #[error("`confidence` is {value}; it must be more than 0 and at most 1")]
@@ -109,7 +55,7 @@ pub enum Reason {
         /// Its name.
         kind: String,
         /// Where it is defined first.
-        first: usize,
+        first: u32,
     },
     /// A JSON field, an object type or a word that two kinds of the pack claim.
     #[error("{value:?} belongs to `{first}` already; `{kind}` cannot have it, too")]
@@ -148,16 +94,6 @@ pub enum Reason {
         group: i64,
         /// How many there are.
         groups: usize,
-    },
-    /// Too much of something.
-    #[error(
-        "there are {count} {what}; a pack has at most {KINDS_MAX} kinds, a kind {RULES_MAX} rules, a list {WORDS_MAX} words"
-    )]
-    TooMany {
-        /// Of what.
-        what: &'static str,
-        /// How many.
-        count: usize,
     },
     /// Another file of the folder has a pack of this name.
     #[error("the pack `{name}` is in {other} already: two files cannot have the same pack")]

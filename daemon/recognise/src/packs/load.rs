@@ -33,7 +33,10 @@ impl PackSet {
             let name = pack.info.name.clone();
             if let Some((_, other)) = files.iter().find(|(known, _)| *known == name) {
                 let other = other.clone();
-                return Err(first_line(&file, Reason::DuplicatePack { name, other }));
+                return Err(PackError::first_line(
+                    &file,
+                    Reason::DuplicatePack { name, other },
+                ));
             }
             pack.info.file = Some(file.clone());
             match packs.iter_mut().find(|(known, _)| known.info.name == name) {
@@ -92,7 +95,7 @@ fn files_of(folder: &Path) -> Result<Vec<PathBuf>, PackError> {
     }
     let count = found.len();
     if count > PACKS_MAX {
-        return Err(first_line(&file, Reason::TooManyPacks { count }));
+        return Err(PackError::first_line(&file, Reason::TooManyPacks { count }));
     }
     found.sort();
     Ok(found)
@@ -109,23 +112,15 @@ fn text_of(path: &Path) -> Result<String, PackError> {
 
 fn check_length(file: &str, bytes: u64) -> Result<(), PackError> {
     if bytes > PACK_BYTES_MAX {
-        return Err(first_line(file, Reason::TooLong { bytes }));
+        return Err(PackError::first_line(file, Reason::TooLong { bytes }));
     }
     Ok(())
 }
 
 fn unreadable(path: &Path, error: io::Error) -> PackError {
     let path = path.to_owned();
-    first_line(
+    PackError::first_line(
         &path.display().to_string(),
         Reason::Unreadable { path, error },
     )
-}
-
-fn first_line(file: &str, reason: Reason) -> PackError {
-    PackError {
-        file: file.to_owned(),
-        line: 1,
-        reason,
-    }
 }

@@ -38,11 +38,11 @@ mod load;
 mod prefilter;
 mod read;
 mod rule;
-mod table;
 #[cfg(test)]
 mod tests;
 
 pub use error::{PackError, Reason};
+pub use lored_tables::Reason as TableReason;
 pub(super) use read::{Kind, KindWord};
 pub(super) use rule::Rule;
 
@@ -132,10 +132,10 @@ impl PackSet {
     #[must_use]
     pub fn kind_of(&self, word: &str) -> Option<&str> {
         let word = word.trim_matches('/');
-        let told = self
+        let reported = self
             .place_of(word)
             .or_else(|| self.types.get(word).copied());
-        let at = told.or_else(|| self.fields.get(word).copied())?;
+        let at = reported.or_else(|| self.fields.get(word).copied())?;
         self.kinds.get(at).map(|kind| &*kind.name)
     }
 

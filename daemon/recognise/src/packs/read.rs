@@ -3,12 +3,13 @@
 use super::check::{CHECKS, Check};
 use super::error::{PackError, Reason};
 use super::rule::{self, CompileMode, Rule, groups, read_whole};
-use super::table::{Source, Table};
-use super::{KINDS_MAX, NAME_BYTES_MAX, PATTERN_BYTES_MAX, PackInfo, RULES_MAX};
+use super::{KINDS_MAX, NAME_BYTES_MAX, PATTERN_BYTES_MAX, PackInfo, RULES_MAX, WORDS_MAX};
 use crate::edges::EDGES;
+use lored_tables::{Located, Source, shortened};
 use std::collections::HashMap;
 use std::sync::Arc;
-use toml::de::DeTable;
+
+type Table<'s, 't> = lored_tables::Table<'s, 't, Reason>;
 
 const PACK_KEYS: [&str; 5] = ["name", "version", "description", "kind", "json"];
 const KIND_KEYS: [&str; 8] = [
@@ -59,14 +60,13 @@ pub(super) struct KindDeclaration {
 
 /// Reads a pack; `file` is how errors call it.
 pub(super) fn read(file: &str, text: &str, compiling: CompileMode) -> Result<Pack, PackError> {
-    let source = Source { file, text };
-    let root = DeTable::parse(text).map_err(|error| {
-        let at = error.span().map_or(0, |span| span.start);
-        source.error(at, Reason::Toml(error.message().to_owned()))
-    })?;
-    let table = Table::new(&source, root.get_ref(), 0..0, &PACK_KEYS)?;
+    let source = Source { name: file, text };
+    source.read(&PACK_KEYS, |table| pack(table, compiling))
+}
+
+fn pack(table: &Table<'_, '_>, compiling: CompileMode) -> Result<Pack, PackError> {
     let mut info = PackInfo {
-        name: table.name("name")?.value.to_owned(),
+        name: name(table)?.value.to_owned(),
         version: table.needed("version", NAME_BYTES_MAX)?.value.to_owned(),
         description: table
             .needed("description", SENTENCE_BYTES_MAX)?
@@ -84,7 +84,7 @@ pub(super) fn read(file: &str, text: &str, compiling: CompileMode) -> Result<Pac
     }
     let json = table.table("json", &JSON_KEYS)?;
     let list = |key| match &json {
-        Some(json) => json.texts(key).map(owned),
+        Some(json) => texts(json, key).map(owned),
         None => Ok(Vec::new()),
     };
     Ok(Pack {
@@ -95,11 +95,28 @@ pub(super) fn read(file: &str, text: &str, compiling: CompileMode) -> Result<Pac
     })
 }
 
+/// The name of a pack or a kind.
+fn name<'t>(table: &Table<'_, 't>) -> Result<Located<&'t str>, PackError> {
+    let name = table.needed("name", NAME_BYTES_MAX)?;
+    let allowed = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_' || c == '-';
+    let is_name =
+        name.value.starts_with(|c: char| c.is_ascii_lowercase()) && name.value.chars().all(allowed);
+    if is_name {
+        return Ok(name);
+    }
+    let (key, value) = ("name", shortened(name.value));
+    Err(table.error(name.at, Reason::Name { key, value }))
+}
+
+fn texts<'t>(table: &Table<'_, 't>, key: &'static str) -> Result<Vec<Located<&'t str>>, PackError> {
+    table.texts(key, WORDS_MAX, NAME_BYTES_MAX)
+}
+
 /// What the kinds of one pack have claimed: no two may have the same.
 #[derive(Default)]
 struct Claims {
     /// Where each kind is defined.
-    kinds: HashMap<String, usize>,
+    kinds: HashMap<String, u32>,
     /// Who has a word of a list, by list and word.
     words: HashMap<(&'static str, String), String>,
 }
@@ -127,14 +144,14 @@ fn kind(
     claims: &mut Claims,
     compiling: CompileMode,
 ) -> Result<KindDeclaration, PackError> {
-    let name = table.name("name")?;
+    let name = name(table)?;
     let line = table.line(name.at);
     if let Some(first) = claims.kinds.insert(name.value.to_owned(), line) {
         let kind = name.value.to_owned();
         return Err(table.error(name.at, Reason::DuplicateKind { kind, first }));
     }
     let mut claimed = |list: &'static str| -> Result<Vec<String>, PackError> {
-        let words = table.texts(list)?;
+        let words = texts(table, list)?;
         for word in &words {
             claims.claim(table, (list, word.value, word.at), name.value)?;
         }
@@ -147,12 +164,12 @@ fn kind(
     for word in claimed("words")? {
         kind_words.push((word.to_lowercase(), Arc::clone(&all)));
     }
-    for (word, parts) in table.word_lists("narrower")? {
+    for (word, parts) in table.named_lists("narrower", (WORDS_MAX, NAME_BYTES_MAX))? {
         claims.claim(table, ("words", word.value, word.at), name.value)?;
         let parts = parts.into_iter().map(str::to_lowercase).collect();
         kind_words.push((word.value.to_lowercase(), parts));
     }
-    let mut names = owned(table.texts("names")?);
+    let mut names = owned(texts(table, "names")?);
     if names.is_empty() {
         names = vec!["name".to_owned(), "display".to_owned()];
     }
@@ -178,7 +195,7 @@ fn rule(table: &Table<'_, '_>, compiling: CompileMode) -> Result<Rule, PackError
     let wrong = |reason| table.error(pattern.at, reason);
     let groups = groups(pattern.value);
     let (pattern, mut facts) = rule::read(pattern.value, compiling).map_err(wrong)?;
-    let confidence = table.number("confidence")?;
+    let confidence = table.decimal("confidence")?;
     if !(confidence.value > 0.0 && confidence.value <= 1.0) {
         let value = confidence.value.to_string();
         return Err(table.error(confidence.at, Reason::Confidence { value }));
@@ -220,7 +237,7 @@ fn rule(table: &Table<'_, '_>, compiling: CompileMode) -> Result<Rule, PackError
     })
 }
 
-fn owned(words: Vec<super::table::Located<&str>>) -> Vec<String> {
+fn owned(words: Vec<Located<&str>>) -> Vec<String> {
     words
         .into_iter()
         .map(|word| word.value.to_owned())

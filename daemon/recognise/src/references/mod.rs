@@ -42,7 +42,7 @@ pub(super) fn resolve(
     knowledge: &Knowledge<'_>,
 ) -> Vec<ResolvedReference> {
     let mut memory = MentionHistory::new(packs, knowledge);
-    let mut told: HashSet<Mention> = HashSet::new();
+    let mut reported: HashSet<Mention> = HashSet::new();
     let mut found = Vec::new();
     let mut names = names.iter().peekable();
     for phrase in phrases(packs, text).take(REFERENCES_MAX) {
@@ -59,12 +59,12 @@ pub(super) fn resolve(
         if overlaps || names_it || !Edges::Alone.allow(text, phrase.start, phrase.end) {
             continue;
         }
-        let meant = memory.targets(&phrase);
-        for mention in &meant {
+        let targets = memory.targets(&phrase);
+        for mention in &targets {
             memory.mention(mention, false);
         }
-        for mention in meant {
-            if told.insert(mention.clone()) {
+        for mention in targets {
+            if reported.insert(mention.clone()) {
                 found.push(ResolvedReference {
                     start: phrase.start,
                     end: phrase.end,
@@ -133,7 +133,7 @@ impl<'a> MentionHistory<'a> {
     fn latest(&self, phrase: &Phrase) -> impl Iterator<Item = Mention> {
         let recent = self.recent.iter().rev().chain(self.knowledge.recent);
         let recent: Vec<&Mention> = recent.take(REMEMBERED_MAX * 2).collect();
-        self.narrowed(phrase, recent).into_iter().cloned()
+        self.document_filter(phrase, recent).into_iter().cloned()
     }
 
     /// The last listing of a reference's kind that has at least so many entities that it may stand
@@ -145,7 +145,7 @@ impl<'a> MentionHistory<'a> {
                 None => most_of_one_kind(listing.iter().collect()),
             };
             let is_listing = of_kind.len() > 1;
-            let found = self.narrowed(phrase, of_kind);
+            let found = self.document_filter(phrase, of_kind);
             if is_listing && found.len() >= least {
                 return found.into_iter().cloned().collect();
             }
@@ -202,7 +202,7 @@ impl<'a> MentionHistory<'a> {
     }
 
     /// Those of a kind word's kind, and of those the ones whose names say the kind word, if any do.
-    fn narrowed<'m>(&self, phrase: &Phrase, mentions: Vec<&'m Mention>) -> Vec<&'m Mention> {
+    fn document_filter<'m>(&self, phrase: &Phrase, mentions: Vec<&'m Mention>) -> Vec<&'m Mention> {
         let Some(kind_word) = phrase.kind_word else {
             return mentions;
         };
@@ -212,8 +212,12 @@ impl<'a> MentionHistory<'a> {
             .filter(|mention| Some(&*mention.kind) == kind);
         let of_kind: Vec<&Mention> = of_kind.collect();
         let says = |mention: &&&Mention| has_part(&mention.key, &kind_word.parts);
-        let told: Vec<&Mention> = of_kind.iter().filter(says).copied().collect();
-        if told.is_empty() { of_kind } else { told }
+        let reported: Vec<&Mention> = of_kind.iter().filter(says).copied().collect();
+        if reported.is_empty() {
+            of_kind
+        } else {
+            reported
+        }
     }
 }
 

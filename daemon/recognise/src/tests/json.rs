@@ -119,12 +119,12 @@ fn the_kind_is_told_by_type_field_key_or_call() {
     ] {
         assert_eq!(found(text), [""; 0], "{text}");
     }
-    let told = Knowledge {
+    let reported = Knowledge {
         objects: PACKS.kind_of("dcim.vlan").or(PACKS.kind_of("ipam.vlan")),
         ..Knowledge::default()
     };
     let text = r#"[{"id": 5, "vid": 100, "name": "web", "site": {"name": "AMS"}}]"#;
-    let matches = recognise(&PACKS, text, &told).matches;
+    let matches = recognise(&PACKS, text, &reported).matches;
     assert_eq!(words(&matches), ["vlan web", "site AMS"]);
     assert_eq!(matches[0].key, "ams/web");
 }

@@ -388,7 +388,7 @@ fn settings_are_followed() {
             .contains("`github-personal-token`")
     );
     assert!(refused(&|settings| settings.allow.push("/(/".to_owned())).contains("/(/"));
-    for (name, rule, told) in [
+    for (name, rule, reported) in [
         ("Badge", rule("x", None, &[]), "lower-case letters"),
         ("jwt", rule("x", None, &[]), "built in"),
         ("badge", rule("x*", None, &[]), "empty text"),
@@ -398,6 +398,6 @@ fn settings_are_followed() {
         ("badge", rule("x", None, &["\""]), "keyword"),
     ] {
         let said = refused(&|settings| drop(settings.rules.insert(name.to_owned(), rule.clone())));
-        assert!(said.contains(told), "{said}");
+        assert!(said.contains(reported), "{said}");
     }
 }

@@ -196,7 +196,7 @@ impl TextIndex {
                 .collect();
             let committed = self
                 .shelf
-                .commit(&fresh, &work.doomed, work.position)
+                .commit(&fresh, &work.to_delete, work.position)
                 .map_err(|error| self.unwritten(error, work.position))?;
             // What is committed counts, whether or not it can be tidied.
             let tidied = self.shelf.tidy(committed, deletions);
@@ -362,7 +362,7 @@ impl TextIndex {
 struct FlushBatch {
     fresh: Vec<(Arc<MemorySegment>, DeletionMask)>,
     /// Keys on disk whose units are gone.
-    doomed: Vec<u64>,
+    to_delete: Vec<u64>,
     position: u64,
 }
 
@@ -404,13 +404,13 @@ impl State {
             });
         }
         self.removed.clear();
-        let mut doomed = Vec::new();
+        let mut to_delete = Vec::new();
         for held in &self.segments {
             let gone = held.gone.beyond(held.part.deleted());
-            doomed.extend(gone.map(|at| held.part.key(at)));
+            to_delete.extend(gone.map(|at| held.part.key(at)));
         }
         let is_settled = self.position == self.settled;
-        let is_clean = self.frozen.is_empty() && doomed.is_empty() && is_settled;
+        let is_clean = self.frozen.is_empty() && to_delete.is_empty() && is_settled;
         // Files of segments that were merged may be left by a kill: with a commit they go, too.
         if is_clean && deletions == Deletions::Many {
             return None;
@@ -420,7 +420,7 @@ impl State {
             fresh: frozen
                 .map(|held| (held.part.clone(), held.gone.clone()))
                 .collect(),
-            doomed,
+            to_delete,
             position: self.position,
         })
     }

@@ -104,21 +104,21 @@ pub enum Change {
     /// The units of a group that came before a position are gone: a newer version of a document
     /// takes their place, or nothing.
     RemoveGroup {
-        /// [`Unit::group`].
+        /// [`IndexedText::group`].
         group: u64,
         /// What came at this position or later stays.
         before: u64,
     },
     /// The units of a session that came before a position are gone.
     RemoveSession {
-        /// [`Unit::session`].
+        /// [`IndexedText::session`].
         session: u64,
         /// What came at this position or later stays.
         before: u64,
     },
     /// All units of one position are gone.
     RemovePosition {
-        /// [`Unit::position`].
+        /// [`IndexedText::position`].
         position: u64,
     },
 }

@@ -79,7 +79,7 @@ impl Segment {
     pub fn open(
         path: &Path,
         generation: &Generation,
-        mut told: impl FnMut(&Self, Change),
+        mut reported: impl FnMut(&Self, Change),
     ) -> Result<(Option<Self>, u64), VectorError> {
         let fail = failed(path);
         let file = OpenOptions::new()
@@ -106,7 +106,7 @@ impl Segment {
         let mut segment = Self::of(path, file, generation.dimension);
         while let Some((head, keys, scales)) = segment.next(length).map_err(&fail)? {
             let change = segment.take(&head, keys, scales);
-            told(&segment, change);
+            reported(&segment, change);
         }
         let cut = length - segment.end;
         if cut > 0 {

@@ -21,31 +21,31 @@ const PARTS: [&str; 5] = ["store", "blobs", "projects", "damaged", DERIVED];
 /// The one whose content follows from the others'.
 const DERIVED: &str = "index";
 
-pub fn check(patient: &DoctorContext<'_>) -> Vec<Finding> {
-    let places = patient.places;
+pub fn check(doctor_cx: &DoctorContext<'_>) -> Vec<Finding> {
+    let places = doctor_cx.places;
     let mut findings = vec![
-        folder(patient, "data folder", &places.data),
-        socket_folder(patient),
-        folder(patient, "log folder", &places.state),
+        folder(doctor_cx, "data folder", &places.data),
+        socket_folder(doctor_cx),
+        folder(doctor_cx, "log folder", &places.state),
     ];
     if places.data.is_dir() {
-        findings.extend(parts(patient));
-        findings.push(modes(patient));
-        findings.push(disk_space(patient));
+        findings.extend(parts(doctor_cx));
+        findings.push(modes(doctor_cx));
+        findings.push(disk_space(doctor_cx));
     }
     findings
 }
 
-fn folder(patient: &DoctorContext<'_>, check: &'static str, path: &Path) -> Finding {
+fn folder(doctor_cx: &DoctorContext<'_>, check: &'static str, path: &Path) -> Finding {
     let shown = path.display();
     match check_folder(path) {
         Ok(()) => Finding::good(check, shown.to_string()),
         Err(PlaceError::Io { error, .. }) if error.kind() == std::io::ErrorKind::NotFound => {
             to_be_made(check, path)
         }
-        Err(error @ PlaceError::TooOpen { .. }) if is_ours_alone(patient, path) => {
+        Err(error @ PlaceError::TooOpen { .. }) if is_ours_alone(doctor_cx, path) => {
             let finding = Finding::bad(check, error.to_string(), format!("chmod 700 {shown}"));
-            match patient.fixes && close(path, 0o700).is_ok() {
+            match doctor_cx.fixes && close(path, 0o700).is_ok() {
                 true => finding.fixed(),
                 false => finding,
             }
@@ -87,8 +87,8 @@ fn to_be_made(check: &'static str, path: &Path) -> Finding {
 }
 
 /// Whether nothing in a folder is somebody else's, as far as names tell: only such a one is closed.
-fn is_ours_alone(patient: &DoctorContext<'_>, path: &Path) -> bool {
-    let places = patient.places;
+fn is_ours_alone(doctor_cx: &DoctorContext<'_>, path: &Path) -> bool {
+    let places = doctor_cx.places;
     if path == places.data && places.daemon_lock().exists() {
         return true;
     }
@@ -105,9 +105,9 @@ fn is_ours_alone(patient: &DoctorContext<'_>, path: &Path) -> bool {
 }
 
 /// Others may go through the folder of a socket that is for them, too.
-fn socket_folder(patient: &DoctorContext<'_>) -> Finding {
-    let (check, path) = ("socket folder", patient.places.socket_folder());
-    let is_for_others = patient.config.access.socket_mode & 0o066 != 0;
+fn socket_folder(doctor_cx: &DoctorContext<'_>) -> Finding {
+    let (check, path) = ("socket folder", doctor_cx.places.socket_folder());
+    let is_for_others = doctor_cx.config.access.socket_mode & 0o066 != 0;
     match check_folder(path) {
         Err(PlaceError::TooOpen { mode, .. }) if is_for_others && mode & 0o022 == 0 => {
             Finding::good(
@@ -115,7 +115,7 @@ fn socket_folder(patient: &DoctorContext<'_>) -> Finding {
                 format!("{}, open to those who are named", path.display()),
             )
         }
-        _ => folder(patient, check, path),
+        _ => folder(doctor_cx, check, path),
     }
 }
 
@@ -127,9 +127,9 @@ fn close(path: &Path, mode: u32) -> std::io::Result<()> {
 }
 
 /// What must be folders of the data folder, and are not, or take no files.
-fn parts(patient: &DoctorContext<'_>) -> Vec<Finding> {
+fn parts(doctor_cx: &DoctorContext<'_>) -> Vec<Finding> {
     let part = |name: &&str| {
-        let path = patient.places.data.join(name);
+        let path = doctor_cx.places.data.join(name);
         let shown = path.display();
         let found = fs::symlink_metadata(&path).ok()?;
         let wrong = match access(&path, Access::WRITE_OK | Access::EXEC_OK) {
@@ -156,10 +156,10 @@ fn parts(patient: &DoctorContext<'_>) -> Vec<Finding> {
 }
 
 /// Files of the data folder that others can read, or that belong to somebody else.
-fn modes(patient: &DoctorContext<'_>) -> Finding {
+fn modes(doctor_cx: &DoctorContext<'_>) -> Finding {
     let check = "files";
     let (mut open, mut foreign) = (Vec::new(), Vec::new());
-    let mut folders = vec![patient.places.data.clone()];
+    let mut folders = vec![doctor_cx.places.data.clone()];
     while let Some(folder) = folders.pop() {
         for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
             let Ok(found) = entry.metadata() else {
@@ -181,7 +181,7 @@ fn modes(patient: &DoctorContext<'_>) -> Finding {
             foreign.len(),
             first.display()
         );
-        let remedy = format!("chown -R {} {}", our_uid(), patient.places.data.display());
+        let remedy = format!("chown -R {} {}", our_uid(), doctor_cx.places.data.display());
         return Finding::bad(check, seen, remedy);
     }
     let Some((first, _)) = open.first() else {
@@ -192,26 +192,26 @@ fn modes(patient: &DoctorContext<'_>) -> Finding {
         open.len(),
         first.display()
     );
-    let remedy = format!("chmod -R go-rwx {}", patient.places.data.display());
+    let remedy = format!("chmod -R go-rwx {}", doctor_cx.places.data.display());
     let finding = Finding::warning(check, seen, remedy);
     let closed = || {
         open.iter()
             .all(|(path, is_folder)| close(path, if *is_folder { 0o700 } else { 0o600 }).is_ok())
     };
-    match patient.fixes && closed() {
+    match doctor_cx.fixes && closed() {
         true => finding.fixed(),
         false => finding,
     }
 }
 
-fn disk_space(patient: &DoctorContext<'_>) -> Finding {
-    let (check, data) = ("disk space", &patient.places.data);
-    let engine = &patient.config.engine;
+fn disk_space(doctor_cx: &DoctorContext<'_>) -> Finding {
+    let (check, data) = ("disk space", &doctor_cx.places.data);
+    let engine = &doctor_cx.config.engine;
     let least = engine.disk_free_bytes_min;
     // Below it a daemon that makes its reserve may not write yet, and one that stopped writing does not begin again.
     let wanted = least + engine.reserve_bytes;
-    let told = match (free_bytes(data), statvfs(data)) {
-        (Ok(free), Ok(told)) => (free, told),
+    let reported = match (free_bytes(data), statvfs(data)) {
+        (Ok(free), Ok(reported)) => (free, reported),
         (Err(error), _) => {
             return Finding::bad(check, error.to_string(), "See `df` of that folder.");
         }
@@ -219,7 +219,7 @@ fn disk_space(patient: &DoctorContext<'_>) -> Finding {
             return Finding::bad(check, error.to_string(), "See `df` of that folder.");
         }
     };
-    let (free, system) = told;
+    let (free, system) = reported;
     let shown = lore::sanitize::bytes(free);
     if system.f_flag.contains(StatVfsMountFlags::RDONLY) {
         let seen = format!("the file system of {} is read-only", data.display());

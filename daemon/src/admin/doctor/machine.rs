@@ -10,22 +10,22 @@ const INSTANCES_MIN: u64 = 64;
 /// A clock before this was never set: the second at which 2024 began.
 const YEAR_2024: u64 = 1_704_067_200;
 
-pub fn check(patient: &DoctorContext<'_>) -> Vec<Finding> {
-    let mut findings = vec![files(patient), clock(Clock::System.now())];
+pub fn check(doctor_cx: &DoctorContext<'_>) -> Vec<Finding> {
+    let mut findings = vec![files(doctor_cx), clock(Clock::System.now())];
     if cfg!(target_os = "linux") {
         findings.push(watches());
     }
     findings
 }
 
-fn files(patient: &DoctorContext<'_>) -> Finding {
+fn files(doctor_cx: &DoctorContext<'_>) -> Finding {
     let check = "open files";
-    let wanted = descriptors::required(patient.config.limits.connections_max);
+    let wanted = descriptors::required(doctor_cx.config.limits.connections_max);
     match descriptors::possible() {
         Some(limit) if limit < wanted => {
             let seen = format!(
                 "{limit} may be open at once; {} connections want {wanted}",
-                patient.config.limits.connections_max
+                doctor_cx.config.limits.connections_max
             );
             let remedy = format!("ulimit -n {wanted}, or LimitNOFILE= of the unit");
             Finding::warning(check, seen, remedy)

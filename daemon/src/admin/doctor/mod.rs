@@ -134,15 +134,15 @@ pub fn examine(places: &Paths, config_path: &Path, fixes: bool) -> Vec<Finding> 
             Config::new()
         }
     };
-    let patient = DoctorContext {
+    let doctor_cx = DoctorContext {
         places,
         config: &config,
         fixes,
     };
-    findings.extend(folders::check(&patient));
-    findings.extend(machine::check(&patient));
-    findings.extend(serving::check(&patient));
-    findings.extend(store::check(&patient));
+    findings.extend(folders::check(&doctor_cx));
+    findings.extend(machine::check(&doctor_cx));
+    findings.extend(serving::check(&doctor_cx));
+    findings.extend(store::check(&doctor_cx));
     findings
 }
 

@@ -15,31 +15,31 @@ use crate::service::Lock;
 /// Events that a follower may be behind before somebody should look.
 const LAG_MAX: u64 = 10_000;
 
-pub fn check(patient: &DoctorContext<'_>) -> Vec<Finding> {
-    let places = patient.places;
+pub fn check(doctor_cx: &DoctorContext<'_>) -> Vec<Finding> {
+    let places = doctor_cx.places;
     let held = match holder(&places.daemon_lock()) {
         Ok(held) => held,
         Err(error) => {
-            return unusable_lock(patient, &error);
+            return unusable_lock(doctor_cx, &error);
         }
     };
-    let mut findings = vec![lock(held), manager(patient, held)];
+    let mut findings = vec![lock(held), manager(doctor_cx, held)];
     match Connection::connect(&places.socket, &Default::default()) {
-        Ok(connection) => findings.extend(daemon(patient, connection)),
-        Err(error) => findings.push(socket(patient, held, &error)),
+        Ok(connection) => findings.extend(daemon(doctor_cx, connection)),
+        Err(error) => findings.push(socket(doctor_cx, held, &error)),
     }
     findings
 }
 
 /// A daemon that serves has the lock whether or not its file can be opened now; without the file a second one would
 /// begin beside it.
-fn unusable_lock(patient: &DoctorContext<'_>, error: &PlaceError) -> Vec<Finding> {
+fn unusable_lock(doctor_cx: &DoctorContext<'_>, error: &PlaceError) -> Vec<Finding> {
     let remedy = "Give the file back to its owner with mode 600.";
-    match Connection::connect(&patient.places.socket, &Default::default()) {
+    match Connection::connect(&doctor_cx.places.socket, &Default::default()) {
         Ok(connection) => {
             let remedy = format!("{remedy} Do not remove it: a daemon serves under it.");
             let mut findings = vec![Finding::bad("lock", error.to_string(), remedy)];
-            findings.extend(daemon(patient, connection));
+            findings.extend(daemon(doctor_cx, connection));
             findings
         }
         Err(_) => {
@@ -59,9 +59,9 @@ fn lock(held: Option<Holder>) -> Finding {
 }
 
 /// Whether who serves is who should.
-fn manager(patient: &DoctorContext<'_>, held: Option<Holder>) -> Finding {
+fn manager(doctor_cx: &DoctorContext<'_>, held: Option<Holder>) -> Finding {
     let check = "manager";
-    match (in_charge(patient.places), held) {
+    match (in_charge(doctor_cx.places), held) {
         (Some(wanted), Some(holder)) if holder.manager != wanted => {
             let seen = format!(
                 "{wanted} should run the daemon, and {} does",
@@ -85,8 +85,8 @@ fn by(manager: Manager) -> String {
 }
 
 /// What keeps calls from being answered.
-fn socket(patient: &DoctorContext<'_>, held: Option<Holder>, error: &Error) -> Finding {
-    let (check, path) = ("socket", &patient.places.socket);
+fn socket(doctor_cx: &DoctorContext<'_>, held: Option<Holder>, error: &Error) -> Finding {
+    let (check, path) = ("socket", &doctor_cx.places.socket);
     let shown = path.display();
     let found = std::fs::symlink_metadata(path);
     match (held, found) {
@@ -94,7 +94,7 @@ fn socket(patient: &DoctorContext<'_>, held: Option<Holder>, error: &Error) -> F
             let remedy = format!("Move it away: mv {shown} {shown}.old");
             Finding::bad(check, format!("{shown} is there and is no socket"), remedy)
         }
-        (None, _) if let Some(manager) = in_charge(patient.places) => {
+        (None, _) if let Some(manager) = in_charge(doctor_cx.places) => {
             let seen = format!("{manager} is to have somebody serve at {shown}: {error}");
             Finding::bad(check, seen, begin_again(manager, path))
         }
@@ -114,7 +114,7 @@ fn socket(patient: &DoctorContext<'_>, held: Option<Holder>, error: &Error) -> F
             let seen = format!("{shown} is left from a daemon that is gone");
             let remedy = format!("The next start replaces it; or: rm {shown}");
             let finding = Finding::warning(check, seen, remedy);
-            match patient.fixes && remove(patient) {
+            match doctor_cx.fixes && remove(doctor_cx) {
                 true => finding.fixed(),
                 false => finding,
             }
@@ -157,13 +157,13 @@ fn begin_again(manager: Manager, socket: &Path) -> String {
 }
 
 /// Only while nobody can come to serve there.
-fn remove(patient: &DoctorContext<'_>) -> bool {
-    Lock::take(&patient.places.daemon_lock())
-        .is_ok_and(|_lock| std::fs::remove_file(&patient.places.socket).is_ok())
+fn remove(doctor_cx: &DoctorContext<'_>) -> bool {
+    Lock::take(&doctor_cx.places.daemon_lock())
+        .is_ok_and(|_lock| std::fs::remove_file(&doctor_cx.places.socket).is_ok())
 }
 
 /// What a serving daemon says of itself.
-fn daemon(patient: &DoctorContext<'_>, mut connection: Connection) -> Vec<Finding> {
+fn daemon(doctor_cx: &DoctorContext<'_>, mut connection: Connection) -> Vec<Finding> {
     let status = connection
         .call("status", &Args::Json(b"{}".to_vec()))
         .map_err(|error| error.to_string())
@@ -178,13 +178,13 @@ fn daemon(patient: &DoctorContext<'_>, mut connection: Connection) -> Vec<Findin
         }
     };
     let mut findings = report(&status);
-    findings.extend(elsewhere(patient, &status));
+    findings.extend(elsewhere(doctor_cx, &status));
     findings
 }
 
 /// When it is the daemon of another data folder; that of all users has one of its own.
-fn elsewhere(patient: &DoctorContext<'_>, status: &StatusReply) -> Option<Finding> {
-    let places = patient.places;
+fn elsewhere(doctor_cx: &DoctorContext<'_>, status: &StatusReply) -> Option<Finding> {
+    let places = doctor_cx.places;
     let is_meant =
         Path::new(&status.data) == places.data || places.socket == Path::new(SYSTEM_SOCKET);
     let seen = format!(

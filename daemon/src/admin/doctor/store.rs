@@ -10,9 +10,9 @@ use crate::store::watermark::WatermarkFile;
 
 use super::{DoctorContext, Finding};
 
-pub fn check(patient: &DoctorContext<'_>) -> Vec<Finding> {
+pub fn check(doctor_cx: &DoctorContext<'_>) -> Vec<Finding> {
     let folder = DataFolder {
-        data: patient.places.data.clone(),
+        data: doctor_cx.places.data.clone(),
     };
     let check = "store";
     if !folder.store().exists() {
@@ -31,7 +31,7 @@ pub fn check(patient: &DoctorContext<'_>) -> Vec<Finding> {
         }];
     }
     // Held for as long as the store is open.
-    let Ok(_lock) = Lock::take(&patient.places.daemon_lock()) else {
+    let Ok(_lock) = Lock::take(&doctor_cx.places.daemon_lock()) else {
         return vec![Finding::good(
             check,
             "is open in the daemon, which says how it is",
@@ -40,7 +40,7 @@ pub fn check(patient: &DoctorContext<'_>) -> Vec<Finding> {
     let opened = OpenedStore::open(
         &folder,
         &Projections,
-        &patient.config.engine,
+        &doctor_cx.config.engine,
         &Clock::System,
     );
     match opened {

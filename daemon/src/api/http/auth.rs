@@ -129,13 +129,13 @@ mod tests {
     use super::*;
 
     fn status(uri: &str, headers: &[(&str, &str)]) -> u16 {
-        let gate = HttpAuth::new("s3cret", 7433, vec!["http://localhost:5173".to_owned()]);
+        let auth = HttpAuth::new("s3cret", 7433, vec!["http://localhost:5173".to_owned()]);
         let mut map = HeaderMap::new();
         for (name, value) in headers {
             let name: HeaderName = name.parse().unwrap();
             map.append(name, value.parse().unwrap());
         }
-        match gate.check(&uri.parse().unwrap(), &map) {
+        match auth.check(&uri.parse().unwrap(), &map) {
             Ok(()) => 200,
             Err((status, _)) => status.as_u16(),
         }
@@ -220,14 +220,14 @@ mod tests {
     /// beside another origin.
     #[test]
     fn named_pages_are_known() {
-        let gate = HttpAuth::new("s3cret", 7433, vec!["http://localhost:5173".to_owned()]);
+        let auth = HttpAuth::new("s3cret", 7433, vec!["http://localhost:5173".to_owned()]);
         let page = |host: &str, origins: &[&str]| {
             let mut headers = HeaderMap::new();
             headers.append(HOST, host.parse().unwrap());
             for origin in origins {
                 headers.append(ORIGIN, origin.parse().unwrap());
             }
-            gate.page(&Uri::from_static("/mcp"), &headers).cloned()
+            auth.page(&Uri::from_static("/mcp"), &headers).cloned()
         };
         let named = "http://localhost:5173";
         assert_eq!(page("localhost:7433", &[named]).unwrap(), named);

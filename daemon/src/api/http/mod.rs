@@ -53,7 +53,7 @@ type Mcp = StreamableHttpService<Server, NeverSessionManager>;
 pub struct Service {
     config: StreamableHttpServerConfig,
     /// What a request must show, where peers are not known by their sockets.
-    gate: Option<HttpAuth>,
+    auth: Option<HttpAuth>,
 }
 
 impl Service {
@@ -65,18 +65,18 @@ impl Service {
             .with_legacy_session_mode(false)
             .with_json_response(true)
             .with_allowed_origins(ORIGINS);
-        Self { config, gate: None }
+        Self { config, auth: None }
     }
 
     /// The same over TCP, behind a gate.
     #[must_use]
-    pub fn behind(gate: HttpAuth) -> Self {
+    pub fn behind(auth: HttpAuth) -> Self {
         let config = Self::new()
             .config
-            .with_allowed_origins(gate.origins().iter().cloned())
+            .with_allowed_origins(auth.origins().iter().cloned())
             .enforce_origin_validation();
-        let gate = Some(gate);
-        Self { config, gate }
+        let auth = Some(auth);
+        Self { config, auth }
     }
 
     /// Serves one connection until it closes, or the daemon stops.
@@ -85,9 +85,9 @@ impl Service {
     /// When the peer's requests are no HTTP, come too slowly, or their answers are not read.
     pub async fn serve<R, W>(
         &self,
-        door: &Endpoint,
+        endpoint: &Endpoint,
         uid: u32,
-        seat: &ConnectionSlot,
+        connection_slot: &ConnectionSlot,
         reader: R,
         writer: W,
     ) -> io::Result<()>
@@ -95,7 +95,7 @@ impl Service {
         R: AsyncRead + Unpin,
         W: AsyncWrite + Unpin,
     {
-        let host = anonymous(uid, &door.limits);
+        let host = anonymous(uid, &endpoint.limits);
         let service = service_fn(|request| async {
             let page = self.page(&request);
             let turned_away = self.turned_away(&request, page.is_some());
@@ -107,8 +107,8 @@ impl Service {
                     answer
                 }
                 None => {
-                    let answer = self.answer(door, &host, request).await;
-                    seat.has_finished_a_call();
+                    let answer = self.answer(endpoint, &host, request).await;
+                    connection_slot.has_finished_a_call();
                     answer
                 }
             };
@@ -117,17 +117,17 @@ impl Service {
             }
             Ok::<_, Infallible>(answer)
         });
-        let writer = DeadlineWriter::new(writer, door.limits.write());
+        let writer = DeadlineWriter::new(writer, endpoint.limits.write());
         let mut connection = pin!(
             http1::Builder::new()
                 .timer(TokioTimer::new())
-                .header_read_timeout(door.limits.hello())
+                .header_read_timeout(endpoint.limits.hello())
                 .max_buf_size(HEAD_BYTES_MAX)
                 .serve_connection(TokioIo::new(tokio::io::join(reader, writer)), service)
         );
         let ended = tokio::select! {
             ended = connection.as_mut() => ended,
-            () = door.stop.cancelled() => {
+            () = endpoint.stop.cancelled() => {
                 connection.as_mut().graceful_shutdown();
                 connection.await
             }
@@ -137,8 +137,8 @@ impl Service {
 
     /// The origin of the named page that a request is from.
     fn page(&self, request: &Request<Incoming>) -> Option<HeaderValue> {
-        let gate = self.gate.as_ref()?;
-        gate.page(request.uri(), request.headers()).cloned()
+        let auth = self.auth.as_ref()?;
+        auth.page(request.uri(), request.headers()).cloned()
     }
 
     /// What a request without the right to be answered is told; of a named page it may be asked whether it would
@@ -150,12 +150,12 @@ impl Service {
             pages::welcome(answer.headers_mut());
             return Some(answer);
         }
-        let checked = self.gate.as_ref()?.check(request.uri(), request.headers());
+        let checked = self.auth.as_ref()?.check(request.uri(), request.headers());
         let (status, body) = checked.err()?;
         Some(refusal(status, &body))
     }
 
-    async fn answer(&self, door: &Endpoint, host: &Host, request: Request<Incoming>) -> Answer {
+    async fn answer(&self, endpoint: &Endpoint, host: &Host, request: Request<Incoming>) -> Answer {
         if request.uri().path() != PATH {
             let path: String = request.uri().path().chars().take(64).collect();
             let body = ErrorBody::new(Code::NotFound, format!("there is nothing at {path}"))
@@ -169,60 +169,63 @@ impl Service {
         let (head, body) = request.into_parts();
         // With this header a peer sends its body only when it is read.
         let is_asked_for = head.headers.contains_key(EXPECT);
-        let read = read(door, is_asked_for, body);
-        let (mut body, paid) = match timeout(door.limits.frame(), read).await {
+        let read = read(endpoint, is_asked_for, body);
+        let (mut body, memory_permit) = match timeout(endpoint.limits.frame(), read).await {
             Ok(Ok(read)) => read,
             Ok(Err(refused)) => return refused,
             Err(_) => {
                 let message = format!(
                     "the body did not arrive within {} ms",
-                    door.limits.read_timeout_ms
+                    endpoint.limits.read_timeout_ms
                 );
                 let body = ErrorBody::new(Code::Timeout, message);
                 return refusal(StatusCode::REQUEST_TIMEOUT, &body);
             }
         };
         let bytes = body.len();
-        let parcel = match head.method {
+        let raw_call = match head.method {
             Method::POST => match unload(&mut body) {
-                Ok(parcel) => parcel,
+                Ok(raw_call) => raw_call,
                 Err(fault) => return broken(&fault),
             },
             _ => None,
         };
         // A peer that goes away takes this future with it, but not its call.
-        let (parcel, _paid) = match parcel {
-            Some(parcel) => (
-                Some(Arc::new(parcel.paid(bytes, paid))),
+        let (raw_call, _paid) = match raw_call {
+            Some(raw_call) => (
+                Some(Arc::new(raw_call.memory_permit(bytes, memory_permit))),
                 MemoryPermit::default(),
             ),
-            None => (None, paid),
+            None => (None, memory_permit),
         };
         let request = Request::from_parts(head, Full::new(Bytes::from(body)));
         let host = Host {
             tools,
             ..host.clone()
         };
-        let answer = self.mcp(door, host, parcel.clone()).handle(request).await;
-        match parcel {
-            Some(parcel) => complete(&parcel, answer).await,
+        let answer = self
+            .mcp(endpoint, host, raw_call.clone())
+            .handle(request)
+            .await;
+        match raw_call {
+            Some(raw_call) => complete(&raw_call, answer).await,
             None => answer,
         }
     }
 
     /// A service for one request.
-    fn mcp(&self, door: &Endpoint, host: Host, parcel: Option<Arc<Parcel>>) -> Mcp {
-        let bytes_max = door.limits.frame_bytes_max;
+    fn mcp(&self, endpoint: &Endpoint, host: Host, raw_call: Option<Arc<Parcel>>) -> Mcp {
+        let bytes_max = endpoint.limits.frame_bytes_max;
         let config = self.config.clone().with_max_request_body_bytes(bytes_max);
-        let door = door.clone();
+        let endpoint = endpoint.clone();
         let server = move || {
             let server = Server::new(
-                &door,
+                &endpoint,
                 host.clone(),
                 Lasts::OneRequest,
-                door.stop.child_token(),
+                endpoint.stop.child_token(),
             );
-            Ok(server.with_parcel(parcel.clone()))
+            Ok(server.with_parcel(raw_call.clone()))
         };
         StreamableHttpService::new(server, Arc::default(), config)
     }
@@ -236,21 +239,21 @@ fn tools_of(query: Option<&str>) -> Option<String> {
 }
 
 /// rmcp's answer to a call, with the reply in it.
-async fn complete(parcel: &Parcel, answer: Answer) -> Answer {
+async fn complete(raw_call: &Parcel, answer: Answer) -> Answer {
     let (head, body) = answer.into_parts();
     let Ok(body) = body.collect().await;
-    let body = parcel.complete(body.to_bytes().into());
+    let body = raw_call.complete(body.to_bytes().into());
     Response::from_parts(head, Full::new(Bytes::from(body)).boxed())
 }
 
 /// Reads a body, growing with what has arrived. Of one that is refused the rest is skipped: a peer
 /// that writes all before it reads still gets its answer.
 async fn read(
-    door: &Endpoint,
+    endpoint: &Endpoint,
     is_asked_for: bool,
     mut body: Incoming,
 ) -> Result<(Vec<u8>, MemoryPermit), Answer> {
-    let read = read_up_to(door, &mut body).await;
+    let read = read_up_to(endpoint, &mut body).await;
     if read.is_err() && !is_asked_for {
         while let Some(Ok(_)) = body.frame().await {}
     }
@@ -258,15 +261,15 @@ async fn read(
 }
 
 async fn read_up_to(
-    door: &Endpoint,
+    endpoint: &Endpoint,
     body: &mut Incoming,
 ) -> Result<(Vec<u8>, MemoryPermit), Answer> {
-    let bytes_max = door.limits.frame_bytes_max;
+    let bytes_max = endpoint.limits.frame_bytes_max;
     if body.size_hint().lower() > bytes_max as u64 {
         return Err(too_large(bytes_max));
     }
     let mut bytes = Vec::new();
-    let mut paid = MemoryPermit::default();
+    let mut memory_permit = MemoryPermit::default();
     let mut paid_bytes = 0;
     while let Some(frame) = body.frame().await {
         let frame = frame.map_err(|error| {
@@ -282,17 +285,17 @@ async fn read_up_to(
             return Err(too_large(bytes_max));
         }
         while length > SMALL_BYTES && paid_bytes < length {
-            if !door.budget.large(&mut paid, PIECE_BYTES) {
+            if !endpoint.budget.large(&mut memory_permit, PIECE_BYTES) {
                 return Err(refusal(StatusCode::TOO_MANY_REQUESTS, &busy()));
             }
             paid_bytes += PIECE_BYTES;
         }
         bytes.extend_from_slice(&piece);
     }
-    if paid.is_empty() && !bytes.is_empty() {
-        paid = door.budget.small(bytes.len()).await;
+    if memory_permit.is_empty() && !bytes.is_empty() {
+        memory_permit = endpoint.budget.small(bytes.len()).await;
     }
-    Ok((bytes, paid))
+    Ok((bytes, memory_permit))
 }
 
 fn too_large(bytes_max: usize) -> Answer {

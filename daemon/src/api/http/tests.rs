@@ -13,7 +13,7 @@ use tokio::task::yield_now;
 use super::Service;
 use crate::api::connection_slots::ConnectionSlot;
 use crate::api::limits::MemoryPermit;
-use crate::api::mcp::tests::parcel::{ODD, contents, odd_call};
+use crate::api::mcp::tests::raw_call::{ODD, contents, odd_call};
 use crate::api::mcp::tests::{Fixture, call, initialize, modern};
 use crate::api::test_operations::{BEGUN, KINDS, MAY_END};
 use crate::api::{Limits, Transports};
@@ -34,8 +34,8 @@ impl Reply {
     }
 }
 
-async fn send(house: &Fixture, request: &[u8]) -> Reply {
-    let mut stream = house.connect().await;
+async fn send(fixture: &Fixture, request: &[u8]) -> Reply {
+    let mut stream = fixture.connect().await;
     // A refused body may be cut off while it is still being written.
     let (mut read, mut write) = stream.split();
     let mut bytes = Vec::new();
@@ -51,8 +51,8 @@ async fn send(house: &Fixture, request: &[u8]) -> Reply {
     }
 }
 
-async fn post(house: &Fixture, path: &str, headers: &str, body: &str) -> Reply {
-    send(house, posted(path, headers, body).as_bytes()).await
+async fn post(fixture: &Fixture, path: &str, headers: &str, body: &str) -> Reply {
+    send(fixture, posted(path, headers, body).as_bytes()).await
 }
 
 fn posted(path: &str, headers: &str, body: &str) -> String {
@@ -67,24 +67,30 @@ const HOST: &str = "Host: localhost\r\n";
 /// The older era: initialize, then a call, which needs no session.
 #[tokio::test]
 async fn the_older_era_calls_without_a_session() {
-    let house = Fixture::open(Limits::default());
-    let reply = post(&house, "/mcp", HOST, &initialize("2025-06-18").to_string()).await;
+    let fixture = Fixture::open(Limits::default());
+    let reply = post(
+        &fixture,
+        "/mcp",
+        HOST,
+        &initialize("2025-06-18").to_string(),
+    )
+    .await;
     assert_eq!(reply.status, 200, "{}", reply.body);
     assert!(!reply.head.contains("mcp-session-id"), "{}", reply.head);
     assert!(!reply.head.contains("access-control"), "{}", reply.head);
     assert_eq!(reply.json()["result"]["protocolVersion"], "2025-06-18");
-    let told = r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;
-    assert_eq!(post(&house, "/mcp", HOST, told).await.status, 202);
+    let reported = r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;
+    assert_eq!(post(&fixture, "/mcp", HOST, reported).await.status, 202);
     let result = r#"{"z":0.10,"a":12345678901234567890123}"#;
     let mut body = call(2, "record_step", json!({"tool": "t"}));
     body["params"]["arguments"]["result"] = serde_json::from_str(result).unwrap();
     let headers = format!("{HOST}MCP-Protocol-Version: 2025-06-18\r\n");
-    let reply = post(&house, "/mcp", &headers, &body.to_string()).await;
+    let reply = post(&fixture, "/mcp", &headers, &body.to_string()).await;
     let recorded = reply.json()["result"]["structuredContent"].clone();
     assert_eq!(recorded["step"], 1, "{}", reply.body);
     let wanted = json!({"session": recorded["session"], "step": 1});
     let body = call(3, "get_step", wanted).to_string();
-    let shown = post(&house, "/mcp", &headers, &body).await.json();
+    let shown = post(&fixture, "/mcp", &headers, &body).await.json();
     let shown = &shown["result"]["structuredContent"];
     assert_eq!(shown["result"], result);
     // Without sessions nobody's name is known between requests.
@@ -94,7 +100,7 @@ async fn the_older_era_calls_without_a_session() {
 /// The newest era: each request says who it is from.
 #[tokio::test]
 async fn the_newest_era_calls() {
-    let house = Fixture::open(Limits::default());
+    let fixture = Fixture::open(Limits::default());
     let headers = |method: &str, name: &str| {
         let name = match name {
             "" => String::new(),
@@ -104,41 +110,41 @@ async fn the_newest_era_calls() {
     };
     let discover = modern(json!({"jsonrpc": "2.0", "id": 1, "method": "server/discover"}));
     let headers_of = headers("server/discover", "");
-    let reply = post(&house, "/mcp", &headers_of, &discover.to_string()).await;
+    let reply = post(&fixture, "/mcp", &headers_of, &discover.to_string()).await;
     assert_eq!(reply.status, 200, "{}", reply.body);
     assert_eq!(reply.json()["result"]["resultType"], "complete");
     let step = modern(call(2, "record_step", json!({"tool": "t", "result": "r"})));
     let headers_of = headers("tools/call", "record_step");
-    let reply = post(&house, "/mcp", &headers_of, &step.to_string()).await;
+    let reply = post(&fixture, "/mcp", &headers_of, &step.to_string()).await;
     assert_eq!(reply.status, 200, "{}", reply.body);
     let session = reply.json()["result"]["structuredContent"]["session"].clone();
     let shown = modern(call(3, "get_step", json!({"session": session, "step": 1})));
     let headers_of = headers("tools/call", "get_step");
-    let reply = post(&house, "/mcp", &headers_of, &shown.to_string()).await;
+    let reply = post(&fixture, "/mcp", &headers_of, &shown.to_string()).await;
     let shown = reply.json();
     assert_eq!(
         shown["result"]["structuredContent"]["agent"],
         "modern tester"
     );
     let refused = modern(call(4, "get_step", json!({"session": "nosuch", "step": 1})));
-    let reply = post(&house, "/mcp", &headers_of, &refused.to_string()).await;
+    let reply = post(&fixture, "/mcp", &headers_of, &refused.to_string()).await;
     assert_eq!(reply.json()["result"]["isError"], true, "{}", reply.body);
     // A header that contradicts the body is refused.
     let headers_of = headers("tools/call", "record_step");
-    let reply = post(&house, "/mcp", &headers_of, &refused.to_string()).await;
+    let reply = post(&fixture, "/mcp", &headers_of, &refused.to_string()).await;
     assert_eq!(reply.json()["error"]["code"], -32020, "{}", reply.body);
 }
 
 /// Arguments and replies pass as they were written, with what is said beside them.
 #[tokio::test]
 async fn parcels_pass_as_written() {
-    let house = Fixture::open(Limits::default());
-    let reply = post(&house, "/mcp", HOST, &odd_call("trial_echo")).await;
+    let fixture = Fixture::open(Limits::default());
+    let reply = post(&fixture, "/mcp", HOST, &odd_call("trial_echo")).await;
     assert_eq!(reply.status, 200, "{}", reply.body);
     let object = format!(r#"{{"object":{ODD}}}"#);
     assert_eq!(contents(&reply.body), (object.clone(), object));
     assert_eq!(reply.json()["result"]["_meta"]["position"], 7);
-    let reply = post(&house, "/mcp", HOST, &odd_call("trial_list")).await;
+    let reply = post(&fixture, "/mcp", HOST, &odd_call("trial_list")).await;
     let list = format!("[{ODD}]");
     let wrapped = format!(r#"{{"items":{list}}}"#);
     assert_eq!(contents(&reply.body), (list, wrapped));
@@ -148,9 +154,9 @@ async fn parcels_pass_as_written() {
 /// Resources are listed and read in both eras; what is not there has the code of its era.
 #[tokio::test]
 async fn resources_are_read() {
-    let house = Fixture::with_resources(Limits::default(), KINDS);
+    let fixture = Fixture::with_resources(Limits::default(), KINDS);
     let listed = r#"{"jsonrpc":"2.0","id":1,"method":"resources/list"}"#;
-    let reply = post(&house, "/mcp", HOST, listed).await.json();
+    let reply = post(&fixture, "/mcp", HOST, listed).await.json();
     assert_eq!(reply["result"]["nextCursor"], "page:4", "{reply}");
     for (uri, legacy, newest) in [("lore://page/p-1", 0, 0), ("lore://page/x", -32002, -32602)] {
         let request = json!({"jsonrpc": "2.0", "id": 2, "method": "resources/read",
@@ -158,8 +164,8 @@ async fn resources_are_read() {
         let headers = format!(
             "{HOST}MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: resources/read\r\nMcp-Name: {uri}\r\n"
         );
-        let older = post(&house, "/mcp", HOST, &request.to_string()).await;
-        let newer = post(&house, "/mcp", &headers, &modern(request).to_string()).await;
+        let older = post(&fixture, "/mcp", HOST, &request.to_string()).await;
+        let newer = post(&fixture, "/mcp", &headers, &modern(request).to_string()).await;
         for (reply, code) in [(older.json(), legacy), (newer.json(), newest)] {
             assert_eq!(
                 reply["error"]["code"].as_i64().unwrap_or(0),
@@ -175,9 +181,9 @@ async fn resources_are_read() {
 /// Another path, host, origin or method is refused, each with its status.
 #[tokio::test]
 async fn what_is_not_for_us_is_refused() {
-    let house = Fixture::open(Limits::default());
+    let fixture = Fixture::open(Limits::default());
     let ping = r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
-    let reply = post(&house, "/other", HOST, ping).await;
+    let reply = post(&fixture, "/other", HOST, ping).await;
     assert_eq!(reply.status, 404);
     let message = reply.json()["error"]["message"].clone();
     assert_eq!(message, "there is nothing at /other");
@@ -190,12 +196,12 @@ async fn what_is_not_for_us_is_refused() {
         (format!("{HOST}Origin: null\r\n"), 403),
         (String::new(), 400),
     ] {
-        let reply = post(&house, "/mcp", &headers, ping).await;
+        let reply = post(&fixture, "/mcp", &headers, ping).await;
         assert_eq!(reply.status, status, "{headers}: {}", reply.body);
     }
     for method in ["GET", "DELETE", "OPTIONS"] {
         let request = format!("{method} /mcp HTTP/1.1\r\n{HOST}{ACCEPT}Connection: close\r\n\r\n");
-        let reply = send(&house, request.as_bytes()).await;
+        let reply = send(&fixture, request.as_bytes()).await;
         assert_eq!(reply.status, 405, "{method}: {}", reply.body);
         assert!(!reply.head.contains("access-control"), "{}", reply.head);
     }
@@ -204,7 +210,7 @@ async fn what_is_not_for_us_is_refused() {
 /// Bodies that are no messages, and bodies over the limit however they are sent.
 #[tokio::test]
 async fn bad_bodies_get_their_answers() {
-    let house = Fixture::open(Limits {
+    let fixture = Fixture::open(Limits {
         frame_bytes_max: 100_000,
         ..Limits::default()
     });
@@ -214,7 +220,7 @@ async fn bad_bodies_get_their_answers() {
         (r#"{"jsonrpc":"2.0","id":7}"#, -32600),
         (&"[".repeat(50_000), -32700),
     ] {
-        let reply = post(&house, "/mcp", HOST, body).await;
+        let reply = post(&fixture, "/mcp", HOST, body).await;
         assert_eq!(reply.status, 400, "{}", reply.body);
         assert_eq!(reply.json()["error"]["code"], code, "{}", reply.body);
     }
@@ -224,30 +230,30 @@ async fn bad_bodies_get_their_answers() {
         json!({"tool": "t", "result": "x".repeat(100_000)}),
     );
     let large = large.to_string();
-    let reply = post(&house, "/mcp", HOST, &large).await;
+    let reply = post(&fixture, "/mcp", HOST, &large).await;
     assert_eq!(reply.status, 413, "{}", reply.body);
     assert_eq!(reply.json()["error"]["code"], "FRAME_TOO_LARGE");
     let chunked = format!(
         "POST /mcp HTTP/1.1\r\n{HOST}{ACCEPT}{JSON}Transfer-Encoding: chunked\r\nConnection: close\r\n\r\n{:x}\r\n{large}\r\n0\r\n\r\n",
         large.len()
     );
-    assert_eq!(send(&house, chunked.as_bytes()).await.status, 413);
+    assert_eq!(send(&fixture, chunked.as_bytes()).await.status, 413);
 }
 
 /// A peer that dribbles its request is let go, before and inside the body.
 #[tokio::test]
 async fn slow_requests_are_closed() {
-    let house = Fixture::open(Limits {
+    let fixture = Fixture::open(Limits {
         handshake_timeout_ms: 30,
         read_timeout_ms: 30,
         ..Limits::default()
     });
-    let mut stream = house.connect().await;
+    let mut stream = fixture.connect().await;
     stream.write_all(b"POST /mcp HT").await.unwrap();
     let mut left = Vec::new();
     stream.read_to_end(&mut left).await.unwrap();
     let request = format!("POST /mcp HTTP/1.1\r\n{HOST}{ACCEPT}{JSON}Content-Length: 9\r\n\r\n{{");
-    let reply = send(&house, request.as_bytes()).await;
+    let reply = send(&fixture, request.as_bytes()).await;
     assert_eq!(reply.status, 408, "{}", reply.body);
     assert_eq!(reply.json()["error"]["code"], "TIMEOUT");
 }
@@ -256,13 +262,19 @@ async fn slow_requests_are_closed() {
 /// older era, which has no stream here, is told of none.
 #[tokio::test]
 async fn changes_come_as_a_stream() {
-    let house = Fixture::with_resources(Limits::default(), KINDS);
-    let older = post(&house, "/mcp", HOST, &initialize("2025-11-25").to_string()).await;
+    let fixture = Fixture::with_resources(Limits::default(), KINDS);
+    let older = post(
+        &fixture,
+        "/mcp",
+        HOST,
+        &initialize("2025-11-25").to_string(),
+    )
+    .await;
     let declared = &older.json()["result"]["capabilities"]["resources"];
     assert_eq!(declared, &json!({}));
     let subscribe = json!({"jsonrpc": "2.0", "id": 2, "method": "resources/subscribe",
         "params": {"uri": "lore://page/p-1"}});
-    let refused = post(&house, "/mcp", HOST, &subscribe.to_string()).await;
+    let refused = post(&fixture, "/mcp", HOST, &subscribe.to_string()).await;
     assert_eq!(refused.json()["error"]["code"], -32601, "{}", refused.body);
 
     let listen = modern(
@@ -275,7 +287,7 @@ async fn changes_come_as_a_stream() {
          Mcp-Method: subscriptions/listen\r\nContent-Length: {}\r\n\r\n{listen}",
         listen.len()
     );
-    let mut stream = house.connect().await;
+    let mut stream = fixture.connect().await;
     stream.write_all(request.as_bytes()).await.unwrap();
     let mut said = String::new();
     let mut piece = [0; 4096];
@@ -288,7 +300,7 @@ async fn changes_come_as_a_stream() {
             created = true;
             let create = call(4, "create_session", json!({"session": "p-1"})).to_string();
             let headers = format!("{HOST}MCP-Protocol-Version: 2025-11-25\r\n");
-            post(&house, "/mcp", &headers, &create).await;
+            post(&fixture, "/mcp", &headers, &create).await;
         }
     }
     assert!(said.starts_with("HTTP/1.1 200"), "{said}");
@@ -297,7 +309,7 @@ async fn changes_come_as_a_stream() {
         "{said}"
     );
     assert!(said.contains(r#""uri":"lore://page/p-1""#), "{said}");
-    house.door.stop.cancel();
+    fixture.endpoint.stop.cancel();
     let mut rest = String::new();
     stream.read_to_string(&mut rest).await.unwrap();
     assert!(rest.contains(r#""resultType":"complete""#), "{rest}");
@@ -306,7 +318,7 @@ async fn changes_come_as_a_stream() {
 /// The address says which tools are listed; a name that is none is refused with the nearest.
 #[tokio::test]
 async fn an_address_names_the_tools() {
-    let house = Fixture::open(Limits::default());
+    let fixture = Fixture::open(Limits::default());
     let list = r#"{"jsonrpc":"2.0","id":2,"method":"tools/list","params":{}}"#;
     let headers = format!("{HOST}MCP-Protocol-Version: 2025-06-18\r\n");
     for (path, count) in [
@@ -315,13 +327,13 @@ async fn an_address_names_the_tools() {
         ("/mcp?tools=packs", 5),
         ("/mcp?x=1&tools=packs%2Ccore", 16),
     ] {
-        let reply = post(&house, path, &headers, list).await;
+        let reply = post(&fixture, path, &headers, list).await;
         assert_eq!(reply.status, 200, "{path}: {}", reply.body);
         let listed = reply.json();
         let tools = listed["result"]["tools"].as_array().unwrap();
         assert_eq!(tools.len(), count, "{path}: {listed}");
     }
-    let refused = post(&house, "/mcp?tools=pack", &headers, list).await;
+    let refused = post(&fixture, "/mcp?tools=pack", &headers, list).await;
     assert_eq!(refused.status, 400);
     let hint = refused.json()["error"]["hint"].clone();
     assert!(hint.as_str().unwrap().contains("`packs`"), "{hint}");
@@ -330,7 +342,7 @@ async fn an_address_names_the_tools() {
 /// All requests of one connection share a quota of writes, as frames do.
 #[tokio::test]
 async fn a_connection_has_a_quota() {
-    let house = Fixture::open(Limits {
+    let fixture = Fixture::open(Limits {
         writes_per_second_max: 1,
         ..Limits::default()
     });
@@ -344,27 +356,27 @@ async fn a_connection_has_a_quota() {
     };
     let mut requests: String = (1..20).map(|id| request(id, "")).collect();
     requests.push_str(&request(20, "Connection: close\r\n"));
-    let replies = send(&house, requests.as_bytes()).await;
+    let replies = send(&fixture, requests.as_bytes()).await;
     assert_eq!(replies.status, 200);
     assert!(replies.body.contains("RATE_LIMITED"), "{}", replies.body);
-    let other = send(&house, request(21, "Connection: close\r\n").as_bytes()).await;
+    let other = send(&fixture, request(21, "Connection: close\r\n").as_bytes()).await;
     assert!(!other.body.contains("RATE_LIMITED"), "{}", other.body);
 }
 
 /// The limits of bodies are those of the settings when a connection comes.
 #[tokio::test]
 async fn a_higher_limit_holds_for_new_connections() {
-    let house = Fixture::open(Limits::default());
+    let fixture = Fixture::open(Limits::default());
     let limits = |frame_bytes_max| Limits {
         frame_bytes_max,
         ..Limits::default()
     };
     let live = Reloadable::new(limits(64 << 10));
-    let path = house.folder.path().join("live/live.sock");
+    let path = fixture.folder.path().join("live/live.sock");
     let listener = crate::service::bind(&path, 0o600).unwrap().listener;
-    let stop = house.door.stop.clone();
-    let doors = Transports::new(house.find(), live.clone(), 4, stop);
-    tokio::spawn(Arc::new(doors).serve(listener, || {}));
+    let stop = fixture.endpoint.stop.clone();
+    let endpoints = Transports::new(fixture.find(), live.clone(), 4, stop);
+    tokio::spawn(Arc::new(endpoints).serve(listener, || {}));
     let list = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list",
         "params": {"_meta": {"large": "x".repeat(100 << 10)}}});
     for (bytes_max, status) in [(64 << 10, "413"), (1 << 20, "200")] {
@@ -391,8 +403,8 @@ async fn who_goes_away_leaves_its_calls_paid_for() {
         bytes_in_flight_total_max: LARGE_BYTES / 3 * 4,
         ..Limits::default()
     };
-    let (house, service) = (Fixture::open(limits), Service::new());
-    let (budget, seat) = (&house.door.budget, ConnectionSlot::alone().unwrap());
+    let (fixture, service) = (Fixture::open(limits), Service::new());
+    let (budget, connection_slot) = (&fixture.endpoint.budget, ConnectionSlot::alone().unwrap());
     let object = json!({"object": {"text": "x".repeat(900 << 10)}});
     let body = call(1, "trial_hold", object).to_string();
     let request = format!(
@@ -407,7 +419,7 @@ async fn who_goes_away_leaves_its_calls_paid_for() {
             BEGUN.acquire().await.unwrap().forget();
             drop(peer);
         };
-        let served = service.serve(&house.door, 1, &seat, read, write);
+        let served = service.serve(&fixture.endpoint, 1, &connection_slot, read, write);
         let ((), _) = tokio::join!(asks, served);
     }
     let is_free = |bytes| budget.large(&mut MemoryPermit::default(), bytes);
@@ -440,7 +452,7 @@ async fn who_goes_away_leaves_its_calls_paid_for() {
             BEGUN.acquire().await.unwrap().forget();
         };
         tokio::select! {
-            _ = house.door.frames(1, &seat, &mut read, &mut write) => panic!("it is still there"),
+            _ = fixture.endpoint.frames(1, &connection_slot, &mut read, &mut write) => panic!("it is still there"),
             () = asks => {}
         }
     }

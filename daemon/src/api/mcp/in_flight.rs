@@ -30,9 +30,9 @@ pub struct InFlightCalls {
 pub struct InFlightCall {
     load: watch::Sender<Load>,
     bytes: usize,
-    paid: MemoryPermit,
+    memory_permit: MemoryPermit,
     waits: bool,
-    patience: WaitPermit,
+    wait_permit: WaitPermit,
 }
 
 impl InFlightCalls {
@@ -50,28 +50,33 @@ impl InFlightCalls {
 
     /// One more, of so many bytes, with what it has paid for them.
     #[must_use]
-    pub fn begin(&self, bytes: usize, paid: MemoryPermit) -> Arc<InFlightCall> {
-        self.start(bytes, paid, WaitPermit::used_up(self.waiting_max))
+    pub fn begin(&self, bytes: usize, memory_permit: MemoryPermit) -> Arc<InFlightCall> {
+        self.start(bytes, memory_permit, WaitPermit::used_up(self.waiting_max))
     }
 
     /// One more that may wait for what is to come: beside the others, unless there are too many of
     /// these; then it is as any other, and refused if it would wait.
     #[must_use]
-    pub fn wait(&self, bytes: usize, paid: MemoryPermit) -> Arc<InFlightCall> {
+    pub fn wait(&self, bytes: usize, memory_permit: MemoryPermit) -> Arc<InFlightCall> {
         if self.load.borrow().waiting >= self.waiting_max {
-            return self.begin(bytes, paid);
+            return self.begin(bytes, memory_permit);
         }
         self.load.send_modify(|load| load.waiting += 1);
         Arc::new(InFlightCall {
             load: self.load.clone(),
             bytes: 0,
-            paid,
+            memory_permit,
             waits: true,
-            patience: WaitPermit::until(self.over.clone()),
+            wait_permit: WaitPermit::until(self.over.clone()),
         })
     }
 
-    fn start(&self, bytes: usize, paid: MemoryPermit, patience: WaitPermit) -> Arc<InFlightCall> {
+    fn start(
+        &self,
+        bytes: usize,
+        memory_permit: MemoryPermit,
+        wait_permit: WaitPermit,
+    ) -> Arc<InFlightCall> {
         self.load.send_modify(|load| {
             load.calls += 1;
             load.bytes += bytes;
@@ -79,9 +84,9 @@ impl InFlightCalls {
         Arc::new(InFlightCall {
             load: self.load.clone(),
             bytes,
-            paid,
+            memory_permit,
             waits: false,
-            patience,
+            wait_permit,
         })
     }
 
@@ -119,13 +124,13 @@ impl InFlightCall {
     #[must_use]
     pub fn is_unpaid(&self) -> bool {
         // What waits has let go of its arguments by then.
-        self.paid.is_empty() && !self.waits
+        self.memory_permit.is_empty() && !self.waits
     }
 
     /// How long it may wait for what is to come.
     #[must_use]
-    pub fn patience(&self) -> &WaitPermit {
-        &self.patience
+    pub fn wait_permit(&self) -> &WaitPermit {
+        &self.wait_permit
     }
 }
 
@@ -157,24 +162,24 @@ mod tests {
             long_polls_max: 1,
             ..Limits::default()
         };
-        let flights = InFlightCalls::new(&limits, CancellationToken::new());
-        assert!(flights.landed().now_or_never().is_some());
-        let first = flights.begin(10, MemoryPermit::default());
-        assert!(flights.room().now_or_never().is_some());
-        assert!(flights.landed().now_or_never().is_none());
-        let second = flights.begin(10, MemoryPermit::default());
-        assert!(flights.room().now_or_never().is_none());
+        let in_flight_calls = InFlightCalls::new(&limits, CancellationToken::new());
+        assert!(in_flight_calls.landed().now_or_never().is_some());
+        let first = in_flight_calls.begin(10, MemoryPermit::default());
+        assert!(in_flight_calls.room().now_or_never().is_some());
+        assert!(in_flight_calls.landed().now_or_never().is_none());
+        let second = in_flight_calls.begin(10, MemoryPermit::default());
+        assert!(in_flight_calls.room().now_or_never().is_none());
         let clone = Arc::clone(&second);
         drop(second);
-        assert!(flights.room().now_or_never().is_none());
+        assert!(in_flight_calls.room().now_or_never().is_none());
         drop(clone);
-        let large = flights.begin(95, MemoryPermit::default());
+        let large = in_flight_calls.begin(95, MemoryPermit::default());
         drop(first);
-        assert!(flights.room().now_or_never().is_some());
-        let larger = flights.begin(5, MemoryPermit::default());
-        assert!(flights.room().now_or_never().is_none());
+        assert!(in_flight_calls.room().now_or_never().is_some());
+        let larger = in_flight_calls.begin(5, MemoryPermit::default());
+        assert!(in_flight_calls.room().now_or_never().is_none());
         drop((large, larger));
-        assert!(flights.landed().now_or_never().is_some());
+        assert!(in_flight_calls.landed().now_or_never().is_some());
     }
 
     /// What waits takes no room of the others, up to its own limit; the end of the connection waits
@@ -186,18 +191,18 @@ mod tests {
             long_polls_max: 1,
             ..Limits::default()
         };
-        let flights = InFlightCalls::new(&limits, CancellationToken::new());
-        let first = flights.wait(10, MemoryPermit::default());
-        assert!(first.patience().check().is_ok() && !first.is_unpaid());
-        assert!(flights.room().now_or_never().is_some());
-        let second = flights.wait(10, MemoryPermit::default());
-        assert!(second.patience().check().is_err() && second.is_unpaid());
-        assert!(flights.room().now_or_never().is_none());
+        let in_flight_calls = InFlightCalls::new(&limits, CancellationToken::new());
+        let first = in_flight_calls.wait(10, MemoryPermit::default());
+        assert!(first.wait_permit().check().is_ok() && !first.is_unpaid());
+        assert!(in_flight_calls.room().now_or_never().is_some());
+        let second = in_flight_calls.wait(10, MemoryPermit::default());
+        assert!(second.wait_permit().check().is_err() && second.is_unpaid());
+        assert!(in_flight_calls.room().now_or_never().is_none());
         drop(second);
-        assert!(flights.landed().now_or_never().is_none());
-        flights.end_waiting();
-        assert!(first.patience().is_over());
+        assert!(in_flight_calls.landed().now_or_never().is_none());
+        in_flight_calls.end_waiting();
+        assert!(first.wait_permit().is_over());
         drop(first);
-        assert!(flights.landed().now_or_never().is_some());
+        assert!(in_flight_calls.landed().now_or_never().is_some());
     }
 }

@@ -39,7 +39,7 @@ pub struct LineReader {
     bytes_max: usize,
     wait_max: Duration,
     body: Vec<u8>,
-    paid: MemoryPermit,
+    memory_permit: MemoryPermit,
     paid_bytes: usize,
     is_skipping: bool,
     deadline: Option<Instant>,
@@ -59,7 +59,7 @@ impl LineReader {
             bytes_max,
             wait_max,
             body: Vec::new(),
-            paid: MemoryPermit::default(),
+            memory_permit: MemoryPermit::default(),
             paid_bytes: 0,
             is_skipping: false,
             deadline: None,
@@ -122,7 +122,7 @@ impl LineReader {
         }
         if length > SMALL_BYTES {
             while self.paid_bytes < length {
-                if !budget.large(&mut self.paid, PIECE_BYTES) {
+                if !budget.large(&mut self.memory_permit, PIECE_BYTES) {
                     self.keep_head(piece);
                     return Piece::Busy;
                 }
@@ -153,7 +153,7 @@ impl LineReader {
         let mut head = std::mem::take(&mut self.body);
         head.truncate(HEAD_BYTES);
         head.shrink_to_fit();
-        self.paid = MemoryPermit::default();
+        self.memory_permit = MemoryPermit::default();
         self.paid_bytes = 0;
         self.deadline = None;
         head
@@ -164,7 +164,7 @@ impl LineReader {
         self.paid_bytes = 0;
         Line::Whole(
             std::mem::take(&mut self.body),
-            std::mem::take(&mut self.paid),
+            std::mem::take(&mut self.memory_permit),
         )
     }
 }
@@ -225,7 +225,7 @@ mod tests {
         let mut input: &[u8] = &fits;
         let held = lines.next(&mut input, &budget).await.unwrap();
         assert!(
-            matches!(&held, Some(Line::Whole(body, paid)) if body.len() == 1 << 19 && !paid.is_empty())
+            matches!(&held, Some(Line::Whole(body, memory_permit)) if body.len() == 1 << 19 && !memory_permit.is_empty())
         );
         assert_eq!(all(&fits, 2 << 20, &budget).await, ["busy: 4096"]);
         drop(held);

@@ -121,8 +121,8 @@ pub fn read(mut line: Vec<u8>) -> Result<Message, LineError> {
                 }
                 None => NO_ARGUMENTS.to_vec(),
             };
-            let parcel = Arc::new(Parcel::new(arguments));
-            request.extensions_mut().insert(parcel);
+            let raw_call = Arc::new(Parcel::new(arguments));
+            request.extensions_mut().insert(raw_call);
             let request = ClientRequest::CallToolRequest(*request);
             Ok(Message::Forward(Box::new(ClientJsonRpcMessage::request(
                 request, id,
@@ -430,13 +430,13 @@ mod tests {
             )
         };
         let mut unloaded = body(arguments).into_bytes();
-        let parcel = unload(&mut unloaded).unwrap().unwrap();
+        let raw_call = unload(&mut unloaded).unwrap().unwrap();
         assert_eq!(unloaded, body("{}").as_bytes());
-        assert_eq!(parcel.take_arguments().unwrap(), arguments.as_bytes());
+        assert_eq!(raw_call.take_arguments().unwrap(), arguments.as_bytes());
         let mut none = body("null").into_bytes();
-        let parcel = unload(&mut none).unwrap().unwrap();
+        let raw_call = unload(&mut none).unwrap().unwrap();
         assert_eq!(none, body("null").as_bytes());
-        assert_eq!(parcel.take_arguments().unwrap(), b"{}");
+        assert_eq!(raw_call.take_arguments().unwrap(), b"{}");
         let mut ping = br#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#.to_vec();
         assert!(unload(&mut ping).unwrap().is_none());
         assert!(unload(&mut b"{".to_vec()).is_err());

@@ -66,9 +66,9 @@ pub fn anonymous(uid: u32, limits: &Limits) -> Host {
 /// # Errors
 /// When the peer does not read its answers; broken lines are answered instead.
 pub async fn serve<R, W>(
-    door: &Endpoint,
+    endpoint: &Endpoint,
     host: Host,
-    seat: &ConnectionSlot,
+    connection_slot: &ConnectionSlot,
     reader: R,
     mut writer: W,
 ) -> io::Result<()>
@@ -76,13 +76,13 @@ where
     R: AsyncBufRead + Unpin + Send + 'static,
     W: AsyncWrite + Unpin,
 {
-    let (answers, mut queue) = mpsc::channel(door.limits.calls_in_flight_max + QUEUE_SPARE);
+    let (answers, mut queue) = mpsc::channel(endpoint.limits.calls_in_flight_max + QUEUE_SPARE);
     let gone = CancellationToken::new();
     let over = CancellationToken::new();
-    let server = Server::new(door, host, Lasts::Long, over.clone());
-    let transport = LineTransport::new(door, reader, answers, gone.clone(), over.clone());
+    let server = Server::new(endpoint, host, Lasts::Long, over.clone());
+    let transport = LineTransport::new(endpoint, reader, answers, gone.clone(), over.clone());
     let running = serve_directly(server, transport, None);
-    let written = write(&door.limits, seat, &mut queue, &mut writer).await;
+    let written = write(&endpoint.limits, connection_slot, &mut queue, &mut writer).await;
     drop(queue);
     gone.cancel();
     over.cancel();
@@ -93,26 +93,26 @@ where
 /// Writes answers until there can be no more.
 async fn write<W: AsyncWrite + Unpin>(
     limits: &Limits,
-    seat: &ConnectionSlot,
+    connection_slot: &ConnectionSlot,
     queue: &mut mpsc::Receiver<Answer>,
     writer: &mut W,
 ) -> io::Result<()> {
     let mut out = Vec::with_capacity(1024);
     while let Some(first) = queue.recv().await {
-        let mut landing = vec![first.flight];
+        let mut landing = vec![first.in_flight_call];
         out.extend(first.line);
         while out.len() < GATHER_BYTES
             && let Ok(next) = queue.try_recv()
         {
             out.extend(next.line);
-            landing.push(next.flight);
+            landing.push(next.in_flight_call);
         }
         match timeout(limits.write(), writer.write_all(&out)).await {
             Ok(written) => written?,
             Err(_) => return Err(io::ErrorKind::TimedOut.into()),
         }
         if landing.iter().any(Option::is_some) {
-            seat.has_finished_a_call();
+            connection_slot.has_finished_a_call();
         }
         out.clear();
         out.shrink_to(GATHER_BYTES);

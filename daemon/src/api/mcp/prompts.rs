@@ -164,14 +164,14 @@ pub async fn get(
         Some(_) | None => json!({}),
     };
     let read = dispatch.call(caller, "get_session", Args::Value(wanted));
-    let overview = read.await.map_err(|refusal| refused(&refusal))?.json;
-    let overview = overview.get();
-    let session = serde_json::from_str::<Value>(overview).unwrap_or_default();
+    let transfer = read.await.map_err(|refusal| refused(&refusal))?.json;
+    let transfer = transfer.get();
+    let session = serde_json::from_str::<Value>(transfer).unwrap_or_default();
     let session = session.get(SESSION).and_then(Value::as_str);
     let text = prompt.text(session.unwrap_or_default(), &arguments);
     let messages = vec![
         PromptMessage::new_text(Role::User, text),
-        PromptMessage::new_text(Role::User, overview),
+        PromptMessage::new_text(Role::User, transfer),
     ];
     Ok(GetPromptResult::new(messages).with_description(prompt.sentence()))
 }

@@ -45,10 +45,10 @@ impl Parcel {
     /// The same of a request of so many bytes, with what it has paid for them. That is given back with the
     /// parcel: when the call has ended, even if its caller is long gone.
     #[must_use]
-    pub fn paid(self, bytes: usize, paid: MemoryPermit) -> Self {
+    pub fn memory_permit(self, bytes: usize, memory_permit: MemoryPermit) -> Self {
         Self {
             bytes,
-            _paid: paid,
+            _paid: memory_permit,
             ..self
         }
     }
@@ -121,13 +121,13 @@ mod tests {
     const EMPTY: &str = r#"{"jsonrpc":"2.0","id":"a\n","result":{"resultType":"complete","content":[],"isError":false,"_meta":{"position":7}}}"#;
 
     fn completed(answer: &str, json: &str, wrapped_as: Option<&'static str>) -> String {
-        let parcel = Parcel::default();
-        parcel.leave(Content {
+        let raw_call = Parcel::default();
+        raw_call.leave(Content {
             json: RawValue::from_string(json.to_owned()).unwrap(),
             wrapped_as,
             readable: None,
         });
-        String::from_utf8(parcel.complete(answer.as_bytes().to_vec())).unwrap()
+        String::from_utf8(raw_call.complete(answer.as_bytes().to_vec())).unwrap()
     }
 
     /// The reply stands in the answer as text and as it is, each digit kept, where rmcp would have
@@ -148,13 +148,13 @@ mod tests {
     /// A text to read takes the place of the JSON as text; structured content is the reply all the same.
     #[test]
     fn a_text_to_read_stands_beside_the_reply() {
-        let parcel = Parcel::default();
-        parcel.leave(Content {
+        let raw_call = Parcel::default();
+        raw_call.leave(Content {
             json: RawValue::from_string(r#"{"n":1}"#.to_owned()).unwrap(),
             wrapped_as: None,
             readable: Some("one \"n\"".to_owned()),
         });
-        let whole = String::from_utf8(parcel.complete(EMPTY.as_bytes().to_vec())).unwrap();
+        let whole = String::from_utf8(raw_call.complete(EMPTY.as_bytes().to_vec())).unwrap();
         assert!(
             whole.contains(r#""text":"one \"n\""}],"structuredContent":{"n":1}"#),
             "{whole}"
@@ -166,9 +166,9 @@ mod tests {
     fn other_answers_stay() {
         let error = r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"m"}}"#;
         assert_eq!(completed(error, "{}", None), error);
-        let parcel = Parcel::new(b"{}".to_vec());
-        assert_eq!(parcel.complete(EMPTY.into()), EMPTY.as_bytes());
-        assert_eq!(parcel.take_arguments().unwrap(), b"{}");
-        assert_eq!(parcel.take_arguments(), None);
+        let raw_call = Parcel::new(b"{}".to_vec());
+        assert_eq!(raw_call.complete(EMPTY.into()), EMPTY.as_bytes());
+        assert_eq!(raw_call.take_arguments().unwrap(), b"{}");
+        assert_eq!(raw_call.take_arguments(), None);
     }
 }

@@ -32,8 +32,8 @@ pub fn about(has_resources: bool, tells_changes: bool) -> InitializeResult {
 
 /// The result of a call; its content is left in the parcel.
 #[must_use]
-pub fn replied(operation: &Operation, reply: Reply, parcel: &Parcel) -> CallToolResult {
-    parcel.leave(Content {
+pub fn replied(operation: &Operation, reply: Reply, raw_call: &Parcel) -> CallToolResult {
+    raw_call.leave(Content {
         json: reply.json,
         wrapped_as: operation.wrapped_as,
         readable: reply.readable,

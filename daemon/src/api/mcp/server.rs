@@ -81,7 +81,7 @@ pub struct Server {
     budget: Budget,
     host: Host,
     /// Of the one call that this server is for, when requests do not bring theirs.
-    parcel: Option<Arc<Parcel>>,
+    raw_call: Option<Arc<Parcel>>,
     /// From `initialize`; later requests without a name of their own act under it.
     client: Mutex<Option<Implementation>>,
     /// From `initialize`, when it names the tools to list.
@@ -94,13 +94,13 @@ pub struct Server {
 impl Server {
     /// A server for this host. Nothing waits for what is to come when it is `over`.
     #[must_use]
-    pub fn new(door: &Endpoint, mut host: Host, lasts: Lasts, over: CancellationToken) -> Self {
-        host.caller.patience = WaitPermit::until(over.clone());
+    pub fn new(endpoint: &Endpoint, mut host: Host, lasts: Lasts, over: CancellationToken) -> Self {
+        host.caller.wait_permit = WaitPermit::until(over.clone());
         Self {
-            dispatch: door.dispatch.clone(),
-            budget: door.budget.clone(),
+            dispatch: endpoint.dispatch.clone(),
+            budget: endpoint.budget.clone(),
             host,
-            parcel: None,
+            raw_call: None,
             client: Mutex::default(),
             tools: Mutex::default(),
             lasts,
@@ -111,8 +111,8 @@ impl Server {
 
     /// The same for one call alone, which has this parcel.
     #[must_use]
-    pub fn with_parcel(mut self, parcel: Option<Arc<Parcel>>) -> Self {
-        self.parcel = parcel;
+    pub fn with_parcel(mut self, raw_call: Option<Arc<Parcel>>) -> Self {
+        self.raw_call = raw_call;
         self
     }
 
@@ -160,24 +160,26 @@ impl Server {
         &self,
         operation: &Operation,
         mut caller: Caller,
-        parcel: &Parcel,
-        flight: Option<&InFlightCall>,
+        raw_call: &Parcel,
+        in_flight_call: Option<&InFlightCall>,
     ) -> Answer {
-        if let Some(flight) = flight {
-            caller.patience = flight.patience().clone();
+        if let Some(in_flight_call) = in_flight_call {
+            caller.wait_permit = in_flight_call.wait_permit().clone();
         }
-        let bytes = match flight {
-            Some(flight) => flight.bytes(),
+        let bytes = match in_flight_call {
+            Some(in_flight_call) => in_flight_call.bytes(),
             // What waits has let go of its arguments by then.
             None if operation.waits => 0,
-            None => parcel.bytes(),
+            None => raw_call.bytes(),
         };
-        let _paid = match flight {
-            Some(flight) if flight.is_unpaid() => Some(self.budget.small(flight.bytes()).await),
+        let _paid = match in_flight_call {
+            Some(in_flight_call) if in_flight_call.is_unpaid() => {
+                Some(self.budget.small(in_flight_call.bytes()).await)
+            }
             Some(_) | None => None,
         };
         let _turn = self.budget.turn(bytes).await;
-        let args = Args::Json(parcel.take_arguments().unwrap_or_default());
+        let args = Args::Json(raw_call.take_arguments().unwrap_or_default());
         self.dispatch.call(caller, operation.name, args).await
     }
 }
@@ -261,12 +263,12 @@ impl ServerHandler for Server {
             return Err(protocol_error(ErrorCode::INVALID_PARAMS, &refusal));
         };
         let carried = cx.extensions.get::<Arc<Parcel>>().cloned();
-        let Some(parcel) = carried.or_else(|| self.parcel.clone()) else {
+        let Some(raw_call) = carried.or_else(|| self.raw_call.clone()) else {
             return Err(ErrorData::internal_error("a call has a parcel", None));
         };
         let caller = self.caller_of(&cx, operation.access);
-        let flight = cx.extensions.get::<Arc<InFlightCall>>().cloned();
-        let call = self.call(operation, caller, &parcel, flight.as_deref());
+        let in_flight_call = cx.extensions.get::<Arc<InFlightCall>>().cloned();
+        let call = self.call(operation, caller, &raw_call, in_flight_call.as_deref());
         let call = AssertUnwindSafe(call).catch_unwind();
         let answer = match operation.access {
             Access::Read => unless_cancelled(&cx, call).await?,
@@ -279,7 +281,7 @@ impl ServerHandler for Server {
             ))
         });
         let result = match answer {
-            Ok(reply) => replied(operation, reply, &parcel),
+            Ok(reply) => replied(operation, reply, &raw_call),
             Err(refusal) => refused(&refusal.to_body()),
         };
         Ok(result.into())
@@ -376,9 +378,11 @@ impl ServerHandler for Server {
     async fn listen(&self, stream: SubscriptionContext) -> Result<(), ErrorData> {
         let extensions = &stream.request_context().extensions;
         let behind = extensions.get::<RequestStart>().and_then(|since| since.0);
-        let flight = extensions.get::<Arc<InFlightCall>>();
-        let patience = flight.map_or(&self.host.caller.patience, |flight| flight.patience());
-        let listened = subscriptions::listen(&self.dispatch, behind, &stream, patience).await;
+        let in_flight_call = extensions.get::<Arc<InFlightCall>>();
+        let wait_permit = in_flight_call.map_or(&self.host.caller.wait_permit, |in_flight_call| {
+            in_flight_call.wait_permit()
+        });
+        let listened = subscriptions::listen(&self.dispatch, behind, &stream, wait_permit).await;
         listened.map_err(|refusal| resources::refused(&refusal, None))
     }
 

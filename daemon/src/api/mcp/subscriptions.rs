@@ -110,9 +110,9 @@ pub async fn listen(
     dispatch: &Dispatch,
     behind: Option<Position>,
     stream: &SubscriptionContext,
-    patience: &WaitPermit,
+    wait_permit: &WaitPermit,
 ) -> Result<(), Refusal> {
-    patience.check()?;
+    wait_permit.check()?;
     let changes = Changes::after(dispatch, behind).await?;
     let accepted = stream.accepted().resource_subscriptions.iter().flatten();
     let accepted: BTreeSet<&str> = accepted.map(String::as_str).collect();
@@ -120,7 +120,7 @@ pub async fn listen(
     tokio::select! {
         () = notify_all(changes, &to, |address| accepted.contains(address)) => {}
         () = stream.cancelled() => {}
-        () = patience.over() => {}
+        () = wait_permit.over() => {}
     }
     Ok(())
 }
@@ -144,8 +144,8 @@ impl Subscriber {
                     .map_err(|_| SubscriptionEnd)
             }
             Self::Stream(sink) => {
-                let told = sink.notify_resource_updated(address).await;
-                told.map_err(|_| SubscriptionEnd)
+                let reported = sink.notify_resource_updated(address).await;
+                reported.map_err(|_| SubscriptionEnd)
             }
         }
     }
@@ -153,12 +153,12 @@ impl Subscriber {
     async fn lists(&self) -> Result<(), SubscriptionEnd> {
         match self {
             Self::Host(peer) => {
-                let told = peer.notify_resource_list_changed().await;
-                told.map_err(|_| SubscriptionEnd)
+                let reported = peer.notify_resource_list_changed().await;
+                reported.map_err(|_| SubscriptionEnd)
             }
             Self::Stream(sink) if sink.accepted().resources_list_changed == Some(true) => {
-                let told = sink.notify_resource_list_changed().await;
-                told.map_err(|_| SubscriptionEnd)
+                let reported = sink.notify_resource_list_changed().await;
+                reported.map_err(|_| SubscriptionEnd)
             }
             Self::Stream(_) => Ok(()),
         }
@@ -170,17 +170,17 @@ impl Subscriber {
         changed: &ChangeSet,
         is_wanted: impl Fn(&str) -> bool,
     ) -> Result<bool, SubscriptionEnd> {
-        let mut told = changed.lists;
+        let mut reported = changed.lists;
         for address in &changed.updated {
             if is_wanted(address) {
                 self.updated(address).await?;
-                told = true;
+                reported = true;
             }
         }
         if changed.lists {
             self.lists().await?;
         }
-        Ok(told)
+        Ok(reported)
     }
 }
 

@@ -1,9 +1,9 @@
 //! The door as a peer sees it: a real store in a temporary folder, a pair of sockets.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
-pub mod parcel;
 mod profiles;
 mod prompts;
+pub mod raw_call;
 mod resources;
 mod subscriptions;
 
@@ -36,7 +36,7 @@ use crate::search::operations::LEGACY;
 /// given.
 pub struct Fixture {
     pub folder: tempfile::TempDir,
-    pub door: Endpoint,
+    pub endpoint: Endpoint,
     _daemon: Daemon,
 }
 
@@ -54,7 +54,7 @@ impl Fixture {
             socket: folder.path().join("run/own.sock"),
         };
         let daemon = Daemon::open(&Config::new(), &places).unwrap();
-        let door = Endpoint {
+        let endpoint = Endpoint {
             dispatch: Dispatch::new(Arc::clone(daemon.context().unwrap())).with_resources(kinds),
             budget: Budget::new(limits.bytes_in_flight_total_max),
             limits: Arc::new(limits),
@@ -62,14 +62,14 @@ impl Fixture {
         };
         Self {
             folder,
-            door,
+            endpoint,
             _daemon: daemon,
         }
     }
 
     /// Everybody calls into the same.
     pub fn find(&self) -> TenantResolver {
-        let dispatch = self.door.dispatch.clone();
+        let dispatch = self.endpoint.dispatch.clone();
         Box::new(move |_| {
             let (dispatch, stays) = (dispatch.clone(), Box::new(()));
             Box::pin(async { Ok(TenantHandle { dispatch, stays }) })
@@ -84,9 +84,9 @@ impl Fixture {
         tokio::spawn(
             Arc::new(Transports::new(
                 self.find(),
-                Reloadable::new((*self.door.limits).clone()),
-                self.door.limits.connections_max,
-                self.door.stop.clone(),
+                Reloadable::new((*self.endpoint.limits).clone()),
+                self.endpoint.limits.connections_max,
+                self.endpoint.stop.clone(),
             ))
             .serve(listener, || {}),
         );
@@ -218,9 +218,9 @@ fn content(answer: &Value) -> &Value {
 /// Every revision with `initialize` is agreed to, and tools are listed and called.
 #[tokio::test]
 async fn the_older_era_lists_and_calls() {
-    let house = Fixture::open(Limits::default());
+    let fixture = Fixture::open(Limits::default());
     for version in ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"] {
-        let mut peer = house.peer().await;
+        let mut peer = fixture.peer().await;
         let answer = peer.initialize(version).await;
         assert_eq!(answer["result"]["protocolVersion"], version);
         assert_eq!(
@@ -244,7 +244,7 @@ async fn the_older_era_lists_and_calls() {
             .await;
         assert_eq!(content(&shown)["agent"], "tester");
     }
-    let mut peer = house.peer().await;
+    let mut peer = fixture.peer().await;
     let answer = peer.initialize("2031-01-01").await;
     assert_eq!(
         answer["result"]["protocolVersion"],
@@ -255,8 +255,8 @@ async fn the_older_era_lists_and_calls() {
 /// Without `initialize`, each request says its version; what answers is marked as the era wants.
 #[tokio::test]
 async fn the_newest_era_discovers_lists_and_calls() {
-    let house = Fixture::open(Limits::default());
-    let mut peer = house.peer().await;
+    let fixture = Fixture::open(Limits::default());
+    let mut peer = fixture.peer().await;
     let discover = modern(json!({"jsonrpc": "2.0", "id": 1, "method": "server/discover"}));
     let found = peer.request(discover).await;
     assert_eq!(
@@ -298,8 +298,8 @@ async fn the_newest_era_discovers_lists_and_calls() {
 /// What an operation refuses, the model reads; what is no tool, the protocol refuses.
 #[tokio::test]
 async fn a_refusal_is_a_result_and_an_unknown_tool_an_error() {
-    let house = Fixture::open(Limits::default());
-    let mut peer = house.peer().await;
+    let fixture = Fixture::open(Limits::default());
+    let mut peer = fixture.peer().await;
     peer.initialize("2025-11-25").await;
     let refused = peer
         .call(2, "get_step", json!({"session": "nosuch", "step": 1}))
@@ -338,8 +338,8 @@ async fn a_refusal_is_a_result_and_an_unknown_tool_an_error() {
 /// Without resources none are declared, and what is not declared is not there.
 #[tokio::test]
 async fn what_is_not_declared_is_not_there() {
-    let house = Fixture::open(Limits::default());
-    let mut peer = house.peer().await;
+    let fixture = Fixture::open(Limits::default());
+    let mut peer = fixture.peer().await;
     for method in [
         "resources/list",
         "resources/read",
@@ -367,11 +367,11 @@ async fn what_is_not_declared_is_not_there() {
 /// Whatever a line holds, its sender is told, and the connection goes on.
 #[tokio::test]
 async fn every_bad_line_gets_its_answer() {
-    let house = Fixture::open(Limits {
+    let fixture = Fixture::open(Limits {
         frame_bytes_max: 200_000,
         ..Limits::default()
     });
-    let mut peer = house.peer().await;
+    let mut peer = fixture.peer().await;
     // A notification first, blank lines, and an answer to nothing: no answer.
     for quiet in [
         "",
@@ -452,11 +452,11 @@ async fn every_bad_line_gets_its_answer() {
 /// A line that stands still is answered, and its connection ends.
 #[tokio::test]
 async fn a_slow_line_ends_the_connection() {
-    let house = Fixture::open(Limits {
+    let fixture = Fixture::open(Limits {
         read_timeout_ms: 20,
         ..Limits::default()
     });
-    let mut peer = house.peer().await;
+    let mut peer = fixture.peer().await;
     peer.write.write_all(br#"{"id":3,"x"#).await.unwrap();
     let answer = peer.answer().await;
     assert_eq!(answer["id"], 3);
@@ -468,11 +468,11 @@ async fn a_slow_line_ends_the_connection() {
 /// is refused.
 #[tokio::test]
 async fn many_calls_at_once_are_all_answered() {
-    let house = Fixture::open(Limits {
+    let fixture = Fixture::open(Limits {
         calls_in_flight_max: 3,
         ..Limits::default()
     });
-    let mut peer = house.peer().await;
+    let mut peer = fixture.peer().await;
     let lines: String = (0..200)
         .map(|id| format!("{}\n", call(id, "record_step", step(&format!("ID: {id}")))))
         .collect();
@@ -492,8 +492,8 @@ async fn many_calls_at_once_are_all_answered() {
 }
 
 /// A call that waits until one more event is recorded.
-fn waiting(id: u64, house: &Fixture) -> Value {
-    let next = house.door.dispatch.context().engine.position().0 + 1;
+fn waiting(id: u64, fixture: &Fixture) -> Value {
+    let next = fixture.endpoint.dispatch.context().engine.position().0 + 1;
     call(
         id,
         "resolve_variables",
@@ -502,11 +502,11 @@ fn waiting(id: u64, house: &Fixture) -> Value {
 }
 
 /// Records in another session, past every connection.
-async fn record_aside(house: &Fixture) {
-    let caller = super::anonymous(1, &house.door.limits);
+async fn record_aside(fixture: &Fixture) {
+    let caller = super::anonymous(1, &fixture.endpoint.limits);
     let args = Args::Value(json!({}));
-    let made = house
-        .door
+    let made = fixture
+        .endpoint
         .dispatch
         .call(caller.caller, "create_session", args);
     made.await.unwrap();
@@ -515,14 +515,14 @@ async fn record_aside(house: &Fixture) {
 /// When the daemon stops, what is in flight is answered, then the connection ends.
 #[tokio::test]
 async fn stopping_answers_what_is_in_flight() {
-    let house = Fixture::open(Limits::default());
-    let mut peer = house.peer().await;
+    let fixture = Fixture::open(Limits::default());
+    let mut peer = fixture.peer().await;
     peer.call(1, "record_step", step("ID: 17")).await;
-    peer.send(waiting(2, &house).to_string()).await;
+    peer.send(waiting(2, &fixture).to_string()).await;
     // The answer to a later line shows that the one before it was taken.
     peer.call(3, "status", json!({})).await;
-    house.door.stop.cancel();
-    record_aside(&house).await;
+    fixture.endpoint.stop.cancel();
+    record_aside(&fixture).await;
     let answer = peer.answer().await;
     assert_eq!(answer["id"], 2);
     assert_eq!(content(&answer)["resolutions"][0]["value"], "17");
@@ -532,11 +532,11 @@ async fn stopping_answers_what_is_in_flight() {
 /// An id in use is refused; a read that is cancelled gets no answer and holds up nothing.
 #[tokio::test]
 async fn cancelled_reads_end() {
-    let house = Fixture::open(Limits::default());
-    let mut peer = house.peer().await;
+    let fixture = Fixture::open(Limits::default());
+    let mut peer = fixture.peer().await;
     peer.call(1, "record_step", step("ID: 17")).await;
-    peer.send(waiting(2, &house).to_string()).await;
-    let again = peer.request(waiting(2, &house)).await;
+    peer.send(waiting(2, &fixture).to_string()).await;
+    let again = peer.request(waiting(2, &fixture)).await;
     assert_eq!(again["error"]["code"], -32600, "{again}");
     peer.send(r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":2}}"#)
         .await;
@@ -551,15 +551,21 @@ async fn cancelled_reads_end() {
 /// A peer that asks and does not read is let go.
 #[tokio::test]
 async fn a_peer_that_does_not_read_is_let_go() {
-    let house = Fixture::open(Limits {
+    let fixture = Fixture::open(Limits {
         write_timeout_ms: 20,
         ..Limits::default()
     });
     let (mut peer, server) = tokio::io::duplex(1024);
     let (read, write) = tokio::io::split(server);
-    let seat = ConnectionSlot::alone().unwrap();
-    let caller = super::anonymous(1, &house.door.limits);
-    let served = super::serve(&house.door, caller, &seat, BufReader::new(read), write);
+    let connection_slot = ConnectionSlot::alone().unwrap();
+    let caller = super::anonymous(1, &fixture.endpoint.limits);
+    let served = super::serve(
+        &fixture.endpoint,
+        caller,
+        &connection_slot,
+        BufReader::new(read),
+        write,
+    );
     let line = format!("{}\n", list());
     let (asked, served) = tokio::join!(peer.write_all(line.as_bytes()), served);
     asked.unwrap();
@@ -569,19 +575,19 @@ async fn a_peer_that_does_not_read_is_let_go() {
 /// A line that a bridge sends again after a reconnect is recorded once.
 #[tokio::test]
 async fn a_bridges_line_sent_again_is_recorded_once() {
-    let house = Fixture::open(Limits::default());
-    let mut peer = house.bridged("b1").await;
+    let fixture = Fixture::open(Limits::default());
+    let mut peer = fixture.bridged("b1").await;
     peer.initialize("2025-11-25").await;
     let first = peer.call(7, "record_step", step("ID: 17")).await;
     let other = peer.call(8, "record_step", step("ID: 17")).await;
     assert_eq!(content(&other)["step"], 2);
     drop(peer);
-    let mut again = house.bridged("b1").await;
+    let mut again = fixture.bridged("b1").await;
     // No `initialize` this time: the name of the agent is part of the key, so it comes with it.
     again.initialize("2025-11-25").await;
     let second = again.call(7, "record_step", step("ID: 17")).await;
     assert_eq!(content(&second), content(&first));
-    let mut another = house.bridged("b2").await;
+    let mut another = fixture.bridged("b2").await;
     another.initialize("2025-11-25").await;
     let third = another.call(7, "record_step", step("ID: 17")).await;
     assert_eq!(content(&third)["step"], 3);
@@ -599,8 +605,8 @@ async fn a_bridges_line_sent_again_is_recorded_once() {
 /// Digits and the order of keys reach the store as they were written.
 #[tokio::test]
 async fn arguments_arrive_as_written() {
-    let house = Fixture::open(Limits::default());
-    let mut peer = house.peer().await;
+    let fixture = Fixture::open(Limits::default());
+    let mut peer = fixture.peer().await;
     let result = r#"{"z":0.10,"a":12345678901234567890123,"m":1.50}"#;
     peer.send(format!(
         r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{{"arguments":{{"tool":"t","result":{result}}},"name":"record_step"}}}}"#
@@ -617,8 +623,8 @@ async fn arguments_arrive_as_written() {
 /// The bytes of the two first answers, for the bridge, which gives them while the daemon starts.
 #[tokio::test]
 async fn first_answers_are_golden() {
-    let house = Fixture::with_resources(Limits::default(), RESOURCES);
-    let mut peer = house.peer().await;
+    let fixture = Fixture::with_resources(Limits::default(), RESOURCES);
+    let mut peer = fixture.peer().await;
     let golden = |text: &str| {
         let instructions = json!(said::INSTRUCTIONS).to_string();
         text.replace("$VERSION", said::SERVER_VERSION)
@@ -645,11 +651,11 @@ async fn first_answers_are_golden() {
 /// A connection of plain lines may write no faster than one of frames.
 #[tokio::test]
 async fn lines_have_their_quota() {
-    let house = Fixture::open(Limits {
+    let fixture = Fixture::open(Limits {
         writes_per_second_max: 1,
         ..Limits::default()
     });
-    let mut peer = house.peer().await;
+    let mut peer = fixture.peer().await;
     let mut codes = Vec::new();
     for id in 1..=20 {
         let answer = peer.call(id, "record_step", step("x")).await;

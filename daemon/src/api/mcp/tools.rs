@@ -42,9 +42,13 @@ const ELSEWHERE: [(&str, &str); 2] = [("search", "filters"), ("search", "include
 
 /// The tools that are listed, by name.
 #[must_use]
-pub fn listed(toolbox: &ToolSelection) -> Vec<Tool> {
-    let tools = if toolbox.is_whole() { &TOOLS } else { &SHORT };
-    let listed = tools.iter().filter(|tool| toolbox.has(&tool.name));
+pub fn listed(tool_selection: &ToolSelection) -> Vec<Tool> {
+    let tools = if tool_selection.is_whole() {
+        &TOOLS
+    } else {
+        &SHORT
+    };
+    let listed = tools.iter().filter(|tool| tool_selection.has(&tool.name));
     listed.cloned().collect()
 }
 

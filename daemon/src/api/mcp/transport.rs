@@ -28,14 +28,14 @@ pub struct Answer {
     /// One message and its line break.
     pub line: Vec<u8>,
     /// In flight until this is dropped.
-    pub flight: Option<Arc<InFlightCall>>,
+    pub in_flight_call: Option<Arc<InFlightCall>>,
 }
 
 /// A request that rmcp has and did not answer yet.
 struct PendingRequest {
-    flight: Arc<InFlightCall>,
+    in_flight_call: Arc<InFlightCall>,
     /// Of a call.
-    parcel: Option<Arc<Parcel>>,
+    raw_call: Option<Arc<Parcel>>,
 }
 
 /// The newest position when a request came; `None` while the store was opened anew.
@@ -46,9 +46,9 @@ pub struct RequestStart(pub Option<Position>);
 pub struct LineTransport<R> {
     reader: R,
     lines: LineReader,
-    door: Endpoint,
+    endpoint: Endpoint,
     answers: mpsc::Sender<Answer>,
-    flights: InFlightCalls,
+    in_flight_calls: InFlightCalls,
     flying: HashMap<RequestId, PendingRequest>,
     /// Set when answers cannot be written any more.
     gone: CancellationToken,
@@ -61,18 +61,18 @@ impl<R> LineTransport<R> {
     /// Messages from `reader`; answers go into the queue until `gone`. `over` is cancelled when no
     /// more messages come: then nothing waits for what is to come any longer.
     pub fn new(
-        door: &Endpoint,
+        endpoint: &Endpoint,
         reader: R,
         answers: mpsc::Sender<Answer>,
         gone: CancellationToken,
         over: CancellationToken,
     ) -> Self {
-        let limits: &Limits = &door.limits;
+        let limits: &Limits = &endpoint.limits;
         Self {
             reader,
             lines: LineReader::new(limits.frame_bytes_max, limits.frame()),
-            flights: InFlightCalls::new(limits, over),
-            door: door.clone(),
+            in_flight_calls: InFlightCalls::new(limits, over),
+            endpoint: endpoint.clone(),
             answers,
             flying: HashMap::new(),
             gone,
@@ -84,17 +84,20 @@ impl<R> LineTransport<R> {
     fn refuse(&mut self, fault: &LineError) {
         self.waiting = encode(&fault.to_answer()).map(|mut line| {
             line.push(b'\n');
-            Answer { line, flight: None }
+            Answer {
+                line,
+                in_flight_call: None,
+            }
         });
     }
 
     /// What a line is for rmcp; what is wrong with it is left waiting to be answered.
-    fn take(&mut self, line: Vec<u8>, paid: MemoryPermit) -> Option<ClientJsonRpcMessage> {
+    fn take(&mut self, line: Vec<u8>, memory_permit: MemoryPermit) -> Option<ClientJsonRpcMessage> {
         let bytes = line.len();
         match message::read(line) {
             Ok(Message::Nothing) => None,
             Ok(Message::Forward(mut message)) => {
-                if let Err(fault) = self.depart(&mut message, bytes, paid) {
+                if let Err(fault) = self.depart(&mut message, bytes, memory_permit) {
                     self.refuse(&fault);
                     return None;
                 }
@@ -108,14 +111,14 @@ impl<R> LineTransport<R> {
     }
 
     fn newest(&self) -> Option<Position> {
-        let state = self.door.dispatch.context().engine.published()?;
+        let state = self.endpoint.dispatch.context().engine.published()?;
         Some(state.tail.position)
     }
 
     /// Whether a request may wait for what is to come.
     fn waits(&self, request: &ClientRequest) -> bool {
         match request {
-            ClientRequest::CallToolRequest(call) => self.door.dispatch.waits(&call.params.name),
+            ClientRequest::CallToolRequest(call) => self.endpoint.dispatch.waits(&call.params.name),
             ClientRequest::SubscriptionsListenRequest(_) => true,
             _ => false,
         }
@@ -125,7 +128,7 @@ impl<R> LineTransport<R> {
         &mut self,
         message: &mut ClientJsonRpcMessage,
         bytes: usize,
-        paid: MemoryPermit,
+        memory_permit: MemoryPermit,
     ) -> Result<(), LineError> {
         match message {
             JsonRpcMessage::Request(request) => {
@@ -139,15 +142,18 @@ impl<R> LineTransport<R> {
                         ),
                     });
                 }
-                let flight = match self.waits(&request.request) {
-                    true => self.flights.wait(bytes, paid),
-                    false => self.flights.begin(bytes, paid),
+                let in_flight_call = match self.waits(&request.request) {
+                    true => self.in_flight_calls.wait(bytes, memory_permit),
+                    false => self.in_flight_calls.begin(bytes, memory_permit),
                 };
                 let extensions = request.request.extensions_mut();
-                extensions.insert(Arc::clone(&flight));
+                extensions.insert(Arc::clone(&in_flight_call));
                 extensions.insert(RequestStart(self.newest()));
-                let parcel = extensions.get::<Arc<Parcel>>().cloned();
-                let flying = PendingRequest { flight, parcel };
+                let raw_call = extensions.get::<Arc<Parcel>>().cloned();
+                let flying = PendingRequest {
+                    in_flight_call,
+                    raw_call,
+                };
                 self.flying.insert(request.id.clone(), flying);
             }
             JsonRpcMessage::Notification(notification) => {
@@ -165,9 +171,9 @@ impl<R> LineTransport<R> {
     }
 
     fn take_read(&mut self, read: Result<Option<Line>, ReadError>) -> Option<ClientJsonRpcMessage> {
-        let limits = &self.door.limits;
+        let limits = &self.endpoint.limits;
         let fault = match read {
-            Ok(Some(Line::Whole(line, paid))) => return self.take(line, paid),
+            Ok(Some(Line::Whole(line, memory_permit))) => return self.take(line, memory_permit),
             Ok(None) => {
                 self.is_open = false;
                 return None;
@@ -209,8 +215,11 @@ impl<R: AsyncBufRead + Unpin + Send + 'static> Transport<RoleServer> for LineTra
             JsonRpcMessage::Error(error) => error.id.as_ref(),
             JsonRpcMessage::Request(_) | JsonRpcMessage::Notification(_) => None,
         };
-        let (flight, parcel) = match id.and_then(|id| self.flying.remove(id)) {
-            Some(PendingRequest { flight, parcel }) => (Some(flight), parcel),
+        let (in_flight_call, raw_call) = match id.and_then(|id| self.flying.remove(id)) {
+            Some(PendingRequest {
+                in_flight_call,
+                raw_call,
+            }) => (Some(in_flight_call), raw_call),
             None => (None, None),
         };
         let answers = self.answers.clone();
@@ -219,12 +228,15 @@ impl<R: AsyncBufRead + Unpin + Send + 'static> Transport<RoleServer> for LineTra
                 return Err(io::ErrorKind::InvalidData.into());
             };
             drop(message);
-            if let Some(parcel) = parcel {
-                line = parcel.complete(line);
+            if let Some(raw_call) = raw_call {
+                line = raw_call.complete(line);
             }
             line.push(b'\n');
             answers
-                .send(Answer { line, flight })
+                .send(Answer {
+                    line,
+                    in_flight_call,
+                })
                 .await
                 .map_err(|_| io::ErrorKind::BrokenPipe.into())
         }
@@ -243,21 +255,23 @@ impl<R: AsyncBufRead + Unpin + Send + 'static> Transport<RoleServer> for LineTra
                 }
             }
             if !self.is_open {
-                self.flights.end_waiting();
+                self.in_flight_calls.end_waiting();
                 tokio::select! {
-                    () = self.flights.landed() => {}
+                    () = self.in_flight_calls.landed() => {}
                     () = self.gone.cancelled() => {}
                 }
                 return None;
             }
             let read = async {
-                self.flights.room().await;
-                self.lines.next(&mut self.reader, &self.door.budget).await
+                self.in_flight_calls.room().await;
+                self.lines
+                    .next(&mut self.reader, &self.endpoint.budget)
+                    .await
             };
             let read = tokio::select! {
                 biased;
                 () = self.gone.cancelled() => return None,
-                () = self.door.stop.cancelled() => Ok(None),
+                () = self.endpoint.stop.cancelled() => Ok(None),
                 read = read => read,
             };
             if let Some(message) = self.take_read(read) {

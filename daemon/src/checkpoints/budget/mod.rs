@@ -2,7 +2,7 @@
 //!
 //! A context that fits is its own view. Otherwise CRITICAL keys stay whole, whatever they cost, and
 //! the layers get [`SHARES`] of the budget, of which what one does not need flows to the next. Within
-//! its share a layer is shortened step by step ([`Done`]), each step only as far as needed: white
+//! its share a layer is shortened step by step ([`ValueReductions`]), each step only as far as needed: white
 //! space, long texts in the middle, arrays between head and tail, and when nothing else helps whole
 //! keys, EPHEMERAL to IMPORTANT. EPHEMERAL values are never shortened: they are there or not.
 
@@ -31,7 +31,7 @@ pub struct Entry<'a> {
     /// The value as canonical JSON, without white space between its tokens.
     pub value: &'a str,
     /// Its layer, and why.
-    pub placing: LayerAssignment,
+    pub assignment: LayerAssignment,
 }
 
 /// What was done to a value, each with all before it.
@@ -201,8 +201,8 @@ fn report(entry: &Entry<'_>, item: &Item<'_>, outcome: &Outcome) -> KeyReport {
     };
     KeyReport {
         key: entry.key.to_owned(),
-        layer: entry.placing.layer,
-        rule: entry.placing.rule.clone(),
+        layer: entry.assignment.layer,
+        rule: entry.assignment.rule.clone(),
         tokens_before: item.tokens,
         tokens_after,
         done,
@@ -234,7 +234,7 @@ impl<'a> Item<'a> {
             key: entry.key,
             key_json,
             value: entry.value,
-            layer: entry.placing.layer,
+            layer: entry.assignment.layer,
             checkpoint,
             tokens: tokens.count(&whole),
             read: std::cell::OnceCell::new(),

@@ -18,7 +18,7 @@ fn entries(context: &Context) -> Vec<Entry<'_>> {
     let entries = context.iter().map(|(key, value, layer)| Entry {
         key,
         value,
-        placing: LayerAssignment {
+        assignment: LayerAssignment {
             layer: *layer,
             rule: Rule::Otherwise,
         },
@@ -322,8 +322,8 @@ fn a_view_from_words_to_text() {
         ("samples", format!("[{samples}]")),
         ("userGoal", "\"ship it\"".to_owned()),
     ] {
-        let placing = LayerWords::default().place(key, &value, false, &ContextRules::default());
-        context.push((key.to_owned(), value, placing.layer));
+        let assignment = LayerWords::default().place(key, &value, false, &ContextRules::default());
+        context.push((key.to_owned(), value, assignment.layer));
     }
     let view = budgeted_view(&entries(&context), 60, None, &TOKENS);
     let marker = view.json.split("…").nth(1).unwrap();

@@ -117,10 +117,10 @@ pub(super) fn release(
             let Some(object) = objects::remove(rows, &hash)? else {
                 break;
             };
-            let mut told = report.result();
-            told.freed_bytes += object.place.bytes();
+            let mut reported = report.result();
+            reported.freed_bytes += object.place.bytes();
             if let ObjectLocation::Blob(blob) = object.place {
-                told.freed_blobs.push(blob);
+                reported.freed_blobs.push(blob);
             }
             next = object.base();
         }

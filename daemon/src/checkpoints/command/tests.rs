@@ -13,14 +13,14 @@ fn key(id: u8) -> CheckpointKey {
 
 /// A session `s` in which contents were saved one after another, as checkpoints 1, 2, …
 fn given(contents: &[u8]) -> Fixture {
-    let mut bench = Fixture::new();
-    bench.one(TestCall::new(create("s"))).unwrap();
+    let mut fixture = Fixture::new();
+    fixture.one(TestCall::new(create("s"))).unwrap();
     for (at, content) in contents.iter().enumerate() {
-        bench
+        fixture
             .one(TestCall::new(saving(at as u8 + 1, *content)))
             .unwrap();
     }
-    bench
+    fixture
 }
 
 fn saving(id: u8, content: u8) -> SaveCheckpoint {
@@ -54,10 +54,10 @@ fn marking(key: &str) -> MarkKey {
     }
 }
 
-fn left(bench: &Fixture) -> Vec<CheckpointKey> {
+fn left(fixture: &Fixture) -> Vec<CheckpointKey> {
     let mut found = Vec::new();
     let forward = crate::store::Direction::Forward;
-    view::walk(&bench.rows, "s", None, forward, &mut |row| {
+    view::walk(&fixture.rows, "s", None, forward, &mut |row| {
         found.push(row.checkpoint);
         Ok(std::ops::ControlFlow::Continue(()))
     })
@@ -65,21 +65,21 @@ fn left(bench: &Fixture) -> Vec<CheckpointKey> {
     found
 }
 
-fn saved(bench: &Fixture) -> CheckpointSaved {
-    crate::events::meta(bench.events().last().unwrap()).unwrap()
+fn saved(fixture: &Fixture) -> CheckpointSaved {
+    crate::events::meta(fixture.events().last().unwrap()).unwrap()
 }
 
 /// The latest context again is no event, also when it came in by the same group; by force it is.
 #[test]
 fn an_unchanged_context_is_no_event() {
-    let mut bench = given(&[0]);
+    let mut fixture = given(&[0]);
     let (again, other, same) = (saving(2, 0), saving(3, 1), saving(4, 1));
     let reports = [
         again.report.clone(),
         other.report.clone(),
         same.report.clone(),
     ];
-    let outcomes = bench.group([again, other, same].map(TestCall::new).into());
+    let outcomes = fixture.group([again, other, same].map(TestCall::new).into());
     assert!(outcomes[0].is_err() && outcomes[1].is_ok() && outcomes[2].is_err());
     let unchanged = |report: &Report| match report.result().instead.take() {
         Some(SaveSkipped::Unchanged(row)) => Some(row.checkpoint),
@@ -93,23 +93,23 @@ fn an_unchanged_context_is_no_event() {
         is_forced: true,
         ..saving(5, 1)
     };
-    bench.one(TestCall::new(forced)).unwrap();
-    assert_eq!(left(&bench), [key(1), key(3), key(5)]);
-    assert_eq!(saved(&bench).new_bytes, 0, "nothing new is stored");
+    fixture.one(TestCall::new(forced)).unwrap();
+    assert_eq!(left(&fixture), [key(1), key(3), key(5)]);
+    assert_eq!(saved(&fixture).new_bytes, 0, "nothing new is stored");
 }
 
 /// A save that expects another latest checkpoint is refused with both; the right one is taken,
 /// whatever else is in the group.
 #[test]
 fn a_save_on_another_latest_is_refused() {
-    let mut bench = given(&[0, 1]);
+    let mut fixture = given(&[0, 1]);
     let expecting = |id, content, expected| {
         TestCall::new(SaveCheckpoint {
             expected: Some(key(expected)),
             ..saving(id, content)
         })
     };
-    let outcomes = bench.group(vec![
+    let outcomes = fixture.group(vec![
         expecting(3, 2, 1),
         expecting(4, 2, 2),
         expecting(5, 3, 2),
@@ -137,14 +137,14 @@ fn a_save_on_another_latest_is_refused() {
 /// whose object came in meanwhile shares it, whichever way that rests on.
 #[test]
 fn a_save_prepared_on_what_has_gone_is_stale() {
-    let mut bench = given(&[0]);
+    let mut fixture = given(&[0]);
     let delta = |id| SaveCheckpoint {
         pieces: vec![content_piece(0, 1, true)],
         ..saving(id, 1)
     };
     let gone = delta(2);
     let report = gone.report.clone();
-    let outcomes = bench.group(vec![
+    let outcomes = fixture.group(vec![
         TestCall::new(deleting(&[1], DeletionCause::Asked)),
         TestCall::new(gone),
         TestCall::new(saving(3, 1)),
@@ -156,7 +156,7 @@ fn a_save_prepared_on_what_has_gone_is_stale() {
     assert!(outcomes[1].is_err());
     assert_eq!(report.result().instead, Some(SaveSkipped::Stale));
     outcomes[3].as_ref().unwrap();
-    let chain = &saved(&bench).parts[0].chain;
+    let chain = &saved(&fixture).parts[0].chain;
     assert_eq!(
         chain.iter().map(|link| link.hash).collect::<Vec<_>>(),
         [Hash::of(&[1])]
@@ -169,7 +169,7 @@ fn a_save_prepared_on_what_has_gone_is_stale() {
         ..saving(5, 2)
     };
     let report = absent.report.clone();
-    assert!(bench.one(TestCall::new(absent)).is_err());
+    assert!(fixture.one(TestCall::new(absent)).is_err());
     assert_eq!(report.result().instead, Some(SaveSkipped::Stale));
 }
 
@@ -177,30 +177,30 @@ fn a_save_prepared_on_what_has_gone_is_stale() {
 /// the newest that holds a critical key, stay. When all are such, the save is refused.
 #[test]
 fn the_oldest_unnamed_one_goes_first() {
-    let mut bench = given(&[0, 1]);
+    let mut fixture = given(&[0, 1]);
     let named = |id, content| SaveCheckpoint {
         is_kept: true,
         ..saving(id, content)
     };
-    bench.one(TestCall::new(named(3, 2))).unwrap();
-    bench.one(TestCall::new(saving(4, 3))).unwrap();
-    assert_eq!(left(&bench), [key(2), key(3), key(4)]);
-    let kinds = bench.kinds();
+    fixture.one(TestCall::new(named(3, 2))).unwrap();
+    fixture.one(TestCall::new(saving(4, 3))).unwrap();
+    assert_eq!(left(&fixture), [key(2), key(3), key(4)]);
+    let kinds = fixture.kinds();
     assert_eq!(
         kinds[kinds.len() - 2..],
         ["CheckpointsDeleted", "CheckpointSaved"]
     );
     // `key-0` is in every context; the next one has it not, so 4 stays the newest that holds it.
-    bench.one(TestCall::new(marking("key-0"))).unwrap();
+    fixture.one(TestCall::new(marking("key-0"))).unwrap();
     let without = |id| SaveCheckpoint {
         limits: saving(0, 0).limits,
         ..save(id, choice_of("s"), &[None, Some(id)], false)
     };
-    bench.one(TestCall::new(without(5))).unwrap();
-    assert_eq!(left(&bench), [key(3), key(4), key(5)]);
-    bench.one(TestCall::new(without(6))).unwrap();
-    assert_eq!(left(&bench), [key(3), key(4), key(6)]);
-    let outcomes = bench.group(vec![
+    fixture.one(TestCall::new(without(5))).unwrap();
+    assert_eq!(left(&fixture), [key(3), key(4), key(5)]);
+    fixture.one(TestCall::new(without(6))).unwrap();
+    assert_eq!(left(&fixture), [key(3), key(4), key(6)]);
+    let outcomes = fixture.group(vec![
         TestCall::new(SaveCheckpoint {
             is_kept: true,
             ..without(7)
@@ -210,68 +210,68 @@ fn the_oldest_unnamed_one_goes_first() {
     outcomes[0].as_ref().unwrap();
     let refused = outcomes[1].as_ref().unwrap_err();
     assert_eq!(refused.code, Code::StorageQuotaExceeded);
-    assert_eq!(left(&bench), [key(3), key(4), key(7)]);
+    assert_eq!(left(&fixture), [key(3), key(4), key(7)]);
 }
 
 /// A deletion frees what nothing else uses, bases last, and says how much; a clean-up passes over
 /// what may not go by itself, and a deletion that was asked for refuses what is not there.
 #[test]
 fn a_deletion_frees_what_nothing_else_uses() {
-    let mut bench = given(&[0]);
+    let mut fixture = given(&[0]);
     let delta = SaveCheckpoint {
         pieces: vec![content_piece(0, 1, true)],
         ..saving(2, 1)
     };
-    bench.one(TestCall::new(delta)).unwrap();
-    let delete = |bench: &mut Fixture, ids: &[u8], cause| {
+    fixture.one(TestCall::new(delta)).unwrap();
+    let delete = |fixture: &mut Fixture, ids: &[u8], cause| {
         let command = deleting(ids, cause);
         let report = command.report.clone();
-        let outcome = bench.one(TestCall::new(command)).map(|_| ());
+        let outcome = fixture.one(TestCall::new(command)).map(|_| ());
         let freed = report.result().freed_bytes;
         (outcome.map_err(|refusal| refusal.code), freed)
     };
     assert_eq!(
-        delete(&mut bench, &[1], DeletionCause::Asked),
+        delete(&mut fixture, &[1], DeletionCause::Asked),
         (Ok(()), 0),
         "its object is a base"
     );
-    assert_eq!(bench.rows.len(OBJECTS), 2);
+    assert_eq!(fixture.rows.len(OBJECTS), 2);
     assert_eq!(
-        delete(&mut bench, &[1], DeletionCause::Asked),
+        delete(&mut fixture, &[1], DeletionCause::Asked),
         (Err(Code::CheckpointNotFound), 0)
     );
     assert_eq!(
-        delete(&mut bench, &[2], DeletionCause::Asked),
+        delete(&mut fixture, &[2], DeletionCause::Asked),
         (Ok(()), 11 + 10)
     );
-    assert_eq!(bench.rows.len(OBJECTS), 0);
+    assert_eq!(fixture.rows.len(OBJECTS), 0);
     let named = SaveCheckpoint {
         is_kept: true,
         ..saving(3, 0)
     };
-    bench.one(TestCall::new(named)).unwrap();
+    fixture.one(TestCall::new(named)).unwrap();
     assert_eq!(
-        delete(&mut bench, &[3, 4], DeletionCause::Quota),
+        delete(&mut fixture, &[3, 4], DeletionCause::Quota),
         (Err(Code::Internal), 0)
     );
-    assert_eq!(left(&bench), [key(3)]);
+    assert_eq!(left(&fixture), [key(3)]);
 }
 
 /// A damaged delta is replaced by its whole value, for every checkpoint that holds it; deleting them
 /// leaves neither it nor its old base over.
 #[test]
 fn a_mended_delta_leaves_no_base_over() {
-    let mut bench = given(&[0]);
+    let mut fixture = given(&[0]);
     let delta = SaveCheckpoint {
         pieces: vec![content_piece(0, 1, true)],
         ..saving(2, 1)
     };
-    bench.one(TestCall::new(delta)).unwrap();
-    let base_of = |bench: &Fixture| {
-        let object = objects::get(&bench.rows, &Hash::of(&[1])).unwrap();
+    fixture.one(TestCall::new(delta)).unwrap();
+    let base_of = |fixture: &Fixture| {
+        let object = objects::get(&fixture.rows, &Hash::of(&[1])).unwrap();
         object.unwrap().base()
     };
-    assert_eq!(base_of(&bench), Some(Hash::of(&[0])));
+    assert_eq!(base_of(&fixture), Some(Hash::of(&[0])));
     let mut mended = content_piece(0, 1, false);
     mended.packed.as_mut().unwrap().is_repair = true;
     let again = SaveCheckpoint {
@@ -279,42 +279,42 @@ fn a_mended_delta_leaves_no_base_over() {
         is_forced: true,
         ..saving(3, 1)
     };
-    bench.one(TestCall::new(again)).unwrap();
-    assert_eq!(base_of(&bench), None);
-    bench
+    fixture.one(TestCall::new(again)).unwrap();
+    assert_eq!(base_of(&fixture), None);
+    fixture
         .one(TestCall::new(deleting(&[1, 2], DeletionCause::Asked)))
         .unwrap();
-    assert_eq!(base_of(&bench), None, "the third one holds it");
-    bench
+    assert_eq!(base_of(&fixture), None, "the third one holds it");
+    fixture
         .one(TestCall::new(deleting(&[3], DeletionCause::Asked)))
         .unwrap();
-    assert_eq!(bench.rows.len(OBJECTS), 0);
+    assert_eq!(fixture.rows.len(OBJECTS), 0);
 }
 
 /// When the newest holder of a critical key is deleted, the next one takes its place, if it is
 /// still there.
 #[test]
 fn the_next_holder_takes_the_place() {
-    let mut bench = given(&[0, 1, 2]);
-    bench.one(TestCall::new(marking("key-0"))).unwrap();
-    let holder = |bench: &Fixture| view::critical_keys(&bench.rows, "s").unwrap()[0].1;
-    assert_eq!(holder(&bench), Position(4));
+    let mut fixture = given(&[0, 1, 2]);
+    fixture.one(TestCall::new(marking("key-0"))).unwrap();
+    let holder = |fixture: &Fixture| view::critical_keys(&fixture.rows, "s").unwrap()[0].1;
+    assert_eq!(holder(&fixture), Position(4));
     let delete = |id, next| {
         TestCall::new(DeleteCheckpoints {
             holders: vec![("key-0".to_owned(), next)],
             ..deleting(&[id], DeletionCause::Asked)
         })
     };
-    bench.one(delete(3, 3)).unwrap();
-    assert_eq!(holder(&bench), Position(3));
-    bench.one(delete(2, 999)).unwrap();
-    assert_eq!(holder(&bench), Position(0));
+    fixture.one(delete(3, 3)).unwrap();
+    assert_eq!(holder(&fixture), Position(3));
+    fixture.one(delete(2, 999)).unwrap();
+    assert_eq!(holder(&fixture), Position(0));
 }
 
 /// A fork begins a session under a free id with the same objects and marks; a taken id is refused.
 #[test]
 fn a_fork_copies_nothing() {
-    let mut bench = given(&[0]);
+    let mut fixture = given(&[0]);
     let forking = |session: &str| SaveCheckpoint {
         choice: PreparedSession::fresh(Some(session.to_owned()), None, &bench_clock()),
         pieces: vec![ContextPiece {
@@ -327,19 +327,19 @@ fn a_fork_copies_nothing() {
         }),
         ..saving(2, 0)
     };
-    let refused = bench.one(TestCall::new(forking("s"))).unwrap_err();
+    let refused = fixture.one(TestCall::new(forking("s"))).unwrap_err();
     assert_eq!(refused.code, Code::Conflict);
-    bench.one(TestCall::new(forking("t"))).unwrap();
-    let kinds = bench.kinds();
+    fixture.one(TestCall::new(forking("t"))).unwrap();
+    let kinds = fixture.kinds();
     assert_eq!(
         kinds[kinds.len() - 3..],
         ["SessionCreated", "KeyMarked", "CheckpointSaved"]
     );
-    let fork = saved(&bench);
+    let fork = saved(&fixture);
     assert_eq!((fork.new_bytes, fork.forked_from), (0, Some(key(1))));
     assert_eq!(fork.critical, ["key-0"]);
-    assert_eq!(view::critical_keys(&bench.rows, "t").unwrap().len(), 1);
-    assert_eq!(bench.rows.len(OBJECTS), 1);
+    assert_eq!(view::critical_keys(&fixture.rows, "t").unwrap().len(), 1);
+    assert_eq!(fixture.rows.len(OBJECTS), 1);
 }
 
 fn bench_clock() -> crate::clock::Clock {
@@ -349,7 +349,7 @@ fn bench_clock() -> crate::clock::Clock {
 /// Limits of bytes hold in the decision, where other saves of the same group count, too.
 #[test]
 fn quotas_hold_within_a_group() {
-    let mut bench = given(&[]);
+    let mut fixture = given(&[]);
     let narrow = |id, content| {
         TestCall::new(SaveCheckpoint {
             limits: crate::checkpoints::Limits {
@@ -359,7 +359,7 @@ fn quotas_hold_within_a_group() {
             ..saving(id, content)
         })
     };
-    let outcomes = bench.group(vec![narrow(1, 0), narrow(2, 1), narrow(3, 2)]);
+    let outcomes = fixture.group(vec![narrow(1, 0), narrow(2, 1), narrow(3, 2)]);
     outcomes[1].as_ref().unwrap();
     let refused = outcomes[2].as_ref().unwrap_err();
     let wanted = serde_json::json!({
@@ -371,15 +371,15 @@ fn quotas_hold_within_a_group() {
 /// A session has only so many critical keys.
 #[test]
 fn marks_are_limited() {
-    let mut bench = given(&[]);
+    let mut fixture = given(&[]);
     let max = crate::checkpoints::Limits::MARKS_MAX;
     let marks = (0..max)
         .map(|at| TestCall::new(marking(&format!("k{at}"))))
         .collect();
-    assert!(bench.group(marks).iter().all(Result::is_ok));
-    let refused = bench.one(TestCall::new(marking("one more"))).unwrap_err();
+    assert!(fixture.group(marks).iter().all(Result::is_ok));
+    let refused = fixture.one(TestCall::new(marking("one more"))).unwrap_err();
     assert_eq!(refused.code, Code::StorageQuotaExceeded);
-    bench.one(TestCall::new(marking("k0"))).unwrap();
-    let last = CheckpointEvent::of(bench.events().last().unwrap()).unwrap();
+    fixture.one(TestCall::new(marking("k0"))).unwrap();
+    let last = CheckpointEvent::of(fixture.events().last().unwrap()).unwrap();
     assert!(matches!(last, Some(CheckpointEvent::KeyMarked(_))));
 }

@@ -1,7 +1,7 @@
 //! The four layers of a context's keys, and what puts a key into one.
 //!
 //! The first of these that says something decides: the session's mark, the caller's
-//! [`ContextRules`], the key's [`Words`], the [shape](shape) of the value; else USEFUL.
+//! [`ContextRules`], the key's [`LayerWords`], the [shape](shape) of the value; else USEFUL.
 
 use std::fmt;
 
@@ -181,8 +181,8 @@ mod tests {
     use super::*;
 
     fn place(key: &str, value: &str, is_marked: bool, rules: &ContextRules) -> (Layer, String) {
-        let placing = LayerWords::default().place(key, value, is_marked, rules);
-        (placing.layer, placing.rule.to_string())
+        let assignment = LayerWords::default().place(key, value, is_marked, rules);
+        (assignment.layer, assignment.rule.to_string())
     }
 
     /// Each rule yields only to those before it.

@@ -40,8 +40,8 @@ impl Op for List {
             ))
             .hint("Use `offset` for the next page."));
         }
-        let past = args.as_of.clone().map(|as_of| (&args.session_id, as_of));
-        let state = state_as_of(&cx, args.at_least, past).await?;
+        let event_lookup = args.as_of.clone().map(|as_of| (&args.session_id, as_of));
+        let state = state_as_of(&cx, args.at_least, event_lookup).await?;
         sessions::find(&state, args.session_id.as_str())?;
         blocking(move || page(&cx, &state, &args, limit)).await
     }

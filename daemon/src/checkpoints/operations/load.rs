@@ -50,7 +50,7 @@ impl Op for Load {
     async fn call(call: Call<LoadArgs>) -> Result<LoadReply, Refusal> {
         let Call { cx, args, .. } = call;
         let which = which(&args)?;
-        let past = match (&which, &args.as_of) {
+        let event_lookup = match (&which, &args.as_of) {
             (CheckpointSelector::LatestOf(session), Some(as_of)) => Some((session, as_of.clone())),
             (CheckpointSelector::This(_), Some(_)) => {
                 return Err(Refusal::invalid(
@@ -62,12 +62,12 @@ impl Op for Load {
         };
         let args = Arc::new(args);
         // A latest one that is deleted while it is read leaves another one the latest.
-        let mut repeats_left = match (&which, &past) {
+        let mut repeats_left = match (&which, &event_lookup) {
             (CheckpointSelector::LatestOf(_), None) => REPEATS_MAX,
             (CheckpointSelector::LatestOf(_) | CheckpointSelector::This(_), _) => 0,
         };
         loop {
-            let state = state_as_of(&cx, args.at_least, past.clone()).await?;
+            let state = state_as_of(&cx, args.at_least, event_lookup.clone()).await?;
             let found = match &which {
                 CheckpointSelector::This(checkpoint) => StoredCheckpoint::of(&state, checkpoint)?,
                 CheckpointSelector::LatestOf(session) => {
@@ -76,7 +76,7 @@ impl Op for Load {
                 }
             };
             // What memory or others still have of it gives nothing back.
-            if past.is_some() && found.is_deleted(&cx) {
+            if event_lookup.is_some() && found.is_deleted(&cx) {
                 return Err(found.deleted());
             }
             if let Some(access) = cx.extensions.get::<AccessTimes>() {

@@ -37,8 +37,8 @@ impl Op for MarkCritical {
         check(&args.context_key)?;
         let state = State::live(&cx, None).await?;
         let now = cx.engine.clock().now();
-        let wish = SessionSelector::of(&caller, args.session_id.as_ref());
-        let session = wish.find(&state, &caller.actor, now)?;
+        let selector = SessionSelector::of(&caller, args.session_id.as_ref());
+        let session = selector.find(&state, &caller.actor, now)?;
         let marks = view::critical_keys(&state, &session)?;
         let is_marked = marks.iter().any(|(key, _)| *key == args.context_key);
         let key = args.context_key;

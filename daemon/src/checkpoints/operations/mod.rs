@@ -103,8 +103,11 @@ async fn limit_warnings(cx: &Context, session: Option<&str>) -> Result<Vec<Strin
 /// Nobody waits for it; what a crash leaves is swept when the daemon is idle.
 pub(super) fn clear_up(cx: &Arc<Context>, report: &Report) -> u64 {
     let (bytes, blobs) = {
-        let mut told = report.result();
-        (told.freed_bytes, std::mem::take(&mut told.freed_blobs))
+        let mut reported = report.result();
+        (
+            reported.freed_bytes,
+            std::mem::take(&mut reported.freed_blobs),
+        )
     };
     if !blobs.is_empty() {
         let cx = Arc::clone(cx);
@@ -138,10 +141,10 @@ pub fn is_blob_named(rows: &dyn Rows, blob: &[u8; 32]) -> Result<bool, Error> {
 async fn state_as_of(
     cx: &Arc<Context>,
     at_least: Option<Position>,
-    past: Option<(&SessionId, lore::protocol::AsOf)>,
+    event_lookup: Option<(&SessionId, lore::protocol::AsOf)>,
 ) -> Result<State, Refusal> {
     let state = State::live(cx, at_least).await?;
-    match past {
+    match event_lookup {
         None => Ok(state),
         Some((session, as_of)) => {
             let (cx, session) = (Arc::clone(cx), session.as_str().to_owned());

@@ -338,8 +338,8 @@ impl PendingSave {
         else {
             return refusal;
         };
-        let told = changes_since(Arc::clone(cx), session, base).await;
-        match told {
+        let reported = changes_since(Arc::clone(cx), session, base).await;
+        match reported {
             Ok(details) => refusal.details(details),
             // The refusal holds without them.
             Err(_) => refusal.details(json!({ "base": base.to_string() })),

@@ -200,7 +200,7 @@ impl RankedContext {
                 Entry {
                     key,
                     value,
-                    placing: words.place(key, value, is_marked, &self.rules),
+                    assignment: words.place(key, value, is_marked, &self.rules),
                 }
             })
             .collect();

@@ -10,7 +10,7 @@ const NOW: Micros = 1_800_000_000 * SECOND;
 
 /// The memory of one user, and its clock.
 struct Fixture {
-    namespace: Tenant,
+    tenant: Tenant,
     clock: Arc<Clock>,
     _folder: tempfile::TempDir,
 }
@@ -25,7 +25,7 @@ impl Fixture {
             data: shared.places.data.clone(),
         };
         let memory = Self {
-            namespace: Tenant::open(&shared, data, None).unwrap(),
+            tenant: Tenant::open(&shared, data, None).unwrap(),
             clock,
             _folder: folder,
         };
@@ -41,7 +41,7 @@ impl Fixture {
         if name != "list_sessions" && name != "status" {
             args[session] = "s-1".into();
         }
-        let cx = Arc::clone(self.namespace.context());
+        let cx = Arc::clone(self.tenant.context());
         let args = Args::Json(args.to_string().into_bytes());
         let operation = TABLE.get(name).unwrap();
         let reply = operation.call(cx, Caller::default(), args).await?;
@@ -74,7 +74,7 @@ impl Fixture {
     /// Lets pass what is set as the time after which a session is expired.
     fn expire(&self) {
         let set = self
-            .namespace
+            .tenant
             .context()
             .extensions
             .get::<Reloadable<sessions::SessionSettings>>();

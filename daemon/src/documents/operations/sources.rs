@@ -343,12 +343,12 @@ impl Op for ListSources {
         let progress = Documents::of(&cx)?.progress().clone();
         let state = State::live(&cx, args.at_least).await?;
         blocking(move || {
-            let (chosen, shown) = match &args.source {
+            let (selected, shown) = match &args.source {
                 Some(source) => (vec![named(&cx, &state, source)?], usize::MAX),
                 None => (view::sources(&state)?, FAILURES_SHOWN),
             };
             let mut sources = Vec::new();
-            for (id, row) in chosen {
+            for (id, row) in selected {
                 let progress = progress.get(&id).cloned().unwrap_or_default();
                 sources.push(source(&cx, &state, (id, row), progress, shown)?);
             }

@@ -95,7 +95,7 @@ fn page(
         documents.push(ListedDocument {
             document,
             name,
-            stale: known.version().0 < row.told || !known.is_whole(),
+            stale: known.version().0 < row.reported || !known.is_whole(),
             sha256: Hash(*known.taken.hash).to_string(),
             bytes: known.taken.stamp.bytes,
             title: known.taken.title,

@@ -38,7 +38,7 @@ pub struct Count {
 ///
 /// # Errors
 /// What `tell` fails with.
-pub fn offer(
+pub fn candidate(
     reach: &SourceScope,
     mut known: BTreeMap<String, Option<Hash>>,
     bytes_max: u64,
@@ -100,20 +100,26 @@ mod tests {
             let hash = bytes.map(Hash::of);
             ((*path).to_owned(), hash)
         });
-        let mut told = Vec::new();
-        let count = offer(&reach, known.collect(), 20, &Clock::System, &mut |offer| {
-            told.push(match offer {
-                UploadCandidate::File(path, content) => {
-                    assert_eq!(content.hash, Hash::of(&content.bytes));
-                    format!("{path}={}", String::from_utf8_lossy(&content.bytes))
-                }
-                UploadCandidate::Failed(path, reason) => format!("{path}!{reason}"),
-                UploadCandidate::Gone(path) => format!("{path}-"),
-                UploadCandidate::Trouble(trouble) => format!("?{}", trouble.path),
-            });
-            Ok(())
-        });
-        (told, count.unwrap())
+        let mut reported = Vec::new();
+        let count = candidate(
+            &reach,
+            known.collect(),
+            20,
+            &Clock::System,
+            &mut |candidate| {
+                reported.push(match candidate {
+                    UploadCandidate::File(path, content) => {
+                        assert_eq!(content.hash, Hash::of(&content.bytes));
+                        format!("{path}={}", String::from_utf8_lossy(&content.bytes))
+                    }
+                    UploadCandidate::Failed(path, reason) => format!("{path}!{reason}"),
+                    UploadCandidate::Gone(path) => format!("{path}-"),
+                    UploadCandidate::Trouble(trouble) => format!("?{}", trouble.path),
+                });
+                Ok(())
+            },
+        );
+        (reported, count.unwrap())
     }
 
     /// Files that are new or changed are offered, those that are known and not to be taken are gone, and the
@@ -138,8 +144,8 @@ mod tests {
         }
         std::os::unix::fs::symlink(folder.join("a.md"), folder.join("link.md")).unwrap();
         let long = "long.md!has 22 bytes; at most 20 are read, so split it";
-        let (told, count) = offered(&folder, &[]);
-        assert_eq!(told, ["a.md=one", "c.md=three", long, "sub/b.md=two"]);
+        let (reported, count) = offered(&folder, &[]);
+        assert_eq!(reported, ["a.md=one", "c.md=three", long, "sub/b.md=two"]);
         assert_eq!((count.found, count.unchanged), (5, 0));
 
         let known: &[(&str, Option<&[u8]>)] = &[
@@ -151,10 +157,10 @@ mod tests {
             ("sub/b.md", Some(b"before")),
             ("sub/gone.md", Some(b"x")),
         ];
-        let (told, count) = offered(&folder, known);
+        let (reported, count) = offered(&folder, known);
         let gone = ["e.md-", "picture-", "sub/gone.md-"];
         let sent = ["c.md=three", long, "sub/b.md=two"];
-        assert_eq!(told, [&sent[..], &gone[..]].concat());
+        assert_eq!(reported, [&sent[..], &gone[..]].concat());
         assert_eq!((count.found, count.unchanged), (5, 1));
     }
 
@@ -168,8 +174,8 @@ mod tests {
         drop(home);
         let known = BTreeMap::from([("a.md".to_owned(), None)]);
         let mut gone = 0;
-        let count = offer(&reach, known, 20, &Clock::System, &mut |offer| {
-            gone += u64::from(matches!(offer, UploadCandidate::Gone(_)));
+        let count = candidate(&reach, known, 20, &Clock::System, &mut |candidate| {
+            gone += u64::from(matches!(candidate, UploadCandidate::Gone(_)));
             Ok(())
         });
         assert!(!path.exists());

@@ -1,7 +1,7 @@
 //! Sources: folders and files on this machine, whose documents follow what is in them.
 //!
-//! A [`Reach`] says what of the file system a source means, a [`walk`] goes through it, a [`Scan`]
-//! compares what was found with what is known, [`take`] makes a document of a file, and [`Watched`]
+//! A [`SourceScope`] says what of the file system a source means, a [`walk`] goes through it, a [`Scan`]
+//! compares what was found with what is known, [`take`] makes a document of a file, and [`WatchedFolders`]
 //! says where somebody changed something. What an event of the file system says is only a hint where
 //! to look: which files are meant is for the walk alone to say.
 
@@ -19,7 +19,7 @@ mod walk;
 mod watched_folders;
 
 pub use crate::events::documents::FileFingerprint;
-pub use candidates::{Count, UploadCandidate, offer};
+pub use candidates::{Count, UploadCandidate, candidate};
 pub use path_set::PathSet;
 pub use prepare::{PreparedDocument, SourceDefaults, TITLE_BYTES_MAX, take};
 pub use read::{Content, ReadFailure, read};

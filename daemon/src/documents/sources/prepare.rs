@@ -103,10 +103,10 @@ pub fn take(
             other => ReadFailure::Failed(other.to_string()),
         })?;
     redact(&mut extracted, redactor, &mut found);
-    let told = found
+    let reported = found
         .sentence()
         .map(|reason| Warning { line: None, reason });
-    extracted.warnings.extend(told);
+    extracted.warnings.extend(reported);
     let chunks = lored_ingest::chunks(&extracted, sizes);
     let front = std::mem::take(&mut extracted.front_matter);
     let mut said = DocumentDetails::new(front, given, folder_of(base, path), &extracted.file_type);

@@ -52,7 +52,7 @@ pub enum ReadFailure {
 /// Reads a file below a folder. `bytes_max`: the longest that is read.
 ///
 /// # Errors
-/// [`Unread`] says why there is nothing.
+/// [`ReadFailure`] says why there is nothing.
 pub fn read(
     base: &Path,
     path: &str,

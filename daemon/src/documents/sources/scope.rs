@@ -77,7 +77,7 @@ impl SourceScope {
     /// any, and none that one of `exclude` fits. `apart` are the daemon's own folders.
     ///
     /// # Errors
-    /// [`Unusable`] says why this is no source.
+    /// [`SourceError`] says why this is no source.
     pub fn new(
         path: &Path,
         include: &[String],

@@ -54,7 +54,7 @@ pub struct FolderWalk {
     inner: ignore::Walk,
     /// What was left out on the way and is to be told.
     aside: Arc<Mutex<Vec<WalkError>>>,
-    told: Vec<WalkError>,
+    reported: Vec<WalkError>,
     files: usize,
 }
 
@@ -83,7 +83,7 @@ impl FolderWalk {
             places,
             inner: builder.build(),
             aside,
-            told: Vec::new(),
+            reported: Vec::new(),
             files: 0,
         }
     }
@@ -95,7 +95,7 @@ impl FolderWalk {
         };
         // A broken line of an ignore file; the others count.
         if let Some(error) = entry.error() {
-            self.told.push(self.error(error, false));
+            self.reported.push(self.error(error, false));
         }
         let kind = entry.file_type()?;
         if kind.is_dir() {
@@ -141,7 +141,7 @@ impl Iterator for FolderWalk {
 
     fn next(&mut self) -> Option<Step> {
         loop {
-            if let Some(trouble) = self.told.pop() {
+            if let Some(trouble) = self.reported.pop() {
                 return Some(Step::Trouble(trouble));
             }
             if self.files > FILES_MAX {
@@ -149,10 +149,10 @@ impl Iterator for FolderWalk {
             }
             let next = self.inner.next();
             let mut aside = self.aside.lock().unwrap_or_else(PoisonError::into_inner);
-            self.told.append(&mut aside);
+            self.reported.append(&mut aside);
             drop(aside);
             let step = match next {
-                None if self.told.is_empty() => return None,
+                None if self.reported.is_empty() => return None,
                 None => continue,
                 Some(Ok(entry)) => self.step(&entry),
                 Some(Err(error)) if is_gone(&error) => None,

@@ -30,12 +30,12 @@ impl WatchedFolders {
 
     /// Watches all folders in some places; whether one of them was not watched before: another may
     /// have stood in its place.
-    fn watch(&self, eyes: &mut DirWatcher, places: &PathSet) -> Result<bool, String> {
+    fn watch(&self, watcher: &mut DirWatcher, places: &PathSet) -> Result<bool, String> {
         let mut has_new = false;
         for step in self.reach.walk(places) {
             match step {
                 Step::Folder(folder) if places.hold(&folder) => {
-                    has_new |= match eyes.watch(&self.reach.base().join(&folder))? {
+                    has_new |= match watcher.watch(&self.reach.base().join(&folder))? {
                         // What came into one before it was watched was told by nobody.
                         WatchOutcome::New | WatchOutcome::Replaced => true,
                         WatchOutcome::Same | WatchOutcome::Gone | WatchOutcome::None => false,
@@ -82,15 +82,15 @@ impl WatchScope for WatchedFolders {
         self.reach.base().join(key)
     }
 
-    fn open(&self, eyes: &mut DirWatcher) -> Result<Option<String>, String> {
-        if eyes.watch(self.reach.base())? == WatchOutcome::None {
+    fn open(&self, watcher: &mut DirWatcher) -> Result<Option<String>, String> {
+        if watcher.watch(self.reach.base())? == WatchOutcome::None {
             return Err("there is no such folder".to_owned());
         }
         if self.reach.is_file() {
             return Ok(None);
         }
         for _ in 0..ROUNDS_MAX {
-            match self.watch(eyes, &PathSet::all()) {
+            match self.watch(watcher, &PathSet::all()) {
                 Ok(true) => {}
                 Ok(false) => break,
                 Err(trouble) => return Ok(Some(trouble)),
@@ -99,16 +99,16 @@ impl WatchScope for WatchedFolders {
         Ok(None)
     }
 
-    fn folder(&self, eyes: &mut DirWatcher, folder: &str) -> Result<Folder<String>, String> {
+    fn folder(&self, watcher: &mut DirWatcher, folder: &str) -> Result<Folder<String>, String> {
         let path = self.reach.base().join(folder);
         if !std::fs::symlink_metadata(&path).is_ok_and(|found| found.is_dir()) {
-            eyes.forget(&path);
+            watcher.forget(&path);
             return Ok(Folder::Watched(vec![folder.to_owned()]));
         }
         let mut places = PathSet::default();
         places.add(folder.to_owned());
         for _ in 0..ROUNDS_MAX {
-            if !self.watch(eyes, &places)? {
+            if !self.watch(watcher, &places)? {
                 break;
             }
         }

@@ -22,25 +22,25 @@ use crate::packs::{Item, PackBuilt, PackDependency, PackEvent, PackPurpose};
 use crate::sessions;
 use crate::steps;
 
-fn is_as_folded(bench: &Fixture) {
-    bench.events();
+fn is_as_folded(fixture: &Fixture) {
+    fixture.events();
     assert_eq!(
-        folded_anew(bench).rows_of_views(),
-        bench.rows.rows_of_views()
+        folded_anew(fixture).rows_of_views(),
+        fixture.rows.rows_of_views()
     );
 }
 
 /// What is meant now, as a caller selects it.
-fn select(bench: &Fixture, wish: &ForgetSelector) -> Selection {
+fn select(fixture: &Fixture, selector: &ForgetSelector) -> Selection {
     let looking = SelectionContext {
-        rows: &bench.rows,
-        past: &Log::new(&bench.rows),
+        rows: &fixture.rows,
+        event_lookup: &Log::new(&fixture.rows),
         blobs: None,
         looked_at: &|_| None,
         now: super::START,
         events_max: usize::MAX,
     };
-    looking.select(wish, bench.tail.position).unwrap()
+    looking.select(selector, fixture.tail.position).unwrap()
 }
 
 fn of_agent(agent: &str) -> ForgetSelector {
@@ -51,16 +51,16 @@ fn of_agent(agent: &str) -> ForgetSelector {
 }
 
 /// Whether what was selected is refused, to be selected anew.
-fn is_refused(bench: &mut Fixture, selected: Selection) -> Refusal {
+fn is_refused(fixture: &mut Fixture, selected: Selection) -> Refusal {
     let forget = Forget::new(selected, [7; 16]);
-    let refused = bench.one(TestCall::new(forget)).unwrap_err();
+    let refused = fixture.one(TestCall::new(forget)).unwrap_err();
     assert!(refused.is_stale);
     refused
 }
 
-fn steps_of(bench: &Fixture, session: &str) -> Vec<u32> {
-    let own = sessions::lineage(&bench.rows, session).unwrap();
-    let steps = steps::list(&bench.rows, &own, 1, 10).unwrap();
+fn steps_of(fixture: &Fixture, session: &str) -> Vec<u32> {
+    let own = sessions::lineage(&fixture.rows, session).unwrap();
+    let steps = steps::list(&fixture.rows, &own, 1, 10).unwrap();
     steps.iter().map(|step| step.attempt.step).collect()
 }
 
@@ -68,26 +68,26 @@ fn steps_of(bench: &Fixture, session: &str) -> Vec<u32> {
 /// records in it before that is decided. Selected anew, it goes in part.
 #[test]
 fn what_another_agent_records_meanwhile_stays() {
-    let mut bench = Fixture::new();
-    bench.group(vec![
+    let mut fixture = Fixture::new();
+    fixture.group(vec![
         TestCall::new(create("s-1")).by("b"),
         record(Some("s-1"), None, true).by("b"),
     ]);
-    let selected = select(&bench, &of_agent("b"));
+    let selected = select(&fixture, &of_agent("b"));
     assert_eq!((selected.sessions.len(), selected.parts.len()), (1, 0));
-    bench
+    fixture
         .one(record(Some("s-1"), None, true).by("ada"))
         .unwrap();
-    let refused = is_refused(&mut bench, selected);
+    let refused = is_refused(&mut fixture, selected);
     assert_eq!(refused.code, Code::Conflict, "{refused}");
-    assert_eq!(steps_of(&bench, "s-1"), [1, 2]);
-    let selected = select(&bench, &of_agent("b"));
+    assert_eq!(steps_of(&fixture, "s-1"), [1, 2]);
+    let selected = select(&fixture, &of_agent("b"));
     assert_eq!((selected.sessions.len(), selected.parts.len()), (0, 1));
-    bench
+    fixture
         .one(TestCall::new(Forget::new(selected, [7; 16])))
         .unwrap();
-    assert_eq!(steps_of(&bench, "s-1"), [2]);
-    is_as_folded(&bench);
+    assert_eq!(steps_of(&fixture, "s-1"), [2]);
+    is_as_folded(&fixture);
 }
 
 /// What the agent itself records meanwhile goes with its session, and so does whatever is recorded in a
@@ -98,21 +98,21 @@ fn what_is_meant_and_recorded_meanwhile_goes() {
         session: Some("s-1".to_owned()),
         ..ForgetSelector::default()
     };
-    for (wish, agent) in [(of_agent("b"), "b"), (named, "ada")] {
-        let mut bench = Fixture::new();
-        bench.group(vec![
+    for (selector, agent) in [(of_agent("b"), "b"), (named, "ada")] {
+        let mut fixture = Fixture::new();
+        fixture.group(vec![
             TestCall::new(create("s-1")).by("b"),
             record(Some("s-1"), None, true).by("b"),
         ]);
-        let selected = select(&bench, &wish);
-        bench
+        let selected = select(&fixture, &selector);
+        fixture
             .one(record(Some("s-1"), None, true).by(agent))
             .unwrap();
-        bench
+        fixture
             .one(TestCall::new(Forget::new(selected, [7; 16])))
             .unwrap();
-        assert!(sessions::forgotten(&bench.rows, "s-1").unwrap().is_some());
-        is_as_folded(&bench);
+        assert!(sessions::forgotten(&fixture.rows, "s-1").unwrap().is_some());
+        is_as_folded(&fixture);
     }
 }
 
@@ -120,30 +120,30 @@ fn what_is_meant_and_recorded_meanwhile_goes() {
 #[test]
 fn a_source_that_began_anew_stays() {
     let source = source_id("sent");
-    let mut bench = Fixture::new();
-    let send = |bench: &mut Fixture, content| {
+    let mut fixture = Fixture::new();
+    let send = |fixture: &mut Fixture, content| {
         let (ask, _) = put(&source, content, "one", sent("sent"));
-        bench.one(ask).unwrap();
+        fixture.one(ask).unwrap();
     };
-    send(&mut bench, 1);
+    send(&mut fixture, 1);
     let remove = RemoveSource {
         source: source.clone(),
         salt: [2; 16],
     };
-    bench.one(TestCall::new(remove)).unwrap();
-    let wish = ForgetSelector {
+    fixture.one(TestCall::new(remove)).unwrap();
+    let selector = ForgetSelector {
         origin: Some(ContentOrigin::Source(source.clone())),
         ..ForgetSelector::default()
     };
-    let selected = select(&bench, &wish);
+    let selected = select(&fixture, &selector);
     assert!(selected.parts[0].is_whole);
-    send(&mut bench, 2);
-    let refused = is_refused(&mut bench, selected);
+    send(&mut fixture, 2);
+    let refused = is_refused(&mut fixture, selected);
     assert_eq!(refused.code, Code::Conflict, "{refused}");
-    assert!(documents::source(&bench.rows, &source).unwrap().is_some());
-    let paths = documents::decided::paths(&bench.rows, &source).unwrap();
+    assert!(documents::source(&fixture.rows, &source).unwrap().is_some());
+    let paths = documents::decided::paths(&fixture.rows, &source).unwrap();
     assert_eq!(paths.len(), 1);
-    is_as_folded(&bench);
+    is_as_folded(&fixture);
 }
 
 fn switch() -> EntityRef {
@@ -209,14 +209,14 @@ fn found_out() -> TestCall {
 }
 
 /// A pack that was made of the session's switch as it is now.
-fn packed(bench: &Fixture, id: &str, among: TaskScope) -> MakePack {
+fn packed(fixture: &Fixture, id: &str, among: TaskScope) -> MakePack {
     let session = (among != TaskScope::Session("s-1".to_owned())).then(|| "s-1".to_owned());
     let item = Item::Entity(switch());
-    resting(bench, id, among, PackDependency { session, item })
+    resting(fixture, id, among, PackDependency { session, item })
 }
 
 /// A pack that rests on one thing as it is now.
-fn resting(bench: &Fixture, id: &str, among: TaskScope, one: PackDependency) -> MakePack {
+fn resting(fixture: &Fixture, id: &str, among: TaskScope, one: PackDependency) -> MakePack {
     let made = PackBuilt {
         id: id.to_owned(),
         made_for: PackPurpose::Task,
@@ -230,35 +230,35 @@ fn resting(bench: &Fixture, id: &str, among: TaskScope, one: PackDependency) -> 
     MakePack {
         among,
         made,
-        read_at: bench.tail.position,
+        read_at: fixture.tail.position,
         body: Body::new(codec::EMPTY.to_vec(), [6; 16]),
     }
 }
 
 /// A session of two agents, in which one mentioned the switch.
 fn mentioned() -> Fixture {
-    let mut bench = Fixture::new();
-    let outcomes = bench.group(vec![
+    let mut fixture = Fixture::new();
+    let outcomes = fixture.group(vec![
         TestCall::new(create("s-1")),
         record(Some("s-1"), None, true),
         mention("b"),
     ]);
     assert!(outcomes.iter().all(Result::is_ok));
-    bench
+    fixture
 }
 
 /// What a resolver says of an entity is noted while something mentions the entity, and not once that is
 /// forgotten.
 #[test]
 fn what_is_found_out_late_is_not_noted() {
-    let mut bench = mentioned();
-    bench.one(found_out()).unwrap();
-    bench.one(super::forgetting_of("b")).unwrap();
-    let refused = bench.one(found_out()).unwrap_err();
+    let mut fixture = mentioned();
+    fixture.one(found_out()).unwrap();
+    fixture.one(super::forgetting_of("b")).unwrap();
+    let refused = fixture.one(found_out()).unwrap_err();
     assert_eq!(refused.code, Code::Conflict, "{refused}");
-    bench.one(mention("ada")).unwrap();
-    bench.one(found_out()).unwrap();
-    is_as_folded(&bench);
+    fixture.one(mention("ada")).unwrap();
+    fixture.one(found_out()).unwrap();
+    is_as_folded(&fixture);
 }
 
 /// A pack that was made before something was forgotten is not recorded after it, but made anew: neither one
@@ -271,34 +271,34 @@ fn a_pack_of_what_is_gone_is_not_recorded() {
         session: Some("s-1".to_owned()),
         ..ForgetSelector::default()
     };
-    for (among, wish) in [
+    for (among, selector) in [
         (own, of_agent("b")),
         (across.clone(), of_agent("b")),
         (across, whole),
     ] {
-        let mut bench = mentioned();
-        bench
-            .one(TestCall::new(packed(&bench, "k-1", among.clone())))
+        let mut fixture = mentioned();
+        fixture
+            .one(TestCall::new(packed(&fixture, "k-1", among.clone())))
             .unwrap();
-        let late = packed(&bench, "k-2", among.clone());
-        let selected = select(&bench, &wish);
-        bench
+        let late = packed(&fixture, "k-2", among.clone());
+        let selected = select(&fixture, &selector);
+        fixture
             .one(TestCall::new(Forget::new(selected, [7; 16])))
             .unwrap();
-        let refused = bench.one(TestCall::new(late)).unwrap_err();
+        let refused = fixture.one(TestCall::new(late)).unwrap_err();
         assert_eq!(refused.code, Code::Conflict, "{refused}");
         assert!(refused.is_stale);
-        is_as_folded(&bench);
+        is_as_folded(&fixture);
     }
 }
 
 /// Whether any row, of views or of the log, holds a text.
-fn is_in_rows(bench: &Fixture, text: &str) -> bool {
-    let log = bench
+fn is_in_rows(fixture: &Fixture, text: &str) -> bool {
+    let log = fixture
         .rows
         .rows(LOG)
         .map(|(key, value)| (key.to_vec(), value.to_vec()));
-    let views = bench.rows.rows_of_views().into_iter();
+    let views = fixture.rows.rows_of_views().into_iter();
     let all = log.chain(views.map(|(_, key, value)| (key, value)));
     let is_in = |bytes: &[u8]| {
         bytes
@@ -310,8 +310,8 @@ fn is_in_rows(bench: &Fixture, text: &str) -> bool {
 }
 
 /// The packs that are there still.
-fn packs_left(bench: &Fixture) -> Vec<String> {
-    let made = bench
+fn packs_left(fixture: &Fixture) -> Vec<String> {
+    let made = fixture
         .events()
         .into_iter()
         .filter_map(|event| match PackEvent::of(&event) {
@@ -330,38 +330,38 @@ fn packs_across_a_project_go_with_what_they_rest_on() {
         session: Some("s-1".to_owned()),
         ..ForgetSelector::default()
     };
-    for wish in [None, Some(whole), Some(of_agent("b"))] {
-        let mut bench = mentioned();
-        bench.one(TestCall::new(create("s-2"))).unwrap();
+    for selector in [None, Some(whole), Some(of_agent("b"))] {
+        let mut fixture = mentioned();
+        fixture.one(TestCall::new(create("s-2"))).unwrap();
         let topic = PackDependency {
             session: Some("s-2".to_owned()),
             item: Item::Topic,
         };
-        let other = resting(&bench, "k-1", across.clone(), topic);
-        bench.one(TestCall::new(other)).unwrap();
-        bench
-            .one(TestCall::new(packed(&bench, "k-2", across.clone())))
+        let other = resting(&fixture, "k-1", across.clone(), topic);
+        fixture.one(TestCall::new(other)).unwrap();
+        fixture
+            .one(TestCall::new(packed(&fixture, "k-2", across.clone())))
             .unwrap();
-        assert!(is_in_rows(&bench, "switch-9"));
-        match wish {
-            None => drop(bench.one(forget("s-1")).unwrap()),
-            Some(wish) => {
-                let selected = select(&bench, &wish);
+        assert!(is_in_rows(&fixture, "switch-9"));
+        match selector {
+            None => drop(fixture.one(forget("s-1")).unwrap()),
+            Some(selector) => {
+                let selected = select(&fixture, &selector);
                 // Another one comes before that is decided.
-                bench
-                    .one(TestCall::new(packed(&bench, "k-3", across.clone())))
+                fixture
+                    .one(TestCall::new(packed(&fixture, "k-3", across.clone())))
                     .unwrap();
-                bench
+                fixture
                     .one(TestCall::new(Forget::new(selected, [7; 16])))
                     .unwrap();
             }
         }
-        is_as_folded(&bench);
-        erase(&mut bench, "s-1");
-        erase_parts(&mut bench);
-        assert_eq!(packs_left(&bench), ["k-1"]);
-        assert!(!is_in_rows(&bench, "switch-9"));
-        is_as_folded(&bench);
+        is_as_folded(&fixture);
+        erase(&mut fixture, "s-1");
+        erase_parts(&mut fixture);
+        assert_eq!(packs_left(&fixture), ["k-1"]);
+        assert!(!is_in_rows(&fixture, "switch-9"));
+        is_as_folded(&fixture);
     }
 }
 
@@ -371,11 +371,11 @@ fn packs_across_a_project_go_with_what_they_rest_on() {
 fn documents_that_an_agent_sent_go() {
     let source = source_id("sent");
     let across = TaskScope::Project("p-1".to_owned());
-    let mut bench = Fixture::new();
+    let mut fixture = Fixture::new();
     let document = documents::decided::id_of(&source, "a.md", 0);
     for (content, pack) in [(1, "k-1"), (2, "k-2")] {
         let (ask, _) = put(&source, content, "one", sent("sent"));
-        bench.one(ask.by("b")).unwrap();
+        fixture.one(ask.by("b")).unwrap();
         let item = Item::Document {
             document: document.clone(),
             chunk: 0,
@@ -384,11 +384,11 @@ fn documents_that_an_agent_sent_go() {
             session: None,
             item,
         };
-        let made = resting(&bench, pack, across.clone(), one);
-        bench.one(TestCall::new(made)).unwrap();
+        let made = resting(&fixture, pack, across.clone(), one);
+        fixture.one(TestCall::new(made)).unwrap();
     }
-    let selected = select(&bench, &of_agent("b"));
-    assert_eq!((selected.told.documents, selected.parts.len()), (1, 2));
+    let selected = select(&fixture, &of_agent("b"));
+    assert_eq!((selected.reported.documents, selected.parts.len()), (1, 2));
     let [kept] = &selected.kept[..] else {
         panic!("{:?}", selected.kept);
     };
@@ -396,15 +396,15 @@ fn documents_that_an_agent_sent_go() {
         kept.contains(&document) && kept.contains("remove_document"),
         "{kept}"
     );
-    bench
+    fixture
         .one(TestCall::new(Forget::new(selected, [7; 16])))
         .unwrap();
-    is_as_folded(&bench);
-    erase_parts(&mut bench);
-    assert_eq!(packs_left(&bench), ["k-2"]);
-    let gone = bench.events().into_iter();
+    is_as_folded(&fixture);
+    erase_parts(&mut fixture);
+    assert_eq!(packs_left(&fixture), ["k-2"]);
+    let gone = fixture.events().into_iter();
     let gone = gone.filter(|event| event.payload.is_none());
     let kinds: Vec<String> = gone.map(|event| event.header.kind.to_string()).collect();
     assert_eq!(kinds, ["DocumentTaken", "DocumentContinued", "PackMade"]);
-    is_as_folded(&bench);
+    is_as_folded(&fixture);
 }

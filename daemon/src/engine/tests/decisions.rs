@@ -18,11 +18,11 @@ fn step_of(outcome: &Result<super::Outcome, Refusal>) -> (u32, u32) {
 /// A step without a session begins one: both events are one commit, the reply is the step's.
 #[test]
 fn a_first_step_begins_a_session() {
-    let mut bench = Fixture::new();
-    let outcome = bench.one(record(None, None, true));
+    let mut fixture = Fixture::new();
+    let outcome = fixture.one(record(None, None, true));
     assert_eq!(step_of(&outcome), (1, 1));
-    assert_eq!(bench.kinds(), ["SessionCreated", "StepRecorded"]);
-    let events = bench.events();
+    assert_eq!(fixture.kinds(), ["SessionCreated", "StepRecorded"]);
+    let events = fixture.events();
     assert_eq!(events[0].header.session, events[1].header.session);
     assert_eq!(events[0].header.time, events[1].header.time);
 }
@@ -31,8 +31,8 @@ fn a_first_step_begins_a_session() {
 /// the second, and another attempt is counted.
 #[test]
 fn commands_of_one_group_see_each_other() {
-    let mut bench = Fixture::new();
-    let outcomes = bench.group(vec![
+    let mut fixture = Fixture::new();
+    let outcomes = fixture.group(vec![
         TestCall::new(create("s-1")),
         record(Some("s-1"), None, true),
         record(Some("s-1"), None, true),
@@ -52,8 +52,8 @@ fn commands_of_one_group_see_each_other() {
     assert_eq!(session(6).as_deref(), Some("s-1"));
     assert_ne!(session(7).as_deref(), Some("s-1"));
     assert_eq!(
-        folded_anew(&bench).rows_of_views(),
-        bench.rows.rows_of_views()
+        folded_anew(&fixture).rows_of_views(),
+        fixture.rows.rows_of_views()
     );
 }
 
@@ -61,14 +61,14 @@ fn commands_of_one_group_see_each_other() {
 /// however often, and the other scopes have room of their own.
 #[test]
 fn a_scope_holds_so_many_registrations() {
-    let mut bench = Fixture::new();
+    let mut fixture = Fixture::new();
     let many = |kind, names: std::ops::Range<usize>| -> Vec<TestCall> {
         let one = |n| register_named(2, "s-1", kind, &format!("kind-{n}"));
         names.map(one).collect()
     };
-    let outcomes = bench.group(many(Registration::Extractor, 0..40));
+    let outcomes = fixture.group(many(Registration::Extractor, 0..40));
     assert!(outcomes.iter().all(Result::is_ok));
-    let outcomes = bench.group(many(Registration::Extractor, 40..65));
+    let outcomes = fixture.group(many(Registration::Extractor, 40..65));
     assert!(outcomes[..24].iter().all(Result::is_ok));
     let refusal = outcomes[24].as_ref().unwrap_err();
     assert_eq!(refusal.code, Code::StorageQuotaExceeded);
@@ -76,20 +76,20 @@ fn a_scope_holds_so_many_registrations() {
                   have; `kind-64` was not registered";
     assert_eq!(refusal.message, wanted);
     for _ in 0..3 {
-        let again = bench.group(many(Registration::Extractor, 0..64));
+        let again = fixture.group(many(Registration::Extractor, 0..64));
         assert!(again.iter().all(Result::is_ok));
     }
-    bench
+    fixture
         .one(register_named(2, "s-1", Registration::Extractor, "KIND_63"))
         .unwrap();
-    bench.one(TestCall::new(create("s-1"))).unwrap();
-    bench
+    fixture.one(TestCall::new(create("s-1"))).unwrap();
+    fixture
         .one(register_named(0, "s-1", Registration::Extractor, "kind-64"))
         .unwrap();
-    bench
+    fixture
         .one(register_named(1, "s-1", Registration::Extractor, "kind-64"))
         .unwrap();
-    let outcomes = bench.group(many(Registration::Mapping, 0..65));
+    let outcomes = fixture.group(many(Registration::Mapping, 0..65));
     assert!(outcomes[..64].iter().all(Result::is_ok));
     assert_eq!(
         outcomes[64].as_ref().unwrap_err().code,
@@ -100,38 +100,38 @@ fn a_scope_holds_so_many_registrations() {
 /// The same key with the same body gives the first event, in the same group and long after.
 #[test]
 fn a_repeated_key_gives_the_first_event() {
-    let mut bench = Fixture::new();
+    let mut fixture = Fixture::new();
     let ask = || record(None, None, true).key("k", "body");
-    let outcomes = bench.group(vec![ask(), ask()]);
+    let outcomes = fixture.group(vec![ask(), ask()]);
     let first = outcomes[0].as_ref().unwrap();
     let second = outcomes[1].as_ref().unwrap();
     assert!(!first.replayed && second.replayed);
     assert_eq!(first.event, second.event);
-    bench.one(record(None, None, true)).unwrap();
-    let before = bench.rows.clone();
-    let third = bench.one(ask()).unwrap();
+    fixture.one(record(None, None, true)).unwrap();
+    let before = fixture.rows.clone();
+    let third = fixture.one(ask()).unwrap();
     assert!(third.replayed);
     assert_eq!(third.event, first.event);
     assert_eq!(third.event.key.as_deref(), Some("k"));
-    assert_eq!(bench.rows, before, "a repeated key writes nothing");
-    assert_eq!(bench.tail.position, Position(3));
+    assert_eq!(fixture.rows, before, "a repeated key writes nothing");
+    assert_eq!(fixture.tail.position, Position(3));
 }
 
 /// The same key with another body is refused, as is one of the same group; another agent's key of
 /// the same text is another key.
 #[test]
 fn a_key_for_another_body_is_refused() {
-    let mut bench = Fixture::new();
+    let mut fixture = Fixture::new();
     let ask = |body: &str| record(None, None, true).key("k", body);
-    let outcomes = bench.group(vec![ask("one"), ask("two")]);
+    let outcomes = fixture.group(vec![ask("one"), ask("two")]);
     assert_eq!(
         outcomes[1].as_ref().unwrap_err().code,
         Code::IdempotencyConflict
     );
-    let refused = bench.one(ask("two")).unwrap_err();
+    let refused = fixture.one(ask("two")).unwrap_err();
     assert_eq!(refused.code, Code::IdempotencyConflict);
     assert!(refused.hint.is_some());
-    assert!(!bench.one(ask("two").by("b")).unwrap().replayed);
+    assert!(!fixture.one(ask("two").by("b")).unwrap().replayed);
 }
 
 /// Appends events, then fails: as a command does that finds a damaged row half way.
@@ -154,7 +154,7 @@ impl Command for FailingCommand {
 fn a_refused_command_leaves_no_trace() {
     let ask = |at: u32| record(Some("s-1"), Some(at), true).key(&format!("k{at}"), "body");
     let run = |with_failures: bool| {
-        let mut bench = Fixture::new();
+        let mut fixture = Fixture::new();
         let mut asks = vec![TestCall::new(create("s-1")), ask(1)];
         if with_failures {
             asks.push(TestCall::new(FailingCommand).key("k9", "body"));
@@ -162,10 +162,10 @@ fn a_refused_command_leaves_no_trace() {
             asks.push(record(Some("s-1"), Some(1_000_001), true));
         }
         asks.push(ask(2));
-        let outcomes = bench.group_at(START, asks).0;
+        let outcomes = fixture.group_at(START, asks).0;
         let refused = outcomes.iter().filter(|outcome| outcome.is_err()).count();
         assert_eq!(refused, if with_failures { 3 } else { 0 });
-        bench
+        fixture
     };
     let (with, without) = (run(true), run(false));
     assert_eq!(with.rows, without.rows);
@@ -175,23 +175,23 @@ fn a_refused_command_leaves_no_trace() {
 /// A group of refusals alone commits nothing.
 #[test]
 fn a_group_of_refusals_commits_nothing() {
-    let mut bench = Fixture::new();
-    let (outcomes, changes) = bench.group_at(START, vec![record(Some("none"), None, true)]);
+    let mut fixture = Fixture::new();
+    let (outcomes, changes) = fixture.group_at(START, vec![record(Some("none"), None, true)]);
     let refused = outcomes[0].as_ref().unwrap_err();
     assert_eq!(refused.code, Code::SessionNotFound);
     assert!(changes.is_empty());
-    assert_eq!(bench.rows, crate::store::MemoryStore::new());
+    assert_eq!(fixture.rows, crate::store::MemoryStore::new());
 }
 
 /// The log's time never runs backwards, whatever the clock does.
 #[test]
 fn time_never_runs_backwards() {
-    let mut bench = Fixture::new();
+    let mut fixture = Fixture::new();
     for now in [START, START - 5_000_000, 0, START + 1, START] {
-        let (outcomes, _) = bench.group_at(now, vec![record(None, None, true)]);
+        let (outcomes, _) = fixture.group_at(now, vec![record(None, None, true)]);
         outcomes[0].as_ref().unwrap();
     }
-    let times: Vec<u64> = bench
+    let times: Vec<u64> = fixture
         .events()
         .iter()
         .map(|event| event.header.time)
@@ -203,23 +203,23 @@ fn time_never_runs_backwards() {
 /// Registrations are events of their session, their project, or everywhere.
 #[test]
 fn registrations_stand_where_they_hold() {
-    let mut bench = Fixture::new();
-    bench.one(TestCall::new(create("s-1"))).unwrap();
+    let mut fixture = Fixture::new();
+    fixture.one(TestCall::new(create("s-1"))).unwrap();
     for (scope, session, project) in [
         (0, Some("s-1"), None),
         (1, None, Some("p-1")),
         (2, None, None),
     ] {
-        let outcome = bench
+        let outcome = fixture
             .one(register(scope, "s-1", Registration::Extractor))
             .unwrap();
         assert_eq!(outcome.event.header.session.as_deref(), session);
         assert_eq!(outcome.event.header.project.as_deref(), project);
     }
-    assert_eq!(bench.events().len(), 4);
-    assert_eq!(bench.events()[1].header.actor, agent("a"));
+    assert_eq!(fixture.events().len(), 4);
+    assert_eq!(fixture.events()[1].header.actor, agent("a"));
     assert_eq!(
-        folded_anew(&bench).rows_of_views(),
-        bench.rows.rows_of_views()
+        folded_anew(&fixture).rows_of_views(),
+        fixture.rows.rows_of_views()
     );
 }

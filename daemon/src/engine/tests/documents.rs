@@ -21,7 +21,7 @@ use crate::store::{BlobRef, PendingBlob};
 pub(crate) struct Document {
     source: u8,
     path: u8,
-    wish: Action,
+    selector: Action,
 }
 
 #[derive(Clone, Debug)]
@@ -51,7 +51,7 @@ enum Action {
 }
 
 pub(crate) fn document() -> impl Strategy<Value = Document> {
-    let wish = prop_oneof![
+    let selector = prop_oneof![
         4 => (any::<bool>(), any::<bool>()).prop_map(|(watch, sent)| Action::Add { watch, sent }),
         1 => Just(Action::Remove),
         8 => (
@@ -74,7 +74,11 @@ pub(crate) fn document() -> impl Strategy<Value = Document> {
         2 => (0..4_u8).prop_map(Action::Failed),
         1 => Just(Action::FailureCleared),
     ];
-    (0..2_u8, 0..3_u8, wish).prop_map(|(source, path, wish)| Document { source, path, wish })
+    (0..2_u8, 0..3_u8, selector).prop_map(|(source, path, selector)| Document {
+        source,
+        path,
+        selector,
+    })
 }
 
 /// The id that a document of a source and path gets, whatever its number of the same name.
@@ -88,7 +92,7 @@ impl Document {
     pub(crate) fn request(&self) -> TestCall {
         let source = format!("source-{}", self.source);
         let path = format!("f-{}.md", self.path);
-        match self.wish {
+        match self.selector {
             Action::Add { watch, sent } => TestCall::new(AddSource {
                 added: SourceAdded {
                     path: format!("/{source}"),
@@ -283,10 +287,10 @@ pub(crate) fn put(
 #[test]
 fn documents_that_are_sent() {
     let source = source_id("sent");
-    let mut bench = Fixture::new();
-    let send = |bench: &mut Fixture, content, title, under| {
+    let mut fixture = Fixture::new();
+    let send = |fixture: &mut Fixture, content, title, under| {
         let (ask, unchanged) = put(&source, content, title, under);
-        let outcome = bench.one(ask.by("ann"));
+        let outcome = fixture.one(ask.by("ann"));
         let is_there = *unchanged.unchanged();
         outcome.map_err(|refusal| (refusal.code, is_there))
     };
@@ -294,19 +298,19 @@ fn documents_that_are_sent() {
         path: "sent".to_owned(),
         ..sent("sent")
     };
-    let first = send(&mut bench, 1, "one", added.clone()).unwrap();
+    let first = send(&mut fixture, 1, "one", added.clone()).unwrap();
     let whole = ["SourceAdded", "DocumentTaken", "DocumentContinued"];
-    assert_eq!(bench.kinds(), whole);
+    assert_eq!(fixture.kinds(), whole);
     assert_eq!(first.event.header.actor.agent, "ann");
     assert_eq!(first.event.header.kind, "DocumentContinued");
-    let again = send(&mut bench, 1, "one", added.clone());
+    let again = send(&mut fixture, 1, "one", added.clone());
     assert_eq!(again.unwrap_err(), (Code::Conflict, true));
     for (content, title) in [(2, "one"), (2, "two")] {
-        send(&mut bench, content, title, added.clone()).unwrap();
-        let again = send(&mut bench, content, title, added.clone());
+        send(&mut fixture, content, title, added.clone()).unwrap();
+        let again = send(&mut fixture, content, title, added.clone());
         assert_eq!(again.unwrap_err(), (Code::Conflict, true));
     }
-    let documents = crate::documents::decided::paths(&bench.rows, &source).unwrap();
+    let documents = crate::documents::decided::paths(&fixture.rows, &source).unwrap();
     assert_eq!(documents.len(), 1, "each took the place of the one before");
 
     let other = SourceAdded {
@@ -319,40 +323,40 @@ fn documents_that_are_sent() {
         salt: [1; 16],
         unchanged: UnchangedFlag::default(),
     });
-    bench.one(set).unwrap();
-    let under_old = send(&mut bench, 2, "two", added);
+    fixture.one(set).unwrap();
+    let under_old = send(&mut fixture, 2, "two", added);
     assert_eq!(under_old.unwrap_err(), (Code::Conflict, false));
-    send(&mut bench, 2, "two", other.clone()).unwrap();
-    let again = send(&mut bench, 2, "two", other);
+    send(&mut fixture, 2, "two", other.clone()).unwrap();
+    let again = send(&mut fixture, 2, "two", other);
     assert_eq!(again.unwrap_err(), (Code::Conflict, true));
 }
 
 /// Sources of files take no documents that are sent, and lose none by hand.
 #[test]
 fn files_are_not_sent() {
-    let mut bench = Fixture::new();
+    let mut fixture = Fixture::new();
     let files = SourceAdded {
         path: "/f".to_owned(),
         ..SourceAdded::default()
     };
     let (ask, _) = put("source-f", 1, "one", files.clone());
-    assert_eq!(bench.one(ask).unwrap_err().code, Code::NotFound);
+    assert_eq!(fixture.one(ask).unwrap_err().code, Code::NotFound);
     let add = TestCall::new(AddSource {
         source: "source-f".to_owned(),
         added: files.clone(),
         salt: [1; 16],
         unchanged: UnchangedFlag::default(),
     });
-    bench.one(add).unwrap();
+    fixture.one(add).unwrap();
     let (ask, _) = put("source-f", 1, "one", files);
-    assert_eq!(bench.one(ask).unwrap_err().code, Code::InvalidInput);
+    assert_eq!(fixture.one(ask).unwrap_err().code, Code::InvalidInput);
     let path = "a.md".to_owned();
     let taken = take("source-f".to_owned(), path, 1, 0, None, false);
-    bench.one(TestCall::new(taken)).unwrap();
+    fixture.one(TestCall::new(taken)).unwrap();
     let mut remove = |document: &str| {
         let document = document.to_owned();
         let salt = [2; 16];
-        bench.one(TestCall::new(RemoveDocument { document, salt }))
+        fixture.one(TestCall::new(RemoveDocument { document, salt }))
     };
     let file = crate::documents::decided::id_of("source-f", "a.md", 0);
     assert_eq!(remove(&file).unwrap_err().code, Code::InvalidInput);
@@ -360,17 +364,17 @@ fn files_are_not_sent() {
 
     let source = source_id("sent");
     let (ask, _) = put(&source, 1, "one", sent("sent"));
-    bench.one(ask).unwrap();
+    fixture.one(ask).unwrap();
     let mut remove = |key: &str| {
         let document = crate::documents::decided::id_of(&source, "a.md", 0);
         let remove = RemoveDocument {
             document,
             salt: [2; 16],
         };
-        bench.one(TestCall::new(remove).key(key, "b"))
+        fixture.one(TestCall::new(remove).key(key, "b"))
     };
     assert!(!remove("k").unwrap().replayed);
     assert!(remove("k").unwrap().replayed);
     assert_eq!(remove("l").unwrap_err().code, Code::NotFound);
-    assert_eq!(bench.kinds().last().unwrap(), "DocumentGone");
+    assert_eq!(fixture.kinds().last().unwrap(), "DocumentGone");
 }

@@ -20,9 +20,9 @@ use crate::projections::Projections;
 use crate::sessions::{self, SessionForgotten};
 
 /// A bench with a session of three steps and a checkpoint, and another with a step.
-fn bench() -> Fixture {
-    let mut bench = Fixture::new();
-    bench.group(vec![
+fn fixture() -> Fixture {
+    let mut fixture = Fixture::new();
+    fixture.group(vec![
         TestCall::new(create("s-1")),
         record(Some("s-1"), None, true).key("k", "body"),
         TestCall::new(create("s-2")),
@@ -31,18 +31,18 @@ fn bench() -> Fixture {
         record(Some("s-1"), Some(2), false),
         TestCall::new(save(1, choice_of("s-1"), &[Some(1), Some(2)], false)),
     ]);
-    bench
+    fixture
 }
 
 fn code<T>(outcome: Result<T, Refusal>) -> Code {
     outcome.err().unwrap().code
 }
 
-fn is_as_folded(bench: &Fixture) {
-    bench.events();
+fn is_as_folded(fixture: &Fixture) {
+    fixture.events();
     assert_eq!(
-        folded_anew(bench).rows_of_views(),
-        bench.rows.rows_of_views()
+        folded_anew(fixture).rows_of_views(),
+        fixture.rows.rows_of_views()
     );
 }
 
@@ -50,23 +50,23 @@ fn is_as_folded(bench: &Fixture) {
 /// as the caller's current one, not by its key, its id not to be used again.
 #[test]
 fn a_forgotten_session_is_gone_at_once() {
-    let mut bench = bench();
-    let tombstone = bench.one(forget("s-1").key("f", "forget")).unwrap();
+    let mut fixture = fixture();
+    let tombstone = fixture.one(forget("s-1").key("f", "forget")).unwrap();
     let fact = &tombstone.event.payload.as_ref().unwrap().meta;
-    let told: SessionForgotten = crate::log::codec::decode(fact).unwrap();
-    assert_eq!(told.events, 5);
+    let reported: SessionForgotten = crate::log::codec::decode(fact).unwrap();
+    assert_eq!(reported.events, 5);
     for is_erased in [false, true] {
         if is_erased {
-            erase(&mut bench, "s-1");
+            erase(&mut fixture, "s-1");
         }
-        let refused = bench.one(record(Some("s-1"), None, true)).unwrap_err();
+        let refused = fixture.one(record(Some("s-1"), None, true)).unwrap_err();
         assert_eq!(refused.code, Code::SessionNotFound);
         assert!(
             refused.message.contains("was forgotten on 2026-01-31"),
             "{refused}"
         );
-        assert_eq!(code(bench.one(forget("s-1"))), Code::SessionNotFound);
-        let refused = bench.one(TestCall::new(create("s-1"))).unwrap_err();
+        assert_eq!(code(fixture.one(forget("s-1"))), Code::SessionNotFound);
+        let refused = fixture.one(TestCall::new(create("s-1"))).unwrap_err();
         assert_eq!(refused.code, Code::Conflict);
         assert!(refused.message.contains("forgotten"), "{refused}");
         let mark = MarkKey {
@@ -75,39 +75,42 @@ fn a_forgotten_session_is_gone_at_once() {
             is_unmarked: false,
             body: Some(empty_body([7; 16])),
         };
-        assert_eq!(code(bench.one(TestCall::new(mark))), Code::SessionNotFound);
-        let key = record(Some("s-1"), None, true).key("k", "body");
-        assert_eq!(code(bench.one(key)), Code::NotFound);
-        let again = bench.one(forget("s-1").key("f", "forget")).unwrap();
-        assert!(again.replayed && again.event == tombstone.event);
-        assert_eq!(bench.rows.len(OBJECTS), 0);
         assert_eq!(
-            checkpoints::totals(&bench.rows).unwrap(),
+            code(fixture.one(TestCall::new(mark))),
+            Code::SessionNotFound
+        );
+        let key = record(Some("s-1"), None, true).key("k", "body");
+        assert_eq!(code(fixture.one(key)), Code::NotFound);
+        let again = fixture.one(forget("s-1").key("f", "forget")).unwrap();
+        assert!(again.replayed && again.event == tombstone.event);
+        assert_eq!(fixture.rows.len(OBJECTS), 0);
+        assert_eq!(
+            checkpoints::totals(&fixture.rows).unwrap(),
             CheckpointTotals::default()
         );
-        assert_eq!(sessions::counts(&bench.rows).unwrap().sessions, 1);
-        assert_eq!(sessions::counts(&bench.rows).unwrap().steps, 1);
-        is_as_folded(&bench);
+        assert_eq!(sessions::counts(&fixture.rows).unwrap().sessions, 1);
+        assert_eq!(sessions::counts(&fixture.rows).unwrap().steps, 1);
+        is_as_folded(&fixture);
     }
-    let new = bench.one(record(None, None, true)).unwrap();
+    let new = fixture.one(record(None, None, true)).unwrap();
     let session = new.event.header.session.clone();
     assert_ne!(
         session.as_deref(),
         Some("s-1"),
         "whose last one it was has none"
     );
-    is_as_folded(&bench);
+    is_as_folded(&fixture);
 }
 
 /// Nothing of it is left in a record once it is erased, and everything of the others is; then it is noted,
 /// once.
 #[test]
 fn what_is_erased_is_in_no_record() {
-    let mut bench = bench();
-    bench.one(forget("s-1")).unwrap();
-    assert!(sessions::is_unerased(&bench.rows, "s-1").unwrap());
-    erase(&mut bench, "s-1");
-    for event in bench.events() {
+    let mut fixture = fixture();
+    fixture.one(forget("s-1")).unwrap();
+    assert!(sessions::is_unerased(&fixture.rows, "s-1").unwrap());
+    erase(&mut fixture, "s-1");
+    for event in fixture.events() {
         let is_its = event.header.session.as_deref() == Some("s-1");
         let is_gone = event.payload.is_none() && event.key.is_none();
         let is_tombstone = sessions::is_tombstone(&event);
@@ -115,17 +118,17 @@ fn what_is_erased_is_in_no_record() {
         assert_eq!(event.header.key.is_some(), event.position() == Position(2));
     }
     let note = || TestCall::new(RecordErasure::new("s-1", [9; 16]));
-    bench.one(note()).unwrap();
-    assert!(!sessions::is_unerased(&bench.rows, "s-1").unwrap());
-    assert_eq!(code(bench.one(note())), Code::Conflict);
-    is_as_folded(&bench);
+    fixture.one(note()).unwrap();
+    assert!(!sessions::is_unerased(&fixture.rows, "s-1").unwrap());
+    assert_eq!(code(fixture.one(note())), Code::Conflict);
+    is_as_folded(&fixture);
 }
 
 /// Events of the same group, which are in no record yet, are counted and go with it.
 #[test]
 fn a_session_of_the_same_group_is_forgotten() {
-    let mut bench = Fixture::new();
-    let outcomes = bench.group(vec![
+    let mut fixture = Fixture::new();
+    let outcomes = fixture.group(vec![
         TestCall::new(create("s-1")),
         record(Some("s-1"), None, true).key("k", "body"),
         TestCall::new(save(1, choice_of("s-1"), &[Some(1), None], false)),
@@ -134,26 +137,26 @@ fn a_session_of_the_same_group_is_forgotten() {
         TestCall::new(save(2, choice_of("s-1"), &[Some(1), None], false)),
         TestCall::new(create("s-1")),
     ]);
-    let told: SessionForgotten = {
+    let reported: SessionForgotten = {
         let event = &outcomes[3].as_ref().unwrap().event;
         crate::log::codec::decode(&event.payload.as_ref().unwrap().meta).unwrap()
     };
-    assert_eq!(told.events, 3);
+    assert_eq!(reported.events, 3);
     let codes: Vec<Code> = outcomes.into_iter().skip(4).map(code).collect();
     assert_eq!(
         codes,
         [Code::NotFound, Code::SessionNotFound, Code::Conflict]
     );
-    assert_eq!(bench.rows.len(OBJECTS), 0);
-    is_as_folded(&bench);
-    erase(&mut bench, "s-1");
-    is_as_folded(&bench);
+    assert_eq!(fixture.rows.len(OBJECTS), 0);
+    is_as_folded(&fixture);
+    erase(&mut fixture, "s-1");
+    is_as_folded(&fixture);
 }
 
 /// Objects that another session needs stay, with their bases, and count for it from then on.
 #[test]
 fn what_others_share_stays_and_counts_for_them() {
-    let mut bench = Fixture::new();
+    let mut fixture = Fixture::new();
     let save = |id: u8, session: &str, content: u8| {
         let is_delta = content > 0;
         TestCall::new(save(
@@ -163,7 +166,7 @@ fn what_others_share_stays_and_counts_for_them() {
             is_delta,
         ))
     };
-    let outcomes = bench.group(vec![
+    let outcomes = fixture.group(vec![
         TestCall::new(create("s-1")),
         TestCall::new(create("s-2")),
         TestCall::new(create("s-3")),
@@ -175,68 +178,78 @@ fn what_others_share_stays_and_counts_for_them() {
         save(5, "s-3", 0),
     ]);
     assert!(outcomes.iter().all(Result::is_ok));
-    let alone = |bench: &Fixture, session: &str| {
-        let objects = checkpoints::objects_of(&bench.rows, session).unwrap();
+    let alone = |fixture: &Fixture, session: &str| {
+        let objects = checkpoints::objects_of(&fixture.rows, session).unwrap();
         let no_more = BTreeMap::from([(session, objects.into_iter().collect())]);
-        checkpoints::freed_by(&bench.rows, &no_more).unwrap()
+        checkpoints::freed_by(&fixture.rows, &no_more).unwrap()
     };
-    let charged = |bench: &Fixture, session| of_session_row(&bench.rows, session).unwrap().bytes;
-    let totals = |bench: &Fixture| checkpoints::totals(&bench.rows).unwrap();
-    assert_eq!((alone(&bench, "s-1"), alone(&bench, "s-2")), (12, 0));
-    assert_eq!((charged(&bench, "s-1"), charged(&bench, "s-2")), (33, 0));
-    bench.one(forget("s-1")).unwrap();
-    is_as_folded(&bench);
-    erase(&mut bench, "s-1");
-    is_as_folded(&bench);
-    assert_eq!((charged(&bench, "s-2"), charged(&bench, "s-3")), (21, 0));
-    assert_eq!((totals(&bench).count, totals(&bench).bytes), (2, 21));
-    bench.one(forget("s-2")).unwrap();
-    is_as_folded(&bench);
-    assert_eq!((charged(&bench, "s-2"), charged(&bench, "s-3")), (0, 10));
-    assert_eq!(bench.rows.len(OBJECTS), 1);
-    bench.one(forget("s-3")).unwrap();
-    assert_eq!(bench.rows.len(OBJECTS), 0);
-    is_as_folded(&bench);
+    let charged =
+        |fixture: &Fixture, session| of_session_row(&fixture.rows, session).unwrap().bytes;
+    let totals = |fixture: &Fixture| checkpoints::totals(&fixture.rows).unwrap();
+    assert_eq!((alone(&fixture, "s-1"), alone(&fixture, "s-2")), (12, 0));
+    assert_eq!(
+        (charged(&fixture, "s-1"), charged(&fixture, "s-2")),
+        (33, 0)
+    );
+    fixture.one(forget("s-1")).unwrap();
+    is_as_folded(&fixture);
+    erase(&mut fixture, "s-1");
+    is_as_folded(&fixture);
+    assert_eq!(
+        (charged(&fixture, "s-2"), charged(&fixture, "s-3")),
+        (21, 0)
+    );
+    assert_eq!((totals(&fixture).count, totals(&fixture).bytes), (2, 21));
+    fixture.one(forget("s-2")).unwrap();
+    is_as_folded(&fixture);
+    assert_eq!(
+        (charged(&fixture, "s-2"), charged(&fixture, "s-3")),
+        (0, 10)
+    );
+    assert_eq!(fixture.rows.len(OBJECTS), 1);
+    fixture.one(forget("s-3")).unwrap();
+    assert_eq!(fixture.rows.len(OBJECTS), 0);
+    is_as_folded(&fixture);
 }
 
 /// A long session is erased in several batches; the rows are those of a fold after each of them, and
 /// whoever begins anew after a kill comes to the same end.
 #[test]
 fn a_long_session_is_erased_in_batches() {
-    let mut bench = Fixture::new();
-    bench.one(TestCall::new(create("s-1"))).unwrap();
-    bench.one(TestCall::new(create("s-2"))).unwrap();
+    let mut fixture = Fixture::new();
+    fixture.one(TestCall::new(create("s-1"))).unwrap();
+    fixture.one(TestCall::new(create("s-2"))).unwrap();
     for _ in 0..60 {
         let long = |session| super::history::record_long(session, 9_000);
-        bench.group(vec![long("s-1"), long("s-1"), long("s-1"), long("s-2")]);
+        fixture.group(vec![long("s-1"), long("s-1"), long("s-1"), long("s-2")]);
     }
-    let others = |bench: &Fixture| {
-        let events = bench.events().into_iter();
+    let others = |fixture: &Fixture| {
+        let events = fixture.events().into_iter();
         let others = events.filter(|event| event.header.session.as_deref() == Some("s-2"));
         others.collect::<Vec<_>>()
     };
-    let before = others(&bench);
-    bench.one(forget("s-1")).unwrap();
-    let records = bench.rows.rows(LOG).count();
+    let before = others(&fixture);
+    fixture.one(forget("s-1")).unwrap();
+    let records = fixture.rows.rows(LOG).count();
     let first = erasure::batch(
-        &bench.rows,
+        &fixture.rows,
         &Projections,
         EventScope::Session("s-1"),
         Position(0),
     )
     .unwrap();
     assert!(first.next.is_some() && first.freed_bytes > 500_000);
-    bench.commit(first.changes());
-    is_as_folded(&bench);
-    let commits = erase(&mut bench, "s-1");
+    fixture.commit(first.changes());
+    is_as_folded(&fixture);
+    let commits = erase(&mut fixture, "s-1");
     assert!(!commits.is_empty());
-    is_as_folded(&bench);
-    assert_eq!(bench.rows.rows(LOG).count(), records);
-    assert_eq!(others(&bench), before);
-    let left: usize = bench.rows.rows(LOG).map(|(_, value)| value.len()).sum();
+    is_as_folded(&fixture);
+    assert_eq!(fixture.rows.rows(LOG).count(), records);
+    assert_eq!(others(&fixture), before);
+    let left: usize = fixture.rows.rows(LOG).map(|(_, value)| value.len()).sum();
     assert!(left < 60 * 9_000 + 400 * 400, "{left} bytes are left");
     let again = erasure::batch(
-        &bench.rows,
+        &fixture.rows,
         &Projections,
         EventScope::Session("s-1"),
         Position(0),
@@ -303,7 +316,7 @@ fn raw_event(kind: &'static str, session: &'static str, fact: Value, body: Value
 }
 
 /// A session that says all there is to say, some of it as others do.
-fn say_all(bench: &mut Fixture, session: &'static str, prefers: &str) {
+fn say_all(fixture: &mut Fixture, session: &'static str, prefers: &str) {
     let mention = |key: &str, parent: Value| {
         let mut mention = json!({"kind": "site", "key": key, "name": key, "how": "pattern"});
         if !parent.is_null() {
@@ -324,7 +337,7 @@ fn say_all(bench: &mut Fixture, session: &'static str, prefers: &str) {
     let resolved = json!({
         "entity": {"kind": "site", "key": "berlin"}, "name": "Berlin", "resolver": "r", "expires": 9,
     });
-    let outcomes = bench.group(vec![
+    let outcomes = fixture.group(vec![
         raw_event("SessionCreated", session, json!({}), created),
         raw_event("MessageRecorded", session, said, json!({})),
         raw_event("ToolRecorded", session, executed, json!({})),
@@ -352,24 +365,24 @@ fn say_all(bench: &mut Fixture, session: &'static str, prefers: &str) {
 /// names of a project, what a user preferred. A session with forks is not forgotten before them.
 #[test]
 fn every_room_forgets() {
-    let mut bench = Fixture::new();
-    say_all(&mut bench, "s-1", r#"{"a":1}"#);
-    let before: Vec<_> = bench.rows.rows_of_views();
-    say_all(&mut bench, "s-2", r#"{"a":2}"#);
+    let mut fixture = Fixture::new();
+    say_all(&mut fixture, "s-1", r#"{"a":1}"#);
+    let before: Vec<_> = fixture.rows.rows_of_views();
+    say_all(&mut fixture, "s-2", r#"{"a":2}"#);
     let fork = json!({"parent": {"session": "s-2", "position": 9, "last_step": 1}});
-    bench
+    fixture
         .one(raw_event("SessionCreated", "s-3", fork, json!({})))
         .unwrap();
-    is_as_folded(&bench);
-    let refused = bench.one(forget("s-2")).unwrap_err();
+    is_as_folded(&fixture);
+    let refused = fixture.one(forget("s-2")).unwrap_err();
     assert_eq!(refused.code, Code::Conflict);
     assert!(refused.message.contains("`s-3`"), "{refused}");
     for session in ["s-3", "s-2"] {
-        bench.one(forget(session)).unwrap();
-        is_as_folded(&bench);
-        erase(&mut bench, session);
-        is_as_folded(&bench);
-        bench
+        fixture.one(forget(session)).unwrap();
+        is_as_folded(&fixture);
+        erase(&mut fixture, session);
+        is_as_folded(&fixture);
+        fixture
             .one(TestCall::new(RecordErasure::new(session, [9; 16])))
             .unwrap();
     }
@@ -377,7 +390,7 @@ fn every_room_forgets() {
     let is_told = |(space, key, _): &(&'static str, Vec<u8>, Vec<u8>)| {
         *space != "index" && !matches!(key.first(), Some(0 | b'c' | b'f'))
     };
-    let left: Vec<_> = bench
+    let left: Vec<_> = fixture
         .rows
         .rows_of_views()
         .into_iter()

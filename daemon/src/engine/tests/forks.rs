@@ -92,10 +92,10 @@ proptest! {
     /// against the rows that were folded up to then.
     #[test]
     fn a_fork_sees_its_parent_as_it_was(history in histories()) {
-        let (bench, _) = live(&history);
+        let (fixture, _) = live(&history);
         let mut then = MemoryStore::new();
         let mut moments = Vec::new();
-        let log = Log::new(&bench.rows);
+        let log = Log::new(&fixture.rows);
         log.walk(Position(1), &mut |event, record| {
                 let meta = Event::of(&event)?;
                 Projections.apply(&mut then, &log, &event, meta.as_ref(), record)?;
@@ -104,7 +104,7 @@ proptest! {
             })
             .unwrap();
         for session in (0..8).map(name) {
-            if !sessions::exists(&bench.rows, &session).unwrap() {
+            if !sessions::exists(&fixture.rows, &session).unwrap() {
                 continue;
             }
             for (position, then) in &moments {
@@ -115,10 +115,10 @@ proptest! {
                     session: "f-none".to_owned(),
                     up_to: Position(u64::MAX),
                 }];
-                lines.extend(lines_up_to(&bench.rows, &session, *position));
+                lines.extend(lines_up_to(&fixture.rows, &session, *position));
                 let of_parent = lineage(then, &session).unwrap();
                 prop_assert_eq!(
-                    seen(&bench.rows, &lines),
+                    seen(&fixture.rows, &lines),
                     seen(then, &of_parent),
                     "{} at {}", session, position
                 );

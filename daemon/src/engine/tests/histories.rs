@@ -44,22 +44,22 @@ pub(crate) fn store_of(dir: &std::path::Path, commits: &[Changes]) -> Store {
 
 /// Takes out of the records all that was forgotten by now, whenever that would have been done: a history
 /// takes out what was forgotten in a group once the whole group was decided.
-fn erase_all(bench: &mut Fixture) {
+fn erase_all(fixture: &mut Fixture) {
     let mut streams = Vec::new();
-    let events = bench.events();
+    let events = fixture.events();
     for event in &events {
         if !streams.contains(&event.scope()) {
             streams.push(event.scope());
         }
     }
     for stream in streams {
-        erase_stream(bench, stream);
+        erase_stream(fixture, stream);
     }
 }
 
 /// Events without what depends on the moment of the commit.
-fn contents(bench: &Fixture) -> Vec<(String, Option<String>, Option<Vec<u8>>)> {
-    bench
+fn contents(fixture: &Fixture) -> Vec<(String, Option<String>, Option<Vec<u8>>)> {
+    fixture
         .events()
         .into_iter()
         .map(|event| {
@@ -79,31 +79,31 @@ proptest! {
     /// Live rows equal those folded from the log alone, byte for byte; the chain is whole.
     #[test]
     fn a_fold_of_the_log_equals_the_live_rows(history in histories()) {
-        let (bench, _) = live(&history);
-        bench.events();
-        prop_assert_eq!(folded_anew(&bench).rows_of_views(), bench.rows.rows_of_views());
+        let (fixture, _) = live(&history);
+        fixture.events();
+        prop_assert_eq!(folded_anew(&fixture).rows_of_views(), fixture.rows.rows_of_views());
     }
 
     /// Exactly the objects that some checkpoint needs are kept, as what they were noted to take; and
     /// so many bytes are counted as they take together.
     #[test]
     fn objects_are_kept_while_they_are_needed(history in histories()) {
-        let (bench, _) = live(&history);
+        let (fixture, _) = live(&history);
         let mut bytes = 0;
-        for (key, _) in bench.rows.rows(OBJECTS) {
+        for (key, _) in fixture.rows.rows(OBJECTS) {
             let hash = Hash(key.try_into().unwrap());
-            let object = objects::get(&bench.rows, &hash).unwrap().unwrap();
-            let used = decided::object(&bench.rows, &hash).unwrap();
+            let object = objects::get(&fixture.rows, &hash).unwrap().unwrap();
+            let used = decided::object(&fixture.rows, &hash).unwrap();
             let used = used.expect("what is kept is needed");
             prop_assert_eq!(used.base, object.base());
             prop_assert_eq!(used.stored_bytes, object.place.bytes());
-            prop_assert!(decided::chain(&bench.rows, &hash).unwrap().is_some(), "bases are there");
+            prop_assert!(decided::chain(&fixture.rows, &hash).unwrap().is_some(), "bases are there");
             bytes += used.stored_bytes;
         }
-        let in_use = bench.rows.rows(checkpoints::SPACE);
+        let in_use = fixture.rows.rows(checkpoints::SPACE);
         let in_use = in_use.filter(|(key, _)| key.first() == Some(&b'o')).count();
-        prop_assert_eq!(in_use, bench.rows.len(OBJECTS), "what is needed is kept");
-        prop_assert_eq!(checkpoints::totals(&bench.rows).unwrap().bytes, bytes);
+        prop_assert_eq!(in_use, fixture.rows.len(OBJECTS), "what is needed is kept");
+        prop_assert_eq!(checkpoints::totals(&fixture.rows).unwrap().bytes, bytes);
     }
 
     /// What happens does not depend on how commands were grouped.
@@ -113,8 +113,8 @@ proptest! {
         let (mut single, _) = live(&ungrouped(&history));
         erase_all(&mut grouped);
         erase_all(&mut single);
-        let keep_keys = |bench: &Fixture| -> Vec<Vec<u8>> {
-            bench.rows.rows_of_views().into_iter().map(|(_, key, _)| key).collect()
+        let keep_keys = |fixture: &Fixture| -> Vec<Vec<u8>> {
+            fixture.rows.rows_of_views().into_iter().map(|(_, key, _)| key).collect()
         };
         prop_assert_eq!(contents(&grouped), contents(&single));
         prop_assert_eq!(keep_keys(&grouped), keep_keys(&single));
@@ -128,15 +128,15 @@ proptest! {
     /// that stopped half way, they are the same again, byte for byte.
     #[test]
     fn a_rebuilt_store_equals_the_live_one(history in histories(), cut in 0..20_usize) {
-        let (bench, commits) = live(&history);
+        let (fixture, commits) = live(&history);
         let dir = tempfile::tempdir().unwrap();
         let store = store_of(dir.path(), &commits);
-        prop_assert_eq!(read_all(&store), bench.rows.clone());
+        prop_assert_eq!(read_all(&store), fixture.rows.clone());
 
         replay::clear(&store, &Projections).unwrap();
         prop_assert!(read_all(&store).rows_of_views().is_empty());
         replay::catch_up(&store, &Projections, |_, _| {}).unwrap();
-        prop_assert_eq!(read_all(&store), bench.rows.clone());
+        prop_assert_eq!(read_all(&store), fixture.rows.clone());
 
         // The views of an earlier moment beside the whole log: each goes on from where it was.
         let behind = tempfile::tempdir().unwrap();
@@ -147,12 +147,12 @@ proptest! {
             for (key, _) in read_all(&store).rows(space) {
                 log_alone.remove(space, key);
             }
-            for (key, value) in bench.rows.rows(space) {
+            for (key, value) in fixture.rows.rows(space) {
                 log_alone.put(space, key, value);
             }
         }
         store.commit(&log_alone.into_changes(), false).unwrap();
         replay::catch_up(&store, &Projections, |_, _| {}).unwrap();
-        prop_assert_eq!(read_all(&store), bench.rows);
+        prop_assert_eq!(read_all(&store), fixture.rows);
     }
 }

@@ -129,12 +129,12 @@ pub(crate) fn create(session: &str) -> CreateSession {
 }
 
 fn choice(session: Option<&str>, clock: &Clock) -> PreparedSession {
-    let wish = SessionSelector {
+    let selector = SessionSelector {
         session: session.map(str::to_owned),
         project: None,
         fence: None,
     };
-    PreparedSession::prepare(wish, clock)
+    PreparedSession::prepare(selector, clock)
 }
 
 /// The session of this id.
@@ -217,17 +217,17 @@ pub(crate) fn forget(session: &str) -> TestCall {
 }
 
 /// Takes what was forgotten of a session out of the records; the changes of each batch come back.
-pub(crate) fn erase(bench: &mut Fixture, session: &str) -> Vec<Changes> {
-    erase_stream(bench, EventScope::Session(session))
+pub(crate) fn erase(fixture: &mut Fixture, session: &str) -> Vec<Changes> {
+    erase_stream(fixture, EventScope::Session(session))
 }
 
 /// The same of any stream.
-pub(crate) fn erase_stream(bench: &mut Fixture, stream: EventScope<'_>) -> Vec<Changes> {
+pub(crate) fn erase_stream(fixture: &mut Fixture, stream: EventScope<'_>) -> Vec<Changes> {
     let mut commits = Vec::new();
     let mut after = Some(Position(0));
     while let Some(from) = after {
-        let batch = erasure::batch(&bench.rows, &Projections, stream, from).unwrap();
-        bench.commit(batch.changes());
+        let batch = erasure::batch(&fixture.rows, &Projections, stream, from).unwrap();
+        fixture.commit(batch.changes());
         commits.push(batch.changes().clone());
         after = batch.next;
     }
@@ -289,15 +289,15 @@ impl ActionBy {
 
 /// Lives a history; the changes of each group come back.
 pub(crate) fn live(history: &History) -> (Fixture, Vec<Changes>) {
-    let mut bench = Fixture::new();
+    let mut fixture = Fixture::new();
     let mut commits = Vec::new();
     for group in history {
         let asks = group
             .iter()
-            .map(|wanted| wanted.request(&bench.clock))
+            .map(|wanted| wanted.request(&fixture.clock))
             .collect();
-        let now = bench.clock.now();
-        let (outcomes, changes) = bench.group_at(now, asks);
+        let now = fixture.clock.now();
+        let (outcomes, changes) = fixture.group_at(now, asks);
         commits.push(changes);
         for (wanted, outcome) in group.iter().zip(outcomes) {
             if let (
@@ -308,7 +308,7 @@ pub(crate) fn live(history: &History) -> (Fixture, Vec<Changes>) {
             ) = (&wanted.want, &outcome)
             {
                 if !outcome.replayed {
-                    commits.extend(erase_parts(&mut bench));
+                    commits.extend(erase_parts(&mut fixture));
                 }
                 continue;
             }
@@ -321,11 +321,11 @@ pub(crate) fn live(history: &History) -> (Fixture, Vec<Changes>) {
             );
             if let (true, Ok(outcome)) = (is_erased, outcome) {
                 let session = outcome.event.header.session.clone().unwrap();
-                commits.extend(erase(&mut bench, &session));
+                commits.extend(erase(&mut fixture, &session));
             }
         }
     }
-    (bench, commits)
+    (fixture, commits)
 }
 
 /// A history that makes no use of groups: each command in one of its own.

@@ -166,18 +166,18 @@ impl Fixture {
 }
 
 /// Everything folded from the log alone, event by event.
-pub(crate) fn folded_anew(bench: &Fixture) -> MemoryStore {
+pub(crate) fn folded_anew(fixture: &Fixture) -> MemoryStore {
     let mut rows = MemoryStore::new();
-    let log = Log::new(&bench.rows);
+    let log = Log::new(&fixture.rows);
     log.walk(Position(1), &mut |event, record| {
         let meta = Event::of(&event)?;
         Projections.apply(&mut rows, &log, &event, meta.as_ref(), record)?;
         Ok(ControlFlow::Continue(()))
     })
     .unwrap();
-    if bench.tail.position > Position(0) {
+    if fixture.tail.position > Position(0) {
         for &space in Projections.keyspaces() {
-            super::replay::mark(&mut rows, space, bench.tail.position);
+            super::replay::mark(&mut rows, space, fixture.tail.position);
         }
     }
     rows

@@ -80,7 +80,7 @@ impl ForgetTarget {
     pub(crate) fn request(&self, _clock: &Clock) -> TestCall {
         let part = self.clone();
         TestCall::new(DeferredForget {
-            wish: Box::new(move |end| part.selector(end)),
+            selector: Box::new(move |end| part.selector(end)),
             forget: None,
         })
     }
@@ -106,7 +106,7 @@ fn last(on: &DecisionContext<'_>) -> Result<Position, Refusal> {
 
 /// A wish that is selected on the writer, so that it is the same however commands are grouped.
 struct DeferredForget {
-    wish: Box<dyn Fn(Position) -> ForgetSelector + Send>,
+    selector: Box<dyn Fn(Position) -> ForgetSelector + Send>,
     forget: Option<Forget>,
 }
 
@@ -115,13 +115,13 @@ impl Command for DeferredForget {
         let end = last(on)?;
         let looking = SelectionContext {
             rows: on.rows,
-            past: on,
+            event_lookup: on,
             blobs: None,
             looked_at: &|_| None,
             now: on.now,
             events_max: usize::MAX,
         };
-        let selected = looking.select(&(self.wish)(end), end)?;
+        let selected = looking.select(&(self.selector)(end), end)?;
         let forget = self.forget.insert(Forget::new(selected, [7; 16]));
         forget.decide(on)
     }
@@ -134,9 +134,9 @@ impl Command for DeferredForget {
 }
 
 /// A wish decided as it is.
-fn selector(wish: ForgetSelector) -> TestCall {
+fn selector(selector: ForgetSelector) -> TestCall {
     TestCall::new(DeferredForget {
-        wish: Box::new(move |_| wish.clone()),
+        selector: Box::new(move |_| selector.clone()),
         forget: None,
     })
 }
@@ -147,11 +147,11 @@ pub(crate) fn forgetting_of(agent: &str) -> TestCall {
 }
 
 /// Takes out of the records whatever was forgotten of streams that go on.
-pub(crate) fn erase_parts(bench: &mut Fixture) -> Vec<Changes> {
-    let unerased = forgotten::unerased(&bench.rows).unwrap();
+pub(crate) fn erase_parts(fixture: &mut Fixture) -> Vec<Changes> {
+    let unerased = forgotten::unerased(&fixture.rows).unwrap();
     let streams = unerased.into_iter().map(|(_, stream)| stream);
     streams
-        .flat_map(|stream| erase_stream(bench, stream.scope()))
+        .flat_map(|stream| erase_stream(fixture, stream.scope()))
         .collect()
 }
 
@@ -166,11 +166,11 @@ pub(crate) fn note() -> TestCall {
     }))
 }
 
-fn is_as_folded(bench: &Fixture) {
-    bench.events();
+fn is_as_folded(fixture: &Fixture) {
+    fixture.events();
     assert_eq!(
-        folded_anew(bench).rows_of_views(),
-        bench.rows.rows_of_views()
+        folded_anew(fixture).rows_of_views(),
+        fixture.rows.rows_of_views()
     );
 }
 
@@ -181,8 +181,8 @@ fn of_agent(agent: &str) -> ForgetSelector {
     }
 }
 
-fn told(bench: &mut Fixture, ask: TestCall) -> ContentForgotten {
-    let outcome = bench.one(ask).unwrap();
+fn reported(fixture: &mut Fixture, ask: TestCall) -> ContentForgotten {
+    let outcome = fixture.one(ask).unwrap();
     crate::forgetting::decided::forgotten_by(&outcome).unwrap()
 }
 
@@ -190,10 +190,10 @@ fn told(bench: &mut Fixture, ask: TestCall) -> ContentForgotten {
 /// steps and checkpoints stay, and the numbers of forgotten steps are not given out again.
 #[test]
 fn what_an_agent_recorded_goes() {
-    let mut bench = Fixture::new();
+    let mut fixture = Fixture::new();
     let saved =
         |id: u8, content: u8| TestCall::new(save(id, choice_of("s-1"), &[Some(content)], false));
-    let outcomes = bench.group(vec![
+    let outcomes = fixture.group(vec![
         TestCall::new(create("s-1")),
         record(Some("s-1"), None, true),
         record(Some("s-1"), None, true).by("b"),
@@ -202,98 +202,106 @@ fn what_an_agent_recorded_goes() {
         record(Some("s-1"), None, true).by("b").key("k", "body"),
     ]);
     assert!(outcomes.iter().all(Result::is_ok));
-    let own = sessions::lineage(&bench.rows, "s-1").unwrap();
-    assert_eq!(bench.rows.len(OBJECTS), 2);
-    let told = told(&mut bench, selector(of_agent("b")));
+    let own = sessions::lineage(&fixture.rows, "s-1").unwrap();
+    assert_eq!(fixture.rows.len(OBJECTS), 2);
+    let reported = reported(&mut fixture, selector(of_agent("b")));
     assert_eq!(
-        (told.events, told.sessions, told.sessions_in_part),
+        (
+            reported.events,
+            reported.sessions,
+            reported.sessions_in_part
+        ),
         (3, 0, 1)
     );
     for is_erased in [false, true] {
         if is_erased {
-            assert!(!erase_parts(&mut bench).is_empty());
+            assert!(!erase_parts(&mut fixture).is_empty());
         }
-        let left: Vec<u32> = steps::list(&bench.rows, &own, 1, 10)
+        let left: Vec<u32> = steps::list(&fixture.rows, &own, 1, 10)
             .unwrap()
             .iter()
             .map(|step| step.attempt.step)
             .collect();
         assert_eq!(left, [1]);
-        assert_eq!(of_session_row(&bench.rows, "s-1").unwrap().count, 1);
-        assert_eq!(bench.rows.len(OBJECTS), 1);
-        assert_eq!(messages::totals(&bench.rows, &own).unwrap().uses, 1);
-        let repeated = bench.one(record(Some("s-1"), None, true).by("b").key("k", "body"));
+        assert_eq!(of_session_row(&fixture.rows, "s-1").unwrap().count, 1);
+        assert_eq!(fixture.rows.len(OBJECTS), 1);
+        assert_eq!(messages::totals(&fixture.rows, &own).unwrap().uses, 1);
+        let repeated = fixture.one(record(Some("s-1"), None, true).by("b").key("k", "body"));
         assert_eq!(repeated.unwrap_err().code, Code::NotFound);
-        is_as_folded(&bench);
+        is_as_folded(&fixture);
     }
-    for event in bench.events() {
+    for event in fixture.events() {
         let is_theirs = event.header.actor.agent == "b";
         assert_eq!(event.payload.is_none(), is_theirs, "{}", event.position());
     }
-    let again = bench.one(selector(of_agent("b"))).unwrap_err();
+    let again = fixture.one(selector(of_agent("b"))).unwrap_err();
     assert_eq!(again.code, Code::Conflict, "nothing of it is left");
-    bench.one(note()).unwrap();
-    assert!(forgotten::unerased(&bench.rows).unwrap().is_empty());
-    let next = bench.one(record(Some("s-1"), None, true)).unwrap();
+    fixture.one(note()).unwrap();
+    assert!(forgotten::unerased(&fixture.rows).unwrap().is_empty());
+    let next = fixture.one(record(Some("s-1"), None, true)).unwrap();
     let next: StepAssigned = events::meta(&next.event).unwrap();
     assert_eq!(next.step, 4);
-    is_as_folded(&bench);
+    is_as_folded(&fixture);
 }
 
 /// A session all of which was recorded by one agent is forgotten whole; one with a fork that stays is kept.
 #[test]
 fn whole_sessions_go_before_those_they_share() {
-    let mut bench = Fixture::new();
-    bench.group(vec![
+    let mut fixture = Fixture::new();
+    fixture.group(vec![
         TestCall::new(create("s-1")).by("b"),
         record(Some("s-1"), None, true).by("b"),
         TestCall::new(create("s-2")),
         record(Some("s-2"), None, true),
     ]);
-    let told = told(&mut bench, selector(of_agent("b")));
+    let reported = reported(&mut fixture, selector(of_agent("b")));
     assert_eq!(
-        (told.events, told.sessions, told.sessions_in_part),
+        (
+            reported.events,
+            reported.sessions,
+            reported.sessions_in_part
+        ),
         (2, 1, 0)
     );
-    assert!(sessions::forgotten(&bench.rows, "s-1").unwrap().is_some());
-    assert!(sessions::exists(&bench.rows, "s-2").unwrap());
-    is_as_folded(&bench);
+    assert!(sessions::forgotten(&fixture.rows, "s-1").unwrap().is_some());
+    assert!(sessions::exists(&fixture.rows, "s-2").unwrap());
+    is_as_folded(&fixture);
 }
 
 /// A tool's results go with what was found in them; what is left is counted as if it were all.
 #[test]
 fn what_a_tool_returned_goes() {
-    let mut bench = Fixture::new();
+    let mut fixture = Fixture::new();
     let talk = super::session_actions::Action::Find {
         mentions: Vec::new(),
     };
     let clock = Clock::fixed(super::START, 3);
-    bench.group(vec![
+    fixture.group(vec![
         TestCall::new(create("s-1")),
         record(Some("s-1"), None, true),
         TestCall::new(save(1, choice_of("s-1"), &[Some(1)], false)),
         talk.request(1, &clock),
     ]);
-    let told = told(
-        &mut bench,
+    let reported = reported(
+        &mut fixture,
         selector(ForgetSelector {
             origin: Some(ContentOrigin::Tool("tool".to_owned())),
             ..ForgetSelector::default()
         }),
     );
-    assert_eq!(told.sessions_in_part, 1);
-    let own = sessions::lineage(&bench.rows, "s-1").unwrap();
-    assert!(steps::list(&bench.rows, &own, 1, 10).unwrap().is_empty());
-    assert!(entities::kinds(&bench.rows, &own).unwrap().is_empty());
-    assert_eq!(of_session_row(&bench.rows, "s-1").unwrap().count, 1);
-    is_as_folded(&bench);
-    let gone: Vec<String> = bench
+    assert_eq!(reported.sessions_in_part, 1);
+    let own = sessions::lineage(&fixture.rows, "s-1").unwrap();
+    assert!(steps::list(&fixture.rows, &own, 1, 10).unwrap().is_empty());
+    assert!(entities::kinds(&fixture.rows, &own).unwrap().is_empty());
+    assert_eq!(of_session_row(&fixture.rows, "s-1").unwrap().count, 1);
+    is_as_folded(&fixture);
+    let gone: Vec<String> = fixture
         .events()
         .into_iter()
         .filter(|event| event.payload.is_none() && !event.header.kind.tells_of_forgetting())
         .map(|event| event.header.kind.to_string())
         .collect();
-    let mut tombstones = bench.events().into_iter();
+    let mut tombstones = fixture.events().into_iter();
     let tombstone = tombstones.find(|event| event.header.kind == EventKind::EventsForgotten);
     assert!(
         tombstone.is_some() && gone.contains(&"StepRecorded".to_owned()),
@@ -304,7 +312,7 @@ fn what_a_tool_returned_goes() {
 /// What a resolver said goes whoever asked it: the daemon by itself, before and after a caller.
 #[test]
 fn what_a_resolver_said_goes() {
-    let mut bench = Fixture::new();
+    let mut fixture = Fixture::new();
     let clock = Clock::fixed(super::START, 3);
     let resolved = |key: &str| {
         let entity = EntityRef {
@@ -323,7 +331,7 @@ fn what_a_resolver_said_goes() {
         by: Actor::daemon(),
         ..resolved(key)
     };
-    let outcomes = bench.group(vec![
+    let outcomes = fixture.group(vec![
         TestCall::new(create("s-1")),
         by_itself("before"),
         record(Some("s-1"), None, true),
@@ -331,20 +339,20 @@ fn what_a_resolver_said_goes() {
         by_itself("after"),
     ]);
     assert!(outcomes.iter().all(Result::is_ok));
-    let told = told(
-        &mut bench,
+    let reported = reported(
+        &mut fixture,
         selector(ForgetSelector {
             origin: Some(ContentOrigin::Resolver("r".to_owned())),
             ..ForgetSelector::default()
         }),
     );
-    assert_eq!((told.events, told.sessions_in_part), (3, 1));
-    erase_parts(&mut bench);
-    let left = bench.events().into_iter();
+    assert_eq!((reported.events, reported.sessions_in_part), (3, 1));
+    erase_parts(&mut fixture);
+    let left = fixture.events().into_iter();
     let left = left.filter(|event| event.payload.is_some() && event.header.session.is_some());
     let kinds: Vec<String> = left.map(|event| event.header.kind.to_string()).collect();
     assert_eq!(kinds, ["SessionCreated", "StepRecorded", "EventsForgotten"]);
-    is_as_folded(&bench);
+    is_as_folded(&fixture);
 }
 
 /// What a rule of retention selected of these sessions, each with so many events, up to a position.
@@ -360,7 +368,7 @@ fn by_rule(sessions: &[(&str, u64)], up_to: Position) -> Forget {
         .map(|(session, events)| ((*session).to_owned(), counted(*events)))
         .collect();
     let events = sessions.iter().map(|(_, counted)| counted.events).sum();
-    let told = ContentForgotten {
+    let reported = ContentForgotten {
         events,
         bytes: 10 * events,
         sessions: sessions.len() as u64,
@@ -368,7 +376,7 @@ fn by_rule(sessions: &[(&str, u64)], up_to: Position) -> Forget {
     };
     let selected = Selection {
         sessions,
-        told,
+        reported,
         up_to,
         ..Selection::default()
     };
@@ -379,31 +387,34 @@ fn by_rule(sessions: &[(&str, u64)], up_to: Position) -> Forget {
 /// stays with it; the others go. When all stay, nothing is forgotten.
 #[test]
 fn a_rule_spares_what_was_used_since_it_was_selected() {
-    let mut bench = Fixture::new();
+    let mut fixture = Fixture::new();
     let fork = super::session_actions::Action::Fork { at: 0, into: 3 };
-    let outcomes = bench.group(vec![
+    let outcomes = fixture.group(vec![
         TestCall::new(create("s-1")),
         TestCall::new(create("s-2")),
         fork.request(2, &Clock::fixed(super::START, 3)),
     ]);
     assert!(outcomes.iter().all(Result::is_ok));
-    let (counted, up_to) = ([("s-3", 1), ("s-2", 1), ("s-1", 1)], bench.tail.position);
-    bench.one(record(Some("s-3"), None, true)).unwrap();
-    let told = told(&mut bench, TestCall::new(by_rule(&counted, up_to)));
-    assert_eq!((told.sessions, told.events, told.bytes), (1, 1, 10));
-    assert_eq!(sessions::ids(&bench.rows, 10).unwrap(), ["s-2", "s-3"]);
-    let again = bench
+    let (counted, up_to) = ([("s-3", 1), ("s-2", 1), ("s-1", 1)], fixture.tail.position);
+    fixture.one(record(Some("s-3"), None, true)).unwrap();
+    let reported = reported(&mut fixture, TestCall::new(by_rule(&counted, up_to)));
+    assert_eq!(
+        (reported.sessions, reported.events, reported.bytes),
+        (1, 1, 10)
+    );
+    assert_eq!(sessions::ids(&fixture.rows, 10).unwrap(), ["s-2", "s-3"]);
+    let again = fixture
         .one(TestCall::new(by_rule(&counted, up_to)))
         .unwrap_err();
     assert_eq!(again.code, Code::Conflict);
     let asked = by_rule(&[("s-3", 1)], up_to).selected;
-    bench
+    fixture
         .one(TestCall::new(Forget::new(asked, [7; 16])))
         .unwrap();
     assert_eq!(
-        sessions::ids(&bench.rows, 10).unwrap(),
+        sessions::ids(&fixture.rows, 10).unwrap(),
         ["s-2"],
         "who asks for it means also what came since"
     );
-    is_as_folded(&bench);
+    is_as_folded(&fixture);
 }

@@ -19,7 +19,7 @@ pub(crate) struct Project {
     project: u8,
     /// The worktree that the caller is in, if any: only then the project need not be known.
     worktree: Option<u8>,
-    wish: Action,
+    selector: Action,
 }
 
 #[derive(Clone, Debug)]
@@ -45,7 +45,7 @@ enum Action {
 }
 
 pub(crate) fn project() -> impl Strategy<Value = Project> {
-    let wish = prop_oneof![
+    let selector = prop_oneof![
         1 => (0..2_u8).prop_map(Action::Initialise),
         6 => (
             0..2_u8,
@@ -62,18 +62,18 @@ pub(crate) fn project() -> impl Strategy<Value = Project> {
         1 => (0..2_u32, proptest::option::weighted(0.7, proptest::bool::ANY))
             .prop_map(|(user, access)| Action::Share { user, access }),
     ];
-    (0..3_u8, proptest::option::weighted(0.6, 0..3_u8), wish).prop_map(
-        |(project, worktree, wish)| Project {
+    (0..3_u8, proptest::option::weighted(0.6, 0..3_u8), selector).prop_map(
+        |(project, worktree, selector)| Project {
             project,
             worktree,
-            wish,
+            selector,
         },
     )
 }
 
 impl Project {
     pub(crate) fn request(&self) -> TestCall {
-        match self.wish {
+        match self.selector {
             Action::Initialise(name) => TestCall::new(InitialiseProject {
                 subject: self.subject(name),
                 report: Report::default(),
@@ -106,7 +106,7 @@ impl Project {
                     change,
                     hash: ByteArray::new(Hash::of(bytes).0),
                     bytes: bytes.len() as u64,
-                    flaws: (u32::from(content), 0),
+                    diagnostics: (u32::from(content), 0),
                     follows,
                     base: follows.filter(|_| change == Change::Edited),
                     beside: None,

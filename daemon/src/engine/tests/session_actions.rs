@@ -173,12 +173,12 @@ fn empty() -> Body {
 }
 
 fn named(session: &str, fence: Option<Position>, clock: &Clock) -> PreparedSession {
-    let wish = SessionSelector {
+    let selector = SessionSelector {
         session: Some(session.to_owned()),
         project: None,
         fence,
     };
-    PreparedSession::prepare(wish, clock)
+    PreparedSession::prepare(selector, clock)
 }
 
 fn own(session: &str) -> Vec<Line> {

@@ -43,7 +43,7 @@ type Reply = oneshot::Receiver<Result<Outcome, Refusal>>;
 struct Fixture {
     queue: Sender<Message>,
     committed: Receiver<CommittedGroup>,
-    finisher: Arc<SyncStage>,
+    sync_stage: Arc<SyncStage>,
     health: Health,
     clock: Arc<Clock>,
     room: Arc<Semaphore>,
@@ -60,8 +60,8 @@ impl Fixture {
         };
         let clock = Arc::new(Clock::fixed(START, 1));
         let opened = OpenedStore::open(&folder, &Projections, &settings, &clock).unwrap();
-        let finisher = Arc::new(SyncStage::new(opened.head));
-        finisher.open(opened.store.clone(), opened.tail);
+        let sync_stage = Arc::new(SyncStage::new(opened.head));
+        sync_stage.open(opened.store.clone(), opened.tail);
         let (health, room) = (Health::default(), Arc::new(Semaphore::new(ROOM)));
         let (queue, jobs) = channel();
         let (groups, committed) = channel();
@@ -74,7 +74,7 @@ impl Fixture {
             clock: Arc::clone(&clock),
             settings,
             health: health.clone(),
-            finisher: Arc::clone(&finisher),
+            sync_stage: Arc::clone(&sync_stage),
             queue: jobs,
             ready: VecDeque::new(),
             sync: groups,
@@ -84,17 +84,17 @@ impl Fixture {
             emptying: None,
             rewriting: None,
         };
-        let rig = Self {
+        let fixture = Self {
             queue,
             committed,
-            finisher,
+            sync_stage,
             health,
             clock,
             room,
             writer: std::thread::spawn(move || writer.run()),
             _folder: temporary,
         };
-        (rig, replies)
+        (fixture, replies)
     }
 
     fn send(&self, ask: TestCall) -> Reply {
@@ -108,7 +108,7 @@ impl Fixture {
 
     /// Does what the sync thread does.
     fn finish(&self, group: CommittedGroup) {
-        let answers = self.finisher.finish(group).ok().unwrap();
+        let answers = self.sync_stage.finish(group).ok().unwrap();
         self.queue.send(Message::Synced(None)).unwrap();
         answer(answers);
     }
@@ -142,22 +142,22 @@ fn a_full_group_takes_no_more_while_a_sync_runs() {
         group_commands_max: 2,
         ..settings()
     };
-    let (rig, replies) = Fixture::start(settings, sessions(0..ROOM));
+    let (fixture, replies) = Fixture::start(settings, sessions(0..ROOM));
     for done in (2..=ROOM).step_by(2) {
-        let group = rig.committed.recv().unwrap();
+        let group = fixture.committed.recv().unwrap();
         assert_eq!(group.answers.len(), 2);
         // Decided are those, and at most the next two.
-        let waiting = ROOM - rig.room.available_permits();
+        let waiting = ROOM - fixture.room.available_permits();
         assert!(
             waiting >= ROOM.saturating_sub(done + 2),
             "{waiting} after {done}"
         );
-        rig.finish(group);
+        fixture.finish(group);
     }
     for reply in replies {
         reply.blocking_recv().unwrap().unwrap();
     }
-    rig.stop();
+    fixture.stop();
 }
 
 /// What waits beside a full group is refused with it when the sync fails, also by a bug that ends
@@ -168,22 +168,22 @@ fn a_sync_thread_that_ends_by_a_bug_is_not_waited_for() {
         group_commands_max: 2,
         ..settings()
     };
-    let (rig, mut replies) = Fixture::start(settings, sessions(0..6));
-    let group = rig.committed.recv().unwrap();
-    let watched = ThreadGuard::sync(rig.health.clone(), rig.queue.clone());
+    let (fixture, mut replies) = Fixture::start(settings, sessions(0..6));
+    let group = fixture.committed.recv().unwrap();
+    let watched = ThreadGuard::sync(fixture.health.clone(), fixture.queue.clone());
     let ended = std::thread::spawn(move || {
         let _watched = watched;
         let _group = group;
         panic!("a bug in the sync thread, as this test wants it");
     });
     assert!(ended.join().is_err());
-    assert!(matches!(rig.health.get(), WriteState::Failed { .. }));
+    assert!(matches!(fixture.health.get(), WriteState::Failed { .. }));
     for reply in replies.split_off(2) {
         let refusal = reply.blocking_recv().unwrap().unwrap_err();
         assert_eq!(refusal.code, Code::StorageUnavailable);
         assert!(refusal.message.contains("sync thread"), "{refusal}");
     }
-    rig.stop();
+    fixture.stop();
 }
 
 /// Ends the thread that decides it.
@@ -235,7 +235,7 @@ async fn a_writer_that_ends_by_a_bug_is_a_failure() {
 /// After an event that came while the clock stood a day ahead, a lease lasts as long as it says.
 #[test]
 fn a_lease_ends_though_the_clock_stood_ahead_once() {
-    let (rig, _) = Fixture::start(settings(), Vec::new());
+    let (fixture, _) = Fixture::start(settings(), Vec::new());
     let lease = || {
         TestCall::new(AcquireLease {
             choice: choice_of("s-1"),
@@ -245,13 +245,16 @@ fn a_lease_ends_though_the_clock_stood_ahead_once() {
             body: Body::new(codec::EMPTY.to_vec(), [1; 16]),
         })
     };
-    rig.clock.set(START + 24 * 3600 * SECOND);
-    rig.one(TestCall::new(create("s-1"))).unwrap();
-    rig.clock.set(START);
-    rig.one(lease().by("a")).unwrap();
-    rig.clock.advance(29 * SECOND);
-    assert_eq!(rig.one(lease().by("b")).unwrap_err().code, Code::Conflict);
-    rig.clock.advance(2 * SECOND);
-    rig.one(lease().by("b")).unwrap();
-    rig.stop();
+    fixture.clock.set(START + 24 * 3600 * SECOND);
+    fixture.one(TestCall::new(create("s-1"))).unwrap();
+    fixture.clock.set(START);
+    fixture.one(lease().by("a")).unwrap();
+    fixture.clock.advance(29 * SECOND);
+    assert_eq!(
+        fixture.one(lease().by("b")).unwrap_err().code,
+        Code::Conflict
+    );
+    fixture.clock.advance(2 * SECOND);
+    fixture.one(lease().by("b")).unwrap();
+    fixture.stop();
 }

@@ -274,8 +274,8 @@ fn known(
         };
         let lines = sessions::lineage(state, &session)?;
         // After a crash the place may be behind what was noted.
-        let noted = view::searched(state, &session)?;
-        wanted.retain(|one| one.position > noted);
+        let recorded = view::searched(state, &session)?;
+        wanted.retain(|one| one.position > recorded);
         known.push(SessionKnowledge {
             knowing: SessionContext::of(cx, state, &lines, row.project.as_deref())?,
             session,

@@ -155,12 +155,12 @@ async fn try_resolve(cx: &Arc<Context>, wanted: &PendingLookup) -> Result<(), Re
         Answer::Found(mut resolved, data) => {
             // What was mentioned, whatever the other system calls it.
             resolved.entity = wanted.entity.clone();
-            let wish = SessionSelector {
+            let selector = SessionSelector {
                 session: Some(wanted.session.clone()),
                 project,
                 fence: None,
             };
-            let choice = PreparedSession::prepare(wish, cx.engine.clock());
+            let choice = PreparedSession::prepare(selector, cx.engine.clock());
             let write = crate::engine::QueuedWrite {
                 bytes: data.data.len(),
                 command: Box::new(RecordResolution {

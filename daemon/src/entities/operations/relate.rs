@@ -39,9 +39,9 @@ impl Op for RelateEntities {
             to_name,
         };
         let clock = cx.engine.clock();
-        let wish = SessionSelector::of(&caller, args.session.as_ref()).fenced(args.fence);
+        let selector = SessionSelector::of(&caller, args.session.as_ref()).fenced(args.fence);
         let note = RecordEntityEvent {
-            choice: PreparedSession::prepare(wish, clock),
+            choice: PreparedSession::prepare(selector, clock),
             event: EntityEvent::Related(related),
             body: empty_body(clock.random()),
         };

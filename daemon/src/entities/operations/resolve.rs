@@ -50,7 +50,7 @@ impl Op for ResolveEntity {
 struct ResolveRequest {
     state: State,
     session: Option<String>,
-    wish: SessionSelector,
+    selector: SessionSelector,
     lines: Vec<Line>,
     found: Option<Match>,
     knowing: SessionContext,
@@ -62,18 +62,18 @@ impl ResolveRequest {
         caller: &Caller,
         args: &ResolveEntityArgs,
     ) -> Result<Self, Refusal> {
-        let wish = SessionSelector::of(caller, args.session.as_ref()).fenced(args.fence);
+        let selector = SessionSelector::of(caller, args.session.as_ref()).fenced(args.fence);
         let state = State::live(cx, None).await?;
         let now = cx.engine.clock().now();
-        let session = match wish.find(&state, &caller.actor, now) {
+        let session = match selector.find(&state, &caller.actor, now) {
             Ok(session) => Some(session),
             // Named and not there is refused; none at all begins with the answer.
-            Err(refusal) if wish.session.is_some() => return Err(refusal),
+            Err(refusal) if selector.session.is_some() => return Err(refusal),
             Err(_) => None,
         };
         let (cx, name, kind) = (Arc::clone(cx), args.name.clone(), args.kind.clone());
         blocking(move || {
-            let (mut lines, mut project) = (Vec::new(), wish.project.clone());
+            let (mut lines, mut project) = (Vec::new(), selector.project.clone());
             if let Some(session) = &session {
                 lines = sessions::lineage(&state, session)?;
                 project = sessions::get(&state, session)?.and_then(|row| row.project);
@@ -84,7 +84,7 @@ impl ResolveRequest {
                 knowing: SessionContext::of(&cx, &state, &lines, project)?,
                 state,
                 session,
-                wish,
+                selector,
                 lines,
             })
         })
@@ -125,7 +125,7 @@ impl ResolveRequest {
                 now_known.into_known(&cx, failed.into_iter().collect())
             }
             Answer::Found(resolved, data) => {
-                let choice = PreparedSession::prepare(self.wish.clone(), cx.engine.clock());
+                let choice = PreparedSession::prepare(self.selector.clone(), cx.engine.clock());
                 let bytes = data.data.len();
                 let command = note(&cx, choice, *resolved, &data);
                 let outcome = cx.write(&caller, claim, bytes, command).await?;
@@ -166,7 +166,7 @@ impl ResolveRequest {
             resolver: None,
             position: self.state.position(),
             durable: cx.engine.is_durable(),
-            project: self.wish.project.clone(),
+            project: self.selector.project.clone(),
             warnings,
         };
         let Some(found) = self.found else {

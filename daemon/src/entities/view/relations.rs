@@ -282,10 +282,10 @@ impl EntityFold<'_> {
         let mut new: Vec<u64> = vec![0; entities.len()];
         for (at, one) in entities.iter().enumerate() {
             for (beside, other) in entities.iter().enumerate().skip(at + 1) {
-                let told = self.record_rows(one, MENTIONED_WITH, other, MENTIONED_WITH)?;
+                let reported = self.record_rows(one, MENTIONED_WITH, other, MENTIONED_WITH)?;
                 for end in [at, beside] {
                     if let Some(new) = new.get_mut(end) {
-                        *new += told.unwrap_or(0);
+                        *new += reported.unwrap_or(0);
                     }
                 }
             }

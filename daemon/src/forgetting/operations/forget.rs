@@ -33,15 +33,15 @@ impl Op for Forget {
     async fn call(call: Call<ForgetArgs>) -> Result<ForgetReply, Refusal> {
         let key = call.claim()?;
         let (cx, caller, args) = call.into_parts();
-        let wish = selector(&args)?;
+        let selector = selector(&args)?;
         if args.dry_run == Some(true) {
-            let selected = select(&cx, wish).await?;
+            let selected = select(&cx, selector).await?;
             let warnings = vec!["a dry run: nothing was forgotten".to_owned()];
             return Ok(unchanged(&cx, selected, warnings));
         }
         let (outcome, kept) = match cx.repeated(&caller, key.as_ref()).await? {
             Some(outcome) => (outcome, Vec::new()),
-            None => match forget(&cx, &caller, key, &wish).await? {
+            None => match forget(&cx, &caller, key, &selector).await? {
                 ForgetOutcome::Forgotten(outcome, kept) => (*outcome, kept),
                 ForgetOutcome::Nothing(selected) => {
                     let why = match selected.kept.is_empty() {
@@ -75,11 +75,11 @@ async fn forget(
     cx: &Arc<Context>,
     caller: &Caller,
     key: Option<KeyClaim>,
-    wish: &ForgetSelector,
+    selector: &ForgetSelector,
 ) -> Result<ForgetOutcome, Refusal> {
     let key = &key;
     while_stale(|| async move {
-        let mut selected = select(cx, wish.clone()).await?;
+        let mut selected = select(cx, selector.clone()).await?;
         if selected.is_empty() {
             return Ok(ForgetOutcome::Nothing(Box::new(selected)));
         }
@@ -101,7 +101,7 @@ fn selector(args: &ForgetArgs) -> Result<ForgetSelector, Refusal> {
         })
     };
     let is_text = |text: &&String| !text.is_empty();
-    let wish = ForgetSelector {
+    let selector = ForgetSelector {
         session: args.session.as_ref().map(ToString::to_string),
         project: args.project.clone().filter(|text| is_text(&text)),
         of_agent: args.of_agent.clone().filter(|text| is_text(&text)),
@@ -114,20 +114,20 @@ fn selector(args: &ForgetArgs) -> Result<ForgetSelector, Refusal> {
         to: moment("to", &args.to)?,
         rule: None,
     };
-    if wish.is_everything() {
+    if selector.is_everything() {
         return Err(Refusal::invalid("nothing says what is to be forgotten").hint(
             "Give at least one of `session`, `project`, `of_agent`, `origin`, `from` and `to`; several \
              narrow each other.",
         ));
     }
-    check_order(args, &wish)?;
-    Ok(wish)
+    check_order(args, &selector)?;
+    Ok(selector)
 }
 
 /// Refuses a range that ends before it begins: nothing would be in it, which nobody asks for. A position and
 /// a time are not compared.
-fn check_order(args: &ForgetArgs, wish: &ForgetSelector) -> Result<(), Refusal> {
-    let is_turned = match (wish.from, wish.to) {
+fn check_order(args: &ForgetArgs, selector: &ForgetSelector) -> Result<(), Refusal> {
+    let is_turned = match (selector.from, selector.to) {
         (Some(Moment::Position(from)), Some(Moment::Position(to))) => from > to,
         (Some(Moment::Time(from)), Some(Moment::Time(to))) => from > to,
         (Some(Moment::Position(_)), Some(Moment::Time(_)))
@@ -150,20 +150,20 @@ fn check_order(args: &ForgetArgs, wish: &ForgetSelector) -> Result<(), Refusal> 
 }
 
 /// What is meant now.
-async fn select(cx: &Arc<Context>, wish: ForgetSelector) -> Result<Selection, Refusal> {
+async fn select(cx: &Arc<Context>, selector: ForgetSelector) -> Result<Selection, Refusal> {
     let published = cx.read(None).await?;
     let cx = Arc::clone(cx);
     blocking(move || {
         let access = cx.extensions.get::<AccessTimes>();
         let looking = SelectionContext {
             rows: &published.snapshot,
-            past: &Log::new(&published.snapshot),
+            event_lookup: &Log::new(&published.snapshot),
             blobs: Some(&cx.blobs),
             looked_at: &|session| access.map(|access| access.none_since(session)),
             now: cx.engine.clock().now(),
             events_max: EVENTS_MAX,
         };
-        let selected = looking.select(&wish, published.tail.position)?;
+        let selected = looking.select(&selector, published.tail.position)?;
         looking.check(&selected)?;
         Ok(selected)
     })
@@ -177,7 +177,7 @@ fn unchanged(cx: &Context, selected: Selection, warnings: Vec<String>) -> Forget
         position: cx.engine.position(),
         durable: cx.engine.is_durable(),
         warnings,
-        ..counts(&selected.told)
+        ..counts(&selected.reported)
     }
 }
 
@@ -196,16 +196,16 @@ fn reply(
     })
 }
 
-fn counts(told: &ContentForgotten) -> ForgetReply {
+fn counts(reported: &ContentForgotten) -> ForgetReply {
     ForgetReply {
-        events: told.events,
-        bytes: told.bytes,
-        sessions: told.sessions,
-        sessions_in_part: told.sessions_in_part,
-        projects: told.projects,
-        context_versions: told.context_versions,
-        sources: told.sources,
-        documents: told.documents,
+        events: reported.events,
+        bytes: reported.bytes,
+        sessions: reported.sessions,
+        sessions_in_part: reported.sessions_in_part,
+        projects: reported.projects,
+        context_versions: reported.context_versions,
+        sources: reported.sources,
+        documents: reported.documents,
         ..ForgetReply::default()
     }
 }

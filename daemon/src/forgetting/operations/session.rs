@@ -80,13 +80,13 @@ async fn foresee(
 /// The reply, made from the tombstone.
 fn reply(outcome: &Outcome, warnings: Vec<String>) -> Result<ForgetSessionReply, Refusal> {
     let event = &outcome.event;
-    let Event::Session(SessionEvent::Forgotten(told)) = outcome.meta else {
+    let Event::Session(SessionEvent::Forgotten(reported)) = outcome.meta else {
         return Err(unexpected(event, "a session that was forgotten").into());
     };
     Ok(ForgetSessionReply {
         session: session_of(&event.header)?,
-        events: told.events,
-        bytes: told.bytes,
+        events: reported.events,
+        bytes: reported.bytes,
         position: event.position(),
         durable: outcome.durable,
         warnings,

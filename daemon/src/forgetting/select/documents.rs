@@ -106,7 +106,7 @@ impl SelectionContext<'_> {
     pub(super) fn source(
         &self,
         source: &str,
-        wish: &ForgetSelector,
+        selector: &ForgetSelector,
         selected: &mut Selection,
     ) -> Result<(), Refusal> {
         if documents::source(self.rows, source)?.is_some() {
@@ -122,18 +122,18 @@ impl SelectionContext<'_> {
         }
         let scope = EventScope::Project(source);
         let mut part = StreamPart {
-            is_whole: !wish.is_of_events(),
+            is_whole: !selector.is_of_events(),
             ..StreamPart::of(StreamName::Project(source.to_owned()))
         };
         let mut known = BTreeSet::new();
         for (position, record) in
             Log::new(self.rows).stream(scope, Position(0), selected.up_to, usize::MAX)?
         {
-            let event = self.past.event(record, position)?;
+            let event = self.event_lookup.event(record, position)?;
             let is_told = event.header.kind.tells_of_forgetting();
             if event.payload.is_none()
                 || is_told
-                || !wish.wants(&event.header)
+                || !selector.wants(&event.header)
                 || forgotten::covers(self.rows, scope, position)?
             {
                 continue;
@@ -156,7 +156,7 @@ impl SelectionContext<'_> {
             part.positions.push(position);
         }
         if !part.positions.is_empty() {
-            selected.told.sources += u64::from(part.is_whole);
+            selected.reported.sources += u64::from(part.is_whole);
             part.documents = known.len() as u64;
             selected.parts.push(part);
         }
@@ -168,16 +168,16 @@ impl SelectionContext<'_> {
     pub(super) fn files(
         &self,
         path: Option<&str>,
-        wish: &ForgetSelector,
+        selector: &ForgetSelector,
         selected: &mut Selection,
     ) -> Result<(), Refusal> {
-        if wish.session.is_some() || wish.project.is_some() {
+        if selector.session.is_some() || selector.project.is_some() {
             return Ok(());
         }
         for source in self.outside()? {
             if is_source(self, &source)? {
-                let versions = self.versions(&source, wish, selected.up_to)?;
-                let before = wish.rule.map(|(_, before)| before);
+                let versions = self.versions(&source, selector, selected.up_to)?;
+                let before = selector.rule.map(|(_, before)| before);
                 let parts = selected.parts.len();
                 choose(&source, versions, path, before, selected);
                 // Nobody named it: what else is meant goes without it.
@@ -201,7 +201,7 @@ impl SelectionContext<'_> {
     fn versions(
         &self,
         source: &str,
-        wish: &ForgetSelector,
+        selector: &ForgetSelector,
         up_to: Position,
     ) -> Result<Versions, Refusal> {
         let scope = EventScope::Project(source);
@@ -210,9 +210,9 @@ impl SelectionContext<'_> {
             Log::new(self.rows).stream(scope, Position(0), up_to, usize::MAX)?
         {
             if !forgotten::covers(self.rows, scope, position)? {
-                let event = self.past.event(record, position)?;
+                let event = self.event_lookup.event(record, position)?;
                 if let Some(change) = DocumentEvent::of(&event)? {
-                    versions.add(&event, change, wish.wants(&event.header));
+                    versions.add(&event, change, selector.wants(&event.header));
                 }
             }
         }
@@ -282,9 +282,9 @@ fn choose(
 
 /// Why these documents stay.
 fn still(source: &str, documents: &[String]) -> String {
-    let told = documents.iter().take(PRESENT_TOLD_MAX);
-    let told: Vec<&str> = told.map(String::as_str).collect();
-    let more = match documents.len() - told.len() {
+    let reported = documents.iter().take(PRESENT_TOLD_MAX);
+    let reported: Vec<&str> = reported.map(String::as_str).collect();
+    let more = match documents.len() - reported.len() {
         0 => String::new(),
         more => format!(" and {more} more"),
     };
@@ -295,7 +295,7 @@ fn still(source: &str, documents: &[String]) -> String {
     format!(
         "{}{more} {are} of the source `{source}` still: take the file away, exclude it, `remove_document` if \
          it was sent, or remove the source first; then forget again",
-        told.join(", ")
+        reported.join(", ")
     )
 }
 

@@ -16,7 +16,7 @@ pub(super) fn is_source(looking: &SelectionContext<'_>, stream: &str) -> Result<
     let first = Log::new(looking.rows).stream(scope, Position(0), Position(u64::MAX - 1), 1)?;
     Ok(match first.first() {
         Some((position, record)) => {
-            looking.past.event(*record, *position)?.header.kind == EventKind::SourceAdded
+            looking.event_lookup.event(*record, *position)?.header.kind == EventKind::SourceAdded
         }
         None => false,
     })
@@ -40,21 +40,21 @@ impl SelectionContext<'_> {
     /// The projects that are meant, whole or in part, and what belongs to none.
     pub(super) fn projects(
         &self,
-        wish: &ForgetSelector,
+        selector: &ForgetSelector,
         selected: &mut Selection,
     ) -> Result<(), Refusal> {
-        let is_whole = wish.project.is_some() && !wish.is_of_events();
-        if wish.project.is_none() {
-            self.outside_stream(wish, StreamName::Global, false, selected)?;
+        let is_whole = selector.project.is_some() && !selector.is_of_events();
+        if selector.project.is_none() {
+            self.outside_stream(selector, StreamName::Global, false, selected)?;
         }
         for project in self.outside()? {
-            if wish
+            if selector
                 .project
                 .as_ref()
                 .is_none_or(|wanted| *wanted == project)
                 && !is_source(self, &project)?
             {
-                self.outside_stream(wish, StreamName::Project(project), is_whole, selected)?;
+                self.outside_stream(selector, StreamName::Project(project), is_whole, selected)?;
             }
         }
         Ok(())
@@ -62,7 +62,7 @@ impl SelectionContext<'_> {
 
     fn outside_stream(
         &self,
-        wish: &ForgetSelector,
+        selector: &ForgetSelector,
         stream: StreamName,
         is_whole: bool,
         selected: &mut Selection,
@@ -76,7 +76,7 @@ impl SelectionContext<'_> {
         for (position, record) in
             Log::new(self.rows).stream(scope, Position(0), selected.up_to, usize::MAX)?
         {
-            let event = self.past.event(record, position)?;
+            let event = self.event_lookup.event(record, position)?;
             if event.payload.is_none()
                 || event.header.kind.tells_of_forgetting()
                 || forgotten::covers(self.rows, scope, position)?
@@ -88,7 +88,7 @@ impl SelectionContext<'_> {
                 packs.push((position, held));
                 continue;
             }
-            let is_meant = is_whole || (may_go(&event) && wish.wants(&event.header));
+            let is_meant = is_whole || (may_go(&event) && selector.wants(&event.header));
             if !is_meant {
                 drafts.note(&event, held)?;
                 continue;
@@ -119,8 +119,8 @@ impl SelectionContext<'_> {
             return Ok(());
         }
         positions.sort_unstable();
-        selected.told.projects += u64::from(is_whole);
-        selected.told.context_versions += versions;
+        selected.reported.projects += u64::from(is_whole);
+        selected.reported.context_versions += versions;
         selected.parts.push(StreamPart {
             positions,
             is_whole,

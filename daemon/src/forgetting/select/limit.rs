@@ -81,7 +81,7 @@ impl SelectionContext<'_> {
     pub fn first_of(&self, selected: Selection, events_max: u64) -> Result<Selection, Refusal> {
         let mut first = Selection {
             up_to: selected.up_to,
-            wish: selected.wish,
+            selector: selected.selector,
             ..Selection::default()
         };
         let mut events = 0;

@@ -166,13 +166,13 @@ pub struct Selection {
     /// What was meant and stays, and why.
     pub kept: Vec<String>,
     /// What it comes to.
-    pub told: ContentForgotten,
+    pub reported: ContentForgotten,
     /// Of its bytes those of blobs and objects on disk.
     pub freed: u64,
     /// Events up to here were looked at.
     pub up_to: Position,
     /// What was asked for.
-    pub wish: ForgetSelector,
+    pub selector: ForgetSelector,
 }
 
 impl Selection {
@@ -194,7 +194,7 @@ pub struct SelectionContext<'l> {
     /// The rows.
     pub rows: &'l dyn Rows,
     /// The events.
-    pub past: &'l dyn EventLookup,
+    pub event_lookup: &'l dyn EventLookup,
     /// What blobs take; without them they are not counted.
     pub blobs: Option<&'l Blobs>,
     /// When a session was last looked at.
@@ -210,40 +210,40 @@ impl SelectionContext<'_> {
     ///
     /// # Errors
     /// `SESSION_NOT_FOUND`, `NOT_FOUND`, `CONFLICT` when what is named cannot be forgotten.
-    pub fn select(&self, wish: &ForgetSelector, up_to: Position) -> Result<Selection, Refusal> {
+    pub fn select(&self, selector: &ForgetSelector, up_to: Position) -> Result<Selection, Refusal> {
         let mut selected = Selection {
             up_to,
-            wish: wish.clone(),
+            selector: selector.clone(),
             ..Selection::default()
         };
-        match &wish.origin {
+        match &selector.origin {
             Some(ContentOrigin::Source(source)) => {
-                if wish.session.is_none() && wish.project.is_none() {
-                    self.source(source, wish, &mut selected)?;
+                if selector.session.is_none() && selector.project.is_none() {
+                    self.source(source, selector, &mut selected)?;
                 }
             }
-            Some(ContentOrigin::File(path)) => self.files(Some(path), wish, &mut selected)?,
+            Some(ContentOrigin::File(path)) => self.files(Some(path), selector, &mut selected)?,
             Some(ContentOrigin::Tool(_) | ContentOrigin::Resolver(_) | ContentOrigin::Import) => {
-                self.sessions(wish, &mut selected)?;
+                self.sessions(selector, &mut selected)?;
             }
-            None => match wish.rule {
-                Some((Rule::DocumentsReplaced, _)) => self.files(None, wish, &mut selected)?,
+            None => match selector.rule {
+                Some((Rule::DocumentsReplaced, _)) => self.files(None, selector, &mut selected)?,
                 Some((Rule::SessionsClosed | Rule::SessionsUntouched, _)) => {
-                    self.sessions(wish, &mut selected)?;
+                    self.sessions(selector, &mut selected)?;
                 }
                 None => {
-                    self.sessions(wish, &mut selected)?;
-                    if wish.session.is_none() {
-                        self.projects(wish, &mut selected)?;
+                    self.sessions(selector, &mut selected)?;
+                    if selector.session.is_none() {
+                        self.projects(selector, &mut selected)?;
                     }
-                    self.files(None, wish, &mut selected)?;
+                    self.files(None, selector, &mut selected)?;
                 }
             },
         }
         // What a rule means is known only once it is decided: some of it may be spared.
-        if wish.rule.is_none() {
+        if selector.rule.is_none() {
             let resting =
-                ForgottenContent::of(&selected).packs(self.rows, self.past, Position(0))?;
+                ForgottenContent::of(&selected).packs(self.rows, self.event_lookup, Position(0))?;
             resting
                 .kept
                 .iter()
@@ -256,8 +256,8 @@ impl SelectionContext<'_> {
     }
 
     /// The sessions that are meant, whole or in part.
-    fn sessions(&self, wish: &ForgetSelector, selected: &mut Selection) -> Result<(), Refusal> {
-        let all = match &wish.session {
+    fn sessions(&self, selector: &ForgetSelector, selected: &mut Selection) -> Result<(), Refusal> {
+        let all = match &selector.session {
             Some(session) => {
                 sessions::find(self.rows, session)?;
                 vec![session.clone()]
@@ -270,20 +270,20 @@ impl SelectionContext<'_> {
                 continue;
             };
             let is_elsewhere = |project: &String| row.project.as_ref() != Some(project);
-            if wish.project.as_ref().is_some_and(is_elsewhere) {
+            if selector.project.as_ref().is_some_and(is_elsewhere) {
                 continue;
             }
-            match self.session(wish, &session, &row, selected.up_to)? {
+            match self.session(selector, &session, &row, selected.up_to)? {
                 session::SessionTarget::Nothing => {}
                 session::SessionTarget::Whole => whole.push((row.created, session)),
                 session::SessionTarget::Part(part) => {
                     let forks = sessions::forks_of(self.rows, &session, 1)?;
                     match forks.first() {
                         None => {
-                            selected.told.sessions_in_part += 1;
+                            selected.reported.sessions_in_part += 1;
                             selected.parts.push(part);
                         }
-                        Some((fork, _)) if wish.session.is_some() => {
+                        Some((fork, _)) if selector.session.is_some() => {
                             return Err(shared(&session, fork));
                         }
                         Some((fork, _)) => selected.keep(shared(&session, fork).message),
@@ -291,13 +291,13 @@ impl SelectionContext<'_> {
                 }
             }
         }
-        self.whole(wish, whole, selected)
+        self.whole(selector, whole, selected)
     }
 
     /// Whole sessions, but for those whose past is shared by one that stays.
     fn whole(
         &self,
-        wish: &ForgetSelector,
+        selector: &ForgetSelector,
         mut whole: Vec<(u64, String)>,
         selected: &mut Selection,
     ) -> Result<(), Refusal> {
@@ -308,7 +308,9 @@ impl SelectionContext<'_> {
             let forks = sessions::forks_of(self.rows, &session, usize::MAX)?;
             let staying = forks.into_iter().find(|(fork, _)| !going.contains(fork));
             match staying {
-                Some((fork, _)) if wish.session.is_some() => return Err(shared(&session, &fork)),
+                Some((fork, _)) if selector.session.is_some() => {
+                    return Err(shared(&session, &fork));
+                }
                 Some((fork, _)) => selected.keep(shared(&session, &fork).message),
                 None => {
                     let counted = match self.blobs {
@@ -325,20 +327,20 @@ impl SelectionContext<'_> {
 
     /// What it all comes to.
     fn count(&self, selected: &mut Selection) -> Result<(), Refusal> {
-        let told = &mut selected.told;
-        told.sessions = selected.sessions.len() as u64;
+        let reported = &mut selected.reported;
+        reported.sessions = selected.sessions.len() as u64;
         let mut no_more: BTreeMap<&str, BTreeSet<Hash>> = BTreeMap::new();
         for (session, counted) in &selected.sessions {
-            told.events += counted.events;
-            told.bytes += counted.bytes;
+            reported.events += counted.events;
+            reported.bytes += counted.bytes;
             let objects = checkpoints::objects_of(self.rows, session)?;
             no_more.insert(session, objects.into_iter().collect());
         }
         let mut positions = BTreeSet::new();
         for part in &selected.parts {
-            told.events += part.positions.len() as u64;
-            told.bytes += part.bytes;
-            told.documents += part.documents;
+            reported.events += part.positions.len() as u64;
+            reported.bytes += part.bytes;
+            reported.documents += part.documents;
             positions.extend(part.positions.iter().copied());
             if let StreamName::Session(session) = &part.stream {
                 no_more.insert(session, part.objects.clone());
@@ -349,7 +351,7 @@ impl SelectionContext<'_> {
             let sessions = selected.sessions.iter();
             let sessions: Vec<&str> = sessions.map(|(session, _)| session.as_str()).collect();
             selected.freed = freed(self.rows, blobs, &sessions, &positions, &no_more)?;
-            told.bytes += selected.freed;
+            reported.bytes += selected.freed;
         }
         Ok(())
     }

@@ -94,12 +94,12 @@ impl SelectionContext<'_> {
     /// What is meant of a session.
     pub(super) fn session(
         &self,
-        wish: &ForgetSelector,
+        selector: &ForgetSelector,
         session: &str,
         row: &SessionRow,
         up_to: Position,
     ) -> Result<SessionTarget, Refusal> {
-        if let Some((rule, before)) = wish.rule {
+        if let Some((rule, before)) = selector.rule {
             let is_due = match rule {
                 Rule::SessionsClosed => row.closed > 0 && row.last_activity < before,
                 Rule::SessionsUntouched => {
@@ -115,37 +115,43 @@ impl SelectionContext<'_> {
                 SessionTarget::Nothing
             });
         }
-        if wish.origin == Some(ContentOrigin::Import) {
+        if selector.origin == Some(ContentOrigin::Import) {
             let first =
                 Log::new(self.rows).stream(EventScope::Session(session), Position(0), up_to, 1)?;
             let Some((position, record)) = first.first() else {
                 return Ok(SessionTarget::Nothing);
             };
-            if self.past.event(*record, *position)?.header.origin.is_none() {
+            if self
+                .event_lookup
+                .event(*record, *position)?
+                .header
+                .origin
+                .is_none()
+            {
                 return Ok(SessionTarget::Nothing);
             }
         }
-        if !wish.is_of_events() {
+        if !selector.is_of_events() {
             return Ok(SessionTarget::Whole);
         }
-        self.events(wish, session, up_to)
+        self.events(selector, session, up_to)
     }
 
     /// The events of a session that are meant.
     fn events(
         &self,
-        wish: &ForgetSelector,
+        selector: &ForgetSelector,
         session: &str,
         up_to: Position,
     ) -> Result<SessionTarget, Refusal> {
         let scope = EventScope::Session(session);
         let mut looked = Vec::new();
-        let mut meant: BTreeSet<Position> = BTreeSet::new();
+        let mut targets: BTreeSet<Position> = BTreeSet::new();
         let mut is_all = true;
         for (position, record) in
             Log::new(self.rows).stream(scope, Position(0), up_to, usize::MAX)?
         {
-            let event = self.past.event(record, position)?;
+            let event = self.event_lookup.event(record, position)?;
             if event.payload.is_none()
                 || event.header.kind.tells_of_forgetting()
                 || forgotten::covers(self.rows, scope, position)?
@@ -153,9 +159,10 @@ impl SelectionContext<'_> {
                 continue;
             }
             let role = Role::of(&event)?;
-            let is_meant = wish.wants(&event.header) && comes_from(wish.origin.as_ref(), &event)?;
+            let is_meant =
+                selector.wants(&event.header) && comes_from(selector.origin.as_ref(), &event)?;
             if is_meant {
-                meant.insert(position);
+                targets.insert(position);
             } else if !matches!(role, Role::Derived) {
                 is_all = false;
             }
@@ -165,16 +172,16 @@ impl SelectionContext<'_> {
                 role,
             });
         }
-        if meant.is_empty() {
+        if targets.is_empty() {
             return Ok(SessionTarget::Nothing);
         }
         if is_all {
             return Ok(SessionTarget::Whole);
         }
-        let Some(mut part) = part(session, &looked, &meant) else {
+        let Some(mut part) = part(session, &looked, &targets) else {
             return Ok(SessionTarget::Nothing);
         };
-        part.objects = self.no_more_needed(session, &looked, &meant)?;
+        part.objects = self.no_more_needed(session, &looked, &targets)?;
         Ok(SessionTarget::Part(part))
     }
 
@@ -183,12 +190,12 @@ impl SelectionContext<'_> {
         &self,
         session: &str,
         looked: &[ExaminedEvent],
-        meant: &BTreeSet<Position>,
+        targets: &BTreeSet<Position>,
     ) -> Result<BTreeSet<Hash>, Refusal> {
         let there = checkpoints::ids_of(self.rows, session)?;
         let needed = looked.iter().filter_map(|one| match &one.role {
             Role::Saved(checkpoint, objects)
-                if there.contains(checkpoint) && !meant.contains(&one.position) =>
+                if there.contains(checkpoint) && !targets.contains(&one.position) =>
             {
                 Some(objects)
             }
@@ -213,9 +220,13 @@ impl SelectionContext<'_> {
 
 /// The events that go: what is meant, but for what stays, and what was found out since the first own one of
 /// them.
-fn part(session: &str, looked: &[ExaminedEvent], meant: &BTreeSet<Position>) -> Option<StreamPart> {
+fn part(
+    session: &str,
+    looked: &[ExaminedEvent],
+    targets: &BTreeSet<Position>,
+) -> Option<StreamPart> {
     let is_its_own = |one: &&ExaminedEvent| {
-        meant.contains(&one.position) && matches!(one.role, Role::Own | Role::Saved(..))
+        targets.contains(&one.position) && matches!(one.role, Role::Own | Role::Saved(..))
     };
     let first = looked.iter().find(is_its_own).map(|one| one.position);
     let saved: BTreeMap<CheckpointKey, Position> = looked
@@ -228,16 +239,16 @@ fn part(session: &str, looked: &[ExaminedEvent], meant: &BTreeSet<Position>) -> 
     let is_gone = |checkpoint: &CheckpointKey| {
         saved
             .get(checkpoint)
-            .is_none_or(|position| meant.contains(position))
+            .is_none_or(|position| targets.contains(position))
     };
     let goes = |one: &&ExaminedEvent| match &one.role {
         Role::Stays => false,
         Role::Derived => {
             let is_since = first.is_some_and(|first| one.position > first);
-            is_since || meant.contains(&one.position)
+            is_since || targets.contains(&one.position)
         }
         Role::Deleted(gone) => gone.iter().all(is_gone),
-        Role::Own | Role::Saved(..) => meant.contains(&one.position),
+        Role::Own | Role::Saved(..) => targets.contains(&one.position),
     };
     let going: Vec<&ExaminedEvent> = looked.iter().filter(goes).collect();
     if going.is_empty() {

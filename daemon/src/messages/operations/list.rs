@@ -165,11 +165,11 @@ impl Page<'_> {
             self.next = self.messages.last().map(|last| last.position);
             return Ok(ControlFlow::Break(()));
         }
-        let told = read(&self.read.state.log(), row)?;
-        if matches!(self.since, Some(Moment::Time(time)) if told.header.time < time) {
+        let reported = read(&self.read.state.log(), row)?;
+        if matches!(self.since, Some(Moment::Time(time)) if reported.header.time < time) {
             return Ok(ControlFlow::Continue(()));
         }
-        let message = message(told, &self.read.cx.blobs, Some(SHOWN_BYTES_MAX))?;
+        let message = message(reported, &self.read.cx.blobs, Some(SHOWN_BYTES_MAX))?;
         let results = message.tools.iter().filter_map(|tool| tool.result.as_ref());
         let of_tools: usize = results.map(|result| result.as_str().len()).sum();
         self.bytes += message.content.len() + of_tools;

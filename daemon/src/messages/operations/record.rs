@@ -41,10 +41,10 @@ impl Op for RecordMessage {
         if let Some(outcome) = cx.repeated(&caller, claim.as_ref()).await? {
             return reply(&outcome, Vec::new());
         }
-        let wish = SessionSelector::of(&caller, args.session.as_ref()).fenced(args.fence);
+        let selector = SessionSelector::of(&caller, args.session.as_ref()).fenced(args.fence);
         let state = State::live(&cx, None).await?;
         let (shared, acting) = (Arc::clone(&cx), caller.clone());
-        let prepare = move || prepare(&shared, &state, &acting, wish, args);
+        let prepare = move || prepare(&shared, &state, &acting, selector, args);
         let (command, warnings) = if is_large {
             blocking(prepare).await?
         } else {
@@ -107,12 +107,12 @@ fn prepare(
     cx: &Context,
     state: &State,
     caller: &Caller,
-    wish: SessionSelector,
+    selector: SessionSelector,
     args: RecordMessageArgs,
 ) -> Result<(Record, Vec<String>), Refusal> {
     let clock = cx.engine.clock();
     // A session that does not exist yet knows nothing; the writer says so if it had to.
-    let session = wish.find(state, &caller.actor, clock.now()).ok();
+    let session = selector.find(state, &caller.actor, clock.now()).ok();
     let lines = match &session {
         Some(session) => sessions::lineage(state, session)?,
         None => Vec::new(),
@@ -125,7 +125,7 @@ fn prepare(
         .iter()
         .filter_map(|tool| tool.result.as_ref().map(|result| result.as_str()))
         .collect();
-    let knowing = SessionContext::of(cx, state, &lines, wish.project.as_deref())?;
+    let knowing = SessionContext::of(cx, state, &lines, selector.project.as_deref())?;
     let Recognition {
         rules,
         mentions,
@@ -166,7 +166,7 @@ fn prepare(
         quoted,
     };
     let record = Record {
-        choice: PreparedSession::prepare(wish, clock),
+        choice: PreparedSession::prepare(selector, clock),
         said,
         body: Some(Body::new(codec::encode(&event), clock.random())),
         blobs,

@@ -34,12 +34,12 @@ impl Op for RecordTool {
         let claim = call.claim()?;
         let (cx, caller, args) = call.into_parts();
         check(&args)?;
-        let wish = SessionSelector::of(&caller, args.session.as_ref()).fenced(args.fence);
+        let selector = SessionSelector::of(&caller, args.session.as_ref()).fenced(args.fence);
         let is_large =
             args.result.as_ref().map_or(0, |body| body.as_str().len()) > PREPARE_INLINE_BYTES_MAX;
         let state = State::live(&cx, None).await?;
         let (shared, acting) = (Arc::clone(&cx), caller.clone());
-        let prepare = move || prepare(&shared, &state, &acting, wish, args);
+        let prepare = move || prepare(&shared, &state, &acting, selector, args);
         let command = if is_large {
             blocking(prepare).await?
         } else {
@@ -85,16 +85,16 @@ fn prepare(
     cx: &Context,
     state: &State,
     caller: &Caller,
-    wish: SessionSelector,
+    selector: SessionSelector,
     args: RecordToolArgs,
 ) -> Result<Record, Refusal> {
     let clock = cx.engine.clock();
-    let lines = match wish.find(state, &caller.actor, clock.now()) {
+    let lines = match selector.find(state, &caller.actor, clock.now()) {
         Ok(session) => sessions::lineage(state, &session)?,
         Err(_) => Vec::new(),
     };
     let results: Vec<&str> = args.result.iter().map(|body| body.as_str()).collect();
-    let knowing = SessionContext::of(cx, state, &lines, wish.project.as_deref())?;
+    let knowing = SessionContext::of(cx, state, &lines, selector.project.as_deref())?;
     let recognition = entities::recognised(&knowing, "", &results);
     let status = args.status.unwrap_or(match args.error {
         Some(_) => ToolStatus::Error,
@@ -122,7 +122,7 @@ fn prepare(
         blobs: Vec::new(),
     };
     Ok(Record {
-        choice: PreparedSession::prepare(wish, clock),
+        choice: PreparedSession::prepare(selector, clock),
         executed,
         goes_on,
         body: Some(Body::new(codec::encode(&event), clock.random())),

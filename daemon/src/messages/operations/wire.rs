@@ -48,11 +48,11 @@ pub fn mentioned(mention: &Mention) -> Mentioned {
 /// # Errors
 /// [`Error`] when a blob cannot be read.
 pub fn message(
-    told: StoredMessage,
+    reported: StoredMessage,
     blobs: &Blobs,
     bytes_max: Option<usize>,
 ) -> Result<Message, Error> {
-    let StoredMessage { header, said, body } = told;
+    let StoredMessage { header, said, body } = reported;
     let mut content = body.content.read(blobs)?;
     let bytes = shorten(&mut content, bytes_max);
     let tool = |one: ToolUse| -> Result<wire::ToolUse, Error> {

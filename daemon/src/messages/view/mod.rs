@@ -5,8 +5,8 @@
 //! | `m` session 0 position (u64) | [`MessageRow`] |
 //! | `i` session 0 id | position (u64) and record (u64) of a message |
 //! | `x` session 0 id 0 position (u64) | record (u64) of an event that says how far an execution is |
-//! | `u` session 0 position (u64) | [`Use`]: a step, an execution that began, or a message with tools |
-//! | `k` session | [`Totals`] |
+//! | `u` session 0 position (u64) | [`ToolUseRow`]: a step, an execution that began, or a message with tools |
+//! | `k` session | [`MessageTotals`] |
 //!
 //! All numbers are big-endian.
 

@@ -18,7 +18,7 @@ use crate::tokens::Tokens;
 /// Builds the pack that `max_tokens` allow: what goes first when not all fits, see [`super::fit`].
 ///
 /// # Errors
-/// [`TooSmall`] when not even message and instruction fit.
+/// [`BudgetTooSmall`] when not even message and instruction fit.
 pub fn build(
     of: &Ingredients,
     max_tokens: usize,
@@ -67,9 +67,9 @@ struct Parts<'i> {
 
 impl<'i> Parts<'i> {
     fn of(of: &'i Ingredients, max_tokens: usize, tokens: &Tokens) -> Self {
-        let told = of.history.iter();
-        let history: Vec<_> = told
-            .map(|told| TextPiece::message(told, tokens, max_tokens))
+        let reported = of.history.iter();
+        let history: Vec<_> = reported
+            .map(|reported| TextPiece::message(reported, tokens, max_tokens))
             .collect();
         let values = of.values.iter();
         let values: Vec<_> = values
@@ -175,8 +175,8 @@ impl<'i> Parts<'i> {
         let first = self.history.len() - cut.history;
         let pieces = self.history.iter().skip(first);
         let lines = pieces.map(|piece| piece.within(tokens, cut.text_max).lines);
-        let told = self.of.history.iter().skip(first);
-        let sources = told.map(|told| told.source.clone()).collect();
+        let reported = self.of.history.iter().skip(first);
+        let sources = reported.map(|reported| reported.source.clone()).collect();
         (listed(labels::HISTORY, lines), sources)
     }
 
@@ -200,8 +200,8 @@ impl<'i> Parts<'i> {
             });
         };
         let first = self.history.len() - cut.history;
-        for (at, (told, piece)) in self.of.history.iter().zip(&self.history).enumerate() {
-            add_text(&mut add, &told.source, piece, at >= first, cut, tokens);
+        for (at, (reported, piece)) in self.of.history.iter().zip(&self.history).enumerate() {
+            add_text(&mut add, &reported.source, piece, at >= first, cut, tokens);
         }
         for (at, known) in self.of.entities.iter().enumerate() {
             if at >= cut.entities {

@@ -46,7 +46,7 @@ pub fn relations(entity: &PackEntity) -> Option<String> {
     if entity.relations.is_empty() {
         return None;
     }
-    let mut told: Vec<String> = entity
+    let mut reported: Vec<String> = entity
         .relations
         .iter()
         .map(|relation| {
@@ -58,9 +58,9 @@ pub fn relations(entity: &PackEntity) -> Option<String> {
         })
         .collect();
     if entity.more_relations > 0 {
-        told.push(format!("and {} more", entity.more_relations));
+        reported.push(format!("and {} more", entity.more_relations));
     }
-    Some(format!("  Related: {}\n", told.join(", ")))
+    Some(format!("  Related: {}\n", reported.join(", ")))
 }
 
 /// What an entity's data says in short: its first fields that have a plain value or a named object,
@@ -68,12 +68,12 @@ pub fn relations(entity: &PackEntity) -> Option<String> {
 #[must_use]
 pub fn summary(data: &Value) -> Option<String> {
     let fields = data.as_object()?.iter();
-    let told: Vec<String> = fields
+    let reported: Vec<String> = fields
         .filter(|(field, _)| !SAID.contains(&field.as_str()))
         .filter_map(|(field, value)| Some(format!("{field}: {}", in_short(value)?)))
         .take(FIELDS_MAX)
         .collect();
-    (!told.is_empty()).then(|| told.join(", "))
+    (!reported.is_empty()).then(|| reported.join(", "))
 }
 
 fn in_short(value: &Value) -> Option<String> {

@@ -1,4 +1,4 @@
-//! What goes first when a pack does not fit its budget: sizes in, a [`Cut`] out. No texts here.
+//! What goes first when a pack does not fit its budget: sizes in, a [`BudgetPlan`] out. No texts here.
 //!
 //! In this order, each only as far as needed:
 //! 1. long texts are cut to one length, as great as fits but at least [`TEXT_TOKENS`];

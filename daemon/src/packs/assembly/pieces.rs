@@ -42,15 +42,15 @@ pub struct RenderedPiece {
 
 impl TextPiece {
     /// Something that was said: `[user, message m-1, 2026-11-21T10:00:00.000Z]` and a fenced block.
-    pub fn message(told: &PackMessage, tokens: &Tokens, max: usize) -> Self {
+    pub fn message(reported: &PackMessage, tokens: &Tokens, max: usize) -> Self {
         let origin = format!(
             "[{}, {} {}, {}]\n",
-            sanitize::line(&told.who),
-            told.source.item.kind(),
-            sanitize::line(&told.source.item.id()),
-            iso_millis(told.time)
+            sanitize::line(&reported.who),
+            reported.source.item.kind(),
+            sanitize::line(&reported.source.item.id()),
+            iso_millis(reported.time)
         );
-        Self::fenced(origin, &told.text, told.beyond, tokens, max)
+        Self::fenced(origin, &reported.text, reported.beyond, tokens, max)
     }
 
     /// A passage: `[context file bugs, version 3, Open Issues / BUG-1: …, 2025-11-21T10:00:00.000Z]` and a
@@ -271,9 +271,9 @@ mod tests {
     #[test]
     fn what_was_not_handed_over_counts_as_left_out() {
         let tokens = Tokens::default();
-        let mut told = message("beginning");
-        told.beyond = 5;
-        let shown = TextPiece::message(&told, &tokens, 400).within(&tokens, 400);
+        let mut reported = message("beginning");
+        reported.beyond = 5;
+        let shown = TextPiece::message(&reported, &tokens, 400).within(&tokens, 400);
         assert!(
             shown.lines.contains("beginning\n[… 5 bytes left out …]"),
             "{}",

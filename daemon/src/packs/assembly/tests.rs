@@ -137,10 +137,10 @@ fn a_pack_reads_as_the_source_has_it() {
 
 #[test]
 fn a_task_and_other_entities_have_labels_of_their_own() {
-    let mut ingredients = some();
-    ingredients.purpose = PackRequest::Task;
-    ingredients.entities[0].is_netbox = false;
-    let built = build(&ingredients, 4_000, &Tokens::default()).unwrap();
+    let mut pack_inputs = some();
+    pack_inputs.purpose = PackRequest::Task;
+    pack_inputs.entities[0].is_netbox = false;
+    let built = build(&pack_inputs, 4_000, &Tokens::default()).unwrap();
     for text in [
         "\n\nEntities we've been discussing:\n",
         "\n\nValues from checkpoints:\n",
@@ -154,7 +154,7 @@ fn a_task_and_other_entities_have_labels_of_their_own() {
 #[test]
 fn without_anything_known_there_are_message_and_instruction() {
     let tokens = Tokens::default();
-    let ingredients = Ingredients {
+    let pack_inputs = Ingredients {
         history: Vec::new(),
         entities: Vec::new(),
         values: Vec::new(),
@@ -164,7 +164,7 @@ fn without_anything_known_there_are_message_and_instruction() {
     };
     let bare = "Current user message: What is its status?\n\n\
         There is no earlier context; answer the current user message as it stands.";
-    let built = build(&ingredients, 4_000, &tokens).unwrap();
+    let built = build(&pack_inputs, 4_000, &tokens).unwrap();
     assert_eq!(built.prompt, bare);
     let least = tokens.count(bare);
     let too_small = build(&some(), least - 1, &tokens).unwrap_err();
@@ -177,9 +177,9 @@ fn without_anything_known_there_are_message_and_instruction() {
 #[test]
 fn what_was_cut_is_told() {
     let tokens = Tokens::default();
-    let mut ingredients = some();
-    ingredients.history[0].text = "A line of the log that says nothing.\n".repeat(400);
-    let built = build(&ingredients, 800, &tokens).unwrap();
+    let mut pack_inputs = some();
+    pack_inputs.history[0].text = "A line of the log that says nothing.\n".repeat(400);
+    let built = build(&pack_inputs, 800, &tokens).unwrap();
     assert!((700..=800).contains(&built.tokens), "{}", built.tokens);
     let [cut] = &built.left_out[..] else {
         panic!("{:?}", built.left_out)
@@ -203,14 +203,14 @@ fn what_was_cut_is_told() {
 #[test]
 fn passages_have_a_quarter_of_the_budget() {
     let tokens = Tokens::default();
-    let mut ingredients = some();
+    let mut pack_inputs = some();
     let text = "The queue stalls, and the jobs wait for it.\n".repeat(20);
-    ingredients.passages = vec![
+    pack_inputs.passages = vec![
         passage(1, None, "Short."),
         passage(2, Some("Open Issues"), &text),
         passage(3, Some("Resolved Issues"), "None."),
     ];
-    let built = build(&ingredients, 800, &tokens).unwrap();
+    let built = build(&pack_inputs, 800, &tokens).unwrap();
     assert!(built.tokens < 600, "{}", built.tokens);
     let files = &built.sections[3];
     assert_eq!(files.name, SectionName::ContextFiles);
@@ -224,14 +224,14 @@ fn passages_have_a_quarter_of_the_budget() {
         .iter()
         .map(|one| (one.source.item.id(), one.why))
         .collect();
-    let told = [
+    let reported = [
         ("bugs 2", OmissionReason::Share),
         ("bugs 3", OmissionReason::Share),
     ];
-    assert_eq!(left_out, told.map(|(id, why)| (id.to_owned(), why)));
+    assert_eq!(left_out, reported.map(|(id, why)| (id.to_owned(), why)));
     assert!(matches!(built.left_out[0].part, OmittedPart::Bytes(bytes) if bytes > 100));
     assert_eq!(built.left_out[1].part, OmittedPart::Whole);
-    let whole = build(&ingredients, 4_000, &tokens).unwrap();
+    let whole = build(&pack_inputs, 4_000, &tokens).unwrap();
     assert!(whole.left_out.is_empty(), "{:?}", whole.left_out);
 }
 
@@ -246,7 +246,7 @@ fn texts() -> impl Strategy<Value = String> {
 }
 
 prop_compose! {
-    fn ingredients()(
+    fn pack_inputs()(
         message in texts(),
         history in prop::collection::vec((texts(), 0_u64..3), 0..9),
         entities in prop::collection::vec(
@@ -294,14 +294,14 @@ proptest! {
     /// whole, sections add up, every piece is in or told as left out, and the same comes out again. A
     /// budget that is refused is too small by the count of the least prompt, which then fits exactly.
     #[test]
-    fn a_pack_is_never_over_its_budget(ingredients in ingredients(), budget in 0_usize..3_000) {
+    fn a_pack_is_never_over_its_budget(pack_inputs in pack_inputs(), budget in 0_usize..3_000) {
         let tokens = &*TOKENS;
-        let built = match build(&ingredients, budget, tokens) {
+        let built = match build(&pack_inputs, budget, tokens) {
             Ok(built) => built,
             Err(too_small) => {
                 prop_assert!(too_small.least > budget);
-                prop_assert!(build(&ingredients, too_small.least - 1, tokens).is_err());
-                build(&ingredients, too_small.least, tokens).unwrap()
+                prop_assert!(build(&pack_inputs, too_small.least - 1, tokens).is_err());
+                build(&pack_inputs, too_small.least, tokens).unwrap()
             }
         };
         let counted = tokens.count(&built.prompt);
@@ -309,12 +309,12 @@ proptest! {
         let sum: usize = built.sections.iter().map(|section| section.tokens).sum();
         prop_assert_eq!(sum, built.tokens);
         prop_assert!(built.tokens <= budget || budget < built.tokens && built.sections.len() == 2);
-        let message = format!("Current user message: {}\n\n", ingredients.message);
+        let message = format!("Current user message: {}\n\n", pack_inputs.message);
         prop_assert!(built.prompt.contains(&message));
         let names: Vec<_> = built.sections.iter().map(|section| section.name).collect();
         prop_assert!(names.is_sorted());
-        let pieces = ingredients.history.len() + ingredients.entities.len() + ingredients.values.len()
-            + ingredients.passages.len() + usize::from(ingredients.topic.is_some());
+        let pieces = pack_inputs.history.len() + pack_inputs.entities.len() + pack_inputs.values.len()
+            + pack_inputs.passages.len() + usize::from(pack_inputs.topic.is_some());
         for section in built.sections.iter().filter(|one| one.name == SectionName::ContextFiles) {
             prop_assert!(section.tokens <= budget / 4, "{} of {budget}", section.tokens);
         }
@@ -322,7 +322,7 @@ proptest! {
         let gone = built.left_out.iter().filter(|one| one.part == OmittedPart::Whole).count();
         prop_assert_eq!(shown + gone, pieces);
         if budget >= built.tokens {
-            prop_assert_eq!(build(&ingredients, budget, tokens).unwrap(), built);
+            prop_assert_eq!(build(&pack_inputs, budget, tokens).unwrap(), built);
         }
     }
 }

@@ -40,8 +40,8 @@ impl EnrichMessage {
         args: &EnrichMessageArgs,
     ) -> Result<EnrichMessageReply, Refusal> {
         let state = State::live(cx, args.at_least).await?;
-        let wish = SessionSelector::of(caller, args.session.as_ref());
-        let session = wish.find(&state, &caller.actor, cx.engine.clock().now())?;
+        let selector = SessionSelector::of(caller, args.session.as_ref());
+        let session = selector.find(&state, &caller.actor, cx.engine.clock().now())?;
         let among = TaskScope::Session(session.clone());
         let message = args.message.clone();
         let wanted = PackSpec::new(among, PackPurpose::Message, message, args.max_tokens)?;

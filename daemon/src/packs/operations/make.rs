@@ -178,7 +178,7 @@ impl PackSpec {
         gather: impl FnOnce(&Context, &State, &str, Micros) -> Result<RetrievedInputs, Refusal>,
     ) -> Result<(CachedPack, MakePack), Refusal> {
         let RetrievedInputs {
-            ingredients,
+            pack_inputs,
             left_out,
             until,
             warnings,
@@ -186,7 +186,7 @@ impl PackSpec {
         let tokens = &checkpoints::Checkpoints::of(cx)?.tokens;
         let budget = usize::try_from(self.max_tokens).unwrap_or(usize::MAX);
         let built =
-            build(&ingredients, budget, tokens).map_err(|too_small| {
+            build(&pack_inputs, budget, tokens).map_err(|too_small| {
                 let least = too_small.least;
                 Refusal::invalid(format!(
                 "`max_tokens` is {}; what is asked and the instruction alone have {least} tokens",

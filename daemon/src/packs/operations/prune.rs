@@ -40,7 +40,7 @@ impl Op for PruneSession {
             Some(PruneStrategy::Conservative) => Strategy::Conservative,
             Some(PruneStrategy::Aggressive) => Strategy::Aggressive,
         };
-        let wish = SessionSelector::of(&caller, args.session.as_ref()).fenced(args.fence);
+        let selector = SessionSelector::of(&caller, args.session.as_ref()).fenced(args.fence);
         let target = args.target;
         let prepare = move |of: &SessionSnapshot<'_>, now| {
             Ok(match pruning(of, strategy, target, now)? {
@@ -48,7 +48,7 @@ impl Op for PruneSession {
                 Pruning::NotNeeded(tokens) => PreparedUpdate::Nothing(tokens),
             })
         };
-        match turn(&cx, &caller.actor, claim, wish, prepare).await? {
+        match turn(&cx, &caller.actor, claim, selector, prepare).await? {
             UpdateResult::Done(outcome) => pruned(&outcome),
             UpdateResult::Nothing {
                 session,
@@ -118,14 +118,14 @@ impl Op for ResetPruning {
         if let Some(outcome) = cx.repeated(&caller, claim.as_ref()).await? {
             return unpruned(&outcome);
         }
-        let wish = SessionSelector::of(&caller, args.session.as_ref()).fenced(args.fence);
+        let selector = SessionSelector::of(&caller, args.session.as_ref()).fenced(args.fence);
         let prepare = |of: &SessionSnapshot<'_>, _now| {
             Ok(match unpruning(of)? {
                 Some(unpruned) => PreparedUpdate::Turn(WorkingSetUpdate::Unprune(unpruned)),
                 None => PreparedUpdate::Nothing(0),
             })
         };
-        match turn(&cx, &caller.actor, claim, wish, prepare).await? {
+        match turn(&cx, &caller.actor, claim, selector, prepare).await? {
             UpdateResult::Done(outcome) => unpruned(&outcome),
             UpdateResult::Nothing { session, .. } => Err(Refusal::new(
                 Code::NotFound,

@@ -147,9 +147,10 @@ fn not_found(what: &str) -> Refusal {
 }
 
 fn of_pack(cx: &Context, state: &State, pack: &str) -> Result<WhyReply, Refusal> {
-    let told = pack_told(state, pack)?;
-    let told = told.ok_or_else(|| not_found(&format!("there is no context pack `{pack}`")))?;
-    Ok(reply(cx, state, None, Some(told), Vec::new()))
+    let reported = pack_told(state, pack)?;
+    let reported =
+        reported.ok_or_else(|| not_found(&format!("there is no context pack `{pack}`")))?;
+    Ok(reply(cx, state, None, Some(reported), Vec::new()))
 }
 
 fn reply(

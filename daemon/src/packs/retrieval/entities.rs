@@ -175,17 +175,17 @@ fn relations(
     entity: &EntityRef,
     row: &EntityRow,
 ) -> Result<Vec<Relation>, Error> {
-    let mut told: Vec<(String, EntityRef)> = Vec::new();
+    let mut reported: Vec<(String, EntityRef)> = Vec::new();
     let parent = row.parent.clone();
-    told.extend(parent.map(|parent| ("parent".to_owned(), parent)));
+    reported.extend(parent.map(|parent| ("parent".to_owned(), parent)));
     // One more, since the parent is among them.
     for related in entities::related(of.state, &of.lines, entity, RELATIONS + 1)? {
         let one = (related.relation, related.to);
-        if told.len() < RELATIONS && !told.contains(&one) {
-            told.push(one);
+        if reported.len() < RELATIONS && !reported.contains(&one) {
+            reported.push(one);
         }
     }
-    let named = told.into_iter().map(|(kind, to)| {
+    let named = reported.into_iter().map(|(kind, to)| {
         let row = entities::get(of.state, &of.lines, &to)?;
         let name = row.map_or(to.key, |row| row.name);
         Ok(Relation { kind, name })

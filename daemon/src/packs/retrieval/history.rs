@@ -22,7 +22,7 @@ const QUOTED: &str = "[… quoted from an earlier context …]";
 #[derive(Default)]
 pub struct History {
     /// In time order.
-    pub told: Vec<PackMessage>,
+    pub reported: Vec<PackMessage>,
     /// What is not in it.
     pub left_out: Vec<Omission>,
 }
@@ -30,12 +30,17 @@ pub struct History {
 impl History {
     /// Adds what was told earlier and is not in it yet, in time order.
     pub fn add(&mut self, earlier: Self) {
-        for told in earlier.told {
-            if !self.told.iter().any(|known| known.source == told.source) {
-                self.told.push(told);
+        for reported in earlier.reported {
+            if !self
+                .reported
+                .iter()
+                .any(|known| known.source == reported.source)
+            {
+                self.reported.push(reported);
             }
         }
-        self.told.sort_by_key(|told| told.source.position);
+        self.reported
+            .sort_by_key(|reported| reported.source.position);
     }
 }
 
@@ -44,7 +49,7 @@ pub fn of(of: &SessionSnapshot<'_>, message: &str) -> Result<History, Refusal> {
     let mut gathering = HistoryReader {
         of,
         message,
-        told: BTreeMap::new(),
+        reported: BTreeMap::new(),
         left_out: Vec::new(),
     };
     for row in gathering.newest_messages()? {
@@ -63,7 +68,7 @@ pub fn at(
     let mut gathering = HistoryReader {
         of,
         message,
-        told: BTreeMap::new(),
+        reported: BTreeMap::new(),
         left_out: Vec::new(),
     };
     for position in positions {
@@ -80,14 +85,14 @@ struct HistoryReader<'g, 's> {
     of: &'g SessionSnapshot<'s>,
     message: &'g str,
     /// By position, and the place within what that event told.
-    told: BTreeMap<(Position, usize), PackMessage>,
+    reported: BTreeMap<(Position, usize), PackMessage>,
     left_out: Vec<Omission>,
 }
 
 impl HistoryReader<'_, '_> {
     fn finish(self) -> History {
         History {
-            told: self.told.into_values().collect(),
+            reported: self.reported.into_values().collect(),
             left_out: self.left_out,
         }
     }
@@ -130,14 +135,14 @@ impl HistoryReader<'_, '_> {
     }
 
     fn add_message(&mut self, row: &MessageRow) -> Result<(), Error> {
-        if self.told.contains_key(&(row.position, 0)) {
+        if self.reported.contains_key(&(row.position, 0)) {
             return Ok(());
         }
         let SessionSnapshot { cx, state, .. } = self.of;
-        let told = messages::read(&state.log(), row)?;
+        let reported = messages::read(&state.log(), row)?;
         let source = self.of.source(Item::Message(row.id.clone()), row.position);
-        let quoted = told.body.quoted;
-        let content = told.body.content.read(&cx.blobs)?;
+        let quoted = reported.body.quoted;
+        let content = reported.body.content.read(&cx.blobs)?;
         if content == self.message {
             self.left_out
                 .push(left_out(source, OmissionReason::Duplicate));
@@ -148,15 +153,15 @@ impl HistoryReader<'_, '_> {
             self.left_out.push(left_out(source, OmissionReason::Quoted));
             return Ok(());
         }
-        let told = PackMessage {
+        let reported = PackMessage {
             source,
             who: sender(row.sender).to_owned(),
-            time: told.header.time,
+            time: reported.header.time,
             text: messages::quotations::replaced(&content, &quoted, |_| QUOTED.to_owned())
                 .into_owned(),
             beyond: 0,
         };
-        self.told.insert((row.position, 0), told);
+        self.reported.insert((row.position, 0), reported);
         Ok(())
     }
 
@@ -232,14 +237,14 @@ impl HistoryReader<'_, '_> {
             (Some(result), None) => (result, format!("result of {}", execution.tool)),
             (None, None) => return Ok(()),
         };
-        let told = PackMessage {
+        let reported = PackMessage {
             source: self.of.source(item, execution.position),
             who,
             time: execution.at,
             text: result.read(&self.of.cx.blobs)?,
             beyond: 0,
         };
-        self.told.insert((position, place), told);
+        self.reported.insert((position, place), reported);
         Ok(())
     }
 }

@@ -46,7 +46,7 @@ pub struct SessionSnapshot<'s> {
 /// What was gathered.
 pub struct RetrievedInputs {
     /// What could come into the pack.
-    pub ingredients: Ingredients,
+    pub pack_inputs: Ingredients,
     /// What belongs there and is not, for other reasons than the budget.
     pub left_out: Vec<Omission>,
     /// When it would be gathered differently though nothing was recorded: scores fall, data expires.
@@ -117,10 +117,10 @@ pub fn message(
     let mut left_out = history.left_out;
     left_out.extend(entities.left_out);
     Ok(RetrievedInputs {
-        ingredients: Ingredients {
+        pack_inputs: Ingredients {
             purpose: PackRequest::Message,
             message: message.to_owned(),
-            history: history.told,
+            history: history.reported,
             entities: entities.known,
             values,
             passages,

@@ -50,7 +50,7 @@ pub struct PassageSource<'f> {
 pub struct ProjectPassages {
     all: Vec<Passage>,
     /// Which of them is the overview.
-    overview: Option<usize>,
+    transfer: Option<usize>,
     /// Places in `all`, the most relevant first.
     wanted: Vec<usize>,
 }
@@ -67,7 +67,7 @@ impl PassageSource<'_> {
         named: &[EntityRef],
         warnings: &mut Vec<String>,
     ) -> Result<ProjectPassages, Refusal> {
-        let (mut all, mut overview) = (Vec::new(), None);
+        let (mut all, mut transfer) = (Vec::new(), None);
         for row in drawn_on(self.state, self.project)? {
             let content = match projects::content(self.cx, self.state, &row) {
                 Err(refusal) if refusal.code == Code::Corrupt => {
@@ -78,8 +78,8 @@ impl PassageSource<'_> {
             };
             let file_type = row.written.file_type.as_str();
             for passage in projects::passages(file_type, &content) {
-                if overview.is_none() && (file_type, passage.key.as_str()) == OVERVIEW {
-                    overview = Some(all.len());
+                if transfer.is_none() && (file_type, passage.key.as_str()) == OVERVIEW {
+                    transfer = Some(all.len());
                 }
                 all.push(self.passage(&row, passage));
             }
@@ -96,7 +96,7 @@ impl PassageSource<'_> {
         wanted.truncate(PASSAGES);
         Ok(ProjectPassages {
             all,
-            overview,
+            transfer,
             wanted,
         })
     }
@@ -128,11 +128,11 @@ impl ProjectPassages {
             let item = self.all.get(*at).map(|passage| &passage.source.item);
             matches!(item, Some(Item::ContextFile(file)) if file.file_type == OVERVIEW.0)
         };
-        if let Some(overview) = self.overview
+        if let Some(transfer) = self.transfer
             && !self.wanted.iter().any(says_it)
         {
             self.wanted.truncate(PASSAGES - 1);
-            self.wanted.push(overview);
+            self.wanted.push(transfer);
         }
         self
     }

@@ -123,7 +123,7 @@ pub fn task(
     let (entities, until) = gathering.entities(&of)?;
     let left_out = std::mem::take(&mut gathering.left_out);
     Ok(RetrievedInputs {
-        ingredients: Ingredients {
+        pack_inputs: Ingredients {
             purpose: PackRequest::Task,
             message: task.to_owned(),
             history: gathering.history(),
@@ -161,7 +161,7 @@ impl TaskRetrieval<'_> {
     fn add(&mut self, of: &SessionSnapshot<'_>, at: usize) -> Result<(), Refusal> {
         let named = of.named(self.task)?;
         let newest = history::of(of, self.task)?;
-        self.newest_told.extend(newest.told);
+        self.newest_told.extend(newest.reported);
         self.left_out.extend(newest.left_out);
         let mut mentioned: Vec<Position> = Vec::new();
         for entity in &named {
@@ -174,7 +174,7 @@ impl TaskRetrieval<'_> {
         mentioned.sort_unstable();
         mentioned.dedup();
         self.named_told
-            .extend(history::at(of, self.task, mentioned)?.told);
+            .extend(history::at(of, self.task, mentioned)?.reported);
         for scored in entities::scored(of, &named, self.now)? {
             let is_named = named.contains(&scored.entity);
             let last = Position(scored.row.last);
@@ -233,21 +233,21 @@ impl TaskRetrieval<'_> {
         known::sort(&mut all);
         all.truncate(ENTITIES);
         let until = all.iter().map(|one| entities::changes(&one.row, now)).min();
-        let mut told = Vec::new();
+        let mut reported = Vec::new();
         for scored in all {
             let place = places.get(&scored.entity).and_then(|at| of.get(*at));
             if let Some(of) = place {
-                told.push(entities::known(of, scored, now)?);
+                reported.push(entities::known(of, scored, now)?);
             }
         }
-        Ok((told, until.unwrap_or(Micros::MAX)))
+        Ok((reported, until.unwrap_or(Micros::MAX)))
     }
 
     /// What mentions what the task names, then the newest, each once; in time order.
     fn history(self) -> Vec<PackMessage> {
         let mut newest = self.newest_told;
-        newest.sort_by_key(|told| std::cmp::Reverse(told.source.position));
-        let mut told: Vec<PackMessage> = Vec::new();
+        newest.sort_by_key(|reported| std::cmp::Reverse(reported.source.position));
+        let mut reported: Vec<PackMessage> = Vec::new();
         for one in self.named_told.into_iter().chain(newest) {
             // A fork tells what it shares with its parent, which tells it, too.
             let is_same = |known: &PackMessage| {
@@ -255,12 +255,12 @@ impl TaskRetrieval<'_> {
                 (a.position, &a.item, &known.who) == (b.position, &b.item, &one.who)
                     && known.text == one.text
             };
-            if told.len() < HISTORY && !told.iter().any(is_same) {
-                told.push(one);
+            if reported.len() < HISTORY && !reported.iter().any(is_same) {
+                reported.push(one);
             }
         }
         // A message comes before what its tools returned: the sort keeps their order.
-        told.sort_by_key(|told| told.source.position);
-        told
+        reported.sort_by_key(|reported| reported.source.position);
+        reported
     }
 }

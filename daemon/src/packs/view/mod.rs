@@ -3,7 +3,7 @@
 //! | key | value |
 //! | --- | --- |
 //! | `p` pack | [`PackRow`] |
-//! | `s` session 0 position (u64) | [`Listed`]: the packs of a session; of none when it is empty |
+//! | `s` session 0 position (u64) | [`PackListEntry`]: the packs of a session; of none when it is empty |
 //! | `u` session 0 item 0 position (u64) of the pack | pack: who rested on something of that session, or (empty) of none |
 //! | `w` session 0 position (u64) | [`working::Turn`]: the session was pruned, or that was undone |
 //!

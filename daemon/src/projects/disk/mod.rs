@@ -137,7 +137,7 @@ impl Folder {
     ///
     /// # Errors
     /// The file system failed. What is there is as it was, unless it failed in the very moment that
-    /// files changed places: then what was there is a [`Leftover`].
+    /// files changed places: then what was there is a [`OrphanTempFile`].
     pub fn replace(
         &self,
         name: &Name,
@@ -220,14 +220,14 @@ impl Folder {
     ///
     /// # Errors
     /// The file cannot be removed.
-    pub fn discard(&self, leftover: &OrphanTempFile) -> Result<(), Error> {
-        let LookOutcome::Here(folder) = self.folder_of(leftover.name.project())? else {
+    pub fn discard(&self, orphan: &OrphanTempFile) -> Result<(), Error> {
+        let LookOutcome::Here(folder) = self.folder_of(orphan.name.project())? else {
             return Ok(());
         };
-        match unlinkat(&folder, &leftover.file, AtFlags::empty()) {
+        match unlinkat(&folder, &orphan.file, AtFlags::empty()) {
             Ok(()) | Err(Errno::NOENT) => Ok(()),
             Err(errno) => {
-                let shown = self.path(&leftover.name).with_file_name(&leftover.file);
+                let shown = self.path(&orphan.name).with_file_name(&orphan.file);
                 Err(doing("cannot remove", &shown)(errno))
             }
         }
@@ -253,8 +253,11 @@ impl Folder {
         let there = spot.inspect()?;
         match &there {
             DiskEntry::Content(content) if content.bytes == new => {
-                let (stamp, former) = (content.stamp, None);
-                Ok(Outcome::Done(WrittenFile { stamp, former }))
+                let (stamp, replaced_file) = (content.stamp, None);
+                Ok(Outcome::Done(WrittenFile {
+                    stamp,
+                    replaced_file,
+                }))
             }
             there if expected.is(there) => spot.put(new, there, meanwhile),
             _ => Ok(Outcome::Overtaken(there)),

@@ -50,11 +50,11 @@ pub struct WrittenFile {
     /// As it was written.
     pub stamp: FileFingerprint,
     /// What it took the place of; `None` when nothing was there or it was the same already.
-    pub former: Option<ReplacedFile>,
+    pub replaced_file: Option<ReplacedFile>,
 }
 
 /// A file that is no longer under its name. A program that had opened it before can still write to
-/// it, and nobody would see that: keep this for a few seconds and ask [`Former::edited`].
+/// it, and nobody would see that: keep this for a few seconds and ask [`ReplacedFile::edited`].
 #[derive(Debug)]
 pub struct ReplacedFile {
     file: File,
@@ -113,20 +113,23 @@ impl FileSlot {
         };
         self.sync()?;
         Ok(match placed {
-            Some(former) => Outcome::Done(WrittenFile { stamp, former }),
+            Some(replaced_file) => Outcome::Done(WrittenFile {
+                stamp,
+                replaced_file,
+            }),
             None => Outcome::Overtaken(self.inspect()?),
         })
     }
 
     /// Takes the file away if it is what is expected.
     pub(super) fn remove(&self, expected: Hash) -> Result<Outcome<Option<ReplacedFile>>, Error> {
-        let Some((former, aside)) = self.take_away(expected)? else {
+        let Some((replaced_file, aside)) = self.take_away(expected)? else {
             self.sync()?;
             return Ok(Outcome::Overtaken(self.inspect()?));
         };
         self.unlink(&aside);
         self.sync()?;
-        Ok(Outcome::Done(Some(former)))
+        Ok(Outcome::Done(Some(replaced_file)))
     }
 
     /// Lets the draft and the file change places; gives what the draft took the place of, or `None`
@@ -148,14 +151,14 @@ impl FileSlot {
                 return self.without_exchange(&aside, errno, round, expected);
             }
             let out = self.open_aside(&aside)?;
-            if out.as_ref().map(|former| former.hash) == believed {
+            if out.as_ref().map(|replaced_file| replaced_file.hash) == believed {
                 self.unlink(&aside);
                 return Ok((inside == Some(new)).then_some(out));
             }
             // Somebody was faster: what they wrote goes back in, and then what was put there now
             // must come out again.
             believed = inside;
-            inside = out.map(|former| former.hash);
+            inside = out.map(|replaced_file| replaced_file.hash);
         }
         tracing::warn!(path = %self.shown.display(), kept = aside, "written to without a pause");
         Ok(None)
@@ -177,7 +180,7 @@ impl FileSlot {
             }
             Errno::NOENT => self.place(aside).map(|_| None),
             _ if round == 0 && is_unsupported(errno) => {
-                let Some((former, old)) = self.take_away(expected)? else {
+                let Some((replaced_file, old)) = self.take_away(expected)? else {
                     self.unlink(aside);
                     return Ok(None);
                 };
@@ -186,7 +189,7 @@ impl FileSlot {
                     Ok(_) => self.unlink(&old),
                     Err(_) => self.place(&old).map(|_| ())?,
                 }
-                Ok(placed?.then_some(Some(former)))
+                Ok(placed?.then_some(Some(replaced_file)))
             }
             _ => {
                 // Later it may be what somebody wrote, which is found again at the next start.
@@ -208,7 +211,9 @@ impl FileSlot {
             Err(errno) => return Err(doing("cannot remove", &self.shown)(errno)),
         }
         match self.open_aside(&aside)? {
-            Some(former) if former.hash == expected => Ok(Some((former, aside))),
+            Some(replaced_file) if replaced_file.hash == expected => {
+                Ok(Some((replaced_file, aside)))
+            }
             Some(_) | None => self.place(&aside).map(|_| None),
         }
     }

@@ -115,13 +115,13 @@ fn written_and_read() {
     let place = Fixture::new();
     assert_eq!(place.read(), DiskEntry::Absent);
     let first = place.replace("one\n", ExpectedFile::Absent);
-    assert!(first.former.is_none());
+    assert!(first.replaced_file.is_none());
     assert_eq!(place.text(), "one\n");
     let second = place.replace("two\r\n", ExpectedFile::bytes(b"one\n"));
     assert_eq!(place.text(), "two\r\n");
     assert_ne!(first.stamp, second.stamp);
     assert_eq!(place.folder.stamp(&place.name).unwrap(), Some(second.stamp));
-    assert_eq!(second.former.unwrap().edited().unwrap(), None);
+    assert_eq!(second.replaced_file.unwrap().edited().unwrap(), None);
     assert!(place.is_tidy());
 }
 
@@ -137,7 +137,7 @@ fn the_same_again_is_not_written() {
     ] {
         let written = place.replace("one", expected);
         assert_eq!(Some(written.stamp), stamp);
-        assert!(written.former.is_none());
+        assert!(written.replaced_file.is_none());
     }
 }
 
@@ -387,14 +387,14 @@ fn a_late_writer_is_noticed() {
         .append(true)
         .open(place.path())
         .unwrap();
-    let former = place
+    let replaced_file = place
         .replace("new", ExpectedFile::bytes(b"ours"))
-        .former
+        .replaced_file
         .unwrap();
-    assert_eq!(former.edited().unwrap(), None);
+    assert_eq!(replaced_file.edited().unwrap(), None);
     late.write_all(b" and a line").unwrap();
     assert_eq!(
-        text_of(&former.edited().unwrap().unwrap()),
+        text_of(&replaced_file.edited().unwrap().unwrap()),
         "ours and a line"
     );
     assert_eq!(place.text(), "new");
@@ -404,12 +404,12 @@ fn a_late_writer_is_noticed() {
         .open(place.path())
         .unwrap();
     let outcome = place.folder.remove(&place.name, Hash::of(b"new")).unwrap();
-    let Outcome::Done(Some(former)) = outcome else {
+    let Outcome::Done(Some(replaced_file)) = outcome else {
         panic!("{outcome:?}")
     };
     late.seek(SeekFrom::Start(0)).unwrap();
     late.write_all(b"NEW").unwrap();
-    assert_eq!(text_of(&former.edited().unwrap().unwrap()), "NEW");
+    assert_eq!(text_of(&replaced_file.edited().unwrap().unwrap()), "NEW");
 }
 
 #[test]
@@ -453,15 +453,15 @@ fn after_a_crash() {
     place.replace("two", ExpectedFile::bytes(b"one"));
     let leftovers = folder.leftovers().unwrap();
     assert_eq!(leftovers.len(), 200);
-    assert!(leftovers.iter().all(|leftover| leftover.name == place.name));
+    assert!(leftovers.iter().all(|orphan| orphan.name == place.name));
     assert!(
         leftovers
             .iter()
-            .any(|leftover| text_of(&leftover.content) == "edit 7")
+            .any(|orphan| text_of(&orphan.content) == "edit 7")
     );
-    for leftover in &leftovers {
-        folder.discard(leftover).unwrap();
-        folder.discard(leftover).unwrap();
+    for orphan in &leftovers {
+        folder.discard(orphan).unwrap();
+        folder.discard(orphan).unwrap();
     }
     assert!(folder.leftovers().unwrap().is_empty());
     assert!(beside(".bugs.md.swp").exists() && beside(".bugs.md.x.old").exists());
@@ -541,7 +541,7 @@ fn race(place: Fixture, rounds: usize, save: fn(&std::path::Path, &str)) {
     });
     // Who has one of these open may be writing still, so they are looked at again and again; 200
     // take far longer than a save.
-    let mut former = VecDeque::<ReplacedFile>::new();
+    let mut replaced_file = VecDeque::<ReplacedFile>::new();
     let saw = |there: &DiskEntry| {
         if there.hash().is_some() && text_of(there).starts_with("hand") {
             let _ = tell.send(text_of(there));
@@ -561,17 +561,17 @@ fn race(place: Fixture, rounds: usize, save: fn(&std::path::Path, &str)) {
             .unwrap()
         {
             Outcome::Done(written) => {
-                former.extend(written.former);
+                replaced_file.extend(written.replaced_file);
                 place.read()
             }
             Outcome::Overtaken(there) => there,
         };
         saw(&known);
-        for former in &former {
-            former.edited().unwrap().iter().for_each(saw);
+        for replaced_file in &replaced_file {
+            replaced_file.edited().unwrap().iter().for_each(saw);
         }
-        if former.len() > 200 {
-            former.pop_front();
+        if replaced_file.len() > 200 {
+            replaced_file.pop_front();
         }
     }
     hand.join().unwrap();

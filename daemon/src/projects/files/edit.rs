@@ -233,13 +233,13 @@ async fn write(cx: &Arc<Context>, edit: Edit) -> Result<Option<u64>, Refusal> {
         let place = row.and_then(|row| room.place_of(Path::new(&row.path)));
         let layers = room.templates(place.as_ref());
         let template = layers.get(edit.name.file_type());
-        let flaws = template.map_or((0, 0), |found| {
+        let diagnostics = template.map_or((0, 0), |found| {
             counts(&validate(&edit.content, &found.template))
         });
         let prepared = PreparedContent::written(&shared, edit.content)?;
         let subject = subject(&shared, &edit.name);
         let mut command = prepared.write(&shared, subject, edit.name.file_type(), edit.change)?;
-        command.flaws = flaws;
+        command.diagnostics = diagnostics;
         command.follows = Some(edit.follows);
         command.base = edit.base;
         command.beside = edit.beside;

@@ -48,7 +48,7 @@ pub async fn run(cx: Arc<Context>) {
             Ok(()) => return,
             Err(refusal) => {
                 if let Ok(room) = ProjectState::of(&cx) {
-                    room.desk.fail(refusal.to_string());
+                    room.sync_status.fail(refusal.to_string());
                 }
                 tracing::warn!(%refusal, "context files are not written or watched");
                 tokio::time::sleep(AGAIN).await;
@@ -60,26 +60,26 @@ pub async fn run(cx: Arc<Context>) {
 /// Follows as long as nothing fails.
 async fn follow(cx: &Arc<Context>) -> Result<(), Refusal> {
     let mut published = cx.engine.watch();
-    let desk = &ProjectState::of(cx)?.desk;
+    let sync_status = &ProjectState::of(cx)?.sync_status;
     // Nobody pays for a watch who has no context files.
     let (mut done, files) = loop {
         published.borrow_and_update();
         let (position, files) = all(cx).await?;
-        if !files.is_empty() || desk.root().is_dir() {
+        if !files.is_empty() || sync_status.root().is_dir() {
             break (position, files);
         }
-        desk.reached(position);
+        sync_status.reached(position);
         if published.changed().await.is_err() {
             return Ok(());
         }
     };
     let limit = ProjectState::of(cx)?.limits.content_bytes_max;
-    let root = desk.root().to_path_buf();
+    let root = sync_status.root().to_path_buf();
     let folder = blocking(move || Folder::open(root, limit).map_err(no_files)).await?;
     let mut sync = FileSync::new(cx, folder);
     sync.take_up_leftovers().await?;
     let (sender, mut changes) = mpsc::unbounded_channel();
-    let watch = Projects::new(desk.root()).and_then(|projects| {
+    let watch = Projects::new(sync_status.root()).and_then(|projects| {
         WatchHandle::start(projects, Times::default(), move |change| {
             // Whoever does not listen any more is about to look at everything anew.
             let _ = sender.send(change);
@@ -94,9 +94,9 @@ async fn follow(cx: &Arc<Context>) -> Result<(), Refusal> {
     for name in files.into_iter().chain(sync.names()?) {
         sync.one(&name, SyncTrigger::Start).await;
     }
-    desk.reached(done);
+    sync_status.reached(done);
     loop {
-        desk.watched(watch.status());
+        sync_status.watched(watch.status());
         tokio::select! {
             changed = published.changed() => {
                 if changed.is_err() {
@@ -109,7 +109,7 @@ async fn follow(cx: &Arc<Context>) -> Result<(), Refusal> {
                         sync.one(&name, SyncTrigger::Any).await;
                     }
                     done = to;
-                    desk.reached(done);
+                    sync_status.reached(done);
                 }
             }
             change = changes.recv() => match change {
@@ -145,7 +145,7 @@ pub fn remove_files(cx: &Context, project: &str) -> Result<(), Refusal> {
     if !is_name || view::project(&published.snapshot, project)?.is_some() {
         return Ok(());
     }
-    let root = ProjectState::of(cx)?.desk.root();
+    let root = ProjectState::of(cx)?.sync_status.root();
     let folder = root.join(project);
     let unless_gone = |done: std::io::Result<()>| match done {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
@@ -221,13 +221,13 @@ impl FileSync {
     /// unless the log has it.
     async fn take_up_leftovers(&mut self) -> Result<(), Refusal> {
         let leftovers: Vec<OrphanTempFile> = self.folder().leftovers().map_err(no_files)?;
-        for leftover in leftovers {
-            if let DiskEntry::Content(content) = &leftover.content {
+        for orphan in leftovers {
+            if let DiskEntry::Content(content) = &orphan.content {
                 let hash = Hash::of(&content.bytes);
-                self.record_unless_known(&leftover.name, content.bytes.clone(), hash)
+                self.record_unless_known(&orphan.name, content.bytes.clone(), hash)
                     .await?;
             }
-            self.folder().discard(&leftover).map_err(no_files)?;
+            self.folder().discard(&orphan).map_err(no_files)?;
         }
         Ok(())
     }

@@ -119,8 +119,8 @@ impl FileSync {
     }
 
     /// Brings one file and the log together; what keeps it from that is noted.
-    pub async fn one(&mut self, name: &Name, occasion: SyncTrigger) {
-        let done = self.rounds(name, occasion).await;
+    pub async fn one(&mut self, name: &Name, trigger: SyncTrigger) {
+        let done = self.rounds(name, trigger).await;
         let fault = match done {
             Ok(fault) => fault,
             Err(refusal) => Some(format!(
@@ -130,14 +130,15 @@ impl FileSync {
             )),
         };
         if let Ok(room) = ProjectState::of(&self.cx) {
-            room.desk.note(name.project(), name.file_type(), fault);
+            room.sync_status
+                .note(name.project(), name.file_type(), fault);
         }
     }
 
     async fn rounds(
         &mut self,
         name: &Name,
-        occasion: SyncTrigger,
+        trigger: SyncTrigger,
     ) -> Result<Option<String>, Refusal> {
         for _ in 0..ROUNDS_MAX {
             let (step, row) = self.inspect(name).await?;
@@ -166,7 +167,7 @@ impl FileSync {
                     }
                 }
                 Step::Edited(content, _)
-                    if occasion.is_part(&content, self.cx.engine.clock().now()) =>
+                    if trigger.is_part(&content, self.cx.engine.clock().now()) =>
                 {
                     return Ok(None);
                 }
@@ -183,7 +184,7 @@ impl FileSync {
                         }
                     }
                 }
-                Step::Deleted(_) if !occasion.is_gone(was_missing) => {
+                Step::Deleted(_) if !trigger.is_gone(was_missing) => {
                     self.missing.insert(name.clone());
                     return Ok(None);
                 }
@@ -223,7 +224,7 @@ impl FileSync {
         if let Outcome::Done(written) = outcome {
             let before = self.seen.get(name);
             self.seen.note(name, Some(version));
-            self.wait_for_late_writes(name, written.former, before);
+            self.wait_for_late_writes(name, written.replaced_file, before);
         }
         Ok(())
     }
@@ -232,15 +233,17 @@ impl FileSync {
     fn wait_for_late_writes(
         &mut self,
         name: &Name,
-        former: Option<ReplacedFile>,
+        replaced_file: Option<ReplacedFile>,
         from: Option<Version>,
     ) {
         while self.late.try_join_next().is_some() {}
-        let Some(former) = former else { return };
+        let Some(replaced_file) = replaced_file else {
+            return;
+        };
         let (cx, name) = (Arc::clone(&self.cx), name.clone());
         self.late.spawn(async move {
             tokio::time::sleep(LATE).await;
-            let edited = blocking(move || former.edited().map_err(no_files)).await;
+            let edited = blocking(move || replaced_file.edited().map_err(no_files)).await;
             if let Ok(Some(DiskEntry::Content(content))) = edited
                 && let Err(refusal) = edit::record_late(&cx, &name, content.bytes, from).await
             {

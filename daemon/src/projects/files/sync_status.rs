@@ -78,12 +78,12 @@ impl SyncStatus {
     #[must_use]
     pub fn faults(&self) -> Vec<String> {
         let faults = self.lock();
-        let mut told: Vec<String> = faults.all.iter().chain(&faults.watch).cloned().collect();
-        told.extend(faults.of.values().take(FAULTS_TOLD_MAX).cloned());
+        let mut reported: Vec<String> = faults.all.iter().chain(&faults.watch).cloned().collect();
+        reported.extend(faults.of.values().take(FAULTS_TOLD_MAX).cloned());
         if let more @ 1.. = faults.of.len().saturating_sub(FAULTS_TOLD_MAX) {
-            told.push(format!("{more} more context files are not as the log says"));
+            reported.push(format!("{more} more context files are not as the log says"));
         }
-        told
+        reported
     }
 
     pub(super) fn reached(&self, position: Position) {

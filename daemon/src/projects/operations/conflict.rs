@@ -56,32 +56,32 @@ pub fn refusal(cx: &Context, state: &State, sides: ConflictSides) -> Result<Refu
         "theirs": side(newest, &theirs),
         "changed_by_theirs": changed_sections(&base, &theirs),
     });
-    let Value::Object(told) = &mut details else {
+    let Value::Object(reported) = &mut details else {
         return Err(Refusal::new(
             Code::Internal,
             "the details are not an object",
         ));
     };
-    if let Some(object) = told.get_mut("theirs").and_then(Value::as_object_mut) {
+    if let Some(object) = reported.get_mut("theirs").and_then(Value::as_object_mut) {
         object.insert("agent".to_owned(), by.into());
         object.insert("updated_at".to_owned(), at.into());
     }
     let mut both = Vec::new();
     if let Some(yours) = &sides.yours {
         both = both_changed(&base, &theirs, yours);
-        told.insert("yours".to_owned(), side(sides.expected, yours));
-        told.insert(
+        reported.insert("yours".to_owned(), side(sides.expected, yours));
+        reported.insert(
             "changed_by_yours".to_owned(),
             changed_sections(&base, yours).into(),
         );
-        told.insert("changed_by_both".to_owned(), both.clone().into());
+        reported.insert("changed_by_both".to_owned(), both.clone().into());
         if let Merge::Clean(merged) = merge(&base, yours, &theirs, ["yours", "theirs"], MERGED_MAX)
             && merged.len() <= SIDE_BYTES_MAX
         {
-            told.insert("merged".to_owned(), merged.into());
+            reported.insert("merged".to_owned(), merged.into());
         }
     }
-    let is_merged = told.contains_key("merged");
+    let is_merged = reported.contains_key("merged");
     let sections = match (&sides.yours, both.as_slice()) {
         // An entry and an emptied file change no section of their own.
         (None, _) => match changed_sections(&base, &theirs).as_slice() {

@@ -225,7 +225,9 @@ impl<'r> ProjectFiles<'r> {
                 row.written.version
             ));
         }
-        reply.warnings.extend(room.desk.fault(project, file_type));
+        reply
+            .warnings
+            .extend(room.sync_status.fault(project, file_type));
         for broken in self.layers.broken() {
             reply
                 .warnings

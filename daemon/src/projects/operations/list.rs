@@ -68,11 +68,11 @@ fn page(
     let next = page.last().filter(|_| is_more).map(|(project, _)| {
         Cursor::behind_row(project.as_bytes(), state.position()).text(List::Projects, store)
     });
-    let told = page
+    let reported = page
         .into_iter()
         .map(|(id, row)| project(cx, state, id, row));
     Ok(ListProjectsReply {
-        projects: told.collect::<Result<_, _>>()?,
+        projects: reported.collect::<Result<_, _>>()?,
         current: caller.project.clone(),
         next,
         position: state.position(),

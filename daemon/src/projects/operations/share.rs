@@ -33,8 +33,8 @@ impl Op for ShareProject {
     async fn call(call: Call<ShareProjectArgs>) -> Result<ShareProjectReply, Refusal> {
         let key = call.claim()?;
         let (cx, caller, args) = call.into_parts();
-        let neighbours = neighbours(&cx)?;
-        let (uid_of, name) = (neighbours.uid, args.user.clone());
+        let tenant_directory = tenant_directory(&cx)?;
+        let (uid_of, name) = (tenant_directory.uid, args.user.clone());
         // May ask the system's user database.
         let user = blocking(move || uid_of(&name).map_err(Refusal::invalid)).await?;
         let owner = caller.actor.uid;
@@ -92,20 +92,20 @@ impl Op for ListShares {
         let position = state.position();
         let project = found.project.clone();
         let shares = blocking(move || Ok(view::shares(&*state, &project)?)).await?;
-        let told = shares.into_iter().map(|(user, row)| Share {
+        let reported = shares.into_iter().map(|(user, row)| Share {
             user,
             access: wire(Some(row.access)),
             since: format_time(row.since),
         });
         Ok(ListSharesReply {
             project: found.project,
-            shares: told.collect(),
+            shares: reported.collect(),
             position,
         })
     }
 }
 
-fn neighbours(cx: &Context) -> Result<&TenantDirectory, Refusal> {
+fn tenant_directory(cx: &Context) -> Result<&TenantDirectory, Refusal> {
     cx.extensions.get::<TenantDirectory>().ok_or_else(|| {
         let message = "this daemon has one memory, which all who may connect share";
         Refusal::new(Code::Forbidden, message)

@@ -115,7 +115,7 @@ impl PendingUpdate {
                 reply.validation_result = self
                     .checked(&event, validation)
                     .await?
-                    .map(|(_, told)| wire::validation(&told));
+                    .map(|(_, reported)| wire::validation(&reported));
                 reply
             }
             Event::Project(ProjectEvent::DraftSaved(drafted)) => {
@@ -159,9 +159,9 @@ impl PendingUpdate {
         let Some((content, validation)) = self.checked(event, validation).await? else {
             return Ok(reply);
         };
-        let told = wire::validation(&validation);
-        reply.validation_errors.clone_from(&told.errors);
-        reply.validation_result = Some(told);
+        let reported = wire::validation(&validation);
+        reply.validation_errors.clone_from(&reported.errors);
+        reply.validation_result = Some(reported);
         let layers_of = self.found.clone();
         let (cx, file_type) = (Arc::clone(&self.cx), self.file_type.clone());
         let guidance = blocking(move || {
@@ -214,15 +214,15 @@ impl PendingUpdate {
     }
 
     /// What the reply to every update says.
-    fn base_reply(&self, told: UpdateReport) -> Result<UpdateContextReply, Refusal> {
+    fn base_reply(&self, reported: UpdateReport) -> Result<UpdateContextReply, Refusal> {
         Ok(UpdateContextReply {
             success: true,
-            status: told.status,
-            message: told.message,
+            status: reported.status,
+            message: reported.message,
             project: self.found.project.clone(),
             file_type: self.file_type.clone(),
-            version: Some(told.version),
-            attempt_count: u64::from(told.attempt),
+            version: Some(reported.version),
+            attempt_count: u64::from(reported.attempt),
             validation_result: None,
             validation_errors: Vec::new(),
             correction_guidance: None,
@@ -271,8 +271,8 @@ impl PendingUpdate {
     /// Waits until the file on disk is as the event says; why it is not.
     async fn on_disk(&self, event: &LoggedEvent) -> Option<String> {
         let room = ProjectState::of(&self.cx).ok()?;
-        room.desk.reaches(event.position()).await;
-        room.desk.fault(&self.found.project, &self.file_type)
+        room.sync_status.reaches(event.position()).await;
+        room.sync_status.fault(&self.found.project, &self.file_type)
     }
 }
 

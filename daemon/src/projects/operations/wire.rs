@@ -20,23 +20,23 @@ pub fn validation(validation: &Validation) -> ValidationResult {
     }
 }
 
-fn diagnostic(flaw: &Diagnostic) -> ValidationError {
+fn diagnostic(diagnostic: &Diagnostic) -> ValidationError {
     ValidationError {
-        kind: match flaw.kind {
+        kind: match diagnostic.kind {
             FlawKind::MissingSection => FlawType::MissingSection,
             FlawKind::FormatError => FlawType::FormatError,
             FlawKind::ContentQuality => FlawType::ContentQuality,
             FlawKind::SchemaViolation => FlawType::SchemaViolation,
         },
-        section: flaw.section.clone(),
-        line: u64::from(flaw.line),
-        message: flaw.message.clone(),
-        severity: match flaw.severity {
+        section: diagnostic.section.clone(),
+        line: u64::from(diagnostic.line),
+        message: diagnostic.message.clone(),
+        severity: match diagnostic.severity {
             Severity::Error => WireSeverity::Error,
             Severity::Warning => WireSeverity::Warning,
         },
-        correction_prompt: flaw.correction_prompt.clone(),
-        template_example: flaw.template_example.clone(),
+        correction_prompt: diagnostic.correction_prompt.clone(),
+        template_example: diagnostic.template_example.clone(),
     }
 }
 

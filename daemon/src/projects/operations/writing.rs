@@ -220,20 +220,20 @@ impl PendingUpdate {
     ) -> Result<Result<Outcome, NoOpReason>, Refusal> {
         let (cx, content) = (Arc::clone(&self.cx), content.to_owned());
         let prepared = blocking(move || PreparedContent::written(&cx, content)).await?;
-        let flaws = prepare::counts(validation);
-        self.send(prepared, change, flaws, follows).await
+        let diagnostics = prepare::counts(validation);
+        self.send(prepared, change, diagnostics, follows).await
     }
 
     async fn send(
         &self,
         prepared: PreparedContent,
         change: Change,
-        flaws: (u32, u32),
+        diagnostics: (u32, u32),
         follows: Option<u64>,
     ) -> Result<Result<Outcome, NoOpReason>, Refusal> {
         let subject = self.found.subject(&self.cx);
         let mut command = prepared.write(&self.cx, subject, &self.file_type, change)?;
-        command.flaws = flaws;
+        command.diagnostics = diagnostics;
         command.follows = follows;
         let report = command.report.clone();
         let bytes = usize::try_from(command.bytes).unwrap_or(usize::MAX);

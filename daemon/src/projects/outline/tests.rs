@@ -48,7 +48,7 @@ fn sections_have_their_lines_and_ranges() {
     let text = "before\n\n# A\none\n## B\n### b\ntwo\n\nC\n--\nthree";
     let outline = Outline::of(text);
     assert_eq!(outline.slice(&outline.preamble()), "before\n\n");
-    let told: Vec<(u8, u32, &str, &str)> = outline
+    let reported: Vec<(u8, u32, &str, &str)> = outline
         .sections()
         .iter()
         .map(|one| {
@@ -61,7 +61,7 @@ fn sections_have_their_lines_and_ranges() {
         })
         .collect();
     assert_eq!(
-        told,
+        reported,
         [
             (1, 3, "# A\n", "one\n"),
             (2, 5, "## B\n", "### b\ntwo\n\n"),

@@ -1,25 +1,17 @@
 //! Why a template is refused: in which file, on which line, and what would be right.
 
 use super::{PATTERN_BYTES_MAX, TEMPLATE_BYTES_MAX};
+use lored_tables::FileError;
 
 /// A template that cannot be used.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{file}:{line}: {reason}")]
-pub struct TemplateError {
-    /// The file, as it was named to the reader.
-    pub file: String,
-    /// The line of the fault, from 1.
-    pub line: u32,
-    /// What is wrong.
-    pub reason: Reason,
-}
+pub type TemplateError = FileError<Reason>;
 
 /// What is wrong with a template.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Reason {
-    /// The file is no TOML.
-    #[error("this is not TOML: {0}")]
-    Toml(String),
+    /// A fault that any table can have.
+    #[error(transparent)]
+    Table(#[from] lored_tables::Reason),
     /// The file cannot be read.
     #[error("cannot be read: {0}")]
     Unreadable(String),
@@ -29,42 +21,6 @@ pub enum Reason {
         /// Its length.
         bytes: usize,
     },
-    /// A key that templates do not have there.
-    #[error("unknown key `{key}`; did you mean `{nearest}`?")]
-    UnknownKey {
-        /// As written.
-        key: String,
-        /// The key that looks most like it.
-        nearest: &'static str,
-    },
-    /// A key that has to be there.
-    #[error("`{key}` is missing")]
-    Missing {
-        /// Its name.
-        key: &'static str,
-    },
-    /// A value of another type.
-    #[error("`{key}` is a {found}; it must be {wanted}")]
-    Type {
-        /// Its key.
-        key: String,
-        /// What it is.
-        found: &'static str,
-        /// What it has to be.
-        wanted: &'static str,
-    },
-    /// A value that is none of those there are.
-    #[error("`{key}` is {value:?}; it must be one of {choices}; did you mean `{nearest}`?")]
-    Choice {
-        /// Its key.
-        key: &'static str,
-        /// As written.
-        value: String,
-        /// All there are.
-        choices: String,
-        /// The one that looks most like it.
-        nearest: &'static str,
-    },
     /// A name that is no name.
     #[error(
         "invalid file type {value:?}: use lower-case letters, digits and `_`, a letter first, at most 64"
@@ -72,38 +28,6 @@ pub enum Reason {
     Name {
         /// As written.
         value: String,
-    },
-    /// A text that is empty or too long.
-    #[error("`{key}` has {bytes} bytes; it must have 1 to {most}")]
-    Length {
-        /// Its key.
-        key: &'static str,
-        /// How long it is.
-        bytes: usize,
-        /// How long it may be.
-        most: usize,
-    },
-    /// A number out of its range.
-    #[error("`{key}` is {value}; it must be {least} to {most}")]
-    Range {
-        /// Its key.
-        key: &'static str,
-        /// As written.
-        value: i64,
-        /// The least it may be.
-        least: i64,
-        /// The most it may be.
-        most: i64,
-    },
-    /// Too much of something.
-    #[error("there are {count} {what}; at most {most} are allowed")]
-    TooMany {
-        /// Of what.
-        what: &'static str,
-        /// How many.
-        count: usize,
-        /// How many there may be.
-        most: usize,
     },
     /// A pattern that is too long.
     #[error("the pattern has {bytes} bytes; at most {PATTERN_BYTES_MAX} are allowed")]

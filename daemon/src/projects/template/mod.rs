@@ -64,7 +64,6 @@ mod read;
 mod samples;
 mod shape;
 pub(super) mod skeleton;
-mod table;
 #[cfg(test)]
 mod tests;
 

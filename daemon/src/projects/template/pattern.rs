@@ -1,7 +1,8 @@
 //! Patterns of templates: compiled within bounds, and their faults told.
 
 use super::PATTERN_BYTES_MAX;
-use super::error::Reason;
+use super::error::{Reason, TemplateError};
+use super::read::Table;
 use regex::{Regex, RegexBuilder};
 
 /// Largest compiled pattern, in bytes.
@@ -31,6 +32,19 @@ impl Pattern {
             .build()
             .map(Self)
             .map_err(|_| Reason::PatternTooLarge)
+    }
+
+    /// Reads a pattern, if the key is set.
+    pub(super) fn read(
+        table: &Table<'_, '_>,
+        key: &'static str,
+    ) -> Result<Option<Self>, TemplateError> {
+        // The limit of the text is no tighter than the file: a long pattern gets its own error.
+        let Some(text) = table.text(key, PATTERN_BYTES_MAX << 8)? else {
+            return Ok(None);
+        };
+        let pattern = Self::new(text.value).map_err(|reason| table.error(text.at, reason));
+        pattern.map(Some)
     }
 
     /// The pattern as it was written.

@@ -3,15 +3,16 @@
 use super::error::{Reason, TemplateError};
 use super::samples::Samples;
 use super::shape;
-use super::table::{File, Located, Table, shortened};
 use super::{
     EXAMPLES_MAX, NAME_BYTES_MAX, SECTIONS_MAX, SENTENCE_BYTES_MAX, SectionSchema,
-    TEMPLATE_BYTES_MAX, Template,
+    TEMPLATE_BYTES_MAX, Template, WORDS_MAX,
 };
 use crate::projects::outline::Outline;
 use crate::projects::validate::{FlawKind, Severity, validate};
+use lored_tables::{Located, Source, shortened};
 use std::collections::BTreeMap;
-use toml::de::DeTable;
+
+pub(super) type Table<'s, 't> = lored_tables::Table<'s, 't, Reason>;
 
 const TEMPLATE_KEYS: [&str; 10] = [
     "name",
@@ -30,18 +31,17 @@ const TEMPLATE_KEYS: [&str; 10] = [
 const PROMPTS_MAX: usize = 500;
 
 pub(super) fn read(text: &str, file: &str) -> Result<Template, TemplateError> {
-    let file = File { name: file, text };
+    let file = Source { name: file, text };
     let bytes = text.len();
     if bytes > TEMPLATE_BYTES_MAX {
-        return Err(file.broken(0, Reason::TooLong { bytes }));
+        return Err(file.error(0, Reason::TooLong { bytes }));
     }
-    let root = DeTable::parse(text).map_err(|error| {
-        let at = error.span().map_or(0, |span| span.start);
-        file.broken(at, Reason::Toml(error.message().to_owned()))
-    })?;
-    let table = Table::new(&file, root.get_ref(), 0..0, &TEMPLATE_KEYS)?;
-    let name = name(&table)?;
-    let entries = shape::entries(&table)?;
+    file.read(&TEMPLATE_KEYS, |table| template(&file, table))
+}
+
+fn template(file: &Source<'_>, table: &Table<'_, '_>) -> Result<Template, TemplateError> {
+    let name = name(table)?;
+    let entries = shape::entries(table)?;
     let title = table.owned("title", NAME_BYTES_MAX)?;
     let mut template = Template {
         title: title.unwrap_or_else(|| titled(&name)),
@@ -50,18 +50,18 @@ pub(super) fn read(text: &str, file: &str) -> Result<Template, TemplateError> {
             .needed("description", SENTENCE_BYTES_MAX)?
             .value
             .to_owned(),
-        sections: sections(&table)?,
+        sections: sections(table)?,
         entries,
-        format_rules: shape::rules(&table)?,
+        format_rules: shape::rules(table)?,
         correction_prompts: BTreeMap::new(),
         examples: Vec::new(),
-        appends: shape::appends(&table)?,
+        appends: shape::appends(table)?,
         samples: Samples::default(),
-        source: text.into(),
+        source: file.text.into(),
     };
-    fits(&table, &template)?;
-    template.correction_prompts = prompts(&table, &template)?;
-    examples(&file, &table, &mut template)?;
+    fits(table, &template)?;
+    template.correction_prompts = prompts(table, &template)?;
+    examples(file, table, &mut template)?;
     template.samples = Samples::of(&template.examples);
     Ok(template)
 }
@@ -76,7 +76,7 @@ fn name(table: &Table<'_, '_>) -> Result<String, TemplateError> {
         return Ok(name.value.to_owned());
     }
     let value = shortened(name.value);
-    Err(table.broken(name.at, Reason::Name { value }))
+    Err(table.error(name.at, Reason::Name { value }))
 }
 
 /// A key as a heading: `data_flow` is `Data Flow`.
@@ -97,11 +97,11 @@ fn sections(table: &Table<'_, '_>) -> Result<Vec<SectionSchema>, TemplateError> 
         declared.push(shape::section(schema, key, titled(key.value))?);
     }
     let mut sections: Vec<SectionSchema> = Vec::new();
-    for key in table.texts("required_sections", NAME_BYTES_MAX)? {
+    for key in table.texts("required_sections", WORDS_MAX, NAME_BYTES_MAX)? {
         if let Some(twice) = sections.iter().position(|one| one.key == key.value) {
-            let first = table.texts("required_sections", NAME_BYTES_MAX)?;
+            let first = table.texts("required_sections", WORDS_MAX, NAME_BYTES_MAX)?;
             let first = first.get(twice).map_or(key.at, |first| first.at);
-            return Err(table.broken(
+            return Err(table.error(
                 key.at,
                 Reason::Twice {
                     name: key.value.to_owned(),
@@ -118,7 +118,7 @@ fn sections(table: &Table<'_, '_>) -> Result<Vec<SectionSchema>, TemplateError> 
                 "`{}` is in `required_sections`, and its schema says `required = false`",
                 key.value
             );
-            return Err(table.broken(key.at, Reason::Unfit(reason)));
+            return Err(table.error(key.at, Reason::Unfit(reason)));
         }
         schema.required = Some(true);
         sections.push(schema.schema());
@@ -139,7 +139,7 @@ fn no_section(
         keys.join(", ")
     };
     let key_name = shortened(key.value);
-    table.broken(
+    table.error(
         key.at,
         Reason::NoSection {
             key: key_name,
@@ -159,7 +159,7 @@ fn fits(table: &Table<'_, '_>, template: &Template) -> Result<(), TemplateError>
             key: shortened(key),
             declared: keys.join(", "),
         };
-        Err(table.broken(table.place(place), reason))
+        Err(table.error(table.place(place), reason))
     };
     for key in template.entries.iter().flat_map(|entries| &entries.under) {
         named(key, "entries")?;
@@ -181,7 +181,7 @@ fn fits(table: &Table<'_, '_>, template: &Template) -> Result<(), TemplateError>
                 section.key, section.key
             );
             let at = table.place("section_schemas");
-            return Err(table.broken(at, Reason::Unfit(reason)));
+            return Err(table.error(at, Reason::Unfit(reason)));
         }
     }
     Ok(())
@@ -218,38 +218,35 @@ fn prompts(
             key: written,
             nearest: nearest.unwrap_or_default(),
         };
-        return Err(table.broken(key.at, reason));
+        return Err(table.error(key.at, reason));
     }
     Ok(prompts)
 }
 
 /// Takes the examples, and out of them what is shown of sections and entries; each has to be valid.
 fn examples(
-    file: &File<'_>,
+    file: &Source<'_>,
     table: &Table<'_, '_>,
     template: &mut Template,
 ) -> Result<(), TemplateError> {
-    let examples = table.texts("examples", TEMPLATE_BYTES_MAX)?;
-    let count = examples.len();
-    if count == 0 {
-        return Err(table.broken(table.place("examples"), Reason::Missing { key: "examples" }));
-    }
-    if count > EXAMPLES_MAX {
-        let (what, most) = ("examples", EXAMPLES_MAX);
-        let reason = Reason::TooMany { what, count, most };
-        return Err(table.broken(table.place("examples"), reason));
+    let examples = table.texts("examples", EXAMPLES_MAX, TEMPLATE_BYTES_MAX)?;
+    if examples.is_empty() {
+        return Err(table.error(
+            table.place("examples"),
+            lored_tables::Reason::Missing { key: "examples" },
+        ));
     }
     for (at, example) in examples.iter().enumerate() {
         let validation = validate(example.value, template);
         let mut errors = validation.errors.iter();
-        if let Some(flaw) = errors.find(|flaw| flaw.severity == Severity::Error) {
+        if let Some(diagnostic) = errors.find(|diagnostic| diagnostic.severity == Severity::Error) {
             let reason = Reason::Example {
                 number: at + 1,
-                message: flaw.message.clone(),
+                message: diagnostic.message.clone(),
             };
             return Err(TemplateError {
-                line: line_within(file, example.at, flaw.line),
-                ..file.broken(example.at, reason)
+                line: line_within(file, example.at, diagnostic.line),
+                ..file.error(example.at, reason)
             });
         }
         template.examples.push(example.value.to_owned());
@@ -260,10 +257,10 @@ fn examples(
 }
 
 /// The line of the file that a line of a text within it stands on.
-fn line_within(file: &File<'_>, at: usize, line: u32) -> u32 {
+fn line_within(file: &Source<'_>, at: usize, line: u32) -> u32 {
     let begin = file.text.get(at..).unwrap_or_default();
-    let quotes = ["\"\"\"", "'''"];
-    let is_long = quotes.iter().find_map(|quote| begin.strip_prefix(quote));
+    let citations = ["\"\"\"", "'''"];
+    let is_long = citations.iter().find_map(|quote| begin.strip_prefix(quote));
     let Some(rest) = is_long else {
         return file.line(at); // all of it is on one line
     };

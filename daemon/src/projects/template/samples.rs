@@ -25,8 +25,8 @@ impl Samples {
             let mut total = 0;
             for (start, line) in outline.lines(&outline.whole()) {
                 let bit = 1_u8.checked_shl(u32::try_from(at).unwrap_or(u32::MAX));
-                let told = telling(line).filter(|_| !outline.is_quiet(start));
-                if let (Some(line), Some(bit)) = (told, bit) {
+                let reported = telling(line).filter(|_| !outline.is_quiet(start));
+                if let (Some(line), Some(bit)) = (reported, bit) {
                     let examples = samples.lines.entry(line).or_default();
                     total += usize::from(*examples & bit == 0);
                     *examples |= bit;

@@ -1,14 +1,15 @@
 //! The parts of a template as they are declared: sections, fields, entries, rules.
 
 use super::error::{Reason, TemplateError};
-use super::table::{Located, Table};
+use super::read::Table;
 use super::{
     AppendOrder, Check, EntrySchema, FIELDS_MAX, Field, FieldForm, Format, FormatRule,
     NAME_BYTES_MAX, Pattern, RULES_MAX, SENTENCE_BYTES_MAX, SectionPlacement, SectionSchema,
-    Template, skeleton,
+    Template, WORDS_MAX, skeleton,
 };
 use crate::projects::outline::{Outline, key_of};
 use crate::projects::validate::{Severity, entries_of};
+use lored_tables::Located;
 
 pub(super) const SECTION_KEYS: [&str; 10] = [
     "name",
@@ -80,11 +81,11 @@ pub(super) fn section(
             name,
             found,
         };
-        return Err(table.broken(key.at, reason));
+        return Err(table.error(key.at, reason));
     }
     let words = Format::ALL.map(Format::word);
     let Some(word) = table.choice("format", &words)? else {
-        return Err(table.broken(table.at, Reason::Missing { key: "format" }));
+        return Err(table.error(table.at, lored_tables::Reason::Missing { key: "format" }));
     };
     let format = Format::ALL.into_iter().find(|one| one.word() == word);
     let format = format.unwrap_or(Format::Freeform);
@@ -93,13 +94,13 @@ pub(super) fn section(
         let reason = format!(
             "`min_items` counts items of a list or rows of a table; the format here is {word}"
         );
-        return Err(table.broken(table.place("min_items"), Reason::Unfit(reason)));
+        return Err(table.error(table.place("min_items"), Reason::Unfit(reason)));
     }
     let fields = fields(table)?;
     if format == Format::Freeform && !fields.is_empty() {
         let reason =
             "`fields` need a format with parts: markdown_list, markdown_table or structured";
-        return Err(table.broken(table.place("fields"), Reason::Unfit(reason.to_owned())));
+        return Err(table.error(table.place("fields"), Reason::Unfit(reason.to_owned())));
     }
     Ok(SectionDeclaration {
         key: key.value.to_owned(),
@@ -132,7 +133,7 @@ fn explained(
     key: &'static str,
     says: &'static str,
 ) -> Result<Option<(Pattern, String)>, TemplateError> {
-    let Some(pattern) = table.pattern(key)? else {
+    let Some(pattern) = Pattern::read(table, key)? else {
         return Ok(None);
     };
     // Whoever has to mend a text is told in words what is missing.
@@ -154,12 +155,12 @@ fn fields(table: &Table<'_, '_>) -> Result<Vec<Field>, TemplateError> {
     for table in table.tables("fields", &FIELD_KEYS, FIELDS_MAX)? {
         let name = table.needed("name", NAME_BYTES_MAX)?;
         let mut keys = vec![key_of(name.value)];
-        keys.extend(table.words("also")?.iter().map(|one| key_of(one)));
+        keys.extend(words(&table, "also")?.iter().map(|one| key_of(one)));
         for key in &keys {
             if let Some(at) = fields.iter().position(|one| one.goes_by(key)) {
                 let first = lines.get(at).copied().unwrap_or_default();
                 let name = key.clone();
-                return Err(table.broken(table.at, Reason::Twice { name, first }));
+                return Err(table.error(table.at, Reason::Twice { name, first }));
             }
         }
         lines.push(table.line(table.at));
@@ -169,8 +170,8 @@ fn fields(table: &Table<'_, '_>) -> Result<Vec<Field>, TemplateError> {
             says: says(&table, name.value)?,
             required: table.flag("required")?.unwrap_or(false),
             severity: severity(&table)?,
-            one_of: table.words("one_of")?,
-            pattern: table.pattern("pattern")?,
+            one_of: words(&table, "one_of")?,
+            pattern: Pattern::read(&table, "pattern")?,
             example: table.owned("example", SENTENCE_BYTES_MAX)?,
         });
     }
@@ -181,21 +182,21 @@ pub(super) fn entries(table: &Table<'_, '_>) -> Result<Option<EntrySchema>, Temp
     let Some(table) = table.table("entries", &ENTRY_KEYS)? else {
         return Ok(None);
     };
-    let under = table.words("under")?;
+    let under = words(&table, "under")?;
     let level = table.number("level", (2, 3))?.unwrap_or(2);
     if (level == 3) == under.is_empty() {
         let reason =
             "entries of level 3 are `under` sections of level 2, and those of level 2 are not";
         let at = table.place("level");
-        return Err(table.broken(at, Reason::Unfit(reason.to_owned())));
+        return Err(table.error(at, Reason::Unfit(reason.to_owned())));
     }
     let fields = fields(&table)?;
-    let at_least_one_of = table.words("at_least_one_of")?;
+    let at_least_one_of = words(&table, "at_least_one_of")?;
     for name in &at_least_one_of {
         if !fields.iter().any(|field| field.goes_by(&key_of(name))) {
             let reason = format!("`at_least_one_of` names {name:?}, which is not a field");
             let at = table.place("at_least_one_of");
-            return Err(table.broken(at, Reason::Unfit(reason)));
+            return Err(table.error(at, Reason::Unfit(reason)));
         }
     }
     let form = table.choice("field_form", &["line", "heading"])?;
@@ -221,15 +222,15 @@ pub(super) fn rules(table: &Table<'_, '_>) -> Result<Vec<FormatRule>, TemplateEr
 }
 
 fn rule(table: &Table<'_, '_>) -> Result<FormatRule, TemplateError> {
-    let must = table.pattern("must")?.map(Check::Must);
-    let must_not = table.pattern("must_not")?.map(Check::MustNot);
+    let must = Pattern::read(table, "must")?.map(Check::Must);
+    let must_not = Pattern::read(table, "must_not")?.map(Check::MustNot);
     let bytes = table.number("max_bytes", (1, NUMBER_MAX))?;
     let mut checks = [must, must_not, bytes.map(Check::MaxBytes)]
         .into_iter()
         .flatten();
     let (Some(check), None) = (checks.next(), checks.next()) else {
         let reason = "a format rule has one of `must`, `must_not` and `max_bytes`";
-        return Err(table.broken(table.at, Reason::Unfit(reason.to_owned())));
+        return Err(table.error(table.at, Reason::Unfit(reason.to_owned())));
     };
     Ok(FormatRule {
         name: table.needed("name", NAME_BYTES_MAX)?.value.to_owned(),
@@ -277,10 +278,18 @@ pub(super) fn take_samples(template: &mut Template, examples: &[Outline<'_>]) {
 }
 
 fn section_sample(template: &Template, schema: &SectionSchema, examples: &[Outline<'_>]) -> String {
-    let told = examples.iter().find_map(|example| {
+    let reported = examples.iter().find_map(|example| {
         let section = example.section(&schema.key)?;
         let body = example.slice(&section.body).trim();
         (!body.is_empty()).then(|| body.to_owned())
     });
-    told.unwrap_or_else(|| skeleton::body(template, schema))
+    reported.unwrap_or_else(|| skeleton::body(template, schema))
+}
+
+fn words(table: &Table<'_, '_>, key: &'static str) -> Result<Vec<String>, TemplateError> {
+    let words = table.texts(key, WORDS_MAX, NAME_BYTES_MAX)?;
+    Ok(words
+        .into_iter()
+        .map(|word| word.value.to_owned())
+        .collect())
 }

@@ -43,7 +43,7 @@ fn sorted<'o>(
     template: &Template,
     schema: &EntrySchema,
 ) -> (Vec<Entry<'o>>, Vec<MisplacedHeading<'o>>) {
-    let (mut entries, mut astray) = (Vec::<Entry<'o>>::new(), Vec::new());
+    let (mut entries, mut misplaced) = (Vec::<Entry<'o>>::new(), Vec::new());
     let mut under = "";
     for heading in outline.headings() {
         if heading.level <= SECTION_LEVEL_MAX {
@@ -63,7 +63,7 @@ fn sorted<'o>(
                     .iter()
                     .any(|field| field.goes_by(&heading.key))
             {
-                astray.push(MisplacedHeading::Field(heading));
+                misplaced.push(MisplacedHeading::Field(heading));
                 continue;
             }
             let end = outline.end_of(heading);
@@ -78,19 +78,19 @@ fn sorted<'o>(
             .last()
             .is_some_and(|last| heading.range.start < last.end);
         if !is_inside && is_like_one {
-            astray.push(MisplacedHeading::Entry(heading));
+            misplaced.push(MisplacedHeading::Entry(heading));
         }
     }
-    (entries, astray)
+    (entries, misplaced)
 }
 
-pub(super) fn check(outline: &Outline<'_>, template: &Template, flaws: &mut Diagnostics<'_>) {
+pub(super) fn check(outline: &Outline<'_>, template: &Template, diagnostics: &mut Diagnostics<'_>) {
     let Some(schema) = &template.entries else {
         return;
     };
-    let (entries, astray) = sorted(outline, template, schema);
-    for astray in &astray {
-        flaws.add(match astray {
+    let (entries, misplaced) = sorted(outline, template, schema);
+    for misplaced in &misplaced {
+        diagnostics.add(match misplaced {
             MisplacedHeading::Entry(heading) => entry_astray(template, schema, heading),
             MisplacedHeading::Field(heading) => field_astray(schema, heading),
         });
@@ -99,12 +99,12 @@ pub(super) fn check(outline: &Outline<'_>, template: &Template, flaws: &mut Diag
         outline,
         template,
         schema,
-        (&entries, !astray.is_empty()),
-        flaws,
+        (&entries, !misplaced.is_empty()),
+        diagnostics,
     );
-    duplicates(schema, &entries, flaws);
+    duplicates(schema, &entries, diagnostics);
     for entry in &entries {
-        self::entry(outline, template, schema, entry, flaws);
+        self::entry(outline, template, schema, entry, diagnostics);
     }
 }
 
@@ -167,7 +167,7 @@ fn none(
     template: &Template,
     schema: &EntrySchema,
     (entries, has_others): (&[Entry<'_>], bool),
-    flaws: &mut Diagnostics<'_>,
+    diagnostics: &mut Diagnostics<'_>,
 ) {
     let name = &schema.name;
     let hashes = "#".repeat(usize::from(schema.level));
@@ -188,7 +188,7 @@ fn none(
         }
         let title = &section.title;
         let message = format!("Section {title} has text and no {name}: each begins with {says}");
-        flaws.add(found(FlawKind::FormatError, key, section.line, message));
+        diagnostics.add(found(FlawKind::FormatError, key, section.line, message));
     }
     let all = outline.whole();
     if schema.under.is_empty() && entries.is_empty() && !has_others {
@@ -197,15 +197,15 @@ fn none(
         let found = found(FlawKind::FormatError, "entries", outline.line(at), message);
         if outline.says_something(&all) || !outline.headings().is_empty() {
             let edit = Edit::insert(outline.text(), at, &schema.sample);
-            flaws.add(found.edit(edit));
+            diagnostics.add(found.edit(edit));
         } else {
             let text = format!("# {}\n\n{}\n", template.title, schema.sample);
-            flaws.add(found.edit(Edit { range: 0..at, text }));
+            diagnostics.add(found.edit(Edit { range: 0..at, text }));
         }
     }
 }
 
-fn duplicates(schema: &EntrySchema, entries: &[Entry<'_>], flaws: &mut Diagnostics<'_>) {
+fn duplicates(schema: &EntrySchema, entries: &[Entry<'_>], diagnostics: &mut Diagnostics<'_>) {
     if !schema.unique {
         return;
     }
@@ -226,7 +226,7 @@ fn duplicates(schema: &EntrySchema, entries: &[Entry<'_>], flaws: &mut Diagnosti
                     "Duplicate {}: {id}; the first is on line {first}",
                     schema.name
                 );
-                flaws.add(found(FlawKind::SchemaViolation, key, *line, message).prompt(format!(
+                diagnostics.add(found(FlawKind::SchemaViolation, key, *line, message).prompt(format!(
                     "give the {} of line {line} an id of its own, or put what it says into that of line {first}",
                     schema.name
                 )));
@@ -240,7 +240,7 @@ fn entry(
     template: &Template,
     schema: &EntrySchema,
     entry: &Entry<'_>,
-    flaws: &mut Diagnostics<'_>,
+    diagnostics: &mut Diagnostics<'_>,
 ) {
     let Heading {
         title,
@@ -252,7 +252,7 @@ fn entry(
     if let Some((pattern, says)) = &schema.heading
         && !pattern.matches(title)
     {
-        flaws.add(other_heading(schema, entry.heading, says));
+        diagnostics.add(other_heading(schema, entry.heading, says));
     }
     let name = format!("the {} `{}`", schema.name, quoted(title));
     let body = range.end..entry.end;
@@ -263,7 +263,7 @@ fn entry(
             range: range.end..outline.trimmed_end(&body).max(range.end),
             text: format!("\n{}\n\n", sample.map_or("", |(_, rest)| rest.trim())),
         };
-        flaws.add(found(FlawKind::ContentQuality, key, *line, message).edit(edit));
+        diagnostics.add(found(FlawKind::ContentQuality, key, *line, message).edit(edit));
         return;
     }
     let owner = FieldOwner {
@@ -276,8 +276,8 @@ fn entry(
         indent: String::new(),
         is_entry: true,
     };
-    let said = fields::check(outline, template, &owner, &schema.fields, flaws);
-    at_least_one(outline, schema, &owner, &said, flaws);
+    let said = fields::check(outline, template, &owner, &schema.fields, diagnostics);
+    at_least_one(outline, schema, &owner, &said, diagnostics);
     // What the section asks of the entries in it, unless their own fields are wrong already.
     let Some(section) = template.section(entry.under) else {
         return;
@@ -288,7 +288,7 @@ fn entry(
     };
     let fields = section.fields.iter().filter(|field| !is_told(field));
     let fields: Vec<Field> = fields.cloned().collect();
-    fields::check(outline, template, &owner, &fields, flaws);
+    fields::check(outline, template, &owner, &fields, diagnostics);
 }
 
 /// A heading that does not say what one of an entry has to.
@@ -316,7 +316,7 @@ fn at_least_one(
     schema: &EntrySchema,
     owner: &FieldOwner<'_>,
     said: &[FieldFinding],
-    flaws: &mut Diagnostics<'_>,
+    diagnostics: &mut Diagnostics<'_>,
 ) {
     let choices = &schema.at_least_one_of;
     let is_one = |field: &Field| choices.iter().any(|name| field.goes_by(&key_of(name)));
@@ -329,15 +329,15 @@ fn at_least_one(
     let (name, names) = (&owner.name, choices.join(", "));
     let message = format!("{} has none of {names}", owner.called());
     let kind = FlawKind::SchemaViolation;
-    let flaw = found(kind, owner.section, owner.line, message)
+    let diagnostic = found(kind, owner.section, owner.line, message)
         .prompt(format!("add to {name} at least one of {names}"));
     let first = schema.fields.iter().find(|field| is_one(field));
-    flaws.add(match first {
+    diagnostics.add(match first {
         Some(field) => {
             let end = outline.trimmed_end(&owner.range);
             let text = skeleton::field(schema, field, field.render());
-            flaw.edit(Edit::insert(outline.text(), end, &text))
+            diagnostic.edit(Edit::insert(outline.text(), end, &text))
         }
-        None => flaw,
+        None => diagnostic,
     });
 }

@@ -157,7 +157,7 @@ pub(super) fn check(
     template: &Template,
     owner: &FieldOwner<'_>,
     all: &[Field],
-    flaws: &mut Diagnostics<'_>,
+    diagnostics: &mut Diagnostics<'_>,
 ) -> Vec<FieldFinding> {
     let fields = Fields::of(outline, &owner.range, owner.level, all);
     let mut said = Vec::with_capacity(all.len());
@@ -165,7 +165,7 @@ pub(super) fn check(
         let Some(range) = fields.value(number) else {
             said.push(FieldFinding::Nothing);
             if field.required {
-                flaws.add(missing(
+                diagnostics.add(missing(
                     outline,
                     template,
                     owner,
@@ -176,7 +176,7 @@ pub(super) fn check(
             continue;
         };
         let value = plain(outline.slice(&range));
-        let (state, flaw) = if value.is_empty() {
+        let (state, diagnostic) = if value.is_empty() {
             (
                 FieldFinding::Nothing,
                 Some(empty(outline, owner, field, &range)),
@@ -193,8 +193,8 @@ pub(super) fn check(
             }
         };
         said.push(state);
-        if let Some(flaw) = flaw {
-            flaws.add(flaw.example(field_line(template, owner.is_entry, field).0));
+        if let Some(diagnostic) = diagnostic {
+            diagnostics.add(diagnostic.example(field_line(template, owner.is_entry, field).0));
         }
     }
     said
@@ -265,7 +265,7 @@ fn missing(
     template: &Template,
     owner: &FieldOwner<'_>,
     field: &Field,
-    meant: Option<&(String, u32)>,
+    targets: Option<&(String, u32)>,
 ) -> PendingDiagnostic {
     let (line, form) = field_line(template, owner.is_entry, field);
     let end = outline.trimmed_end(&owner.range);
@@ -277,14 +277,14 @@ fn missing(
         },
     };
     let (name, of, called) = (&field.name, &owner.name, owner.called());
-    let message = match meant {
-        Some((meant, at)) => {
-            format!("{called} has no `{name}`; `{meant}` on line {at} looks like it")
+    let message = match targets {
+        Some((targets, at)) => {
+            format!("{called} has no `{name}`; `{targets}` on line {at} looks like it")
         }
         None => format!("{called} has no `{name}`"),
     };
-    let prompt = match meant {
-        Some((meant, at)) => format!("rename `{meant}` on line {at} to `{name}`"),
+    let prompt = match targets {
+        Some((targets, at)) => format!("rename `{targets}` on line {at} to `{name}`"),
         None => format!("add `{name}` to {of}: {}", expected(field)),
     };
     found(owner, FlawKind::SchemaViolation, owner.line, message)

@@ -16,7 +16,7 @@ pub(super) fn check(
     template: &Template,
     schema: &SectionSchema,
     section: &Section,
-    flaws: &mut Diagnostics<'_>,
+    diagnostics: &mut Diagnostics<'_>,
 ) {
     let (key, name) = (&schema.key, &schema.name);
     let owners = items(outline, schema, section);
@@ -28,7 +28,7 @@ pub(super) fn check(
             text: as_list(outline.slice(&(section.body.start..end))),
         };
         let found = PendingDiagnostic::section(FlawKind::FormatError, key, section.line, message);
-        flaws.add(if schema.fields.is_empty() {
+        diagnostics.add(if schema.fields.is_empty() {
             found.edit(edit)
         } else {
             found.lacks()
@@ -41,11 +41,11 @@ pub(super) fn check(
         let count = counted(owners.len(), "item");
         let message = format!("Section {name} has {count}; it needs at least {least}");
         let kind = FlawKind::ContentQuality;
-        flaws.add(PendingDiagnostic::section(kind, key, section.line, message).lacks());
+        diagnostics.add(PendingDiagnostic::section(kind, key, section.line, message).lacks());
     }
     if !schema.fields.is_empty() {
         for owner in &owners {
-            fields::check(outline, template, owner, &schema.fields, flaws);
+            fields::check(outline, template, owner, &schema.fields, diagnostics);
         }
     }
 }

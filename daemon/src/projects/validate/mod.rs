@@ -133,18 +133,18 @@ impl Severity {
 #[must_use]
 pub fn validate(content: &str, template: &Template) -> Validation {
     let outline = Outline::of(content);
-    let mut flaws = Diagnostics::new(&outline, template);
+    let mut diagnostics = Diagnostics::new(&outline, template);
     if outline.is_wrapped() {
         // Nothing else can be said: all of it is code.
-        flaws.add(wrapped(&outline));
-        return flaws.finish();
+        diagnostics.add(wrapped(&outline));
+        return diagnostics.finish();
     }
-    whole(&outline, &mut flaws);
-    sections::check(&outline, template, &mut flaws);
-    entries::check(&outline, template, &mut flaws);
-    rules::check(&outline, template, &mut flaws);
-    placeholders::check(&outline, template, &mut flaws);
-    flaws.finish()
+    whole(&outline, &mut diagnostics);
+    sections::check(&outline, template, &mut diagnostics);
+    entries::check(&outline, template, &mut diagnostics);
+    rules::check(&outline, template, &mut diagnostics);
+    placeholders::check(&outline, template, &mut diagnostics);
+    diagnostics.finish()
 }
 
 /// The text without the fence around it.
@@ -170,16 +170,16 @@ fn wrapped(outline: &Outline<'_>) -> PendingDiagnostic {
 }
 
 /// What is wrong with the text as a whole.
-fn whole(outline: &Outline<'_>, flaws: &mut Diagnostics<'_>) {
+fn whole(outline: &Outline<'_>, diagnostics: &mut Diagnostics<'_>) {
     let quality = FlawKind::ContentQuality;
     let all = outline.whole();
     if outline.slice(&all).trim().is_empty() {
-        flaws.add(
+        diagnostics.add(
             PendingDiagnostic::file(quality, 1, "The content is empty")
                 .prompt("write what you know, in the form of the template"),
         );
     } else if !outline.says_something(&all) {
-        flaws.add(
+        diagnostics.add(
             PendingDiagnostic::file(
                 quality,
                 1,
@@ -195,7 +195,7 @@ fn whole(outline: &Outline<'_>, flaws: &mut Diagnostics<'_>) {
         let message = format!(
             "The code fence that begins on line {line} is never closed: all behind it is code"
         );
-        flaws.add(
+        diagnostics.add(
             PendingDiagnostic::file(FlawKind::FormatError, line, message)
                 .prompt(format!(
                     "close the code fence of line {line} with a line `{mark}`"

@@ -12,7 +12,7 @@ use crate::projects::fix::Edit;
 use crate::projects::outline::{Outline, Section, key_of};
 use crate::projects::template::Template;
 
-pub(super) fn check(outline: &Outline<'_>, template: &Template, flaws: &mut Diagnostics<'_>) {
+pub(super) fn check(outline: &Outline<'_>, template: &Template, diagnostics: &mut Diagnostics<'_>) {
     let mut at = SectionCursor::the_start_of(outline);
     // A word that stands alone: what it is depends on the next line.
     let mut alone: Option<(PendingDiagnostic, Layout)> = None;
@@ -25,14 +25,14 @@ pub(super) fn check(outline: &Outline<'_>, template: &Template, flaws: &mut Diag
         if let Some((found, above)) = alone.take()
             && !above.introduces(&layout)
         {
-            flaws.add(found);
+            diagnostics.add(found);
         }
         if outline.is_quiet(start + layout.marker) || outline.is_quiet(start + layout.indent) {
             continue;
         }
         let is_heading = outline.heading_at(start).is_some();
         let rest = line.get(layout.marker..).unwrap_or_default().trim();
-        let told = if is_heading {
+        let reported = if is_heading {
             heading(rest)
         } else if rest.starts_with('|') {
             row(rest)
@@ -41,21 +41,21 @@ pub(super) fn check(outline: &Outline<'_>, template: &Template, flaws: &mut Diag
         } else {
             whole_line(rest, template)
         };
-        let told = told.or_else(|| mention(outline, start, line));
-        if let Some(told) = told {
+        let reported = reported.or_else(|| mention(outline, start, line));
+        if let Some(reported) = reported {
             let at = start + layout.marker;
-            let found = found(outline, section, (start, at), &told);
+            let found = found(outline, section, (start, at), &reported);
             if !is_heading && is_word(plain(rest)) {
                 alone = Some((found, layout));
             } else {
-                flaws.add(found);
+                diagnostics.add(found);
             }
         }
     }
     if let Some((found, _)) = alone {
-        flaws.add(found);
+        diagnostics.add(found);
     }
-    left_over(outline, template, flaws);
+    left_over(outline, template, diagnostics);
 }
 
 /// How a line is laid out.
@@ -88,7 +88,7 @@ impl Layout {
 struct PlaceholderMatch {
     severity: Severity,
     placeholder: String,
-    mend: LineFix,
+    fix: LineFix,
 }
 
 /// What would mend a line.
@@ -106,12 +106,12 @@ impl PlaceholderMatch {
         Self {
             severity,
             placeholder: quoted(placeholder),
-            mend: LineFix::Unknown,
+            fix: LineFix::Unknown,
         }
     }
 
-    fn mended(mut self, mend: LineFix) -> Self {
-        self.mend = mend;
+    fn mended(mut self, fix: LineFix) -> Self {
+        self.fix = fix;
         self
     }
 }
@@ -131,8 +131,8 @@ fn whole_line(rest: &str, template: &Template) -> Option<PlaceholderMatch> {
     if matches!(rest, "..." | "…" | "[...]" | "[…]" | "(...)") {
         return Some(PlaceholderMatch::new(Severity::Warning, rest).mended(LineFix::Remove));
     }
-    if let Some(told) = value(rest, template) {
-        return Some(told);
+    if let Some(reported) = value(rest, template) {
+        return Some(reported);
     }
     let head: String = rest.chars().take_while(|c| c.is_alphanumeric()).collect();
     // In capitals, since "Todo list: …" is how sentences begin.
@@ -200,13 +200,13 @@ fn found(
     outline: &Outline<'_>,
     section: Option<&Section>,
     (start, at): (usize, usize),
-    told: &PlaceholderMatch,
+    reported: &PlaceholderMatch,
 ) -> PendingDiagnostic {
     let PlaceholderMatch {
         severity,
         placeholder,
-        mend,
-    } = told;
+        fix,
+    } = reported;
     let (kind, line) = (FlawKind::ContentQuality, outline.line(start));
     let message = match severity {
         Severity::Error => format!("Placeholder text: {placeholder}"),
@@ -222,7 +222,7 @@ fn found(
     let found = found.severity(*severity).prompt(prompt);
     let line = outline.lines(&(start..start + 1)).next();
     let end = line.map_or(start, |(_, line)| start + line.len());
-    match mend {
+    match fix {
         LineFix::Unknown => found,
         LineFix::Remove => found.edit(Edit {
             range: start..end,
@@ -236,7 +236,7 @@ fn found(
 }
 
 /// Lines of the template's examples: one flaw for each section that has some.
-fn left_over(outline: &Outline<'_>, template: &Template, flaws: &mut Diagnostics<'_>) {
+fn left_over(outline: &Outline<'_>, template: &Template, diagnostics: &mut Diagnostics<'_>) {
     let mut at = SectionCursor::the_start_of(outline);
     let mut groups: Vec<(Option<&Section>, u32, usize)> = Vec::new();
     for start in template.samples.left_over(outline) {
@@ -257,7 +257,7 @@ fn left_over(outline: &Outline<'_>, template: &Template, flaws: &mut Diagnostics
             Some(section) => PendingDiagnostic::section(kind, &section.key, line, message),
             None => PendingDiagnostic::file(kind, line, message),
         };
-        flaws.add(found.prompt(prompt));
+        diagnostics.add(found.prompt(prompt));
     }
 }
 

@@ -10,7 +10,7 @@ use std::ops::Range;
 /// Places of one rule that are told; a text that breaks it everywhere is told so once.
 const PLACES_MAX: usize = 50;
 
-pub(super) fn check(outline: &Outline<'_>, template: &Template, flaws: &mut Diagnostics<'_>) {
+pub(super) fn check(outline: &Outline<'_>, template: &Template, diagnostics: &mut Diagnostics<'_>) {
     for rule in &template.format_rules {
         let range = match &rule.section {
             None => Some(outline.whole()),
@@ -18,7 +18,7 @@ pub(super) fn check(outline: &Outline<'_>, template: &Template, flaws: &mut Diag
         };
         // A section that is not there is told by itself.
         if let Some(range) = range.filter(|range| !outline.slice(range).trim().is_empty()) {
-            self::rule(outline, rule, &range, flaws);
+            self::rule(outline, rule, &range, diagnostics);
         }
     }
 }
@@ -27,7 +27,7 @@ fn rule(
     outline: &Outline<'_>,
     rule: &FormatRule,
     range: &Range<usize>,
-    flaws: &mut Diagnostics<'_>,
+    diagnostics: &mut Diagnostics<'_>,
 ) {
     let text = outline.slice(range);
     let first = outline.line(range.start);
@@ -40,7 +40,7 @@ fn rule(
             Some(key) => found.within(key),
             None => found,
         };
-        flaws.add(match example {
+        diagnostics.add(match example {
             Some(example) => found.example(example),
             None => found.example(&rule.says),
         });
@@ -52,11 +52,11 @@ fn rule(
             }
         }
         Check::MustNot(pattern) => {
-            let mut told = 0;
+            let mut reported = 0;
             for (at, matched) in pattern.places(text) {
                 let at = range.start + at;
-                if told < PLACES_MAX && !outline.is_quiet(at) {
-                    told += 1;
+                if reported < PLACES_MAX && !outline.is_quiet(at) {
+                    reported += 1;
                     let message = format!("{}: not `{}`", rule.says, quoted(matched));
                     broken(outline.line(at), message, None);
                 }

@@ -13,24 +13,24 @@ use std::collections::HashMap;
 /// Longest text that is shown moved, in bytes.
 const MOVED_BYTES_MAX: usize = 16 << 10;
 
-pub(super) fn check(outline: &Outline<'_>, template: &Template, flaws: &mut Diagnostics<'_>) {
+pub(super) fn check(outline: &Outline<'_>, template: &Template, diagnostics: &mut Diagnostics<'_>) {
     let hidden = OnceCell::new();
     for schema in &template.sections {
         if outline.section(&schema.key).is_none() && schema.required {
             let hidden = hidden.get_or_init(|| missing::headings_in_code(outline));
-            flaws.add(missing::missing(outline, template, schema, hidden));
+            diagnostics.add(missing::missing(outline, template, schema, hidden));
         }
     }
-    duplicates(outline, template, flaws);
+    duplicates(outline, template, diagnostics);
     for schema in &template.sections {
         if let Some(section) = outline.section(&schema.key) {
-            self::section(outline, template, schema, section, flaws);
+            self::section(outline, template, schema, section, diagnostics);
         }
     }
 }
 
 /// Sections that are there more than once. Entries are looked at by themselves.
-fn duplicates(outline: &Outline<'_>, template: &Template, flaws: &mut Diagnostics<'_>) {
+fn duplicates(outline: &Outline<'_>, template: &Template, diagnostics: &mut Diagnostics<'_>) {
     let has_entries = template.entries.as_ref().is_some_and(|one| one.level == 2);
     let mut seen: HashMap<&str, &Section> = HashMap::new();
     for section in outline.sections() {
@@ -42,7 +42,7 @@ fn duplicates(outline: &Outline<'_>, template: &Template, flaws: &mut Diagnostic
             None => {
                 seen.insert(&section.key, section);
             }
-            Some(first) => flaws.add(duplicate(outline, first, section, is_known)),
+            Some(first) => diagnostics.add(duplicate(outline, first, section, is_known)),
         }
     }
 }
@@ -91,7 +91,7 @@ fn section(
     template: &Template,
     schema: &SectionSchema,
     section: &Section,
-    flaws: &mut Diagnostics<'_>,
+    diagnostics: &mut Diagnostics<'_>,
 ) {
     let (key, name) = (&schema.key, &schema.name);
     let quality = |message: String| {
@@ -105,14 +105,14 @@ fn section(
     if !outline.says_something(&section.body) {
         let has_entries = holds_entries && !outline.headings_in(&section.body).is_empty();
         if schema.if_none.is_none() && !has_entries {
-            flaws.add(quality(format!("Section {name} is empty")));
+            diagnostics.add(quality(format!("Section {name} is empty")));
         }
         return;
     }
     if let Some(least) = schema.min_length {
         let count = outline.characters(&section.body);
         if count < least {
-            flaws.add(quality(format!(
+            diagnostics.add(quality(format!(
                 "Section {name} has {}; it needs at least {least}",
                 counted(count, "character")
             )));
@@ -123,11 +123,11 @@ fn section(
     {
         let message = format!("Section {name} does not have {says}");
         let kind = FlawKind::FormatError;
-        flaws.add(PendingDiagnostic::section(kind, key, section.line, message).lacks());
+        diagnostics.add(PendingDiagnostic::section(kind, key, section.line, message).lacks());
     }
     match schema.format {
-        Format::MarkdownList => lists::check(outline, template, schema, section, flaws),
-        Format::MarkdownTable => tables::check(outline, schema, section, flaws),
+        Format::MarkdownList => lists::check(outline, template, schema, section, diagnostics),
+        Format::MarkdownTable => tables::check(outline, schema, section, diagnostics),
         Format::Structured if !holds_entries => {
             let owner = FieldOwner {
                 section: key,
@@ -139,7 +139,7 @@ fn section(
                 indent: String::new(),
                 is_entry: false,
             };
-            fields::check(outline, template, &owner, &schema.fields, flaws);
+            fields::check(outline, template, &owner, &schema.fields, diagnostics);
         }
         Format::Structured | Format::Freeform => {}
     }

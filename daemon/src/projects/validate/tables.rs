@@ -14,7 +14,7 @@ pub(super) fn check(
     outline: &Outline<'_>,
     schema: &SectionSchema,
     section: &Section,
-    flaws: &mut Diagnostics<'_>,
+    diagnostics: &mut Diagnostics<'_>,
 ) {
     let (key, name) = (&schema.key, &schema.name);
     let found = |kind, line, message: String| PendingDiagnostic::section(kind, key, line, message);
@@ -29,7 +29,7 @@ pub(super) fn check(
             ),
             None => format!("Section {name} must be a Markdown table; it has none"),
         };
-        flaws.add(found(FlawKind::FormatError, section.line, message).lacks());
+        diagnostics.add(found(FlawKind::FormatError, section.line, message).lacks());
         return;
     };
     let rows: usize = tables.iter().map(|table| table.rows.len()).sum();
@@ -37,7 +37,7 @@ pub(super) fn check(
     if rows < least {
         let rows = counted(rows, "row");
         let message = format!("Section {name} has {rows}; it needs at least {least}");
-        flaws.add(found(FlawKind::ContentQuality, section.line, message).lacks());
+        diagnostics.add(found(FlawKind::ContentQuality, section.line, message).lacks());
     }
     let line = outline.line(first.range.start);
     for field in &schema.fields {
@@ -48,8 +48,8 @@ pub(super) fn check(
         let Some(column) = column else {
             if field.required {
                 let message = format!("{name}: the table has no column `{}`", field.name);
-                let flaw = found(FlawKind::SchemaViolation, line, message);
-                flaws.add(flaw.severity(field.severity));
+                let diagnostic = found(FlawKind::SchemaViolation, line, message);
+                diagnostics.add(diagnostic.severity(field.severity));
             }
             continue;
         };
@@ -67,8 +67,8 @@ pub(super) fn check(
                 (FlawKind::SchemaViolation, fields::wrong(field, value))
             };
             if let Some(message) = message {
-                let flaw = found(kind, line, format!("{name}: {message}"));
-                flaws.add(flaw.severity(field.severity));
+                let diagnostic = found(kind, line, format!("{name}: {message}"));
+                diagnostics.add(diagnostic.severity(field.severity));
             }
         }
     }

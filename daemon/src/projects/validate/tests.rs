@@ -49,14 +49,14 @@ fn name(path: &Path) -> String {
     path.file_name().unwrap().to_str().unwrap().to_owned()
 }
 
-fn render(flaw: &Diagnostic) -> String {
+fn render(diagnostic: &Diagnostic) -> String {
     format!(
         "{} {} {} {} {}",
-        flaw.line,
-        flaw.severity.word(),
-        flaw.kind.word(),
-        flaw.section.as_deref().unwrap_or("-"),
-        flaw.message
+        diagnostic.line,
+        diagnostic.severity.word(),
+        diagnostic.kind.word(),
+        diagnostic.section.as_deref().unwrap_or("-"),
+        diagnostic.message
     )
 }
 
@@ -67,8 +67,8 @@ fn real_notes_have_the_flaws_they_have() {
     assert!(cases.len() >= 40, "only {} cases", cases.len());
     for case in &cases {
         let content = fs::read_to_string(case).unwrap();
-        let flaws = fs::read_to_string(case.with_extension("flaws")).unwrap();
-        let (kind, expected) = flaws.split_once('\n').unwrap();
+        let diagnostics = fs::read_to_string(case.with_extension("flaws")).unwrap();
+        let (kind, expected) = diagnostics.split_once('\n').unwrap();
         let validation = validate(&content, template(kind));
         let found: Vec<String> = validation.errors.iter().map(render).collect();
         let found = found.join("\n");
@@ -87,8 +87,8 @@ fn every_example_is_valid_without_a_flaw() {
     for in_force in TEMPLATES.all() {
         for example in &in_force.template.examples {
             let validation = validate(example, &in_force.template);
-            let told: Vec<String> = validation.errors.iter().map(render).collect();
-            assert!(told.is_empty(), "{}: {told:#?}", in_force.file);
+            let reported: Vec<String> = validation.errors.iter().map(render).collect();
+            assert!(reported.is_empty(), "{}: {reported:#?}", in_force.file);
             assert!(validation.valid);
             assert!((validation.confidence - 1.0).abs() < f64::EPSILON);
         }
@@ -101,9 +101,10 @@ fn a_skeleton_is_told_to_be_one() {
         let skeleton = in_force.template.skeleton();
         let validation = validate(&skeleton, &in_force.template);
         assert!(!validation.valid, "{skeleton}");
-        let is_told = |flaw: &Diagnostic| flaw.message.starts_with("Placeholder text: <");
+        let is_told =
+            |diagnostic: &Diagnostic| diagnostic.message.starts_with("Placeholder text: <");
         assert!(validation.errors.iter().any(is_told), "{skeleton}");
-        let is_missing = |flaw: &Diagnostic| flaw.kind == FlawKind::MissingSection;
+        let is_missing = |diagnostic: &Diagnostic| diagnostic.kind == FlawKind::MissingSection;
         assert!(!validation.errors.iter().any(is_missing), "{skeleton}");
     }
 }
@@ -130,25 +131,27 @@ fn what_is_shown_as_the_fix_mends_the_flaw() {
     let mut count = 0;
     for case in files("md") {
         let content = fs::read_to_string(&case).unwrap();
-        let flaws = fs::read_to_string(case.with_extension("flaws")).unwrap();
-        let template = template(flaws.lines().next().unwrap());
+        let diagnostics = fs::read_to_string(case.with_extension("flaws")).unwrap();
+        let template = template(diagnostics.lines().next().unwrap());
         let all = validate(&content, template).errors;
-        for flaw in &all {
-            let Some(edit) = &flaw.edit else { continue };
+        for diagnostic in &all {
+            let Some(edit) = &diagnostic.edit else {
+                continue;
+            };
             let mended = edit.apply(&content);
-            let alike = |flaws: &[Diagnostic]| {
+            let alike = |diagnostics: &[Diagnostic]| {
                 let is_it = |one: &&Diagnostic| {
                     (one.kind, &one.section, &one.message)
-                        == (flaw.kind, &flaw.section, &flaw.message)
+                        == (diagnostic.kind, &diagnostic.section, &diagnostic.message)
                 };
-                flaws.iter().filter(is_it).count()
+                diagnostics.iter().filter(is_it).count()
             };
             let (before, after) = (alike(&all), alike(&validate(&mended, template).errors));
             assert!(
                 after < before,
                 "{}: {}\n{mended}",
                 name(&case),
-                render(flaw)
+                render(diagnostic)
             );
             count += 1;
         }
@@ -164,10 +167,14 @@ fn many_flaws_are_counted_and_the_worst_are_told() {
     // 3 000 placeholders, four sections, and two fields of each item.
     assert_eq!(validation.error_count, 3_000 + 4 + 6_000);
     let missing = validation.errors.iter();
-    let missing = missing.filter(|flaw| flaw.kind == FlawKind::MissingSection);
+    let missing = missing.filter(|diagnostic| diagnostic.kind == FlawKind::MissingSection);
     assert_eq!(missing.count(), 4);
     assert!(validation.confidence.abs() < f64::EPSILON);
-    let lines: Vec<u32> = validation.errors.iter().map(|flaw| flaw.line).collect();
+    let lines: Vec<u32> = validation
+        .errors
+        .iter()
+        .map(|diagnostic| diagnostic.line)
+        .collect();
     assert!(lines.is_sorted());
 }
 
@@ -271,8 +278,8 @@ proptest! {
             prop_assert_eq!(validation.valid, validation.error_count == 0);
             prop_assert!((0.0..=1.0).contains(&validation.confidence));
             let lines = u32::try_from(text.lines().count() + text.matches('\r').count() + 1).unwrap();
-            for flaw in &validation.errors {
-                prop_assert!((1..=lines).contains(&flaw.line), "{}", render(flaw));
+            for diagnostic in &validation.errors {
+                prop_assert!((1..=lines).contains(&diagnostic.line), "{}", render(diagnostic));
             }
             let guidance = guide(&validation, template, &text);
             prop_assert_eq!(guidance.is_none(), validation.errors.is_empty());
@@ -287,13 +294,13 @@ proptest! {
     fn a_missing_section_is_mended((template, text) in torn()) {
         let validation = validate(&text, template);
         let errors = validation.errors.iter();
-        let missing = errors.filter(|flaw| flaw.kind == FlawKind::MissingSection);
-        let sections: Vec<&Option<String>> = missing.map(|flaw| &flaw.section).collect();
+        let missing = errors.filter(|diagnostic| diagnostic.kind == FlawKind::MissingSection);
+        let sections: Vec<&Option<String>> = missing.map(|diagnostic| &diagnostic.section).collect();
         if let Some(first) = sections.first() {
             let mended = guide(&validation, template, &text).unwrap().example_fix;
             let again = validate(&mended, template);
-            let is_it = |flaw: &Diagnostic| {
-                flaw.kind == FlawKind::MissingSection && flaw.section == **first
+            let is_it = |diagnostic: &Diagnostic| {
+                diagnostic.kind == FlawKind::MissingSection && diagnostic.section == **first
             };
             prop_assert!(!again.errors.iter().any(is_it), "{mended}");
         }

@@ -63,22 +63,22 @@ impl WatchScope for Projects {
         self.root.join(name.project()).join(name.file())
     }
 
-    fn open(&self, eyes: &mut DirWatcher) -> Result<Option<String>, String> {
-        if eyes.watch(&self.root)? == WatchOutcome::None {
+    fn open(&self, watcher: &mut DirWatcher) -> Result<Option<String>, String> {
+        if watcher.watch(&self.root)? == WatchOutcome::None {
             return Err("there is no such folder".to_owned());
         }
         let mut trouble = None;
         for project in names(&self.root).map_err(|error| error.to_string())? {
             if is_project(&project) {
-                trouble = self.folder(eyes, &project).err().or(trouble);
+                trouble = self.folder(watcher, &project).err().or(trouble);
             }
         }
         Ok(trouble)
     }
 
-    fn folder(&self, eyes: &mut DirWatcher, project: &str) -> Result<Folder<Name>, String> {
+    fn folder(&self, watcher: &mut DirWatcher, project: &str) -> Result<Folder<Name>, String> {
         let path = self.root.join(project);
-        let is_replaced = match eyes.watch(&path)? {
+        let is_replaced = match watcher.watch(&path)? {
             WatchOutcome::Gone => return Ok(Folder::Gone),
             WatchOutcome::None => return Ok(Folder::None),
             WatchOutcome::New | WatchOutcome::Same => false,
@@ -87,7 +87,7 @@ impl WatchScope for Projects {
         let files = match names(&path) {
             Ok(files) => files,
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                eyes.forget(&path);
+                watcher.forget(&path);
                 return Ok(Folder::Gone);
             }
             Err(error) => return Err(format!("{}: {error}", path.display())),

@@ -32,7 +32,7 @@ struct Fixture {
     root: PathBuf,
     watched: tests::Fixture<Projects>,
     marks: u32,
-    told: Vec<Change>,
+    reported: Vec<Change>,
 }
 
 impl Fixture {
@@ -47,7 +47,7 @@ impl Fixture {
             watched: tests::Fixture::new(Projects::new(&root).unwrap()),
             root,
             marks: 0,
-            told: Vec::new(),
+            reported: Vec::new(),
         }
     }
 
@@ -62,7 +62,7 @@ impl Fixture {
         fs::create_dir(self.path(&mark.file())).unwrap();
         self.watched.heard_of(&mark);
         let changes = self.watched.pass(millis);
-        self.told
+        self.reported
             .extend(changes.into_iter().filter(|change| match change {
                 Change::Written(name) | Change::Removed(name) => {
                     !name.file_type().starts_with("mark")
@@ -75,7 +75,7 @@ impl Fixture {
     /// All that is told until nothing more can come.
     fn changes(&mut self) -> Vec<Change> {
         self.pass(5000).pass(5000);
-        std::mem::take(&mut self.told)
+        std::mem::take(&mut self.reported)
     }
 
     /// One change, and this is in the file then.
@@ -93,43 +93,43 @@ impl Fixture {
 #[test]
 fn in_place() {
     for wait in [STEP, PAUSE] {
-        let mut rig = Fixture::new();
-        let mut file = fs::File::create(rig.path("bugs.md")).unwrap();
-        rig.pass(wait);
+        let mut fixture = Fixture::new();
+        let mut file = fs::File::create(fixture.path("bugs.md")).unwrap();
+        fixture.pass(wait);
         file.write_all(b"first ").unwrap();
-        rig.pass(wait);
+        fixture.pass(wait);
         file.write_all(b"second").unwrap();
-        rig.pass(STEP);
+        fixture.pass(STEP);
         drop(file);
-        rig.assert_saved("first second");
+        fixture.assert_saved("first second");
     }
 }
 
 /// Cut and closed, and written only then.
 #[test]
 fn in_place_in_two_goes() {
-    let mut rig = Fixture::new();
-    fs::write(rig.path("bugs.md"), "").unwrap();
-    rig.pass(PAUSE);
-    fs::write(rig.path("bugs.md"), "after").unwrap();
-    rig.assert_saved("after");
+    let mut fixture = Fixture::new();
+    fs::write(fixture.path("bugs.md"), "").unwrap();
+    fixture.pass(PAUSE);
+    fs::write(fixture.path("bugs.md"), "after").unwrap();
+    fixture.assert_saved("after");
 
-    fs::write(rig.path("bugs.md"), "").unwrap();
-    rig.assert_saved("");
+    fs::write(fixture.path("bugs.md"), "").unwrap();
+    fixture.assert_saved("");
 }
 
 #[test]
 fn renamed_over() {
-    let mut rig = Fixture::new();
+    let mut fixture = Fixture::new();
     for (count, beside) in ["bugs.md.tmp", ".goutputstream-X1", "bugs.md.4f2a.new"]
         .iter()
         .enumerate()
     {
         let text = format!("after {count}");
-        fs::write(rig.path(beside), &text).unwrap();
-        rig.pass(PAUSE);
-        rig.rename(beside, "bugs.md");
-        rig.assert_saved(&text);
+        fs::write(fixture.path(beside), &text).unwrap();
+        fixture.pass(PAUSE);
+        fixture.rename(beside, "bugs.md");
+        fixture.assert_saved(&text);
     }
 }
 
@@ -137,16 +137,16 @@ fn renamed_over() {
 #[test]
 fn with_a_backup() {
     for wait in [STEP, PAUSE] {
-        let mut rig = Fixture::new();
-        rig.rename("bugs.md", "bugs.md~");
-        rig.pass(wait);
-        let mut file = fs::File::create(rig.path("bugs.md")).unwrap();
-        rig.pass(wait);
+        let mut fixture = Fixture::new();
+        fixture.rename("bugs.md", "bugs.md~");
+        fixture.pass(wait);
+        let mut file = fs::File::create(fixture.path("bugs.md")).unwrap();
+        fixture.pass(wait);
         file.write_all(b"after").unwrap();
         drop(file);
-        rig.pass(STEP);
-        fs::remove_file(rig.path("bugs.md~")).unwrap();
-        rig.assert_saved("after");
+        fixture.pass(STEP);
+        fs::remove_file(fixture.path("bugs.md~")).unwrap();
+        fixture.assert_saved("after");
     }
 }
 
@@ -154,161 +154,161 @@ fn with_a_backup() {
 #[test]
 fn vim() {
     use std::os::unix::fs::PermissionsExt;
-    let mut rig = Fixture::new();
-    fs::write(rig.path(".bugs.md.swp"), "swap").unwrap();
-    fs::write(rig.path(".bugs.md.swx"), "").unwrap();
-    fs::remove_file(rig.path(".bugs.md.swx")).unwrap();
-    assert_eq!(rig.changes(), []);
+    let mut fixture = Fixture::new();
+    fs::write(fixture.path(".bugs.md.swp"), "swap").unwrap();
+    fs::write(fixture.path(".bugs.md.swx"), "").unwrap();
+    fs::remove_file(fixture.path(".bugs.md.swx")).unwrap();
+    assert_eq!(fixture.changes(), []);
 
-    fs::write(rig.path("4913"), "").unwrap();
-    fs::remove_file(rig.path("4913")).unwrap();
-    rig.pass(STEP).rename("bugs.md", "bugs.md~");
-    rig.pass(PAUSE);
-    fs::write(rig.path("bugs.md"), "after").unwrap();
-    rig.pass(STEP);
-    fs::set_permissions(rig.path("bugs.md"), fs::Permissions::from_mode(0o600)).unwrap();
-    rig.pass(STEP);
-    fs::remove_file(rig.path("bugs.md~")).unwrap();
-    fs::write(rig.path(".bugs.md.swp"), "more swap").unwrap();
-    rig.assert_saved("after");
-    fs::remove_file(rig.path(".bugs.md.swp")).unwrap();
-    assert_eq!(rig.changes(), []);
+    fs::write(fixture.path("4913"), "").unwrap();
+    fs::remove_file(fixture.path("4913")).unwrap();
+    fixture.pass(STEP).rename("bugs.md", "bugs.md~");
+    fixture.pass(PAUSE);
+    fs::write(fixture.path("bugs.md"), "after").unwrap();
+    fixture.pass(STEP);
+    fs::set_permissions(fixture.path("bugs.md"), fs::Permissions::from_mode(0o600)).unwrap();
+    fixture.pass(STEP);
+    fs::remove_file(fixture.path("bugs.md~")).unwrap();
+    fs::write(fixture.path(".bugs.md.swp"), "more swap").unwrap();
+    fixture.assert_saved("after");
+    fs::remove_file(fixture.path(".bugs.md.swp")).unwrap();
+    assert_eq!(fixture.changes(), []);
 }
 
 /// Emacs: a lock that is a link to nothing, an autosave, a backup that is a copy.
 #[test]
 fn emacs() {
-    let mut rig = Fixture::new();
-    symlink("me@host.1234:5678", rig.path(".#bugs.md")).unwrap();
-    rig.pass(PAUSE);
-    fs::write(rig.path("#bugs.md#"), "autosave").unwrap();
-    assert_eq!(rig.changes(), []);
+    let mut fixture = Fixture::new();
+    symlink("me@host.1234:5678", fixture.path(".#bugs.md")).unwrap();
+    fixture.pass(PAUSE);
+    fs::write(fixture.path("#bugs.md#"), "autosave").unwrap();
+    assert_eq!(fixture.changes(), []);
 
-    fs::copy(rig.path("bugs.md"), rig.path("bugs.md~")).unwrap();
-    rig.pass(STEP);
-    fs::write(rig.path("bugs.md"), "after").unwrap();
-    rig.pass(STEP);
-    fs::remove_file(rig.path(".#bugs.md")).unwrap();
-    fs::remove_file(rig.path("#bugs.md#")).unwrap();
-    rig.assert_saved("after");
+    fs::copy(fixture.path("bugs.md"), fixture.path("bugs.md~")).unwrap();
+    fixture.pass(STEP);
+    fs::write(fixture.path("bugs.md"), "after").unwrap();
+    fixture.pass(STEP);
+    fs::remove_file(fixture.path(".#bugs.md")).unwrap();
+    fs::remove_file(fixture.path("#bugs.md#")).unwrap();
+    fixture.assert_saved("after");
 }
 
 /// What the daemon does: files change places.
 #[test]
 fn replaced_by_us() {
-    let mut rig = Fixture::new();
-    let folder = crate::projects::disk::Folder::open(&rig.root, 1000).unwrap();
+    let mut fixture = Fixture::new();
+    let folder = crate::projects::disk::Folder::open(&fixture.root, 1000).unwrap();
     let expected = crate::projects::disk::ExpectedFile::bytes(b"before");
     folder.replace(&name("bugs"), b"after", expected).unwrap();
-    rig.assert_saved("after");
+    fixture.assert_saved("after");
     assert!(matches!(
         folder.read(&name("bugs")),
         Ok(crate::projects::disk::DiskEntry::Content(_))
     ));
-    assert_eq!(rig.changes(), [], "reading is no change");
+    assert_eq!(fixture.changes(), [], "reading is no change");
 }
 
 #[test]
 fn removed() {
-    let mut rig = Fixture::new();
-    fs::remove_file(rig.path("bugs.md")).unwrap();
-    rig.pass(900);
-    assert_eq!(rig.told, [], "not before it is sure");
-    assert_eq!(rig.changes(), [Change::Removed(name("bugs"))]);
+    let mut fixture = Fixture::new();
+    fs::remove_file(fixture.path("bugs.md")).unwrap();
+    fixture.pass(900);
+    assert_eq!(fixture.reported, [], "not before it is sure");
+    assert_eq!(fixture.changes(), [Change::Removed(name("bugs"))]);
 
-    fs::write(rig.path("bugs.md"), "x").unwrap();
-    rig.assert_saved("x");
-    rig.rename("bugs.md", "elsewhere");
-    assert_eq!(rig.changes(), [Change::Removed(name("bugs"))]);
+    fs::write(fixture.path("bugs.md"), "x").unwrap();
+    fixture.assert_saved("x");
+    fixture.rename("bugs.md", "elsewhere");
+    assert_eq!(fixture.changes(), [Change::Removed(name("bugs"))]);
 }
 
 /// A link in place of a file is told, and it is refused only when it is read.
 #[test]
 fn a_link_instead() {
-    let mut rig = Fixture::new();
-    fs::remove_file(rig.path("bugs.md")).unwrap();
-    symlink("/nowhere", rig.path("bugs.md")).unwrap();
-    assert_eq!(rig.changes(), [written("bugs")]);
+    let mut fixture = Fixture::new();
+    fs::remove_file(fixture.path("bugs.md")).unwrap();
+    symlink("/nowhere", fixture.path("bugs.md")).unwrap();
+    assert_eq!(fixture.changes(), [written("bugs")]);
 }
 
 /// What is in a folder that came is listed once it is watched: nothing falls between.
 #[test]
 fn folders_come_and_go() {
-    let mut rig = Fixture::new();
-    let folder = |rig: &mut Fixture, project: &str| {
-        rig.watched.heard_of_folder(project);
-        rig.watched.watch(project)
+    let mut fixture = Fixture::new();
+    let folder = |fixture: &mut Fixture, project: &str| {
+        fixture.watched.heard_of_folder(project);
+        fixture.watched.watch(project)
     };
-    let tell = |rig: &mut Fixture, folder: Folder<Name>| {
-        rig.watched.note(folder);
-        rig.changes()
+    let tell = |fixture: &mut Fixture, folder: Folder<Name>| {
+        fixture.watched.note(folder);
+        fixture.changes()
     };
     let early = Name::new("new", "early").unwrap();
     let late = Name::new("new", "late").unwrap();
 
-    fs::create_dir(rig.root.join("new")).unwrap();
-    fs::write(rig.root.join("new/early.md"), "x").unwrap();
-    let came = folder(&mut rig, "new");
+    fs::create_dir(fixture.root.join("new")).unwrap();
+    fs::write(fixture.root.join("new/early.md"), "x").unwrap();
+    let came = folder(&mut fixture, "new");
     assert_eq!(came, Folder::Watched(vec![early.clone()]));
-    fs::write(rig.root.join("new/late.md"), "x").unwrap();
-    let mut told = tell(&mut rig, came);
-    told.sort_by_key(|change| format!("{change:?}"));
+    fs::write(fixture.root.join("new/late.md"), "x").unwrap();
+    let mut reported = tell(&mut fixture, came);
+    reported.sort_by_key(|change| format!("{change:?}"));
     assert_eq!(
-        told,
+        reported,
         [Change::Written(early.clone()), Change::Written(late)]
     );
 
     // Away with all in it, and another one in its place at once.
-    fs::rename(rig.root.join("new"), rig.root.join("OLD")).unwrap();
-    fs::create_dir(rig.root.join("new")).unwrap();
-    let replaced = folder(&mut rig, "new");
+    fs::rename(fixture.root.join("new"), fixture.root.join("OLD")).unwrap();
+    fs::create_dir(fixture.root.join("new")).unwrap();
+    let replaced = folder(&mut fixture, "new");
     assert_eq!(replaced, Folder::Replaced(vec![]));
-    assert_eq!(tell(&mut rig, replaced), [Change::Rescan]);
+    assert_eq!(tell(&mut fixture, replaced), [Change::Rescan]);
 
-    rig.pass(STEP).watched.forget_folders();
-    fs::remove_dir(rig.root.join("new")).unwrap();
-    let gone = folder(&mut rig, "new");
+    fixture.pass(STEP).watched.forget_folders();
+    fs::remove_dir(fixture.root.join("new")).unwrap();
+    let gone = folder(&mut fixture, "new");
     assert_eq!(gone, Folder::Gone);
-    assert_eq!(tell(&mut rig, gone), [Change::Rescan]);
+    assert_eq!(tell(&mut fixture, gone), [Change::Rescan]);
 
     // No folders of projects.
-    fs::create_dir(rig.root.join("UPPER")).unwrap();
-    fs::write(rig.root.join("UPPER/bugs.md"), "x").unwrap();
-    symlink(rig.root.join("UPPER"), rig.root.join("link")).unwrap();
-    assert_eq!(folder(&mut rig, "link"), Folder::None);
-    fs::write(rig.root.join("UPPER/bugs.md"), "y").unwrap();
-    assert_eq!(rig.changes(), []);
+    fs::create_dir(fixture.root.join("UPPER")).unwrap();
+    fs::write(fixture.root.join("UPPER/bugs.md"), "x").unwrap();
+    symlink(fixture.root.join("UPPER"), fixture.root.join("link")).unwrap();
+    assert_eq!(folder(&mut fixture, "link"), Folder::None);
+    fs::write(fixture.root.join("UPPER/bugs.md"), "y").unwrap();
+    assert_eq!(fixture.changes(), []);
 }
 
 #[test]
 fn changes_are_reported_in_order() {
     let dir = tempfile::tempdir().unwrap();
-    let (watch, told, _) = watch(Projects::new(dir.path()).unwrap());
+    let (watch, reported, _) = watch(Projects::new(dir.path()).unwrap());
     assert_eq!(watch.status(), Status::Watching);
     fs::create_dir(dir.path().join("app")).unwrap();
     fs::write(dir.path().join("app/bugs.md"), "one").unwrap();
-    until(&told, &written("bugs"));
+    until(&reported, &written("bugs"));
     fs::write(dir.path().join("app/bugs.md"), "two").unwrap();
-    until(&told, &written("bugs"));
+    until(&reported, &written("bugs"));
     fs::remove_file(dir.path().join("app/bugs.md")).unwrap();
-    until(&told, &Change::Removed(name("bugs")));
+    until(&reported, &Change::Removed(name("bugs")));
     drop(watch);
-    assert!(told.iter().all(|change| change != Change::Rescan));
+    assert!(reported.iter().all(|change| change != Change::Rescan));
 }
 
 /// More events than the kernel keeps: everything is watched anew, and to be looked at.
 #[test]
 fn lost_events() {
     let dir = tempfile::tempdir().unwrap();
-    let (watch, told, hear) = watch(Projects::new(dir.path()).unwrap());
-    hear(Ok(overflow()));
-    until(&told, &Change::Rescan);
-    hear(Err(notify::Error::generic("cannot read events")));
-    until(&told, &Change::Rescan);
+    let (watch, reported, on_event) = watch(Projects::new(dir.path()).unwrap());
+    on_event(Ok(overflow()));
+    until(&reported, &Change::Rescan);
+    on_event(Err(notify::Error::generic("cannot read events")));
+    until(&reported, &Change::Rescan);
     assert_eq!(watch.status(), Status::Watching);
     fs::create_dir(dir.path().join("app")).unwrap();
     fs::write(dir.path().join("app/bugs.md"), "x").unwrap();
-    until(&told, &written("bugs"));
+    until(&reported, &written("bugs"));
 }
 
 /// Looked at now and then as long as it cannot be watched, and watched once it can.
@@ -316,7 +316,7 @@ fn lost_events() {
 fn a_folder_that_comes_later_and_goes() {
     let dir = tempfile::tempdir().unwrap();
     let root = dir.path().join("projects");
-    let (watch, told, _) = watch(Projects::new(&root).unwrap());
+    let (watch, reported, _) = watch(Projects::new(&root).unwrap());
     let Status::Polling(why) = watch.status() else {
         panic!("watching nothing")
     };
@@ -324,16 +324,16 @@ fn a_folder_that_comes_later_and_goes() {
         why.contains("projects cannot be watched") && why.contains("every 0.05 s"),
         "{why}"
     );
-    until(&told, &Change::Rescan);
-    until(&told, &Change::Rescan);
+    until(&reported, &Change::Rescan);
+    until(&reported, &Change::Rescan);
 
     for round in 0..2 {
         fs::create_dir_all(root.join("app")).unwrap();
-        wait_for(&told, || watch.status() == Status::Watching);
+        wait_for(&reported, || watch.status() == Status::Watching);
         fs::write(root.join("app/bugs.md"), format!("{round}")).unwrap();
-        until(&told, &written("bugs"));
+        until(&reported, &written("bugs"));
 
         fs::remove_dir_all(&root).unwrap();
-        wait_for(&told, || watch.status() != Status::Watching);
+        wait_for(&reported, || watch.status() != Status::Watching);
     }
 }

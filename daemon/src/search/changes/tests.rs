@@ -13,8 +13,8 @@ use crate::engine::tests::{Fixture, TestCall, create, forgetting_of, record_long
 const LETTERS: std::ops::Range<u16> = 3..43;
 
 /// The changes of all events after a position.
-fn after(bench: &Fixture, blobs: &Blobs, position: u64) -> Vec<Changes> {
-    let log = Log::new(&bench.rows);
+fn after(fixture: &Fixture, blobs: &Blobs, position: u64) -> Vec<Changes> {
+    let log = Log::new(&fixture.rows);
     let mut found = Vec::new();
     log.walk(Position(position + 1), &mut |event, _| {
         found.push(changes(&log, blobs, &event)?);
@@ -25,12 +25,12 @@ fn after(bench: &Fixture, blobs: &Blobs, position: u64) -> Vec<Changes> {
 }
 
 /// An index of texts with changes, and with what they add anew, a few events at a time.
-fn apply(index: &TextIndex, bench: &Fixture, blobs: &Blobs, all: &[Changes]) {
+fn apply(index: &TextIndex, fixture: &Fixture, blobs: &Blobs, all: &[Changes]) {
     for one in all {
         index.apply(&one.text, 0).unwrap();
-        for some in one.anew.chunks(7) {
-            let anew = added_anew(&Log::new(&bench.rows), blobs, some).unwrap();
-            index.apply(&anew.text, 0).unwrap();
+        for some in one.again.chunks(7) {
+            let again = added_anew(&Log::new(&fixture.rows), blobs, some).unwrap();
+            index.apply(&again.text, 0).unwrap();
         }
     }
 }
@@ -60,23 +60,23 @@ fn open(folder: &Path, name: &str) -> TextIndex {
 fn what_stood_beside_many_forgotten_pieces_is_added_anew_once() {
     let folder = tempfile::tempdir().unwrap();
     let blobs = Blobs::open(&folder.path().join("blobs")).unwrap();
-    let mut bench = Fixture::new();
+    let mut fixture = Fixture::new();
     let mut asks = vec![TestCall::new(create("s-1"))];
     for number in 0..200_u16 {
         let agent = if number % 2 == 0 { "a" } else { "b" };
         let length = LETTERS.start + number % (LETTERS.end - LETTERS.start);
         asks.push(record_long("s-1", length).by(agent));
     }
-    assert!(bench.group(asks).iter().all(Result::is_ok));
+    assert!(fixture.group(asks).iter().all(Result::is_ok));
     let kept = open(folder.path(), "kept");
-    apply(&kept, &bench, &blobs, &after(&bench, &blobs, 0));
-    let (before, end) = (hits(&kept), bench.tail.position.0);
+    apply(&kept, &fixture, &blobs, &after(&fixture, &blobs, 0));
+    let (before, end) = (hits(&kept), fixture.tail.position.0);
 
-    bench.one(forgetting_of("b")).unwrap();
-    let told = after(&bench, &blobs, end);
-    let again: Vec<u64> = told
+    fixture.one(forgetting_of("b")).unwrap();
+    let reported = after(&fixture, &blobs, end);
+    let again: Vec<u64> = reported
         .iter()
-        .flat_map(|one| one.anew.iter().map(|(position, _)| position.0))
+        .flat_map(|one| one.again.iter().map(|(position, _)| position.0))
         .collect();
     let different: BTreeSet<u64> = again.iter().copied().collect();
     assert_eq!(
@@ -84,11 +84,11 @@ fn what_stood_beside_many_forgotten_pieces_is_added_anew_once() {
         (99, 99),
         "all but the first"
     );
-    apply(&kept, &bench, &blobs, &told);
-    let anew = open(folder.path(), "anew");
-    apply(&anew, &bench, &blobs, &after(&bench, &blobs, 0));
-    assert_eq!(kept.units(None).unwrap(), anew.units(None).unwrap());
+    apply(&kept, &fixture, &blobs, &reported);
+    let again = open(folder.path(), "anew");
+    apply(&again, &fixture, &blobs, &after(&fixture, &blobs, 0));
+    assert_eq!(kept.units(None).unwrap(), again.units(None).unwrap());
     assert_eq!(kept.counts().units(), 100);
-    assert_eq!(hits(&kept), hits(&anew));
+    assert_eq!(hits(&kept), hits(&again));
     assert_ne!(hits(&kept), before);
 }

@@ -109,7 +109,7 @@ impl Index {
 
     fn embed(
         &self,
-        tier: &StageIndex,
+        stage: &StageIndex,
         model: &Model,
         log: &Log<'_>,
         blobs: &Blobs,
@@ -122,8 +122,8 @@ impl Index {
             }
         }
         texts.retain(|(key, _)| self.text.contains(*key).unwrap_or(false));
-        self.keep(tier, &texts, &vectors_of(model, &texts), 0)?;
-        let mut missing = lock(&tier.missing);
+        self.keep(stage, &texts, &vectors_of(model, &texts), 0)?;
+        let mut missing = lock(&stage.missing);
         keys.iter().for_each(|key| {
             missing.remove(key);
         });
@@ -133,13 +133,13 @@ impl Index {
     /// Keeps vectors, but for those whose unit went while they were made.
     pub(super) fn keep(
         &self,
-        tier: &StageIndex,
+        stage: &StageIndex,
         texts: &[(u64, String)],
         vectors: &[Vec<f32>],
         position: u64,
     ) -> Result<(), IndexError> {
         let is_there = |key| self.text.contains(key).unwrap_or(false);
-        keep(tier, texts, vectors, position, is_there)
+        keep(stage, texts, vectors, position, is_there)
     }
 
     /// The second tier's model, unless it turned out that it cannot be used.
@@ -152,8 +152,8 @@ impl Index {
             Err(error) => {
                 if !self.is_second_refused.swap(true, Ordering::Relaxed) {
                     tracing::warn!(%error, "the second tier neither embeds nor ranks");
-                    let told = format!("the second tier neither embeds nor ranks: {error}");
-                    lock(&self.warnings).push(told);
+                    let reported = format!("the second tier neither embeds nor ranks: {error}");
+                    lock(&self.warnings).push(reported);
                 }
                 None
             }
@@ -170,8 +170,8 @@ impl Index {
 
     /// Units that have no vector of a tier yet.
     #[must_use]
-    pub fn lacking(&self, tier: EmbeddingStage) -> usize {
-        let tiered = self.tiered(tier);
+    pub fn missing_views(&self, stage: EmbeddingStage) -> usize {
+        let tiered = self.tiered(stage);
         tiered.map_or(0, |tiered| lock(&tiered.missing).len())
     }
 
@@ -251,12 +251,12 @@ impl Index {
 
     /// The vectors of a tier.
     #[must_use]
-    pub fn store(&self, tier: EmbeddingStage) -> Option<&RwLock<VectorStore>> {
-        self.tiered(tier).map(|tiered| &tiered.store)
+    pub fn store(&self, stage: EmbeddingStage) -> Option<&RwLock<VectorStore>> {
+        self.tiered(stage).map(|tiered| &tiered.store)
     }
 
-    fn tiered(&self, tier: EmbeddingStage) -> Option<&StageIndex> {
-        match tier {
+    fn tiered(&self, stage: EmbeddingStage) -> Option<&StageIndex> {
+        match stage {
             EmbeddingStage::First => self.first.as_ref(),
             EmbeddingStage::Second => self.second.as_ref(),
         }

@@ -34,8 +34,8 @@ fn room(folder: &Path, end: u64) -> SearchIndexes {
 }
 
 /// A vector of a tier's length.
-fn vector(index: &Index, tier: EmbeddingStage) -> Vec<f32> {
-    vec![1.0; index.models.known(tier).unwrap().dimension]
+fn vector(index: &Index, stage: EmbeddingStage) -> Vec<f32> {
+    vec![1.0; index.models.known(stage).unwrap().dimension]
 }
 
 /// Takes in the text of one position, without a vector; its key.
@@ -269,7 +269,10 @@ fn damage_found_after_opening_is_cured() {
     let index = room.index().unwrap();
     assert_eq!(index.text.counts().units(), 6);
     assert_eq!(
-        (embedded(&index).len(), index.lacking(EmbeddingStage::First)),
+        (
+            embedded(&index).len(),
+            index.missing_views(EmbeddingStage::First)
+        ),
         (0, 6)
     );
     index.purge().unwrap();
@@ -337,8 +340,8 @@ fn a_second_tier_that_is_gone_is_done_without() {
     index.keep(second, &texts, &of_second, 0).unwrap();
     assert_eq!(index.ranking_tier(), Some(EmbeddingStage::Second));
     for _ in 0..2 {
-        let (tier, ..) = index.ranking().unwrap().unwrap();
-        assert_eq!(tier, EmbeddingStage::First);
+        let (stage, ..) = index.ranking().unwrap().unwrap();
+        assert_eq!(stage, EmbeddingStage::First);
         assert_eq!(index.ranking_tier(), Some(EmbeddingStage::First));
         assert_eq!(lock(&index.warnings).len(), 1);
     }

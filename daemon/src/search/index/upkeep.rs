@@ -42,8 +42,9 @@ impl Index {
     }
 
     fn sync_vectors(&self) -> Result<(), IndexError> {
-        for tier in self.tiers() {
-            tier.store
+        for stage in self.stages() {
+            stage
+                .store
                 .read()
                 .unwrap_or_else(PoisonError::into_inner)
                 .sync()?;
@@ -74,19 +75,19 @@ impl Index {
 
     fn write_anew(&self) -> Result<(), IndexError> {
         self.text.purge()?;
-        for tier in self.tiers() {
-            let _alone = lock(&tier.compacting);
-            let mut store = tier.store.write().unwrap_or_else(PoisonError::into_inner);
+        for stage in self.stages() {
+            let _alone = lock(&stage.compacting);
+            let mut store = stage.store.write().unwrap_or_else(PoisonError::into_inner);
             store.purge()?;
             store.sync()?;
         }
         // Vectors of a tier that is not used hold what is to be gone, too, and nothing takes it out.
         let vectors = self.folder.join("vectors");
-        for (tier, open) in [
+        for (stage, open) in [
             (EmbeddingStage::First, &self.first),
             (EmbeddingStage::Second, &self.second),
         ] {
-            let left = vectors.join(name(tier));
+            let left = vectors.join(name(stage));
             if open.is_none() && left.exists() {
                 remove(&left)?;
                 sync_folder(&vectors)?;
@@ -101,8 +102,8 @@ impl Index {
     /// # Errors
     /// [`IndexError`] when a file is damaged.
     pub fn compact_some(&self) -> Result<bool, IndexError> {
-        for tier in self.tiers() {
-            match compact(tier) {
+        for stage in self.stages() {
+            match compact(stage) {
                 Ok(true) => return Ok(true),
                 Ok(false) => {}
                 Err(IndexError::Vectors(error @ VectorError::Io { .. })) => {
@@ -114,7 +115,7 @@ impl Index {
         Ok(false)
     }
 
-    fn tiers(&self) -> impl Iterator<Item = &StageIndex> {
+    fn stages(&self) -> impl Iterator<Item = &StageIndex> {
         [&self.first, &self.second].into_iter().flatten()
     }
 
@@ -139,10 +140,10 @@ impl Index {
 }
 
 /// Writes one run of segments anew; others search meanwhile.
-fn compact(tier: &StageIndex) -> Result<bool, IndexError> {
-    let _alone = lock(&tier.compacting);
+fn compact(stage: &StageIndex) -> Result<bool, IndexError> {
+    let _alone = lock(&stage.compacting);
     let worth = {
-        let mut store = tier.store.write().unwrap_or_else(PoisonError::into_inner);
+        let mut store = stage.store.write().unwrap_or_else(PoisonError::into_inner);
         store.finish()?;
         store.worth_compacting()
     };
@@ -150,10 +151,10 @@ fn compact(tier: &StageIndex) -> Result<bool, IndexError> {
         return Ok(false);
     };
     let rewritten = {
-        let store = tier.store.read().unwrap_or_else(PoisonError::into_inner);
+        let store = stage.store.read().unwrap_or_else(PoisonError::into_inner);
         store.rewrite(segments)?
     };
-    let mut store = tier.store.write().unwrap_or_else(PoisonError::into_inner);
+    let mut store = stage.store.write().unwrap_or_else(PoisonError::into_inner);
     store.adopt(rewritten)?;
     Ok(true)
 }

@@ -3,7 +3,7 @@
 use lore::protocol::search::{SearchDocumentsArgs, SearchReply};
 use lored_retrieval::text::Kind;
 
-use super::given::{fusing, mode, narrowed};
+use super::given::{document_filter, fusing, mode};
 use super::readable::readable;
 use super::result_page::{Page, answer};
 use crate::error::Refusal;
@@ -36,7 +36,7 @@ impl Op for SearchDocuments {
             kinds: vec![Kind::Document],
             session: None,
             project: None,
-            narrowed: narrowed(args.filters.unwrap_or_default())?,
+            document_filter: document_filter(args.filters.unwrap_or_default())?,
             most: results(args.max_results, RESULTS, RESULTS_MAX)?,
             fusing: fusing(args.fusion.unwrap_or_default()),
             k: args.k.unwrap_or(K) as f64,

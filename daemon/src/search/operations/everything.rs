@@ -4,7 +4,7 @@ use lore::protocol::search::{SearchArgs, SearchReply};
 use lored_retrieval::text::Kind;
 
 use super::documents::K;
-use super::given::{fusing, mode, narrowed};
+use super::given::{document_filter, fusing, mode};
 use super::readable::readable;
 use super::result::kind_of;
 use super::result_page::{Page, answer};
@@ -31,7 +31,7 @@ impl Op for Search {
 
     async fn call(call: Call<SearchArgs>) -> Result<SearchReply, Refusal> {
         let (cx, caller, args) = call.into_parts();
-        let narrowed = narrowed(args.filters.unwrap_or_default())?;
+        let document_filter = document_filter(args.filters.unwrap_or_default())?;
         let kinds: Vec<Kind> = match args.kinds.is_empty() {
             true => Kind::ALL.to_vec(),
             false => args.kinds.iter().map(|kind| kind_of(*kind)).collect(),
@@ -71,7 +71,7 @@ impl Op for Search {
             kinds,
             session: args.session.map(|session| session.as_str().to_owned()),
             project,
-            narrowed,
+            document_filter,
             most: results(args.max_results, RESULTS, RESULTS_MAX)?,
             fusing: fusing(args.fusion.unwrap_or_default()),
             k: args.k.unwrap_or(K) as f64,

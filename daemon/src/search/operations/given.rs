@@ -46,7 +46,7 @@ pub fn fusing(fusion: FusionKind) -> Fusing {
 ///
 /// # Errors
 /// `INVALID_INPUT` when one cannot be met or is too long.
-pub fn narrowed(filters: Filters) -> Result<Option<DocumentFilter>, Refusal> {
+pub fn document_filter(filters: Filters) -> Result<Option<DocumentFilter>, Refusal> {
     for (name, list) in [
         ("context_id", &filters.context_id),
         ("category", &filters.category),
@@ -73,7 +73,7 @@ pub fn narrowed(filters: Filters) -> Result<Option<DocumentFilter>, Refusal> {
         }
     }
     let given = |text: Option<String>| text.filter(|text| !text.is_empty());
-    let narrowed = DocumentFilter {
+    let document_filter = DocumentFilter {
         context_ids: filters.context_id,
         context: None,
         context_name: given(filters.context_name),
@@ -88,7 +88,7 @@ pub fn narrowed(filters: Filters) -> Result<Option<DocumentFilter>, Refusal> {
         range: range.transpose()?,
         conditions,
     };
-    Ok((narrowed != DocumentFilter::default()).then_some(narrowed))
+    Ok((document_filter != DocumentFilter::default()).then_some(document_filter))
 }
 
 /// Adds what a field of the metadata must be; of an object that is no range, each of its fields.

@@ -49,9 +49,9 @@ struct LegacyQuery {
 /// Searches; a page has at most so many results.
 async fn search(cx: Arc<Context>, wanted: LegacyQuery, most: u64) -> Result<SearchReply, Refusal> {
     let is_listing = wanted.query.is_none();
-    let mut narrowed = given::narrowed(wanted.filters)?;
+    let mut document_filter = given::document_filter(wanted.filters)?;
     if let Some(work_item) = wanted.work_item.filter(|id| !id.is_empty()) {
-        narrowed.get_or_insert_default().context = Some(work_item);
+        document_filter.get_or_insert_default().context = Some(work_item);
     }
     let search_type = match is_listing {
         true => SearchType::Text,
@@ -63,7 +63,7 @@ async fn search(cx: Arc<Context>, wanted: LegacyQuery, most: u64) -> Result<Sear
         kinds: vec![Kind::Document],
         session: None,
         project: None,
-        narrowed,
+        document_filter,
         most: results(wanted.max_results, RESULTS, most)?,
         fusing: Fusing::default(),
         k: K as f64,

@@ -87,11 +87,11 @@ fn quoted(search: &Search<'_>, searched: &SearchOutcome, found: &HitDetails) -> 
     let wanted = stems(&search.ask.query);
     let best = caption(&found.text, &ranges, &vectors, (&wanted, query), stems);
     let parts = best.parts.iter();
-    let quotes: Vec<&str> = parts
+    let citations: Vec<&str> = parts
         .filter_map(|part| found.text.get(part.range.clone()))
         .collect();
-    (!quotes.is_empty()).then(|| Caption {
-        text: quotes.join(" … "),
+    (!citations.is_empty()).then(|| Caption {
+        text: citations.join(" … "),
         ranges: best
             .parts
             .into_iter()

@@ -260,11 +260,11 @@ fn shown_of<T>(
 
 /// Contexts with names like the one asked for.
 fn nearest(ask: &SearchRequest, catalogue: &Catalogue) -> Vec<String> {
-    let narrowed = ask.narrowed.as_ref();
-    let wanted = narrowed.and_then(|narrowed| {
-        let name = narrowed.context_name.as_ref();
-        let context = narrowed.context.as_ref();
-        context.or(narrowed.context_ids.first()).or(name)
+    let document_filter = ask.document_filter.as_ref();
+    let wanted = document_filter.and_then(|document_filter| {
+        let name = document_filter.context_name.as_ref();
+        let context = document_filter.context.as_ref();
+        context.or(document_filter.context_ids.first()).or(name)
     });
     match wanted {
         Some(wanted) => nearest_contexts(catalogue, wanted),

@@ -64,7 +64,7 @@ impl Op for GetIndexSummary {
         if let Some(index) = &reply.index {
             text.push_str(&format!(
                 "\nIndex: {} bytes, {} events behind, {} units, model {} ({} tier), {} files failed",
-                index.bytes, index.lag, index.units, index.model, index.tier, index.failed
+                index.bytes, index.lag, index.units, index.model, index.stage, index.failed
             ));
         }
         Some(text)
@@ -194,14 +194,14 @@ fn summaries(catalogue: &Catalogue, most: usize, level: DetailLevel) -> Vec<Cont
 
 fn index(cx: &Context, state: &State, failed: u64) -> Result<IndexState, Refusal> {
     let index = open(cx)?;
-    let tier = index.ranking_tier();
-    let known = tier.and_then(|tier| index.models().known(tier));
+    let stage = index.ranking_tier();
+    let known = stage.and_then(|stage| index.models().known(stage));
     Ok(IndexState {
         bytes: index.bytes(),
         lag: state.position().0.saturating_sub(index.applied().0),
         units: index.text.counts().units(),
         model: known.map_or_else(|| "none".to_owned(), |known| known.id.clone()),
-        tier: match tier {
+        stage: match stage {
             Some(EmbeddingStage::First) => "first",
             Some(EmbeddingStage::Second) => "second",
             None => "none",

@@ -93,10 +93,10 @@ impl Op for ReleaseSession {
         let claim = call.claim()?;
         let (cx, caller, args) = call.into_parts();
         let clock = cx.engine.clock();
-        let wish = SessionSelector::of(&caller, args.session.as_ref());
+        let selector = SessionSelector::of(&caller, args.session.as_ref());
         let published = cx.read(None).await?;
         let command = ReleaseLease {
-            session: wish.find(&published.snapshot, &caller.actor, clock.now())?,
+            session: selector.find(&published.snapshot, &caller.actor, clock.now())?,
             project: caller.project.clone(),
             token: args.token,
             body: Body::new(codec::EMPTY.to_vec(), clock.random()),

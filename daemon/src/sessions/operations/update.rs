@@ -29,7 +29,7 @@ impl Op for UpdateSession {
         let claim = call.claim()?;
         let (cx, caller, args) = call.into_parts();
         check(&args)?;
-        let wish = SessionSelector::of(&caller, args.session.as_ref()).fenced(args.fence);
+        let selector = SessionSelector::of(&caller, args.session.as_ref()).fenced(args.fence);
         let updated = SessionUpdated {
             title: args.title,
             topic: args.topic,
@@ -42,7 +42,7 @@ impl Op for UpdateSession {
         let body = Body::new(codec::encode(&updated), clock.random());
         let bytes = body.bytes.len();
         let note = RecordSessionChange {
-            choice: PreparedSession::prepare(wish, clock),
+            choice: PreparedSession::prepare(selector, clock),
             what: SessionChange::Updated(Box::new(updated)),
             body,
         };
@@ -107,10 +107,10 @@ impl Op for CloseSession {
         let published = cx.read(None).await?;
         let clock = cx.engine.clock();
         // Never a new session just to close it.
-        let wish = SessionSelector::of(&caller, args.session.as_ref()).fenced(args.fence);
+        let selector = SessionSelector::of(&caller, args.session.as_ref()).fenced(args.fence);
         let session = match cx.repeated(&caller, claim.as_ref()).await? {
             Some(outcome) => session_of(&outcome.event.header)?.as_str().to_owned(),
-            None => wish.find(&published.snapshot, &caller.actor, clock.now())?,
+            None => selector.find(&published.snapshot, &caller.actor, clock.now())?,
         };
         let closed = SessionClosed {
             reason: args.reason,
@@ -119,7 +119,7 @@ impl Op for CloseSession {
             choice: PreparedSession::prepare(
                 SessionSelector {
                     session: Some(session),
-                    ..wish
+                    ..selector
                 },
                 clock,
             ),

@@ -46,8 +46,8 @@ impl Op for RecordStep {
         let (cx, caller, args) = call.into_parts();
         check(&args)?;
         let explain = args.explain == Some(true);
-        let wish = SessionSelector::of(&caller, args.session.as_ref()).fenced(args.fence);
-        let choice = PreparedSession::prepare(wish, cx.engine.clock());
+        let selector = SessionSelector::of(&caller, args.session.as_ref()).fenced(args.fence);
+        let choice = PreparedSession::prepare(selector, cx.engine.clock());
         let shared = Arc::clone(&cx);
         let command = if is_large {
             blocking(move || prepare(&shared, choice, args)).await?

@@ -5,7 +5,7 @@ use super::*;
 use proptest::prelude::*;
 use serde_json::json;
 
-/// The value at a path, as [`Parsed::fields`] lists it.
+/// The value at a path, as [`ParsedResult::fields`] lists it.
 fn field(parsed: &ParsedResult, path: &str) -> Option<Value> {
     parsed
         .fields()

@@ -55,8 +55,8 @@ impl Fixture {
         let store = self.open();
         let rows = rows(&store);
         let last = rows.keys().filter(|(space, _)| *space == LOG).count();
-        let verdict = store.settle_look(look, last as u64).unwrap();
-        (rows, verdict)
+        let recovery_report = store.settle_look(look, last as u64).unwrap();
+        (rows, recovery_report)
     }
 
     /// A copy with other journals.
@@ -178,8 +178,8 @@ fn removed_rows_leave_the_disk() {
     assert_eq!(rows(&store), rows(&other));
     fill(&store, 600, 610);
     drop(store);
-    let (after, verdict) = full.start(609);
-    assert_eq!(verdict, RecoveryReport::Clean);
+    let (after, recovery_report) = full.start(609);
+    assert_eq!(recovery_report, RecoveryReport::Clean);
     assert_eq!(after.len(), before.1.len() + 20);
 }
 
@@ -213,11 +213,11 @@ fn every_state_on_the_way_opens_whole() {
             .map(|(n, bytes)| (*n, bytes.len()))
             .collect();
         let copy = place.with_journals(&journals);
-        let (found, verdict) = copy.start(7);
+        let (found, recovery_report) = copy.start(7);
         assert_eq!(found, whole, "{numbers:?}");
         assert!(
-            !matches!(verdict, RecoveryReport::Damage(_)),
-            "{numbers:?}: {verdict:?}"
+            !matches!(recovery_report, RecoveryReport::Damage(_)),
+            "{numbers:?}: {recovery_report:?}"
         );
         // It goes on, also over the next start.
         let store = copy.open();
@@ -256,10 +256,10 @@ fn an_emptied_journal_that_was_needed_is_seen() {
     fill(&store, 4, 6);
     drop(store);
     sample::truncate(&place.journal(0), 0);
-    let (found, verdict) = place.start(5);
+    let (found, recovery_report) = place.start(5);
     assert_eq!(found.len(), 6, "what is in tables is served");
-    let RecoveryReport::Damage(found) = verdict else {
-        panic!("{verdict:?}");
+    let RecoveryReport::Damage(found) = recovery_report else {
+        panic!("{recovery_report:?}");
     };
     assert_eq!(found[0].cause, LossCause::BeforeHead);
 }

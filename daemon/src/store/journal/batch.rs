@@ -95,7 +95,7 @@ pub(super) enum Read {
     Compressed,
     /// Not a batch, and how many bytes were looked at to know.
     Bad {
-        flaw: BatchError,
+        batch_error: BatchError,
         seen_bytes: u64,
     },
 }
@@ -107,8 +107,8 @@ pub(super) fn read(source: &mut Source, at: u64, live: &BTreeSet<u64>) -> io::Re
     Ok(match walk.batch(source, live, &mut compressed)? {
         Ok(_) if compressed => Read::Compressed,
         Ok(whole) => Read::Whole(whole),
-        Err(flaw) => Read::Bad {
-            flaw,
+        Err(batch_error) => Read::Bad {
+            batch_error,
             seen_bytes: walk.hashed.saturating_add(START_BYTES as u64),
         },
     })
@@ -157,7 +157,7 @@ impl BatchWalk {
         loop {
             let part = match part(source, self.at)? {
                 Ok(part) => part,
-                Err(flaw) => return Ok(Err(flaw)),
+                Err(batch_error) => return Ok(Err(batch_error)),
             };
             let (keyspace, end) = match part {
                 PartHeader::End { checksum, end } if left == 0 => {

@@ -85,7 +85,7 @@ pub struct Corruption {
     /// The file.
     pub file: JournalFile,
     /// What is wrong.
-    pub flaw: BatchError,
+    pub batch_error: BatchError,
     /// From the end of the last good batch to the last byte that is not zero.
     pub lost: Range<u64>,
     /// Whole batches found behind it in the same file.
@@ -127,7 +127,7 @@ pub struct JournalScan {
     /// Batches before any flaw of their file.
     pub batches: u64,
     /// At most one flaw a file, in the order of the files.
-    pub wounds: Vec<Corruption>,
+    pub corruptions: Vec<Corruption>,
 }
 
 impl JournalScan {
@@ -144,14 +144,14 @@ impl JournalScan {
     ) -> Result<Self, Error> {
         let files = list(store)?;
         let live = live_keyspaces(store)?;
-        let mut survey = Self {
+        let mut journal_scan = Self {
             missing: gaps(&files),
             files,
             batches: 0,
-            wounds: Vec::new(),
+            corruptions: Vec::new(),
         };
         let mut highest = None;
-        for file in survey.files.clone() {
+        for file in journal_scan.files.clone() {
             let source = Source::open(&file.path).map_err(|source| io_at(&file.path, source))?;
             let mut walk = FileWalk {
                 file: &file,
@@ -161,29 +161,29 @@ impl JournalScan {
                 buffer: Vec::new(),
                 visit: &mut visit,
             };
-            let (batches, wound) = walk.file()?;
-            survey.batches += batches;
-            survey.wounds.extend(wound);
+            let (batches, corruption) = walk.file()?;
+            journal_scan.batches += batches;
+            journal_scan.corruptions.extend(corruption);
         }
-        Ok(survey)
+        Ok(journal_scan)
     }
 
     /// How the journals end, in one word.
     #[must_use]
     pub fn tail(&self) -> Tail {
-        let Some(wound) = self.wounds.first() else {
+        let Some(corruption) = self.corruptions.first() else {
             return Tail::Clean;
         };
-        if self.is_last(&wound.file) && wound.is_torn() {
+        if self.is_last(&corruption.file) && corruption.is_torn() {
             Tail::TornTail {
-                file: wound.file.clone(),
-                offset: wound.lost.start,
+                file: corruption.file.clone(),
+                offset: corruption.lost.start,
             }
         } else {
             Tail::Damage {
-                file: wound.file.clone(),
-                offset: wound.lost.start,
-                good_batches_after: wound.good_batches_after,
+                file: corruption.file.clone(),
+                offset: corruption.lost.start,
+                good_batches_after: corruption.good_batches_after,
             }
         }
     }
@@ -220,7 +220,7 @@ impl FileWalk<'_> {
             let Some(content) = self.io(|walk| walk.source.first_content(at))? else {
                 return Ok((batches, None));
             };
-            let flaw = if content > at {
+            let batch_error = if content > at {
                 BatchError::Shape
             } else {
                 match self.io(|walk| batch::read(&mut walk.source, at, walk.live))? {
@@ -232,10 +232,10 @@ impl FileWalk<'_> {
                     }
                     Read::Whole(_) => BatchError::Sequence,
                     Read::Compressed => return Err(Error::Compressed),
-                    Read::Bad { flaw, .. } => flaw,
+                    Read::Bad { batch_error, .. } => batch_error,
                 }
             };
-            return Ok((batches, Some(self.corruption(at, flaw)?)));
+            return Ok((batches, Some(self.corruption(at, batch_error)?)));
         }
     }
 
@@ -252,7 +252,7 @@ impl FileWalk<'_> {
     }
 
     /// Searches the rest of the file for whole batches.
-    fn corruption(&mut self, at: u64, flaw: BatchError) -> Result<Corruption, Error> {
+    fn corruption(&mut self, at: u64, batch_error: BatchError) -> Result<Corruption, Error> {
         let end = self.io(|walk| walk.source.content_end(at))?;
         // A batch with a wrong number is itself whole; anything else is bad at its first byte.
         let mut next = at;
@@ -279,7 +279,7 @@ impl FileWalk<'_> {
         }
         Ok(Corruption {
             file: self.file.clone(),
-            flaw,
+            batch_error,
             lost: at..end,
             good_batches_after,
             search_given_up: budget == 0,

@@ -131,10 +131,10 @@ impl History {
     }
 
     fn read(&self, context: &str) -> usize {
-        let (survey, read) = batches(self.folder.path());
-        assert_eq!(survey.tail(), Tail::Clean, "{context}");
-        assert!(survey.missing.is_empty(), "{context}");
-        assert_eq!(survey.batches, read.len() as u64, "{context}");
+        let (journal_scan, read) = batches(self.folder.path());
+        assert_eq!(journal_scan.tail(), Tail::Clean, "{context}");
+        assert!(journal_scan.missing.is_empty(), "{context}");
+        assert_eq!(journal_scan.batches, read.len() as u64, "{context}");
         assert_eq!(
             read,
             self.written[self.written.len() - read.len()..],
@@ -148,7 +148,7 @@ impl History {
 fn batches(store: &Path) -> (JournalScan, Vec<Vec<Written>>) {
     let mut read: Vec<Vec<Written>> = Vec::new();
     let mut last = None;
-    let survey = JournalScan::read(store, |_, batch, item| {
+    let journal_scan = JournalScan::read(store, |_, batch, item| {
         if last.as_ref() != Some(batch) {
             last = Some(batch.clone());
             read.push(Vec::new());
@@ -162,7 +162,7 @@ fn batches(store: &Path) -> (JournalScan, Vec<Vec<Written>>) {
         ));
     })
     .unwrap();
-    (survey, read)
+    (journal_scan, read)
 }
 
 /// Over random histories of batches, flushes, reopenings, new and dropped keyspaces the reader sees exactly what
@@ -267,26 +267,26 @@ fn a_last_batch_cut_anywhere_is_a_torn_tail() {
         for zeros in [0, 10_000] {
             sample::truncate(&journal, cut);
             sample::truncate(&journal, cut + zeros);
-            let survey = JournalScan::read(folder.path(), |_, _, _| {}).unwrap();
+            let journal_scan = JournalScan::read(folder.path(), |_, _, _| {}).unwrap();
             let expected = if cut == last.start {
                 Tail::Clean
             } else {
                 Tail::TornTail {
-                    file: survey.files[0].clone(),
+                    file: journal_scan.files[0].clone(),
                     offset: last.start,
                 }
             };
-            assert_eq!(survey.tail(), expected, "cut {cut}");
-            assert_eq!(survey.batches, 3);
+            assert_eq!(journal_scan.tail(), expected, "cut {cut}");
+            assert_eq!(journal_scan.batches, 3);
         }
     }
     std::fs::write(&journal, [whole, vec![0; 5000], vec![9; 3]].concat()).unwrap();
-    let survey = JournalScan::read(folder.path(), |_, _, _| {}).unwrap();
+    let journal_scan = JournalScan::read(folder.path(), |_, _, _| {}).unwrap();
     assert!(
-        matches!(survey.tail(), Tail::TornTail { offset, .. } if offset == last.end),
-        "{survey:?}"
+        matches!(journal_scan.tail(), Tail::TornTail { offset, .. } if offset == last.end),
+        "{journal_scan:?}"
     );
-    assert_eq!(survey.wounds[0].lost, last.end..last.end + 5003);
+    assert_eq!(journal_scan.corruptions[0].lost, last.end..last.end + 5003);
 }
 
 /// Whole batches behind a bad one are found and shown, whatever the bad one looks like.
@@ -307,7 +307,7 @@ fn a_bad_batch_in_the_middle_is_damage() {
         std::fs::write(&journal, &whole).unwrap();
         write_at(&journal, bytes, hurt.start + at);
         let mut behind = Vec::new();
-        let survey = JournalScan::read(folder.path(), |standing, batch, _| {
+        let journal_scan = JournalScan::read(folder.path(), |standing, batch, _| {
             if standing == BatchState::Behind {
                 behind.push(batch.range.clone());
             }
@@ -318,13 +318,16 @@ fn a_bad_batch_in_the_middle_is_damage() {
             offset,
             good_batches_after,
             ..
-        } = survey.tail()
+        } = journal_scan.tail()
         else {
-            panic!("at {at}: {survey:?}")
+            panic!("at {at}: {journal_scan:?}")
         };
         assert_eq!((offset, good_batches_after), (hurt.start, 10), "at {at}");
         assert_eq!(behind, extents[10..], "at {at}");
-        assert_eq!(survey.wounds[0].lost, hurt.start..whole.len() as u64);
+        assert_eq!(
+            journal_scan.corruptions[0].lost,
+            hurt.start..whole.len() as u64
+        );
     }
 }
 
@@ -335,22 +338,27 @@ const START_BYTES: u64 = super::batch::START_BYTES as u64;
 fn a_sequence_number_that_falls_back_is_damage() {
     let (folder, journal, extents) = log_store(20);
     write_at(&journal, &0_u64.to_le_bytes(), extents[9].start + 5);
-    let survey = JournalScan::read(folder.path(), |_, _, _| {}).unwrap();
-    assert_eq!(survey.wounds[0].flaw, BatchError::Sequence);
-    assert!(matches!(survey.tail(), Tail::Damage { offset, .. } if offset == extents[9].start));
+    let journal_scan = JournalScan::read(folder.path(), |_, _, _| {}).unwrap();
+    assert_eq!(
+        journal_scan.corruptions[0].batch_error,
+        BatchError::Sequence
+    );
+    assert!(
+        matches!(journal_scan.tail(), Tail::Damage { offset, .. } if offset == extents[9].start)
+    );
     // Also in the very last batch, which no later one betrays.
     let (folder, journal, extents) = log_store(3);
     write_at(&journal, &0_u64.to_le_bytes(), extents[2].start + 5);
-    let survey = JournalScan::read(folder.path(), |_, _, _| {}).unwrap();
+    let journal_scan = JournalScan::read(folder.path(), |_, _, _| {}).unwrap();
     assert!(
         matches!(
-            survey.tail(),
+            journal_scan.tail(),
             Tail::Damage {
                 good_batches_after: 1,
                 ..
             }
         ),
-        "{survey:?}"
+        "{journal_scan:?}"
     );
 }
 
@@ -362,21 +370,21 @@ fn a_sealed_journal_cut_short_is_damage() {
     let split = extents[3].start as usize;
     std::fs::write(folder.path().join("1.jnl"), &whole[split..]).unwrap();
     sample::truncate(&journal, extents[3].start);
-    let (survey, read) = batches(folder.path());
-    assert_eq!((survey.tail(), read.len()), (Tail::Clean, 6));
+    let (journal_scan, read) = batches(folder.path());
+    assert_eq!((journal_scan.tail(), read.len()), (Tail::Clean, 6));
     sample::truncate(&journal, extents[3].start - 1);
-    let survey = JournalScan::read(folder.path(), |_, _, _| {}).unwrap();
+    let journal_scan = JournalScan::read(folder.path(), |_, _, _| {}).unwrap();
     assert!(
         matches!(
-            survey.tail(),
+            journal_scan.tail(),
             Tail::Damage {
                 good_batches_after: 0,
                 ..
             }
         ),
-        "{survey:?}"
+        "{journal_scan:?}"
     );
-    assert_eq!(survey.batches, 5);
+    assert_eq!(journal_scan.batches, 5);
     std::fs::rename(&journal, folder.path().join("4.jnl")).unwrap();
     assert_eq!(
         JournalScan::read(folder.path(), |_, _, _| {})
@@ -403,8 +411,8 @@ fn batches_inside_a_value_are_not_batches() {
     log.insert("a", &forged).unwrap();
     log.insert("b", "after").unwrap();
     drop((log, db));
-    let (survey, read) = batches(folder.path());
-    assert_eq!((survey.tail(), read.len()), (Tail::Clean, 2));
+    let (journal_scan, read) = batches(folder.path());
+    assert_eq!((journal_scan.tail(), read.len()), (Tail::Clean, 2));
     assert_eq!(read[0][0].3, forged);
 }
 
@@ -444,7 +452,7 @@ fn endless_false_starts_are_bounded() {
         bytes.extend(swallowed.to_le_bytes());
     }
     std::fs::write(&journal, bytes).unwrap();
-    let survey = JournalScan::read(folder.path(), |_, _, _| {}).unwrap();
-    assert!(survey.wounds[0].search_given_up);
-    assert!(matches!(survey.tail(), Tail::Damage { .. }));
+    let journal_scan = JournalScan::read(folder.path(), |_, _, _| {}).unwrap();
+    assert!(journal_scan.corruptions[0].search_given_up);
+    assert!(matches!(journal_scan.tail(), Tail::Damage { .. }));
 }

@@ -122,7 +122,7 @@ fn report(folder: &Path) -> Result<Damage, Error> {
 /// Keeps copies of the journals that have a flaw, and a report; `damage` learns the folder.
 pub(super) fn keep(
     site: &RecoveryPaths<'_>,
-    wounds: &[Corruption],
+    corruptions: &[Corruption],
     damage: &mut Damage,
 ) -> Result<(), Error> {
     let io = |source| io_at(site.damaged, source);
@@ -133,8 +133,8 @@ pub(super) fn keep(
     }
     let folder = free_name(site).map_err(io)?;
     let built = creation::create(&folder, |aside| -> io::Result<()> {
-        for wound in wounds {
-            copy(wound, aside)?;
+        for corruption in corruptions {
+            copy(corruption, aside)?;
         }
         let text = serde_json::to_vec_pretty(damage)?;
         private()
@@ -195,12 +195,12 @@ fn free_name(site: &RecoveryPaths<'_>) -> io::Result<PathBuf> {
 }
 
 /// Copies a journal up to its last byte that is not zero, and gives the copy the same length.
-fn copy(wound: &Corruption, folder: &Path) -> io::Result<()> {
-    let source = File::open(&wound.file.path)?;
+fn copy(corruption: &Corruption, folder: &Path) -> io::Result<()> {
+    let source = File::open(&corruption.file.path)?;
     let len = source.metadata()?.len();
-    let target = folder.join(format!("{}.jnl", wound.file.number));
+    let target = folder.join(format!("{}.jnl", corruption.file.number));
     let mut target = private().create_new(true).open(target)?;
-    io::copy(&mut source.take(wound.lost.end), &mut target)?;
+    io::copy(&mut source.take(corruption.lost.end), &mut target)?;
     target.set_len(len)
 }
 

@@ -1,7 +1,7 @@
 //! Looking first: what a store's journals hold, before fjall opens them and truncates what it does not like.
 //!
 //! The order of a start: [`look`] (cuts what has to be cut, keeping a copy where something may be lost), then open
-//! the store, then [`Look::settle`] with what the log really holds. Everything here can be killed at any point and
+//! the store, then [`RecoveryScan::settle`] with what the log really holds. Everything here can be killed at any point and
 //! repeated: the copy is complete under its final name before anything is cut, a report beside it keeps damage
 //! known over restarts until [`accept`] says that somebody has seen it, and nothing is ever deleted.
 
@@ -78,7 +78,7 @@ pub struct RecoveryPaths<'a> {
 #[must_use = "a verdict is not final before it is settled"]
 pub struct RecoveryScan {
     /// What is known before the store is open.
-    pub verdict: RecoveryReport,
+    pub recovery_report: RecoveryReport,
     /// Log positions in the journals as they are now.
     pub positions: Option<Positions>,
     head: Option<u64>,
@@ -101,14 +101,14 @@ pub fn scan(
     manifest::keyspaces(site.store)?;
     evidence::sweep(site.damaged)?;
     let mut open = evidence::reports(site.damaged)?;
-    let (survey, walk) = read(site.store, positions_of)?;
-    let found = decide(&survey, &walk, head);
+    let (journal_scan, walk) = read(site.store, positions_of)?;
+    let found = decide(&journal_scan, &walk, head);
     let cut = match found {
         RecoveryReport::Clean => None,
         // Without a head nobody can say that nothing is lost, so the bytes are kept.
         RecoveryReport::TornTail(cut) if head.is_none() => {
-            let mut torn = finding(LossCause::TornTail, &survey, &walk, head);
-            evidence::keep(site, &survey.wounds, &mut torn)?;
+            let mut torn = finding(LossCause::TornTail, &journal_scan, &walk, head);
+            evidence::keep(site, &journal_scan.corruptions, &mut torn)?;
             Some(cut)
         }
         RecoveryReport::TornTail(cut) => Some(cut),
@@ -116,7 +116,7 @@ pub fn scan(
             for mut damage in found {
                 let is_known = open.iter().any(|known| known.covers(&damage));
                 if !is_known && damage.needs_report() {
-                    evidence::keep(site, &survey.wounds, &mut damage)?;
+                    evidence::keep(site, &journal_scan.corruptions, &mut damage)?;
                 }
                 if !is_known {
                     open.push(damage);
@@ -125,19 +125,19 @@ pub fn scan(
             None
         }
     };
-    for wound in &survey.wounds {
-        shorten(&wound.file.path, wound.lost.start)?;
+    for corruption in &journal_scan.corruptions {
+        shorten(&corruption.file.path, corruption.lost.start)?;
     }
-    if survey.files.is_empty() {
+    if journal_scan.files.is_empty() {
         make_journal(site.store)?;
     }
-    let verdict = match cut {
+    let recovery_report = match cut {
         _ if !open.is_empty() => RecoveryReport::Damage(open),
         Some(cut) => RecoveryReport::TornTail(cut),
         None => RecoveryReport::Clean,
     };
     Ok(RecoveryScan {
-        verdict,
+        recovery_report,
         positions: walk.kept,
         head,
         witnesses: walk.witnesses,
@@ -157,7 +157,7 @@ impl RecoveryScan {
     ) -> Result<RecoveryReport, RecoveryError> {
         let mut damages = Vec::new();
         let mut torn = None;
-        match self.verdict {
+        match self.recovery_report {
             RecoveryReport::Clean => {}
             RecoveryReport::TornTail(cut) => torn = Some(cut),
             RecoveryReport::Damage(found) => {
@@ -219,7 +219,7 @@ fn read(
     positions_of: impl Fn(&JournalItem<'_>) -> Option<RangeInclusive<u64>>,
 ) -> Result<(JournalScan, ScanSummary), Error> {
     let mut walk = ScanSummary::default();
-    let survey = JournalScan::read(store, |standing, batch, item| {
+    let journal_scan = JournalScan::read(store, |standing, batch, item| {
         let positions = positions_of(item);
         match standing {
             BatchState::Behind => widen(&mut walk.behind, positions),
@@ -229,7 +229,7 @@ fn read(
             }
         }
     })?;
-    Ok((survey, walk))
+    Ok((journal_scan, walk))
 }
 
 impl ScanSummary {
@@ -264,20 +264,22 @@ fn widen(into: &mut Option<Positions>, positions: Option<RangeInclusive<u64>>) {
     });
 }
 
-fn decide(survey: &JournalScan, walk: &ScanSummary, head: Option<u64>) -> RecoveryReport {
+fn decide(journal_scan: &JournalScan, walk: &ScanSummary, head: Option<u64>) -> RecoveryReport {
     let shows_head = walk.kept.map_or(0, |kept| kept.last) >= head.unwrap_or(0);
-    let cause = match survey.tail() {
-        _ if survey.files.is_empty() || !survey.missing.is_empty() => LossCause::JournalMissing,
+    let cause = match journal_scan.tail() {
+        _ if journal_scan.files.is_empty() || !journal_scan.missing.is_empty() => {
+            LossCause::JournalMissing
+        }
         Tail::Clean if shows_head || walk.kept.is_none() => return RecoveryReport::Clean,
-        Tail::TornTail { .. } if shows_head => match survey.wounds.first() {
-            Some(wound) => return RecoveryReport::TornTail(cut_of(wound)),
+        Tail::TornTail { .. } if shows_head => match journal_scan.corruptions.first() {
+            Some(corruption) => return RecoveryReport::TornTail(cut_of(corruption)),
             None => return RecoveryReport::Clean,
         },
         Tail::Clean | Tail::TornTail { .. } => LossCause::BeforeHead,
-        Tail::Damage { file, .. } if survey.files.last() != Some(&file) => LossCause::Sealed,
+        Tail::Damage { file, .. } if journal_scan.files.last() != Some(&file) => LossCause::Sealed,
         Tail::Damage { .. } => LossCause::Middle,
     };
-    RecoveryReport::Damage(vec![finding(cause, survey, walk, head)])
+    RecoveryReport::Damage(vec![finding(cause, journal_scan, walk, head)])
 }
 
 /// Cuts a journal and makes the cut durable.

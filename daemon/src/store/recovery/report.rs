@@ -25,7 +25,7 @@ pub struct JournalCut {
     /// Where the content that was cut off ended.
     pub lost_to: u64,
     /// What was wrong at the offset.
-    pub flaw: String,
+    pub batch_error: String,
     /// Whole batches that were cut off with it.
     pub good_batches_after: u64,
 }
@@ -129,13 +129,13 @@ impl Damage {
 
 pub(super) fn finding(
     cause: LossCause,
-    survey: &JournalScan,
+    journal_scan: &JournalScan,
     walk: &ScanSummary,
     head: Option<u64>,
 ) -> Damage {
     Damage {
-        cuts: survey.wounds.iter().map(cut_of).collect(),
-        journals_missing: survey.missing.clone(),
+        cuts: journal_scan.corruptions.iter().map(cut_of).collect(),
+        journals_missing: journal_scan.missing.clone(),
         positions_behind: walk.behind,
         ..bare(cause, walk.kept, head)
     }
@@ -157,12 +157,12 @@ pub(super) fn bare(
     }
 }
 
-pub(super) fn cut_of(wound: &Corruption) -> JournalCut {
+pub(super) fn cut_of(corruption: &Corruption) -> JournalCut {
     JournalCut {
-        journal: format!("{}.jnl", wound.file.number),
-        offset: wound.lost.start,
-        lost_to: wound.lost.end,
-        flaw: wound.flaw.to_string(),
-        good_batches_after: wound.good_batches_after,
+        journal: format!("{}.jnl", corruption.file.number),
+        offset: corruption.lost.start,
+        lost_to: corruption.lost.end,
+        batch_error: corruption.batch_error.to_string(),
+        good_batches_after: corruption.good_batches_after,
     }
 }

@@ -190,20 +190,24 @@ impl LogImportDecision<'_> {
         let of_project = |(project, event)| (project, Event::Project(event));
         let of_source = |(source, event)| (source, Event::Document(event));
         let decided = match outside {
-            GlobalEvent::Project(told) => self.project(told)?.map(of_project),
-            GlobalEvent::Version(told) => self.version(*told, hash, bytes, &blobs)?.map(of_project),
-            GlobalEvent::Source(told) => self.documents.source(&told.added())?.map(of_source),
-            GlobalEvent::Document(mut told) => {
-                let fact = self.documents.document(told.imported(&blobs))?;
+            GlobalEvent::Project(reported) => self.project(reported)?.map(of_project),
+            GlobalEvent::Version(reported) => self
+                .version(*reported, hash, bytes, &blobs)?
+                .map(of_project),
+            GlobalEvent::Source(reported) => {
+                self.documents.source(&reported.added())?.map(of_source)
+            }
+            GlobalEvent::Document(mut reported) => {
+                let fact = self.documents.document(reported.imported(&blobs))?;
                 match &fact {
                     Some(_) => self.count.documents += 1,
                     None => self.count.there += 1,
                 }
                 fact.map(of_source)
             }
-            GlobalEvent::Part(mut told) => {
-                let chunks = told.part.count();
-                let further = self.documents.further(told.imported(chunks, &blobs))?;
+            GlobalEvent::Part(mut reported) => {
+                let chunks = reported.part.count();
+                let further = self.documents.further(reported.imported(chunks, &blobs))?;
                 further.map(of_source)
             }
         };
@@ -217,29 +221,30 @@ impl LogImportDecision<'_> {
         Ok(self.projects.contains_key(project) || projects::project(self.rows, project)?.is_some())
     }
 
-    fn project(&mut self, told: Project) -> Result<Option<(String, ProjectEvent)>, Refusal> {
-        if self.is_known(&told.project)? {
+    fn project(&mut self, reported: Project) -> Result<Option<(String, ProjectEvent)>, Refusal> {
+        if self.is_known(&reported.project)? {
             // Its name and directory stay what they are here.
             self.count.there += 1;
             return Ok(None);
         }
         self.count.projects += 1;
-        self.projects.insert(told.project.clone(), ());
+        self.projects.insert(reported.project.clone(), ());
         let made = ProjectInitialised {
-            name: told.name,
-            path: told.path,
+            name: reported.name,
+            path: reported.path,
         };
-        Ok(Some((told.project, ProjectEvent::Initialised(made))))
+        Ok(Some((reported.project, ProjectEvent::Initialised(made))))
     }
 
     fn version(
         &mut self,
-        told: ContextVersion,
+        reported: ContextVersion,
         hash: Hash,
         bytes: u64,
         blobs: &[PendingBlob],
     ) -> Result<Option<(String, ProjectEvent)>, Refusal> {
-        let (project, file_type, version) = (&told.project, &told.file_type, told.version);
+        let (project, file_type, version) =
+            (&reported.project, &reported.file_type, reported.version);
         if !self.trusts && !self.is_known(project)? {
             return Err(Refusal::invalid(format!(
                 "there is no project `{project}`: a line of the kind Project stands before its versions"
@@ -247,16 +252,16 @@ impl LogImportDecision<'_> {
         }
         let stored = projects::file(self.rows, project, file_type)?;
         let stored = stored.map_or(0, |row| row.written.version);
-        let brought = self
+        let imported = self
             .versions
             .entry((project.clone(), file_type.clone()))
             .or_default();
-        let newest = brought.last().map_or(stored, |(newest, _)| *newest);
+        let newest = imported.last().map_or(stored, |(newest, _)| *newest);
         if version <= newest {
             let row = projects::version(self.rows, project, file_type, version)?;
             let there = row.map(|row| Hash(row.written.hash.into_array()));
             let there = there.or_else(|| {
-                let one = brought.iter().find(|(number, _)| *number == version);
+                let one = imported.iter().find(|(number, _)| *number == version);
                 one.map(|(_, hash)| *hash)
             });
             if there == Some(hash) {
@@ -275,24 +280,24 @@ impl LogImportDecision<'_> {
             .hint("Leave its lines out, or import into another store."));
         }
         // Where versions were forgotten, those behind them keep their numbers.
-        brought.push((version, hash));
+        imported.push((version, hash));
         self.count.versions += 1;
         let written = VersionMeta {
-            file_type: told.file_type,
+            file_type: reported.file_type,
             version,
-            change: told.change.into(),
+            change: reported.change.into(),
             hash: ByteArray::new(hash.0),
             bytes,
-            errors: told.flaws.0,
-            warnings: told.flaws.1,
-            attempt: told.attempt.unwrap_or(0),
-            base: told.base,
-            beside: told.beside,
+            errors: reported.diagnostics.0,
+            warnings: reported.diagnostics.1,
+            attempt: reported.attempt.unwrap_or(0),
+            base: reported.base,
+            beside: reported.beside,
             blobs: blobs
                 .iter()
                 .map(|blob| ByteArray::new(blob.reference().hash))
                 .collect(),
         };
-        Ok(Some((told.project, ProjectEvent::Written(written))))
+        Ok(Some((reported.project, ProjectEvent::Written(written))))
     }
 }

@@ -187,12 +187,12 @@ impl Export<'_> {
                 let row = projects::project(self.shelf.rows, &project)?;
                 if let Some(row) = row.filter(|row| row.created_at == header.happened_at()) {
                     let (name, path) = (row.name, row.path);
-                    let told = Project {
+                    let reported = Project {
                         project,
                         name,
                         path,
                     };
-                    page.push(place, &line(header, "Project", told))?;
+                    page.push(place, &line(header, "Project", reported))?;
                 }
             }
             Some(Event::Project(ProjectEvent::Written(_))) => {
@@ -231,12 +231,12 @@ impl Export<'_> {
         event: &LoggedEvent,
         source: &str,
     ) -> Result<(), Refusal> {
-        let teller = sources::SourceExporter {
+        let exporter = sources::SourceExporter {
             shelf: self.shelf,
             up_to: self.up_to,
         };
         let header = &event.header;
-        match teller.export(event, source)? {
+        match exporter.export(event, source)? {
             ExportedSource::Nothing => Ok(()),
             ExportedSource::Source(source) => page.push(place, &line(header, "Source", source)),
             ExportedSource::Document(document) => {
@@ -288,7 +288,7 @@ impl Export<'_> {
             change: written.change.into(),
             content: content.transpose()?,
             reason,
-            flaws: (written.errors, written.warnings),
+            diagnostics: (written.errors, written.warnings),
             attempt: (written.attempt > 0).then_some(written.attempt),
             base: written.base,
             beside: written.beside,

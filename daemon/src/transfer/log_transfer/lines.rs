@@ -73,7 +73,7 @@ pub struct ContextVersion {
     pub reason: Option<String>,
     /// Errors and warnings that it has by its template; absent: none.
     #[serde(default, skip_serializing_if = "is_none_at_all")]
-    pub flaws: (u32, u32),
+    pub diagnostics: (u32, u32),
     /// Which attempt of its agent it was; absent: an edit by hand, or not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "u32")]
@@ -88,8 +88,8 @@ pub struct ContextVersion {
     pub beside: Option<u64>,
 }
 
-fn is_none_at_all(flaws: &(u32, u32)) -> bool {
-    *flaws == (0, 0)
+fn is_none_at_all(diagnostics: &(u32, u32)) -> bool {
+    *diagnostics == (0, 0)
 }
 
 /// A source of documents. Of one that reads files the path alone is told, and an import does not read it.
@@ -153,8 +153,8 @@ impl From<projects::Change> for Change {
 }
 
 impl From<Change> for projects::Change {
-    fn from(told: Change) -> Self {
-        match told {
+    fn from(reported: Change) -> Self {
+        match reported {
             Change::Updated => Self::Updated,
             Change::Appended => Self::Appended,
             Change::Edited => Self::Edited,
@@ -172,7 +172,7 @@ pub struct LastLine {
     pub end: EndLine,
 }
 
-/// What [`Last`] says.
+/// What [`LastLine`] says.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct EndLine {

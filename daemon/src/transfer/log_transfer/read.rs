@@ -249,16 +249,16 @@ fn origin(line: &Line<&RawValue>) -> Result<ImportOrigin, String> {
 }
 
 fn project(line: &str) -> Result<Project, String> {
-    let told = object::<Line<Project>>(line)?.payload;
-    check_project(&told.project)?;
-    for (field, text) in [("name", &told.name), ("path", &told.path)] {
+    let reported = object::<Line<Project>>(line)?.payload;
+    check_project(&reported.project)?;
+    for (field, text) in [("name", &reported.name), ("path", &reported.path)] {
         if text.is_empty() || text.len() > NAME_BYTES_MAX || text.chars().any(char::is_control) {
             return Err(format!(
                 "`{field}` has 1 to {NAME_BYTES_MAX} bytes and no control characters"
             ));
         }
     }
-    Ok(told)
+    Ok(reported)
 }
 
 fn check_project(id: &str) -> Result<(), String> {
@@ -272,14 +272,14 @@ fn check_project(id: &str) -> Result<(), String> {
 }
 
 fn version(line: &str) -> Result<ContextVersion, String> {
-    let told = object::<Line<ContextVersion>>(line)?.payload;
-    Name::new(&told.project, &told.file_type).map_err(|error| error.to_string())?;
-    let is_cleared = told.change == super::lines::Change::Cleared;
-    if told.content.is_some() == is_cleared {
+    let reported = object::<Line<ContextVersion>>(line)?.payload;
+    Name::new(&reported.project, &reported.file_type).map_err(|error| error.to_string())?;
+    let is_cleared = reported.change == super::lines::Change::Cleared;
+    if reported.content.is_some() == is_cleared {
         return Err("a version has a `content` unless it was `cleared`".to_owned());
     }
-    match told.version {
-        1..=VERSION_MAX => Ok(told),
+    match reported.version {
+        1..=VERSION_MAX => Ok(reported),
         other => Err(format!(
             "`version` is {other}; versions count from 1 to {VERSION_MAX}"
         )),

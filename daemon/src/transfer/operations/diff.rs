@@ -41,9 +41,9 @@ impl Op for DiffSession {
     async fn call(call: Call<DiffSessionArgs>) -> Result<DiffSessionReply, Refusal> {
         let (cx, caller, args) = call.into_parts();
         let (one, other) = (State::live(&cx, None).await?, State::live(&cx, None).await?);
-        let wish = SessionSelector::of(&caller, args.session.as_ref());
+        let selector = SessionSelector::of(&caller, args.session.as_ref());
         let now = cx.engine.clock().now();
-        let session = wish.find(&one, &caller.actor, now)?;
+        let session = selector.find(&one, &caller.actor, now)?;
         if let Some(access) = cx.extensions.get::<AccessTimes>() {
             access.note(&session, now);
         }
@@ -234,8 +234,8 @@ fn keys(cx: &Context, a: &DiffSide, b: &DiffSide) -> Result<Vec<String>, Refusal
         }
     };
     let (old, new) = (text(a, &before)?, text(b, &after)?);
-    let told = difference(&old, &new, TOLD_MAX).changes.into_iter();
-    Ok(told
+    let reported = difference(&old, &new, TOLD_MAX).changes.into_iter();
+    Ok(reported
         .map(|change| {
             let what = match change.what {
                 DiffOp::Added { .. } => "added",

@@ -40,7 +40,7 @@ impl Op for GetSession {
     async fn call(call: Call<GetSessionArgs>) -> Result<GetSessionReply, Refusal> {
         let (cx, caller, args) = call.into_parts();
         let read = ReadContext::of(&args).open(cx, caller).await?;
-        blocking(move || overview(&read)).await
+        blocking(move || transfer(&read)).await
     }
 }
 
@@ -48,7 +48,7 @@ impl Op for GetSession {
 ///
 /// # Errors
 /// When a row or an event cannot be read.
-pub fn overview(read: &Read) -> Result<GetSessionReply, Refusal> {
+pub fn transfer(read: &Read) -> Result<GetSessionReply, Refusal> {
     let Read {
         cx,
         state: rows,
@@ -126,7 +126,7 @@ fn pruning(pruned: packs::PruneTotals) -> Pruning {
 }
 
 fn execution(execution: Execution) -> ToolExecution {
-    let mut told = ToolExecution {
+    let mut reported = ToolExecution {
         tool: execution.tool,
         status: execution.status.into(),
         at: format_time(execution.at),
@@ -139,13 +139,13 @@ fn execution(execution: Execution) -> ToolExecution {
     };
     match execution.of {
         ExecutionKind::Step { step, attempt } => {
-            told.step = Some(step.into());
-            told.attempt = Some(attempt.into());
+            reported.step = Some(step.into());
+            reported.attempt = Some(attempt.into());
         }
-        ExecutionKind::Execution(id) => told.execution = Some(id),
-        ExecutionKind::Message(id) => told.message = Some(id),
+        ExecutionKind::Execution(id) => reported.execution = Some(id),
+        ExecutionKind::Message(id) => reported.message = Some(id),
     }
-    told
+    reported
 }
 
 /// The last result of each tool, by name.

@@ -45,7 +45,7 @@ impl Op for ImportSession {
         }
         if let Some(outcome) = cx.repeated(&caller, claim.as_ref()).await? {
             return Ok(importing
-                .told
+                .reported
                 .reply(outcome.event.position(), outcome.durable));
         }
         importing.run(&cx, &caller, claim).await
@@ -55,7 +55,7 @@ impl Op for ImportSession {
 /// An import on its way.
 struct SessionImport {
     imported: ParsedSession,
-    told: ImportReport,
+    reported: ImportReport,
 }
 
 /// What the reply says of it.
@@ -79,13 +79,13 @@ impl SessionImport {
         for event in &imported.events {
             *kinds.entry(event.payload.kind().to_string()).or_default() += 1;
         }
-        let told = ImportReport {
+        let reported = ImportReport {
             session,
             project: args.project.clone().or_else(|| header.project.clone()),
             kinds,
             warnings: Vec::new(),
         };
-        Ok(Self { imported, told })
+        Ok(Self { imported, reported })
     }
 
     /// Tells what an import would come to.
@@ -93,7 +93,7 @@ impl SessionImport {
         let published = cx.read(None).await?;
         self.check_free(&published.snapshot)?;
         let reply = self
-            .told
+            .reported
             .reply(published.tail.position, cx.engine.is_durable());
         Ok(ImportSessionReply {
             dry_run: true,
@@ -103,7 +103,7 @@ impl SessionImport {
 
     /// Refuses early what the decision would refuse, so that nothing large is written in vain.
     fn check_free(&self, rows: &dyn crate::store::Rows) -> Result<(), Refusal> {
-        let session = self.told.session.as_str();
+        let session = self.reported.session.as_str();
         if sessions::exists(rows, session)? {
             return Err(Refusal::new(
                 Code::Conflict,
@@ -123,25 +123,28 @@ impl SessionImport {
         let published = cx.read(None).await?;
         self.check_free(&published.snapshot)?;
         drop(published);
-        let Self { imported, mut told } = self;
+        let Self {
+            imported,
+            mut reported,
+        } = self;
         let shared = Arc::clone(cx);
         let ready = blocking(move || prepare(&shared, imported)).await?;
         let renamed = RenamedCheckpoints::default();
         let bytes = ready.bytes();
         let command = Import {
-            session: told.session.as_str().to_owned(),
-            project: told.project.clone(),
+            session: reported.session.as_str().to_owned(),
+            project: reported.project.clone(),
             ready,
             renamed: Arc::clone(&renamed),
             keeping: checkpoints::RetainedObjects::default(),
         };
         let outcome = cx.write(caller, claim, bytes, command).await?;
         let renamed = renamed.lock().unwrap_or_else(PoisonError::into_inner);
-        told.warnings = renamed
+        reported.warnings = renamed
             .iter()
             .map(|(was, is)| format!("the checkpoint `{was}` is `{is}` here: its id is taken"))
             .collect();
-        Ok(told.reply(outcome.event.position(), outcome.durable))
+        Ok(reported.reply(outcome.event.position(), outcome.durable))
     }
 }
 
@@ -157,13 +160,13 @@ pub(super) fn ready_behind(
 ) -> Result<PreparedEvents, Refusal> {
     let room = checkpoints::Checkpoints::of(cx)?;
     let limits = room.limits.get();
-    let workshop = ImportContext {
+    let import_context = ImportContext {
         blobs: &cx.blobs,
         clock: cx.engine.clock(),
         tokens: &room.tokens,
         limits: &limits,
     };
-    workshop.prepare(imported, there)
+    import_context.prepare(imported, there)
 }
 
 impl ImportReport {

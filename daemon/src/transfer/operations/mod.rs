@@ -9,7 +9,7 @@ mod import;
 mod import_log;
 mod metrics;
 
-pub(super) use get::overview;
+pub(super) use get::transfer;
 
 use crate::operation::Operation;
 

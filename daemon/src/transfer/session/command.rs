@@ -17,7 +17,7 @@ const LATER_MAX: usize = 1000;
 #[derive(Default)]
 pub struct PreparedEvents {
     pub(super) events: Vec<PreparedEvent>,
-    pub(super) brought: CheckpointImport,
+    pub(super) imported: CheckpointImport,
     /// No sweep takes them before the events are committed.
     pub(super) blobs: Vec<PendingBlob>,
     pub(super) bytes: usize,
@@ -120,7 +120,7 @@ impl PreparedEvents {
     /// How many bytes its events have, about.
     #[must_use]
     pub fn bytes(&self) -> usize {
-        self.bytes + self.brought.bytes()
+        self.bytes + self.imported.bytes()
     }
 
     /// The events, which go on from those that were left out as there.
@@ -134,7 +134,7 @@ impl PreparedEvents {
         project: Option<&str>,
         renamed: &RenamedCheckpoints,
     ) -> Result<(Vec<NewEvent>, RetainedObjects), Refusal> {
-        let (decided, keeping) = self.brought.decide(on.rows, session)?;
+        let (decided, keeping) = self.imported.decide(on.rows, session)?;
         let mut decided = decided.into_iter();
         let mut events = Vec::with_capacity(self.events.len());
         for next in self.events {

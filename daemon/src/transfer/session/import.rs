@@ -63,7 +63,7 @@ impl ImportContext<'_> {
             }
         }
         let mut ready = making.ready;
-        ready.brought = making.bringing.done();
+        ready.imported = making.bringing.done();
         Ok(ready)
     }
 }
@@ -352,9 +352,9 @@ fn entity(kind: String, key: String) -> EntityRef {
     EntityRef { kind, key }
 }
 
-fn references(told: Vec<super::payloads::EntityRef>) -> Vec<EntityRef> {
-    let one = |told: super::payloads::EntityRef| entity(told.kind, told.key);
-    told.into_iter().map(one).collect()
+fn references(reported: Vec<super::payloads::EntityRef>) -> Vec<EntityRef> {
+    let one = |reported: super::payloads::EntityRef| entity(reported.kind, reported.key);
+    reported.into_iter().map(one).collect()
 }
 
 fn pruned(one: Pruned) -> Parts {
@@ -376,17 +376,17 @@ fn pruned(one: Pruned) -> Parts {
     (PackEvent::Pruned(pruned).into(), empty())
 }
 
-fn mentions(told: Vec<Mention>) -> Vec<entities::Mention> {
-    let one = |told: Mention| entities::Mention {
-        kind: told.kind,
-        key: told.key,
-        name: told.name,
-        how: told.how.into(),
-        span: told.span,
-        id: told.id,
-        slug: told.slug,
-        parents: references(told.parents),
-        nested: told.nested,
+fn mentions(reported: Vec<Mention>) -> Vec<entities::Mention> {
+    let one = |reported: Mention| entities::Mention {
+        kind: reported.kind,
+        key: reported.key,
+        name: reported.name,
+        how: reported.how.into(),
+        span: reported.span,
+        id: reported.id,
+        slug: reported.slug,
+        parents: references(reported.parents),
+        nested: reported.nested,
     };
-    told.into_iter().map(one).collect()
+    reported.into_iter().map(one).collect()
 }

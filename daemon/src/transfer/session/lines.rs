@@ -60,7 +60,7 @@ pub struct LastLine {
     pub end: EndLine,
 }
 
-/// What [`Last`] says.
+/// What [`LastLine`] says.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct EndLine {

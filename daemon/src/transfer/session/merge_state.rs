@@ -48,13 +48,13 @@ pub fn standing(export: &Export<'_>, imported: &ParsedSession) -> Result<MergeSt
                 |one| format!("the project `{one}`"),
             )
         };
-        let (here, told) = (
+        let (here, reported) = (
             named(project.as_ref()),
             named(imported.header.project.as_ref()),
         );
         return Ok(MergeState::Differs(
             0,
-            format!("it is of {here} here, and of {told} there"),
+            format!("it is of {here} here, and of {reported} there"),
         ));
     }
     let mut comparing = LineComparison::of(imported)?;
@@ -201,11 +201,11 @@ fn less_known(payload: &Payload) -> Vec<Payload> {
         (related.from.clone(), to.clone()),
         (from, to),
     ];
-    let told = ends.into_iter().map(|(from, to)| {
+    let reported = ends.into_iter().map(|(from, to)| {
         let relation = related.relation.clone();
         Box::new(Related { from, relation, to })
     });
-    let others = told.filter(|told| told != related);
+    let others = reported.filter(|reported| reported != related);
     others.map(Payload::EntitiesRelated).collect()
 }
 

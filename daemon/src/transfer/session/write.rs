@@ -52,8 +52,8 @@ pub(super) struct PageOmissions {
 
 impl PageOmissions {
     /// The line of an event, unless there is none; why is noted where that is to be told.
-    pub(super) fn line(&mut self, told: ExportedEvent) -> Option<Payload> {
-        match told {
+    pub(super) fn line(&mut self, reported: ExportedEvent) -> Option<Payload> {
+        match reported {
             ExportedEvent::Line(payload) => return Some(payload),
             ExportedEvent::Local | ExportedEvent::Deleted => {}
             ExportedEvent::Forgotten => self.forgotten += 1,

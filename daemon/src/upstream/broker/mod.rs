@@ -281,7 +281,7 @@ impl BrokerLink {
 }
 
 impl ChildHandle {
-    /// Kills the whole group, the child or what it left behind; its end is told by its [`Life`].
+    /// Kills the whole group, the child or what it left behind; its end is told by its [`ChildEnd`].
     pub fn kill(&self) {
         if self.life.ended.is_cancelled() {
             return;

@@ -45,13 +45,13 @@ pub fn run() -> io::Result<()> {
     let mut socket = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
     let said = |error| io::Error::other(format!("only the daemon runs this: {error}"));
     socket.local_addr().map_err(said)?;
-    let starter = Arc::new(BrokerProcess {
+    let broker = Arc::new(BrokerProcess {
         programs: wire::read_list(&mut socket)?,
         socket,
         children: Mutex::default(),
     });
-    let ended = starter.serve();
-    starter.kill_all();
+    let ended = broker.serve();
+    broker.kill_all();
     ended
 }
 

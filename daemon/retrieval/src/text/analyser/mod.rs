@@ -15,7 +15,7 @@ mod typos;
 
 use std::ops::Range;
 
-pub use typos::neighbours;
+pub use typos::tenant_directory;
 
 /// The version of all that decides which terms a text gives. An index made by another one is
 /// rebuilt; raise it with every change here.

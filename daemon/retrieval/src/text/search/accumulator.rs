@@ -12,7 +12,7 @@ const LISTED_SHARE: usize = 32;
 /// How many units are scored at once: a block of postings.
 const PIECE: usize = 128;
 
-/// How many units make a block; as many as a word of [`Gone`] has bits.
+/// How many units make a block; as many as a word of [`DeletionMask`] has bits.
 const BLOCK: usize = 64;
 
 /// Room for the scores of a part; kept between searches, all zero.

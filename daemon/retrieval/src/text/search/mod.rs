@@ -40,13 +40,13 @@ pub type Filter<'a> = &'a dyn Fn(&IndexedText) -> bool;
 /// A unit that matches.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Hit {
-    /// [`Unit::key`].
+    /// [`IndexedText::key`].
     pub key: u64,
-    /// [`Unit::kind`].
+    /// [`IndexedText::kind`].
     pub kind: Kind,
-    /// [`Unit::group`].
+    /// [`IndexedText::group`].
     pub group: u64,
-    /// [`Unit::number`].
+    /// [`IndexedText::number`].
     pub number: u32,
     /// Higher is better; of one search only.
     pub score: f32,

@@ -118,7 +118,7 @@ impl SegmentStore {
     pub fn commit(
         &self,
         fresh: &[(&MemorySegment, &DeletionMask)],
-        doomed: &[u64],
+        to_delete: &[u64],
         position: u64,
     ) -> Result<IndexCommit, Error> {
         let options = IndexWriterOptions::builder()
@@ -137,8 +137,8 @@ impl SegmentStore {
         };
         // A unit may be there already, if an earlier settling failed right after its commit.
         let written = living().map(|(part, at)| part.key(at));
-        let doomed = DeleteQuery::new(doomed.iter().copied().chain(written));
-        writer.delete_query(Box::new(doomed))?;
+        let to_delete = DeleteQuery::new(to_delete.iter().copied().chain(written));
+        writer.delete_query(Box::new(to_delete))?;
         for (part, at) in living() {
             writer.add_document(self.fields.document(part, at))?;
         }

@@ -240,7 +240,7 @@ impl PostingsPart for Segment {
     }
 
     fn targets(&self, removals: &Removals) -> Vec<u32> {
-        let mut meant = Vec::new();
+        let mut targets = Vec::new();
         let columns = &self.columns;
         let columns = [&columns.group, &columns.session, &columns.key];
         let mut at = 0;
@@ -253,11 +253,11 @@ impl PostingsPart for Segment {
                 number: 0,
             };
             if removals.mean(&unit) {
-                meant.push(at);
+                targets.push(at);
             }
             at += 1;
         });
-        meant
+        targets
     }
 }
 

@@ -21,8 +21,8 @@ fn list_of(tools: &str) -> Value {
 /// are not shown.
 #[tokio::test]
 async fn core_is_listed_and_everything_is_called() {
-    let house = Fixture::open(Limits::default());
-    let mut peer = house.peer().await;
+    let fixture = Fixture::open(Limits::default());
+    let mut peer = fixture.peer().await;
     peer.initialize("2025-11-25").await;
     for listed in [
         peer.request(plain_list()).await,
@@ -49,8 +49,8 @@ async fn core_is_listed_and_everything_is_called() {
 /// `legacy` alone.
 #[tokio::test]
 async fn sets_of_tools_are_listed_as_asked() {
-    let house = Fixture::open(Limits::default());
-    let mut peer = house.peer().await;
+    let fixture = Fixture::open(Limits::default());
+    let mut peer = fixture.peer().await;
     let mut request = initialize("2025-11-25");
     request["params"]["_meta"] = json!({"lore/tools": "steps, checkpoints"});
     peer.request(request).await;
@@ -73,21 +73,21 @@ async fn sets_of_tools_are_listed_as_asked() {
 /// The bridge's Hello names tools, too; a wrong name is refused with the nearest, wherever it stands.
 #[tokio::test]
 async fn a_hello_names_tools_and_wrong_names_are_refused() {
-    let house = Fixture::open(Limits::default());
+    let fixture = Fixture::open(Limits::default());
     let hello = |tools: &str| frame::Hello {
         client: "bridge/1".to_owned(),
         mcp: true,
         tools: Some(tools.to_owned()),
         ..frame::Hello::default()
     };
-    let mut peer = house.greeted(&hello("packs")).await;
+    let mut peer = fixture.greeted(&hello("packs")).await;
     let listed = peer.request(plain_list()).await;
     assert_eq!(names(&listed).len(), 5, "{listed}");
 
-    let mut peer = house.greeted(&hello("pack")).await;
+    let mut peer = fixture.greeted(&hello("pack")).await;
     assert_eq!(peer.line().await, "");
 
-    let mut peer = house.peer().await;
+    let mut peer = fixture.peer().await;
     let refused = peer.request(list_of("ful")).await;
     assert_eq!(refused["error"]["code"], -32602, "{refused}");
     let hint = refused["error"]["data"]["hint"].as_str().unwrap();

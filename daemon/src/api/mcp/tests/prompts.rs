@@ -18,8 +18,8 @@ fn complete(reference: Value, name: &str, value: &str) -> Value {
 /// Both prompts are listed with their arguments, and tell of the session that is meant.
 #[tokio::test]
 async fn prompts_are_listed_and_made() {
-    let house = Fixture::with_resources(Limits::default(), RESOURCES);
-    let mut peer = house.peer().await;
+    let fixture = Fixture::with_resources(Limits::default(), RESOURCES);
+    let mut peer = fixture.peer().await;
     peer.request(initialize("2025-11-25")).await;
     let made = json!({"session": "s-1", "title": "Mend the roof"});
     content(&peer.call(1, "create_session", made).await);
@@ -31,10 +31,10 @@ async fn prompts_are_listed_and_made() {
         let prompts = listed["result"]["prompts"].as_array().unwrap();
         assert_eq!(prompts.len(), Prompt::ALL.len());
         assert_eq!(prompts.len(), 2);
-        for (told, prompt) in prompts.iter().zip(Prompt::ALL) {
-            assert_eq!(told["name"], prompt.name());
-            assert!(told["title"].is_string() && told["description"].is_string());
-            let arguments = told["arguments"].as_array().unwrap();
+        for (reported, prompt) in prompts.iter().zip(Prompt::ALL) {
+            assert_eq!(reported["name"], prompt.name());
+            assert!(reported["title"].is_string() && reported["description"].is_string());
+            let arguments = reported["arguments"].as_array().unwrap();
             assert_eq!(arguments.len(), prompt.arguments().len());
             assert!(
                 arguments
@@ -51,9 +51,9 @@ async fn prompts_are_listed_and_made() {
                 text.contains("`s-1`") && text.contains("workflow_checkpoint_"),
                 "{text}"
             );
-            let overview = messages[1]["content"]["text"].as_str().unwrap();
-            let overview: Value = serde_json::from_str(overview).unwrap();
-            assert_eq!(overview["title"], "Mend the roof");
+            let transfer = messages[1]["content"]["text"].as_str().unwrap();
+            let transfer: Value = serde_json::from_str(transfer).unwrap();
+            assert_eq!(transfer["title"], "Mend the roof");
         }
     }
     let arguments = json!({"session": "s-1", "to": "codex", "note": "Mind the gutter."});
@@ -70,8 +70,8 @@ async fn prompts_are_listed_and_made() {
 /// What there is not is refused, with what was meant.
 #[tokio::test]
 async fn wrong_prompts_are_refused() {
-    let house = Fixture::with_resources(Limits::default(), RESOURCES);
-    let mut peer = house.peer().await;
+    let fixture = Fixture::with_resources(Limits::default(), RESOURCES);
+    let mut peer = fixture.peer().await;
     peer.request(initialize("2025-11-25")).await;
     for (params, said) in [
         (json!({"name": "resume_sesion"}), "`resume_session`"),
@@ -112,8 +112,8 @@ async fn wrong_prompts_are_refused() {
 /// Ids of sessions by their beginning or by what is in their titles; of each kind of address.
 #[tokio::test]
 async fn ids_are_completed() {
-    let house = Fixture::with_resources(Limits::default(), RESOURCES);
-    let mut peer = house.peer().await;
+    let fixture = Fixture::with_resources(Limits::default(), RESOURCES);
+    let mut peer = fixture.peer().await;
     peer.request(initialize("2025-11-25")).await;
     for (session, title) in [
         ("roof-1", "Mend the roof"),

@@ -11,8 +11,8 @@ fn ask(method: &str, params: Value) -> Value {
 /// In both eras: declared, listed, described, and read; the newest marks what it sends.
 #[tokio::test]
 async fn resources_are_there_in_both_eras() {
-    let house = Fixture::with_resources(Limits::default(), KINDS);
-    let mut peer = house.peer().await;
+    let fixture = Fixture::with_resources(Limits::default(), KINDS);
+    let mut peer = fixture.peer().await;
     let answer = peer.initialize("2025-11-25").await;
     let resources = json!({"subscribe": true, "listChanged": true});
     let declared = json!({"completions": {}, "prompts": {}, "resources": resources, "tools": {}});
@@ -61,8 +61,8 @@ async fn resources_are_there_in_both_eras() {
 /// of a kind that has nothing no empty page is shown.
 #[tokio::test]
 async fn lists_are_paged_over_all_kinds() {
-    let house = Fixture::with_resources(Limits::default(), KINDS);
-    let mut peer = house.peer().await;
+    let fixture = Fixture::with_resources(Limits::default(), KINDS);
+    let mut peer = fixture.peer().await;
     let mut pages = Vec::new();
     let mut params = json!({});
     loop {
@@ -98,8 +98,8 @@ async fn lists_are_paged_over_all_kinds() {
 /// fault; a room that breaks is still answered.
 #[tokio::test]
 async fn what_cannot_be_read_is_told_apart() {
-    let house = Fixture::with_resources(Limits::default(), KINDS);
-    let mut peer = house.peer().await;
+    let fixture = Fixture::with_resources(Limits::default(), KINDS);
+    let mut peer = fixture.peer().await;
     peer.initialize("2025-11-25").await;
     for (uri, legacy, newest, code) in [
         ("lore://page/x", -32002, -32602, "CHECKPOINT_NOT_FOUND"),

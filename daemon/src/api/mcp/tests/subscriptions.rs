@@ -11,13 +11,13 @@ fn about(uri: &str) -> Value {
     json!({ "uri": uri })
 }
 
-async fn house() -> Fixture {
+async fn fixture() -> Fixture {
     Fixture::with_resources(Limits::default(), KINDS)
 }
 
 /// Something happens in a session that pages are touched by.
-async fn happen(house: &Fixture, name: &str, session: &str) {
-    let mut peer = house.peer().await;
+async fn happen(fixture: &Fixture, name: &str, session: &str) {
+    let mut peer = fixture.peer().await;
     let arguments = match name {
         "create_session" => json!({ "session": session }),
         _ => json!({"session": session, "tool": "t", "result": "1"}),
@@ -27,10 +27,14 @@ async fn happen(house: &Fixture, name: &str, session: &str) {
 
 impl Peer {
     async fn notification(&mut self, method: &str) -> Value {
-        let told = self.answer().await;
-        assert_eq!(told["method"], format!("notifications/{method}"), "{told}");
-        assert!(told["id"].is_null(), "{told}");
-        told["params"].clone()
+        let reported = self.answer().await;
+        assert_eq!(
+            reported["method"],
+            format!("notifications/{method}"),
+            "{reported}"
+        );
+        assert!(reported["id"].is_null(), "{reported}");
+        reported["params"].clone()
     }
 }
 
@@ -38,8 +42,8 @@ impl Peer {
 /// until it unsubscribes; what others are subscribed to does not come.
 #[tokio::test]
 async fn hosts_of_the_older_era_subscribe() {
-    let house = house().await;
-    let mut peer = house.peer().await;
+    let fixture = fixture().await;
+    let mut peer = fixture.peer().await;
     peer.initialize("2025-11-25").await;
     for (id, uri) in [
         (2, "lore://page/p-1"),
@@ -51,15 +55,15 @@ async fn hosts_of_the_older_era_subscribe() {
             .await;
         assert_eq!(answer["result"], json!({}), "{answer}");
     }
-    happen(&house, "create_session", "p-9").await;
+    happen(&fixture, "create_session", "p-9").await;
     peer.notification("resources/list_changed").await;
-    happen(&house, "create_session", "p-1").await;
+    happen(&fixture, "create_session", "p-1").await;
     assert_eq!(
         peer.notification("resources/updated").await,
         about("lore://page/p-1")
     );
     peer.notification("resources/list_changed").await;
-    happen(&house, "record_step", "p-1").await;
+    happen(&fixture, "record_step", "p-1").await;
     assert_eq!(
         peer.notification("resources/updated").await,
         about("lore://page/p-1")
@@ -74,8 +78,8 @@ async fn hosts_of_the_older_era_subscribe() {
         peer.request(ask(6, "resources/unsubscribe", uri)).await["result"],
         json!({})
     );
-    happen(&house, "record_step", "p-1").await;
-    happen(&house, "create_session", "p-2").await;
+    happen(&fixture, "record_step", "p-1").await;
+    happen(&fixture, "create_session", "p-2").await;
     assert_eq!(
         peer.notification("resources/updated").await,
         about("lore://page/p-2")
@@ -86,8 +90,8 @@ async fn hosts_of_the_older_era_subscribe() {
 /// What is not there cannot be subscribed to, nor more than so much; the newest era has its own way.
 #[tokio::test]
 async fn wrong_subscriptions_are_refused() {
-    let house = house().await;
-    let mut peer = house.peer().await;
+    let fixture = fixture().await;
+    let mut peer = fixture.peer().await;
     peer.initialize("2025-11-25").await;
     for (uri, number, code) in [
         ("lore://page/x", -32002, "CHECKPOINT_NOT_FOUND"),
@@ -119,8 +123,8 @@ async fn wrong_subscriptions_are_refused() {
     let listen = ask(4, "subscriptions/listen", json!({"notifications": {}}));
     assert_eq!(peer.request(listen).await["error"]["code"], -32601);
 
-    let house = Fixture::open(Limits::default());
-    let mut peer = house.peer().await;
+    let fixture = Fixture::open(Limits::default());
+    let mut peer = fixture.peer().await;
     peer.initialize("2025-11-25").await;
     let answer = peer
         .request(ask(2, "resources/subscribe", about("lore://page/p-1")))
@@ -144,8 +148,8 @@ fn tag(id: u64) -> Value {
 /// ends when it is cancelled, or with the daemon by a result.
 #[tokio::test]
 async fn streams_of_the_newest_era_tell_changes() {
-    let house = house().await;
-    let mut peer = house.peer().await;
+    let fixture = fixture().await;
+    let mut peer = fixture.peer().await;
     let uris = json!(["lore://page/p-1", "lore://nosuch/x", "lore://page/x"]);
     peer.send(listen(7, json!({"resourceSubscriptions": uris})).to_string())
         .await;
@@ -158,13 +162,16 @@ async fn streams_of_the_newest_era_tell_changes() {
     let wanted = json!({"resourcesListChanged": true});
     assert_eq!(granted, json!({"_meta": tag(8), "notifications": wanted}));
 
-    happen(&house, "create_session", "p-1").await;
-    let mut told = [peer.answer().await, peer.answer().await];
-    told.sort_by_key(|told| told["method"].to_string());
-    assert_eq!(told[0]["method"], "notifications/resources/list_changed");
-    assert_eq!(told[0]["params"]["_meta"], tag(8));
+    happen(&fixture, "create_session", "p-1").await;
+    let mut reported = [peer.answer().await, peer.answer().await];
+    reported.sort_by_key(|reported| reported["method"].to_string());
     assert_eq!(
-        told[1]["params"],
+        reported[0]["method"],
+        "notifications/resources/list_changed"
+    );
+    assert_eq!(reported[0]["params"]["_meta"], tag(8));
+    assert_eq!(
+        reported[1]["params"],
         json!({"_meta": tag(7), "uri": "lore://page/p-1"})
     );
 
@@ -172,13 +179,13 @@ async fn streams_of_the_newest_era_tell_changes() {
         "requestId": 7,
     }});
     peer.send(cancel.to_string()).await;
-    happen(&house, "record_step", "p-1").await;
-    happen(&house, "create_session", "p-3").await;
+    happen(&fixture, "record_step", "p-1").await;
+    happen(&fixture, "create_session", "p-3").await;
     assert_eq!(
         peer.notification("resources/list_changed").await["_meta"],
         tag(8)
     );
-    house.door.stop.cancel();
+    fixture.endpoint.stop.cancel();
     let last = peer.answer().await;
     assert_eq!(last["id"], 8, "{last}");
     assert_eq!(last["result"]["resultType"], "complete", "{last}");
@@ -193,8 +200,8 @@ async fn streams_hold_up_no_calls() {
         long_polls_max: 2,
         ..Limits::default()
     };
-    let house = Fixture::with_resources(limits, KINDS);
-    let mut peer = house.peer().await;
+    let fixture = Fixture::with_resources(limits, KINDS);
+    let mut peer = fixture.peer().await;
     for id in [1, 2] {
         peer.send(listen(id, json!({})).to_string()).await;
         peer.notification("subscriptions/acknowledged").await;

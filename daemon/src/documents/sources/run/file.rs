@@ -93,7 +93,7 @@ impl File {
         };
         if let Some((id, row)) = &looked.document
             && *row.taken.hash == content.hash.0
-            && row.version().0 >= self.row.told
+            && row.version().0 >= self.row.reported
         {
             return Ok(self.unchanged(id, row, &content, looked.failure.is_some()));
         }

@@ -174,7 +174,7 @@ impl SourceRunner {
         self.last = id.to_owned();
         let places = self.sources.get_mut(id).and_then(Source::take_places);
         match places {
-            Some((places, waits)) => self.survey(id, places, waits).await?,
+            Some((places, waits)) => self.journal_scan(id, places, waits).await?,
             None => self.files(id).await?,
         }
         self.show(id);
@@ -182,7 +182,12 @@ impl SourceRunner {
     }
 
     /// Looks through places of a source.
-    async fn survey(&mut self, id: &str, places: PathSet, waits: bool) -> Result<(), Refusal> {
+    async fn journal_scan(
+        &mut self,
+        id: &str,
+        places: PathSet,
+        waits: bool,
+    ) -> Result<(), Refusal> {
         // What is under way is to be known.
         self.writes.flush().await?;
         if !self.open(id).await? {
@@ -201,7 +206,7 @@ impl SourceRunner {
         let state = State::live(&self.cx, None).await?;
         let of = id.to_owned();
         let (work, skipped) = blocking(move || {
-            let survey = ScanPlan {
+            let journal_scan = ScanPlan {
                 source: &of,
                 row: &row,
                 reach: &reach,
@@ -210,7 +215,7 @@ impl SourceRunner {
                 put_off: waits,
                 others_wait,
             };
-            let work = survey.of(state, places)?;
+            let work = journal_scan.of(state, places)?;
             Ok((work, skipped))
         })
         .await?;

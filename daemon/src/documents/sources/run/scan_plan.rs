@@ -110,7 +110,7 @@ impl ScanPlan<'_> {
             };
             let stamp = row.taken.stamp;
             // What was taken in under other settings says something else.
-            let is_as_told = row.version().0 >= self.row.told;
+            let is_as_told = row.version().0 >= self.row.reported;
             known.insert(
                 path,
                 KnownFile {

@@ -215,14 +215,14 @@ proptest! {
 
         let is: BTreeMap<&String, (FileFingerprint, Hash)> =
             after.iter().map(|(path, file)| (path, of_disk(*file))).collect();
-        let told: BTreeMap<&String, (FileFingerprint, Hash)> = done
+        let reported: BTreeMap<&String, (FileFingerprint, Hash)> = done
             .iter()
             .map(|(path, it)| match &it.what {
                 ReadOutcome::Document(_, hash) => (path, (it.stamp, *hash)),
                 ReadOutcome::Nothing => unreachable!("every file gives a document"),
             })
             .collect();
-        prop_assert_eq!(told, is);
+        prop_assert_eq!(reported, is);
 
         let ids = |of: &BTreeMap<String, KnownFile<u32>>| -> BTreeMap<u32, String> {
             let ids = of.iter().filter_map(|(path, it)| match &it.what {

@@ -18,8 +18,8 @@ fn source() -> (TempDir, Fixture<WatchedFolders>) {
     fs::create_dir_all(dir.path().join("target")).unwrap();
     fs::write(dir.path().join("docs/a.md"), "a").unwrap();
     fs::write(dir.path().join(".gitignore"), "target/").unwrap();
-    let rig = Fixture::new(WatchedFolders::new(reach(&dir)));
-    (dir, rig)
+    let fixture = Fixture::new(WatchedFolders::new(reach(&dir)));
+    (dir, fixture)
 }
 
 fn reach(dir: &TempDir) -> SourceScope {
@@ -30,23 +30,23 @@ fn reach(dir: &TempDir) -> SourceScope {
 static MARKS: AtomicU32 = AtomicU32::new(0);
 
 /// All that is told until nothing more can come, in the order of paths.
-fn changes(dir: &TempDir, rig: &mut Fixture<WatchedFolders>) -> Vec<Change<String>> {
+fn changes(dir: &TempDir, fixture: &mut Fixture<WatchedFolders>) -> Vec<Change<String>> {
     loop {
         // What is told last says that all before it was told.
         let mark = format!("mark{}", MARKS.fetch_add(1, Ordering::Relaxed));
         fs::write(dir.path().join(&mark), "x").unwrap();
-        rig.heard_of(&mark);
-        if !rig.follow_folders() {
+        fixture.heard_of(&mark);
+        if !fixture.follow_folders() {
             break;
         }
     }
-    let mut told = rig.pass(10_000);
-    told.retain(|change| match change {
+    let mut reported = fixture.pass(10_000);
+    reported.retain(|change| match change {
         Change::Written(path) | Change::Removed(path) => !path.starts_with("mark"),
         Change::Rescan => true,
     });
-    told.sort_by_key(|change| format!("{change:?}"));
-    told
+    reported.sort_by_key(|change| format!("{change:?}"));
+    reported
 }
 
 fn written(path: &str) -> Change<String> {
@@ -59,18 +59,18 @@ fn removed(path: &str) -> Change<String> {
 
 #[test]
 fn files_come_change_and_go() {
-    let (dir, mut rig) = source();
+    let (dir, mut fixture) = source();
     let at = |name: &str| dir.path().join(name);
     fs::write(at("docs/a.md"), "b").unwrap();
     fs::write(at("docs/deep/new.md"), "x").unwrap();
     assert_eq!(
-        changes(&dir, &mut rig),
+        changes(&dir, &mut fixture),
         [written("docs/a.md"), written("docs/deep/new.md")]
     );
     fs::rename(at("docs/a.md"), at("docs/b.md")).unwrap();
     fs::remove_file(at("docs/deep/new.md")).unwrap();
     assert_eq!(
-        changes(&dir, &mut rig),
+        changes(&dir, &mut fixture),
         [
             removed("docs/a.md"),
             removed("docs/deep/new.md"),
@@ -80,29 +80,29 @@ fn files_come_change_and_go() {
     // An editor that writes beside and renames over.
     fs::write(at("docs/b.md.tmp"), "y").unwrap();
     fs::rename(at("docs/b.md.tmp"), at("docs/b.md")).unwrap();
-    assert!(changes(&dir, &mut rig).contains(&written("docs/b.md")));
+    assert!(changes(&dir, &mut fixture).contains(&written("docs/b.md")));
 }
 
 /// What is left out is not watched, so nothing that happens there costs anything.
 #[test]
 fn what_is_left_out_is_not_watched() {
-    let (dir, mut rig) = source();
+    let (dir, mut fixture) = source();
     let outside = tempfile::tempdir().unwrap();
     symlink(outside.path(), dir.path().join("link")).unwrap();
-    assert_eq!(changes(&dir, &mut rig), [written("link")]);
+    assert_eq!(changes(&dir, &mut fixture), [written("link")]);
     fs::write(dir.path().join("target/x.md"), "x").unwrap();
     fs::write(outside.path().join("x.md"), "x").unwrap();
-    assert_eq!(changes(&dir, &mut rig), []);
+    assert_eq!(changes(&dir, &mut fixture), []);
     // It is, as soon as it is not left out any more.
     fs::write(dir.path().join(".gitignore"), "").unwrap();
-    assert_eq!(changes(&dir, &mut rig), [written("")]);
+    assert_eq!(changes(&dir, &mut fixture), [written("")]);
     fs::write(dir.path().join("target/x.md"), "y").unwrap();
-    assert_eq!(changes(&dir, &mut rig), [written("target/x.md")]);
+    assert_eq!(changes(&dir, &mut fixture), [written("target/x.md")]);
 }
 
 #[test]
 fn folders_come_move_and_go() {
-    let (dir, mut rig) = source();
+    let (dir, mut fixture) = source();
     let outside = tempfile::tempdir().unwrap();
     let at = |name: &str| dir.path().join(name);
     fs::create_dir_all(outside.path().join("in/deep")).unwrap();
@@ -110,45 +110,45 @@ fn folders_come_move_and_go() {
 
     // Moved in: all of it is to be looked at, and what is in it is watched.
     fs::rename(outside.path().join("in"), at("in")).unwrap();
-    assert_eq!(changes(&dir, &mut rig), [written("in")]);
+    assert_eq!(changes(&dir, &mut fixture), [written("in")]);
     fs::write(at("in/deep/x.md"), "y").unwrap();
-    assert_eq!(changes(&dir, &mut rig), [written("in/deep/x.md")]);
+    assert_eq!(changes(&dir, &mut fixture), [written("in/deep/x.md")]);
 
     // Renamed: both names, and what happens in it has the new one.
     fs::rename(at("in"), at("on")).unwrap();
-    assert_eq!(changes(&dir, &mut rig), [removed("in"), written("on")]);
+    assert_eq!(changes(&dir, &mut fixture), [removed("in"), written("on")]);
     fs::write(at("on/deep/x.md"), "z").unwrap();
-    assert_eq!(changes(&dir, &mut rig), [written("on/deep/x.md")]);
+    assert_eq!(changes(&dir, &mut fixture), [written("on/deep/x.md")]);
 
     // Moved out: what happens there is nobody's business.
     fs::rename(at("on"), outside.path().join("out")).unwrap();
-    assert_eq!(changes(&dir, &mut rig), [removed("on")]);
+    assert_eq!(changes(&dir, &mut fixture), [removed("on")]);
     fs::write(outside.path().join("out/deep/x.md"), "1").unwrap();
-    assert_eq!(changes(&dir, &mut rig), []);
+    assert_eq!(changes(&dir, &mut fixture), []);
 
     // Another one in its place, and gone again with all in it.
     fs::create_dir_all(at("on/deep")).unwrap();
-    changes(&dir, &mut rig);
+    changes(&dir, &mut fixture);
     fs::write(at("on/deep/x.md"), "2").unwrap();
-    assert_eq!(changes(&dir, &mut rig), [written("on/deep/x.md")]);
+    assert_eq!(changes(&dir, &mut fixture), [written("on/deep/x.md")]);
     fs::remove_dir_all(at("on")).unwrap();
-    assert!(changes(&dir, &mut rig).contains(&removed("on")));
+    assert!(changes(&dir, &mut fixture).contains(&removed("on")));
 }
 
 /// Another folder in the place of one is looked through again, as a new one is: what came into it before it
 /// was watched was told by nobody.
 #[test]
 fn a_folder_that_is_replaced() {
-    let (dir, mut rig) = source();
+    let (dir, mut fixture) = source();
     let at = |name: &str| dir.path().join(name);
     fs::create_dir(at("other")).unwrap();
     fs::rename(at("docs"), at("old")).unwrap();
     fs::rename(at("other"), at("docs")).unwrap();
     let mut docs = PathSet::default();
     docs.add("docs".to_owned());
-    let ground = Arc::clone(&rig.ground);
-    assert!(ground.watch(&mut rig.eyes, &docs).unwrap());
-    assert!(!ground.watch(&mut rig.eyes, &docs).unwrap());
+    let watch_scope = Arc::clone(&fixture.watch_scope);
+    assert!(watch_scope.watch(&mut fixture.watcher, &docs).unwrap());
+    assert!(!watch_scope.watch(&mut fixture.watcher, &docs).unwrap());
 }
 
 /// A branch switch: so many files are told that together they are everything.
@@ -160,13 +160,13 @@ fn five_thousand_files_at_once() {
         fs::create_dir_all(path(count).parent().unwrap()).unwrap();
         fs::write(path(count), "main").unwrap();
     }
-    let (_watch, told, _) = watch(WatchedFolders::new(reach(&dir)));
+    let (_watch, reported, _) = watch(WatchedFolders::new(reach(&dir)));
     for count in 0..5000 {
         fs::write(path(count), "branch").unwrap();
     }
     let mut places = PathSet::default();
     while !places.is_all() {
-        match told.recv_timeout(crate::watch::tests::LONG).unwrap() {
+        match reported.recv_timeout(crate::watch::tests::LONG).unwrap() {
             Change::Written(path) | Change::Removed(path) => places.add(path),
             Change::Rescan => places = PathSet::all(),
         }
@@ -179,14 +179,14 @@ fn five_thousand_files_at_once() {
 /// A folder that came with files in it is one place.
 #[test]
 fn a_folder_with_many_files() {
-    let (dir, mut rig) = source();
+    let (dir, mut fixture) = source();
     let outside = tempfile::tempdir().unwrap();
     fs::create_dir(outside.path().join("in")).unwrap();
     for count in 0..2000 {
         fs::write(outside.path().join(format!("in/{count}.md")), "x").unwrap();
     }
     fs::rename(outside.path().join("in"), dir.path().join("in")).unwrap();
-    assert_eq!(changes(&dir, &mut rig), [written("in")]);
+    assert_eq!(changes(&dir, &mut fixture), [written("in")]);
 }
 
 #[test]
@@ -195,15 +195,15 @@ fn lost_events_and_a_source_that_vanishes() {
     let root = dir.path().join("source");
     fs::create_dir(&root).unwrap();
     let reach = SourceScope::new(&root, &[], &[], &[]).unwrap();
-    let (watch, told, hear) = watch(WatchedFolders::new(reach));
+    let (watch, reported, on_event) = watch(WatchedFolders::new(reach));
     assert_eq!(watch.status(), Status::Watching);
-    hear(Ok(overflow()));
-    until(&told, &Change::Rescan);
-    hear(Err(notify::Error::new(notify::ErrorKind::MaxFilesWatch)));
-    until(&told, &Change::Rescan);
+    on_event(Ok(overflow()));
+    until(&reported, &Change::Rescan);
+    on_event(Err(notify::Error::new(notify::ErrorKind::MaxFilesWatch)));
+    until(&reported, &Change::Rescan);
 
     fs::remove_dir(&root).unwrap();
-    wait_for(&told, || watch.status() != Status::Watching);
+    wait_for(&reported, || watch.status() != Status::Watching);
     let Status::Polling(why) = watch.status() else {
         panic!("watching nothing")
     };
@@ -212,9 +212,9 @@ fn lost_events_and_a_source_that_vanishes() {
         "{why}"
     );
     fs::create_dir(&root).unwrap();
-    wait_for(&told, || watch.status() == Status::Watching);
+    wait_for(&reported, || watch.status() == Status::Watching);
     fs::write(root.join("x.md"), "x").unwrap();
-    until(&told, &written("x.md"));
+    until(&reported, &written("x.md"));
 }
 
 /// Its folder is watched, since whoever replaces a file makes another one; its neighbours are not told.
@@ -224,14 +224,14 @@ fn one_file() {
     let at = |name: &str| dir.path().join(name);
     fs::write(at("one.md"), "x").unwrap();
     let reach = SourceScope::new(&at("one.md"), &[], &[], &[]).unwrap();
-    let (_watch, told, _) = watch(WatchedFolders::new(reach));
+    let (_watch, reported, _) = watch(WatchedFolders::new(reach));
     fs::write(at("other.md"), "x").unwrap();
     fs::write(at("new"), "y").unwrap();
     fs::rename(at("new"), at("one.md")).unwrap();
     assert_eq!(
-        told.recv_timeout(crate::watch::tests::LONG).unwrap(),
+        reported.recv_timeout(crate::watch::tests::LONG).unwrap(),
         written("one.md")
     );
     fs::remove_file(at("one.md")).unwrap();
-    until(&told, &removed("one.md"));
+    until(&reported, &removed("one.md"));
 }

@@ -194,8 +194,8 @@ fn claims_are_no_measure() {
     let header = varint_of(length);
     row[..header.len()].copy_from_slice(&header);
     let many = home(&database(&[("t", "a", vec![row])]));
-    let told = read(&many.path).unwrap_err();
-    assert!(told.contains("more than 32767 values"), "{told}");
+    let reported = read(&many.path).unwrap_err();
+    assert!(reported.contains("more than 32767 values"), "{reported}");
 }
 
 /// A log that is there and cannot be read is told, and not taken for none: without it, rows would be missing.
@@ -205,10 +205,16 @@ fn a_log_that_cannot_be_read_is_told() {
     let home = home(&made);
     assert_eq!(read(&home.path).unwrap().len(), 1);
     std::os::unix::fs::symlink(&home.log, &home.log).unwrap();
-    let told = read(&home.path).unwrap_err();
-    assert!(told.contains("write-ahead log cannot be read"), "{told}");
+    let reported = read(&home.path).unwrap_err();
+    assert!(
+        reported.contains("write-ahead log cannot be read"),
+        "{reported}"
+    );
     std::fs::remove_file(&home.log).unwrap();
     std::fs::create_dir(&home.log).unwrap();
-    let told = read(&home.path).unwrap_err();
-    assert!(told.contains("write-ahead log cannot be read"), "{told}");
+    let reported = read(&home.path).unwrap_err();
+    assert!(
+        reported.contains("write-ahead log cannot be read"),
+        "{reported}"
+    );
 }

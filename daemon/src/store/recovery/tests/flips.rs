@@ -6,20 +6,20 @@ use super::*;
 /// damage; and what is served is a state the store once had.
 #[test]
 fn no_flipped_bit_in_a_journal_is_silent() {
-    let bench = Fixture::new(100);
+    let fixture = Fixture::new(100);
     let mut random = Random(42);
     let mut damages = 0;
     for _ in 0..600 {
-        let bit = random.below(bench.len() * 8);
-        let patient = bench.patient();
-        sample::flip(&patient.journal(), bit);
-        let (state, verdict) = patient.start(Some(bench.watermark())).unwrap();
+        let bit = random.below(fixture.len() * 8);
+        let damaged_store = fixture.damaged_store();
+        sample::flip(&damaged_store.journal(), bit);
+        let (state, recovery_report) = damaged_store.start(Some(fixture.watermark())).unwrap();
         let at = format!("byte {} bit {}", bit / 8, bit % 8);
-        assert!(bench.states.contains(&state), "{at}");
-        match verdict {
+        assert!(fixture.states.contains(&state), "{at}");
+        match recovery_report {
             RecoveryReport::Damage(_) => damages += 1,
             RecoveryReport::Clean | RecoveryReport::TornTail(_) => {
-                assert!(state == bench.states[100], "{at}: {verdict:?}")
+                assert!(state == fixture.states[100], "{at}: {recovery_report:?}")
             }
         }
     }
@@ -29,12 +29,12 @@ fn no_flipped_bit_in_a_journal_is_silent() {
 /// A block of zeros or of garbage, anywhere over 100 acknowledged batches, or the journal cut anywhere: never silent.
 #[test]
 fn no_lost_block_is_silent() {
-    let bench = Fixture::new(100);
+    let fixture = Fixture::new(100);
     let mut random = Random(43);
     for nth in 0..200 {
-        let at = random.below(bench.len());
-        let patient = bench.patient();
-        let count = (1 + random.below(4096)).min(bench.len() - at);
+        let at = random.below(fixture.len());
+        let damaged_store = fixture.damaged_store();
+        let count = (1 + random.below(4096)).min(fixture.len() - at);
         let block = if nth % 2 == 0 {
             vec![0; count as usize]
         } else {
@@ -42,16 +42,16 @@ fn no_lost_block_is_silent() {
         };
         let file = OpenOptions::new()
             .write(true)
-            .open(patient.journal())
+            .open(damaged_store.journal())
             .unwrap();
         std::os::unix::fs::FileExt::write_all_at(&file, &block, at).unwrap();
         if nth % 5 == 0 {
-            sample::truncate(&patient.journal(), at);
+            sample::truncate(&damaged_store.journal(), at);
         }
-        let (state, verdict) = patient.start(Some(bench.watermark())).unwrap();
-        assert!(bench.states.contains(&state), "{count} bytes at {at}");
+        let (state, recovery_report) = damaged_store.start(Some(fixture.watermark())).unwrap();
+        assert!(fixture.states.contains(&state), "{count} bytes at {at}");
         assert!(
-            matches!(verdict, RecoveryReport::Damage(_)) || state == bench.states[100],
+            matches!(recovery_report, RecoveryReport::Damage(_)) || state == fixture.states[100],
             "{count} bytes at {at}"
         );
     }
@@ -60,21 +60,21 @@ fn no_lost_block_is_silent() {
 /// One flipped bit near a last batch that nobody acknowledged: everything up to the head is there, or it is damage.
 #[test]
 fn no_flipped_bit_near_the_tail_is_silent() {
-    let bench = Fixture::new(5);
-    for bit in bench.bounds[3] * 8..bench.len() * 8 {
+    let fixture = Fixture::new(5);
+    for bit in fixture.bounds[3] * 8..fixture.len() * 8 {
         if bit % 3 != 0 {
             continue;
         }
-        let patient = bench.patient();
-        sample::flip(&patient.journal(), bit);
-        let (state, verdict) = patient.start(Some(bench.watermark() - 2)).unwrap();
-        let in_last = bit / 8 >= bench.bounds[4];
-        match verdict {
-            RecoveryReport::Clean => assert_eq!(state, bench.states[5], "bit {bit}"),
+        let damaged_store = fixture.damaged_store();
+        sample::flip(&damaged_store.journal(), bit);
+        let (state, recovery_report) = damaged_store.start(Some(fixture.watermark() - 2)).unwrap();
+        let in_last = bit / 8 >= fixture.bounds[4];
+        match recovery_report {
+            RecoveryReport::Clean => assert_eq!(state, fixture.states[5], "bit {bit}"),
             RecoveryReport::TornTail(_) => {
-                assert!(in_last && state == bench.states[4], "bit {bit}")
+                assert!(in_last && state == fixture.states[4], "bit {bit}")
             }
-            RecoveryReport::Damage(_) => assert!(bench.states.contains(&state), "bit {bit}"),
+            RecoveryReport::Damage(_) => assert!(fixture.states.contains(&state), "bit {bit}"),
         }
     }
 }
@@ -112,16 +112,19 @@ fn no_flipped_bit_in_another_file_is_silent() {
         let len = std::fs::metadata(&path).unwrap().len();
         // Every byte of the small files and of the tables' ends; the checked blocks by sample.
         for byte in (0..len).filter(|byte| !is_table || byte + 600 > len || byte % 17 == 0) {
-            let patient = DamagedStore {
+            let damaged_store = DamagedStore {
                 folder: tempfile::tempdir().unwrap(),
             };
-            sample::copy(&source.store(), &patient.store());
-            sample::flip(&patient.store().join(name), byte * 8 + random.below(8));
-            match patient.start(Some(14)) {
+            sample::copy(&source.store(), &damaged_store.store());
+            sample::flip(
+                &damaged_store.store().join(name),
+                byte * 8 + random.below(8),
+            );
+            match damaged_store.start(Some(14)) {
                 Err(_) => refused += 1,
-                Ok((state, verdict)) => {
+                Ok((state, recovery_report)) => {
                     assert_eq!(
-                        (&state, verdict),
+                        (&state, recovery_report),
                         (&whole, RecoveryReport::Clean),
                         "{} byte {byte}",
                         name.display()

@@ -33,25 +33,25 @@ impl Fixture {
         })
         .unwrap();
         sample::truncate(&store.join("0.jnl"), *bounds.last().unwrap());
-        let bench = Self {
+        let fixture = Self {
             folder,
             states: Vec::new(),
             bounds,
         };
         let states = (0..=batches as usize)
-            .map(|n| bench.state_at(bench.bounds[n]))
+            .map(|n| fixture.state_at(fixture.bounds[n]))
             .collect();
-        Self { states, ..bench }
+        Self { states, ..fixture }
     }
 
     fn state_at(&self, len: u64) -> State {
-        let patient = self.patient();
-        sample::truncate(&patient.journal(), len);
-        let db = sample::open(&patient.store()).unwrap();
+        let damaged_store = self.damaged_store();
+        sample::truncate(&damaged_store.journal(), len);
+        let db = sample::open(&damaged_store.store()).unwrap();
         sample::state(&db).unwrap()
     }
 
-    fn patient(&self) -> DamagedStore {
+    fn damaged_store(&self) -> DamagedStore {
         let folder = tempfile::tempdir().unwrap();
         sample::copy(
             &self.folder.path().join("store"),
@@ -97,10 +97,10 @@ impl DamagedStore {
         let look = self.scan(head).map_err(|error| error.to_string())?;
         let db = sample::open(&self.store()).map_err(|error| error.to_string())?;
         let state = sample::state(&db).map_err(|error| error.to_string())?;
-        let verdict = look
+        let recovery_report = look
             .finish(&db, last_in(&state))
             .map_err(|error| error.to_string())?;
-        Ok((state, verdict))
+        Ok((state, recovery_report))
     }
 
     fn copies(&self) -> BTreeSet<String> {
@@ -115,12 +115,12 @@ impl DamagedStore {
 
 /// A store with two tables of the log, one of a view, and one record in the journal alone.
 fn flushed() -> (DamagedStore, State) {
-    let patient = DamagedStore {
+    let damaged_store = DamagedStore {
         folder: tempfile::tempdir().unwrap(),
     };
-    sample::log_store(&patient.store(), 5, 60);
+    sample::log_store(&damaged_store.store(), 5, 60);
     {
-        let db = sample::open(&patient.store()).unwrap();
+        let db = sample::open(&damaged_store.store()).unwrap();
         let (log, view) = (sample::keyspace(&db, "log"), sample::keyspace(&db, "view"));
         view.rotate_memtable_and_wait().unwrap();
         log.rotate_memtable_and_wait().unwrap();
@@ -129,9 +129,9 @@ fn flushed() -> (DamagedStore, State) {
         log.insert(13_u64.to_be_bytes(), "in the journal alone")
             .unwrap();
     }
-    let (whole, verdict) = patient.start(Some(14)).unwrap();
-    assert_eq!(verdict, RecoveryReport::Clean);
-    (patient, whole)
+    let (whole, recovery_report) = damaged_store.start(Some(14)).unwrap();
+    assert_eq!(recovery_report, RecoveryReport::Clean);
+    (damaged_store, whole)
 }
 
 fn last_in(state: &State) -> u64 {
@@ -141,8 +141,8 @@ fn last_in(state: &State) -> u64 {
     })
 }
 
-fn causes(verdict: &RecoveryReport) -> Vec<LossCause> {
-    match verdict {
+fn causes(recovery_report: &RecoveryReport) -> Vec<LossCause> {
+    match recovery_report {
         RecoveryReport::Damage(found) => found.iter().map(|damage| damage.cause).collect(),
         RecoveryReport::Clean | RecoveryReport::TornTail(_) => Vec::new(),
     }
@@ -152,26 +152,26 @@ fn causes(verdict: &RecoveryReport) -> Vec<LossCause> {
 /// before, without a copy of anything; the next look finds nothing.
 #[test]
 fn a_torn_tail_beyond_the_head_is_cut() {
-    let bench = Fixture::new(4);
-    let head = Some(bench.watermark() - 2);
-    for cut in bench.bounds[3]..bench.len() {
-        let patient = bench.patient();
-        sample::truncate(&patient.journal(), cut);
+    let fixture = Fixture::new(4);
+    let head = Some(fixture.watermark() - 2);
+    for cut in fixture.bounds[3]..fixture.len() {
+        let damaged_store = fixture.damaged_store();
+        sample::truncate(&damaged_store.journal(), cut);
         if cut % 2 == 0 {
-            sample::truncate(&patient.journal(), cut + 5000);
+            sample::truncate(&damaged_store.journal(), cut + 5000);
         }
-        let (state, verdict) = patient.start(head).unwrap();
-        assert_eq!(state, bench.states[3], "cut {cut}");
+        let (state, recovery_report) = damaged_store.start(head).unwrap();
+        assert_eq!(state, fixture.states[3], "cut {cut}");
         assert_eq!(
-            matches!(verdict, RecoveryReport::TornTail(_)),
-            cut > bench.bounds[3],
+            matches!(recovery_report, RecoveryReport::TornTail(_)),
+            cut > fixture.bounds[3],
             "cut {cut}"
         );
-        assert!(patient.copies().is_empty());
-        let (state, verdict) = patient.start(head).unwrap();
+        assert!(damaged_store.copies().is_empty());
+        let (state, recovery_report) = damaged_store.start(head).unwrap();
         assert_eq!(
-            (state, verdict),
-            (bench.states[3].clone(), RecoveryReport::Clean),
+            (state, recovery_report),
+            (fixture.states[3].clone(), RecoveryReport::Clean),
             "cut {cut}"
         );
     }
@@ -180,80 +180,84 @@ fn a_torn_tail_beyond_the_head_is_cut() {
 /// A value in the last batch that was only half written makes fjall refuse to open; after the look it opens.
 #[test]
 fn what_fjall_refuses_opens_after_the_cut() {
-    let bench = Fixture::new(4);
-    let patient = bench.patient();
-    sample::flip(&patient.journal(), (bench.bounds[3] + 60) * 8);
-    let refused = bench.patient();
-    sample::flip(&refused.journal(), (bench.bounds[3] + 60) * 8);
+    let fixture = Fixture::new(4);
+    let damaged_store = fixture.damaged_store();
+    sample::flip(&damaged_store.journal(), (fixture.bounds[3] + 60) * 8);
+    let refused = fixture.damaged_store();
+    sample::flip(&refused.journal(), (fixture.bounds[3] + 60) * 8);
     assert!(sample::open(&refused.store()).is_err());
-    let (state, verdict) = patient.start(Some(bench.watermark() - 2)).unwrap();
-    assert_eq!(state, bench.states[3]);
-    assert!(matches!(verdict, RecoveryReport::TornTail(_)));
+    let (state, recovery_report) = damaged_store.start(Some(fixture.watermark() - 2)).unwrap();
+    assert_eq!(state, fixture.states[3]);
+    assert!(matches!(recovery_report, RecoveryReport::TornTail(_)));
 }
 
 /// The same last batch, acknowledged: damage at this start and the next ones, with a copy of the whole journal,
 /// until it is accepted and the head is set to what there is.
 #[test]
 fn a_torn_tail_before_the_head_is_damage() {
-    let bench = Fixture::new(4);
-    for cut in [bench.bounds[3] + 1, bench.bounds[3] + 80, bench.len() - 1] {
-        let patient = bench.patient();
-        sample::truncate(&patient.journal(), cut);
-        let before = std::fs::read(patient.journal()).unwrap();
-        let (state, verdict) = patient.start(Some(bench.watermark())).unwrap();
-        assert_eq!(state, bench.states[3]);
-        let RecoveryReport::Damage(found) = &verdict else {
+    let fixture = Fixture::new(4);
+    for cut in [
+        fixture.bounds[3] + 1,
+        fixture.bounds[3] + 80,
+        fixture.len() - 1,
+    ] {
+        let damaged_store = fixture.damaged_store();
+        sample::truncate(&damaged_store.journal(), cut);
+        let before = std::fs::read(damaged_store.journal()).unwrap();
+        let (state, recovery_report) = damaged_store.start(Some(fixture.watermark())).unwrap();
+        assert_eq!(state, fixture.states[3]);
+        let RecoveryReport::Damage(found) = &recovery_report else {
             panic!("cut {cut}")
         };
         assert_eq!(found[0].cause, LossCause::BeforeHead);
         assert_eq!(
             (found[0].cuts[0].offset, found[0].cuts[0].lost_to),
-            (bench.bounds[3], cut)
+            (fixture.bounds[3], cut)
         );
         assert_eq!(
             found[0].positions_kept,
             Some(Positions {
                 first: 1,
-                last: bench.watermark() - 2
+                last: fixture.watermark() - 2
             })
         );
         let copy = found[0].folder.as_ref().unwrap().join("0.jnl");
         assert_eq!(std::fs::read(copy).unwrap(), before);
         assert_eq!(
-            patient.start(Some(bench.watermark())).unwrap(),
-            (state.clone(), verdict)
+            damaged_store.start(Some(fixture.watermark())).unwrap(),
+            (state.clone(), recovery_report)
         );
-        assert_eq!(patient.copies().len(), 1, "one copy a finding");
-        accept(&patient.damaged()).unwrap();
+        assert_eq!(damaged_store.copies().len(), 1, "one copy a finding");
+        accept(&damaged_store.damaged()).unwrap();
         assert_eq!(
-            patient.start(Some(bench.watermark() - 2)).unwrap(),
+            damaged_store.start(Some(fixture.watermark() - 2)).unwrap(),
             (state, RecoveryReport::Clean)
         );
-        assert_eq!(patient.copies().len(), 1, "accepting deletes nothing");
+        assert_eq!(damaged_store.copies().len(), 1, "accepting deletes nothing");
     }
 }
 
 /// Without a head nobody knows, so the torn tail is cut and kept.
 #[test]
 fn a_torn_tail_without_a_head_is_kept() {
-    let bench = Fixture::new(4);
-    let patient = bench.patient();
-    sample::truncate(&patient.journal(), bench.len() - 1);
-    let (state, verdict) = patient.start(None).unwrap();
-    assert!(state == bench.states[3] && matches!(verdict, RecoveryReport::TornTail(_)));
-    assert_eq!(patient.copies().len(), 1);
-    assert_eq!(patient.start(None).unwrap().1, RecoveryReport::Clean);
+    let fixture = Fixture::new(4);
+    let damaged_store = fixture.damaged_store();
+    sample::truncate(&damaged_store.journal(), fixture.len() - 1);
+    let (state, recovery_report) = damaged_store.start(None).unwrap();
+    assert!(state == fixture.states[3] && matches!(recovery_report, RecoveryReport::TornTail(_)));
+    assert_eq!(damaged_store.copies().len(), 1);
+    assert_eq!(damaged_store.start(None).unwrap().1, RecoveryReport::Clean);
 }
 
 /// A bad batch with good ones behind: cut there, copied, and said again at each start until accepted.
 #[test]
 fn damage_in_the_middle_is_kept_and_remembered() {
-    let bench = Fixture::new(10);
-    let patient = bench.patient();
-    sample::flip(&patient.journal(), (bench.bounds[5] + 50) * 8);
-    let before = std::fs::read(patient.journal()).unwrap();
-    let first = patient.start(Some(bench.watermark())).unwrap();
-    assert_eq!(first.0, bench.states[5]);
+    let fixture = Fixture::new(10);
+    let damaged_store = fixture.damaged_store();
+    sample::flip(&damaged_store.journal(), (fixture.bounds[5] + 50) * 8);
+    let before = std::fs::read(damaged_store.journal()).unwrap();
+    let first = damaged_store.start(Some(fixture.watermark())).unwrap();
+    assert_eq!(first.0, fixture.states[5]);
     let RecoveryReport::Damage(found) = &first.1 else {
         panic!()
     };
@@ -269,55 +273,64 @@ fn damage_in_the_middle_is_kept_and_remembered() {
     let copy = found[0].folder.as_ref().unwrap().join("0.jnl");
     assert_eq!(std::fs::read(&copy).unwrap(), before);
     assert_eq!(
-        std::fs::metadata(patient.journal()).unwrap().len(),
-        bench.bounds[5]
+        std::fs::metadata(damaged_store.journal()).unwrap().len(),
+        fixture.bounds[5]
     );
-    assert_eq!(patient.start(Some(bench.watermark())).unwrap().0, first.0);
     assert_eq!(
-        causes(&patient.start(Some(bench.watermark())).unwrap().1)[0],
+        damaged_store.start(Some(fixture.watermark())).unwrap().0,
+        first.0
+    );
+    assert_eq!(
+        causes(&damaged_store.start(Some(fixture.watermark())).unwrap().1)[0],
         LossCause::Middle
     );
     assert_eq!(
-        causes(&patient.start(Some(0)).unwrap().1),
+        causes(&damaged_store.start(Some(0)).unwrap().1),
         [LossCause::Middle],
         "whatever the head says later"
     );
-    accept(&patient.damaged()).unwrap();
-    assert_eq!(patient.start(Some(10)).unwrap().1, RecoveryReport::Clean);
-    // What was cut can be brought back: the copy is the journal as it was.
-    sample::flip(&copy, (bench.bounds[5] + 50) * 8);
-    std::fs::copy(&copy, patient.journal()).unwrap();
+    accept(&damaged_store.damaged()).unwrap();
     assert_eq!(
-        patient.start(Some(bench.watermark())).unwrap(),
-        (bench.states[10].clone(), RecoveryReport::Clean)
+        damaged_store.start(Some(10)).unwrap().1,
+        RecoveryReport::Clean
+    );
+    // What was cut can be brought back: the copy is the journal as it was.
+    sample::flip(&copy, (fixture.bounds[5] + 50) * 8);
+    std::fs::copy(&copy, damaged_store.journal()).unwrap();
+    assert_eq!(
+        damaged_store.start(Some(fixture.watermark())).unwrap(),
+        (fixture.states[10].clone(), RecoveryReport::Clean)
     );
 }
 
 /// A kill between the copy and the cut, or inside the copy, changes nothing.
 #[test]
 fn a_look_can_be_killed_and_repeated() {
-    let bench = Fixture::new(10);
-    let patient = bench.patient();
-    sample::flip(&patient.journal(), (bench.bounds[5] + 50) * 8);
-    let before = std::fs::read(patient.journal()).unwrap();
-    let once = patient.scan(Some(bench.watermark())).unwrap();
-    std::fs::write(patient.journal(), &before).unwrap();
-    std::fs::create_dir(patient.damaged().join(".1800000000-1.creating-1-0")).unwrap();
-    let again = patient.scan(Some(bench.watermark())).unwrap();
-    assert_eq!(once.verdict, again.verdict);
-    assert_eq!(patient.copies(), BTreeSet::from(["1800000000-0".into()]));
+    let fixture = Fixture::new(10);
+    let damaged_store = fixture.damaged_store();
+    sample::flip(&damaged_store.journal(), (fixture.bounds[5] + 50) * 8);
+    let before = std::fs::read(damaged_store.journal()).unwrap();
+    let once = damaged_store.scan(Some(fixture.watermark())).unwrap();
+    std::fs::write(damaged_store.journal(), &before).unwrap();
+    std::fs::create_dir(damaged_store.damaged().join(".1800000000-1.creating-1-0")).unwrap();
+    let again = damaged_store.scan(Some(fixture.watermark())).unwrap();
+    assert_eq!(once.recovery_report, again.recovery_report);
     assert_eq!(
-        std::fs::metadata(patient.journal()).unwrap().len(),
-        bench.bounds[5]
+        damaged_store.copies(),
+        BTreeSet::from(["1800000000-0".into()])
+    );
+    assert_eq!(
+        std::fs::metadata(damaged_store.journal()).unwrap().len(),
+        fixture.bounds[5]
     );
     // Other damage gets a copy of its own, beside the first.
-    sample::flip(&patient.journal(), (bench.bounds[2] + 50) * 8);
-    let more = patient.scan(Some(bench.watermark())).unwrap();
+    sample::flip(&damaged_store.journal(), (fixture.bounds[2] + 50) * 8);
+    let more = damaged_store.scan(Some(fixture.watermark())).unwrap();
     assert_eq!(
-        causes(&more.verdict),
+        causes(&more.recovery_report),
         [LossCause::Middle, LossCause::Middle]
     );
-    assert_eq!(patient.copies().len(), 2);
+    assert_eq!(damaged_store.copies().len(), 2);
 }
 
 /// The head may stand in tables alone: then a torn tail is a suspicion that the opened log settles.
@@ -325,10 +338,10 @@ fn a_look_can_be_killed_and_repeated() {
 fn a_suspicion_is_settled_by_the_opened_log() {
     for (acknowledged, lost) in [(8, false), (10, true)] {
         let folder = tempfile::tempdir().unwrap();
-        let patient = DamagedStore { folder };
-        sample::log_store(&patient.store(), 4, 60);
+        let damaged_store = DamagedStore { folder };
+        sample::log_store(&damaged_store.store(), 4, 60);
         {
-            let db = sample::open(&patient.store()).unwrap();
+            let db = sample::open(&damaged_store.store()).unwrap();
             for name in ["log", "view"] {
                 sample::keyspace(&db, name)
                     .rotate_memtable_and_wait()
@@ -336,32 +349,35 @@ fn a_suspicion_is_settled_by_the_opened_log() {
             }
         }
         // As after a turn-over of the journal: all is in tables, and one batch follows.
-        sample::truncate(&patient.journal(), 0);
+        sample::truncate(&damaged_store.journal(), 0);
         {
-            let db = sample::open(&patient.store()).unwrap();
+            let db = sample::open(&damaged_store.store()).unwrap();
             sample::keyspace(&db, "log")
                 .insert(9_u64.to_be_bytes(), "ninth")
                 .unwrap();
         }
         sample::truncate(
-            &patient.journal(),
-            sample::content_len(&patient.journal()) - 1,
+            &damaged_store.journal(),
+            sample::content_len(&damaged_store.journal()) - 1,
         );
-        let (state, verdict) = patient.start(Some(acknowledged)).unwrap();
+        let (state, recovery_report) = damaged_store.start(Some(acknowledged)).unwrap();
         assert_eq!(last_in(&state), 8);
         assert_eq!(
-            causes(&verdict),
+            causes(&recovery_report),
             if lost {
                 vec![LossCause::BeforeHead]
             } else {
                 vec![]
             }
         );
-        assert_eq!(matches!(verdict, RecoveryReport::TornTail(_)), !lost);
-        assert_eq!(patient.copies().len(), 1, "kept before it was known");
-        let (_, verdict) = patient.start(Some(acknowledged)).unwrap();
         assert_eq!(
-            causes(&verdict),
+            matches!(recovery_report, RecoveryReport::TornTail(_)),
+            !lost
+        );
+        assert_eq!(damaged_store.copies().len(), 1, "kept before it was known");
+        let (_, recovery_report) = damaged_store.start(Some(acknowledged)).unwrap();
+        assert_eq!(
+            causes(&recovery_report),
             if lost {
                 vec![LossCause::BeforeHead]
             } else {
@@ -375,19 +391,19 @@ fn a_suspicion_is_settled_by_the_opened_log() {
 #[test]
 fn a_skipped_first_batch_is_damage() {
     let folder = tempfile::tempdir().unwrap();
-    let patient = DamagedStore { folder };
-    sample::log_store(&patient.store(), 4, 60);
+    let damaged_store = DamagedStore { folder };
+    sample::log_store(&damaged_store.store(), 4, 60);
     {
-        let db = sample::open(&patient.store()).unwrap();
+        let db = sample::open(&damaged_store.store()).unwrap();
         for name in ["log", "view"] {
             sample::keyspace(&db, name)
                 .rotate_memtable_and_wait()
                 .unwrap();
         }
     }
-    sample::truncate(&patient.journal(), 0);
+    sample::truncate(&damaged_store.journal(), 0);
     {
-        let db = sample::open(&patient.store()).unwrap();
+        let db = sample::open(&damaged_store.store()).unwrap();
         let (log, view) = (sample::keyspace(&db, "log"), sample::keyspace(&db, "view"));
         for n in 9..=10_u64 {
             let mut batch = db.batch();
@@ -396,92 +412,96 @@ fn a_skipped_first_batch_is_damage() {
             batch.commit().unwrap();
         }
     }
-    let (whole, verdict) = patient.start(Some(8)).unwrap();
-    assert_eq!(verdict, RecoveryReport::Clean);
+    let (whole, recovery_report) = damaged_store.start(Some(8)).unwrap();
+    assert_eq!(recovery_report, RecoveryReport::Clean);
     let low = 1_u64.to_le_bytes();
     let file = OpenOptions::new()
         .write(true)
-        .open(patient.journal())
+        .open(damaged_store.journal())
         .unwrap();
     std::os::unix::fs::FileExt::write_all_at(&file, &low, 5).unwrap();
-    let (state, verdict) = patient.start(Some(8)).unwrap();
+    let (state, recovery_report) = damaged_store.start(Some(8)).unwrap();
     assert_ne!(state, whole);
-    assert_eq!(causes(&verdict), [LossCause::Skipped]);
+    assert_eq!(causes(&recovery_report), [LossCause::Skipped]);
 }
 
 /// A lost journal file, of several or of one, is damage; a running daemon's journals are not looked at.
 #[test]
 fn lost_journals_and_running_daemons_are_seen() {
-    let bench = Fixture::new(6);
-    let patient = bench.patient();
-    let whole = std::fs::read(patient.journal()).unwrap();
-    let (head, tail) = whole.split_at(bench.bounds[3] as usize);
-    std::fs::write(patient.journal(), head).unwrap();
-    std::fs::write(patient.store().join("1.jnl"), tail).unwrap();
-    std::fs::rename(patient.store().join("1.jnl"), patient.store().join("2.jnl")).unwrap();
-    let look = patient.scan(Some(bench.watermark())).unwrap();
-    assert_eq!(causes(&look.verdict), [LossCause::JournalMissing]);
-    let RecoveryReport::Damage(found) = look.verdict else {
+    let fixture = Fixture::new(6);
+    let damaged_store = fixture.damaged_store();
+    let whole = std::fs::read(damaged_store.journal()).unwrap();
+    let (head, tail) = whole.split_at(fixture.bounds[3] as usize);
+    std::fs::write(damaged_store.journal(), head).unwrap();
+    std::fs::write(damaged_store.store().join("1.jnl"), tail).unwrap();
+    std::fs::rename(
+        damaged_store.store().join("1.jnl"),
+        damaged_store.store().join("2.jnl"),
+    )
+    .unwrap();
+    let look = damaged_store.scan(Some(fixture.watermark())).unwrap();
+    assert_eq!(causes(&look.recovery_report), [LossCause::JournalMissing]);
+    let RecoveryReport::Damage(found) = look.recovery_report else {
         panic!()
     };
     assert_eq!(found[0].journals_missing, [1]);
 
-    let patient = bench.patient();
-    std::fs::remove_file(patient.journal()).unwrap();
-    let (state, verdict) = patient.start(None).unwrap();
+    let damaged_store = fixture.damaged_store();
+    std::fs::remove_file(damaged_store.journal()).unwrap();
+    let (state, recovery_report) = damaged_store.start(None).unwrap();
     assert_eq!(
-        (last_in(&state), causes(&verdict)),
+        (last_in(&state), causes(&recovery_report)),
         (0, vec![LossCause::JournalMissing])
     );
 
     // What is in tables is still served, now and at the next start.
-    let (patient, mut whole) = flushed();
-    std::fs::remove_file(patient.journal()).unwrap();
+    let (damaged_store, mut whole) = flushed();
+    std::fs::remove_file(damaged_store.journal()).unwrap();
     whole.get_mut("log").unwrap().pop_last().unwrap();
     for _ in 0..2 {
-        let (state, verdict) = patient.start(Some(12)).unwrap();
+        let (state, recovery_report) = damaged_store.start(Some(12)).unwrap();
         assert_eq!(
-            (state, causes(&verdict)),
+            (state, causes(&recovery_report)),
             (whole.clone(), vec![LossCause::JournalMissing])
         );
     }
 
     // The last of several: only the head knows.
-    let patient = bench.patient();
-    sample::truncate(&patient.journal(), bench.bounds[3]);
-    let (_, verdict) = patient.start(Some(bench.watermark())).unwrap();
-    assert_eq!(causes(&verdict), [LossCause::BeforeHead]);
+    let damaged_store = fixture.damaged_store();
+    sample::truncate(&damaged_store.journal(), fixture.bounds[3]);
+    let (_, recovery_report) = damaged_store.start(Some(fixture.watermark())).unwrap();
+    assert_eq!(causes(&recovery_report), [LossCause::BeforeHead]);
 
-    let patient = bench.patient();
-    let db = sample::open(&patient.store()).unwrap();
-    assert!(matches!(patient.scan(None), Err(Error::Locked(_))));
+    let damaged_store = fixture.damaged_store();
+    let db = sample::open(&damaged_store.store()).unwrap();
+    assert!(matches!(damaged_store.scan(None), Err(Error::Locked(_))));
     drop(db);
-    std::fs::remove_file(patient.store().join("lock")).unwrap();
+    std::fs::remove_file(damaged_store.store().join("lock")).unwrap();
     assert_eq!(
-        patient.start(Some(bench.watermark())).unwrap(),
-        (bench.states[6].clone(), RecoveryReport::Clean)
+        damaged_store.start(Some(fixture.watermark())).unwrap(),
+        (fixture.states[6].clone(), RecoveryReport::Clean)
     );
 }
 
 /// A sealed journal that is hurt: its rest is copied and cut, the journals after it stay.
 #[test]
 fn a_hurt_sealed_journal_keeps_its_successors() {
-    let bench = Fixture::new(6);
-    let patient = bench.patient();
-    let whole = std::fs::read(patient.journal()).unwrap();
-    let (head, tail) = whole.split_at(bench.bounds[3] as usize);
-    std::fs::write(patient.journal(), head).unwrap();
-    std::fs::write(patient.store().join("1.jnl"), tail).unwrap();
-    sample::flip(&patient.journal(), (bench.bounds[2] + 50) * 8);
-    let (state, verdict) = patient.start(Some(bench.watermark())).unwrap();
-    assert_eq!(causes(&verdict), [LossCause::Sealed]);
+    let fixture = Fixture::new(6);
+    let damaged_store = fixture.damaged_store();
+    let whole = std::fs::read(damaged_store.journal()).unwrap();
+    let (head, tail) = whole.split_at(fixture.bounds[3] as usize);
+    std::fs::write(damaged_store.journal(), head).unwrap();
+    std::fs::write(damaged_store.store().join("1.jnl"), tail).unwrap();
+    sample::flip(&damaged_store.journal(), (fixture.bounds[2] + 50) * 8);
+    let (state, recovery_report) = damaged_store.start(Some(fixture.watermark())).unwrap();
+    assert_eq!(causes(&recovery_report), [LossCause::Sealed]);
     let positions: Vec<_> = state["log"].keys().map(|key| key[7]).collect();
     assert_eq!(
         positions,
         [1, 3, 7, 9, 11],
         "one record is missing, not all after it"
     );
-    let RecoveryReport::Damage(found) = verdict else {
+    let RecoveryReport::Damage(found) = recovery_report else {
         panic!()
     };
     assert_eq!(
@@ -495,7 +515,7 @@ fn a_hurt_sealed_journal_keeps_its_successors() {
 /// What fjall would take for an empty or a smaller store is refused before it can.
 #[test]
 fn a_store_without_its_marks_is_not_opened() {
-    let bench = Fixture::new(3);
+    let fixture = Fixture::new(3);
     type Damage = fn(&Path);
     type Expected = fn(&Error) -> bool;
     let flushed: Damage = |store| {
@@ -531,16 +551,19 @@ fn a_store_without_its_marks_is_not_opened() {
         ),
     ];
     for (nth, (hurt, expected)) in cases.iter().enumerate() {
-        let patient = bench.patient();
-        flushed(&patient.store());
+        let damaged_store = fixture.damaged_store();
+        flushed(&damaged_store.store());
         if nth == 5 {
             // An old table of contents is not in use any more.
-            std::fs::remove_file(patient.store().join("keyspaces/1/v0")).ok();
-            assert_eq!(patient.scan(None).unwrap().verdict, RecoveryReport::Clean);
+            std::fs::remove_file(damaged_store.store().join("keyspaces/1/v0")).ok();
+            assert_eq!(
+                damaged_store.scan(None).unwrap().recovery_report,
+                RecoveryReport::Clean
+            );
             continue;
         }
-        hurt(&patient.store());
-        let error = patient.scan(None).unwrap_err();
+        hurt(&damaged_store.store());
+        let error = damaged_store.scan(None).unwrap_err();
         assert!(expected(&error), "case {nth}: {error}");
     }
 }

@@ -23,29 +23,29 @@ const TEXT_BYTES_MAX: u64 = 1 << 30;
 ///
 /// # Errors
 /// What is wrong, and what would be right.
-pub fn source(told: &Source) -> Result<(), String> {
-    check_source("path", &told.path).map_err(|refusal| refusal.message)?;
+pub fn source(reported: &Source) -> Result<(), String> {
+    check_source("path", &reported.path).map_err(|refusal| refusal.message)?;
     let names = [
-        ("context_id", &told.context_id),
-        ("context_name", &told.context_name),
-        ("category", &told.category),
+        ("context_id", &reported.context_id),
+        ("context_name", &reported.context_name),
+        ("category", &reported.category),
     ];
     for (field, name) in names {
         name.as_deref()
             .map_or(Ok(()), |name| short(field, name, NAME_BYTES_MAX))?;
     }
-    list("tags", &told.tags)?;
-    list("include", &told.include)?;
-    list("exclude", &told.exclude)
+    list("tags", &reported.tags)?;
+    list("include", &reported.include)?;
+    list("exclude", &reported.exclude)
 }
 
 /// Checks a document with its first part.
 ///
 /// # Errors
 /// What is wrong, and what would be right.
-pub fn document(told: &Document) -> Result<(), String> {
-    placed(&told.source, &told.name)?;
-    if let Some(hash) = &told.sha256
+pub fn document(reported: &Document) -> Result<(), String> {
+    placed(&reported.source, &reported.name)?;
+    if let Some(hash) = &reported.sha256
         && hash.parse::<Hash>().is_err()
     {
         return Err(format!(
@@ -53,7 +53,7 @@ pub fn document(told: &Document) -> Result<(), String> {
             sanitized(hash)
         ));
     }
-    if let Some(modified) = &told.modified
+    if let Some(modified) = &reported.modified
         && parse_time(modified).is_none()
     {
         return Err(format!(
@@ -62,45 +62,45 @@ pub fn document(told: &Document) -> Result<(), String> {
         ));
     }
     // These may be empty, or have any characters: they are what the document says.
-    short("title", &told.title, TITLE_BYTES_MAX)?;
-    short("file_type", &told.file_type, NAME_BYTES_MAX)?;
-    short("context_id", &told.context_id, NAME_BYTES_MAX)?;
-    short("context_name", &told.context_name, NAME_BYTES_MAX)?;
-    if let Some(category) = &told.category {
+    short("title", &reported.title, TITLE_BYTES_MAX)?;
+    short("file_type", &reported.file_type, NAME_BYTES_MAX)?;
+    short("context_id", &reported.context_id, NAME_BYTES_MAX)?;
+    short("context_name", &reported.context_name, NAME_BYTES_MAX)?;
+    if let Some(category) = &reported.category {
         short("category", category, NAME_BYTES_MAX)?;
     }
-    list("tags", &told.tags)?;
-    if told.warnings.len() > WARNINGS_MAX {
+    list("tags", &reported.tags)?;
+    if reported.warnings.len() > WARNINGS_MAX {
         return Err(format!(
             "`warnings` has {} entries; at most {WARNINGS_MAX} are kept",
-            told.warnings.len()
+            reported.warnings.len()
         ));
     }
-    if !(1..=PARTS_MAX).contains(&told.parts) || told.chunks > PARTS_MAX {
+    if !(1..=PARTS_MAX).contains(&reported.parts) || reported.chunks > PARTS_MAX {
         return Err(format!(
             "a document has 1 to {PARTS_MAX} parts and at most {PARTS_MAX} chunks, not {} and {}",
-            told.parts, told.chunks
+            reported.parts, reported.chunks
         ));
     }
-    if told.text_bytes > TEXT_BYTES_MAX {
+    if reported.text_bytes > TEXT_BYTES_MAX {
         return Err(format!(
             "`text_bytes` is {}; a text has at most {TEXT_BYTES_MAX}",
-            told.text_bytes
+            reported.text_bytes
         ));
     }
-    piece(&told.part)?;
-    let (bytes, chunks) = (told.part.text.len() as u64, told.part.count());
-    let is_all = told.part.start == 0
-        && match told.parts {
-            1 => bytes == told.text_bytes && chunks == told.chunks,
-            _ => bytes <= told.text_bytes && chunks <= told.chunks,
+    piece(&reported.part)?;
+    let (bytes, chunks) = (reported.part.text.len() as u64, reported.part.count());
+    let is_all = reported.part.start == 0
+        && match reported.parts {
+            1 => bytes == reported.text_bytes && chunks == reported.chunks,
+            _ => bytes <= reported.text_bytes && chunks <= reported.chunks,
         };
     match is_all {
         true => Ok(()),
         false => Err(format!(
             "the first of {} parts begins at {} and has {bytes} bytes and {chunks} chunks; the whole text begins at \
              0 and has {} and {}",
-            told.parts, told.part.start, told.text_bytes, told.chunks
+            reported.parts, reported.part.start, reported.text_bytes, reported.chunks
         )),
     }
 }
@@ -109,21 +109,21 @@ pub fn document(told: &Document) -> Result<(), String> {
 ///
 /// # Errors
 /// What is wrong, and what would be right.
-pub fn part(told: &DocumentPart) -> Result<(), String> {
-    placed(&told.source, &told.name)?;
-    if !(2..=PARTS_MAX).contains(&told.number) {
+pub fn part(reported: &DocumentPart) -> Result<(), String> {
+    placed(&reported.source, &reported.name)?;
+    if !(2..=PARTS_MAX).contains(&reported.number) {
         return Err(format!(
             "`number` is {}; the first part stands in its Document, further ones count from 2",
-            told.number
+            reported.number
         ));
     }
-    if told.part.start > TEXT_BYTES_MAX {
+    if reported.part.start > TEXT_BYTES_MAX {
         return Err(format!(
             "`start` is {}; a text has at most {TEXT_BYTES_MAX} bytes",
-            told.part.start
+            reported.part.start
         ));
     }
-    piece(&told.part)
+    piece(&reported.part)
 }
 
 fn placed(source: &str, name: &str) -> Result<(), String> {
@@ -132,18 +132,18 @@ fn placed(source: &str, name: &str) -> Result<(), String> {
         .map_err(|refusal| refusal.message)
 }
 
-fn piece(told: &DocumentPiece) -> Result<(), String> {
-    for (n, (start, end, headings)) in told.chunks.iter().enumerate() {
+fn piece(reported: &DocumentPiece) -> Result<(), String> {
+    for (n, (start, end, headings)) in reported.chunks.iter().enumerate() {
         let range = *start as usize..*end as usize;
-        if told.text.get(range).is_none() {
+        if reported.text.get(range).is_none() {
             return Err(format!(
                 "chunk {n} of the part is [{start}, {end}] in a text of {} bytes: it ends before it begins, \
                  behind the text, or within a character",
-                told.text.len()
+                reported.text.len()
             ));
         }
         // Where no chunk stands under any heading, the list may be empty.
-        let lists = told.headings.len().max(1);
+        let lists = reported.headings.len().max(1);
         if *headings as usize >= lists {
             return Err(format!(
                 "chunk {n} of the part stands under the headings {headings} of {lists}, from 0"

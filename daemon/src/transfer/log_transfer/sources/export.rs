@@ -83,9 +83,9 @@ impl SourceExporter<'_> {
             .ok_or_else(|| corrupt(event, "a part of a document without text"))?;
         let piece = DocumentPiece::of(part, self.shelf.blobs)?;
         if index == 0 {
-            let is_stale = row.version().0 < of.told;
-            let told = first(event, of.added.path, row, is_stale, piece)?;
-            return Ok(ExportedSource::Document(Box::new(told)));
+            let is_stale = row.version().0 < of.reported;
+            let reported = first(event, of.added.path, row, is_stale, piece)?;
+            return Ok(ExportedSource::Document(Box::new(reported)));
         }
         Ok(ExportedSource::Part(Box::new(DocumentPart {
             source: of.added.path,

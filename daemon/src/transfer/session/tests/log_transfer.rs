@@ -58,12 +58,12 @@ impl Fixture {
         let part = read(text, 1)?;
         let ready = part.outside.into_iter().map(|line| {
             let bytes = line.2.content_bytes();
-            let ready = PreparedLine::of(line, &self.blobs, self.bench.clock.random());
+            let ready = PreparedLine::of(line, &self.blobs, self.fixture.clock.random());
             (ready.unwrap(), bytes)
         });
         let report = Report::default();
         let command = ImportProjects::new(ready.collect(), std::sync::Arc::clone(&report));
-        let decided = self.bench.one(TestCall::new(command).by("importer"));
+        let decided = self.fixture.one(TestCall::new(command).by("importer"));
         let count = *report.lock().unwrap();
         if count.lines == 0 || count.events > 0 {
             decided?;
@@ -81,12 +81,12 @@ impl Fixture {
     fn pages_of_whole(&self, scope: &Scope, bytes_max: usize) -> Vec<String> {
         let export = Export {
             shelf: ExportSource {
-                rows: &self.bench.rows,
+                rows: &self.fixture.rows,
                 blobs: &self.blobs,
                 cache: &self.cache,
             },
             scope: scope.clone(),
-            up_to: self.bench.tail.position,
+            up_to: self.fixture.tail.position,
         };
         let (mut pages, mut from) = (Vec::new(), At::default());
         loop {
@@ -108,10 +108,10 @@ proptest! {
     #[test]
     fn everything_lives_on_elsewhere(
         versions in versions(),
-        told in proptest::collection::vec(stories(), 0..4),
+        reported in proptest::collection::vec(stories(), 0..4),
         bytes_max in prop_oneof![1..900_usize, Just(1 << 20)],
     ) {
-        let sessions: Vec<String> = told
+        let sessions: Vec<String> = reported
             .iter()
             .enumerate()
             .map(|(n, story)| {
@@ -250,7 +250,7 @@ fn broken_lines_are_named() {
         let refusal = place.import_whole(&text).unwrap_err();
         assert!(refusal.message.contains(message), "{}", refusal.message);
     }
-    assert_eq!(place.bench.tail.position.0, 0);
+    assert_eq!(place.fixture.tail.position.0, 0);
     place.import_whole(&good).unwrap();
     let other = good.replacen("# 0", "# other", 1);
     let refusal = place.import_whole(&other).unwrap_err();

@@ -35,7 +35,7 @@ use story::{StoryStep, StoryTeller, happens, stories};
 
 /// A store in memory, with blobs on disk.
 struct Fixture {
-    bench: EngineFixture,
+    fixture: EngineFixture,
     blobs: Blobs,
     cache: Cache,
     tokens: Tokens,
@@ -46,7 +46,7 @@ impl Fixture {
     fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         Self {
-            bench: EngineFixture::new(),
+            fixture: EngineFixture::new(),
             blobs: Blobs::open(&folder.path().join("blobs")).unwrap(),
             cache: Cache::new(1 << 20),
             tokens: Tokens::default(),
@@ -56,13 +56,13 @@ impl Fixture {
 
     fn prepare(&self, text: &str) -> PreparedEvents {
         let imported = read(text).unwrap_or_else(|refusal| panic!("{refusal:?}\n{text}"));
-        let workshop = ImportContext {
+        let import_context = ImportContext {
             blobs: &self.blobs,
-            clock: &self.bench.clock,
+            clock: &self.fixture.clock,
             tokens: &self.tokens,
             limits: &Limits::default(),
         };
-        workshop.prepare(imported, &[]).unwrap()
+        import_context.prepare(imported, &[]).unwrap()
     }
 
     /// Imports a text, as this session or as the one that it is of.
@@ -76,7 +76,7 @@ impl Fixture {
             renamed: std::sync::Arc::clone(&renamed),
             keeping: RetainedObjects::default(),
         };
-        self.bench.one(TestCall::new(command).by("importer"))?;
+        self.fixture.one(TestCall::new(command).by("importer"))?;
         let renamed = renamed.lock().unwrap();
         Ok(renamed.iter().map(|(was, _)| was.to_string()).collect())
     }
@@ -91,7 +91,7 @@ impl Fixture {
             keeping: RetainedObjects::default(),
         };
         // With a beginning alone, there is nothing to record in a session that has begun.
-        let _ = self.bench.one(TestCall::new(live).by("claude"));
+        let _ = self.fixture.one(TestCall::new(live).by("claude"));
     }
 
     fn fork(&mut self, parent: &str, at: Position, session: &str) {
@@ -110,19 +110,25 @@ impl Fixture {
             }),
             body: body.prepare([1; 16]),
         };
-        self.bench.one(TestCall::new(create).by("forker")).unwrap();
+        self.fixture
+            .one(TestCall::new(create).by("forker"))
+            .unwrap();
     }
 
     /// Deletes a checkpoint, as the operation does: its critical keys go to the newest one left.
-    fn delete(&mut self, session: &str, teller: &StoryTeller, which: usize) {
-        let Some((checkpoint, _)) = teller.saved.get(which) else {
+    fn delete(&mut self, session: &str, exporter: &StoryTeller, which: usize) {
+        let Some((checkpoint, _)) = exporter.saved.get(which) else {
             return;
         };
-        let rows = &self.bench.rows;
+        let rows = &self.fixture.rows;
         let Some((_, position)) = place_of(rows, checkpoint).unwrap() else {
             return;
         };
-        let left = teller.saved.iter().rev().filter(|(id, _)| id != checkpoint);
+        let left = exporter
+            .saved
+            .iter()
+            .rev()
+            .filter(|(id, _)| id != checkpoint);
         let newest = |key: &str| {
             let mut holding = left
                 .clone()
@@ -142,7 +148,7 @@ impl Fixture {
             report: Report::default(),
             let_go: Vec::new(),
         };
-        self.bench.one(TestCall::new(delete)).unwrap();
+        self.fixture.one(TestCall::new(delete)).unwrap();
     }
 
     fn export(&self, session: &str, bytes_max: usize) -> String {
@@ -158,16 +164,16 @@ impl Fixture {
         session: &str,
         page: impl Fn(&Export<'_>, Option<super::PageCursor>) -> Result<super::write::Page, Refusal>,
     ) -> String {
-        let lines = lineage(&self.bench.rows, session).unwrap();
+        let lines = lineage(&self.fixture.rows, session).unwrap();
         let export = Export {
             shelf: ExportSource {
-                rows: &self.bench.rows,
+                rows: &self.fixture.rows,
                 blobs: &self.blobs,
                 cache: &self.cache,
             },
             session,
             lines: &lines,
-            up_to: self.bench.tail.position,
+            up_to: self.fixture.tail.position,
         };
         let (mut text, mut from) = (String::new(), None);
         loop {
@@ -183,7 +189,7 @@ impl Fixture {
 
     /// What is shown of a session, without positions.
     fn lines(&self, session: &str) -> Vec<String> {
-        let rows = &self.bench.rows;
+        let rows = &self.fixture.rows;
         let lines = lineage(rows, session).unwrap();
         let row = sessions::get(rows, session).unwrap().unwrap();
         let mut details = sessions::details(rows, session).unwrap();
@@ -238,7 +244,7 @@ impl Fixture {
 
     /// The checkpoints of a session, and what holds its critical keys.
     fn checkpoints(&self, session: &str) -> Vec<String> {
-        let rows = &self.bench.rows;
+        let rows = &self.fixture.rows;
         let mut shown = Vec::new();
         let mut at = std::collections::HashMap::new();
         walk(rows, session, None, Direction::Forward, &mut |row| {
@@ -255,12 +261,12 @@ impl Fixture {
 
     /// The log folds to the same rows again, and objects are kept while they are needed.
     fn check(&self) {
-        self.bench.events();
+        self.fixture.events();
         assert_eq!(
-            folded_anew(&self.bench).rows_of_views(),
-            self.bench.rows.rows_of_views()
+            folded_anew(&self.fixture).rows_of_views(),
+            self.fixture.rows.rows_of_views()
         );
-        checkpoints::check_objects(&self.bench.rows, &self.blobs, &mut |fault| {
+        checkpoints::check_objects(&self.fixture.rows, &self.blobs, &mut |fault| {
             panic!("{}", fault.what);
         })
         .unwrap();
@@ -321,8 +327,8 @@ proptest! {
     /// their own.
     #[test]
     fn lines_come_back(story in stories(), bytes_max in prop_oneof![1..400_usize, Just(1 << 20)]) {
-        let teller = StoryTeller::from_steps('a', &story);
-        let text = teller.text("s-1", Some("p-1"));
+        let exporter = StoryTeller::from_steps('a', &story);
+        let text = exporter.text("s-1", Some("p-1"));
         let mut place = Fixture::new();
         prop_assert_eq!(place.import(&text, None).unwrap(), [""; 0]);
         prop_assert_eq!(&place.export("s-1", bytes_max), &text);
@@ -332,7 +338,7 @@ proptest! {
         prop_assert!(taken.hint.unwrap().contains("another id as `session`"));
 
         let fresh = place.import(&text, Some("s-2")).unwrap();
-        prop_assert_eq!(fresh.len(), teller.saved.len());
+        prop_assert_eq!(fresh.len(), exporter.saved.len());
         let again = place.export("s-2", bytes_max);
         let no_ids = |text: &str| {
             let mut text = renamed(text, "s-2", "s-1");
@@ -359,10 +365,10 @@ proptest! {
         deletions in proptest::collection::vec(0..8_usize, 0..4),
     ) {
         let mut here = Fixture::new();
-        let teller = StoryTeller::from_steps('a', &story);
-        here.live("s-1", Some("p-1"), &teller.text("s-1", None), true);
+        let exporter = StoryTeller::from_steps('a', &story);
+        here.live("s-1", Some("p-1"), &exporter.text("s-1", None), true);
         for which in deletions {
-            here.delete("s-1", &teller, which);
+            here.delete("s-1", &exporter, which);
         }
         let text = here.export("s-1", 1000);
         let mut there = Fixture::new();
@@ -383,14 +389,14 @@ proptest! {
         at in any::<prop::sample::Index>(),
     ) {
         let mut here = Fixture::new();
-        let teller = StoryTeller::from_steps('a', &first);
-        here.live("s-1", None, &teller.text("s-1", None), true);
-        here.fork("s-1", Position(at.index(here.bench.tail.position.0 as usize) as u64 + 1), "s-2");
+        let exporter = StoryTeller::from_steps('a', &first);
+        here.live("s-1", None, &exporter.text("s-1", None), true);
+        here.fork("s-1", Position(at.index(here.fixture.tail.position.0 as usize) as u64 + 1), "s-2");
         let own = StoryTeller::from_steps('b', &without_checkpoints(&own)).text("s-2", None);
         // What its parents did later is none of its past.
         let later = StoryTeller::from_steps('c', &without_checkpoints(&later)).text("s-1", None);
         here.live("s-1", None, &later, false);
-        let forked = here.bench.tail.position;
+        let forked = here.fixture.tail.position;
         here.fork("s-2", forked, "s-3");
         let text = here.export("s-3", 500);
         here.live("s-2", None, &own, false);

@@ -113,18 +113,18 @@ fn other_texts_are_no_exports() {
             "line 1: there is nothing behind it: the text was truncated",
         ),
     ] {
-        let told = refusal(&text);
-        assert!(told.contains(wanted), "{told}\nlacks\n{wanted}");
+        let reported = refusal(&text);
+        assert!(reported.contains(wanted), "{reported}\nlacks\n{wanted}");
     }
 }
 
 /// Line 7 of 8 is broken, the text is cut anywhere, lines are missing: the line is named.
 #[test]
 fn broken_texts_are_told_by_their_line() {
-    let told = refusal(&with_line(7, |line| line.replace(':', ";")));
+    let reported = refusal(&with_line(7, |line| line.replace(':', ";")));
     assert!(
-        told.starts_with("line 7: expected `:` at column 5"),
-        "{told}"
+        reported.starts_with("line 7: expected `:` at column 5"),
+        "{reported}"
     );
     let text = good();
     let cut = refusal(&text[..text.len() - 5]);
@@ -313,8 +313,8 @@ fn payloads_are_checked() {
             "line 5: `metadata.name` is a number",
         ),
     ] {
-        let told = refusal(&text);
-        assert!(told.contains(wanted), "{told}\nlacks\n{wanted}");
+        let reported = refusal(&text);
+        assert!(reported.contains(wanted), "{reported}\nlacks\n{wanted}");
     }
     let twice = with_payload(5, |payload| payload["context"] = json!({}))
         .replace("\"context\":{}", "\"context\":{\"a\":1,\"a\":2}");
@@ -385,10 +385,10 @@ fn kinds_of_other_rooms_are_checked() {
             json!({"n": 5, "at": "2026-01-31T12:00:00Z", "kind": kind, "payload": payload})
                 .to_string()
         });
-        let told = refusal(&text);
+        let reported = refusal(&text);
         assert!(
-            told.starts_with("line 6: ") && told.contains(wanted),
-            "{told}\nlacks\n{wanted}"
+            reported.starts_with("line 6: ") && reported.contains(wanted),
+            "{reported}\nlacks\n{wanted}"
         );
     }
 }
@@ -397,15 +397,15 @@ fn kinds_of_other_rooms_are_checked() {
 #[test]
 fn limits_are_named() {
     let long = "x".repeat((32 << 20) + 1);
-    let told = read(&long).unwrap_err().message;
+    let reported = read(&long).unwrap_err().message;
     assert_eq!(
-        told,
+        reported,
         "the text has 33554433 bytes; at most 33554432 are imported at once"
     );
     let lines = "\n".repeat(100_000) + "x";
-    let told = read(&lines).unwrap_err().message;
+    let reported = read(&lines).unwrap_err().message;
     assert_eq!(
-        told,
+        reported,
         "the text has 100001 lines; at most 100000 are imported at once"
     );
     let deep = with_payload(5, |payload| payload["context"] = json!({})).replace(
@@ -419,9 +419,9 @@ fn limits_are_named() {
         &format!("\"mentions\":[{}]", vec![mention; 100_001].join(",")),
         1,
     );
-    let told = refusal(&many);
+    let reported = refusal(&many);
     assert!(
-        told.contains("line 3: the lines up to here mention 100001 entities"),
-        "{told}"
+        reported.contains("line 3: the lines up to here mention 100001 entities"),
+        "{reported}"
     );
 }

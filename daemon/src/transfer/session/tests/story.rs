@@ -134,14 +134,14 @@ impl StoryTeller {
 
     /// A whole story, with its beginning.
     pub(super) fn from_steps(name: char, story: &[StoryStep]) -> Self {
-        let mut teller = Self::new(name);
+        let mut exporter = Self::new(name);
         let preferences = json!({"theme": "dark", "max": 1.50});
-        teller.push(
+        exporter.push(
             "SessionCreated",
             json!({"title": "Größe | `x`", "user": "ada", "tags": ["a"], "preferences": preferences}),
         );
-        story.iter().for_each(|happens| teller.add(happens));
-        teller
+        story.iter().for_each(|happens| exporter.add(happens));
+        exporter
     }
 
     fn push(&mut self, kind: &str, payload: Value) {
@@ -190,7 +190,7 @@ impl StoryTeller {
                 payload["tokens"] = json!(text.len());
                 payload["rules"] = json!("0aff");
                 if !mentions.is_empty() {
-                    payload["mentions"] = told(mentions);
+                    payload["mentions"] = reported(mentions);
                 }
                 self.push("MessageRecorded", payload);
             }
@@ -205,7 +205,7 @@ impl StoryTeller {
                 let id = format!("t-{}{execution}", self.name);
                 let payload = json!({
                     "execution": id, "status": status, "tool": "make", "parameters": {"jobs": 2.0},
-                    "rules": "0aff", "mentions": told(&[(0, *execution)]),
+                    "rules": "0aff", "mentions": reported(&[(0, *execution)]),
                 });
                 self.push("ToolRecorded", payload);
             }
@@ -259,7 +259,7 @@ impl StoryTeller {
                 let mut payload = json!({
                     "entity": entity(*one), "id": "17", "slug": "s-17", "resolver": "netbox",
                     "expires": format_time(self.at + 3_600_000_000), "parents": [{"kind": "site", "key": "nyc"}],
-                    "around": told(&[(1, 2)]),
+                    "around": reported(&[(1, 2)]),
                 });
                 if let Some(data) = data {
                     payload["data"] = serde_json::from_str(data).unwrap();
@@ -314,7 +314,7 @@ impl StoryTeller {
             (2, _, Some(execution)) => json!({"tool": format!("t-{}{execution}", self.name)}),
             _ => return,
         };
-        let found = json!([{"source": source, "mentions": told(mentions)}]);
+        let found = json!([{"source": source, "mentions": reported(mentions)}]);
         self.push("EntitiesFound", json!({"rules": "0aff", "found": found}));
     }
 
@@ -353,7 +353,7 @@ fn entity(one: u8) -> Value {
     json!({"kind": "device", "key": format!("switch-{one}"), "name": format!("Switch-{one}")})
 }
 
-fn told(mentions: &[(u8, u8)]) -> Value {
+fn reported(mentions: &[(u8, u8)]) -> Value {
     let hows = ["pattern", "known", "reference", "json", "pattern"];
     let one = |(how, of): &(u8, u8)| {
         let mut mention = entity(*of);

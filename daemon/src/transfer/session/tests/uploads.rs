@@ -88,9 +88,9 @@ fn sent_documents_live_on_elsewhere() {
     let all = here.export_whole(&Scope::default(), 1 << 20);
     assert_eq!(values(&all), values(&text));
     assert_eq!(here.export_whole(&Scope::default(), 1), all);
-    let before = here.bench.tail.position;
+    let before = here.fixture.tail.position;
     let (_, _, there) = here.import_whole(&text).unwrap();
-    assert_eq!((there, here.bench.tail.position), (4, before));
+    assert_eq!((there, here.fixture.tail.position), (4, before));
     let mut there = Fixture::new();
     there.import_whole(&all).unwrap();
     assert_eq!(there.export_whole(&Scope::default(), 7000), all);
@@ -115,7 +115,7 @@ fn a_document_may_come_in_several_calls() {
     );
     place.import_whole(&lines[2..4].concat()).unwrap();
     place.import_whole(&lines.concat()).unwrap();
-    let before = place.bench.tail.position;
+    let before = place.fixture.tail.position;
     assert_eq!(before.0, 5, "the source and four parts");
     let exported = place.export_whole(&Scope::default(), 1 << 20);
     assert_eq!(values(&exported), values(&text(&whole)));
@@ -191,7 +191,7 @@ fn broken_documents_are_named() {
         let refusal = place.import_whole(&text).unwrap_err();
         assert!(refusal.message.contains(message), "{}", refusal.message);
     }
-    assert_eq!(place.bench.tail.position.0, 0);
+    assert_eq!(place.fixture.tail.position.0, 0);
     place.import_whole(&good).unwrap();
     let other = good.replacen("\"title\":\"May\"", "\"title\":\"June\"", 1);
     let refusal = place.import_whole(&other).unwrap_err();

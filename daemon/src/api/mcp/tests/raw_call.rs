@@ -30,8 +30,8 @@ pub fn contents(answer: &str) -> (String, String) {
 /// Through frames: the reply as it is, and beside it what is said of it.
 #[tokio::test]
 async fn frames_carry_bytes_and_meta() {
-    let house = Fixture::open(Limits::default());
-    let mut peer = house.peer().await;
+    let fixture = Fixture::open(Limits::default());
+    let mut peer = fixture.peer().await;
     let mut out = Vec::new();
     let hello = frame::Hello {
         client: "t/1".to_owned(),
@@ -73,8 +73,8 @@ async fn frames_carry_bytes_and_meta() {
 /// is said beside it.
 #[tokio::test]
 async fn lines_carry_bytes_and_meta() {
-    let house = Fixture::open(Limits::default());
-    let mut peer = house.peer().await;
+    let fixture = Fixture::open(Limits::default());
+    let mut peer = fixture.peer().await;
     peer.send(odd_call("trial_echo")).await;
     let line = peer.line().await;
     let object = format!(r#"{{"object":{ODD}}}"#);
@@ -134,8 +134,8 @@ fn tools_say_how_replies_come() {
 /// Ten megabytes pass whole, in both directions.
 #[tokio::test]
 async fn large_parcels_pass() {
-    let house = Fixture::open(Limits::default());
-    let mut peer = house.peer().await;
+    let fixture = Fixture::open(Limits::default());
+    let mut peer = fixture.peer().await;
     let entry = r#"{"text":"a \"quoted\" é","n":1.10},"#;
     let entries = entry.repeat((10 << 20) / entry.len());
     let object = format!(r#"{{"list":[{entries}0]}}"#);
