@@ -1,7 +1,6 @@
-//! Writes the vocabulary of o200k for `src/tokens.rs`: each token's length in one byte and its
-//! bytes, by rank.
+//! Writes the o200k vocabulary for `src/tokens.rs`: each token's length in one byte and its bytes, by rank.
 //!
-//! It comes from tiktoken-rs, which is no dependency of the daemon itself (see `tokens.rs` for why).
+//! The source is tiktoken-rs, which is not a dependency of the daemon itself (see `tokens.rs` for the reason).
 
 use std::error::Error;
 use std::path::PathBuf;
@@ -11,7 +10,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let o200k = tiktoken_rs::o200k_base()?;
     let mut vocabulary = Vec::new();
     for rank in 0.. {
-        // The ordinary tokens have no gap between them; behind the last one only special ones follow.
+        // Ordinary tokens are contiguous; only special tokens follow.
         let Ok(token) = o200k.decode_bytes(&[rank]) else {
             break;
         };

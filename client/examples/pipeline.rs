@@ -1,6 +1,6 @@
-//! Sends several calls before it waits for the first answer: `cargo run -p lore --example pipeline`.
+//! Sends several calls before it waits for the first reply: `cargo run -p lore --example pipeline`.
 //!
-//! One round trip for all of them. Each answer is fetched by the number of its call, in any order.
+//! All calls cost one round trip. Replies are received by call number, in any order.
 
 use std::error::Error;
 

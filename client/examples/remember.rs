@@ -1,6 +1,6 @@
-//! Records what a tool returned and finds it again: `cargo run -p lore --example remember`.
+//! Records a tool result and searches for it: `cargo run -p lore --example remember`.
 //!
-//! The daemon is started if none runs. Set `LORE_HOME` to a folder of your own to leave your memory alone.
+//! The client starts the daemon if none is running. Set `LORE_HOME` to a separate folder to leave your memory alone.
 
 use std::error::Error;
 

@@ -1,5 +1,5 @@
-//! A caller that finds its daemon by itself: connects, starts it if need be, and repeats once what
-//! may be repeated.
+//! A client that finds and connects to its daemon, starts it if necessary, and retries a call once where that is
+//! safe.
 
 use crate::connection::{Connection, Error};
 use crate::paths::Paths;
@@ -8,7 +8,7 @@ use crate::protocol::tools::READ_OPERATIONS;
 use crate::protocol::{Args, Reply};
 use crate::start;
 
-/// A client of the daemon at some place.
+/// A client of the daemon at given places.
 ///
 /// ```no_run
 /// use lore::{client::Client, places::Places, protocol::{Args, frame::Hello}};
@@ -28,7 +28,7 @@ pub struct Client {
 }
 
 impl Client {
-    /// A client that connects at its first call.
+    /// Creates a client that connects at its first call.
     #[must_use]
     pub const fn new(places: Paths, hello: Hello) -> Self {
         Self {
@@ -38,10 +38,10 @@ impl Client {
         }
     }
 
-    /// The connection, made if there is none; the daemon is started if nobody serves.
+    /// Returns the connection. Connects if necessary, and starts the daemon if none is running.
     ///
     /// # Errors
-    /// Why there is none.
+    /// When the daemon cannot be reached or started.
     pub fn connection(&mut self) -> Result<&mut Connection, Error> {
         let connection = match self.connection.take() {
             Some(connection) => connection,
@@ -50,11 +50,11 @@ impl Client {
         Ok(self.connection.insert(connection))
     }
 
-    /// Calls an operation. When the connection breaks on the way, a read or a
-    /// write with a key is called once more on a new one.
+    /// Calls an operation. If the connection breaks during a read or a write with a key, retries once on a new
+    /// connection.
     ///
     /// # Errors
-    /// [`Error::Refused`] with the daemon's reason, or why there is no answer.
+    /// [`Error::Refused`] with the daemon's reason; otherwise the reason why there is no reply.
     pub fn call(&mut self, name: &str, args: &Args) -> Result<Reply, Error> {
         let mut called = self.call_once(name, args);
         if matches!(called, Err(Error::Broken(_))) && may_be_repeated(name, args) {
@@ -64,8 +64,8 @@ impl Client {
                 .and_then(|connection| connection.call(name, args));
         }
         if called.is_err() {
-            // After a refusal of the call the connection is good, after anything else it is
-            // not, and telling them apart is not worth a connection.
+            // After a refused call the connection is still usable, after other errors it is not.
+            // Reconnecting is cheaper than distinguishing the two.
             self.connection = None;
         }
         called
@@ -87,11 +87,10 @@ impl Client {
     }
 }
 
-/// Calls whose arguments are larger are not sent before the Welcome: the daemon's limits are not
-/// known yet.
+/// Calls with larger arguments are not sent before the Welcome, because the daemon's limits are not known yet.
 const FIRST_BYTES_MAX: usize = 32 << 10;
 
-/// Whether calling twice does no more than calling once.
+/// Returns whether the call is idempotent.
 fn may_be_repeated(name: &str, args: &Args) -> bool {
     READ_OPERATIONS.contains(&name) || has_key(args)
 }

@@ -1,4 +1,4 @@
-//! One connection to the daemon: blocking, with as many calls in flight as one likes.
+//! One blocking connection to the daemon, with any number of calls in flight.
 
 use std::collections::BTreeMap;
 use std::io::{self, IoSlice, Write};
@@ -15,36 +15,36 @@ use crate::protocol::frame::{self, FrameError, Hello, ServerFrame, Welcome};
 use crate::protocol::{Args, Code, ErrorBody, Reply};
 use crate::start::StartError;
 
-/// How long the daemon may take for its Welcome.
+/// Time limit for the daemon's Welcome.
 pub const WELCOME_MAX: Duration = Duration::from_secs(10);
 
-/// Why a call has no reply.
+/// Reason why a call has no reply.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// There is no socket, or nobody listens on it.
+    /// There is no socket, or no process listens on it.
     #[error("no daemon is listening at {path}", path = .path.display())]
     Nobody {
-        /// The socket.
+        /// Socket path.
         path: PathBuf,
     },
-    /// The daemon cannot be reached, although somebody may be serving.
+    /// The daemon cannot be reached, although it may be running.
     #[error("{path} cannot be reached: {error}", path = .path.display())]
     Unreachable {
-        /// The socket.
+        /// Socket path.
         path: PathBuf,
-        /// What the system said.
+        /// System error.
         error: io::Error,
     },
     /// The daemon could not be started.
     #[error(transparent)]
     Start(#[from] StartError),
-    /// A place cannot be used.
+    /// A place is unusable.
     #[error(transparent)]
     Place(#[from] crate::paths::PlaceError),
-    /// The connection broke while the call was under way: whether it was done is not known.
+    /// The connection broke during the call; the outcome is unknown.
     #[error("the connection to the daemon broke before the answer came: {0}")]
     Broken(io::Error),
-    /// The daemon sent what is no frame.
+    /// The daemon sent an invalid frame.
     #[error("the daemon sent something that cannot be read: {0}")]
     Frame(#[from] FrameError),
     /// The daemon refused the call, or the connection.
@@ -53,7 +53,7 @@ pub enum Error {
 }
 
 impl Error {
-    /// The error as the daemon would say it, for programs.
+    /// Returns the error in the daemon's machine-readable form.
     #[must_use]
     pub fn to_body(&self) -> ErrorBody {
         let (code, hint) = match self {
@@ -86,14 +86,14 @@ impl Error {
         ErrorBody::new(code, self.to_string()).hint(hint)
     }
 
-    /// Whether nothing of the call can have been done, or its outcome is not known.
+    /// Returns whether the connection broke during the call, so that its outcome is unknown.
     #[must_use]
     pub const fn is_lost_connection(&self) -> bool {
         matches!(self, Self::Broken(_))
     }
 }
 
-/// What to do when a service manager does not start the daemon.
+/// Returns advice for a daemon that its service manager does not start.
 const fn managed_hint(manager: Manager) -> &'static str {
     match manager {
         Manager::Systemd => {
@@ -108,7 +108,7 @@ const fn managed_hint(manager: Manager) -> &'static str {
     }
 }
 
-/// A connection whose Hello was answered.
+/// A connection whose Hello was accepted.
 ///
 /// ```no_run
 /// use lore::{connection::Connection, places::Places, protocol::{Args, frame::Hello}};
@@ -124,26 +124,25 @@ pub struct Connection {
     stream: UnixStream,
     welcome: Welcome,
     next_id: u64,
-    /// Calls without an answer.
+    /// Number of unanswered calls.
     in_flight: u64,
-    /// Answers that came while another one was waited for.
+    /// Replies that arrived while another one was awaited.
     ready: BTreeMap<u64, Result<Reply, ErrorBody>>,
-    /// Reused for what goes out and what comes in.
+    /// Reused for sent and received frames.
     buffer: Vec<u8>,
 }
 
-/// Buffers larger than this are given back after a call.
+/// Larger buffers are freed after a call.
 const BUFFER_BYTES_KEPT: usize = 1 << 20;
-/// Arguments longer than this are sent from where they are, and replies stay where they came, in
-/// bytes.
+/// Longer arguments are sent without a copy, and longer replies stay in the receive buffer, in bytes.
 const COPY_BYTES_MAX: usize = 16 << 10;
 
 impl Connection {
-    /// Connects, says who calls, and waits for the daemon's Welcome.
+    /// Connects, sends the Hello and waits for the daemon's Welcome.
     ///
     /// # Errors
-    /// [`Error::Nobody`] when there is no socket or nobody listens; [`Error::Refused`] when the
-    /// daemon does not take the Hello; else why it cannot be reached.
+    /// [`Error::Nobody`] when there is no socket or no process listens; [`Error::Refused`] when the daemon rejects
+    /// the Hello; otherwise the reason why the daemon cannot be reached.
     pub fn connect(path: &Path, hello: &Hello) -> Result<Self, Error> {
         let mut buffer = Vec::new();
         frame::encode_hello(&mut buffer, hello);
@@ -156,8 +155,7 @@ impl Connection {
         })
     }
 
-    /// Connects and calls in one go, without waiting for the Welcome in between: a round trip less
-    /// for who has just one thing to ask.
+    /// Connects and calls without waiting for the Welcome in between, which saves a round trip for a single call.
     ///
     /// # Errors
     /// As [`Connection::connect`] and [`Connection::call`]; [`Error::Broken`] once the call is sent.
@@ -182,13 +180,13 @@ impl Connection {
         Ok((connection, reply))
     }
 
-    /// Sends a Hello, and what follows it, and waits for the Welcome.
+    /// Sends a Hello and the bytes after it, and waits for the Welcome.
     fn greet(mut stream: UnixStream, mut buffer: Vec<u8>) -> Result<Self, Error> {
         stream
             .set_read_timeout(Some(WELCOME_MAX))
             .map_err(Error::Broken)?;
-        // A daemon that is over a limit says so and closes at once: then the write fails, but the
-        // reason can still be read.
+        // A daemon that is over a limit sends the reason and closes at once: the write fails, but the reason
+        // can still be read.
         let sent = stream.write_all(&buffer);
         let welcome = match receive(&mut stream, &mut buffer, frame::HELLO_BYTES_MAX) {
             Ok(ServerFrame::Welcome(welcome)) => welcome,
@@ -210,13 +208,13 @@ impl Connection {
         })
     }
 
-    /// What the daemon said about itself.
+    /// Returns the daemon's Welcome.
     #[must_use]
     pub const fn welcome(&self) -> &Welcome {
         &self.welcome
     }
 
-    /// The bare stream, right behind the Welcome: for a Hello with `mcp`.
+    /// Returns the raw stream, positioned after the Welcome: for a Hello with `mcp`.
     #[must_use]
     pub fn into_stream(self) -> UnixStream {
         self.stream
@@ -225,16 +223,16 @@ impl Connection {
     /// Calls an operation and waits for its reply.
     ///
     /// # Errors
-    /// [`Error::Refused`] with the daemon's reason, or why there is no answer.
+    /// [`Error::Refused`] with the daemon's reason; otherwise the reason why there is no reply.
     pub fn call(&mut self, name: &str, args: &Args) -> Result<Reply, Error> {
         let id = self.send(name, args)?;
         self.receive(id)
     }
 
-    /// Sends a call without waiting; the number is for [`Connection::receive`].
+    /// Sends a call without waiting; pass the returned number to [`Connection::receive`].
     ///
     /// # Errors
-    /// When the connection is broken, or too many calls wait for their answers.
+    /// When the connection is broken, or too many calls are in flight.
     pub fn send(&mut self, name: &str, args: &Args) -> Result<u64, Error> {
         if self.in_flight >= self.welcome.limits.calls_in_flight_max {
             let limit = self.welcome.limits.calls_in_flight_max;
@@ -271,7 +269,7 @@ impl Connection {
         Ok(id)
     }
 
-    /// Waits for the reply of a call that was sent. Replies of others that come first are kept.
+    /// Waits for the reply to a sent call. Replies to other calls that arrive first are stored.
     ///
     /// # Errors
     /// As [`Connection::call`].
@@ -286,7 +284,7 @@ impl Connection {
                     self.in_flight = self.in_flight.saturating_sub(1);
                     self.ready.insert(id, outcome);
                 }
-                // Items of a call whose stream nobody reads any more.
+                // Items of a call whose stream is not read any more.
                 ServerFrame::Item { .. } => {}
                 ServerFrame::Fault(body) => return Err(Error::Refused(body)),
                 ServerFrame::Welcome(_) => {
@@ -298,7 +296,7 @@ impl Connection {
         outcome.map_err(Error::Refused)
     }
 
-    /// Gives up a call that was sent.
+    /// Cancels a sent call.
     ///
     /// # Errors
     /// When the connection is broken.
@@ -308,7 +306,7 @@ impl Connection {
         self.stream.write_all(&self.buffer).map_err(Error::Broken)
     }
 
-    /// Why a write failed: the daemon may have said it before it closed.
+    /// Returns why a write failed: the daemon may have sent the reason before it closed.
     fn reason(&mut self, error: io::Error) -> Error {
         let mut buffer = Vec::new();
         loop {
@@ -327,7 +325,7 @@ impl Connection {
     }
 }
 
-/// Writes two slices as if they were one.
+/// Writes two slices with vectored writes.
 fn write_both(stream: &mut UnixStream, first: &[u8], second: &[u8]) -> io::Result<()> {
     let slices = [IoSlice::new(first), IoSlice::new(second)];
     let written = loop {
@@ -344,7 +342,7 @@ fn write_both(stream: &mut UnixStream, first: &[u8], second: &[u8]) -> io::Resul
     )
 }
 
-/// The same, where the system says no more than that it was not now.
+/// Replaces the system's unspecific timeout error with a clear message.
 fn in_words(error: io::Error) -> io::Error {
     match error.kind() {
         io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => {

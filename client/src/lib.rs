@@ -1,16 +1,16 @@
 //! Client of lored, the shared memory of the AI agents on one machine.
 //!
 //! In reading order:
-//! - [`protocol`]: what goes over the socket, as types and as bytes; the daemon uses it too.
-//! - [`places`]: where socket, data and logs are; the daemon uses it too.
+//! - [`protocol`]: the messages on the socket, as types and as bytes; also used by the daemon.
+//! - [`places`]: the paths of socket, data and logs; also used by the daemon.
 //! - [`connection`]: one blocking connection.
-//! - [`manager`]: who runs the daemon.
-//! - [`start`]: starting the daemon when nobody serves.
-//! - [`client`]: the three together, for programs that just want to call.
+//! - [`manager`]: detects the service manager that runs the daemon.
+//! - [`start`]: starts the daemon when none is running.
+//! - [`client`]: the three together, for programs that only make calls.
 //! - [`bridge`]: MCP over stdio, through the daemon.
-//! - [`shown`]: what was recorded, as a person sees it.
-//! - [`say`]: words for people, as far as anybody reads them.
-//! - [`pages`]: manual pages and completions, made of a command line.
+//! - [`shown`]: makes recorded text safe to display.
+//! - [`say`]: output for people, which tolerates a closed reader.
+//! - [`pages`]: manual pages and shell completions, generated from a command line.
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), deny(clippy::print_stdout, clippy::print_stderr))]
 

@@ -1,8 +1,8 @@
-//! Who runs the daemon: a service manager, or a client that found nobody serving. Clients never start
-//! a daemon beside a manager.
+//! Detects what runs the daemon: a service manager, or a client that found no daemon. Clients never start a
+//! daemon in addition to a manager.
 //!
-//! Two things tell that there is one: the lock file of a daemon that serves, and a socket unit (a job
-//! of launchd) that is enabled and means the same socket.
+//! There are two signs of a manager: the lock file of a running daemon, and an enabled socket unit (a launchd job)
+//! for the same socket.
 
 use std::ffi::OsString;
 use std::fmt;
@@ -12,34 +12,34 @@ use std::path::{Path, PathBuf};
 
 use crate::paths::{self, Paths, PlaceError, SYSTEM_SOCKET};
 
-/// The unit that systemd listens with.
+/// systemd socket unit.
 pub const SOCKET_UNIT: &str = "lored.socket";
-/// The unit that systemd starts behind the socket.
+/// systemd service unit that the socket unit starts.
 pub const SERVICE_UNIT: &str = "lored.service";
-/// The job of launchd.
+/// Label of the launchd job.
 pub const LAUNCHD_LABEL: &str = "local.lored";
 
-/// The line that says so in the lock file of whoever works on a store without serving it.
+/// Lock file line of a process that works on a store without serving it.
 pub const MAINTENANCE: &str = "maintenance";
 
-/// The most of a lock file, a unit or a job that is read, in bytes.
+/// Limit on the bytes read of a lock file, unit or job.
 const FILE_BYTES_MAX: u64 = 64 << 10;
 
-/// Who starts the daemon, and starts it again.
+/// The program that starts and restarts the daemon.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Manager {
-    /// systemd.
+    /// The systemd service manager.
     Systemd,
-    /// launchd.
+    /// The launchd service manager.
     Launchd,
-    /// A client, on its first call; the next one does so again.
+    /// A client, at its first call; the next client restarts the daemon.
     Client,
-    /// Nobody: somebody's terminal, for instance.
+    /// No manager: the daemon was started by hand, for example in a terminal.
     None,
 }
 
 impl Manager {
-    /// Its name, as lock files have it.
+    /// Returns the name used in lock files.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -50,7 +50,7 @@ impl Manager {
         }
     }
 
-    /// Whether it is a program whose task that is.
+    /// Returns whether this is a service manager.
     #[must_use]
     pub const fn is_service_manager(self) -> bool {
         match self {
@@ -73,15 +73,15 @@ impl fmt::Display for Manager {
     }
 }
 
-/// What holds a daemon's lock, as its lock file tells: a first line with its process, one with `manager` and a name,
-/// and one with `maintenance` where it is no daemon; others are passed over.
+/// The holder of a daemon's lock, according to the lock file. Its first line is the process id, then come a line
+/// with `manager` and a name, and a line with `maintenance` unless it is a daemon; other lines are ignored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Holder {
-    /// Its process; `None` when the file does not say.
+    /// Process id; `None` when the file does not contain it.
     pub pid: Option<u32>,
-    /// Who runs it; [`Manager::None`] when the file does not say.
+    /// Manager of the process; [`Manager::None`] when the file does not contain it.
     pub manager: Manager,
-    /// It works on the store and ends by itself: a backup or a verification, for instance.
+    /// Whether the process is an admin command that ends by itself, for example a backup or a verification.
     pub is_maintenance: bool,
 }
 
@@ -103,11 +103,11 @@ impl Holder {
     }
 }
 
-/// Who holds a daemon's lock; `None` when it is free. It is taken for a moment: the daemon tries for
-/// a second.
+/// Returns the holder of a daemon's lock; `None` when the lock is free. The lock is taken for a moment; a starting
+/// daemon tolerates that because it tries for a second.
 ///
 /// # Errors
-/// When the file is there and cannot be used.
+/// When the file exists but cannot be used.
 pub fn holder(lock: &Path) -> Result<Option<Holder>, PlaceError> {
     let at_lock = |error| PlaceError::Io {
         path: lock.to_owned(),
@@ -118,7 +118,7 @@ pub fn holder(lock: &Path) -> Result<Option<Holder>, PlaceError> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(at_lock(error)),
     };
-    // Shared, so that those who ask at the same moment do not take each other for a daemon.
+    // Shared, so that concurrent checks do not mistake each other for a daemon.
     match file.try_lock_shared() {
         Ok(()) => Ok(None),
         Err(TryLockError::WouldBlock) => Ok(Some(Holder::read(&start_of(&file).map_err(at_lock)?))),
@@ -126,14 +126,14 @@ pub fn holder(lock: &Path) -> Result<Option<Holder>, PlaceError> {
     }
 }
 
-/// The service manager that is to start the daemon of these places, when one is: its socket unit is
-/// enabled and means the same socket, or it is the system-wide daemon's.
+/// Returns the service manager that is responsible for starting the daemon at these places. That holds when its
+/// socket unit is enabled for the same socket, or when it is the system-wide daemon's.
 #[must_use]
 pub fn in_charge(paths: &Paths) -> Option<Manager> {
     in_charge_of(paths, paths::variable)
 }
 
-/// The same for given variables.
+/// Like the function above, for given variables.
 #[must_use]
 pub fn in_charge_of(paths: &Paths, variable: impl Fn(&str) -> Option<OsString>) -> Option<Manager> {
     if cfg!(target_os = "macos") {
@@ -160,13 +160,13 @@ pub fn in_charge_of(paths: &Paths, variable: impl Fn(&str) -> Option<OsString>) 
         .then_some(Manager::Systemd)
 }
 
-/// Whether systemd runs for this user: its manager listens in the folder of what runs.
+/// Returns whether systemd runs for this user: its manager's socket exists in the runtime folder.
 #[must_use]
 pub fn user_manager_runs(runtime: &Path) -> bool {
     runtime.join("systemd/private").exists()
 }
 
-/// Where a user's settings are: what `XDG_CONFIG_HOME` says, or `.config` at home.
+/// Returns the user's configuration folder: `XDG_CONFIG_HOME`, or `.config` in the home folder.
 #[must_use]
 pub fn config_home(variable: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
     let said = variable("XDG_CONFIG_HOME").map(PathBuf::from);
@@ -174,14 +174,14 @@ pub fn config_home(variable: impl Fn(&str) -> Option<OsString>) -> Option<PathBu
         .or_else(|| Some(PathBuf::from(variable("HOME")?).join(".config")))
 }
 
-/// Where the job of launchd lies in a user's home.
+/// Returns the path of the launchd job in a user's home folder.
 #[must_use]
 pub fn launchd_job(home: &Path) -> PathBuf {
     home.join("Library/LaunchAgents")
         .join(format!("{LAUNCHD_LABEL}.plist"))
 }
 
-/// A text as XML has it.
+/// Escapes a text for XML.
 #[must_use]
 pub fn in_xml(text: &str) -> String {
     text.replace('&', "&amp;")
@@ -189,8 +189,8 @@ pub fn in_xml(text: &str) -> String {
         .replace('>', "&gt;")
 }
 
-/// Whether a socket unit listens at this path, in a user's manager with this folder of what runs. Of systemd's specifiers those are known that `lore
-/// service install` writes.
+/// Returns whether a socket unit listens at this path, for a user's manager with this runtime folder. Of systemd's
+/// specifiers, only the ones that `lore service install` writes are known.
 fn listens_at(unit: &str, runtime: &Path, socket: &Path) -> bool {
     let said = unit
         .lines()
@@ -213,7 +213,7 @@ fn start_of(file: &File) -> io::Result<String> {
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// Whether there is a file or link of this name.
+/// Returns whether a file or link of this name exists.
 #[must_use]
 pub fn is_there(path: &Path) -> bool {
     fs::symlink_metadata(path).is_ok()
@@ -235,7 +235,7 @@ mod tests {
             read("12\nmore\nmanager client"),
             (Some(12), Manager::Client)
         );
-        // As older daemons wrote it; as none did.
+        // As older daemons wrote it, with only the process id.
         assert_eq!(read("12\n"), (Some(12), Manager::None));
         assert_eq!(read(""), (None, Manager::None));
         assert_eq!(read("x\nmanager upstart\n"), (None, Manager::None));
@@ -263,7 +263,7 @@ mod tests {
         assert!(holder(&lock).unwrap().unwrap().is_maintenance);
     }
 
-    /// An enabled unit is in charge of its own socket alone, and only while there is a manager.
+    /// An enabled unit manages only its own socket, and only while its manager runs.
     #[test]
     #[cfg(not(target_os = "macos"))]
     fn an_enabled_socket_is_in_charge_of_its_path() {

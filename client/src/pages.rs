@@ -1,4 +1,4 @@
-//! What is made of a command line for people and their shells: manual pages and completions.
+//! Manual pages and shell completions, generated from a command line.
 
 use std::fs;
 use std::io;
@@ -9,18 +9,17 @@ use clap_mangen::Man;
 
 pub use clap_complete::Shell;
 
-/// The manual page of a program.
+/// Renders the manual page of a program.
 ///
 /// # Errors
-/// None that memory does not make.
+/// None in practice: it writes to memory.
 pub fn manual(command: Command) -> io::Result<Vec<u8>> {
     let mut print = Vec::new();
     page(&built(command)).render(&mut print)?;
     Ok(print)
 }
 
-/// Writes the manual page of a program, and one for each of its commands, into a folder, which is made
-/// if it is not there.
+/// Writes the manual pages of a program and each of its commands into a folder, which is created if missing.
 ///
 /// # Errors
 /// When a file cannot be written.
@@ -29,7 +28,7 @@ pub fn write_manuals(command: Command, folder: &Path) -> io::Result<()> {
     write(&built(command), folder)
 }
 
-/// The script that completes a program's command line in a shell.
+/// Generates a shell's completion script for a program.
 #[must_use]
 pub fn completions(mut command: Command, shell: Shell) -> Vec<u8> {
     let name = command.get_name().to_owned();
@@ -38,14 +37,14 @@ pub fn completions(mut command: Command, shell: Shell) -> Vec<u8> {
     script
 }
 
-/// With the names that commands below commands get.
+/// Builds the command, which sets the full names of nested commands.
 fn built(command: Command) -> Command {
     let mut command = command.disable_help_subcommand(true);
     command.build();
     command
 }
 
-/// Writes a command's page, and those of the commands below it.
+/// Writes a command's page and its subcommands' pages.
 fn write(command: &Command, folder: &Path) -> io::Result<()> {
     page(command).generate_to(folder)?;
     let below = command.get_subcommands();

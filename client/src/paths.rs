@@ -1,7 +1,7 @@
-//! Where things are: socket, data, state, configuration; and whether those folders can be trusted.
+//! Paths of socket, data, state and configuration, and checks whether their folders can be trusted.
 //!
-//! Client and daemon both ask here, so they always mean the same places. `LORE_HOME` puts all of
-//! them into one folder; else the XDG folders are used.
+//! Client and daemon share this module, so they always agree on the paths. `LORE_HOME` puts all of them into one
+//! folder; otherwise the XDG folders are used.
 
 mod error;
 
@@ -16,50 +16,50 @@ use sha2::{Digest, Sha256};
 
 pub use error::PlaceError;
 
-/// The longest path of a socket, in bytes: what the system's address has, less its final 0.
+/// Longest socket path in bytes: the size of the system's address field less its final 0.
 pub const SOCKET_PATH_BYTES_MAX: usize = if cfg!(target_os = "linux") { 107 } else { 103 };
 
-/// Where a daemon for all users of a machine listens.
+/// Socket of a daemon for all users of a machine.
 pub const SYSTEM_SOCKET: &str = "/run/lore/lore.sock";
 
-/// Every place that client and daemon share.
+/// The paths that client and daemon share.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Paths {
-    /// The configuration file.
+    /// Configuration file.
     pub config: PathBuf,
-    /// The folder of the store.
+    /// Store folder.
     pub data: PathBuf,
-    /// The folder of logs.
+    /// Log folder.
     pub state: PathBuf,
-    /// The daemon's socket.
+    /// Daemon socket.
     pub socket: PathBuf,
 }
 
 impl Paths {
-    /// The folder of packs of entity kinds, beside the configuration file.
+    /// Returns the folder of entity kind packs, next to the configuration file.
     #[must_use]
     pub fn packs(&self) -> PathBuf {
         self.config.with_file_name("packs")
     }
 
-    /// The folder of the user's own templates of context files, beside the configuration file.
+    /// Returns the folder of the user's context file templates, next to the configuration file.
     #[must_use]
     pub fn templates(&self) -> PathBuf {
         self.config.with_file_name("templates")
     }
 
-    /// The places that flag and environment say.
+    /// Resolves the paths from the flag and the environment.
     ///
     /// # Errors
-    /// When there is no home, or the socket path given by hand is too long.
+    /// When there is no home folder, or the given socket path is too long.
     pub fn find(socket: Option<&Path>) -> Result<Self, PlaceError> {
         Self::from_variables(variable, our_uid(), socket)
     }
 
-    /// The places of the daemon that serves all users of a machine.
+    /// Returns the paths of the daemon that serves all users of a machine.
     ///
     /// # Errors
-    /// When the socket path given by hand is too long.
+    /// When the given socket path is too long.
     pub fn system_wide(socket: Option<&Path>) -> Result<Self, PlaceError> {
         let mut places = Self {
             config: PathBuf::from("/etc/lore/config.toml"),
@@ -101,7 +101,7 @@ impl Paths {
         Ok(places)
     }
 
-    /// The socket has a folder of its own, so that the mode of the home itself does not matter.
+    /// The socket has a separate folder, so that the mode of the home folder does not matter.
     fn in_one_folder(home: &Path) -> Self {
         Self {
             config: home.join("config.toml"),
@@ -115,7 +115,7 @@ impl Paths {
         set: &impl Fn(&'static str) -> Option<PathBuf>,
         short: &Path,
     ) -> Result<Self, PlaceError> {
-        // The XDG rules: a relative path is to be ignored.
+        // The XDG specification: relative paths are ignored.
         let xdg = |name| set(name).filter(|path| path.is_absolute());
         let under_home = |what, below: &str| {
             let home = set("HOME").ok_or(PlaceError::NoHome(what))?;
@@ -148,7 +148,7 @@ impl Paths {
         let runtime = xdg("XDG_RUNTIME_DIR").map(|runtime| runtime.join("lore"));
         let data = data.join("lore");
         let runtime = runtime.unwrap_or_else(|| match cfg!(target_os = "macos") {
-            // There it outlives a restart of the machine, and launchd can make a socket in it.
+            // There it survives a reboot, and launchd can create a socket in it.
             true => data.join("run"),
             false => short.to_owned(),
         });
@@ -160,33 +160,33 @@ impl Paths {
         })
     }
 
-    /// Held, with flock, for the life of the daemon that serves this data folder.
+    /// Returns the lock file that the daemon of this data folder holds, with flock, for its lifetime.
     #[must_use]
     pub fn daemon_lock(&self) -> PathBuf {
         self.data.join("lored.lock")
     }
 
-    /// Held, with flock, by the one client that may start a daemon.
+    /// Returns the lock file that a client holds, with flock, while it starts a daemon.
     #[must_use]
     pub fn spawn_lock(&self) -> PathBuf {
         self.data.join("spawn.lock")
     }
 
-    /// Where a daemon that a client started writes what it has to say.
+    /// Returns the output file of a daemon that a client started.
     #[must_use]
     pub fn log(&self) -> PathBuf {
         self.state.join("lored.log")
     }
 
-    /// The folder of the socket.
+    /// Returns the socket's folder.
     #[must_use]
     pub fn socket_folder(&self) -> &Path {
         self.socket.parent().unwrap_or(Path::new("/"))
     }
 }
 
-/// An environment variable; `XDG_RUNTIME_DIR` also where a login would have set it: what cron starts
-/// means the same socket as what a terminal starts.
+/// Reads an environment variable. `XDG_RUNTIME_DIR` falls back to the value that a login sets, so that cron jobs
+/// and terminals use the same socket.
 #[must_use]
 pub fn variable(name: &str) -> Option<OsString> {
     let said = std::env::var_os(name);
@@ -198,17 +198,16 @@ pub fn variable(name: &str) -> Option<OsString> {
     (found.is_dir() && found.uid() == our_uid()).then(|| folder.into())
 }
 
-/// The number of the user who runs this.
+/// Returns the user id of this process.
 #[must_use]
 pub fn our_uid() -> u32 {
     rustix::process::getuid().as_raw()
 }
 
-/// Makes a folder, and those above it, for us alone; one that is there must pass
-/// [`check_folder`].
+/// Creates a folder and its parents with access for this user only; an existing folder must pass [`check_folder`].
 ///
 /// # Errors
-/// When it cannot be made, or cannot be trusted.
+/// When the folder cannot be created or trusted.
 pub fn ensure_folder(path: &Path) -> Result<(), PlaceError> {
     let made = DirBuilder::new().recursive(true).mode(0o700).create(path);
     if let Err(error) = made
@@ -222,11 +221,11 @@ pub fn ensure_folder(path: &Path) -> Result<(), PlaceError> {
     check_folder(path)
 }
 
-/// Makes a folder through which others may go, but in which only we change anything; one that is there
-/// must be ours and not writable by others.
+/// Creates a folder that other users may traverse but only this user may change; an existing folder must belong to
+/// this user and not be writable by others.
 ///
 /// # Errors
-/// When it cannot be made, or cannot be trusted.
+/// When the folder cannot be created or trusted.
 pub fn ensure_passage(path: &Path) -> Result<(), PlaceError> {
     let io = |error| PlaceError::Io {
         path: path.to_owned(),
@@ -241,16 +240,16 @@ pub fn ensure_passage(path: &Path) -> Result<(), PlaceError> {
     match judge(path, &found, our_uid()) {
         Err(PlaceError::TooOpen { mode, .. }) if mode & 0o022 == 0 => Ok(()),
         Err(error) => Err(error),
-        // Closed to others, so nobody could come to what is in it.
+        // The folder was closed to others, so they could not reach its contents.
         Ok(()) => fs::set_permissions(path, fs::Permissions::from_mode(0o711)).map_err(io),
     }
 }
 
-/// Opens a file of ours, or makes it, for writing; whatever else has its name, a pipe that nobody reads for
-/// instance, is refused and waited for by nobody.
+/// Opens or creates a file for writing. Anything but a regular file, for example a pipe without a reader, is
+/// refused without blocking.
 ///
 /// # Errors
-/// [`PlaceError::NotAFile`]; else what the system says.
+/// [`PlaceError::NotAFile`]; otherwise the system's error.
 pub fn open_file(path: &Path, options: &mut OpenOptions) -> Result<File, PlaceError> {
     let io = |error| PlaceError::Io {
         path: path.to_owned(),
@@ -264,10 +263,10 @@ pub fn open_file(path: &Path, options: &mut OpenOptions) -> Result<File, PlaceEr
     options.create(true).mode(0o600).open(path).map_err(io)
 }
 
-/// Checks that a folder is a folder, ours, and closed to others.
+/// Checks that the path is a folder, belongs to this user and is closed to others.
 ///
 /// # Errors
-/// Naming what is wrong with it; [`PlaceError::Io`] with `NotFound` when it is not there.
+/// The failed check; [`PlaceError::Io`] with `NotFound` when the folder does not exist.
 pub fn check_folder(path: &Path) -> Result<(), PlaceError> {
     let found = fs::symlink_metadata(path).map_err(|error| PlaceError::Io {
         path: path.to_owned(),
@@ -298,12 +297,12 @@ fn judge(path: &Path, found: &Metadata, wanted: u32) -> Result<(), PlaceError> {
     Ok(())
 }
 
-/// Against the working directory, without touching the disk for more.
+/// Resolves the path against the working directory without further disk access.
 fn absolute(path: &Path) -> PathBuf {
     std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
 }
 
-/// A socket's path as somebody gave it.
+/// Checks a socket path that was given explicitly.
 fn socket_by_hand(path: &Path) -> Result<PathBuf, PlaceError> {
     let path = absolute(path);
     let length = path.as_os_str().len();
@@ -313,7 +312,7 @@ fn socket_by_hand(path: &Path) -> Result<PathBuf, PlaceError> {
     Ok(path)
 }
 
-/// A short name that stands for one long path.
+/// Returns a short name derived from a long path.
 fn short_name(path: &Path) -> String {
     let digest = Sha256::digest(path.as_os_str().as_bytes());
     let hex: String = digest

@@ -1,15 +1,15 @@
-//! What was recorded, as a person sees it on a terminal: characters that could trick the one who reads
-//! are written out, numbers are short, payloads are one line.
+//! Makes recorded text safe to display on a terminal: deceptive characters are escaped, numbers are shortened, and
+//! payloads take one line.
 
 use serde_json::Value;
 
-/// The width of a summary, in characters.
+/// Width of a summary, in characters.
 const SUMMARY_CHARS: usize = 80;
-/// The width of one value in it.
+/// Width of one value in a summary, in characters.
 const VALUE_CHARS: usize = 32;
 
-/// Text for one line of a terminal: what could move the cursor, turn the direction of writing or
-/// hide is shown as an escape. `width` is in characters; 0 means any.
+/// Escapes text for one terminal line: cursor movements, changes of the writing direction and invisible characters
+/// become escapes. `width` is in characters; 0 means no limit.
 #[must_use]
 pub fn sanitize(text: &str, width: usize) -> String {
     let mut line = String::with_capacity(text.len().min(width.max(16) * 4));
@@ -24,7 +24,7 @@ pub fn sanitize(text: &str, width: usize) -> String {
     line
 }
 
-/// The same for text of several lines.
+/// Like the single-line function, for text of several lines.
 #[must_use]
 pub fn sanitize_lines(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
@@ -45,10 +45,10 @@ fn push_sanitized(line: &mut String, character: char) {
     }
 }
 
-/// Whether a character moves the cursor, changes the direction of others, or leaves no mark: what
-/// could hide something from the one who reads over it.
+/// Returns whether a character moves the cursor, changes the writing direction or is invisible, and so could hide
+/// something from the reader.
 ///
-/// Selectors of an emoji's form (U+FE00 to U+FE0F) only choose between looks and are not hidden.
+/// Emoji variation selectors (U+FE00 to U+FE0F) only choose an appearance and are not deceptive.
 #[must_use]
 pub fn is_hidden(character: char) -> bool {
     character.is_control()
@@ -65,7 +65,7 @@ pub fn is_hidden(character: char) -> bool {
         )
 }
 
-/// Seconds as people read them.
+/// Formats seconds for people.
 #[must_use]
 pub fn duration(seconds: u64) -> String {
     let (days, hours) = (seconds / 86_400, seconds / 3_600 % 24);
@@ -78,7 +78,7 @@ pub fn duration(seconds: u64) -> String {
     }
 }
 
-/// Bytes as people read them.
+/// Formats bytes for people.
 #[must_use]
 pub fn bytes(count: u64) -> String {
     let mut rest = count;
@@ -97,7 +97,7 @@ pub fn bytes(count: u64) -> String {
     format!("{rest}.{tenths} TiB")
 }
 
-/// The fields of a payload that say something at a glance.
+/// Summarises a payload by its most informative fields.
 #[must_use]
 pub fn summary(payload: &Value) -> String {
     let Value::Object(fields) = payload else {

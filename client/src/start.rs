@@ -1,9 +1,9 @@
-//! Starting the daemon when nobody serves: once, by one client, never by mistake, and never beside a
+//! Starts the daemon when none is running: once, by one client, never by mistake, and never in addition to a
 //! service manager.
 //!
-//! Only "no socket" or "connection refused", with the daemon's own lock free, means that nobody
-//! serves. Whoever finds that takes `spawn.lock` and keeps it until its Hello is answered, so a
-//! hundred clients that come at once start one daemon.
+//! Only "no socket" or "connection refused", with the daemon's lock free, means that no daemon is running. A client
+//! that finds this takes `spawn.lock` and holds it until its Hello is answered. A hundred concurrent clients
+//! therefore start one daemon.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Read, Seek, SeekFrom};
@@ -19,20 +19,20 @@ use crate::paths::{self, Paths, PlaceError};
 use crate::protocol::frame::Hello;
 use crate::protocol::{Args, Reply};
 
-/// How long a daemon may take from its start to its first Welcome.
+/// Time limit from a daemon's start to its first Welcome.
 pub const READY_MAX: Duration = Duration::from_secs(10);
 
-/// How long another client that is starting the daemon is waited for.
+/// Time to wait for another client that is starting the daemon.
 pub const SPAWN_LOCK_MAX: Duration = Duration::from_secs(15);
 
-/// How long a service manager's socket is waited for when nobody holds the daemon's lock: it may just
-/// be made anew.
+/// Time to wait for a service manager's socket while the daemon's lock is free: it may be about to be created
+/// again.
 pub const MANAGED_MAX: Duration = Duration::from_secs(2);
 
-/// The most of a failed daemon's words that an error shows, in bytes.
+/// Limit on the output of a failed daemon that an error quotes, in bytes.
 const SHOWN_BYTES_MAX: u64 = 2048;
 
-/// Why the daemon could not be started.
+/// Reason why the daemon was not started.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
     /// There is no daemon program.
@@ -40,73 +40,73 @@ pub enum StartError {
         "the daemon is not running, and no `lored` program was found: not in LORE_DAEMON, not beside {beside}, not on PATH"
     )]
     NoProgram {
-        /// The folder of this program.
+        /// Folder of this program.
         beside: String,
     },
-    /// The program could not be run.
+    /// The program did not start.
     #[error("{program} could not be started: {error}", program = .program.display())]
     Spawn {
-        /// The program.
+        /// Program path.
         program: PathBuf,
-        /// What the system said.
+        /// System error.
         error: io::Error,
     },
-    /// The daemon ended before it answered.
+    /// The daemon exited before it answered.
     #[error("{program} ended at once ({status}){}", said_note(.said), program = .program.display())]
     Ended {
-        /// The program.
+        /// Program path.
         program: PathBuf,
-        /// How it ended.
+        /// Exit status.
         status: ExitStatus,
-        /// Its last lines.
+        /// Last lines of its output.
         said: String,
     },
-    /// Nobody answered in time.
+    /// The daemon did not answer in time.
     #[error("{who} does not answer at {socket} after {seconds} s", socket = .socket.display())]
     NotReady {
-        /// Who it was.
+        /// Description of the expected responder.
         who: String,
-        /// Where it should serve.
+        /// Expected socket.
         socket: PathBuf,
-        /// How long it was waited for.
+        /// Time waited, in seconds.
         seconds: f32,
     },
-    /// A service manager is to start it, and does not.
+    /// The responsible service manager does not start the daemon.
     #[error(
         "{manager} is to start lored, and nobody serves at {socket} after {seconds} s; a second one is \
          not started beside it", socket = .socket.display()
     )]
     Managed {
-        /// Who.
+        /// Service manager.
         manager: Manager,
-        /// Where it should serve.
+        /// Expected socket.
         socket: PathBuf,
-        /// How long it was waited for.
+        /// Time waited, in seconds.
         seconds: f32,
     },
-    /// Somebody works on the store, so that it cannot be served.
+    /// An admin command works on the store, so it cannot be served.
     #[error(
         "{who} works on the store at {data}, as a backup or a verification does, so nobody serves it: call again once \
          that has ended", data = .data.display()
     )]
     Maintenance {
-        /// Which process.
+        /// Description of the process.
         who: String,
-        /// Where the store is.
+        /// Store folder.
         data: PathBuf,
     },
-    /// Who answers serves other data.
+    /// The daemon at the socket serves another data folder.
     #[error(
         "the daemon at {socket} serves another home, not {data}: give each home a socket of its own, by LORE_HOME or \
          LORE_SOCKET", socket = .socket.display(), data = .data.display()
     )]
     Elsewhere {
-        /// Where it answers.
+        /// Socket of that daemon.
         socket: PathBuf,
-        /// What is meant.
+        /// Expected data folder.
         data: PathBuf,
     },
-    /// Another client holds the lock for too long.
+    /// Another client has held the lock for too long.
     #[error("another client has been starting the daemon for {0} s; it holds {path}", path = .1.display())]
     SpawnLock(u64, PathBuf),
 }
@@ -119,15 +119,15 @@ fn said_note(said: &str) -> String {
     }
 }
 
-/// Connects to the daemon; starts it if nobody serves.
+/// Connects to the daemon; starts it if none is running.
 ///
 /// # Errors
-/// Why it can neither be reached nor started.
+/// When the daemon can neither be reached nor started.
 pub fn connect(paths: &Paths, hello: &Hello) -> Result<Connection, Error> {
     connect_within(READY_MAX, paths, hello)
 }
 
-/// The same with another limit than [`READY_MAX`].
+/// Like [`connect`], with a limit other than [`READY_MAX`].
 ///
 /// # Errors
 /// As [`connect`].
@@ -138,7 +138,7 @@ pub fn connect_within(
 ) -> Result<Connection, Error> {
     match attempt(paths, hello) {
         Err(Error::Nobody { .. }) => connect_or_start(ready_max, paths, hello),
-        // It was stopping: the next one is waited for.
+        // The daemon was stopping: wait for the next one.
         Err(Error::Unreachable { error, .. }) if is_gone(&error) => {
             connect_or_start(ready_max, paths, hello)
         }
@@ -146,11 +146,11 @@ pub fn connect_within(
     }
 }
 
-/// One attempt to connect.
+/// Makes one connection attempt.
 fn attempt(paths: &Paths, hello: &Hello) -> Result<Connection, Error> {
     trust(paths)?;
-    // A daemon that ends takes its socket away before it lets go of its lock: the second time, whoever
-    // answers is another one.
+    // A stopping daemon removes its socket before it releases its lock. A second attempt therefore reaches
+    // another daemon.
     for _ in 0..2 {
         let connection = Connection::connect(&paths.socket, hello)?;
         if is_served(paths) {
@@ -164,17 +164,17 @@ fn attempt(paths: &Paths, hello: &Hello) -> Result<Connection, Error> {
     .into())
 }
 
-/// Whether whoever answers at the socket serves this data folder, as far as its lock tells. Two homes of one
-/// user have the same socket by default, and what is called must not land in the other one's memory; with
-/// `LORE_HOME` each has its own.
+/// Returns whether the daemon at the socket serves this data folder, according to its lock. Two homes of one user
+/// share the default socket, and a call must not reach the other home's memory. With `LORE_HOME` each home has a
+/// separate socket.
 fn is_served(paths: &Paths) -> bool {
     paths::variable("LORE_HOME").is_some_and(|home| !home.is_empty())
         || !socket_is_default(paths)
         || !matches!(manager::holder(&paths.daemon_lock()), Ok(None))
 }
 
-/// One attempt to connect and call in one go; nothing is started. Nobody is called before it is known that
-/// this data folder is served.
+/// Connects and calls in one attempt, without starting a daemon. The call is sent only after the check that this
+/// data folder is served.
 ///
 /// # Errors
 /// As [`Connection::connect_and_call`], and when the socket cannot be trusted.
@@ -193,14 +193,14 @@ pub fn call_once(
     Connection::connect_and_call(&paths.socket, hello, name, args)
 }
 
-/// A socket in a folder that others can write to is not trusted.
+/// Rejects a socket in a folder that others can write to.
 fn trust(paths: &Paths) -> Result<(), Error> {
     let Err(error) = paths::check_folder(paths.socket_folder()) else {
         return Ok(());
     };
     match error {
         _ if !socket_is_default(paths) => Ok(()),
-        // Ours, and nobody else can put a socket there: others are let in to call.
+        // The folder is ours and others cannot create a socket there: they may only connect.
         PlaceError::TooOpen { mode, .. } if mode & 0o022 == 0 => Ok(()),
         PlaceError::Io { error, .. } if error.kind() == io::ErrorKind::NotFound => {
             Err(Error::Nobody {
@@ -211,8 +211,8 @@ fn trust(paths: &Paths) -> Result<(), Error> {
     }
 }
 
-/// Whether the socket was chosen here: one given by hand is the caller's own responsibility, a
-/// system-wide daemon's for instance.
+/// Returns whether the socket path is the default. A path given explicitly, for example a system-wide daemon's, is
+/// the caller's responsibility.
 fn socket_is_default(paths: &Paths) -> bool {
     Paths::find(None).is_ok_and(|found| found.socket == paths.socket)
         && std::env::var_os("LORE_SOCKET").is_none()
@@ -231,7 +231,7 @@ fn connect_or_start(
     connected
 }
 
-/// Connects to whoever serves; starts a daemon once nobody does and nobody else is to.
+/// Connects to the running daemon; starts one if none is running and no other process is responsible.
 fn connect_until_ready(
     mut ready_max: Duration,
     paths: &Paths,
@@ -252,7 +252,7 @@ fn connect_until_ready(
         let nobody = match attempt(paths, hello) {
             Ok(connection) => return Ok(connection),
             Err(Error::Nobody { .. }) => true,
-            // It went away between accepting and answering; or it is not ours to judge.
+            // The daemon went away between accept and answer, which does not prove that none is running.
             Err(Error::Unreachable { error, .. }) if is_gone(&error) => false,
             Err(error) => return Err(error),
         };
@@ -318,7 +318,7 @@ fn not_ready(
 /// Takes the lock under which a daemon may be started: while it is held, no client starts one.
 ///
 /// # Errors
-/// When another one holds it for longer than [`SPAWN_LOCK_MAX`], or it cannot be used.
+/// When another process holds it for longer than [`SPAWN_LOCK_MAX`], or the lock file cannot be used.
 pub fn hold_spawning(paths: &Paths) -> Result<File, Error> {
     let path = paths.spawn_lock();
     let file = open_lock(&path)?;
@@ -340,12 +340,12 @@ fn open_lock(path: &Path) -> Result<File, PlaceError> {
     paths::open_file(path, OpenOptions::new().truncate(false).write(true))
 }
 
-/// A daemon that was started here.
+/// A daemon process that this client started.
 struct StartedDaemon {
     program: PathBuf,
     child: Child,
     log: PathBuf,
-    /// Where its own words begin in the log.
+    /// Offset in the log at which its output begins.
     log_start: u64,
 }
 
@@ -364,16 +364,16 @@ impl StartedDaemon {
         let mut command = Command::new(&program);
         command
             .env("LORE_SOCKET", &paths.socket)
-            // Written into its lock file: nobody manages it but who comes next.
+            // Written into its lock file: the next client is responsible for a restart.
             .env("LORE_STARTED_BY", "client")
             .stdin(Stdio::null())
             .stdout(also)
             .stderr(file)
-            // Not the caller's folder, which it would keep from being removed, nor its terminal's
-            // signals.
+            // Not the caller's folder, because the daemon would prevent its removal, and not its
+            // terminal's signals.
             .current_dir("/")
             .process_group(0);
-        // What a service manager told this process, or one above it, is not for the daemon.
+        // Variables that a service manager set for this process or its parents are not for the daemon.
         for variable in [
             "NOTIFY_SOCKET",
             "WATCHDOG_USEC",
@@ -401,7 +401,7 @@ impl StartedDaemon {
         })
     }
 
-    /// An error when it has ended.
+    /// Returns an error if the daemon has exited.
     fn check(&mut self) -> Result<(), StartError> {
         match self.child.try_wait() {
             Ok(Some(status)) => Err(StartError::Ended {
@@ -413,7 +413,7 @@ impl StartedDaemon {
         }
     }
 
-    /// The last lines that it wrote.
+    /// Returns the last lines that the daemon wrote.
     fn stderr(&self) -> io::Result<String> {
         let mut file = File::open(&self.log)?;
         let end = file.metadata()?.len();
@@ -425,14 +425,13 @@ impl StartedDaemon {
         Ok(String::from_utf8_lossy(&said).trim().to_owned())
     }
 
-    /// Lets it live on. A caller that lives long must still take note of its end, or it stays in
-    /// the process table.
+    /// Detaches the daemon. A long-lived caller must still reap it, or it stays in the process table.
     fn leave(mut self) {
         thread::spawn(move || self.child.wait());
     }
 }
 
-/// The daemon's program: `LORE_DAEMON`, else `lored` beside this program, else on PATH.
+/// Finds the daemon's program: `LORE_DAEMON`, then `lored` next to this program, then on PATH.
 ///
 /// # Errors
 /// [`StartError::NoProgram`].

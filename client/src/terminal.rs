@@ -1,18 +1,18 @@
-//! Words for people on standard output and standard error, as far as anybody hears them: that a reader has gone, as `head`
-//! does once it has seen enough, ends no work and changes no exit code. What a program prints as its product is written
-//! with the error instead.
+//! Output for people on standard output and standard error that tolerates a closed reader: when a reader such as
+//! `head` exits early, the work continues and the exit code stays the same. A program's actual product is written
+//! with normal error handling instead.
 
 use std::fmt::Arguments;
 use std::io::Write;
 
-/// Writes what a macro of this module was given: in one piece, so that what others write stands before or behind it.
+/// Writes the formatted output of this module's macros in one piece, so that other output is not interleaved.
 pub fn write(mut to: impl Write, words: Arguments<'_>) {
     let words = words.to_string();
-    // There is nowhere left to tell of a failure.
+    // There is no other place to report a failure.
     let _ = to.write_all(words.as_bytes()).and_then(|()| to.flush());
 }
 
-/// As `println!`, to whoever still reads.
+/// Like `println!`, but ignores write errors.
 #[macro_export]
 macro_rules! outln {
     ($($words:tt)*) => {
@@ -20,7 +20,7 @@ macro_rules! outln {
     };
 }
 
-/// As `eprint!`, to whoever still reads.
+/// Like `eprint!`, but ignores write errors.
 #[macro_export]
 macro_rules! err {
     ($($words:tt)*) => {
@@ -28,7 +28,7 @@ macro_rules! err {
     };
 }
 
-/// As `eprintln!`, to whoever still reads.
+/// Like `eprintln!`, but ignores write errors.
 #[macro_export]
 macro_rules! errln {
     ($($words:tt)*) => {

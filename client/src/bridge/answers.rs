@@ -1,5 +1,5 @@
-//! What the bridge answers by itself: who the server is, while the daemon starts, and errors when
-//! it cannot be reached.
+//! Responses that the bridge produces itself: `initialize` and `server/discover` while the daemon starts,
+//! and errors when the daemon cannot be reached.
 
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -9,10 +9,10 @@ use crate::protocol::tools::{
     SERVER_NAME, SERVER_TITLE, SERVER_VERSION,
 };
 
-/// JSON-RPC's code for an error of the server that has no code of its own.
+/// JSON-RPC's code for a server error without a more specific code.
 const SERVER_ERROR: i64 = -32000;
 
-/// JSON-RPC's code for a request that is none.
+/// JSON-RPC's code for an invalid request.
 const INVALID_REQUEST: i64 = -32600;
 
 #[derive(Serialize)]
@@ -95,8 +95,8 @@ const SERVER_INFO: ServerInfo = ServerInfo {
     version: SERVER_VERSION,
 };
 
-/// The answer to an `initialize` line, byte for byte the daemon's own; `None` when the line is not
-/// as it should be, which is for the daemon to say.
+/// Answers an `initialize` line, byte for byte as the daemon does; `None` when the line is invalid,
+/// because the daemon reports that error.
 pub fn initialize(line: &[u8]) -> Option<Vec<u8>> {
     #[derive(Deserialize)]
     struct Request<'a> {
@@ -108,7 +108,7 @@ pub fn initialize(line: &[u8]) -> Option<Vec<u8>> {
     #[serde(rename_all = "camelCase")]
     struct Params {
         protocol_version: String,
-        // Required by the protocol: without them the daemon refuses.
+        // Required by the protocol: the daemon refuses requests without them.
         #[serde(rename = "capabilities")]
         _capabilities: serde::de::IgnoredAny,
         #[serde(rename = "clientInfo")]
@@ -130,8 +130,8 @@ pub fn initialize(line: &[u8]) -> Option<Vec<u8>> {
     response(request.id, result)
 }
 
-/// The answer to a `server/discover` line, byte for byte the daemon's own; `None` when the line is
-/// not as it should be, which is for the daemon to say.
+/// Answers a `server/discover` line, byte for byte as the daemon does; `None` when the line is invalid,
+/// because the daemon reports that error.
 pub fn discover(line: &[u8]) -> Option<Vec<u8>> {
     #[derive(Deserialize)]
     struct Request<'a> {
@@ -176,12 +176,12 @@ fn response<R: Serialize>(id: &RawValue, result: R) -> Option<Vec<u8>> {
     .ok()
 }
 
-/// An error for a request that the daemon does not answer; `id` is JSON.
+/// Encodes an error for a request that the daemon does not answer; `id` is JSON.
 pub(super) fn unreachable(id: &str, message: &str, hint: Option<&str>) -> Vec<u8> {
     error(Some(id), SERVER_ERROR, message, hint)
 }
 
-/// An error for a line over its limit; `id` is JSON, where it could be found.
+/// Encodes an error for a line over its limit; `id` is JSON, if it was found.
 pub(super) fn too_long(id: Option<&str>, bytes_max: usize) -> Vec<u8> {
     let message = format!("a message is over the limit of {bytes_max} bytes");
     error(id, INVALID_REQUEST, &message, Some("send it in parts"))

@@ -1,4 +1,4 @@
-//! The thread that owns the bridge's state: what waits, which daemon has it, and for how long.
+//! The thread that owns the bridge's state: pending lines, the daemon connection and deadlines.
 
 use std::io::{self, Read, Write};
 use std::net::Shutdown;
@@ -15,19 +15,19 @@ use super::{Bridge, answers};
 use crate::connection::Error;
 use crate::start;
 
-/// The first and the longest pause between attempts to reach a daemon.
+/// First and longest pause between connection attempts.
 const PAUSE_MIN: Duration = Duration::from_millis(5);
 const PAUSE_MAX: Duration = Duration::from_secs(1);
 
-/// How the daemon is connected.
+/// State of the daemon connection.
 enum Link {
-    /// It is not; `retry` says when it may be tried again.
+    /// Not connected; the next attempt is due at `retry`.
     Down { retry: Instant },
-    /// An attempt is under way.
+    /// A connection attempt is in progress.
     Dialling,
-    /// It is.
+    /// Connected.
     Up(UnixStream),
-    /// Writing failed; the reader has not noticed yet.
+    /// A write failed; the reader has not noticed yet.
     Ending,
 }
 
@@ -40,13 +40,13 @@ pub(super) struct BridgeLoop<W> {
     held: PendingLines,
     link: Link,
     pause: Duration,
-    /// Why the last attempt failed.
+    /// Reason why the last attempt failed.
     failure: Option<Error>,
-    /// When the host's lines ended.
+    /// When the host's input ended.
     ended: Option<Instant>,
 }
 
-/// Whether the bridge goes on.
+/// Whether the loop continues.
 enum LoopControl {
     On,
     End,
@@ -78,7 +78,7 @@ impl<W: Write + Send + 'static> BridgeLoop<W> {
     pub fn run(mut self) -> io::Result<()> {
         let outcome = self.carry();
         if let Link::Up(stream) = &self.link {
-            // Its reader, and with it the output, ends at once.
+            // This also ends the reader, and with it the output.
             let _ = stream.shutdown(Shutdown::Both);
         }
         outcome
@@ -106,7 +106,7 @@ impl<W: Write + Send + 'static> BridgeLoop<W> {
             match go {
                 Ok(LoopControl::On) => {}
                 Ok(LoopControl::End) => return Ok(()),
-                // The host has gone: what there is to say, nobody reads.
+                // The host has disconnected: nobody reads further output.
                 Err(error) if error.kind() == io::ErrorKind::BrokenPipe => return Ok(()),
                 Err(error) => return Err(error),
             }
@@ -123,7 +123,7 @@ impl<W: Write + Send + 'static> BridgeLoop<W> {
             Event::Dialled(Ok(stream)) => self.connected(stream)?,
             Event::Dialled(Err(error)) => self.not_connected(error, now)?,
             Event::Answered { id, failed } => {
-                // Only a daemon that answers is worth coming back to at once.
+                // Reset the back-off only for a daemon that answers.
                 self.pause = PAUSE_MIN;
                 let bytes = self.held.answered(&id, failed);
                 self.budget.release(bytes);
@@ -157,14 +157,14 @@ impl<W: Write + Send + 'static> BridgeLoop<W> {
         self.flush();
     }
 
-    /// Sends what the connection does not have.
+    /// Sends the lines that were not sent on the current connection.
     fn flush(&mut self) {
         let Link::Up(stream) = &mut self.link else {
             return;
         };
         while let Some(waiting) = self.held.next_unsent() {
             if stream.write_all(&waiting.line).is_err() {
-                // The reader still carries over what the daemon said last, then says `Closed`.
+                // The reader still forwards the daemon's last lines, then sends `Closed`.
                 let _ = stream.shutdown(Shutdown::Both);
                 self.link = Link::Ending;
                 return;
@@ -192,7 +192,7 @@ impl<W: Write + Send + 'static> BridgeLoop<W> {
         Ok(())
     }
 
-    /// Says to the daemon that no more lines come; its answers still do.
+    /// Signals the daemon that no more lines follow; its responses are still read.
     fn half_close(&self) {
         if let Link::Up(stream) = &self.link {
             let _ = stream.shutdown(Shutdown::Write);
@@ -223,7 +223,7 @@ impl<W: Write + Send + 'static> BridgeLoop<W> {
         Ok(())
     }
 
-    /// What is due: attempts, answers of our own, the end.
+    /// Does all due work: connection attempts, responses of the bridge, the end of the loop.
     fn tend(&mut self, now: Instant) -> io::Result<LoopControl> {
         if !matches!(self.link, Link::Up(_) | Link::Ending) {
             self.answer_openings(self.bridge.times.opening_max, now)?;
@@ -256,7 +256,7 @@ impl<W: Write + Send + 'static> BridgeLoop<W> {
         });
     }
 
-    /// Answers `initialize` and `server/discover` that have waited for so long.
+    /// Answers `initialize` and `server/discover` requests that have waited for at least `age`.
     fn answer_openings(&mut self, age: Duration, now: Instant) -> io::Result<()> {
         let mut answered = Vec::new();
         for (id, method, line) in self.held.openings(age, now) {
@@ -276,7 +276,7 @@ impl<W: Write + Send + 'static> BridgeLoop<W> {
         Ok(())
     }
 
-    /// Answers requests that have waited for so long with an error.
+    /// Answers requests that have waited for at least `age` with an error.
     fn give_up(&mut self, age: Duration, now: Instant) -> io::Result<()> {
         for id in self.held.older_than(age, now) {
             let bytes = self.held.answered(&id, true);
@@ -294,7 +294,7 @@ impl<W: Write + Send + 'static> BridgeLoop<W> {
         Ok(())
     }
 
-    /// How long nothing is due; `None` for any time.
+    /// Returns the time until the next deadline; `None` when there is none.
     fn timeout(&self) -> Option<Duration> {
         let down = match self.link {
             Link::Down { retry } if self.held.needs_daemon() => {

@@ -1,4 +1,4 @@
-//! Lines of JSON-RPC: read with a bound, and looked into just far enough to keep track of them.
+//! JSON-RPC lines: bounded reading, and just enough parsing to keep track of them.
 
 use std::borrow::Cow;
 use std::io::{self, BufRead};
@@ -8,21 +8,21 @@ use serde_json::value::RawValue;
 
 use crate::protocol::agent_name;
 
-/// How much of a line over its limit is kept, to find its id.
+/// Bytes of an oversized line that are retained to find its id.
 const HEAD_BYTES: usize = 4096;
 
-/// How reading a line ended.
+/// Outcome of reading a line.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Read {
-    /// A line, with its line feed.
+    /// A complete line, including its line feed.
     Whole,
-    /// A line over the limit; its beginning was kept, the rest passed over.
+    /// A line over the limit; its beginning is retained and the rest skipped.
     TooLong,
-    /// The stream ended; what was kept has no line feed, and is mostly empty.
+    /// The stream ended; retained bytes have no line feed and are usually empty.
     End,
 }
 
-/// Reads one line into `line`, replacing what was in it.
+/// Reads one line into `line`, replacing its contents.
 pub(super) fn read(
     input: &mut impl BufRead,
     line: &mut Vec<u8>,
@@ -54,34 +54,33 @@ pub(super) fn read(
     }
 }
 
-/// What a line is, as far as the bridge needs to know.
+/// Kind of a line, as far as the bridge needs it.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Message {
-    /// A request: it must be answered.
+    /// A request, which must be answered.
     Request {
-        /// Its id as JSON, in a form that is the same however it was written.
+        /// Id as normalised JSON, independent of how it was written.
         id: String,
-        /// What it asks for.
+        /// Requested method.
         method: Method,
     },
-    /// A notification.
     Notification(Method),
-    /// An answer.
+    /// A response.
     Answer {
-        /// Of the request with this id.
+        /// Id of the request.
         id: String,
-        /// Whether it says that the request failed.
+        /// Whether the response is an error.
         failed: bool,
     },
-    /// A stream of changes was granted, the one of this id.
+    /// The grant of the change stream with this id.
     Granted(String),
-    /// A stream of changes ended well, the one of this id: its daemon stops.
+    /// The regular end of the change stream with this id: its daemon stops.
     StreamEnd(String),
-    /// A batch, or no JSON-RPC at all: for the other side to judge.
+    /// A batch, or not JSON-RPC: the other side decides.
     Other,
 }
 
-/// The methods that the bridge treats specially.
+/// Methods that the bridge treats specially.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Method {
     Initialize,
@@ -90,9 +89,9 @@ pub(super) enum Method {
     /// A subscription to a resource, by its URI.
     Subscribe(String),
     Unsubscribe(String),
-    /// A stream of changes, without an answer for as long as it lasts.
+    /// A change stream, which has no response while it lasts.
     Listen,
-    /// The host gives up the request with this id.
+    /// The host cancels the request with this id.
     Cancelled(String),
     Any,
 }
@@ -111,7 +110,7 @@ struct Envelope<'a> {
     error: Option<&'a RawValue>,
 }
 
-/// Says what a line is.
+/// Classifies a line.
 pub(super) fn message(line: &[u8]) -> Message {
     let Ok(envelope) = serde_json::from_slice::<Envelope<'_>>(line) else {
         return Message::Other;
@@ -143,7 +142,7 @@ pub(super) fn message(line: &[u8]) -> Message {
     }
 }
 
-/// The stream of changes that params or a result are of, if they are of one.
+/// Returns the id of the change stream that params or a result belong to.
 fn stream_id(params: &RawValue) -> Option<String> {
     #[derive(Deserialize)]
     struct Params<'a> {
@@ -155,7 +154,7 @@ fn stream_id(params: &RawValue) -> Option<String> {
         #[serde(rename = "io.modelcontextprotocol/subscriptionId", borrow)]
         id: &'a RawValue,
     }
-    // What names no stream is not looked into: replies may be large.
+    // Lines without a stream's name are not parsed: replies may be large.
     memchr::memmem::find(
         params.get().as_bytes(),
         b"modelcontextprotocol/subscriptionId",
@@ -164,7 +163,7 @@ fn stream_id(params: &RawValue) -> Option<String> {
     Some(same_id(params.meta.id.get()))
 }
 
-/// An id in the form that serde_json writes.
+/// Normalises an id to the form that serde_json writes.
 fn same_id(id: &str) -> String {
     serde_json::from_str::<serde_json::Value>(id)
         .map_or_else(|_| id.to_owned(), |id| id.to_string())
@@ -203,8 +202,8 @@ fn cancelled(params: Option<&RawValue>) -> Option<String> {
     Some(same_id(params.request_id.get()))
 }
 
-/// The name that the host gives itself, as an agent's: in `initialize`, or in a request's metadata.
-/// One that a daemon would refuse in a Hello is cut as the daemon cuts it in `initialize`.
+/// Returns the host's name as an agent name, from `initialize` or a request's metadata.
+/// A name that the daemon would refuse in a Hello is shortened as the daemon does in `initialize`.
 pub(super) fn host_name(line: &[u8]) -> Option<String> {
     #[derive(Deserialize)]
     struct Request {
@@ -231,7 +230,7 @@ pub(super) fn host_name(line: &[u8]) -> Option<String> {
     Some(agent_name(&info.name)).filter(|name| !name.is_empty())
 }
 
-/// The id of a message of which only the beginning is there.
+/// Finds the id of a message of which only the beginning is available.
 pub(super) fn id_in_head(head: &[u8]) -> Option<String> {
     let mut depth = 0_u32;
     let mut rest = head;
@@ -254,7 +253,7 @@ pub(super) fn id_in_head(head: &[u8]) -> Option<String> {
     None
 }
 
-/// Where a string ends, in what follows its opening quote.
+/// Returns the end of a string, in the text after its opening quote.
 fn string_end(text: &[u8]) -> Option<usize> {
     let mut escaped = false;
     text.iter().position(|byte| {
@@ -402,7 +401,7 @@ mod tests {
             id_in_head(&bytes);
         }
 
-        /// However much of a message is there, the id is the right one or none.
+        /// For every prefix of a message, the id is correct or missing.
         #[test]
         fn a_cut_message_gives_its_id_or_none(cut in 0_usize..80, id in "[a-z\"\\\\{}]{0,9}") {
             let whole = serde_json::json!({"a": [{"id": 1}, "\"id\":2"], "id": id, "z": {"id": 3}});

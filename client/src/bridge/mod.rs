@@ -1,9 +1,9 @@
-//! MCP over stdin and stdout, through the daemon: what an agent's host starts as its server.
+//! MCP over stdin and stdout, through the daemon: the server that an agent's host starts.
 //!
-//! Lines go to the daemon and back unchanged. The bridge outlives daemons: it keeps what has not
-//! been answered, starts a daemon when nobody serves, and sends it again, so that for the host a
-//! crash is one slow call. Three threads: one reads the host's lines, one reads the daemon's, and
-//! one owns all state and writes to the daemon.
+//! Lines are forwarded unchanged. The bridge outlives daemons: it retains unanswered lines, starts a daemon
+//! when none is running, and sends the lines again, so that a crash looks like one slow call to the host.
+//! It has three threads: one reads the host's lines, one reads the daemon's lines, and one owns all state and
+//! writes to the daemon.
 
 pub mod answers;
 mod bridge_loop;
@@ -18,13 +18,13 @@ use std::time::Duration;
 use crate::paths::Paths;
 use crate::protocol::frame::Hello;
 
-/// The longest line that a host may send, in bytes.
+/// Longest line that a host may send, in bytes.
 pub const LINE_BYTES_MAX: usize = 64 << 20;
 
-/// The longest line that a daemon may send, in bytes: text is there twice, and with escapes.
+/// Longest line that a daemon may send, in bytes: text occurs twice and with escapes.
 pub const ANSWER_BYTES_MAX: usize = 4 * LINE_BYTES_MAX;
 
-/// The most bytes of lines that may wait for their answers; then the host's are not read on.
+/// Limit on lines that wait for responses, in bytes; at the limit the bridge stops reading the host's lines.
 pub const HELD_BYTES_MAX: usize = 2 * LINE_BYTES_MAX;
 
 /// A bridge between one host and the daemon.
@@ -35,14 +35,14 @@ pub struct Bridge {
     times: Times,
 }
 
-/// How long the bridge waits for what.
+/// Time limits of the bridge.
 #[derive(Debug, Clone, Copy)]
 pub struct Times {
-    /// Without a daemon for so long, the bridge answers `initialize` and `server/discover` itself.
+    /// Time without a daemon after which the bridge answers `initialize` and `server/discover` itself.
     pub opening_max: Duration,
-    /// Without a daemon for so long, any other request is answered with an error.
+    /// Time without a daemon after which any other request is answered with an error.
     pub request_max: Duration,
-    /// After the host's last line, answers are waited for so long.
+    /// Time to wait for responses after the host's last line.
     pub drain_max: Duration,
 }
 
@@ -57,8 +57,8 @@ impl Default for Times {
 }
 
 impl Bridge {
-    /// A bridge to the daemon at these places. The Hello says who calls; without an agent, the
-    /// name that the host gives itself is taken.
+    /// Creates a bridge to the daemon at these places. The Hello identifies the caller; without an agent, the
+    /// bridge uses the name that the host reports.
     #[must_use]
     pub fn new(places: Paths, hello: Hello) -> Self {
         let bridge = hello.bridge.clone().or_else(|| random_id().ok());
@@ -74,7 +74,7 @@ impl Bridge {
         }
     }
 
-    /// The same with other times.
+    /// Sets the time limits.
     #[must_use]
     pub fn with_times(mut self, times: Times) -> Self {
         self.times = times;
@@ -82,12 +82,12 @@ impl Bridge {
     }
 }
 
-/// Carries lines until the host closes its end, or no longer reads.
+/// Forwards lines until the host closes its end or stops reading.
 ///
-/// The threads that read may still be blocked when it returns: a program ends itself then.
+/// Reader threads may still be blocked when this returns; the program then exits anyway.
 ///
 /// # Errors
-/// When standard output breaks for another reason than that the host has gone.
+/// When writing to standard output fails for a reason other than a disconnected host.
 pub fn run(
     bridge: Bridge,
     input: impl Read + Send + 'static,
@@ -96,7 +96,8 @@ pub fn run(
     bridge_loop::BridgeLoop::new(bridge, input, output).run()
 }
 
-/// Looks into a line as a bridge does, whole or cut off: whether it tells what it is, and its id if it is cut off.
+/// Parses a complete or truncated line as the bridge does: returns whether its kind is known, and the id of a
+/// truncated line.
 #[must_use]
 pub fn check_line(line: &[u8]) -> (bool, Option<String>) {
     let name = line::host_name(line);
@@ -104,7 +105,7 @@ pub fn check_line(line: &[u8]) -> (bool, Option<String>) {
     (is_told, line::id_in_head(line))
 }
 
-/// 128 random bits in hexadecimal digits.
+/// Returns 128 random bits in hexadecimal digits.
 fn random_id() -> io::Result<String> {
     let mut bits = [0; 16];
     std::fs::File::open("/dev/urandom")?.read_exact(&mut bits)?;

@@ -1,4 +1,4 @@
-//! What the bridge keeps so that a new daemon can go on where the old one stopped.
+//! State that the bridge retains so that a new daemon can continue where the old one stopped.
 
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
@@ -6,60 +6,59 @@ use std::time::{Duration, Instant};
 use super::line::{Message, Method};
 use super::resume::{self, Resumption};
 
-/// The longest line that is kept beyond its answer, and the most subscriptions.
+/// Longest line that is retained after its response, in bytes.
 const KEPT_BYTES_MAX: usize = 1 << 20;
 const SUBSCRIPTIONS_MAX: usize = 1024;
 
-/// How often a line is sent before it is taken for what ends the daemon.
+/// Number of sends after which a line is assumed to crash the daemon.
 const SENDS_MAX: u32 = 3;
 
-/// A line that has not been answered, or not been sent.
+/// A line that is not answered or not sent yet.
 #[derive(Debug)]
 pub(super) struct PendingLine {
-    /// Of a request; other lines are done with once they are sent.
+    /// Request id; other lines are finished once they are sent.
     pub id: Option<String>,
     pub method: Method,
     pub line: Vec<u8>,
-    /// When it came, or when the daemon that had it went.
+    /// When the line arrived, or when the daemon that had received it disconnected.
     pub since: Instant,
-    /// Whether the present connection has it.
+    /// Whether the line was sent on the current connection.
     sent: bool,
-    /// How many connections have had it.
+    /// Number of connections on which the line was sent.
     sends: u32,
 }
 
-/// Lines by what must still happen to them.
+/// Lines by their pending work.
 #[derive(Debug, Default)]
 pub(super) struct PendingLines {
     waiting: VecDeque<PendingLine>,
-    /// The host's `initialize`, and its id: sent again to every new daemon.
+    /// The host's `initialize` and its id; sent again to every new daemon.
     initialize: Option<(String, Vec<u8>)>,
-    /// The host's `notifications/initialized`.
     initialized: Option<Vec<u8>>,
-    /// Subscriptions that were answered: URI, id and line.
+    /// Answered subscriptions: URI, id and line.
     subscriptions: Vec<(String, String, Vec<u8>)>,
-    /// Whether a daemon was there and went: something may have changed without it.
+    /// Whether a daemon connection was lost: changes may have been missed.
     has_lost: bool,
 }
 
-/// What a new connection gets first.
+/// The first bytes to send on a new connection.
 #[derive(Debug, Default)]
 pub(super) struct Preamble {
-    /// Whole lines.
+    /// Complete lines.
     pub bytes: Vec<u8>,
-    /// What the host has had already.
+    /// Responses and grants that the host already has.
     pub again: Resumption,
 }
 
 impl PendingLine {
-    /// Whether it is a stream of changes that a daemon has had.
+    /// Returns whether the line opens a change stream that was sent to a daemon.
     fn is_stream(&self) -> bool {
         self.method == Method::Listen && self.sends > 0
     }
 }
 
 impl PendingLines {
-    /// Takes a line of the host's. Gives lines that are done with thereby: their bytes.
+    /// Accepts a line from the host. Returns the number of bytes of lines that this finishes.
     pub fn take(&mut self, message: Message, line: Vec<u8>, now: Instant) -> usize {
         let (id, method) = match message {
             Message::Request { id, method } => (Some(id), method),
@@ -100,7 +99,7 @@ impl PendingLines {
         done
     }
 
-    /// The request with this id was answered. Gives its bytes.
+    /// Records that the request with this id was answered. Returns the number of bytes released.
     pub fn answered(&mut self, id: &str, failed: bool) -> usize {
         let Some(waiting) = self.remove(id) else {
             return 0;
@@ -117,7 +116,7 @@ impl PendingLines {
         bytes
     }
 
-    /// Takes a request out.
+    /// Removes a request.
     pub fn remove(&mut self, id: &str) -> Option<PendingLine> {
         let place = self
             .waiting
@@ -126,12 +125,12 @@ impl PendingLines {
         self.waiting.remove(place)
     }
 
-    /// The next line that the present connection does not have.
+    /// Returns the next line that was not sent on the current connection.
     pub fn next_unsent(&mut self) -> Option<&mut PendingLine> {
         self.waiting.iter_mut().find(|waiting| !waiting.sent)
     }
 
-    /// The line was sent. Gives its bytes if it is done with.
+    /// Records that the line was sent. Returns the number of bytes released if the line is finished.
     pub fn sent(&mut self) -> usize {
         let Some(place) = self.waiting.iter().position(|waiting| !waiting.sent) else {
             return 0;
@@ -148,11 +147,11 @@ impl PendingLines {
             .map_or(0, |waiting| waiting.line.len())
     }
 
-    /// The connection is gone: every line must be sent again. Gives the requests that have gone
-    /// down with too many daemons.
+    /// Records a lost connection: every line must be sent again. Returns the requests that were lost with too
+    /// many daemons.
     pub fn lost(&mut self, now: Instant) -> Vec<PendingLine> {
         let (poison, rest) = self.waiting.drain(..).partition(|waiting| {
-            // A stream lasts: it may see many daemons.
+            // Streams are long-lived and may outlast many daemons.
             waiting.sent && waiting.sends >= SENDS_MAX && waiting.method != Method::Listen
         });
         self.waiting = rest;
@@ -164,7 +163,7 @@ impl PendingLines {
         Vec::from(poison)
     }
 
-    /// What a new daemon must know of what the host has done before.
+    /// Builds the lines that restore the host's session on a new daemon.
     pub fn preamble(&self) -> Preamble {
         let mut preamble = Preamble::default();
         for stream in self.waiting.iter().filter(|waiting| waiting.is_stream()) {
@@ -180,7 +179,7 @@ impl PendingLines {
         {
             return preamble;
         }
-        // Who is not initialized yet hears of nothing.
+        // A client that is not initialized yet receives no notifications.
         let instead = match self.initialized.is_some() && self.has_lost {
             true => resume::lists(),
             false => Vec::new(),
@@ -200,7 +199,7 @@ impl PendingLines {
         preamble
     }
 
-    /// Requests that have waited for at least so long.
+    /// Returns the ids of requests that have waited for at least `age`.
     pub fn older_than(&self, age: Duration, now: Instant) -> Vec<String> {
         let old = |waiting: &&PendingLine| now.saturating_duration_since(waiting.since) >= age;
         self.waiting
@@ -211,7 +210,7 @@ impl PendingLines {
             .collect()
     }
 
-    /// Openings that have waited for at least so long: id, method and line.
+    /// Returns the opening requests that have waited for at least `age`: id, method and line.
     pub fn openings(&self, age: Duration, now: Instant) -> Vec<(String, &Method, &[u8])> {
         self.waiting
             .iter()
@@ -227,14 +226,14 @@ impl PendingLines {
             .collect()
     }
 
-    /// Whether requests wait for answers; streams have none.
+    /// Returns whether requests wait for responses; streams do not count.
     pub fn has_unanswered(&self) -> bool {
         let is_asked =
             |waiting: &PendingLine| waiting.id.is_some() && waiting.method != Method::Listen;
         self.waiting.iter().any(is_asked)
     }
 
-    /// Whether a daemon is needed.
+    /// Returns whether a daemon is needed.
     pub fn needs_daemon(&self) -> bool {
         !self.waiting.is_empty() || !self.subscriptions.is_empty()
     }

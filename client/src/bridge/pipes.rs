@@ -1,4 +1,4 @@
-//! The ends of the bridge: the threads that read, and the output that both sides write to.
+//! The ends of the bridge: the reader threads, and the output that both sides write to.
 
 use std::io::{self, BufReader, Read, Write};
 use std::os::unix::net::UnixStream;
@@ -10,28 +10,28 @@ use super::resume::Resumption;
 use super::{ANSWER_BYTES_MAX, HELD_BYTES_MAX, LINE_BYTES_MAX, answers};
 use crate::connection;
 
-/// What happens to a bridge.
+/// Events of the bridge loop.
 pub(super) enum Event {
     /// The host sent a line.
     Line(Vec<u8>),
-    /// The host will send no more.
+    /// The host closed its input.
     InputEnd,
-    /// The daemon was connected to, or not.
+    /// A connection attempt finished.
     Dialled(Result<UnixStream, connection::Error>),
-    /// The daemon answered, and the host has the answer.
+    /// The daemon's response was written to the host.
     Answered {
-        /// Of the request.
+        /// Request id.
         id: String,
-        /// Whether it is an error.
+        /// Whether the response is an error.
         failed: bool,
     },
-    /// The daemon's end is gone.
+    /// The daemon closed the connection.
     Closed,
-    /// The host does not read any more.
+    /// The host stopped reading.
     OutputBroken(io::Error),
 }
 
-/// Standard output, a line at a time.
+/// Standard output, locked per line.
 pub(super) struct Output<W>(Mutex<W>);
 
 impl<W: Write> Output<W> {
@@ -39,21 +39,21 @@ impl<W: Write> Output<W> {
         Self(Mutex::new(output))
     }
 
-    /// Writes one line, which ends with a line feed.
+    /// Writes one line that ends with a line feed.
     pub fn line(&self, line: &[u8]) -> io::Result<()> {
         let mut output = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         output.write_all(line)?;
         output.flush()
     }
 
-    /// Writes one line that has no line feed yet.
+    /// Writes one line, appending the missing line feed.
     pub fn message(&self, mut message: Vec<u8>) -> io::Result<()> {
         message.push(b'\n');
         self.line(&message)
     }
 }
 
-/// Bytes of lines that wait. Who reads the host's lines stops at the limit.
+/// Bytes of pending lines. The thread that reads the host's lines stops at the limit.
 #[derive(Default)]
 pub(super) struct Budget {
     used: Mutex<usize>,
@@ -61,7 +61,7 @@ pub(super) struct Budget {
 }
 
 impl Budget {
-    /// Waits until so many bytes may be held; a single line always may.
+    /// Waits until `bytes` may be held; a single line is always admitted.
     fn acquire(&self, bytes: usize) {
         let mut used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
         while *used > 0 && *used + bytes > HELD_BYTES_MAX {
@@ -80,7 +80,7 @@ impl Budget {
     }
 }
 
-/// Reads the host's lines until they end.
+/// Reads the host's lines until the input ends.
 pub(super) fn read_host<W: Write>(
     input: impl Read,
     output: &Arc<Output<W>>,
@@ -112,12 +112,12 @@ pub(super) fn read_host<W: Write>(
             return;
         }
     }
-    // Nobody is left to hear it when the bridge has ended.
+    // Ignored: the receiver is gone when the bridge has ended.
     let _ = events.send(Event::InputEnd);
 }
 
-/// Carries the daemon's lines to the host until the connection ends. What the host has had already
-/// stops here, and so does the end of a stream of changes: the next daemon goes on with it.
+/// Forwards the daemon's lines to the host until the connection ends. Drops responses that the host already
+/// has, and the end of a change stream, because the next daemon continues the stream.
 pub(super) fn read_daemon<W: Write>(
     stream: UnixStream,
     output: &Arc<Output<W>>,
@@ -151,7 +151,7 @@ pub(super) fn read_daemon<W: Write>(
                 line.push(b'\n');
                 id.map(|id| (id, true))
             }
-            // Half a line is no answer: a new daemon will give the whole one.
+            // A partial line is not a response: a new daemon sends the whole one.
             Ok(line::Read::End) | Err(_) => break,
         };
         if !line.is_empty()

@@ -1,5 +1,5 @@
-//! What a host is told when a new daemon took the place of the one that it had subscribed at: what
-//! the host has heard already it does not hear again, but that something may have changed meanwhile.
+//! Replacement messages for a host after a reconnect to a new daemon: responses that the host already has
+//! are not sent again; a notification that something may have changed is sent instead.
 
 use std::collections::{HashMap, HashSet};
 
@@ -7,48 +7,48 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-/// Bound to what the host has had from an earlier daemon.
+/// Responses and grants that the host has received from earlier daemons.
 #[derive(Debug, Default)]
 pub(super) struct Resumption {
-    /// Answers that the host has had, by id, and what it is told in their places.
+    /// Responses that the host has, by request id, with the line to send instead.
     had: HashMap<String, Vec<u8>>,
-    /// Streams of changes that the host has been granted.
+    /// Ids of the change streams that were granted to the host.
     granted: HashSet<String>,
 }
 
 impl Resumption {
-    /// The request of this id, sent again, was answered before.
+    /// Records that the request with this id was already answered, before it was sent again.
     pub fn had(&mut self, id: &str, instead: Vec<u8>) {
         self.had.insert(id.to_owned(), instead);
     }
 
-    /// The stream of this id, opened again, was granted before.
+    /// Records that the stream with this id was already granted, before it was opened again.
     pub fn granted(&mut self, id: &str) {
         self.granted.insert(id.to_owned());
     }
 
-    /// What takes the place of an answer, if the host has had it.
+    /// Returns the line to send instead of a response, if the host already has the response.
     pub fn instead_of_answer(&mut self, id: &str) -> Option<Vec<u8>> {
         self.had.remove(id)
     }
 
-    /// What takes the place of a stream's grant, if the host has had it.
+    /// Returns the line to send instead of a stream's grant, if the host already has the grant.
     pub fn instead_of_grant(&mut self, id: &str, line: &[u8]) -> Option<Vec<u8>> {
         self.granted.remove(id).then(|| changed_in_stream(line))
     }
 }
 
-/// That the resource at this address may have changed.
+/// Encodes a notification that the resource at this URI may have changed.
 pub(super) fn updated(uri: &str) -> Vec<u8> {
     notification("notifications/resources/updated", &json!({ "uri": uri }))
 }
 
-/// That lists of resources may have changed.
+/// Encodes notifications that the resource lists may have changed.
 pub(super) fn lists() -> Vec<u8> {
     notification("notifications/resources/list_changed", &json!({}))
 }
 
-/// That all may have changed that a grant names, in the stream that it is of.
+/// Encodes notifications, within the granted stream, that everything the grant names may have changed.
 fn changed_in_stream(grant: &[u8]) -> Vec<u8> {
     #[derive(Deserialize)]
     struct Grant<'a> {

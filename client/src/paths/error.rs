@@ -1,27 +1,27 @@
-//! Why a place cannot be used, and what would be right.
+//! Errors for unusable paths, with the remedy.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
 use super::SOCKET_PATH_BYTES_MAX;
 
-/// Why a place cannot be used.
+/// Reason why a path is unusable.
 #[derive(Debug, thiserror::Error)]
 pub enum PlaceError {
-    /// Neither `LORE_HOME` nor `HOME` nor the XDG variable says where.
+    /// Neither `LORE_HOME` nor `HOME` nor the XDG variable is set.
     #[error("there is no place for {0}: neither LORE_HOME nor HOME is set; set one of them")]
     NoHome(&'static str),
-    /// `HOME` means another place in each working directory.
+    /// `HOME` is relative, so it would depend on the working directory.
     #[error("HOME is {0:?}, and must begin with a slash: set it so, or set LORE_HOME")]
     RelativeHome(PathBuf),
-    /// A socket path given by hand does not fit into an address.
+    /// A given socket path is too long for a socket address.
     #[error(
         "the socket path {path} has {length} bytes; the system takes at most {SOCKET_PATH_BYTES_MAX}"
     )]
     SocketTooLong {
-        /// The path.
+        /// Socket path.
         path: PathBuf,
-        /// Its length in bytes.
+        /// Length in bytes.
         length: usize,
     },
     /// A folder is a symbolic link.
@@ -30,41 +30,41 @@ pub enum PlaceError {
          place, or name that place with LORE_HOME"
     )]
     Symlink(PathBuf),
-    /// Something else than a folder.
+    /// The path is not a folder.
     #[error("{0} is not a folder; move it away")]
     NotAFolder(PathBuf),
-    /// Something else than a file.
+    /// The path is not a regular file.
     #[error("{0} is not a regular file; move it away")]
     NotAFile(PathBuf),
-    /// A folder belongs to somebody else.
+    /// A folder belongs to another user.
     #[error("{path} belongs to user {owner}, not to user {wanted} who runs this")]
     NotOurs {
-        /// The folder.
+        /// Folder path.
         path: PathBuf,
-        /// Its owner's number.
+        /// User id of the owner.
         owner: u32,
-        /// Ours.
+        /// User id of this process.
         wanted: u32,
     },
     /// A folder is open to others.
     #[error("{path} is open to others (mode {mode:o}); {}", closing(path, *mode), path = .path.display())]
     TooOpen {
-        /// The folder.
+        /// Folder path.
         path: PathBuf,
-        /// Its permission bits.
+        /// Permission bits.
         mode: u32,
     },
-    /// The system refused.
+    /// The system refused the operation.
     #[error("{path}: {error}", path = .path.display())]
     Io {
-        /// The file or folder.
+        /// File or folder path.
         path: PathBuf,
-        /// What the system said.
+        /// System error.
         error: io::Error,
     },
 }
 
-/// What helps against a folder that is open to others. One that is everybody's stays so.
+/// Returns the remedy for a folder that is open to others. A shared folder with the sticky bit must stay open.
 fn closing(path: &Path, mode: u32) -> String {
     match mode & 0o1000 {
         0 => format!(

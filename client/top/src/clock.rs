@@ -1,27 +1,27 @@
-//! The time of day, and how the daemon writes it.
+//! Timestamps, in the daemon's format.
 
 use std::time::Duration;
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
-/// A moment, in microseconds since 1970.
+/// A timestamp, in microseconds since 1970.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct UnixMicros(pub i64);
 
 impl UnixMicros {
-    /// Now.
+    /// Returns the current time.
     pub fn now() -> Self {
         Self(Timestamp::now().as_microsecond())
     }
 
-    /// A time as RFC 3339 writes it; `None` when it is none.
+    /// Parses an RFC 3339 timestamp; `None` when it is invalid.
     pub fn read(text: &str) -> Option<Self> {
         let read: Timestamp = text.parse().ok()?;
         Some(Self(read.as_microsecond()))
     }
 
-    /// How long ago an earlier moment was; nothing when it was later, since clocks are set.
+    /// Returns the time since an earlier moment; zero when that is later, because clocks can be set back.
     pub fn since(self, earlier: Self) -> Duration {
         let passed = self.0.saturating_sub(earlier.0);
         Duration::from_micros(u64::try_from(passed).unwrap_or(0))
@@ -32,7 +32,7 @@ impl UnixMicros {
         self.0.div_euclid(1_000_000)
     }
 
-    /// The time of day in UTC: `15:04:05`.
+    /// Formats the time of day in UTC: `15:04:05`.
     pub fn time_of_day(self) -> String {
         Timestamp::from_microsecond(self.0).map_or_else(
             |_| "--:--:--".to_owned(),

@@ -1,4 +1,4 @@
-//! The live view: inputs in, frames out, until somebody wishes to end.
+//! The live view: reads inputs and draws frames until the user quits.
 
 use std::io;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel, sync_channel};
@@ -20,23 +20,23 @@ use crate::screen::{KeyAction, Screen};
 use crate::view;
 use crate::view::labels::ColourMode;
 
-/// Inputs that wait at most; a flood of events waits in the daemon.
+/// Limit on queued inputs; a flood of events waits in the daemon.
 const INPUTS_MAX: usize = 64;
-/// How often ages are drawn anew while nothing happens.
+/// Interval at which ages are redrawn while idle.
 const TICK: Duration = Duration::from_secs(1);
-/// The least time between two frames that no key asked for.
+/// Minimum time between two frames that no key triggered.
 const FRAME_MIN: Duration = Duration::from_millis(50);
 
-/// How the view ended.
+/// Reason for the end of the view.
 #[derive(Debug, PartialEq, Eq)]
 pub enum ViewEnd {
-    /// A person wished it.
+    /// The user quit.
     Wished,
-    /// A signal asked for it.
+    /// A signal requested the end.
     Signal(i32),
 }
 
-/// Shows the view until it is over. The terminal is restored in any case, also when this panics.
+/// Shows the view until it ends. Always restores the terminal, also on panic.
 ///
 /// # Errors
 /// When the terminal cannot be used.
@@ -48,7 +48,7 @@ pub fn run(
 ) -> io::Result<ViewEnd> {
     let (inputs, comes) = sync_channel(INPUTS_MAX);
     let (orders, ordered) = channel();
-    // Signals first: one that comes while the terminal is set up must find it restored, too.
+    // Signals first: a signal during the terminal setup must also lead to a restored terminal.
     let mut signals = Signals::new([SIGTERM, SIGHUP, SIGINT, SIGCONT])?;
     forever("signals", &inputs, move |inputs| {
         for signal in signals.forever() {
@@ -77,12 +77,12 @@ pub fn run(
     end
 }
 
-/// Gives the terminal back as it was.
+/// Restores the terminal on drop.
 struct TerminalGuard;
 
 impl Drop for TerminalGuard {
     fn drop(&mut self) {
-        // A terminal that is gone needs nothing.
+        // A closed terminal needs no restoring.
         let _ = ratatui::try_restore();
     }
 }
@@ -94,7 +94,7 @@ fn keys(inputs: &Inputs) {
             Ok(Event::Resize(..)) => Input::Resized,
             Ok(_) => continue,
             Err(error) => {
-                // Nobody listens when the program ends itself.
+                // Ignored: the receiver is gone when the program ends.
                 let _ = inputs.send(Input::Broken(error));
                 return;
             }
@@ -121,7 +121,7 @@ fn watch(
         })?;
         let drawn = Instant::now();
         let mut wait = TICK;
-        // Until something must be drawn: what was learned is gathered for a moment, a key is not.
+        // Loop until a redraw is due: updates are collected for a moment, keys are handled at once.
         loop {
             let input = match comes.recv_timeout(wait) {
                 Ok(input) => input,
@@ -142,13 +142,13 @@ fn watch(
     }
 }
 
-/// What an input leads to.
+/// Consequence of an input.
 enum InputAction {
-    /// A frame at once.
+    /// Draw a frame at once.
     Draw,
-    /// A frame soon.
+    /// Draw a frame soon.
     Learned,
-    /// The end.
+    /// End the view.
     End(ViewEnd),
 }
 
@@ -163,15 +163,15 @@ fn act(
         Input::Key(key) => match screen.press(key, model) {
             Some(KeyAction::Quit) => return Ok(InputAction::End(ViewEnd::Wished)),
             Some(KeyAction::Look(order)) => {
-                // Whoever looks is there as long as this is.
+                // The polling thread lives as long as this sender.
                 let _ = orders.send(order);
             }
             None => {}
         },
         Input::Resized => {
-            // After a stop the terminal is as a shell had it, and what was drawn may be anywhere.
-            // (`Terminal::clear` asks the terminal where its cursor is, and the keys would take the
-            // answer.)
+            // After a stop, the terminal has the shell's modes and the screen content is unknown.
+            // (`Terminal::clear` queries the cursor position, and the key reader would take the
+            // reply.)
             enable_raw_mode()?;
             let size = terminal.size()?;
             terminal.resize(Rect::from((Position::ORIGIN, size)))?;

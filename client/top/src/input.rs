@@ -1,4 +1,4 @@
-//! What the main loop waits for: keys, what was learned, the wish to end.
+//! Inputs of the main loop: keys, updates and requests to end.
 
 use std::io;
 use std::sync::mpsc::SyncSender;
@@ -8,30 +8,30 @@ use ratatui::crossterm::event::KeyEvent;
 
 use crate::model::Update;
 
-/// One thing that happened.
+/// An input of the main loop.
 #[derive(Debug)]
 pub enum Input {
     /// A key was pressed.
     Key(KeyEvent),
-    /// The terminal has another size, or must be drawn anew.
+    /// The terminal's size changed, or it must be redrawn.
     Resized,
-    /// A caller brings something.
+    /// An update from a caller thread.
     Learned(Update),
-    /// A signal asks to end.
+    /// A signal requests the end.
     Signal(i32),
-    /// The terminal cannot be read any more.
+    /// Reading from the terminal failed.
     Broken(io::Error),
-    /// A thread that never ends has ended.
+    /// A thread that should run forever has ended.
     Gone(&'static str),
 }
 
-/// Where inputs go. Senders wait while the loop is busy, so that nothing piles up.
+/// Channel for inputs. Senders block while the loop is busy, so that inputs do not pile up.
 pub type Inputs = SyncSender<Input>;
 
-/// Runs something for good on a thread of its own; its end is an input, too.
+/// Runs a function forever on a separate thread; its end becomes an input.
 ///
 /// # Errors
-/// When the system has no thread left.
+/// When the system cannot create a thread.
 pub fn forever(
     name: &'static str,
     inputs: &Inputs,
@@ -47,12 +47,12 @@ pub fn forever(
     Ok(())
 }
 
-/// Rings when a thread ends, in whichever way.
+/// Sends an input when its thread ends, also on panic.
 struct ThreadEndSignal(&'static str, Inputs);
 
 impl Drop for ThreadEndSignal {
     fn drop(&mut self) {
-        // Nobody listens when the program ends itself.
+        // Ignored: the receiver is gone when the program ends.
         let _ = self.1.send(Input::Gone(self.0));
     }
 }

@@ -1,4 +1,4 @@
-//! What the panes list: which things, in which order, which of them fit the filter.
+//! Rows of the panes: selection, order and filter.
 
 use std::cmp::Reverse;
 use std::sync::Arc;
@@ -14,75 +14,75 @@ use crate::model::latency::Quantiles;
 /// A pane.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Pane {
-    /// The newest sessions.
+    /// Newest sessions.
     Sessions,
-    /// Who was seen lately.
+    /// Recently seen agents.
     Agents,
-    /// What happens.
+    /// Events as they happen.
     Events,
-    /// What follows the log, and who is asked what names stand for.
+    /// Log followers and name resolvers.
     Followers,
-    /// How long calls take.
+    /// Call durations.
     Latency,
     /// Sizes, counts, limits, places, warnings.
     Sizes,
 }
 
-/// An order of rows.
+/// A sort order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sort {
-    /// What was active last comes first.
+    /// Most recent activity first.
     Newest,
-    /// What had the most events in the last minutes.
+    /// Most events in the last minutes first.
     Busiest,
-    /// What has the most steps.
+    /// Most steps first.
     Steps,
     /// By name.
     Name,
-    /// What is behind the most.
+    /// Largest lag first.
     Lag,
-    /// What takes the longest.
+    /// Slowest first.
     Slowest,
-    /// What is the largest.
+    /// Largest first.
     Largest,
 }
 
 /// A row.
 #[derive(Debug, Clone, Copy)]
 pub enum Item<'a> {
-    /// A session, and how many of its events were seen in the last minutes.
+    /// A session, and the number of its events in the last minutes.
     Session(&'a SessionSummary, u64),
     /// An agent by its name.
     Agent(&'a str, &'a Agent),
     /// An event.
     Event(&'a Entry),
-    /// What follows the log.
+    /// A log follower.
     Follower(&'a Follower),
-    /// Who is asked what names stand for.
+    /// A name resolver.
     Resolver(&'a Resolver),
-    /// How long something took.
+    /// Durations of one kind of call.
     Latency(&'static str, Quantiles),
     /// A fact about the daemon.
     Fact(&'a str, Fact<'a>),
 }
 
-/// What a fact is.
+/// Value of a fact.
 #[derive(Debug, Clone, Copy)]
 pub enum Fact<'a> {
-    /// Something to look at.
+    /// A warning.
     Warning,
-    /// How large it is, in bytes.
+    /// A size in bytes.
     Size(u64),
-    /// How many there are.
+    /// A count.
     Count(u64),
-    /// How large or many it may be.
+    /// A limit on a size or count.
     Limit(u64),
-    /// Where it is, or who.
+    /// A path or name.
     Text(&'a str),
 }
 
 impl Pane {
-    /// All of them, by number.
+    /// All panes, by number.
     pub const ALL: [Self; 6] = [
         Self::Sessions,
         Self::Agents,
@@ -92,7 +92,7 @@ impl Pane {
         Self::Sizes,
     ];
 
-    /// Its place among them.
+    /// Returns the pane's index in [`Self::ALL`].
     pub const fn index(self) -> usize {
         match self {
             Self::Sessions => 0,
@@ -104,7 +104,7 @@ impl Pane {
         }
     }
 
-    /// What it is called.
+    /// Returns the pane's title.
     pub const fn title(self) -> &'static str {
         match self {
             Self::Sessions => "Sessions",
@@ -116,20 +116,20 @@ impl Pane {
         }
     }
 
-    /// The pane of a digit from 1 on.
+    /// Returns the pane of a digit, starting at 1.
     pub fn of_digit(digit: char) -> Option<Self> {
         let number = usize::try_from(digit.to_digit(10)?).ok()?;
         Self::ALL.get(number.checked_sub(1)?).copied()
     }
 
-    /// The next one (1) or the one before (-1), around the ends.
+    /// Returns the next pane (1) or the previous one (-1), cyclically.
     pub fn adjacent(self, step: isize) -> Self {
         let count = Self::ALL.len();
         let next = (self.index() + count).saturating_add_signed(step) % count;
         Self::ALL.get(next).copied().unwrap_or(self)
     }
 
-    /// The orders it can have; the first one at first.
+    /// Returns the available sort orders; the first one is the default.
     pub const fn sorts(self) -> &'static [Sort] {
         match self {
             Self::Sessions => &[Sort::Newest, Sort::Busiest, Sort::Steps, Sort::Name],
@@ -143,7 +143,7 @@ impl Pane {
 }
 
 impl Sort {
-    /// What it is called.
+    /// Returns the order's title.
     pub const fn title(self) -> &'static str {
         match self {
             Self::Newest => "newest",
@@ -157,7 +157,7 @@ impl Sort {
     }
 }
 
-/// The rows of a pane. Events are those of `frozen`, if it is given.
+/// Returns the rows of a pane. If `frozen` is given, it supplies the events.
 pub fn items<'a>(
     model: &'a Model,
     pane: Pane,
@@ -238,10 +238,10 @@ fn facts(status: &StatusReply) -> Vec<Item<'_>> {
         .collect()
 }
 
-/// Puts rows in order; those that are equal in it stay as they came.
+/// Sorts rows; equal rows keep their order.
 fn put_in_order(items: &mut [Item<'_>], sort: Sort, model: &Model) {
     match sort {
-        // Sessions come in this order, and events do; names come from maps.
+        // Sessions and events arrive in this order; names come from maps.
         Sort::Newest => {
             items.sort_by(|a, b| match (a, b) {
                 (Item::Agent(_, a), Item::Agent(_, b)) => b.seen.cmp(&a.seen),
@@ -254,12 +254,12 @@ fn put_in_order(items: &mut [Item<'_>], sort: Sort, model: &Model) {
             items.sort_by_key(|item| Reverse(item.measure(sort, model)));
         }
     }
-    // What kinds of rows there are in a pane stays apart.
+    // Rows of different kinds stay separate.
     items.sort_by_key(Item::group);
 }
 
 impl<'a> Item<'a> {
-    /// The position of an event.
+    /// Returns an event's position.
     pub const fn position(&self) -> Option<u64> {
         match self {
             Self::Event(entry) => Some(entry.position),
@@ -272,7 +272,7 @@ impl<'a> Item<'a> {
         }
     }
 
-    /// By what it is put in order by name.
+    /// Returns the key for sorting by name.
     fn name(&self) -> &'a str {
         match *self {
             Self::Session(session, _) => session
@@ -286,7 +286,7 @@ impl<'a> Item<'a> {
         }
     }
 
-    /// Rows of a kind stand together.
+    /// Returns the group key that keeps rows of one kind together.
     const fn group(&self) -> u8 {
         match self {
             Self::Session(..) | Self::Agent(..) | Self::Event(_) => 0,
@@ -298,7 +298,7 @@ impl<'a> Item<'a> {
         }
     }
 
-    /// How much of what an order goes by it has.
+    /// Returns the key for a numeric sort order.
     fn measure(&self, sort: Sort, model: &Model) -> u128 {
         match (*self, sort) {
             (Self::Session(session, _), Sort::Steps) => session.steps.into(),
@@ -315,7 +315,7 @@ impl<'a> Item<'a> {
         }
     }
 
-    /// Whether any of its texts contains a lower-case text.
+    /// Returns whether any of the row's texts contains a lower-case text.
     fn contains(&self, wanted: &str) -> bool {
         let has = |text: &str| text.to_lowercase().contains(wanted);
         let may_have = |text: &Option<String>| text.as_deref().is_some_and(has);

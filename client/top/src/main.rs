@@ -1,9 +1,7 @@
-//! `lore top`: what happens in the daemon, live in a terminal. A program of its own beside `lore`, which
-//! stays light without it.
+//! `lore top`: live activity of the daemon in a terminal. It is a separate program, which keeps `lore` light.
 //!
-//! In reading order: `model` is what has been learned, `fetch` who brings it, `listing` which rows each
-//! pane has, `screen` what the person chose, `view` both as a frame, `live` and `once` the two ways to
-//! see it.
+//! In reading order: `model` holds the collected data, `fetch` calls the daemon, `listing` selects the rows of each
+//! pane, `screen` holds the user's choices, `view` renders a frame, `live` and `once` are the two output modes.
 
 mod clock;
 mod event_loop;
@@ -32,7 +30,7 @@ use options::Options;
 use screen::Screen;
 use view::labels::{ColourMode, harmless};
 
-/// Exit codes, as `lore` has them.
+/// Exit codes, as in `lore`.
 const REFUSED: u8 = 1;
 const USAGE: u8 = 2;
 const NOT_REACHED: u8 = 3;
@@ -64,7 +62,7 @@ fn main() -> ExitCode {
     }
     match event_loop::run(caller, &mut model, &mut screen, paint()) {
         Ok(event_loop::ViewEnd::Wished) => ExitCode::SUCCESS,
-        // As a shell tells of a program that a signal ended.
+        // The exit code that a shell uses for a program ended by a signal.
         Ok(event_loop::ViewEnd::Signal(signal)) => {
             ExitCode::from(u8::try_from(128 + signal).unwrap_or(REFUSED))
         }
@@ -72,7 +70,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Whether keys come from a terminal, and frames go to one that can move its cursor.
+/// Returns whether input is a terminal, and output is a terminal that can move its cursor.
 fn can_show() -> bool {
     let is_plain = variable("TERM").is_none_or(|term| term == "dumb");
     io::stdin().is_terminal() && io::stdout().is_terminal() && !is_plain
@@ -85,7 +83,7 @@ fn paint() -> ColourMode {
     }
 }
 
-/// An environment variable that says something.
+/// Reads an environment variable that is set and not empty.
 fn variable(name: &str) -> Option<std::ffi::OsString> {
     std::env::var_os(name).filter(|said| !said.is_empty())
 }

@@ -1,4 +1,4 @@
-//! One frame as plain text, for scripts and for those without a terminal.
+//! One frame as plain text, for scripts and output without a terminal.
 
 use std::io::{self, Write};
 
@@ -11,24 +11,24 @@ use crate::model::Model;
 use crate::screen::Screen;
 use crate::view;
 
-/// How wide it is when nobody says.
+/// Default width.
 const COLUMNS: u16 = 120;
-/// Pages of events that are read at most.
+/// Limit on pages of events read.
 const PAGES_MAX: usize = 100;
 
-/// Why there is no frame.
+/// Reason why no frame was printed.
 #[derive(Debug)]
 pub enum Failure {
-    /// The daemon cannot be asked.
+    /// The daemon cannot be called.
     Call(Error),
-    /// Standard output broke.
+    /// Writing to standard output failed.
     Io(io::Error),
 }
 
-/// Asks once, and prints.
+/// Collects the data once and prints it.
 ///
 /// # Errors
-/// Why there is no frame.
+/// When the daemon cannot be called, or standard output fails.
 pub fn run(
     mut caller: Caller,
     model: &mut Model,
@@ -54,7 +54,7 @@ pub fn run(
     let mut out = io::stdout().lock();
     let written = out.write_all(text.as_bytes()).and_then(|()| out.flush());
     match written {
-        // Whoever read it has seen enough.
+        // The reader has closed the pipe.
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
         written => written.map_err(Failure::Io),
     }

@@ -1,4 +1,4 @@
-//! What can be said on the command line.
+//! Command line options.
 
 use std::path::PathBuf;
 
@@ -7,11 +7,11 @@ use lore::protocol::frame::Hello;
 
 use crate::screen::EVERY;
 
-/// What happens in the daemon, live in a terminal: sessions, agents, events, followers, latency, sizes.
+/// Live activity of the daemon in a terminal: sessions, agents, events, followers, latency, sizes.
 #[derive(Debug, Parser)]
 #[command(name = "lore-top", version)]
 pub struct Options {
-    /// Name of the agent that calls [environment: LORE_AGENT]
+    /// Name of the calling agent [environment: LORE_AGENT]
     #[arg(long, value_name = "NAME")]
     agent: Option<String>,
     /// Begin with this session as the filter
@@ -20,28 +20,28 @@ pub struct Options {
     /// The daemon's socket [environment: LORE_SOCKET]
     #[arg(long, value_name = "PATH")]
     pub socket: Option<PathBuf>,
-    /// Begin with what contains this text
+    /// Begin with this text as the filter
     #[arg(long, value_name = "TEXT")]
     filter: Option<String>,
-    /// Seconds from one look at the daemon to the next
+    /// Seconds between two polls of the daemon
     #[arg(long, value_name = "SECONDS", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=EVERY_MAX))]
     pub every: u64,
-    /// Print one frame as plain text, and end
+    /// Print one frame as plain text, and exit
     #[arg(long)]
     pub once: bool,
-    /// How wide that is
+    /// Width of that frame
     #[arg(long, value_name = "COLUMNS", requires = "once", value_parser = clap::value_parser!(u16).range(20..=1000))]
     pub width: Option<u16>,
 }
 
-/// The longest pause between two looks, in seconds.
+/// Longest pause between two polls, in seconds.
 const EVERY_MAX: u64 = match EVERY.last() {
     Some(longest) => *longest,
     None => 1,
 };
 
 impl Options {
-    /// What the daemon is told of who calls.
+    /// Returns the Hello of this program.
     pub fn hello(&self) -> Hello {
         let cwd = std::env::current_dir().ok();
         let agent = std::env::var("LORE_AGENT").ok();
@@ -60,7 +60,7 @@ impl Options {
         }
     }
 
-    /// What is listed at first.
+    /// Returns the initial filter.
     pub fn first_filter(&self) -> String {
         let first = self.filter.as_ref().or(self.session.as_ref());
         first.cloned().unwrap_or_default()

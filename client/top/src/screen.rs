@@ -1,5 +1,4 @@
-//! What the person at the terminal has chosen: the pane, how far it is scrolled, order, filter, pause;
-//! and what each key does.
+//! The user's choices (pane, scroll position, order, filter, pause), and the keys that change them.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,46 +10,46 @@ use crate::listing::{Item, Pane, Sort, items};
 use crate::model::Model;
 use crate::model::event::Entry;
 
-/// How often one can look, in seconds.
+/// Available polling intervals, in seconds.
 pub const EVERY: [u64; 6] = [1, 2, 5, 10, 30, 60];
-/// The longest filter, in characters.
+/// Longest filter, in characters.
 const FILTER_CHARS: usize = 64;
 
-/// What was chosen.
+/// The user's choices.
 #[derive(Debug)]
 pub struct Screen {
-    /// Which pane the keys are for.
+    /// Pane that receives the keys.
     pub pane: Pane,
-    /// Only what contains this is listed; empty: all.
+    /// Text that listed rows must contain; empty for all rows.
     pub filter: String,
-    /// The filter as it is being typed.
+    /// Filter while it is being typed.
     pub typing: Option<String>,
-    /// The events as they were when it was paused, the newest first.
+    /// Events at the time of the pause, newest first.
     pub frozen: Option<Vec<Arc<Entry>>>,
-    /// How far the help is scrolled, if it is shown.
+    /// Scroll position of the help, if it is shown.
     pub help: Option<usize>,
-    /// How often the daemon is looked at, in seconds.
+    /// Polling interval, in seconds.
     pub every: u64,
-    /// The first row that is shown, by pane.
+    /// First visible row, by pane.
     tops: [usize; Pane::ALL.len()],
-    /// Which of its orders each pane has.
+    /// Index of the chosen sort order, by pane.
     sorts: [usize; Pane::ALL.len()],
-    /// The event that is held at the top, when it is not the newest.
+    /// Event that stays at the top, when it is not the newest.
     anchor: Option<u64>,
-    /// The rows that each pane had room for when it was drawn last.
+    /// Visible rows at the last draw, by pane.
     room: [usize; Pane::ALL.len()],
 }
 
-/// What a key asks of the rest of the program.
+/// Request of a key to the rest of the program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum KeyAction {
-    /// End.
+    /// Quit.
     Quit,
-    /// Ask the daemon.
+    /// Poll the daemon.
     Look(Order),
 }
 
-/// A way to scroll.
+/// A scroll movement.
 #[derive(Debug, Clone, Copy)]
 enum Scroll {
     Up(usize),
@@ -60,7 +59,7 @@ enum Scroll {
 }
 
 impl Screen {
-    /// As it is at first.
+    /// Creates the initial state.
     pub const fn new(filter: String, every: u64) -> Self {
         Self {
             pane: Pane::Sessions,
@@ -76,7 +75,7 @@ impl Screen {
         }
     }
 
-    /// What a pane lists, in its order.
+    /// Returns the rows of a pane, in its order.
     pub fn items<'a>(&'a self, model: &'a Model, pane: Pane) -> Vec<Item<'a>> {
         items(
             model,
@@ -87,12 +86,12 @@ impl Screen {
         )
     }
 
-    /// The filter, also while it is typed.
+    /// Returns the effective filter, also while it is typed.
     pub fn filter_now(&self) -> &str {
         self.typing.as_deref().unwrap_or(&self.filter)
     }
 
-    /// The order of a pane.
+    /// Returns the sort order of a pane.
     pub fn sort(&self, pane: Pane) -> Sort {
         let sorts = pane.sorts();
         let selected = self.sorts.get(pane.index()).copied().unwrap_or(0);
@@ -103,7 +102,7 @@ impl Screen {
             .unwrap_or(Sort::Name)
     }
 
-    /// The first row to show of a pane's items, when there is room for so many.
+    /// Returns the first visible row of a pane's items, for `room` visible rows.
     pub fn top(&self, pane: Pane, items: &[Item<'_>], room: usize) -> usize {
         let last = items.len().saturating_sub(room);
         let wanted = match self.anchor.filter(|_| pane == Pane::Events) {
@@ -116,14 +115,14 @@ impl Screen {
         wanted.min(last)
     }
 
-    /// Takes note of how many rows a pane has room for.
+    /// Records the number of visible rows of a pane.
     pub fn drew(&mut self, pane: Pane, room: usize) {
         if let Some(known) = self.room.get_mut(pane.index()) {
             *known = room;
         }
     }
 
-    /// Does what a key means.
+    /// Handles a key.
     pub fn press(&mut self, key: KeyEvent, model: &Model) -> Option<KeyAction> {
         let control = key.modifiers.contains(KeyModifiers::CONTROL);
         match key.code {
@@ -175,7 +174,7 @@ impl Screen {
         }
     }
 
-    /// A screenful: all rows but one, which stays in sight.
+    /// Returns a screenful: all visible rows but one.
     fn page(&self) -> usize {
         let room = self.room.get(self.pane.index()).copied().unwrap_or(1);
         room.saturating_sub(1).max(1)
@@ -247,7 +246,7 @@ impl Screen {
         }
     }
 
-    /// Looks more rarely (1) or more often (-1).
+    /// Changes to a longer (1) or shorter (-1) polling interval.
     fn look_every(&mut self, step: isize) -> Option<KeyAction> {
         let at = EVERY.iter().position(|every| *every >= self.every);
         let next = at.unwrap_or(EVERY.len() - 1).checked_add_signed(step)?;

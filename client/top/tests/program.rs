@@ -1,5 +1,4 @@
-//! The program as people start it: in a pipe, and on a terminal of its own, against a daemon with
-//! canned replies.
+//! Tests of the program in a pipe and on a separate terminal, against a daemon with canned replies.
 #![allow(clippy::unwrap_used)]
 
 use std::fs::{DirBuilder, File};
@@ -39,7 +38,7 @@ impl TestHome {
         self.0.path()
     }
 
-    /// Serves in it for as long as the test lives.
+    /// Serves for the lifetime of the test.
     fn serve(&self) {
         let run = self.path().join("run");
         DirBuilder::new().mode(0o700).create(&run).unwrap();
@@ -67,7 +66,7 @@ impl TestHome {
     }
 }
 
-/// Answers one connection until its end. A call that waits for events gets none, and no answer.
+/// Answers one connection until it ends. A long poll for events gets no reply.
 fn answer(mut stream: UnixStream) -> Option<()> {
     let (mut body, mut out) = (Vec::new(), Vec::new());
     frame::read_frame(&mut stream, &mut body, 1 << 16).ok()?;
@@ -105,7 +104,7 @@ fn answer(mut stream: UnixStream) -> Option<()> {
     None
 }
 
-/// A terminal, and what was written to it.
+/// A terminal, and the output written to it.
 struct TestTerminal {
     keyboard: File,
     line: OwnedFd,
@@ -134,18 +133,18 @@ impl TestTerminal {
         let stdio = || Stdio::from(line.as_fd().try_clone_to_owned().unwrap());
         command.stdin(stdio()).stdout(stdio()).stderr(stdio());
         let child = command.spawn().unwrap();
-        // The command holds the terminal, too, and would keep it open.
+        // The command also holds the terminal and would keep it open.
         drop(command);
         let keyboard = File::from(keyboard);
         let mut screen = keyboard.try_clone().unwrap();
         let (shows, shown) = std::sync::mpsc::channel();
         let written = thread::spawn(move || {
             let (mut written, mut piece) = (Vec::new(), [0; 4096]);
-            // The end is an error: nobody holds the other side any more.
+            // The end is an error: the other side is closed.
             while let Ok(count @ 1..) = screen.read(&mut piece) {
                 written.extend_from_slice(piece.get(..count).unwrap());
                 if String::from_utf8_lossy(&written).contains(awaited) {
-                    // Only the first time is waited for.
+                    // Only the first occurrence is awaited.
                     let _ = shows.send(());
                 }
             }
@@ -168,7 +167,7 @@ impl TestTerminal {
         self.keyboard.write_all(keys.as_bytes()).unwrap();
     }
 
-    /// Waits for the end; the exit code, and all that was written.
+    /// Waits for the end; returns the exit code and all output.
     fn end(mut self) -> (Option<i32>, String) {
         let status = self.child.wait().unwrap();
         let after = tcgetattr(&self.line).unwrap();
@@ -181,8 +180,8 @@ impl TestTerminal {
     }
 }
 
-/// The alternate screen was entered and left, the cursor is there again, and nothing that was
-/// stored went to the terminal as it is.
+/// Checks that the alternate screen was entered and left, the cursor is visible again, and no stored text reached
+/// the terminal unescaped.
 fn is_restored(written: &str) {
     let (_, after) = written.split_once("\x1b[?1049h").unwrap();
     let (shown, after) = after.rsplit_once("\x1b[?1049l").unwrap();
@@ -260,7 +259,7 @@ fn a_key_ends_it_and_the_terminal_is_as_before() {
 fn a_signal_ends_it_and_the_terminal_is_as_before() {
     for signal in [Signal::TERM, Signal::HUP, Signal::INT] {
         let home = TestHome::new();
-        // No daemon is listening: it waits.
+        // No daemon is listening, so the program waits.
         let screen = TestTerminal::start(home.top(&[]), "no daemon");
         let process = Pid::from_child(&screen.child);
         kill_process(process, signal).unwrap();

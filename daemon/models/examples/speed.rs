@@ -1,5 +1,5 @@
-//! Measures how long each model takes for a text of 180 words: `cargo run --release -p lored-models
-//! --example speed`. The least of many runs is told too: on a busy machine it says the most.
+//! Measures each model's time for a text of 180 words: `cargo run --release -p lored-models --example speed`.
+//! It also prints the minimum of many runs, the most reliable number on a busy machine.
 
 use std::hint::black_box;
 use std::path::Path;
@@ -12,7 +12,7 @@ const RUNS: usize = 60;
 
 fn main() -> Result<(), ModelError> {
     let own = Path::new(env!("CARGO_MANIFEST_DIR"));
-    // Words of the crate's own description, in another order each time.
+    // Words of the crate's README, in a different order each time.
     let words: Vec<&str> = include_str!("../README.md").split_whitespace().collect();
     let text = |run: usize| -> String {
         let from = words.iter().cycle().skip(run * 7);

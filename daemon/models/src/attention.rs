@@ -1,16 +1,16 @@
-//! Self-attention within one text: each piece takes from every other what suits it.
+//! Self-attention within one text: each word piece takes a weighted sum over all pieces.
 
 use multiversion::multiversion;
 
 use super::linear::products;
 use super::pointwise::softmax;
 
-/// Numbers of a head, at most, that are summed in registers; heads of other sizes go by parts.
+/// Most values of a head that are summed in registers; larger heads are processed in parts.
 const PART: usize = 32;
-/// Queries taken at once.
+/// Queries per block.
 const QUERIES: usize = 4;
 
-/// What each row takes from all rows of the same text, head by head.
+/// Computes the attention output of each row over all rows of the same text, head by head.
 ///
 /// `queries`, `keys` and `values` are rows of `width` numbers, `width` a multiple of `heads`.
 pub(super) fn attend(
@@ -52,7 +52,7 @@ pub(super) fn attend(
     output
 }
 
-/// One head's part of all rows.
+/// Extracts one head's columns of all rows.
 fn head(rows: &[f32], width: usize, start: usize, span: usize) -> Vec<f32> {
     let parts = rows
         .chunks_exact(width)
@@ -60,7 +60,7 @@ fn head(rows: &[f32], width: usize, start: usize, span: usize) -> Vec<f32> {
     parts.flatten().copied().collect()
 }
 
-/// One head's values, part after part, rows side by side.
+/// Packs one head's values part by part, with rows adjacent.
 fn pack(values: &[f32], width: usize, start: usize, span: usize, packed: &mut [[f32; PART]]) {
     let rows = (packed.len() / span.div_ceil(PART)).max(1);
     for (part, packed) in packed.chunks_exact_mut(rows).enumerate() {
@@ -74,13 +74,13 @@ fn pack(values: &[f32], width: usize, start: usize, span: usize, packed: &mut [[
     }
 }
 
-/// For each of the queries, the values by their shares.
+/// Computes the weighted sum of the values for each query.
 #[multiversion(targets("x86_64+avx512f", "x86_64+avx2"))]
 fn gather(scores: &[f32], values: &[[f32; PART]]) -> [[f32; PART]; QUERIES] {
     let mut sums = [[0.0; PART]; QUERIES];
     let mut lines = scores.chunks_exact(values.len().max(1));
     let first = lines.next().unwrap_or_default();
-    // Where fewer are left, the first stands in: an empty line would end the sums of all.
+    // If fewer queries are left, the first is repeated: an empty line would end all sums.
     let [second, third, fourth] = std::array::from_fn(|_| lines.next().unwrap_or(first));
     for ((((value, first), second), third), fourth) in
         values.iter().zip(first).zip(second).zip(third).zip(fourth)
@@ -99,7 +99,7 @@ fn gather(scores: &[f32], values: &[[f32; PART]]) -> [[f32; PART]; QUERIES] {
 mod tests {
     use super::*;
 
-    /// The same by its definition, in f64.
+    /// Computes the same by definition, in f64.
     fn plainly(
         queries: &[f32],
         keys: &[f32],
@@ -128,8 +128,8 @@ mod tests {
         output
     }
 
-    /// For every count of rows, those that are no multiple of what is taken at once among them, and for
-    /// heads that are smaller and larger than what is summed at once.
+    /// Every row count, including counts that are not a multiple of the block size, and heads smaller and larger than
+    /// one part.
     #[test]
     fn every_row_takes_what_suits_it() {
         for (rows, heads, span) in

@@ -1,5 +1,5 @@
-//! BERT's forward pass: word pieces and their places, layers of attention and of two linear steps,
-//! the mean over all pieces. Weights stay int8; sums are exact integers.
+//! BERT's forward pass: word piece and position embeddings, layers of attention and two linear steps, then the mean
+//! over all pieces. Weights stay int8; sums are exact integers.
 
 use serde::Deserialize;
 
@@ -9,12 +9,12 @@ use super::pointwise::{add_and_norm, gelu};
 use super::weights::{Matrix, Weights};
 use super::{BERT_PIECES, MAX_DIMENSION, ModelError, WordPiece, normalise};
 
-/// Word pieces that go through the layers together, at most: unpacking the weights is then cheap.
+/// Limit on word pieces per batch: large batches make the unpacking of weights cheap.
 const BATCH_PIECES: usize = 512;
-/// Layers, at most.
+/// Limit on layers.
 const MAX_LAYERS: usize = 48;
 
-/// The sizes that `config.json` names.
+/// Sizes from `config.json`.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct ModelDimensions {
@@ -30,13 +30,13 @@ pub(super) struct ModelDimensions {
 pub(super) struct Bert {
     words: Matrix,
     places: Matrix,
-    /// What every piece gets, for being of the first segment.
+    /// Embedding of the first segment, added to every piece.
     segment: Vec<f32>,
     first: Norm,
     layers: Vec<Layer>,
     heads: usize,
     epsilon: f32,
-    /// The numbers of `[CLS]` and `[SEP]`.
+    /// Ids of `[CLS]` and `[SEP]`.
     marks: (u32, u32),
 }
 
@@ -57,7 +57,7 @@ struct Norm {
 }
 
 impl ModelDimensions {
-    /// Numbers in a vector.
+    /// Returns the vector dimension.
     pub fn dimension(&self) -> Result<usize, ModelError> {
         self.check()?;
         Ok(self.hidden_size)
@@ -168,7 +168,7 @@ impl Bert {
         self.words.width
     }
 
-    /// Texts go through the layers together, as many as fit a batch.
+    /// Embeds texts together, as many as fit a batch.
     pub fn embed_many(&self, tokenizer: &WordPiece, texts: &[&str]) -> Vec<Vec<f32>> {
         let limit = BERT_PIECES.min(self.places.scales.len());
         let mut vectors = Vec::with_capacity(texts.len());
@@ -210,7 +210,7 @@ impl Bert {
         batch.iter().map(mean).collect()
     }
 
-    /// A row for each piece: its word's, its place's and the segment's, together.
+    /// Returns a row for each piece: the sum of its word, position and segment embeddings.
     fn embeddings(&self, batch: &[Vec<u32>]) -> Vec<f32> {
         let width = self.dimension();
         let count = batch.iter().map(Vec::len).sum::<usize>();
@@ -225,7 +225,7 @@ impl Bert {
         rows
     }
 
-    /// One layer, in place.
+    /// Applies one layer, in place.
     fn step(&self, layer: &Layer, batch: &[Vec<u32>], rows: &mut [f32]) {
         let width = self.dimension();
         let quantized = Quantized::new(rows, width);

@@ -1,4 +1,4 @@
-//! The models that there are: in the program, beside it, in the folder of models that were added.
+//! The available models: embedded in the program, installed next to it, and in the folder of added models.
 
 use std::fmt;
 use std::fs;
@@ -8,28 +8,28 @@ use std::path::{Path, PathBuf};
 use super::files::{know_embedded, know_folder};
 use super::{EmbeddedModel, EmbeddingStage, Model, ModelError, ModelInfo, Settings};
 
-/// Models of one folder that are looked at.
+/// Limit on the models of one folder.
 const MAX_OFFERS: usize = 64;
 
-/// Where models are looked for, besides the program itself.
+/// Folders that are searched for models, in addition to the program itself.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ModelPlaces {
-    /// The folder of models that were added: what `lored models add` writes to.
+    /// Folder of added models: the target of `lored models add`.
     pub added: PathBuf,
-    /// The folder that came with the program, if it has one.
+    /// Folder that was installed with the program, if any.
     pub beside: Option<PathBuf>,
 }
 
 impl ModelPlaces {
-    /// The places of this program: the folder that is set, otherwise `added`, and `../share/lored/models`
-    /// from the program's own folder.
+    /// Returns the folders of this program: the configured folder or else `added`, and `../share/lored/models` relative to
+    /// the program's folder.
     #[must_use]
     pub fn of_this_program(settings: &Settings, added: PathBuf) -> Self {
         let added = settings.folder.clone().unwrap_or(added);
         Self::new(added, std::env::current_exe().ok().as_deref())
     }
 
-    /// The same for any program.
+    /// Like the function above, for any program.
     #[must_use]
     pub fn new(added: PathBuf, program: Option<&Path>) -> Self {
         let prefix = program.and_then(Path::parent).and_then(Path::parent);
@@ -40,14 +40,14 @@ impl ModelPlaces {
     }
 }
 
-/// Where a model comes from.
+/// Source of a model.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ModelOrigin {
-    /// Somebody added it: this folder.
+    /// A folder that the user added.
     Added(PathBuf),
-    /// It came with the program: this folder.
+    /// A folder that was installed with the program.
     Beside(PathBuf),
-    /// It is part of the program.
+    /// Embedded in the program.
     Program,
 }
 
@@ -62,21 +62,21 @@ impl fmt::Display for ModelOrigin {
     }
 }
 
-/// A model that there is, usable or not.
+/// An available model, usable or not.
 #[derive(Debug)]
 pub struct AvailableModel {
-    /// Where it comes from.
+    /// Source.
     pub origin: ModelOrigin,
-    /// What is known of it, or why it cannot be used.
+    /// Description of the model, or the reason why it is unusable.
     pub known: Result<ModelInfo, ModelError>,
     embedded: Option<EmbeddedModel>,
 }
 
 impl AvailableModel {
-    /// The model, read as a whole.
+    /// Loads the complete model.
     ///
     /// # Errors
-    /// It is not usable, or its files have changed since it was looked at.
+    /// The model is unusable, or its files have changed since they were inspected.
     pub(super) fn load(&self, known: &ModelInfo) -> Result<Model, ModelError> {
         match (&self.origin, self.embedded) {
             (ModelOrigin::Added(folder) | ModelOrigin::Beside(folder), _) => {
@@ -90,11 +90,10 @@ impl AvailableModel {
     }
 }
 
-/// All models that there are; of those of one tier, the first that is usable is the one in use.
+/// Lists all available models; the first usable model of each tier is the one in use.
 ///
-/// What was added comes before what came with the program, and both before what the program carries;
-/// in one folder they come by name. Reads folders' models once to hash them, some milliseconds per
-/// 100 MB, and keeps nothing of them.
+/// Added models come first, then installed ones, then embedded ones; models of one folder are ordered by name.
+/// Folder models are read once for hashing, which takes some milliseconds per 100 MB, and are not retained.
 #[must_use]
 pub fn available_models(places: &ModelPlaces) -> Vec<AvailableModel> {
     let mut found = in_folder(&places.added, ModelOrigin::Added);
@@ -109,7 +108,7 @@ pub fn available_models(places: &ModelPlaces) -> Vec<AvailableModel> {
     found
 }
 
-/// The place of the offer that is in use for a tier.
+/// Returns the index of the model in use for a tier.
 #[must_use]
 pub fn select(available_models: &[AvailableModel], stage: EmbeddingStage) -> Option<usize> {
     let is_of = |available_model: &AvailableModel| {
@@ -121,7 +120,7 @@ pub fn select(available_models: &[AvailableModel], stage: EmbeddingStage) -> Opt
     available_models.iter().position(is_of)
 }
 
-/// Why no offer is of the second tier.
+/// Explains why no model of the second tier is available.
 #[must_use]
 pub fn why_none() -> &'static str {
     if cfg!(feature = "second-tier") {
@@ -132,7 +131,7 @@ pub fn why_none() -> &'static str {
     }
 }
 
-/// The models that the program carries.
+/// Returns the embedded models.
 fn carried() -> Vec<EmbeddedModel> {
     vec![
         crate::embedded::potion(),
@@ -141,7 +140,7 @@ fn carried() -> Vec<EmbeddedModel> {
     ]
 }
 
-/// Each folder in a folder, by name; hidden ones are drafts or none of ours.
+/// Lists the subfolders of a folder, by name; hidden ones are drafts or unrelated.
 fn in_folder(root: &Path, origin: impl Fn(PathBuf) -> ModelOrigin) -> Vec<AvailableModel> {
     let available_model = |folder: PathBuf, known| AvailableModel {
         origin: origin(folder),

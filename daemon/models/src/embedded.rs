@@ -1,27 +1,27 @@
-//! The models that the program carries, as the bytes of their files. A program that asks for none of
-//! them carries none. Where they come from, and under which licences, is in README.md.
+//! The models embedded in the program, as the bytes of their files. A program that references none of them embeds
+//! none. README.md lists their sources and licences.
 
 /// The files of one model.
 #[derive(Debug, Clone, Copy)]
 pub struct EmbeddedModel {
-    /// What the model is called here: the name of its folder.
+    /// Model name: the name of its folder.
     pub name: &'static str,
-    /// The hash of its files, as the daemon makes it: known without reading them.
+    /// Hash of its files, as the daemon computes it: known without reading them.
     pub fingerprint: u64,
-    /// `config.json`: which architecture it is, and its sizes.
+    /// `config.json`: architecture and sizes.
     pub config: &'static [u8],
-    /// `vocab.txt`: one word piece a line.
+    /// `vocab.txt`: one word piece per line.
     pub vocabulary: &'static [u8],
-    /// `model.safetensors`: the weights, int8 rows with one f32 scale a row.
+    /// `model.safetensors`: the weights, int8 rows with one f32 scale per row.
     pub weights: &'static [u8],
 }
 
-/// Declares one model once: the function that gives it, and its folder.
+/// Declares one model: its function and its folder.
 macro_rules! embedded {
     ($(#[$doc:meta])* $name:ident $folder:literal $fingerprint:literal) => {
         $(#[$doc])*
         #[must_use]
-        // Inlined, or as a public static, all bytes would also be in what the compiler reads of this crate.
+        // If it were inlined or a public static, all bytes would also be in this crate's metadata for the compiler.
         #[inline(never)]
         pub fn $name() -> EmbeddedModel {
             EmbeddedModel {
@@ -36,12 +36,12 @@ macro_rules! embedded {
 }
 
 embedded! {
-    /// potion-base-8M: static embeddings, 256 numbers, microseconds a text.
+    /// potion-base-8M: static embeddings, 256 dimensions, microseconds per text.
     potion "potion-8m" 0x9e0e_2ac2_b431_3462
 }
 
 #[cfg(feature = "second-tier")]
 embedded! {
-    /// all-MiniLM-L6-v2: a transformer, 384 numbers, milliseconds a text.
+    /// all-MiniLM-L6-v2: a transformer, 384 dimensions, milliseconds per text.
     minilm "minilm-l6" 0x2926_5824_7ace_535c
 }

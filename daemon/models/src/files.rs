@@ -1,5 +1,4 @@
-//! The three files of a model: read with bounds, hashed without holding them, looked at without
-//! loading.
+//! The three files of a model: bounded reads, streaming hashes, and inspection without loading.
 
 use std::borrow::Cow;
 use std::fs::{self, File};
@@ -16,35 +15,35 @@ use super::{
 pub(super) const CONFIG: &str = "config.json";
 pub(super) const VOCABULARY: &str = "vocab.txt";
 pub(super) const WEIGHTS: &str = "model.safetensors";
-/// Each file, and the bytes it may have: in the order in which they are hashed.
+/// Each file and its limit in bytes, in the order of hashing.
 const FILES: [(&str, u64); 3] = [
     (CONFIG, MAX_VOCABULARY),
     (VOCABULARY, MAX_VOCABULARY),
     (WEIGHTS, MAX_WEIGHTS),
 ];
-/// Names of a folder that are looked through for those most like a missing file.
+/// Limit on the folder entries that are searched for names similar to a missing file.
 const MAX_NEIGHBOURS: usize = 1000;
-/// So many of them are told.
+/// Limit on the similar names that are reported.
 const TOLD_NEIGHBOURS: usize = 3;
-/// How much a name must be like another to be meant by it.
+/// Minimum similarity of a suggested name.
 const LIKENESS_MIN: f64 = 0.4;
 
-/// The three files of a model, in memory: from a folder, or part of the program.
+/// The three files of a model, in memory: from a folder, or embedded in the program.
 #[derive(Clone)]
 pub struct ModelFiles {
     /// `config.json`.
     pub config: Cow<'static, [u8]>,
-    /// `vocab.txt`: one word piece a line; its number is the line's, from 0.
+    /// `vocab.txt`: one word piece per line; its id is the line number, from 0.
     pub vocabulary: Cow<'static, [u8]>,
-    /// `model.safetensors`: each matrix as int8 rows, with one f32 scale a row under `NAME.scale`.
+    /// `model.safetensors`: each matrix as int8 rows, with one f32 scale per row under `NAME.scale`.
     pub weights: Cow<'static, [u8]>,
 }
 
 impl ModelFiles {
-    /// Reads them from a folder.
+    /// Reads the files from a folder.
     ///
     /// # Errors
-    /// One is missing, too long, or cannot be read.
+    /// A file is missing, too long, or unreadable.
     pub fn read(folder: &Path) -> Result<Self, ModelError> {
         let [config, vocabulary, weights] = FILES.map(|(name, limit)| read(folder, name, limit));
         Ok(Self {
@@ -54,7 +53,7 @@ impl ModelFiles {
         })
     }
 
-    /// Those of a model that the program carries, in place.
+    /// Returns the files of an embedded model, without a copy.
     #[must_use]
     pub fn of(embedded: EmbeddedModel) -> Self {
         Self {
@@ -64,7 +63,7 @@ impl ModelFiles {
         }
     }
 
-    /// A hash of all of them.
+    /// Hashes all files.
     #[must_use]
     pub fn fingerprint(&self) -> u64 {
         let mut hash = Xxh3::new();
@@ -75,12 +74,12 @@ impl ModelFiles {
         hash.digest()
     }
 
-    /// Bytes of all of them.
+    /// Returns the total size in bytes.
     pub(super) fn bytes(&self) -> u64 {
         self.parts().map(|(_, file)| file.len() as u64).iter().sum()
     }
 
-    /// Each with its name.
+    /// Returns each file with its name.
     pub(super) fn parts(&self) -> [(&'static str, &[u8]); 3] {
         [
             (CONFIG, &self.config),
@@ -90,7 +89,7 @@ impl ModelFiles {
     }
 }
 
-/// What is known of a model that the program carries: its weights are not read for it.
+/// Describes an embedded model without reading its weights.
 pub(super) fn know_embedded(embedded: EmbeddedModel) -> Result<ModelInfo, ModelError> {
     let architecture = architecture(embedded.config)?;
     Ok(ModelInfo {
@@ -101,8 +100,7 @@ pub(super) fn know_embedded(embedded: EmbeddedModel) -> Result<ModelInfo, ModelE
     })
 }
 
-/// What is known of a model in a folder: its files are hashed piece by piece, and no more of the weights is
-/// kept than their header.
+/// Describes a model in a folder: hashes its files in pieces, and keeps only the header of the weights.
 pub(super) fn know_folder(folder: &Path) -> Result<ModelInfo, ModelError> {
     let name = name(folder)?;
     let architecture = architecture(&read(folder, CONFIG, MAX_VOCABULARY)?)?;
@@ -113,7 +111,7 @@ pub(super) fn know_folder(folder: &Path) -> Result<ModelInfo, ModelError> {
         front.clear();
         bytes += hash_file(folder, file, limit, &mut hash, &mut front)?;
     }
-    // The weights are the last one: `front` is theirs.
+    // The weights are the last file: `front` is theirs.
     let length = fs::metadata(folder.join(WEIGHTS)).map_or(0, |found| found.len());
     Ok(ModelInfo {
         id: id(&name, hash.digest()),
@@ -123,9 +121,9 @@ pub(super) fn know_folder(folder: &Path) -> Result<ModelInfo, ModelError> {
     })
 }
 
-/// The name of a model in a folder.
+/// Returns the name of a model in a folder.
 pub(super) fn name(folder: &Path) -> Result<String, ModelError> {
-    // `.` and `models/..` have names, too.
+    // Resolves `.` and `models/..` to a name.
     let whole = fs::canonicalize(folder).unwrap_or_else(|_| folder.to_path_buf());
     let name = whole.file_name().unwrap_or_default().to_string_lossy();
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
@@ -139,7 +137,7 @@ pub(super) fn name(folder: &Path) -> Result<String, ModelError> {
     }
 }
 
-/// The word most like another, if any is.
+/// Returns the most similar word, if any is similar enough.
 pub(super) fn nearest<'w>(word: &str, words: impl IntoIterator<Item = &'w str>) -> Option<&'w str> {
     let alike = words
         .into_iter()
@@ -154,7 +152,7 @@ fn likeness(left: &str, right: &str) -> f64 {
     strsim::normalized_damerau_levenshtein(left, right)
 }
 
-/// The whole of a file, read with a bound.
+/// Reads a whole file, up to the limit.
 fn read(folder: &Path, name: &'static str, limit: u64) -> Result<Vec<u8>, ModelError> {
     let (file, length) = open(folder, name, limit)?;
     let mut bytes = Vec::with_capacity(usize::try_from(length).unwrap_or(0));
@@ -164,7 +162,7 @@ fn read(folder: &Path, name: &'static str, limit: u64) -> Result<Vec<u8>, ModelE
     Ok(bytes)
 }
 
-/// Hashes a file as [`ModelFiles::fingerprint`] does and keeps its first bytes; how many it has.
+/// Hashes a file as [`ModelFiles::fingerprint`] does and keeps its first bytes; returns its length.
 fn hash_file(
     folder: &Path,
     name: &'static str,
@@ -190,11 +188,11 @@ fn hash_file(
     }
 }
 
-/// Opens a regular file and tells its length, which is within the limit.
+/// Opens a regular file and returns its length, which is within the limit.
 fn open(folder: &Path, name: &'static str, limit: u64) -> Result<(File, u64), ModelError> {
     let path = folder.join(name);
     let unreadable = |source| ModelError::Unreadable { file: name, source };
-    // Looked at before it is opened: opening a pipe would wait for whoever writes to it.
+    // Checked before opening: opening a pipe would block until it has a writer.
     let found = fs::metadata(&path).map_err(|source| match source.kind() {
         ErrorKind::NotFound => missing(folder, name),
         _ => unreadable(source),
@@ -213,7 +211,7 @@ fn open(folder: &Path, name: &'static str, limit: u64) -> Result<(File, u64), Mo
     Ok((file, length))
 }
 
-/// Says that a file is not there, and what is there that looks like it.
+/// Reports a missing file, with similar names in the folder.
 fn missing(folder: &Path, name: &'static str) -> ModelError {
     if let Err(source) = fs::read_dir(folder) {
         return ModelError::Unreadable {

@@ -1,4 +1,4 @@
-//! A model is added: checked by using it, then copied whole or not at all.
+//! Adds a model: checks it by use, then copies it completely or not at all.
 
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -7,61 +7,61 @@ use std::path::{Path, PathBuf};
 use super::files::{know_folder, name};
 use super::{Model, ModelError, ModelFiles, ModelInfo};
 
-/// Texts that any model has to tell apart.
+/// Texts that any model must distinguish.
 const PROBES: [&str; 2] = ["one cat sat on three mats", "how to mend a broken pump"];
-/// Beginnings of the names of files that say under which terms a model is given.
+/// File name prefixes of licence files.
 const TERMS: [&str; 4] = ["LICENSE", "LICENCE", "NOTICE", "ATTRIBUTION"];
-/// Bytes of such a file, at most.
+/// Limit on a licence file, in bytes.
 const TERMS_MAX: u64 = 1 << 20;
-/// The beginning of the name of a copy that is not whole yet.
+/// Name prefix of an incomplete copy.
 const DRAFT: &str = ".adding-";
 
-/// What adding came to.
+/// Outcome of adding a model.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AddResult {
-    /// The model.
+    /// Added model.
     pub known: ModelInfo,
-    /// Where it is now.
+    /// Its folder now.
     pub folder: PathBuf,
-    /// Whether it was there already, file by file the same.
+    /// Whether an identical copy already existed.
     pub was_there: bool,
 }
 
 /// Why a model was not added.
 #[derive(Debug, thiserror::Error)]
 pub enum AddError {
-    /// It cannot be used.
+    /// The model is unusable.
     #[error(transparent)]
     Model(#[from] ModelError),
-    /// It loads, but what it makes of texts is of no use.
+    /// The model loads, but its vectors are useless.
     #[error("the model {id} makes nothing of use of plain texts: {why}")]
     Useless {
-        /// Its id.
+        /// Model id.
         id: String,
-        /// What is wrong with its vectors.
+        /// Problem with its vectors.
         why: String,
     },
-    /// Another model has its name.
+    /// Another model has the same name.
     #[error(
         "{folder} is there already and holds another model; remove it, or give the new one's folder another name",
         folder = .0.display()
     )]
     Taken(PathBuf),
-    /// The system refused.
+    /// The system refused the operation.
     #[error("{path}: {source}", path = .path.display())]
     Io {
-        /// The file or folder.
+        /// File or folder path.
         path: PathBuf,
-        /// What the system said.
+        /// System error.
         source: io::Error,
     },
 }
 
 /// Adds the model in the folder `from` to the folder of models `into`, under its folder's name.
 ///
-/// It is loaded and embeds texts before anything is written, and what was checked is what is written:
-/// first as a draft beside its place, on the disk, then moved there. A kill leaves at most the draft,
-/// which the next adding of that name writes over.
+/// The model is loaded and embeds texts before anything is written. The checked bytes are written to a durable draft
+/// next to the target, which is then moved into place. A kill leaves at most the draft; the next attempt under
+/// that name overwrites it.
 ///
 /// # Errors
 /// [`AddError`]: nothing was added.
@@ -99,7 +99,7 @@ pub fn add(from: &Path, into: &Path) -> Result<AddResult, AddError> {
     })
 }
 
-/// Embeds texts: their vectors must be of length one, and apart.
+/// Embeds texts: their vectors must have length one and be distinct.
 fn check(model: &Model) -> Result<(), AddError> {
     let useless = |why: &str| AddError::Useless {
         id: model.id().to_owned(),
@@ -113,7 +113,7 @@ fn check(model: &Model) -> Result<(), AddError> {
     };
     let [first, second] = PROBES.map(|text| model.embed(text));
     for vector in [&first, &second] {
-        // What is no number is no length, either.
+        // The comparison is also false for NaN.
         let is_one = (product(vector, vector) - 1.0).abs() < 1e-3;
         if !is_one {
             return Err(useless(
@@ -129,7 +129,7 @@ fn check(model: &Model) -> Result<(), AddError> {
     Ok(())
 }
 
-/// The files that say under which terms the model is given; what is too long or unreadable is none.
+/// Returns the licence files; skips files that are too long or unreadable.
 fn terms(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let is_terms = |path: &Path| {
@@ -145,7 +145,7 @@ fn terms(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
         .collect()
 }
 
-/// Writes a model's files, on the disk when it returns.
+/// Writes a model's files durably.
 fn write_draft(
     draft: &Path,
     files: &ModelFiles,
@@ -179,7 +179,7 @@ fn sync_folder(folder: &Path) -> Result<(), AddError> {
         .map_err(failed(folder))
 }
 
-/// Says which file failed.
+/// Adds the path to an I/O error.
 fn failed(path: &Path) -> impl Fn(io::Error) -> AddError {
     move |source| AddError::Io {
         path: path.into(),

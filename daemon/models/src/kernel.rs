@@ -1,26 +1,25 @@
-//! The innermost loop: eight rows of i16 activations times a panel of 32 columns of i16 weights,
-//! summed exactly in i32. One variant for each kind of processor, chosen when the program runs.
+//! The innermost loop: eight rows of i16 activations times a panel of 32 columns of i16 weights, summed exactly in
+//! i32. One variant per processor type, selected at run time.
 //!
-//! Each instruction here multiplies pairs of i16 and adds their products. The compiler does not
-//! find that by itself, and with it the loop is two to four times as fast as one of f32.
+//! Each instruction here multiplies pairs of i16 and adds their products. The compiler does not generate it from
+//! plain code. With it, the loop is two to four times as fast as an f32 loop.
 
 use multiversion::multiversion;
 
-/// Columns of a panel.
 pub(super) const COLUMNS: usize = 32;
-/// Rows of activations taken at once.
+/// Rows of activations per block.
 pub(super) const ROWS: usize = 8;
 
-/// Two neighbouring activations of one row.
+/// Two adjacent activations of one row.
 pub(super) type Pair = [i16; 2];
-/// For two neighbouring inputs, the activations of each row.
+/// For two adjacent inputs, the activations of each row.
 pub(super) type ActivationPairs = [Pair; ROWS];
-/// For two neighbouring inputs, the weights of each column: pairs side by side.
+/// For two adjacent inputs, the weights of each column: pairs next to each other.
 pub(super) type WeightSlice = [i16; 2 * COLUMNS];
 /// Sums, row by row.
 pub(super) type Tile = [[i32; COLUMNS]; ROWS];
 
-/// Multiplies and sums: `rows` is as long as `panel`; what one has more than the other is left out.
+/// Multiplies and sums. `rows` and `panel` have the same length; excess elements are ignored.
 #[multiversion(targets("x86_64+avx512f+avx512bw+avx512vnni", "x86_64+avx2", "x86_64+sse4.1",))]
 pub(super) fn multiply(rows: &[ActivationPairs], panel: &[WeightSlice]) -> Tile {
     multiversion::target::match_target! {
@@ -31,7 +30,7 @@ pub(super) fn multiply(rows: &[ActivationPairs], panel: &[WeightSlice]) -> Tile 
     }
 }
 
-/// The same in plain words, for other processors and for tests.
+/// Portable implementation, for other processors and for tests.
 fn portable(rows: &[ActivationPairs], panel: &[WeightSlice]) -> Tile {
     let mut tile: Tile = [[0; COLUMNS]; ROWS];
     for (pairs, slice) in rows.iter().zip(panel) {
@@ -46,7 +45,7 @@ fn portable(rows: &[ActivationPairs], panel: &[WeightSlice]) -> Tile {
     tile
 }
 
-/// Safe throughout: intrinsics without pointers may be called where their features are on.
+/// Entirely safe: intrinsics without pointers may be called where their features are enabled.
 #[cfg(target_arch = "x86_64")]
 mod x86 {
     use std::arch::x86_64::*;
@@ -80,7 +79,7 @@ mod x86 {
         ])
     }
 
-    /// Two rows: more sums than these do not fit into the registers.
+    /// Processes two rows: more sums do not fit into the registers.
     #[target_feature(enable = "avx2")]
     fn middle_part<const PART: usize>(
         rows: &[ActivationPairs],
@@ -117,7 +116,7 @@ mod x86 {
         ])
     }
 
-    /// One row, all its columns.
+    /// Processes one row, all columns.
     #[target_feature(enable = "sse4.1")]
     fn narrow_part<const ROW: usize>(
         rows: &[ActivationPairs],
@@ -168,7 +167,7 @@ mod tests {
         every_processor_here(&rows, &panel, &expected);
     }
 
-    /// Each variant that this processor has, not only the best.
+    /// Tests each variant that this processor supports, not only the best.
     #[cfg(target_arch = "x86_64")]
     #[multiversion(targets("x86_64+avx2", "x86_64+sse4.1"))]
     fn every_processor_here(rows: &[ActivationPairs], panel: &[WeightSlice], expected: &Tile) {

@@ -1,9 +1,9 @@
-//! Embedding models: a text becomes a vector of fixed length, offline, on one core.
+//! Embedding models: a text becomes a vector of fixed dimension, offline, on one core.
 //!
-//! Two architectures, told apart by their `config.json`: static embeddings (a mean over one row a
-//! piece, microseconds a text) and BERT (a small transformer, milliseconds a text). Both read the
-//! same WordPiece vocabularies; weights are int8 rows with one f32 scale a row. Some models are part of
-//! the program, others lie in folders ([`offers`]); [`ModelPool`] has the ones in use.
+//! Two architectures, distinguished by their `config.json`: static embeddings (a mean over one row per piece,
+//! microseconds per text) and BERT (a small transformer, milliseconds per text). Both read the same WordPiece
+//! vocabularies; weights are int8 rows with one f32 scale per row. Some models are embedded in the program, others
+//! are stored in folders ([`offers`]); [`ModelPool`] holds the models in use.
 
 mod attention;
 mod bert;
@@ -35,68 +35,68 @@ use statics::Statics;
 use weights::Weights;
 pub use wordpiece::WordPiece;
 
-/// Bytes of a weights file, at most: no text model that runs in milliseconds is larger.
+/// Limit on a weights file, in bytes: no text model that runs in milliseconds is larger.
 pub const MAX_WEIGHTS: u64 = 512 << 20;
-/// Bytes of a vocabulary or configuration, at most.
+/// Limit on a vocabulary or configuration, in bytes.
 pub const MAX_VOCABULARY: u64 = 8 << 20;
-/// Numbers in a vector, at most.
+/// Limit on the vector dimension.
 pub const MAX_DIMENSION: usize = 4096;
-/// Word pieces of a text that a static model reads; what follows does not count.
+/// Word pieces of a text that a static model reads; the rest is ignored.
 pub const STATIC_PIECES: usize = 1024;
-/// Word pieces of a text that a BERT model reads, its two marks included.
+/// Word pieces of a text that a BERT model reads, including its two special tokens.
 pub const BERT_PIECES: usize = 256;
-/// Characters of a model's name, at most: with the hash it fits where vectors are stored.
+/// Limit on a model's name, in characters: with the hash it fits the stored id.
 pub const MAX_NAME: usize = 64;
 /// `model_type` of static embeddings, and of BERT.
 const STATIC_TYPE: &str = "model2vec";
 const BERT_TYPE: &str = "bert";
-/// Counts up when the same weights would give other vectors, because the code here changed.
+/// Incremented when a change of this code gives other vectors for the same weights.
 const REVISION: u8 = 1;
 
-/// Why a model cannot be used.
+/// Reason why a model is unusable.
 #[derive(Debug, thiserror::Error)]
 pub enum ModelError {
-    /// A file is missing or cannot be read.
+    /// A file is missing or unreadable.
     #[error("the model's {file} cannot be read: {source}")]
     Unreadable {
         /// `config.json`, `vocab.txt` or `model.safetensors`.
         file: &'static str,
-        /// What the system said.
+        /// System error.
         source: std::io::Error,
     },
     /// A file is longer than any model needs.
     #[error("the model's {file} is longer than {limit} bytes")]
     TooLong {
-        /// Which file.
+        /// File name.
         file: &'static str,
-        /// Bytes it may have.
+        /// Limit in bytes.
         limit: u64,
     },
-    /// A file is damaged, or not of a model known here.
+    /// A file is damaged, or its model type is unknown.
     #[error("the model's {file} is not usable: {why}")]
     Damaged {
-        /// Which file.
+        /// File name.
         file: &'static str,
-        /// What is wrong with it.
+        /// Description of the problem.
         why: String,
     },
-    /// A file that a model must have is not there.
+    /// A required file is missing.
     #[error("the model has no {file}; it needs config.json, vocab.txt and model.safetensors{hint}")]
     Missing {
-        /// Which file.
+        /// File name.
         file: &'static str,
-        /// What else is there, the most alike first, as the end of a sentence; or nothing.
+        /// Other files of the folder, the most similar first, as the end of a sentence; may be empty.
         hint: String,
     },
-    /// The name of a model's folder is not one.
+    /// The folder's name is not a valid model name.
     #[error(
         "a model cannot be called {0:?}: its folder's name must be of 1 to {MAX_NAME} letters, digits, `-`, `_` and `.`, not beginning with `.`"
     )]
     Name(String),
-    /// The files are other ones than when they were first looked at.
+    /// The files have changed since they were first inspected.
     #[error("the files of the model {id} have changed; a restart takes them as a new model")]
     Changed {
-        /// What the model was.
+        /// Previous model id.
         id: String,
     },
 }
@@ -117,12 +117,12 @@ impl ModelError {
     }
 }
 
-/// What a model is for.
+/// Tier of a model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum EmbeddingStage {
     /// Embeds while a text is written, and scores sentences: static embeddings.
     First,
-    /// Follows in the background and knows more: a transformer.
+    /// Embeds in the background with higher quality: a transformer.
     Second,
 }
 
@@ -135,20 +135,20 @@ impl fmt::Display for EmbeddingStage {
     }
 }
 
-/// What is known of a model without loading it.
+/// Description of a model that needs no loading.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ModelInfo {
-    /// Its name with a hash of its files: vectors of equal ids can be compared.
+    /// Name with a hash of the files: vectors of equal ids are comparable.
     pub id: String,
-    /// Numbers in a vector.
+    /// Vector dimension.
     pub dimension: usize,
-    /// What it is for.
+    /// Tier.
     pub stage: EmbeddingStage,
-    /// Bytes of its files.
+    /// Total size of the files in bytes.
     pub bytes: u64,
 }
 
-/// What `config.json` says of any model; it holds much else.
+/// The fields of `config.json` that all models share.
 #[derive(Debug, Deserialize)]
 struct Config {
     model_type: String,
@@ -167,7 +167,7 @@ impl Architecture {
         }
     }
 
-    /// Numbers in a vector, from the configuration and the weights' first bytes.
+    /// Returns the vector dimension, from the configuration and the weights' first bytes.
     fn dimension(&self, front: &[u8], length: usize) -> Result<usize, ModelError> {
         match self {
             Self::Statics => {
@@ -178,7 +178,7 @@ impl Architecture {
     }
 }
 
-/// Reads `config.json`, in two passes: serde's `flatten` cannot read numbers that are kept as text.
+/// Reads `config.json` in two passes, because serde's `flatten` cannot read numbers that are stored as text.
 fn architecture(config: &[u8]) -> Result<Architecture, ModelError> {
     let unreadable = |error: serde_json::Error| ModelError::config(error.to_string());
     let Config { model_type } = serde_json::from_slice(config).map_err(unreadable)?;
@@ -200,7 +200,7 @@ fn architecture(config: &[u8]) -> Result<Architecture, ModelError> {
     }
 }
 
-/// One model, ready to embed from any number of threads.
+/// A loaded model that embeds from any number of threads.
 pub struct Model {
     id: String,
     tokenizer: WordPiece,
@@ -212,7 +212,7 @@ enum Encoder {
     Bert(Box<Bert>),
 }
 
-/// Its id alone: weights are no reading matter.
+/// Prints only the id, without the weights.
 impl fmt::Debug for Model {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter
@@ -223,35 +223,35 @@ impl fmt::Debug for Model {
 }
 
 impl Model {
-    /// Reads a model from its folder; the folder's name is the model's.
+    /// Reads a model from its folder; the folder's name is the model's name.
     ///
     /// # Errors
-    /// A file is missing, too long, damaged, or of a model that is not known here.
+    /// A file is missing, too long, damaged, or of an unknown model type.
     pub fn load(folder: &Path) -> Result<Self, ModelError> {
         Self::from_files(&files::name(folder)?, ModelFiles::read(folder)?)
     }
 
-    /// Makes a model of one that the program carries. Its weights are used in place, where they can be.
+    /// Builds an embedded model. Its weights are used without a copy where possible.
     ///
     /// # Errors
-    /// It is damaged, or of a model that is not known here.
+    /// The model is damaged, or its type is unknown.
     pub fn embedded(embedded: EmbeddedModel) -> Result<Self, ModelError> {
         let id = id(embedded.name, embedded.fingerprint);
         Self::build(id, ModelFiles::of(embedded))
     }
 
-    /// Makes a model of its files' contents. Borrowed weights are used in place, where they can be.
+    /// Builds a model from its files' contents. Borrowed weights are used without a copy where possible.
     ///
     /// # Errors
-    /// A file is damaged, or of a model that is not known here.
+    /// A file is damaged, or of an unknown model type.
     pub fn from_files(name: &str, files: ModelFiles) -> Result<Self, ModelError> {
         Self::build(id(name, files.fingerprint()), files)
     }
 
-    /// As [`Model::load`], if it is still the model that had this id.
+    /// Like [`Model::load`], but only if the model still has the known id.
     ///
     /// # Errors
-    /// As there, and when it is not.
+    /// As [`Model::load`], and when the id has changed.
     pub fn load_known(folder: &Path, known: &ModelInfo) -> Result<Self, ModelError> {
         let files = ModelFiles::read(folder)?;
         let id = id(&files::name(folder)?, files.fingerprint());
@@ -280,13 +280,13 @@ impl Model {
         })
     }
 
-    /// The model's name with a hash of all its files: vectors of equal ids can be compared.
+    /// Returns the model's name with a hash of all its files: vectors of equal ids are comparable.
     #[must_use]
     pub fn id(&self) -> &str {
         &self.id
     }
 
-    /// What it is for.
+    /// Returns the tier.
     #[must_use]
     pub fn stage(&self) -> EmbeddingStage {
         match &self.encoder {
@@ -295,7 +295,7 @@ impl Model {
         }
     }
 
-    /// Numbers in a vector.
+    /// Returns the vector dimension.
     #[must_use]
     pub fn dimension(&self) -> usize {
         match &self.encoder {
@@ -304,16 +304,15 @@ impl Model {
         }
     }
 
-    /// The vector of a text, of length one; all zeros when the model knows nothing of it.
+    /// Returns the vector of a text, of length one; all zeros when no word piece is known.
     ///
-    /// Reads the text's first [`STATIC_PIECES`] or [`BERT_PIECES`] word pieces, so neither time nor
-    /// memory grows with what follows.
+    /// Reads the text's first [`STATIC_PIECES`] or [`BERT_PIECES`] word pieces, so time and memory are bounded.
     #[must_use]
     pub fn embed(&self, text: &str) -> Vec<f32> {
         self.embed_many(&[text]).pop().unwrap_or_default()
     }
 
-    /// The vectors of several texts, in their order; a little faster than one by one.
+    /// Returns the vectors of several texts, in order; slightly faster than one by one.
     #[must_use]
     pub fn embed_many(&self, texts: &[&str]) -> Vec<Vec<f32>> {
         match &self.encoder {
@@ -326,14 +325,14 @@ impl Model {
     }
 }
 
-/// The id of a model: its name, and a hash of its files and of how they are read here.
+/// Builds a model's id: its name, and a hash of its files and of this code's revision.
 fn id(name: &str, fingerprint: u64) -> String {
     let mut bytes = vec![REVISION];
     bytes.extend(fingerprint.to_le_bytes());
     format!("{name}@{:012x}", xxh3_64(&bytes) >> 16)
 }
 
-/// Scales a vector to length one, in place; zeros stay.
+/// Scales a vector to length one, in place; zeros stay zeros.
 pub fn normalise(vector: &mut [f32]) {
     let length = vector
         .iter()

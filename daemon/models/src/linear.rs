@@ -1,7 +1,7 @@
 //! A layer's matrix: int8 weights packed for the kernel, activations rounded to i16 row by row.
 //!
-//! Sums are exact integers, so the only error beyond the stored weights' is the rounding of
-//! activations to 14 bits or more, and a text's vector is the same alone or among others.
+//! Sums are exact integers, so the only error beyond the stored weights' is the rounding of activations to 14 bits or
+//! more. A text's vector does not depend on the other texts of its batch.
 
 use multiversion::multiversion;
 
@@ -9,7 +9,7 @@ use super::kernel::{ActivationPairs, COLUMNS, Pair, ROWS, WeightSlice, multiply}
 use super::weights::Weights;
 use super::{ModelError, weights::Matrix};
 
-/// `outputs` columns of `inputs` weights each, and what is added to each column.
+/// A matrix of `outputs` columns with `inputs` weights each, and a bias per column.
 pub(super) struct Linear {
     /// Panels of [`COLUMNS`] columns: for each pair of inputs, each column's two weights.
     panels: Vec<[i8; 2 * COLUMNS]>,
@@ -18,14 +18,14 @@ pub(super) struct Linear {
     outputs: usize,
 }
 
-/// What makes a panel's sums into the columns' numbers.
+/// Scales and biases that convert a panel's sums to output values.
 struct OutputStage {
     scales: [f32; COLUMNS],
     bias: [f32; COLUMNS],
 }
 
 impl Linear {
-    /// Takes `NAME.weight` and `NAME.bias`.
+    /// Loads `NAME.weight` and `NAME.bias`.
     pub fn new(
         weights: &Weights,
         name: &str,
@@ -56,7 +56,7 @@ impl Linear {
         })
     }
 
-    /// Rows of activations through the layer.
+    /// Multiplies rows of activations by the layer's matrix.
     pub fn apply(&self, quantized: &Quantized) -> Vec<f32> {
         let pairs = self.inputs.div_ceil(2);
         let mut output = vec![0.0; quantized.scales.len() * self.outputs];
@@ -81,7 +81,7 @@ impl Linear {
 }
 
 impl OutputStage {
-    /// Writes as many columns as `line` has room for.
+    /// Writes as many columns as fit into `line`.
     fn write(&self, sums: &[i32; COLUMNS], scale: f32, line: &mut [f32]) {
         if let Some(line) = line.first_chunk_mut() {
             scaled(sums, scale, &self.scales, &self.bias, line);
@@ -108,7 +108,7 @@ fn scaled(
     }
 }
 
-/// Stored weights as the kernel takes them.
+/// Unpacks stored weights to the kernel's format.
 #[multiversion(targets("x86_64+avx512f+avx512bw", "x86_64+avx2", "x86_64+sse4.1"))]
 fn widen(packed: &[[i8; 2 * COLUMNS]], panel: &mut [WeightSlice]) {
     for (wide, narrow) in panel.iter_mut().zip(packed) {
@@ -118,13 +118,13 @@ fn widen(packed: &[[i8; 2 * COLUMNS]], panel: &mut [WeightSlice]) {
     }
 }
 
-/// The first numbers, then zeros.
+/// Returns the first numbers, padded with zeros.
 fn filled(numbers: &[f32]) -> [f32; COLUMNS] {
     let mut numbers = numbers.iter().copied();
     std::array::from_fn(|_| numbers.next().unwrap_or(0.0))
 }
 
-/// One panel, from `column` on; columns and inputs that are not there weigh nothing.
+/// Packs one panel, starting at `column`; missing columns and inputs get weight zero.
 fn pack(matrix: &Matrix, column: usize, inputs: usize) -> Vec<[i8; 2 * COLUMNS]> {
     let mut panel = vec![[0; 2 * COLUMNS]; inputs.div_ceil(2)];
     for (place, column) in (column..column + COLUMNS).enumerate() {
@@ -140,15 +140,15 @@ fn pack(matrix: &Matrix, column: usize, inputs: usize) -> Vec<[i8; 2 * COLUMNS]>
     panel
 }
 
-/// Activations rounded to i16, each row with a scale.
+/// Activations rounded to i16, with a scale per row.
 pub(super) struct Quantized {
-    /// Groups of [`ROWS`] rows, side by side; the last is filled up with zeros.
+    /// Groups of [`ROWS`] rows, interleaved; the last group is padded with zeros.
     pairs: Vec<ActivationPairs>,
     scales: Vec<f32>,
 }
 
 impl Quantized {
-    /// Rounds rows of `width` numbers as finely as no sum of products with int8 can overflow.
+    /// Rounds rows of `width` numbers to the finest scale at which no sum of products with int8 can overflow.
     pub fn new(rows: &[f32], width: usize) -> Self {
         let finest = i32::MAX / (128 * i32::try_from(width).unwrap_or(i32::MAX / 128).max(1));
         Self::to(finest.clamp(1, i32::from(i16::MAX)) as f32, rows, width)
@@ -176,8 +176,8 @@ impl Quantized {
     }
 }
 
-/// All products of two sets of rows of `width` numbers, in i16 on both sides: to 13 bits for a
-/// width of 32. Row by row of `left`, times `factor`.
+/// Computes all products of two sets of rows of `width` numbers, in i16 on both sides: to 13 bits for a width of 32.
+/// The output is ordered by row of `left` and multiplied by `factor`.
 pub(super) fn products(left: &[f32], right: &[f32], width: usize, factor: f32, output: &mut [f32]) {
     let finest = (i32::MAX as f32 / width.max(1) as f32).sqrt().floor() - 1.0;
     let finest = finest.clamp(1.0, f32::from(i16::MAX));
@@ -217,10 +217,10 @@ pub(super) fn products(left: &[f32], right: &[f32], width: usize, factor: f32, o
     }
 }
 
-/// Rounds one row so that its largest number becomes `finest`; returns the scale that takes it back.
+/// Rounds one row so that its largest number becomes `finest`; returns the inverse scale.
 #[multiversion(targets("x86_64+avx512f+avx512bw", "x86_64+avx2"))]
 fn round(row: &[f32], finest: f32, pairs: &mut [Pair]) -> f32 {
-    /// Adding it rounds to a whole number, in the lowest bits: much faster than asking for it.
+    /// Adding it rounds to a whole number, in the lowest bits: much faster than a rounding call.
     const ROUNDING: f32 = 12_582_912.0;
     let (chunks, rest) = row.as_chunks::<16>();
     let mut lanes = [0.0f32; 16];

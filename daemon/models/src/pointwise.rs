@@ -1,9 +1,9 @@
-//! What a transformer does number by number: the exponential, softmax, GELU, layer norm. Written
-//! so that the compiler makes vector code of it; the library's own `exp` would be a third of the time.
+//! Elementwise operations of a transformer: exponential, softmax, GELU, layer norm. Written so that the compiler
+//! vectorises them; the library's `exp` alone would take a third of the time.
 
 use multiversion::multiversion;
 
-/// e to the power of `x`, to a relative error of 3e-7; below -87 it is next to nothing.
+/// e to the power of `x`, to a relative error of 3e-7; below -87 the result is almost zero.
 #[inline(always)]
 fn exp(x: f32) -> f32 {
     /// Adding it rounds to a whole number, in the lowest bits.
@@ -38,7 +38,7 @@ fn erf(x: f32) -> f32 {
     (1.0 - series * exp(-size * size)).copysign(x)
 }
 
-/// GELU, with the true error function.
+/// GELU, with the exact error function.
 #[multiversion(targets("x86_64+avx512f", "x86_64+avx2"))]
 pub(super) fn gelu(numbers: &mut [f32]) {
     for number in numbers {
@@ -46,7 +46,7 @@ pub(super) fn gelu(numbers: &mut [f32]) {
     }
 }
 
-/// Makes scores of a row into shares that sum to one.
+/// Softmax: converts scores of a row to weights that sum to one.
 #[multiversion(targets("x86_64+avx512f", "x86_64+avx2"))]
 pub(super) fn softmax(scores: &mut [f32]) {
     let largest = fold(scores, f32::NEG_INFINITY, f32::max);
@@ -86,7 +86,7 @@ pub(super) fn add_and_norm(
     }
 }
 
-/// Folds in sixteen lanes: a fixed order of additions, and vector code.
+/// Folds in sixteen lanes: a fixed order of additions that vectorises.
 #[inline(always)]
 fn fold(numbers: &[f32], start: f32, join: impl Fn(f32, f32) -> f32) -> f32 {
     let (chunks, rest) = numbers.as_chunks::<16>();

@@ -10,14 +10,14 @@ use super::{
     available_models, select, why_none,
 };
 
-/// What is set of models.
+/// Model settings.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Settings {
-    /// Whether texts are embedded by the second tier, too.
+    /// Whether texts are also embedded by the second tier.
     pub second_tier: bool,
-    /// Texts that the second tier embeds, at most: the newest.
+    /// Limit on the texts that the second tier embeds; the newest are selected.
     pub second_tier_chunks_max: u64,
-    /// The folder of added models, instead of `models` in the data folder.
+    /// Folder of added models, instead of `models` in the data folder.
     pub folder: Option<PathBuf>,
 }
 
@@ -31,19 +31,19 @@ impl Default for Settings {
     }
 }
 
-/// The models in use, for all who need one: share it with an [`Arc`].
+/// The models in use; share the pool with an [`Arc`].
 ///
-/// Nothing is loaded before the first use; what is idle is let go. What is told of a model without
-/// loading it stays as it was found at the start.
+/// A model is loaded at its first use and freed when idle. Descriptions that need no loading stay as they were at
+/// the start.
 pub struct ModelPool {
     first: Option<Slot>,
     second: Option<Slot>,
-    /// Why there is no second tier, if there is none.
+    /// Reason why there is no second tier, if there is none.
     why_no_second: Option<String>,
     is_second_wanted: bool,
-    /// Models that there are and that are not usable, each with the reason.
+    /// Unusable models, each with the reason.
     refused: Vec<(ModelOrigin, ModelError)>,
-    /// Held while one is loaded: loading takes twice the memory of having, so only one does at a time.
+    /// Held while a model is loaded: loading takes twice the memory, so only one is loaded at a time.
     loading: Mutex<()>,
 }
 
@@ -59,7 +59,7 @@ struct Loaded {
 }
 
 impl ModelPool {
-    /// Looks at the models there are and chooses one for each tier.
+    /// Inspects the available models and selects one for each tier.
     #[must_use]
     pub fn find(places: &ModelPlaces, settings: &Settings) -> Self {
         let mut available_models = available_models(places);
@@ -95,67 +95,67 @@ impl ModelPool {
         }
     }
 
-    /// The first tier's model; loads it if need be, some milliseconds.
+    /// Returns the first tier's model; loads it if necessary, which takes some milliseconds.
     ///
     /// # Errors
-    /// It cannot be read any more, or is not what it was.
+    /// The model is unreadable or has changed.
     pub fn first(&self) -> Result<Arc<Model>, ModelError> {
         match &self.first {
             Some(slot) => self.load(slot),
-            // The program carries one, so this is a program that was damaged.
+            // The program embeds one, so this program file is damaged.
             None => Err(ModelError::config("no model of the first tier is usable")),
         }
     }
 
-    /// The second tier's model, if there is one; loads it if need be, some tens of milliseconds.
+    /// Returns the second tier's model, if there is one; loads it if necessary, which takes some tens of milliseconds.
     ///
     /// # Errors
-    /// It cannot be read any more, or is not what it was.
+    /// The model is unreadable or has changed.
     pub fn second(&self) -> Option<Result<Arc<Model>, ModelError>> {
         self.second.as_ref().map(|slot| self.load(slot))
     }
 
-    /// What is known of a tier's model without loading it; nothing if the tier has none.
+    /// Describes a tier's model without loading it; `None` if the tier has no model.
     #[must_use]
     pub fn known(&self, stage: EmbeddingStage) -> Option<&ModelInfo> {
         self.slot(stage).map(|slot| &slot.known)
     }
 
-    /// Where a tier's model comes from; nothing if the tier has none.
+    /// Returns the source of a tier's model; `None` if the tier has no model.
     #[must_use]
     pub fn origin(&self, stage: EmbeddingStage) -> Option<&ModelOrigin> {
         self.slot(stage).map(|slot| &slot.available_model.origin)
     }
 
-    /// Why there is no second tier; nothing if there is one.
+    /// Explains why there is no second tier; `None` if there is one.
     #[must_use]
     pub fn why_no_second(&self) -> Option<&str> {
         self.why_no_second.as_deref()
     }
 
-    /// Whether the settings want a second tier, be there one or not.
+    /// Returns whether the settings enable a second tier, even if none is available.
     #[must_use]
     pub fn is_second_wanted(&self) -> bool {
         self.is_second_wanted
     }
 
-    /// Models that are there and cannot be used, each with the reason.
+    /// Lists unusable models, each with the reason.
     #[must_use]
     pub fn refused(&self) -> &[(ModelOrigin, ModelError)] {
         &self.refused
     }
 
-    /// Whether a tier's model is in memory.
+    /// Returns whether a tier's model is in memory.
     #[must_use]
     pub fn is_loaded(&self, stage: EmbeddingStage) -> bool {
         self.slot(stage).is_some_and(|slot| slot.lock().is_some())
     }
 
-    /// Frees what was not used within the last `idle`; who holds a model keeps it.
+    /// Frees models that were not used within the last `idle`; callers that hold a model keep it.
     pub fn release_when_idle(&self, idle: Duration) {
         for slot in [&self.first, &self.second].into_iter().flatten() {
             let mut loaded = slot.lock();
-            // A model that somebody works with is in use, however long the work takes.
+            // A model that a caller still holds is in use, however long the work takes.
             let is_idle = |loaded: &Loaded| {
                 Arc::strong_count(&loaded.model) == 1 && loaded.last_use.elapsed() >= idle
             };
@@ -165,7 +165,7 @@ impl ModelPool {
         }
     }
 
-    /// Loads under the slot's lock, so that concurrent first uses wait for one loading.
+    /// Loads under the slot's lock, so that concurrent first uses share one load.
     fn load(&self, slot: &Slot) -> Result<Arc<Model>, ModelError> {
         let mut loaded = slot.lock();
         if let Some(loaded) = &mut *loaded {
@@ -191,7 +191,7 @@ impl ModelPool {
 
 impl Slot {
     fn lock(&self) -> MutexGuard<'_, Option<Loaded>> {
-        // The option is replaced whole or not at all.
+        // Safe after a panic: the option is replaced completely or not at all.
         self.loaded.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

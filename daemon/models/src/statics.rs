@@ -1,12 +1,12 @@
-//! Static embeddings: a text is the mean of its word pieces' rows.
+//! Static embeddings: the vector of a text is the mean of its word pieces' rows.
 
 use super::weights::{Matrix, Weights};
 use super::{MAX_DIMENSION, ModelError, STATIC_PIECES, WordPiece, normalise};
 
-/// What the matrix of rows is called.
+/// Name of the embedding matrix.
 pub(super) const ROWS: &str = "embeddings";
 
-/// One row for each word piece.
+/// A matrix with one row for each word piece.
 pub(super) struct Statics {
     rows: Matrix,
 }
@@ -29,7 +29,7 @@ impl Statics {
         self.rows.width
     }
 
-    /// Pieces that are not known do not count.
+    /// Embeds a text; unknown pieces are ignored.
     pub fn embed(&self, tokenizer: &WordPiece, text: &str) -> Vec<f32> {
         let mut sum = vec![0.0; self.dimension()];
         for piece in tokenizer.pieces(text, STATIC_PIECES) {

@@ -1,4 +1,4 @@
-//! The tensors of a safetensors file, read with bounds: a damaged file is refused, never believed.
+//! The tensors of a safetensors file, with bounds checks: a damaged file is refused.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -8,11 +8,11 @@ use serde::Deserialize;
 
 use super::ModelError;
 
-/// Bytes of a header, at most: ours have about ten thousand.
+/// Limit on a header, in bytes: the shipped models have about ten thousand.
 const MAX_HEADER: usize = 1 << 20;
-/// Bytes at a file's beginning that hold any header.
+/// Bytes at a file's beginning that contain any valid header.
 pub(super) const FRONT: usize = 8 + MAX_HEADER;
-/// What the weights have to be.
+/// Required format of the weights.
 const WANTED: &str =
     "matrices must be I8 rows with an F32 scale a row under NAME.scale, all else F32";
 
@@ -37,7 +37,7 @@ enum Kind {
 }
 
 impl Kind {
-    /// As the format calls it.
+    /// Returns the safetensors name of the type.
     fn name(self) -> &'static str {
         match self {
             Self::Float => "F32",
@@ -46,7 +46,7 @@ impl Kind {
     }
 }
 
-/// One entry of the header, as the format has it.
+/// One entry of the header, as in the file format.
 #[derive(Debug, Deserialize)]
 struct Entry {
     dtype: Kind,
@@ -54,25 +54,25 @@ struct Entry {
     data_offsets: (usize, usize),
 }
 
-/// A matrix as int8 rows with one scale a row.
+/// A matrix as int8 rows with one scale per row.
 pub(super) struct Matrix {
-    /// All rows, one after the other.
+    /// All rows, concatenated.
     pub rows: Cow<'static, [u8]>,
-    /// What a row's numbers are multiplied with.
+    /// Factor of each row.
     pub scales: Vec<f32>,
-    /// Numbers in a row.
+    /// Numbers per row.
     pub width: usize,
 }
 
 impl Matrix {
-    /// One row, and its scale.
+    /// Returns one row and its scale.
     pub fn row(&self, number: usize) -> Option<(&[i8], f32)> {
         let start = number.checked_mul(self.width)?;
         let row = self.rows.get(start..start.checked_add(self.width)?)?;
         Some((bytemuck::must_cast_slice(row), *self.scales.get(number)?))
     }
 
-    /// Adds a row, multiplied by its scale, to `sum`; nothing when there is no such row.
+    /// Adds a row, multiplied by its scale, to `sum`; does nothing when the row does not exist.
     pub fn add_row(&self, number: usize, sum: &mut [f32]) {
         if let Some((row, scale)) = self.row(number) {
             for (sum, &weight) in sum.iter_mut().zip(row) {
@@ -83,19 +83,19 @@ impl Matrix {
 }
 
 impl Weights {
-    /// Takes the bytes of a file.
+    /// Parses the bytes of a file.
     pub fn new(data: Cow<'static, [u8]>) -> Result<Self, ModelError> {
         let tensors = read_header(&data, data.len())?;
         Ok(Self { data, tensors })
     }
 
-    /// A vector of exactly `length` numbers.
+    /// Returns a vector of exactly `length` numbers.
     pub fn vector(&self, name: &str, length: usize) -> Result<Vec<f32>, ModelError> {
         let tensor = self.tensor(name, Kind::Float, &[length])?;
         self.floats(name, tensor)
     }
 
-    /// One row of a small matrix of f32.
+    /// Returns one row of a small f32 matrix.
     pub fn float_row(&self, name: &str, row: usize, width: usize) -> Result<Vec<f32>, ModelError> {
         let tensor = self
             .tensors
@@ -115,12 +115,12 @@ impl Weights {
         }
     }
 
-    /// Rows and width of a matrix.
+    /// Returns the row count and width of a matrix.
     pub fn shape(&self, name: &str) -> Result<(usize, usize), ModelError> {
         matrix_shape(&self.tensors, name)
     }
 
-    /// A matrix of int8 rows of exactly this shape, with its scales; in place when the file is part of the binary.
+    /// Returns an int8 matrix of exactly this shape, with its scales; without a copy when the file is embedded.
     pub fn matrix(&self, name: &str, rows: usize, width: usize) -> Result<Matrix, ModelError> {
         let range = self.tensor(name, Kind::Byte, &[rows, width])?.range.clone();
         let scales = self.vector(&format!("{name}.scale"), rows)?;
@@ -171,7 +171,7 @@ impl Weights {
     }
 }
 
-/// Rows and width of a matrix, known from a file's first bytes alone: at most [`FRONT`] of them.
+/// Returns the row count and width of a matrix from a file's first bytes, at most [`FRONT`] of them.
 pub(super) fn peek_shape(
     front: &[u8],
     length: usize,
@@ -192,8 +192,8 @@ fn matrix_shape(
     }
 }
 
-/// Reads the header of a file of `length` bytes: eight bytes that say how long it is, that much
-/// JSON, then the tensors' bytes.
+/// Parses the header of a file of `length` bytes: eight bytes with the length of the JSON, the JSON, then the tensors'
+/// bytes.
 fn read_header(front: &[u8], length: usize) -> Result<HashMap<String, Tensor>, ModelError> {
     let claimed = front
         .first_chunk::<8>()
@@ -222,7 +222,7 @@ fn read_header(front: &[u8], length: usize) -> Result<HashMap<String, Tensor>, M
     Ok(tensors)
 }
 
-/// Where a tensor lies in the file; nothing if it is not within, or not as long as its shape says.
+/// Returns a tensor's range in the file; `None` if it is out of bounds or its length does not match its shape.
 fn place(entry: Entry, start: usize, length: usize) -> Option<Tensor> {
     let range =
         start.checked_add(entry.data_offsets.0)?..start.checked_add(entry.data_offsets.1)?;

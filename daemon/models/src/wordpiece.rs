@@ -1,8 +1,7 @@
-//! WordPiece as BERT's uncased models read text: cleaned, lower case, without accents, split at
-//! white space, punctuation and Chinese characters, then each word by the longest pieces known.
+//! WordPiece as in BERT's uncased models: text is cleaned, lower-cased and stripped of accents, then split at white space,
+//! punctuation and Chinese characters; each word is split into the longest known pieces.
 //!
-//! Differs from the original on purpose in one thing: marks such as `[SEP]` written out in a text
-//! are text.
+//! It deliberately differs from the original in one point: special tokens such as `[SEP]` in a text are plain text.
 
 use std::sync::LazyLock;
 
@@ -12,26 +11,26 @@ use unicode_normalization::char::decompose_canonical;
 
 use super::ModelError;
 
-/// Characters of a word that is looked up; a longer one is unknown as a whole.
+/// Limit on a word's characters; a longer word is unknown as a whole.
 const MAX_WORD: usize = 100;
 
 /// A vocabulary of word pieces.
 pub struct WordPiece {
-    /// Pieces that begin a word.
+    /// Pieces at the beginning of a word.
     beginnings: FxHashMap<Box<str>, u32>,
-    /// Pieces within a word, without the `##` they are listed with.
+    /// Pieces within a word, without their `##` prefix.
     continuations: FxHashMap<Box<str>, u32>,
     unknown: u32,
-    /// Bytes of the longest piece.
+    /// Length of the longest piece in bytes.
     longest: usize,
     size: usize,
 }
 
 impl WordPiece {
-    /// Reads a vocabulary: one piece a line, its number is the line's, from 0.
+    /// Reads a vocabulary: one piece per line, its id is the line number, from 0.
     ///
     /// # Errors
-    /// It is not UTF-8, or has no `[UNK]`.
+    /// The vocabulary is not UTF-8, or has no `[UNK]`.
     pub fn new(vocabulary: &[u8]) -> Result<Self, ModelError> {
         let damaged = |why: &str| ModelError::Damaged {
             file: "vocab.txt",
@@ -61,25 +60,25 @@ impl WordPiece {
         })
     }
 
-    /// Pieces in the vocabulary.
+    /// Returns the number of pieces in the vocabulary.
     #[must_use]
     pub fn size(&self) -> usize {
         self.size
     }
 
-    /// The number that stands for what is not in the vocabulary.
+    /// Returns the id of unknown words.
     #[must_use]
     pub fn unknown(&self) -> u32 {
         self.unknown
     }
 
-    /// The number of a mark such as `[CLS]`.
+    /// Returns the id of a special token such as `[CLS]`.
     #[must_use]
     pub fn mark(&self, mark: &str) -> Option<u32> {
         self.beginnings.get(mark).copied()
     }
 
-    /// The first `limit` pieces of a text.
+    /// Returns the first `limit` pieces of a text.
     #[must_use]
     pub fn pieces(&self, text: &str, limit: usize) -> Vec<u32> {
         let mut words = WordBuffer {
@@ -106,7 +105,7 @@ impl WordPiece {
         words.pieces
     }
 
-    /// Cleans one character, takes it apart and drops its accents.
+    /// Cleans and decomposes one character, and drops its accents.
     fn beyond_ascii(&self, character: char, words: &mut WordBuffer) {
         if character == '\u{fffd}' || CLASSES.other.contains(character) {
             return;
@@ -134,7 +133,7 @@ impl WordPiece {
         }
     }
 
-    /// The pieces of one word: the longest that fits first, then the longest that goes on.
+    /// Splits one word: the longest known beginning first, then the longest known continuations.
     fn split(&self, word: &str, pieces: &mut Vec<u32>) {
         let before = pieces.len();
         let mut rest = word;
@@ -156,12 +155,12 @@ impl WordPiece {
     }
 }
 
-/// The word being read, and the pieces of those before it.
+/// The word being read, and the pieces of the words before it.
 struct WordBuffer {
     pieces: Vec<u32>,
     limit: usize,
     word: String,
-    /// Characters of the word; it keeps no more than fit.
+    /// Length of the word in characters; only the characters within the limit are stored.
     length: usize,
 }
 
@@ -181,7 +180,7 @@ impl WordBuffer {
 
     fn end(&mut self, vocabulary: &WordPiece) {
         if self.length == 0 || self.pieces.len() >= self.limit {
-            // Nothing to look up.
+            // Too long to be in the vocabulary.
         } else if self.length > MAX_WORD {
             self.pieces.push(vocabulary.unknown);
         } else {
@@ -192,11 +191,11 @@ impl WordBuffer {
     }
 }
 
-/// Classes of characters, as Unicode's general categories have them.
+/// Character classes, by Unicode's general categories.
 struct Classes {
-    /// Controls, formats and private use: not read at all.
+    /// Controls, formats and private use: skipped.
     other: Members,
-    /// Marks that take no room of their own.
+    /// Nonspacing marks.
     accents: Members,
     punctuation: Members,
 }
@@ -207,14 +206,14 @@ static CLASSES: LazyLock<Classes> = LazyLock::new(|| Classes {
     punctuation: Members::new(r"\p{P}"),
 });
 
-/// Ranges of characters, in order.
+/// Sorted ranges of characters.
 struct Members(Vec<(char, char)>);
 
 impl Members {
     fn new(class: &str) -> Self {
         let ranges = match regex_syntax::parse(class).map(regex_syntax::hir::Hir::into_kind) {
             Ok(HirKind::Class(Class::Unicode(class))) => class,
-            // The three patterns above are classes: tests hold that each has its members.
+            // The three patterns above are classes: tests check that each has members.
             Ok(_) | Err(_) => ClassUnicode::empty(),
         };
         Self(
@@ -235,7 +234,7 @@ impl Members {
     }
 }
 
-/// The blocks whose characters are words of their own.
+/// Returns whether a character belongs to the blocks in which each character is a word.
 fn is_chinese(character: char) -> bool {
     matches!(character,
         '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}' | '\u{f900}'..='\u{faff}'

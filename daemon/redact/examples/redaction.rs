@@ -1,5 +1,5 @@
-//! How quick redaction is: `time cargo run --release -p lored-redact --example redaction -- FILE…` looks through
-//! each file, as text and as JSON, until that was 200 MB, and tells MB for each second that passed.
+//! Measures redaction speed: `time cargo run --release -p lored-redact --example redaction -- FILE…` redacts each
+//! file, as text and as JSON, until 200 MB are processed, and prints MB per second.
 
 use std::time::Instant;
 

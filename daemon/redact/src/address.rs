@@ -1,21 +1,21 @@
-//! The password in an address: `scheme://user:password@host`.
+//! Passwords in URLs: `scheme://user:password@host`.
 
 use std::ops::Range;
 
 use super::values::is_placeholder;
 
-/// Longest user and longest password that are looked for, in bytes.
+/// Longest recognised user and password, in bytes.
 const PART_BYTES_MAX: usize = 256;
 
-/// Shorter ones are in examples alone, in bytes.
+/// Shortest recognised password, in bytes: shorter ones occur only in examples.
 const PASSWORD_BYTES_MIN: usize = 4;
 
-/// The password of the address whose `://` ends at `at`.
+/// Returns the password of the URL whose `://` ends at `at`.
 pub(super) fn password(text: &str, at: usize) -> Option<Range<usize>> {
     let authority = text.as_bytes().get(at..)?;
     let is_end = |byte: &u8| byte.is_ascii_whitespace() || b"/?#\"'`<>{}".contains(byte);
     let looked_at = authority.get(..2 * PART_BYTES_MAX).unwrap_or(authority);
-    // Most addresses have none: the first character that says so ends the search.
+    // Most URLs have no password: the first character that rules it out ends the search.
     let colon = looked_at
         .iter()
         .position(|byte| *byte == b':' || *byte == b'@' || is_end(byte))?;

@@ -1,4 +1,4 @@
-//! What is assigned to names in a text: `API_KEY=…`, `"password": "…"`, `token: …`, `--secret …`,
+//! Values assigned to names in a text: `API_KEY=…`, `"password": "…"`, `token: …`, `--secret …`,
 //! `<password>…</password>`, headers and connection strings.
 
 use std::ops::Range;
@@ -7,41 +7,40 @@ use super::names::{NAME_BYTES_MAX, SecretName, meaning};
 use super::rules::MARK;
 use super::values::Setting;
 
-/// A value that stands under a name.
+/// A named value.
 #[derive(Debug)]
 pub(super) struct AssignedValue<'t> {
-    /// The name.
+    /// Name.
     pub name: &'t str,
-    /// What it says of the value.
+    /// Kind of secret that the name announces.
     pub meaning: SecretName,
-    /// Where the value is.
+    /// Range of the value.
     pub value: Range<usize>,
-    /// How sure it is that it is one.
+    /// Confidence that it is a value.
     pub setting: Setting,
-    /// Whether it is a part of a connection string.
+    /// Whether it is part of a connection string.
     pub is_connection: bool,
 }
 
-/// Blanks around what separates a name from its value.
+/// Limit on the blanks around a separator.
 const BLANKS_MAX: usize = 16;
-/// Names within one value that are looked at: no more than people nest.
+/// Limit on the names examined within one value: real texts nest no deeper.
 const WITHIN_MAX: usize = 8;
 
-/// The last value without quotes, which names within it share: its ends are looked for once.
+/// The last unquoted value. Names within it share it, so its ends are computed only once.
 #[derive(Default)]
 pub(super) struct UnquotedRun {
     at: Range<usize>,
-    /// Where it ends without the marks that end sentences and lists; before its beginning when it is of
-    /// them alone.
+    /// Its end without trailing punctuation; before its beginning when it is punctuation only.
     kept_end: usize,
-    /// Where the value ends that one blank or more divide from it, once that was asked for.
+    /// End of the next value, after blanks; computed on demand.
     behind_end: Option<usize>,
-    /// Where the last value in it ends, and how many names that has had.
+    /// End of the last value within it, and the number of names that it has contained.
     value_end: usize,
     names: usize,
 }
 
-/// The name that a keyword is a part of.
+/// Returns the name that a keyword is part of.
 pub(super) fn name_at(text: &str, keyword: Range<usize>) -> Option<Range<usize>> {
     let bytes = text.as_bytes();
     let is_of_name = |byte: &&u8| byte.is_ascii_alphanumeric() || b"_.-".contains(byte);
@@ -59,7 +58,7 @@ pub(super) fn name_at(text: &str, keyword: Range<usize>) -> Option<Range<usize>>
         .take_while(is_of_name)
         .count();
     let (mut start, end) = (keyword.start - before, keyword.end + behind);
-    // A line end that is written out is no part of a name.
+    // An escaped line end is not part of a name.
     if before > 0
         && start > 0
         && bytes.get(start - 1) == Some(&b'\\')
@@ -67,12 +66,12 @@ pub(super) fn name_at(text: &str, keyword: Range<usize>) -> Option<Range<usize>>
     {
         start += 1;
     }
-    // The name of a kind in a mark is nobody's.
+    // The kind in a redaction mark is not a name.
     let is_mark = bytes.get(..start)?.ends_with(MARK.as_bytes());
     (!is_mark).then_some(start..end)
 }
 
-/// What is assigned to the name that a keyword is a part of, if anything is.
+/// Returns the value assigned to the name that a keyword is part of.
 pub(super) fn at<'t>(
     text: &'t str,
     keyword: Range<usize>,
@@ -93,7 +92,7 @@ pub(super) fn at<'t>(
             name,
             meaning,
             value,
-            // What a program's environment has is never said in passing.
+            // Environment variable names do not occur in prose by chance.
             setting: match name.bytes().any(|byte| byte.is_ascii_lowercase()) {
                 true => Setting::Prose,
                 false => Setting::Data,
@@ -153,7 +152,7 @@ pub(super) fn at<'t>(
     ))
 }
 
-/// Whether what follows this is assigned to one of these names, which are written small or with a capital.
+/// Returns whether the text that follows is assigned to one of these names, in any case.
 fn is_value_of(before: &[u8], names: &[&str]) -> bool {
     let before = before.strip_suffix(b"\"").unwrap_or(before);
     let before = before.strip_suffix(b"'").unwrap_or(before);
@@ -169,7 +168,7 @@ fn is_value_of(before: &[u8], names: &[&str]) -> bool {
         .any(|known| word.eq_ignore_ascii_case(known.as_bytes()))
 }
 
-/// What is behind a name.
+/// The text after a name.
 struct NameSuffix<'t> {
     bytes: &'t [u8],
     at: usize,
@@ -180,8 +179,8 @@ impl NameSuffix<'_> {
         self.bytes.get(self.at).copied()
     }
 
-    /// Whether the name is itself a value, and its own value is the next one: `name: TOKEN`, then `value: …`, as
-    /// lists of variables have them, or `key="TOKEN" value="…"`. Then that one begins here.
+    /// Returns whether the name is itself a value whose own value comes next: `name: TOKEN`, then `value: …`, as in lists
+    /// of variables, or `key="TOKEN" value="…"`. If so, moves to that value.
     fn is_paired(&mut self, before: &[u8]) -> bool {
         if !is_value_of(before, &["name", "key"]) {
             return false;
@@ -204,7 +203,7 @@ impl NameSuffix<'_> {
         true
     }
 
-    /// Whether a value may follow; quick, since most names stand in sentences.
+    /// Returns whether a value may follow; cheap, because most names occur in sentences.
     fn may_assign(&self, written: &str) -> bool {
         match self.peek() {
             Some(b' ' | b'\t') if !written.starts_with("--") => {
@@ -239,7 +238,7 @@ impl NameSuffix<'_> {
         count
     }
 
-    /// A quotation mark, with the backslashes before it: how many there are, and which mark.
+    /// Reads a quotation mark and the backslashes before it: returns their count and the mark.
     fn quote(&mut self) -> Option<(usize, u8)> {
         let rest = self.bytes.get(self.at..)?;
         let slashes = rest
@@ -255,7 +254,7 @@ impl NameSuffix<'_> {
         Some((slashes, mark))
     }
 
-    /// What assigns: `=`, `:`, `:=`, `=>`; not what compares or names a part.
+    /// Reads an assignment operator: `=`, `:`, `:=`, `=>`; not comparisons or path separators.
     fn separator(&mut self) -> Option<u8> {
         for separator in [&b":="[..], b"=>"] {
             if self.take(separator) {
@@ -275,7 +274,7 @@ impl NameSuffix<'_> {
         assigns.then_some(first)
     }
 
-    /// The value that begins here, and whether it is quoted.
+    /// Reads a value; returns its range and whether it is quoted.
     fn value(
         &mut self,
         meaning: SecretName,
@@ -302,7 +301,7 @@ impl NameSuffix<'_> {
         None
     }
 
-    /// A value without quotes: up to a blank, or to a mark that no value has.
+    /// Reads an unquoted value: up to a blank, or a character that no value contains.
     fn unquoted(&mut self, meaning: SecretName, run: &mut UnquotedRun) -> Option<Range<usize>> {
         let is_end = |byte: u8| b"\"'`;&<>\\".contains(&byte) || byte.is_ascii_whitespace();
         if run.at.contains(&self.at) {
@@ -330,7 +329,7 @@ impl NameSuffix<'_> {
                 (start < run.kept_end).then_some(start..run.kept_end)
             }
             SecretName::Authorization => {
-                // A scheme, and what belongs to it.
+                // A scheme and its credentials.
                 self.at = run.at.end;
                 let behind = || {
                     self.blanks();
@@ -348,7 +347,7 @@ impl NameSuffix<'_> {
         }
     }
 
-    /// A value without the marks at its end that end sentences and lists.
+    /// Strips trailing punctuation from a value.
     fn kept(&self, value: Range<usize>) -> Option<Range<usize>> {
         let bytes = self.bytes.get(value.clone())?;
         let last = bytes.iter().rposition(|byte| !b",.)]}:!".contains(byte))?;

@@ -1,6 +1,6 @@
-//! Lines of configurations, as routers and switches have them, told from sentences about them.
+//! Recognises configuration lines of routers and switches, as opposed to sentences about them.
 
-/// Commands of configurations that may have secrets further on in their lines.
+/// Configuration commands that may contain secrets later in the line.
 const COMMANDS: &[&str] = &[
     "aaa",
     "area",
@@ -20,18 +20,18 @@ const COMMANDS: &[&str] = &[
     "username",
     "user",
 ];
-/// Bytes of a line before a secret's command that are looked at.
+/// Bytes of a line that are examined before a secret's command.
 const LINE_BYTES_MAX: usize = 256;
 
-/// Whether something is a part of a line of a configuration: it begins the line, perhaps behind a
-/// prompt, or a command does that has such parts.
+/// Returns whether the position is part of a configuration line: at the beginning of the line, possibly after a
+/// prompt, or after a known command.
 pub(super) fn is_command(text: &str, at: usize) -> bool {
     let mut from = at.saturating_sub(LINE_BYTES_MAX);
     while !text.is_char_boundary(from) {
         from += 1;
     }
     let before = text.get(from..at).unwrap_or_default();
-    // A line end may be written out.
+    // A line end may be escaped.
     let line = before
         .rsplit(['\n', '\r', '"', '\'', '`', ';', '{', '#', '>'])
         .next();

@@ -1,27 +1,27 @@
-//! What was found: how many of which kind.
+//! Counts of replaced secrets by kind.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// How many secrets of which kind were replaced.
+/// Number of replaced secrets by kind.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SecretCounts {
     of: BTreeMap<Arc<str>, u64>,
 }
 
 impl SecretCounts {
-    /// Whether nothing was found.
+    /// Returns whether the count is zero.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.of.is_empty()
     }
 
-    /// Each kind with its count, in the order of their ids.
+    /// Iterates over the kinds and counts, ordered by id.
     pub fn iter(&self) -> impl Iterator<Item = (&str, u64)> {
         self.of.iter().map(|(kind, count)| (&**kind, *count))
     }
 
-    /// A sentence for whoever brought them; `None` when nothing was found.
+    /// Renders a sentence for the caller; `None` when nothing was found.
     #[must_use]
     pub fn sentence(&self) -> Option<String> {
         let all: u64 = self.of.values().sum();

@@ -1,4 +1,4 @@
-//! What the settings say: kinds that are off, what is never redacted, rules of the user's own.
+//! Redaction settings: disabled kinds, allowed values, custom rules.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -8,79 +8,79 @@ use regex_automata::meta::Regex;
 use super::Rules;
 use super::find::{FINDER, Span, compile};
 
-/// Most rules, and most values that are never redacted.
+/// Limit on custom rules, and on allowed values.
 const SETTINGS_MAX: usize = 1000;
-/// Longest name of a rule, in bytes: with it a mark is recognised as one.
+/// Limit on a rule's name in bytes, which keeps redaction marks recognisable.
 const NAME_BYTES_MAX: usize = 48;
 
-/// What can be set.
+/// Redaction settings.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Settings {
-    /// Whether anything is redacted.
+    /// Whether redaction is enabled.
     pub enabled: bool,
-    /// Kinds that are not.
+    /// Disabled kinds.
     pub off: Vec<String>,
-    /// Values that are not: as they are written, or between slashes a pattern of the whole value.
+    /// Values that are not redacted: literal, or a pattern of the whole value between slashes.
     pub allow: Vec<String>,
-    /// Further kinds, by their names.
+    /// Custom kinds, by name.
     pub rules: BTreeMap<String, OwnRule>,
 }
 
-/// A kind of the user's own.
+/// A custom kind.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct OwnRule {
-    /// A regular expression.
+    /// Regular expression.
     pub pattern: String,
-    /// Which group of it is the secret; absent: all that it matches.
+    /// Group that is the secret; absent for the whole match.
     pub group: Option<usize>,
-    /// Words of any case of which each text with such a secret has one; without any, each text is
-    /// searched with the pattern.
+    /// Case-insensitive words, one of which occurs in each text with such a secret. Without keywords, every text is searched
+    /// with the pattern.
     pub keywords: Vec<String>,
 }
 
-/// Why settings cannot be used.
+/// Reason why settings are invalid.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 pub enum Error {
-    /// A kind is none.
+    /// Unknown kind.
     #[error("`off` has {name:?}, which is not a kind of secret{}", near(.nearest.as_ref()))]
     Kind {
-        /// As given.
+        /// Name as given.
         name: String,
-        /// The nearest that there is.
+        /// Most similar known kind.
         nearest: Option<String>,
     },
-    /// A pattern cannot be used.
+    /// Invalid pattern.
     #[error("{of}: {problem}")]
     Pattern {
-        /// What has it.
+        /// Setting that contains it.
         of: String,
-        /// What is wrong, and what is wanted.
+        /// Problem and remedy.
         problem: String,
     },
-    /// A rule cannot be what it is called, or has what no rule can have.
+    /// Invalid rule name or field.
     #[error("the rule {name:?} {problem}")]
     Rule {
-        /// Its name.
+        /// Rule name.
         name: String,
-        /// What is wrong, and what is wanted.
+        /// Problem and remedy.
         problem: String,
     },
-    /// There are too many of something.
+    /// Too many entries.
     #[error("`{of}` has {count} entries; it has at most {SETTINGS_MAX}")]
     TooMany {
-        /// Of what.
+        /// Setting.
         of: &'static str,
-        /// How many.
+        /// Number of entries.
         count: usize,
     },
 }
 
-/// A rule, ready to be looked for.
+/// A compiled custom rule.
 #[derive(Debug)]
 pub(super) struct CustomRule {
     regex: Regex,
     group: usize,
-    /// Any of the keywords.
+    /// Matches any of the keywords.
     keywords: Option<Regex>,
 }
 
@@ -95,7 +95,7 @@ impl Default for Settings {
     }
 }
 
-/// What [`Rules::new`] does.
+/// Implements [`Rules::new`].
 pub(super) fn rules(settings: &Settings) -> Result<Rules, Error> {
     let mut rules = Rules {
         is_enabled: settings.enabled,
@@ -189,14 +189,14 @@ impl CustomRule {
         })
     }
 
-    /// Whether a JSON text may hold what is looked for. `false` is certain.
+    /// Returns whether a JSON text may contain a match. `false` is definite.
     pub(super) fn may_be_in(&self, json: &str) -> bool {
         self.keywords
             .as_ref()
             .is_none_or(|keywords| keywords.is_match(json))
     }
 
-    /// Every find in a text.
+    /// Finds all matches in a text.
     pub(super) fn find(&self, text: &str, kind: usize, spans: &mut Vec<Span>) {
         if !self.may_be_in(text) {
             return;
@@ -215,7 +215,7 @@ impl CustomRule {
     }
 }
 
-/// A pattern, unless it is faulty, too large, or finds nothing in nothing.
+/// Compiles a pattern; refuses invalid and too large patterns, and patterns that match the empty text.
 fn usable(pattern: &str, of: impl Fn() -> String) -> Result<Regex, Error> {
     let refused = |problem: String| Error::Pattern { of: of(), problem };
     let unusable = |said| refused(format!("no pattern that can be used: {said}"));
@@ -228,8 +228,8 @@ fn usable(pattern: &str, of: impl Fn() -> String) -> Result<Regex, Error> {
     }
 }
 
-/// The kind that was most likely meant: one that holds the name or is held by it, or differs in at most a
-/// third of the letters.
+/// Returns the most similar kind: one that contains the name or is contained in it, or differs in at most a third of its
+/// letters.
 fn nearest_kind(name: &str) -> Option<&'static str> {
     let name = name.to_ascii_lowercase();
     let is_likely = |id: &str, edits: usize| {

@@ -1,5 +1,4 @@
-//! Where secrets are in a text: one pass for the keywords of all kinds, and a closer look at each place
-//! where one stands.
+//! Finds secrets in a text: one pass for the keywords of all kinds, then a closer check at each occurrence.
 
 use std::ops::Range;
 use std::sync::{LazyLock, OnceLock};
@@ -18,7 +17,7 @@ use super::rules::MARK;
 use super::values::{Setting, entropy, is_known_example, is_password, is_placeholder, is_random};
 use super::written::is_variable;
 
-/// Words of names that a secret may stand under. A name without any of them is nobody's, however it is read.
+/// Words of names that may have secrets. A name without any of them is not examined further.
 const NAME_KEYWORDS: &[&str] = &[
     "pass",
     "pwd",
@@ -38,11 +37,11 @@ const NAME_KEYWORDS: &[&str] = &[
     "credential",
     "authorization",
 ];
-/// Words for "whatever its name".
+/// Placeholder names for communities.
 const DEFAULT_COMMUNITIES: &[&str] = &["public", "private", "string", "name", "word"];
-/// Most bytes that the program of a pattern may take.
+/// Limit on a compiled pattern, in bytes.
 pub(super) const PATTERN_BYTES_MAX: usize = 1 << 20;
-/// Most digits before the keyword of [`Begin::Digits`].
+/// Limit on the digits before the keyword of [`Begin::Digits`].
 const DIGITS_MAX: usize = 16;
 
 /// A secret in a text.
@@ -53,7 +52,7 @@ pub(super) struct Span {
     pub kind: usize,
 }
 
-/// What stands at a keyword.
+/// Meaning of a keyword.
 #[derive(Clone, Copy)]
 enum Keyword {
     /// Perhaps a secret with a form of its own; its place in [`BuiltinKinds::forms`].
@@ -62,24 +61,24 @@ enum Keyword {
     Name,
 }
 
-/// The kinds that are built in, ready to be looked for.
+/// The built-in kinds, prepared for searching.
 pub(super) struct BuiltinKinds {
-    /// Every id once, in the order of the lists.
+    /// All ids without duplicates, in the order of the lists.
     pub ids: Vec<&'static str>,
     keywords: Keywords,
-    /// By the number of the keyword.
+    /// Meaning of each keyword, by its number.
     targets: Vec<Keyword>,
     forms: Vec<(usize, &'static SecretForm, Pattern)>,
     named: Vec<(usize, &'static [&'static str], Pattern)>,
 }
 
-/// A pattern that is compiled when it is needed first.
+/// A pattern that is compiled at its first use.
 struct Pattern {
     text: &'static str,
     regex: OnceLock<Option<Regex>>,
 }
 
-/// All that is built in, for every redactor of the process.
+/// The built-in kinds, shared by all redactors of the process.
 pub(super) static FINDER: LazyLock<BuiltinKinds> = LazyLock::new(BuiltinKinds::new);
 
 impl BuiltinKinds {
@@ -124,15 +123,15 @@ impl BuiltinKinds {
         finder
     }
 
-    /// The place of an id.
+    /// Returns the index of an id.
     pub(super) fn kind(&self, id: &str) -> Option<usize> {
         self.ids.iter().position(|known| *known == id)
     }
 
-    /// Whether a JSON text may hold a secret in one of its strings. `false` is certain.
+    /// Returns whether a JSON text may contain a secret in its strings. `false` is definite.
     pub(super) fn may_be_in(&self, json: &str) -> bool {
         let bytes = json.as_bytes();
-        // What an escape hides before a name or a form, at most `\u00e9` long.
+        // Whether an escape, at most `\u00e9` long, precedes a name or a form.
         let is_escaped = |at: usize| {
             bytes
                 .get(at.saturating_sub(6)..at)
@@ -151,10 +150,10 @@ impl BuiltinKinds {
         })
     }
 
-    /// Every secret in a text, in no order; some may lie within others.
+    /// Finds all secrets in a text, unordered; some may be nested.
     pub(super) fn find(&self, text: &str, spans: &mut Vec<Span>) {
         let mut run = UnquotedRun::default();
-        // Up to where each form was tried: what repeats itself is passed over once.
+        // Position up to which each form was tried, so that repetitions are skipped at once.
         let mut tried: Vec<usize> = Vec::new();
         for (keyword, at) in self.hits(text) {
             match keyword {
@@ -181,7 +180,7 @@ impl BuiltinKinds {
         }
     }
 
-    /// The secret in a value that stands under a name in data.
+    /// Finds the secret in a value of a named field.
     pub(super) fn under(&self, name: &str, value: &str) -> Option<Span> {
         let is_one = |(keyword, _)| matches!(keyword, Keyword::Name);
         let meaning =
@@ -206,7 +205,7 @@ impl BuiltinKinds {
         }
     }
 
-    /// The secret of a form whose keyword stands at `at`, unless that was `tried`.
+    /// Finds the secret of a form whose keyword is at `at`, unless that position was `tried`.
     fn form(&self, form: usize, text: &str, at: usize, tried: &mut usize) -> Option<Span> {
         let (kind, form, pattern) = self.forms.get(form)?;
         let begin = begin(text, form.begin, at).filter(|begin| *begin >= *tried)?;
@@ -232,7 +231,7 @@ impl BuiltinKinds {
         is_one.then_some(Span { range, kind: *kind })
     }
 
-    /// Whether a value is a secret under a name, and which part of it.
+    /// Decides whether a named value is a secret, and returns the secret part.
     fn judge(
         &self,
         name: &str,
@@ -263,7 +262,7 @@ impl BuiltinKinds {
         })
     }
 
-    /// The secret in `Bearer …`, `Basic …`, or a token alone.
+    /// Finds the secret in `Bearer …`, `Basic …`, or a bare token.
     fn authorization(&self, value: &str) -> Option<Span> {
         let is_of_secret = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~+/=:".contains(&byte);
         let start = value.find(|c: char| !c.is_whitespace())?;
@@ -317,11 +316,11 @@ impl Pattern {
     }
 
     fn regex(&self) -> Option<&Regex> {
-        // That all of them compile is tested.
+        // A test checks that all patterns compile.
         self.regex.get_or_init(|| compile(self.text).ok()).as_ref()
     }
 
-    /// The secret of a match that begins at `at` and does not end within a word.
+    /// Returns the secret of a match that begins at `at` and does not end within a word.
     fn secret(&self, text: &str, at: usize) -> Option<Range<usize>> {
         let regex = self.regex()?;
         let mut groups = regex.create_captures();
@@ -351,10 +350,10 @@ impl Pattern {
     }
 }
 
-/// Compiles a pattern within bounds.
+/// Compiles a pattern within the size limit.
 ///
 /// # Errors
-/// What is wrong with it.
+/// A description of the pattern's problem.
 pub(super) fn compile(pattern: &str) -> Result<Regex, String> {
     let built = Regex::builder()
         .configure(
@@ -370,7 +369,7 @@ pub(super) fn compile(pattern: &str) -> Result<Regex, String> {
     })
 }
 
-/// The string of a JSON text that a keyword is a part of, as it is written, if it is short enough for a name.
+/// Returns the raw JSON string that contains a keyword, if it is short enough for a name.
 fn string_at(json: &str, keyword: Range<usize>) -> Option<&str> {
     let bytes = json.as_bytes();
     let is_quote = |byte: &u8| *byte == b'"';
@@ -392,19 +391,19 @@ fn string_at(json: &str, keyword: Range<usize>) -> Option<&str> {
     json.get(start..end)
 }
 
-/// Whether a secret stands where a command has one, and is no variable or "whatever its name".
+/// Returns whether a command argument is a secret rather than a variable or a placeholder.
 fn is_set(secret: &str) -> bool {
     !is_variable(secret) && !DEFAULT_COMMUNITIES.contains(&secret.to_ascii_lowercase().as_str())
 }
 
-/// Where the run of base64's letters in addresses ends that has something at `at`.
+/// Returns the end of the run of URL-safe base64 characters at `at`.
 fn run_end(text: &str, at: usize) -> usize {
     let rest = text.as_bytes().get(at..).unwrap_or_default();
     let is_of_run = |byte: &&u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
     at + rest.iter().take_while(is_of_run).count()
 }
 
-/// Where a form begins whose keyword stands at `at`, if it can begin there.
+/// Returns where a form begins whose keyword is at `at`, if it can begin there.
 fn begin(text: &str, begin: FormStart, at: usize) -> Option<usize> {
     let bytes = text.as_bytes();
     let start = match begin {
@@ -421,7 +420,7 @@ fn begin(text: &str, begin: FormStart, at: usize) -> Option<usize> {
         return Some(start);
     };
     let is_word = before.is_ascii_alphanumeric() || *before == b'_';
-    // A line end or a blank that is written out is no letter.
+    // An escaped line end or blank is not a letter.
     let is_escape = b"nrtbf".contains(before)
         && start.checked_sub(2).and_then(|at| bytes.get(at)) == Some(&b'\\');
     ((!is_word || is_escape) && text.is_char_boundary(start)).then_some(start)

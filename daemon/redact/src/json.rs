@@ -1,4 +1,4 @@
-//! JSON as text: its strings are judged as they read, by the names they stand under; all else is copied.
+//! Redacts JSON as text: strings are checked unescaped and by their key names; everything else is copied.
 
 use std::borrow::Cow;
 
@@ -8,12 +8,12 @@ use super::find::FINDER;
 use super::value::{NamePath, UsedKeys};
 use super::{Rules, SecretCounts};
 
-/// How deep JSON may nest: what is deeper is refused by whoever reads it.
+/// Limit on JSON nesting: parsers refuse deeper JSON.
 const DEPTH_MAX: usize = 256;
-/// How often JSON may be a string in JSON.
+/// Limit on levels of JSON within JSON strings.
 pub(super) const NESTING_MAX: usize = 4;
 
-/// The text without secrets; `None` when it is no JSON.
+/// Returns the text without secrets; `None` when it is not JSON.
 pub(super) fn redact<'j>(
     rules: &Rules,
     json: &'j str,
@@ -22,7 +22,7 @@ pub(super) fn redact<'j>(
     nested(rules, json, NESTING_MAX, found)
 }
 
-/// The same for what may be a string in JSON itself.
+/// Like [`redact`], for text that may come from a JSON string.
 fn nested<'j>(
     rules: &Rules,
     json: &'j str,
@@ -52,21 +52,21 @@ fn nested<'j>(
     }
     let mut out = walk.out;
     out.push_str(json.get(walk.copied..)?);
-    // Nothing that is no JSON is made any.
+    // The output is JSON only if the input was.
     is_json(json).then(|| {
         found.add_all(counted);
         Cow::Owned(out)
     })
 }
 
-/// Whether a text is JSON, or several of them.
+/// Returns whether a text is one or several JSON values.
 fn is_json(text: &str) -> bool {
     serde_json::Deserializer::from_str(text)
         .into_iter::<IgnoredAny>()
         .all(|one| one.is_ok())
 }
 
-/// A string under its names: JSON in itself, or a text.
+/// Redacts a named string, as nested JSON or as text.
 pub(super) fn string<'s>(
     rules: &Rules,
     names: NamePath<'_>,
@@ -78,7 +78,7 @@ pub(super) fn string<'s>(
         && text.trim_ascii_start().starts_with(['{', '['])
         && let Some(redacted) = nested(rules, text, nesting, found)
     {
-        // A password may begin as JSON does.
+        // A password may begin like JSON.
         let is_secret = |name| FINDER.under(name, text).is_some();
         let may_be_one = || names.of_value().is_some_and(is_secret) && !is_json(text);
         if matches!(redacted, Cow::Owned(_)) || !may_be_one() {
@@ -88,12 +88,12 @@ pub(super) fn string<'s>(
     rules.under(names.of_value(), text, found)
 }
 
-/// Whether a JSON text may hold a secret; `false` is certain.
+/// Returns whether a JSON text may contain a secret; `false` is definite.
 fn may_hold(rules: &Rules, json: &str) -> bool {
     FINDER.may_be_in(json) || hides_ascii(json) || rules.own.iter().any(|own| own.may_be_in(json))
 }
 
-/// Whether an escape stands for a letter, a digit or a slash, which could hide a keyword.
+/// Returns whether an escape encodes a letter, a digit or a slash, which could hide a keyword.
 fn hides_ascii(json: &str) -> bool {
     let bytes = json.as_bytes();
     memchr::memchr_iter(b'\\', bytes).any(|at| {
@@ -109,7 +109,7 @@ struct JsonWalker<'w, 'j> {
     rules: &'w Rules,
     json: &'j str,
     at: usize,
-    /// Up to where `out` has it.
+    /// End of the input that is copied to `out`.
     copied: usize,
     out: String,
     nesting: usize,
@@ -129,7 +129,7 @@ impl<'j> JsonWalker<'_, 'j> {
         self.json.as_bytes().get(self.at).copied()
     }
 
-    /// Passes over this byte, if it is the next one.
+    /// Consumes this byte if it is next.
     fn take(&mut self, byte: u8) -> bool {
         let is_next = self.peek() == Some(byte);
         self.at += usize::from(is_next);
@@ -200,7 +200,7 @@ impl<'j> JsonWalker<'_, 'j> {
         }
     }
 
-    /// Passes over a string that is a value, and writes it anew if there is a secret in it.
+    /// Consumes a string value, and rewrites it if it contains a secret.
     fn string(&mut self, names: NamePath<'_>) -> Option<()> {
         let start = self.at;
         let text = self.read()?;
@@ -210,7 +210,7 @@ impl<'j> JsonWalker<'_, 'j> {
         }
     }
 
-    /// The same with one that is a key; as it was.
+    /// Consumes a key and redacts it; returns the original key.
     fn key(&mut self, taken: &mut UsedKeys) -> Option<Cow<'j, str>> {
         let start = self.at;
         let key = self.read()?;
@@ -220,7 +220,7 @@ impl<'j> JsonWalker<'_, 'j> {
         Some(key)
     }
 
-    /// Puts a string out in place of the one that began at `start` and was passed over.
+    /// Writes a replacement for the consumed string that began at `start`.
     fn write(&mut self, start: usize, text: &str) -> Option<()> {
         self.out.push_str(self.json.get(self.copied..start)?);
         self.out.push_str(&serde_json::to_string(text).ok()?);
@@ -228,7 +228,7 @@ impl<'j> JsonWalker<'_, 'j> {
         Some(())
     }
 
-    /// Passes over a string; what it reads.
+    /// Consumes a string and returns its unescaped text.
     fn read(&mut self) -> Option<Cow<'j, str>> {
         let (inner, is_plain) = self.raw()?;
         Some(if is_plain {
@@ -238,7 +238,7 @@ impl<'j> JsonWalker<'_, 'j> {
         })
     }
 
-    /// What is between the quotation marks, and whether it has no escape.
+    /// Consumes a string; returns its raw contents and whether they have no escape.
     fn raw(&mut self) -> Option<(&'j str, bool)> {
         let start = self.at + 1;
         let bytes = self.json.as_bytes();
@@ -255,8 +255,7 @@ impl<'j> JsonWalker<'_, 'j> {
     }
 }
 
-/// What a string with escapes reads. Halves of surrogate pairs, which some readers let pass, become
-/// U+FFFD; `None` when it has an escape that is none.
+/// Unescapes a string. Lone surrogates, which some parsers accept, become U+FFFD; `None` for invalid escapes.
 fn unescaped(inner: &str) -> Option<String> {
     let mut text = String::with_capacity(inner.len());
     let mut rest = inner;

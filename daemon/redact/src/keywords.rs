@@ -1,29 +1,29 @@
-//! Where keywords stand in a text: their first bytes are looked up at every place, which waits for
-//! nothing before it and so is several times quicker than an automaton.
+//! Finds keywords in a text with a hash lookup of the first bytes at every position. The lookups are independent of each
+//! other, which makes this several times faster than an automaton.
 
 use std::ops::Range;
 
-/// Bytes of a beginning.
+/// Length of a keyword prefix in bytes.
 const BEGINNING: usize = 3;
 
-/// Keywords of any case, each of three bytes or more.
+/// Case-insensitive keywords of at least three bytes.
 pub(super) struct Keywords {
-    /// The bucket of each hash of a beginning; 0: no keyword begins so.
+    /// Bucket of each prefix hash; 0 when no keyword has such a prefix.
     of: Box<[u8; 1 << 16]>,
     buckets: Vec<Bucket>,
     words: Vec<Vec<u8>>,
 }
 
-/// The keywords whose beginnings have one hash.
+/// The keywords whose prefixes share a hash.
 #[derive(Default)]
 struct Bucket {
-    /// A bit for each byte that may follow a beginning, as [`follower`] has it.
+    /// A bit for each byte that may follow a prefix, as computed by [`follower`].
     followers: u64,
     words: Vec<usize>,
 }
 
 impl Keywords {
-    /// Of these words; one that is shorter than three bytes is never found.
+    /// Builds the index; words shorter than three bytes are never found.
     pub(super) fn new(words: &[&str]) -> Self {
         let mut of = Box::new([0; 1 << 16]);
         let mut buckets = vec![Bucket::default()];
@@ -37,7 +37,7 @@ impl Keywords {
             };
             if *slot == 0 {
                 buckets.push(Bucket::default());
-                // Should there ever be more, some share the last one.
+                // If there are more buckets, the rest share the last one.
                 *slot = u8::try_from(buckets.len() - 1).unwrap_or(u8::MAX);
             }
             if let Some(bucket) = buckets.get_mut(usize::from(*slot)) {
@@ -52,7 +52,7 @@ impl Keywords {
         Self { of, buckets, words }
     }
 
-    /// Each keyword that stands in a text, as its number and where it is, by where it begins.
+    /// Finds each keyword in a text: its number and range, ordered by position.
     pub(super) fn find<'t>(
         &'t self,
         text: &'t str,
@@ -91,14 +91,14 @@ impl Keywords {
     }
 }
 
-/// Of the first bytes of a keyword, where letters of both cases are one; so are some marks, which the
-/// comparison of the whole keyword tells apart.
+/// Hashes a keyword's first bytes, case-insensitively. Some punctuation collides; the comparison of the whole keyword
+/// resolves that.
 const fn hash(a: u8, b: u8, c: u8) -> u16 {
     let beginning = u32::from_le_bytes([a | 0x20, b | 0x20, c | 0x20, 0]);
     (beginning.wrapping_mul(0x9e37_79b1) >> 16) as u16
 }
 
-/// A bit for a byte: one of 64, the same for both cases of a letter.
+/// Returns one of 64 bits for a byte, the same for both cases of a letter.
 const fn follower(byte: u8) -> u64 {
     1 << ((byte | 0x20) & 63)
 }

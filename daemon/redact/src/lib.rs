@@ -1,16 +1,16 @@
-//! Redaction for lored: secrets are taken out of what comes in, before it is recorded. Keys, tokens and
-//! passwords are replaced by `[redacted:KIND]`, and what surrounds them stays.
+//! Redaction for lored: removes secrets from input before it is recorded. Keys, tokens and passwords are replaced by
+//! `[redacted:KIND]`; the surrounding text stays.
 //!
-//! Pure: texts go in and come out. What is found depends on the text and the settings alone; a text
-//! that was redacted comes out as it is. There is no way back, and nothing remembers what was there.
+//! The crate is pure: results depend only on the text and the settings. Redacting a redacted text changes nothing.
+//! Redaction is irreversible, and removed secrets are not stored anywhere.
 //!
 //! - [`Redactor`] redacts texts and JSON, and counts what it replaced.
-//! - [`Rules`] are what it looks for, made of the user's [`Settings`]; [`SharedRules`] can be replaced while
+//! - [`Rules`] are the search rules, built from the user's [`Settings`]; [`SharedRules`] can be replaced while
 //!   redactors use them.
 //! - [`kinds`] lists the kinds of secrets that are recognised.
 //!
-//! What it is not: it reads no settings file, and does not know which arguments and files pass through it;
-//! the daemon does (`daemon/src/api/redacting.rs`).
+//! The crate reads no settings file and does not know which arguments and files are redacted; the daemon does
+//! (`daemon/src/api/redacting.rs`).
 
 mod address;
 mod assignment;
@@ -54,21 +54,21 @@ pub struct Redactor {
 /// A secret in a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
-    /// Its kind.
+    /// Kind.
     pub kind: Arc<str>,
-    /// Where it is, in bytes.
+    /// Range in bytes.
     pub range: Range<usize>,
 }
 
-/// Where the places of a text are after it was redacted.
+/// Maps positions in a text to positions after redaction.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct OffsetMap {
-    /// For each pass what was replaced, and where the text behind it is since then.
+    /// For each pass, the replaced ranges and the new position of the text after them.
     passes: Vec<Vec<(Range<usize>, usize)>>,
 }
 
 impl OffsetMap {
-    /// Where a place is now. Those within a secret are behind what stands for it.
+    /// Returns the new position. Positions within a secret map to the end of its replacement.
     #[must_use]
     pub fn now(&self, at: usize) -> usize {
         self.passes.iter().fold(at, |at, moves| {
@@ -82,7 +82,7 @@ impl OffsetMap {
 }
 
 impl Redactor {
-    /// By these rules, also once they are replaced by others.
+    /// Creates a redactor that follows later changes of the shared rules.
     #[must_use]
     pub fn new(rules: SharedRules) -> Self {
         Self {
@@ -91,13 +91,13 @@ impl Redactor {
         }
     }
 
-    /// Whether anything is looked for.
+    /// Returns whether redaction is enabled.
     #[must_use]
     pub fn is_enabled(&self) -> bool {
         self.rules.get().is_enabled
     }
 
-    /// How many of which kind were replaced, of those that were.
+    /// Returns the number of replaced secrets by kind.
     #[must_use]
     pub fn counts(&self) -> BTreeMap<String, u64> {
         let counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
@@ -107,13 +107,12 @@ impl Redactor {
             .collect()
     }
 
-    /// A text without its secrets; what was replaced is added to `found`.
+    /// Redacts a text; adds the replaced secrets to `found`.
     pub fn text<'t>(&self, text: &'t str, found: &mut SecretCounts) -> Cow<'t, str> {
         self.counting(found, |rules, found| rules.under(None, text, found))
     }
 
-    /// The same for a text of which places are known: where each of them is now. `None` when nothing was
-    /// found.
+    /// Redacts a text and returns the map of positions. `None` when nothing was found.
     pub fn text_with_places(
         &self,
         text: &str,
@@ -138,9 +137,8 @@ impl Redactor {
         }
     }
 
-    /// A JSON text without the secrets in its strings, which are judged as they read and by the names
-    /// they stand under; several JSON texts may follow each other. Keys stay in their order and numbers
-    /// in their digits. What is no JSON stays as it is.
+    /// Redacts the strings of a JSON text, checking their unescaped text and their key names. Several JSON values may
+    /// follow each other. Key order and number formats are preserved. Text that is not JSON stays unchanged.
     pub fn json<'j>(&self, json: &'j [u8], found: &mut SecretCounts) -> Cow<'j, [u8]> {
         match std::str::from_utf8(json) {
             Ok(text) => {
@@ -157,7 +155,7 @@ impl Redactor {
         }
     }
 
-    /// The same for JSON that was taken apart, in its place.
+    /// Redacts parsed JSON in place.
     pub fn value(&self, value: &mut Value, found: &mut SecretCounts) {
         self.counting(found, |rules, found| {
             if rules.is_enabled {
@@ -166,13 +164,13 @@ impl Redactor {
         });
     }
 
-    /// Where the secrets of a text are, in their order; nothing is counted.
+    /// Returns the secrets of a text in order, without counting them.
     #[must_use]
     pub fn findings(&self, text: &str) -> Vec<Finding> {
         self.rules.get().findings(text)
     }
 
-    /// Counts what some work with the rules of this moment finds.
+    /// Runs a function with the current rules and counts its finds.
     fn counting<T>(
         &self,
         found: &mut SecretCounts,

@@ -1,22 +1,22 @@
-//! What a name says of the value under it: whether it is meant to be a secret, and of which sort.
+//! Classifies names: whether a name announces a secret, and of which sort.
 
-/// The sort of secret that a name is for.
+/// Sort of secret that a name announces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum SecretName {
-    /// What a person types: may be short, and a word.
+    /// A password: may be short, and a word.
     Password,
-    /// Something random that two sides share.
+    /// A random shared secret.
     Secret,
-    /// A key for an interface, or for encryption.
+    /// An API key or an encryption key.
     ApiKey,
-    /// Something random that was handed out.
+    /// A random token that was issued.
     Token,
-    /// A scheme and what belongs to it, as in HTTP's header.
+    /// A scheme with credentials, as in the HTTP header.
     Authorization,
 }
 
 impl SecretName {
-    /// The kind that a value has under such a name when no other is nearer.
+    /// Returns the default kind of a value with such a name.
     pub(super) const fn kind(self) -> &'static str {
         match self {
             Self::Password => "password",
@@ -27,12 +27,12 @@ impl SecretName {
     }
 }
 
-/// Longest name that is looked at, in bytes: only its end counts.
+/// Limit on the examined bytes of a name, counted from its end.
 pub(super) const NAME_BYTES_MAX: usize = 128;
-/// Words of a name that are looked at, from its end.
+/// Limit on the examined words of a name, counted from its end.
 const WORDS_MAX: usize = 8;
 
-/// Words behind the one that counts: `password1`, `token_old`, `SECRET_BASE64`.
+/// Suffix words that are ignored: `password1`, `token_old`, `SECRET_BASE64`.
 const MODIFIERS: &[&str] = &[
     "old",
     "new",
@@ -63,11 +63,11 @@ const MODIFIERS: &[&str] = &[
     "env",
     "var",
 ];
-/// Words that end the name of a password, also grown together with what is before.
+/// Words that end the name of a password, also when joined to the preceding word.
 const PASSWORDS: &[&str] = &["password", "passwd", "passphrase", "passwort", "passcode"];
-/// The same, as words of their own alone, behind another one.
+/// Like [`PASSWORDS`], only as separate words after another one.
 const SHORT_PASSWORDS: &[&str] = &["pwd", "pass", "pw", "psk"];
-/// Words before `key` that make it one to keep.
+/// Words before `key` that make it a secret key.
 const KEYS: &[&str] = &[
     "api",
     "access",
@@ -109,7 +109,7 @@ const KEYS: &[&str] = &[
     "tacacs",
     "radius",
 ];
-/// Keys that are written as one word.
+/// Key names written as one word.
 const GROWN_KEYS: &[&str] = &[
     "apikey",
     "accesskey",
@@ -124,7 +124,7 @@ const GROWN_KEYS: &[&str] = &[
     "presharedkey",
     "sharedkey",
 ];
-/// Secrets and tokens that are written as one word.
+/// Names of secrets and tokens written as one word.
 const GROWN_SECRETS: &[&str] = &[
     "clientsecret",
     "appsecret",
@@ -145,7 +145,7 @@ const GROWN_TOKENS: &[&str] = &[
     "authorizationtoken",
     "privatetoken",
 ];
-/// Words before `token` and `secret` that make it no secret: places in lists, parts of texts, names.
+/// Words before `token` and `secret` that make it harmless: list positions, text parts, names.
 const NO_TOKENS: &[&str] = &[
     "next",
     "page",
@@ -213,7 +213,7 @@ const NO_TOKENS: &[&str] = &[
     "pagination",
 ];
 
-/// What a name is for; `None` when no secret stands under it.
+/// Classifies a name; `None` when it does not announce a secret.
 pub(super) fn meaning(name: &str) -> Option<SecretName> {
     let tail = name.as_bytes();
     let tail = tail.get(tail.len().saturating_sub(NAME_BYTES_MAX)..)?;
@@ -259,13 +259,13 @@ pub(super) fn meaning(name: &str) -> Option<SecretName> {
         _ => return None,
     };
     let is_none = before.is_some_and(|word| is_one_of(word, NO_TOKENS));
-    // A client's secret is one, a client's token is not.
+    // A `client_secret` is a secret, a `client_token` is not.
     let is_none = is_none
         && !(of == SecretName::Secret && before.is_some_and(|word| is_one_of(word, &["client"])));
     (!is_none).then_some(of)
 }
 
-/// Whether a name has all of some words in it, whatever is written between its own.
+/// Returns whether a name contains all given words, with any separators.
 pub(super) fn has_words(name: &str, wanted: &[&str]) -> bool {
     let mut grown = String::with_capacity(name.len().min(NAME_BYTES_MAX));
     let letters = name.bytes().filter(u8::is_ascii_alphanumeric);
@@ -290,8 +290,8 @@ fn ends_with(word: &[u8], end: &str) -> bool {
             .is_some_and(|tail| tail.eq_ignore_ascii_case(end.as_bytes()))
 }
 
-/// The words of a name, the last one first: cut at what is no letter or digit, between letters and
-/// digits, and where a capital begins a word.
+/// Iterates over a name's words, last first: split at non-alphanumeric characters, between letters and digits, and at
+/// camel case boundaries.
 struct NameWords<'a>(&'a [u8]);
 
 impl<'a> Iterator for NameWords<'a> {

@@ -1,4 +1,4 @@
-//! What is looked for, and how what is found is replaced.
+//! The rules in force, and the replacement of finds.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -11,22 +11,21 @@ use super::custom::{self, CustomRule};
 use super::find::{FINDER, Span};
 use super::{Error, Finding, SecretCounts, Settings};
 
-/// What a replaced secret begins with; its kind and `]` follow.
+/// Beginning of a redaction mark; the kind and `]` follow.
 pub(super) const MARK: &str = "[redacted:";
-/// Passes over a text in which something was found: what the first one took away may have stood in the
-/// way of another find.
+/// Limit on passes over a text with finds: a replacement may reveal another secret.
 pub(super) const PASSES_MAX: usize = 4;
 
-/// The kinds that are looked for, and what is never redacted.
+/// The enabled kinds and the allowed values.
 #[derive(Debug)]
 pub struct Rules {
     pub(super) is_enabled: bool,
-    /// Kinds that are not looked for, by their places in the lists.
+    /// Whether a kind is disabled, by its index in the lists.
     pub(super) off: Vec<bool>,
     pub(super) allowed: HashSet<String>,
     pub(super) allowed_patterns: Vec<Regex>,
     pub(super) own: Vec<CustomRule>,
-    /// Every kind's name, the built-in ones first.
+    /// Names of all kinds, the built-in ones first.
     pub(super) kinds: Vec<Arc<str>>,
 }
 
@@ -44,15 +43,15 @@ impl Default for Rules {
 }
 
 impl Rules {
-    /// With these settings.
+    /// Compiles the rules from settings.
     ///
     /// # Errors
-    /// When they name a kind that is none, or a pattern that cannot be used.
+    /// When the settings name an unknown kind or an invalid pattern.
     pub fn new(settings: &Settings) -> Result<Self, Error> {
         custom::rules(settings)
     }
 
-    /// Where the secrets of a text are, in their order; apart from each other.
+    /// Returns the secrets of a text, ordered and without overlap.
     pub(super) fn findings(&self, text: &str) -> Vec<Finding> {
         let spans = self.spans(None, text).into_iter();
         let kind = |span: &Span| self.kinds.get(span.kind).map(Arc::clone);
@@ -66,7 +65,7 @@ impl Rules {
             .collect()
     }
 
-    /// A text that stands under a name, without its secrets.
+    /// Redacts a named text.
     pub(super) fn under<'t>(
         &self,
         name: Option<&str>,
@@ -102,7 +101,7 @@ impl Rules {
         out
     }
 
-    /// Where the text behind each span is after its replacement.
+    /// Returns for each span the new position of the text after its replacement.
     pub(super) fn moves(&self, spans: &[Span]) -> Vec<(Range<usize>, usize)> {
         let mut from = 0;
         let mut now = 0;
@@ -115,7 +114,7 @@ impl Rules {
         spans.iter().map(after).collect()
     }
 
-    /// What is to be replaced: in order, apart from each other, and no mark.
+    /// Returns the spans to replace: ordered, without overlap, and excluding redaction marks.
     pub(super) fn spans(&self, name: Option<&str>, text: &str) -> Vec<Span> {
         let mut spans = Vec::new();
         if !self.is_enabled {
@@ -150,7 +149,7 @@ impl Rules {
             })
     }
 }
-/// Where marks of what was replaced are.
+/// Returns the ranges of redaction marks.
 fn marks(text: &str) -> Vec<Range<usize>> {
     let is_of_kind =
         |byte: &u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || *byte == b'-';
@@ -170,8 +169,8 @@ fn marks(text: &str) -> Vec<Range<usize>> {
     begin.filter_map(mark).collect()
 }
 
-/// Spans in order, where those that overlap are one, of the kind of the first and longest; of the same
-/// span the kind that comes first in the lists.
+/// Sorts spans and merges overlapping ones, using the kind of the first and longest. For equal spans, the kind that comes
+/// first in the lists wins.
 fn apart(mut spans: Vec<Span>) -> Vec<Span> {
     spans.sort_by_key(|span| (span.range.start, usize::MAX - span.range.end, span.kind));
     let mut apart: Vec<Span> = Vec::with_capacity(spans.len());

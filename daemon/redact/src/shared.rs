@@ -1,4 +1,4 @@
-//! Rules that may be replaced while redactors use them.
+//! Rules that can be replaced while redactors use them.
 
 use std::sync::{Arc, PoisonError, RwLock};
 
@@ -9,19 +9,19 @@ use super::Rules;
 pub struct SharedRules(Arc<RwLock<Arc<Rules>>>);
 
 impl SharedRules {
-    /// These rules, until others are set.
+    /// Creates shared rules with these initial rules.
     #[must_use]
     pub fn new(rules: Rules) -> Self {
         Self(Arc::new(RwLock::new(Arc::new(rules))))
     }
 
-    /// The rules as they are now.
+    /// Returns the current rules.
     #[must_use]
     pub fn get(&self) -> Arc<Rules> {
         Arc::clone(&self.0.read().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Replaces the rules for every redaction that begins from now on.
+    /// Replaces the rules for all later redactions.
     pub fn set(&self, rules: Rules) {
         *self.0.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(rules);
     }

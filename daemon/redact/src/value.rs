@@ -1,4 +1,4 @@
-//! JSON that was taken apart, and what the names say that a value stands under.
+//! Redaction of parsed JSON, and the names that apply to a value.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -8,17 +8,17 @@ use serde_json::{Map, Value};
 use super::json::{self, NESTING_MAX};
 use super::{Rules, SecretCounts};
 
-/// The names that a value stands under.
+/// The names that apply to a value.
 #[derive(Clone, Copy, Default)]
 pub(super) struct NamePath<'n> {
-    /// Its key, or that of the list it is in.
+    /// Its key, or the key of the list that contains it.
     key: Option<&'n str>,
-    /// What it is really called: `{"name": "API_KEY", "value": …}`, `{"password": {"value": …}}`.
+    /// Its described name: `{"name": "API_KEY", "value": …}`, `{"password": {"value": …}}`.
     called: Option<&'n str>,
 }
 
 impl<'n> NamePath<'n> {
-    /// Of what stands under a key; `called`: what `name` beside it says.
+    /// Returns the names for a value under a key; `called` is the text of an adjacent `name`.
     pub(super) fn below<'b>(&self, key: &'b str, called: Option<&'b str>) -> NamePath<'b>
     where
         'n: 'b,
@@ -30,12 +30,12 @@ impl<'n> NamePath<'n> {
         }
     }
 
-    /// The name that a value is judged by.
+    /// Returns the name that decides about a value.
     pub(super) fn of_value(&self) -> Option<&'n str> {
         self.called.or(self.key)
     }
 
-    /// Whether a value says what the one beside it is called.
+    /// Returns whether a value is the name of an adjacent value.
     pub(super) fn is_a_name(&self) -> bool {
         self.key
             .is_some_and(|key| ["name", "Name", "key", "Key", "variable", "header"].contains(&key))
@@ -94,12 +94,12 @@ fn of_object(
     }
 }
 
-/// Keys of an object that were redacted: what they said is gone, but they stay apart.
+/// Redacted keys of an object, numbered to stay distinct.
 #[derive(Default)]
 pub(super) struct UsedKeys(HashMap<String, usize>);
 
 impl UsedKeys {
-    /// A redacted key that the object has not yet.
+    /// Returns a redacted key that is not used in the object yet.
     pub(super) fn free(&mut self, key: String) -> String {
         let count = self.0.entry(key.clone()).or_default();
         *count += 1;

@@ -1,26 +1,26 @@
-//! What a value looks like: random, a placeholder, a plain word.
+//! Classifies values: random, placeholder, plain word.
 
 use super::written::{is_expression, is_filled_in, is_program, is_variable};
 
-/// Bytes of a value that are looked at: what is random at its beginning is random.
+/// Examined bytes of a value: its beginning shows whether it is random.
 const LOOKED_AT: usize = 256;
-/// Shortest value that is taken for random, in bytes.
+/// Minimum length of a random value, in bytes.
 const RANDOM_BYTES_MIN: usize = 16;
-/// Longest password, in bytes.
+/// Limit on a password, in bytes.
 const PASSWORD_BYTES_MAX: usize = 256;
 
-/// How sure it is that a value stands where a secret does.
+/// Context of a value: the confidence that it is one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Setting {
-    /// Under a key of data that was read as such: whatever characters it has, it is a value.
+    /// Under a parsed data key: any characters belong to the value.
     Key,
-    /// Quoted and assigned, or between the two of an element.
+    /// Quoted and assigned, or between an element's tags.
     Data,
-    /// In running text, where words follow a colon as well.
+    /// In running text, where words also follow a colon.
     Prose,
 }
 
-/// Bits of information a character, by how often each one is there.
+/// Returns the entropy of the character frequencies, in bits per character.
 pub(super) fn entropy(value: &str) -> f32 {
     let looked_at = value
         .as_bytes()
@@ -40,7 +40,7 @@ pub(super) fn entropy(value: &str) -> f32 {
     counts.iter().filter(|count| **count > 0).map(of).sum()
 }
 
-/// Whether a value stands for a secret instead of being one: a variable, a mask, an example.
+/// Returns whether a value is a placeholder for a secret: a variable, a mask, an example.
 pub(super) fn is_placeholder(value: &str) -> bool {
     is_variable(value) || is_mask(value) || is_example(value) || head(value).contains("%s")
 }
@@ -51,7 +51,7 @@ fn is_example(value: &str) -> bool {
     EXAMPLES.iter().any(has) || is_of_words_alone(&looked_at, FILLERS)
 }
 
-/// The same for a value whose form is known: only what its vendor writes as an example.
+/// Like [`is_placeholder`], for a value with a known form: only the vendor's own examples.
 pub(super) fn is_known_example(value: &str) -> bool {
     is_mask(value)
         || [
@@ -71,8 +71,8 @@ pub(super) fn is_known_example(value: &str) -> bool {
         || value.starts_with(EMULATOR_KEY)
 }
 
-/// Whether something random stands here: long enough, of the characters that keys are made of, of more
-/// than words, and not the same ones again and again.
+/// Returns whether a value looks random: long enough, of characters that occur in keys, more than words, and not
+/// repetitive.
 pub(super) fn is_random(value: &str, setting: Setting) -> bool {
     let least = match setting {
         Setting::Key | Setting::Data => RANDOM_BYTES_MIN - 4,
@@ -85,7 +85,7 @@ pub(super) fn is_random(value: &str, setting: Setting) -> bool {
     let has = |of: fn(&u8) -> bool| head(value).as_bytes().iter().any(of);
     let is_mixed = has(u8::is_ascii_digit) && has(u8::is_ascii_alphabetic)
         || (value.len() >= 24 && has(u8::is_ascii_uppercase) && has(u8::is_ascii_lowercase));
-    // In a program, what is assigned to a key is called one.
+    // In a program, a value assigned to a key is often a name that contains `key`.
     let is_called = setting == Setting::Prose && {
         let lower = head(value).to_ascii_lowercase();
         ["key", "token", "secret", "passw", "credential"]
@@ -95,7 +95,7 @@ pub(super) fn is_random(value: &str, setting: Setting) -> bool {
     is_mixed && !is_called && !is_path(value) && !is_wordy(value) && entropy(value) >= 3.0
 }
 
-/// Whether a password may stand here.
+/// Returns whether a value may be a password.
 pub(super) fn is_password(value: &str, setting: Setting) -> bool {
     let is_short = value.len()
         < match setting {
@@ -126,7 +126,7 @@ pub(super) fn is_password(value: &str, setting: Setting) -> bool {
     }
 }
 
-/// Texts that are in examples.
+/// Texts that occur in examples.
 const EXAMPLES: &[&str] = &[
     "example",
     "placeholder",
@@ -162,7 +162,7 @@ const EXAMPLES: &[&str] = &[
     "lorem",
     "anon",
 ];
-/// Words that examples are made of.
+/// Words that examples consist of.
 const FILLERS: &[&str] = &[
     "my",
     "the",
@@ -254,7 +254,7 @@ const FILLERS: &[&str] = &[
     "optional",
     "unknown",
 ];
-/// Words that say how it is with a password.
+/// Words that describe the state of a password.
 const STATES: &[&str] = &[
     "required",
     "optional",
@@ -310,7 +310,7 @@ const STATES: &[&str] = &[
     "credentials",
     "authentication",
 ];
-/// The beginning of the key that Azure's storage emulator has for everybody.
+/// Beginning of the public key of Azure's storage emulator.
 const EMULATOR_KEY: &str = "Eby8vdM02xNOcqFl";
 
 fn head(value: &str) -> &str {
@@ -321,7 +321,7 @@ fn head(value: &str) -> &str {
     value.get(..end).unwrap_or_default()
 }
 
-/// `****`, `xxxx-xxxx`, `0000`: of one or two characters alone.
+/// `****`, `xxxx-xxxx`, `0000`: only one or two different characters.
 fn is_mask(value: &str) -> bool {
     if value.contains("***") {
         return true;
@@ -339,7 +339,7 @@ fn is_mask(value: &str) -> bool {
     true
 }
 
-/// Whether a text consists of such words alone, and of what stands between words.
+/// Returns whether a text consists only of these words and separators.
 fn is_of_words_alone(lower: &str, words: &[&str]) -> bool {
     lower
         .split(|c: char| !c.is_ascii_alphabetic())
@@ -351,7 +351,7 @@ fn is_of_words_alone(lower: &str, words: &[&str]) -> bool {
         && lower.bytes().filter(u8::is_ascii_digit).count() <= 3
 }
 
-/// Whether a text is the name of a file or an address.
+/// Returns whether a text is a file name or a URL.
 fn is_path(value: &str) -> bool {
     value.starts_with("./")
         || value.starts_with("../")
@@ -366,7 +366,7 @@ fn is_path(value: &str) -> bool {
         || value.starts_with("arn:")
 }
 
-/// Whether a text is of words and short numbers with marks between them: `prod-db-1`, `config.auth.key2`.
+/// Returns whether a text consists of words and short numbers with separators: `prod-db-1`, `config.auth.key2`.
 pub(super) fn is_wordy(value: &str) -> bool {
     head(value)
         .split(|c: char| !c.is_ascii_alphanumeric())
@@ -382,7 +382,7 @@ pub(super) fn is_wordy(value: &str) -> bool {
         })
 }
 
-/// Whether capitals stand as in `camelCase`, `Word` or `WORD`: few for the letters there are.
+/// Returns whether the capitals are placed as in `camelCase`, `Word` or `WORD`: few relative to the letters.
 fn is_cased_as_words(letters: &str) -> bool {
     let turns = letters.as_bytes().windows(2).filter(|pair| match pair {
         [one, other] => one.is_ascii_lowercase() && other.is_ascii_uppercase(),

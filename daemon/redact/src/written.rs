@@ -1,11 +1,11 @@
-//! What is written where a value would stand: a variable, a blank to fill in, a piece of a program.
+//! Recognises text in place of a value: variables, placeholders, program code.
 
 use super::values::is_wordy;
 
-/// Brackets, and what stands between types.
+/// Brackets and type separators.
 const BRACKETS: [char; 9] = ['(', ')', '[', ']', '{', '}', '<', '>', '|'];
 
-/// Whether a value is filled in later: `${PASSWORD}`, `<token>`, `{{ secret }}`, `%s`.
+/// Returns whether a value is filled in later: `${PASSWORD}`, `<token>`, `{{ secret }}`, `%s`.
 pub(super) fn is_variable(value: &str) -> bool {
     const MARKS: &[&str] = &[
         "${",
@@ -31,8 +31,7 @@ pub(super) fn is_variable(value: &str) -> bool {
         || (value.starts_with('%') && value.ends_with('%') && value.len() > 2)
 }
 
-/// The same for a value that may have any characters: only what is whole, from its opening mark to its
-/// closing one.
+/// Like [`is_variable`], for a value with any characters: only complete placeholders, from opening to closing mark.
 pub(super) fn is_filled_in(value: &str) -> bool {
     const PAIRS: &[(&str, &str)] = &[
         ("${", "}"),
@@ -57,8 +56,8 @@ pub(super) fn is_filled_in(value: &str) -> bool {
         || (has_none && is_variable(value))
 }
 
-/// Whether a value is a piece of a program where passwords of any characters stand: a call, an index or
-/// a type with its brackets, one of several types, a name that a mark begins.
+/// Returns whether a value is program code where passwords with any characters may occur: a call, an index, a type with
+/// its brackets, one of several types, or a name with a sigil.
 pub(super) fn is_expression(value: &str) -> bool {
     if !value.contains(BRACKETS) {
         let marked = value.strip_prefix(['&', '#', '.', '\\', '-', '=']);
@@ -92,7 +91,7 @@ pub(super) fn is_expression(value: &str) -> bool {
     is_call || is_type
 }
 
-/// Whether a text is a piece of a program: a call, a type, a member.
+/// Returns whether a text is program code: a call, a type, a member.
 pub(super) fn is_program(value: &str) -> bool {
     const TYPES: &[&str] = &[
         "String",

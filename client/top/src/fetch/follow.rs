@@ -1,4 +1,4 @@
-//! Follows the log: a call that waits for the next events, again and again.
+//! Follows the log with repeated long polls.
 
 use std::thread;
 
@@ -13,14 +13,14 @@ use crate::input::{Input, Inputs};
 use crate::model::event::{Entry, KEPT};
 use crate::model::{Page, Update};
 
-/// Events of what was before that are shown at first.
+/// Number of earlier events that are shown at first.
 const BEFORE: u64 = KEPT as u64 / 2;
-/// Events of one reply.
+/// Limit on the events of one reply.
 const PAGE: u64 = 200;
-/// How long one call waits, in milliseconds.
+/// Long poll duration, in milliseconds.
 const WAIT_MS: u64 = 20_000;
 
-/// Follows until nobody wants to know.
+/// Follows the log until the receiver is gone.
 pub fn follow(caller: Caller, inputs: &Inputs) {
     let mut follower = Follower::new(caller);
     let mut pause = PAUSE_MIN;
@@ -36,7 +36,7 @@ pub fn follow(caller: Caller, inputs: &Inputs) {
             Err(error) => {
                 thread::sleep(pause);
                 pause = (pause * 2).min(PAUSE_MAX);
-                // A daemon that is gone is told of by who looks at it.
+                // The polling thread reports a lost daemon.
                 match error {
                     Error::Refused(body) => {
                         is_deaf = true;
@@ -66,28 +66,28 @@ pub struct Follower {
     place: Option<LogPosition>,
 }
 
-/// What one call brought.
+/// Outcome of one call.
 #[derive(Debug)]
 pub struct PageUpdate {
-    /// In this order.
+    /// Updates, in order.
     pub learned: Vec<Update>,
-    /// Whether that is all there is.
+    /// Whether the end of the log was reached.
     pub caught_up: bool,
 }
 
-/// How far the log was read.
+/// Read position in the log.
 #[derive(Debug)]
 struct LogPosition {
-    /// The id of the store it belongs to.
+    /// Id of the log's store.
     store: String,
-    /// The next position.
+    /// Next position to read.
     next: u64,
-    /// The newest position when the connection was made: what comes behind it is news.
+    /// Newest position at connection time: later events are new.
     old: u64,
 }
 
 impl Follower {
-    /// One that begins with the last events.
+    /// Creates a reader that begins with the last events.
     pub const fn new(caller: Caller) -> Self {
         Self {
             caller,
@@ -95,10 +95,10 @@ impl Follower {
         }
     }
 
-    /// The next events; waits up to `wait_ms` for the first one.
+    /// Returns the next events; waits up to `wait_ms` for the first one.
     ///
     /// # Errors
-    /// Why the daemon cannot be asked.
+    /// When the daemon cannot be called.
     pub fn next(&mut self, wait_ms: u64) -> Result<PageUpdate, Error> {
         let mut learned = Vec::new();
         if self.place.is_none() || !self.caller.is_connected() {
@@ -116,7 +116,7 @@ impl Follower {
         };
         let reply: FollowEventsReply = match self.caller.call("follow_events", &args) {
             Ok(reply) => reply,
-            // What was learned before is told all the same.
+            // Updates from before the error are still delivered.
             Err(_) if !learned.is_empty() => {
                 return Ok(PageUpdate {
                     learned,
@@ -135,7 +135,7 @@ impl Follower {
 }
 
 impl LogPosition {
-    /// Where to go on after a new connection, and whether it is in another log than before.
+    /// Returns the position to continue from after a reconnect, and whether the log is a different one.
     fn on(known: Option<Self>, status: &StatusReply) -> (Self, bool) {
         let newest = status.position.0;
         let had_one = known.is_some();
@@ -153,7 +153,7 @@ impl LogPosition {
         (place, is_other)
     }
 
-    /// Takes a reply in; what would fall out of the list at once is passed over.
+    /// Converts a reply; skips events that would fall out of the list at once.
     fn take(&mut self, reply: &FollowEventsReply) -> Page {
         let entries: Vec<Entry> = reply.events.iter().map(Entry::of).collect();
         let is_news = entries

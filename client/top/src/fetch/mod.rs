@@ -1,5 +1,5 @@
-//! The callers: threads that ask the daemon, each on a connection of its own. They never start one,
-//! and ask more rarely while there is none.
+//! The caller threads, each with a separate connection to the daemon. They never start a daemon, and poll less often
+//! while none is running.
 
 pub mod follow;
 pub mod poll;
@@ -14,12 +14,12 @@ use lore::start;
 
 use crate::model::ConnectionLoss;
 
-/// The first and the longest pause before a daemon that cannot be asked is asked again.
+/// First and longest pause before a failed call is retried.
 pub const PAUSE_MIN: Duration = Duration::from_millis(100);
 /// See [`PAUSE_MIN`].
 pub const PAUSE_MAX: Duration = Duration::from_secs(3);
 
-/// A connection that is made when it is needed, to a daemon that is there.
+/// A connection that is made on demand, to a running daemon only.
 #[derive(Debug)]
 pub struct Caller {
     places: Paths,
@@ -28,7 +28,7 @@ pub struct Caller {
 }
 
 impl Caller {
-    /// Without a connection yet.
+    /// Creates a caller without a connection.
     pub const fn new(places: Paths, hello: Hello) -> Self {
         Self {
             places,
@@ -37,20 +37,20 @@ impl Caller {
         }
     }
 
-    /// Another one, for the same daemon.
+    /// Creates another caller for the same daemon.
     pub fn another(&self) -> Self {
         Self::new(self.places.clone(), self.hello.clone())
     }
 
-    /// Whether the last call was answered, so that the next one goes to the same daemon.
+    /// Returns whether the last call was answered, so that the next one goes to the same daemon.
     pub const fn is_connected(&self) -> bool {
         self.connection.is_some()
     }
 
-    /// Calls an operation. Nothing is started, and nothing repeated.
+    /// Calls an operation. Starts no daemon and retries nothing.
     ///
     /// # Errors
-    /// Why there is no reply.
+    /// When there is no reply.
     pub fn call<T: for<'de> Deserialize<'de>>(
         &mut self,
         name: &str,
@@ -76,7 +76,7 @@ fn unreadable(error: serde_json::Error) -> Error {
     Error::Refused(body.hint("use a lore-top and a lored of the same release"))
 }
 
-/// Why the daemon cannot be asked, for a person.
+/// Describes a failed call for people.
 pub fn lost(error: &Error) -> ConnectionLoss {
     let nobody = matches!(error, Error::Nobody { .. });
     let body = error.to_body();

@@ -1,4 +1,4 @@
-//! Looks at the daemon again and again: how it is, which sessions there are.
+//! Polls the daemon's status and session list.
 
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
@@ -11,22 +11,21 @@ use super::{Caller, PAUSE_MAX, PAUSE_MIN, lost};
 use crate::input::{Input, Inputs};
 use crate::model::Update;
 
-/// Sessions that are listed, the newest.
+/// Limit on the listed sessions; the newest are listed.
 const SESSIONS: u64 = 200;
-/// A look that took long is followed by so many times as long a pause, so that looking costs the
-/// daemon little.
+/// The pause after a poll is at least this multiple of its duration, so that polling costs the daemon little.
 const REST: u32 = 5;
 
-/// What a person wants of the looking.
+/// Polling commands of the user.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Order {
-    /// Look now.
+    /// Poll now.
     Now,
-    /// Look now, and so often from then on.
+    /// Poll now, and at this interval from then on.
     Every(Duration),
 }
 
-/// Looks until nobody wants to know.
+/// Polls until the receiver is gone.
 pub fn poll(mut caller: Caller, mut every: Duration, orders: &Receiver<Order>, inputs: &Inputs) {
     let mut pause = PAUSE_MIN;
     loop {
@@ -57,10 +56,10 @@ pub fn poll(mut caller: Caller, mut every: Duration, orders: &Receiver<Order>, i
     }
 }
 
-/// One look.
+/// Polls once.
 ///
 /// # Errors
-/// Why the daemon cannot be asked.
+/// When the daemon cannot be called.
 pub fn both(caller: &mut Caller, mut take: impl FnMut(Update) -> bool) -> Result<(), Error> {
     let began = Instant::now();
     let status = caller.call("status", &StatusArgs::default())?;

@@ -1,4 +1,4 @@
-//! Who was seen lately.
+//! Recently seen agents.
 
 use std::collections::BTreeMap;
 
@@ -6,23 +6,23 @@ use super::counts::Tally;
 use super::event::Entry;
 use crate::clock::UnixMicros;
 
-/// So many agents are kept: those seen last.
+/// Limit on stored agents; the most recently seen stay.
 pub const KEPT: usize = 500;
 
-/// What is known of an agent.
+/// Activity of an agent.
 #[derive(Debug, Clone)]
 pub struct Agent {
-    /// When its last event was written.
+    /// Time of its last event.
     pub seen: UnixMicros,
-    /// Its events of the last minutes.
+    /// Counts of its events in the last minutes.
     pub tally: Tally,
-    /// How many of its events were seen in all.
+    /// Total number of its events that were seen.
     pub events: u64,
-    /// The session of its last event that had one.
+    /// Session of its last event with a session.
     pub session: Option<String>,
-    /// What it did last.
+    /// Kind of its last event.
     pub kind: String,
-    /// The program it used last.
+    /// Client program of its last event.
     pub client: String,
 }
 
@@ -33,7 +33,7 @@ pub struct Agents {
 }
 
 impl Agents {
-    /// Takes note of an event.
+    /// Records an event.
     pub fn saw(&mut self, entry: &Entry) {
         if let Some(agent) = self.by_name.get_mut(&entry.agent) {
             agent.saw(entry);
@@ -54,19 +54,19 @@ impl Agents {
         self.by_name.insert(entry.agent.clone(), agent);
     }
 
-    /// All of them, by name.
+    /// Iterates over all agents, by name.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &Agent)> {
         self.by_name
             .iter()
             .map(|(name, agent)| (name.as_str(), agent))
     }
 
-    /// Forgets them all.
+    /// Removes all agents.
     pub fn clear(&mut self) {
         self.by_name.clear();
     }
 
-    /// Forgets the one that was seen the longest ago.
+    /// Removes the agent that was seen the longest ago.
     fn forget_one(&mut self) {
         let oldest = self.by_name.iter().min_by_key(|(_, agent)| agent.seen);
         if let Some(name) = oldest.map(|(name, _)| name.clone()) {

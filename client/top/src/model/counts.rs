@@ -1,25 +1,24 @@
-//! How often something happened in the last minutes.
+//! Counts occurrences in the last minutes.
 
 use crate::clock::UnixMicros;
 
-/// How far back it is counted, in seconds.
+/// Counted window, in seconds.
 pub const SPAN_SECONDS: i64 = 300;
-/// The seconds that are counted together.
+/// Length of a time slice, in seconds.
 const SLICE_SECONDS: i64 = 30;
-/// Slices of the span.
 const SLICES: usize = (SPAN_SECONDS / SLICE_SECONDS) as usize;
 
 /// Counts of the last five minutes.
 #[derive(Debug, Clone, Default)]
 pub struct Tally {
-    /// The newest slice first.
+    /// Newest slice first.
     counts: [u32; SLICES],
-    /// Which slice the first one is, counted since 1970.
+    /// Number of the newest slice, since 1970.
     newest: i64,
 }
 
 impl Tally {
-    /// Counts something that happened at a moment.
+    /// Counts an occurrence.
     pub fn add(&mut self, at: UnixMicros) {
         let slice = slice(at);
         self.go_on(slice);
@@ -29,14 +28,14 @@ impl Tally {
         }
     }
 
-    /// What was counted in the five minutes before `now`, to half a minute.
+    /// Returns the count of the five minutes before `now`, accurate to half a minute.
     pub fn count(&self, now: UnixMicros) -> u64 {
         let passed = slice(now).saturating_sub(self.newest).max(0);
         let left = SLICES.saturating_sub(usize::try_from(passed).unwrap_or(SLICES));
         self.counts.iter().take(left).copied().map(u64::from).sum()
     }
 
-    /// Begins a newer slice; those that are too old fall off.
+    /// Starts a newer slice and drops slices that are too old.
     fn go_on(&mut self, slice: i64) {
         let passed = slice.saturating_sub(self.newest);
         if passed <= 0 {
@@ -77,7 +76,7 @@ mod tests {
         assert_eq!(tally.count(at(5_000)), 1);
     }
 
-    /// A clock that was set back, and one that is far off.
+    /// Clocks that were set back or are far off.
     #[test]
     fn clocks_may_jump() {
         let mut tally = Tally::default();

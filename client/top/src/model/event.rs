@@ -1,4 +1,4 @@
-//! An event as it is listed, and the last of them.
+//! Events as they are listed, and a buffer of the newest.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -8,33 +8,33 @@ use lore::sanitize;
 
 use crate::clock::UnixMicros;
 
-/// So many events are kept.
+/// Limit on stored events.
 pub const KEPT: usize = 2_000;
 
-/// The longest name that is kept of an event, in characters.
+/// Longest stored name, in characters.
 const NAME_CHARS: usize = 128;
 
-/// An event, without what it carries.
+/// An event without its payload.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
-    /// Its place in the log.
+    /// Log position.
     pub position: u64,
-    /// When it was written.
+    /// Time of writing.
     pub at: UnixMicros,
-    /// What happened.
+    /// Event kind.
     pub kind: String,
-    /// Who caused it; empty when nobody gave a name.
+    /// Agent that caused it; empty when unnamed.
     pub agent: String,
-    /// The program that sent it.
+    /// Client program that sent it.
     pub client: String,
-    /// Its session.
+    /// Session id.
     pub session: Option<String>,
-    /// The fields of its payload that say something at a glance.
+    /// Most informative payload fields.
     pub summary: String,
 }
 
 impl Entry {
-    /// What is kept of an event: short, and harmless to a terminal.
+    /// Converts an event: shortened, and safe for a terminal.
     pub fn of(event: &Event) -> Self {
         let name = |text: &str| sanitize::sanitize(text, NAME_CHARS);
         Self {
@@ -49,14 +49,14 @@ impl Entry {
     }
 }
 
-/// The last events, the newest first.
+/// The newest events, newest first.
 #[derive(Debug, Default)]
 pub struct Events {
     ring: VecDeque<Arc<Entry>>,
 }
 
 impl Events {
-    /// One more; the oldest one goes when there are too many.
+    /// Adds an event; drops the oldest one at the limit.
     pub fn push(&mut self, entry: Arc<Entry>) {
         if self.ring.len() == KEPT {
             self.ring.pop_back();
@@ -64,12 +64,12 @@ impl Events {
         self.ring.push_front(entry);
     }
 
-    /// The newest first.
+    /// Iterates over the events, newest first.
     pub fn iter(&self) -> impl Iterator<Item = &Arc<Entry>> {
         self.ring.iter()
     }
 
-    /// Forgets them all.
+    /// Removes all events.
     pub fn clear(&mut self) {
         self.ring.clear();
     }

@@ -1,32 +1,32 @@
-//! How long something took, over its last times.
+//! Durations of recent calls.
 
 use std::collections::VecDeque;
 use std::time::Duration;
 
-/// So many times are kept.
+/// Limit on stored durations.
 const KEPT: usize = 240;
 
-/// The last times of one thing.
+/// Recent durations of one kind of call.
 #[derive(Debug, Clone, Default)]
 pub struct Latency {
     last: VecDeque<Duration>,
 }
 
-/// What its times come to.
+/// Quantiles of durations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Quantiles {
-    /// How many times it rests on.
+    /// Number of durations.
     pub count: usize,
-    /// Half of them took at most this.
+    /// Median.
     pub p50: Duration,
-    /// All but one in a hundred took at most this.
+    /// 99th percentile.
     pub p99: Duration,
-    /// The longest.
+    /// Maximum.
     pub max: Duration,
 }
 
 impl Latency {
-    /// One more time.
+    /// Adds a duration.
     pub fn add(&mut self, took: Duration) {
         if self.last.len() == KEPT {
             self.last.pop_front();
@@ -34,7 +34,7 @@ impl Latency {
         self.last.push_back(took);
     }
 
-    /// What they come to; `None` when there are none.
+    /// Returns the quantiles; `None` without durations.
     pub fn quantiles(&self) -> Option<Quantiles> {
         let mut sorted: Vec<Duration> = self.last.iter().copied().collect();
         sorted.sort_unstable();

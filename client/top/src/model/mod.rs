@@ -1,5 +1,5 @@
-//! What has been learned of the daemon: changed by what the callers bring, read by the view. It knows
-//! neither socket nor terminal, and is told what time it is.
+//! Data collected from the daemon: updated by the caller threads, read by the view. It uses neither sockets nor the
+//! terminal, and receives the current time as an argument.
 
 pub mod agents;
 pub mod counts;
@@ -23,99 +23,99 @@ use latency::Latency;
 
 use crate::clock::UnixMicros;
 
-/// How far back the rate of events reaches, in seconds.
+/// Window of the event rate, in seconds.
 const RATE_SECONDS: u64 = 10;
-/// Looks that are kept for it.
+/// Limit on polls stored for the rate.
 const LOOKS_MAX: usize = 128;
-/// Sessions whose events are counted.
+/// Limit on sessions whose events are counted.
 const TALLIES_MAX: usize = 1_000;
 
-/// The time from an event's stamp until it is here, among the latencies.
+/// Name of the delivery latency: from an event's timestamp to its arrival here.
 pub const DELIVERY: &str = "event delivered";
 
-/// What a caller brings.
+/// An update from a caller thread.
 #[derive(Debug)]
 pub enum Update {
-    /// How the daemon is.
+    /// Daemon status, and the duration of the call.
     Status(Box<StatusReply>, Duration),
-    /// Which sessions there are.
+    /// Session list, and the duration of the call.
     Sessions(ListSessionsReply, Duration),
-    /// Events, in the order of the log.
+    /// Events, in log order.
     Events(Page),
-    /// What was known of the log holds no more: it is another store, or an older state of it.
+    /// The log is a different store or an older state, so collected events are invalid.
     OtherLog,
-    /// The daemon cannot be asked.
+    /// The daemon cannot be called.
     Lost(ConnectionLoss),
-    /// Why its events cannot be followed; `None` when they are again.
+    /// Reason why events cannot be followed; `None` once they can again.
     Deaf(Option<String>),
 }
 
-/// Some events.
+/// A batch of events.
 #[derive(Debug, Default)]
 pub struct Page {
-    /// In the order of the log.
+    /// Events, in log order.
     pub entries: Vec<Entry>,
-    /// So many were passed over before them, since they came too fast.
+    /// Number of events skipped before these because they arrived too fast.
     pub skipped: u64,
-    /// When they came, if they are news and not what was there before.
+    /// Arrival time, if the events are new and not history.
     pub live: Option<UnixMicros>,
 }
 
-/// Why the daemon cannot be asked.
+/// Reason why the daemon cannot be called.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ConnectionLoss {
-    /// As a sentence.
+    /// Reason, as a sentence.
     pub why: String,
-    /// What a person can do about it.
+    /// Advice for the user.
     pub hint: Option<String>,
-    /// Whether nobody serves, as far as one can tell.
+    /// Whether apparently no daemon is running.
     pub nobody: bool,
 }
 
-/// How things stand with the daemon.
+/// Connection state.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ConnectionState {
-    /// It was not reached yet.
+    /// Not reached yet.
     Unknown,
-    /// It answered at this moment.
+    /// Last reply at this moment.
     Reached(UnixMicros),
-    /// It has been lost since a moment.
+    /// Lost since this moment.
     Lost(UnixMicros, ConnectionLoss),
 }
 
-/// All that has been learned.
+/// All collected data.
 #[derive(Debug)]
 pub struct Model {
-    /// The socket, as it is shown.
+    /// Socket path, as displayed.
     pub socket: String,
-    /// What time it is.
+    /// Current time.
     pub now: UnixMicros,
-    /// How things stand with the daemon.
+    /// Connection state.
     pub link: ConnectionState,
-    /// How it was when it was asked last.
+    /// Last known status.
     pub status: Option<Box<StatusReply>>,
-    /// The newest sessions.
+    /// Newest sessions.
     pub sessions: Vec<SessionSummary>,
-    /// Whether there are more of them.
+    /// Whether more sessions exist.
     pub more_sessions: bool,
-    /// The last events.
+    /// Newest events.
     pub events: Events,
-    /// How many events were passed over.
+    /// Number of skipped events.
     pub skipped: u64,
-    /// Why there are no more of them.
+    /// Reason why events cannot be followed.
     pub deaf: Option<String>,
-    /// Who was seen in them.
+    /// Agents seen in the events.
     pub agents: Agents,
-    /// How long the calls of this program took, and the delivery of events.
+    /// Durations of this program's calls and of event delivery.
     pub latency: BTreeMap<&'static str, Latency>,
     /// Events of the last minutes, by session.
     tallies: BTreeMap<String, Tally>,
-    /// Position and time of the last looks.
+    /// Time and position of recent polls.
     looks: VecDeque<(UnixMicros, u64)>,
 }
 
 impl Model {
-    /// Nothing is known yet.
+    /// Creates an empty model.
     pub fn new(socket: String, now: UnixMicros) -> Self {
         Self {
             socket,
@@ -134,7 +134,7 @@ impl Model {
         }
     }
 
-    /// Takes in what a caller brings.
+    /// Applies an update.
     pub fn learn(&mut self, learned: Update, now: UnixMicros) {
         self.now = now;
         match learned {
@@ -163,14 +163,14 @@ impl Model {
         }
     }
 
-    /// Events a second, over the last looks; `None` before the second one.
+    /// Returns events per second over recent polls; `None` before the second poll.
     pub fn events_per_second(&self) -> Option<f64> {
         let ((first, from), (last, to)) = (self.looks.front()?, self.looks.back()?);
         let passed = last.since(*first);
         (!passed.is_zero()).then(|| to.saturating_sub(*from) as f64 / passed.as_secs_f64())
     }
 
-    /// How many events of a session were seen in the last minutes.
+    /// Returns the number of a session's events in the last minutes.
     pub fn recent(&self, session: &str) -> u64 {
         self.tallies
             .get(session)
@@ -203,7 +203,7 @@ impl Model {
         self.skipped += page.skipped;
         let newest = self.events.iter().next().map_or(0, |entry| entry.position);
         for entry in page.entries {
-            // One that is known is not counted again.
+            // A known event is not counted again.
             if entry.position <= newest {
                 continue;
             }

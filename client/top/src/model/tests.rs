@@ -1,4 +1,4 @@
-//! What the model makes of what it is told.
+//! Tests of the model's updates.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -12,15 +12,15 @@ use super::event::{Entry, KEPT};
 use super::{ConnectionLoss, ConnectionState, DELIVERY, Model, Page, Update};
 use crate::clock::UnixMicros;
 
-/// When the tests take place: 2026-11-20, 12:00:00 UTC.
+/// Current time in the tests: 2026-11-20, 12:00:00 UTC.
 pub const NOON: UnixMicros = UnixMicros(1_795_176_000_000_000);
 
-/// So many seconds after noon.
+/// Returns the moment this many seconds after noon.
 pub const fn noon_and(seconds: i64) -> UnixMicros {
     UnixMicros(NOON.0 + seconds * 1_000_000)
 }
 
-/// A daemon that is well.
+/// Returns the status of a healthy daemon.
 pub fn status() -> StatusReply {
     let named = |pairs: &[(&str, u64)]| -> BTreeMap<String, u64> {
         let pairs = pairs.iter();
@@ -63,7 +63,7 @@ pub fn status() -> StatusReply {
     }
 }
 
-/// A session that was active so many seconds after noon.
+/// Returns a session that was last active this many seconds after noon.
 pub fn session(id: &str, title: &str, agents: &[&str], steps: u64, at: i64) -> SessionSummary {
     SessionSummary {
         session: SessionId::new(id).expect("an id"),
@@ -81,7 +81,7 @@ pub fn session(id: &str, title: &str, agents: &[&str], steps: u64, at: i64) -> S
     }
 }
 
-/// The newest sessions, all there are.
+/// Returns a complete session list.
 pub fn sessions(sessions: Vec<SessionSummary>) -> ListSessionsReply {
     ListSessionsReply {
         sessions,
@@ -92,7 +92,7 @@ pub fn sessions(sessions: Vec<SessionSummary>) -> ListSessionsReply {
     }
 }
 
-/// An event, so many seconds after noon.
+/// Returns an event, this many seconds after noon.
 pub fn event(position: u64, at: i64, agent: &str, kind: &str, session: Option<&str>) -> Entry {
     Entry {
         position,
@@ -105,7 +105,7 @@ pub fn event(position: u64, at: i64, agent: &str, kind: &str, session: Option<&s
     }
 }
 
-/// Events as they come.
+/// Returns an update with new events.
 pub fn page(entries: Vec<Entry>) -> Update {
     Update::Events(Page {
         entries,
@@ -114,7 +114,7 @@ pub fn page(entries: Vec<Entry>) -> Update {
     })
 }
 
-/// A model that has learned of a daemon, three sessions and some events.
+/// Returns a model with a daemon, three sessions and some events.
 pub fn model() -> Model {
     let mut model = Model::new("/run/user/1000/lore/lore.sock".to_owned(), NOON);
     let took = Duration::from_micros(420);
@@ -158,7 +158,7 @@ fn the_rate_is_that_of_the_last_looks() {
         );
     }
     assert_eq!(model.events_per_second(), Some(100.0));
-    // Another process counts anew.
+    // Another process restarts its counts.
     let mut other = status();
     other.pid = 9;
     model.learn(

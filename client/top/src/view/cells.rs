@@ -1,4 +1,4 @@
-//! The columns of each pane, and what a row says in them.
+//! Columns of each pane, and the cells of its rows.
 
 use lore::protocol::sessions::SessionState;
 use lore::sanitize::bytes;
@@ -9,7 +9,7 @@ use crate::clock::UnixMicros;
 use crate::listing::{Fact, Item, Pane};
 use crate::model::Model;
 
-/// The columns of a pane.
+/// Returns the columns of a pane.
 pub const fn columns(pane: Pane) -> &'static [Column] {
     match pane {
         Pane::Sessions => {
@@ -87,7 +87,7 @@ pub const fn columns(pane: Pane) -> &'static [Column] {
     }
 }
 
-/// What a row says, a cell for each column of its pane.
+/// Returns the cells of a row, one for each column of its pane.
 pub fn cells(item: &Item<'_>, model: &Model) -> Vec<CellText> {
     let plain = |text: &str| (text.to_owned(), Tone::Plain);
     let name = |text: &str| (text.to_owned(), Tone::Name);

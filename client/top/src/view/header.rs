@@ -1,4 +1,4 @@
-//! The lines above the panes: the daemon at a glance, and what is wrong with it.
+//! The lines above the panes: a summary of the daemon, and its problems.
 
 use lore::sanitize::{bytes, duration};
 use ratatui::text::{Line, Span};
@@ -6,10 +6,10 @@ use ratatui::text::{Line, Span};
 use super::labels::{ColourMode, Tone, age, count, fit, width};
 use crate::model::{ConnectionState, Model};
 
-/// A daemon that has not answered for so many looks does not answer.
+/// Number of missed polls after which the daemon is reported as unresponsive.
 const LOOKS_MISSED: u64 = 3;
 
-/// The daemon at a glance, in at most so many lines.
+/// Summarises the daemon in at most `lines_max` lines.
 pub fn glance(
     model: &Model,
     paint: ColourMode,
@@ -49,7 +49,7 @@ pub fn glance(
     flow(&facts, paint, columns, lines_max)
 }
 
-/// What needs attention, the worst first.
+/// Returns the problems that need attention, worst first.
 pub fn alarms(model: &Model, every: u64) -> Vec<(String, Tone)> {
     let mut alarms = Vec::new();
     match &model.link {
@@ -86,8 +86,7 @@ pub fn alarms(model: &Model, every: u64) -> Vec<(String, Tone)> {
     alarms
 }
 
-/// Alarms as lines: the first one on up to two, the others on one each; those that there is no room
-/// for are counted.
+/// Formats alarms as lines: the first one on up to two, the others on one each. Alarms that do not fit are counted.
 pub fn alarm_lines(
     alarms: &[(String, Tone)],
     paint: ColourMode,
@@ -121,7 +120,7 @@ pub fn alarm_lines(
     lines
 }
 
-/// A text in rows, broken between words where that goes.
+/// Wraps a text into rows, between words where possible.
 fn wrapped(text: &str, columns: usize, rows_max: usize) -> Vec<String> {
     let text = super::labels::harmless(text);
     let mut rows: Vec<String> = vec![String::new()];
@@ -141,7 +140,7 @@ fn wrapped(text: &str, columns: usize, rows_max: usize) -> Vec<String> {
     rows.iter().map(|row| fit(row, columns)).collect()
 }
 
-/// Facts side by side, in as many lines as they need; those that have no room are left out.
+/// Lays out facts side by side, in as many lines as they need; facts that do not fit are omitted.
 fn flow(
     facts: &[(String, Tone)],
     paint: ColourMode,

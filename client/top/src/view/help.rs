@@ -1,6 +1,6 @@
-//! What the keys do, and what the panes show.
+//! The help page: keys and panes.
 
-/// The page, line by line.
+/// Lines of the help page.
 pub const LINES: &[&str] = &[
     "q, Ctrl-C      end; Esc, too, once there is nothing to take back",
     "1 to 6         choose a pane; Tab, Shift-Tab, Left, Right go around",

@@ -1,4 +1,4 @@
-//! Texts and numbers as cells have them: short, and harmless whatever was recorded.
+//! Formats texts and numbers for cells: short, and safe whatever was recorded.
 
 use std::time::Duration;
 
@@ -6,41 +6,41 @@ use lore::sanitize;
 use ratatui::style::{Color, Modifier, Style};
 use unicode_width::UnicodeWidthChar;
 
-/// The longest text that is looked at, in characters: no terminal is wider.
+/// Longest processed text, in characters: no terminal is wider.
 const CHARS_MAX: usize = 500;
-/// Marks that may stand on one character; more would pile up over other lines.
+/// Limit on combining marks per character; more would overlap other lines.
 const MARKS_MAX: usize = 2;
 
-/// How something is meant.
+/// Style of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Tone {
-    /// As it is.
+    /// Normal text.
     Plain,
-    /// Less important.
+    /// Less important text.
     Faint,
-    /// A name to find things by.
+    /// A name.
     Name,
-    /// As it should be.
+    /// A good state.
     Good,
-    /// To be looked at.
+    /// An unusual state.
     Odd,
-    /// To be mended.
+    /// An error state.
     Bad,
-    /// Where one is.
+    /// The current selection.
     Chosen,
 }
 
-/// Whether there are colours.
+/// Whether colours are used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ColourMode {
-    /// As the terminal has them.
+    /// The terminal's colours.
     Colours,
-    /// Bold, faint and reversed alone.
+    /// Only bold, faint and reversed.
     Plain,
 }
 
 impl ColourMode {
-    /// How a tone looks.
+    /// Returns the style of a tone.
     pub fn style(self, tone: Tone) -> Style {
         let style = Style::new();
         let colour = |colour| match self {
@@ -59,8 +59,8 @@ impl ColourMode {
     }
 }
 
-/// A text without anything that could move, hide or pile up: what it shows is as wide as
-/// [`width`] says.
+/// Sanitizes a text: removes characters that move the cursor, hide or pile up. The result is as wide as [`width`]
+/// reports.
 pub fn harmless(text: &str) -> String {
     let mut marks = 0;
     let mut is_first = true;
@@ -68,7 +68,7 @@ pub fn harmless(text: &str) -> String {
     kept.retain(|character| {
         let is_mark = character.width().unwrap_or(0) == 0;
         marks = if is_mark { marks + 1 } else { 0 };
-        // A selector of a look changes how wide some terminals draw what it belongs to.
+        // A variation selector changes how wide some terminals draw the preceding character.
         let is_selector = matches!(character, '\u{fe00}'..='\u{fe0f}');
         let keeps = !is_selector && (!is_mark || (marks <= MARKS_MAX && !is_first));
         is_first = false;
@@ -77,12 +77,12 @@ pub fn harmless(text: &str) -> String {
     kept
 }
 
-/// How many columns of a terminal a harmless text takes.
+/// Returns the width of a sanitized text, in terminal columns.
 pub fn width(text: &str) -> usize {
     text.chars().filter_map(UnicodeWidthChar::width).sum()
 }
 
-/// A harmless text that takes at most so many columns; what is cut off is told by `…`.
+/// Truncates a sanitized text to at most `columns`; `…` marks a cut.
 pub fn fit(text: &str, columns: usize) -> String {
     let mut text = harmless(text);
     if width(&text) <= columns {
@@ -100,7 +100,7 @@ pub fn fit(text: &str, columns: usize) -> String {
     text
 }
 
-/// How long ago, to one unit.
+/// Formats an age in one unit.
 pub fn age(passed: Duration) -> String {
     let seconds = passed.as_secs();
     match seconds {
@@ -112,7 +112,7 @@ pub fn age(passed: Duration) -> String {
     }
 }
 
-/// A short time, to three digits or so.
+/// Formats a short duration with about three digits.
 pub fn took(time: Duration) -> String {
     let us = time.as_micros();
     match us {
@@ -124,7 +124,7 @@ pub fn took(time: Duration) -> String {
     }
 }
 
-/// A number with its thousands apart.
+/// Formats a number with thousands separators.
 pub fn count(number: u64) -> String {
     let digits = number.to_string();
     let mut apart = String::with_capacity(digits.len() * 4 / 3);

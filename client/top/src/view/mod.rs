@@ -1,4 +1,4 @@
-//! What is learned and what was chosen, as a frame of any size: a function of both, and of nothing else.
+//! Renders a frame of any size, as a pure function of the model and the screen state.
 
 mod cells;
 mod header;
@@ -19,21 +19,21 @@ use crate::model::{ConnectionState, Model};
 use crate::screen::Screen;
 use labels::{ColourMode, Tone, count, fit, width};
 
-/// From this size on all panes are seen at once.
+/// Minimum size at which all panes are visible at once.
 const GRID_COLUMNS: u16 = 160;
 /// See [`GRID_COLUMNS`].
 const GRID_ROWS: u16 = 36;
 /// Rows of each pane in a report.
 const REPORT_ROWS: usize = 20;
 
-/// The keys, in as many words as there is room for.
+/// Key hints, from the longest to the shortest form.
 const KEYS: [&str; 3] = [
     "q end  Tab pane  / filter  p hold  s order  ? help",
     "q end  Tab pane  ? help",
     "? help",
 ];
 
-/// Draws a frame, and notes on the screen how many rows each pane has room for.
+/// Draws a frame, and records the visible rows of each pane on the screen.
 pub fn draw(
     model: &Model,
     screen: &mut Screen,
@@ -74,7 +74,7 @@ pub fn draw(
     tame(buffer, area);
 }
 
-/// Everything as plain text, as wide as `columns`.
+/// Renders all panes as plain text, `columns` wide.
 pub fn report(model: &Model, screen: &Screen, columns: u16) -> String {
     let mut report = String::new();
     let mut push = |lines: &[Line<'_>], height: u16| {
@@ -115,7 +115,7 @@ pub fn report(model: &Model, screen: &Screen, columns: u16) -> String {
     report
 }
 
-/// A buffer as lines of text.
+/// Converts a buffer to lines of text.
 pub fn plain(buffer: &Buffer) -> String {
     let area = *buffer.area();
     let mut text = String::new();
@@ -124,7 +124,7 @@ pub fn plain(buffer: &Buffer) -> String {
         let mut x = area.left();
         while let Some(cell) = buffer.cell((x, y)).filter(|_| x < area.right()) {
             line.push_str(cell.symbol());
-            // A wide character takes the next cell, too.
+            // A wide character also takes the next cell.
             x += u16::try_from(width(cell.symbol())).unwrap_or(1).max(1);
         }
         text.push_str(line.trim_end());
@@ -133,7 +133,7 @@ pub fn plain(buffer: &Buffer) -> String {
     text
 }
 
-/// Which panes are seen, and where.
+/// Returns the visible panes and their areas.
 fn places(selected: Pane, area: Rect, body: Rect) -> Vec<(Pane, Rect)> {
     if area.width < GRID_COLUMNS || area.height < GRID_ROWS {
         return vec![(selected, body)];
@@ -205,7 +205,7 @@ fn draw_pane(
     screen.drew(pane, room);
 }
 
-/// Why a pane is empty.
+/// Explains why a pane is empty.
 fn nothing(model: &Model, screen: &Screen) -> &'static str {
     match (&model.link, screen.filter_now()) {
         (ConnectionState::Unknown | ConnectionState::Lost(..), "") => "nothing is known yet",
@@ -214,7 +214,7 @@ fn nothing(model: &Model, screen: &Screen) -> &'static str {
     }
 }
 
-/// Number, name and how many rows.
+/// Formats a pane's number, name and row count.
 fn title(model: &Model, screen: &Screen, pane: Pane, rows: usize) -> String {
     let number = pane.index() + 1;
     let has_more = match pane {
@@ -287,7 +287,7 @@ fn footer_line(model: &Model, screen: &Screen, paint: ColourMode, columns: u16) 
     ])
 }
 
-/// Draws lines one below the other, as far as there is room.
+/// Draws as many lines as fit.
 fn lines(lines: &[Line<'_>], area: Rect, buffer: &mut Buffer) {
     for (line, y) in lines.iter().zip(area.top()..area.bottom()) {
         buffer.set_line(area.x, y, line, area.width);
@@ -298,8 +298,7 @@ fn rows(count: usize) -> u16 {
     u16::try_from(count).unwrap_or(u16::MAX)
 }
 
-/// The last gate to the terminal: no cell holds what could move the cursor or hide, whichever way it
-/// came here.
+/// Final filter before the terminal: removes from every cell characters that could move the cursor or hide text.
 fn tame(buffer: &mut Buffer, area: Rect) {
     for position in area.positions() {
         if let Some(cell) = buffer.cell_mut(position)

@@ -1,4 +1,4 @@
-//! A table that fits: the less a column matters, the sooner it goes when there is no room.
+//! A table that fits its area: the least important columns are dropped first.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Alignment, Constraint, Rect};
@@ -10,20 +10,20 @@ use super::labels::{ColourMode, Tone, fit, harmless, width};
 /// A column.
 #[derive(Debug, Clone, Copy)]
 pub struct Column {
-    /// Its heading.
+    /// Heading.
     pub name: &'static str,
-    /// The columns of the terminal that it needs.
+    /// Minimum width, in terminal columns.
     pub min: u16,
-    /// Those that it can make use of.
+    /// Maximum useful width, in terminal columns.
     pub max: u16,
-    /// How soon it goes when there is no room, and how late it grows: 0 stays the longest.
+    /// Drop and growth priority: 0 is dropped last and grows first.
     pub rank: u8,
-    /// Whether it is numbers, which stand at the right.
+    /// Whether the column is right-aligned, for numbers.
     pub is_right: bool,
 }
 
 impl Column {
-    /// A column of texts.
+    /// Creates a text column.
     pub const fn text(name: &'static str, min: u16, max: u16, rank: u8) -> Self {
         Self {
             name,
@@ -34,7 +34,7 @@ impl Column {
         }
     }
 
-    /// A column of numbers.
+    /// Creates a number column.
     pub const fn number(name: &'static str, width: u16, rank: u8) -> Self {
         Self {
             name,
@@ -46,10 +46,10 @@ impl Column {
     }
 }
 
-/// What a cell says, and how.
+/// Text and style of a cell.
 pub type CellText = (String, Tone);
 
-/// Draws a heading and rows as far as there is room; `rows` are already those to be seen.
+/// Draws a heading and as many rows as fit; `rows` are already scrolled.
 pub fn draw(
     area: Rect,
     buffer: &mut Buffer,
@@ -84,7 +84,7 @@ pub fn draw(
         .render(area, buffer);
 }
 
-/// How wide each column would like to be: as its widest cell, within its bounds.
+/// Returns the preferred width of each column: its widest cell, within its bounds.
 fn needed(columns: &[Column], rows: &[Vec<CellText>]) -> Vec<u16> {
     let widest = |at: usize| {
         let texts = rows.iter().filter_map(|row| row.get(at));
@@ -97,7 +97,7 @@ fn needed(columns: &[Column], rows: &[Vec<CellText>]) -> Vec<u16> {
         .collect()
 }
 
-/// The columns that there is room for, and how wide each is.
+/// Returns the columns that fit, and their widths.
 fn widths(columns: &[Column], needed: &[u16], room: u16) -> Vec<(usize, u16)> {
     let mut by_rank: Vec<(usize, &Column)> = columns.iter().enumerate().collect();
     by_rank.sort_by_key(|(_, column)| column.rank);
@@ -113,7 +113,7 @@ fn widths(columns: &[Column], needed: &[u16], room: u16) -> Vec<(usize, u16)> {
         left = rest;
         selected.push((at, width));
     }
-    // What is left goes to those that need it, then to those that can make use of it.
+    // The remaining width goes first to columns that need it, then to columns that can use it.
     for (at, width) in &mut selected {
         let wanted = needed.get(*at).copied().unwrap_or(0);
         let more = wanted.saturating_sub(*width).min(left);

@@ -1,4 +1,4 @@
-//! Frames of the view, compared with those in `tests/screens`: `UPDATE_SCREENS=1` writes them anew.
+//! Frames of the view, compared with the files in `tests/screens`; `UPDATE_SCREENS=1` rewrites them.
 #![allow(clippy::indexing_slicing)]
 
 use std::path::Path;
@@ -20,7 +20,7 @@ use crate::model::tests::{event, model, noon_and, page, session, sessions, statu
 use crate::model::{ConnectionLoss, Model, Update};
 use crate::screen::{KeyAction, Screen};
 
-/// What stored texts may try.
+/// Hostile stored text.
 const HOSTILE: &str = "\x1b[2J\x1b]0;owned\x07\u{9b}31m\u{202e}live\r\n\u{200b}\u{2028}\u{e0041}";
 
 fn screen() -> Screen {
@@ -50,7 +50,7 @@ fn type_in(screen: &mut Screen, model: &Model, keys: &str) {
     }
 }
 
-/// Compares a frame with the one on file.
+/// Compares a frame with its file.
 fn same(name: &str, seen: &str) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/screens/{name}.txt"));
     if std::env::var_os("UPDATE_SCREENS").is_some() {
@@ -85,7 +85,7 @@ fn small_and_large_terminals() {
     same("report", &report(&model, &screen, 100));
 }
 
-/// Any size is a frame: none of them panics.
+/// Drawing does not panic at any size.
 #[test]
 fn no_size_is_too_small() {
     let (model, mut screen) = (model(), screen());
@@ -148,7 +148,7 @@ fn what_needs_attention_is_seen() {
     assert!(seen.contains("thing 8 needs a look"), "{seen}");
 }
 
-/// Nothing that was stored reaches the terminal as more than what is seen.
+/// Stored text reaches the terminal only as visible characters.
 #[test]
 fn hostile_texts_are_harmless() {
     let mut model = Model::new(HOSTILE.to_owned(), noon_and(0));
@@ -228,7 +228,7 @@ fn a_filter_is_typed_kept_and_taken_back() {
     press(&mut screen, &model, KeyCode::Backspace);
     press(&mut screen, &model, KeyCode::Enter);
     assert_eq!((screen.filter.as_str(), &screen.typing), ("code", &None));
-    // The keys of the filter are not those of the view, and Esc takes back one thing at a time.
+    // While the filter is typed, keys do not reach the view, and Esc undoes one step at a time.
     type_in(&mut screen, &model, "/q");
     assert_eq!(press(&mut screen, &model, KeyCode::Esc), None);
     assert_eq!(screen.filter, "code");

@@ -1,7 +1,7 @@
-//! Word pieces and vectors of a few texts as other programs make them from the same weights:
-//! `tokenizers` and `model2vec` of PyPI, and a plain transformer in numpy.
+//! Reference word pieces and vectors of a few texts, computed by other programs from the same weights: `tokenizers` and
+//! `model2vec` of PyPI, and a plain transformer in numpy.
 
-/// A text, its pieces in the vocabulary of all-MiniLM-L6-v2, and in that of potion-base-8M.
+/// A text, its pieces in the vocabulary of all-MiniLM-L6-v2, and its pieces in that of potion-base-8M.
 pub(super) const PIECES: &[(&str, &[u32], &[u32])] = &[
     (
         "Ünïcödé naïve café résumé Straße ẞ İstanbul ŒUVRE ﬁnance ﬂow Ａｂｃ",
@@ -79,7 +79,7 @@ pub(super) const PIECES: &[(&str, &[u32], &[u32])] = &[
     ),
 ];
 
-/// Texts and the first eight numbers of their vectors by potion-base-8M.
+/// Texts and the first eight numbers of their potion-base-8M vectors.
 pub(super) const POTION: &[(&str, [f32; 8])] = &[
     (
         "are there any papers dealing with acoustic wave propagation in reacting gases .",
@@ -101,7 +101,7 @@ pub(super) const POTION: &[(&str, [f32; 8])] = &[
     ),
 ];
 
-/// Texts and the first eight numbers of their vectors by all-MiniLM-L6-v2.
+/// Texts and the first eight numbers of their all-MiniLM-L6-v2 vectors.
 pub(super) const MINILM: &[(&str, [f32; 8])] = &[
     (
         "are there any papers dealing with acoustic wave propagation in reacting gases .",

@@ -1,4 +1,4 @@
-//! The shipped models against what other programs make of the same weights; a tiny one against damage.
+//! Compares the shipped models with reference implementations; tests damaged files with a tiny model.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
 use std::fs;
@@ -12,7 +12,7 @@ mod golden;
 mod pool;
 mod tiny;
 
-/// The models that the project ships.
+/// Returns the folder of a shipped model.
 fn shipped(name: &str) -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(name)
 }

@@ -1,4 +1,4 @@
-//! Which models there are, which are in use, when they are in memory, and how one is added.
+//! Tests of listing, selecting, loading and adding models.
 
 use std::fs;
 use std::path::Path;
@@ -185,7 +185,7 @@ fn a_model_is_added_whole_with_its_terms() {
     fs::write(from.join("LICENSE.txt"), "terms").unwrap();
     fs::write(from.join("junk.bin"), "junk").unwrap();
     let into = root.path().join("models");
-    // What a kill left half written is no hindrance.
+    // A draft that a kill left incomplete does not prevent adding.
     fs::create_dir_all(into.join(".adding-tiny/x")).unwrap();
     let added = add(&from, &into).unwrap();
     assert!(!added.was_there);
@@ -263,7 +263,7 @@ fn what_cannot_be_used_is_not_added() {
     assert!(nothing.to_string().contains("cannot be read"), "{nothing}");
 }
 
-/// Weights of zeros load, and are of no use; so are ones with which all texts are one.
+/// Weights of zeros load but are useless; so are weights that embed all texts alike.
 #[test]
 fn a_model_that_knows_nothing_is_not_added() {
     let root = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! A BERT of odd sizes, made up by a formula: small enough to be run hundreds of times.
+//! A BERT of odd sizes with weights from a formula, small enough to be run hundreds of times.
 
 use std::fmt::Write;
 
@@ -12,7 +12,7 @@ pub(super) fn model() -> Model {
     Model::from_files("tiny", files()).unwrap()
 }
 
-/// Its files, in memory.
+/// Returns the model's files, in memory.
 pub(super) fn files() -> ModelFiles {
     let config = r#"{"model_type": "bert", "hidden_size": 18, "intermediate_size": 35, "num_attention_heads": 3,
         "num_hidden_layers": 2, "max_position_embeddings": 300, "layer_norm_eps": 1e-12, "hidden_act": "gelu"}"#;
@@ -23,7 +23,7 @@ pub(super) fn files() -> ModelFiles {
     }
 }
 
-/// Static embeddings of the same vocabulary and of a few words, in memory: four numbers a piece.
+/// Returns static embeddings of the same vocabulary and a few words, in memory, with four dimensions.
 pub(super) fn statics() -> ModelFiles {
     let vocabulary = format!("{WORDS}the\ncat\nsat\nhow\npump\n");
     let mut writer = Writer::default();
@@ -75,7 +75,7 @@ impl Writer {
         self.floats(&format!("{name}.bias"), &[outputs], -0.05);
     }
 
-    /// The whole file.
+    /// Returns the complete file.
     fn finish(self) -> Vec<u8> {
         let header = format!("{{{}}}", self.header);
         [

@@ -1,10 +1,10 @@
-//! Private keys, signed tokens, passwords in addresses and headers: secrets of no vendor.
+//! Generic secrets: private keys, signed tokens, passwords in URLs and headers.
 
 use super::{Entropy, FormStart, Kind, Recogniser, SecretForm, form, prefixed};
 
-/// A private key between its two lines; where the second one is missing, its lines of base64. Line ends
-/// may be written out as `\n`. No header has such a line in it: else each line could have all behind
-/// it as its headers.
+/// A private key between its two marker lines, or its base64 lines where the second marker is missing. Line ends may be
+/// escaped as `\n`. Headers may not contain such a marker: otherwise each marker could take everything after it as
+/// its headers.
 macro_rules! pem {
     ($label:literal) => {
         &SecretForm {

@@ -1,4 +1,4 @@
-//! Keys of clouds and of what runs in them.
+//! Keys of clouds and cloud services.
 
 use super::{Entropy, FormStart, Kind, SecretForm, form, prefixed};
 

@@ -1,4 +1,4 @@
-//! Tokens of where code is kept, built and published.
+//! Tokens of code hosts, build services and package registries.
 
 use super::{Entropy, Kind, SecretForm, form, prefixed};
 

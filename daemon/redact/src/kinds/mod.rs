@@ -1,7 +1,7 @@
-//! The kinds of secrets that are known: what each is called, what it is, how it is recognised.
+//! The known kinds of secrets: id, description and recognition rule.
 //!
-//! Written from what vendors and standards say about the forms of their keys. An id is a public
-//! surface: it stands in what was redacted, for good.
+//! Based on vendors' and standards' documentation of key formats. An id is a public interface: it stays in redacted
+//! text forever.
 
 mod access;
 mod cloud_keys;
@@ -16,77 +16,76 @@ use std::collections::BTreeMap;
 /// A kind of secret.
 #[derive(Debug)]
 pub struct Kind {
-    /// As it stands in `[redacted:ID]`, in counts and in the settings.
+    /// Id in `[redacted:ID]`, in counts and in the settings.
     pub id: &'static str,
-    /// What it is, for people.
+    /// Description for people.
     pub what: &'static str,
     pub(super) how: Recogniser,
 }
 
-/// How a kind is recognised.
+/// Recognition rule of a kind.
 #[derive(Debug)]
 pub(super) enum Recogniser {
-    /// By its own form, which begins at, or at a known distance before, one of a few keywords.
+    /// Recognised by its form, which begins at, or at a known distance before, one of a few keywords.
     Form(&'static SecretForm),
-    /// By the name it stands under and its own form: the words that the name has, small and without
-    /// anything between them, and the pattern of the whole value.
+    /// Recognised by its name and its form: the lower-case words that the name contains, without separators, and the
+    /// pattern of the whole value.
     Named {
         words: &'static [&'static str],
         pattern: &'static str,
     },
-    /// By what the name it stands under means, and how random it looks: see `assignment`.
+    /// Recognised by the meaning of its name and its randomness: see `assignment`.
     Meant,
-    /// As the password in an address: see `address`.
+    /// Recognised as the password of a URL: see `address`.
     Address,
 }
 
 /// The form of a secret.
 #[derive(Debug)]
 pub(super) struct SecretForm {
-    /// Every secret of the kind has one of these; letters of any case.
+    /// Every secret of the kind contains one of these, case-insensitively.
     pub keywords: &'static [&'static str],
-    /// Where it begins, seen from the keyword.
+    /// Begin of the form, relative to the keyword.
     pub begin: FormStart,
-    /// The secret, or what stands around it with the secret as its first group. A match begins where
-    /// `begin` says, so none is searched for.
+    /// Pattern of the secret, or of its context with the secret as the first group. Matches are anchored at `begin`.
     pub pattern: &'static str,
-    /// How random it has to look.
+    /// Required randomness.
     pub entropy: Entropy,
 }
 
-/// Where a form begins, seen from its keyword.
+/// Begin of a form, relative to its keyword.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum FormStart {
-    /// With the keyword, which no letter, digit or `_` precedes.
+    /// At the keyword, which no letter, digit or `_` precedes.
     Here,
-    /// With the keyword, whatever precedes it.
+    /// At the keyword, whatever precedes it.
     Within,
-    /// So many bytes before it.
+    /// This many bytes before the keyword.
     Before(usize),
-    /// With the run of digits before it.
+    /// At the run of digits before the keyword.
     Digits,
-    /// As [`Begin::Here`], with the keyword written so. Where one fails, so does every other in the same
-    /// run of letters, digits, `_` and `-`: what follows the run is the same for all of them.
+    /// Like [`Begin::Here`], with the keyword spelled exactly so. If one match fails, so does every other in the same run of
+    /// letters, digits, `_` and `-`, because the text after the run is the same for all of them.
     Run(&'static str),
 }
 
-/// How random a secret has to look.
+/// Required randomness of a secret.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Entropy {
-    /// So many bits a character, at least.
+    /// Minimum bits per character.
     Bits(f32),
-    /// As one would who knows nothing of it but that it may be a secret.
+    /// The generic check for random values.
     Random,
-    /// As a password would in running text.
+    /// The check for passwords in running text.
     Password,
-    /// It is one whatever it looks like, but for variables.
+    /// No check, except that variables are excluded.
     Certain,
-    /// The same in a line that begins as those of configurations do; elsewhere, where people write of
-    /// the command, as a password would in running text.
+    /// Like [`Entropy::Certain`] in configuration lines; elsewhere, where people write about the command, the check for
+    /// passwords in running text.
     Set,
 }
 
-/// All kinds: those with a form of their own first, so that they name what several match.
+/// All kinds. Kinds with a distinctive form come first, so that they win when several match.
 pub(super) const LISTS: &[&[Kind]] = &[
     access::KINDS,
     cloud_keys::KINDS,
@@ -97,12 +96,12 @@ pub(super) const LISTS: &[&[Kind]] = &[
     named::KINDS,
 ];
 
-/// Every kind that is built in.
+/// Iterates over all built-in kinds.
 pub fn all() -> impl Iterator<Item = &'static Kind> {
     LISTS.iter().copied().flatten()
 }
 
-/// The kinds as a table for docs/redaction.md: each once, by its id.
+/// Renders the kinds as a table for docs/redaction.md: each once, ordered by id.
 #[must_use]
 pub fn table() -> String {
     let kinds: BTreeMap<&str, &str> = all().map(|kind| (kind.id, kind.what)).collect();
@@ -112,13 +111,13 @@ pub fn table() -> String {
     })
 }
 
-/// A kind with a form, that begins with its keyword.
+/// Creates a kind with a form.
 const fn form(id: &'static str, what: &'static str, form: &'static SecretForm) -> Kind {
     let how = Recogniser::Form(form);
     Kind { id, what, how }
 }
 
-/// The usual form: begins with a keyword that is its own prefix.
+/// Creates the usual form: it begins with a keyword that is its own prefix.
 const fn prefixed(keywords: &'static [&'static str], pattern: &'static str) -> SecretForm {
     SecretForm {
         keywords,

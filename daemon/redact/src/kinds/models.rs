@@ -1,4 +1,4 @@
-//! Keys of services with models.
+//! Keys of model services.
 
 use super::{FormStart, Kind, SecretForm, form, prefixed};
 

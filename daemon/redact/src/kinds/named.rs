@@ -1,4 +1,4 @@
-//! Secrets without a form of their own: what they stand under says what they are.
+//! Secrets without a distinctive form: their names identify them.
 
 use super::{Kind, Recogniser};
 

@@ -1,4 +1,4 @@
-//! Secrets in the settings of routers and switches, and of what knows about networks.
+//! Secrets in the configuration of routers, switches and network services.
 
 use super::{Entropy, FormStart, Kind, SecretForm, form, prefixed};
 

@@ -1,4 +1,4 @@
-//! Keys of services: payment, mail, chat, shops, watching over programs.
+//! Keys of services: payment, mail, chat, shops, monitoring.
 
 use super::{Entropy, FormStart, Kind, SecretForm, form, prefixed};
 

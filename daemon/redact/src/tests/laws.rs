@@ -1,12 +1,12 @@
-//! Laws that hold for any text: redacting twice is redacting once, JSON stays JSON of the same shape,
-//! and both ways to give JSON come to the same.
+//! Properties that hold for any text: redaction is idempotent, JSON keeps its shape, and both JSON functions give the same
+//! result.
 
 use proptest::prelude::*;
 use serde_json::Value;
 
 use super::*;
 
-/// Pieces that texts with secrets are made of, and what stands between them.
+/// Generates pieces of texts with secrets, and separators.
 fn piece() -> impl Strategy<Value = String> {
     let secret = (0..samples().len(), any::<bool>()).prop_map(|(number, is_whole)| {
         let (_, before, secret, after) = samples().swap_remove(number);
@@ -87,7 +87,7 @@ fn json() -> impl Strategy<Value = Value> {
     })
 }
 
-/// The same shape: kinds of values, their number and order; strings and keys may differ.
+/// Returns whether two values have the same shape: types, number and order; strings and keys may differ.
 fn has_shape_of(one: &Value, other: &Value) -> bool {
     match (one, other) {
         (Value::String(_), Value::String(_)) => true,
@@ -124,7 +124,7 @@ proptest! {
         prop_assert!(more.is_empty());
     }
 
-    /// What stands outside of secrets stands where it is said to.
+    /// Text outside of secrets moves to the reported positions.
     #[test]
     fn places_are_kept(text in text()) {
         let redactor = Redactor::default();

@@ -1,12 +1,12 @@
-//! Long texts of names and beginnings that nothing ends: each byte is looked at a few times, not once for
-//! every name before it. Were it otherwise, none of these tests would end while somebody waits.
+//! Long texts of repeated names and beginnings without an end. Each byte is examined a few times, not once for every name
+//! before it; with quadratic time these tests would never finish.
 
 use super::*;
 
-/// Bytes of a text: the product of its names and its bytes is of the order of 10^11 at least.
+/// Length of a text: names times bytes is at least of the order of 10^11.
 const BYTES: usize = 2 << 20;
 
-/// A piece again and again, and what is behind it.
+/// Repeats a piece and appends a suffix.
 fn text(piece: &str, bytes: usize, behind: &str) -> String {
     piece.repeat(bytes / piece.len()) + behind
 }
@@ -31,7 +31,7 @@ fn names_in_one_value_are_looked_at_once() {
     }
 }
 
-/// The end of the value, and what is behind the value, are looked for once for all the names in it.
+/// The ends of the value and of the following value are computed once for all names in it.
 #[test]
 fn ends_are_looked_for_once() {
     let marks = text("password=,token=,", BYTES / 2, &")".repeat(BYTES / 2));
@@ -54,7 +54,7 @@ fn beginnings_of_tokens_are_tried_once() {
     }
 }
 
-/// Where one is written in other letters, or ends too early, the next one is found.
+/// If one match has other letters or ends too early, the next one is found.
 #[test]
 fn tokens_behind_beginnings_are_found() {
     let token = format!(

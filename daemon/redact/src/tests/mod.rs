@@ -1,4 +1,4 @@
-//! Tests: a sample of every kind, made up when the test runs so that no scanner trips over this file.
+//! Tests with a sample of every kind, generated at run time so that secret scanners do not report this file.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
 mod laws;
@@ -14,7 +14,7 @@ pub(super) const HEX: &str = "0123456789abcdef";
 const DIGIT: &str = "0123456789";
 const BECH32: &str = "QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L";
 
-/// So many characters of an alphabet, the same for the same seed.
+/// Generates `count` characters of an alphabet, deterministically by seed.
 pub(super) fn made(of: &str, count: usize, seed: u64) -> String {
     let letters = of.as_bytes();
     let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
@@ -27,7 +27,7 @@ pub(super) fn made(of: &str, count: usize, seed: u64) -> String {
     (0..count).map(next).collect()
 }
 
-/// A part of a sample: as written, or made up of an alphabet.
+/// Part of a sample: literal, or generated from an alphabet.
 enum Part {
     Text(&'static str),
     Made(&'static str, usize),
@@ -54,7 +54,7 @@ fn put(parts: &[Part], seed: u64) -> String {
     parts.iter().enumerate().map(part).collect()
 }
 
-/// A PEM block, with the label put together here.
+/// Builds a PEM block; the label is assembled here.
 fn pem(label: &str, seed: u64) -> String {
     let line = |n| made(ALNUM, 64, seed + n);
     format!(
@@ -65,7 +65,7 @@ fn pem(label: &str, seed: u64) -> String {
     )
 }
 
-/// Secrets of a kind, each with what stands before and behind it where that matters.
+/// Returns samples by kind, each with the text before and after it where that matters.
 fn samples() -> Vec<(&'static str, &'static str, String, &'static str)> {
     let forms: &[(&str, &[Part])] = &[
         ("age-secret-key", &[T("AGE-SECRET-KEY-1"), M(BECH32, 58)]),
@@ -584,7 +584,7 @@ fn samples() -> Vec<(&'static str, &'static str, String, &'static str)> {
     all
 }
 
-/// Each sample is found, as its kind, and nothing else of the text is.
+/// Each sample is found as its kind, and nothing else in the text is.
 #[test]
 fn every_kind_is_found() {
     let redactor = Redactor::default();
@@ -606,8 +606,7 @@ fn every_kind_is_found() {
     assert!(all.len() >= 60, "{}", all.len());
 }
 
-/// A sample in running text, in quotation marks, in Markdown, in a command and written out in another
-/// text is found as well.
+/// A sample is also found in running text, in quotation marks, in Markdown, in a command, and escaped in another text.
 #[test]
 fn forms_are_found_wherever_they_stand() {
     let redactor = Redactor::default();
@@ -632,7 +631,7 @@ fn forms_are_found_wherever_they_stand() {
     }
 }
 
-/// What is cut short, or a part of something longer, is none; neither is an example.
+/// Truncated secrets, parts of longer strings, and examples are not found.
 #[test]
 fn near_misses_stay() {
     let redactor = Redactor::default();
@@ -644,15 +643,15 @@ fn near_misses_stay() {
         let inside = format!("x{secret}");
         for text in [format!("{before}{short}{after}"), inside] {
             let found = redactor.findings(&text);
-            // Some may begin anywhere: what stands in the shell, or between lines of its own.
+            // Some kinds may begin anywhere: shell texts, or texts between marker lines.
             let may_begin = secret.starts_with(['$', '-']) && text.starts_with('x');
-            // What begins some way before its keyword is as long as it is by chance.
+            // A form that begins at a distance before its keyword may match by chance.
             assert!(found.is_empty() || may_begin, "{kind}: {text} {found:?}");
         }
     }
 }
 
-/// Patterns compile, keywords are found, ids are what a mark can hold.
+/// Patterns compile, keywords are found, and ids are valid in a mark.
 #[test]
 fn kinds_are_well_formed() {
     for kind in kinds::all() {

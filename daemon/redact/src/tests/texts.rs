@@ -1,4 +1,4 @@
-//! What is none, what stands under names in JSON, what the settings change.
+//! Tests of non-secrets, named values in JSON, and settings.
 
 use serde_json::{Value, json};
 
@@ -17,7 +17,7 @@ fn redacted(value: Value) -> Value {
     value
 }
 
-/// A value that stands beside its name, as in lists of variables and in elements, is found; others stay.
+/// A value next to its name, as in lists of variables and in elements, is found; others stay.
 #[test]
 fn values_beside_their_names() {
     for (before, after) in [
@@ -48,7 +48,7 @@ fn values_beside_their_names() {
     }
 }
 
-/// Words, placeholders, programs, names, hashes and examples of vendors are no secrets.
+/// Words, placeholders, programs, names, hashes and vendors' examples are not secrets.
 #[test]
 fn ordinary_texts_stay() {
     let uuid = put(&UUID, 8);
@@ -116,7 +116,7 @@ fn ordinary_texts_stay() {
     );
 }
 
-/// JSON is judged by the names that its strings stand under, as deep as they are.
+/// JSON strings are checked by their key names at any depth.
 #[test]
 fn names_of_json_are_context() {
     let (secret, word) = (made(ALNUM, 24, 1), "swordfish");
@@ -160,7 +160,7 @@ fn names_of_json_are_context() {
     );
 }
 
-/// However the words of a name are joined, it means the same, whether its JSON is a text or taken apart.
+/// A name means the same however its words are joined, in JSON text and in parsed JSON.
 #[test]
 fn names_are_joined_in_many_ways() {
     let secret = made(ALNUM, 30, 7);
@@ -198,7 +198,7 @@ fn names_are_joined_in_many_ways() {
     }
 }
 
-/// In lines of configurations what stands behind the command is a secret, whatever it looks like.
+/// In configuration lines, the argument of a command is a secret whatever it looks like.
 #[test]
 fn lines_of_configurations_are_redacted() {
     for (before, secret, kind) in [
@@ -226,7 +226,7 @@ fn lines_of_configurations_are_redacted() {
     }
 }
 
-/// Under a key of data a password has any characters; what stands for one is whole.
+/// Under a data key, a password may contain any characters; a placeholder must span the whole value.
 #[test]
 fn passwords_of_any_characters_are_redacted_under_keys() {
     for password in [
@@ -281,7 +281,7 @@ fn passwords_of_any_characters_are_redacted_under_keys() {
     }
 }
 
-/// Strings are judged as they read: escapes hide nothing, and lines of JSON are one after the other.
+/// Strings are checked unescaped, and JSON lines one after the other.
 #[test]
 fn escapes_hide_nothing() {
     let redactor = Redactor::default();
@@ -302,7 +302,7 @@ fn escapes_hide_nothing() {
         let out = redactor.json(given.as_bytes(), &mut SecretCounts::default());
         assert_eq!(String::from_utf8(out.into_owned()).unwrap(), wanted, "{given}");
     }
-    // Two keys that were told apart by their secrets alone stay two.
+    // Two keys that differ only in their secrets stay distinct.
     let other = format!("ghp_{}", made(ALNUM, 36, 2));
     let two = json!({token.clone(): 1, other: 2});
     let wanted =
@@ -314,7 +314,7 @@ fn escapes_hide_nothing() {
     assert_eq!(redacted(two), wanted);
 }
 
-/// What is no JSON is left to whoever refuses it.
+/// Invalid JSON stays unchanged; the parser refuses it later.
 #[test]
 fn what_is_no_json_stays() {
     let redactor = Redactor::default();
@@ -339,7 +339,7 @@ fn what_is_no_json_stays() {
     assert_eq!(redactor.json(&broken, &mut SecretCounts::default()), broken);
 }
 
-/// Kinds can be off, values allowed, rules added; what is wrong is said.
+/// Kinds can be disabled, values allowed and rules added; invalid settings are reported.
 #[test]
 fn settings_are_followed() {
     let token = format!("ghp_{}", made(ALNUM, 36, 1));
