@@ -1,29 +1,25 @@
 //! lored, the daemon: the shared, durable memory of all the AI agents on one machine.
 //!
 //! In reading order:
-//! - [`daemon`]: from settings to a socket that answers; the seam for `main` and for tests
-//! - [`reload`]: the settings read again while it runs
-//! - [`api`]: the doors on that socket, and the operation table that they share
-//! - [`operation`]: one line of that table, and what its handler gets; [`resource`]: what can be
-//!   read by its address
-//! - [`checkpoints`], [`steps`], [`sessions`], [`projects`], [`documents`], [`audit`]: one room per capability;
-//!   [`overview`]: a session as a whole
-//! - [`forgetting`]: what takes a session out of all of them, and off the disk
-//! - [`backup`]: all that a store holds, kept elsewhere, and a store made of it again
+//! - [`daemon`]: from settings to a listening socket; the entry point of `main` and of tests
+//! - [`reload`]: reads the settings again at run time
+//! - [`api`]: the transports on that socket, and the operation table that they share
+//! - [`operation`]: one entry of that table, and the context of its handler; [`resource`]: the same for resources
+//! - [`checkpoints`], [`steps`], [`sessions`], [`projects`], [`documents`], [`log_admin`]: one feature module per
+//!   capability; [`transfer`]: whole sessions and the whole log
+//! - [`forgetting`]: removal from all of them, and from the disk
+//! - [`backup`]: a store copied, verified and restored
 //! - [`projections`]: the effect of each kind of event on the rows
-//! - [`upstream`]: other MCP servers, asked what a name stands for; [`watching`]: files that somebody
-//!   may change at any moment
-//! - [`engine`]: the one writer, group commit, the last durable state
-//! - [`events`]: the closed enum of events, as types; [`log`]: their chain, their bytes for ever
-//! - [`store`]: fjall, blobs, recovery, and the in-memory twin
-//! - [`canonical`]: one text for all the ways to write the same JSON object
-//! - [`program`], [`maintenance`], [`demo`]: the command line of `lored`; [`convert`]: what other programs keep
-//! - [`service`]: the daemon as a process; [`prepared`], [`confinement`]: what it gives up before it serves
-//! - [`config`], [`live`], [`clock`], [`error`], [`cache`],
-//!   [`tokens`], [`shown`], [`quotes`]: shared by all
+//! - [`upstream`]: MCP clients for resolvers; [`watch`]: file change notifications
+//! - [`engine`]: the one writer, group commit, the published state
+//! - [`events`]: the closed enum of events, as types
+//! - [`log`], [`store`], [`clock`]: the crate `lored-storage`
+//! - [`canonical`]: one canonical text for each JSON object
+//! - [`program`], [`admin`], [`demo`]: the command line of `lored`; [`importers`]: data of other programs
+//! - [`service`]: the daemon as a process; [`privileged_init`], [`sandbox`]: the rights that it gives up before it serves
+//! - [`config`], [`reloadable`], [`error`], [`cache`], [`tokens`], [`sanitize`], [`citations`]: shared by all
 //!
-//! What it is not: a library to embed. Programs talk to the daemon over its socket; the crate
-//! `lore` is the client.
+//! This crate is not a library to embed. Programs talk to the daemon over its socket; the crate `lore` is the client.
 
 pub mod admin;
 pub mod api;
@@ -33,7 +29,6 @@ pub mod cache;
 pub mod canonical;
 pub mod checkpoints;
 pub mod citations;
-pub mod clock;
 pub mod config;
 pub mod daemon;
 pub mod demo;
@@ -44,7 +39,6 @@ pub mod error;
 pub mod events;
 pub mod forgetting;
 pub mod importers;
-pub mod log;
 pub mod log_admin;
 pub mod messages;
 pub mod operation;
@@ -64,8 +58,9 @@ pub mod service;
 pub mod sessions;
 pub mod state;
 pub mod steps;
-pub mod store;
 pub mod tokens;
 pub mod transfer;
 pub mod upstream;
 pub mod watch;
+
+pub use lored_storage::{clock, log, store};

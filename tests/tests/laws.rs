@@ -43,14 +43,11 @@ const LINE: &[&str] = &[
     "error",
     "citations",
     "events",
-    "log",
-    "store",
     "tokens",
     "sanitize",
     "canonical",
     "reloadable",
     "sandbox",
-    "clock",
 ];
 
 /// Feature modules: one per capability.
@@ -72,21 +69,7 @@ const CAPABILITIES: &[&str] = &[
 
 /// Third-party crates, and the only modules that name them, where a package's `Cargo.toml` does not restrict it.
 const OUTSIDERS: &[(&str, &[&str])] = &[
-    ("fjall", &["daemon/src/store/"]),
     ("landlock", &["daemon/src/sandbox/rules.rs"]),
-    ("lz4_flex", &["daemon/src/store/"]),
-    (
-        "xxhash_rust",
-        &[
-            "daemon/src/store/",
-            "daemon/models/src/",
-            "daemon/retrieval/src/",
-        ],
-    ),
-    (
-        "hashbrown",
-        &["daemon/retrieval/src/", "daemon/src/store/transaction.rs"],
-    ),
     (
         "rmcp",
         &[
@@ -108,10 +91,8 @@ const OUTSIDERS: &[(&str, &[&str])] = &[
         &["daemon/src/api/http", "daemon/src/upstream/http.rs"],
     ),
     ("sse_stream", &["daemon/src/upstream/http.rs"]),
-    ("ciborium", &["daemon/src/log/codec.rs"]),
     ("ciborium_io", &["client/src/protocol/cbor.rs"]),
     ("ciborium_ll", &["client/src/protocol/cbor.rs"]),
-    ("getrandom", &["daemon/src/clock.rs"]),
     (
         "interprocess",
         &[
@@ -120,7 +101,6 @@ const OUTSIDERS: &[(&str, &[&str])] = &[
             "daemon/src/service/socket.rs",
         ],
     ),
-    ("jiff", &["daemon/src/clock.rs", "client/top/src/clock.rs"]),
     (
         "regex",
         &[

@@ -2,6 +2,7 @@
 //! decision about it.
 
 use super::documents::{put, sent};
+use super::history::ViewRows;
 use super::history::{choice_of, create, erase, forget, record};
 use super::partial_forgetting::erase_parts;
 use super::session_actions::Action;

@@ -1,5 +1,6 @@
 //! Given events, when a command, then events or a refusal.
 
+use super::history::ViewRows;
 use super::history::{create, record, register, register_named};
 use super::{Fixture, START, TestCall, agent, folded_anew};
 use crate::engine::{Command, DecisionContext};

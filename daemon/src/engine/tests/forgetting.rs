@@ -1,5 +1,6 @@
 //! Forgetting, decided and erased: what is gone, what stays, and what others notice of it.
 
+use super::history::ViewRows;
 use std::collections::BTreeMap;
 
 use serde_json::{Value, json};

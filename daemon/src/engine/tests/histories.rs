@@ -1,5 +1,6 @@
 //! What holds for every history: rows follow from the log alone, however it came about.
 
+use super::history::ViewRows;
 use std::ops::ControlFlow;
 
 use proptest::prelude::*;

@@ -337,9 +337,14 @@ pub(crate) fn ungrouped(history: &History) -> History {
         .collect()
 }
 
-impl MemoryStore {
-    /// Every row but those of the log itself, to compare what was folded.
-    pub(crate) fn rows_of_views(&self) -> Vec<(&'static str, Vec<u8>, Vec<u8>)> {
+/// The rows of the views, to compare two folds.
+pub(crate) trait ViewRows {
+    /// Returns every row except those of the log itself.
+    fn rows_of_views(&self) -> Vec<(&'static str, Vec<u8>, Vec<u8>)>;
+}
+
+impl ViewRows for MemoryStore {
+    fn rows_of_views(&self) -> Vec<(&'static str, Vec<u8>, Vec<u8>)> {
         let spaces = Projections.keyspaces().iter();
         spaces
             .flat_map(|space| {

@@ -10,7 +10,7 @@ mod documents;
 mod forgetting;
 mod forks;
 mod histories;
-mod history;
+pub(crate) mod history;
 mod packs;
 mod partial_forgetting;
 mod projects;

@@ -1,5 +1,6 @@
 //! Random wishes to forget, by every selector; and what is left of a session, a project and a source.
 
+use super::history::ViewRows;
 use proptest::prelude::*;
 
 use super::history::{choice_of, create, erase_stream, record};

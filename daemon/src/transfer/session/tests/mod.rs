@@ -8,6 +8,7 @@ mod refusals;
 mod story;
 mod uploads;
 
+use crate::engine::tests::history::ViewRows;
 use std::ops::ControlFlow;
 
 use proptest::prelude::*;

@@ -66,8 +66,9 @@ impl PendingBlob {
     }
 
     /// One that is in no folder, for tests of what events name.
-    #[cfg(test)]
-    pub(crate) fn nowhere(content: &[u8]) -> Self {
+    #[doc(hidden)]
+    #[must_use]
+    pub fn nowhere(content: &[u8]) -> Self {
         Self {
             blob: BlobRef::of(content),
             pending: Arc::default(),
