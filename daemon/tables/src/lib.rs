@@ -6,7 +6,7 @@
 
 mod table;
 
-pub use table::{Located, Table};
+pub use table::{Located, Named, Table};
 use toml::de::DeTable;
 
 /// The longest word that an error repeats, in characters.

@@ -19,6 +19,9 @@ pub struct Located<T> {
     pub at: usize,
 }
 
+/// A value under a name that the file chooses.
+pub type Named<'t, T> = (Located<&'t str>, T);
+
 /// A table whose keys are all known.
 #[derive(Debug)]
 pub struct Table<'s, 't, R> {
@@ -331,7 +334,7 @@ impl<'s, 't, R: From<Reason>> Table<'s, 't, R> {
         key: &'static str,
         keys: &[&'static str],
         most: usize,
-    ) -> Result<Vec<(Located<&'t str>, Self)>, FileError<R>> {
+    ) -> Result<Vec<Named<'t, Self>>, FileError<R>> {
         let table = |(name, value): (Located<&'t str>, _)| {
             Ok((name, self.within(name.value, value, keys)?))
         };
@@ -346,7 +349,7 @@ impl<'s, 't, R: From<Reason>> Table<'s, 't, R> {
         &self,
         key: &'static str,
         (count, most): (usize, usize),
-    ) -> Result<Vec<(Located<&'t str>, &'t str)>, FileError<R>> {
+    ) -> Result<Vec<Named<'t, &'t str>>, FileError<R>> {
         let text = |(name, value)| Ok((name, self.text_of(key, value, most)?.value));
         self.named(key, count)?.into_iter().map(text).collect()
     }
@@ -360,7 +363,7 @@ impl<'s, 't, R: From<Reason>> Table<'s, 't, R> {
         &self,
         key: &'static str,
         (count, most): (usize, usize),
-    ) -> Result<Vec<(Located<&'t str>, Vec<&'t str>)>, FileError<R>> {
+    ) -> Result<Vec<Named<'t, Vec<&'t str>>>, FileError<R>> {
         let list = |(name, value): (Located<&'t str>, _)| {
             let texts = self.texts_of(name.value, key, value, count, most)?;
             Ok((name, texts.into_iter().map(|text| text.value).collect()))
@@ -372,7 +375,7 @@ impl<'s, 't, R: From<Reason>> Table<'s, 't, R> {
         &self,
         key: &'static str,
         most: usize,
-    ) -> Result<Vec<(Located<&'t str>, &'t Value<'t>)>, FileError<R>> {
+    ) -> Result<Vec<Named<'t, &'t Value<'t>>>, FileError<R>> {
         let Some(value) = self.get(key) else {
             return Ok(Vec::new());
         };
