@@ -1,5 +1,5 @@
-//! What the daemon does by itself while nobody asks: lets derived data go, sweeps what nothing names,
-//! writes down who looked at what, gives disk space back.
+//! Background jobs: release derived data, sweep unreferenced blobs, record reads, compact the store, erase and
+//! retain.
 
 use std::sync::Arc;
 use std::time::{Duration, UNIX_EPOCH};
@@ -17,30 +17,30 @@ use crate::store::Error;
 use crate::upstream::Resolvers;
 use crate::{checkpoints, documents, entities, forgetting, packs, projects, search};
 
-/// How often idle work is looked at.
+/// Interval of the check for idle work.
 const IDLE_TICK: Duration = Duration::from_secs(30);
-/// How often it is looked whether enough was removed to give its space back.
+/// Interval of the check whether enough was removed for a compaction.
 const COMPACT_TICK: Duration = Duration::from_secs(2);
-/// How long after a compaction that could not do all the next one may begin by itself.
+/// Minimum delay before the next automatic compaction after an incomplete one.
 const COMPACT_AGAIN: Duration = Duration::from_secs(600);
 
-/// How often it is looked whether something forgotten is still on disk, and how long after it could not
-/// be erased: at first, and at most.
+/// Interval of the check for forgotten data on disk, and first delay after a failed erasure. The maximum delay
+/// follows.
 const ERASE_TICK: Duration = Duration::from_secs(30);
 const ERASE_AGAIN_MIN: Duration = Duration::from_secs(1);
 const ERASE_AGAIN_MAX: Duration = Duration::from_secs(600);
 
-/// How long after its start the daemon carries out the rules of retention first, and how often then.
+/// Delay before the first run of the retention rules after the start, and the interval of later runs.
 pub const RETAIN_FIRST: Duration = Duration::from_secs(60);
 pub const RETAIN_TICK: Duration = Duration::from_secs(3600);
 
-/// The tokenizer goes when nobody has counted for so long.
+/// The tokenizer is dropped after this long without a token count.
 const TOKENS_IDLE: Duration = Duration::from_secs(30);
 
-/// Indexes and models go when nobody has searched and nothing was recorded for so long.
+/// Indexes and models are dropped after this long without a search or a write.
 const SEARCH_IDLE: Duration = Duration::from_secs(30);
 
-/// Begins all chores, each in a span that its log lines name; dropping the set ends them.
+/// Starts all background jobs, each in a named log span; dropping the set ends them.
 pub fn begin(context: &Arc<Context>) -> JoinSet<()> {
     let mut background_jobs = JoinSet::new();
     let cx = || Arc::clone(context);
@@ -65,8 +65,7 @@ pub fn begin(context: &Arc<Context>) -> JoinSet<()> {
     background_jobs
 }
 
-/// What can wait until nothing happens: derived data is let go, the journal is emptied, blobs without
-/// an event are swept.
+/// Does idle work: drops derived data, empties the journal, sweeps blobs without an event.
 async fn rest(context: Arc<Context>) {
     let mut seen = context.engine.position();
     let mut swept = None;
@@ -112,7 +111,7 @@ async fn rest(context: Arc<Context>) {
     }
 }
 
-/// Removes blobs that nothing names; how many.
+/// Removes unreferenced blobs and returns their number.
 fn sweep(context: &Context) -> Result<usize, Error> {
     let now = UNIX_EPOCH + Duration::from_micros(context.engine.clock().now());
     context
@@ -131,7 +130,7 @@ fn note_access(context: &Context) {
     }
 }
 
-/// Gives disk space back by itself, once enough was removed.
+/// Compacts the store once enough was removed.
 async fn compact_when_due(context: Arc<Context>) {
     loop {
         tokio::time::sleep(COMPACT_TICK).await;
@@ -147,8 +146,8 @@ async fn compact_when_due(context: Arc<Context>) {
     }
 }
 
-/// Goes on erasing what was forgotten, where an earlier daemon or a call was kept from it: by a long call
-/// that holds the store, for instance, so it is tried again soon, and then less and less often.
+/// Continues an unfinished erasure of forgotten data, for example after a long call that held the store.
+/// Retries soon, then less and less often.
 async fn erase_when_left(context: Arc<Context>) {
     let mut again = ERASE_AGAIN_MIN;
     loop {
@@ -167,8 +166,7 @@ async fn erase_when_left(context: Arc<Context>) {
     }
 }
 
-/// Forgets what the rules of retention mean. They may be replaced meanwhile: then it is told anew when they are
-/// carried out next, if there is any.
+/// Applies the retention rules. If they are replaced meanwhile, the next run is published again, if any rule is set.
 async fn retain_when_due(context: Arc<Context>) {
     let (Some(rules), Some(retained)) = (
         context.extensions.get::<Reloadable<forgetting::Rules>>(),
@@ -193,7 +191,7 @@ async fn retain_when_due(context: Arc<Context>) {
     }
 }
 
-/// Forgets what the rules mean at a moment.
+/// Forgets the data that the rules select at a time.
 async fn retain(context: &Arc<Context>, rules: forgetting::Rules, now: Micros) {
     if rules.is_any()
         && let Err(error) = forgetting::retain(context, rules, now).await
@@ -202,8 +200,8 @@ async fn retain(context: &Arc<Context>, rules: forgetting::Rules, now: Micros) {
     }
 }
 
-/// What does not wait until its user comes, in a store whose user has not come for some time: what was forgotten is
-/// erased, and what the rules of retention mean at a moment is forgotten.
+/// Maintains a store whose user has been offline for some time: erases forgotten data and applies the retention
+/// rules at a time.
 pub async fn while_absent(context: &Arc<Context>, rules: forgetting::Rules, now: Micros) {
     if is_unerased(context)
         && let Err(error) = forgetting::finish(context).await
@@ -213,7 +211,7 @@ pub async fn while_absent(context: &Arc<Context>, rules: forgetting::Rules, now:
     retain(context, rules, now).await;
 }
 
-/// Whether something forgotten is still on disk, as far as that can be told now.
+/// Whether forgotten data may still be on disk, as far as is known now.
 fn is_unerased(context: &Context) -> bool {
     let published = context.engine.published();
     let is_left = published.map(|published| forgetting::has_unerased(&published));
@@ -235,7 +233,7 @@ mod tests {
     use crate::daemon::Daemon;
     use crate::daemon::tests::places;
 
-    /// When rules are carried out next is known as soon as there are any, and no longer once there are none.
+    /// The next run is known as soon as rules exist, and cleared once there are none.
     #[tokio::test]
     async fn replaced_rules_are_planned_at_once() {
         let folder = tempfile::tempdir().unwrap();

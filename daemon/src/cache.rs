@@ -1,5 +1,4 @@
-//! What was derived from events and can be derived again: bounded by bytes, least recently used
-//! goes first.
+//! Cache of data derived from events: bounded by size, evicts the least recently used entries.
 
 use std::any::Any;
 use std::collections::{BTreeMap, HashMap};
@@ -8,10 +7,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::log::{Hash, Position};
 
-/// What an entry is derived from: an event, and the hash of whatever else went in.
+/// The source of an entry: an event, and the hash of all other inputs.
 pub type Key = (Position, Hash);
 
-/// Derived values of any type, by what they are derived from: an event unless said otherwise.
+/// Derived values of any type, by their source: an event by default.
 pub struct Cache<K = Key> {
     inner: Mutex<Inner<K>>,
     bytes_max: usize,
@@ -43,7 +42,7 @@ impl<K> Default for Inner<K> {
 }
 
 impl<K: Clone + Eq + Hashable> Cache<K> {
-    /// An empty cache of at most `bytes_max`.
+    /// Creates an empty cache of at most `bytes_max`.
     #[must_use]
     pub fn new(bytes_max: usize) -> Self {
         Self {
@@ -53,11 +52,11 @@ impl<K: Clone + Eq + Hashable> Cache<K> {
     }
 
     fn lock(&self) -> MutexGuard<'_, Inner<K>> {
-        // Every change below is complete before anything could panic.
+        // Every change below is complete before a panic is possible.
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The value under a key, if it is there and of this type.
+    /// Returns the value of a key, if it exists and has this type.
     #[must_use]
     pub fn get<T: Send + Sync + 'static>(&self, key: &K) -> Option<Arc<T>> {
         let mut inner = self.lock();
@@ -70,7 +69,7 @@ impl<K: Clone + Eq + Hashable> Cache<K> {
         Arc::clone(&entry.value).downcast().ok()
     }
 
-    /// Keeps a value of about `bytes`; one larger than a quarter of the cache is not kept.
+    /// Stores a value of about `bytes`, unless it is larger than a quarter of the cache.
     pub fn put<T: Send + Sync + 'static>(&self, key: K, value: Arc<T>, bytes: usize) {
         if !self.keeps(bytes) {
             return;
@@ -97,18 +96,18 @@ impl<K: Clone + Eq + Hashable> Cache<K> {
         }
     }
 
-    /// Whether a value of about `bytes` is small enough to be kept.
+    /// Whether a value of about `bytes` is small enough to be stored.
     #[must_use]
     pub fn keeps(&self, bytes: usize) -> bool {
         bytes <= self.bytes_max / 4
     }
 
-    /// Lets go of everything: called when the daemon has been idle.
+    /// Removes all entries; called when the daemon is idle.
     pub fn clear(&self) {
         *self.lock() = Inner::default();
     }
 
-    /// Bytes held, about.
+    /// Approximate size of the entries, in bytes.
     #[must_use]
     pub fn bytes(&self) -> usize {
         self.lock().bytes
@@ -128,7 +127,7 @@ impl<K: Eq + Hashable> Inner<K> {
 mod tests {
     use super::*;
 
-    /// The least recently used go first, bytes stay under the limit, other types are no hit.
+    /// The least recently used entry is evicted first, the size limit holds, and another type is a miss.
     #[test]
     fn the_least_recently_used_goes_first() {
         let cache = Cache::new(100);

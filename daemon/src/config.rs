@@ -1,6 +1,5 @@
-//! The daemon's settings: every one with its name, unit and default; a TOML file, and variables over
-//! it. Each is declared once ([`Setting`]); from there come the check, the docs and the commented file
-//! of defaults.
+//! The daemon's settings, each with its name, unit and default: a TOML file, overridden by environment variables.
+//! Each setting is declared once ([`Setting`]). The check, the docs and the commented file of defaults come from it.
 
 mod access;
 pub mod effective;
@@ -42,37 +41,37 @@ pub use read::{RawValue, ValueSource, read};
 pub use service::Service;
 pub use setting::{EffectTime, Setting, ValueType};
 
-/// When a write is answered.
+/// When a write is acknowledged.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Durability {
-    /// After the disk has it.
+    /// After the write is on disk.
     #[default]
     Sync,
-    /// After the operating system has it: a power cut may lose the last second.
+    /// After the operating system has the write: a power cut may lose the last second.
     Relaxed,
 }
 
-/// Everything that can be set.
+/// All settings.
 #[derive(Clone, Debug, Default)]
 pub struct Config {
-    /// Who may connect.
+    /// Users who may connect.
     pub access: Access,
-    /// How the engine works.
+    /// Settings of the engine.
     pub engine: Settings,
-    /// What a peer may use.
+    /// Limits of a peer.
     pub limits: Limits,
-    /// What checkpoints may take.
+    /// Limits of checkpoints.
     pub checkpoints: checkpoints::Limits,
-    /// How long sessions are in use.
+    /// Expiry of sessions.
     pub sessions: sessions::SessionSettings,
-    /// What is done with context packs.
+    /// Settings of context packs.
     pub packs: packs::PackSettings,
-    /// What is set for projects.
+    /// Settings of projects.
     pub projects: ProjectSettings,
-    /// What is set for documents.
+    /// Settings of documents.
     pub documents: DocumentSettings,
-    /// What is forgotten by itself.
+    /// Retention rules.
     pub retention: forgetting::Rules,
     /// What is taken out of what comes in.
     pub redaction: RedactionSettings,

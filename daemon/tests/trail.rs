@@ -1,5 +1,5 @@
-//! The debug trail of resolution, alone in its process: tests beside it would race for the
-//! subscriber's cache of who wants which line.
+//! The debug log of resolution, in a separate test process: other tests would race for the subscriber's cache of
+//! enabled log lines.
 #![allow(clippy::unwrap_used)]
 
 use std::convert::Infallible;
@@ -10,7 +10,7 @@ use lored::steps::extract::ExtractorSet;
 use lored::steps::resolve::{History, Resolver, StepData};
 use lored::steps::trail;
 
-/// What was logged, kept in memory.
+/// Log output, collected in memory.
 #[derive(Clone, Default)]
 struct Log(Arc<Mutex<Vec<u8>>>);
 
@@ -24,7 +24,7 @@ impl Write for Log {
     }
 }
 
-/// A session whose second step is the seed's example.
+/// A session whose second step is the example of the seed.
 struct TwoSteps(Arc<ExtractorSet>);
 
 const RESULT: &str = r#"{"id": 12345, "title": "Fix bug"}"#;
@@ -43,8 +43,8 @@ impl History for TwoSteps {
     }
 }
 
-/// "Logging: the system provides detailed logging for troubleshooting": each of the seed's lines is
-/// there, in its words.
+/// "Logging: the system provides detailed logging for troubleshooting": each of the seed's lines is logged, in its
+/// words.
 #[test]
 fn the_trail_reads_as_described() {
     let log = Log::default();

@@ -97,7 +97,7 @@ pub struct StatusReply {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub resolvers: Vec<Resolver>,
     /// The state of its sandbox.
-    pub sandbox: Option<Confinement>,
+    pub confinement: Option<Confinement>,
     /// Number of redacted secrets by kind, since the daemon's start.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub redactions: BTreeMap<String, u64>,

@@ -27,7 +27,7 @@ impl UnixMicros {
         Duration::from_micros(u64::try_from(passed).unwrap_or(0))
     }
 
-    /// Whole seconds since 1970.
+    /// Returns whole seconds since 1970.
     pub const fn seconds(self) -> i64 {
         self.0.div_euclid(1_000_000)
     }

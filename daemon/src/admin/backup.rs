@@ -1,4 +1,4 @@
-//! `lored backup`, `restore` and `verify --backup`: keeping a store elsewhere, and bringing it back.
+//! `lored backup`, `restore` and `verify --backup`: copy a store to another folder and restore it.
 
 use std::ffi::OsString;
 use std::fs::{File, OpenOptions};
@@ -24,13 +24,13 @@ use crate::projections::Projections;
 use crate::service::Lock;
 use crate::store::{Blobs, creation};
 
-/// Files of a data folder that say nothing: who holds it, and who starts a daemon.
+/// Files of a data folder without content: the locks of the daemon and of clients that start one.
 const LOCKS: [&str; 2] = ["lored.lock", "spawn.lock"];
 
-/// Backs the store up to a folder: through the daemon if one serves, else by opening the store.
+/// Backs up the store to a folder: through the running daemon, or else by opening the store.
 ///
 /// # Errors
-/// A sentence, when there is no new backup; the one that was there is as it was.
+/// A sentence, when there is no new backup; an existing one is unchanged.
 pub fn backup(config: &Config, places: &Paths, to: &Path, choices: BackupOptions) -> Outcome {
     let to = &std::path::absolute(to).map_err(text)?;
     if is_inside(to, &places.data) {
@@ -100,7 +100,7 @@ fn print(report: &Report, to: &Path) {
     }
 }
 
-/// Whether a path lies in a folder, or is it, as far as both are there.
+/// Returns whether a path is in a folder or is that folder; both must exist.
 fn is_inside(path: &Path, folder: &Path) -> bool {
     let Ok(folder) = folder.canonicalize() else {
         return path.starts_with(folder);
@@ -112,7 +112,7 @@ fn is_inside(path: &Path, folder: &Path) -> bool {
     real.is_none_or(|real| real.starts_with(folder))
 }
 
-/// Restores a backup as a data folder: that of these places, or another one.
+/// Restores a backup as a data folder: at the configured paths or elsewhere.
 ///
 /// # Errors
 /// A sentence, when nothing was restored.
@@ -144,8 +144,8 @@ pub fn restore(config: &Config, places: &Paths, from: &Path, into: Option<&Path>
     Ok(true)
 }
 
-/// Makes sure that nothing has the folder's name, and no other restore will: an empty folder goes, a full one is
-/// refused.
+/// Ensures that the target does not exist and that no other restore creates it: removes an empty folder, refuses a
+/// full one.
 fn clear_the_way(data: &Path) -> Result<RestoreLock, String> {
     let parent = data.parent().ok_or("a data folder has a name")?;
     if !parent.exists() {
@@ -174,13 +174,13 @@ fn clear_the_way(data: &Path) -> Result<RestoreLock, String> {
         }
         std::fs::remove_dir(data).map_err(text)?;
     }
-    // What a killed restore left beside it.
+    // Remove what a killed restore left next to it.
     creation::sweep(data).map_err(text)?;
     Ok(turn)
 }
 
-/// The right to restore to a place, by a locked file beside it: a second restore would sweep what the first one
-/// is building.
+/// The right to restore to a place, held by a locked file next to it: a second restore would remove what the first
+/// one is building.
 struct RestoreLock {
     path: PathBuf,
     _file: File,
@@ -205,7 +205,7 @@ impl RestoreLock {
             Err(Errno::WOULDBLOCK) => false,
             Err(error) => return Err(reported(error.into())),
         };
-        // Who had it removes the file: one without its name keeps nobody away.
+        // The previous holder removes the file on release, and a lock on an unlinked file has no effect.
         let ours = file.metadata().map_err(reported)?;
         let named = path.symlink_metadata();
         let is_named =
@@ -222,15 +222,15 @@ impl RestoreLock {
 
 impl Drop for RestoreLock {
     fn drop(&mut self) {
-        // Left behind, it is taken by the next one.
+        // If it stays, the next restore takes it over.
         let _ = std::fs::remove_file(&self.path);
     }
 }
 
-/// Proves a backup without restoring it.
+/// Verifies a backup without restoring it.
 ///
 /// # Errors
-/// A sentence, when it is damaged or none.
+/// A sentence, when the backup is damaged or the folder is not a backup.
 pub fn verify(from: &Path) -> Outcome {
     let manifest = Manifest::read(from).map_err(text)?;
     let mut meter = ProgressLine::new();
@@ -270,7 +270,7 @@ fn summary(held: &BackupContents) -> String {
     format!("{events} events{forgotten}, {objects} objects, {blobs} blobs")
 }
 
-/// A line of progress, for people who wait.
+/// A progress line for people.
 struct ProgressLine {
     is_shown: bool,
     shows: bool,

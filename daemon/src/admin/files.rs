@@ -1,5 +1,5 @@
-//! `lored files`: which files of a folder a source would take in, with the bytes of those that the daemon
-//! does not have, as lines on standard output; `lore docs add` calls it where the daemon reaches no files.
+//! `lored files`: lists the files of a folder that a source would ingest, with the bytes of those that the daemon
+//! does not have, as lines on standard output. `lore docs add` calls it where the daemon cannot read the files.
 
 use std::collections::BTreeMap;
 use std::io::{self, BufRead, BufReader, BufWriter, Write};
@@ -17,10 +17,10 @@ use crate::documents::sources::{SourceScope, UploadCandidate, candidate};
 use crate::log::Hash;
 use crate::projects::ProjectLocation;
 
-/// Writes the lines. What the daemon has is read from standard input, after the first one.
+/// Writes the lines. After the first one, reads the daemon's known files from standard input.
 ///
 /// # Errors
-/// A sentence, when the path is no source, or standard input or output breaks.
+/// A sentence, when the path is not a valid source, or standard input or output fails.
 pub fn run(
     config: &Config,
     places: &Paths,
@@ -57,7 +57,7 @@ pub fn run(
     Ok(true)
 }
 
-/// What the daemon has, by path.
+/// Reads the daemon's known files, by path.
 fn known(lines: impl BufRead) -> Result<BTreeMap<String, Option<Hash>>, String> {
     let mut known = BTreeMap::new();
     for line in lines.lines() {
@@ -96,7 +96,7 @@ fn put(out: &mut impl Write, line: &FileLine) -> io::Result<()> {
 mod tests {
     use super::*;
 
-    /// What the daemon has comes line by line; a line that is none ends it with a sentence.
+    /// Known files arrive line by line; an invalid line ends the run with a sentence.
     #[test]
     fn what_is_known_is_read() {
         let hash = Hash::of(b"one");

@@ -1,4 +1,4 @@
-//! `lored convert`: what another program keeps, as lines on standard output; `lore import --from` calls it.
+//! `lored convert`: another program's data as lines on standard output; called by `lore import --from`.
 
 use std::io::BufWriter;
 use std::path::Path;
@@ -6,7 +6,7 @@ use std::path::Path;
 use super::{Outcome, text};
 use crate::importers::{Kind, Prefix, convert};
 
-/// Writes the lines; what is left out is said on standard error.
+/// Writes the lines; reports skipped data on standard error.
 ///
 /// # Errors
 /// A sentence, when the file cannot be converted.

@@ -1,4 +1,4 @@
-//! `lored models`: which models there are, and adding one.
+//! `lored models`: lists the available models, and adds one.
 
 use std::path::Path;
 
@@ -8,11 +8,11 @@ use lored_models::{AvailableModel, EmbeddingStage, ModelPlaces, add, available_m
 use super::{Outcome, folder, text};
 use crate::config::Config;
 
-/// Shows every model there is: id, numbers in a vector, tier, bytes, where it comes from, whether it is
-/// in use, and why it cannot be used.
+/// Prints every available model: id, vector dimension, tier, bytes, source, whether it is in use, and why it is
+/// unusable.
 ///
 /// # Errors
-/// None: what cannot be used is shown with the reason.
+/// None: unusable models are listed with the reason.
 pub fn list(config: &Config, places: &Paths) -> Outcome {
     let places = places_of(config, places);
     let offers = available_models(&places);
@@ -44,10 +44,10 @@ fn line(offer: &AvailableModel, is_in_use: bool, config: &Config) -> String {
     format!("{id}  {dimension} numbers  {stage}  {bytes} bytes  {origin}  {used}")
 }
 
-/// Adds the model in a folder, after it was loaded and has embedded texts.
+/// Adds the model in a folder, after loading it and embedding texts.
 ///
 /// # Errors
-/// A sentence, when the folder of models cannot be made.
+/// A sentence, when the folder of models cannot be created.
 pub fn add_from(config: &Config, places: &Paths, from: &Path) -> Outcome {
     ensure_folder(&places.data).map_err(text)?;
     let model_places = places_of(config, places);
@@ -94,8 +94,8 @@ fn places_of(config: &Config, places: &Paths) -> ModelPlaces {
 mod tests {
     use super::*;
 
-    /// The program's own model, added once more from a folder, is a model like any other; a folder without
-    /// one is refused, and nothing is written.
+    /// The program's own model can be added again from a folder, as a normal model; a folder without a model is
+    /// refused, and nothing is written.
     #[test]
     fn a_folder_is_added_or_refused() {
         let home = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! `lored redact`: what would be redacted in files, and the files without it.
+//! `lored redact`: reports the secrets in files, or prints the files without them.
 
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
@@ -8,10 +8,10 @@ use lored_redact::{Redactor, Rules, SecretCounts, SharedRules};
 use super::{Outcome, text};
 use crate::config::Config;
 
-/// Writes files without their secrets to standard output, one after the other; `-` is standard input.
+/// Writes redacted files to standard output, one after the other; `-` is standard input.
 ///
 /// # Errors
-/// A sentence, when a file cannot be read or the output not written.
+/// A sentence, when a file cannot be read or the output cannot be written.
 pub fn print(config: &Config, files: &[PathBuf]) -> Outcome {
     let redactor = redactor(config)?;
     let mut out = std::io::stdout().lock();
@@ -23,10 +23,10 @@ pub fn print(config: &Config, files: &[PathBuf]) -> Outcome {
     Ok(true)
 }
 
-/// Tells file, line and kind of each secret in files, never the secret itself; whether there is none.
+/// Reports file, line and kind of each secret in files, never the secret itself; returns whether there is none.
 ///
 /// # Errors
-/// A sentence, when a file cannot be read or the output not written.
+/// A sentence, when a file cannot be read or the output cannot be written.
 pub fn check(config: &Config, files: &[PathBuf]) -> Outcome {
     let redactor = redactor(config)?;
     let mut out = std::io::stdout().lock();
@@ -51,7 +51,7 @@ fn redactor(config: &Config) -> Result<Redactor, String> {
     Ok(Redactor::new(SharedRules::new(rules)))
 }
 
-/// A file as a text; bytes that are none are shown as U+FFFD.
+/// Reads a file as text; invalid UTF-8 becomes U+FFFD.
 fn read(file: &Path) -> Result<String, String> {
     let read = if file == Path::new("-") {
         let mut bytes = Vec::new();

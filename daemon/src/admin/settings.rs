@@ -1,4 +1,4 @@
-//! `lored config`: the settings in force, whether a file is good, and what there is.
+//! `lored config`: prints the settings in force, checks a file, and prints the defaults.
 
 use std::fs::OpenOptions;
 use std::io::{self, Write};
@@ -9,10 +9,10 @@ use super::Outcome;
 use crate::config::of_project::of_project;
 use crate::config::{Config, RawValue, effective, read};
 
-/// Prints every setting in force, and what is in force for the project of a directory.
+/// Prints every setting in force, and the settings for the project of a directory.
 ///
 /// # Errors
-/// What is wrong with the settings, or that nobody reads what is printed.
+/// When the settings are invalid, or standard output is closed.
 pub fn show(path: &Path, dir: &Path, origin: bool, json: bool) -> Outcome {
     let given = RawValue::load(path, std::env::vars_os()).map_err(|error| error.to_string())?;
     let config = Config::of(given.clone(), path).map_err(|error| error.to_string())?;
@@ -28,7 +28,7 @@ pub fn show(path: &Path, dir: &Path, origin: bool, json: bool) -> Outcome {
         }
         false => {
             let mut text = effective::text(&in_force, origin);
-            // As comments: so the whole is a file of settings.
+            // As comments, so that the whole output is a valid settings file.
             for line in effective::text(&of_project, origin).lines() {
                 text.push_str(&format!("# {line}\n"));
             }
@@ -37,10 +37,10 @@ pub fn show(path: &Path, dir: &Path, origin: bool, json: bool) -> Outcome {
     })
 }
 
-/// Says whether a file is good; as JSON with the keys `file`, `good`, and `keys` (how many it sets) or `fault`.
+/// Checks a file; as JSON with the keys `file`, `good`, and `keys` (how many it sets) or `fault`.
 ///
 /// # Errors
-/// That the file is not there, or cannot be read.
+/// When the file is missing or unreadable.
 pub fn check(path: &Path, json: bool) -> Outcome {
     let text = read(path).map_err(|error| format!("{}: {error}", path.display()))?;
     let checked = RawValue::of_text(&text, path)
@@ -63,18 +63,18 @@ pub fn check(path: &Path, json: bool) -> Outcome {
     }
 }
 
-/// Prints the commented file of defaults.
+/// Prints the commented default settings.
 ///
 /// # Errors
-/// That nobody reads it.
+/// When standard output is closed.
 pub fn default() -> Outcome {
     print(&effective::default_file())
 }
 
-/// Writes the commented file of defaults where settings are read from; its folder is made, too.
+/// Writes the commented default settings to the settings file, creating its folder.
 ///
 /// # Errors
-/// That there is a file already, which stays as it is, or what the system says of the folder or the file.
+/// When the file exists, which stays unchanged, or the system refuses the folder or the file.
 pub fn write_default(path: &Path) -> Outcome {
     if let Some(folder) = path.parent() {
         let mut builder = std::fs::DirBuilder::new();
@@ -104,7 +104,7 @@ fn print(text: &str) -> Outcome {
     let mut out = std::io::stdout().lock();
     let written = out.write_all(text.as_bytes()).and_then(|()| out.flush());
     match written {
-        // Whoever read it has seen enough.
+        // The reader has closed the pipe.
         Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(true),
         Err(error) => Err(error.to_string()),
         Ok(()) => Ok(true),

@@ -1,4 +1,4 @@
-//! Which resources the log changes: watched for one peer, from events to addresses.
+//! Maps events of the log to the URIs of the resources that they change, for one peer.
 
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
@@ -14,21 +14,21 @@ use crate::events::Event;
 use crate::log::Log;
 use crate::operation::{Context, blocking};
 
-/// So many new events are looked at without a thread of one's own: fewer than a hop costs.
+/// At most this many new events are read without a thread hop, because the hop would cost more.
 const QUICK_MAX: u64 = 32;
-/// Events looked at in one go.
+/// Maximum number of events read at once.
 const LOOKED_AT_MAX: u64 = 20_000;
 
-/// What changed since it was looked last.
+/// Resources that changed after the previous check.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ChangeSet {
-    /// Addresses of what reads otherwise now.
+    /// URIs of resources whose text changed.
     pub updated: BTreeSet<String>,
-    /// Whether lists are others now.
+    /// Whether the resource lists changed.
     pub lists: bool,
 }
 
-/// Looks at every event once, as it comes.
+/// Reads each new event once and maps it to resource changes.
 pub struct Changes {
     context: Arc<Context>,
     resources: Resources,
@@ -36,10 +36,10 @@ pub struct Changes {
 }
 
 impl Changes {
-    /// What events behind this position change; behind the newest one, if none is given.
+    /// Starts after `position`, or after the newest event when it is `None`.
     ///
     /// # Errors
-    /// `STORAGE_UNAVAILABLE` or `TIMEOUT` when there is no state to begin with.
+    /// `STORAGE_UNAVAILABLE` or `TIMEOUT` when no state is published.
     pub async fn after(dispatch: &Dispatch, position: Option<Position>) -> Result<Self, Refusal> {
         let context = Arc::clone(dispatch.context());
         let position = match position {
@@ -53,10 +53,7 @@ impl Changes {
         })
     }
 
-    /// Waits for events and tells what they change, all that have come together. Safe to cancel.
-    ///
-    /// # Errors
-    /// What reading the log refuses.
+    /// Waits for events and returns their combined changes. Cancel-safe.
     pub async fn next(&mut self) -> Result<ChangeSet, Refusal> {
         self.context.engine.reached(self.next).await;
         let published = self.context.read(None).await?;

@@ -1,4 +1,4 @@
-//! How many connections there are at once, and which gives way to a new one when all seats are taken.
+//! Limits concurrent connections and evicts one for a new connection when all slots are taken.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -7,21 +7,21 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
-/// Connections that may have given way and not be gone yet while new ones are accepted.
+/// Maximum number of evicted connections that may still be open while new ones are accepted.
 const LEAVING_MAX: usize = 64;
 
-/// One connection's place among all, given up when dropped.
+/// One connection's slot, released when dropped.
 pub struct ConnectionSlot {
     number: u64,
     connection_slots: Arc<ConnectionSlots>,
     has_finished: Arc<AtomicBool>,
 }
 
-/// Every connection there is.
+/// All connection slots.
 pub struct ConnectionSlots {
     taken: Mutex<OccupiedSlots>,
     max: usize,
-    /// Told whenever one that gave way is gone.
+    /// Notified whenever an evicted connection has closed.
     is_gone: Notify,
 }
 
@@ -29,11 +29,10 @@ pub struct ConnectionSlots {
 struct OccupiedSlots {
     by_number: BTreeMap<u64, SlotHolder>,
     next: u64,
-    /// Those that have given way and are not gone yet: their descriptors are still open.
+    /// Number of evicted connections whose descriptors are still open.
     leaving: usize,
 }
 
-/// One who has a seat.
 struct SlotHolder {
     uid: u32,
     has_finished: Arc<AtomicBool>,
@@ -41,9 +40,10 @@ struct SlotHolder {
 }
 
 impl OccupiedSlots {
-    /// Who gives way to a newcomer of this user: the oldest connection that never got an answer, of the same
-    /// user or of one who has more; else the oldest one of whoever has most, if that is more than the newcomer
-    /// would have. So nobody who takes all seats keeps others from their first one.
+    /// Selects the connection to evict for a new connection of this user. First choice: the oldest connection without
+    /// an answer, of the same user or of a user with more connections. Otherwise the oldest connection of the user with
+    /// the most, if that is more than the new connection's user would have.
+    /// So a user who takes all slots cannot block the first connection of others.
     fn gives_way_to(&self, uid: u32) -> Option<u64> {
         let mut connection_slots: BTreeMap<u32, usize> = BTreeMap::new();
         for one in self.by_number.values() {
@@ -74,7 +74,7 @@ impl OccupiedSlots {
 }
 
 impl ConnectionSlots {
-    /// So many seats, all free.
+    /// Creates `max` free slots.
     pub fn new(max: usize) -> Arc<Self> {
         Arc::new(Self {
             taken: Mutex::default(),
@@ -87,8 +87,8 @@ impl ConnectionSlots {
         self.taken.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A seat for a new connection of a user. When all are taken, another one gives way; `None` when none
-    /// has to.
+    /// Takes a slot for a new connection of a user. When all are taken, another connection is evicted; `None` when
+    /// none can be.
     pub fn take(
         self: &Arc<Self>,
         uid: u32,
@@ -118,8 +118,8 @@ impl ConnectionSlots {
         })
     }
 
-    /// Waits until few are still leaving. Newcomers of a burst would otherwise take the descriptors that
-    /// those who give way have not closed yet, until none is left to accept with.
+    /// Waits until few evicted connections are still open. A burst of new connections would otherwise use up all
+    /// descriptors before the evicted ones close.
     pub async fn room(&self) {
         loop {
             let is_gone = self.is_gone.notified();
@@ -132,13 +132,13 @@ impl ConnectionSlots {
 }
 
 impl ConnectionSlot {
-    /// The only seat, for tests of a door by itself.
+    /// Creates the only slot, for tests of one transport.
     #[cfg(test)]
     pub fn alone() -> Option<Self> {
         ConnectionSlots::new(1).take(0, CancellationToken::new())
     }
 
-    /// From now on this connection does not give way to new ones.
+    /// Protects this connection: it is no longer evicted before connections without an answer.
     pub fn has_finished_a_call(&self) {
         self.has_finished.store(true, Ordering::Relaxed);
     }
@@ -163,8 +163,8 @@ mod tests {
 
     use super::*;
 
-    /// Who never got an answer gives way first, then whoever has most; nobody does for one who would have
-    /// as many.
+    /// Connections without an answer are evicted first, then those of the user with the most. A user with as many
+    /// connections evicts none.
     #[test]
     fn seats_are_shared() {
         let connection_slots = ConnectionSlots::new(4);
@@ -191,7 +191,7 @@ mod tests {
         first.clear();
     }
 
-    /// Who has most seats, all in use, takes none from one who waits for a first answer.
+    /// A user with the most slots, all in use, evicts no connection that waits for its first answer.
     #[test]
     fn a_first_seat_is_kept() {
         let connection_slots = ConnectionSlots::new(4);
@@ -214,7 +214,7 @@ mod tests {
         );
     }
 
-    /// Nobody is accepted while many are leaving, and whoever waits goes on once one is gone.
+    /// No connection is accepted while many evicted ones are open; accepting continues when one closes.
     #[tokio::test]
     async fn newcomers_wait_for_those_who_leave() {
         let connection_slots = ConnectionSlots::new(1);

@@ -1,4 +1,4 @@
-//! From a name and arguments to an answer, from an address to a text.
+//! Calls operations by name and reads resources by URI.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use crate::error::{Code, Refusal};
 use crate::operation::{Access, Answer, Caller, Context};
 use crate::resource::Kind;
 
-/// Calls operations by name, and reads resources by address.
+/// Calls operations by name and reads resources by URI.
 #[derive(Clone)]
 pub struct Dispatch {
     context: Arc<Context>,
@@ -19,7 +19,7 @@ pub struct Dispatch {
 }
 
 impl Dispatch {
-    /// Calls into this context.
+    /// Creates a dispatcher for this context.
     #[must_use]
     pub fn new(context: Arc<Context>) -> Self {
         Self {
@@ -28,20 +28,20 @@ impl Dispatch {
         }
     }
 
-    /// The same with other resources, for tests of the doors.
+    /// Replaces the resources, for tests of the transports.
     #[must_use]
     pub fn with_resources(mut self, kinds: &'static [Kind]) -> Self {
         self.resources = Resources::new(kinds);
         self
     }
 
-    /// What can be read by address.
+    /// The resource table.
     #[must_use]
     pub const fn resources(&self) -> Resources {
         self.resources
     }
 
-    /// A page of all resources.
+    /// Returns a page of all resources.
     ///
     /// # Errors
     /// As [`Resources::list`].
@@ -53,7 +53,7 @@ impl Dispatch {
         self.resources.list(&self.context, caller, cursor).await
     }
 
-    /// The text of a resource, with its kind.
+    /// Returns the text and the kind of a resource.
     ///
     /// # Errors
     /// As [`Resources::read`].
@@ -65,13 +65,13 @@ impl Dispatch {
         self.resources.read(&self.context, caller, address).await
     }
 
-    /// What the handlers share.
+    /// The context that the handlers share.
     #[must_use]
     pub fn context(&self) -> &Arc<Context> {
         &self.context
     }
 
-    /// Whether this is an operation that may wait for what is to come.
+    /// Whether the operation may wait for new events (a long poll).
     #[must_use]
     pub fn waits(&self, name: &str) -> bool {
         TABLE.get(name).is_some_and(|operation| operation.waits)
@@ -80,7 +80,7 @@ impl Dispatch {
     /// Calls an operation.
     ///
     /// # Errors
-    /// `UNKNOWN_OPERATION` with the nearest name, or whatever the operation refuses.
+    /// `UNKNOWN_OPERATION` with a suggestion, or the operation's refusal.
     pub async fn call(&self, caller: Caller, name: &str, args: Args) -> Answer {
         let Some(operation) = TABLE.get(name) else {
             return Err(unknown(name));
@@ -98,13 +98,13 @@ impl Dispatch {
         if operation.takes_bytes {
             return operation.call(cx, caller, args).await;
         }
-        // Before anything of it is hashed, recorded or indexed, whatever the door.
+        // Runs before the arguments are hashed, recorded or indexed, on every transport.
         let call = redacting::redacted(&cx, args).await?;
         operation.call(cx, caller, call).await
     }
 }
 
-/// What is said about a name that no operation has.
+/// Builds the refusal of an unknown operation name.
 pub(super) fn unknown(name: &str) -> Refusal {
     let shown: String = name.chars().take(64).collect();
     let hint = match nearest(name, TABLE.keys().copied()) {

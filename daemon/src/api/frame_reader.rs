@@ -1,5 +1,5 @@
-//! Frames from a stream, with limits on size, time and memory. Safe to cancel between any two
-//! bytes: what has arrived is kept.
+//! Reads frames from a stream, with limits on size, time and memory. Cancel-safe between any two
+//! bytes: received bytes are retained.
 
 use std::future::Future;
 use std::io;
@@ -11,30 +11,30 @@ use tokio::time::{Instant, timeout_at};
 
 use super::limits::{Budget, MemoryPermit, SMALL_BYTES};
 
-/// A large frame is paid for in pieces of this size, in bytes.
+/// Memory for a large frame is reserved in pieces of this size, in bytes.
 const PIECE_BYTES: usize = 256 * 1024;
-/// What is left of a frame is read right into its body from so many bytes on, once so many have come
-/// through the stream's buffer.
+/// If at least this many bytes of a frame remain, they are read directly into its body.
+/// This starts after as many bytes came through the stream's buffer.
 const DIRECT_BYTES_MIN: usize = 16 * 1024;
 const DIRECT_AFTER_BYTES: usize = 4 * 1024;
 
-/// A whole frame, and the memory it has paid for.
+/// A complete frame and its memory permit.
 pub type Frame = (Vec<u8>, MemoryPermit);
 
-/// Why a frame did not arrive.
+/// Reason why a frame could not be read.
 #[derive(Debug)]
 pub enum ReadError {
-    /// The stream failed, or ended in the middle.
+    /// The stream failed or ended inside a frame.
     Io(io::Error),
-    /// The frame is not acceptable.
+    /// The frame is invalid.
     Frame(FrameError),
-    /// The memory of all peers is used up.
+    /// The memory limit of all peers is reached.
     Busy,
-    /// It took too long.
+    /// The frame did not arrive in time.
     Slow,
 }
 
-/// Reads one frame after the other.
+/// Reads frames one after the other.
 pub struct FrameReader {
     bytes_max: usize,
     wait_max: Duration,
@@ -47,7 +47,7 @@ pub struct FrameReader {
 }
 
 impl FrameReader {
-    /// Frames of at most `bytes_max`, each within `wait_max` from its first byte to its last.
+    /// Accepts frames of at most `bytes_max` that arrive within `wait_max`, from first to last byte.
     #[must_use]
     pub fn new(bytes_max: usize, wait_max: Duration) -> Self {
         Self {
@@ -62,10 +62,10 @@ impl FrameReader {
         }
     }
 
-    /// The next frame; `None` at the end of the stream.
+    /// Returns the next frame; `None` at the end of the stream.
     ///
     /// # Errors
-    /// [`ReadError`]; nothing more can be read then.
+    /// [`ReadError`]; the stream cannot be read further.
     pub async fn next<R: AsyncBufRead + Unpin>(
         &mut self,
         reader: &mut R,
@@ -93,14 +93,13 @@ impl FrameReader {
         }
     }
 
-    /// How many bytes of a large frame are left, once its beginning has come.
+    /// Returns the number of missing bytes of a large frame, once its beginning has arrived.
     fn left_to_read_directly(&self) -> Option<usize> {
         let left = self.length?.checked_sub(self.body.len())?;
         (self.body.len() >= DIRECT_AFTER_BYTES && left >= DIRECT_BYTES_MIN).then_some(left)
     }
 
-    /// Reads a piece of a large frame. Room is made, and paid for, by what came before: a claimed
-    /// length alone reserves nothing.
+    /// Reads a piece of a large frame. The buffer grows only with received bytes: a claimed length alone reserves nothing.
     async fn read_directly<R: AsyncBufRead + Unpin>(
         &mut self,
         reader: &mut R,
@@ -118,7 +117,7 @@ impl FrameReader {
         }
     }
 
-    /// Takes what belongs to this frame from what has arrived; how much that was.
+    /// Takes the received bytes that belong to this frame and returns their number.
     fn take(&mut self, arrived: &[u8], budget: &Budget) -> Result<usize, ReadError> {
         let (head, rest) = arrived.split_at(arrived.len().min(4 - self.prefix.len()));
         self.prefix.extend_from_slice(head);
@@ -132,12 +131,12 @@ impl FrameReader {
         };
         let body = rest.get(..length - self.body.len()).unwrap_or(rest);
         self.pay(length, self.body.len() + body.len(), budget)?;
-        // Grows with what has arrived, whatever the length claims.
+        // The buffer grows with the received bytes, not with the claimed length.
         self.body.extend_from_slice(body);
         Ok(head.len() + body.len())
     }
 
-    /// Pays for so many bytes of a frame, unless that was done or it is a small one.
+    /// Reserves memory for `bytes` of a frame, unless it is reserved already or the frame is small.
     fn pay(&mut self, length: usize, bytes: usize, budget: &Budget) -> Result<(), ReadError> {
         while length > SMALL_BYTES && self.paid_bytes < bytes {
             if !budget.large(&mut self.memory_permit, PIECE_BYTES) {
@@ -160,8 +159,7 @@ impl FrameReader {
     }
 }
 
-/// A read within a frame's time, if one has begun: between frames a peer may be silent for as long
-/// as it likes.
+/// Applies the frame timeout to a read, if a frame has begun. Between frames a peer may be silent without limit.
 async fn in_time<T>(
     deadline: Option<Instant>,
     read: impl Future<Output = io::Result<T>>,
@@ -186,7 +184,7 @@ mod tests {
         FrameReader::new(1 << 20, Duration::from_secs(60))
     }
 
-    /// Frames come whole, however the bytes are cut up and however often waiting is given up.
+    /// Frames arrive complete however the bytes are split and however often a read is cancelled.
     #[tokio::test]
     async fn frames_arrive_whole_from_single_bytes() {
         let (mut client, server) = tokio::io::duplex(1);
@@ -203,7 +201,7 @@ mod tests {
             let mut found = Vec::new();
             loop {
                 let next = frames.next(&mut server, &budget);
-                // Polled once and dropped: as a select does.
+                // Polled once and dropped, as `select!` does.
                 match futures_util::FutureExt::now_or_never(next) {
                     Some(Ok(Some((body, _)))) => found.push(body),
                     Some(Ok(None)) => return found,
@@ -216,7 +214,7 @@ mod tests {
         assert_eq!(found, [vec![7, 8], vec![9]]);
     }
 
-    /// A large frame comes whole past the stream's buffer, with what follows it left there.
+    /// A large frame bypasses the stream's buffer; the bytes after it stay in the buffer.
     #[tokio::test]
     async fn a_large_frame_is_read_directly() {
         let (mut client, server) = tokio::io::duplex(30_000);
@@ -239,7 +237,7 @@ mod tests {
         assert_eq!(found, [large, vec![9]]);
     }
 
-    /// A claimed length costs nothing until bytes come; over the limits it is refused.
+    /// A claimed length reserves no memory; a length over the limits is refused.
     #[tokio::test]
     async fn claims_cost_nothing() {
         let budget = Budget::new(1 << 20);
@@ -255,7 +253,7 @@ mod tests {
         ));
     }
 
-    /// Large frames that together exceed the budget are refused, small ones are not.
+    /// Large frames that together exceed the budget are refused; small frames are not.
     #[tokio::test]
     async fn the_budget_is_for_large_frames() {
         let budget = Budget::new(1 << 20);

@@ -1,4 +1,4 @@
-//! The compact door: frames in, frames out, many calls in flight on one connection.
+//! The compact transport: binary frames in both directions, many calls in flight on one connection.
 
 use std::io;
 use std::path::PathBuf;
@@ -27,58 +27,57 @@ use crate::operation::{Answer, Caller, Context, Quota, WaitPermit, blocking, che
 use crate::projects;
 use crate::state::State;
 
-/// Answers are gathered up to this many bytes before they are written: what a peer that does not read costs.
+/// Answers are buffered up to this many bytes before a write. This bounds the cost of a peer that does not read.
 const GATHER_BYTES: usize = 16 * 1024;
-/// Replies from this size on are written from where they are, in bytes.
+/// Replies of at least this many bytes are written without a copy.
 const LARGE_BYTES: usize = 64 * 1024;
 
-/// What a connection needs.
+/// State that a connection needs.
 #[derive(Clone)]
 pub struct Endpoint {
     /// Calls operations.
     pub dispatch: Dispatch,
-    /// What a peer may use.
+    /// Limits of one peer.
     pub limits: Arc<Limits>,
-    /// Memory of all peers together.
+    /// Memory budget of all peers.
     pub budget: Budget,
-    /// The daemon is stopping: answer what is in flight, read no more.
+    /// Cancelled when the daemon stops: calls in flight are answered, nothing more is read.
     pub stop: CancellationToken,
 }
 
-/// How a connection goes on after this door.
+/// How a connection continues after the frame transport.
 pub enum AfterRequest {
-    /// It is over.
+    /// The connection is closed.
     Closed,
-    /// The rest is MCP over JSON lines, for this host.
+    /// The connection continues as MCP over JSON lines, for this host.
     Mcp(Host),
 }
 
-/// Who is at the other end of MCP, as the connection knows it.
+/// The MCP peer of a connection.
 #[derive(Clone, Default)]
 pub struct Host {
-    /// Who calls.
+    /// The caller.
     pub caller: Caller,
-    /// A bridge's id, which makes keys of writes that have none.
+    /// A bridge's id, from which keys for writes without a key are derived.
     pub bridge: Option<String>,
-    /// The tools that are listed for it.
+    /// The tools that are listed for this host.
     pub tools: ToolSelection,
 }
 
-/// A call as this door knows it.
 struct Call {
     id: u64,
-    /// What it counts for, in bytes.
+    /// Size of the call for the limits, in bytes.
     bytes: usize,
-    /// Whether it stands among those that wait.
+    /// Whether the call counts as a long poll.
     waits: bool,
     caller: Caller,
 }
 
 struct FinishedCall {
     id: u64,
-    /// What it counted for, in bytes.
+    /// Size of the call for the limits, in bytes.
     bytes: usize,
-    /// Whether it stood among those that wait.
+    /// Whether the call counted as a long poll.
     waited: bool,
     answer: Answer,
 }
@@ -89,10 +88,10 @@ enum Event {
 }
 
 impl Endpoint {
-    /// Serves one connection until it closes, or its Hello asks for MCP.
+    /// Serves one connection until it closes or its Hello requests MCP.
     ///
     /// # Errors
-    /// When the peer went away or does not read; broken frames are answered instead.
+    /// When the peer disconnects or does not read its answers. Invalid frames get an error frame instead.
     pub async fn frames<R, W>(
         &self,
         uid: u32,
@@ -171,8 +170,8 @@ impl Endpoint {
         Ok(Some((hello, caller, tools)))
     }
 
-    /// Reads calls and writes answers as they are ready. One task serves the connection, so a peer
-    /// that does not read its answers holds up nobody else.
+    /// Reads calls and writes answers as they become ready.
+    /// Each connection has one task, so a peer that does not read its answers delays no other peer.
     async fn calls<R, W>(
         &self,
         caller: &Caller,
@@ -226,8 +225,8 @@ impl Endpoint {
                         Either::Right((frame, _)) => Event::Frame(frame),
                     }
                 });
-                // Answers go out before waiting, but not before what is already here is taken: calls
-                // sent together are answered together.
+                // Answers are written before waiting, but only after all received calls are taken:
+                // calls sent together are answered together.
                 match next.as_mut().now_or_never() {
                     Some(event) => event,
                     None => {
@@ -263,7 +262,7 @@ impl Endpoint {
                             bytes_flying += call.bytes;
                             flying.push(self.dispatch(call, name, args, memory_permit));
                         }
-                        // Others do not run long enough to be worth stopping: their answers come soon.
+                        // Only long polls can be cancelled: other calls end soon.
                         Ok(ClientFrame::Cancel { id }) => waiting.cancel(id),
                         Ok(ClientFrame::Hello(_)) => {
                             let error = ErrorBody::new(
@@ -273,7 +272,7 @@ impl Endpoint {
                             frame::encode_error(&mut out.bytes, None, &error);
                             open = false;
                         }
-                        // The frame's bounds are known, so what follows it can still be read.
+                        // The frame's bounds are known, so the next frame can still be read.
                         Err(error) => frame::encode_error(&mut out.bytes, None, &error.into()),
                     }
                 }
@@ -298,15 +297,15 @@ impl Endpoint {
         memory_permit: MemoryPermit,
     ) -> FinishedCall {
         let (id, bytes, waited) = (call.id, call.bytes, call.waits);
-        // What waits has let go of its arguments by then.
+        // A long poll has dropped its arguments by then.
         let memory_permit = if memory_permit.is_empty() && !waited {
             self.budget.small(bytes).await
         } else {
             memory_permit
         };
         let answer = if bytes > SMALL_BYTES {
-            // Its peer may go away and take this future with it, but not what other threads do for the call by
-            // then: that stays paid for, and keeps its turn, until it has ended.
+            // The peer may disconnect and drop this future, but other threads still work on the call. The call
+            // keeps its memory permit and its turn until that work ends.
             let endpoint = self.clone();
             let carried_out = tokio::spawn(async move {
                 let _paid = memory_permit;
@@ -317,7 +316,7 @@ impl Endpoint {
                 Ok(answer) => answer,
                 Err(error) => match error.try_into_panic() {
                     Ok(panic) => std::panic::resume_unwind(panic),
-                    // The daemon has ended, and this with it.
+                    // The runtime is shut down, and this task with it.
                     Err(_) => std::future::pending().await,
                 },
             }
@@ -333,7 +332,7 @@ impl Endpoint {
         }
     }
 
-    /// What a peer is told about a frame that did not arrive, if it can be told anything.
+    /// Returns the error for a frame that could not be read; `None` when the peer disconnected.
     fn error_body(&self, error: ReadError) -> Option<ErrorBody> {
         match error {
             ReadError::Io(error) => {
@@ -369,11 +368,11 @@ impl Endpoint {
     }
 }
 
-/// What is to be written to a peer: small answers gathered, large replies as they are.
+/// Pending output for a peer: small answers in a buffer, large replies by reference.
 #[derive(Default)]
 struct Outbox {
     bytes: Vec<u8>,
-    /// Large replies, each with its place in the bytes.
+    /// Large replies, each with its offset in `bytes`.
     large: Vec<(usize, Box<RawValue>)>,
 }
 
@@ -388,7 +387,7 @@ impl Outbox {
         }
     }
 
-    /// Whether it holds so much that nothing more is waited for.
+    /// Whether the output must be written before the next read.
     fn is_due(&self) -> bool {
         self.bytes.len() >= GATHER_BYTES || !self.large.is_empty()
     }
@@ -407,7 +406,7 @@ impl Outbox {
             .await
     }
 
-    /// The buffer is kept for the next answers, unless it was unusually large.
+    /// Clears the buffer for reuse; an unusually large one shrinks.
     fn recycle(&mut self) {
         self.large.clear();
         self.bytes.clear();
@@ -415,7 +414,7 @@ impl Outbox {
     }
 }
 
-/// Puts an answer out; what its call counted for, in bytes.
+/// Queues an answer and returns the size that its call counted for, in bytes.
 fn complete(
     out: &mut Outbox,
     connection_slot: &ConnectionSlot,
@@ -428,7 +427,7 @@ fn complete(
     }
     match finished.answer {
         Ok(reply) => {
-            // A meta is numbers and texts: it encodes.
+            // Metadata consists of numbers and strings, so it always encodes.
             let meta = reply.meta.as_ref();
             let meta = meta.and_then(|meta| serde_json::to_vec(meta).ok());
             out.put(finished.id, reply.json, meta.as_deref());
@@ -440,13 +439,13 @@ fn complete(
     finished.bytes
 }
 
-/// What is said when the memory of all peers is used up.
+/// The error for a peer when the memory of all peers is used up.
 pub(super) fn busy() -> ErrorBody {
     ErrorBody::new(Code::ResourceExhausted, "in-flight memory limit reached")
         .hint("Try again in a moment, with smaller bodies if you can.")
 }
 
-/// Who is behind a Hello. Looks at the file system for the project, off the event loop.
+/// Resolves the caller of a Hello. Reads the file system for the project, off the event loop.
 async fn caller_of(cx: &Arc<Context>, uid: u32, hello: &Hello) -> Result<Caller, Refusal> {
     let agent = hello.agent.clone().unwrap_or_default();
     check_agent(&agent)?;

@@ -1,4 +1,4 @@
-//! What a peer may use: every limit with its name, unit and default.
+//! Limits of a peer, each with its name, unit and default.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -6,30 +6,30 @@ use std::time::Duration;
 use lore::protocol::frame;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-/// Limits of the doors.
+/// Limits of the transports.
 #[derive(Clone, Debug)]
 pub struct Limits {
-    /// One frame, one line, one HTTP body, in bytes.
+    /// Maximum size of one frame, line or HTTP body, in bytes.
     pub frame_bytes_max: usize,
-    /// Calls that one connection may have unanswered.
+    /// Maximum number of unanswered calls of one connection.
     pub calls_in_flight_max: usize,
-    /// Calls of one connection that may wait for what is to come, beside those in flight.
+    /// Maximum number of long polls of one connection. They do not count as calls in flight.
     pub long_polls_max: usize,
-    /// Bytes of unanswered calls of one connection.
+    /// Maximum size of the unanswered calls of one connection, in bytes.
     pub bytes_in_flight_max: usize,
-    /// Bytes of unanswered calls, and of half-read large ones, of all connections.
+    /// Maximum size of unanswered and of partly read large calls, over all connections, in bytes.
     pub bytes_in_flight_total_max: usize,
-    /// Connections at once.
+    /// Maximum number of concurrent connections.
     pub connections_max: usize,
-    /// From accept to the Hello or the first byte of another door, in milliseconds.
+    /// Time from accept to the Hello, or to the first byte of another transport, in milliseconds.
     pub handshake_timeout_ms: u64,
-    /// From a frame's first byte to its last, in milliseconds.
+    /// Time from a frame's first byte to its last, in milliseconds.
     pub read_timeout_ms: u64,
-    /// How long an answer may stay unread, in milliseconds.
+    /// Maximum time that an answer may stay unread, in milliseconds.
     pub write_timeout_ms: u64,
-    /// Writes of one connection in any second.
+    /// Maximum number of writes of one connection per second.
     pub writes_per_second_max: u32,
-    /// How long calls in flight may take when the daemon stops, in milliseconds.
+    /// Time for calls in flight when the daemon stops, in milliseconds.
     pub shutdown_timeout_ms: u64,
 }
 
@@ -52,7 +52,7 @@ impl Default for Limits {
 }
 
 impl Limits {
-    /// The limits that a Welcome tells.
+    /// The limits that a Welcome reports.
     #[must_use]
     pub fn published(&self) -> frame::Limits {
         frame::Limits {
@@ -63,36 +63,36 @@ impl Limits {
         }
     }
 
-    /// Time for the Hello.
+    /// Timeout of the Hello.
     #[must_use]
     pub fn hello(&self) -> Duration {
         Duration::from_millis(self.handshake_timeout_ms)
     }
 
-    /// Time for one frame.
+    /// Timeout of one frame.
     #[must_use]
     pub fn frame(&self) -> Duration {
         Duration::from_millis(self.read_timeout_ms)
     }
 
-    /// Time for the peer to take an answer.
+    /// Timeout for writing an answer.
     #[must_use]
     pub fn write(&self) -> Duration {
         Duration::from_millis(self.write_timeout_ms)
     }
 }
 
-/// Counted in units of this many bytes.
+/// Size of one semaphore unit, in bytes.
 const UNIT_BYTES: usize = 4 * 1024;
 
-/// Bytes of large calls that are carried out at a time: what is made of their arguments is about as much again.
+/// Total size of the large calls that run at once, in bytes. Their decoded arguments need about as much again.
 const TURNS_BYTES: usize = 64 << 20;
 
-/// Memory that peers' unanswered bytes may take together.
+/// Memory budget for the unanswered bytes of all peers.
 ///
-/// Large frames are paid for piece by piece while they are read, and refused when there is nothing
-/// left: a peer that claims much and sends little holds little. Small ones wait their turn. Of large ones
-/// that are there only some are carried out at a time; the others wait as the bytes that they are.
+/// Large frames reserve memory piece by piece while they are read, and are refused when none is left.
+/// A peer that claims much and sends little therefore holds little. Small frames wait for memory. Only some
+/// large calls run at once; the others wait undecoded.
 #[derive(Clone, Debug)]
 pub struct Budget {
     large: Arc<Semaphore>,
@@ -100,23 +100,23 @@ pub struct Budget {
     turns: Arc<Semaphore>,
 }
 
-/// A part of the budget, given back when dropped.
+/// A part of the budget, returned when dropped.
 #[derive(Debug, Default)]
 pub struct MemoryPermit(Vec<OwnedSemaphorePermit>);
 
 impl MemoryPermit {
-    /// Whether nothing was paid for.
+    /// Whether nothing is reserved.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 }
 
-/// Frames up to this size count as small, in bytes.
+/// Maximum size of a small frame, in bytes.
 pub const SMALL_BYTES: usize = 64 * 1024;
 
 impl Budget {
-    /// A budget of so many bytes, a quarter of it for small frames.
+    /// Creates a budget of `bytes`; a quarter is for small frames.
     #[must_use]
     pub fn new(bytes: usize) -> Self {
         let units = bytes / UNIT_BYTES;
@@ -127,18 +127,18 @@ impl Budget {
         }
     }
 
-    /// Pays for a small frame that has been read, waiting for room.
+    /// Reserves memory for a small frame that has been read; waits until there is room.
     pub async fn small(&self, bytes: usize) -> MemoryPermit {
         let units = bytes.div_ceil(UNIT_BYTES).max(1) as u32;
         match Arc::clone(&self.small).acquire_many_owned(units).await {
             Ok(permit) => MemoryPermit(vec![permit]),
-            // Never closed.
+            // The semaphore is never closed.
             Err(_) => MemoryPermit::default(),
         }
     }
 
-    /// Waits until a call of so many bytes may be carried out: a large one until others are answered, the largest
-    /// until all are. Not for calls that wait for what is to come.
+    /// Waits until a call of `bytes` may run. A large call waits for others to be answered, the largest for all.
+    /// Not for long polls.
     pub async fn turn(&self, bytes: usize) -> MemoryPermit {
         if bytes <= SMALL_BYTES {
             return MemoryPermit::default();
@@ -148,7 +148,7 @@ impl Budget {
         MemoryPermit(turn.into_iter().collect())
     }
 
-    /// Pays for one more piece of a large frame; `false` when there is no room.
+    /// Reserves one more piece of a large frame; `false` when the budget is used up.
     #[must_use]
     pub fn large(&self, memory_permit: &mut MemoryPermit, bytes: usize) -> bool {
         let units = bytes.div_ceil(UNIT_BYTES) as u32;
@@ -168,8 +168,7 @@ mod tests {
 
     use super::*;
 
-    /// Small calls never wait for a turn; of the largest one is carried out at a time, and the next when that
-    /// is answered.
+    /// Small calls never wait for a turn. Only one call of the maximum size runs at a time.
     #[test]
     fn large_calls_take_turns() {
         let budget = Budget::new(1 << 30);

@@ -1,4 +1,4 @@
-//! Accepting connections: who may, and which door each one means.
+//! Accepts connections, checks the peer and selects the transport.
 
 use std::any::Any;
 use std::io;
@@ -27,39 +27,39 @@ use super::{http, mcp};
 use crate::error::Refusal;
 use crate::reloadable::Reloadable;
 
-/// After a failed accept (out of descriptors, say) the next is tried this much later.
+/// Pause after a failed accept, for example when no descriptor is left.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
-/// Read ahead of each connection, in bytes.
+/// Read buffer of each connection, in bytes.
 const BUFFER_BYTES: usize = 8 * 1024;
 
-/// What a user calls into, and what keeps it open as long as the connection is.
+/// A user's tenant, held open as long as the connection exists.
 pub struct TenantHandle {
     /// Calls operations.
     pub dispatch: Dispatch,
-    /// Dropped with the connection.
+    /// Keeps the tenant open; dropped with the connection.
     pub stays: Box<dyn Any + Send + Sync>,
 }
 
-/// Finds what a user calls into, or says why not; asked once for each connection.
+/// Finds the tenant of a user or refuses; called once for each connection.
 pub type TenantResolver = Box<
     dyn Fn(Peer) -> Pin<Box<dyn Future<Output = Result<TenantHandle, Refusal>> + Send>>
         + Send
         + Sync,
 >;
 
-/// Who is at the other end, as the system says.
+/// Credentials of the peer, as the system reports them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Peer {
-    /// The user's number.
+    /// The user id.
     pub uid: u32,
-    /// The number of its first group.
+    /// The primary group id.
     pub gid: u32,
 }
 
-/// The three doors on one listener.
+/// The three transports on one listener.
 pub struct Transports {
     find: TenantResolver,
-    /// What a peer may use from its connection on.
+    /// Limits of a peer, read when it connects.
     limits: Reloadable<Limits>,
     budget: Budget,
     stop: CancellationToken,
@@ -70,8 +70,8 @@ pub struct Transports {
 }
 
 impl Transports {
-    /// Doors into what is found for each peer, with seats for so many. Limits of all connections together are
-    /// those of now for good; each connection has its own as they are when it comes.
+    /// Creates the transports, with `connection_slots` slots. Limits over all connections are fixed now. Each connection
+    /// reads its own limits when it is accepted.
     #[must_use]
     pub fn new(
         find: TenantResolver,
@@ -92,8 +92,8 @@ impl Transports {
         }
     }
 
-    /// Accepts until told to stop, then waits for calls in flight, up to `shutdown_timeout_ms`. In between, while
-    /// its name is still taken, the socket is taken away by `remove`.
+    /// Accepts connections until the daemon stops, then waits for calls in flight, up to `shutdown_timeout_ms`.
+    /// Before that wait, `remove` unlinks the socket while the listener still holds its name.
     pub async fn serve(self: Arc<Self>, listener: Listener, remove: impl FnOnce()) {
         loop {
             let accepted = async {
@@ -123,8 +123,8 @@ impl Transports {
         }
     }
 
-    /// Accepts over TCP until told to stop: HTTP alone, from programs that show what the gate wants. They
-    /// are taken for the daemon's own user, who alone can read the token.
+    /// Accepts TCP connections until the daemon stops: only HTTP, and only authorized requests.
+    /// They act as the daemon's user, because only that user can read the token.
     pub async fn serve_http(self: Arc<Self>, listener: TcpListener, auth: HttpAuth) {
         let http = Arc::new(http::Service::behind(auth));
         loop {
@@ -187,7 +187,7 @@ impl Transports {
 
     fn accept(self: &Arc<Self>, stream: Stream) {
         let stream = UnixStream::from(stream);
-        // Not interprocess's `peer_creds`: it refuses a peer outside of our PID namespace, who has no process id here.
+        // interprocess's `peer_creds` would refuse a peer outside our PID namespace, because it has no process id here.
         let peer = match stream.peer_cred() {
             Ok(peer) => Peer {
                 uid: peer.uid(),
@@ -241,7 +241,7 @@ impl Transports {
             }
         };
         let endpoint = self.transport(tenant_handle.dispatch, limits);
-        // Also when this connection gives way: its future is dropped then.
+        // Also decremented when the connection is evicted: its future is dropped then.
         let _leaves = ClientCountGuard::count(&endpoint);
         self.enter(&endpoint, first, peer.uid, connection_slot, reader, write)
             .await
@@ -258,8 +258,8 @@ impl Transports {
     ) -> io::Result<()> {
         match first {
             None => Ok(()),
-            // The length of a Hello begins with 0; of a frame over the limit perhaps not, and the
-            // frame door is where that is answered.
+            // The length of a Hello begins with 0. A frame over the limit may begin with another byte;
+            // the frame transport answers it.
             Some(0..=8) => match endpoint
                 .frames(uid, connection_slot, &mut reader, &mut writer)
                 .await?
@@ -289,7 +289,7 @@ impl Transports {
     }
 }
 
-/// Counts a client out.
+/// Decrements the client count when dropped.
 struct ClientCountGuard<'c>(&'c AtomicU64);
 
 impl<'c> ClientCountGuard<'c> {
@@ -306,7 +306,7 @@ impl Drop for ClientCountGuard<'_> {
     }
 }
 
-/// What a peer that may not come in is told, in the words of the door that it knocked at.
+/// Encodes the refusal of a peer in the format of its transport.
 fn turned_away(first: Option<u8>, refusal: &Refusal) -> Vec<u8> {
     let body = refusal.to_body();
     match first {
@@ -341,7 +341,7 @@ mod tests {
     use super::*;
     use crate::error::Code;
 
-    /// The socket's name goes while its listener is still there: nobody can have taken it over by then.
+    /// The socket is unlinked while its listener is open, so no other process can own the name by then.
     #[tokio::test]
     async fn the_name_goes_before_the_listener() {
         let folder = tempfile::tempdir().unwrap();

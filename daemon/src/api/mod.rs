@@ -1,6 +1,6 @@
-//! The doors: one operation table, three ways in on one socket.
+//! The transports: one operation table, three protocols on one socket.
 //!
-//! Doors only translate. The first byte of a connection decides which one it is: 0 begins a frame
+//! Transports only translate. The first byte of a connection selects the protocol: 0 begins a frame
 //! of the compact protocol, `{` is MCP over JSON lines, a capital letter is HTTP.
 
 mod changes;

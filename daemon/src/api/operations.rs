@@ -1,4 +1,4 @@
-//! The operation table: every room's lines in one list.
+//! The operation table: the operations of all feature modules.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -11,7 +11,7 @@ use crate::{
     search, sessions, steps, transfer,
 };
 
-/// The lines of each family; those of a family may come from several rooms.
+/// The operations of each family, which may come from several feature modules.
 pub static FAMILIES: &[(Toolset, &[Operation])] = &[
     (Toolset::Steps, steps::operations::OPERATIONS),
     (Toolset::Sessions, sessions::operations::OPERATIONS),

@@ -1,4 +1,4 @@
-//! Secrets are taken out of a write's arguments before anything else sees them, and its reply says so.
+//! Redacts secrets in a write's arguments before any other processing; the reply carries a warning.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -9,10 +9,10 @@ use crate::operation::{Caller, Context, RawCall, blocking};
 use lore::protocol::Args;
 use lored_redact::SecretCounts;
 
-/// Larger arguments are looked through off the event loop, in bytes.
+/// Larger arguments are searched off the event loop, in bytes.
 const INLINE_BYTES_MAX: usize = 64 << 10;
 
-/// A call whose arguments hold no secrets, with a warning about those that were replaced.
+/// Redacts secrets in the arguments and adds a warning about them.
 ///
 /// # Errors
 /// When the daemon stops before large arguments were searched.
@@ -28,7 +28,7 @@ pub async fn redacted(cx: &Arc<Context>, args: Args) -> Result<RawCall, Refusal>
     blocking(move || Ok(of(&cx, json))).await
 }
 
-/// The caller, with names that hold no secrets.
+/// Redacts secrets in the caller's names.
 pub fn of_caller(cx: &Context, mut caller: Caller) -> Caller {
     let mut found = SecretCounts::default();
     let agent = cx.redactor.text(&caller.actor.agent, &mut found);
@@ -66,8 +66,8 @@ mod tests {
     use crate::operation::Access;
     use lored_redact::Redactor;
 
-    /// Writes whose replies have the shape that their source gives them, and a meta beside; and two that
-    /// take the id of a source and nothing else that is recorded.
+    /// Writes without a place for warnings: replies whose shape their specification fixes, with separate metadata, and two
+    /// writes that record only the id of a source.
     const FIXED: &[&str] = &[
         "remove_source",
         "rescan",
@@ -79,7 +79,7 @@ mod tests {
         "workflow_mark_critical",
     ];
 
-    /// Whatever a write replies has a place for warnings.
+    /// Every write's reply has a place for warnings.
     #[test]
     fn every_write_can_warn() {
         let redactor = Redactor::default();
@@ -96,7 +96,7 @@ mod tests {
             if !reply.contains_key("warnings") && !FIXED.contains(&operation.name) {
                 missing_views.push(operation.name);
             }
-            // What an argument is called makes no secret of it, if it can be a text.
+            // The name of an argument does not make a string value a secret.
             let texts = properties((operation.input)()).into_iter();
             for (name, _) in texts.filter(|(_, schema)| schema["type"] != "integer") {
                 let mut value = serde_json::json!({name: "Zx81kQ0vWm3Lp9sTfR7b"});

@@ -1,4 +1,4 @@
-//! docs/operations.md, made from the operation table.
+//! Generates docs/operations.md from the operation table.
 
 use std::fmt::Write;
 
@@ -8,7 +8,7 @@ use super::operations::TABLE;
 use crate::error::Code;
 use crate::operation::{Access, Operation};
 
-/// The reference of all operations, as Markdown.
+/// Renders the reference of all operations as Markdown.
 #[must_use]
 pub fn markdown() -> String {
     let mut page = String::from(
@@ -66,7 +66,7 @@ fn section(page: &mut String, operation: &Operation) {
     fields(page, "Reply", &(operation.output)());
 }
 
-/// A table of an object's fields; those of objects in lists follow behind a dot.
+/// Renders a table of an object's fields; fields of objects in lists are named with a dot.
 fn fields(page: &mut String, title: &str, schema: &Map<String, Value>) {
     let mut rows = Vec::new();
     collect(schema, "", &mut rows);
@@ -138,7 +138,7 @@ fn kind(field: &Map<String, Value>) -> String {
     }
 }
 
-/// The values of a closed list of names.
+/// Returns the values of an enumeration of names.
 fn choices(field: &Map<String, Value>) -> Option<Vec<String>> {
     let names = field.get("enum").and_then(Value::as_array)?;
     let quoted = names.iter().map(|name| format!("`{}`", text(name)));

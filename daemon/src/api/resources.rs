@@ -1,5 +1,4 @@
-//! The resource table: every room's kinds in one list, one list of all that is there, and from an
-//! address to a text.
+//! The resource table: the kinds of all feature modules, one list of all resources, and reads by URI.
 
 use std::sync::Arc;
 
@@ -9,7 +8,7 @@ use crate::resource::{Entry, Kind, Page};
 use crate::store::Rows;
 use crate::{checkpoints, documents, projects, transfer};
 
-/// Every kind, in the order in which they are listed.
+/// Every kind, in listing order.
 pub static RESOURCES: &[Kind] = &[
     Kind::of::<transfer::resource::Session>(),
     Kind::of::<projects::resource::ContextFile>(),
@@ -17,23 +16,23 @@ pub static RESOURCES: &[Kind] = &[
     Kind::of::<documents::resource::Document>(),
 ];
 
-/// The longest address, in bytes.
+/// Maximum length of a URI, in bytes.
 const ADDRESS_BYTES_MAX: usize = 1024;
 
-/// Kinds, and what they hold.
+/// Resource kinds and access to their contents.
 #[derive(Clone, Copy)]
 pub struct Resources(&'static [Kind]);
 
-/// A page of everything.
+/// A page of all resources.
 pub struct ResourcePage {
-    /// Each with its kind.
+    /// Entries, each with its kind.
     pub entries: Vec<(&'static Kind, Entry)>,
-    /// Where the next page begins, if there may be one.
+    /// Cursor of the next page, if there may be one.
     pub next: Option<String>,
 }
 
 impl Resources {
-    /// Of these kinds.
+    /// Creates a table of these kinds.
     #[must_use]
     pub const fn new(kinds: &'static [Kind]) -> Self {
         Self(kinds)
@@ -45,11 +44,11 @@ impl Resources {
         self.0
     }
 
-    /// A page of everything: one kind after the other. A cursor is the name of a kind and its own
-    /// cursor behind a colon.
+    /// Lists a page of all resources, one kind after the other. A cursor is the name of a kind, a colon and the
+    /// kind's own cursor.
     ///
     /// # Errors
-    /// `INVALID_INPUT` for a cursor that is none, or what a kind refuses.
+    /// `INVALID_INPUT` for an invalid cursor, or the kind's refusal.
     pub async fn list(
         &self,
         cx: &Arc<Context>,
@@ -68,7 +67,7 @@ impl Resources {
                 (None, Some(after)) => Some(format!("{}:", after.name)),
                 (None, None) => None,
             };
-            // Of a kind that has nothing no page is shown.
+            // Kinds without entries get no page.
             if !entries.is_empty() || after.is_empty() {
                 let entries = entries.into_iter().map(|entry| (kind, entry)).collect();
                 return Ok(ResourcePage { entries, next });
@@ -81,7 +80,7 @@ impl Resources {
         })
     }
 
-    /// The kinds from which a list goes on, and the first one's own cursor.
+    /// Returns the kinds from which a list continues, and the first kind's own cursor.
     fn from(&self, cursor: &str) -> Option<(&'static [Kind], Option<String>)> {
         let (name, own) = cursor.split_once(':')?;
         let at = self.0.iter().position(|kind| kind.name == name)?;
@@ -89,11 +88,10 @@ impl Resources {
         Some((self.0.get(at..)?, own))
     }
 
-    /// The text at an address, with its kind.
+    /// Reads the text at a URI, with its kind.
     ///
     /// # Errors
-    /// `INVALID_INPUT` for what is no address, `NOT_FOUND` when no kind has it, or what its kind
-    /// refuses.
+    /// `INVALID_INPUT` for an invalid URI, `NOT_FOUND` when no kind has it, or the kind's refusal.
     pub async fn read(
         &self,
         cx: &Arc<Context>,
@@ -105,7 +103,7 @@ impl Resources {
         Ok((kind, text.await?))
     }
 
-    /// Whether there is anything at an address, for who wants to hear of its changes.
+    /// Checks that a resource exists at a URI, for subscriptions.
     ///
     /// # Errors
     /// As [`Self::read`].
@@ -114,7 +112,7 @@ impl Resources {
         kind.check(rows, id)
     }
 
-    /// The kind that has an address, and the id in it.
+    /// Finds the kind that has a URI, and the id in it.
     fn find<'a>(&self, address: &'a str) -> Result<(&'static Kind, &'a str), Refusal> {
         check(address)?;
         let found = self.0.iter().find_map(|kind| {
@@ -131,7 +129,7 @@ impl Resources {
     }
 }
 
-/// Whether this is an address at all: a scheme, then characters that stand for themselves.
+/// Checks the syntax of a URI: a scheme, then characters that need no escape.
 fn check(address: &str) -> Result<(), Refusal> {
     let is_scheme = |scheme: &str| {
         scheme.starts_with(|first: char| first.is_ascii_alphabetic())
@@ -169,7 +167,7 @@ fn unknown_cursor(cursor: &str) -> Refusal {
 mod tests {
     use super::*;
 
-    /// What is no address is refused before any room sees it.
+    /// An invalid URI is refused before a feature module sees it.
     #[test]
     fn addresses_are_checked() {
         for good in [
@@ -203,7 +201,7 @@ mod tests {
         }
     }
 
-    /// A kind's addresses and name can be told apart from those of the others.
+    /// The URIs and the name of each kind are distinct from those of the others.
     #[test]
     fn kinds_are_distinct() {
         for (at, kind) in RESOURCES.iter().enumerate() {

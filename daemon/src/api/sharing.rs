@@ -1,5 +1,4 @@
-//! Calls about a project that another user shares: they go into that user's memory, as far as it lets
-//! them.
+//! Calls on a project that another user shares: they run in the owner's memory, within the owner's permissions.
 
 use std::any::Any;
 use std::borrow::Cow;
@@ -13,7 +12,7 @@ use crate::error::{Code, Refusal};
 use crate::operation::{Access, Caller, Context, Operation, TenantDirectory, blocking};
 use crate::projects::{self, ShareAccess};
 
-/// The operations that a project can be shared for: those on its context files.
+/// Operations that a project can be shared for: the operations on its context files.
 const SHARED: [&str; 8] = [
     "append_context",
     "clear_context",
@@ -25,23 +24,23 @@ const SHARED: [&str; 8] = [
     "update_context",
 ];
 
-/// A call as it goes on.
+/// A routed call.
 pub struct RoutedCall {
-    /// Whose memory it is about.
+    /// The memory that the call uses.
     pub context: Arc<Context>,
-    /// Who calls.
+    /// The caller.
     pub caller: Caller,
-    /// With the project as its owner calls it.
+    /// Arguments with the owner's name of the project.
     pub args: Args,
     /// Keeps that memory open.
     pub stays: Option<Box<dyn Any + Send + Sync>>,
 }
 
-/// Finds whose memory a call is about: `OWNER/PROJECT` as `project_id` names another user's.
+/// Finds the memory that a call uses: `OWNER/PROJECT` as `project_id` names another user's project.
 ///
 /// # Errors
-/// `PROJECT_NOT_FOUND` when there is no such project, or it is not shared with the caller for that: which
-/// of the two is not told.
+/// `PROJECT_NOT_FOUND` when the project does not exist, or is not shared with the caller for this operation.
+/// The error does not reveal which.
 pub async fn route(
     cx: &Arc<Context>,
     operation: &Operation,
@@ -81,7 +80,7 @@ pub async fn route(
     if uid == caller.actor.uid {
         return Ok(stay(caller, with_project(args, &project)?));
     }
-    // Why a memory cannot be opened would tell that there is one.
+    // The reason why a memory cannot be opened would reveal that it exists.
     let found = (tenant_directory.find)(uid).await;
     let other_tenant = found.ok().flatten().ok_or_else(not_found)?;
     let published = other_tenant.context.read(None).await?;
@@ -95,7 +94,7 @@ pub async fn route(
     }
     Ok(RoutedCall {
         context: other_tenant.context,
-        // Where the caller works says nothing of the owner's projects and sessions.
+        // The caller's directory has no meaning for the owner's projects and sessions.
         caller: Caller {
             dir: None,
             project: None,
@@ -107,7 +106,7 @@ pub async fn route(
     })
 }
 
-/// The owner and the project, when the arguments name another user's.
+/// Returns the owner and the project, when the arguments name another user's.
 fn named(args: &Args) -> Option<(String, String)> {
     #[derive(Deserialize)]
     struct NamedProject<'a> {
@@ -125,7 +124,7 @@ fn named(args: &Args) -> Option<(String, String)> {
     (!owner.is_empty() && !project.contains('/')).then(|| (owner.to_owned(), project.to_owned()))
 }
 
-/// The same arguments for the owner's own name of the project.
+/// Replaces the project in the arguments with the owner's name of it.
 fn with_project(args: Args, project: &str) -> Result<Args, Refusal> {
     let mut value = match args {
         Args::Value(value) => value,

@@ -1,5 +1,5 @@
-//! Operations and resources for tests of the doors alone: replies in every shape, lists of several
-//! pages, and a call that ends when it is told to.
+//! Operations and resources for tests of the transports: replies of every shape, lists of several
+//! pages, and a call that a test can hold.
 
 use std::sync::Arc;
 
@@ -16,29 +16,29 @@ use crate::operation::{Access, Call, Caller, Context, Op, Operation};
 use crate::resource::{AffectedResources, Entry, Kind, Page, Resource};
 use crate::store::Rows;
 
-/// The lines of the table.
+/// The test operations.
 pub const OPERATIONS: &[Operation] = &[
     Operation::of::<TestEcho>(),
     Operation::of::<List>(),
     Operation::of::<TestHold>(),
 ];
 
-/// Calls of [`Hold`] that have begun, for one test alone.
+/// Started calls of [`Hold`], for one test alone.
 pub static BEGUN: Semaphore = Semaphore::const_new(0);
 /// Calls of [`Hold`] that may end.
 pub static MAY_END: Semaphore = Semaphore::const_new(0);
 
-/// Arguments of all.
+/// Arguments of all test operations.
 #[derive(Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TrialArgs {
-    /// What is given back.
+    /// The object to return.
     object: RawObject,
 }
 
 impl CommonArgs for TrialArgs {}
 
-/// An object, with what is said beside it.
+/// An object with reply metadata.
 #[derive(Serialize, JsonSchema)]
 pub struct EchoReply {
     object: RawJson,
@@ -72,7 +72,7 @@ impl CommonReply for ListReply {
     }
 }
 
-/// Gives an object back.
+/// Returns an object.
 pub struct TestEcho;
 
 impl Op for TestEcho {
@@ -100,7 +100,7 @@ impl Op for TestEcho {
     }
 }
 
-/// Gives a list of one object back.
+/// Returns a list of one object.
 pub struct List;
 
 impl Op for List {
@@ -118,7 +118,7 @@ impl Op for List {
     }
 }
 
-/// Gives an object back once it may end.
+/// Returns an object once the test permits it.
 pub struct TestHold;
 
 impl Op for TestHold {
@@ -142,14 +142,14 @@ fn raw(object: RawObject) -> Result<RawJson, Refusal> {
     RawJson::parse(object.into_string()).map_err(|error| Refusal::invalid(error.to_string()))
 }
 
-/// Kinds of resources: one of two pages, one that is empty, one of a single page.
+/// Resource kinds: one of two pages, one empty, one of a single page.
 pub static KINDS: &[Kind] = &[
     Kind::of::<Pages>(),
     Kind::of::<TestNothing>(),
     Kind::of::<TestNotes>(),
 ];
 
-/// Five things, three a page.
+/// Five entries, three on a page.
 pub struct Pages;
 
 impl Resource for Pages {
@@ -203,7 +203,7 @@ impl Resource for Pages {
         }
     }
 
-    /// A page is touched by what happens in a session of its id, and listed since that is there.
+    /// A page changes with each event of the session with its id, and is listed from the session's start.
     fn touched(event: &LoggedEvent, meta: Option<&Event>) -> AffectedResources {
         let is_new = matches!(meta, Some(Event::Session(SessionEvent::Created(_))));
         match event.header.session.as_deref() {
@@ -213,7 +213,7 @@ impl Resource for Pages {
     }
 }
 
-/// Nothing.
+/// A kind without entries.
 pub struct TestNothing;
 
 impl Resource for TestNothing {
@@ -240,7 +240,7 @@ impl Resource for TestNothing {
     }
 }
 
-/// One thing whose address has two parts.
+/// One entry whose URI has two parts.
 pub struct TestNotes;
 
 impl Resource for TestNotes {

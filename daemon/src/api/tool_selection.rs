@@ -1,7 +1,6 @@
-//! Which tools a host lists: profiles and families of the operation table.
+//! Selects the tools that a host lists: profiles and families of the operation table.
 //!
-//! What is not listed can still be called by its name: a profile spares a model's attention, it
-//! guards nothing.
+//! Unlisted tools can still be called by name: a profile saves a model's attention, it is not access control.
 
 use std::collections::BTreeSet;
 
@@ -11,7 +10,7 @@ use super::operations::{FAMILIES, TABLE};
 use crate::operation::Operation;
 use crate::search;
 
-/// What most work needs, and no more.
+/// The tools that most work needs.
 const CORE: [&str; 12] = [
     "enrich_message",
     "get_context",
@@ -27,7 +26,7 @@ const CORE: [&str; 12] = [
     "workflow_mark_critical",
 ];
 
-/// The tools that a host lists.
+/// The selection of listed tools.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ToolSelection {
     names: BTreeSet<&'static str>,
@@ -41,7 +40,7 @@ impl Default for ToolSelection {
 }
 
 impl ToolSelection {
-    /// The tools of all these sets together.
+    /// Combines the tools of all these sets.
     #[must_use]
     pub fn of(sets: &[Toolset]) -> Self {
         Self {
@@ -50,10 +49,10 @@ impl ToolSelection {
         }
     }
 
-    /// The tools that a list of names stands for; without a list `core`.
+    /// Parses a list of tool sets; the default is `core`.
     ///
     /// # Errors
-    /// `INVALID_INPUT` for a name that is none, with the nearest.
+    /// `INVALID_INPUT` for an unknown name, with a suggestion.
     pub fn read(list: Option<&str>) -> Result<Self, ErrorBody> {
         match list {
             Some(list) => Ok(Self::of(&Toolset::list(list)?)),
@@ -67,14 +66,14 @@ impl ToolSelection {
         self.names.contains(name)
     }
 
-    /// Whether tools are listed with every argument and with the schemas of their replies.
+    /// Whether tools are listed with all arguments and with reply schemas.
     #[must_use]
     pub const fn is_whole(&self) -> bool {
         self.whole
     }
 }
 
-/// The operations of a set, by name.
+/// Returns the operations of a set, by name.
 fn names(set: Toolset) -> Vec<&'static str> {
     let of = |lines: &[Operation]| lines.iter().map(|line| line.name).collect::<Vec<_>>();
     let legacy = of(search::operations::LEGACY);
@@ -103,8 +102,8 @@ fn names(set: Toolset) -> Vec<&'static str> {
 mod tests {
     use super::*;
 
-    /// Every operation is in one family, but for the legacy ones, which no other set has, and those of
-    /// the trial.
+    /// Every operation is in one family. Exceptions are the legacy operations, which no other set contains, and the
+    /// test operations.
     #[test]
     fn families_divide_the_table() {
         let legacy = search::operations::LEGACY;
@@ -125,7 +124,7 @@ mod tests {
         assert_eq!(legacy.len(), 8);
     }
 
-    /// Sets stand beside each other; the whole schemas come with `full` alone.
+    /// Sets can be combined; only `full` lists whole schemas.
     #[test]
     fn sets_are_joined() {
         let core = ToolSelection::default();

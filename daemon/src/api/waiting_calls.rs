@@ -1,5 +1,5 @@
-//! The calls of one connection that wait for what is to come. They stand beside the calls in flight
-//! and hold up no others; what ends the connection ends them, too.
+//! The long polls of one connection. They do not count as calls in flight and delay no other call; they end with
+//! the connection.
 
 use std::collections::HashMap;
 
@@ -7,16 +7,16 @@ use tokio_util::sync::CancellationToken;
 
 use crate::operation::WaitPermit;
 
-/// Calls that wait, by the ids that their connection gave them.
+/// Long polls, by the ids that their connection assigned.
 pub struct WaitingCalls {
     max: usize,
-    /// Ends all of them.
+    /// Ends all long polls.
     over: CancellationToken,
     calls: HashMap<u64, CancellationToken>,
 }
 
 impl WaitingCalls {
-    /// None yet, and at most so many.
+    /// Creates an empty set with a limit.
     #[must_use]
     pub fn new(max: usize) -> Self {
         Self {
@@ -26,8 +26,8 @@ impl WaitingCalls {
         }
     }
 
-    /// One more, which may wait unless there are too many or its id is in use: then it counts as
-    /// any other call, and is refused if it would wait.
+    /// Registers a call as a long poll. If the limit is reached or its id is in use, it counts as an ordinary call
+    /// and is refused if it would wait.
     pub fn begin(&mut self, id: u64) -> (WaitPermit, bool) {
         if self.calls.len() >= self.max || self.calls.contains_key(&id) {
             return (WaitPermit::used_up(self.max), false);
@@ -37,25 +37,25 @@ impl WaitingCalls {
         (WaitPermit::until(over), true)
     }
 
-    /// How many there are.
+    /// The number of long polls.
     #[must_use]
     pub fn len(&self) -> usize {
         self.calls.len()
     }
 
-    /// The caller gives this one up: it answers with what it has.
+    /// Ends a long poll early: it answers with its current result.
     pub fn cancel(&self, id: u64) {
         if let Some(call) = self.calls.get(&id) {
             call.cancel();
         }
     }
 
-    /// This one was answered.
+    /// Removes an answered long poll.
     pub fn end(&mut self, id: u64) {
         self.calls.remove(&id);
     }
 
-    /// Nobody waits any longer.
+    /// Ends all long polls.
     pub fn end_all(&self) {
         self.over.cancel();
     }
@@ -65,8 +65,7 @@ impl WaitingCalls {
 mod tests {
     use super::*;
 
-    /// So many may wait, each under an id of its own; a place is free again once its call has
-    /// ended.
+    /// The limit holds, each long poll needs a separate id, and a slot is free again once its call has ended.
     #[test]
     fn places_to_wait_are_counted() {
         let mut waiting = WaitingCalls::new(2);

@@ -1,15 +1,15 @@
-//! Where the one pass over a text is: takes its smallest parts, copies what stays as it is.
+//! The cursor of the single pass over a text: reads its tokens and copies unchanged spans.
 
 use super::malformed::{UnexpectedInput, shortened};
 use super::text::{is_number, plain_bytes, push_escaped};
 use super::{CanonicalError, TextPosition};
 
-/// A text being read, and what is written of it so far.
+/// A text being read, and the output so far.
 pub(super) struct Cursor<'a> {
     json: &'a str,
-    /// How far the text is read.
+    /// End of the read text.
     at: usize,
-    /// How far it is copied to `out`: what lies between stays as it is.
+    /// End of the text that is copied to `out`; the rest up to `at` is unchanged.
     copied: usize,
     out: String,
 }
@@ -24,7 +24,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// What is written of the whole text, behind which nothing may follow.
+    /// Returns the output; refuses trailing text.
     pub(super) fn finish(mut self) -> Result<String, CanonicalError> {
         self.blank();
         if self.at < self.json.len() {
@@ -37,7 +37,7 @@ impl<'a> Cursor<'a> {
         Ok(self.out)
     }
 
-    /// A string, from its opening quote to behind its closing one.
+    /// Reads a string, from its opening quote to after its closing quote.
     pub(super) fn string(&mut self) -> Result<(), CanonicalError> {
         let opening = self.at;
         self.at += 1;
@@ -61,7 +61,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// An escape, from its backslash on.
+    /// Reads an escape, starting at its backslash.
     fn escape(&mut self) -> Result<(), CanonicalError> {
         match self.rest().get(1) {
             Some(b'"' | b'\\' | b'b' | b'f' | b'n' | b'r' | b't') => self.at += 2,
@@ -79,7 +79,7 @@ impl<'a> Cursor<'a> {
         Ok(())
     }
 
-    /// The character of a `\u` escape, or of the two that make a surrogate pair, and their length.
+    /// Decodes a `\u` escape, or the two of a surrogate pair; returns the character and the length.
     fn code_units(&self) -> Result<(char, usize), CanonicalError> {
         let lone = |unit| CanonicalError::LoneSurrogate {
             unit,
@@ -99,17 +99,17 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// The code unit of the `\u` escape at an offset.
+    /// Returns the code unit of the `\u` escape at an offset.
     fn code_unit(&self, at: usize) -> Result<u16, CanonicalError> {
         let digits = self.json.get(at + 2..at + 6);
         digits
-            // The parser of integers would take a sign.
+            // The integer parser would accept a sign.
             .filter(|digits| digits.bytes().all(|digit| digit.is_ascii_hexdigit()))
             .and_then(|digits| u16::from_str_radix(digits, 16).ok())
             .ok_or_else(|| self.no_escape(at))
     }
 
-    /// A number stays as it is written.
+    /// Reads a number, which stays unchanged.
     pub(super) fn number(&mut self) -> Result<(), CanonicalError> {
         let rest = self.rest();
         let is_part = |byte: &u8| matches!(byte, b'0'..=b'9' | b'+' | b'-' | b'.' | b'e' | b'E');
@@ -139,7 +139,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Takes a colon or comma with the white space around it.
+    /// Reads a colon or comma and the white space around it.
     pub(super) fn separator(
         &mut self,
         byte: u8,
@@ -153,7 +153,7 @@ impl<'a> Cursor<'a> {
         Ok(())
     }
 
-    /// Leaves out white space.
+    /// Drops white space.
     pub(super) fn blank(&mut self) {
         let is_blank = |byte: &u8| matches!(byte, b' ' | b'\t' | b'\n' | b'\r');
         let rest = self.rest();
@@ -163,21 +163,21 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Passes over bytes without copying them.
+    /// Skips bytes without copying them.
     fn leave_out(&mut self, bytes: usize) {
         self.flush();
         self.at += bytes;
         self.copied = self.at;
     }
 
-    /// Copies what is read and stays as it is.
+    /// Copies the text that is read and unchanged.
     pub(super) fn flush(&mut self) {
         let span = self.json.get(self.copied..self.at);
         self.out.push_str(span.unwrap_or_default());
         self.copied = self.at;
     }
 
-    /// How long the output is once everything read is copied.
+    /// Returns the length of the output once everything read is copied.
     pub(super) fn position(&self) -> usize {
         self.out.len() + (self.at - self.copied)
     }
@@ -196,17 +196,17 @@ impl<'a> Cursor<'a> {
         is_next
     }
 
-    /// What is written up to the last flush.
+    /// Returns the output up to the last flush.
     pub(super) fn written(&self) -> &str {
         &self.out
     }
 
-    /// How many bytes are read.
+    /// Returns the number of bytes read.
     pub(super) fn at(&self) -> usize {
         self.at
     }
 
-    /// Passes over bytes that stay as they are.
+    /// Reads bytes that stay unchanged.
     pub(super) fn pass(&mut self, bytes: usize) {
         self.at += bytes;
     }
@@ -219,7 +219,7 @@ impl<'a> Cursor<'a> {
         TextPosition::of(self.json.as_bytes(), at)
     }
 
-    /// What stands where something else should.
+    /// Returns the unexpected character or end at the cursor.
     pub(super) fn found(&self) -> UnexpectedInput {
         let rest = self.json.get(self.at..).unwrap_or_default();
         rest.chars()

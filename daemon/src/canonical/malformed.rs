@@ -1,23 +1,23 @@
-//! Why a text has no canonical form, and where.
+//! Reasons why a text has no canonical form, with positions.
 
 use std::fmt;
 
 use super::DEPTH_MAX;
 
-/// The longest part of a text that a message shows, in characters.
+/// Longest excerpt of a text in a message, in characters.
 const SHOWN_MAX: usize = 200;
 
-/// Where in the text something is wrong.
+/// Position of an error in the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TextPosition {
-    /// Bytes before it.
+    /// Offset in bytes.
     pub byte: usize,
-    /// Its line, from 1.
+    /// Line, from 1.
     pub line: usize,
 }
 
 impl TextPosition {
-    /// The place that many bytes into a text.
+    /// Returns the position at a byte offset.
     pub(super) fn of(text: &[u8], byte: usize) -> Self {
         let before = text.get(..byte).unwrap_or(text);
         Self {
@@ -33,109 +33,109 @@ impl fmt::Display for TextPosition {
     }
 }
 
-/// Why a text has no canonical form.
+/// Reason why a text has no canonical form.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CanonicalError {
-    /// The outermost value is not an object, or there is none.
+    /// The outermost value is missing or not an object.
     #[error("not a JSON object: {at} is {found}, where `{{` should be")]
     NotAnObject {
-        /// What is there instead.
+        /// Actual character or end.
         found: UnexpectedInput,
-        /// Where it is.
+        /// Its position.
         at: TextPosition,
     },
-    /// Something else should be here.
+    /// An unexpected character.
     #[error("invalid JSON: {at} is {found}, where {expected} should be")]
     Syntax {
-        /// What should be there.
+        /// Expected token.
         expected: &'static str,
-        /// What is there instead.
+        /// Actual character or end.
         found: UnexpectedInput,
-        /// Where it is.
+        /// Its position.
         at: TextPosition,
     },
-    /// The object is followed by something.
+    /// Text follows the object.
     #[error("invalid JSON: {at} is {found}, behind the end of the object")]
     Trailing {
-        /// What follows.
+        /// First character that follows.
         found: UnexpectedInput,
-        /// Where it is.
+        /// Its position.
         at: TextPosition,
     },
     /// A string has no closing quote.
     #[error("invalid JSON: the string that begins {at} has no closing quote")]
     OpenString {
-        /// Where its opening quote is.
+        /// Position of its opening quote.
         at: TextPosition,
     },
-    /// A backslash is followed by something that no escape begins with.
+    /// An invalid escape.
     #[error(
         r#"invalid JSON: no such escape {at}; there are \" \\ \/ \b \f \n \r \t and \u with four hexadecimal digits"#
     )]
     Escape {
-        /// Where the backslash is.
+        /// Position of the backslash.
         at: TextPosition,
     },
-    /// Half of a surrogate pair stands alone: it is no character and has no UTF-8.
+    /// A lone surrogate: it is not a character and has no UTF-8.
     #[error(
         "invalid JSON: \\u{unit:04x} {at} is half of a surrogate pair, the other half is missing"
     )]
     LoneSurrogate {
-        /// The code unit.
+        /// Code unit.
         unit: u16,
-        /// Where its backslash is.
+        /// Position of its backslash.
         at: TextPosition,
     },
-    /// A control character stands in a string as it is.
+    /// An unescaped control character in a string.
     #[error("invalid JSON: control character {at} in a string; write it as \\u{byte:04x}")]
     ControlCharacter {
         /// The character.
         byte: u8,
-        /// Where it is.
+        /// Its position.
         at: TextPosition,
     },
-    /// Not how JSON writes a number.
+    /// An invalid number.
     #[error(
         "invalid JSON: `{number}` {at} is not a number; numbers are like 0, -1, 2.5 or 1e9, without leading zeros or plus"
     )]
     Number {
-        /// As it is written, shortened.
+        /// Text of the number, shortened.
         number: String,
-        /// Where it begins.
+        /// Position of its beginning.
         at: TextPosition,
     },
-    /// An object has two values for one key.
+    /// An object has a duplicate key.
     #[error(
         "the key {key:?} is twice in the object at JSON Pointer {object:?}, again {at}; keep one of them"
     )]
     DuplicateKey {
-        /// The key, unescaped and shortened.
+        /// Key, unescaped and shortened.
         key: String,
-        /// The object, as a JSON Pointer (RFC 6901), shortened; empty for the outermost.
+        /// Object as a JSON Pointer (RFC 6901), shortened; empty for the outermost.
         object: String,
-        /// Where the second of the two is.
+        /// Position of the second key.
         at: TextPosition,
     },
-    /// Arrays and objects lie deeper than [`DEPTH_MAX`] within each other.
+    /// Arrays and objects are nested deeper than [`DEPTH_MAX`].
     #[error("the array or object {at} is nested deeper than {DEPTH_MAX}; make it flatter")]
     TooDeep {
-        /// Where the first one too deep begins.
+        /// Beginning of the first one that is too deep.
         at: TextPosition,
     },
-    /// The bytes are not text.
+    /// The bytes are not UTF-8.
     #[error("not UTF-8 {at}")]
     NotUtf8 {
-        /// The first byte that is not.
+        /// First invalid byte.
         at: TextPosition,
     },
 }
 
-/// What stands where something else should.
+/// The text at an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UnexpectedInput {
     /// A character.
     Character(char),
-    /// Nothing: the text ends.
+    /// The end of the text.
     End,
 }
 
@@ -148,7 +148,7 @@ impl fmt::Display for UnexpectedInput {
     }
 }
 
-/// The beginning of a text that is too long for a message.
+/// Shortens a text that is too long for a message.
 pub(super) fn shortened(text: &str) -> String {
     match text.char_indices().nth(SHOWN_MAX) {
         Some((end, _)) => text.get(..end).unwrap_or_default().to_owned() + "…",

@@ -1,11 +1,11 @@
 //! Canonical JSON of an object: one text for all the ways to write the same object.
 //!
-//! Keys and strings are RFC 8785's: keys in the order of their UTF-16 code units, no white space,
-//! nothing escaped but quotes, backslashes and control characters. Numbers stay as they were
-//! written, digit by digit, where that RFC would round them: `1`, `1.0` and `1e0` are three texts.
+//! Keys and strings follow RFC 8785: keys are ordered by their UTF-16 code units, there is no white space, and only
+//! quotes, backslashes and control characters are escaped. Numbers stay as they were written, digit by digit, where
+//! that RFC would round them: `1`, `1.0` and `1e0` are three texts.
 //!
-//! The text is read once and copied in spans; no tree is built. What is already canonical costs
-//! one scan and few copies.
+//! The text is read once and copied in spans; no tree is built. Text that is already canonical costs one scan and
+//! few copies.
 
 mod cursor;
 mod malformed;
@@ -21,26 +21,26 @@ use std::ops::Range;
 pub use malformed::{CanonicalError, TextPosition};
 pub use order::key_order;
 
-/// The deepest nesting of arrays and objects, the outermost object included.
+/// Limit on the nesting of arrays and objects, including the outermost object.
 pub const DEPTH_MAX: usize = 128;
 
 /// An object in its canonical form.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Canonical {
-    /// The canonical JSON.
+    /// Canonical JSON.
     pub text: String,
-    /// Its top-level keys, in the text's order.
+    /// Top-level keys, in the text's order.
     pub entries: Vec<Entry>,
 }
 
-/// One top-level key of a canonical object; ranges are bytes of its text.
+/// A top-level key of a canonical object; ranges are in bytes of its text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
-    /// The key, unescaped.
+    /// Unescaped key.
     pub key: String,
-    /// Key and value as they stand in the text: `"key":value`, without a comma.
+    /// Key and value in the text: `"key":value`, without a comma.
     pub member: Range<usize>,
-    /// The value alone.
+    /// Value only.
     pub value: Range<usize>,
 }
 
@@ -62,7 +62,7 @@ impl Canonical {
         reader::read(json)
     }
 
-    /// The same of bytes that may not be text.
+    /// Like [`Canonical::of`], for bytes that may not be UTF-8.
     ///
     /// # Errors
     /// As [`Canonical::of`], and for bytes that are not UTF-8.
@@ -75,7 +75,7 @@ impl Canonical {
         }
     }
 
-    /// The canonical JSON of a top-level key's value.
+    /// Returns the canonical JSON of a top-level key's value.
     #[must_use]
     pub fn value(&self, key: &str) -> Option<&str> {
         let found = self
@@ -85,7 +85,7 @@ impl Canonical {
         self.text.get(self.entries.get(found)?.value.clone())
     }
 
-    /// Top-level keys, unescaped, with the canonical JSON of their values; in the text's order.
+    /// Iterates over the unescaped top-level keys and the canonical JSON of their values, in the text's order.
     pub fn members(&self) -> impl Iterator<Item = (&str, &str)> {
         let value = |entry: &Entry| self.text.get(entry.value.clone()).unwrap_or_default();
         self.entries
@@ -93,8 +93,8 @@ impl Canonical {
             .map(move |entry| (entry.key.as_str(), value(entry)))
     }
 
-    /// An object of these members: unescaped keys in the order of [`key_order`], each with
-    /// `"key":value` as canonical JSON.
+    /// Builds an object from members: unescaped keys in the order of [`key_order`], each with `"key":value` as
+    /// canonical JSON.
     #[must_use]
     pub fn of_members<'m>(members: impl IntoIterator<Item = (&'m str, &'m str)>) -> Self {
         let mut object = Self {
@@ -117,7 +117,7 @@ impl Canonical {
         object
     }
 
-    /// Only those keys that are wanted.
+    /// Returns an object with only the selected keys.
     #[must_use]
     pub fn only(&self, is_wanted: impl Fn(&str) -> bool) -> Self {
         let wanted = self.entries.iter().filter(|entry| is_wanted(&entry.key));
@@ -129,13 +129,13 @@ impl Canonical {
 }
 
 impl Default for Canonical {
-    /// The object without keys.
+    /// Returns the empty object.
     fn default() -> Self {
         Self::of_members([])
     }
 }
 
-/// A string as canonical JSON writes it.
+/// Encodes a string as canonical JSON.
 #[must_use]
 pub fn quoted(string: &str) -> String {
     let mut out = String::with_capacity(string.len() + 2);

@@ -1,4 +1,4 @@
-//! The order of keys, and a text's members brought into it.
+//! The order of keys, and sorting the members of a text.
 
 use std::cmp::Ordering;
 use std::ops::Range;
@@ -6,14 +6,14 @@ use std::ops::Range;
 use super::text::unescaped;
 use super::{Canonical, Entry};
 
-/// The order of unescaped keys in a canonical object: by UTF-16 code units (RFC 8785, section 3.2.3).
+/// Compares unescaped keys by UTF-16 code units, the order of a canonical object (RFC 8785, section 3.2.3).
 #[must_use]
 pub fn key_order(a: &str, b: &str) -> Ordering {
     a.bytes().map(weight).cmp(b.bytes().map(weight))
 }
 
-/// UTF-8 is in the order of UTF-16 but for this: there, characters beyond the first plane (first
-/// bytes from 0xf0 to 0xf4) are surrogates, which come before U+E000 (first bytes 0xee and 0xef).
+/// UTF-8 order equals UTF-16 order with one exception. Characters beyond the first plane (first bytes 0xf0 to 0xf4)
+/// are surrogates in UTF-16, which come before U+E000 (first bytes 0xee and 0xef).
 fn weight(byte: u8) -> u8 {
     match byte {
         0xee | 0xef => byte | 0xf0,
@@ -21,27 +21,27 @@ fn weight(byte: u8) -> u8 {
     }
 }
 
-/// A key and its value in a text whose objects are not yet in order: offsets in bytes.
+/// A key and its value in a text whose objects are not sorted yet; offsets in bytes.
 #[derive(Clone, Debug)]
 pub(super) struct Member {
-    /// Where the key's opening quote is.
+    /// Offset of the key's opening quote.
     pub start: usize,
-    /// Behind the key's closing quote, at the colon.
+    /// Offset after the key's closing quote, at the colon.
     pub key_end: usize,
-    /// Behind the value.
+    /// Offset after the value.
     pub end: usize,
-    /// Where the key begins in the text as it came.
+    /// Offset of the key in the original text.
     pub came_at: usize,
 }
 
 impl Member {
-    /// The key as it is written, without quotes.
+    /// Returns the key as written, without quotes.
     fn key<'a>(&self, text: &'a str) -> &'a str {
         text.get(self.start + 1..self.key_end - 1)
             .unwrap_or_default()
     }
 
-    /// The key itself.
+    /// Returns the unescaped key.
     pub(super) fn unescaped_key(&self, text: &str) -> String {
         let key = self.key(text);
         if !key.contains('\\') {
@@ -51,10 +51,10 @@ impl Member {
         String::from_utf8_lossy(&key).into_owned()
     }
 
-    /// The order of this key and another's.
+    /// Compares this key with another.
     pub(super) fn order(&self, other: &Self, text: &str) -> Ordering {
         let (own, other) = (self.key(text), other.key(text));
-        // Most keys are plain: nothing in them is escaped or in another order than its bytes.
+        // Most keys are plain: no escapes, and byte order equals UTF-16 order.
         let is_plain = |key: &str| key.bytes().all(|byte| byte < 0xee && byte != b'\\');
         if is_plain(own) && is_plain(other) {
             return own.cmp(other);
@@ -63,32 +63,31 @@ impl Member {
     }
 }
 
-/// An object inside the outermost one whose members came in another order.
+/// A nested object whose members were not in order.
 #[derive(Debug)]
 pub(super) struct UnsortedObject {
-    /// Where the object is in the text.
+    /// Range of the object in the text.
     pub span: Range<usize>,
-    /// How many of the objects inside it are shuffled too.
+    /// Number of shuffled objects inside it.
     pub inside: usize,
-    /// Its members in their right order.
+    /// Sorted members.
     pub members: Vec<Member>,
 }
 
-/// What a reader leaves: a text that is canonical but for the order of members.
+/// Output of the reader: a text that is canonical except for the order of members.
 #[derive(Debug)]
 pub(super) struct UnsortedText {
-    /// The text.
     pub text: String,
-    /// Members of the outermost object in their right order.
+    /// Sorted members of the outermost object.
     pub members: Vec<Member>,
-    /// Whether the text has them in that order.
+    /// Whether the text already has that order.
     pub in_order: bool,
-    /// The objects to be rewritten, those inside before those around them.
+    /// Objects to rewrite, inner ones before outer ones.
     pub shuffled: Vec<UnsortedObject>,
 }
 
 impl UnsortedText {
-    /// The text in order; it is copied at most once, however deep the objects lie.
+    /// Sorts the text; it is copied at most once, at any nesting depth.
     pub(super) fn arrange(mut self) -> Canonical {
         if self.in_order && self.shuffled.is_empty() {
             let entry = |member| entry(member, &self.text, member.start, member.end);
@@ -98,7 +97,7 @@ impl UnsortedText {
                 entries,
             };
         }
-        // Objects begin in the order in which they are written, around before inside.
+        // Ordered by their beginning: outer objects before inner ones.
         self.shuffled
             .sort_unstable_by_key(|object| object.span.start);
         let mut text = String::with_capacity(self.text.len());
@@ -116,8 +115,7 @@ impl UnsortedText {
         Canonical { text, entries }
     }
 
-    /// Appends a span of the text, the shuffled objects inside it in order. Goes as deep as objects
-    /// lie within each other.
+    /// Appends a span of the text with its shuffled objects sorted. The recursion depth equals the nesting depth.
     fn write(&self, span: Range<usize>, shuffled: &[UnsortedObject], out: &mut String) {
         let first = shuffled.partition_point(|object| object.span.start < span.start);
         let mut rest = shuffled.get(first..).unwrap_or_default();
@@ -145,7 +143,7 @@ impl UnsortedText {
     }
 }
 
-/// The entry of a member that lies elsewhere in the text in order.
+/// Builds the entry of a member that was moved by sorting.
 fn entry(member: &Member, unordered: &str, start: usize, end: usize) -> Entry {
     let colon = start + (member.key_end - member.start);
     Entry {

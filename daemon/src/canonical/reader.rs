@@ -1,4 +1,4 @@
-//! The one pass over a text: objects and arrays, and which of them are out of order.
+//! The single pass over a text: reads objects and arrays, and records which are out of order.
 
 use std::cmp::Ordering;
 
@@ -35,7 +35,7 @@ pub(super) fn read(json: &str) -> Result<Canonical, CanonicalError> {
     Ok(unordered.arrange())
 }
 
-/// Which part of the container around it a value is.
+/// Position of a value within its container.
 enum Step {
     /// The value of the member at this index of [`Reader::members`].
     Key(usize),
@@ -45,9 +45,9 @@ enum Step {
 
 struct Reader<'a> {
     cursor: Cursor<'a>,
-    /// The members read so far of every open object, outermost first.
+    /// Members read so far of every open object, outermost first.
     members: Vec<Member>,
-    /// The way to the value being read; as long as the nesting is deep.
+    /// Path to the value being read; as long as the nesting is deep.
     path: Vec<Step>,
     shuffled: Vec<UnsortedObject>,
 }
@@ -63,7 +63,7 @@ impl Reader<'_> {
         }
     }
 
-    /// An object inside another value.
+    /// Reads a nested object.
     fn object(&mut self) -> Result<(), CanonicalError> {
         self.bounded()?;
         let start = self.cursor.position();
@@ -82,8 +82,8 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// The members of an object, from its opening brace to behind its closing one. They stay on
-    /// [`Reader::members`]; says whether they are in order.
+    /// Reads the members of an object, from its opening brace to after its closing brace. They stay on
+    /// [`Reader::members`]; returns whether they are in order.
     fn members(&mut self) -> Result<bool, CanonicalError> {
         let first = self.members.len();
         let mut in_order = true;
@@ -122,9 +122,9 @@ impl Reader<'_> {
         }
     }
 
-    /// Whether a key belongs behind the one read before it, if there is one in its object.
+    /// Returns whether a key sorts after the previous key of its object, if any.
     fn follows(&mut self, first: usize, member: &Member) -> Result<bool, CanonicalError> {
-        // Keys are compared as they are written.
+        // Keys are compared as written.
         self.cursor.flush();
         let Some(before) = self.members.get(first..).and_then(<[Member]>::last) else {
             return Ok(true);
@@ -136,7 +136,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Brings the members from `first` on, those of one object, into their order.
+    /// Sorts the members from `first` on, which belong to one object.
     fn sort(&mut self, first: usize) -> Result<(), CanonicalError> {
         self.cursor.flush();
         let members = self.members.get_mut(first..).unwrap_or_default();
@@ -172,7 +172,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// Refuses an array or object that lies too deep; the outermost object has no step.
+    /// Refuses an array or object that is nested too deep; the outermost object has no step.
     fn bounded(&self) -> Result<(), CanonicalError> {
         if self.path.len() < DEPTH_MAX {
             return Ok(());
@@ -182,7 +182,7 @@ impl Reader<'_> {
         })
     }
 
-    /// The member's key is the second of its name in the object being read.
+    /// Reports that the member's key is a duplicate in the object being read.
     fn duplicate(&self, member: &Member) -> CanonicalError {
         let mut object = String::new();
         for step in &self.path {

@@ -1,4 +1,4 @@
-//! One text for every way to write an object, and what has none.
+//! Tests: one canonical text for all spellings of an object, and texts without a canonical form.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
 use std::collections::BTreeMap;
@@ -49,7 +49,7 @@ fn keys_are_in_the_order_of_their_utf16() {
 
 #[test]
 fn strings_are_escaped_as_little_as_can_be_and_numbers_stay() {
-    // RFC 8785, section 3.2.2; but its numbers would be rounded.
+    // RFC 8785, section 3.2.2, except that it would round the numbers.
     let json = r#"{
         "numbers": [333333333.33333329, 1E30, 4.50,
                     2e-3, 0.000000000000000000000000001],
@@ -281,7 +281,7 @@ fn a_change_in_the_last_digit_is_a_change() {
     assert_ne!(with("9007199254740992"), with("9007199254740993"));
 }
 
-/// A value to write in many ways.
+/// A value that is written in many ways.
 #[derive(Clone, Debug)]
 enum Json {
     Scalar(String),
@@ -318,7 +318,7 @@ fn objects() -> impl Strategy<Value = Json> {
     members(value)
 }
 
-/// Writes values with white space, escapes and an order of keys that follow from a seed.
+/// Writes values with white space, escapes and a key order that depend on a seed.
 struct Writer(u64);
 
 impl Writer {
@@ -384,9 +384,9 @@ proptest! {
         let (first, second) = (Writer(a).write(&json), Writer(b).write(&json));
         let canonical = Canonical::of(&first).unwrap();
         prop_assert_eq!(&canonical, &Canonical::of(&second).unwrap());
-        // Canonical of canonical is itself, its entries too.
+        // Canonicalisation is idempotent, including the entries.
         prop_assert_eq!(&canonical, &Canonical::of(&canonical.text).unwrap());
-        // Value and text say the same.
+        // Value and text are equal.
         let value = |json: &str| serde_json::from_str::<Value>(json).unwrap();
         prop_assert_eq!(value(&first), value(&canonical.text));
         // Entries are all keys with their values.
@@ -443,7 +443,7 @@ proptest! {
                 let own: serde_json::Map<String, Value> = serde_json::from_str(&canonical.text).unwrap();
                 prop_assert_eq!(own, other.unwrap());
             }
-            // The parser takes the last of two, or finds another fault behind them.
+            // The parser uses the last of two keys, or finds another error after them.
             Err(CanonicalError::DuplicateKey { .. }) => {}
             Err(_) => prop_assert!(other.is_err()),
         }

@@ -1,9 +1,9 @@
-//! Strings and numbers as canonical JSON writes them.
+//! Strings and numbers in canonical JSON.
 
 use std::fmt::Write;
 
-/// How many of the first bytes are plain: neither the end of a string, an escape nor a control
-/// character. Whole chunks of them are found many bytes at a time: large ones in long strings.
+/// Counts the leading plain bytes: neither the end of a string, an escape nor a control character. Whole chunks are
+/// checked at once: large chunks for long strings.
 pub(super) fn plain_bytes(bytes: &[u8]) -> usize {
     let start = plain_chunks::<128>(bytes);
     let rest = bytes.get(start..).unwrap_or_default();
@@ -12,9 +12,9 @@ pub(super) fn plain_bytes(bytes: &[u8]) -> usize {
     start + more + rest.iter().position(is_special).unwrap_or(rest.len())
 }
 
-/// How many of the first bytes are in whole chunks of plain ones.
+/// Counts the leading bytes in whole plain chunks.
 fn plain_chunks<const CHUNK: usize>(bytes: &[u8]) -> usize {
-    // Without a way out of the chunk before its end, so that it is compared at once.
+    // No early exit within the chunk, so that the compiler vectorises the comparison.
     let any_special = |chunk: &[u8; CHUNK]| chunk.iter().fold(false, |any, b| any | is_special(b));
     let (chunks, _) = bytes.as_chunks();
     CHUNK
@@ -46,7 +46,7 @@ pub(super) fn push_escaped(out: &mut String, character: char) {
     }
 }
 
-/// The UTF-8 that a canonical string without its quotes stands for.
+/// Iterates over the UTF-8 bytes of a canonical string, given without its quotes.
 pub(super) fn unescaped(inner: &str) -> impl Iterator<Item = u8> {
     let mut rest = inner.bytes();
     std::iter::from_fn(move || {
@@ -73,7 +73,7 @@ pub(super) fn unescaped(inner: &str) -> impl Iterator<Item = u8> {
     })
 }
 
-/// Whether bytes are a number in JSON's grammar (RFC 8259, section 6).
+/// Returns whether bytes are a number in JSON's grammar (RFC 8259, section 6).
 pub(super) fn is_number(number: &[u8]) -> bool {
     let (integer, rest) = digits(number.strip_prefix(b"-").unwrap_or(number));
     let starts_well = match integer {
@@ -98,7 +98,7 @@ pub(super) fn is_number(number: &[u8]) -> bool {
     starts_well && fraction_well && ends_well
 }
 
-/// The decimal digits that bytes begin with, and what follows them.
+/// Splits off the leading decimal digits.
 fn digits(bytes: &[u8]) -> (&[u8], &[u8]) {
     let end = bytes.iter().position(|byte| !byte.is_ascii_digit());
     bytes.split_at(end.unwrap_or(bytes.len()))

@@ -1,5 +1,5 @@
-//! What is done for the users of a system-wide daemon who are not connected: what the rules of retention mean is
-//! forgotten, and what was forgotten is erased, whether or not its user ever comes again.
+//! Background jobs for users of a system-wide daemon who are not connected: retention rules are applied and
+//! forgotten data is erased, whether or not the user ever connects again.
 
 use std::sync::Arc;
 
@@ -9,8 +9,8 @@ use crate::clock::{Clock, Micros};
 use crate::error::{Code, Refusal};
 use crate::operation::blocking;
 
-/// Goes to each user's memory a while after the start, to end what an earlier daemon was kept from, and then as often
-/// as rules of retention are carried out, if there are any.
+/// Visits each user's memory some time after the start, to finish interrupted work, and then at the retention
+/// interval if there are retention rules.
 pub async fn run(tenants: &Arc<Tenants>) {
     tokio::time::sleep(background_jobs::RETAIN_FIRST).await;
     let mut is_first = true;
@@ -26,7 +26,7 @@ pub async fn run(tenants: &Arc<Tenants>) {
     }
 }
 
-/// Goes to each once, for what is due at a moment; one that does not open is left for the next time.
+/// Visits each memory once for the work that is due; one that does not open is retried in the next round.
 pub(super) async fn round(tenants: &Arc<Tenants>, now: Micros) -> Result<(), Refusal> {
     let all = Arc::clone(tenants);
     let known = blocking(move || {

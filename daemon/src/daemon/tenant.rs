@@ -24,42 +24,43 @@ use crate::store::Blobs;
 use crate::upstream::Resolvers;
 use crate::{background_jobs, checkpoints, documents, entities, forgetting, projects, search};
 
-/// How long is waited for whoever still works on a namespace that nobody uses, and how often it is looked.
+/// Time to wait for work on an unused tenant to finish, and the polling interval.
 const REST_MAX: Duration = Duration::from_secs(1);
 const REST_LOOK_EVERY: Duration = Duration::from_millis(1);
 
-/// What all namespaces of a daemon have in common.
+/// State that all tenants of a daemon share.
 pub struct Shared {
-    /// The settings that the daemon was started with.
+    /// Settings at the daemon's start.
     pub config: Config,
-    /// Those that may be replaced.
+    /// Reloadable settings.
     pub lives: ReloadableSettings,
-    /// What embeds texts.
+    /// Embedding models.
     pub models: Arc<ModelPool>,
-    /// Where everything is; the data folder is the namespace's own.
+    /// Paths; the data folder is the tenant's.
     pub places: Paths,
-    /// What tells the time; tests move it.
+    /// Clock; tests move it.
     pub clock: Arc<Clock>,
-    /// When the daemon started.
+    /// Start of the daemon.
     pub started: Micros,
-    /// What the program did before its first thread.
+    /// Results of the privileged initialisation, before the first thread.
     pub prepared: PrivilegedInit,
-    /// Whether files of its users are read, watched and written, and other servers asked: not where the
-    /// users are others than the one who runs the daemon.
+    /// Whether the daemon reads, watches and writes its users' files and calls other servers: not where the users
+    /// differ from the user who runs the daemon.
     pub reaches_files: bool,
 }
 
-/// A store that is open, with all that is done while nobody asks.
+/// An open store with its background jobs.
 pub struct Tenant {
     context: Arc<Context>,
     background_jobs: JoinSet<()>,
 }
 
 impl Tenant {
-    /// Recovers the store in a folder, which is ours alone. `neighbours`: where each user has one.
+    /// Recovers the store in a folder that belongs to the daemon alone. `neighbours`: the directory of all users'
+    /// stores.
     ///
     /// # Errors
-    /// [`Error`]: nothing was changed that the next start would miss.
+    /// [`Error`]: no change was made that the next start would miss.
     pub fn open(
         shared: &Shared,
         folder: DataFolder,
@@ -148,19 +149,19 @@ impl Tenant {
         })
     }
 
-    /// What the handlers share.
+    /// Returns the context that the handlers share.
     #[must_use]
     pub fn context(&self) -> &Arc<Context> {
         &self.context
     }
 
-    /// Begins what is done while nobody asks.
+    /// Starts the background jobs.
     pub fn begin(&mut self) {
         self.background_jobs = background_jobs::begin(&self.context);
     }
 
-    /// Ends what is done by itself, until it is begun anew. Whether nothing else is at work then: a call that nobody
-    /// waits for any more may be, and as long as it is the store cannot be opened again.
+    /// Stops the background jobs until they are started again. Returns whether no other work is in progress: abandoned
+    /// calls may still run, and until they end the store cannot be opened again.
     pub async fn come_to_rest(&mut self) -> bool {
         self.background_jobs.shutdown().await;
         self.end_indexing().await;
@@ -174,8 +175,8 @@ impl Tenant {
         true
     }
 
-    /// Ends what is done by itself, and notes what was seen; whoever holds the context still can use it,
-    /// and the store is closed with the last of them.
+    /// Stops the background jobs and stores the access times of sessions. Holders of the context can still use it; the
+    /// store is closed when the last one is dropped.
     pub async fn close(mut self) {
         self.background_jobs.abort_all();
         self.end_indexing().await;
@@ -184,7 +185,7 @@ impl Tenant {
         }
     }
 
-    /// Waits for what the indexes are at, and notes what was seen: not on a thread of the doors.
+    /// Waits for current index work and stores the access times of sessions, off the transports' threads.
     async fn end_indexing(&self) {
         let context = Arc::clone(&self.context);
         let ended = tokio::task::spawn_blocking(move || {

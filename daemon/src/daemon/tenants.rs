@@ -18,53 +18,53 @@ use crate::error::{Code, Refusal};
 use crate::operation::{Context, TenantAccess, TenantDirectory};
 use crate::service::access::user;
 
-/// Namespaces that may be open at once: each has threads, a cache and memtables of its own.
+/// Limit on open tenants: each has separate threads, a cache and memtables.
 pub const OPEN_MAX: usize = 64;
-/// A namespace without a connection is closed after so long.
+/// Time without a connection after which a tenant is closed.
 const IDLE_MAX: Duration = Duration::from_secs(60);
-/// How often that is looked at.
+/// Interval of the check for idle tenants.
 pub const IDLE_TICK: Duration = Duration::from_secs(10);
 
-/// How long is waited for whoever still works on a namespace that is closed.
+/// Time to wait for work on a tenant that is being closed.
 const LET_GO_MAX: Duration = Duration::from_secs(5);
 const LET_GO_LOOK_EVERY: Duration = Duration::from_millis(1);
 
-/// All of them, by the numbers of their users.
+/// All tenants, by user id.
 pub struct Tenants {
-    /// Itself, for the namespaces: their users' calls may be about a project that another user shares.
+    /// Reference to itself for the tenants: a call may concern a project that another user shares.
     me: Weak<Self>,
     shared: Arc<Shared>,
     slots: StdMutex<BTreeMap<u32, Arc<TenantSlot>>>,
     open: AtomicUsize,
 }
 
-/// A place for one user's.
+/// State of one user's tenant.
 #[derive(Default)]
 struct TenantSlot {
-    /// Held while it is opened or closed, so that two never open one store.
+    /// Locked while the tenant is opened or closed, so that a store is never opened twice.
     tenant: Mutex<Option<Tenant>>,
-    /// Connections, and since when there is none.
+    /// Number of connections, and since when there is none.
     users: StdMutex<(usize, Option<Instant>)>,
 }
 
 impl TenantSlot {
-    /// Since when nobody has been connected; `None` while somebody is.
+    /// Returns since when no user is connected; `None` while one is.
     fn idle_since(&self) -> Option<Instant> {
         self.users.lock().unwrap_or_else(PoisonError::into_inner).1
     }
 
-    /// Nobody is connected, and it is as if the last one had just gone.
+    /// Restarts the idle time, as if the last connection had just closed.
     fn stay_idle(&self) {
         let mut users = self.users.lock().unwrap_or_else(PoisonError::into_inner);
         users.1 = users.1.map(|_| Instant::now());
     }
 }
 
-/// A place among those that may be open, given back unless it is used.
+/// A reservation within the limit on open tenants; released unless used.
 struct SlotReservation<'o>(Option<&'o AtomicUsize>);
 
 impl SlotReservation<'_> {
-    /// Its namespace is open, and counts until it is closed.
+    /// Keeps the reservation: the tenant is open, and counts until it is closed.
     fn used(mut self) {
         self.0 = None;
     }
@@ -78,7 +78,7 @@ impl Drop for SlotReservation<'_> {
     }
 }
 
-/// Keeps a namespace open.
+/// A guard that keeps a tenant open.
 struct TenantGuard(Arc<TenantSlot>);
 
 impl Drop for TenantGuard {
@@ -92,7 +92,7 @@ impl Drop for TenantGuard {
 }
 
 impl Tenants {
-    /// None is open yet.
+    /// Creates the registry without open tenants.
     #[must_use]
     pub fn new(shared: Arc<Shared>) -> Arc<Self> {
         Arc::new_cyclic(|me| Self {
@@ -103,7 +103,7 @@ impl Tenants {
         })
     }
 
-    /// How calls in one namespace find another one.
+    /// Returns the directory by which calls of one tenant find another.
     fn tenant_directory(&self) -> TenantDirectory {
         let all = Weak::clone(&self.me);
         TenantDirectory {
@@ -120,16 +120,16 @@ impl Tenants {
         }
     }
 
-    /// The folder of a user's store.
+    /// Returns the folder of a user's store.
     #[must_use]
     pub fn folder_of(&self, uid: u32) -> PathBuf {
         self.shared.places.data.join("users").join(uid.to_string())
     }
 
-    /// What a user calls into, opened if it is not.
+    /// Returns a handle to a user's tenant; opens it if necessary.
     ///
     /// # Errors
-    /// `RATE_LIMITED` when as many as may be are open, `STORAGE_UNAVAILABLE` when it does not open.
+    /// `RATE_LIMITED` when the limit on open tenants is reached, `STORAGE_UNAVAILABLE` when it does not open.
     pub async fn of(&self, uid: u32) -> Result<TenantHandle, Refusal> {
         let slot = {
             let mut slots = self.slots();
@@ -142,8 +142,8 @@ impl Tenants {
         };
         let stopped = || Refusal::new(Code::StorageUnavailable, "the daemon is stopping");
         let all = self.me.upgrade().ok_or_else(stopped)?;
-        // A task of its own: whoever asks may go away while the store is being opened, and still nobody
-        // else may open it.
+        // A separate task: if the caller disconnects while the store is being opened, no other call may open it
+        // a second time.
         let opening = tokio::spawn(async move {
             let mut tenant = slot.tenant.lock().await;
             let open = match tenant.take() {
@@ -160,7 +160,7 @@ impl Tenants {
         })
     }
 
-    /// The users who have a memory here, connected or not.
+    /// Lists the users who have a memory here, connected or not.
     ///
     /// # Errors
     /// When the folder of their stores cannot be listed.
@@ -184,7 +184,7 @@ impl Tenants {
         Ok(known)
     }
 
-    /// The memory of a user who has one; `None` for others, and nothing is made for them.
+    /// Returns the memory of a user who has one; `None` for others, for whom nothing is created.
     ///
     /// # Errors
     /// As [`Self::of`].
@@ -203,7 +203,7 @@ impl Tenants {
         }))
     }
 
-    /// Opens the memory of a user for some work, and closes it again unless its user has come meanwhile.
+    /// Opens a user's memory for some work, and closes it again unless the user has connected meanwhile.
     ///
     /// # Errors
     /// As [`Self::of`].
@@ -221,7 +221,7 @@ impl Tenants {
         Ok(())
     }
 
-    /// What all of them have in common.
+    /// Returns the state that all tenants share.
     #[must_use]
     pub fn shared(&self) -> &Shared {
         &self.shared
@@ -249,7 +249,7 @@ impl Tenants {
         Ok(tenant)
     }
 
-    /// A place among those that may be open at once; the one that has been idle for longest gives way.
+    /// Reserves a place within the limit on open tenants; if necessary, the tenant that was idle the longest is closed.
     async fn reserve(&self) -> Result<SlotReservation<'_>, Refusal> {
         loop {
             let next = |open: usize| (open < OPEN_MAX).then_some(open + 1);
@@ -264,7 +264,7 @@ impl Tenants {
         }
     }
 
-    /// Whether there was one without connections that nobody was opening or closing.
+    /// Closes the tenant that was idle the longest; returns `false` when none is idle and free.
     async fn close_longest_idle(&self) -> bool {
         let mut idle: Vec<(Instant, u32, Arc<TenantSlot>)> = {
             let slots = self.slots();
@@ -285,8 +285,8 @@ impl Tenants {
         false
     }
 
-    /// Closes one that nobody is connected to and nothing works on; whether it was closed. What a call that nobody
-    /// waits for any more has open could not be opened again by its user.
+    /// Closes a tenant without connections or work in progress; returns whether it was closed. While an abandoned call
+    /// still has the store open, its user could not open it again.
     async fn shut_unused(&self, uid: u32, slot: &TenantSlot, tenant: &mut Option<Tenant>) -> bool {
         let Some(open) = tenant.as_mut().filter(|_| slot.idle_since().is_some()) else {
             return false;
@@ -309,7 +309,7 @@ impl Tenants {
         tracing::info!(uid, "a namespace was closed");
     }
 
-    /// Closes one that was opened for a moment, unless somebody has come.
+    /// Closes a tenant that was opened for a moment, unless its user has connected.
     pub(super) async fn close_unused(&self, uid: u32) {
         let slot = self.slots().get(&uid).map(Arc::clone);
         if let Some(slot) = slot {
@@ -318,8 +318,8 @@ impl Tenants {
         }
     }
 
-    /// Closes those that nobody has used for a while; all of them, once the daemon stops. Whether one takes
-    /// no more writes: the daemon is to be restarted then.
+    /// Closes idle tenants, or all when the daemon stops. Returns whether one refuses further writes: then the daemon
+    /// must be restarted.
     pub async fn close_idle(&self, all: bool) -> bool {
         let mut has_failed = false;
         let until = Instant::now() + LET_GO_MAX;
@@ -350,7 +350,7 @@ impl Tenants {
         has_failed
     }
 
-    /// Whether a user's memory is open, as far as nobody is opening or closing it.
+    /// Returns whether a user's memory is open and not being opened or closed.
     #[cfg(test)]
     pub(super) fn is_open(&self, uid: u32) -> bool {
         let slot = self.slots().get(&uid).map(Arc::clone);
@@ -362,15 +362,14 @@ impl Tenants {
     }
 }
 
-/// Closes a namespace for good: its store is shut when this ends, so that it can be opened again, unless
-/// something works on it for longer.
+/// Closes a tenant. Its store is shut when this returns and can be opened again, unless work on it takes longer.
 async fn close(tenant: Tenant, until: Instant) {
     let context = Arc::clone(tenant.context());
     tenant.close().await;
     while Arc::strong_count(&context) > 1 && Instant::now() < until {
         tokio::time::sleep(LET_GO_LOOK_EVERY).await;
     }
-    // Shutting waits for the writer: not for a thread of the doors.
+    // Shutting waits for the writer, so it must not run on a transport's thread.
     if let Err(error) = tokio::task::spawn_blocking(move || drop(context)).await {
         tracing::error!(%error, "a namespace was not closed in peace");
     }

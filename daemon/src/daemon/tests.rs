@@ -1,4 +1,4 @@
-//! The memories of several users in one daemon.
+//! Tests of several users' memories in one daemon.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
 mod expiry;
@@ -17,7 +17,7 @@ use crate::sessions;
 const ADA: u32 = 61_001;
 const DAY_MICROS: u64 = 24 * 3600 * 1_000_000;
 
-/// Everything of a daemon below one folder.
+/// Returns paths that are all below one folder.
 pub(crate) fn places(folder: &Path) -> Paths {
     Paths {
         config: folder.join("lored.toml"),
@@ -54,7 +54,7 @@ async fn call(cx: &Arc<Context>, name: &str, args: Value) {
     answer.await.unwrap();
 }
 
-/// What the rules mean is forgotten for users who never come again; who is not due keeps all.
+/// Retention rules also apply to users who never connect again; users without due data keep everything.
 #[tokio::test]
 async fn rules_hold_for_users_who_do_not_come() {
     let folder = tempfile::tempdir().unwrap();
@@ -87,7 +87,7 @@ async fn rules_hold_for_users_who_do_not_come() {
     assert_eq!(tenants.known().unwrap(), [ADA]);
 }
 
-/// While a call that nobody waits for any more works on a memory, its user finds it open.
+/// While an abandoned call works on a memory, its user finds it open.
 #[tokio::test]
 async fn what_is_worked_on_stays_open() {
     let folder = tempfile::tempdir().unwrap();

@@ -36,6 +36,7 @@ pub struct SourceRow {
     pub position: u64,
     /// The event that last changed what they say about its documents: those taken in before it say
     /// something else.
+    #[serde(rename = "told")]
     pub reported: u64,
 }
 

@@ -1,4 +1,4 @@
-//! Decisions about forgetting one session: it is forgotten, and then erased.
+//! Commands that forget one session and record its erasure.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,21 +12,21 @@ use crate::log::{Body, EventScope, Hash, Log, LoggedEvent, Position, names};
 use crate::sessions::{self, SessionEvent, SessionForgotten};
 use crate::store::{Blobs, Error, Rows, RowsMut};
 
-/// What a session holds up to a position, counted before the queue.
+/// Contents of a session up to a position, counted before the command is queued.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SessionCounts {
-    /// How many events.
+    /// Number of events.
     pub events: u64,
-    /// Their payloads, in bytes.
+    /// Size of their payloads, in bytes.
     pub bytes: u64,
-    /// The blobs and objects on disk that nothing else needs, in bytes.
+    /// Size on disk of the blobs and objects that nothing else uses, in bytes.
     pub alone: u64,
-    /// Events up to this position are counted.
+    /// Position up to which events are counted.
     pub up_to: Position,
 }
 
 impl SessionCounts {
-    /// Counts all that a session holds in these rows. Reads every event of it: off the event loop.
+    /// Counts the contents of a session in these rows. Reads all its events: do not call it on the event loop.
     ///
     /// # Errors
     /// [`Error`] when something cannot be read.
@@ -51,13 +51,13 @@ impl SessionCounts {
         Ok(counted)
     }
 
-    /// All that goes with the session alone, in bytes.
+    /// Returns the bytes that are freed together with the session.
     #[must_use]
     pub fn all_bytes(&self) -> u64 {
         self.bytes + self.alone
     }
 
-    /// Counts one more event.
+    /// Adds an event to the counts.
     pub(super) fn add(&mut self, event: &LoggedEvent) {
         self.events += 1;
         self.bytes += event.payload.as_ref().map_or(0, |payload| payload.bytes());
@@ -65,11 +65,8 @@ impl SessionCounts {
     }
 }
 
-/// The bytes on disk of what nothing else needs than these sessions, the events at these positions, and the
-/// sessions that use these objects no more: blobs and objects.
-///
-/// # Errors
-/// [`Error`] when a row cannot be read.
+/// Returns the size on disk of the blobs and objects that become unused. These are the ones used only by these
+/// sessions, by the events at these positions, and by the sessions that release these objects.
 pub fn freed(
     rows: &dyn Rows,
     blobs: &Blobs,
@@ -82,10 +79,10 @@ pub fn freed(
     Ok(of_blobs + checkpoints::freed_by(rows, no_more)?)
 }
 
-/// How many forks a refusal names.
+/// Limit on the forks that a refusal names.
 const FORKS_TOLD: usize = 5;
 
-/// Refuses what may not be forgotten.
+/// Refuses a session that must not be forgotten.
 ///
 /// # Errors
 /// `SESSION_NOT_FOUND`; `CONFLICT` when forks share its past.
@@ -107,22 +104,22 @@ pub fn check(rows: &dyn Rows, session: &str) -> Result<(), Refusal> {
     .hint("Forget its forks first."))
 }
 
-/// Wants a session forgotten.
+/// Command: forgets a session.
 pub struct ForgetSession {
-    /// Which; it has to be there.
+    /// Session id; it must exist.
     pub session: String,
-    /// What was counted of it before.
+    /// Counts from before the command.
     pub counted: SessionCounts,
-    /// The payload of the event.
+    /// Payload of the event.
     pub body: Body,
-    /// Of the tombstones of packs that rest on it.
+    /// Salt of the tombstones of dependent packs.
     salt: [u8; 16],
-    /// Objects that it may be the last to need.
+    /// Objects that may become unused.
     pub objects: Vec<Hash>,
 }
 
 impl ForgetSession {
-    /// A command for what was counted.
+    /// Creates the command from the counts.
     #[must_use]
     pub fn new(session: &str, counted: SessionCounts, salt: [u8; 16]) -> Self {
         Self {
@@ -140,7 +137,7 @@ impl Command for ForgetSession {
         let session = self.session.clone();
         check(on.rows, &session)?;
         let project = sessions::get(on.rows, &session)?.and_then(|row| row.project);
-        // What was written since it was counted goes, too.
+        // Events written after the count are forgotten as well.
         let mut counted = self.counted;
         let end = Position(u64::MAX - 1);
         let scope = EventScope::Session(&session);
@@ -166,16 +163,16 @@ impl Command for ForgetSession {
     }
 }
 
-/// Wants it noted that what a forgotten session held is gone from the disk.
+/// Command: records that a forgotten session's contents were erased from disk.
 pub struct RecordErasure {
-    /// Which.
+    /// Session id.
     pub session: String,
-    /// The payload of the event.
+    /// Payload of the event.
     pub body: Body,
 }
 
 impl RecordErasure {
-    /// The note.
+    /// Creates the command.
     #[must_use]
     pub fn new(session: &str, salt: [u8; 16]) -> Self {
         Self {

@@ -1,5 +1,5 @@
-//! Packs that were made across the sessions of a project, or of documents, and rest on what goes: they name
-//! its entities and hold hashes of its sentences, so they go with it.
+//! Packs that depend on forgotten content, and were built across the sessions of a project or from documents. They
+//! name its entities and hold hashes of its sentences, so they are forgotten with it.
 
 use std::collections::BTreeMap;
 
@@ -11,17 +11,17 @@ use crate::log::{Log, Position, StreamName};
 use crate::packs::{self, Item, PackDependency};
 use crate::store::Rows;
 
-/// What goes, and packs may rest on.
+/// Forgotten content that packs may depend on.
 #[derive(Debug, Default)]
 pub struct ForgottenContent<'g> {
-    /// Sessions, each with the position since which a pack may hold something of it that goes.
+    /// Sessions, each with the first position from which a pack may contain forgotten content.
     sessions: BTreeMap<&'g str, Position>,
-    /// Texts of documents.
+    /// Document texts.
     texts: BTreeMap<&'g str, Vec<&'g Text>>,
 }
 
 impl<'g> ForgottenContent<'g> {
-    /// A whole session.
+    /// Creates the content of a whole session.
     #[must_use]
     pub fn session(session: &'g str) -> Self {
         Self {
@@ -30,7 +30,7 @@ impl<'g> ForgottenContent<'g> {
         }
     }
 
-    /// All that was selected.
+    /// Creates the content of a selection.
     #[must_use]
     pub fn of(selected: &'g Selection) -> Self {
         let mut going = Self::default();
@@ -51,7 +51,7 @@ impl<'g> ForgottenContent<'g> {
         going
     }
 
-    /// Whether a pack that was made at a position rests on something that goes.
+    /// Returns whether a pack that was built at a position depends on forgotten content.
     fn has(&self, one: &PackDependency, made: Position) -> bool {
         if let Item::Document { document, .. } = &one.item {
             let texts = self.texts.get(document.as_str());
@@ -65,10 +65,7 @@ impl<'g> ForgottenContent<'g> {
         since.is_some_and(|since| *since < made)
     }
 
-    /// The packs after a position that rest on it.
-    ///
-    /// # Errors
-    /// `CORRUPT` when something cannot be read.
+    /// Finds the dependent packs after a position.
     pub fn packs(
         &self,
         rows: &dyn Rows,
@@ -90,7 +87,7 @@ impl<'g> ForgottenContent<'g> {
                 .or_default()
                 .push((position, held));
         }
-        // Whoever is forgotten does not wait for a stream that nobody can fold again.
+        // Forgetting must not be blocked by a stream that cannot be folded again.
         let log = Log::new(rows);
         let streams: Vec<StreamName> = resting.packs.keys().cloned().collect();
         for stream in streams {
@@ -110,17 +107,17 @@ impl<'g> ForgottenContent<'g> {
     }
 }
 
-/// Packs that rest on what goes.
+/// Packs that depend on forgotten content.
 #[derive(Debug, Default)]
 pub struct DependentPacks {
-    /// By the streams that they are in: where each is, and what it holds in bytes.
+    /// Position and size in bytes of each pack, by stream.
     packs: BTreeMap<StreamName, Vec<(Position, u64)>>,
-    /// What stays of them, and why.
+    /// Dependent packs that stay, with reasons.
     pub kept: Vec<String>,
 }
 
 impl DependentPacks {
-    /// Adds them to the parts that go; how many of them are new there, and what those hold.
+    /// Adds the packs to the parts to forget; returns the number and bytes of newly added packs.
     pub fn add_to(self, parts: &mut Vec<StreamPart>) -> (u64, u64) {
         let (mut events, mut bytes) = (0, 0);
         for (stream, packs) in self.packs {

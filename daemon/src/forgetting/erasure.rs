@@ -1,5 +1,5 @@
-//! What follows a tombstone: records, blobs, copies and tables without the content, and the event that
-//! says so. Whatever was left undone by a kill is done by whoever comes next.
+//! Erasure after a tombstone: removes the content from records, blobs, copies and tables, then writes the event
+//! that confirms it. After a kill, the next run finishes the work.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -19,14 +19,14 @@ use crate::search;
 use crate::sessions::{self, AccessTimes};
 use crate::store::{Rows, recovery};
 
-/// How long the indexes of search are waited for.
+/// Time to wait for the search indexes.
 const INDEXED_MAX: Duration = Duration::from_secs(20);
 
-/// One erases at a time: records are rewritten from what the last batch left.
+/// Serialises erasures, because each rewrites records from the previous batch's state.
 #[derive(Debug, Default)]
 pub struct EraseGuard(tokio::sync::Mutex<()>);
 
-/// Whether bytes of what was forgotten may still be on disk.
+/// Returns whether bytes of forgotten content may still be on disk.
 ///
 /// # Errors
 /// `CORRUPT` when the rows cannot be read.
@@ -34,10 +34,10 @@ pub fn has_unerased(published: &PublishedState) -> Result<bool, Refusal> {
     Ok(!PendingErasures::of(&published.snapshot)?.is_empty())
 }
 
-/// What was forgotten and may still be on disk.
+/// Forgotten content that may still be on disk.
 struct PendingErasures {
     sessions: Vec<String>,
-    /// Tombstones of events whose stream goes on.
+    /// Tombstones of events in streams that continue.
     parts: Vec<(Position, StreamName)>,
 }
 
@@ -53,7 +53,7 @@ impl PendingErasures {
         self.sessions.is_empty() && self.parts.is_empty()
     }
 
-    /// The streams whose records are to be rewritten, each once.
+    /// Returns the streams whose records must be rewritten, without duplicates.
     fn streams(&self) -> BTreeSet<StreamName> {
         let sessions = self.sessions.iter().cloned().map(StreamName::Session);
         let parts = self.parts.iter().map(|(_, stream)| stream.clone());
@@ -61,11 +61,11 @@ impl PendingErasures {
     }
 }
 
-/// Erases whatever was forgotten and not erased yet, and gives the disk space back; what could not be
-/// given back now comes as sentences, and is tried again later. A caller that goes away stops nothing.
+/// Erases all forgotten content that is not erased yet, and frees the disk space. Space that cannot be freed now is
+/// reported as sentences and retried later. The work continues if the caller disconnects.
 ///
 /// # Errors
-/// `STORAGE_UNAVAILABLE` when nothing can be written, `CORRUPT` when a record cannot be read.
+/// `STORAGE_UNAVAILABLE` when writing fails, `CORRUPT` when a record cannot be read.
 pub async fn finish(cx: &Arc<Context>) -> Result<Vec<String>, Refusal> {
     let cx = Arc::clone(cx);
     let finished = tokio::spawn(async move { finish_all(&cx).await }).await;
@@ -116,7 +116,7 @@ async fn finish_all(cx: &Arc<Context>) -> Result<Vec<String>, Refusal> {
 async fn erase(cx: &Arc<Context>, stream: &StreamName) -> Result<(), Refusal> {
     let mut after = Some(Position(0));
     while let Some(from) = after {
-        // Of the newest state, which has the batch before; it is let go before the writer is asked.
+        // The newest state contains the previous batch; it is released before the writer is called.
         let published = cx.read(None).await?;
         let (fold, stream) = (Arc::clone(&cx.fold), stream.clone());
         let batch = blocking(move || {
@@ -130,9 +130,8 @@ async fn erase(cx: &Arc<Context>, stream: &StreamName) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Blobs that nothing names any more, files of projects that are gone, copies of damaged journals, when
-/// the sessions were looked at, and what a killed verification left behind. What a person should know
-/// comes back.
+/// Removes unreferenced blobs, files of deleted projects, copies of damaged journals, access times of sessions, and
+/// remains of killed verifications. Returns warnings for the user.
 fn clear_files(cx: &Context, unerased: &PendingErasures) -> Result<Vec<String>, Refusal> {
     cx.blobs.sweep_all(|blob| match cx.engine.published() {
         Some(published) => checkpoints::is_blob_named(&published.snapshot, blob),
@@ -149,7 +148,7 @@ fn clear_files(cx: &Context, unerased: &PendingErasures) -> Result<Vec<String>, 
         }
     }
     if let Some(room) = cx.extensions.get::<entities::Entities>() {
-        // It keeps names that it knows of each session.
+        // It caches names from each session.
         room.release();
     }
     verify::remove_left_over(&cx.folder.scratch())?;
@@ -166,7 +165,7 @@ fn clear_files(cx: &Context, unerased: &PendingErasures) -> Result<Vec<String>, 
     })
 }
 
-/// Words and vectors in the files of the indexes of search; why some are left there, if they are.
+/// Removes words and vectors from the search index files; returns the reason if some remain.
 fn clear_indexes(cx: &Context) -> Option<String> {
     match search::follow::take_out_forgotten(cx, INDEXED_MAX) {
         Ok(true) => None,
@@ -180,7 +179,7 @@ fn clear_indexes(cx: &Context) -> Option<String> {
     }
 }
 
-/// The daemon as a caller.
+/// Returns the daemon's own caller identity.
 pub(super) fn of_daemon() -> Caller {
     Caller {
         actor: Arc::new(Actor {
@@ -210,8 +209,8 @@ mod tests {
         called.await.unwrap();
     }
 
-    /// As long as words may be in an index that cannot be written, nothing is said to be erased; once it
-    /// can, they leave it, and that is said.
+    /// While an index that cannot be written may still contain words, no erasure is recorded. Once it can be written,
+    /// the words are removed and the erasure is recorded.
     #[tokio::test]
     async fn what_an_index_may_hold_is_not_erased() {
         let folder = tempfile::tempdir().unwrap();

@@ -1,5 +1,4 @@
-//! The decision to forget what was selected: a tombstone for each session and stream, and what it came to,
-//! in one commit.
+//! The command that forgets a selection: a tombstone for each session and stream and the totals, in one commit.
 
 use super::command::SessionCounts;
 use super::dependent_packs::{DependentPacks, ForgottenContent};
@@ -17,26 +16,26 @@ use crate::log::{
 use crate::sessions::{self, SessionEvent, SessionForgotten};
 use crate::store::{Error, RowsMut};
 
-/// Events of streams that go on, and whole sessions, that go in one commit; so many are folded again,
-/// too. Other writers wait meanwhile.
+/// Limit on forgotten events in streams that continue, on whole sessions, and on events folded again, in one
+/// commit. Other writers wait meanwhile.
 pub const EVENTS_MAX: usize = 200_000;
-/// Runs of events in one stream.
+/// Limit on the event ranges in one stream.
 pub const RANGES_MAX: usize = 20_000;
 
-/// Wants what was selected forgotten.
+/// Command: forgets a selection.
 pub struct Forget {
-    /// What.
+    /// Selection.
     pub selected: Selection,
-    /// Whether a rule means it, and nobody asked for it.
+    /// Whether a retention rule made the selection, and not a caller.
     is_by_rule: bool,
-    /// The payload of the events.
+    /// Payload of the events.
     pub body: Body,
-    /// Objects that the sessions may be the last to need.
+    /// Objects that may become unused.
     objects: Vec<Hash>,
 }
 
 impl Forget {
-    /// A command for what was selected.
+    /// Creates a command for a selection.
     #[must_use]
     pub fn new(selected: Selection, salt: [u8; 16]) -> Self {
         Self {
@@ -47,7 +46,7 @@ impl Forget {
         }
     }
 
-    /// A command for what a rule means: a session that somebody came back to since it was selected stays.
+    /// Creates a command for a retention rule's selection: sessions that were used since the selection stay.
     #[must_use]
     pub fn by_rule(selected: Selection, salt: [u8; 16]) -> Self {
         Self {
@@ -60,13 +59,13 @@ impl Forget {
         in_stream(stream, event, self.body.clone())
     }
 
-    /// Leaves out the sessions that have an event since they were counted, of whatever kind: a lease and a
-    /// tag hold on to them, too. So it is with those whose past a fork shares that stays.
+    /// Removes sessions from the selection that have any new event since they were counted, because leases and tags
+    /// also hold them. Also removes sessions whose past is shared by a fork that stays.
     fn spare(&mut self, on: &DecisionContext<'_>) -> Result<(), Refusal> {
         let mut going: Vec<(String, SessionCounts)> = Vec::new();
         let mut is_any_spared = false;
         let end = Position(u64::MAX - 1);
-        // Forks come before those whose past they share.
+        // Forks come before the sessions whose past they share.
         for (session, counted) in std::mem::take(&mut self.selected.sessions) {
             let scope = EventScope::Session(&session);
             let since = Log::new(on.rows).stream(scope, counted.up_to, end, 1)?;
@@ -83,7 +82,7 @@ impl Forget {
             }
         }
         if is_any_spared {
-            // What those that go share with one that stays is needed still: each is counted alone.
+            // Content shared with a session that stays is still used, so each session is counted separately.
             let alone = going.iter().map(|(_, counted)| counted.alone).sum();
             let reported = &mut self.selected.reported;
             reported.bytes = reported.bytes - self.selected.freed + alone;
@@ -93,7 +92,7 @@ impl Forget {
         Ok(())
     }
 
-    /// Adds the packs that rest on what goes: those made since it was selected, or all where a rule means it.
+    /// Adds the packs that depend on forgotten content: those built since the selection, or all of them for a rule.
     fn add_packs(&mut self, on: &DecisionContext<'_>) -> Result<(), Refusal> {
         let since = match self.is_by_rule {
             true => Position(0),
@@ -106,7 +105,7 @@ impl Forget {
         Ok(())
     }
 
-    /// The tombstone of a whole session.
+    /// Builds the tombstone of a whole session.
     fn whole(
         &mut self,
         on: &DecisionContext<'_>,
@@ -126,7 +125,7 @@ impl Forget {
         }
         let before = (counted.events, counted.bytes);
         let mut counted = counted;
-        // What was written since it was counted goes, too, unless somebody else wrote it than was meant.
+        // Events written after the count are forgotten as well, unless they do not match the selector.
         let end = Position(u64::MAX - 1);
         let scope = EventScope::Session(session);
         for (position, record) in Log::new(on.rows).stream(scope, counted.up_to, end, usize::MAX)? {
@@ -158,10 +157,7 @@ impl Forget {
         Ok(())
     }
 
-    /// The tombstones of some packs outside sessions.
-    ///
-    /// # Errors
-    /// `CORRUPT` when something cannot be read.
+    /// Builds the tombstones of packs outside sessions.
     pub fn of_packs(
         on: &DecisionContext<'_>,
         resting: DependentPacks,
@@ -180,7 +176,7 @@ impl Forget {
         parts.iter().map(|part| forget.part(on, part)).collect()
     }
 
-    /// The tombstone of some events of a stream.
+    /// Builds the tombstone of some events of a stream.
     fn part(&mut self, on: &DecisionContext<'_>, part: &StreamPart) -> Result<NewEvent, Refusal> {
         let mut last_step = 0;
         let mut project = None;
@@ -233,7 +229,7 @@ impl Forget {
     }
 }
 
-/// What a [`Forget`] came to.
+/// Returns the totals of a [`Forget`].
 ///
 /// # Errors
 /// [`Error::Corrupt`] when it is the outcome of another command.
@@ -244,7 +240,7 @@ pub fn forgotten_by(outcome: &Outcome) -> Result<ContentForgotten, Error> {
     }
 }
 
-/// An event of a stream.
+/// Builds an event of a stream.
 fn in_stream(stream: &StreamName, event: impl Into<Event>, body: Body) -> NewEvent {
     match stream {
         StreamName::Session(session) => NewEvent::in_session(session, None, event, body),
@@ -258,8 +254,8 @@ fn meanwhile(what: String) -> Refusal {
         .hint("Repeat the call; a dry run reports what it would do now.")
 }
 
-/// What came to a stream since a part of it was selected and goes, too, with the bytes of each: all of it,
-/// or what was found out.
+/// Returns the events, with their bytes, that arrived in a stream since its selection and are also forgotten: all
+/// of them for a whole stream, otherwise the derived ones.
 fn since(
     on: &DecisionContext<'_>,
     part: &StreamPart,
@@ -285,7 +281,7 @@ fn since(
     Ok(going)
 }
 
-/// The runs of events of a stream that go.
+/// Returns the ranges of forgotten events in a stream.
 fn ranges(
     on: &DecisionContext<'_>,
     part: &StreamPart,
@@ -300,7 +296,7 @@ fn ranges(
     if part.is_whole {
         return Ok(vec![(first.0, last.0)]);
     }
-    // Between two that go and follow each other in the stream there may be others of the log.
+    // Events that are adjacent in the stream need not be adjacent in the log.
     let after = Position(first.0.saturating_sub(1));
     let stream = log.stream(scope, after, *last, usize::MAX)?;
     let mut ranges: Vec<(u64, u64)> = Vec::new();
@@ -344,7 +340,7 @@ impl Forget {
 
 impl Command for Forget {
     fn decide(&mut self, on: &DecisionContext<'_>) -> Result<Vec<NewEvent>, Refusal> {
-        // Something came meanwhile that was not selected.
+        // Unselected content was recorded meanwhile.
         self.tombstones(on).map_err(|refusal| match refusal.code {
             Code::Conflict | Code::SessionNotFound => refusal.stale(),
             _ => refusal,
@@ -356,18 +352,18 @@ impl Command for Forget {
     }
 }
 
-/// Wants it noted that what the events of a tombstone held is gone from the disk.
+/// Command: records that the contents of a tombstone's events were erased from disk.
 pub struct RecordEventErasure {
-    /// Where the tombstone is.
+    /// Position of the tombstone.
     pub tombstone: Position,
-    /// In which stream.
+    /// Its stream.
     pub stream: StreamName,
-    /// The payload of the event.
+    /// Payload of the event.
     pub body: Body,
 }
 
 impl RecordEventErasure {
-    /// The note.
+    /// Creates the command.
     #[must_use]
     pub fn new(tombstone: Position, stream: StreamName, salt: [u8; 16]) -> Self {
         Self {

@@ -1,10 +1,10 @@
-//! Forgetting for good: tombstones, and then no byte of what they name.
+//! Permanent forgetting: tombstones, then erasure of all bytes that they name.
 //!
-//! A tombstone is an event. One of a whole session takes all its rows, and all objects that only it needs,
-//! in the same commit. One of some events of a stream takes the stream's rows, and folds them again from
-//! the events that are left. Then the events are erased from the records, a batch at a time, blobs are
-//! removed and the store is compacted; another event says that this is done. A daemon that was killed in
-//! between goes on where it was (docs/decisions/0006-forgetting.md, 0008-partial-forgetting.md).
+//! A tombstone is an event. A tombstone of a whole session removes all its rows, and all objects that only it uses,
+//! in the same commit. A tombstone of some events of a stream removes the stream's rows and folds them again from
+//! the remaining events. Then the events are erased from the records batch by batch, blobs are removed and the
+//! store is compacted; another event confirms this. A killed daemon continues where it stopped
+//! (docs/decisions/0006-forgetting.md, 0008-partial-forgetting.md).
 
 mod command;
 mod dependent_packs;
@@ -23,7 +23,7 @@ pub use retention::{Rules, retain};
 #[allow(clippy::unwrap_used, clippy::indexing_slicing)]
 mod tests;
 
-// For the engine's own tests, which decide real commands.
+// For the engine's tests, which decide real commands.
 #[cfg(test)]
 pub(crate) mod decided {
     pub(crate) use super::command::{ForgetSession, RecordErasure, SessionCounts};

@@ -1,30 +1,30 @@
-//! Where content came from, as a caller names it: a small closed grammar.
+//! The argument `origin`: a small closed grammar for the origin of content.
 
 use crate::error::Refusal;
 
-/// Where content came from.
+/// Origin of content.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ContentOrigin {
-    /// A source of documents, by its id.
+    /// A document source, by id.
     Source(String),
-    /// A file of documents, or all files below a folder, by its absolute path without a slash at its end; of
-    /// documents that were sent, by the path that is shown of them.
+    /// A document file, or all files below a folder, by absolute path without a trailing slash; for uploaded documents,
+    /// by their displayed path.
     File(String),
-    /// A tool: steps and executions of that name.
+    /// A tool: its steps and executions, by name.
     Tool(String),
-    /// A resolver: what it said of entities.
+    /// A resolver: its statements about entities.
     Resolver(String),
-    /// Another log: sessions that were imported.
+    /// Another log: imported sessions.
     Import,
 }
 
 const RIGHT: &str = "`source:ID`, `file:/PATH`, `tool:NAME`, `resolver:NAME` or `import`";
 
 impl ContentOrigin {
-    /// Reads the argument `origin`.
+    /// Parses the argument `origin`.
     ///
     /// # Errors
-    /// `INVALID_INPUT`: what was wrong, and what would be right.
+    /// `INVALID_INPUT`: the problem and the expected format.
     pub fn parse(text: &str) -> Result<Self, Refusal> {
         let wrong = |why: String| Err(Refusal::invalid(why).hint(format!("Give {RIGHT}.")));
         let text = text.trim();
@@ -41,7 +41,7 @@ impl ContentOrigin {
         let name = name.to_owned();
         match word {
             "source" => Ok(Self::Source(name)),
-            // What was sent to a source has the name of that before its own.
+            // The path of an uploaded file begins with its source's name.
             "file" if !name.contains('/') => wrong(format!(
                 "the path of `origin` is not absolute, nor in a source: {:?}",
                 name.chars().take(64).collect::<String>()
@@ -62,7 +62,7 @@ impl ContentOrigin {
 mod tests {
     use super::*;
 
-    /// Each form is read, and everything else is refused with what would be right.
+    /// Each form is parsed, and everything else is refused with the expected format.
     #[test]
     fn the_grammar_is_closed() {
         let owned = str::to_owned;

@@ -1,7 +1,7 @@
-//! What is forgotten by itself: rules of days, carried out by a chore as the daemon's own events.
+//! Retention: rules by age in days, applied by a background job as the daemon's own events.
 //!
-//! A session that somebody holds on to is kept from every rule: by a lease, the tag `keep`, a checkpoint
-//! with a name or tags, or a fork that stays.
+//! Every rule spares a session that is held by a lease, the tag `keep`, a checkpoint with a name or tags, or a fork
+//! that stays.
 
 use std::sync::Arc;
 
@@ -17,28 +17,28 @@ use crate::operation::{Context, blocking};
 use crate::sessions::AccessTimes;
 
 const DAY_MICROS: Micros = 24 * 3600 * 1_000_000;
-/// So many events go in one commit: others write between two of them.
+/// Limit on events per commit, so that other writers get their turn between commits.
 const BATCH_EVENTS: u64 = EVENTS_MAX as u64 / 4;
 
-/// After how many days what is forgotten by itself; 0 keeps it for good.
+/// Retention periods in days; 0 means forever.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Rules {
     /// Closed sessions, after their last event.
     pub closed_sessions_days: u64,
-    /// Sessions that were neither written to nor looked at.
+    /// Sessions that were neither written nor read.
     pub inactive_sessions_days: u64,
-    /// Texts of documents that were replaced or are gone.
+    /// Document texts that were replaced or removed.
     pub replaced_documents_days: u64,
 }
 
 impl Rules {
-    /// Whether anything is ever forgotten by itself.
+    /// Returns whether any rule is set.
     #[must_use]
     pub fn is_any(&self) -> bool {
         *self != Self::default()
     }
 
-    /// What each rule that is set means at a moment.
+    /// Returns the active rules with their cut-off times.
     fn due(self, now: Micros) -> impl Iterator<Item = (Rule, Micros)> {
         let rules = [
             (Rule::SessionsClosed, self.closed_sessions_days),
@@ -50,10 +50,10 @@ impl Rules {
     }
 }
 
-/// Forgets what the rules mean at a moment, and erases it; what it came to.
+/// Forgets and erases the content that the rules select at a moment; returns the totals.
 ///
 /// # Errors
-/// `STORAGE_UNAVAILABLE` when nothing can be written, `CORRUPT` when something cannot be read.
+/// `STORAGE_UNAVAILABLE` when writing fails, `CORRUPT` when something cannot be read.
 pub async fn retain(
     cx: &Arc<Context>,
     rules: Rules,
@@ -75,7 +75,7 @@ pub async fn retain(
             }
             let command = Forget::by_rule(selected, cx.engine.clock().random());
             let outcome = match cx.write(&of_daemon(), None, 0, command).await {
-                // All of it was used meanwhile; what else is due waits for the next time.
+                // All of it was used meanwhile; other due content waits for the next run.
                 Err(refusal) if refusal.code == Code::Conflict => break,
                 written => written?,
             };
@@ -100,7 +100,7 @@ pub async fn retain(
     Ok(all)
 }
 
-/// The next that a rule means: as much as may go in one commit.
+/// Selects the next content that is due by a rule, up to the limit of one commit.
 async fn select(
     cx: &Arc<Context>,
     selector: ForgetSelector,
@@ -158,7 +158,7 @@ mod tests {
         sessions::ids(&published.snapshot, 100).unwrap()
     }
 
-    /// What each commit of several comes to is counted by what is in it.
+    /// Each of several commits is counted by its own contents.
     #[tokio::test]
     async fn documents_are_counted_in_the_commit_that_they_go_in() {
         let folder = tempfile::tempdir().unwrap();
@@ -192,8 +192,8 @@ mod tests {
         assert_eq!((first.parts.len(), first.reported.documents), (1, 1));
     }
 
-    /// What is old enough goes, whole; what somebody holds on to stays: by a lease, a tag, a checkpoint with
-    /// a name, a fork. A second look finds nothing more, and a rule of 0 days means nothing.
+    /// Old sessions are forgotten whole; sessions held by a lease, a tag, a named checkpoint or a fork stay. A second
+    /// run finds nothing more, and a rule of 0 days selects nothing.
     #[tokio::test]
     async fn what_is_old_and_held_by_nobody_goes() {
         let folder = tempfile::tempdir().unwrap();
@@ -235,7 +235,7 @@ mod tests {
         };
         let early = retain(cx, closed, now + 29 * DAY_MICROS).await.unwrap();
         assert_eq!(early.sessions, 0);
-        // The lease is over by then; a fork that is open keeps its parent.
+        // The lease has expired by then; an open fork keeps its parent.
         let reported = retain(cx, closed, now + 31 * DAY_MICROS).await.unwrap();
         assert_eq!(reported.sessions, 2);
         assert_eq!(
@@ -256,7 +256,7 @@ mod tests {
         assert_eq!(seen.events, reported.events);
     }
 
-    /// What is only read is not untouched, whichever way it is read.
+    /// A session that is only read is not inactive, however it is read.
     #[tokio::test]
     async fn what_is_read_stays() {
         let folder = tempfile::tempdir().unwrap();
@@ -289,7 +289,7 @@ mod tests {
         assert_eq!(left(cx), reads);
     }
 
-    /// Only rules that are set mean anything, by what happened so many days before.
+    /// Only active rules select content, by the activity before their cut-off time.
     #[test]
     fn rules_that_are_set_are_due() {
         let rules = Rules {

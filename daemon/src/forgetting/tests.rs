@@ -1,4 +1,4 @@
-//! What a call to forget comes to, by the daemon's own operations: what it counts, and how much may go.
+//! Tests of forgetting through the daemon's operations: counts and limits.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -38,7 +38,7 @@ fn opened(folder: &Path) -> Daemon {
     Daemon::open(&Config::new(), &places).unwrap()
 }
 
-/// A text of so many bytes that no packer shortens to less than half of it.
+/// Returns a text of this length that compression cannot shorten to less than half.
 fn text(seed: u8, bytes: usize) -> String {
     let mut hash = Hash::of(&[seed]);
     let mut text = String::new();
@@ -49,7 +49,7 @@ fn text(seed: u8, bytes: usize) -> String {
     text
 }
 
-/// What the objects of all checkpoints take on disk.
+/// Returns the size on disk of all checkpoints' objects.
 fn stored(cx: &Context) -> u64 {
     let published = cx.engine.published().unwrap();
     let objects = checkpoints::objects_in_use(&published.snapshot).unwrap();
@@ -58,7 +58,7 @@ fn stored(cx: &Context) -> u64 {
     rows.map(|row| row.unwrap().unwrap().stored_bytes).sum()
 }
 
-/// Selects by a wish where so many events are folded again at most, and gives back what is done with it.
+/// Selects with a given limit on events folded again, and returns the result of a function on the selection.
 fn examine<R>(
     cx: &Context,
     events_max: usize,
@@ -78,8 +78,8 @@ fn examine<R>(
     then(&looking, selected)
 }
 
-/// What sessions share that go together is counted, though neither needs it alone; what a session shares with
-/// one that stays is not.
+/// Content shared only by sessions that are forgotten together is counted; content shared with a session that stays
+/// is not.
 #[tokio::test]
 async fn what_is_shared_by_those_that_go_is_counted() {
     let folder = tempfile::tempdir().unwrap();
@@ -127,8 +127,7 @@ async fn what_is_shared_by_those_that_go_is_counted() {
     assert!(reported["bytes"].as_u64().unwrap() < 100_000, "{reported}");
 }
 
-/// The objects of checkpoints that go are counted where their session stays; those that one needs which stays
-/// are not.
+/// Objects of forgotten checkpoints are counted when their session stays; objects of remaining checkpoints are not.
 #[tokio::test]
 async fn the_objects_of_checkpoints_that_go_are_counted() {
     let folder = tempfile::tempdir().unwrap();
@@ -154,8 +153,8 @@ async fn the_objects_of_checkpoints_that_go_are_counted() {
     );
 }
 
-/// An agent's sessions are forgotten while another one begins to record in them: whatever was acknowledged to
-/// the other is there, and the call comes to its end.
+/// An agent's sessions are forgotten while another agent begins to record in them: every acknowledged event of the
+/// other agent remains, and the call completes.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_is_acknowledged_meanwhile_is_there() {
     let folder = tempfile::tempdir().unwrap();
@@ -193,7 +192,7 @@ async fn what_is_acknowledged_meanwhile_is_there() {
     }
 }
 
-/// A reply does not deny what stays.
+/// A reply reports all content that stays.
 #[tokio::test]
 async fn what_stays_is_not_denied() {
     let folder = tempfile::tempdir().unwrap();
@@ -220,8 +219,8 @@ async fn what_stays_is_not_denied() {
     );
 }
 
-/// Of a stream that is too long to be folded again no part can go, and the refusal says what can; a source
-/// that was removed goes whole, however long it is. What a rule cannot take is told by the status.
+/// No part can be forgotten of a stream that is too long to be folded again, and the refusal names alternatives. A
+/// removed source is forgotten whole, however long it is. The status reports content that a rule cannot forget.
 #[tokio::test]
 async fn what_is_long_goes_whole() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! The lines of an export, written one by one and counted.
+//! Writes and counts the lines of an export.
 
 use std::io::{self, Write};
 
@@ -7,17 +7,17 @@ use serde_json::{Value, json};
 use super::Prefix;
 use crate::clock::{Micros, format_time};
 
-/// Writes lines.
+/// A writer of export lines.
 pub struct LineWriter<'l> {
     out: &'l mut dyn Write,
     prefix: Option<Prefix>,
     lines: u64,
-    /// The number of the last event of the session that is written.
+    /// Number of the last event in the current session.
     n: u64,
 }
 
 impl<'l> LineWriter<'l> {
-    /// To there.
+    /// Creates a writer to this output.
     #[must_use]
     pub fn new(out: &'l mut dyn Write) -> Self {
         Self {
@@ -28,13 +28,13 @@ impl<'l> LineWriter<'l> {
         }
     }
 
-    /// With a prefix before the ids of sessions.
+    /// Sets a prefix for session ids.
     #[must_use]
     pub fn behind(self, prefix: Option<Prefix>) -> Self {
         Self { prefix, ..self }
     }
 
-    /// What stands before the ids of sessions.
+    /// Returns the prefix of session ids.
     #[must_use]
     pub const fn prefix(&self) -> Option<&Prefix> {
         self.prefix.as_ref()
@@ -53,19 +53,13 @@ impl<'l> LineWriter<'l> {
         writeln!(self.out, "{line}")
     }
 
-    /// A line outside sessions.
-    ///
-    /// # Errors
-    /// When it cannot be written.
+    /// Writes a line outside sessions.
     pub fn outside(&mut self, at: Micros, kind: &str, payload: Value) -> io::Result<()> {
         let at = format_time(at);
         self.push(&json!({"at": at, "kind": kind, "payload": payload}))
     }
 
-    /// A session begins, behind the prefix.
-    ///
-    /// # Errors
-    /// When it cannot be written.
+    /// Begins a session; its id gets the prefix.
     pub fn begin(&mut self, session: &str, at: Micros, created: Value) -> io::Result<()> {
         let prefixed = self.prefix.as_ref().map(|prefix| prefix.id(session));
         let session = prefixed.as_deref().unwrap_or(session);
@@ -74,28 +68,19 @@ impl<'l> LineWriter<'l> {
         self.event(at, "SessionCreated", created)
     }
 
-    /// The next event of the session.
-    ///
-    /// # Errors
-    /// When it cannot be written.
+    /// Writes the next event of the session.
     pub fn event(&mut self, at: Micros, kind: &str, payload: Value) -> io::Result<()> {
         self.n += 1;
         let at = format_time(at);
         self.push(&json!({"n": self.n, "at": at, "kind": kind, "payload": payload}))
     }
 
-    /// The session ends.
-    ///
-    /// # Errors
-    /// When it cannot be written.
+    /// Ends the session.
     pub fn end_session(&mut self) -> io::Result<()> {
         self.push(&json!({"end": {"events": self.n}}))
     }
 
-    /// The last line.
-    ///
-    /// # Errors
-    /// When it cannot be written.
+    /// Writes the last line.
     pub fn end(mut self) -> io::Result<()> {
         let lines = self.lines.max(1);
         self.push(&json!({"end": {"lines": lines}}))?;

@@ -1,5 +1,5 @@
-//! A folder of Markdown files, such as a memory bank: files of a type that every project has a template for
-//! become its context files; the others are documents, and are named with the way to take them in.
+//! Importer for a folder of Markdown files, such as a memory bank. Files of a type that every project has a
+//! template for become context files; the others are documents, which are reported with the command to ingest them.
 
 use std::path::{Path, PathBuf};
 
@@ -11,14 +11,14 @@ use crate::projects::ProjectLocation;
 
 /// File types that every project has a template for.
 pub const KNOWN: [&str; 4] = ["bugs", "features", "mental_model", "session_summary"];
-/// Folders within folders are looked into this far.
+/// Limit on the depth of nested folders.
 const DEPTH_MAX: usize = 8;
-/// The most files.
+/// Limit on the number of files.
 const FILES_MAX: usize = 10_000;
-/// The longest context file, in bytes; what a project may have at least.
+/// Limit on a context file, in bytes; every project accepts at least this size.
 const CONTENT_BYTES_MAX: usize = 1 << 20;
 
-/// The file type that a file's name stands for: `mentalModel.md` and `Mental Model.md` are a `mental_model`.
+/// Returns the file type of a file name: `mentalModel.md` and `Mental Model.md` are a `mental_model`.
 #[must_use]
 pub fn type_of(path: &Path) -> Option<&'static str> {
     if !path.extension()?.eq_ignore_ascii_case("md") {
@@ -32,7 +32,7 @@ pub fn type_of(path: &Path) -> Option<&'static str> {
     KNOWN.into_iter().find(|known| squeeze(known) == stem)
 }
 
-/// Writes the lines of a folder.
+/// Exports a folder as lines.
 ///
 /// # Errors
 /// [`Error`].
@@ -99,7 +99,7 @@ pub fn write(
     Ok(())
 }
 
-/// A path as lines say it.
+/// Returns a path as UTF-8 text.
 fn as_text(path: &Path) -> Result<&str, Error> {
     path.to_str().ok_or_else(|| {
         Error::Malformed(format!(
@@ -108,7 +108,7 @@ fn as_text(path: &Path) -> Result<&str, Error> {
     })
 }
 
-/// The Markdown files below a folder, in order; links and hidden ones are passed over.
+/// Lists the Markdown files below a folder, in order; skips links and hidden files.
 fn files(folder: &Path) -> Result<Vec<PathBuf>, Error> {
     let mut found = Vec::new();
     let mut open = vec![(folder.to_path_buf(), 0)];
@@ -141,7 +141,7 @@ fn files(folder: &Path) -> Result<Vec<PathBuf>, Error> {
     Ok(found)
 }
 
-/// When a file was changed last, as far as the system says.
+/// Returns the modification time of a file, if the system reports it.
 fn changed_at(path: &Path) -> Micros {
     let changed = std::fs::metadata(path).and_then(|metadata| metadata.modified());
     let since = changed
@@ -158,7 +158,7 @@ mod tests {
 
     use super::*;
 
-    /// A folder whose name is no UTF-8 is refused, whether it is the project's or that of the files.
+    /// A folder whose name is not UTF-8 is refused, for the project and for the files.
     #[test]
     fn names_that_are_no_text_are_refused() {
         let home = tempfile::tempdir().unwrap();
@@ -181,7 +181,7 @@ mod tests {
         assert!(!converted(&good, None).unwrap().is_empty());
     }
 
-    /// Names in any manner of writing mean the same type; other files mean none.
+    /// Different spellings of a name mean the same type; other files have none.
     #[test]
     fn names_mean_types() {
         let cases = [

@@ -1,10 +1,10 @@
-//! The file of the reference MCP memory server: a knowledge graph as JSON lines, each an entity with its
-//! observations, or a relation.
+//! Importer for the file of the reference MCP memory server: a knowledge graph as JSON lines, each an entity with
+//! its observations, or a relation.
 //!
-//! It becomes one session. Each entity is a message that mentions it, and so is each observation of it, so that
-//! a search finds the observations and a list of entities the entity; each relation relates two entities. The
-//! file has no times: everything is at the beginning of 1970. An observation that came since changes no message
-//! that there was, so that a file that has grown is gone on from.
+//! The graph becomes one session. Each entity is a message that mentions it, and so is each of its observations: a
+//! search finds the observations, and a list of entities the entity. Each relation relates two entities. The file
+//! has no times: everything is dated to the beginning of 1970. A new observation changes no existing message, so a
+//! file that has grown can be imported again and is appended to.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 
 use super::{Error, LineWriter, id_of, read_text, word};
 
-/// A line of the file; fields that are not named here are read over.
+/// A line of the file; other fields are ignored.
 #[derive(Debug, Deserialize)]
 #[serde(tag = "type", rename_all = "lowercase")]
 enum Line {
@@ -39,17 +39,17 @@ enum Line {
 pub struct Graph {
     /// Kind, name and observations of each entity.
     entities: Vec<(String, String, Vec<String>)>,
-    /// From, how, to.
+    /// Source, relation, target.
     relations: Vec<(String, String, String)>,
-    /// The kind of each name.
+    /// Kind of each name.
     kinds: BTreeMap<String, String>,
 }
 
 impl Graph {
-    /// Reads the file's text.
+    /// Parses the file's text.
     ///
     /// # Errors
-    /// Which line is broken, and what would be right.
+    /// The invalid line, and the expected format.
     pub fn parse(text: &str) -> Result<Self, String> {
         let mut graph = Self::default();
         for (at, line) in text.lines().enumerate() {
@@ -94,7 +94,7 @@ impl Graph {
         Ok(())
     }
 
-    /// An entity as lines say it; one that relations name and no line describes is of no kind that is known.
+    /// Encodes an entity. An entity that occurs only in relations has no known kind.
     fn entity(&self, name: &str) -> Value {
         let kind = self.kinds.get(name).map_or(UNKNOWN_KIND, String::as_str);
         json!({"kind": kind, "key": canonical_key(kind, name), "name": name})
@@ -107,7 +107,7 @@ fn named(name: &str) -> Result<String, String> {
     good.ok_or_else(|| format!("{shown:?} is not a name: it is empty or too long"))
 }
 
-/// Writes the lines of a file.
+/// Exports a file as lines.
 ///
 /// # Errors
 /// [`Error`].
@@ -162,7 +162,7 @@ impl Graph {
         }
         for (from, relation, to) in &self.relations {
             let (from, to) = (self.entity(from), self.entity(to));
-            // One that is related to itself says nothing that could be kept.
+            // A self-relation carries no information.
             if from != to {
                 let related = json!({"from": from, "relation": relation, "to": to});
                 lines.event(0, "EntitiesRelated", related)?;
@@ -189,7 +189,7 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever a graph says, its lines are such as an import takes; and they are the same again.
+        /// The lines of any graph are accepted by an import, and a repetition gives the same lines.
         #[test]
         fn lines_are_taken(
             entities in proptest::collection::vec((".{1,20}", ".{0,20}", proptest::collection::vec(".{0,40}", 0..3)), 0..5),
@@ -218,7 +218,7 @@ mod tests {
         }
     }
 
-    /// A broken line is named with what would be right.
+    /// An invalid line is reported with the expected format.
     #[test]
     fn broken_lines_are_named() {
         let text =

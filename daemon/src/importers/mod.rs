@@ -1,7 +1,7 @@
-//! What other programs keep, as the lines of an exported log (docs/export-format.md): read as any other
-//! program would write them, in a process of its own, and recorded by `lore import` like all such lines.
+//! Converts other programs' data to the lines of an exported log (docs/export-format.md). It runs in a separate
+//! process, and `lore import` records the lines like any others.
 //!
-//! The same file gives the same lines, wherever and whenever it is read, so that an import can be repeated.
+//! The same file always gives the same lines, so an import can be repeated.
 
 pub mod langgraph;
 mod lines;
@@ -15,10 +15,10 @@ use std::path::{Path, PathBuf};
 pub use lines::LineWriter;
 pub use prefix::Prefix;
 
-/// The longest file that is read whole, in bytes.
+/// Limit on a file that is read whole, in bytes.
 pub const FILE_BYTES_MAX: u64 = 256 << 20;
 
-/// What can be converted.
+/// Supported formats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum Kind {
     /// The JSON lines of the reference MCP memory server.
@@ -29,18 +29,18 @@ pub enum Kind {
     Markdown,
 }
 
-/// Why nothing more is converted.
+/// Reason why a conversion stopped.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// A file cannot be read, or the lines not be written.
+    /// A file could not be read, or the lines could not be written.
     #[error("{path:?}: {source}")]
     File {
-        /// Which.
+        /// Path.
         path: PathBuf,
-        /// What the system said.
+        /// System error.
         source: io::Error,
     },
-    /// The file is not what it should be; what was wrong and what would be right.
+    /// The file is invalid; the message has the problem and the expected format.
     #[error("{0}")]
     Malformed(String),
 }
@@ -52,8 +52,8 @@ impl Error {
     }
 }
 
-/// Writes what a file or folder holds as lines, its sessions under the ids that a prefix makes of theirs; what is left
-/// out is told `aside`.
+/// Writes a file's or folder's contents as lines, with prefixed session ids; skipped data is reported through
+/// `aside`.
 ///
 /// # Errors
 /// [`Error`].
@@ -80,7 +80,7 @@ pub fn convert(
     lines.end().map_err(Error::file(Path::new("-")))
 }
 
-/// Reads a text file whole.
+/// Reads a whole text file.
 fn read_text(path: &Path) -> Result<String, Error> {
     let metadata = std::fs::metadata(path).map_err(Error::file(path))?;
     if metadata.len() > FILE_BYTES_MAX {
@@ -93,7 +93,7 @@ fn read_text(path: &Path) -> Result<String, Error> {
     String::from_utf8(bytes).map_err(|_| Error::Malformed(format!("{path:?} is not UTF-8")))
 }
 
-/// A word as kinds and relations are: small letters, digits and `_`.
+/// Normalises a word for kinds and relations: lower-case letters, digits and `_`.
 fn word(text: &str, otherwise: &str) -> String {
     let mut word = String::new();
     for character in text.chars().take(200) {
@@ -110,7 +110,7 @@ fn word(text: &str, otherwise: &str) -> String {
     }
 }
 
-/// An id of a session made of a file's name.
+/// Builds a session id from a file's name.
 fn id_of(prefix: &str, path: &Path) -> String {
     let stem = path.file_stem().unwrap_or_default().to_string_lossy();
     format!("{prefix}-{}", word(&stem, "file").replace('_', "-"))
@@ -120,7 +120,7 @@ fn id_of(prefix: &str, path: &Path) -> String {
 mod tests {
     use super::*;
 
-    /// Names of other programs become words of ours.
+    /// Names of other programs become valid words.
     #[test]
     fn words() {
         let cases = [

@@ -1,10 +1,10 @@
-//! What stands before the ids of a second copy, so that it has ids of its own.
+//! A prefix for the ids of a second copy, which keeps them distinct.
 
 use std::str::FromStr;
 
 use lore::protocol::SessionId;
 
-/// The longest prefix, in bytes: an id has room for it before the longest one that is made here.
+/// Limit on a prefix, in bytes: together with the longest generated id it still fits.
 const PREFIX_BYTES_MAX: usize = 32;
 
 /// A prefix of ids: 1 to 32 letters, digits, `-` or `_`.
@@ -26,7 +26,7 @@ impl FromStr for Prefix {
 }
 
 impl Prefix {
-    /// An id behind it.
+    /// Prepends the prefix to an id.
     #[must_use]
     pub fn id(&self, id: &str) -> String {
         format!("{}-{id}", self.0)
@@ -37,7 +37,7 @@ impl Prefix {
 mod tests {
     use super::*;
 
-    /// A prefix is a part of an id, and leaves room for the rest.
+    /// A prefix is a valid part of an id, and leaves room for the rest.
     #[test]
     fn prefixes_are_parts_of_ids() {
         let good: Result<Prefix, _> = "again_2".parse();

@@ -1,4 +1,4 @@
-//! `commit_cursor` and `list_cursors`: how far a reader of the log has come, by a name.
+//! `commit_cursor` and `list_cursors`: named positions of log readers.
 
 use lore::protocol::Position;
 use lore::protocol::log::{

@@ -1,4 +1,4 @@
-//! `compact`: disk space of what is no longer there is given back.
+//! `compact`: releases the disk space of removed rows.
 
 use lore::protocol::log::{CompactArgs, CompactReply};
 

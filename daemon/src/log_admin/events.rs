@@ -1,4 +1,4 @@
-//! `read_events`: the log as it is, page by page.
+//! `read_events`: reads the raw log by page.
 
 use lore::protocol::Position;
 use lore::protocol::log::{ReadEventsArgs, ReadEventsReply};
@@ -8,7 +8,7 @@ use crate::engine::PublishedState;
 use crate::error::Refusal;
 use crate::operation::{Access, Call, Op, blocking};
 
-/// Events in a page that is read without a thread of its own.
+/// Maximum page size that is read without a separate thread, in events.
 const QUICK_MAX: u64 = 20;
 
 /// `read_events`.
@@ -34,7 +34,7 @@ impl Op for ReadEvents {
     }
 }
 
-/// A small page without filters is read on the event loop: a thread hop would cost more.
+/// Whether a page is small and has no filters. It is read on the event loop, because a thread hop would cost more.
 fn is_quick(args: &ReadEventsArgs) -> bool {
     args.limit.is_some_and(|limit| limit <= QUICK_MAX)
         && args.project.is_none()

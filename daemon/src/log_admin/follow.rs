@@ -1,8 +1,7 @@
-//! `follow_events`: what comes, from a position on; a call may wait for it.
+//! `follow_events`: reads new events from a position on; a call may wait for them (long poll).
 //!
-//! A call that waits holds a position and its filter: no snapshot, no thread. It is woken by the
-//! publication of what was committed, looks at what is new once, and waits on when nothing of it is
-//! wanted.
+//! A waiting call holds only a position and its filter: no snapshot and no thread. Each published commit wakes it.
+//! It then reads the new events once, and continues to wait if none matches.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -18,9 +17,9 @@ use crate::engine::PublishedState;
 use crate::error::Refusal;
 use crate::operation::{Access, Call, Caller, Context, Op, blocking};
 
-/// The longest wait of one call, in milliseconds; longer ones mean this.
+/// Maximum wait of one call, in milliseconds; larger values are reduced to this.
 const WAIT_MS_MAX: u64 = 30_000;
-/// So many new events are looked at without a thread of one's own: fewer than a hop costs.
+/// At most this many new events are read without a thread hop, because the hop would cost more.
 const QUICK_MAX: u64 = 32;
 
 /// `follow_events`.
@@ -87,7 +86,7 @@ fn filter(args: FollowEventsArgs, caller: &Caller) -> Filter {
     }
 }
 
-/// A page of what there is now, and the position of its state, which is let go of.
+/// Reads a page of the current state and returns it with that state's position. The state is dropped.
 async fn read(
     cx: &Context,
     from: Position,
@@ -104,7 +103,7 @@ async fn read(
     Ok((page, position))
 }
 
-/// Where a reader begins.
+/// Start position of a reader.
 enum FollowStart {
     From(Position),
     Cursor(String),
@@ -145,11 +144,10 @@ impl FollowStart {
     }
 }
 
-/// A position from which a reader may go on: behind the end there is nothing yet, beyond that there
-/// never was anything.
+/// Checks that a reader may continue from a position: at most one after the end of the log.
 ///
 /// # Errors
-/// `INVALID_INPUT`, naming the newest position.
+/// `INVALID_INPUT` with the newest position.
 pub(super) fn reachable(
     what: &str,
     position: Position,
@@ -189,9 +187,8 @@ mod tests {
         }
     }
 
-    /// A call that waits does nothing until something is committed: no timer wakes it, and reads of
-    /// others do not. A commit of something else wakes it for one look, and the next one for its
-    /// answer.
+    /// A waiting call does no work until a commit: no timer and no other reads wake it. A commit that does not match
+    /// costs one read; the next matching commit gives the answer.
     #[tokio::test]
     async fn a_waiting_call_is_woken_by_commits_alone() {
         let folder = tempfile::tempdir().unwrap();

@@ -1,5 +1,5 @@
-//! Looking at the log itself: its events as they are and as they come, how far readers are, its
-//! proof, the space it takes, and how the daemon is.
+//! Log administration: raw events, live events, cursors of readers, verification, disk space, and the status of
+//! the daemon.
 
 mod commit;
 mod compact;
@@ -19,7 +19,7 @@ pub use status::set_back;
 
 use crate::operation::Operation;
 
-/// The lines of the operation table.
+/// The operations of this module.
 pub const OPERATIONS: &[Operation] = &[
     Operation::of::<commit::CommitCursor>(),
     Operation::of::<compact::Compact>(),

@@ -1,4 +1,4 @@
-//! A page of the log: events that a reader wants, from a position on, and where it goes on.
+//! Reads a page of matching events from a position, with the position of the next page.
 
 use std::ops::ControlFlow;
 
@@ -14,20 +14,20 @@ use crate::operation::{AGENT_BYTES_MAX, Caller};
 use crate::sessions;
 use crate::store::{Error, Rows};
 
-/// Events in a page, when the caller does not say.
+/// Default number of events in a page.
 const LIMIT_DEFAULT: u64 = 50;
-/// Events in a page at most.
+/// Maximum number of events in a page.
 const LIMIT_MAX: u64 = 1000;
-/// A page ends once its payloads are larger than this, in bytes: a model's reply stays readable.
+/// A page ends once its payloads exceed this size, in bytes, so that a model's reply stays readable.
 const PAGE_BYTES: usize = 64 * 1024;
-/// Events looked at for one page; filters that match rarely get a `next` instead of a long wait.
+/// Maximum number of events read for one page; rare matches get a `next` instead of a long wait.
 const LOOKED_AT_MAX: usize = 20_000;
-/// Kinds that a filter may name.
+/// Maximum number of kinds in a filter.
 const KINDS_MAX: usize = 100;
-/// The longest name of a kind or a project, in bytes.
+/// Maximum length of the name of a kind or a project, in bytes.
 const NAME_BYTES_MAX: usize = 1024;
 
-/// Whose events are meant: the user, agent and project of a caller.
+/// The user, agent and project of a caller, to match its own events.
 #[derive(Clone, Debug)]
 pub struct OwnFilter {
     actor: Actor,
@@ -35,7 +35,7 @@ pub struct OwnFilter {
 }
 
 impl OwnFilter {
-    /// A caller's.
+    /// Takes the identity of a caller.
     #[must_use]
     pub fn of(caller: &Caller) -> Self {
         Self {
@@ -44,7 +44,7 @@ impl OwnFilter {
         }
     }
 
-    /// Whether an event is one of these.
+    /// Whether the caller wrote this event.
     #[must_use]
     pub fn has(&self, header: &Header) -> bool {
         header.actor.uid == self.actor.uid
@@ -53,28 +53,28 @@ impl OwnFilter {
     }
 }
 
-/// Which events a reader wants: all that nothing here excludes.
+/// Event filter: matches every event that no field excludes.
 #[derive(Clone, Debug, Default)]
 pub struct Filter {
-    /// Of this session.
+    /// Only events of this session.
     pub session: Option<SessionId>,
-    /// Of this project.
+    /// Only events of this project.
     pub project: Option<String>,
-    /// Of this agent.
+    /// Only events of this agent.
     pub agent: Option<String>,
-    /// Of another agent than this.
+    /// No events of this agent.
     pub not_agent: Option<String>,
-    /// Of one of these kinds; of any, if there are none.
+    /// Only these kinds; empty means all.
     pub kinds: Vec<String>,
-    /// None of these.
+    /// No events of this caller.
     pub not_own: Option<OwnFilter>,
 }
 
 impl Filter {
-    /// Whether it is small enough to be kept while its caller waits.
+    /// Checks that the filter is small enough to be retained during a long poll.
     ///
     /// # Errors
-    /// `INVALID_INPUT`, naming what is too long.
+    /// `INVALID_INPUT`, naming the value that is too long.
     pub fn check(&self) -> Result<(), Refusal> {
         let kinds = self.kinds.iter().map(|kind| ("kinds", kind));
         let names = [("project", &self.project)];
@@ -127,20 +127,17 @@ impl Filter {
     }
 }
 
-/// A page.
+/// A page of events.
 #[derive(Debug)]
 pub struct Page {
-    /// In the order of the log.
+    /// Events in log order.
     pub events: Vec<Event>,
-    /// Behind all that was looked at.
+    /// Position after the last event that was read.
     pub next: Position,
 }
 
 impl Page {
-    /// Reads a page from a position on, of at most `limit` events.
-    ///
-    /// # Errors
-    /// [`Error`] when the log cannot be read.
+    /// Reads a page from a position, of at most `limit` events.
     pub fn read(
         published: &PublishedState,
         from: Position,
@@ -208,7 +205,7 @@ impl PageReader<'_> {
     }
 }
 
-/// An event as it goes over the wire: without what was forgotten, wherever its bytes still are.
+/// Converts an event to the wire format, without forgotten data, even where its bytes still exist.
 fn render(rows: &dyn Rows, mut event: LoggedEvent) -> Result<Event, Error> {
     if event.payload.is_some() && sessions::is_forgotten(rows, &event.header)? {
         event.payload = None;

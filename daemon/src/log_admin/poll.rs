@@ -1,4 +1,4 @@
-//! Where a caller's last turn ended: behind the last event that it caused.
+//! Finds the end of a caller's last turn: the position after the last event that it caused.
 
 use std::ops::ControlFlow;
 
@@ -12,12 +12,9 @@ use crate::operation::Caller;
 use crate::sessions;
 use crate::store::Error;
 
-/// Behind the last event that this caller caused in any session; 1 when there is none.
+/// Returns the position after the last event of this caller in any session; 1 when there is none.
 ///
-/// Events of one commit may have one time, so what the view knows, the time, is looked up in the log.
-///
-/// # Errors
-/// [`Error`] when the rows cannot be read.
+/// The view stores only a time, and events of one commit can share it, so the position is looked up in the log.
 pub fn behind(
     published: &PublishedState,
     caller: &Caller,
@@ -43,7 +40,7 @@ pub fn behind(
     Ok(behind)
 }
 
-/// The first position whose event is not before a time, by halving: times never go back.
+/// Binary search for the first event that is not before a time: times in the log never decrease.
 fn first_at(log: &Log<'_>, time: Micros, tail: Position) -> Result<Position, Error> {
     let (mut low, mut high) = (1, tail.0 + 1);
     while low < high {

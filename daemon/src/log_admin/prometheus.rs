@@ -1,4 +1,4 @@
-//! `status` as text that Prometheus reads: the exposition format, version 0.0.4.
+//! Renders `status` in the Prometheus text exposition format, version 0.0.4.
 
 use std::fmt::Write;
 use std::ops::ControlFlow;
@@ -11,15 +11,12 @@ use crate::operation::Context;
 use crate::sessions::{self, SessionFilter, SessionSettings};
 use crate::{entities, messages, packs};
 
-/// Sessions that are told: the newest in use. Each is three series.
+/// Maximum number of sessions in the output, newest first. Each has three series.
 const SESSIONS_MAX: usize = 100;
-/// Sessions looked at for that.
+/// Maximum number of sessions read to select them.
 const LOOKED_AT_MAX: usize = 2000;
 
-/// The text.
-///
-/// # Errors
-/// When the rows cannot be read.
+/// Renders the metrics.
 pub fn text(
     cx: &Context,
     published: &PublishedState,
@@ -140,13 +137,13 @@ fn of_sessions(cx: &Context, published: &PublishedState, text: &mut Text) -> Res
     Ok(())
 }
 
-/// Lines of the format; every name begins with `lore_`.
+/// Output lines; every metric name begins with `lore_`.
 #[derive(Default)]
 struct Text(String);
 
 impl Text {
     fn write_header(&mut self, name: &str, sentence: &str) {
-        // Writing into a string does not fail.
+        // Writing to a string cannot fail.
         let _ = writeln!(
             self.0,
             "# HELP lore_{name} {sentence}\n# TYPE lore_{name} gauge"
@@ -167,7 +164,7 @@ impl Text {
     }
 }
 
-/// A label's value as the format wants it.
+/// Escapes the value of a label.
 fn escaped(text: &str) -> String {
     text.replace('\\', "\\\\")
         .replace('"', "\\\"")
@@ -178,7 +175,7 @@ fn escaped(text: &str) -> String {
 mod tests {
     use super::*;
 
-    /// Lines are as the format has them, whatever a label says.
+    /// Lines stay valid for any label value.
     #[test]
     fn lines_keep_to_the_format() {
         let mut text = Text::default();

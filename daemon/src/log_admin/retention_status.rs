@@ -1,41 +1,41 @@
-//! What the rules of retention came to since the daemon's start, for `status`.
+//! Results of the retention rules since the daemon started, for `status`.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::clock::Micros;
 
-/// What came of the rules, as it is shown.
+/// A copy of the retention status.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RetentionStatus {
-    /// When they are carried out next; `None` while none is set.
+    /// Next run; `None` without rules.
     pub next: Option<Micros>,
-    /// When something was forgotten by them last.
+    /// Last run that forgot something.
     pub last: Option<Micros>,
-    /// How many events then.
+    /// Number of events forgotten in that run.
     pub events: u64,
-    /// What they held, in bytes.
+    /// Size of those events, in bytes.
     pub bytes: u64,
-    /// What they mean and cannot take, and why.
+    /// Data that the rules select but cannot forget, with the reason.
     pub left_out: Vec<String>,
 }
 
-/// What came of the rules.
+/// The shared retention status.
 #[derive(Debug, Default)]
 pub struct RetentionOutcome(Mutex<RetentionStatus>);
 
 impl RetentionOutcome {
     fn lock(&self) -> MutexGuard<'_, RetentionStatus> {
-        // Every change below is complete before anything could panic.
+        // Every change below is complete before a panic is possible.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What came of them.
+    /// Returns a copy of the status.
     #[must_use]
     pub fn status(&self) -> RetentionStatus {
         self.lock().clone()
     }
 
-    /// Notes when they are carried out next, if any is set.
+    /// Sets the next run; `None` without rules.
     pub fn plan(&self, next: Option<Micros>) {
         let mut seen = self.lock();
         seen.next = next;
@@ -44,7 +44,7 @@ impl RetentionOutcome {
         }
     }
 
-    /// Notes what was forgotten.
+    /// Records a run that forgot something.
     pub fn note(&self, at: Micros, events: u64, bytes: u64) {
         let mut seen = self.lock();
         seen.last = Some(at);
@@ -52,7 +52,7 @@ impl RetentionOutcome {
         seen.bytes = bytes;
     }
 
-    /// Notes what they mean and cannot take, and why.
+    /// Records data that the rules select but cannot forget, with the reason.
     pub fn leave_out(&self, left_out: Vec<String>) {
         self.lock().left_out = left_out;
     }

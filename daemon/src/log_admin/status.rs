@@ -1,4 +1,4 @@
-//! `status`: how the daemon is.
+//! `status`: the state of the daemon.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ use crate::store::ballast::taken_bytes;
 use crate::upstream::{Resolvers, State};
 use crate::{checkpoints, documents, entities, projects, search, sessions};
 
-/// A clock that is so far behind the newest event was set back, in microseconds.
+/// If the clock is at least this far behind the newest event, it was set back; in microseconds.
 const SET_BACK_MIN: Micros = 60_000_000;
 
 /// `status`.
@@ -102,7 +102,7 @@ impl Op for Status {
             ]),
             sizes,
             resolvers: resolvers(&cx),
-            sandbox: sandbox(&cx),
+            confinement: sandbox(&cx),
             redactions: cx.redactor.counts(),
             prometheus: None,
             followers: followers(&cx, published.tail.position)?,
@@ -119,7 +119,7 @@ impl Op for Status {
     }
 }
 
-/// Whether the clock was set back behind the newest event.
+/// Whether the clock was set back to before the newest event.
 #[must_use]
 pub fn set_back(now: Micros, last: Micros) -> Option<String> {
     let ahead = last.saturating_sub(now);
@@ -132,7 +132,7 @@ pub fn set_back(now: Micros, last: Micros) -> Option<String> {
     })
 }
 
-/// What the rules of retention come to, if any is set or was.
+/// Returns the retention status, if any rule is or was set.
 fn retention(cx: &Context) -> Option<wire::Retention> {
     let seen = cx.extensions.get::<RetentionOutcome>()?.status();
     (seen.next.is_some() || seen.last.is_some()).then(|| wire::Retention {
@@ -143,7 +143,7 @@ fn retention(cx: &Context) -> Option<wire::Retention> {
     })
 }
 
-/// What the process gave up; one that runs within another has given up nothing.
+/// Returns the sandbox's restrictions; `None` for a process inside another one.
 fn sandbox(cx: &Context) -> Option<wire::Confinement> {
     let given_up = cx.extensions.get::<Confinement>()?;
     Some(wire::Confinement {
@@ -185,7 +185,7 @@ fn followers(cx: &Context, tail: Position) -> Result<Vec<Follower>, Refusal> {
         search::follow::NAME,
         search::SearchIndexes::of(cx)?.position(),
     );
-    // Where no files are written, nothing follows with them.
+    // Without file writes, nothing is watched.
     let files = Some(files).filter(|_| cx.reaches_files);
     let followers = [Some(entities), files, Some(search)].into_iter().flatten();
     let reported = followers.map(|(name, position)| Follower {
@@ -208,7 +208,7 @@ fn sizes(cx: &Context) -> BTreeMap<String, u64> {
     sizes
 }
 
-/// The process's resident memory, where the system tells it.
+/// Returns the process's resident memory, if the system reports it.
 fn resident_bytes() -> Option<u64> {
     let statm = std::fs::read_to_string("/proc/self/statm").ok()?;
     let pages: u64 = statm.split_ascii_whitespace().nth(1)?.parse().ok()?;
@@ -219,7 +219,7 @@ fn resident_bytes() -> Option<u64> {
 mod tests {
     use super::*;
 
-    /// Seconds are what clocks are mended by; more is told, with what happens meanwhile.
+    /// Ordinary clock corrections are seconds; a larger set-back is reported, with its consequences.
     #[test]
     fn a_clock_that_was_set_back_is_told() {
         assert_eq!(set_back(1_000, 0), None);

@@ -1,5 +1,5 @@
-//! Proving a log: its chain, its payloads, its blobs, its objects, its recorded head, and that every
-//! view is what a replay makes of it.
+//! Verifies a log: its chain, payloads, blobs, objects and recorded head, and that every view equals a
+//! replay of the log.
 
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -21,9 +21,9 @@ use crate::sessions;
 use crate::store::watermark::DurableHead;
 use crate::store::{Blobs, Direction, Error, Keyspace, Rows, Store, StoreId};
 
-/// Findings told at most; the rest is counted. Of forgotten sessions likewise.
+/// Maximum number of reported findings; the rest is counted. The same holds for forgotten sessions.
 const FINDINGS_MAX: usize = 100;
-/// What the folder of a replay is named, before the process and a number.
+/// Prefix of a replay's folder name, before the process id and a number.
 const VERIFY: &str = "verify-";
 
 /// `verify_log`.
@@ -43,7 +43,7 @@ impl Op for VerifyLog {
         let published = cx.read(args.at_least).await?;
         let durable = cx.engine.is_durable();
         blocking(move || {
-            // Others go on: what is deleted meanwhile takes its objects and blobs along.
+            // The store keeps changing: data deleted meanwhile loses its objects and blobs, too.
             let is_there = |object: &Hash| match cx.engine.published() {
                 Some(newest) => checkpoints::is_object_there(&newest.snapshot, object),
                 None => Ok(true),
@@ -80,38 +80,38 @@ impl Op for VerifyLog {
     }
 }
 
-/// What is verified.
+/// The data to verify.
 pub struct VerifyTarget<'s> {
-    /// One state of all rows.
+    /// A snapshot of all rows.
     pub rows: &'s dyn Rows,
-    /// Large bodies.
+    /// The blob store.
     pub blobs: &'s Blobs,
-    /// What the views should be.
+    /// The fold that the views should match.
     pub fold: &'s dyn Fold,
     /// The end of the log.
     pub tail: Position,
-    /// What the head file records, when nobody is writing it.
+    /// Content of the head file, when nothing writes it.
     pub head: Option<DurableHead>,
-    /// Whether an object of these rows, or a use of it, is still there by now.
+    /// Whether an object of these rows, or a use of it, still exists.
     pub is_there: &'s dyn Fn(&Hash) -> Result<bool, Error>,
-    /// Whether what an event says is forgotten by now.
+    /// Whether an event's data is forgotten by now.
     pub is_forgotten: &'s dyn Fn(&Header) -> Result<bool, Error>,
-    /// Where a replay may be kept meanwhile.
+    /// Folder for a temporary replay.
     pub scratch: &'s Path,
 }
 
-/// What a verification found.
+/// The result of a verification.
 #[derive(Debug, Default)]
 pub struct Report {
-    /// Events walked.
+    /// Number of events read.
     pub events: u64,
-    /// Of these, forgotten on purpose.
+    /// Number of those that were forgotten on purpose.
     pub forgotten: u64,
     /// The sessions that they were in.
     pub sessions_forgotten: Vec<ForgottenSession>,
-    /// Where else they were, in streams that go on.
+    /// Ranges of forgotten events in other streams, which continue.
     pub events_forgotten: Vec<ForgottenEvents>,
-    /// What is wrong; empty when all is well.
+    /// Damage; empty when the log is intact.
     pub findings: Vec<Finding>,
 }
 
@@ -128,12 +128,11 @@ impl Report {
 }
 
 impl VerifyTarget<'_> {
-    /// Verifies the events in a range, and with the whole range the head, the objects and the
-    /// views, too.
-    /// `progress` is told each position.
+    /// Verifies the events in a range. For the whole range, also verifies the head, the objects and the views.
+    /// `progress` is called with each position.
     ///
     /// # Errors
-    /// When the verification itself cannot go on; damage is a finding, not an error.
+    /// When the verification itself cannot continue; damage is a finding, not an error.
     pub fn verify(
         &self,
         range: (Option<Position>, Option<Position>),
@@ -190,7 +189,7 @@ impl VerifyTarget<'_> {
             if let Err(error) = event.check(&previous, expected) {
                 report.find(Some(event.position()), "chain", error.to_string());
             }
-            // What is forgotten may still be in a record; its blobs are gone first.
+            // A forgotten payload may still be in a record; its blobs are removed first.
             let is_forgotten = event.payload.is_none() || (self.is_forgotten)(&event.header)?;
             if !is_forgotten {
                 self.check_blobs(&event, report);
@@ -234,7 +233,7 @@ impl VerifyTarget<'_> {
                 .iter()
                 .try_for_each(|blob| self.blobs.get(blob).map(drop))
         });
-        // It may have been forgotten since it was asked above.
+        // It may have been forgotten after the check above.
         if let Err(error) = damaged
             && !(self.is_forgotten)(&event.header).unwrap_or(false)
         {
@@ -242,8 +241,7 @@ impl VerifyTarget<'_> {
         }
     }
 
-    /// Folds the whole log anew, in a store of its own so that memory stays bounded, and compares
-    /// row by row.
+    /// Replays the whole log into a temporary store, so that memory stays bounded, and compares each row.
     fn compare_views(&self, report: &mut Report) -> Result<(), Refusal> {
         static NUMBER: AtomicU64 = AtomicU64::new(0);
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
@@ -283,7 +281,7 @@ impl VerifyTarget<'_> {
     }
 }
 
-/// Which sessions were forgotten on purpose.
+/// Lists the sessions that were forgotten on purpose.
 fn forgotten_sessions(rows: &dyn Rows) -> Result<Vec<ForgottenSession>, Refusal> {
     let mut reported = Vec::new();
     for (session, tombstone) in sessions::all_forgotten(rows, FINDINGS_MAX)? {
@@ -299,7 +297,7 @@ fn forgotten_sessions(rows: &dyn Rows) -> Result<Vec<ForgottenSession>, Refusal>
     Ok(reported)
 }
 
-/// Where events of streams that go on were forgotten on purpose.
+/// Lists the events that were forgotten on purpose in streams that continue.
 fn forgotten_events(rows: &dyn Rows) -> Result<Vec<ForgottenEvents>, Refusal> {
     let mut reported = Vec::new();
     for (position, tombstone) in forgotten::tombstones(rows, FINDINGS_MAX)? {
@@ -323,11 +321,10 @@ fn forgotten_events(rows: &dyn Rows) -> Result<Vec<ForgottenEvents>, Refusal> {
     Ok(reported)
 }
 
-/// Removes what verifications of other processes left behind when they were killed; those of this one
-/// remove their own.
+/// Removes the replay folders of other processes that were killed. This process removes its own.
 ///
 /// # Errors
-/// [`Error::File`] when something cannot be removed.
+/// [`Error::File`] when a file cannot be removed.
 pub fn remove_left_over(scratch: &Path) -> Result<(), Error> {
     let own = format!("{VERIFY}{}-", std::process::id());
     let entries = match std::fs::read_dir(scratch) {

@@ -1,4 +1,4 @@
-//! `lored serve`: the daemon with its threads, told to and by the service manager.
+//! `lored serve`: runs the daemon with its threads, and communicates with the service manager.
 
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -17,30 +17,30 @@ use crate::reload::{Reload, ReloadableSettings};
 use crate::service;
 use crate::service::manager::{self, ManagerMessage};
 
-/// Worker threads of the event loop: connections are cheap, the writer has a thread of its own.
+/// Worker threads of the event loop: connections are cheap, and the writer has a separate thread.
 const WORKERS: usize = 2;
-/// Threads that carry out what takes long; further calls wait. Each keeps memory of its own for what it makes,
-/// so that hundreds cost more than they are quicker.
+/// Threads for blocking work; further calls wait. Each thread retains allocated memory, so hundreds cost more than
+/// they speed up.
 const BLOCKING_THREADS: usize = 64;
-/// A thread that carried out a call and has had no other one for so long ends.
+/// Idle time after which a blocking thread ends.
 const IDLE_THREAD: Duration = Duration::from_secs(1);
 
-/// The store may take at least so long to be closed, however little of the time to stop in is left.
+/// Minimum time for closing the store, however little of the shutdown timeout is left.
 const CLOSE_MIN: Duration = Duration::from_secs(1);
 
-/// How much longer a start may take once more, each time that it tells how far it is.
+/// Extension of the start timeout, requested with each progress report.
 const START_MORE: Duration = Duration::from_secs(60);
 const START_TELL_EVERY: Duration = Duration::from_secs(20);
 const MAINTENANCE_LOOK_EVERY: Duration = Duration::from_millis(50);
 
-/// Serves until told to stop.
+/// Serves until a stop is requested.
 pub(super) fn serve(
     config: &Config,
     places: &Paths,
     is_system: bool,
     reload: impl FnOnce(ReloadableSettings) -> Reload,
 ) -> ExitCode {
-    // Settings that cannot be served are no fault that goes away by itself.
+    // Invalid settings are an error that a restart does not solve.
     if is_system && config.http.listen.is_some() {
         return fail(&Error::HttpForAll.to_string(), USAGE);
     }
@@ -89,15 +89,15 @@ pub(super) fn serve(
         let managed = tokio::spawn(be_managed(daemon.context().cloned(), signals.stop.clone()));
         let ended = daemon.run(signals.stop).await;
         reloading.abort();
-        // The daemon ends only once it was told to stop, and then this has one thing left to tell.
+        // The daemon ends only after a stop request, so this task has only one report left to send.
         let reported = managed.await;
         stopped = reported
             .inspect_err(|error| tracing::debug!(%error, "the service manager was not told"))
             .ok();
         ended.map_err(|error: Error| error.to_string())
     });
-    // Work that nobody waits for may still be read or written for, also for longer than a stop may take: the end of the
-    // process ends it as a kill would. Only that gives the lock back, so no other daemon has the store open beside it.
+    // Abandoned work may still read or write, even beyond the shutdown timeout: the end of the process ends it like a
+    // kill. Only that releases the lock, so no other daemon opens the store at the same time.
     let left = stopped.map_or(drain, |stopped| drain.saturating_sub(stopped.elapsed()));
     runtime.shutdown_timeout(left.max(CLOSE_MIN));
     std::mem::forget(lock);
@@ -110,8 +110,8 @@ pub(super) fn serve(
     }
 }
 
-/// Waits for whoever works on the store, a backup of one that was at rest, say. A service manager would start a daemon
-/// that gave up again at once, and after a few times not any more.
+/// Waits for an admin command that works on the store, for example a backup. Otherwise a service manager would
+/// restart a daemon that fails at once, and stop trying after a few times.
 async fn maintenance_ended(places: &Paths, stop: &CancellationToken) {
     let mut reported: Option<Instant> = None;
     while let Ok(Some(holder)) = lore::manager::holder(&places.daemon_lock())
@@ -129,14 +129,14 @@ async fn maintenance_ended(places: &Paths, stop: &CancellationToken) {
     }
 }
 
-/// Tells the service manager that a start takes its time, while views are folded.
+/// Reports to the service manager that the start takes longer, while views are folded.
 fn report_folding(at: Position, to: Position) {
     tracing::info!(%at, %to, "folding views");
     report(ManagerMessage::Longer(START_MORE));
 }
 
-/// Tells the service manager that calls are answered, then, as often as it wants to hear it and as long as
-/// the writer answers, that the daemon is alive; and that it is stopping, once it is: since when.
+/// Reports readiness to the service manager, then liveness at its interval as long as the writer responds, and
+/// finally stopping. Returns when stopping began.
 async fn be_managed(context: Option<Arc<Context>>, stop: CancellationToken) -> Instant {
     report(ManagerMessage::Ready("serving"));
     let alive = async {
@@ -146,13 +146,13 @@ async fn be_managed(context: Option<Arc<Context>>, stop: CancellationToken) -> I
         loop {
             let is_alive = match &context {
                 Some(context) => context.engine.is_alive().await,
-                // One that does not answer is one user's; the others are served.
+                // An unresponsive tenant belongs to one user; the others are served.
                 None => true,
             };
             if is_alive {
                 report(ManagerMessage::Alive);
             }
-            // Twice as often as is wanted, so that one that is late does not end the daemon.
+            // Twice as often as required, so that one late report does not end the daemon.
             tokio::time::sleep(every / 2).await;
         }
     };

@@ -1,7 +1,7 @@
-//! A stream of which some events were forgotten is folded again from those that are left.
+//! Folds a stream again from its remaining events after some events were forgotten.
 //!
-//! So its rows are what a fold of the log without the forgotten content makes, whatever they were before:
-//! a replay that finds the content gone, or still there, comes to the same rows at the tombstone.
+//! Its rows therefore equal a fold of the log without the forgotten content, whatever they were before. A replay
+//! gives the same rows at the tombstone, whether the content is already erased or not.
 
 use std::collections::BTreeSet;
 
@@ -20,10 +20,7 @@ use crate::sessions;
 use crate::steps;
 use crate::store::{Error, RowsMut};
 
-/// Folds the stream of a tombstone again, up to it.
-///
-/// # Errors
-/// [`Error`] when a row or an event cannot be read.
+/// Folds the stream of a tombstone again, up to the tombstone.
 pub(super) fn fold(
     rows: &mut dyn RowsMut,
     event_lookup: &dyn EventLookup,
@@ -63,7 +60,7 @@ pub(super) fn fold(
     }
 }
 
-/// Folds what is left of a stream outside sessions: headers alone mean nothing there.
+/// Folds the remaining events of a stream outside sessions, where headers alone have no effect.
 fn fold_outside(
     rows: &mut dyn RowsMut,
     event_lookup: &dyn EventLookup,
@@ -83,7 +80,7 @@ fn fold_outside(
     Ok(())
 }
 
-/// Removes what each view has of a session, but for what others rest on.
+/// Removes each view's rows of a session, except for rows that others depend on.
 fn clear_session(rows: &mut dyn RowsMut, session: &str) -> Result<(), Error> {
     names::forget(rows, session)?;
     index::forget(rows, session);
@@ -95,7 +92,7 @@ fn clear_session(rows: &mut dyn RowsMut, session: &str) -> Result<(), Error> {
     sessions::forget(rows, session)
 }
 
-/// Removes what each view has of a stream outside sessions.
+/// Removes each view's rows of a stream outside sessions.
 fn clear_outside(
     rows: &mut dyn RowsMut,
     project: Option<&str>,

@@ -1,59 +1,59 @@
-//! The process gives up what it will not need: whoever takes it over while it serves can write below
-//! its own folders, and little else.
+//! The process drops privileges that it does not need: an attacker who takes it over while it serves can write
+//! below the daemon's own folders, and little else.
 //!
-//! What is given up cannot be taken back, and threads have what the one that starts them has: so
-//! [`confine`] is called before there is a second thread. What must stay free, [the starter of
-//! resolvers](crate::upstream::Starter), is started before that.
+//! Dropped privileges cannot be regained, and threads inherit from the thread that starts them. [`confine`] is
+//! therefore called before there is a second thread. [The starter of resolvers](crate::upstream::Starter), which
+//! must stay unrestricted, is started before that.
 
 #[cfg(target_os = "linux")]
 mod rules;
 
 use std::path::PathBuf;
 
-/// What a process still needs, once it serves.
+/// Privileges that a process still needs once it serves.
 #[derive(Clone, Debug, Default)]
 pub struct SandboxNeeds {
-    /// Folders that it writes below. They must be there; a link to one stands for what it points to.
+    /// Folders below which it writes. They must exist; a link is resolved to its target.
     pub folders: Vec<PathBuf>,
-    /// Folders in which it makes and removes sockets, and nothing else.
+    /// Folders in which it creates and removes sockets, and nothing else.
     pub socket_folders: Vec<PathBuf>,
     /// TCP ports that it connects to, on any host.
     pub ports_connected_to: Vec<u16>,
     /// TCP ports that it listens on.
     pub ports_listened_on: Vec<u16>,
-    /// Whether it connects to abstract Unix sockets, as some service managers have them.
+    /// Whether it connects to abstract Unix sockets, which some service managers use.
     pub abstract_sockets: bool,
 }
 
-/// What holds for a process that was confined.
+/// Restrictions in force for a confined process.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Confinement {
-    /// What the kernel refuses by Landlock.
+    /// Landlock restrictions.
     pub landlock: Landlock,
-    /// Whether no program that it starts can get more rights than it has.
+    /// Whether programs that it starts cannot gain privileges.
     pub no_new_privs: bool,
-    /// Whether a crash may leave its memory on disk.
+    /// Whether a crash may write its memory to disk.
     pub core_dumps: bool,
 }
 
-/// What the kernel refuses by Landlock.
+/// Landlock restrictions in force.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Landlock {
     /// All that is not among the [`SandboxNeeds`].
     Full {
-        /// The version of the kernel's interface.
+        /// Version of the kernel's interface.
         abi: u32,
     },
-    /// Less, since the kernel is older.
+    /// Some restrictions are missing because the kernel is older.
     Partial {
-        /// The version of the kernel's interface.
+        /// Version of the kernel's interface.
         abi: u32,
-        /// What it does not refuse.
+        /// Missing restrictions.
         lacks: Vec<&'static str>,
     },
-    /// Nothing.
+    /// No restrictions.
     None {
-        /// Why.
+        /// Reason.
         reason: String,
     },
 }
@@ -70,8 +70,8 @@ impl std::fmt::Display for Landlock {
     }
 }
 
-/// Gives up for good whatever is not needed: the calling thread, and all that it starts from now on.
-/// What the system cannot do is told in what is returned, and is no reason not to serve.
+/// Permanently drops all privileges that are not needed, for the calling thread and everything that it starts
+/// later. The result reports restrictions that the system does not support; they do not prevent serving.
 #[must_use]
 pub fn confine(needs: &SandboxNeeds) -> Confinement {
     let mut sandbox = keep_to_ourselves();
@@ -79,7 +79,7 @@ pub fn confine(needs: &SandboxNeeds) -> Confinement {
     sandbox
 }
 
-/// The same without Landlock: for file systems and set-ups that it stands in the way of.
+/// Like [`confine`], but without Landlock: for file systems and set-ups that are incompatible with it.
 #[must_use]
 pub fn keep_to_ourselves() -> Confinement {
     Confinement {
@@ -114,8 +114,8 @@ fn forgo_privileges() -> bool {
     false
 }
 
-/// Payloads are in our memory: no crash writes it down, and no other process of this user reads it.
-/// The limit alone would not do, since a handler that the kernel pipes a dump to has none.
+/// Disables core dumps: memory contains payloads, so no crash may write it and no other process of this user may
+/// read it. The limit alone is not enough, because it does not apply to a handler that the kernel pipes a dump to.
 fn forbid_core_dumps() -> bool {
     use rustix::process::{Resource, Rlimit, setrlimit};
     let none = Rlimit {
@@ -129,8 +129,8 @@ fn forbid_core_dumps() -> bool {
     limited && hide_memory()
 }
 
-/// Closes the memory of this process to others of the same user, and to core dumps; whether that was
-/// done. It holds until another program is executed.
+/// Closes the memory of this process to other processes of the same user and to core dumps; returns whether that
+/// succeeded. It holds until another program is executed.
 #[cfg(target_os = "linux")]
 pub fn hide_memory() -> bool {
     use rustix::process::{DumpableBehavior, set_dumpable_behavior};
@@ -138,7 +138,7 @@ pub fn hide_memory() -> bool {
     is_done(done, "our memory is not closed to others")
 }
 
-/// On this system there is nothing to do but to limit core dumps.
+/// On this system, limiting core dumps is all that can be done.
 #[cfg(not(target_os = "linux"))]
 pub fn hide_memory() -> bool {
     true

@@ -1,4 +1,4 @@
-//! Landlock: from then on the kernel refuses what is not needed. See landlock(7).
+//! Landlock: the kernel refuses everything that is not needed. See landlock(7).
 
 use std::path::Path;
 
@@ -10,20 +10,18 @@ use landlock::{
 
 use super::{Landlock, SandboxNeeds};
 
-/// The newest version of the interface that this was tried with: what later ones could refuse is left
-/// as it is.
+/// Newest tested version of the interface; restrictions of later versions are not used.
 const TRIED: ABI = ABI::V7;
 
-/// What is done with files and folders that are ours: no devices, pipes, sockets or links among them.
+/// Operations on the daemon's files and folders: no devices, pipes, sockets or links.
 const OURS: BitFlags<AccessFs> = make_bitflags!(AccessFs::{
     WriteFile | Truncate | MakeReg | MakeDir | RemoveFile | RemoveDir | Refer
 });
 
-/// What is done with sockets.
+/// Operations on sockets.
 const SOCKETS: BitFlags<AccessFs> = make_bitflags!(AccessFs::{MakeSock | RemoveFile});
 
-/// Refuses from now on what is not needed: every write elsewhere, every start of a program, TCP,
-/// signals to others.
+/// Refuses everything that is not needed: writes elsewhere, starting programs, TCP, signals to other processes.
 pub fn restrict(needs: &SandboxNeeds) -> Landlock {
     match try_to(needs) {
         Ok(status) => landlock_status(status.ruleset, status.landlock),
@@ -51,12 +49,12 @@ fn try_to(needs: &SandboxNeeds) -> Result<RestrictionStatus, String> {
     ruleset.restrict_self().map_err(text)
 }
 
-/// What is refused unless a rule allows it. Reading is not among it: sources and projects may be
-/// anywhere.
+/// Builds the set of operations that are refused unless a rule allows them. Reading is not restricted: sources and
+/// projects may be anywhere.
 fn ruleset(needs: &SandboxNeeds) -> Result<RulesetCreated, landlock::RulesetError> {
     let ruleset = Ruleset::default()
-        // A kernel that knows no rule for renames between folders refuses them all, and blobs are
-        // written that way: there Landlock cannot be used.
+        // A kernel without rules for renames between folders refuses them all, and blobs are
+        // written that way: Landlock cannot be used there.
         .set_compatibility(CompatLevel::SoftRequirement)
         .handle_access(AccessFs::Refer)?
         .set_compatibility(CompatLevel::BestEffort)
@@ -102,7 +100,7 @@ fn landlock_status(ruleset: RulesetStatus, landlock: LandlockStatus) -> Landlock
     }
 }
 
-/// What a version cannot refuse.
+/// Returns the restrictions that a version does not support.
 fn lacks(abi: ABI) -> Vec<&'static str> {
     [
         (ABI::V3, "truncation of files"),
@@ -127,7 +125,7 @@ mod tests {
         }
     }
 
-    /// What an older kernel leaves open is said, and so is why one refuses nothing.
+    /// Missing restrictions of an older kernel are reported, and so is the reason when nothing is restricted.
     #[test]
     fn what_is_not_refused_is_told() {
         for (ruleset, landlock, wanted) in [
@@ -166,7 +164,7 @@ mod tests {
         }
     }
 
-    /// Without a folder to write below there are no rules, and nothing was given up.
+    /// Without a folder to write below there are no rules, and nothing is restricted.
     #[test]
     fn a_missing_folder_is_told() {
         let needs = SandboxNeeds {

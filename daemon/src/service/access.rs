@@ -1,15 +1,15 @@
-//! Who may connect: the peer's user, as the socket tells it, against those that the settings name.
+//! Access control for connections: checks the peer's user, as reported by the socket, against the settings.
 
 use std::collections::BTreeSet;
 
 use nix::unistd::{Gid, Group, Uid, User};
 
-/// What is set about it.
+/// Access settings.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Access {
-    /// Users beside the daemon's own, by number.
+    /// User ids with access, in addition to the daemon's user.
     pub users: BTreeSet<u32>,
-    /// Groups whose members may connect as well, by number.
+    /// Group ids whose members have access.
     pub groups: BTreeSet<u32>,
     /// Permission bits of the socket.
     pub socket_mode: u32,
@@ -25,10 +25,10 @@ impl Default for Access {
     }
 }
 
-/// The number of a user, named or numbered.
+/// Resolves a user name or number to a user id.
 ///
 /// # Errors
-/// A sentence: there is no such user, or the system does not say.
+/// A sentence: the user does not exist, or the system cannot resolve it.
 pub fn user(name: &str) -> Result<u32, String> {
     if let Ok(number) = name.parse() {
         return Ok(number);
@@ -40,10 +40,10 @@ pub fn user(name: &str) -> Result<u32, String> {
     }
 }
 
-/// The number of a group, named or numbered.
+/// Resolves a group name or number to a group id.
 ///
 /// # Errors
-/// A sentence: there is no such group, or the system does not say.
+/// A sentence: the group does not exist, or the system cannot resolve it.
 pub fn group(name: &str) -> Result<u32, String> {
     if let Ok(number) = name.parse() {
         return Ok(number);
@@ -56,8 +56,8 @@ pub fn group(name: &str) -> Result<u32, String> {
 }
 
 impl Access {
-    /// Permission bits of the socket: where each user has a namespace everybody is meant to come, unless
-    /// something else was said.
+    /// Returns the permission bits of the socket: in a multi-tenant daemon everyone may connect, unless configured
+    /// otherwise.
     #[must_use]
     pub fn socket_mode(&self, everyone: bool) -> u32 {
         match self.socket_mode {
@@ -66,9 +66,9 @@ impl Access {
         }
     }
 
-    /// Whether a peer may connect. `everyone` is for a daemon in which each user has a namespace: there
-    /// all may, unless users or groups are named. May ask the system's user database, so it is not for
-    /// an event loop where groups are named.
+    /// Returns whether a peer may connect. `everyone` is for a multi-tenant daemon: all users may connect unless users
+    /// or groups are configured. With groups it may query the system's user database, so do not call it on an event
+    /// loop.
     #[must_use]
     pub fn may(&self, peer: u32, peer_group: u32, everyone: bool) -> bool {
         let us = rustix::process::geteuid().as_raw();
@@ -81,7 +81,7 @@ impl Access {
     }
 }
 
-/// Whether the system's database lists a user as a member of one of these groups.
+/// Returns whether the system's database lists a user as a member of one of these groups.
 fn is_member(uid: u32, group: u32, groups: &BTreeSet<u32>) -> bool {
     let user = User::from_uid(Uid::from_raw(uid)).ok().flatten();
     user.is_some_and(|user| is_listed(user.name, group, groups))
@@ -94,7 +94,7 @@ fn is_listed(user: String, group: u32, groups: &BTreeSet<u32>) -> bool {
     all.is_some_and(|all| all.iter().any(|group| groups.contains(&group.as_raw())))
 }
 
-/// nix has no `getgrouplist` here. Members of a group that is nested in another one are not found.
+/// nix has no `getgrouplist` here. Members of nested groups are not found.
 #[cfg(target_vendor = "apple")]
 fn is_listed(user: String, _group: u32, groups: &BTreeSet<u32>) -> bool {
     groups.iter().any(|group| {
@@ -140,7 +140,7 @@ mod tests {
                 .unwrap_err()
                 .contains("no such group")
         );
-        // The group of root is root's first, not in its list of members.
+        // It is root's primary group, so root is not in its list of members.
         let of_root = Access {
             groups: [0].into(),
             ..Access::default()

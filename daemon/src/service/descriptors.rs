@@ -1,25 +1,25 @@
-//! How many files and connections may be open at once.
+//! Limits on open files and connections.
 
 use rustix::process::{Resource, getrlimit, setrlimit};
 
-/// Descriptors that the daemon has beside its connections: tables, journals, indexes, watches.
+/// File descriptors besides connections: tables, journals, indexes, watches.
 const BESIDE: u64 = 256;
 
-/// How many descriptors a daemon with so many connections wants.
+/// Returns the number of file descriptors needed for this many connections.
 #[must_use]
 pub fn required(connections: usize) -> u64 {
     connections as u64 + BESIDE
 }
 
-/// How many descriptors this process could have, as far as the system lets it; `None`: no limit.
+/// Returns the maximum number of file descriptors that the system allows this process; `None`: no limit.
 #[must_use]
 pub fn possible() -> Option<u64> {
     getrlimit(Resource::Nofile).maximum
 }
 
-/// Lets this process have what so many connections want, as far as the system lets it, and says how many
-/// connections that is enough for. With fewer descriptors than connections none would be left to accept
-/// the next one with, and nobody would give way.
+/// Raises the process's file descriptor limit for this many connections, and returns how many connections the limit
+/// allows. With fewer descriptors than connections, the next connection could not be accepted, and no idle one
+/// would be evicted.
 #[must_use]
 pub fn allow(connections: usize) -> usize {
     let mut limit = getrlimit(Resource::Nofile);

@@ -11,39 +11,38 @@ use rustix::fs::{FlockOperation, flock};
 
 use super::manager;
 
-/// A second daemon tries for this long: the first may just be stopping.
+/// Time for which a second daemon tries: the first one may be stopping.
 const TRY_MAX: Duration = Duration::from_secs(1);
 const TRY_PAUSE: Duration = Duration::from_millis(20);
 
-/// Held for the daemon's life; the system lets it go when the process ends, however it ends.
+/// Held for the daemon's lifetime; the system releases it when the process ends, for any reason.
 #[derive(Debug)]
 pub struct Lock {
     _file: File,
 }
 
-/// Why the lock is not ours.
+/// Reason why the lock was not acquired.
 #[derive(Debug, thiserror::Error)]
 pub enum LockError {
-    /// Another process has it.
+    /// Another process holds it.
     #[error("another lored serves this data folder{}", holder.as_ref().map_or_else(String::new, |pid| format!(" (process {pid})")))]
     Held {
-        /// Its process id, as it wrote it down.
+        /// Process id of the holder, from the lock file.
         holder: Option<String>,
     },
-    /// The file cannot be used.
+    /// The file is unusable.
     #[error("the lock file {path:?}: {source}")]
     File {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
-        /// What the system said.
+        /// System error.
         source: io::Error,
     },
 }
 
 impl Lock {
-    /// Takes the lock in this file for work that ends by itself, trying for a second, and writes down who holds
-    /// it: the process's id, in a second line that nobody manages it, whoever started it, and in a third one that it is
-    /// maintenance.
+    /// Takes the lock for an admin command, trying for a second, and writes the holder to the file. The lines are the
+    /// process id, `manager` with no manager whatever started the process, and `maintenance`.
     ///
     /// # Errors
     /// [`LockError`].
@@ -51,7 +50,8 @@ impl Lock {
         Self::take_as(path, Manager::None, true)
     }
 
-    /// The same to serve: the second line says who manages the daemon, for clients that would start another one.
+    /// Takes the lock to serve: the second line names the daemon's manager, for clients that would otherwise start a
+    /// daemon.
     ///
     /// # Errors
     /// [`LockError`].
@@ -112,7 +112,7 @@ impl Lock {
 mod tests {
     use super::*;
 
-    /// The second one is refused and told who has it; once the first is gone it gets it.
+    /// A second process is refused with the holder's id; once the first ends, the second gets the lock.
     #[test]
     fn one_at_a_time() {
         let dir = tempfile::tempdir().unwrap();

@@ -1,7 +1,6 @@
-//! Who manages the process, and what it is told: readiness, reloading, stopping, and that it is alive.
+//! Detects the service manager and notifies it: readiness, reloading, stopping, and liveness.
 //!
-//! The messages are those of systemd's `sd_notify(3)`; without a manager that wants them they go
-//! nowhere.
+//! The messages follow systemd's `sd_notify(3)`; without a manager that accepts them they are dropped.
 
 use std::io;
 use std::sync::OnceLock;
@@ -10,11 +9,11 @@ use std::time::Duration;
 use lore::manager::Manager;
 use sd_notify::NotifyState;
 
-/// Set by a client for the daemon that it starts.
+/// Set by a client for a daemon that it starts.
 pub const STARTED_BY: &str = "LORE_STARTED_BY";
 
-/// Who manages this process, as its environment told when it was first asked: taking a socket that was
-/// handed over clears what says so.
+/// Returns the manager of this process, from the environment at the first call: taking an inherited socket clears
+/// those variables.
 #[must_use]
 pub fn find() -> Manager {
     static FOUND: OnceLock<Manager> = OnceLock::new();
@@ -24,7 +23,7 @@ pub fn find() -> Manager {
     })
 }
 
-/// Variables are inherited: only those that name this process say that the manager meant it.
+/// Variables are inherited by child processes: only variables that name this process id are valid.
 fn of(variable: impl Fn(&str) -> Option<String>, pid: u32) -> Manager {
     let is_launchd = |name: String| name.contains("lored");
     let names_us = |name| variable(name).is_some_and(|value| value == pid.to_string());
@@ -42,25 +41,25 @@ fn of(variable: impl Fn(&str) -> Option<String>, pid: u32) -> Manager {
     }
 }
 
-/// What the manager is told.
+/// Notification to the manager.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ManagerMessage<'t> {
-    /// Calls are answered; a sentence for people.
+    /// The daemon answers calls; with a status text for people.
     Ready(&'t str),
-    /// The settings are being read again; [`News::Ready`] follows.
+    /// The settings are being reloaded; [`News::Ready`] follows.
     Reloading,
-    /// It is ending.
+    /// The daemon is stopping.
     Stopping,
-    /// It is alive.
+    /// The daemon is alive.
     Alive,
-    /// Recovery is at work: it needs this much longer.
+    /// Recovery is running: the start needs this much longer.
     Longer(Duration),
 }
 
-/// Tells the manager, if there is one.
+/// Notifies the manager, if there is one.
 ///
 /// # Errors
-/// The manager does not listen; nothing depends on it but the manager's own patience.
+/// When the manager does not listen; only the manager's own timeout depends on it.
 pub fn notify(news: ManagerMessage<'_>) -> io::Result<()> {
     match news {
         ManagerMessage::Ready(sentence) => {
@@ -78,7 +77,7 @@ pub fn notify(news: ManagerMessage<'_>) -> io::Result<()> {
     }
 }
 
-/// How often the manager wants to hear that the process is alive; `None` when it does not.
+/// Returns the manager's watchdog interval; `None` without a watchdog.
 #[must_use]
 pub fn watchdog() -> Option<Duration> {
     sd_notify::watchdog_enabled().filter(|time| !time.is_zero())

@@ -1,4 +1,4 @@
-//! The daemon as a process: its folders, its lock, its sockets and descriptors, its signals, and who manages it.
+//! The daemon as a process: folders, lock, sockets, file descriptors, signals, and service manager.
 
 pub mod access;
 pub mod descriptors;

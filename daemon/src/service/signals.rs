@@ -1,5 +1,4 @@
-//! SIGTERM and SIGINT ask the daemon to stop; a second one ends it at once. SIGHUP asks it to read its
-//! settings again.
+//! SIGTERM and SIGINT request a stop; a second one ends the daemon at once. SIGHUP reloads the settings.
 
 use std::io;
 use std::sync::Arc;
@@ -9,26 +8,26 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
-/// Exit code of a daemon that was told twice.
+/// Exit code after a second stop signal.
 const ENDED_AT_ONCE: i32 = 130;
 
-/// What signals ask for.
+/// Requests received as signals.
 #[derive(Clone, Debug, Default)]
 pub struct Signals {
-    /// Cancelled when the daemon is to stop.
+    /// Cancelled when the daemon must stop.
     pub stop: CancellationToken,
-    /// Notified when the settings are to be read again.
+    /// Notified when the settings must be reloaded.
     pub reload: Arc<Notify>,
 }
 
-/// Listens to signals from now on. The thread lives as long as the process.
+/// Starts listening to signals. The thread lives as long as the process.
 ///
 /// # Errors
-/// When the system takes no handler.
+/// When the system refuses the handler.
 pub fn listen() -> io::Result<Signals> {
     let asked = Arc::new(AtomicBool::new(false));
     for signal in [SIGTERM, SIGINT] {
-        // Registered first, so it sees the flag of an earlier signal only.
+        // Registered first, so that it sees only the flag of an earlier signal.
         signal_hook::flag::register_conditional_shutdown(
             signal,
             ENDED_AT_ONCE,

@@ -1,4 +1,4 @@
-//! The socket and the folders around it: ours alone, or the daemon does not start.
+//! The socket and its folder: both must belong to the daemon alone, or it does not start.
 
 use std::io;
 use std::os::unix::fs::{FileTypeExt, PermissionsExt};
@@ -18,55 +18,55 @@ use service_binding::Binding;
 
 use super::manager;
 
-/// How long whoever listens on a socket is believed to be about to end.
+/// Time for which the process that listens on a socket is assumed to be ending.
 const DYING_MAX: Duration = Duration::from_secs(1);
 const DYING_PAUSE: Duration = Duration::from_millis(20);
 
-/// What the job of launchd calls its socket.
+/// Name of the socket in the launchd job.
 const LAUNCHD_SOCKET: &str = "fd://Listeners";
 
-/// Why a folder or the socket cannot be used.
+/// Reason why a folder or the socket is unusable.
 #[derive(Debug, thiserror::Error)]
 pub enum SocketError {
-    /// The folder is not ours alone.
+    /// The folder does not belong to the daemon alone.
     #[error(transparent)]
     Folder(#[from] PlaceError),
-    /// Something else has the socket's name.
+    /// The socket's path exists and is not a socket.
     #[error("{0:?} is there and is not a socket; move it away")]
     NoSocket(PathBuf),
-    /// Somebody listens there, though nobody serves this data folder.
+    /// Another process listens there, although no daemon holds this data folder's lock.
     #[error(
         "somebody else listens at {0:?}, a daemon of another data folder or another program: end it (`ss -xlp` \
          names it), or name another socket with LORE_SOCKET"
     )]
     InUse(PathBuf),
-    /// The service manager handed over something else than one listening socket.
+    /// The service manager passed something other than one listening socket.
     #[error(
         "the service manager handed over {0}, expected one listening Unix stream socket \
          (ListenStream= with a path)"
     )]
     HandOver(String),
-    /// The system refused.
+    /// The system refused the operation.
     #[error("{what} {path:?}: {source}")]
     System {
-        /// What was tried, as a participle.
+        /// Operation, as a participle.
         what: &'static str,
-        /// On what.
+        /// Path.
         path: PathBuf,
-        /// What it said.
+        /// System error.
         source: io::Error,
     },
 }
 
-/// A socket that is listened on.
+/// A listening socket.
 #[derive(Debug)]
 pub struct ListeningSocket {
-    /// What accepts.
+    /// Listener.
     pub listener: Listener,
-    /// Where it is.
+    /// Path.
     pub path: PathBuf,
-    /// Whether a service manager made it: it stays when the daemon ends, and who may connect is what
-    /// the manager was told.
+    /// Whether a service manager created it: then it stays when the daemon ends, and the manager's configuration
+    /// decides who may connect.
     pub is_inherited: bool,
 }
 
@@ -75,10 +75,10 @@ fn system(what: &'static str, path: &Path) -> impl FnOnce(io::Error) -> SocketEr
     move |source| SocketError::System { what, path, source }
 }
 
-/// Makes the folder of a socket with this mode: ours alone, or one that others may go through.
+/// Creates a socket's folder with this mode: private, or traversable by others.
 ///
 /// # Errors
-/// When it cannot be made, or cannot be trusted.
+/// When it cannot be created or trusted.
 pub fn ensure_folder_for(folder: &Path, mode: u32) -> Result<(), PlaceError> {
     if mode & 0o066 == 0 {
         lore::paths::ensure_folder(folder)
@@ -87,12 +87,12 @@ pub fn ensure_folder_for(folder: &Path, mode: u32) -> Result<(), PlaceError> {
     }
 }
 
-/// Listens on a socket of this mode in a private folder; with a mode that lets others in, in a folder
-/// that only we can change. A socket that a dead daemon left is replaced; one that somebody listens on is not:
-/// callers hold the lock of their data folder, and it may be that of another one.
+/// Listens on a socket of this mode in a private folder, or, with a mode that admits others, in a folder that only
+/// this user can change. A dead daemon's socket is replaced. A socket with a listener is not: callers hold their
+/// data folder's lock, so the listener may serve another data folder.
 ///
 /// # Errors
-/// [`SocketError`]; anything there that is no socket of ours is left as it is.
+/// [`SocketError`]; anything there that is not our socket is unchanged.
 pub fn bind(path: &Path, mode: u32) -> Result<ListeningSocket, SocketError> {
     if let Some(folder) = path.parent() {
         ensure_folder_for(folder, mode)?;
@@ -108,13 +108,13 @@ pub fn bind(path: &Path, mode: u32) -> Result<ListeningSocket, SocketError> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {}
         Err(error) => return Err(system("looking at", path)(error)),
     }
-    // Its name is taken away while we still listen, by whoever ends serving: never when it is dropped.
+    // The shutdown code removes the name while the socket still listens: never a drop.
     let listener = ListenerOptions::new()
         .name(name_of(path)?)
         .reclaim_name(false)
         .create_tokio_as()
         .map_err(system("listening on", path))?;
-    // Made with the umask's bits, which let nobody else in, so nobody got in between.
+    // The umask admitted no others at creation, so they could not connect in between.
     std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode))
         .map_err(system("protecting", path))?;
     Ok(ListeningSocket {
@@ -129,10 +129,9 @@ fn name_of(path: &Path) -> Result<Name<'_>, SocketError> {
         .map_err(system("naming", path))
 }
 
-/// Waits until nobody listens on a socket: a process that is killed lets go of the lock and of this in any
-/// order.
+/// Waits until no process listens on a socket: a killed process releases the lock and the socket in any order.
 fn wait_until_dead(path: &Path) -> Result<(), SocketError> {
-    // One that does not wait, and is satisfied with a full backlog: who listens may be too busy to take anybody.
+    // Non-blocking, and a full backlog counts as connected: the listener may be too busy to accept.
     let asking = ConnectOptions::new()
         .name(name_of(path)?)
         .wait_mode(ConnectWaitMode::Deferred);
@@ -146,7 +145,7 @@ fn wait_until_dead(path: &Path) -> Result<(), SocketError> {
     }
 }
 
-/// A socket that a service manager made and handed over.
+/// A socket that a service manager created and passed to this process.
 #[derive(Debug)]
 pub struct InheritedSocket {
     listener: StdListener,
@@ -154,13 +153,13 @@ pub struct InheritedSocket {
 }
 
 impl InheritedSocket {
-    /// Where it is.
+    /// Returns the path.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Listens on it; to be called within the runtime.
+    /// Listens on the socket; call it within the runtime.
     ///
     /// # Errors
     /// [`SocketError::System`].
@@ -176,13 +175,13 @@ impl InheritedSocket {
     }
 }
 
-/// Takes the socket that a service manager handed over, if one did. Programs that are started before that
-/// would have it, too; and since it clears variables, there must be no second thread.
+/// Takes the socket that a service manager passed, if any. Programs started before that would inherit it. It clears
+/// environment variables, so there must be no second thread.
 ///
 /// # Errors
-/// [`SocketError::HandOver`] when it handed over something else, or more.
+/// [`SocketError::HandOver`] when the manager passed something else, or several sockets.
 pub fn handed_over() -> Result<Option<InheritedSocket>, SocketError> {
-    // Asked first, since taking a socket clears what tells it.
+    // Checked first, because taking a socket clears the variables.
     let listener = match manager::find() {
         Manager::Launchd => of_launchd()?,
         Manager::Systemd | Manager::Client | Manager::None => of_systemd()?,
@@ -204,7 +203,7 @@ const fn refused(what: String) -> SocketError {
     SocketError::HandOver(what)
 }
 
-/// By `LISTEN_FDS`, as `sd_listen_fds(3)` says.
+/// Takes the socket in `LISTEN_FDS`, see `sd_listen_fds(3)`.
 fn of_systemd() -> Result<Option<StdListener>, SocketError> {
     let mut handed = ListenFd::from_env();
     match handed.len() {
@@ -220,8 +219,8 @@ fn of_systemd() -> Result<Option<StdListener>, SocketError> {
         .ok_or_else(|| refused("a descriptor that was taken before".to_owned()))
 }
 
-/// The socket that the job names, by `launch_activate_socket(3)`. Without one, the daemon makes its own:
-/// launchd starts a job also when it could not make its socket.
+/// Takes the job's socket by `launch_activate_socket(3)`. Without one, the daemon creates its own: launchd also
+/// starts a job when it could not create its socket.
 fn of_launchd() -> Result<Option<StdListener>, SocketError> {
     let binding = match Binding::try_from(LAUNCHD_SOCKET) {
         Ok(binding) => binding,
@@ -235,7 +234,7 @@ fn of_launchd() -> Result<Option<StdListener>, SocketError> {
     let service_binding::Listener::Unix(listener) = listener else {
         return Err(refused("a socket of another kind".to_owned()));
     };
-    // Not for the programs that the daemon starts.
+    // Not inherited by programs that the daemon starts.
     rustix::io::fcntl_setfd(&listener, rustix::io::FdFlags::CLOEXEC)
         .map_err(|error| refused(error.to_string()))?;
     Ok(Some(listener))
@@ -248,7 +247,7 @@ mod tests {
 
     use super::*;
 
-    /// Loose folders, links and foreign files are refused and left alone; a dead socket is not.
+    /// Folders with loose modes, links and foreign files are refused and unchanged; a dead socket is replaced.
     #[tokio::test]
     async fn only_what_is_ours() {
         let root = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! The token of the HTTP door: a file that only its user can read, made when it is first needed.
+//! The token of the HTTP transport: a file that only its user can read, created when it is first needed.
 
 use std::fs;
 use std::io;
@@ -9,29 +9,29 @@ use lore::paths::our_uid;
 
 use crate::store::durable;
 
-/// The shortest token that is taken from a file, in characters.
+/// Shortest token that is accepted from a file, in characters.
 const CHARS_MIN: usize = 32;
 
-/// Why there is no token.
+/// Reason why there is no token.
 #[derive(Debug, thiserror::Error)]
 pub enum TokenError {
-    /// Others can read it, or it is not ours.
+    /// The file is readable for others, or belongs to another user.
     #[error("{} is not a file of ours that nobody else can read; remove it, and a new token is made", .0.display())]
     Open(PathBuf),
-    /// It is no token.
+    /// The file does not contain a valid token.
     #[error("{} holds no token: one line of at least {CHARS_MIN} visible characters; remove it, and a new one is made", .0.display())]
     Broken(PathBuf),
-    /// The system refused.
+    /// The system refused the operation.
     #[error("{}: {source}", path.display())]
     File {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
-        /// What the system said.
+        /// System error.
         source: io::Error,
     },
 }
 
-/// The token in this file; made of these random bytes if there is none.
+/// Reads the token from this file; creates it from these random bytes if it is missing.
 ///
 /// # Errors
 /// [`TokenError`].
@@ -56,7 +56,7 @@ pub fn read_or_make(path: &Path, random: [u8; 32]) -> Result<String, TokenError>
         }
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             let token: String = random.iter().map(|byte| format!("{byte:02x}")).collect();
-            // Whole or not at all: a part of a token would be refused at every start.
+            // Atomic: a partial token would be refused at every start.
             durable::replace(path, &[token.as_bytes(), b"\n"]).map_err(failed)?;
             Ok(token)
         }
@@ -75,7 +75,7 @@ mod tests {
     fn made_once_and_ours_alone() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("http.token");
-        // Left by a process that was killed.
+        // Left by a killed process.
         fs::write(folder.path().join("http.token.new"), "07").unwrap();
         let token = read_or_make(&path, [7; 32]).unwrap();
         assert_eq!(token, "07".repeat(32));

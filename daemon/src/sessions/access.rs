@@ -1,8 +1,8 @@
-//! When each session was last looked at: beside the log, since a read writes nothing to it.
+//! Last read access of each session, stored next to the log because a read writes nothing to the log.
 //!
-//! Kept in memory and written to a file of its own at most hourly, and when the daemon stops: a
-//! kill loses an hour of it. Retention rests on it, so what is not known is taken for a look that was:
-//! a file that is lost or damaged makes nothing look untouched.
+//! Access times are kept in memory and written to a separate file at most hourly, and when the daemon stops. A kill
+//! loses at most an hour. Retention depends on them, so unknown times count as accesses: a lost or damaged file
+//! makes no session look inactive.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -15,33 +15,32 @@ use crate::log::{Hash, codec};
 use crate::store::{Error, durable};
 
 const HOUR_MICROS: Micros = 3600 * 1_000_000;
-/// Sessions that are remembered; beyond it those not looked at for longest are forgotten.
+/// Limit on stored sessions; beyond it, the sessions with the oldest access are dropped.
 const SESSIONS_MAX: usize = 100_000;
 
-/// The last look at each session.
+/// The last access to each session.
 #[derive(Debug)]
 pub struct AccessTimes {
     path: PathBuf,
     inner: Mutex<Inner>,
-    /// Held from reading what is known until it is on disk: an older file never takes a newer one's place.
+    /// Held from the snapshot of the state until it is on disk, so that an older file never replaces a newer one.
     writing: Mutex<()>,
 }
 
 #[derive(Debug, Default)]
 struct Inner {
     times: BTreeMap<String, Micros>,
-    /// Looks up to here may be unknown: they were forgotten, or their file was lost.
+    /// Accesses up to here may be unknown: they were dropped, or their file was lost.
     unknown_until: Micros,
     is_changed: bool,
     written: Micros,
 }
 
-/// By session, and until when looks may be unknown.
+/// Access times by session, and until when accesses may be unknown.
 type AccessRecords = (BTreeMap<String, Micros>, Micros);
 
 impl AccessTimes {
-    /// Reads the file. Where it is damaged, or missing beside a log that is not empty, every look until now
-    /// is unknown.
+    /// Reads the file. If it is damaged, or missing next to a log that is not empty, every access until now is unknown.
     #[must_use]
     pub fn open(path: PathBuf, is_log_empty: bool, now: Micros) -> Self {
         let mut inner = Inner::default();
@@ -66,11 +65,11 @@ impl AccessTimes {
     }
 
     fn lock(&self) -> MutexGuard<'_, Inner> {
-        // Every change below is complete before anything could panic.
+        // Every change below is complete before a panic is possible.
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Notes a look; when the one before it was.
+    /// Records an access; returns the time of the previous one.
     pub fn note(&self, session: &str, now: Micros) -> Option<Micros> {
         let mut inner = self.lock();
         inner.is_changed = true;
@@ -84,19 +83,19 @@ impl AccessTimes {
         }
     }
 
-    /// Forgets that a session was ever looked at; the file is to be written then.
+    /// Removes the access time of a session; the file must be written afterwards.
     pub fn forget(&self, session: &str) {
         let mut inner = self.lock();
         inner.is_changed |= inner.times.remove(session).is_some();
     }
 
-    /// The last look at a session that is known.
+    /// Returns the last known access to a session.
     #[must_use]
     pub fn of(&self, session: &str) -> Option<Micros> {
         self.lock().times.get(session).copied()
     }
 
-    /// Since when nobody has looked at a session for certain.
+    /// Returns the time since which a session was certainly not accessed.
     #[must_use]
     pub fn none_since(&self, session: &str) -> Micros {
         let inner = self.lock();
@@ -104,16 +103,16 @@ impl AccessTimes {
         known.max(inner.unknown_until)
     }
 
-    /// Writes the file if there is something new and the last time is an hour ago.
+    /// Writes the file if there are changes and the last write was at least an hour ago.
     ///
     /// # Errors
-    /// [`Error::File`] when it cannot be written; it is tried again.
+    /// [`Error::File`] when it cannot be written; the next call tries again.
     pub fn write_hourly(&self, now: Micros) -> Result<(), Error> {
         let is_due = now.saturating_sub(self.lock().written) >= HOUR_MICROS;
         if is_due { self.write(now) } else { Ok(()) }
     }
 
-    /// Writes the file if there is something new: a whole one takes the place of the old one.
+    /// Writes the file if there are changes, replacing it atomically.
     ///
     /// # Errors
     /// [`Error::File`] when it cannot be written.
@@ -138,8 +137,8 @@ impl AccessTimes {
     }
 }
 
-/// What a file holds; `None`: it is damaged. The first 32 bytes are the SHA-256 of the rest; older files
-/// were the times alone.
+/// Decodes a file; `None` when it is damaged. The first 32 bytes are the SHA-256 of the rest; older files contain
+/// only the times.
 fn read(bytes: &[u8]) -> Option<AccessRecords> {
     match bytes.split_first_chunk::<32>() {
         Some((hash, rest)) if Hash::of(rest).0 == *hash => codec::decode(rest).ok(),
@@ -171,7 +170,7 @@ impl Inner {
 mod tests {
     use super::*;
 
-    /// Looks are remembered across a restart, written at most hourly.
+    /// Accesses survive a restart and are written at most hourly.
     #[test]
     fn looks_are_remembered() {
         let dir = tempfile::tempdir().unwrap();
@@ -189,8 +188,8 @@ mod tests {
         assert_eq!(read(), Some(HOUR_MICROS + 2));
     }
 
-    /// A file that is lost, or damaged anywhere, makes no session look untouched, also after the next
-    /// restart; one of the older form is read.
+    /// A lost file, or one damaged at any byte, makes no session look inactive, also after the next restart; the older
+    /// format is read.
     #[test]
     fn what_is_lost_is_taken_for_a_look() {
         let dir = tempfile::tempdir().unwrap();
@@ -216,7 +215,7 @@ mod tests {
         assert_eq!((open(30).none_since("s"), open(30).none_since("t")), (5, 0));
     }
 
-    /// Beyond the limit the oldest go.
+    /// Beyond the limit, the oldest accesses are dropped.
     #[test]
     fn the_oldest_are_forgotten() {
         let mut inner = Inner::default();

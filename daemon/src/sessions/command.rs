@@ -1,4 +1,4 @@
-//! Decisions about sessions.
+//! Session commands.
 
 use super::lineage::{FORKS_DEEP_MAX, lineage};
 use super::select::{LEASES_MAX, PreparedSession, check_free, find, open};
@@ -12,22 +12,22 @@ use crate::events::sessions::{
 };
 use crate::log::{Body, Position};
 
-/// Tags of a session.
+/// Limit on the tags of a session.
 pub(super) const TAGS_MAX: usize = 64;
-/// Its preferences as JSON, in bytes.
+/// Limit on a session's preferences, in bytes of JSON.
 pub(crate) const PREFERENCES_BYTES_MAX: usize = 16 * 1024;
 
-/// Wants a session of a given id.
+/// Command: creates a session with a given id.
 pub struct CreateSession {
-    /// Chosen by the caller, or fresh.
+    /// Session id, from the caller or generated.
     pub session: String,
     /// The caller's project.
     pub project: Option<String>,
-    /// On whose behalf; also in the payload.
+    /// User on whose behalf it is created; also in the payload.
     pub user: Option<String>,
-    /// The session whose past it shares.
+    /// Parent session whose past it shares.
     pub parent: Option<Parent>,
-    /// The payload of the event.
+    /// Payload of the event.
     pub body: Body,
 }
 
@@ -58,22 +58,22 @@ impl Command for CreateSession {
     }
 }
 
-/// Wants something about a session noted that its event says as it was brought.
+/// Command: records a session change whose event is written as it was received.
 pub struct RecordSessionChange {
-    /// Which session.
+    /// Session.
     pub choice: PreparedSession,
-    /// What it is.
+    /// Change.
     pub what: SessionChange,
-    /// The payload of the event.
+    /// Payload of the event.
     pub body: Body,
 }
 
-/// What is noted about a session.
+/// A session change.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SessionChange {
-    /// Fields were set: these.
+    /// Fields were set.
     Updated(Box<SessionUpdated>),
-    /// It ended.
+    /// The session was closed.
     Closed,
 }
 
@@ -93,7 +93,7 @@ impl Command for RecordSessionChange {
     }
 }
 
-/// Refuses what many small calls together would make too large.
+/// Refuses an update that would make the accumulated fields too large.
 fn check_size(details: &Details) -> Result<(), Refusal> {
     let tags = details.tags.len();
     if tags > TAGS_MAX {
@@ -113,17 +113,17 @@ fn check_size(details: &Details) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Wants a lease of a session.
+/// Command: takes or renews a lease of a session.
 pub struct AcquireLease {
-    /// Which session.
+    /// Session.
     pub choice: PreparedSession,
-    /// Which of its leases.
+    /// Lease name.
     pub name: String,
-    /// For how long, in microseconds.
+    /// Duration, in microseconds.
     pub micros: Micros,
-    /// The token of the lease that is renewed.
+    /// Token of the lease to renew.
     pub token: Option<Position>,
-    /// An empty payload, salted.
+    /// Empty payload with a salt.
     pub body: Body,
 }
 
@@ -173,15 +173,15 @@ impl AcquireLease {
     }
 }
 
-/// Wants a lease given back.
+/// Command: releases a lease.
 pub struct ReleaseLease {
-    /// Which session.
+    /// Session id.
     pub session: String,
-    /// The project that the event carries.
+    /// Project of the event.
     pub project: Option<String>,
-    /// What proves the lease.
+    /// Token that proves the lease.
     pub token: Position,
-    /// An empty payload, salted.
+    /// Empty payload with a salt.
     pub body: Body,
 }
 

@@ -1,33 +1,30 @@
-//! A session and those whose past it shares: a fork copies nothing, so its readers walk this line.
+//! A session and its ancestors: a fork copies nothing, so its readers walk this line.
 
 use super::view;
 use crate::log::Position;
 use crate::store::{Error, Rows};
 
-/// How many forks of forks there may be, one after the other.
+/// Limit on the depth of nested forks.
 pub const FORKS_DEEP_MAX: usize = 32;
 
-/// One session of a line, and the last position in it that counts.
+/// One session of a line, and the last position in it that belongs to the line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Line {
-    /// The session.
+    /// Session id.
     pub session: String,
-    /// Its events up to and with this position.
+    /// Last position, inclusive.
     pub up_to: Position,
 }
 
 impl Line {
-    /// The first position that does not count, if there is one.
+    /// Returns the first position that is excluded, if there is one.
     #[must_use]
     pub fn before(&self) -> Option<Position> {
         self.up_to.0.checked_add(1).map(Position)
     }
 }
 
-/// The session itself with all its events, then its parent up to the fork, and so on.
-///
-/// # Errors
-/// [`Error`] when a row cannot be read.
+/// Returns the session with all its events, then its parent up to the fork, and so on.
 pub fn lineage(rows: &dyn Rows, session: &str) -> Result<Vec<Line>, Error> {
     let mut lines = vec![Line {
         session: session.to_owned(),
@@ -35,7 +32,7 @@ pub fn lineage(rows: &dyn Rows, session: &str) -> Result<Vec<Line>, Error> {
     }];
     let is_fork = view::get(rows, session)?.is_some_and(|row| row.forked != 0);
     let mut next = is_fork.then(|| session.to_owned());
-    // A fork of a fork at an earlier moment shares no more than its parent did then.
+    // A nested fork shares no more of an ancestor than its parent did at that moment.
     let mut least = Position(u64::MAX);
     while let Some(child) = next.take() {
         let Some(parent) = view::details(rows, &child)?.parent else {

@@ -1,4 +1,4 @@
-//! Sessions: what one piece of work belongs to, across agents and restarts.
+//! Sessions: each holds one piece of work, across agents and restarts.
 
 mod access;
 mod command;
@@ -30,7 +30,7 @@ pub use view::{
     project_counts,
 };
 
-// For the engine's own tests, which decide real commands.
+// For the engine's tests, which decide real commands.
 #[cfg(test)]
 pub(crate) mod decided {
     pub(crate) use super::command::{

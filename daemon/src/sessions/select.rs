@@ -1,4 +1,4 @@
-//! Which session a call is about: the one it names, the connection's, the caller's last, a new one.
+//! Selects the session of a call: the named one, the connection's, the caller's last, or a new one.
 
 use lore::protocol::SessionId;
 
@@ -13,70 +13,70 @@ use crate::log::{Actor, Body, Header, Position};
 use crate::operation::Caller;
 use crate::store::{Error, Rows};
 
-/// A caller's last session counts as its current one for this long: 24 h.
+/// Time for which a caller's last session is its current one: 24 h.
 const CURRENT_MICROS: Micros = 24 * 3600 * 1_000_000;
-/// How many leases a session has at most.
+/// Limit on the leases of a session.
 pub(super) const LEASES_MAX: usize = 64;
-/// How many ids are compared to find near ones.
+/// Limit on the ids that are compared to find similar ones.
 const NEAR_AMONG: usize = 2000;
 
-/// What a call says about its session.
+/// The session arguments of a call.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SessionSelector {
-    /// Named in the call, or else by the connection.
+    /// Session from the call, or else from the connection.
     pub session: Option<String>,
     /// The caller's project.
     pub project: Option<String>,
-    /// The token of a lease that must still be held.
+    /// Token of a lease that must still be held.
     pub fence: Option<Position>,
 }
 
-/// What a write says about its session, prepared before the queue.
+/// The session of a write, prepared before the command is queued.
 #[derive(Clone, Debug)]
 pub enum PreparedSession {
-    /// A session that has to be there.
+    /// An existing session.
     Named {
-        /// Its id.
+        /// Session id.
         session: String,
-        /// The project that events carry.
+        /// Project of the events.
         project: Option<String>,
-        /// The token of a lease that must still be held.
+        /// Token of a lease that must still be held.
         fence: Option<Position>,
     },
-    /// The caller's last one, or else a new one.
+    /// The caller's last session, or else a new one.
     Current {
         /// The caller's project.
         project: Option<String>,
-        /// What a new session would need.
+        /// Id of the session if it is created.
         new_id: String,
-        /// Likewise.
+        /// Payload of the creation event if the session is created.
         new_body: Body,
-        /// The token of a lease that must still be held.
+        /// Token of a lease that must still be held.
         fence: Option<Position>,
     },
-    /// A new one.
+    /// A new session.
     New {
         /// The caller's project.
         project: Option<String>,
-        /// Its id, which nothing may have yet.
+        /// Session id, which must be free.
         id: String,
-        /// The payload of the event that makes it.
+        /// Payload of the creation event.
         body: Body,
     },
 }
 
-/// The session chosen, and the event that makes it when it is new.
+/// The resolved session, and the creation event when it is new.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ResolvedSession {
-    /// Its id.
+    /// Session id.
     pub session: String,
-    /// The project that events in it carry.
+    /// Project of the events in it.
     pub project: Option<String>,
-    /// To be appended first.
+    /// Creation event, to be appended first.
     pub created: Option<NewEvent>,
 }
 
-/// A fresh id: a letter for what it names, `-` and 80 random bits in base 32.
+/// Generates an id: a letter for its type, `-` and 80 random bits in base 32.
 #[must_use]
 pub fn fresh_id(letter: char, clock: &Clock) -> String {
     const DIGITS: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
@@ -96,10 +96,10 @@ pub fn fresh_id(letter: char, clock: &Clock) -> String {
         .collect()
 }
 
-/// The session of a recorded event, as it goes over the wire.
+/// Returns the session of a recorded event in its wire format.
 ///
 /// # Errors
-/// `CORRUPT` when the event has none, or one that is no id.
+/// `CORRUPT` when the event has no session, or an invalid id.
 pub fn session_of(header: &Header) -> Result<SessionId, Refusal> {
     SessionId::new(header.session.clone().unwrap_or_default()).map_err(|error| {
         Refusal::new(
@@ -110,7 +110,7 @@ pub fn session_of(header: &Header) -> Result<SessionId, Refusal> {
 }
 
 impl ResolvedSession {
-    /// The events of a write: the one that makes the session, if it is new, and the write's own.
+    /// Returns the events of a write: the creation event if the session is new, and the write's own events.
     #[must_use]
     pub fn events(self, event: impl Into<Event>, body: Body) -> Vec<NewEvent> {
         let own = NewEvent::in_session(self.session, self.project, event, body);
@@ -119,7 +119,7 @@ impl ResolvedSession {
 }
 
 impl PreparedSession {
-    /// Prepares.
+    /// Prepares the session of a write.
     #[must_use]
     pub fn prepare(selector: SessionSelector, clock: &Clock) -> Self {
         let SessionSelector {
@@ -142,7 +142,7 @@ impl PreparedSession {
         }
     }
 
-    /// A new session, under a fresh id if none is given.
+    /// Prepares a new session; generates an id if none is given.
     #[must_use]
     pub fn fresh(id: Option<String>, project: Option<String>, clock: &Clock) -> Self {
         Self::New {
@@ -152,11 +152,11 @@ impl PreparedSession {
         }
     }
 
-    /// Decides, on the writer.
+    /// Resolves the session on the writer thread.
     ///
     /// # Errors
-    /// `SESSION_NOT_FOUND` when the named one does not exist, `SESSION_CLOSED` when it was closed,
-    /// `CONFLICT` when the new one does exist, or the lease is lost.
+    /// `SESSION_NOT_FOUND` when the named session does not exist, `SESSION_CLOSED` when it was closed, `CONFLICT` when
+    /// the new session already exists or the lease is lost.
     pub fn decide(&self, on: &DecisionContext<'_>) -> Result<ResolvedSession, Refusal> {
         match self {
             Self::Named {
@@ -206,7 +206,7 @@ impl PreparedSession {
 }
 
 impl SessionSelector {
-    /// What a caller wishes: the session named in the call, or else by its connection.
+    /// Builds the selector: the session named in the call, or else the connection's.
     #[must_use]
     pub fn of(caller: &Caller, named: Option<&SessionId>) -> Self {
         Self {
@@ -218,17 +218,16 @@ impl SessionSelector {
         }
     }
 
-    /// The same for a write that gives the token of a lease.
+    /// Builds the selector of a write that carries a lease token.
     #[must_use]
     pub fn fenced(self, fence: Option<Position>) -> Self {
         Self { fence, ..self }
     }
 
-    /// The session that a read is about.
+    /// Finds the session of a read.
     ///
     /// # Errors
-    /// `SESSION_NOT_FOUND` when the named one does not exist, or none is named and the caller has
-    /// none.
+    /// `SESSION_NOT_FOUND` when the named session does not exist, or none is named and the caller has none.
     pub fn find(&self, rows: &dyn Rows, actor: &Actor, now: Micros) -> Result<String, Refusal> {
         if let Some(session) = &self.session {
             return find(rows, session);
@@ -244,7 +243,7 @@ impl SessionSelector {
     }
 }
 
-/// Refuses the id of a session that is there, or that was and is forgotten, where a new one is wanted.
+/// Refuses the id of an existing or forgotten session for a new session.
 ///
 /// # Errors
 /// `CONFLICT`.
@@ -265,7 +264,7 @@ pub(super) fn check_free(rows: &dyn Rows, session: &str) -> Result<(), Refusal> 
     }
 }
 
-/// The session of this id was forgotten.
+/// Builds the refusal for a forgotten session.
 #[must_use]
 pub fn was_forgotten(session: &str, tombstone: &Tombstone) -> Refusal {
     Refusal::new(
@@ -279,10 +278,10 @@ pub fn was_forgotten(session: &str, tombstone: &Tombstone) -> Refusal {
     .hint("Leave `session` out to use your current one, or make another with `create_session`.")
 }
 
-/// The session of this id, which has to be there.
+/// Checks that the session exists and returns its id.
 ///
 /// # Errors
-/// `SESSION_NOT_FOUND`, naming near ones.
+/// `SESSION_NOT_FOUND`, with similar ids.
 pub fn find(rows: &dyn Rows, session: &str) -> Result<String, Refusal> {
     if view::exists(rows, session)? {
         Ok(session.to_owned())
@@ -291,10 +290,10 @@ pub fn find(rows: &dyn Rows, session: &str) -> Result<String, Refusal> {
     }
 }
 
-/// The session of this id, which must take what is recorded.
+/// Returns the session, which must be open for writes.
 ///
 /// # Errors
-/// `SESSION_NOT_FOUND`, naming near ones; `SESSION_CLOSED`.
+/// `SESSION_NOT_FOUND`, with similar ids; `SESSION_CLOSED`.
 pub fn open(rows: &dyn Rows, session: &str) -> Result<SessionRow, Refusal> {
     match view::get(rows, session)? {
         Some(row) if row.closed == 0 => Ok(row),
@@ -307,10 +306,10 @@ pub fn open(rows: &dyn Rows, session: &str) -> Result<SessionRow, Refusal> {
     }
 }
 
-/// Refuses a write that gives the token of a lease that is not held any more.
+/// Refuses a write with the token of a lease that is no longer held.
 ///
 /// # Errors
-/// `CONFLICT`, saying who holds it now.
+/// `CONFLICT`, with the current holder.
 pub fn fenced(
     rows: &dyn Rows,
     now: Micros,
@@ -334,7 +333,7 @@ pub fn fenced(
     .hint("Take it again with `lease_session`, look at what has changed, then repeat the call."))
 }
 
-/// The caller's last session, while it counts as the current one and takes what is recorded.
+/// Returns the caller's last session while it is current and open.
 fn current(
     rows: &dyn Rows,
     actor: &Actor,
@@ -345,7 +344,7 @@ fn current(
     let Some((session, _)) = last.filter(|(_, at)| now.saturating_sub(*at) < CURRENT_MICROS) else {
         return Ok(None);
     };
-    // A forgotten one is nobody's current session.
+    // A forgotten session is not a current session.
     let is_open = view::get(rows, &session)?.is_some_and(|row| row.closed == 0);
     Ok(is_open.then_some(session))
 }

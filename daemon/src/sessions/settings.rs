@@ -1,16 +1,16 @@
-//! What this room is set to, and what follows from it: whether a session is in use.
+//! The settings of sessions, and the session state that depends on them.
 
 use super::view::SessionRow;
 use crate::clock::Micros;
 use crate::operation::Context;
 use crate::reloadable::Reloadable;
 
-/// The settings of sessions.
+/// Session settings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SessionSettings {
-    /// A session without an event for so long is expired, in milliseconds.
+    /// Time without an event after which a session expires, in milliseconds.
     pub expire_after_ms: u64,
-    /// How far back metrics are told unless a call says, in milliseconds.
+    /// Default window of the metrics, in milliseconds.
     pub metrics_keep_ms: u64,
 }
 
@@ -23,26 +23,26 @@ impl Default for SessionSettings {
     }
 }
 
-/// Whether a session is in use.
+/// State of a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
-    /// Something was recorded in it lately.
+    /// Events were recorded recently.
     Active,
-    /// Nothing was for a while; a write revives it.
+    /// No recent events; a write revives the session.
     Expired,
-    /// Nothing more is recorded in it.
+    /// Closed: refuses further events.
     Closed,
 }
 
 impl SessionSettings {
-    /// The settings as they are now.
+    /// Returns the current settings.
     #[must_use]
     pub fn of(cx: &Context) -> Self {
         let live = cx.extensions.get::<Reloadable<Self>>();
         live.map_or_else(Self::default, |live| *live.get())
     }
 
-    /// Whether a session is in use at this time.
+    /// Returns the state of a session at this time.
     #[must_use]
     pub fn state(&self, row: &SessionRow, now: Micros) -> State {
         if row.closed != 0 {
@@ -54,7 +54,7 @@ impl SessionSettings {
         }
     }
 
-    /// Whether nothing has happened in a session for as long as it takes to expire.
+    /// Returns whether a session had no event for at least the expiry time.
     #[must_use]
     pub fn is_past(&self, row: &SessionRow, now: Micros) -> bool {
         now.saturating_sub(row.last_activity) >= self.expire_after_ms.saturating_mul(1000)

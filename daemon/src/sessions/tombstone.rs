@@ -1,4 +1,4 @@
-//! What is left of a forgotten session: that it was, and when it was forgotten.
+//! Tombstones of forgotten sessions: position and time of the forgetting.
 //!
 //! | key | value |
 //! | --- | --- |
@@ -10,12 +10,12 @@ use crate::clock::Micros;
 use crate::log::{EventKind, Header, LoggedEvent, Position};
 use crate::store::{Error, Rows, RowsMut};
 
-/// What is left of a forgotten session in this view.
+/// The rows that remain of a forgotten session in this view.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tombstone {
-    /// Where it was forgotten.
+    /// Position at which it was forgotten.
     pub position: Position,
-    /// When.
+    /// Time at which it was forgotten.
     pub at: Micros,
 }
 
@@ -31,11 +31,8 @@ impl Row for Tombstone {
     }
 }
 
-/// Folds what became of a forgotten session. Who forgot it is not in it for that; whose last one it was
-/// has none then.
-///
-/// # Errors
-/// [`Error`] when a row cannot be read.
+/// Folds the forgetting of a session. Forgetting does not make it the caller's last session; callers whose last
+/// session it was have none afterwards.
 pub(super) fn apply(rows: &mut dyn RowsMut, session: &str, header: &Header) -> Result<(), Error> {
     let unfinished = key(b'q', session.as_bytes());
     if header.kind == EventKind::SessionErased {
@@ -53,24 +50,18 @@ pub(super) fn apply(rows: &mut dyn RowsMut, session: &str, header: &Header) -> R
     Ok(())
 }
 
-/// Whether an event forgets the content of its session.
+/// Returns whether an event forgets the content of its session.
 #[must_use]
 pub fn is_tombstone(event: &LoggedEvent) -> bool {
     event.header.kind == EventKind::SessionForgotten
 }
 
-/// When a session was forgotten, if it was.
-///
-/// # Errors
-/// [`Error`] when the row cannot be read.
+/// Returns the tombstone of a session if it was forgotten.
 pub fn forgotten(rows: &dyn Rows, session: &str) -> Result<Option<Tombstone>, Error> {
     read(rows, &key(b'f', session.as_bytes()))
 }
 
-/// Whether what an event says was forgotten, though its bytes may still be in a record.
-///
-/// # Errors
-/// [`Error`] when the row cannot be read.
+/// Returns whether an event's content was forgotten, although its bytes may still be in a record.
 pub fn is_forgotten(rows: &dyn Rows, header: &Header) -> Result<bool, Error> {
     let reports = header.kind.tells_of_forgetting();
     match &header.session {
@@ -79,10 +70,7 @@ pub fn is_forgotten(rows: &dyn Rows, header: &Header) -> Result<bool, Error> {
     }
 }
 
-/// Every forgotten session, in order of their ids, at most `limit`.
-///
-/// # Errors
-/// [`Error`] when the rows cannot be read.
+/// Returns the forgotten sessions, ordered by id, at most `limit`.
 pub fn all_forgotten(rows: &dyn Rows, limit: usize) -> Result<Vec<(String, Tombstone)>, Error> {
     let mut found = Vec::new();
     for session in named(rows, b'f', limit)? {
@@ -93,18 +81,12 @@ pub fn all_forgotten(rows: &dyn Rows, limit: usize) -> Result<Vec<(String, Tombs
     Ok(found)
 }
 
-/// Whether bytes of a forgotten session may still be on disk.
-///
-/// # Errors
-/// [`Error`] when the row cannot be read.
+/// Returns whether bytes of a forgotten session may still be on disk.
 pub fn is_unerased(rows: &dyn Rows, session: &str) -> Result<bool, Error> {
     Ok(rows.get(SPACE, &key(b'q', session.as_bytes()))?.is_some())
 }
 
-/// The forgotten sessions whose bytes may still be on disk.
-///
-/// # Errors
-/// [`Error`] when the rows cannot be read.
+/// Returns the forgotten sessions whose bytes may still be on disk.
 pub fn unerased(rows: &dyn Rows) -> Result<Vec<String>, Error> {
     named(rows, b'q', usize::MAX)
 }

@@ -1,22 +1,22 @@
-//! A breaker: after some failures in a row a resolver is left alone for a while, then tried once.
+//! A circuit breaker: after several consecutive failures a resolver is paused, then tried once.
 
 use std::time::Duration;
 
 use tokio::time::Instant;
 
-/// Counts failures and says whether an ask may go through.
+/// Counts failures and decides whether a request is admitted.
 #[derive(Debug)]
 pub struct CircuitBreaker {
     failures_max: u32,
     pause: Duration,
     failures: u32,
-    /// Until when nothing goes through; after that, one ask at a time.
+    /// End of the pause; after it, one request at a time is admitted.
     open_until: Option<Instant>,
     is_trying: bool,
 }
 
 impl CircuitBreaker {
-    /// Opens after `failures_max` failures in a row, for `pause`.
+    /// Creates a breaker that opens after `failures_max` consecutive failures, for `pause`.
     pub fn new(failures_max: u32, pause: Duration) -> Self {
         Self {
             failures_max,
@@ -44,14 +44,14 @@ impl CircuitBreaker {
         Ok(())
     }
 
-    /// The server answered, or became ready.
+    /// Records that the server answered or became ready.
     pub fn succeeded(&mut self) {
         self.failures = 0;
         self.open_until = None;
         self.is_trying = false;
     }
 
-    /// The server did not answer.
+    /// Records that the server did not answer.
     pub fn failed(&mut self, now: Instant) {
         self.failures = self.failures.saturating_add(1);
         if self.is_trying || self.failures >= self.failures_max {
@@ -60,12 +60,12 @@ impl CircuitBreaker {
         self.is_trying = false;
     }
 
-    /// It did not come to asking the server.
+    /// Records that the request did not reach the server.
     pub fn undecided(&mut self) {
         self.is_trying = false;
     }
 
-    /// For how long nothing goes through yet, if the breaker is open.
+    /// Returns the remaining pause, if the breaker is open.
     pub fn open_for(&self, now: Instant) -> Option<Duration> {
         self.open_until
             .map(|until| until.saturating_duration_since(now))
@@ -76,7 +76,8 @@ impl CircuitBreaker {
 mod tests {
     use super::*;
 
-    /// Opens after so many in a row, lets one through after the pause, and closes or opens with it.
+    /// Opens after this many consecutive failures, admits one request after the pause, and closes or opens with its
+    /// result.
     #[test]
     fn opens_and_tries_once() {
         let start = Instant::now();

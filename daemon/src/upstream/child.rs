@@ -1,4 +1,4 @@
-//! A server as a child process, which the starter starts and ends; what it complains about.
+//! A server as a child process, started and ended by the process broker, and its error output.
 
 use std::io;
 use std::process::ExitStatus;
@@ -12,41 +12,41 @@ use super::Program;
 use super::broker::{ChildHandle, ProcessBroker, no_starter};
 use super::phrases::quoted;
 
-/// How long a child may take to end by itself, once its input is closed.
+/// Time for a child to exit by itself once its input is closed.
 const GRACE: Duration = Duration::from_millis(500);
-/// How long a killed child is waited for; longer only while the kernel holds it.
+/// Time to wait for a killed child; it takes longer only while the kernel holds it.
 const KILLED_WAIT_MAX: Duration = Duration::from_secs(5);
-/// The longest piece of a child's error output in one line of our log, in bytes.
+/// Limit on a child's error output in one log line, in bytes.
 const LOGGED_PIECE_BYTES: usize = 1024;
-/// How much of a child's error output is logged, in bytes; the rest is read and dropped.
+/// Limit on a child's logged error output, in bytes; the rest is read and dropped.
 const LOGGED_BYTES_MAX: usize = 256 << 10;
 
-/// A running child. Dropped, it is killed with its group.
+/// A running child. Drop kills it and its process group.
 pub struct Child {
     handle: ChildHandle,
 }
 
 /// The three pipes of a child.
 pub struct Pipes {
-    /// What the child reads.
+    /// Input of the child.
     pub input: Sender,
-    /// What the child writes.
+    /// Output of the child.
     pub output: Receiver,
-    /// What the child complains about.
+    /// Error output of the child.
     pub errors: Receiver,
 }
 
-/// Has a program started.
+/// Starts a program through the process broker.
 ///
 /// # Errors
-/// What the system says, such as that there is no such program; that the starter does not know it.
+/// The system's error, for example that the program does not exist; that the broker does not know the program.
 pub async fn start(
     broker: Option<&ProcessBroker>,
     program: &Program,
 ) -> io::Result<(Child, Pipes)> {
     let broker = broker.ok_or_else(no_starter)?;
     let (handle, [input, output, errors]) = broker.start(program).await?;
-    // From here on a failure drops, and so ends, the child.
+    // From here on, a failure drops the child, which ends it.
     let child = Child { handle };
     let pipes = Pipes {
         input: Sender::from_owned_fd(input)?,
@@ -57,13 +57,13 @@ pub async fn start(
 }
 
 impl Child {
-    /// Waits until the child has ended, by itself or not.
+    /// Waits until the child has exited for any reason.
     pub async fn ended(&self) {
         self.handle.life.ended.cancelled().await;
     }
 
-    /// Ends the child and its group: soon by itself when its pipes are closed, else it is killed. How
-    /// it ended, if that is known.
+    /// Ends the child and its process group. The child exits by itself when its pipes are closed, or is killed. Returns
+    /// its exit status, if known.
     pub async fn end(self) -> Option<ExitStatus> {
         if timeout(GRACE, self.ended()).await.is_err() {
             self.handle.kill();
@@ -73,7 +73,7 @@ impl Child {
     }
 }
 
-/// Brings what a child complains about to our log, until it says no more.
+/// Copies a child's error output to the log until it ends.
 pub async fn log(resolver: &str, errors: Receiver) {
     let mut errors = BufReader::with_capacity(LOGGED_PIECE_BYTES, errors);
     let mut rest = LOGGED_BYTES_MAX;

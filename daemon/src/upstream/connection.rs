@@ -1,4 +1,4 @@
-//! One connection to an MCP server, from its greeting to its end.
+//! One connection to an MCP server, from its initialisation to its end.
 
 use std::future::Future;
 use std::pin::pin;
@@ -29,24 +29,24 @@ use super::limited::Limited;
 use super::phrases::quoted;
 use super::{MESSAGE_BYTES_MAX, ProcessBroker, Program, Server};
 
-/// How long the last complaints of a child that has ended are waited for.
+/// Time to wait for the last error output of an exited child.
 const LAST_WORDS: Duration = Duration::from_millis(200);
-/// How long the last answers of a child that has ended are waited for, on a machine that does other things,
-/// too; its pipes end long before, unless it left a process behind that has them.
+/// Time to wait for the last responses of an exited child, on a busy machine. Its pipes end long before, unless a
+/// process that it left behind holds them.
 const LAST_ANSWERS: Duration = Duration::from_secs(5);
-/// What a line may take beyond a message, so that [`Limited`] sees it first.
+/// Extra bytes of a line beyond the message limit, so that [`Limited`] detects an excess first.
 const LINE_MARGIN: usize = 64 << 10;
 
 type ConnectionTask = RunningService<RoleClient, ClientConfig>;
 
-/// A server that is ready for calls. Dropped, it is ended.
+/// An initialised server. Drop ends it.
 pub struct Connection {
     peer: Peer<RoleClient>,
     link: Arc<ConnectionLink>,
     _end: DropGuard,
 }
 
-/// What a connection shares with the task that watches it.
+/// State that a connection shares with its watcher task.
 struct ConnectionLink {
     resolver: String,
     used: Mutex<Instant>,
@@ -54,38 +54,38 @@ struct ConnectionLink {
     closed: CancellationToken,
 }
 
-/// How a connection is made, and when it is ended.
+/// Parameters of a connection.
 pub struct Plan<'a> {
-    /// Whose it is.
+    /// Name of the resolver.
     pub resolver: &'a str,
-    /// Where its server is.
+    /// Server to connect to.
     pub server: &'a Server,
-    /// What starts servers that are programs.
+    /// Process broker for servers that are programs.
     pub broker: Option<&'a ProcessBroker>,
-    /// The longest start.
+    /// Start timeout.
     pub start_max: Duration,
-    /// How long nobody asks until it is ended.
+    /// Idle time after which the connection ends.
     pub idle_max: Duration,
-    /// Where its tasks are counted.
+    /// Tracker for its tasks.
     pub tasks: &'a TaskTracker,
-    /// Ends it.
+    /// Ends the connection when cancelled.
     pub stop: CancellationToken,
 }
 
-/// Why a call has no answer.
+/// Reason why a call has no response.
 #[derive(Debug)]
 pub enum CallError {
-    /// The connection is of no more use.
+    /// The connection is unusable.
     Closed(String),
-    /// The server says no.
+    /// The server refused the call.
     Refused(String),
 }
 
 impl Connection {
-    /// Starts or finds the server and greets it.
+    /// Starts or contacts the server, and initialises the connection.
     ///
     /// # Errors
-    /// Why it is not ready, as the end of a sentence.
+    /// The reason why the server is not ready, as the end of a sentence.
     pub async fn open(plan: &Plan<'_>) -> Result<Self, String> {
         let link = Arc::new(ConnectionLink {
             resolver: plan.resolver.to_owned(),
@@ -135,12 +135,12 @@ impl Connection {
         })
     }
 
-    /// Whether it has ended.
+    /// Returns whether the connection has ended.
     pub fn is_closed(&self) -> bool {
         self.link.closed.is_cancelled() || self.peer.is_transport_closed()
     }
 
-    /// Calls a tool. The future may be dropped: the server is told.
+    /// Calls a tool. Dropping the future sends a cancellation to the server.
     pub async fn call(
         &self,
         tool: &str,
@@ -184,7 +184,7 @@ impl ConnectionLink {
         *self.used.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
     }
 
-    /// Returns once nobody has asked for so long.
+    /// Returns once no call was made for `idle_max`.
     async fn idle(&self, idle_max: Duration) {
         loop {
             let used = *self.used.lock().unwrap_or_else(PoisonError::into_inner);
@@ -196,7 +196,7 @@ impl ConnectionLink {
     }
 }
 
-/// Who we are. Nothing is offered to the server: it cannot ask us back.
+/// Builds the client information. No capabilities are offered: the server cannot send requests.
 fn greeting() -> ClientConfig {
     let client = Implementation::new("lored", env!("CARGO_PKG_VERSION"));
     ClientConfig::new(ClientCapabilities::default(), client)
@@ -219,7 +219,7 @@ fn not_ready(start_max: Duration) -> String {
     format!("was not ready within {} ms", start_max.as_millis())
 }
 
-/// Waits until the server has greeted us back.
+/// Waits until the server has completed the initialisation.
 async fn greeted(
     start_max: Duration,
     greeting: impl Future<Output = Result<ConnectionTask, ClientInitializeError>>,
@@ -228,7 +228,7 @@ async fn greeted(
         Ok(Ok(running)) => Ok(running),
         Ok(Err(error)) => {
             let said = match &error {
-                // Its own text is mostly the names of types.
+                // Its own text consists mostly of type names.
                 ClientInitializeError::TransportError { error, .. } => error.error.to_string(),
                 other => other.to_string(),
             };
@@ -238,14 +238,14 @@ async fn greeted(
     }
 }
 
-/// A child with the task that logs what it complains about.
+/// A child with the task that logs its error output.
 struct Process {
     child: Child,
     log: JoinHandle<()>,
 }
 
 impl Process {
-    /// Ends the child, and says how it ended.
+    /// Ends the child and describes how it exited.
     async fn end(mut self) -> String {
         let status = self.child.end().await;
         if timeout(LAST_WORDS, &mut self.log).await.is_err() {
@@ -255,7 +255,7 @@ impl Process {
     }
 }
 
-/// Keeps a connection until it is no longer wanted, nobody uses it, or it ends; then ends all of it.
+/// Watches a connection until it is cancelled, idle or closed; then ends all of it.
 async fn watch(
     running: ConnectionTask,
     process: Option<Process>,
@@ -274,7 +274,7 @@ async fn watch(
         _ = &mut closed => {}
         () = stop.cancelled() => {}
         () = link.idle(idle_max) => {}
-        // What the child said before it ended is still in its pipe; nothing new is asked.
+        // The child's last output is still in its pipe; no new calls are made.
         () = ended => {
             link.closed.cancel();
             tokio::select! {

@@ -1,4 +1,4 @@
-//! Keeps one connection to a server: made when it is first needed, made anew after it ended.
+//! Holds one connection to a server: made on demand, and again after it ended.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -12,10 +12,10 @@ use tokio_util::task::TaskTracker;
 use super::connection::{Connection, Plan};
 use super::{ProcessBroker, Settings};
 
-/// How a start went, for all who wait for it.
+/// Outcome of a start, for all callers that wait for it.
 type StartOutcome = Result<Arc<Connection>, Arc<str>>;
 
-/// The way to one server.
+/// Connector to one server.
 pub struct Connector {
     resolver: String,
     settings: Arc<Settings>,
@@ -25,23 +25,23 @@ pub struct Connector {
     stop: CancellationToken,
 }
 
-/// A connection that is being made, or was.
+/// A connection that is being made or was made.
 #[derive(Clone)]
 struct PendingConnection {
     begun: Instant,
     started: Shared<BoxFuture<'static, StartOutcome>>,
 }
 
-/// Why there is no connection yet.
+/// Reason why there is no connection yet.
 pub enum ConnectError {
-    /// The server still starts.
+    /// The server is still starting.
     Starting(String),
-    /// It did not start.
+    /// The start failed.
     Failed(String),
 }
 
 impl Connector {
-    /// Connects to nothing yet.
+    /// Creates a connector without a connection.
     pub fn new(
         resolver: &str,
         settings: Arc<Settings>,
@@ -58,7 +58,7 @@ impl Connector {
     }
 
     fn lock(&self) -> MutexGuard<'_, Option<PendingConnection>> {
-        // Every change is one assignment.
+        // Every change is one assignment, so the state is consistent after a panic.
         self.opening.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -120,7 +120,7 @@ impl Connector {
         }
     }
 
-    /// Lets go of a connection that did not answer; calls on it that still run are not disturbed.
+    /// Drops a connection that did not answer; its running calls are not interrupted.
     pub fn give_up(&self, connection: &Arc<Connection>) {
         let mut slot = self.lock();
         let is_it = slot
@@ -132,7 +132,7 @@ impl Connector {
         }
     }
 
-    /// Whether there is a connection.
+    /// Returns whether there is a connection.
     pub fn is_connected(&self) -> bool {
         self.lock()
             .as_ref()
@@ -140,13 +140,13 @@ impl Connector {
             .is_some_and(|started| matches!(started, Ok(connection) if !connection.is_closed()))
     }
 
-    /// Lets the connection and every child end. Nothing is opened after it.
+    /// Signals the connection and every child to end. No connection is opened afterwards.
     pub fn stop(&self) {
         self.stop.cancel();
         *self.lock() = None;
     }
 
-    /// Ends the connection and every child, and returns when they are gone.
+    /// Ends the connection and every child, and waits for them.
     pub async fn close(&self) {
         self.stop();
         self.tasks.close();

@@ -1,7 +1,7 @@
-//! MCP servers over plain HTTP: what rmcp's client needs, on hyper.
+//! MCP servers over plain HTTP: the part that rmcp's client needs, on hyper.
 //!
-//! A request is a connection: questions are rare and servers are near. There is no TLS; a server
-//! that wants it is reached through a program that adds it.
+//! Each request uses a new connection: requests are rare and servers are near. There is no TLS; a server that
+//! requires it is reached through a program that adds it.
 
 use std::collections::HashMap;
 use std::io;
@@ -25,28 +25,28 @@ use tokio::net::TcpStream;
 use super::MESSAGE_BYTES_MAX;
 use super::phrases::quoted;
 
-/// The most bytes that are read of an answer that refuses.
+/// Limit on the bytes read of an error response.
 const REFUSAL_BYTES_MAX: usize = 4096;
-/// Which session of the server's a request belongs to.
+/// Header with the server's session of a request.
 const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
 const JSON: &str = "application/json";
 const EVENTS: &str = "text/event-stream";
 
-/// Whether a resolver's address can be used.
+/// Checks a resolver's URL.
 ///
 /// # Errors
-/// What is wrong with it, as the end of a sentence.
+/// The problem, as the end of a sentence.
 pub fn check_url(url: &str) -> Result<(), String> {
     Address::of(url).map(|_| ())
 }
 
-/// The TCP port of a resolver's address, if it can be used.
+/// Returns the TCP port of a resolver's URL, if it is valid.
 #[must_use]
 pub fn port(url: &str) -> Option<u16> {
     Address::of(url).ok().map(|address| address.port)
 }
 
-/// Why a request had no answer.
+/// Reason why a request had no response.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     #[error("{0}")]
@@ -69,15 +69,15 @@ impl From<Error> for StreamableHttpError<Error> {
 
 type PostedRequest = Result<StreamableHttpPostResponse, StreamableHttpError<Error>>;
 
-/// A client that keeps nothing between requests.
+/// A client without state between requests.
 #[derive(Clone, Debug, Default)]
 pub struct Http;
 
-/// Where to connect, and what to ask for there.
+/// Connection target and request path.
 struct Address {
     host: String,
     port: u16,
-    /// As the header wants it.
+    /// Value of the host header.
     authority: HeaderValue,
     path: String,
 }
@@ -117,7 +117,7 @@ impl Address {
     }
 }
 
-/// One request on a connection of its own.
+/// Sends one request on a new connection.
 async fn send(
     url: &str,
     method: Method,
@@ -142,7 +142,7 @@ async fn send(
     let stream = TcpStream::connect((address.host, address.port)).await;
     let stream = stream.map_err(Error::Connect)?;
     let (mut sender, connection) = http1::handshake(TokioIo::new(stream)).await?;
-    // It ends with its request: when the answer has been read, or is dropped.
+    // It ends with its request: when the response was read or dropped.
     tokio::spawn(async move {
         if let Err(error) = connection.await {
             tracing::debug!(%error, "a connection to a resolver's server broke");
@@ -151,7 +151,7 @@ async fn send(
     Ok(sender.send_request(request).await?)
 }
 
-/// A whole body of at most so many bytes.
+/// Reads a whole body of at most `bytes_max` bytes.
 async fn read(body: Incoming, bytes_max: usize) -> Result<Bytes, Error> {
     match Limited::new(body, bytes_max).collect().await {
         Ok(body) => Ok(body.to_bytes()),
@@ -164,7 +164,7 @@ fn header(answer: &Response<Incoming>, name: HeaderName) -> Option<String> {
     value.to_str().ok().map(str::to_owned)
 }
 
-/// The answer to a message, in whichever of its forms.
+/// Converts the response to a posted message, in any of its forms.
 async fn posted(answer: Response<Incoming>, had_session: bool) -> PostedRequest {
     let status = answer.status();
     if matches!(status, StatusCode::ACCEPTED | StatusCode::NO_CONTENT) {
@@ -220,7 +220,7 @@ impl StreamableHttpClient for Http {
         _authorization: Option<String>,
         headers: HashMap<HeaderName, HeaderValue>,
     ) -> Result<(), StreamableHttpError<Error>> {
-        // Whether the server lets the session go is its own affair.
+        // Errors are ignored: the server decides whether to end the session.
         send(&uri, Method::DELETE, headers, Some(session), String::new()).await?;
         Ok(())
     }
@@ -233,7 +233,7 @@ impl StreamableHttpClient for Http {
         _authorization: Option<String>,
         _headers: HashMap<HeaderName, HeaderValue>,
     ) -> Result<BoxStream<'static, Result<Sse, SseError>>, StreamableHttpError<Error>> {
-        // Nothing that a server says unasked is of use.
+        // Unsolicited messages of a server are not used.
         Err(StreamableHttpError::ServerDoesNotSupportSse)
     }
 }
@@ -242,7 +242,7 @@ impl StreamableHttpClient for Http {
 mod tests {
     use super::*;
 
-    /// Addresses with a host and no TLS are taken; the others are refused with a reason.
+    /// URLs with a host and without TLS are accepted; others are refused with a reason.
     #[test]
     fn addresses_are_checked() {
         let good = Address::of("http://[::1]:8080/mcp?x=1").ok();

@@ -1,4 +1,4 @@
-//! A reader that fails when a line is too long, so that no message is ever held that is.
+//! A reader that fails when a line is too long, so that no oversized message is held in memory.
 
 use std::io;
 use std::pin::Pin;
@@ -8,17 +8,17 @@ use std::task::{Context, Poll, ready};
 
 use tokio::io::{AsyncRead, ReadBuf};
 
-/// A reader whose lines have a longest length.
+/// A reader with a limit on line length.
 pub struct Limited<R> {
     reader: R,
     line_bytes: usize,
     line_bytes_max: usize,
-    /// Set when a line was too long, for whoever sees only that the reader ended.
+    /// Set when a line was too long, for callers that see only the end of the reader.
     is_too_long: Arc<AtomicBool>,
 }
 
 impl<R> Limited<R> {
-    /// Lines of at most `line_bytes_max`, without their end.
+    /// Creates a reader with lines of at most `line_bytes_max`, excluding line ends.
     pub fn new(reader: R, line_bytes_max: usize, is_too_long: &Arc<AtomicBool>) -> Self {
         Self {
             reader,
@@ -38,14 +38,14 @@ impl<R: AsyncRead + Unpin> AsyncRead for Limited<R> {
         let before = into.filled().len();
         ready!(Pin::new(&mut self.reader).poll_read(cx, into))?;
         let read = into.filled().get(before..).unwrap_or_default();
-        // Reads are much smaller than lines may be: a line that ends within one is counted when the
-        // next begins.
+        // Reads are much smaller than the limit: a line that ends within a read is counted when the next
+        // line begins.
         match read.iter().rposition(|byte| *byte == b'\n') {
             Some(end) => self.line_bytes = read.len() - end - 1,
             None => self.line_bytes += read.len(),
         }
         if self.line_bytes > self.line_bytes_max {
-            // A read that fails has read nothing.
+            // A failed read must leave the buffer unchanged.
             into.set_filled(before);
             self.is_too_long.store(true, Ordering::Release);
             let message = format!("a message of over {} bytes", self.line_bytes_max);
@@ -61,7 +61,7 @@ mod tests {
 
     use super::*;
 
-    /// Lines up to the limit pass, however many; a longer one is an error.
+    /// Any number of lines up to the limit pass; a longer one is an error.
     #[tokio::test]
     async fn long_lines_fail() {
         let mut text = String::new();

@@ -28,6 +28,5 @@ pub use resolver::{ResolverStatus, State};
 pub use resolvers::{Resolution, Resolvers};
 pub use settings::{Server, Settings};
 
-/// The longest message that a server may send, in bytes: a candidate is small, whatever is larger is
-/// a mistake.
+/// Limit on a server's message, in bytes: a candidate is small, and anything larger is a mistake.
 const MESSAGE_BYTES_MAX: usize = 4 << 20;

@@ -1,10 +1,10 @@
-//! Texts of others within our sentences: short, and without characters that would act.
+//! Foreign texts in the daemon's messages: short, and without characters that have an effect.
 
-/// The most characters that are quoted of somebody else's text.
+/// Limit on quoted foreign text, in characters.
 const QUOTED_CHARS_MAX: usize = 200;
 
-/// A text of a server's, for a sentence of ours: one line, control and direction characters escaped,
-/// cut when it is long.
+/// Quotes a server's text for a message: one line, with control and direction characters escaped, truncated if
+/// long.
 pub fn quoted(text: &str) -> String {
     let mut quoted = String::new();
     for (count, character) in text.trim().chars().enumerate() {
@@ -25,7 +25,7 @@ pub fn quoted(text: &str) -> String {
 mod tests {
     use super::*;
 
-    /// What acts is escaped, what is long is cut.
+    /// Control characters are escaped, and long texts are truncated.
     #[test]
     fn texts_are_quoted() {
         assert_eq!(

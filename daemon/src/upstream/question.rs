@@ -1,18 +1,18 @@
-//! The question for one kind of entity: a tool, and its arguments with blanks to fill.
+//! The query for one kind of entity: a tool, and its arguments with placeholders.
 
 use serde_json::{Map, Value, json};
 
-/// What a resolver calls for an entity of some kind.
+/// The tool call of a resolver for one kind of entity.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Question {
-    /// The tool's name.
+    /// Tool name.
     pub tool: String,
-    /// Its arguments; `{name}` and `{kind}` within texts stand for the entity's.
+    /// Tool arguments; `{name}` and `{kind}` within texts are replaced by the entity's.
     pub arguments: Map<String, Value>,
 }
 
 impl Question {
-    /// A tool with the arguments that most tools take: `{"name": "{name}", "limit": 1}`.
+    /// Creates a call with the arguments that most tools take: `{"name": "{name}", "limit": 1}`.
     #[must_use]
     pub fn new(tool: &str) -> Self {
         let mut arguments = Map::new();
@@ -24,12 +24,12 @@ impl Question {
         }
     }
 
-    /// The arguments for one entity.
+    /// Fills in the arguments for one entity.
     pub(super) fn filled(&self, kind: &str, name: &str) -> Map<String, Value> {
         fill_all(&self.arguments, kind, name)
     }
 
-    /// Whether the server is asked for one object, so that the only one it gives is the one.
+    /// Returns whether the server is asked for exactly one object, so that a single result is the match.
     pub(super) fn wants_one(&self) -> bool {
         self.arguments.get("limit").and_then(Value::as_u64) == Some(1)
     }
@@ -49,7 +49,7 @@ fn fill(value: &Value, kind: &str, name: &str) -> Value {
     }
 }
 
-/// In one pass, so that a name with `{kind}` in it stays as it is.
+/// Replaces in one pass, so that a name that contains `{kind}` stays unchanged.
 fn fill_text(mut text: &str, kind: &str, name: &str) -> String {
     let mut filled = String::new();
     while let Some((before, rest)) = text.split_once('{') {
@@ -72,7 +72,7 @@ fn fill_text(mut text: &str, kind: &str, name: &str) -> String {
 mod tests {
     use super::*;
 
-    /// Blanks are filled wherever a text is, once; all else stays.
+    /// Placeholders are replaced once in every text; everything else stays.
     #[test]
     fn blanks_are_filled() {
         let mut question = Question::new("get");

@@ -1,4 +1,4 @@
-//! One resolver: its limits, its breaker, what it answered lately, and who waits for an answer.
+//! One resolver: its limits, its breaker, its cached answers, and the calls in flight.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -16,16 +16,16 @@ use super::connector::{ConnectError, Connector};
 use super::{ProcessBroker, Question, Settings};
 use crate::cache::Cache;
 
-/// The most bytes of answers that are kept for each resolver.
+/// Limit on cached answers per resolver, in bytes.
 const CACHE_BYTES_MAX: usize = 8 << 20;
-/// The most entities for which answers are waited at once.
+/// Limit on entities with calls in flight.
 const FLIGHTS_MAX: usize = 1024;
 
-/// An MCP server that says what names stand for.
+/// An MCP server that identifies names.
 pub struct Resolver {
-    /// Its name in the settings.
+    /// Name in the settings.
     pub name: String,
-    /// How it is asked.
+    /// Settings of its calls.
     pub settings: Arc<Settings>,
     permits: Semaphore,
     connector: Arc<Connector>,
@@ -33,15 +33,15 @@ pub struct Resolver {
     inner: Mutex<Inner>,
 }
 
-/// What is asked for: kind and lower-cased name.
+/// Requested entity: kind and lower-cased name.
 type Entity = (String, String);
 
-/// A call on its way, for all who ask the same.
+/// A call in flight, shared by all callers that ask the same.
 type LookupInFlight = Shared<BoxFuture<'static, Outcome>>;
 
 struct Inner {
     breaker: CircuitBreaker,
-    /// The end of a sentence: why the last call failed.
+    /// Reason of the last failed call, as the end of a sentence.
     last_failure: String,
     in_flight_calls: HashMap<Entity, LookupInFlight>,
     calls: u64,
@@ -49,69 +49,69 @@ struct Inner {
     cached: u64,
 }
 
-/// What came of an ask.
+/// Outcome of a lookup.
 #[derive(Clone, Debug)]
 pub enum Outcome {
-    /// The server knows it; the answer may be an earlier one.
+    /// The server knows the entity; the answer may be cached.
     Found {
-        /// What it says.
+        /// The server's answer.
         candidate: Arc<Candidate>,
-        /// Whether it said so to an earlier ask.
+        /// Whether the answer is cached.
         cached: bool,
     },
-    /// The server knows none.
+    /// The server does not know the entity.
     Nothing,
-    /// There is no answer: the end of a sentence.
+    /// There is no answer: the reason, as the end of a sentence.
     Failed(String),
 }
 
-/// An answer that is kept.
+/// A cached answer.
 struct CachedAnswer {
     outcome: Outcome,
     until: Instant,
 }
 
-/// Why there is no answer, each the end of a sentence.
+/// Reason why there is no answer, as the end of a sentence.
 enum ResolverError {
-    /// It was not our turn yet: says nothing about the server.
+    /// The call did not get its turn: this is not the server's failure.
     Waited(String),
-    /// The server says no: it will say so again for a while.
+    /// The server refused: it is assumed to refuse again for a while.
     Refused(String),
-    /// The server does not do what it should.
+    /// The server failed.
     Failed(String),
 }
 
-/// How a resolver does.
+/// Status of a resolver.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ResolverStatus {
-    /// Its name in the settings.
+    /// Name in the settings.
     pub name: String,
-    /// Whether it has a server now.
+    /// Connection state.
     pub state: State,
-    /// Calls to its server since the daemon's start.
+    /// Number of calls to its server since the daemon's start.
     pub calls: u64,
-    /// How many of them had no answer.
+    /// Number of calls without an answer.
     pub failures: u64,
-    /// Asks that an earlier answer served.
+    /// Number of lookups answered from the cache.
     pub cached: u64,
 }
 
-/// What a resolver is doing.
+/// Connection state of a resolver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
-    /// There is no connection; the next ask makes one.
+    /// Not connected; the next lookup connects.
     Idle,
-    /// There is a connection.
+    /// Connected.
     Running,
-    /// It failed too often and is left alone.
+    /// Paused after too many failures.
     Broken {
-        /// Milliseconds until one ask tries it again.
+        /// Milliseconds until the next trial lookup.
         for_ms: u64,
     },
 }
 
 impl Resolver {
-    /// A resolver that has connected to nothing yet.
+    /// Creates a resolver without a connection.
     pub fn new(name: String, settings: Settings, broker: Option<Arc<ProcessBroker>>) -> Self {
         let settings = Arc::new(settings);
         let pause = Duration::from_millis(settings.pause_ms);
@@ -133,12 +133,12 @@ impl Resolver {
     }
 
     fn lock(&self) -> MutexGuard<'_, Inner> {
-        // Counts and flights stay usable whatever panicked.
+        // Counts and calls in flight stay consistent after a panic.
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What the server knows of an entity; who asks the same at the same time shares the answer. A
-    /// call that has begun runs to its end even if nobody waits for it any more.
+    /// Looks up an entity on the server; concurrent lookups of the same entity share one call. A started call runs to
+    /// its end even if all callers have gone.
     pub async fn resolve(self: &Arc<Self>, question: &Question, kind: &str, name: &str) -> Outcome {
         match self.in_flight_call(question, kind, name) {
             Ok(in_flight_call) => in_flight_call.await,
@@ -146,17 +146,17 @@ impl Resolver {
         }
     }
 
-    /// Lets the server end; the resolver is of no more use.
+    /// Ends the server; the resolver cannot be used afterwards.
     pub fn stop(&self) {
         self.connector.stop();
     }
 
-    /// Ends the server and returns when its process is gone.
+    /// Ends the server and waits until its process is gone.
     pub async fn close(&self) {
         self.connector.close().await;
     }
 
-    /// How it does.
+    /// Returns the status.
     pub fn status(&self) -> ResolverStatus {
         let inner = self.lock();
         let state = match inner.breaker.open_for(Instant::now()) {
@@ -175,10 +175,10 @@ impl Resolver {
         }
     }
 
-    /// The call for an entity: one on its way, or a new one.
+    /// Returns the call for an entity: the one in flight, or a new one.
     ///
     /// # Errors
-    /// The outcome, when no call is needed or possible.
+    /// The outcome, when no call is necessary or possible.
     fn in_flight_call(
         self: &Arc<Self>,
         question: &Question,
@@ -221,7 +221,7 @@ impl Resolver {
         Ok(in_flight_call)
     }
 
-    /// One call, and what is learnt from how it went.
+    /// Makes one call, and records its result in the breaker and the cache.
     async fn run(self: Arc<Self>, question: &Question, entity: Entity, name: &str) -> Outcome {
         let result = self.attempt(question, &entity.0, name).await;
         let now = Instant::now();
@@ -267,7 +267,7 @@ impl Resolver {
         Duration::from_millis(self.settings.cache_ms)
     }
 
-    /// What a server refuses is not asked again for as long as a broken one is left alone.
+    /// Returns how long a refusal is cached: as long as the pause of a broken server.
     fn refusal_time(&self) -> Duration {
         Duration::from_millis(self.settings.pause_ms.min(self.settings.cache_ms))
     }
@@ -283,7 +283,7 @@ impl Resolver {
             .put(entity, Arc::new(CachedAnswer { outcome, until }), bytes);
     }
 
-    /// Waits for its turn and for the server, and asks it.
+    /// Waits for its turn and for the server, then makes the call.
     async fn attempt(
         &self,
         question: &Question,
@@ -306,7 +306,7 @@ impl Resolver {
         let (connection, was_there) = self.connect(deadline).await?;
         let asked = self.call(&connection, was_there, &ask).await;
         match asked {
-            // It may have ended since its last call: that is no failure, a new one is made.
+            // The server may have exited since its last call: that is not a failure, and a new connection is made.
             Err(CallError::Closed(_)) if was_there && Instant::now() < deadline => {
                 let (connection, was_there) = self.connect(deadline).await?;
                 let asked = self.call(&connection, was_there, &ask).await;
@@ -324,9 +324,8 @@ impl Resolver {
         })
     }
 
-    /// Calls the tool. A server that ended is given up, and so is one that does not answer; but one
-    /// that became ready for this very ask had less than its time, and may be slow with its first
-    /// answer: it gets another chance.
+    /// Calls the tool. A server that exited or does not answer is dropped. Exception: a server that only became ready
+    /// for this call had less than its time and may be slow with its first answer, so it stays.
     async fn call(
         &self,
         connection: &Arc<Connection>,
@@ -355,7 +354,7 @@ impl Resolver {
     }
 }
 
-/// One entity, and until when its answer is waited for.
+/// One entity and the deadline of its lookup.
 struct EntityLookup<'a> {
     question: &'a Question,
     kind: &'a str,

@@ -1,4 +1,4 @@
-//! All resolvers: asked one after the other, in the order of their names, until one knows.
+//! All resolvers: asked one after the other, ordered by name, until one knows the entity.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -9,38 +9,38 @@ use super::phrases::quoted;
 use super::resolver::{Outcome, Resolver};
 use super::{Candidate, ProcessBroker, ResolverStatus, Settings};
 
-/// The longest name that is asked for, in bytes.
+/// Limit on a looked-up name, in bytes.
 const NAME_BYTES_MAX: usize = 1024;
 
-/// What the configured MCP servers say of names. Dropping it ends their processes; [`Resolvers::close`]
-/// also waits until they are gone.
+/// The configured MCP servers that identify names. Drop ends their processes; [`Resolvers::close`] also waits until
+/// they are gone.
 pub struct Resolvers {
     resolvers: Vec<Arc<Resolver>>,
 }
 
-/// What the resolvers know of an entity.
+/// Result of resolving an entity.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Resolution {
-    /// One of them knows it.
+    /// A resolver knows the entity.
     Found {
-        /// What it says.
+        /// The resolver's answer.
         candidate: Arc<Candidate>,
-        /// Its name.
+        /// Name of the resolver.
         resolver: String,
-        /// Whether the answer was given to an earlier ask.
+        /// Whether the answer is cached.
         cached: bool,
     },
-    /// All who were asked answered that there is none.
+    /// All resolvers answered that they do not know it.
     Nothing,
-    /// No resolver is asked for this kind.
+    /// No resolver is configured for this kind.
     NoResolver,
-    /// Nobody knows it, and somebody did not answer: a sentence for the caller.
+    /// No resolver knows it, and at least one did not answer: a sentence for the caller.
     Failed(String),
 }
 
 impl Resolvers {
-    /// Resolvers by their names; no server is started before it is asked. Without a starter those that
-    /// are programs cannot be.
+    /// Creates the resolvers by name; servers are started at their first lookup. Without a process broker, servers that
+    /// are programs cannot be started.
     #[must_use]
     pub fn new(settings: BTreeMap<String, Settings>, broker: Option<Arc<ProcessBroker>>) -> Self {
         let resolver = |(name, settings)| Arc::new(Resolver::new(name, settings, broker.clone()));
@@ -49,7 +49,7 @@ impl Resolvers {
         }
     }
 
-    /// Whether new entities of this kind are to be resolved in the background.
+    /// Returns whether new entities of this kind are resolved in the background.
     #[must_use]
     pub fn is_auto(&self, kind: &str) -> bool {
         self.resolvers
@@ -57,8 +57,7 @@ impl Resolvers {
             .any(|resolver| resolver.settings.auto && resolver.settings.kinds.contains_key(kind))
     }
 
-    /// What an entity is, within the time-out of each resolver that is asked. Must be called within
-    /// the runtime.
+    /// Resolves an entity, within the timeout of each resolver that is asked. Must be called within the runtime.
     pub async fn resolve(&self, kind: &str, name: &str) -> Resolution {
         let mut resolution = Resolution::NoResolver;
         for resolver in &self.resolvers {
@@ -89,21 +88,21 @@ impl Resolvers {
                         quoted(name)
                     ));
                 }
-                // The first failure is told; a server that knows none does not heal it.
+                // The first failure is reported; another server's "not found" does not clear it.
                 Outcome::Nothing | Outcome::Failed(_) => {}
             }
         }
         resolution
     }
 
-    /// How each of them does, by name.
+    /// Returns the status of each resolver, by name.
     #[must_use]
     pub fn status(&self) -> Vec<ResolverStatus> {
         let status = |resolver: &Arc<Resolver>| resolver.status();
         self.resolvers.iter().map(status).collect()
     }
 
-    /// Ends all servers, and returns when their processes are gone. Nothing can be asked after it.
+    /// Ends all servers, and waits until their processes are gone. No lookups are possible afterwards.
     pub async fn close(&self) {
         join_all(self.resolvers.iter().map(|resolver| resolver.close())).await;
     }

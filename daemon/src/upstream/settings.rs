@@ -1,46 +1,46 @@
-//! What can be set for a resolver, each with its unit and default.
+//! Settings of a resolver, each with its unit and default.
 
 use std::collections::BTreeMap;
 
 use super::{Program, Question};
 
-/// Where a resolver's MCP server is.
+/// Location of a resolver's MCP server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Server {
-    /// A child process that speaks on its standard input and output.
+    /// A child process that communicates over standard input and output.
     Command(Program),
     /// Streamable HTTP, without TLS.
     Url(String),
 }
 
-/// How one resolver is asked.
+/// Settings of one resolver.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Settings {
-    /// Where its server is.
+    /// Location of its server.
     pub server: Server,
-    /// The question for each kind of entity.
+    /// Tool call for each kind of entity.
     pub kinds: BTreeMap<String, Question>,
-    /// Milliseconds until an ask gives up, with everything that it waits for.
+    /// Total timeout of a lookup, in milliseconds.
     pub timeout_ms: u64,
-    /// Milliseconds that a server may take from its start until it is ready; an ask does not wait for
-    /// so long, but the next one finds the server ready.
+    /// Start timeout of the server, in milliseconds; a lookup does not wait that long, but the next one finds the
+    /// server ready.
     pub start_ms: u64,
-    /// Calls at once; more wait.
+    /// Limit on concurrent calls; further calls wait.
     pub concurrent_max: usize,
-    /// Failures one after the other until the resolver is left alone.
+    /// Consecutive failures after which the resolver is paused.
     pub failures_max: u32,
-    /// Milliseconds for which it is left alone; then one ask tries it.
+    /// Length of the pause in milliseconds; then one trial lookup is made.
     pub pause_ms: u64,
-    /// Milliseconds for which an answer is taken again.
+    /// Lifetime of a cached answer, in milliseconds.
     pub cache_ms: u64,
-    /// Milliseconds without an ask after which the server is ended.
+    /// Idle time after which the server is ended, in milliseconds.
     pub idle_ms: u64,
     /// Whether new entities are resolved in the background.
     pub auto: bool,
 }
 
 impl Settings {
-    /// The defaults for a server.
+    /// Returns the defaults for a server.
     #[must_use]
     pub fn new(server: Server, kinds: BTreeMap<String, Question>) -> Self {
         Self {

@@ -1,4 +1,4 @@
-//! Which files have settled: pure, told the time by its caller.
+//! Decides which files have settled: pure, with the time as an argument.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -6,43 +6,43 @@ use std::time::Instant;
 
 use super::{Change, Times};
 
-/// More files than this that change at once are not kept apart.
+/// Limit on files tracked individually; more simultaneous changes lead to a full scan.
 const FILES_MAX: usize = 10_000;
 
-/// What an event says of a file.
+/// Kind of change in an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ChangeKind {
-    /// Part of it was written, or it was cut: its writer has it open still.
+    /// Partial write or truncation: the writer still has the file open.
     Part,
-    /// It is as its writer wants it: closed, made, renamed, removed.
+    /// Complete change: closed, created, renamed, removed.
     Whole,
-    /// Its permissions or times changed.
+    /// Change of permissions or times.
     Metadata,
 }
 
-/// What is there when a file is looked at.
+/// State of a file on disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum FileLook {
-    /// Nothing.
+    /// Missing.
     Absent,
     /// A file without content.
     Empty,
-    /// A file, or anything else.
+    /// A file with content, or anything else.
     Something,
 }
 
-/// A file that something has happened to.
+/// A changed file that has not settled.
 #[derive(Clone, Copy, Debug)]
 struct ChangingFile {
     first: Instant,
     last: Instant,
-    /// Its writer is not done.
+    /// Whether its writer is not done.
     open: bool,
-    /// It was gone or empty when it was quiet.
+    /// Whether it was missing or empty after the quiet time.
     doubted: bool,
 }
 
-/// Files that something has happened to, until they have settled.
+/// Changed files that have not settled.
 #[derive(Debug)]
 pub(super) struct Debouncer<K> {
     times: Times,
@@ -59,7 +59,7 @@ impl<K: Clone + Eq + Hash> Debouncer<K> {
         }
     }
 
-    /// Something has happened to this file.
+    /// Records a change of this file.
     pub(super) fn note(&mut self, key: K, sign: ChangeKind, now: Instant) {
         if self.files.len() >= FILES_MAX && !self.files.contains_key(&key) {
             self.files.clear();
@@ -81,12 +81,12 @@ impl<K: Clone + Eq + Hash> Debouncer<K> {
         }
     }
 
-    /// Everything is to be looked at then, or earlier if that was said before.
+    /// Schedules a full scan at this time, or earlier if already scheduled.
     pub(super) fn rescan_at(&mut self, due: Instant) {
         self.rescan = Some(self.rescan.map_or(due, |earlier| earlier.min(due)));
     }
 
-    /// How long things take to settle.
+    /// Returns the time limits.
     pub(super) fn times(&self) -> Times {
         self.times
     }
@@ -97,7 +97,7 @@ impl<K: Clone + Eq + Hash> Debouncer<K> {
         files.chain(self.rescan).min()
     }
 
-    /// What has settled by now, in the order of when it did. `look` says what is there.
+    /// Returns the files that have settled by now, ordered by the time of settling. `look` inspects a file on disk.
     pub(super) fn due_changes(
         &mut self,
         now: Instant,
@@ -105,7 +105,7 @@ impl<K: Clone + Eq + Hash> Debouncer<K> {
     ) -> Vec<Change<K>> {
         let times = self.times;
         let mut settled = Vec::new();
-        // A file that is gone or empty is looked at twice, so the order is known only afterwards.
+        // A missing or empty file is inspected twice, so the order is known only afterwards.
         self.files.retain(|key, file| {
             while file.due(&times) <= now {
                 let due = file.due(&times);
@@ -180,7 +180,7 @@ mod tests {
             self.settle.due_changes(now, |_| look)
         }
 
-        /// Milliseconds until the next look.
+        /// Returns the milliseconds until the next check.
         fn due(&self) -> Option<u128> {
             let due = self.settle.due()?;
             Some(due.duration_since(self.start).as_millis())
@@ -226,7 +226,7 @@ mod tests {
         assert_eq!(fixture.due(), Some(700));
     }
 
-    /// Gone or empty: only after a long pause, and not when it is there again.
+    /// A missing or empty file is reported only after the long pause, and not when it exists again.
     #[test]
     fn what_is_gone_is_doubted() {
         for (look, change) in [
@@ -251,7 +251,7 @@ mod tests {
         }
     }
 
-    /// Told in the order of settling, even when asked late.
+    /// Changes are reported in the order of settling, even when collected late.
     #[test]
     fn in_order() {
         let mut fixture = fixture();

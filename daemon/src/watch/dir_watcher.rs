@@ -1,5 +1,5 @@
-//! The watched folders. None is watched with all that is in it, so that a folder is surely watched
-//! before what is in it is listed.
+//! The watched folders. Each folder is watched non-recursively, so that it is certainly watched before its contents
+//! are listed.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -15,34 +15,34 @@ use rustix::io::Errno;
 use super::WatchScope;
 use super::event_buffer::Shared;
 
-/// The time by which events are noted.
+/// Clock for the time of events.
 pub(super) type EventClock = Arc<dyn Fn() -> Instant + Send + Sync>;
 
-/// A watcher and what it watches.
+/// A watcher and the folders that it watches.
 #[derive(Debug)]
 pub struct DirWatcher {
     watcher: RecommendedWatcher,
-    /// The inode of each watched folder.
+    /// Inode of each watched folder.
     folders: BTreeMap<PathBuf, u64>,
 }
 
-/// What watching a folder came to.
+/// Outcome of watching a folder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WatchOutcome {
-    /// It is watched, and was not before.
+    /// Watched; it was not before.
     New,
-    /// It was watched before and is the same.
+    /// Watched before, and unchanged.
     Same,
-    /// It is watched, and another one was before.
+    /// Watched; another folder of this name was watched before.
     Replaced,
-    /// It was watched before and is gone.
+    /// Watched before, and gone now.
     Gone,
-    /// There is no such folder. A link is none.
+    /// The folder does not exist. A link does not count.
     None,
 }
 
 impl DirWatcher {
-    /// Watches nothing yet; what happens will be noted.
+    /// Creates a watcher without folders; its events go to the buffer.
     pub(super) fn new<G: WatchScope>(
         watch_scope: &Arc<G>,
         shared: &Arc<Shared<G::Key>>,
@@ -58,10 +58,10 @@ impl DirWatcher {
         })
     }
 
-    /// Watches a folder, if there is one.
+    /// Watches a folder, if it exists.
     ///
     /// # Errors
-    /// It cannot be watched: why, and what helps.
+    /// The folder cannot be watched: the reason and the remedy.
     pub fn watch(&mut self, path: &Path) -> Result<WatchOutcome, String> {
         let inode = match std::fs::symlink_metadata(path) {
             Ok(found) if found.is_dir() => found.ino(),
@@ -69,7 +69,7 @@ impl DirWatcher {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(self.removed(path)),
             Err(error) => return Err(format!("{}: {error}", path.display())),
         };
-        // Also one that is watched: it may have been away, and nothing is told of it since.
+        // Also a watched one: it may have been removed and recreated, which silently ends its events.
         if let Err(error) = self.watcher.watch(path, RecursiveMode::NonRecursive) {
             return match error.kind {
                 ErrorKind::PathNotFound => Ok(self.removed(path)),
@@ -83,7 +83,7 @@ impl DirWatcher {
         })
     }
 
-    /// Looks away from a folder and all below it.
+    /// Stops watching a folder and everything below it.
     pub fn forget(&mut self, path: &Path) {
         let from = (Bound::Included(path), Bound::Unbounded);
         let below = self.folders.range::<Path, _>(from);
@@ -94,7 +94,7 @@ impl DirWatcher {
             .collect();
         for folder in below {
             self.folders.remove(&folder);
-            // Where it is gone, nothing is watched any more.
+            // A removed folder is no longer watched anyway.
             let _ = self.watcher.unwatch(&folder);
         }
     }
@@ -107,7 +107,7 @@ impl DirWatcher {
     }
 }
 
-/// Why something cannot be watched, and what helps.
+/// Describes why a folder cannot be watched, with the remedy.
 fn describe(error: &notify::Error) -> String {
     let errno = match &error.kind {
         ErrorKind::MaxFilesWatch => Some(Errno::NOSPC),

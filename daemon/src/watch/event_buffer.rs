@@ -1,4 +1,4 @@
-//! What the events say, noted until somebody looks: runs on notify's thread.
+//! The event buffer: collects events on notify's thread until the other thread handles them.
 
 use std::collections::BTreeSet;
 use std::hash::Hash;
@@ -10,20 +10,20 @@ use notify::event::{AccessKind, AccessMode, EventKind, ModifyKind};
 use super::debounce::{ChangeKind, Debouncer};
 use super::{PathKind, Times, WatchScope};
 
-/// What both threads have: notes, and whoever waits for them.
+/// State shared by both threads: collected events, and a wake-up signal.
 #[derive(Debug)]
 pub(super) struct Shared<K> {
     notes: Mutex<PendingPaths<K>>,
     recorded: Condvar,
 }
 
-/// What is still to be looked at.
+/// Collected events that are not handled yet.
 #[derive(Debug)]
 pub(super) struct PendingPaths<K> {
     pub settle: Debouncer<K>,
-    /// Folders that came or went.
+    /// Folders that appeared or disappeared.
     pub folders: BTreeSet<String>,
-    /// Why not everything was seen, or nothing is any more.
+    /// Reason why events were lost, or no longer arrive.
     pub lost: Option<String>,
     pub stopped: bool,
 }
@@ -45,13 +45,13 @@ impl<K: Clone + Eq + Hash> Shared<K> {
         self.notes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Ends the thread that waits.
+    /// Stops the waiting thread.
     pub(super) fn stop(&self) {
         self.notes().stopped = true;
         self.recorded.notify_all();
     }
 
-    /// Waits until the notes are so.
+    /// Waits until the collected events match a condition.
     #[cfg(test)]
     pub(super) fn wait_for(
         &self,
@@ -66,7 +66,7 @@ impl<K: Clone + Eq + Hash> Shared<K> {
         notes
     }
 
-    /// Notes what an event on a ground says.
+    /// Records an event on a watched ground.
     pub(super) fn on_event<G>(
         &self,
         watch_scope: &G,
@@ -83,8 +83,7 @@ impl<K: Clone + Eq + Hash> Shared<K> {
         self.recorded.notify_all();
     }
 
-    /// Waits until something is to be done: by the notes, or because it is `at`. Returns at once
-    /// when it is stopped.
+    /// Waits until there is work: because of collected events, or because it is `at`. Returns at once when stopped.
     pub(super) fn wait(&self, at: Option<Instant>) -> MutexGuard<'_, PendingPaths<K>> {
         let mut notes = self.notes();
         loop {
@@ -135,7 +134,7 @@ impl<K: Clone + Eq + Hash> PendingPaths<K> {
     }
 }
 
-/// What an event means; `None` when nothing was changed.
+/// Classifies an event; `None` when it is not a change.
 fn sign(kind: EventKind) -> Option<ChangeKind> {
     match kind {
         EventKind::Access(AccessKind::Close(AccessMode::Write))
@@ -145,7 +144,7 @@ fn sign(kind: EventKind) -> Option<ChangeKind> {
         EventKind::Modify(ModifyKind::Data(_)) => Some(ChangeKind::Part),
         EventKind::Modify(ModifyKind::Metadata(_) | ModifyKind::Any | ModifyKind::Other)
         | EventKind::Any => Some(ChangeKind::Metadata),
-        // Reading, ours included.
+        // Reads, including our own.
         EventKind::Access(_) | EventKind::Other => None,
     }
 }

@@ -26,89 +26,89 @@ use runner::Runner;
 
 pub use dir_watcher::{DirWatcher, WatchOutcome};
 
-/// Which files are watched, and what a path among them is.
+/// Defines which files are watched, and classifies their paths.
 pub trait WatchScope: Send + Sync + 'static {
-    /// What a file is called.
+    /// Key of a file.
     type Key: Clone + Debug + Eq + Hash + Send + 'static;
 
-    /// What is watched, in sentences.
+    /// Describes the watched files for messages.
     fn what(&self) -> String;
 
-    /// The folder above all, without links.
+    /// Returns the root folder, with links resolved.
     fn root(&self) -> &Path;
 
-    /// What a path can be; asked on notify's thread.
+    /// Classifies a path; called on notify's thread.
     fn place(&self, path: &Path) -> Option<PathKind<Self::Key>>;
 
-    /// Where a file is.
+    /// Returns the path of a file.
     fn path(&self, key: &Self::Key) -> PathBuf;
 
-    /// Watches all that is to be watched at first. Next to that: what could not be; the rest is.
+    /// Watches the initial folders. Returns a description of folders that could not be watched; the rest is watched.
     ///
     /// # Errors
-    /// Nothing can be watched: why, and what helps.
+    /// Nothing can be watched: the reason and the remedy.
     fn open(&self, watcher: &mut DirWatcher) -> Result<Option<String>, String>;
 
-    /// Watches a folder that came or went, if it is one that is watched.
+    /// Watches a folder that appeared or disappeared, if it belongs to the watched ones.
     ///
     /// # Errors
-    /// It cannot be watched: why, and what helps.
+    /// The folder cannot be watched: the reason and the remedy.
     fn folder(&self, watcher: &mut DirWatcher, folder: &str) -> Result<Folder<Self::Key>, String>;
 }
 
-/// What a path can be.
+/// Classification of a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PathKind<K> {
-    /// The folder above all.
+    /// The root folder.
     Root,
-    /// A folder below it, as its ground calls it.
+    /// A folder below the root, by its name in the ground.
     Folder(String),
     /// A file.
     File(K),
 }
 
-/// What came of watching a folder.
+/// Outcome of watching a folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Folder<K> {
-    /// It is watched; these files in it are to be looked at.
+    /// Watched; these files in it must be checked.
     Watched(Vec<K>),
-    /// The same, and the folder that was watched under this name is another one.
+    /// Like [`Self::Watched`], but a different folder of this name was watched before.
     Replaced(Vec<K>),
-    /// It was watched and is gone.
+    /// Watched before, and gone now.
     Gone,
-    /// There is none.
+    /// The folder does not exist.
     None,
 }
 
-/// What is to be looked at.
+/// A settled change.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Change<K> {
-    /// There is a file, and it was written, replaced or made.
+    /// The file exists and was written, replaced or created.
     Written(K),
-    /// There is no such file any more. It may be one that nobody had seen.
+    /// The file no longer exists. It may never have been reported before.
     Removed(K),
-    /// Anything may have changed: a folder went, events were lost, or nothing can be watched.
+    /// Anything may have changed: a folder disappeared, events were lost, or watching is impossible.
     Rescan,
 }
 
-/// Whether changes are seen as they happen.
+/// Whether changes are detected as they happen.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Status {
-    /// They are.
+    /// All changes are detected.
     Watching,
-    /// They are not, or not all: why, what helps, and how often files are looked at instead.
+    /// Not all changes are detected: the reason, the remedy, and the polling interval.
     Polling(String),
 }
 
-/// How long is waited for what.
+/// Time limits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Times {
-    /// A file has settled when nothing has happened to it for so long.
+    /// Time without events after which a file has settled.
     pub quiet: Duration,
-    /// A file that is written to without a pause is told after so long. One that is gone or empty
-    /// is believed to be after so long without anything else: an editor may be about to write it.
+    /// Time after which a file that is written continuously is reported. A missing or empty file is reported only after
+    /// this time without events, because an editor may be about to write it.
     pub longest: Duration,
-    /// How often all is looked at, and watching tried again, while it does not work.
+    /// Interval of full scans and of new attempts to watch, while watching does not work.
     pub poll: Duration,
 }
 
@@ -122,7 +122,7 @@ impl Default for Times {
     }
 }
 
-/// Watches until it is dropped.
+/// A running watcher. Drop stops it.
 #[derive(Debug)]
 pub struct WatchHandle {
     status: Arc<Mutex<Status>>,
@@ -130,7 +130,7 @@ pub struct WatchHandle {
     thread: Option<JoinHandle<()>>,
 }
 
-/// Ends the thread, whatever its keys are.
+/// Stops the thread, independent of the key type.
 struct Stop(Box<dyn Fn() + Send + Sync>);
 
 impl Debug for Stop {
@@ -140,14 +140,13 @@ impl Debug for Stop {
 }
 
 impl WatchHandle {
-    /// Watches a ground. What happens from now on is told, so read what there is after this. When
-    /// nothing can be watched, that is the [`Status`], and no error.
+    /// Watches a ground. Changes are reported from now on, so read the existing files after this call. If nothing can
+    /// be watched, the [`Status`] reports it; that is not an error.
     ///
-    /// `tell` is called on a thread of this, and keeps it for as long as it takes: dropping waits
-    /// for it.
+    /// `tell` is called on the watcher's thread and blocks it; drop waits for it.
     ///
     /// # Errors
-    /// No thread can be started.
+    /// When the thread cannot be started.
     pub fn start<G: WatchScope>(
         watch_scope: G,
         times: Times,
@@ -179,7 +178,7 @@ impl WatchHandle {
         })
     }
 
-    /// Whether changes are seen as they happen.
+    /// Returns whether changes are detected as they happen.
     #[must_use]
     pub fn status(&self) -> Status {
         self.status
@@ -198,10 +197,10 @@ impl Drop for WatchHandle {
     }
 }
 
-/// The path as events name it: without links when the folder is there, and absolute anyway.
+/// Returns the path as events report it: with links resolved if the folder exists, and always absolute.
 ///
 /// # Errors
-/// The working directory is gone.
+/// When the working directory does not exist.
 pub fn real(root: &Path) -> io::Result<PathBuf> {
     std::fs::canonicalize(root).or_else(|_| std::path::absolute(root))
 }

@@ -1,5 +1,4 @@
-//! The thread that looks at what has settled, keeps the folders watched, and looks now and then
-//! when they cannot be.
+//! The thread that handles settled files, keeps the folders watched, and polls when they cannot be watched.
 
 use std::hash::Hash;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -17,12 +16,12 @@ pub(super) struct Runner<G: WatchScope> {
     tell: Box<dyn FnMut(Change<G::Key>) + Send>,
     now: EventClock,
     watcher: Option<DirWatcher>,
-    /// When all is looked at next; `None` as long as everything is watched.
+    /// Time of the next full scan; `None` while everything is watched.
     poll: Option<Instant>,
 }
 
 impl<G: WatchScope> Runner<G> {
-    /// Watches what there is: from here on nothing is missed.
+    /// Watches the existing folders: from here on no change is missed.
     pub(super) fn start(
         watch_scope: Arc<G>,
         shared: Arc<Shared<G::Key>>,
@@ -42,7 +41,7 @@ impl<G: WatchScope> Runner<G> {
         runner
     }
 
-    /// Until it is stopped.
+    /// Runs until stopped.
     pub(super) fn run(mut self) {
         loop {
             let shared = Arc::clone(&self.shared);
@@ -74,7 +73,7 @@ impl<G: WatchScope> Runner<G> {
         }
     }
 
-    /// Watches everything anew, with a watcher of its own.
+    /// Watches everything again, with a new watcher.
     fn open(&mut self) {
         self.watcher = None;
         let trouble = match open(&self.watch_scope, &self.shared, Arc::clone(&self.now)) {
@@ -93,7 +92,7 @@ impl<G: WatchScope> Runner<G> {
         }
     }
 
-    /// A folder came or went.
+    /// Handles a folder that appeared or disappeared.
     fn look_at_folder(&mut self, folder: &str) {
         let Some(watcher) = &mut self.watcher else {
             return;
@@ -137,7 +136,7 @@ impl<G: WatchScope> Runner<G> {
     }
 }
 
-/// Watches what there is, with a watcher of its own. Next to it: what could not be watched.
+/// Watches the existing folders with a new watcher. Also returns which could not be watched.
 pub(super) fn open<G: WatchScope>(
     watch_scope: &Arc<G>,
     shared: &Arc<Shared<G::Key>>,
@@ -148,7 +147,7 @@ pub(super) fn open<G: WatchScope>(
     Ok((watcher, trouble))
 }
 
-/// What has settled by now, by what is on disk.
+/// Returns the files that have settled by now, according to the disk.
 pub(super) fn report_changes<G: WatchScope>(
     watch_scope: &G,
     notes: &mut PendingPaths<G::Key>,
@@ -157,7 +156,7 @@ pub(super) fn report_changes<G: WatchScope>(
     notes.settle.due_changes(now, |key| {
         match std::fs::symlink_metadata(watch_scope.path(key)) {
             Ok(found) if found.is_file() && found.len() == 0 => FileLook::Empty,
-            // What cannot be looked at is no deletion: reading it says what is wrong.
+            // A file that cannot be inspected is not a deletion: reading it reports the error.
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => FileLook::Something,
             Ok(_) => FileLook::Something,
             Err(_) => FileLook::Absent,
@@ -165,8 +164,8 @@ pub(super) fn report_changes<G: WatchScope>(
     })
 }
 
-/// The files of a folder that came may have been written before it was watched; those of a folder
-/// that went are not known one by one.
+/// Records the files of a folder that appeared, because they may have been written before it was watched. For a
+/// folder that disappeared, its files are not known individually.
 pub(super) fn note_folder<K: Clone + Eq + Hash>(
     folder: Folder<K>,
     notes: &mut PendingPaths<K>,

@@ -1,5 +1,4 @@
-//! Real events on a ground, with a clock that stands still until a test moves it: no step of what a
-//! test does is ever late.
+//! Tests with real events on a ground, and a clock that only the test moves: no test step depends on timing.
 #![allow(clippy::unwrap_used)]
 
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -9,7 +8,7 @@ use std::time::Instant;
 use super::runner::{note_folder, open, report_changes};
 use super::*;
 
-/// Far beyond what anything in a test takes.
+/// Far longer than any test step takes.
 pub const LONG: Duration = Duration::from_secs(60);
 
 /// A watched ground.
@@ -22,7 +21,7 @@ pub struct Fixture<G: WatchScope> {
 }
 
 impl<G: WatchScope> Fixture<G> {
-    /// Watches all of it.
+    /// Watches the whole ground.
     pub fn new(watch_scope: G) -> Self {
         let (watch_scope, shared) = (
             Arc::new(watch_scope),
@@ -44,34 +43,34 @@ impl<G: WatchScope> Fixture<G> {
         }
     }
 
-    /// Waits until something has happened to a file that has not settled.
+    /// Waits for an event on a file that has not settled.
     pub fn heard_of(&self, key: &G::Key) {
         drop(self.shared.wait_for(|notes| notes.settle.knows(key)));
     }
 
-    /// Waits until a folder came or went, and forgets that it did.
+    /// Waits until a folder appeared or disappeared, and clears that record.
     pub fn heard_of_folder(&self, folder: &str) {
         drop(self.shared.wait_for(|notes| notes.folders.contains(folder)));
         self.forget_folders();
     }
 
-    /// As if no folder had come or gone.
+    /// Clears the record of folders that appeared or disappeared.
     pub fn forget_folders(&self) {
         self.shared.notes().folders.clear();
     }
 
-    /// Watches a folder that came or went.
+    /// Watches a folder that appeared or disappeared.
     pub fn watch(&mut self, folder: &str) -> Folder<G::Key> {
         self.watch_scope.folder(&mut self.watcher, folder).unwrap()
     }
 
-    /// Notes what came of that.
+    /// Records the outcome of watching a folder.
     pub fn note(&self, folder: Folder<G::Key>) {
         let now = self.now(0);
         note_folder(folder, &mut self.shared.notes(), now);
     }
 
-    /// Watches the folders that came or went so far; whether there were any.
+    /// Watches the folders that appeared or disappeared so far; returns whether there were any.
     pub fn follow_folders(&mut self) -> bool {
         let folders = std::mem::take(&mut self.shared.notes().folders);
         for folder in &folders {
@@ -81,7 +80,7 @@ impl<G: WatchScope> Fixture<G> {
         !folders.is_empty()
     }
 
-    /// Lets time pass, and takes what has settled.
+    /// Advances the clock and returns the files that have settled.
     pub fn pass(&self, millis: u64) -> Vec<Change<G::Key>> {
         let now = self.now(millis);
         report_changes(&*self.watch_scope, &mut self.shared.notes(), now)
@@ -93,7 +92,7 @@ impl<G: WatchScope> Fixture<G> {
     }
 }
 
-/// A watch with its threads and the true clock, what it tells, and a way to break it.
+/// A watcher with its threads and the real clock, its reported changes, and a function that breaks it.
 #[allow(clippy::type_complexity)] // There is no name for what hears.
 pub fn watch<G: WatchScope>(
     watch_scope: G,
@@ -121,19 +120,19 @@ pub fn watch<G: WatchScope>(
     (watch.unwrap(), reported, on_event)
 }
 
-/// Waits until this is told.
+/// Waits until this change is reported.
 pub fn until<K: PartialEq>(reported: &Receiver<Change<K>>, change: &Change<K>) {
     while reported.recv_timeout(LONG).unwrap() != *change {}
 }
 
-/// Waits until it is so. Each poll is told, so there is always something to wait for.
+/// Waits until a condition holds. Each poll is reported, so the wait always ends.
 pub fn wait_for<K>(reported: &Receiver<Change<K>>, so: impl Fn() -> bool) {
     while !so() {
         reported.recv_timeout(LONG).unwrap();
     }
 }
 
-/// More events than the kernel keeps.
+/// Simulates a queue overflow in the kernel.
 pub fn overflow() -> notify::Event {
     notify::Event::new(notify::EventKind::Other).set_flag(notify::event::Flag::Rescan)
 }

@@ -1,4 +1,4 @@
-//! The one place that reads time and randomness, so that tests can fix both.
+//! The only source of time and randomness, so that tests can fix both.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{LazyLock, Mutex};
@@ -12,15 +12,15 @@ pub type Micros = u64;
 /// Time and randomness, real or fixed.
 #[derive(Debug, Default)]
 pub enum Clock {
-    /// The system's.
+    /// The system's clock and randomness.
     #[default]
     System,
-    /// For tests: each reading is one microsecond after the last, and the "random" bytes follow
+    /// For tests: each reading is one microsecond after the last, and the "random" bytes come
     /// from a seed.
     Fixed {
         /// The next reading.
         now: AtomicU64,
-        /// What has passed by [`Clock::advance`].
+        /// Total time added by [`Clock::advance`].
         elapsed: AtomicU64,
         /// State of the seeded generator.
         seed: Mutex<u64>,
@@ -28,7 +28,7 @@ pub enum Clock {
 }
 
 impl Clock {
-    /// A clock for tests that starts at `now`.
+    /// Creates a clock for tests that starts at `now`.
     #[must_use]
     pub fn fixed(now: Micros, seed: u64) -> Self {
         Self::Fixed {
@@ -38,7 +38,7 @@ impl Clock {
         }
     }
 
-    /// The time now. The log keeps it from running backwards, not the clock.
+    /// Returns the current time. The log, not the clock, keeps it from running backwards.
     #[must_use]
     #[expect(clippy::disallowed_methods, reason = "this is where it is read")]
     pub fn now(&self) -> Micros {
@@ -50,7 +50,7 @@ impl Clock {
         }
     }
 
-    /// What has passed since some moment of this process, whatever the time of day was set to.
+    /// Returns the monotonic time since a fixed moment of this process, whatever the time of day was set to.
     #[must_use]
     pub fn elapsed(&self) -> Micros {
         static BEGIN: LazyLock<Instant> = LazyLock::new(Instant::now);
@@ -60,7 +60,7 @@ impl Clock {
         }
     }
 
-    /// Moves a fixed clock forward; the system's cannot be moved.
+    /// Moves a fixed clock forward; the system's clock cannot be moved.
     pub fn advance(&self, micros: Micros) {
         if let Self::Fixed { now, elapsed, .. } = self {
             now.fetch_add(micros, Ordering::Relaxed);
@@ -68,14 +68,14 @@ impl Clock {
         }
     }
 
-    /// Sets a fixed clock to another time, as a person sets a clock: nothing has passed by that.
+    /// Sets a fixed clock to another time, without a change of the monotonic time.
     pub fn set(&self, time: Micros) {
         if let Self::Fixed { now, .. } = self {
             now.store(time, Ordering::Relaxed);
         }
     }
 
-    /// Random bytes, from a generator that the system seeds: no system call for each salt.
+    /// Returns random bytes from a generator that the system seeds, so a salt needs no system call.
     #[must_use]
     pub fn random<const N: usize>(&self) -> [u8; N] {
         let mut bytes = [0; N];
@@ -101,7 +101,7 @@ impl Clock {
     }
 }
 
-/// A time as RFC 3339 in UTC, with microseconds.
+/// Formats a time as RFC 3339 in UTC, with microseconds.
 ///
 /// ```
 /// assert_eq!(lored::clock::format_time(1_700_000_000_000_001), "2023-11-14T22:13:20.000001Z");
@@ -114,7 +114,7 @@ pub fn format_time(time: Micros) -> String {
         .map_or_else(|| time.to_string(), |time| format!("{time:.6}"))
 }
 
-/// Reads an RFC 3339 time with an offset or `Z`; `None` when it is none or lies before 1970.
+/// Parses an RFC 3339 time with an offset or `Z`; `None` when it is invalid or before 1970.
 #[must_use]
 pub fn parse_time(text: &str) -> Option<Micros> {
     let time: jiff::Timestamp = text.trim().parse().ok()?;

@@ -95,7 +95,7 @@ pub struct IndexState {
     /// The model that currently ranks; none if vectors are off.
     pub model: String,
     /// `first`, `second`, or `none`.
-    pub stage: String,
+    pub tier: String,
     /// Number of texts with a vector of the second tier.
     pub embedded: u64,
     /// Number of failed files.

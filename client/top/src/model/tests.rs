@@ -54,7 +54,7 @@ pub fn status() -> StatusReply {
             failures: 2,
             cached: 11,
         }],
-        sandbox: None,
+        confinement: None,
         redactions: BTreeMap::new(),
         retention: None,
         prometheus: None,

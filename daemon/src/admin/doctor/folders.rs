@@ -1,4 +1,4 @@
-//! Folders and files: there, ours, closed to others, with room.
+//! Checks of folders and files: existence, owner, mode and free space.
 
 use std::fs;
 use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt};
@@ -10,15 +10,15 @@ use rustix::fs::{Access, StatVfsMountFlags, access, statvfs};
 use super::{DoctorContext, Finding};
 use crate::store::ballast::free_bytes;
 
-/// Inodes below which new files soon cannot be made.
+/// Minimum of free inodes: with fewer, creating files soon fails.
 const INODES_MIN: u64 = 1000;
 
-/// The bit of a folder in which everybody may have files, but take away only their own.
+/// Sticky bit: everyone may create files in the folder, but remove only their own.
 const STICKY: u32 = 0o1000;
 
-/// The folders in a data folder, as far as they are there.
+/// Optional folders of a data folder.
 const PARTS: [&str; 5] = ["store", "blobs", "projects", "damaged", DERIVED];
-/// The one whose content follows from the others'.
+/// The folder whose content is derived from the others.
 const DERIVED: &str = "index";
 
 pub fn check(doctor_cx: &DoctorContext<'_>) -> Vec<Finding> {
@@ -71,7 +71,7 @@ fn folder(doctor_cx: &DoctorContext<'_>, check: &'static str, path: &Path) -> Fi
     }
 }
 
-/// A folder that is not there yet, and whether it can be: the one above it must let us.
+/// Checks a missing folder: whether its parent folder allows creating it.
 fn to_be_made(check: &'static str, path: &Path) -> Finding {
     let shown = path.display();
     let above = path.ancestors().skip(1).find(|above| above.exists());
@@ -86,13 +86,13 @@ fn to_be_made(check: &'static str, path: &Path) -> Finding {
     }
 }
 
-/// Whether nothing in a folder is somebody else's, as far as names tell: only such a one is closed.
+/// Returns whether a folder apparently contains only the daemon's files: only then is its mode fixed.
 fn is_ours_alone(doctor_cx: &DoctorContext<'_>, path: &Path) -> bool {
     let places = doctor_cx.places;
     if path == places.data && places.daemon_lock().exists() {
         return true;
     }
-    // `/tmp` and its kin are everybody's, even while they are empty.
+    // `/tmp` and similar folders are shared, even while they are empty.
     let is_sticky = |found: fs::Metadata| found.mode() & STICKY != 0;
     if fs::metadata(path).is_ok_and(is_sticky) {
         return false;
@@ -104,7 +104,7 @@ fn is_ours_alone(doctor_cx: &DoctorContext<'_>, path: &Path) -> bool {
     fs::read_dir(path).is_ok_and(|mut entries| entries.all(|entry| entry.is_ok_and(is_ours)))
 }
 
-/// Others may go through the folder of a socket that is for them, too.
+/// Checks the socket's folder; if the socket is for other users too, they may traverse the folder.
 fn socket_folder(doctor_cx: &DoctorContext<'_>) -> Finding {
     let (check, path) = ("socket folder", doctor_cx.places.socket_folder());
     let is_for_others = doctor_cx.config.access.socket_mode & 0o066 != 0;
@@ -126,7 +126,7 @@ fn close(path: &Path, mode: u32) -> std::io::Result<()> {
     fs::set_permissions(path, fs::Permissions::from_mode(mode))
 }
 
-/// What must be folders of the data folder, and are not, or take no files.
+/// Checks the folders of the data folder: each must be a folder and writable.
 fn parts(doctor_cx: &DoctorContext<'_>) -> Vec<Finding> {
     let part = |name: &&str| {
         let path = doctor_cx.places.data.join(name);
@@ -155,7 +155,7 @@ fn parts(doctor_cx: &DoctorContext<'_>) -> Vec<Finding> {
     PARTS.iter().filter_map(part).collect()
 }
 
-/// Files of the data folder that others can read, or that belong to somebody else.
+/// Checks the data folder for files that others can read or own.
 fn modes(doctor_cx: &DoctorContext<'_>) -> Finding {
     let check = "files";
     let (mut open, mut foreign) = (Vec::new(), Vec::new());
@@ -208,7 +208,8 @@ fn disk_space(doctor_cx: &DoctorContext<'_>) -> Finding {
     let (check, data) = ("disk space", &doctor_cx.places.data);
     let engine = &doctor_cx.config.engine;
     let least = engine.disk_free_bytes_min;
-    // Below it a daemon that makes its reserve may not write yet, and one that stopped writing does not begin again.
+    // With less space, a daemon may be unable to write while it creates its reserve, and one that stopped writing does
+    // not resume.
     let wanted = least + engine.reserve_bytes;
     let reported = match (free_bytes(data), statvfs(data)) {
         (Ok(free), Ok(reported)) => (free, reported),

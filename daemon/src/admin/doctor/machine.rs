@@ -1,13 +1,13 @@
-//! What the machine allows: watched folders, open files; and what its clock says.
+//! Checks of the machine: limits on watched folders and open files, and the clock.
 
 use super::{DoctorContext, Finding};
 use crate::clock::{Clock, Micros, format_time};
 use crate::service::descriptors;
 
-/// Folders that can be watched, and watchers, below which a few projects use them up.
+/// Recommended minimum of watchable folders and watchers: a few projects exhaust lower limits.
 const WATCHES_MIN: u64 = 8192;
 const INSTANCES_MIN: u64 = 64;
-/// A clock before this was never set: the second at which 2024 began.
+/// Beginning of 2024 in Unix seconds: an earlier clock was never set.
 const YEAR_2024: u64 = 1_704_067_200;
 
 pub fn check(doctor_cx: &DoctorContext<'_>) -> Vec<Finding> {
@@ -75,7 +75,7 @@ mod tests {
     use super::super::State;
     use super::*;
 
-    /// A clock that was never set, and limits that are too low, each with what helps.
+    /// A clock that was never set and limits that are too low are reported with remedies.
     #[test]
     fn what_the_machine_lacks_is_told() {
         assert_eq!(clock((YEAR_2024 + 1) * 1_000_000).state, State::Good);

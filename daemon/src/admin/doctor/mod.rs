@@ -1,7 +1,7 @@
-//! `lored doctor`: everything that can be wrong with a daemon's surroundings, each with its remedy.
+//! `lored doctor`: checks the daemon's environment for problems, each with its remedy.
 //!
-//! Nothing is changed unless it is asked for, and then only what is safe: modes of folders and files that
-//! are ours, and what a dead daemon left in the way.
+//! It changes nothing unless asked, and then applies only safe fixes: modes of the daemon's own folders and files,
+//! and removal of what a dead daemon left behind.
 
 mod folders;
 mod machine;
@@ -17,19 +17,19 @@ use serde_json::{Value, json};
 use super::Outcome;
 use crate::config::{Config, RawValue};
 
-/// How something is.
+/// Result of a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum State {
-    /// As it should be.
+    /// No problem.
     Good,
-    /// It works, and may not for long.
+    /// Works now, but may soon fail.
     Warning,
-    /// Something does not work.
+    /// Does not work.
     Bad,
 }
 
 impl State {
-    /// In a word.
+    /// Returns the state as a word.
     #[must_use]
     pub const fn word(self) -> &'static str {
         match self {
@@ -40,18 +40,18 @@ impl State {
     }
 }
 
-/// What was found by one check.
+/// Finding of one check.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
-    /// What was looked at.
+    /// Name of the check.
     pub check: &'static str,
-    /// How it is.
+    /// Result.
     pub state: State,
-    /// What was seen.
+    /// Observation.
     pub seen: String,
-    /// What helps, when it is not good.
+    /// Remedy, if the result is not good.
     pub remedy: Option<String>,
-    /// Whether that was done just now.
+    /// Whether the remedy was just applied.
     pub is_fixed: bool,
 }
 
@@ -83,25 +83,25 @@ impl Finding {
         }
     }
 
-    /// The same once its remedy was carried out.
+    /// Marks the remedy as applied.
     fn fixed(mut self) -> Self {
         self.is_fixed = true;
         self
     }
 }
 
-/// What the checks look at.
+/// Inputs of the checks.
 struct DoctorContext<'p> {
     places: &'p Paths,
     config: &'p Config,
-    /// Whether what is safe is to be done.
+    /// Whether to apply safe fixes.
     fixes: bool,
 }
 
-/// Runs every check, prints what was found, and says whether nothing is bad.
+/// Runs all checks, prints the findings, and returns whether nothing is bad.
 ///
 /// # Errors
-/// That nobody reads what is printed.
+/// When standard output is closed.
 pub fn run(places: &Paths, config_path: &Path, fixes: bool, as_json: bool) -> Outcome {
     let findings = examine(places, config_path, fixes);
     let text = match as_json {
@@ -117,7 +117,7 @@ pub fn run(places: &Paths, config_path: &Path, fixes: bool, as_json: bool) -> Ou
         .any(|finding| finding.state == State::Bad && !finding.is_fixed))
 }
 
-/// Everything that is found, in the order of the checks.
+/// Returns all findings, in the order of the checks.
 #[must_use]
 pub fn examine(places: &Paths, config_path: &Path, fixes: bool) -> Vec<Finding> {
     let mut findings = Vec::new();
@@ -146,7 +146,7 @@ pub fn examine(places: &Paths, config_path: &Path, fixes: bool) -> Vec<Finding> 
     findings
 }
 
-/// What helps against settings that cannot be used.
+/// Returns the remedy for invalid settings.
 fn mended(error: &crate::config::Error) -> &'static str {
     match error {
         crate::config::Error::Read { .. } => {
@@ -159,7 +159,7 @@ fn mended(error: &crate::config::Error) -> &'static str {
     }
 }
 
-/// For people: a line each, and below it what helps.
+/// Renders the findings for people: one line each, with the remedy below it.
 fn render(findings: &[Finding]) -> String {
     let mut text = String::new();
     let width = findings

@@ -1,4 +1,4 @@
-//! Who serves, who should, and what a serving daemon says of itself.
+//! Checks of the running daemon and its service manager, and the daemon's own status.
 
 use std::os::unix::fs::FileTypeExt;
 use std::path::Path;
@@ -12,7 +12,7 @@ use lore::protocol::status::StatusReply;
 use super::{DoctorContext, Finding};
 use crate::service::Lock;
 
-/// Events that a follower may be behind before somebody should look.
+/// Limit on a follower's lag, in events, above which a warning is reported.
 const LAG_MAX: u64 = 10_000;
 
 pub fn check(doctor_cx: &DoctorContext<'_>) -> Vec<Finding> {
@@ -31,8 +31,8 @@ pub fn check(doctor_cx: &DoctorContext<'_>) -> Vec<Finding> {
     findings
 }
 
-/// A daemon that serves has the lock whether or not its file can be opened now; without the file a second one would
-/// begin beside it.
+/// A running daemon keeps its lock even if the lock file cannot be opened; without the file, a second daemon would
+/// start.
 fn unusable_lock(doctor_cx: &DoctorContext<'_>, error: &PlaceError) -> Vec<Finding> {
     let remedy = "Give the file back to its owner with mode 600.";
     match Connection::connect(&doctor_cx.places.socket, &Default::default()) {
@@ -58,7 +58,7 @@ fn lock(held: Option<Holder>) -> Finding {
     Finding::good("lock", seen)
 }
 
-/// Whether who serves is who should.
+/// Checks that the running daemon has the expected manager.
 fn manager(doctor_cx: &DoctorContext<'_>, held: Option<Holder>) -> Finding {
     let check = "manager";
     match (in_charge(doctor_cx.places), held) {
@@ -84,7 +84,7 @@ fn by(manager: Manager) -> String {
     }
 }
 
-/// What keeps calls from being answered.
+/// Explains why calls are not answered.
 fn socket(doctor_cx: &DoctorContext<'_>, held: Option<Holder>, error: &Error) -> Finding {
     let (check, path) = ("socket", &doctor_cx.places.socket);
     let shown = path.display();
@@ -138,7 +138,7 @@ fn socket(doctor_cx: &DoctorContext<'_>, held: Option<Holder>, error: &Error) ->
     }
 }
 
-/// What has a manager serve that gave up, or was told not to.
+/// Returns the command that makes a service manager start a failed or stopped service again.
 fn begin_again(manager: Manager, socket: &Path) -> String {
     let (of, flag) = match socket == Path::new(SYSTEM_SOCKET) {
         true => ("sudo systemctl", ""),
@@ -156,13 +156,13 @@ fn begin_again(manager: Manager, socket: &Path) -> String {
     }
 }
 
-/// Only while nobody can come to serve there.
+/// Removes the socket, only while no daemon can start there.
 fn remove(doctor_cx: &DoctorContext<'_>) -> bool {
     Lock::take(&doctor_cx.places.daemon_lock())
         .is_ok_and(|_lock| std::fs::remove_file(&doctor_cx.places.socket).is_ok())
 }
 
-/// What a serving daemon says of itself.
+/// Checks the status of the running daemon.
 fn daemon(doctor_cx: &DoctorContext<'_>, mut connection: Connection) -> Vec<Finding> {
     let status = connection
         .call("status", &Args::Json(b"{}".to_vec()))
@@ -182,7 +182,7 @@ fn daemon(doctor_cx: &DoctorContext<'_>, mut connection: Connection) -> Vec<Find
     findings
 }
 
-/// When it is the daemon of another data folder; that of all users has one of its own.
+/// Reports a daemon that serves another data folder; the system-wide daemon has a separate one.
 fn elsewhere(doctor_cx: &DoctorContext<'_>, status: &StatusReply) -> Option<Finding> {
     let places = doctor_cx.places;
     let is_meant =
@@ -273,7 +273,7 @@ mod tests {
         found.state
     }
 
-    /// What a daemon says of itself: another version, a follower that is far behind, its own warnings.
+    /// Findings from the daemon's status: another version, a follower with a large lag, the daemon's warnings.
     #[test]
     fn a_daemon_is_taken_at_its_word() {
         let ours = env!("CARGO_PKG_VERSION");

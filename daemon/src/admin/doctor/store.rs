@@ -1,5 +1,4 @@
-//! The store, as far as it can be told: of a serving daemon it is what `status` says; otherwise it is
-//! opened as a start would.
+//! Checks of the store: through the `status` of a running daemon, otherwise by opening it as a start would.
 
 use crate::clock::Clock;
 use crate::engine::{DataFolder, OpenError, OpenedStore};
@@ -30,7 +29,7 @@ pub fn check(doctor_cx: &DoctorContext<'_>) -> Vec<Finding> {
             Ok(_) | Err(_) => Finding::good(check, "is made at the first start"),
         }];
     }
-    // Held for as long as the store is open.
+    // Held while the store is open.
     let Ok(_lock) = Lock::take(&doctor_cx.places.daemon_lock()) else {
         return vec![Finding::good(
             check,

@@ -1,20 +1,20 @@
-//! Who may come in over TCP: programs of this machine that know the token, and no page of a browser.
+//! Authorization over TCP: local programs that have the token, and no web page by default.
 //!
-//! A page can make its browser send requests here, also under a name of its own that it has pointed at
-//! this machine (DNS rebinding). So the `Host` must be this machine's own with our port, an `Origin` one
-//! that the settings name, and every request has the token, which no page knows that was not told.
+//! A page can make its browser send requests to this port, also under its own name that resolves to
+//! this machine (DNS rebinding). So the `Host` must be this machine with our port, an `Origin` must be
+//! in the settings, and every request needs the token, which a page does not know by default.
 
 use hyper::header::{AUTHORIZATION, HOST, HeaderMap, HeaderName, HeaderValue, ORIGIN};
 use hyper::{StatusCode, Uri};
 use lore::protocol::{Code, ErrorBody};
 use sha2::{Digest, Sha256};
 
-/// Says how a page came to send a request; only browsers set it.
+/// Reports how a page came to send a request; only browsers set it.
 const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
-/// The names of this machine that it has in every case.
+/// Names that always mean this machine.
 const HOSTS: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
 
-/// What a request must show.
+/// Requirements for an HTTP request.
 #[derive(Clone)]
 pub struct HttpAuth {
     token: [u8; 32],
@@ -23,7 +23,7 @@ pub struct HttpAuth {
 }
 
 impl HttpAuth {
-    /// For this token, on this port, for pages of these origins.
+    /// Requires this token and this port, and allows pages of these origins.
     #[must_use]
     pub fn new(token: &str, port: u16, origins: Vec<String>) -> Self {
         Self {
@@ -39,10 +39,10 @@ impl HttpAuth {
         &self.origins
     }
 
-    /// Whether a request may come in.
+    /// Checks whether a request is authorized.
     ///
     /// # Errors
-    /// The status and the words of its refusal.
+    /// The status and the body of the refusal.
     pub fn check(&self, uri: &Uri, headers: &HeaderMap) -> Result<(), (StatusCode, ErrorBody)> {
         self.check_place(uri, headers)?;
         if !self.is_token(headers) {
@@ -56,8 +56,8 @@ impl HttpAuth {
         Ok(())
     }
 
-    /// The origin of the page that a request is from, if the settings name it and the request calls this
-    /// machine by a name of its own; with the token or without.
+    /// Returns the request's origin if the settings allow it and the request addresses this machine. The token is not
+    /// checked.
     #[must_use]
     pub fn page<'h>(&self, uri: &Uri, headers: &'h HeaderMap) -> Option<&'h HeaderValue> {
         let mut origins = headers.get_all(ORIGIN).iter();
@@ -67,7 +67,7 @@ impl HttpAuth {
         self.check_place(uri, headers).is_ok().then_some(origin)
     }
 
-    /// Whether a request calls this machine, and from where it may.
+    /// Checks that a request addresses this machine and comes from an allowed origin.
     fn check_place(&self, uri: &Uri, headers: &HeaderMap) -> Result<(), (StatusCode, ErrorBody)> {
         let forbidden = |message: String, hint: &str| {
             let body = ErrorBody::new(Code::Forbidden, message).hint(hint);
@@ -101,14 +101,14 @@ impl HttpAuth {
 
     fn is_ours(&self, host: &str) -> bool {
         let (name, port) = match host.rsplit_once(':') {
-            // The colons of an address without a port are not those before one.
+            // An IPv6 address without a port also contains colons.
             Some((name, port)) if !port.ends_with(']') => (name, port.parse().ok()),
             _ => (host, Some(80)),
         };
         port == Some(self.port) && HOSTS.iter().any(|ours| ours.eq_ignore_ascii_case(name))
     }
 
-    /// Compared by their hashes: how long that takes says nothing about the token.
+    /// Compares hashes, so the time reveals nothing about the token.
     fn is_token(&self, headers: &HeaderMap) -> bool {
         let mut said = headers.get_all(AUTHORIZATION).iter();
         let (Some(one), None) = (said.next(), said.next()) else {
@@ -216,8 +216,8 @@ mod tests {
         );
     }
 
-    /// A named page is known by its origin, without the token; not where the `Host` is somebody else's, and not
-    /// beside another origin.
+    /// An allowed page is recognised by its origin, without the token. A foreign `Host` or a second origin
+    /// is refused.
     #[test]
     fn named_pages_are_known() {
         let auth = HttpAuth::new("s3cret", 7433, vec!["http://localhost:5173".to_owned()]);

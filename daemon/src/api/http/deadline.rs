@@ -1,4 +1,4 @@
-//! A writer that fails when its peer takes nothing for too long.
+//! A writer that fails when its peer reads nothing for too long.
 
 use std::future::Future;
 use std::io;
@@ -9,7 +9,7 @@ use std::time::Duration;
 use tokio::io::AsyncWrite;
 use tokio::time::{Sleep, sleep};
 
-/// A writer whose every write has a deadline.
+/// A writer with a deadline for each write.
 pub struct DeadlineWriter<W> {
     writer: W,
     wait_max: Duration,
@@ -17,7 +17,7 @@ pub struct DeadlineWriter<W> {
 }
 
 impl<W> DeadlineWriter<W> {
-    /// Each write is taken within `wait_max`.
+    /// Limits each write to `wait_max`.
     pub fn new(writer: W, wait_max: Duration) -> Self {
         Self {
             writer,
@@ -71,7 +71,7 @@ mod tests {
 
     use super::*;
 
-    /// What fits goes through, and a peer that does not read is given up.
+    /// Small output passes; a peer that does not read causes a timeout.
     #[tokio::test]
     async fn a_peer_that_takes_nothing_is_given_up() {
         let (peer, writer) = tokio::io::duplex(8);

@@ -1,7 +1,6 @@
-//! MCP over HTTP/1.1 on the same socket: `/mcp`, and nothing else.
+//! MCP over HTTP/1.1 on the same socket, only at `/mcp`.
 //!
-//! No sessions are kept: every request stands for itself, in both eras of the protocol. CORS headers are for pages
-//! that the settings name alone.
+//! Requests are stateless in both eras of the protocol. Only pages that the settings allow get CORS headers.
 
 mod auth;
 mod deadline;
@@ -37,30 +36,30 @@ use super::limits::{MemoryPermit, SMALL_BYTES};
 use super::mcp::{Lasts, LineError, Parcel, Server, anonymous, unload};
 use super::tool_selection::ToolSelection;
 
-/// Where MCP is.
+/// Path of the MCP endpoint.
 const PATH: &str = "/mcp";
-/// Pages that may call, when a browser says where a request comes from.
+/// Origins that may call, when a browser sends an `Origin`.
 const ORIGINS: [&str; 3] = ["http://localhost:*", "http://127.0.0.1:*", "http://[::1]:*"];
-/// The most that a request's head may take, in bytes.
+/// Maximum size of a request's head, in bytes.
 const HEAD_BYTES_MAX: usize = 64 * 1024;
-/// A large body is paid for in pieces of this size, in bytes.
+/// Memory for a large body is reserved in pieces of this size, in bytes.
 const PIECE_BYTES: usize = 256 * 1024;
 
 type Answer = Response<BoxBody<Bytes, Infallible>>;
 type Mcp = StreamableHttpService<Server, NeverSessionManager>;
 
-/// The door for HTTP.
+/// The HTTP transport.
 pub struct Service {
     config: StreamableHttpServerConfig,
-    /// What a request must show, where peers are not known by their sockets.
+    /// Authorization where peers are not identified by their sockets.
     auth: Option<HttpAuth>,
 }
 
 impl Service {
-    /// A door with the limits that each connection brings.
+    /// Creates a service for the Unix socket; the limits come from each connection.
     #[must_use]
     pub fn new() -> Self {
-        // The names of this machine alone are taken as `Host`: rmcp's default.
+        // rmcp accepts only the names of this machine as `Host` by default.
         let config = StreamableHttpServerConfig::default()
             .with_legacy_session_mode(false)
             .with_json_response(true)
@@ -68,7 +67,7 @@ impl Service {
         Self { config, auth: None }
     }
 
-    /// The same over TCP, behind a gate.
+    /// Creates a service for TCP with authorization.
     #[must_use]
     pub fn behind(auth: HttpAuth) -> Self {
         let config = Self::new()
@@ -79,10 +78,10 @@ impl Service {
         Self { config, auth }
     }
 
-    /// Serves one connection until it closes, or the daemon stops.
+    /// Serves one connection until it closes or the daemon stops.
     ///
     /// # Errors
-    /// When the peer's requests are no HTTP, come too slowly, or their answers are not read.
+    /// When requests are not HTTP or arrive too slowly, or when the peer does not read its answers.
     pub async fn serve<R, W>(
         &self,
         endpoint: &Endpoint,
@@ -100,7 +99,7 @@ impl Service {
             let page = self.page(&request);
             let turned_away = self.turned_away(&request, page.is_some());
             let mut answer = match turned_away {
-                // Its connection ends with it, and gives way to others until then.
+                // The connection closes after this answer and can be evicted until then.
                 Some(mut answer) => {
                     let close = HeaderValue::from_static("close");
                     answer.headers_mut().insert(CONNECTION, close);
@@ -135,14 +134,13 @@ impl Service {
         ended.map_err(io::Error::other)
     }
 
-    /// The origin of the named page that a request is from.
+    /// Returns the request's origin if it is an allowed page.
     fn page(&self, request: &Request<Incoming>) -> Option<HeaderValue> {
         let auth = self.auth.as_ref()?;
         auth.page(request.uri(), request.headers()).cloned()
     }
 
-    /// What a request without the right to be answered is told; of a named page it may be asked whether it would
-    /// have it.
+    /// Returns the answer to an unauthorized request, or to a CORS preflight of an allowed page.
     fn turned_away(&self, request: &Request<Incoming>, is_of_page: bool) -> Option<Answer> {
         if is_of_page && pages::is_preflight(request.method(), request.headers()) {
             let mut answer = Response::new(Full::<Bytes>::default().boxed());
@@ -167,7 +165,7 @@ impl Service {
             Err(body) => return refusal(StatusCode::BAD_REQUEST, &body),
         };
         let (head, body) = request.into_parts();
-        // With this header a peer sends its body only when it is read.
+        // With `Expect`, the peer sends the body only when it is read.
         let is_asked_for = head.headers.contains_key(EXPECT);
         let read = read(endpoint, is_asked_for, body);
         let (mut body, memory_permit) = match timeout(endpoint.limits.frame(), read).await {
@@ -190,7 +188,7 @@ impl Service {
             },
             _ => None,
         };
-        // A peer that goes away takes this future with it, but not its call.
+        // If the peer disconnects, this future is dropped, but the call continues.
         let (raw_call, _paid) = match raw_call {
             Some(raw_call) => (
                 Some(Arc::new(raw_call.memory_permit(bytes, memory_permit))),
@@ -213,7 +211,7 @@ impl Service {
         }
     }
 
-    /// A service for one request.
+    /// Creates a service for one request.
     fn mcp(&self, endpoint: &Endpoint, host: Host, raw_call: Option<Arc<Parcel>>) -> Mcp {
         let bytes_max = endpoint.limits.frame_bytes_max;
         let config = self.config.clone().with_max_request_body_bytes(bytes_max);
@@ -231,14 +229,14 @@ impl Service {
     }
 }
 
-/// The list of tools that a query names; commas may be escaped.
+/// Returns the tool list in the query; commas may be percent-encoded.
 fn tools_of(query: Option<&str>) -> Option<String> {
     let mut fields = query?.split('&');
     let list = fields.find_map(|field| field.strip_prefix("tools="))?;
     Some(list.replace("%2C", ",").replace("%2c", ","))
 }
 
-/// rmcp's answer to a call, with the reply in it.
+/// Inserts the reply into rmcp's answer.
 async fn complete(raw_call: &Parcel, answer: Answer) -> Answer {
     let (head, body) = answer.into_parts();
     let Ok(body) = body.collect().await;
@@ -246,8 +244,8 @@ async fn complete(raw_call: &Parcel, answer: Answer) -> Answer {
     Response::from_parts(head, Full::new(Bytes::from(body)).boxed())
 }
 
-/// Reads a body, growing with what has arrived. Of one that is refused the rest is skipped: a peer
-/// that writes all before it reads still gets its answer.
+/// Reads a body; the buffer grows only with received bytes. After a refusal the rest is skipped, because a peer
+/// may write its whole request before it reads the answer.
 async fn read(
     endpoint: &Endpoint,
     is_asked_for: bool,
@@ -308,7 +306,7 @@ fn refusal(status: StatusCode, body: &ErrorBody) -> Answer {
     answered(status, json!({ "error": body }).to_string())
 }
 
-/// The body is no message of JSON-RPC.
+/// Answers a body that is not a JSON-RPC message.
 fn broken(fault: &LineError) -> Answer {
     let text = serde_json::to_string(&fault.to_answer()).unwrap_or_default();
     answered(StatusCode::BAD_REQUEST, text)

@@ -1,5 +1,5 @@
-//! What a browser wants to hear before it lets a page call, and before it lets the page read an answer (CORS).
-//! It is said of pages that the settings name, and of no others.
+//! CORS headers: permission for pages in the settings to call and to read answers.
+//! Other pages get none.
 
 use hyper::Method;
 use hyper::header::{
@@ -8,7 +8,7 @@ use hyper::header::{
     HeaderMap, HeaderName, HeaderValue, ORIGIN, VARY,
 };
 
-/// What is said to a page that asks whether it may call.
+/// Headers of the answer to a preflight request.
 const WELCOME: [(HeaderName, &str); 3] = [
     (ACCESS_CONTROL_ALLOW_METHODS, "POST"),
     (
@@ -19,23 +19,22 @@ const WELCOME: [(HeaderName, &str); 3] = [
     // In seconds.
     (ACCESS_CONTROL_MAX_AGE, "600"),
 ];
-/// What a page may read of an answer's head, beside what it always may.
+/// Response headers that a page may read in addition to the safelisted ones.
 const EXPOSED: &str = "mcp-session-id, www-authenticate";
 
-/// Whether a request asks, as browsers do before a page's own request, if that may be sent. It never has the
-/// token.
+/// Whether the request is a CORS preflight. A preflight never carries the token.
 pub fn is_preflight(method: &Method, headers: &HeaderMap) -> bool {
     method == Method::OPTIONS && headers.contains_key(ACCESS_CONTROL_REQUEST_METHOD)
 }
 
-/// Says to the browser of a page that it may call.
+/// Allows the page to call.
 pub fn welcome(answer: &mut HeaderMap) {
     for (name, value) in WELCOME {
         answer.insert(name, HeaderValue::from_static(value));
     }
 }
 
-/// Lets pages of this origin read the answer.
+/// Allows pages of this origin to read the answer.
 pub fn show(answer: &mut HeaderMap, origin: HeaderValue) {
     answer.insert(ACCESS_CONTROL_ALLOW_ORIGIN, origin);
     answer.insert(

@@ -1,4 +1,4 @@
-//! The HTTP door as a peer sees it: requests written by hand, on a real socket.
+//! The HTTP transport from a peer's view: handwritten requests on a real socket.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
 use std::sync::Arc;
@@ -36,7 +36,7 @@ impl Reply {
 
 async fn send(fixture: &Fixture, request: &[u8]) -> Reply {
     let mut stream = fixture.connect().await;
-    // A refused body may be cut off while it is still being written.
+    // The write may be cut off when the body is refused.
     let (mut read, mut write) = stream.split();
     let mut bytes = Vec::new();
     let (_, read) = tokio::join!(write.write_all(request), read.read_to_end(&mut bytes));
@@ -64,7 +64,7 @@ fn posted(path: &str, headers: &str, body: &str) -> String {
 
 const HOST: &str = "Host: localhost\r\n";
 
-/// The older era: initialize, then a call, which needs no session.
+/// The older era: `initialize`, then a call without a session.
 #[tokio::test]
 async fn the_older_era_calls_without_a_session() {
     let fixture = Fixture::open(Limits::default());
@@ -93,11 +93,11 @@ async fn the_older_era_calls_without_a_session() {
     let shown = post(&fixture, "/mcp", &headers, &body).await.json();
     let shown = &shown["result"]["structuredContent"];
     assert_eq!(shown["result"], result);
-    // Without sessions nobody's name is known between requests.
+    // Without sessions a client's name is not stored between requests.
     assert_eq!(shown["agent"].as_str().unwrap_or_default(), "");
 }
 
-/// The newest era: each request says who it is from.
+/// The newest era: each request names its client.
 #[tokio::test]
 async fn the_newest_era_calls() {
     let fixture = Fixture::open(Limits::default());
@@ -135,7 +135,7 @@ async fn the_newest_era_calls() {
     assert_eq!(reply.json()["error"]["code"], -32020, "{}", reply.body);
 }
 
-/// Arguments and replies pass as they were written, with what is said beside them.
+/// Arguments and replies pass unchanged, with their metadata.
 #[tokio::test]
 async fn parcels_pass_as_written() {
     let fixture = Fixture::open(Limits::default());
@@ -151,7 +151,7 @@ async fn parcels_pass_as_written() {
     assert_eq!(reply.json()["result"]["_meta"]["total"], 1);
 }
 
-/// Resources are listed and read in both eras; what is not there has the code of its era.
+/// Resources are listed and read in both eras; a missing one gets the error code of its era.
 #[tokio::test]
 async fn resources_are_read() {
     let fixture = Fixture::with_resources(Limits::default(), KINDS);
@@ -178,7 +178,7 @@ async fn resources_are_read() {
     }
 }
 
-/// Another path, host, origin or method is refused, each with its status.
+/// A wrong path, host, origin or method is refused with its own status.
 #[tokio::test]
 async fn what_is_not_for_us_is_refused() {
     let fixture = Fixture::open(Limits::default());
@@ -207,7 +207,7 @@ async fn what_is_not_for_us_is_refused() {
     }
 }
 
-/// Bodies that are no messages, and bodies over the limit however they are sent.
+/// Bodies that are not messages or exceed the limit are refused, however they are sent.
 #[tokio::test]
 async fn bad_bodies_get_their_answers() {
     let fixture = Fixture::open(Limits {
@@ -240,7 +240,7 @@ async fn bad_bodies_get_their_answers() {
     assert_eq!(send(&fixture, chunked.as_bytes()).await.status, 413);
 }
 
-/// A peer that dribbles its request is let go, before and inside the body.
+/// A peer that sends its request too slowly is disconnected, in the head and in the body.
 #[tokio::test]
 async fn slow_requests_are_closed() {
     let fixture = Fixture::open(Limits {
@@ -258,8 +258,8 @@ async fn slow_requests_are_closed() {
     assert_eq!(reply.json()["error"]["code"], "TIMEOUT");
 }
 
-/// A stream of changes comes as events, in the answer to one request, until the daemon stops; the
-/// older era, which has no stream here, is told of none.
+/// A subscription stream arrives as events in the answer to one request until the daemon stops. The
+/// older era has no stream here and does not advertise one.
 #[tokio::test]
 async fn changes_come_as_a_stream() {
     let fixture = Fixture::with_resources(Limits::default(), KINDS);
@@ -315,7 +315,7 @@ async fn changes_come_as_a_stream() {
     assert!(rest.contains(r#""resultType":"complete""#), "{rest}");
 }
 
-/// The address says which tools are listed; a name that is none is refused with the nearest.
+/// The URL selects the listed tools; an unknown name is refused with a suggestion.
 #[tokio::test]
 async fn an_address_names_the_tools() {
     let fixture = Fixture::open(Limits::default());
@@ -339,7 +339,7 @@ async fn an_address_names_the_tools() {
     assert!(hint.as_str().unwrap().contains("`packs`"), "{hint}");
 }
 
-/// All requests of one connection share a quota of writes, as frames do.
+/// All requests of one connection share a write quota, as frames do.
 #[tokio::test]
 async fn a_connection_has_a_quota() {
     let fixture = Fixture::open(Limits {
@@ -363,7 +363,7 @@ async fn a_connection_has_a_quota() {
     assert!(!other.body.contains("RATE_LIMITED"), "{}", other.body);
 }
 
-/// The limits of bodies are those of the settings when a connection comes.
+/// A connection uses the body limits that the settings have when it is accepted.
 #[tokio::test]
 async fn a_higher_limit_holds_for_new_connections() {
     let fixture = Fixture::open(Limits::default());
@@ -393,13 +393,12 @@ async fn a_higher_limit_holds_for_new_connections() {
     }
 }
 
-/// Who goes away while its large calls are carried out gets nothing back for them: they stay paid for, and keep
-/// their turns, until they have ended.
+/// If a peer disconnects while its large calls run, they keep their memory and their turns until they end.
 #[tokio::test]
 async fn who_goes_away_leaves_its_calls_paid_for() {
     const LARGE_BYTES: usize = 3 << 20;
     let limits = Limits {
-        // A quarter of it is for small calls.
+        // A quarter of the budget is for small calls.
         bytes_in_flight_total_max: LARGE_BYTES / 3 * 4,
         ..Limits::default()
     };
@@ -433,7 +432,7 @@ async fn who_goes_away_leaves_its_calls_paid_for() {
         }
     };
     give_back().await;
-    // The same by frames, of connections that give way to others.
+    // The same over frames, on connections that are evicted.
     let mut frames = Vec::new();
     let hello = frame::Hello {
         client: "t/1".to_owned(),

@@ -1,4 +1,4 @@
-//! Completions: ids that a host's user may mean, of what has addresses and of what prompts ask for.
+//! Completions: ids of resources and of prompt arguments that a user may mean.
 
 use std::collections::BTreeSet;
 
@@ -10,11 +10,11 @@ use crate::api::dispatch::Dispatch;
 use crate::operation::Caller;
 use crate::resource::{Entry, Kind};
 
-/// Values that begin as what was typed, or whose titles hold it: the likeliest first, at most as many
-/// as the protocol allows.
+/// Returns values that start with the typed text, or whose titles contain it. The best come first, up to the
+/// protocol's limit.
 ///
 /// # Errors
-/// When there is no such prompt, address or argument, or its ids cannot be read.
+/// When the prompt, the URI template or the argument does not exist.
 pub async fn complete(
     dispatch: &Dispatch,
     caller: Caller,
@@ -29,7 +29,7 @@ pub async fn complete(
             if !known.contains(&name) {
                 return Err(refused(&unknown("argument", name, &known)));
             }
-            // Nothing is known of what else a prompt takes: names and notes are the user's own.
+            // Other arguments of a prompt have no known values: names and notes are the user's own.
             let kind = kinds.iter().find(|kind| kind.name == SESSION);
             (kind.filter(|_| name == SESSION), vec![name])
         }
@@ -40,7 +40,7 @@ pub async fn complete(
                 kind.ok_or_else(|| refused(&unknown("kind of address", &template.uri, &known)))?;
             (Some(kind), variables(kind))
         }
-        // rmcp may come to know more.
+        // rmcp may add variants.
         _ => {
             return Err(ErrorData::invalid_params(
                 "this reference is not known",
@@ -55,7 +55,7 @@ pub async fn complete(
         Some(kind) => candidates(dispatch, caller, kind).await?,
         None => Vec::new(),
     };
-    // The parts of an id before the one that is typed, where the host says them.
+    // The parts of an id before the typed one, if the host sends them.
     let before: Vec<Option<&str>> = parts
         .iter()
         .take(at)
@@ -77,7 +77,7 @@ pub async fn complete(
         .map_err(|error| ErrorData::internal_error(error, None))
 }
 
-/// The names in braces of a kind's addresses, in their order.
+/// Returns the variable names in a kind's URI template, in order.
 fn variables(kind: &Kind) -> Vec<&'static str> {
     let varying = kind.template.split('{').skip(1);
     varying
@@ -95,7 +95,7 @@ async fn candidates(
     candidates.map_err(|refusal| refused(&refusal))
 }
 
-/// The part behind those before it, of each id that fits, once.
+/// Returns the next part of each matching id, without duplicates.
 fn fitting(entries: &[Entry], parts: usize, before: &[Option<&str>], typed: &str) -> Vec<String> {
     let typed = typed.to_lowercase();
     let mut seen = BTreeSet::new();
@@ -132,7 +132,7 @@ mod tests {
         }
     }
 
-    /// By the beginning of an id, or any part of a title, in any case; parts of an id one by one.
+    /// Matches the beginning of an id or any part of a title, ignoring case; id parts complete one by one.
     #[test]
     fn what_is_typed_narrows() {
         let entries = [

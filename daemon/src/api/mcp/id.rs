@@ -1,13 +1,13 @@
-//! The `id` of a request, also of one that cannot be read.
+//! Finds the `id` of a request, also of one that cannot be parsed.
 
 use rmcp::model::RequestId;
 
 use super::lines::HEAD_BYTES;
 
-/// The longest id that is answered with, in bytes.
+/// Maximum size of an id in an answer, in bytes.
 const ID_BYTES_MAX: usize = 1024;
 
-/// Reads an id; `None` when it is none, or too long.
+/// Parses an id; `None` when it is invalid or too long.
 pub fn id_of(json: &str) -> Option<RequestId> {
     if json.len() > ID_BYTES_MAX {
         return None;
@@ -15,12 +15,12 @@ pub fn id_of(json: &str) -> Option<RequestId> {
     serde_json::from_str(json).ok()
 }
 
-/// The `id` of a message of which perhaps only the beginning is there, and perhaps no JSON.
+/// Finds the `id` of a message that may be truncated or invalid JSON.
 pub fn id_in(line: &[u8]) -> Option<RequestId> {
     let head = line.get(..HEAD_BYTES).unwrap_or(line);
     let mut depth = 0_usize;
     let mut at = 0;
-    // Whether the last text at depth 1 was `"id"`, and whether its colon has come.
+    // Whether the last string at depth 1 was `"id"`, and whether its colon was read.
     let mut key_is_id = false;
     while let Some(byte) = head.get(at) {
         match byte {
@@ -41,7 +41,7 @@ pub fn id_in(line: &[u8]) -> Option<RequestId> {
     None
 }
 
-/// Behind the closing quote of the string that begins here.
+/// Returns the offset after the closing quote of the string that begins at `start`.
 fn string_end(head: &[u8], start: usize) -> Option<usize> {
     let mut at = start + 1;
     loop {
@@ -59,7 +59,7 @@ fn id_at(head: &[u8], from: usize) -> Option<RequestId> {
     let end = if head.get(start) == Some(&b'"') {
         string_end(head, start)?
     } else {
-        // A number that runs to the end of what is there may go on.
+        // A number at the end of the received bytes may be incomplete.
         let rest = head.get(start..)?;
         start + rest.iter().position(|byte| matches!(byte, b',' | b'}'))?
     };

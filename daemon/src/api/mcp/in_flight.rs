@@ -1,4 +1,4 @@
-//! Calls of one connection that are not answered yet: how many, how large, and when all landed.
+//! Calls of one connection that are not answered yet: their number, their size, and when all are complete.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use crate::operation::WaitPermit;
 struct Load {
     calls: usize,
     bytes: usize,
-    /// Calls that wait for what is to come: beside the others.
+    /// Long polls, which are counted separately.
     waiting: usize,
 }
 
@@ -22,11 +22,11 @@ pub struct InFlightCalls {
     calls_max: usize,
     bytes_max: usize,
     waiting_max: usize,
-    /// Ends the waiting.
+    /// Cancels all waits.
     over: CancellationToken,
 }
 
-/// One call, from its line to its written answer; it counts until the last clone is dropped.
+/// One call, from its line to its written answer. It counts until the last clone is dropped.
 pub struct InFlightCall {
     load: watch::Sender<Load>,
     bytes: usize,
@@ -36,7 +36,7 @@ pub struct InFlightCall {
 }
 
 impl InFlightCalls {
-    /// None yet; those that wait do so until `over`.
+    /// Creates an empty set; long polls wait until `over` is cancelled.
     #[must_use]
     pub fn new(limits: &Limits, over: CancellationToken) -> Self {
         Self {
@@ -48,14 +48,14 @@ impl InFlightCalls {
         }
     }
 
-    /// One more, of so many bytes, with what it has paid for them.
+    /// Registers a call of `bytes` with its memory permit.
     #[must_use]
     pub fn begin(&self, bytes: usize, memory_permit: MemoryPermit) -> Arc<InFlightCall> {
         self.start(bytes, memory_permit, WaitPermit::used_up(self.waiting_max))
     }
 
-    /// One more that may wait for what is to come: beside the others, unless there are too many of
-    /// these; then it is as any other, and refused if it would wait.
+    /// Registers a call that may be a long poll. If the long-poll limit is reached, it counts as an ordinary
+    /// call and is refused if it would wait.
     #[must_use]
     pub fn wait(&self, bytes: usize, memory_permit: MemoryPermit) -> Arc<InFlightCall> {
         if self.load.borrow().waiting >= self.waiting_max {
@@ -90,44 +90,44 @@ impl InFlightCalls {
         })
     }
 
-    /// Nobody waits for what is to come any longer.
+    /// Ends all long polls.
     pub fn end_waiting(&self) {
         self.over.cancel();
     }
 
-    /// Waits until another one may begin.
+    /// Waits until another call may begin.
     pub async fn room(&self) {
         self.until(|load| load.calls < self.calls_max && load.bytes < self.bytes_max)
             .await;
     }
 
-    /// Waits until there are none.
+    /// Waits until no call is in flight.
     pub async fn landed(&self) {
         self.until(|load| load.calls == 0 && load.waiting == 0)
             .await;
     }
 
     async fn until(&self, condition: impl FnMut(&Load) -> bool) {
-        // Fails when no sender is left; there is one here.
+        // Fails only when all senders are dropped; `self` holds one.
         let _ = self.load.subscribe().wait_for(condition).await;
     }
 }
 
 impl InFlightCall {
-    /// Bytes of its line.
+    /// Size of the call's line, in bytes.
     #[must_use]
     pub fn bytes(&self) -> usize {
         self.bytes
     }
 
-    /// Whether its line was small and has to wait its turn.
+    /// Whether the line was small and must wait for its turn.
     #[must_use]
     pub fn is_unpaid(&self) -> bool {
-        // What waits has let go of its arguments by then.
+        // A long poll has dropped its arguments by then.
         self.memory_permit.is_empty() && !self.waits
     }
 
-    /// How long it may wait for what is to come.
+    /// The permit to wait for new events.
     #[must_use]
     pub fn wait_permit(&self) -> &WaitPermit {
         &self.wait_permit
@@ -153,7 +153,7 @@ mod tests {
 
     use super::*;
 
-    /// There is room below both limits, and again when a call has landed.
+    /// A call may begin below both limits, and again when a call is complete.
     #[test]
     fn calls_and_bytes_are_counted_until_dropped() {
         let limits = Limits {
@@ -182,8 +182,8 @@ mod tests {
         assert!(in_flight_calls.landed().now_or_never().is_some());
     }
 
-    /// What waits takes no room of the others, up to its own limit; the end of the connection waits
-    /// for its answer, too.
+    /// Long polls do not reduce the room for other calls, up to their own limit. Closing the connection waits
+    /// for their answers.
     #[test]
     fn what_waits_stands_beside_the_others() {
         let limits = Limits {

@@ -1,5 +1,5 @@
-//! Lines from a stream, with limits on size, time and memory. Safe to cancel between any two
-//! bytes: what has arrived is kept.
+//! Reads lines from a stream, with limits on size, time and memory. Cancel-safe between any two
+//! bytes: received bytes are retained.
 
 use std::io;
 use std::time::Duration;
@@ -9,32 +9,32 @@ use tokio::time::{Instant, timeout_at};
 
 use crate::api::limits::{Budget, MemoryPermit, SMALL_BYTES};
 
-/// A large line is paid for in pieces of this size, in bytes.
+/// Memory for a large line is reserved in pieces of this size, in bytes.
 const PIECE_BYTES: usize = 256 * 1024;
-/// What is kept of a line that is not taken, in bytes: enough to find its id.
+/// Retained beginning of a refused line, in bytes: enough to find its id.
 pub const HEAD_BYTES: usize = 4 * 1024;
 
-/// What a stream held up to a line break.
+/// Result of reading up to a line break.
 #[derive(Debug)]
 pub enum Line {
-    /// All of it, and the memory it has paid for; small lines have paid nothing.
+    /// The whole line and its memory permit; small lines reserve nothing.
     Whole(Vec<u8>, MemoryPermit),
-    /// The first [`HEAD_BYTES`] of one over the limit; the rest is skipped as it comes.
+    /// The first [`HEAD_BYTES`] of a line over the limit; the rest is skipped as it arrives.
     TooLong(Vec<u8>),
-    /// The same of one for which the memory of all peers does not suffice.
+    /// The first [`HEAD_BYTES`] of a line that exceeds the memory of all peers.
     Busy(Vec<u8>),
 }
 
-/// Why there is no next line.
+/// Reason why there is no next line.
 #[derive(Debug)]
 pub enum ReadError {
     /// The stream failed.
     Io(io::Error),
-    /// A line did not end in time; its first [`HEAD_BYTES`].
+    /// A line did not end in time; contains its first [`HEAD_BYTES`].
     Slow(Vec<u8>),
 }
 
-/// Reads one line after the other.
+/// Reads lines one after the other.
 pub struct LineReader {
     bytes_max: usize,
     wait_max: Duration,
@@ -52,7 +52,7 @@ enum Piece {
 }
 
 impl LineReader {
-    /// Lines of at most `bytes_max`, each within `wait_max` from its first byte to its break.
+    /// Accepts lines of at most `bytes_max` that arrive within `wait_max`, from the first byte to the line break.
     #[must_use]
     pub fn new(bytes_max: usize, wait_max: Duration) -> Self {
         Self {
@@ -66,10 +66,10 @@ impl LineReader {
         }
     }
 
-    /// The next line, without its break; `None` at the end of the stream. A last line needs none.
+    /// Returns the next line without its break; `None` at the end of the stream. The last line needs no break.
     ///
     /// # Errors
-    /// [`ReadError`]; nothing more can be read then.
+    /// [`ReadError`]; the stream cannot be read further.
     pub async fn next<R: AsyncBufRead + Unpin>(
         &mut self,
         reader: &mut R,
@@ -77,7 +77,7 @@ impl LineReader {
     ) -> Result<Option<Line>, ReadError> {
         loop {
             let arrived = match self.deadline {
-                // Between lines a peer may be silent for as long as it likes.
+                // Between lines a peer may be silent without limit.
                 None => reader.fill_buf().await,
                 Some(deadline) => match timeout_at(deadline, reader.fill_buf()).await {
                     Ok(arrived) => arrived,
@@ -129,7 +129,7 @@ impl LineReader {
                 self.paid_bytes += PIECE_BYTES;
             }
         }
-        // Grows with what has arrived.
+        // The buffer grows with the received bytes.
         self.body.extend_from_slice(piece);
         Piece::Taken
     }
@@ -140,7 +140,7 @@ impl LineReader {
             .extend_from_slice(piece.get(..room).unwrap_or(piece));
     }
 
-    /// Lets go of a line of which more may come; its head.
+    /// Drops a line that may not be complete and returns its head.
     fn skip(&mut self, end: Option<usize>) -> Vec<u8> {
         self.is_skipping = end.is_none();
         let deadline = self.deadline;
@@ -196,8 +196,8 @@ mod tests {
         found
     }
 
-    /// Lines come whole whatever the buffer holds; of a longer one only the head is kept, and the
-    /// next line is read as if nothing had been.
+    /// Lines arrive complete whatever the buffer size. Only the head of an overlong line is retained, and the
+    /// next line is read normally.
     #[tokio::test]
     async fn lines_are_cut_at_breaks_and_long_ones_skipped() {
         let budget = Budget::new(1 << 20);
@@ -214,7 +214,7 @@ mod tests {
         assert!(all(b"", 10, &budget).await.is_empty());
     }
 
-    /// A large line that the budget does not hold is let go of, and what it paid comes back.
+    /// A large line that exceeds the budget is dropped, and its memory is returned.
     #[tokio::test]
     async fn large_lines_are_paid_for() {
         let budget = Budget::new(1 << 20);
@@ -232,8 +232,7 @@ mod tests {
         assert_eq!(all(&fits, 2 << 20, &budget).await.len(), 1);
     }
 
-    /// Giving up waiting loses no byte, silence has no deadline, and a line that stands still ends
-    /// the reading.
+    /// A cancelled read loses no byte, silence between lines has no deadline, and an unfinished line times out.
     #[tokio::test]
     async fn a_line_has_a_deadline_and_silence_has_none() {
         let (mut client, server) = tokio::io::duplex(64);

@@ -1,7 +1,7 @@
-//! One line of JSON-RPC: a message for rmcp, or the error that its sender gets.
+//! Parses one line of JSON-RPC: a message for rmcp, or an error for the sender.
 //!
-//! The envelope is read without building anything from it, and the arguments of a call go as text
-//! to the operation, which alone knows what they are.
+//! The envelope is parsed without building a tree. The arguments of a call go as text to the operation,
+//! which alone knows their type.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -18,33 +18,33 @@ use serde_json::value::RawValue;
 use super::id::{id_in, id_of};
 use super::raw_call::Parcel;
 
-/// The most that a message may hold besides the arguments of a call, in bytes.
+/// Maximum size of a message without the arguments of a call, in bytes.
 const ENVELOPE_BYTES_MAX: usize = 1 << 20;
-/// What a call has that says nothing of arguments.
+/// Arguments of a call that has none.
 const NO_ARGUMENTS: &[u8] = b"{}";
 
-/// What a line is.
+/// The parse result of a line.
 #[derive(Debug)]
 pub enum Message {
-    /// For rmcp; what a call carries past it is in the extensions, as an `Arc` of [`Parcel`].
+    /// A message for rmcp; the raw arguments of a call are in its extensions, as an `Arc` of [`Parcel`].
     Forward(Box<ClientJsonRpcMessage>),
-    /// Nothing: a blank line, or an answer to a question that was never asked.
+    /// A blank line, or a response without a request.
     Nothing,
 }
 
-/// What is wrong with a line.
+/// The error in a line.
 #[derive(Debug)]
 pub struct LineError {
-    /// Of the request, where it can be read.
+    /// Id of the request, if it can be read.
     pub id: Option<RequestId>,
-    /// JSON-RPC's own kind of error.
+    /// JSON-RPC error code.
     pub code: ErrorCode,
-    /// The same error as the other doors tell it.
+    /// The same error in the format of the other transports.
     pub body: ErrorBody,
 }
 
 impl LineError {
-    /// A fault of the line whose beginning is given.
+    /// Creates the error for a line that begins with `head`.
     #[must_use]
     pub fn of(head: &[u8], code: ErrorCode, body: ErrorBody) -> Self {
         Self {
@@ -54,7 +54,7 @@ impl LineError {
         }
     }
 
-    /// The answer that says so.
+    /// Converts the error to a JSON-RPC answer.
     #[must_use]
     pub fn to_answer(&self) -> ServerJsonRpcMessage {
         let error = protocol_error(self.code, &self.body);
@@ -62,7 +62,7 @@ impl LineError {
     }
 }
 
-/// An error of the compact protocol as JSON-RPC has it.
+/// Converts an error of the compact protocol to JSON-RPC.
 #[must_use]
 pub fn protocol_error(code: ErrorCode, body: &ErrorBody) -> ErrorData {
     let message = match &body.hint {
@@ -72,7 +72,7 @@ pub fn protocol_error(code: ErrorCode, body: &ErrorBody) -> ErrorData {
     ErrorData::new(code, message, serde_json::to_value(body).ok())
 }
 
-/// Any value that is there, `null` too, as its text.
+/// Deserializes any present value, also `null`, as its text.
 fn raw<'de, D: Deserializer<'de>>(input: D) -> Result<Option<&'de RawValue>, D::Error> {
     <&RawValue>::deserialize(input).map(Some)
 }
@@ -113,7 +113,7 @@ pub fn read(mut line: Vec<u8>) -> Result<Message, LineError> {
         ParsedLine::Other(message) => Ok(Message::Forward(message)),
         ParsedLine::Call(mut request, id, arguments) => {
             let arguments = match arguments {
-                // What is left of the line, without another copy of what may be large.
+                // Reuses the line's buffer, so large arguments are not copied.
                 Some(Range { start, end }) => {
                     line.truncate(end);
                     line.drain(..start);
@@ -159,7 +159,7 @@ pub fn unload(body: &mut Vec<u8>) -> Result<Option<Parcel>, LineError> {
 }
 
 enum ParsedLine {
-    /// Where in the line its arguments are, when there are any.
+    /// A call, with the range of its arguments in the line, if it has any.
     Call(Box<CallToolRequest>, RequestId, Option<Range<usize>>),
     Other(Box<ClientJsonRpcMessage>),
     Nothing,
@@ -171,7 +171,7 @@ fn parse(line: &[u8]) -> Result<ParsedLine, LineError> {
     }
     let text = std::str::from_utf8(line)
         .map_err(|error| not_json(line, format!("the line is not UTF-8: {error}")))?;
-    // Only an object is read as an envelope; a list would be taken for its fields in order.
+    // Only an object is a valid envelope; serde would read an array as its fields in order.
     let is_object = text.trim_start().starts_with('{');
     let envelope: Envelope<'_> = if is_object {
         serde_json::from_str(text).map_err(|error| unread(line, &error))?
@@ -268,8 +268,7 @@ fn other(id: Option<RequestId>, line: &str) -> Result<ParsedLine, LineError> {
         let code = ErrorCode::INVALID_REQUEST;
         return Err(LineError { id, code, body });
     }
-    // By way of a value: rmcp's types buffer what they read, and numbers survive that only as
-    // values.
+    // Parses to a `Value` first: rmcp's types buffer their input, and numbers survive that only as values.
     serde_json::from_str::<serde_json::Value>(line)
         .and_then(serde_json::from_value)
         .map(|message| ParsedLine::Other(Box::new(message)))
@@ -420,7 +419,7 @@ mod tests {
         ));
     }
 
-    /// The envelope is whole without the arguments, and these are as they were written.
+    /// The envelope is complete without the arguments, and the arguments are unchanged.
     #[test]
     fn arguments_are_taken_out_of_a_body() {
         let arguments = r#"{ "a":1.10,"b":[1E400,"é"] }"#;

@@ -36,12 +36,12 @@ use super::limits::Limits;
 use crate::log::Actor;
 use crate::operation::{Caller, Quota};
 
-/// Answers are gathered up to this many bytes before they are written.
+/// Answers are buffered up to this many bytes before a write.
 const GATHER_BYTES: usize = 64 * 1024;
-/// Answers that may wait besides those of calls.
+/// Queue capacity for answers that do not belong to calls.
 const QUEUE_SPARE: usize = 8;
 
-/// A host of whom nothing but the user is known, with a quota of its own: one for each connection.
+/// Creates a host of which only the user is known, with a separate quota: one for each connection.
 #[must_use]
 pub fn anonymous(uid: u32, limits: &Limits) -> Host {
     let actor = Arc::new(Actor {
@@ -58,13 +58,13 @@ pub fn anonymous(uid: u32, limits: &Limits) -> Host {
     }
 }
 
-/// Serves one connection until it closes, or the daemon stops: then what is in flight is answered.
+/// Serves one connection until it closes or the daemon stops; then calls in flight are answered.
 ///
-/// No handshake is waited for: `initialize` and `server/discover` are answered whenever they come,
-/// so a bridge may go on with its calls right after a reconnect.
+/// No handshake is required: `initialize` and `server/discover` are answered at any time,
+/// so a bridge may continue its calls right after a reconnect.
 ///
 /// # Errors
-/// When the peer does not read its answers; broken lines are answered instead.
+/// When the peer does not read its answers. Invalid lines get an error answer instead.
 pub async fn serve<R, W>(
     endpoint: &Endpoint,
     host: Host,
@@ -90,7 +90,7 @@ where
     written.and(ended.map(drop).map_err(io::Error::other))
 }
 
-/// Writes answers until there can be no more.
+/// Writes answers until the queue is closed.
 async fn write<W: AsyncWrite + Unpin>(
     limits: &Limits,
     connection_slot: &ConnectionSlot,

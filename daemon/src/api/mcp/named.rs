@@ -1,4 +1,4 @@
-//! What requests name: the tools to list, the key of a write sent again.
+//! Values from request metadata: the tools to list, and the key of a repeated write.
 
 use lore::protocol::{Code, ErrorBody, TOOLS_META};
 use rmcp::ErrorData;
@@ -9,7 +9,7 @@ use crate::api::tool_selection::ToolSelection;
 use crate::log::Hash;
 use crate::operation::KEY_BYTES_MAX;
 
-/// The tools that a request's `_meta` names, if it does.
+/// Returns the tools that a request's `_meta` selects, if any.
 pub fn named_tools(meta: &RequestMetaObject) -> Result<Option<ToolSelection>, ErrorData> {
     let Some(named) = meta.get(TOOLS_META) else {
         return Ok(None);
@@ -22,7 +22,7 @@ pub fn named_tools(meta: &RequestMetaObject) -> Result<Option<ToolSelection>, Er
     ToolSelection::read(Some(list)).map(Some).map_err(refused)
 }
 
-/// The key of a write that names none: the same when the bridge sends the line again.
+/// Derives the key of a write without a key. It stays the same when the bridge repeats the line.
 pub fn key_of(bridge: &str, id: &RequestId) -> String {
     let id = id.clone().into_json_value();
     let key = format!("bridge:{bridge}:{id}");

@@ -1,4 +1,4 @@
-//! Prompts: what a host's user may ask an agent to do with this memory, in words that say how.
+//! Prompts that a host's user can select, with instructions for the agent.
 
 use lore::protocol::{Args, Code, ErrorBody, nearest};
 use rmcp::ErrorData;
@@ -13,23 +13,23 @@ use crate::api::dispatch::Dispatch;
 use crate::error::Refusal;
 use crate::operation::Caller;
 
-/// The argument of every prompt: a session's id.
+/// Argument of every prompt: a session's id.
 pub const SESSION: &str = "session";
 
-/// What can be asked.
+/// A prompt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Prompt {
-    /// Go on where a session stands.
+    /// Continue a session from its current state.
     ResumeSession,
-    /// Leave a session so that another agent can go on.
+    /// Prepare a session so that another agent can continue it.
     HandOver,
 }
 
 impl Prompt {
-    /// Every prompt, as listed.
+    /// Every prompt, in listing order.
     pub const ALL: [Self; 2] = [Self::ResumeSession, Self::HandOver];
 
-    /// As asked for.
+    /// The prompt's name.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -56,7 +56,7 @@ impl Prompt {
         }
     }
 
-    /// Names of the arguments, each with what it is; none is required.
+    /// Names and descriptions of the arguments; none is required.
     #[must_use]
     pub const fn arguments(self) -> &'static [(&'static str, &'static str)] {
         const SESSION_IS: &str = "Id of the session; absent: your current one.";
@@ -70,10 +70,10 @@ impl Prompt {
         }
     }
 
-    /// The prompt of a name.
+    /// Finds a prompt by name.
     ///
     /// # Errors
-    /// When there is none, with the nearest.
+    /// When the name is unknown, with a suggestion.
     pub fn of(name: &str) -> Result<Self, ErrorData> {
         let is_it = |prompt: &&Self| prompt.name() == name;
         Self::ALL.iter().find(is_it).copied().ok_or_else(|| {
@@ -135,16 +135,16 @@ impl Prompt {
     }
 }
 
-/// Every prompt.
+/// Lists every prompt.
 #[must_use]
 pub fn list() -> ListPromptsResult {
     ListPromptsResult::with_all_items(Prompt::ALL.map(Prompt::published).to_vec())
 }
 
-/// A prompt's messages: what to do, and the session as it is.
+/// Returns a prompt's messages: the instructions and the current state of the session.
 ///
 /// # Errors
-/// When there is no such prompt, argument or session.
+/// When the prompt, the argument or the session does not exist.
 pub async fn get(
     dispatch: &Dispatch,
     caller: Caller,
@@ -176,7 +176,7 @@ pub async fn get(
     Ok(GetPromptResult::new(messages).with_description(prompt.sentence()))
 }
 
-/// What is said about a name that nothing has.
+/// Builds the error for an unknown name.
 #[must_use]
 pub fn unknown(what: &str, name: &str, known: &[&str]) -> Refusal {
     let shown: String = name.chars().take(64).collect();
@@ -187,7 +187,7 @@ pub fn unknown(what: &str, name: &str, known: &[&str]) -> Refusal {
     Refusal::new(Code::InvalidInput, format!("there is no {what} `{shown}`")).hint(hint)
 }
 
-/// A refusal where no result can say it: the caller's fault, or ours.
+/// Converts a refusal to a JSON-RPC error: the caller's fault or an internal error.
 #[must_use]
 pub fn refused(refusal: &Refusal) -> ErrorData {
     let body: ErrorBody = refusal.to_body();

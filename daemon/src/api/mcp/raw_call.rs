@@ -1,8 +1,7 @@
-//! What a call carries past rmcp as text: its arguments on the way in, its reply on the way out.
+//! The parts of a call that bypass rmcp as text: its arguments and its reply.
 //!
-//! rmcp would make trees of both. The operation alone knows what its arguments are, and its reply
-//! is JSON already; so rmcp gets a call without arguments and gives a result without content, and
-//! both are megabytes lighter.
+//! rmcp would build trees of both. Only the operation knows the type of its arguments, and its reply is JSON
+//! already. So rmcp gets a call without arguments and returns a result without content, which saves megabytes.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
@@ -11,12 +10,12 @@ use serde_json::value::RawValue;
 
 use crate::api::limits::MemoryPermit;
 
-/// The parcel of one call.
+/// The raw arguments and the raw reply of one call.
 #[derive(Debug, Default)]
 pub struct Parcel {
     arguments: Mutex<Option<Vec<u8>>>,
     content: Mutex<Option<Content>>,
-    /// Of the whole request, where nothing else that lives as long as the call counts them.
+    /// Size of the whole request, when nothing else counts it for the lifetime of the call.
     bytes: usize,
     _paid: MemoryPermit,
 }
@@ -26,14 +25,14 @@ pub struct Parcel {
 pub struct Content {
     /// The reply.
     pub json: Box<RawValue>,
-    /// The name that it gets in structured content, if that may not be the reply itself.
+    /// Property name that wraps the reply in structured content, when the reply is not an object.
     pub wrapped_as: Option<&'static str>,
-    /// The text to read that stands beside structured content; otherwise it is the reply itself.
+    /// Readable text next to the structured content; the default is the reply itself.
     pub readable: Option<String>,
 }
 
 impl Parcel {
-    /// Of a call with these arguments, which are JSON.
+    /// Creates a call with these arguments, which are JSON.
     #[must_use]
     pub fn new(arguments: Vec<u8>) -> Self {
         Self {
@@ -42,8 +41,8 @@ impl Parcel {
         }
     }
 
-    /// The same of a request of so many bytes, with what it has paid for them. That is given back with the
-    /// parcel: when the call has ended, even if its caller is long gone.
+    /// Adds the request's size and its memory permit. The permit is released when the call ends, even if
+    /// its caller has disconnected.
     #[must_use]
     pub fn memory_permit(self, bytes: usize, memory_permit: MemoryPermit) -> Self {
         Self {
@@ -53,13 +52,13 @@ impl Parcel {
         }
     }
 
-    /// Bytes of the request; 0 where others count them.
+    /// Size of the request, in bytes; 0 when it is counted elsewhere.
     #[must_use]
     pub fn bytes(&self) -> usize {
         self.bytes
     }
 
-    /// The arguments, once.
+    /// Takes the arguments; later calls return `None`.
     pub fn take_arguments(&self) -> Option<Vec<u8>> {
         let mut arguments = self
             .arguments
@@ -68,12 +67,12 @@ impl Parcel {
         arguments.take()
     }
 
-    /// Leaves the reply for [`Parcel::complete`].
+    /// Stores the reply for [`Parcel::complete`].
     pub fn leave(&self, content: Content) {
         *self.content.lock().unwrap_or_else(PoisonError::into_inner) = Some(content);
     }
 
-    /// rmcp's answer, with the reply in it if one was left.
+    /// Inserts the stored reply, if any, into rmcp's answer.
     #[must_use]
     pub fn complete(&self, answer: Vec<u8>) -> Vec<u8> {
         let mut content = self.content.lock().unwrap_or_else(PoisonError::into_inner);
@@ -84,18 +83,18 @@ impl Parcel {
     }
 }
 
-/// Where rmcp puts the content of a result without any. In a text, its quotes would be escaped.
+/// The empty content in rmcp's result. Inside a JSON string its quotes would be escaped.
 const NO_CONTENT: &[u8] = br#""content":[]"#;
 
 impl Content {
-    /// The response with this as its content; `None` when it is not a result without content.
+    /// Inserts the content into a response; `None` when the response is not a result without content.
     fn put_into(&self, answer: &[u8]) -> Option<Vec<u8>> {
         let at = memchr::memmem::find(answer, NO_CONTENT)?;
         let (before, rest) = answer.split_at_checked(at)?;
         let after = rest.get(NO_CONTENT.len()..)?;
         let json = self.json.get();
         let text = self.readable.as_deref().unwrap_or(json);
-        // Once as it is, once with its quotes escaped.
+        // Space for the reply once unchanged and once with escaped quotes.
         let mut whole = Vec::with_capacity(answer.len() + json.len() * 9 / 4 + 64);
         whole.extend(before);
         whole.extend(br#""content":[{"type":"text","text":"#);
@@ -130,8 +129,7 @@ mod tests {
         String::from_utf8(raw_call.complete(answer.as_bytes().to_vec())).unwrap()
     }
 
-    /// The reply stands in the answer as text and as it is, each digit kept, where rmcp would have
-    /// put them.
+    /// The answer contains the reply as text and as JSON, with all digits, where rmcp would put them.
     #[test]
     fn a_reply_is_put_in_as_it_is() {
         let wanted = |structured: &str| {
@@ -145,7 +143,7 @@ mod tests {
         assert_eq!(completed(EMPTY, json, Some("list")), wanted(wrapped));
     }
 
-    /// A text to read takes the place of the JSON as text; structured content is the reply all the same.
+    /// A readable text replaces the JSON text; structured content is still the reply.
     #[test]
     fn a_text_to_read_stands_beside_the_reply() {
         let raw_call = Parcel::default();
@@ -161,7 +159,7 @@ mod tests {
         );
     }
 
-    /// Answers without a result stay as they are, and so do those to which no reply was left.
+    /// Answers without a result, or without a stored reply, stay unchanged.
     #[test]
     fn other_answers_stay() {
         let error = r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"m"}}"#;

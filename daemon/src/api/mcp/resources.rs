@@ -13,7 +13,7 @@ use crate::api::resources::{ResourcePage, Resources};
 use crate::error::{Code, Refusal};
 use crate::resource::{Entry, Kind};
 
-/// Every kind.
+/// Lists every kind as a resource template.
 #[must_use]
 pub fn templates(resources: Resources) -> ListResourceTemplatesResult {
     let templates = resources.kinds().iter().map(|kind| {
@@ -25,7 +25,7 @@ pub fn templates(resources: Resources) -> ListResourceTemplatesResult {
     ListResourceTemplatesResult::with_all_items(templates.collect())
 }
 
-/// A page of a list.
+/// Converts a page of a list.
 #[must_use]
 pub fn page(listed: ResourcePage) -> ListResourcesResult {
     let entries = listed.entries.into_iter();
@@ -44,15 +44,15 @@ fn resource(kind: &Kind, entry: Entry) -> Resource {
     resource
 }
 
-/// What stands at an address.
+/// Converts the text of a resource.
 #[must_use]
 pub fn contents(kind: &Kind, uri: String, text: String) -> ReadResourceResult {
     let contents = ResourceContents::text(text, uri).with_mime_type(kind.mime);
     ReadResourceResult::new(vec![contents])
 }
 
-/// A refusal of a resource: there is no result that could say it, so JSON-RPC does. rmcp gives the
-/// newest era its own code for what is not there.
+/// Converts the refusal of a resource to a JSON-RPC error, because no result can carry it.
+/// rmcp uses the newest era's separate code for missing resources.
 #[must_use]
 pub fn refused(refusal: &Refusal, uri: Option<&str>) -> ErrorData {
     let body: ErrorBody = refusal.to_body();

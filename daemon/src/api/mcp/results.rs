@@ -1,4 +1,4 @@
-//! What the server says of itself and what calls come to, as rmcp has it.
+//! The server description and call results in rmcp's types.
 
 use lore::protocol::{ErrorBody, tools as said};
 use rmcp::model::{
@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::raw_call::{Content, Parcel};
 use crate::operation::{Operation, Reply};
 
-/// What the server says about itself, under the newest revision that has an `initialize`.
+/// Describes the server, with the newest revision that has an `initialize`.
 #[must_use]
 pub fn about(has_resources: bool, tells_changes: bool) -> InitializeResult {
     let server =
@@ -30,7 +30,7 @@ pub fn about(has_resources: bool, tells_changes: bool) -> InitializeResult {
         .with_instructions(said::INSTRUCTIONS)
 }
 
-/// The result of a call; its content is left in the parcel.
+/// Builds the result of a call; its content stays in the raw call.
 #[must_use]
 pub fn replied(operation: &Operation, reply: Reply, raw_call: &Parcel) -> CallToolResult {
     raw_call.leave(Content {
@@ -45,7 +45,7 @@ pub fn replied(operation: &Operation, reply: Reply, raw_call: &Parcel) -> CallTo
     result
 }
 
-/// The result of a call that was refused: an error that a model can read.
+/// Builds the result of a refused call: an error that a model can read.
 #[must_use]
 pub fn refused(body: &ErrorBody) -> CallToolResult {
     let mut text = format!("{}: {}", body.code, body.message);

@@ -1,4 +1,4 @@
-//! What the server says and does, for rmcp: the operation table and the resource table.
+//! The rmcp server: serves the operation table and the resource table.
 
 use std::borrow::Cow;
 use std::panic::AssertUnwindSafe;
@@ -41,10 +41,9 @@ use crate::error::Refusal;
 use crate::log::Actor;
 use crate::operation::{Access, Answer, Caller, Operation, WaitPermit};
 
-/// The longest label of a client, in characters.
+/// Maximum length of a client's label, in characters.
 const CLIENT_CHARS_MAX: usize = 128;
-/// Requests that are answered; one of them with params that do not fit reaches
-/// [`ServerHandler::on_custom_request`].
+/// Supported requests. A request with invalid params reaches [`ServerHandler::on_custom_request`].
 const METHODS: [&str; 8] = [
     "completion/complete",
     "initialize",
@@ -56,7 +55,7 @@ const METHODS: [&str; 8] = [
     "tools/list",
 ];
 
-/// The same of resources, when there are any.
+/// Supported requests for resources, when there are any.
 const RESOURCE_METHODS: [&str; 6] = [
     "resources/list",
     "resources/read",
@@ -66,25 +65,25 @@ const RESOURCE_METHODS: [&str; 6] = [
     "subscriptions/listen",
 ];
 
-/// How long a server is there to be heard from.
+/// Lifetime of a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lasts {
-    /// As long as its connection.
+    /// Lasts as long as its connection.
     Long,
-    /// For one request: what is subscribed to is gone with it.
+    /// Lasts for one request; its subscriptions end with it.
     OneRequest,
 }
 
-/// One connection's server.
+/// The MCP server of one connection.
 pub struct Server {
     dispatch: Dispatch,
     budget: Budget,
     host: Host,
-    /// Of the one call that this server is for, when requests do not bring theirs.
+    /// Raw call of a server that serves one call, when requests do not carry theirs.
     raw_call: Option<Arc<Parcel>>,
-    /// From `initialize`; later requests without a name of their own act under it.
+    /// From `initialize`; applies to later requests that do not name their client.
     client: Mutex<Option<Implementation>>,
-    /// From `initialize`, when it names the tools to list.
+    /// From `initialize`, when it selects tools.
     tools: Mutex<Option<ToolSelection>>,
     lasts: Lasts,
     subscriptions: Subscriptions,
@@ -92,7 +91,7 @@ pub struct Server {
 }
 
 impl Server {
-    /// A server for this host. Nothing waits for what is to come when it is `over`.
+    /// Creates a server for this host. Long polls end when `over` is cancelled.
     #[must_use]
     pub fn new(endpoint: &Endpoint, mut host: Host, lasts: Lasts, over: CancellationToken) -> Self {
         host.caller.wait_permit = WaitPermit::until(over.clone());
@@ -109,14 +108,14 @@ impl Server {
         }
     }
 
-    /// The same for one call alone, which has this parcel.
+    /// Sets the raw call of a server that serves one call.
     #[must_use]
     pub fn with_parcel(mut self, raw_call: Option<Arc<Parcel>>) -> Self {
         self.raw_call = raw_call;
         self
     }
 
-    /// The tools that are listed: `initialize` says it, else the connection.
+    /// Returns the listed tools: from `initialize`, otherwise from the connection.
     fn tools(&self) -> ToolSelection {
         let tools = self.tools.lock().unwrap_or_else(PoisonError::into_inner);
         tools.clone().unwrap_or_else(|| self.host.tools.clone())
@@ -131,7 +130,7 @@ impl Server {
         self.has_resources() && self.lasts == Lasts::Long
     }
 
-    /// Who calls, as far as the connection and the request say.
+    /// Builds the caller from the connection and the request.
     fn caller_of(&self, cx: &RequestContext<RoleServer>, access: Access) -> Caller {
         let mut caller = self.host.caller.clone();
         let client = cx.meta.client_info().or_else(|| {
@@ -168,7 +167,7 @@ impl Server {
         }
         let bytes = match in_flight_call {
             Some(in_flight_call) => in_flight_call.bytes(),
-            // What waits has let go of its arguments by then.
+            // A long poll has dropped its arguments by then.
             None if operation.waits => 0,
             None => raw_call.bytes(),
         };
@@ -184,7 +183,7 @@ impl Server {
     }
 }
 
-/// What is asked for; what was cancelled ends here, and rmcp sends no answer to it.
+/// Runs a request until it is cancelled; rmcp sends no answer to a cancelled request.
 async fn unless_cancelled<T>(
     cx: &RequestContext<RoleServer>,
     asked: impl Future<Output = T>,
@@ -197,8 +196,7 @@ async fn unless_cancelled<T>(
 
 impl ServerHandler for Server {
     fn get_info(&self) -> ServerConfig {
-        // The newest era opens a stream of its own for changes, also where a server is there for one
-        // request.
+        // The newest era opens a separate stream for changes, also on a server for one request.
         about(self.has_resources(), true)
     }
 
@@ -252,7 +250,7 @@ impl ServerHandler for Server {
         tools::find(name).cloned()
     }
 
-    /// Calls an operation; even a panic is an answer.
+    /// Calls an operation; a panic becomes an error answer.
     async fn call_tool(
         &self,
         request: CallToolRequestParams,
@@ -341,7 +339,7 @@ impl ServerHandler for Server {
         if !self.has_subscriptions() {
             return Err(ErrorData::method_not_found::<SubscribeRequestMethod>());
         }
-        // Watched first: what changes behind the answer is told.
+        // Watches before answering, so later changes are always reported.
         let watched = self
             .subscriptions
             .watch(&self.dispatch, &cx.peer, &self.over);

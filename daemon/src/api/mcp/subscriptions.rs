@@ -1,4 +1,4 @@
-//! Hosts that want to hear of changes: subscriptions of the older era, streams of the newest.
+//! Resource change notifications: subscriptions of the older era, streams of the newest.
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -16,26 +16,26 @@ use crate::api::dispatch::Dispatch;
 use crate::error::{Code, Refusal};
 use crate::operation::WaitPermit;
 
-/// Addresses that one connection, or one stream of the newest era, may subscribe to.
+/// Maximum number of URIs that one connection, or one stream of the newest era, subscribes to.
 pub const ADDRESSES_MAX: usize = 1000;
-/// After something was told, what comes is gathered for so long.
+/// After a notification, further changes are collected for this long.
 const GATHER: Duration = Duration::from_millis(100);
-/// After a failure, it is looked again this much later.
+/// Delay before a retry after a failure.
 const RETRY: Duration = Duration::from_secs(5);
 
-/// What the host of one connection has subscribed to, in the older era.
+/// Subscriptions of one connection in the older era.
 #[derive(Default)]
 pub struct Subscriptions {
     addresses: Arc<Mutex<BTreeSet<String>>>,
-    /// Set when its changes are watched.
+    /// Set when changes are watched.
     watched: OnceCell<()>,
 }
 
 impl Subscriptions {
-    /// Watches from now on, until `over`; lists are told of, too. Once is enough.
+    /// Watches resources and lists until `over` is cancelled. Later calls have no effect.
     ///
     /// # Errors
-    /// When there is no state to begin with.
+    /// When no state is published.
     pub async fn watch(
         &self,
         dispatch: &Dispatch,
@@ -58,10 +58,10 @@ impl Subscriptions {
         self.watched.get_or_try_init(begin).await.copied()
     }
 
-    /// One more address.
+    /// Subscribes to a URI.
     ///
     /// # Errors
-    /// What there is not is refused as when it is read; `RATE_LIMITED` when there are too many.
+    /// A missing resource is refused as when it is read; `RATE_LIMITED` at the limit.
     pub async fn add(&self, dispatch: &Dispatch, address: String) -> Result<(), Refusal> {
         let published = dispatch.context().read(None).await?;
         dispatch.resources().check(&published.snapshot, &address)?;
@@ -75,7 +75,7 @@ impl Subscriptions {
         Ok(())
     }
 
-    /// One less; also when it was none.
+    /// Unsubscribes from a URI; unknown URIs are ignored.
     pub fn remove(&self, address: &str) {
         lock(&self.addresses).remove(address);
     }
@@ -85,12 +85,12 @@ fn lock(addresses: &Mutex<BTreeSet<String>>) -> MutexGuard<'_, BTreeSet<String>>
     addresses.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// What of a stream's wishes is granted: lists, and the addresses that there are, as many as may be.
+/// Returns the granted part of a stream's filter: lists, and existing URIs up to the limit.
 #[must_use]
 pub fn granted(dispatch: &Dispatch, wished: &SubscriptionFilter) -> SubscriptionFilter {
     let state = dispatch.context().engine.published();
     let is_there = |address: &&String| {
-        // While the store is opened anew nothing is told apart.
+        // While the store is reopened, existence cannot be checked, so every URI is granted.
         state.as_ref().is_none_or(|state| {
             let checked = dispatch.resources().check(&state.snapshot, address);
             checked.is_ok()
@@ -105,7 +105,7 @@ pub fn granted(dispatch: &Dispatch, wished: &SubscriptionFilter) -> Subscription
     filter
 }
 
-/// Tells a stream of the newest era what changes behind a position, until it is cancelled or over.
+/// Sends changes after a position to a stream of the newest era, until it is cancelled or the connection ends.
 pub async fn listen(
     dispatch: &Dispatch,
     behind: Option<Position>,
@@ -125,13 +125,12 @@ pub async fn listen(
     Ok(())
 }
 
-/// Who is told.
 enum Subscriber {
     Host(Peer<RoleServer>),
     Stream(SubscriptionSink),
 }
 
-/// Why nobody is told any more.
+/// The subscriber disconnected.
 struct SubscriptionEnd;
 
 impl Subscriber {
@@ -164,7 +163,7 @@ impl Subscriber {
         }
     }
 
-    /// Whether there was anything to say.
+    /// Sends the notifications and returns whether any was sent.
     async fn notify(
         &self,
         changed: &ChangeSet,
@@ -184,8 +183,8 @@ impl Subscriber {
     }
 }
 
-/// Tells of changes until nobody is there to be told. A host that reads slowly is told less often:
-/// what comes meanwhile is told together.
+/// Sends notifications until the subscriber disconnects. A slow reader gets fewer notifications:
+/// the changes in between are combined.
 async fn notify_all(mut changes: Changes, to: &Subscriber, is_wanted: impl Fn(&str) -> bool) {
     loop {
         match changes.next().await {

@@ -1,4 +1,4 @@
-//! The door as a peer sees it: a real store in a temporary folder, a pair of sockets.
+//! The MCP transport from a peer's view: a real store in a temporary folder and a socket pair.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
 mod profiles;
@@ -32,8 +32,7 @@ use crate::reloadable::Reloadable;
 use crate::resource::Kind;
 use crate::search::operations::LEGACY;
 
-/// A store and its doors, on a socket of its own for each peer; without resources, unless they are
-/// given.
+/// A store and its transports, with a separate socket for each peer. It has no resources by default.
 pub struct Fixture {
     pub folder: tempfile::TempDir,
     pub endpoint: Endpoint,
@@ -67,7 +66,7 @@ impl Fixture {
         }
     }
 
-    /// Everybody calls into the same.
+    /// Resolves every peer to the same tenant.
     pub fn find(&self) -> TenantResolver {
         let dispatch = self.endpoint.dispatch.clone();
         Box::new(move |_| {
@@ -76,7 +75,7 @@ impl Fixture {
         })
     }
 
-    /// Connects through the listener, as everybody does.
+    /// Connects through the listener.
     pub async fn connect(&self) -> UnixStream {
         let path = self.folder.path().join("test/test.sock");
         let _ = std::fs::remove_file(&path);
@@ -97,7 +96,7 @@ impl Fixture {
         Peer::of(self.connect().await)
     }
 
-    /// A peer behind a bridge of this id.
+    /// Connects a peer through a bridge with this id.
     async fn bridged(&self, bridge: &str) -> Peer {
         let hello = frame::Hello {
             client: "bridge/1".to_owned(),
@@ -108,7 +107,7 @@ impl Fixture {
         self.greeted(&hello).await
     }
 
-    /// A peer that has said this Hello, and read what came first.
+    /// Connects a peer that has sent this Hello and read the first answer.
     async fn greeted(&self, hello: &frame::Hello) -> Peer {
         let mut peer = self.peer().await;
         let mut bytes = Vec::new();
@@ -164,7 +163,7 @@ impl Peer {
         answer
     }
 
-    /// A call of the older era.
+    /// Sends a call of the older era.
     async fn call(&mut self, id: u64, name: &str, arguments: Value) -> Value {
         self.request(call(id, name, arguments)).await
     }
@@ -181,7 +180,7 @@ pub fn call(id: u64, name: &str, arguments: Value) -> Value {
         "params": {"name": name, "arguments": arguments}})
 }
 
-/// The same request in the newest era.
+/// Converts a request to the newest era.
 pub fn modern(mut request: Value) -> Value {
     for (name, value) in [
         ("protocolVersion", json!("2026-07-28")),
@@ -205,7 +204,7 @@ fn step(result: &str) -> Value {
     json!({"tool": "search", "result": result})
 }
 
-/// The structured content of a call that went well, which its text repeats.
+/// Returns the structured content of a successful call and checks that its text is equal.
 fn content(answer: &Value) -> &Value {
     let result = &answer["result"];
     assert_eq!(result["isError"], json!(false), "{answer}");
@@ -215,7 +214,7 @@ fn content(answer: &Value) -> &Value {
     content
 }
 
-/// Every revision with `initialize` is agreed to, and tools are listed and called.
+/// Every revision with `initialize` is accepted; tools are listed and called.
 #[tokio::test]
 async fn the_older_era_lists_and_calls() {
     let fixture = Fixture::open(Limits::default());
@@ -252,7 +251,7 @@ async fn the_older_era_lists_and_calls() {
     );
 }
 
-/// Without `initialize`, each request says its version; what answers is marked as the era wants.
+/// Without `initialize`, each request carries its version, and answers are marked as the era requires.
 #[tokio::test]
 async fn the_newest_era_discovers_lists_and_calls() {
     let fixture = Fixture::open(Limits::default());
@@ -290,12 +289,12 @@ async fn the_newest_era_discovers_lists_and_calls() {
         .shift_remove("io.modelcontextprotocol/clientCapabilities");
     let refused = peer.request(half).await;
     assert_eq!(refused["error"]["code"], -32602, "{refused}");
-    // A host that asked this first may still fall back.
+    // A host that sends `server/discover` first may still fall back.
     let answer = peer.initialize("2025-11-25").await;
     assert_eq!(answer["result"]["protocolVersion"], "2025-11-25");
 }
 
-/// What an operation refuses, the model reads; what is no tool, the protocol refuses.
+/// The refusal of an operation is a tool result; an unknown tool is a protocol error.
 #[tokio::test]
 async fn a_refusal_is_a_result_and_an_unknown_tool_an_error() {
     let fixture = Fixture::open(Limits::default());
@@ -335,7 +334,7 @@ async fn a_refusal_is_a_result_and_an_unknown_tool_an_error() {
     );
 }
 
-/// Without resources none are declared, and what is not declared is not there.
+/// Without resources the capability is not declared, and its methods are not available.
 #[tokio::test]
 async fn what_is_not_declared_is_not_there() {
     let fixture = Fixture::open(Limits::default());
@@ -364,7 +363,7 @@ async fn what_is_not_declared_is_not_there() {
     assert_eq!(answer["error"]["code"], -32602, "{answer}");
 }
 
-/// Whatever a line holds, its sender is told, and the connection goes on.
+/// Every invalid line is answered, and the connection continues.
 #[tokio::test]
 async fn every_bad_line_gets_its_answer() {
     let fixture = Fixture::open(Limits {
@@ -372,7 +371,7 @@ async fn every_bad_line_gets_its_answer() {
         ..Limits::default()
     });
     let mut peer = fixture.peer().await;
-    // A notification first, blank lines, and an answer to nothing: no answer.
+    // None of these gets an answer: a notification, blank lines, a response without a request.
     for quiet in [
         "",
         "  \r",
@@ -441,7 +440,7 @@ async fn every_bad_line_gets_its_answer() {
             .await;
         assert_eq!(pong, json!({"jsonrpc": "2.0", "id": "still", "result": {}}));
     }
-    // A last line without a break is a line, and what it asked is answered before the end.
+    // A last line without a break is answered before the connection ends.
     let last = call(8, "record_step", step("last")).to_string();
     peer.write.write_all(last.as_bytes()).await.unwrap();
     peer.write.shutdown().await.unwrap();
@@ -449,7 +448,7 @@ async fn every_bad_line_gets_its_answer() {
     assert_eq!(peer.line().await, "");
 }
 
-/// A line that stands still is answered, and its connection ends.
+/// An unfinished line is answered after its timeout, and its connection ends.
 #[tokio::test]
 async fn a_slow_line_ends_the_connection() {
     let fixture = Fixture::open(Limits {
@@ -464,7 +463,7 @@ async fn a_slow_line_ends_the_connection() {
     assert_eq!(peer.line().await, "");
 }
 
-/// More calls than may be in flight at once are all answered, each with its own id; an id in use
+/// If more calls arrive than may be in flight, all are answered, each with its id. An id in use
 /// is refused.
 #[tokio::test]
 async fn many_calls_at_once_are_all_answered() {
@@ -491,7 +490,7 @@ async fn many_calls_at_once_are_all_answered() {
     assert_eq!(found, (0..200).collect::<Vec<_>>());
 }
 
-/// A call that waits until one more event is recorded.
+/// Builds a long poll that waits until one more event is recorded.
 fn waiting(id: u64, fixture: &Fixture) -> Value {
     let next = fixture.endpoint.dispatch.context().engine.position().0 + 1;
     call(
@@ -501,7 +500,7 @@ fn waiting(id: u64, fixture: &Fixture) -> Value {
     )
 }
 
-/// Records in another session, past every connection.
+/// Records an event in another session, without a connection.
 async fn record_aside(fixture: &Fixture) {
     let caller = super::anonymous(1, &fixture.endpoint.limits);
     let args = Args::Value(json!({}));
@@ -512,14 +511,14 @@ async fn record_aside(fixture: &Fixture) {
     made.await.unwrap();
 }
 
-/// When the daemon stops, what is in flight is answered, then the connection ends.
+/// When the daemon stops, calls in flight are answered, then the connection ends.
 #[tokio::test]
 async fn stopping_answers_what_is_in_flight() {
     let fixture = Fixture::open(Limits::default());
     let mut peer = fixture.peer().await;
     peer.call(1, "record_step", step("ID: 17")).await;
     peer.send(waiting(2, &fixture).to_string()).await;
-    // The answer to a later line shows that the one before it was taken.
+    // The answer to a later line proves that the previous line was taken.
     peer.call(3, "status", json!({})).await;
     fixture.endpoint.stop.cancel();
     record_aside(&fixture).await;
@@ -529,7 +528,7 @@ async fn stopping_answers_what_is_in_flight() {
     assert_eq!(peer.line().await, "");
 }
 
-/// An id in use is refused; a read that is cancelled gets no answer and holds up nothing.
+/// An id in use is refused; a cancelled read gets no answer and delays nothing.
 #[tokio::test]
 async fn cancelled_reads_end() {
     let fixture = Fixture::open(Limits::default());
@@ -543,12 +542,12 @@ async fn cancelled_reads_end() {
     let status = peer.call(3, "status", json!({})).await;
     assert_eq!(status["id"], 3);
     peer.write.shutdown().await.unwrap();
-    // Without the cancelling it would wait ten seconds for its position.
+    // Without the cancellation it would wait ten seconds for its position.
     let end = timeout(Duration::from_secs(5), peer.line()).await;
     assert_eq!(end.unwrap(), "");
 }
 
-/// A peer that asks and does not read is let go.
+/// A peer that does not read its answers is disconnected.
 #[tokio::test]
 async fn a_peer_that_does_not_read_is_let_go() {
     let fixture = Fixture::open(Limits {
@@ -572,7 +571,7 @@ async fn a_peer_that_does_not_read_is_let_go() {
     assert_eq!(served.unwrap_err().kind(), ErrorKind::TimedOut);
 }
 
-/// A line that a bridge sends again after a reconnect is recorded once.
+/// A line that a bridge repeats after a reconnect is recorded once.
 #[tokio::test]
 async fn a_bridges_line_sent_again_is_recorded_once() {
     let fixture = Fixture::open(Limits::default());
@@ -583,7 +582,7 @@ async fn a_bridges_line_sent_again_is_recorded_once() {
     assert_eq!(content(&other)["step"], 2);
     drop(peer);
     let mut again = fixture.bridged("b1").await;
-    // No `initialize` this time: the name of the agent is part of the key, so it comes with it.
+    // No `initialize` here. The agent's name is part of the key, so the request carries it.
     again.initialize("2025-11-25").await;
     let second = again.call(7, "record_step", step("ID: 17")).await;
     assert_eq!(content(&second), content(&first));
@@ -591,18 +590,18 @@ async fn a_bridges_line_sent_again_is_recorded_once() {
     another.initialize("2025-11-25").await;
     let third = another.call(7, "record_step", step("ID: 17")).await;
     assert_eq!(content(&third)["step"], 3);
-    // A key of the caller's own wins.
+    // An explicit key has priority.
     let keyed = json!({"tool": "t", "result": "r", "key": "mine"});
     let one = another.call(9, "record_step", keyed.clone()).await;
     let two = another.call(10, "record_step", keyed).await;
     assert_eq!(content(&one), content(&two));
-    // Reads know no keys, so an id may come back.
+    // Reads use no keys, so an id may be reused.
     let listed = json!({"session": content(&one)["session"]});
     let listed = another.call(7, "list_steps", listed).await;
     assert_eq!(content(&listed)["steps"].as_array().unwrap().len(), 4);
 }
 
-/// Digits and the order of keys reach the store as they were written.
+/// Digits and the order of keys reach the store unchanged.
 #[tokio::test]
 async fn arguments_arrive_as_written() {
     let fixture = Fixture::open(Limits::default());
@@ -620,7 +619,7 @@ async fn arguments_arrive_as_written() {
     assert_eq!(content(&shown)["result"], result);
 }
 
-/// The bytes of the two first answers, for the bridge, which gives them while the daemon starts.
+/// The bytes of the first two answers, which the bridge sends itself while the daemon starts.
 #[tokio::test]
 async fn first_answers_are_golden() {
     let fixture = Fixture::with_resources(Limits::default(), RESOURCES);
@@ -648,7 +647,7 @@ async fn first_answers_are_golden() {
     assert_eq!(line.trim_end().as_bytes(), bridged);
 }
 
-/// A connection of plain lines may write no faster than one of frames.
+/// MCP lines have the same write limit as frames.
 #[tokio::test]
 async fn lines_have_their_quota() {
     let fixture = Fixture::open(Limits {
@@ -662,6 +661,6 @@ async fn lines_have_their_quota() {
         codes.push(answer["result"]["structuredContent"]["code"].clone());
     }
     assert_eq!(codes[0], Value::Null);
-    // More than one second may pass meanwhile, but not twenty.
+    // The loop may take longer than one second, but less than twenty.
     assert!(codes.contains(&json!("RATE_LIMITED")), "{codes:?}");
 }

@@ -11,17 +11,17 @@ use crate::api::operations::TABLE;
 use crate::api::tool_selection::ToolSelection;
 use crate::operation::{Access, Operation};
 
-/// Where a tool says how many characters of a result a host should show whole.
+/// Metadata key for the number of result characters that a host should show whole.
 const RESULT_CHARS_MAX: &str = "anthropic/maxResultSizeChars";
 
-/// Every operation, by name.
+/// Every operation as a tool, by name.
 pub static TOOLS: LazyLock<Vec<Tool>> = LazyLock::new(|| TABLE.values().map(tool).collect());
 
-/// The same without what most hosts need not show to a model: the common arguments, which are taken
-/// all the same, and the schemas of replies.
+/// The same tools without the common arguments, which are still accepted, and without reply schemas:
+/// most hosts need not show them to a model.
 static SHORT: LazyLock<Vec<Tool>> = LazyLock::new(|| TOOLS.iter().map(short).collect());
 
-/// Arguments that operations have in common, or that few calls need.
+/// Arguments that many operations share or few calls need.
 const COMMON: [&str; 12] = [
     "agent",
     "asOf",
@@ -37,10 +37,10 @@ const COMMON: [&str; 12] = [
     "next",
 ];
 
-/// Arguments of one tool that another has for its own.
+/// Arguments hidden in one tool because another tool is made for them.
 const ELSEWHERE: [(&str, &str); 2] = [("search", "filters"), ("search", "include_content")];
 
-/// The tools that are listed, by name.
+/// Returns the listed tools, by name.
 #[must_use]
 pub fn listed(tool_selection: &ToolSelection) -> Vec<Tool> {
     let tools = if tool_selection.is_whole() {
@@ -67,7 +67,7 @@ fn short(tool: &Tool) -> Tool {
     short
 }
 
-/// Takes away that nothing else may be there: more is taken than is shown.
+/// Removes `additionalProperties`, because hidden arguments are also accepted.
 fn open(schema: &mut JsonObject) {
     schema.retain(|name, value| name != "additionalProperties" || !value.is_boolean());
     for value in schema.values_mut() {
@@ -82,7 +82,7 @@ fn open(schema: &mut JsonObject) {
     }
 }
 
-/// The tool of an operation.
+/// Builds the tool of an operation.
 #[must_use]
 pub fn find(name: &str) -> Option<&'static Tool> {
     TOOLS.iter().find(|tool| tool.name == name)
@@ -111,8 +111,8 @@ fn tool(operation: &Operation) -> Tool {
     tool
 }
 
-/// The reply, or a refusal: some clients check structured content against the schema even when the
-/// result says that it is an error, and would hide the refusal.
+/// Schema of the reply or the refusal. Some clients validate structured content even when the
+/// result is an error, and would otherwise hide the refusal.
 fn output(operation: &Operation) -> JsonObject {
     let mut schema = Map::new();
     schema.insert("type".to_owned(), json!("object"));
@@ -123,7 +123,7 @@ fn output(operation: &Operation) -> JsonObject {
     schema
 }
 
-/// The reply as structured content has it: an object.
+/// Schema of the reply in structured content: an object.
 fn reply(operation: &Operation) -> JsonObject {
     let reply = unnamed((operation.output)());
     let Some(name) = operation.wrapped_as else {
@@ -149,16 +149,16 @@ static REFUSAL: LazyLock<JsonObject> = LazyLock::new(|| {
     }
 });
 
-/// Without the sentence about the whole, which only repeats the tool's name.
+/// Removes the top-level description, which only repeats the tool's name.
 fn unnamed(mut schema: JsonObject) -> JsonObject {
     schema.shift_remove("description");
     plain(schema)
 }
 
-/// The one format of texts that schemas name.
+/// The only string format in the schemas.
 const DATE_TIME: &str = "date-time";
 
-/// Without the formats of Rust's numbers, which validators do not know and warn about.
+/// Removes Rust's number formats, which validators do not know and warn about.
 fn plain(schema: JsonObject) -> JsonObject {
     schema
         .into_iter()
@@ -182,7 +182,7 @@ mod tests {
     use super::*;
     use crate::tokens::Tokens;
 
-    /// Tokens of names, sentences and input schemas, as a model is shown them.
+    /// Counts the tokens of names, descriptions and input schemas, as a model sees them.
     fn tokens(tools: &[Tool]) -> Vec<(String, usize)> {
         let counter = Tokens::default();
         let count = |tool: &Tool| {
@@ -194,7 +194,7 @@ mod tests {
         tools.iter().map(count).collect()
     }
 
-    /// What is listed when nothing is said is little to read.
+    /// The default tool list is short.
     #[test]
     fn core_is_small() {
         let core = listed(&ToolSelection::default());
@@ -216,7 +216,7 @@ mod tests {
         }
     }
 
-    /// Walks a schema; `wrong` is called with each object in it and whether it is the root.
+    /// Walks a schema and calls `wrong` with each object and whether it is the root.
     fn walk(schema: &Value, is_root: bool, wrong: &mut impl FnMut(&JsonObject, bool)) {
         match schema {
             Value::Object(map) => {
@@ -228,7 +228,7 @@ mod tests {
         }
     }
 
-    /// What hosts refuse: combinators at the root, lists of types, references, `default: null`.
+    /// Schemas avoid what hosts refuse: combinators at the root, lists of types, references, `default: null`.
     #[test]
     fn input_schemas_are_as_every_host_takes_them() {
         for tool in TOOLS.iter() {
@@ -253,7 +253,7 @@ mod tests {
         }
     }
 
-    /// Every operation is a tool with a short name, a title, a sentence and true hints.
+    /// Every operation is a tool with a short name, a title, a description and correct hints.
     #[test]
     fn tools_say_what_the_table_says() {
         assert_eq!(TOOLS.len(), TABLE.len());

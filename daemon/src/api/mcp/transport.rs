@@ -1,5 +1,5 @@
-//! JSON lines as rmcp's transport: what rmcp would drop without a word is answered here, and a
-//! peer gets no more room than it may have.
+//! JSON lines as rmcp's transport. Messages that rmcp would drop silently are answered here, and each peer's
+//! memory is limited.
 
 use std::collections::HashMap;
 use std::io;
@@ -23,22 +23,22 @@ use super::raw_call::Parcel;
 use crate::api::frames::Endpoint;
 use crate::api::limits::{Limits, MemoryPermit};
 
-/// A line to be written, with the call that it answers.
+/// A line to write, with the call that it answers.
 pub struct Answer {
     /// One message and its line break.
     pub line: Vec<u8>,
-    /// In flight until this is dropped.
+    /// The call, which counts as in flight until this is dropped.
     pub in_flight_call: Option<Arc<InFlightCall>>,
 }
 
-/// A request that rmcp has and did not answer yet.
+/// A request that rmcp has not answered yet.
 struct PendingRequest {
     in_flight_call: Arc<InFlightCall>,
-    /// Of a call.
+    /// Set when the request is a call.
     raw_call: Option<Arc<Parcel>>,
 }
 
-/// The newest position when a request came; `None` while the store was opened anew.
+/// The newest position when a request arrived; `None` while the store was reopened.
 #[derive(Clone, Copy, Debug)]
 pub struct RequestStart(pub Option<Position>);
 
@@ -50,16 +50,16 @@ pub struct LineTransport<R> {
     answers: mpsc::Sender<Answer>,
     in_flight_calls: InFlightCalls,
     flying: HashMap<RequestId, PendingRequest>,
-    /// Set when answers cannot be written any more.
+    /// Set when answers can no longer be written.
     gone: CancellationToken,
-    /// An answer of the transport itself that waits for room in the queue.
+    /// An answer of the transport itself that waits for space in the queue.
     waiting: Option<Answer>,
     is_open: bool,
 }
 
 impl<R> LineTransport<R> {
-    /// Messages from `reader`; answers go into the queue until `gone`. `over` is cancelled when no
-    /// more messages come: then nothing waits for what is to come any longer.
+    /// Reads messages from `reader` and queues answers until `gone`. When no more messages can arrive, `over` is
+    /// cancelled, which ends all long polls.
     pub fn new(
         endpoint: &Endpoint,
         reader: R,
@@ -91,7 +91,7 @@ impl<R> LineTransport<R> {
         });
     }
 
-    /// What a line is for rmcp; what is wrong with it is left waiting to be answered.
+    /// Parses a line for rmcp; an error is stored as the pending answer.
     fn take(&mut self, line: Vec<u8>, memory_permit: MemoryPermit) -> Option<ClientJsonRpcMessage> {
         let bytes = line.len();
         match message::read(line) {
@@ -115,7 +115,7 @@ impl<R> LineTransport<R> {
         Some(state.tail.position)
     }
 
-    /// Whether a request may wait for what is to come.
+    /// Whether a request may be a long poll.
     fn waits(&self, request: &ClientRequest) -> bool {
         match request {
             ClientRequest::CallToolRequest(call) => self.endpoint.dispatch.waits(&call.params.name),
@@ -157,7 +157,7 @@ impl<R> LineTransport<R> {
                 self.flying.insert(request.id.clone(), flying);
             }
             JsonRpcMessage::Notification(notification) => {
-                // rmcp answers no request that was cancelled; it lands when its handler ends.
+                // rmcp does not answer a cancelled request; its call is complete when the handler ends.
                 if let ClientNotification::CancelledNotification(cancelled) =
                     &notification.notification
                     && let Some(id) = &cancelled.params.request_id
@@ -242,7 +242,7 @@ impl<R: AsyncBufRead + Unpin + Send + 'static> Transport<RoleServer> for LineTra
         }
     }
 
-    /// Safe to cancel anywhere: what was read stays in `self` until it is returned or answered.
+    /// Cancel-safe: read bytes stay in `self` until they are returned or answered.
     async fn receive(&mut self) -> Option<ClientJsonRpcMessage> {
         loop {
             if self.waiting.is_some() {
@@ -286,7 +286,7 @@ impl<R: AsyncBufRead + Unpin + Send + 'static> Transport<RoleServer> for LineTra
     }
 }
 
-/// A message as a line without its break.
+/// Encodes a message as a line without its break.
 fn encode(message: &ServerJsonRpcMessage) -> Option<Vec<u8>> {
     let mut line = Vec::with_capacity(512);
     match serde_json::to_writer(&mut line, message) {

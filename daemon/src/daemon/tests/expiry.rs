@@ -1,4 +1,4 @@
-//! What time does to sessions and leases, on a clock that the test moves.
+//! Tests of session expiry and leases, with a clock that the test moves.
 
 use crate::clock::Micros;
 use crate::error::{Code, Refusal};
@@ -8,7 +8,7 @@ use super::*;
 const SECOND: Micros = 1_000_000;
 const NOW: Micros = 1_800_000_000 * SECOND;
 
-/// The memory of one user, and its clock.
+/// One user's memory and its clock.
 struct Fixture {
     tenant: Tenant,
     clock: Arc<Clock>,
@@ -16,7 +16,7 @@ struct Fixture {
 }
 
 impl Fixture {
-    /// With a session `s-1`.
+    /// Creates a memory with a session `s-1`.
     async fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let clock = Arc::new(Clock::fixed(NOW, 1));
@@ -71,7 +71,7 @@ impl Fixture {
         reply["sessions"].as_array().unwrap().len()
     }
 
-    /// Lets pass what is set as the time after which a session is expired.
+    /// Advances the clock by the session expiry time.
     fn expire(&self) {
         let set = self
             .tenant
@@ -83,8 +83,8 @@ impl Fixture {
     }
 }
 
-/// A session in which nothing happens for as long as it is set expires: it is gone from the list that
-/// nobody asked more of, and from nowhere else; a write revives it, a read does not.
+/// A session without activity for the configured time expires: it disappears only from the default session list. A
+/// write revives it, a read does not.
 #[tokio::test]
 async fn a_session_expires_and_is_revived() {
     let memory = Fixture::new().await;
@@ -113,7 +113,7 @@ async fn a_session_expires_and_is_revived() {
     assert_eq!(memory.state().await, "active");
 }
 
-/// A session in which nothing happened for long cannot be pruned, since that would not revive it.
+/// A session without activity for a long time cannot be pruned, because pruning would not revive it.
 #[tokio::test]
 async fn an_expired_session_is_not_pruned() {
     let memory = Fixture::new().await;
@@ -125,12 +125,12 @@ async fn an_expired_session_is_not_pruned() {
     }
 }
 
-/// A lease ends by itself; whoever takes it then fences the earlier holder off: each write that gives
-/// the old token is refused, whichever operation it is, and so is renewing. Nothing of it is recorded.
+/// A lease expires by itself. The next holder then fences off the earlier one: every write with the old token is
+/// refused by every operation, and so is a renewal. Nothing of a refused write is recorded.
 #[tokio::test]
 async fn a_lost_lease_fences_writes() {
     let memory = Fixture::new().await;
-    // The latest checkpoint already holds what the fenced save brings: it is refused all the same.
+    // The latest checkpoint already contains the fenced save's data: it is refused nevertheless.
     let saved = json!({"context": {"x": 1}});
     memory.call("workflow_checkpoint_save", saved).await;
     let ada = json!({"agent": "ada", "ms": 1000});

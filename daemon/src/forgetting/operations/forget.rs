@@ -16,7 +16,7 @@ use crate::log::Log;
 use crate::operation::{Access, Call, Caller, Context, Moment, Op, blocking, while_stale};
 use crate::sessions::AccessTimes;
 
-/// `forget`.
+/// The `forget` operation.
 pub struct Forget;
 
 impl Op for Forget {
@@ -54,23 +54,23 @@ impl Op for Forget {
         };
         let warnings = match finish(&cx).await {
             Ok(warnings) => warnings,
-            // It is forgotten all the same; only its bytes are still on disk.
+            // It is forgotten nevertheless; only its bytes are still on disk.
             Err(refusal) => vec![format!("it is erased from the disk later: {refusal}")],
         };
         reply(&outcome, kept, warnings)
     }
 }
 
-/// What a call came to.
+/// Outcome of a call.
 enum ForgetOutcome {
-    /// It is forgotten; what was meant and stays.
+    /// Content was forgotten; includes the reasons for selected content that stays.
     Forgotten(Box<Outcome>, Vec<String>),
-    /// Nothing was there to go.
+    /// There was nothing to forget.
     Nothing(Box<Selection>),
 }
 
-/// Forgets what is meant; selects it anew when something was recorded meanwhile that would go with it and is
-/// not meant.
+/// Forgets the selected content. The selection runs again when unselected content was recorded meanwhile that would
+/// be forgotten with it.
 async fn forget(
     cx: &Arc<Context>,
     caller: &Caller,
@@ -91,7 +91,7 @@ async fn forget(
     .await
 }
 
-/// What the arguments mean.
+/// Converts the arguments to a selector.
 fn selector(args: &ForgetArgs) -> Result<ForgetSelector, Refusal> {
     let moment = |name: &str, as_of: &Option<AsOf>| {
         let moment = as_of.as_ref().map(Moment::of).transpose();
@@ -124,8 +124,8 @@ fn selector(args: &ForgetArgs) -> Result<ForgetSelector, Refusal> {
     Ok(selector)
 }
 
-/// Refuses a range that ends before it begins: nothing would be in it, which nobody asks for. A position and
-/// a time are not compared.
+/// Refuses a range that ends before it begins, because it would always be empty. A position and a time are not
+/// compared.
 fn check_order(args: &ForgetArgs, selector: &ForgetSelector) -> Result<(), Refusal> {
     let is_turned = match (selector.from, selector.to) {
         (Some(Moment::Position(from)), Some(Moment::Position(to))) => from > to,
@@ -149,7 +149,7 @@ fn check_order(args: &ForgetArgs, selector: &ForgetSelector) -> Result<(), Refus
     )))
 }
 
-/// What is meant now.
+/// Selects the content to forget in the current state.
 async fn select(cx: &Arc<Context>, selector: ForgetSelector) -> Result<Selection, Refusal> {
     let published = cx.read(None).await?;
     let cx = Arc::clone(cx);
@@ -170,7 +170,7 @@ async fn select(cx: &Arc<Context>, selector: ForgetSelector) -> Result<Selection
     .await
 }
 
-/// The reply when nothing happened.
+/// Builds the reply when nothing was forgotten.
 fn unchanged(cx: &Context, selected: Selection, warnings: Vec<String>) -> ForgetReply {
     ForgetReply {
         kept: selected.kept,
@@ -181,7 +181,7 @@ fn unchanged(cx: &Context, selected: Selection, warnings: Vec<String>) -> Forget
     }
 }
 
-/// The reply, made from the event.
+/// Builds the reply from the event.
 fn reply(
     outcome: &Outcome,
     kept: Vec<String>,

@@ -1,12 +1,12 @@
-//! The lines of the operation table that forget.
+//! Entries of the operation table that forget.
 
 mod forget;
 mod session;
 
 use crate::operation::Operation;
 
-/// The line among those of sessions.
+/// Entry in the session group.
 pub const OPERATIONS: &[Operation] = &[Operation::of::<session::ForgetSession>()];
 
-/// The line among those of the log.
+/// Entry in the log group.
 pub const OF_ALL: &[Operation] = &[Operation::of::<forget::Forget>()];

@@ -13,7 +13,7 @@ use crate::forgetting::erasure::finish;
 use crate::operation::{Access, Call, Context, Op, blocking};
 use crate::sessions::session_of;
 
-/// `forget_session`.
+/// The `forget_session` operation.
 pub struct ForgetSession;
 
 impl Op for ForgetSession {
@@ -43,14 +43,14 @@ impl Op for ForgetSession {
         };
         let warnings = match finish(&cx).await {
             Ok(warnings) => warnings,
-            // It is forgotten all the same; only its bytes are still on disk.
+            // It is forgotten nevertheless; only its bytes are still on disk.
             Err(refusal) => vec![format!("it is erased from the disk later: {refusal}")],
         };
         reply(&outcome, warnings)
     }
 }
 
-/// What a session holds now.
+/// Counts the current contents of a session.
 async fn count(cx: &Arc<Context>, session: &str) -> Result<SessionCounts, Refusal> {
     let published = cx.read(None).await?;
     let (cx, session) = (Arc::clone(cx), session.to_owned());
@@ -61,7 +61,7 @@ async fn count(cx: &Arc<Context>, session: &str) -> Result<SessionCounts, Refusa
     .await
 }
 
-/// What would go, and nothing does.
+/// Reports what would be forgotten, without a change.
 async fn foresee(
     cx: &Arc<Context>,
     args: ForgetSessionArgs,
@@ -77,7 +77,7 @@ async fn foresee(
     })
 }
 
-/// The reply, made from the tombstone.
+/// Builds the reply from the tombstone.
 fn reply(outcome: &Outcome, warnings: Vec<String>) -> Result<ForgetSessionReply, Refusal> {
     let event = &outcome.event;
     let Event::Session(SessionEvent::Forgotten(reported)) = outcome.meta else {

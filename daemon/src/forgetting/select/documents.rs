@@ -1,4 +1,4 @@
-//! What is meant of documents: whole sources that were removed, and texts that were replaced or are gone.
+//! Selection of documents: whole removed sources, and texts that were replaced or removed.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,33 +10,33 @@ use crate::error::{Code, Refusal};
 use crate::forgetting::forget_command::RANGES_MAX;
 use crate::log::{EventScope, Log, LoggedEvent, Position, StreamName, forgotten};
 
-/// Documents that are named in one reason why they stay.
+/// Limit on the documents that one reason names.
 const PRESENT_TOLD_MAX: usize = 20;
 
 /// One text of a document, over all its parts.
 struct Version {
     document: String,
-    /// Where the file was, absolute.
+    /// Absolute path of the file.
     path: String,
     positions: Vec<Position>,
     bytes: u64,
-    /// When another one took its place, or nothing did.
+    /// Time of its replacement or removal.
     over: Option<Micros>,
-    /// Where the next text of the document is.
+    /// Position of the document's next text.
     until: Position,
-    /// Whether all of its events are meant by their headers.
+    /// Whether the selector matches the headers of all its events.
     is_meant: bool,
 }
 
-/// The texts of a source, as its events say.
+/// The texts of a source, collected from its events.
 #[derive(Default)]
 struct Versions {
-    /// Where the source is.
+    /// Path of the source.
     base: String,
     all: Vec<Version>,
-    /// The version that each document has at the moment.
+    /// Current version of each document.
     present: BTreeMap<String, usize>,
-    /// The last version that each document had.
+    /// Last version of each document.
     last: BTreeMap<String, usize>,
 }
 
@@ -102,7 +102,7 @@ impl Versions {
 }
 
 impl SelectionContext<'_> {
-    /// A source that was removed, whole.
+    /// Selects a whole removed source.
     pub(super) fn source(
         &self,
         source: &str,
@@ -148,7 +148,7 @@ impl SelectionContext<'_> {
                     known.insert(taken.document);
                 }
                 Some(DocumentEvent::PartAdded(_)) => {}
-                // What says how the source stood goes only with all of it.
+                // Events about the source's state are forgotten only with the whole source.
                 Some(_) | None if !part.is_whole => continue,
                 Some(_) | None => {}
             }
@@ -163,8 +163,7 @@ impl SelectionContext<'_> {
         Ok(())
     }
 
-    /// Texts of documents that are not there any more: below a path, or all that were replaced before a
-    /// time.
+    /// Selects texts of documents that no longer exist: below a path, or replaced before a time.
     pub(super) fn files(
         &self,
         path: Option<&str>,
@@ -180,7 +179,7 @@ impl SelectionContext<'_> {
                 let before = selector.rule.map(|(_, before)| before);
                 let parts = selected.parts.len();
                 choose(&source, versions, path, before, selected);
-                // Nobody named it: what else is meant goes without it.
+                // No path was given: the rest of the selection is forgotten without it.
                 if path.is_none()
                     && before.is_none()
                     && let Some(part) = selected.parts.get(parts)
@@ -220,7 +219,7 @@ impl SelectionContext<'_> {
     }
 }
 
-/// Of the texts of a source those that go; of a rule's, whole ones, as many as go at once.
+/// Selects texts of a source. A rule selects whole texts, up to the limit of one commit.
 fn choose(
     source: &str,
     versions: Versions,
@@ -229,7 +228,7 @@ fn choose(
     selected: &mut Selection,
 ) {
     let mut part = StreamPart::of(StreamName::Project(source.to_owned()));
-    // Each position may be a run of its own. Nobody narrows a rule, but it comes again for the rest.
+    // Each position may be a separate range. A rule cannot be narrowed, but runs again for the rest.
     let runs_max = before.map_or(usize::MAX, |_| RANGES_MAX);
     let mut known = BTreeSet::new();
     let mut present = Vec::new();
@@ -274,13 +273,13 @@ fn choose(
                 selected.keep(still(source, std::slice::from_ref(one)));
             }
         }
-        // Nobody named them: a source of many must not hide what else stays.
+        // No path was given: reasons of one large source must not hide other reasons.
         None if !present.is_empty() => selected.keep(still(source, &present)),
         None => {}
     }
 }
 
-/// Why these documents stay.
+/// Explains why these documents stay.
 fn still(source: &str, documents: &[String]) -> String {
     let reported = documents.iter().take(PRESENT_TOLD_MAX);
     let reported: Vec<&str> = reported.map(String::as_str).collect();
@@ -304,7 +303,7 @@ fn still(source: &str, documents: &[String]) -> String {
 mod tests {
     use super::*;
 
-    /// Texts of two events each, one after the other, all replaced at the moment 1.
+    /// Builds consecutive texts of two events each, all replaced at the moment 1.
     fn replaced(texts: u64) -> Versions {
         let all = (0..texts).map(|number| Version {
             document: format!("d-{number}"),
@@ -333,8 +332,8 @@ mod tests {
         part
     }
 
-    /// A rule takes whole texts, in as many pieces as go at once, and the rest when it comes again; who asks
-    /// for more is told how to narrow it.
+    /// A rule selects whole texts within the range limit, and the rest in the next run; a caller who asks for more gets
+    /// advice to narrow the selection.
     #[test]
     fn a_rule_takes_what_goes_at_once() {
         let texts = RANGES_MAX as u64 / 2;

@@ -1,5 +1,5 @@
-//! What is meant outside sessions: whole projects, and what one agent or one time left in a project or
-//! for all of them.
+//! Selection outside sessions: whole projects, and the events of an agent or a time range in a project or in the
+//! global stream.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,7 +10,7 @@ use crate::log::{EventKind, EventScope, Log, LoggedEvent, Position, StreamName, 
 use crate::projects::{self, FileVersion, ProjectEvent};
 use crate::store::Error;
 
-/// Whether a stream outside sessions is that of a source of documents.
+/// Returns whether a stream outside sessions belongs to a document source.
 pub(super) fn is_source(looking: &SelectionContext<'_>, stream: &str) -> Result<bool, Refusal> {
     let scope = EventScope::Project(stream);
     let first = Log::new(looking.rows).stream(scope, Position(0), Position(u64::MAX - 1), 1)?;
@@ -22,7 +22,7 @@ pub(super) fn is_source(looking: &SelectionContext<'_>, stream: &str) -> Result<
     })
 }
 
-/// Whether an event is a version or draft of a context file.
+/// Returns whether an event is a version or draft of a context file.
 fn is_context(event: &LoggedEvent) -> bool {
     let kind = event.header.kind.known();
     matches!(
@@ -31,13 +31,13 @@ fn is_context(event: &LoggedEvent) -> bool {
     )
 }
 
-/// Whether an event may go while its stream goes on.
+/// Returns whether an event may be forgotten while its stream continues.
 fn may_go(event: &LoggedEvent) -> bool {
     event.header.kind.has(|policy| policy.may_go_alone)
 }
 
 impl SelectionContext<'_> {
-    /// The projects that are meant, whole or in part, and what belongs to none.
+    /// Selects projects, whole or in part, and events outside projects.
     pub(super) fn projects(
         &self,
         selector: &ForgetSelector,
@@ -107,7 +107,7 @@ impl SelectionContext<'_> {
             bytes += held;
             positions.push(position);
         }
-        // Packs hold hashes of what they said: they go with the first thing that they could have said.
+        // Packs hold hashes of the forgotten content: they are forgotten from its first event on.
         let first = positions.first().copied();
         for (position, held) in packs {
             if first.is_some_and(|first| position > first) {
@@ -130,8 +130,8 @@ impl SelectionContext<'_> {
         Ok(())
     }
 
-    /// Where the present versions of a project's context files are: they are the project's, not their
-    /// writer's.
+    /// Returns the positions of the current versions of a project's context files: they belong to the project, not to
+    /// their author.
     fn present(&self, stream: &StreamName) -> Result<BTreeSet<Position>, Refusal> {
         let StreamName::Project(project) = stream else {
             return Ok(BTreeSet::new());
@@ -141,23 +141,23 @@ impl SelectionContext<'_> {
     }
 }
 
-/// Drafts that stay, by their file and writer: one that a version ended would come back without it.
+/// Remaining drafts, by file and author. A draft that was ended by a forgotten version would reappear without it.
 #[derive(Default)]
 struct Drafts(BTreeMap<(String, String), Vec<(Position, u64)>>);
 
 impl Drafts {
-    /// An event that stays.
+    /// Records an event that stays.
     fn note(&mut self, event: &LoggedEvent, bytes: u64) -> Result<(), Error> {
         if let Some(Event::Project(ProjectEvent::DraftSaved(drafted))) = Event::of(event)? {
             let whose = (drafted.file_type, event.header.author().to_owned());
             let draft = (event.position(), bytes);
             self.0.entry(whose).or_default().push(draft);
         }
-        // One that stays goes on ending them.
+        // An event that stays continues to end these drafts.
         self.ended_by(event).map(drop)
     }
 
-    /// The drafts that an event ended, which goes.
+    /// Returns the drafts that a forgotten event ended.
     fn ended_by(&mut self, event: &LoggedEvent) -> Result<Vec<(Position, u64)>, Error> {
         let Some(Event::Project(ProjectEvent::Written(written))) = Event::of(event)? else {
             return Ok(Vec::new());

@@ -1,12 +1,11 @@
-//! How much may go in one commit: other writers wait meanwhile.
+//! Limits of one commit, because other writers wait for it.
 
 use super::{Selection, SelectionContext, StreamPart, called};
 use crate::error::Refusal;
 use crate::log::{Log, Position, StreamName};
 
 impl SelectionContext<'_> {
-    /// How many events a stream has that is folded again without a part; nothing is left to fold of one that
-    /// goes whole.
+    /// Returns the number of events that are folded again when a part of the stream is forgotten; 0 for a whole stream.
     fn folded(&self, part: &StreamPart, up_to: Position) -> Result<usize, Refusal> {
         if part.is_whole {
             return Ok(0);
@@ -16,15 +15,15 @@ impl SelectionContext<'_> {
         Ok(events.len())
     }
 
-    /// Whether a part of a stream cannot go, because too much of the stream would be folded again.
+    /// Returns whether a part cannot be forgotten because too much of its stream would be folded again.
     pub(super) fn is_too_long(&self, part: &StreamPart, up_to: Position) -> Result<bool, Refusal> {
         Ok(self.folded(part, up_to)? > self.events_max)
     }
 
-    /// Refuses what would hold up other writers for too long.
+    /// Refuses a selection that would block other writers for too long.
     ///
     /// # Errors
-    /// `INVALID_INPUT`, with what to do instead; `CORRUPT` when the index cannot be read.
+    /// `INVALID_INPUT`, with an alternative; `CORRUPT` when the index cannot be read.
     pub fn check(&self, selected: &Selection) -> Result<(), Refusal> {
         let sessions = selected.sessions.iter();
         let mut whole: Vec<u64> = sessions.map(|(_, counted)| counted.events).collect();
@@ -39,7 +38,7 @@ impl SelectionContext<'_> {
                 whole.push(part.positions.len() as u64);
             }
         }
-        // One session or source can be named no narrower.
+        // One session or source cannot be narrowed further.
         let whole: u64 = match whole[..] {
             [_] => 0,
             _ => whole.iter().sum(),
@@ -73,11 +72,8 @@ impl SelectionContext<'_> {
         })
     }
 
-    /// As much of it as may go in one commit: at least one thing, and so many events at most. A stream that
-    /// is too long to be folded again is left out, and told among what stays.
-    ///
-    /// # Errors
-    /// `CORRUPT` when something cannot be read.
+    /// Returns the part of a selection that fits one commit: at least one item, and at most `events_max` events.
+    /// Streams that are too long to be folded again are skipped and reported among the content that stays.
     pub fn first_of(&self, selected: Selection, events_max: u64) -> Result<Selection, Refusal> {
         let mut first = Selection {
             up_to: selected.up_to,

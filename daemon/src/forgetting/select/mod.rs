@@ -1,5 +1,5 @@
-//! What is meant by a wish to forget: whole sessions, and events of streams that go on. Reads every event
-//! that could be meant: off the event loop.
+//! Selects the content to forget: whole sessions, and events of streams that continue. Reads every event that could
+//! match: do not call it on the event loop.
 
 mod documents;
 mod global;
@@ -24,41 +24,41 @@ use crate::store::{Blobs, Error, Rows};
 
 pub use session::is_derived;
 
-/// Reasons told at most.
+/// Limit on reported reasons.
 const KEPT_TOLD_MAX: usize = 100;
 
-/// What is to be forgotten: all that is given narrows it.
+/// Selector of the content to forget: all given fields must match.
 #[derive(Clone, Debug, Default)]
 pub struct ForgetSelector {
-    /// In this session.
+    /// Session id.
     pub session: Option<String>,
-    /// In this project.
+    /// Project id.
     pub project: Option<String>,
-    /// By this agent.
+    /// Agent that caused it.
     pub of_agent: Option<String>,
-    /// From there.
+    /// Origin of the content.
     pub origin: Option<ContentOrigin>,
-    /// Since this moment.
+    /// Beginning of the range.
     pub from: Option<Moment>,
-    /// Until this moment.
+    /// End of the range.
     pub to: Option<Moment>,
-    /// What a rule of retention means, by what happened before then, and nothing else.
+    /// Retention rule and its cut-off time; excludes all other fields.
     pub rule: Option<(Rule, Micros)>,
 }
 
-/// A rule of retention.
+/// A retention rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rule {
-    /// Whole sessions that were closed.
+    /// Whole closed sessions.
     SessionsClosed,
-    /// Whole sessions that were neither written to nor looked at since.
+    /// Whole sessions that were neither written nor read since.
     SessionsUntouched,
-    /// Texts of documents that were replaced, or are gone.
+    /// Document texts that were replaced or removed.
     DocumentsReplaced,
 }
 
 impl ForgetSelector {
-    /// Whether an event, by what its header says, is meant.
+    /// Returns whether an event's header matches.
     fn wants(&self, header: &Header) -> bool {
         let is_theirs = |agent: &String| header.author() == agent;
         let is_since = |from: Moment| match from {
@@ -74,7 +74,7 @@ impl ForgetSelector {
             && self.to.is_none_or(is_until)
     }
 
-    /// Whether nothing narrows it.
+    /// Returns whether no field is given.
     #[must_use]
     pub fn is_everything(&self) -> bool {
         self.session.is_none()
@@ -84,7 +84,7 @@ impl ForgetSelector {
             && !self.is_of_events()
     }
 
-    /// Whether it is said which events are meant, and not only in which session or project.
+    /// Returns whether a field selects events rather than only their session or project.
     fn is_of_events(&self) -> bool {
         let of_origin = matches!(
             self.origin,
@@ -93,11 +93,9 @@ impl ForgetSelector {
         self.of_agent.is_some() || self.from.is_some() || self.to.is_some() || of_origin
     }
 
-    /// Whether an event that came to a session after all that it held was selected goes with it. Who named
-    /// the session or its project means whatever is in it; else it goes whole only because nothing else is.
-    ///
-    /// # Errors
-    /// [`Error`] when what it says does not decode.
+    /// Returns whether an event is forgotten that arrived in a session after the whole session was selected. A selector
+    /// by session or project includes everything in it. Otherwise the session was selected whole only because every
+    /// event matched, so the new event must match as well.
     pub(super) fn takes(&self, event: &Arc<LoggedEvent>) -> Result<bool, Error> {
         if !self.is_of_events()
             || event.payload.is_none()
@@ -110,27 +108,27 @@ impl ForgetSelector {
     }
 }
 
-/// Events of a stream that goes on.
+/// Selected events of a stream that continues.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StreamPart {
-    /// Which stream.
+    /// Stream.
     pub stream: StreamName,
-    /// The events, in order.
+    /// Positions of the events, in order.
     pub positions: Vec<Position>,
-    /// Whether nothing of the stream stays: what comes meanwhile goes, too.
+    /// Whether the whole stream is forgotten, including events that arrive meanwhile.
     pub is_whole: bool,
-    /// What their payloads hold.
+    /// Size of their payloads, in bytes.
     pub bytes: u64,
-    /// Documents whose texts they brought.
+    /// Number of documents whose texts they contain.
     pub documents: u64,
-    /// Those texts.
+    /// The document texts.
     pub texts: Vec<Text>,
-    /// Objects that a session needs no more without them.
+    /// Objects that a session no longer uses without them.
     pub objects: BTreeSet<Hash>,
 }
 
 impl StreamPart {
-    /// Nothing of a stream yet.
+    /// Creates an empty part of a stream.
     #[must_use]
     pub fn of(stream: StreamName) -> Self {
         Self {
@@ -145,38 +143,38 @@ impl StreamPart {
     }
 }
 
-/// A text of a document that goes.
+/// A document text to forget.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Text {
-    /// Of which.
+    /// Document id.
     pub document: String,
-    /// The document said it from there.
+    /// Position at which the document got this text.
     pub since: Position,
-    /// Until there, at most.
+    /// Latest position at which the text was current.
     pub until: Position,
 }
 
-/// What is meant.
+/// Selected content.
 #[derive(Clone, Debug, Default)]
 pub struct Selection {
-    /// Whole sessions, the newest first: forks before those whose past they share.
+    /// Whole sessions, newest first: forks come before the sessions whose past they share.
     pub sessions: Vec<(String, SessionCounts)>,
-    /// Events of streams that go on.
+    /// Events of streams that continue.
     pub parts: Vec<StreamPart>,
-    /// What was meant and stays, and why.
+    /// Selected content that stays, with reasons.
     pub kept: Vec<String>,
-    /// What it comes to.
+    /// Totals.
     pub reported: ContentForgotten,
-    /// Of its bytes those of blobs and objects on disk.
+    /// Part of the total bytes that are blobs and objects on disk.
     pub freed: u64,
-    /// Events up to here were looked at.
+    /// Position up to which events were examined.
     pub up_to: Position,
-    /// What was asked for.
+    /// The selector.
     pub selector: ForgetSelector,
 }
 
 impl Selection {
-    /// Whether nothing is meant.
+    /// Returns whether nothing is selected.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.sessions.is_empty() && self.parts.is_empty()
@@ -189,27 +187,27 @@ impl Selection {
     }
 }
 
-/// Where what is meant is looked for.
+/// Inputs of a selection.
 pub struct SelectionContext<'l> {
-    /// The rows.
+    /// Rows.
     pub rows: &'l dyn Rows,
-    /// The events.
+    /// Event lookup.
     pub event_lookup: &'l dyn EventLookup,
-    /// What blobs take; without them they are not counted.
+    /// Blob store for counting sizes; without it, blobs are not counted.
     pub blobs: Option<&'l Blobs>,
-    /// When a session was last looked at.
+    /// Last read access of a session.
     pub looked_at: &'l dyn Fn(&str) -> Option<Micros>,
-    /// Which leases are over.
+    /// Current time, for the expiry of leases.
     pub now: Micros,
-    /// So many events are folded again in one commit at most.
+    /// Limit on the events that are folded again in one commit.
     pub events_max: usize,
 }
 
 impl SelectionContext<'_> {
-    /// Finds out what is meant, up to a position.
+    /// Selects the content to forget, up to a position.
     ///
     /// # Errors
-    /// `SESSION_NOT_FOUND`, `NOT_FOUND`, `CONFLICT` when what is named cannot be forgotten.
+    /// `SESSION_NOT_FOUND`, `NOT_FOUND`, `CONFLICT` when the named content cannot be forgotten.
     pub fn select(&self, selector: &ForgetSelector, up_to: Position) -> Result<Selection, Refusal> {
         let mut selected = Selection {
             up_to,
@@ -240,7 +238,7 @@ impl SelectionContext<'_> {
                 }
             },
         }
-        // What a rule means is known only once it is decided: some of it may be spared.
+        // A rule's selection is final only when it is decided: some sessions may be spared.
         if selector.rule.is_none() {
             let resting =
                 ForgottenContent::of(&selected).packs(self.rows, self.event_lookup, Position(0))?;
@@ -255,7 +253,7 @@ impl SelectionContext<'_> {
         Ok(selected)
     }
 
-    /// The sessions that are meant, whole or in part.
+    /// Selects sessions, whole or in part.
     fn sessions(&self, selector: &ForgetSelector, selected: &mut Selection) -> Result<(), Refusal> {
         let all = match &selector.session {
             Some(session) => {
@@ -294,7 +292,7 @@ impl SelectionContext<'_> {
         self.whole(selector, whole, selected)
     }
 
-    /// Whole sessions, but for those whose past is shared by one that stays.
+    /// Selects whole sessions, except those whose past is shared by a fork that stays.
     fn whole(
         &self,
         selector: &ForgetSelector,
@@ -303,7 +301,7 @@ impl SelectionContext<'_> {
     ) -> Result<(), Refusal> {
         whole.sort_unstable();
         let mut going: BTreeSet<String> = BTreeSet::new();
-        // A fork is younger than whose past it shares.
+        // A fork is younger than the session whose past it shares.
         for (_, session) in whole.into_iter().rev() {
             let forks = sessions::forks_of(self.rows, &session, usize::MAX)?;
             let staying = forks.into_iter().find(|(fork, _)| !going.contains(fork));
@@ -325,7 +323,7 @@ impl SelectionContext<'_> {
         Ok(())
     }
 
-    /// What it all comes to.
+    /// Computes the totals.
     fn count(&self, selected: &mut Selection) -> Result<(), Refusal> {
         let reported = &mut selected.reported;
         reported.sessions = selected.sessions.len() as u64;
@@ -346,7 +344,7 @@ impl SelectionContext<'_> {
                 no_more.insert(session, part.objects.clone());
             }
         }
-        // What only those share that go is needed by nobody else.
+        // Content that only forgotten sessions share is not used otherwise.
         if let Some(blobs) = self.blobs {
             let sessions = selected.sessions.iter();
             let sessions: Vec<&str> = sessions.map(|(session, _)| session.as_str()).collect();
@@ -356,13 +354,13 @@ impl SelectionContext<'_> {
         Ok(())
     }
 
-    /// The streams of projects and sources.
+    /// Lists the streams of projects and sources.
     fn outside(&self) -> Result<Vec<String>, Refusal> {
         Ok(index::projects(self.rows)?)
     }
 }
 
-/// A stream, as a sentence names it.
+/// Returns the name of a stream for use in a sentence.
 #[must_use]
 pub fn called(stream: &StreamName) -> String {
     match stream {
@@ -372,7 +370,7 @@ pub fn called(stream: &StreamName) -> String {
     }
 }
 
-/// Why a session cannot be forgotten while another shares its past.
+/// Refuses to forget a session while a fork shares its past.
 fn shared(session: &str, fork: &str) -> Refusal {
     Refusal::new(
         Code::Conflict,

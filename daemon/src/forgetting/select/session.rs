@@ -1,4 +1,5 @@
-//! What is meant of one session: nothing, all, or some of its events with what was found out from them.
+//! Selection within one session: nothing, the whole session, or some of its events with the events derived from
+//! them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -17,41 +18,40 @@ use crate::sessions::{self, SessionRow};
 use crate::steps::{StepEvent, StepRecorded};
 use crate::store::Error;
 
-/// Who tags a session so keeps it from every rule of retention.
+/// Tag that exempts a session from every retention rule.
 const KEEP_TAG: &str = "keep";
 
-/// How much of a session is meant.
+/// Selected part of a session.
 pub enum SessionTarget {
-    /// Nothing.
     Nothing,
-    /// All of it.
+    /// The whole session.
     Whole,
     /// Some events.
     Part(StreamPart),
 }
 
-/// What is known of an event while its session is looked through.
+/// Properties of an event during the selection.
 struct ExaminedEvent {
     position: Position,
     bytes: u64,
     role: Role,
 }
 
-/// What an event is, for forgetting a part.
+/// Role of an event when a part of a session is forgotten.
 enum Role {
-    /// It says how the session stands, and goes only with all of it.
+    /// The event holds session state and is forgotten only with the whole session.
     Stays,
-    /// It was found out from others, and is again, or told what was read: it goes with what it came from.
+    /// The event is derived from others and can be derived again, or records a read: it is forgotten with its source.
     Derived,
-    /// It deleted these checkpoints: it goes when they all do.
+    /// The event deleted these checkpoints: it is forgotten when they all are.
     Deleted(Vec<CheckpointKey>),
-    /// It saved this checkpoint, with these objects.
+    /// The event saved this checkpoint, with these objects.
     Saved(CheckpointKey, Vec<Hash>),
-    /// Anything else.
+    /// Any other event.
     Own,
 }
 
-/// Whether an event of this kind was found out from what a session says, or tells what was read of it.
+/// Returns whether events of this kind are derived from a session's content, or record a read of it.
 #[must_use]
 pub fn is_derived(event: &LoggedEvent) -> bool {
     event.header.kind.has(|policy| match policy.in_part {
@@ -91,7 +91,7 @@ impl Role {
 }
 
 impl SelectionContext<'_> {
-    /// What is meant of a session.
+    /// Selects the content of a session.
     pub(super) fn session(
         &self,
         selector: &ForgetSelector,
@@ -137,7 +137,7 @@ impl SelectionContext<'_> {
         self.events(selector, session, up_to)
     }
 
-    /// The events of a session that are meant.
+    /// Selects events of a session.
     fn events(
         &self,
         selector: &ForgetSelector,
@@ -185,7 +185,7 @@ impl SelectionContext<'_> {
         Ok(SessionTarget::Part(part))
     }
 
-    /// The objects that a session needs, and no checkpoint that stays.
+    /// Returns the objects that a session uses only for forgotten checkpoints.
     fn no_more_needed(
         &self,
         session: &str,
@@ -206,8 +206,7 @@ impl SelectionContext<'_> {
         Ok(used.filter(|object| !needed.contains(object)).collect())
     }
 
-    /// Whether something holds on to a session: a lease, the tag that keeps it, a checkpoint that never
-    /// goes by itself.
+    /// Returns whether a session is held: by a lease, the `keep` tag, or a checkpoint that never expires.
     fn is_held(&self, session: &str) -> Result<bool, Refusal> {
         let leases = sessions::leases(self.rows, session, usize::MAX)?;
         let is_leased = leases.iter().any(|(_, lease)| lease.until > self.now);
@@ -218,8 +217,8 @@ impl SelectionContext<'_> {
     }
 }
 
-/// The events that go: what is meant, but for what stays, and what was found out since the first own one of
-/// them.
+/// Returns the events to forget: the selected ones except those that stay, and the derived events after the first
+/// selected event that is not derived.
 fn part(
     session: &str,
     looked: &[ExaminedEvent],
@@ -261,7 +260,7 @@ fn part(
     })
 }
 
-/// Whether an event comes from a tool or a resolver, if one is meant.
+/// Returns whether an event comes from the tool or resolver in the selector, if there is one.
 pub(super) fn comes_from(
     origin: Option<&ContentOrigin>,
     event: &Arc<LoggedEvent>,

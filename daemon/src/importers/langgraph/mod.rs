@@ -1,9 +1,9 @@
-//! A database of langgraph-checkpoint-sqlite: its tables `checkpoints` and `writes`.
+//! Importer for databases of langgraph-checkpoint-sqlite: its tables `checkpoints` and `writes`.
 //!
-//! Each thread becomes a session, and so does each graph within it; each checkpoint a checkpoint, whose context
-//! is its channels' values and whose metadata says what LangGraph said: source, step, parent, time. What a task
-//! wrote to a channel behind a checkpoint is a step of the tool that the channel is named after. A long thread
-//! becomes several sessions, since one import takes only so much.
+//! Each thread, and each graph within it, becomes a session; each checkpoint becomes a checkpoint. Its context
+//! holds the channels' values and its metadata LangGraph's: source, step, parent, time. A task's write to a channel
+//! after a checkpoint becomes a step of the tool named after the channel. A long thread becomes several sessions,
+//! because the size of one import is limited.
 
 pub mod msgpack;
 pub mod sqlite;
@@ -20,36 +20,36 @@ use super::{Error, LineWriter, Prefix};
 use crate::clock::{Micros, parse_time};
 use crate::log::Hash;
 
-/// The longest value that is read, in bytes.
+/// Limit on a value that is read, in bytes.
 const VALUE_BYTES_MAX: usize = 24 << 20;
-/// The longest payload of an event, in bytes as JSON; a session goes on in another one before it has more. An import
-/// takes 32 MiB of a session, and each of its quotation marks twice where a call carries them.
+/// Limit on the payloads of a session, in bytes as JSON, and so on one payload; the next session takes the rest. An
+/// import accepts 32 MiB per session, and a call escapes each quotation mark to two bytes.
 const SESSION_BYTES_MAX: usize = 20 << 20;
-/// What a line has besides its payload, and more: a session of small ones has no more lines than an import takes.
+/// Upper bound on the bytes of a line besides its payload: it also bounds the lines of a session of small payloads.
 const LINE_BYTES: usize = 256;
-/// The most checkpoints of a session.
+/// Limit on checkpoints per session.
 const SESSION_CHECKPOINTS_MAX: u32 = 900;
-/// The longest metadata of a checkpoint, in bytes.
+/// Limit on a checkpoint's metadata, in bytes.
 const METADATA_BYTES_MAX: usize = 60 << 10;
-/// The longest name of a tool: 256 bytes at most.
+/// Limit on a tool's name, in characters: 256 bytes at most.
 const TOOL_CHARS_MAX: usize = 64;
-/// Channels by which a graph goes from node to node; what they hold says nothing.
+/// Prefix of channels for a graph's control flow; their values carry no information.
 const CONTROL: &str = "branch:";
-/// The channel of what went wrong.
+/// Channel of errors.
 const ERROR: &str = "__error__";
 
-/// Thread and graph within it.
+/// Thread, and graph within it.
 type ThreadKey = (String, String);
 
-/// Where the rows of a thread are, by checkpoint.
+/// Locations of a thread's rows, by checkpoint.
 #[derive(Default)]
 struct Thread {
     checkpoints: BTreeMap<String, CellLocation>,
-    /// In the order in which they were written: what comes later stands behind, whatever its task and number are.
+    /// In insertion order: later writes come later, whatever their task and index.
     writes: BTreeMap<String, Vec<CellLocation>>,
 }
 
-/// Writes the lines of a database.
+/// Exports a database as lines.
 ///
 /// # Errors
 /// [`Error`].
@@ -88,7 +88,7 @@ fn tables(database: &Database) -> Result<(Table, Option<Table>), String> {
     Ok((checkpoints, database.table("writes")?))
 }
 
-/// A row and what its columns are called.
+/// A row and its column names.
 struct Row<'r> {
     table: &'r Table,
     values: &'r [sqlite::Value],
@@ -150,7 +150,7 @@ struct PendingWrite<'w, 'l> {
 /// A session that is being written.
 struct Session<'s> {
     key: &'s ThreadKey,
-    /// Which of the thread's sessions, from 1; 0 before the first.
+    /// Number of the thread's session, from 1; 0 before the first.
     part: u32,
     bytes: usize,
     checkpoints: u32,
@@ -200,8 +200,8 @@ impl PendingWrite<'_, '_> {
         }
     }
 
-    /// Whether an import takes an event of this payload, which is told if not; it has room in the session, which
-    /// begins, or goes on in another one, where that is needed.
+    /// Returns whether an import accepts an event of this payload size; reports it if not. Starts the session, or the
+    /// next session of the thread, where that is needed.
     fn has_room(
         &mut self,
         session: &mut Session<'_>,
@@ -269,7 +269,7 @@ impl PendingWrite<'_, '_> {
             .map_err(Error::file(self.path))
     }
 
-    /// A checkpoint as a line says it; none for one that is left out, which is told.
+    /// Builds a checkpoint; `None` for a skipped one, which is reported.
     fn saved(&mut self, id: &str, row: &Row<'_>) -> Result<Option<SavedThread>, Error> {
         let bytes = row.get("checkpoint").bytes();
         let decoded = match bytes.len() > VALUE_BYTES_MAX {
@@ -304,7 +304,7 @@ impl PendingWrite<'_, '_> {
         Ok(Some(SavedThread { at, payload }))
     }
 
-    /// What a task wrote, as a step.
+    /// Writes a task's output as a step.
     fn step(
         &mut self,
         place: CellLocation,
@@ -360,7 +360,7 @@ impl PendingWrite<'_, '_> {
         if !self.has_room(session, at, &what, &step)? {
             return Ok(());
         }
-        // It counts in the session that has room for it.
+        // Counted in the session that holds it.
         session.steps += 1;
         if let Some(step) = step.as_object_mut() {
             step.insert("step".to_owned(), Value::from(session.steps));
@@ -374,8 +374,7 @@ struct SavedThread {
     payload: Value,
 }
 
-/// The session of a thread: its name as far as an id can hold it, and, where that is not all, a part of its
-/// hash.
+/// Returns the session id of a thread: its name as far as an id allows; if shortened, with a part of its hash.
 fn session_id((thread, graph): &ThreadKey, part: u32) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
     let plain: String = thread
@@ -394,7 +393,7 @@ fn session_id((thread, graph): &ThreadKey, part: u32) -> String {
     }
 }
 
-/// Its own id, if that is a UUID; else, and behind a prefix, one that follows from it.
+/// Returns the checkpoint's own id if it is a UUID; otherwise, and with a prefix, an id derived from it.
 fn checkpoint_id(id: &str, prefix: Option<&Prefix>) -> String {
     if prefix.is_none() && crate::checkpoints::CheckpointKey::parse(id).is_some() {
         return id.to_ascii_lowercase();
@@ -412,10 +411,10 @@ fn checkpoint_id(id: &str, prefix: Option<&Prefix>) -> String {
     )
 }
 
-/// What LangGraph says of a checkpoint, as far as it is not too long.
+/// Returns LangGraph's metadata of a checkpoint, up to the size limit.
 fn metadata(id: &str, row: &Row<'_>, checkpoint: &Map<String, Value>) -> Value {
     let said = serde_json::from_slice::<Value>(row.get("metadata").bytes());
-    // Before 2.0 it was packed like the checkpoint.
+    // Before 2.0, metadata was packed like the checkpoint.
     let said = said.or_else(|_| decoded(&row.text("type"), row.get("metadata").bytes()));
     let said = match said {
         Ok(Value::Object(said)) => said,
@@ -459,7 +458,7 @@ fn metadata(id: &str, row: &Row<'_>, checkpoint: &Map<String, Value>) -> Value {
     }
 }
 
-/// A value as LangGraph's serialiser packed it.
+/// Decodes a value of LangGraph's serialiser.
 fn decoded(kind: &str, bytes: &[u8]) -> Result<Value, String> {
     match kind {
         "msgpack" => msgpack::to_json(bytes),
@@ -468,15 +467,15 @@ fn decoded(kind: &str, bytes: &[u8]) -> Result<Value, String> {
             serde_json::from_slice(bytes).map_err(|error| error.to_string())
         }
         "null" => Ok(Value::Null),
-        // Bytes, and what only Python can unpack: they stay what they are.
+        // Bytes, and objects that only Python can unpack, are stored unchanged.
         other => Ok(msgpack::raw_value(other, bytes)),
     }
 }
 
-/// Reads a database of these bytes, as a fuzzer gives them; how many rows it has.
+/// Reads a database from these bytes, for a fuzzer; returns the number of rows.
 ///
 /// # Errors
-/// What is wrong with it.
+/// When the database is invalid.
 pub fn check(path: &Path) -> Result<usize, Error> {
     let mut out = Vec::new();
     let mut left_out = 0;

@@ -1,24 +1,24 @@
-//! MessagePack as JSON (https://github.com/msgpack/msgpack/blob/master/spec.md), with the extension types by which
-//! LangGraph keeps Python objects: each stays readable as `{"__type": "module.Name", …}`, and one that is not
-//! known keeps its bytes.
+//! MessagePack as JSON (https://github.com/msgpack/msgpack/blob/master/spec.md), with the extension types that
+//! LangGraph uses for Python objects. Each becomes readable as `{"__type": "module.Name", …}`; the bytes of unknown
+//! types are retained.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use serde_json::{Map, Number, Value, json};
 
-/// Values within values.
+/// Limit on nesting.
 const DEPTH_MAX: usize = 100;
-/// Values in one text.
+/// Limit on the values in one text.
 const VALUES_MAX: usize = 1_000_000;
-/// The longest key that was no text, as JSON. One within another is escaped once more, which can double it.
+/// Limit on a key that is not a text, as JSON. A nested key is escaped once more, which can double it.
 const KEY_BYTES_MAX: usize = 4096;
-/// The key that tells the type of what JSON has none for.
+/// Key for the type of a value that JSON does not have.
 pub const TYPE: &str = "__type";
 
-/// Reads one value.
+/// Decodes one value.
 ///
 /// # Errors
-/// What is wrong, with the byte where it stands.
+/// A description of invalid input, with its byte offset.
 pub fn to_json(bytes: &[u8]) -> Result<Value, String> {
     let mut values = VALUES_MAX;
     whole(bytes, 0, &mut values)
@@ -37,7 +37,7 @@ fn whole(bytes: &[u8], depth: usize, values: &mut usize) -> Result<Value, String
     }
 }
 
-/// Bytes as JSON keeps them.
+/// Encodes bytes as JSON.
 #[must_use]
 pub fn raw_value(kind: &str, bytes: &[u8]) -> Value {
     json!({TYPE: kind, "base64": BASE64.encode(bytes)})
@@ -131,7 +131,7 @@ impl<'r> Reader<'r> {
     }
 
     fn list(&mut self, length: usize, depth: usize) -> Result<Value, String> {
-        // What a length claims is not reserved.
+        // Not reserved by the claimed length, which may be false.
         let mut items = Vec::new();
         for _ in 0..length {
             items.push(self.value(depth + 1)?);
@@ -169,7 +169,7 @@ impl<'r> Reader<'r> {
     }
 }
 
-/// A key that is no text as one: JSON has no others.
+/// Converts a key to a text, because JSON has no other keys.
 fn as_key(value: &Value) -> Result<String, String> {
     let key = value.to_string();
     match key.len() <= KEY_BYTES_MAX {
@@ -180,7 +180,7 @@ fn as_key(value: &Value) -> Result<String, String> {
     }
 }
 
-/// A Python object, as LangGraph packs it.
+/// Decodes a Python object as LangGraph packs it.
 fn object(code: i8, inner: Value) -> Option<Value> {
     // A channel's value at one moment.
     if code == 7 {
@@ -208,7 +208,7 @@ fn object(code: i8, inner: Value) -> Option<Value> {
     Some(json!({TYPE: named, field: argument}))
 }
 
-/// A number, or a word for one that JSON has not.
+/// Returns a number, or a text for one that JSON cannot represent.
 fn float(number: f64) -> Value {
     match Number::from_f64(number) {
         Some(number) => Value::Number(number),
@@ -223,7 +223,7 @@ mod tests {
 
     use super::*;
 
-    /// Every kind of value has its JSON.
+    /// Every kind of value has a JSON form.
     #[test]
     fn values() {
         let cases: [(&[u8], Value); 14] = [
@@ -269,8 +269,8 @@ mod tests {
         assert!(to_json(&[0x91; 1000]).unwrap_err().contains("deeper"));
     }
 
-    /// A map as a key of a map as a key, and so on: each escapes the quotation marks of those within it, and forty of
-    /// them took all the memory there is.
+    /// Maps as keys of maps, nested: each level escapes the quotation marks of the inner ones; forty levels used to
+    /// exhaust memory.
     #[test]
     fn keys_within_keys_are_bounded() {
         let [opened, closed] = [[0x81; 40], [0x00; 40]].map(Vec::from);

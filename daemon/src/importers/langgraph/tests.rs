@@ -1,4 +1,4 @@
-//! Databases of LangGraph's, whole, damaged and none.
+//! Tests with valid, damaged and unrelated databases.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
 use super::*;
@@ -16,8 +16,8 @@ fn converted(path: &Path) -> Result<(String, Vec<String>), Error> {
     Ok((String::from_utf8(out).unwrap(), left_out))
 }
 
-/// A database that LangGraph made: every thread a session, every checkpoint in its order, with what it held,
-/// in lines that an import takes; the same again, the same lines.
+/// A real LangGraph database: every thread is a session and every checkpoint is in order with its contents, in
+/// lines that an import accepts. A repetition gives the same lines.
 #[test]
 fn a_database_of_langgraph_is_converted() {
     let (text, left_out) = converted(Path::new(GOLDEN)).unwrap();
@@ -106,7 +106,7 @@ fn a_database_of_langgraph_is_converted() {
     assert!(text.contains("text that overflows a page; text that"));
 }
 
-/// Any flipped byte, and any end, is refused or read: never a panic, never without an end.
+/// Any flipped byte and any truncation is refused or read: never a panic, never an endless loop.
 #[test]
 fn damaged_databases_never_panic() {
     let whole = std::fs::read(GOLDEN).unwrap();
@@ -119,7 +119,7 @@ fn damaged_databases_never_panic() {
             state = state
                 .wrapping_mul(6_364_136_223_846_793_005)
                 .wrapping_add(1);
-            // Half of the damage goes where pages begin: that is where the structure is.
+            // Half of the damage goes to the beginnings of pages, where the structure is.
             let at = (state >> 33) as usize;
             let at = match round % 2 {
                 0 => at % bytes.len(),
@@ -137,7 +137,7 @@ fn damaged_databases_never_panic() {
     }
 }
 
-/// What is no such database is refused with what it is.
+/// Files that are not LangGraph databases are refused with a description.
 #[test]
 fn other_files_are_refused() {
     let folder = tempfile::tempdir().unwrap();
@@ -152,8 +152,8 @@ fn other_files_are_refused() {
     }
 }
 
-/// What tasks wrote behind a checkpoint is more than an import takes of one session: it goes on in others, each
-/// of which is taken, and what is too long by itself is left out and told.
+/// Task outputs after a checkpoint that exceed the limit of one imported session continue in other sessions, all of
+/// which are accepted. A value that is too long by itself is skipped and reported.
 #[test]
 fn writes_go_on_in_another_session() {
     let text = |text: &str| sqlite::Value::Text(text.to_owned());
@@ -219,8 +219,8 @@ fn writes_go_on_in_another_session() {
     assert_eq!(steps.count(), 2, "each session counts its own");
 }
 
-/// A thread that waits for an answer, and then goes on: what it says first it says again, before anything that came
-/// since, whatever the names and numbers of tasks are.
+/// A thread waits for a reply and then continues: the earlier output is repeated in the same order before anything
+/// newer, whatever the names and numbers of its tasks.
 #[test]
 fn what_came_since_comes_behind() {
     let text = |text: &str| sqlite::Value::Text(text.to_owned());
@@ -285,7 +285,7 @@ fn what_came_since_comes_behind() {
     }
 }
 
-/// Ids hold what they can of a name, and tell two apart.
+/// Ids contain as much of a name as possible, and stay distinct.
 #[test]
 fn ids() {
     let id =

@@ -1,9 +1,8 @@
-//! How far readers of the log have come: durable cursors with names, in a file of their own beside
-//! the log.
+//! Durable named cursors of log readers, in a separate file next to the log.
 //!
-//! A cursor belongs to a user and a name, whatever agent commits it, and to the store that it was
-//! made in. The file is written whole, aside, synced and renamed before a commit is answered; commits
-//! that come meanwhile are written together. Its first 32 bytes are the SHA-256 of the rest.
+//! A cursor belongs to a user and a name, whichever agent commits it, and to the store in which it was
+//! created. The file is rewritten, synced and renamed before a commit is answered; concurrent
+//! commits are written together. Its first 32 bytes are the SHA-256 of the rest.
 
 #[cfg(test)]
 mod tests;
@@ -24,24 +23,24 @@ use crate::log::{Actor, Hash, codec};
 use crate::operation::{Context, blocking};
 use crate::store::{Error, StoreId, durable};
 
-/// Cursors that are kept, of all users.
+/// Maximum number of cursors, of all users.
 pub const CURSORS_MAX: usize = 10_000;
 
-/// A cursor as the file has it.
+/// A cursor as stored in the file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StoredCursor {
-    /// The store that its position is of.
+    /// The store that the position belongs to.
     store: ByteArray<16>,
-    /// Where its reader goes on.
+    /// Position from which the reader continues.
     pub position: Position,
-    /// The agent that committed it last.
+    /// The agent that last committed it.
     pub agent: String,
-    /// When.
+    /// Time of the last commit.
     pub at: Micros,
 }
 
 impl StoredCursor {
-    /// Whether it was made in another store than this.
+    /// Whether the cursor was created in another store.
     #[must_use]
     pub fn is_foreign(&self, store: StoreId) -> bool {
         *self.store != store.0
@@ -60,10 +59,10 @@ impl StoredCursor {
     }
 }
 
-/// By user and name.
+/// Cursors by user and name.
 type Rows = BTreeMap<(u32, String), StoredCursor>;
 
-/// Every cursor, in memory and on disk.
+/// All cursors, in memory and on disk.
 #[derive(Clone, Debug)]
 pub struct Cursors(Arc<Shared>);
 
@@ -71,50 +70,49 @@ pub struct Cursors(Arc<Shared>);
 struct Shared {
     path: PathBuf,
     inner: Mutex<Inner>,
-    /// Held by the one that writes for all who wait.
+    /// Held by the task that writes for all waiting commits.
     writing: Arc<tokio::sync::Mutex<()>>,
 }
 
 #[derive(Debug, Default)]
 struct Inner {
-    /// As they will be.
+    /// Current state, perhaps not on disk yet.
     rows: Arc<Rows>,
-    /// As they are on disk.
+    /// State on disk.
     durable: Arc<Rows>,
-    /// Changes so far, and how many of them are on disk.
+    /// Number of changes so far, and of those on disk.
     changes: u64,
     written: u64,
-    /// Why the file cannot be read, when it cannot: then nothing is overwritten.
+    /// Reason why the file cannot be read; it is then never overwritten.
     damage: Option<String>,
 }
 
-/// What is to become of a cursor.
+/// A change of a cursor.
 #[derive(Clone, Debug)]
 pub enum Change {
-    /// It goes on from here; `reset` allows going back, and taking over one of another store.
+    /// Moves the cursor; `reset` permits moving back and replacing a cursor of another store.
     Commit {
-        /// Where.
+        /// The new position.
         position: Position,
-        /// Whether also backwards.
+        /// Whether the cursor may move back.
         reset: bool,
     },
-    /// It goes.
+    /// Deletes the cursor.
     Remove,
 }
 
-/// Who changes a cursor, where and when.
+/// Context of a cursor change.
 pub struct Committer<'c> {
-    /// Whose it is, and which agent commits it.
+    /// The user who owns the cursor, and the agent that commits it.
     pub actor: &'c Actor,
-    /// The store that is served.
+    /// The current store.
     pub store: StoreId,
-    /// When.
+    /// The current time.
     pub now: Micros,
 }
 
 impl Cursors {
-    /// Reads the file; without one there is no cursor. From a damaged one nothing is given, and it
-    /// stays as it is.
+    /// Reads the file; if it is missing, there are no cursors. A damaged file gives no cursors and stays unchanged.
     #[must_use]
     pub fn open(path: PathBuf) -> Self {
         let mut inner = Inner::default();
@@ -135,9 +133,9 @@ impl Cursors {
         }))
     }
 
-    /// Takes back those of this store that are ahead of its log, which ends here: a power cut, or a repair,
-    /// can take the end of a log whose cursors were durable already. Once it had grown past such a cursor, its
-    /// reader would pass over what was recorded anew.
+    /// Moves back the cursors of this store that are ahead of the log's end. A power cut or a repair can remove the end
+    /// of a log whose cursors were already durable. Once the log had grown past such a cursor, its reader would skip
+    /// new events.
     pub fn take_back(&self, store: StoreId, end: Position) {
         let next = Position(end.0.saturating_add(1));
         let number = {
@@ -151,7 +149,7 @@ impl Cursors {
                     kept.position = next;
                 }
             }
-            // Nobody is told the old ones, also while the file cannot be written.
+            // The old positions are never returned, even while the file cannot be written.
             inner.durable = Arc::clone(&inner.rows);
             inner.changes += 1;
             inner.changes
@@ -165,7 +163,7 @@ impl Cursors {
         }
     }
 
-    /// Those of the daemon.
+    /// The daemon's cursors.
     ///
     /// # Errors
     /// `INTERNAL` when there are none, `CORRUPT` when their file is damaged.
@@ -188,10 +186,10 @@ impl Cursors {
         }
     }
 
-    /// Where a user's cursor is, as it is on disk.
+    /// Returns a user's cursor as it is on disk.
     ///
     /// # Errors
-    /// `NOT_FOUND` with the nearest name, `INVALID_INPUT` for one of another store.
+    /// `NOT_FOUND` with a suggestion, `INVALID_INPUT` for a cursor of another store.
     pub fn get(&self, uid: u32, name: &str, store: StoreId) -> Result<Position, Refusal> {
         let rows = Arc::clone(&self.0.lock().durable);
         let kept = find(&rows, uid, name)?;
@@ -199,7 +197,7 @@ impl Cursors {
         Ok(kept.position)
     }
 
-    /// A user's cursors behind a name, by name, at most so many.
+    /// Returns at most `limit` cursors of a user after a name, by name.
     #[must_use]
     pub fn list(
         &self,
@@ -216,12 +214,11 @@ impl Cursors {
             .collect()
     }
 
-    /// Changes a cursor; it is on disk when this returns.
+    /// Changes a cursor; the change is durable when this returns.
     ///
     /// # Errors
-    /// `CONFLICT` when it would go back or is of another store, `NOT_FOUND` when it is to go and is
-    /// not there, `STORAGE_QUOTA_EXCEEDED` when there are too many, `STORAGE_UNAVAILABLE` when the
-    /// file cannot be written.
+    /// `CONFLICT` when it would move back or belongs to another store, `NOT_FOUND` when the cursor to delete does
+    /// not exist, `STORAGE_QUOTA_EXCEEDED` at the limit, `STORAGE_UNAVAILABLE` when the file cannot be written.
     pub async fn change(
         &self,
         by: &Committer<'_>,
@@ -233,7 +230,7 @@ impl Cursors {
         };
         let writing = Arc::clone(&self.0.writing).lock_owned().await;
         let shared = Arc::clone(&self.0);
-        // The lock goes along: nobody else writes, even when the caller goes away meanwhile.
+        // The task owns the lock, so no other write starts even if the caller disconnects.
         blocking(move || {
             let _writing = writing;
             Ok(shared.write_down(number)?)
@@ -244,12 +241,12 @@ impl Cursors {
 
 impl Shared {
     fn lock(&self) -> MutexGuard<'_, Inner> {
-        // Every change is complete before anything could panic.
+        // Every change is complete before a panic is possible.
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Writes every change so far, unless the one of this number is on disk already: one that came
-    /// while another was being written finds its own written by then, or writes for all after it.
+    /// Writes all changes so far, unless change `number` is on disk already. A change that waited for another
+    /// write is then either durable or written together with all later ones.
     fn write_down(&self, number: u64) -> Result<(), Error> {
         let (rows, changes) = {
             let inner = self.lock();
@@ -267,7 +264,7 @@ impl Shared {
 }
 
 impl Inner {
-    /// Decides and makes a change; its number, unless there is nothing to change.
+    /// Validates and applies a change; returns its number, or `None` when nothing changes.
     fn change(
         &mut self,
         by: &Committer<'_>,
@@ -361,7 +358,7 @@ fn read(path: &Path) -> Result<Rows, String> {
         .collect())
 }
 
-/// Whole or not at all: written aside, synced, renamed, and the folder synced.
+/// Replaces the file atomically: write to a temporary file, sync, rename, sync the folder.
 fn write(path: &Path, rows: &Rows) -> Result<(), Error> {
     let rows: Vec<(u32, &str, &StoredCursor)> = rows
         .iter()

@@ -1,4 +1,4 @@
-//! Cursors on disk: kept, grouped, of one store, and seen when damaged.
+//! Cursors on disk: durable, grouped, bound to one store, and checked for damage.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
 use std::os::unix::fs::MetadataExt;
@@ -35,8 +35,8 @@ fn code(done: Result<(), Refusal>) -> Code {
     done.unwrap_err().code
 }
 
-/// Cursors are there again after a restart; they go forward, and back or away only when that is
-/// said; each user has its own.
+/// Cursors survive a restart. They move forward; moving back and deletion must be explicit. Each user has
+/// separate cursors.
 #[tokio::test]
 async fn cursors_are_kept_and_do_not_go_back() {
     let folder = tempfile::tempdir().unwrap();
@@ -75,7 +75,7 @@ async fn cursors_are_kept_and_do_not_go_back() {
     assert!(cursors.list(2, Some("index"), 10).is_empty());
 }
 
-/// A cursor of another store is refused by name, until it is reset.
+/// A cursor of another store is refused by name until it is reset.
 #[tokio::test]
 async fn cursors_are_of_one_store() {
     let folder = tempfile::tempdir().unwrap();
@@ -97,8 +97,7 @@ async fn cursors_are_of_one_store() {
     assert_eq!(cursors.get(1, "i", HERE).unwrap(), Position(2));
 }
 
-/// Changes that came while another was written are written together: the file is renamed once
-/// for all of them.
+/// Changes that arrive during a write are written together, with one rename.
 #[test]
 fn commits_are_written_together() {
     let folder = tempfile::tempdir().unwrap();
@@ -118,7 +117,7 @@ fn commits_are_written_together() {
     assert_eq!(Cursors::open(path).list(1, None, 10).len(), 3);
 }
 
-/// When the file cannot be written, nothing is promised and what was stays.
+/// If the file cannot be written, the change fails and the old state remains.
 #[tokio::test]
 async fn what_is_not_written_is_not_given() {
     let folder = tempfile::tempdir().unwrap();
@@ -134,7 +133,7 @@ async fn what_is_not_written_is_not_given() {
     assert_eq!(cursors.get(1, "i", HERE).unwrap(), Position(7));
 }
 
-/// A flipped bit anywhere is seen, and a damaged file is left as it is.
+/// Any flipped bit is detected, and the damaged file stays unchanged.
 #[test]
 fn damage_is_seen() {
     let folder = tempfile::tempdir().unwrap();
@@ -158,7 +157,7 @@ fn damage_is_seen() {
     assert!(Cursors::open(path).0.lock().damage.is_some());
 }
 
-/// There are so many cursors and no more; those there are can still move.
+/// The number of cursors is limited; existing cursors can still move.
 #[test]
 fn the_number_of_cursors_is_bounded() {
     let one = actor(1);
@@ -176,8 +175,8 @@ fn the_number_of_cursors_is_bounded() {
     inner.change(&here, "more", &to(1, false)).unwrap();
 }
 
-/// Cursors ahead of a log that lost its end go on from there, in memory and on disk; those of another store
-/// and those that the log reaches stay.
+/// Cursors ahead of a truncated log move to its end, in memory and on disk. Cursors of another store, or within the
+/// log, stay.
 #[tokio::test]
 async fn cursors_ahead_of_the_log_are_taken_back() {
     let folder = tempfile::tempdir().unwrap();

@@ -64,7 +64,7 @@ impl Op for GetIndexSummary {
         if let Some(index) = &reply.index {
             text.push_str(&format!(
                 "\nIndex: {} bytes, {} events behind, {} units, model {} ({} tier), {} files failed",
-                index.bytes, index.lag, index.units, index.model, index.stage, index.failed
+                index.bytes, index.lag, index.units, index.model, index.tier, index.failed
             ));
         }
         Some(text)
@@ -201,7 +201,7 @@ fn index(cx: &Context, state: &State, failed: u64) -> Result<IndexState, Refusal
         lag: state.position().0.saturating_sub(index.applied().0),
         units: index.text.counts().units(),
         model: known.map_or_else(|| "none".to_owned(), |known| known.id.clone()),
-        stage: match stage {
+        tier: match stage {
             Some(EmbeddingStage::First) => "first",
             Some(EmbeddingStage::Second) => "second",
             None => "none",

@@ -14,13 +14,13 @@ use crate::operation::{Access, Call, Op};
 use crate::sessions::command::{AcquireLease, ReleaseLease};
 use crate::sessions::select::{PreparedSession, SessionSelector, session_of};
 
-/// How long a lease holds unless the call says, in milliseconds.
+/// Default duration of a lease, in milliseconds.
 const MS: u64 = 30_000;
-/// The shortest and the longest, in milliseconds.
+/// Minimum and maximum duration, in milliseconds.
 const MS_MIN: u64 = 1000;
 const MS_MAX: u64 = 3_600_000;
 
-/// `lease_session`.
+/// The `lease_session` operation.
 pub struct LeaseSession;
 
 impl Op for LeaseSession {
@@ -43,7 +43,7 @@ impl Op for LeaseSession {
             .hint("Take it for less and renew it with its `token` while you work."));
         }
         let name = args.name.unwrap_or_else(|| "session".to_owned());
-        // The same letters as ids: a name is part of a row's key.
+        // The same characters as in ids: a name is part of a row's key.
         SessionId::new(name.as_str()).map_err(|error| {
             let error = error.to_string().replace("session id", "lease's name");
             Refusal::invalid(error)
@@ -78,7 +78,7 @@ impl Op for LeaseSession {
     }
 }
 
-/// `release_session`.
+/// The `release_session` operation.
 pub struct ReleaseSession;
 
 impl Op for ReleaseSession {

@@ -18,12 +18,12 @@ use crate::store::{Error, Rows};
 
 const LIMIT: u64 = 50;
 const LIMIT_MAX: u64 = 500;
-/// Sessions looked at for one page; filters that match rarely get a `next` instead of a long wait.
+/// Limit on the sessions examined for one page; filters that rarely match get a `next` instead of a long wait.
 const LOOKED_AT_MAX: usize = 20_000;
-/// Agents that a summary names.
+/// Limit on the agents in a summary.
 const AGENTS_MAX: usize = 20;
 
-/// `list_sessions`.
+/// The `list_sessions` operation.
 pub struct ListSessions;
 
 impl Op for ListSessions {
@@ -87,7 +87,7 @@ fn cursor(cx: &Context, next: &str, tail: Position) -> Result<Position, Refusal>
     Ok(cursor.position)
 }
 
-/// The narrowest list that holds all that is asked for.
+/// Returns the narrowest list that contains all requested sessions.
 fn within(args: &ListSessionsArgs) -> SessionFilter<'_> {
     match (&args.user, &args.project) {
         (Some(user), _) => SessionFilter::User(user),
@@ -104,12 +104,12 @@ struct Page<'p> {
     limit: usize,
     found: Vec<ListedSession>,
     looked_at: usize,
-    /// The last one that was looked at.
+    /// Last examined session.
     last: Option<Position>,
     next: Option<Position>,
 }
 
-/// A session that belongs on the page.
+/// A session on the page.
 struct ListedSession {
     session: String,
     state: SessionState,
@@ -143,7 +143,7 @@ impl Page<'_> {
         Ok(ControlFlow::Continue(()))
     }
 
-    /// Its state, if that is one that was asked for.
+    /// Returns the session's state if it matches the filter.
     fn state(&self, row: &SessionRow) -> Option<SessionState> {
         let state = match self.room.state(row, self.now) {
             State::Active => SessionState::Active,

@@ -1,4 +1,4 @@
-//! The session lines of the operation table.
+//! Session entries of the operation table.
 
 mod create;
 mod lease;
@@ -18,7 +18,7 @@ use crate::error::{Code, Refusal};
 use crate::events::sessions::Parent;
 use crate::operation::{Context, Operation};
 
-/// The lines.
+/// The entries.
 pub const OPERATIONS: &[Operation] = &[
     Operation::of::<create::CreateSession>(),
     Operation::of::<update::UpdateSession>(),
@@ -28,10 +28,10 @@ pub const OPERATIONS: &[Operation] = &[
     Operation::of::<lease::ReleaseSession>(),
 ];
 
-/// Title, topic, user, project and reason, each, in bytes.
+/// Limit on title, topic, user, project and reason each, in bytes.
 const TEXT_BYTES_MAX: usize = 1024;
 
-/// Refuses texts that are too long, or hold what would disturb a list of them.
+/// Refuses texts that are too long or contain characters that would corrupt a list.
 pub(crate) fn check_texts<'t>(
     texts: impl IntoIterator<Item = (&'static str, Option<&'t String>)>,
 ) -> Result<(), Refusal> {
@@ -59,7 +59,7 @@ pub(crate) fn check_tags(tags: &[String]) -> Result<(), Refusal> {
     }
 }
 
-/// Preferences as they are kept: the JSON object as text.
+/// Encodes preferences for storage: the JSON object as text.
 fn preferences_text(given: Option<Map<String, Value>>) -> Result<Option<String>, Refusal> {
     let text = given.map(|map| Value::from(map).to_string());
     if text
@@ -73,18 +73,18 @@ fn preferences_text(given: Option<Map<String, Value>>) -> Result<Option<String>,
     Ok(text)
 }
 
-/// A session's id, as it goes over the wire.
+/// Converts a session's id to its wire format.
 ///
 /// # Errors
-/// `CORRUPT` when the rows hold one that is no id.
+/// `CORRUPT` when the rows contain an invalid id.
 pub fn session_id(session: &str) -> Result<SessionId, Refusal> {
     SessionId::new(session).map_err(|error| Refusal::new(Code::Corrupt, error.to_string()))
 }
 
-/// What a session was forked from, as it goes over the wire.
+/// Converts a session's parent to its wire format.
 ///
 /// # Errors
-/// `CORRUPT` when the rows hold what is no id.
+/// `CORRUPT` when the rows contain an invalid id.
 pub fn parent(parent: Option<&Parent>) -> Result<Option<SessionParent>, Refusal> {
     parent
         .map(|parent| {
@@ -96,7 +96,7 @@ pub fn parent(parent: Option<&Parent>) -> Result<Option<SessionParent>, Refusal>
         .transpose()
 }
 
-/// Whether a session is in use, as it goes over the wire.
+/// Converts a session's state to its wire format.
 #[must_use]
 pub fn state(cx: &Context, row: &SessionRow, now: Micros) -> SessionState {
     match SessionSettings::of(cx).state(row, now) {

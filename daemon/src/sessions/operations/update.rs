@@ -13,7 +13,7 @@ use crate::sessions::command::{RecordSessionChange, SessionChange};
 use crate::sessions::select::{PreparedSession, SessionSelector, session_of};
 use crate::sessions::view;
 
-/// `update_session`.
+/// The `update_session` operation.
 pub struct UpdateSession;
 
 impl Op for UpdateSession {
@@ -88,7 +88,7 @@ fn check(args: &UpdateSessionArgs) -> Result<(), Refusal> {
     check_tags(&args.remove_tags)
 }
 
-/// `close_session`.
+/// The `close_session` operation.
 pub struct CloseSession;
 
 impl Op for CloseSession {
@@ -106,7 +106,7 @@ impl Op for CloseSession {
         check_texts([("reason", args.reason.as_ref())])?;
         let published = cx.read(None).await?;
         let clock = cx.engine.clock();
-        // Never a new session just to close it.
+        // Never creates a session just to close it.
         let selector = SessionSelector::of(&caller, args.session.as_ref()).fenced(args.fence);
         let session = match cx.repeated(&caller, claim.as_ref()).await? {
             Some(outcome) => session_of(&outcome.event.header)?.as_str().to_owned(),

@@ -1,4 +1,4 @@
-//! What is known of a session besides its numbers: fields, agents, forks; and what users prefer.
+//! Details of a session: fields, agents and forks; and the preferences of users.
 
 use std::ops::ControlFlow;
 
@@ -9,31 +9,31 @@ use crate::events::sessions::{Parent, SessionCreated, SessionOrigin, SessionUpda
 use crate::log::{Header, Position, codec};
 use crate::store::{Direction, Error, Rows, RowsMut, after_prefix};
 
-/// The fields of a session. Absent as a whole while none was ever set.
+/// The fields of a session. The whole row is absent until a field is set.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Details {
-    /// For people.
+    /// Title for people.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
-    /// On whose behalf.
+    /// User on whose behalf it was created.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub user: Option<String>,
-    /// What is talked about.
+    /// Topic.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub topic: Option<String>,
     /// Position of the event that set the topic; 0 without one.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub topic_at: u64,
-    /// Labels.
+    /// Tags.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tags: Vec<String>,
-    /// JSON object, as text.
+    /// Preferences: a JSON object, as text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub preferences: Option<String>,
-    /// The session whose past it shares.
+    /// Parent session whose past it shares.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parent: Option<Parent>,
-    /// Position at which its preferences were set last; 0 when never.
+    /// Position at which its preferences were last set; 0 when never.
     #[serde(default)]
     pub preferred: u64,
 }
@@ -44,7 +44,7 @@ fn is_zero(number: &u64) -> bool {
 }
 
 impl Details {
-    /// Sets the fields that are named.
+    /// Sets the given fields.
     pub fn set(&mut self, updated: &SessionUpdated) {
         let set = |field: &mut Option<String>, to: &Option<String>| {
             if let Some(text) = to {
@@ -68,7 +68,7 @@ impl Details {
     }
 }
 
-/// A session began with these fields.
+/// Folds the creation of a session with these fields.
 pub(super) fn create(
     rows: &mut dyn RowsMut,
     header: &Header,
@@ -101,7 +101,7 @@ pub(super) fn create(
     Ok(())
 }
 
-/// Fields were set.
+/// Folds an update of fields.
 pub(super) fn update(
     rows: &mut dyn RowsMut,
     header: &Header,
@@ -133,13 +133,13 @@ fn put(rows: &mut dyn RowsMut, session: &str, details: &Details) {
 }
 
 fn preferred_key(user: &str, position: u64) -> Vec<u8> {
-    // The last one is found first.
+    // Inverted, so that the newest is found first.
     named_key(b'v', user, &(!position).to_be_bytes())
 }
 
-/// The preferences of a session are its user's last ones now.
+/// Makes the preferences of a session its user's latest ones.
 fn prefer(rows: &mut dyn RowsMut, header: &Header, session: &str, details: &mut Details) {
-    // What was preferred elsewhere, at another time, is not what a user preferred last.
+    // Imported preferences are older than the user's latest ones.
     if header.origin.is_some() {
         return;
     }
@@ -153,7 +153,7 @@ fn prefer(rows: &mut dyn RowsMut, header: &Header, session: &str, details: &mut 
     rows.put(SPACE, &preferred_key(user, position.0), &value);
 }
 
-/// Removes the fields of a session, and what follows from them.
+/// Removes the fields of a session and the rows derived from them.
 pub(super) fn forget(
     rows: &mut dyn RowsMut,
     session: &str,
@@ -172,10 +172,7 @@ pub(super) fn forget(
     Ok(())
 }
 
-/// The fields of a session.
-///
-/// # Errors
-/// [`Error`] when the row cannot be read or is damaged.
+/// Returns the fields of a session.
 pub fn details(rows: &dyn Rows, session: &str) -> Result<Details, Error> {
     let key = key(b'd', session.as_bytes());
     match rows.get(SPACE, &key)? {
@@ -186,10 +183,7 @@ pub fn details(rows: &dyn Rows, session: &str) -> Result<Details, Error> {
     }
 }
 
-/// What a user preferred last, in any session: a JSON object as text.
-///
-/// # Errors
-/// [`Error`] when the row cannot be read or is damaged.
+/// Returns a user's latest preferences in any session: a JSON object as text.
 pub fn preferences_of(rows: &dyn Rows, user: &str) -> Result<Option<String>, Error> {
     let prefix = named_key(b'v', user, &[]);
     let high = after_prefix(&prefix);
@@ -211,7 +205,7 @@ pub fn preferences_of(rows: &dyn Rows, user: &str) -> Result<Option<String>, Err
     Ok(found)
 }
 
-/// Notes who takes part.
+/// Records a participating agent.
 pub(super) fn note_agent(
     rows: &mut dyn RowsMut,
     session: &str,
@@ -227,10 +221,7 @@ pub(super) fn note_agent(
     Ok(())
 }
 
-/// Agents that took part in a session, at most `limit`, by name.
-///
-/// # Errors
-/// [`Error`] when the rows cannot be read.
+/// Returns the agents of a session, ordered by name, at most `limit`.
 pub fn agents(rows: &dyn Rows, session: &str, limit: usize) -> Result<Vec<String>, Error> {
     Ok(names(rows, b'g', session, limit)?
         .into_iter()
@@ -238,10 +229,7 @@ pub fn agents(rows: &dyn Rows, session: &str, limit: usize) -> Result<Vec<String
         .collect())
 }
 
-/// Sessions that share the past of one, with the position up to which they do; at most `limit`.
-///
-/// # Errors
-/// [`Error`] when the rows cannot be read.
+/// Returns the forks of a session with their fork positions, at most `limit`.
 pub fn forks_of(
     rows: &dyn Rows,
     session: &str,
@@ -250,7 +238,7 @@ pub fn forks_of(
     names(rows, b'k', session, limit)
 }
 
-/// What a session has under names, each with a position.
+/// Returns a session's named rows, each with a position.
 fn names(
     rows: &dyn Rows,
     tag: u8,

@@ -1,4 +1,4 @@
-//! Who may work on a session alone, and until when.
+//! Leases: exclusive work on a session for a limited time.
 
 use std::ops::ControlFlow;
 
@@ -10,31 +10,31 @@ use crate::events::sessions::SessionLeased;
 use crate::log::{LoggedEvent, codec};
 use crate::store::{Direction, Error, Rows, RowsMut, after_prefix};
 
-/// A lease as it was taken or renewed last; it is over once its time has passed.
+/// A lease as last taken or renewed; it may have expired.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Lease {
-    /// What proves it: the position at which it was taken, so a later holder's is greater.
+    /// Token: the position at which it was taken, so a later holder's token is greater.
     pub token: u64,
-    /// When it ends.
+    /// Expiry time.
     pub until: Micros,
-    /// Who holds it.
+    /// Holder: agent.
     #[serde(default)]
     pub agent: String,
-    /// Likewise: the user id.
+    /// Holder: user id.
     pub uid: u32,
-    /// Likewise: the program.
+    /// Holder: client program.
     #[serde(default)]
     pub client: String,
 }
 
 impl Lease {
-    /// Whether it still holds.
+    /// Returns whether the lease is in force.
     #[must_use]
     pub fn holds(&self, now: Micros) -> bool {
         now < self.until
     }
 
-    /// Who holds it and until when, for people.
+    /// Describes the holder and the expiry time for people.
     #[must_use]
     pub fn describe(&self) -> String {
         let who = if self.agent.is_empty() {
@@ -60,7 +60,7 @@ pub(super) fn take(
         uid: actor.uid,
         client: actor.client.clone(),
     };
-    // What is over makes room.
+    // Expired leases are removed.
     for (name, before) in leases(rows, session, usize::MAX)? {
         if !before.holds(event.header.time) {
             release(rows, session, &name);
@@ -79,10 +79,7 @@ fn decode(key: &[u8], value: &[u8]) -> Result<Lease, Error> {
     codec::decode(value).map_err(|reason| Error::corrupt(SPACE.name(), key, reason))
 }
 
-/// A lease of a session by its name, held or over.
-///
-/// # Errors
-/// [`Error`] when the row cannot be read or is damaged.
+/// Returns a lease of a session by name, whether or not it has expired.
 pub fn lease(rows: &dyn Rows, session: &str, name: &str) -> Result<Option<Lease>, Error> {
     let key = named_key(b'l', session, name.as_bytes());
     rows.get(SPACE, &key)?
@@ -90,10 +87,7 @@ pub fn lease(rows: &dyn Rows, session: &str, name: &str) -> Result<Option<Lease>
         .transpose()
 }
 
-/// The leases of a session by their names, held or over, at most `limit`.
-///
-/// # Errors
-/// [`Error`] when the rows cannot be read.
+/// Returns the leases of a session by name, including expired ones, at most `limit`.
 pub fn leases(rows: &dyn Rows, session: &str, limit: usize) -> Result<Vec<(String, Lease)>, Error> {
     let prefix = named_key(b'l', session, &[]);
     let mut found = Vec::new();

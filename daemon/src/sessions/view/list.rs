@@ -1,4 +1,4 @@
-//! Sessions in the order in which they began: all, those of a user, those of a project.
+//! Lists of sessions by creation: all, by user, by project.
 
 use std::ops::ControlFlow;
 
@@ -6,14 +6,14 @@ use super::{SPACE, SessionRow, key, named_key};
 use crate::log::{Header, Position};
 use crate::store::{Direction, Error, Rows, RowsMut, after_prefix};
 
-/// Among which sessions.
+/// A list of sessions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SessionFilter<'w> {
-    /// All.
+    /// All sessions.
     All,
-    /// Those of a user.
+    /// Sessions of a user.
     User(&'w str),
-    /// Those of a project.
+    /// Sessions of a project.
     Project(&'w str),
 }
 
@@ -33,7 +33,7 @@ impl SessionFilter<'_> {
     }
 }
 
-/// A session began.
+/// Adds a session to the lists of all sessions and of its project.
 pub(super) fn begin(rows: &mut dyn RowsMut, session: &str, header: &Header) {
     let project = header.project.as_deref().map(SessionFilter::Project);
     for within in [Some(SessionFilter::All), project].into_iter().flatten() {
@@ -41,7 +41,7 @@ pub(super) fn begin(rows: &mut dyn RowsMut, session: &str, header: &Header) {
     }
 }
 
-/// A session began on behalf of a user.
+/// Adds a session to the list of a user.
 pub(super) fn begin_for(rows: &mut dyn RowsMut, user: &str, position: Position, session: &str) {
     rows.put(
         SPACE,
@@ -50,7 +50,7 @@ pub(super) fn begin_for(rows: &mut dyn RowsMut, user: &str, position: Position, 
     );
 }
 
-/// Removes a session from the lists of all and of its project.
+/// Removes a session from the lists of all sessions and of its project.
 pub(super) fn forget(rows: &mut dyn RowsMut, row: &SessionRow) {
     let project = row.project.as_deref().map(SessionFilter::Project);
     for within in [Some(SessionFilter::All), project].into_iter().flatten() {
@@ -63,10 +63,7 @@ pub(super) fn forget_for(rows: &mut dyn RowsMut, user: &str, created: Position) 
     rows.remove(SPACE, &SessionFilter::User(user).key(created));
 }
 
-/// The sessions of a project.
-///
-/// # Errors
-/// [`Error`] when the rows cannot be read.
+/// Returns the sessions of a project.
 pub fn of_project(rows: &dyn Rows, project: &str) -> Result<Vec<String>, Error> {
     let mut found = Vec::new();
     newest(
@@ -81,14 +78,13 @@ pub fn of_project(rows: &dyn Rows, project: &str) -> Result<Vec<String>, Error> 
     Ok(found)
 }
 
-/// What visitors of sessions get: the session, and the position at which it began.
+/// Visitor of sessions: receives the session id and its creation position.
 pub type SessionVisitor<'v> = &'v mut dyn FnMut(&str, Position) -> Result<ControlFlow<()>, Error>;
 
-/// Visits sessions that began before a position, the newest first, each with the position at which
-/// it began.
+/// Visits sessions created before a position, newest first, each with its creation position.
 ///
 /// # Errors
-/// [`Error`] when the rows cannot be read, or what `visit` returned.
+/// [`Error`] when the rows cannot be read, or `visit` returns an error.
 pub fn newest(
     rows: &dyn Rows,
     within: SessionFilter<'_>,

@@ -1,4 +1,4 @@
-//! The sessions there are, what is known of each, and which one each caller was in last.
+//! The view of sessions: their rows, their details, and each caller's last session.
 //!
 //! | key | value |
 //! | --- | --- |
@@ -7,11 +7,11 @@
 //! | `g` session 0 agent | position of that agent's first event in it |
 //! | `l` session 0 name | [`Lease`] |
 //! | `k` parent 0 session | position up to which the session shares its parent's past |
-//! | `n` created · `u` user 0 created · `j` project 0 created | session, by the position at which it began |
-//! | `v` user 0 position (u64, inverted) | what the user preferred from there on, in which session |
+//! | `n` created · `u` user 0 created · `j` project 0 created | session, by the position of its creation |
+//! | `v` user 0 position (u64, inverted) | the user's preferences from that position on, and their session |
 //! | `c` hash of uid, agent, project | time and session of that caller's last event |
 //! | `p` project · `t` | [`Counts`] of a project · of the store |
-//! | `f` `q` session | what is left of a forgotten one: see [`super::tombstone`] |
+//! | `f` `q` session | tombstone of a forgotten session: see [`super::tombstone`] |
 
 mod details;
 mod lease;
@@ -30,47 +30,47 @@ pub use details::{Details, agents, details, forks_of, preferences_of};
 pub use lease::{Lease, lease, leases};
 pub use list::{SessionFilter, newest, of_project};
 
-/// The rows of this view, version 2.
+/// Keyspace of this view, version 2.
 pub const SPACE: Keyspace = Keyspace::new("sessions.2");
 
-/// A session as the view keeps it.
+/// Row of a session.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SessionRow {
     /// Position of its first event.
     pub created: u64,
-    /// When its first event happened.
+    /// Time of its first event.
     pub created_at: Micros,
     /// Time of its last event.
     pub last_activity: Micros,
-    /// Project it was made in.
+    /// Project in which it was created.
     pub project: Option<String>,
-    /// Recorded step attempts.
+    /// Number of recorded step attempts.
     pub steps: u64,
-    /// Position of its last event that is a change of it: not of one that tells what was read.
+    /// Position of its last changing event, which excludes events that only record reads.
     pub changed: u64,
     /// Position of the event that closed it; 0 while it is open.
     pub closed: u64,
-    /// The last position that it shares with its parent; 0 when it is no fork.
+    /// Last position that it shares with its parent; 0 when it is not a fork.
     pub forked: u64,
 }
 
-/// How much there is.
+/// Totals of the store or a project.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// Sessions.
+    /// Number of sessions.
     pub sessions: u64,
-    /// Recorded step attempts.
+    /// Number of recorded step attempts.
     pub steps: u64,
 }
 
-/// What an event means for its session besides what its metadata says.
+/// Effects of an event on its session, in addition to its metadata.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct EventEffects {
-    /// It is a recorded step.
+    /// The event is a recorded step.
     pub is_step: bool,
-    /// It only tells what was read: the session is as it was.
+    /// The event only records a read and does not change the session.
     pub is_no_change: bool,
-    /// It is folded once more, after others: whose last event it is has been noted.
+    /// The event is folded again after later ones: the caller's last session is already recorded.
     pub is_again: bool,
 }
 
@@ -79,8 +79,8 @@ struct CallerRow {
     at: Micros,
 }
 
-/// A row of fixed numbers (big-endian) and one text behind them: written for every event, so kept
-/// simpler than CBOR.
+/// A row of fixed numbers (big-endian) and a trailing text: simpler than CBOR because it is written for every
+/// event.
 pub(super) trait Row: Sized {
     fn encode(&self) -> Vec<u8>;
     fn decode(value: &[u8]) -> Option<Self>;
@@ -115,7 +115,7 @@ impl Row for SessionRow {
             self.closed,
             self.forked,
         ];
-        // No project's id is empty.
+        // An empty text means no project: project ids are never empty.
         numbers_and_text(numbers, self.project.as_deref().unwrap_or_default())
     }
 
@@ -195,7 +195,7 @@ pub(super) fn read<T: Row>(rows: &dyn Rows, key: &[u8]) -> Result<Option<T>, Err
         .transpose()
 }
 
-/// The key of what a session has under a name.
+/// Builds the key of a session's named row.
 fn named_key(tag: u8, session: &str, name: &[u8]) -> Vec<u8> {
     let mut key = key(tag, session.as_bytes());
     key.push(0);
@@ -203,8 +203,7 @@ fn named_key(tag: u8, session: &str, name: &[u8]) -> Vec<u8> {
     key
 }
 
-/// Folds an event: its session's row, its caller's row, the counts, and what this room's own events
-/// say.
+/// Folds an event: its session's row, its caller's row, the counts, and the content of session events.
 ///
 /// # Errors
 /// [`Error`] when a row cannot be read or the event does not decode.
@@ -225,7 +224,7 @@ pub fn apply(
         Some(Event::Session(own)) => Some(own),
         Some(_) | None => None,
     };
-    // Also of one whose content was forgotten.
+    // Also for a session whose content was forgotten.
     let is_new = header.kind == EventKind::SessionCreated;
     let session_key = key(b's', session.as_bytes());
     let mut row = match read::<SessionRow>(rows, &session_key)? {
@@ -264,7 +263,7 @@ pub fn apply(
     }
     rows.put(SPACE, &session_key, &row.encode());
     details::note_agent(rows, session, header)?;
-    // Whoever imports a session does not work in it, and what the daemon finds is nobody's last call.
+    // An import is not work in the session, and the daemon's derived events are not a caller's last event.
     if header.origin.is_none() && !header.actor.is_daemon() && !effects.is_again {
         let caller = CallerRow {
             session: session.clone(),
@@ -295,7 +294,7 @@ pub fn apply(
     }
 }
 
-/// Changes the counts of the store, and of a session's project. None of anything is no row.
+/// Changes the counts of the store and of a session's project. A row of zeros is removed.
 fn count(
     rows: &mut dyn RowsMut,
     project: Option<&str>,
@@ -314,10 +313,7 @@ fn count(
     Ok(())
 }
 
-/// Removes all that this view has of a session, and it from the counts.
-///
-/// # Errors
-/// [`Error`] when a row cannot be read.
+/// Removes all rows of a session from this view, and subtracts it from the counts.
 pub fn forget(rows: &mut dyn RowsMut, session: &str) -> Result<(), Error> {
     let session_key = key(b's', session.as_bytes());
     let Some(row) = read::<SessionRow>(rows, &session_key)? else {
@@ -336,26 +332,17 @@ pub fn forget(rows: &mut dyn RowsMut, session: &str) -> Result<(), Error> {
     })
 }
 
-/// A session, if there is one of this id.
-///
-/// # Errors
-/// [`Error`] when the row cannot be read.
+/// Returns the session with this id, if it exists.
 pub fn get(rows: &dyn Rows, session: &str) -> Result<Option<SessionRow>, Error> {
     read(rows, &key(b's', session.as_bytes()))
 }
 
-/// Whether there is a session of this id.
-///
-/// # Errors
-/// [`Error`] when the row cannot be read.
+/// Returns whether a session with this id exists.
 pub fn exists(rows: &dyn Rows, session: &str) -> Result<bool, Error> {
     Ok(rows.get(SPACE, &key(b's', session.as_bytes()))?.is_some())
 }
 
-/// The session of a caller's last event in a project, and when that was.
-///
-/// # Errors
-/// [`Error`] when the row cannot be read.
+/// Returns the session and time of a caller's last event in a project.
 pub fn last_of(
     rows: &dyn Rows,
     actor: &Actor,
@@ -365,34 +352,22 @@ pub fn last_of(
     Ok(row.map(|row| (row.session, row.at)))
 }
 
-/// What the store holds.
-///
-/// # Errors
-/// [`Error`] when the row cannot be read.
+/// Returns the totals of the store.
 pub fn counts(rows: &dyn Rows) -> Result<Counts, Error> {
     Ok(read(rows, &key(b't', &[]))?.unwrap_or_default())
 }
 
-/// What a project holds.
-///
-/// # Errors
-/// [`Error`] when the row cannot be read.
+/// Returns the totals of a project.
 pub fn project_counts(rows: &dyn Rows, project: &str) -> Result<Counts, Error> {
     Ok(read(rows, &key(b'p', project.as_bytes()))?.unwrap_or_default())
 }
 
-/// Ids of sessions, in order, at most `limit`.
-///
-/// # Errors
-/// [`Error`] when the rows cannot be read.
+/// Returns session ids in order, at most `limit`.
 pub fn ids(rows: &dyn Rows, limit: usize) -> Result<Vec<String>, Error> {
     named(rows, b's', limit)
 }
 
-/// The first id of a session behind another one.
-///
-/// # Errors
-/// [`Error`] when the rows cannot be read.
+/// Returns the first session id after another one.
 pub fn id_after(rows: &dyn Rows, after: &str) -> Result<Option<String>, Error> {
     let mut low = key(b's', after.as_bytes());
     low.push(0);
@@ -406,7 +381,7 @@ pub fn id_after(rows: &dyn Rows, after: &str) -> Result<Option<String>, Error> {
     Ok(found)
 }
 
-/// Whatever rows of one kind are named after, in order, at most `limit`.
+/// Returns the names of one kind of row, in order, at most `limit`.
 pub(super) fn named(rows: &dyn Rows, tag: u8, limit: usize) -> Result<Vec<String>, Error> {
     let mut found = Vec::new();
     rows.scan(

@@ -73,6 +73,7 @@ pub struct ContextVersion {
     pub reason: Option<String>,
     /// Errors and warnings that it has by its template; absent: none.
     #[serde(default, skip_serializing_if = "is_none_at_all")]
+    #[serde(rename = "flaws")]
     pub diagnostics: (u32, u32),
     /// Which attempt of its agent it was; absent: an edit by hand, or not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]

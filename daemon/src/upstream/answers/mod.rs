@@ -1,58 +1,58 @@
-//! Reads what a tool answered: which of its objects is meant, or that there is none.
+//! Interprets a tool's response: finds the matching object, or that there is none.
 //!
-//! Servers answer in many shapes: structured or as text, a list or pages of one, wrapped in `result`
-//! or `data`, JSON within a text within JSON, an error that says it is none.
+//! Servers respond in many shapes: structured or as text, a list or a page of one, wrapped in `result` or `data`,
+//! JSON in a text in JSON, or an error that means "not found".
 
 use serde_json::{Map, Value};
 
 use super::phrases::quoted;
 
-/// The most bytes of an object that are kept.
+/// Limit on the stored bytes of an object.
 const DATA_BYTES_MAX: usize = 64 << 10;
-/// The longest id, name or slug that is taken, in bytes.
+/// Limit on an id, name or slug, in bytes.
 const TEXT_BYTES_MAX: usize = 1024;
-/// The longest text that may say that there is nothing, in bytes.
+/// Limit on a text that is interpreted as "not found", in bytes.
 const NONE_BYTES_MAX: usize = 300;
-/// How deep an object is looked for: a list in `result` in a text in `result`.
+/// Limit on the nesting of an object: a list in `result` in a text in `result`.
 const DEPTH_MAX: usize = 4;
 
 /// Fields that name an object, the best first.
 const NAMES: [&str; 4] = ["name", "display", "address", "slug"];
-/// Fields in which servers wrap what they found.
+/// Fields in which servers wrap results.
 const WRAPPERS: [&str; 4] = ["results", "result", "data", "items"];
 
-/// What a resolver found for a name.
+/// A resolver's match for a name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Candidate {
-    /// Its name as the server writes it.
+    /// Name as the server writes it.
     pub name: String,
-    /// Its id there.
+    /// Id on the server.
     pub id: Option<String>,
-    /// Its slug there.
+    /// Slug on the server.
     pub slug: Option<String>,
-    /// The object as JSON, at most 64 KiB.
+    /// Object as JSON, at most 64 KiB.
     pub data: String,
-    /// Fields that were left out of `data`, since with them it would be too long.
+    /// Fields omitted from `data` to keep it within the limit.
     pub left_out: Vec<String>,
 }
 
-/// What a tool answered, as the protocol has it.
+/// A tool's response in MCP's form.
 #[derive(Debug, Default)]
 pub struct Answer {
-    /// The structured content.
+    /// Structured content.
     pub structured: Option<Value>,
-    /// Each text of the content.
+    /// Texts of the content.
     pub texts: Vec<String>,
-    /// Whether the tool says that it failed.
+    /// Whether the tool reports a failure.
     pub is_error: bool,
 }
 
 impl Answer {
-    /// The object that is meant by `name`, or `None` when the server knows none. `wants_one` says
-    /// that it was asked for one alone.
+    /// Returns the object that matches `name`, or `None` when the server knows none. `wants_one`: the request was for
+    /// exactly one object.
     ///
     /// # Errors
-    /// Why the answer is none, as the end of a sentence.
+    /// The reason why the response is unusable, as the end of a sentence.
     pub fn candidate(&self, name: &str, wants_one: bool) -> Result<Option<Candidate>, String> {
         if self.is_error {
             return Err(failed(self.texts.first().map_or("", String::as_str)));
@@ -61,7 +61,7 @@ impl Answer {
         match &self.structured {
             Some(value) => collect(value.clone(), 0, &mut objects)?,
             None if self.texts.is_empty() => return Err("answered nothing at all".to_owned()),
-            // Some servers send a list as one text for each of its objects.
+            // Some servers send a list as one text per object.
             None => {
                 for text in &self.texts {
                     collect_text(text, 0, &mut objects)?;
@@ -102,14 +102,14 @@ impl Candidate {
         }
     }
 
-    /// About how many bytes it takes.
+    /// Returns the approximate size in bytes.
     pub fn bytes(&self) -> usize {
         let names: usize = self.left_out.iter().map(String::len).sum();
         self.name.len() + self.data.len() + names + 256
     }
 }
 
-/// The object as text, without its largest fields when it is too long.
+/// Serialises the object, without its largest fields if it is too long.
 fn bounded(object: Map<String, Value>) -> (String, Vec<String>) {
     let mut fields: Vec<(String, usize)> = object
         .iter()
@@ -124,13 +124,13 @@ fn bounded(object: Map<String, Value>) -> (String, Vec<String>) {
     {
         object.shift_remove(&key);
         bytes -= its;
-        // A key may be long itself.
+        // A key may be long as well.
         left_out.push(quoted(&key));
     }
     (Value::Object(object).to_string(), left_out)
 }
 
-/// Whether one of an object's names is this one; an address also without the length of its prefix.
+/// Returns whether one of an object's names is this one; an address also matches without its prefix length.
 fn is_named(object: &Map<String, Value>, name: &str) -> bool {
     let name = name.trim().to_lowercase();
     NAMES.iter().any(|key| {
@@ -142,7 +142,7 @@ fn is_named(object: &Map<String, Value>, name: &str) -> bool {
     })
 }
 
-/// Adds the objects within a value.
+/// Collects the objects within a value.
 fn collect(value: Value, depth: usize, into: &mut Vec<Map<String, Value>>) -> Result<(), String> {
     if depth > DEPTH_MAX {
         return Err("answered objects that lie too deep".to_owned());
@@ -166,7 +166,7 @@ fn collect_object(
     depth: usize,
     into: &mut Vec<Map<String, Value>>,
 ) -> Result<(), String> {
-    // What has a name is an object, whatever else it has.
+    // A value with a name is an object, whatever else it contains.
     if NAMES
         .iter()
         .any(|key| object.get(*key).is_some_and(Value::is_string))
@@ -187,7 +187,7 @@ fn collect_object(
             return collect(inner, depth + 1, into);
         }
     }
-    // One that has nothing but an id is an object, too; an empty one is none.
+    // A value with only an id is an object as well; an empty one is not.
     if object.contains_key("id") {
         into.push(object);
         return Ok(());
@@ -211,7 +211,7 @@ fn collect_text(
     }
 }
 
-/// Whether a text says that there is nothing: "No devices match", "Device x not found."
+/// Returns whether a text means "not found": "No devices match", "Device x not found."
 fn says_none(text: &str) -> bool {
     let is_none = text.trim_start().to_lowercase().starts_with("no ");
     is_none && text.len() <= NONE_BYTES_MAX || says_not_found(text)

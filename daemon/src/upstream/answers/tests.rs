@@ -1,4 +1,4 @@
-//! Shapes of answers as real servers send them, and as broken ones do.
+//! Tests with responses of real and of broken servers.
 
 use proptest::prelude::*;
 use serde_json::json;
@@ -26,7 +26,7 @@ fn id_of(answer: &Answer, name: &str) -> Option<String> {
         .and_then(|candidate| candidate.id)
 }
 
-/// One object, however it is wrapped, is found.
+/// One object is found, however it is wrapped.
 #[test]
 fn every_shape_is_read() {
     let object = json!({"id": 7, "name": "AMS1", "slug": "ams1", "site": null});
@@ -60,7 +60,7 @@ fn every_shape_is_read() {
     }
 }
 
-/// Names in any case, displays, slugs and addresses decide; the only one counts when one was asked for.
+/// Names in any case, displays, slugs and addresses match; a single object matches when one was requested.
 #[test]
 fn the_named_one_is_taken() {
     let answer = structured(json!([
@@ -85,7 +85,7 @@ fn the_named_one_is_taken() {
     assert_eq!(found.name, "asked");
 }
 
-/// What says that there is none is no failure.
+/// A "not found" response is not a failure.
 #[test]
 fn none_is_an_answer() {
     let answers = [
@@ -103,7 +103,7 @@ fn none_is_an_answer() {
     }
 }
 
-/// Errors and nonsense are failures with a sentence, however they are dressed.
+/// Errors and nonsense in any form are failures with an explanation.
 #[test]
 fn failures_say_what_came() {
     let mut deep = json!([]);
@@ -143,7 +143,7 @@ fn failures_say_what_came() {
     }
 }
 
-/// An object that is too long loses its largest fields and says which.
+/// An object that is too long loses its largest fields, which are reported.
 #[test]
 fn large_objects_lose_their_largest_fields() {
     let object = json!({"id": 1, "name": "x", "log": "l".repeat(90_000), "note": "kept"});
@@ -163,7 +163,7 @@ fn large_objects_lose_their_largest_fields() {
 }
 
 proptest! {
-    /// No text makes reading panic, and what is found is bounded.
+    /// No text causes a panic, and results are bounded.
     #[test]
     fn any_text_is_read(text in "\\PC{0,80}|[\\[\\]{}\":,a-e0-9 ]{0,80}", name in "\\PC{0,8}") {
         if let Ok(Some(found)) = texts(&[&text]).candidate(&name, true) {

@@ -1,9 +1,9 @@
-//! The starter: a process beside the daemon that starts the servers of resolvers for it.
+//! The process broker: a process next to the daemon that starts the servers of resolvers for it.
 //!
-//! The daemon confines itself before it serves, and whatever it started would be confined, too. So it
-//! starts the starter first, and tells it the programs of all resolvers; from then on it names them by
-//! their place in that list, and nothing else can be started. The starter hands over the pipes of each
-//! child, kills and reaps it, and ends, with all that it started, when the daemon is gone.
+//! The daemon confines itself before it serves, and its child processes would be confined as well. It therefore
+//! starts the broker first, and sends it the programs of all resolvers. From then on it refers to them by their
+//! index in that list, and nothing else can be started. The broker passes on the pipes of each child, kills and
+//! reaps it, and ends, with everything that it started, when the daemon is gone.
 
 mod process;
 mod wire;
@@ -30,11 +30,11 @@ use tokio_util::sync::CancellationToken;
 
 use wire::{BYTES, PIPES, Reply, Request};
 
-/// The subcommand of `lored` that is the starter.
+/// Subcommand of `lored` that runs the broker.
 pub const SUBCOMMAND: &str = "starter";
-/// The stack of the thread that hears the starter.
+/// Stack of the thread that reads the broker's replies.
 const HEAR_STACK_BYTES: usize = 64 << 10;
-/// Programs that the starter starts would otherwise have these, too.
+/// Prevents programs that the broker starts from inheriting these descriptors.
 #[cfg(target_os = "linux")]
 const RECEIVE: RecvFlags = RecvFlags::CMSG_CLOEXEC;
 #[cfg(not(target_os = "linux"))]
@@ -43,22 +43,22 @@ const RECEIVE: RecvFlags = RecvFlags::empty();
 /// A program that may be started.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Program {
-    /// A path, or a name that is looked for in `PATH`.
+    /// Path, or a name that is searched in `PATH`.
     pub program: String,
-    /// Its arguments.
+    /// Arguments.
     pub arguments: Vec<String>,
-    /// Added to the environment that the daemon has.
+    /// Variables added to the daemon's environment.
     pub environment: BTreeMap<String, String>,
 }
 
-/// The way to the starter. Dropped, it ends the starter with all that it started.
+/// Client of the process broker. Drop ends the broker with everything that it started.
 pub struct ProcessBroker {
     programs: Vec<Program>,
     link: Arc<BrokerLink>,
     is_heard: Mutex<bool>,
 }
 
-/// What is shared with children, and with the thread that hears the starter.
+/// State shared with children and with the thread that reads the broker's replies.
 pub struct BrokerLink {
     socket: UnixStream,
     process: Mutex<std::process::Child>,
@@ -80,29 +80,29 @@ enum LiveChild {
 
 type StartedChild = io::Result<(ChildHandle, [OwnedFd; PIPES])>;
 
-/// A child's end.
+/// Exit of a child.
 #[derive(Default)]
 pub struct ChildEnd {
-    /// Cancelled once it has ended and was reaped.
+    /// Cancelled once the child has exited and was reaped.
     pub ended: CancellationToken,
-    /// How it ended, if that is known.
+    /// Exit status, if known.
     pub status: OnceLock<ExitStatus>,
 }
 
-/// A child that runs. Dropped, it is killed with its group.
+/// A running child. Drop kills it and its process group.
 pub struct ChildHandle {
     child: u64,
-    /// Its end.
+    /// Its exit.
     pub life: Arc<ChildEnd>,
     link: Arc<BrokerLink>,
 }
 
 impl ProcessBroker {
-    /// Starts the starter, which is a subcommand of the program at an absolute path. To be called before
-    /// the process confines itself.
+    /// Starts the broker, which is a subcommand of the program at an absolute path. Call it before the process confines
+    /// itself.
     ///
     /// # Errors
-    /// When it cannot be started, or the list of programs is too long for it.
+    /// When the broker cannot be started, or the list of programs is too long.
     pub fn begin(lored: &Path, programs: Vec<Program>) -> io::Result<Self> {
         let (socket, its) = UnixStream::pair()?;
         let process = Command::new(lored)
@@ -111,7 +111,7 @@ impl ProcessBroker {
             .current_dir("/")
             .stdin(Stdio::from(OwnedFd::from(its)))
             .stdout(Stdio::null())
-            // Signals from a terminal are meant for the daemon.
+            // Signals from a terminal are for the daemon only.
             .process_group(0)
             .spawn()?;
         let link = Arc::new(BrokerLink {
@@ -127,11 +127,11 @@ impl ProcessBroker {
         })
     }
 
-    /// Starts a program that was on the list: its input, output and error output, in this order.
+    /// Starts a program from the list; returns its input, output and error output, in this order.
     ///
     /// # Errors
-    /// What the system says, such as that there is no such program; that it was not on the list; that
-    /// the starter is gone.
+    /// The system's error, for example that the program does not exist; that it is not in the list; that the broker is
+    /// gone.
     pub async fn start(&self, program: &Program) -> StartedChild {
         let place = self.programs.iter().position(|known| known == program);
         let place = place.and_then(|place| u32::try_from(place).ok());
@@ -142,8 +142,8 @@ impl ProcessBroker {
         receiver.await.unwrap_or_else(|_| Err(closed()))
     }
 
-    /// Has a thread hear what the starter says, from the first start on: threads that are there before
-    /// the process confines itself would not be confined.
+    /// Starts a thread that reads the broker's replies, at the first start of a program: threads that exist before the
+    /// process confines itself would not be confined.
     fn receive(&self) -> io::Result<()> {
         let mut is_heard = lock(&self.is_heard);
         if !*is_heard {
@@ -160,7 +160,7 @@ impl ProcessBroker {
 
 impl Drop for ProcessBroker {
     fn drop(&mut self) {
-        // Fails only when the starter is gone already.
+        // Fails only when the broker is already gone.
         let _ = self.link.socket.shutdown(Shutdown::Both);
     }
 }
@@ -169,7 +169,7 @@ fn not_on_the_list() -> io::Error {
     io::Error::other("it was not configured when the daemon started; restart the daemon")
 }
 
-/// What is said of a program when there is no starter.
+/// Returns the error of starting a program without a broker.
 pub fn no_starter() -> io::Error {
     io::Error::other(
         "no resolver was to be started when the daemon started, or its log says why none can be; \
@@ -182,7 +182,7 @@ fn closed() -> io::Error {
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // Every change is one insertion, removal or assignment.
+    // Every change is one insertion, removal or assignment, so the state is consistent after a panic.
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -205,7 +205,7 @@ impl BrokerLink {
         asked
     }
 
-    /// Never waits: the starter reads much faster than anybody asks.
+    /// Sends a request. Does not block in practice: the broker reads much faster than requests arrive.
     fn send(&self, request: Request) -> io::Result<()> {
         match send(&self.socket, &request.encode(), SendFlags::DONTWAIT) {
             Ok(BYTES) => Ok(()),
@@ -215,7 +215,7 @@ impl BrokerLink {
         }
     }
 
-    /// Hears the starter until it is gone, and reaps it.
+    /// Reads the broker's replies until it is gone, and reaps it.
     fn receive(self: &Arc<Self>) {
         while let Ok(Some((reply, pipes))) = receive(&self.socket) {
             self.take(reply, pipes);
@@ -227,12 +227,12 @@ impl BrokerLink {
         };
         for known in known.into_values() {
             match known {
-                // Whoever does not wait any more needs no answer.
+                // A caller that has gone needs no reply.
                 LiveChild::Starting(sender) => drop(sender.send(Err(closed()))),
                 LiveChild::Running(life) => life.ended.cancel(),
             }
         }
-        // Without its socket it is of no use, should it still run.
+        // Without its socket the broker is useless, even if it is still running.
         let _ = self.socket.shutdown(Shutdown::Both);
         if let Err(error) = lock(&self.process).wait() {
             tracing::debug!(%error, "the starter of resolvers was not reaped");
@@ -251,7 +251,7 @@ impl BrokerLink {
             Reply::Ended { child, status } => {
                 if let Some(LiveChild::Running(life)) = lock(&self.children).known.remove(&child) {
                     if let Some(status) = status {
-                        // It ends once.
+                        // A child exits only once.
                         let _ = life.status.set(ExitStatus::from_raw(status));
                     }
                     life.ended.cancel();
@@ -264,7 +264,7 @@ impl BrokerLink {
         let life = Arc::new(ChildEnd::default());
         let running = LiveChild::Running(Arc::clone(&life));
         let before = lock(&self.children).known.insert(child, running);
-        // From here on a failure drops, and so ends, the child.
+        // From here on, a failure drops the child, which ends it.
         let handle = ChildHandle {
             child,
             life,
@@ -298,7 +298,7 @@ impl Drop for ChildHandle {
     }
 }
 
-/// The next reply with what came along; `None` at the end.
+/// Receives the next reply and its file descriptors; `None` at the end.
 fn receive(socket: &UnixStream) -> io::Result<Option<(Reply, Vec<OwnedFd>)>> {
     let (mut bytes, mut filled) = ([0; BYTES], 0);
     let mut pipes = Vec::new();

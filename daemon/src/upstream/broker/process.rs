@@ -1,8 +1,8 @@
-//! The starter itself: a process that is told once what it may start, and then starts and ends that; the
-//! one file that starts processes.
+//! The broker process: receives the list of programs once, then starts and ends them. This is the only file that
+//! starts processes.
 //!
-//! A group is always killed before its child is reaped: until then its number cannot be another's. So a
-//! small thread sees the child's end without reaping it.
+//! A group is always killed before its child is reaped: until then its id cannot be reused. A small thread
+//! therefore waits for the child's exit without reaping it.
 
 use std::collections::HashMap;
 use std::io::{self, IoSlice, Read};
@@ -24,19 +24,18 @@ use super::Program;
 use super::wire::{self, BYTES, PIPES, Reply, Request};
 use crate::sandbox::hide_memory;
 
-/// The most children at once: a resolver has one, and for a moment another that ends.
+/// Limit on concurrent children: a resolver has one, and for a moment another that is ending.
 const CHILDREN_MAX: usize = 256;
-/// The stack of a thread that waits for a child's end, and does nothing else.
+/// Stack of a thread that only waits for a child's exit.
 const WATCH_STACK_BYTES: usize = 64 << 10;
 
-/// Starts and ends what the daemon at the other end of our standard input asks for, until it is gone;
-/// then ends all that is left.
+/// Serves the daemon's requests on standard input until the daemon is gone; then ends all remaining children.
 ///
 /// # Errors
-/// When standard input is no socket of a daemon's, or what comes from it means nothing.
+/// When standard input is not a daemon's socket, or a request is invalid.
 pub fn run() -> io::Result<()> {
-    // It ends with the daemon, which these signals ask to stop: it still needs us then. They are
-    // taken, not ignored, since whoever is started would inherit that.
+    // The broker ends with the daemon, which these signals ask to stop and which still needs the broker then.
+    // They are handled, not ignored, because started programs would inherit ignored signals.
     for signal in [SIGTERM, SIGINT, SIGHUP] {
         signal_hook::flag::register(signal, Arc::default() as Arc<AtomicBool>)?;
     }
@@ -55,10 +54,10 @@ pub fn run() -> io::Result<()> {
     ended
 }
 
-/// So that whoever lists processes sees what this is, and not the name of the file that was executed.
+/// Sets the process name, so that process lists show the broker and not the executed file's name.
 fn be_named() {
     #[cfg(target_os = "linux")]
-    // A process with another name works as well.
+    // The name does not affect the function.
     let _ = rustix::thread::set_name(c"lored-starter");
 }
 
@@ -78,7 +77,7 @@ type Pipes = [OwnedFd; PIPES];
 
 impl BrokerProcess {
     fn lock(&self) -> MutexGuard<'_, HashMap<u64, RunningChild>> {
-        // Every change is one insertion or removal.
+        // Every change is one insertion or removal, so the state is consistent after a panic.
         self.children.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -112,7 +111,7 @@ impl BrokerProcess {
         }
     }
 
-    /// Starts a program of the list, says so, and has its end seen.
+    /// Starts a program of the list, sends the reply, and watches for its exit.
     fn start(self: &Arc<Self>, child: u64, program: u32) -> io::Result<()> {
         let place = usize::try_from(program).unwrap_or(usize::MAX);
         let program = self.programs.get(place).ok_or(Errno::PERM)?;
@@ -126,7 +125,7 @@ impl BrokerProcess {
         let (running, pipes) = RunningChild::start(program)?;
         let group = running.group;
         let this = Arc::clone(self);
-        // What it sees it says after us: it needs the lock first.
+        // Its reply comes after ours, because it needs the lock first.
         let watch = thread::Builder::new()
             .name("resolver-child".to_owned())
             .stack_size(WATCH_STACK_BYTES)
@@ -142,24 +141,24 @@ impl BrokerProcess {
         self.send(Reply::Started { child }, &pipes)
     }
 
-    /// Ends the rest of a group whose child has ended, and says how that ended.
+    /// Kills the rest of a group whose child has exited, and sends the exit status.
     fn ended(&self, child: u64) {
         let Some(running) = self.lock().remove(&child) else {
             return;
         };
         let status = running.end();
-        // Without a daemon there is nobody to tell.
+        // Without a daemon there is no receiver.
         let _ = self.send(Reply::Ended { child, status }, &[]);
     }
 
-    /// Kills all that is left; whoever adopts it reaps it.
+    /// Kills all remaining children; the process that adopts them reaps them.
     fn kill_all(&self) {
         for (_, running) in self.lock().drain() {
             running.kill();
         }
     }
 
-    /// One message, which no other can get in between of.
+    /// Sends one message atomically.
     fn send(&self, reply: Reply, pipes: &[OwnedFd]) -> io::Result<()> {
         let bytes = reply.encode();
         let pipes: Vec<_> = pipes.iter().map(AsFd::as_fd).collect();
@@ -184,12 +183,12 @@ impl BrokerProcess {
 }
 
 impl RunningChild {
-    /// Starts a program in a group of its own, with our environment and what is added to it.
+    /// Starts a program in a separate process group, with our environment and the program's variables.
     fn start(program: &Program) -> io::Result<(Self, Pipes)> {
         let mut process = Command::new(&program.program)
             .args(&program.arguments)
             .envs(&program.environment)
-            // No folder is kept busy by a child that outlives its use.
+            // A child that outlives its use must not keep a folder busy.
             .current_dir("/")
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -210,20 +209,20 @@ impl RunningChild {
         Ok((running, [input.into(), output.into(), errors.into()]))
     }
 
-    /// Kills the whole group, the child or what it left behind.
+    /// Kills the whole group, the child and what it left behind.
     fn kill(&self) {
-        // There is nothing to be done about one that cannot be killed, and nobody to tell.
+        // If it cannot be killed, nothing can be done or reported.
         let _ = kill_process_group(self.group, Signal::KILL);
     }
 
-    /// Kills the group and reaps the child; how it ended, as the system says it.
+    /// Kills the group and reaps the child; returns the raw exit status.
     fn end(mut self) -> Option<i32> {
         self.kill();
         self.process.wait().ok().map(ExitStatusExt::into_raw)
     }
 }
 
-/// Blocks until a child has ended, leaving it to be reaped.
+/// Blocks until a child has exited, without reaping it.
 fn wait_for(child: Pid) {
     let how = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
     while let Err(Errno::INTR) = waitid(WaitId::Pid(child), how) {}

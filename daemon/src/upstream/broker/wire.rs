@@ -1,60 +1,59 @@
-//! What the daemon and the starter say to each other: a list of programs, then requests and replies of
-//! one size.
+//! Wire format between the daemon and the broker: a list of programs, then requests and replies of fixed size.
 
 use std::io::{self, Read, Write};
 
 use super::Program;
 
-/// The longest list of programs, in bytes.
+/// Limit on the list of programs, in bytes.
 pub const LIST_BYTES_MAX: usize = 1 << 20;
-/// The bytes of a request and of a reply: which one, of which child, and a number.
+/// Size of a request and of a reply in bytes: type, child id, and a number.
 pub const BYTES: usize = 13;
-/// The pipes that come with [`Reply::Started`]: input, output, errors.
+/// Number of pipes sent with [`Reply::Started`]: input, output, errors.
 pub const PIPES: usize = 3;
 
-/// What the daemon asks for. Children have numbers of the daemon's choice.
+/// Request of the daemon, which also chooses the child ids.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Request {
-    /// Start a program.
+    /// Starts a program.
     Start {
-        /// The child's number from now on.
+        /// New child id.
         child: u64,
-        /// Its place in the list.
+        /// Index in the list.
         program: u32,
     },
-    /// Kill a child's group; for one that has ended nothing happens.
+    /// Kills a child's group; no effect if the child has exited.
     End {
-        /// Its number.
+        /// Child id.
         child: u64,
     },
 }
 
-/// What the starter says.
+/// Reply of the broker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reply {
-    /// A child runs; its pipes come with this.
+    /// The child runs; its pipes are attached.
     Started {
-        /// Its number.
+        /// Child id.
         child: u64,
     },
-    /// There is no child.
+    /// The child was not started.
     NotStarted {
-        /// Its number.
+        /// Child id.
         child: u64,
-        /// The system's error.
+        /// System error number.
         errno: i32,
     },
-    /// A child has ended and was reaped, and its group was killed.
+    /// The child has exited and was reaped, and its group was killed.
     Ended {
-        /// Its number.
+        /// Child id.
         child: u64,
-        /// How, as the system says it, if it does.
+        /// Raw exit status, if known.
         status: Option<i32>,
     },
 }
 
 impl Request {
-    /// Its bytes.
+    /// Encodes the request.
     pub fn encode(self) -> [u8; BYTES] {
         match self {
             Self::Start { child, program } => pack(b'S', child, program.to_be_bytes()),
@@ -62,7 +61,7 @@ impl Request {
         }
     }
 
-    /// What bytes mean, if they mean anything.
+    /// Decodes a request; `None` when the bytes are invalid.
     pub fn decode(bytes: &[u8; BYTES]) -> Option<Self> {
         let (kind, child, number) = unpack(bytes);
         match (kind, number) {
@@ -77,7 +76,7 @@ impl Request {
 }
 
 impl Reply {
-    /// Its bytes.
+    /// Encodes the reply.
     pub fn encode(self) -> [u8; BYTES] {
         match self {
             Self::Started { child } => pack(b's', child, [0; 4]),
@@ -93,7 +92,7 @@ impl Reply {
         }
     }
 
-    /// What bytes mean, if they mean anything.
+    /// Decodes a reply; `None` when the bytes are invalid.
     pub fn decode(bytes: &[u8; BYTES]) -> Option<Self> {
         let (kind, child, number) = unpack(bytes);
         match (kind, number) {
@@ -127,10 +126,10 @@ fn unpack(bytes: &[u8; BYTES]) -> (u8, u64, [u8; 4]) {
     (kind, child, [i, j, k, l])
 }
 
-/// Writes the list that everything is started from.
+/// Writes the list of programs.
 ///
 /// # Errors
-/// When it is too long, or nobody reads it.
+/// When the list is too long, or writing fails.
 pub fn write_list(into: &mut impl Write, programs: &[Program]) -> io::Result<()> {
     let list = serde_json::to_vec(programs)?;
     if list.len() > LIST_BYTES_MAX {
@@ -145,10 +144,10 @@ pub fn write_list(into: &mut impl Write, programs: &[Program]) -> io::Result<()>
     into.write_all(&list)
 }
 
-/// Reads the list.
+/// Reads the list of programs.
 ///
 /// # Errors
-/// When it is none, or too long: what it claims is not allocated.
+/// When the list is invalid or too long: memory is not allocated by its claimed length.
 pub fn read_list(from: &mut impl Read) -> io::Result<Vec<Program>> {
     let mut length = [0; 4];
     from.read_exact(&mut length)?;
@@ -177,7 +176,7 @@ mod tests {
         }
     }
 
-    /// A list comes out as it went in; one that is too long, cut, or none is refused.
+    /// A list survives encoding and decoding; one that is too long, truncated or invalid is refused.
     #[test]
     fn lists_are_read_back() {
         let list = [program("a"), program("b")];
@@ -196,7 +195,7 @@ mod tests {
     }
 
     proptest! {
-        /// Every request and reply is what it was, and bytes are at most one thing.
+        /// Every request and reply survives encoding and decoding, and the encoding is unique.
         #[test]
         fn messages_are_read_back(child: u64, program: u32, number: i32, bytes: [u8; BYTES]) {
             for request in [Request::Start { child, program }, Request::End { child }] {

@@ -1,4 +1,4 @@
-//! Which tools are listed: by the Hello, by `initialize`, by a request of its own.
+//! The listed tools, as selected by the Hello, by `initialize` or by a single request.
 
 use super::*;
 
@@ -17,8 +17,7 @@ fn list_of(tools: &str) -> Value {
     list
 }
 
-/// Without a word twelve tools; what is not listed is called all the same, and so are arguments that
-/// are not shown.
+/// The default is twelve tools. Unlisted tools can be called, and hidden arguments are accepted.
 #[tokio::test]
 async fn core_is_listed_and_everything_is_called() {
     let fixture = Fixture::open(Limits::default());
@@ -45,8 +44,8 @@ async fn core_is_listed_and_everything_is_called() {
     assert_eq!(content(&shown)["agent"], "else");
 }
 
-/// A profile, families, and both together; the newest word counts, and the eight old tools are in
-/// `legacy` alone.
+/// Selects a profile, families, or both. The newest selection applies, and the eight old tools are only in
+/// `legacy`.
 #[tokio::test]
 async fn sets_of_tools_are_listed_as_asked() {
     let fixture = Fixture::open(Limits::default());
@@ -70,7 +69,7 @@ async fn sets_of_tools_are_listed_as_asked() {
     assert!(tools.iter().all(|tool| tool["outputSchema"].is_object()));
 }
 
-/// The bridge's Hello names tools, too; a wrong name is refused with the nearest, wherever it stands.
+/// The bridge's Hello also selects tools; an unknown name is refused with a suggestion on every path.
 #[tokio::test]
 async fn a_hello_names_tools_and_wrong_names_are_refused() {
     let fixture = Fixture::open(Limits::default());

@@ -1,7 +1,6 @@
-//! Prompts and completions through the door, in both eras.
+//! Prompts and completions over the MCP transport, in both eras.
 //!
-//! The peers do not say that they are initialized: changes that they make are not told to them between
-//! their answers.
+//! The peers do not send `initialized`, so no change notifications arrive between their answers.
 
 use super::*;
 use crate::api::mcp::prompts::Prompt;
@@ -15,7 +14,7 @@ fn complete(reference: Value, name: &str, value: &str) -> Value {
     ask("completion/complete", params)
 }
 
-/// Both prompts are listed with their arguments, and tell of the session that is meant.
+/// Both prompts are listed with their arguments and describe the selected session.
 #[tokio::test]
 async fn prompts_are_listed_and_made() {
     let fixture = Fixture::with_resources(Limits::default(), RESOURCES);
@@ -67,7 +66,7 @@ async fn prompts_are_listed_and_made() {
     );
 }
 
-/// What there is not is refused, with what was meant.
+/// Unknown prompts and arguments are refused with a suggestion.
 #[tokio::test]
 async fn wrong_prompts_are_refused() {
     let fixture = Fixture::with_resources(Limits::default(), RESOURCES);
@@ -109,7 +108,7 @@ async fn wrong_prompts_are_refused() {
     }
 }
 
-/// Ids of sessions by their beginning or by what is in their titles; of each kind of address.
+/// Completes session ids by prefix or by a part of the title, and ids of every kind of resource.
 #[tokio::test]
 async fn ids_are_completed() {
     let fixture = Fixture::with_resources(Limits::default(), RESOURCES);

@@ -1,23 +1,23 @@
-//! What calls carry: arguments and replies pass every door as they were written, and what is said
-//! beside a reply stands where each door has room for it.
+//! Raw calls: arguments and replies pass every transport unchanged, and reply metadata goes to its place in
+//! each transport.
 
 use lore::protocol::frame::ServerFrame;
 use tokio::io::AsyncReadExt;
 
 use super::*;
 
-/// Numbers that no tree of numbers keeps, an order that is not sorted, escapes and blanks.
+/// JSON that parsing would change: numbers out of range, unsorted keys, escapes and whitespace.
 pub const ODD: &str =
     r#"{ "z":1.10,"a":[1E400, -0,{"n":12345678901234567890123456789}],"e":"\u00e9\/" }"#;
 
-/// A call of a trial operation with that object, byte for byte.
+/// Builds a test call with that object, byte for byte.
 pub fn odd_call(name: &str) -> String {
     format!(
         r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{{"name":"{name}","arguments":{{"object":{ODD}}}}}}}"#
     )
 }
 
-/// The texts of `content` and of `structuredContent` in an answer, as they stand there.
+/// Returns the raw texts of `content` and `structuredContent` in an answer.
 pub fn contents(answer: &str) -> (String, String) {
     let (_, text) = answer
         .split_once(r#""content":[{"type":"text","text":"#)
@@ -27,7 +27,7 @@ pub fn contents(answer: &str) -> (String, String) {
     (serde_json::from_str(text).unwrap(), structured.to_owned())
 }
 
-/// Through frames: the reply as it is, and beside it what is said of it.
+/// Frames carry the reply unchanged, with its metadata next to it.
 #[tokio::test]
 async fn frames_carry_bytes_and_meta() {
     let fixture = Fixture::open(Limits::default());
@@ -69,8 +69,8 @@ async fn frames_carry_bytes_and_meta() {
     assert_eq!(answers[&4].1, None);
 }
 
-/// Through MCP lines: the text is the reply, structured content is an object, and `_meta` says what
-/// is said beside it.
+/// Over MCP lines the text is the reply, structured content is an object, and `_meta` carries the
+/// metadata.
 #[tokio::test]
 async fn lines_carry_bytes_and_meta() {
     let fixture = Fixture::open(Limits::default());
@@ -92,7 +92,7 @@ async fn lines_carry_bytes_and_meta() {
     let answer: Value = serde_json::from_str(&line).unwrap();
     assert_eq!(answer["result"]["_meta"]["total"], 1);
 
-    // The newest era marks its results, and that stays.
+    // The newest era marks its results, and the mark is retained.
     let modern = modern(call(2, "trial_echo", json!({"object": {"a": 1}})));
     let answer = peer.request(modern).await;
     assert_eq!(answer["result"]["resultType"], "complete");
@@ -111,8 +111,8 @@ async fn lines_carry_bytes_and_meta() {
     assert_eq!(recorded["result"].get("_meta"), None);
 }
 
-/// A tool whose reply is a list says what structured content makes of it, and one with a long
-/// reply asks that it be shown whole.
+/// The schema of a tool whose reply is a list describes the wrapping object. A tool with long replies
+/// asks the host to show them whole.
 #[test]
 fn tools_say_how_replies_come() {
     let tool = |name: &str| serde_json::to_value(super::super::tools::find(name)).unwrap();
@@ -131,7 +131,7 @@ fn tools_say_how_replies_come() {
     assert_eq!(input["type"], "object", "{input}");
 }
 
-/// Ten megabytes pass whole, in both directions.
+/// Ten megabytes pass complete in both directions.
 #[tokio::test]
 async fn large_parcels_pass() {
     let fixture = Fixture::open(Limits::default());

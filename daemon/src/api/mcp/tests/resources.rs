@@ -1,5 +1,4 @@
-//! Resources through the door: listed page by page, read by their addresses, and not there at all
-//! when the table is empty.
+//! Resources over the MCP transport: listed by page, read by URI, and not declared when the table is empty.
 
 use super::*;
 use crate::api::test_operations::KINDS;
@@ -8,7 +7,7 @@ fn ask(method: &str, params: Value) -> Value {
     json!({"jsonrpc": "2.0", "id": 2, "method": method, "params": params})
 }
 
-/// In both eras: declared, listed, described, and read; the newest marks what it sends.
+/// In both eras resources are declared, listed, described and read; the newest era marks its results.
 #[tokio::test]
 async fn resources_are_there_in_both_eras() {
     let fixture = Fixture::with_resources(Limits::default(), KINDS);
@@ -57,8 +56,8 @@ async fn resources_are_there_in_both_eras() {
     assert_eq!(answer["result"]["contents"][0]["text"], "# a/b.md");
 }
 
-/// Every kind is listed to its end, one after the other, by cursors that come back as they went;
-/// of a kind that has nothing no empty page is shown.
+/// All kinds are listed completely, one after the other, with cursors that return unchanged;
+/// a kind without entries gives no empty page.
 #[tokio::test]
 async fn lists_are_paged_over_all_kinds() {
     let fixture = Fixture::with_resources(Limits::default(), KINDS);
@@ -94,8 +93,8 @@ async fn lists_are_paged_over_all_kinds() {
     }
 }
 
-/// What is not there has the code of its era and names its address; what is no address is another
-/// fault; a room that breaks is still answered.
+/// A missing resource gets the code of its era and its URI. An invalid URI is another error.
+/// A failing feature module still gets an answer.
 #[tokio::test]
 async fn what_cannot_be_read_is_told_apart() {
     let fixture = Fixture::with_resources(Limits::default(), KINDS);
@@ -128,7 +127,7 @@ async fn what_cannot_be_read_is_told_apart() {
     assert_eq!(pong["result"], json!({}));
 }
 
-/// The bridge, which answers before the daemon does, says the same of resources as the table.
+/// The bridge, which answers before the daemon does, describes resources as the table does.
 #[test]
 fn the_bridge_knows_whether_there_are_resources() {
     assert_eq!(said::HAS_RESOURCES, !crate::api::RESOURCES.is_empty());

@@ -1,4 +1,4 @@
-//! Changes of resources through the door: subscriptions of the older era, streams of the newest.
+//! Resource change notifications over the MCP transport: subscriptions of the older era, streams of the newest.
 
 use super::*;
 use crate::api::test_operations::KINDS;
@@ -15,7 +15,7 @@ async fn fixture() -> Fixture {
     Fixture::with_resources(Limits::default(), KINDS)
 }
 
-/// Something happens in a session that pages are touched by.
+/// Records an event that changes pages of a session.
 async fn happen(fixture: &Fixture, name: &str, session: &str) {
     let mut peer = fixture.peer().await;
     let arguments = match name {
@@ -38,8 +38,8 @@ impl Peer {
     }
 }
 
-/// The older era: lists are told of since the host is initialized, texts since it has subscribed, and
-/// until it unsubscribes; what others are subscribed to does not come.
+/// The older era: list changes are sent after `initialized`, updates between subscribe and unsubscribe.
+/// Other resources are not reported.
 #[tokio::test]
 async fn hosts_of_the_older_era_subscribe() {
     let fixture = fixture().await;
@@ -87,7 +87,7 @@ async fn hosts_of_the_older_era_subscribe() {
     peer.notification("resources/list_changed").await;
 }
 
-/// What is not there cannot be subscribed to, nor more than so much; the newest era has its own way.
+/// Missing resources, and more than the limit, cannot be subscribed to. The newest era has another method.
 #[tokio::test]
 async fn wrong_subscriptions_are_refused() {
     let fixture = fixture().await;
@@ -144,8 +144,8 @@ fn tag(id: u64) -> Value {
     json!({ "io.modelcontextprotocol/subscriptionId": id })
 }
 
-/// The newest era: a stream says what of its wishes it grants, everything in it bears its id, and it
-/// ends when it is cancelled, or with the daemon by a result.
+/// The newest era: a stream reports its granted filter, and its messages carry its id. It ends when it is
+/// cancelled, or with a result when the daemon stops.
 #[tokio::test]
 async fn streams_of_the_newest_era_tell_changes() {
     let fixture = fixture().await;
@@ -192,7 +192,7 @@ async fn streams_of_the_newest_era_tell_changes() {
     assert_eq!(peer.line().await, "");
 }
 
-/// Streams stand beside the calls in flight, up to their own limit.
+/// Streams do not count as calls in flight, up to a separate limit.
 #[tokio::test]
 async fn streams_hold_up_no_calls() {
     let limits = Limits {
@@ -227,7 +227,7 @@ async fn streams_hold_up_no_calls() {
         "requestId": 1,
     }});
     peer.send(cancel.to_string()).await;
-    // A place is free once the stream has ended; then the call waits, and ends with its connection.
+    // A slot is free once the stream has ended; then the call waits and ends with its connection.
     loop {
         peer.send(modern(call(60, "follow_events", waiting.clone())).to_string())
             .await;

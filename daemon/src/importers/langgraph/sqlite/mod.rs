@@ -1,8 +1,8 @@
-//! Tables of a SQLite database, read from its file: format 3, with what its write-ahead log holds, without
-//! locks, indexes or anything else of SQLite (https://www.sqlite.org/fileformat2.html).
+//! Reads tables of a SQLite database file: format 3 with its write-ahead log, without locks, indexes or other
+//! SQLite features (https://www.sqlite.org/fileformat2.html).
 //!
-//! The file may hold any bytes: each page is visited once, sizes are held to limits, and what does not fit is
-//! refused with a sentence.
+//! The file may contain any bytes: each page is visited once, sizes are limited, and invalid data is refused with
+//! an explanation.
 
 #[cfg(test)]
 pub(super) mod tests;
@@ -15,13 +15,13 @@ use std::path::Path;
 
 use self::wal::Wal;
 
-/// The longest value and row, in bytes.
+/// Limit on a value and on a row, in bytes.
 pub const ROW_BYTES_MAX: usize = 256 << 20;
-/// The largest database, in bytes.
+/// Limit on a database, in bytes.
 const FILE_BYTES_MAX: u64 = 64 << 30;
-/// The most values of a row: no table of SQLite has more columns.
+/// Limit on the values of a row: SQLite tables have no more columns.
 const VALUES_MAX: usize = 32_767;
-/// Trees are no deeper than this.
+/// Limit on the depth of trees.
 const DEPTH_MAX: usize = 40;
 const MAGIC: &[u8] = b"SQLite format 3\0";
 const HEADER_BYTES: usize = 100;
@@ -32,20 +32,20 @@ const UTF8: u32 = 1;
 /// A value of a row.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {
-    /// Nothing.
+    /// NULL.
     Null,
-    /// A whole number.
+    /// An integer.
     Integer(i64),
-    /// A number.
+    /// A floating-point number.
     Real(f64),
-    /// A text; what is not UTF-8 in it is replaced.
+    /// A text; invalid UTF-8 is replaced.
     Text(String),
     /// Bytes.
     Blob(Vec<u8>),
 }
 
 impl Value {
-    /// As a text: a text, or bytes that are one.
+    /// Returns a text, or a blob that is UTF-8, as text.
     #[must_use]
     pub fn text(&self) -> Option<String> {
         match self {
@@ -56,7 +56,7 @@ impl Value {
         }
     }
 
-    /// As bytes: those of a text, too.
+    /// Returns a blob's or a text's bytes.
     #[must_use]
     pub fn bytes(&self) -> &[u8] {
         match self {
@@ -67,23 +67,23 @@ impl Value {
     }
 }
 
-/// Where a row is: page and cell.
+/// Location of a row: page and cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CellLocation {
     page: u32,
     cell: usize,
 }
 
-/// A table: its first page, and the names of its columns.
+/// A table: its root page, and the names of its columns.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Table {
     root: u32,
-    /// In the order of a row.
+    /// Column names, in row order.
     pub columns: Vec<String>,
 }
 
 impl Table {
-    /// Which value of a row a column is.
+    /// Returns the index of a column.
     #[must_use]
     pub fn column(&self, name: &str) -> Option<usize> {
         self.columns
@@ -97,9 +97,9 @@ pub struct Database {
     file: File,
     page_bytes: usize,
     usable: usize,
-    /// How many pages it says that it has.
+    /// Number of pages according to the header.
     pages: u32,
-    /// How many can be there: what it says is no measure of work or memory.
+    /// Limit on the pages that can exist: the header's number does not bound work or memory.
     stored: u64,
     wal: Option<Wal>,
 }
@@ -118,7 +118,7 @@ impl Database {
     /// Opens the database in a file.
     ///
     /// # Errors
-    /// Why it is none that can be read.
+    /// When the file is not a readable database.
     pub fn open(path: &Path) -> Read<Self> {
         let file = File::open(path).map_err(|error| error.to_string())?;
         let bytes = file.metadata().map_err(|error| error.to_string())?.len();
@@ -177,10 +177,10 @@ impl Database {
         Ok(bytes)
     }
 
-    /// A table, by its name.
+    /// Finds a table by name.
     ///
     /// # Errors
-    /// When the schema cannot be read, or the table is of a kind that is not.
+    /// When the schema is unreadable, or this kind of table is not supported.
     pub fn table(&self, name: &str) -> Read<Option<Table>> {
         let schema = Table {
             root: 1,
@@ -202,17 +202,17 @@ impl Database {
         Ok(found)
     }
 
-    /// Visits every row of a table with its place.
+    /// Visits every row of a table with its location.
     ///
     /// # Errors
-    /// When a page cannot be read, or what `visit` returned.
+    /// When a page is unreadable, or `visit` returns an error.
     pub fn scan(
         &self,
         table: &Table,
         visit: &mut dyn FnMut(CellLocation, &[Value]) -> Read<()>,
     ) -> Read<()> {
         let mut seen = HashSet::new();
-        // Rows share no bytes, so together they have no more than the file.
+        // Rows share no bytes, so their total cannot exceed the file's size.
         let mut room = self.stored * self.page_bytes as u64;
         let mut open = vec![(table.root, 0)];
         while let Some((number_of, depth)) = open.pop() {
@@ -247,17 +247,14 @@ impl Database {
         Ok(())
     }
 
-    /// The row at a place that a scan gave.
-    ///
-    /// # Errors
-    /// When it cannot be read.
+    /// Reads the row at a location from a scan.
     pub fn row(&self, place: CellLocation) -> Read<Vec<Value>> {
         let page = self.page(place.page)?;
         let (row, _) = self.cell(&page, place.page, place.cell)?;
         Ok(row)
     }
 
-    /// A row, and how many bytes it has.
+    /// Reads a row; returns its values and its size in bytes.
     fn cell(&self, page: &[u8], number_of: u32, cell: usize) -> Read<(Vec<Value>, usize)> {
         let at = number(page, header_at(number_of) + 8 + 2 * cell, 2)? as usize;
         let (length, at) = varint(page, at)?;
@@ -271,7 +268,7 @@ impl Database {
         Ok((record(&self.payload(page, at, length)?)?, length))
     }
 
-    /// The bytes of a row: what is on its page, then what overflows.
+    /// Returns the bytes of a row: those on its page, then those on overflow pages.
     fn payload(&self, page: &[u8], at: usize, length: usize) -> Read<Vec<u8>> {
         let most = self.usable - 35;
         let least = (self.usable - 12) * 32 / 255 - 23;
@@ -303,7 +300,7 @@ impl Database {
     }
 }
 
-/// The first page begins with the header of the database.
+/// Returns the offset of a page's header; the first page begins with the database header.
 fn header_at(page: u32) -> usize {
     match page {
         1 => HEADER_BYTES,
@@ -311,7 +308,7 @@ fn header_at(page: u32) -> usize {
     }
 }
 
-/// A number of 1 to 9 bytes, and what stands behind it.
+/// Reads a number of 1 to 9 bytes; returns it and the offset after it.
 fn varint(bytes: &[u8], at: usize) -> Read<(u64, usize)> {
     let mut value: u64 = 0;
     for step in 0..9 {
@@ -327,7 +324,7 @@ fn varint(bytes: &[u8], at: usize) -> Read<(u64, usize)> {
     Err("a number has no end".to_owned())
 }
 
-/// The values of a row.
+/// Decodes the values of a row.
 fn record(payload: &[u8]) -> Read<Vec<Value>> {
     let (header, mut at) = varint(payload, 0)?;
     let header = usize::try_from(header).unwrap_or(usize::MAX);
@@ -377,7 +374,7 @@ fn value(kind: u64, bytes: &[u8]) -> Value {
     }
 }
 
-/// The names of the columns in a statement that makes a table.
+/// Parses the column names of a `CREATE TABLE` statement.
 fn columns(sql: &str) -> Read<Vec<String>> {
     let open = sql.find('(').ok_or("a table has no columns")?;
     let close = sql.rfind(')').filter(|close| *close > open);

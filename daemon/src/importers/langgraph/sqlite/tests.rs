@@ -1,4 +1,4 @@
-//! Databases made byte by byte, and those that claim more than they hold.
+//! Tests with databases built byte by byte, and databases whose headers claim too much.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
 use std::path::PathBuf;
@@ -18,7 +18,7 @@ fn varint_of(number: usize) -> Vec<u8> {
     bytes
 }
 
-/// The bytes of a row of few values.
+/// Encodes a row of few values.
 pub fn row(values: &[Value]) -> Vec<u8> {
     let (mut kinds, mut body) = (Vec::new(), Vec::new());
     for value in values {
@@ -37,7 +37,7 @@ pub fn row(values: &[Value]) -> Vec<u8> {
     [header, kinds, body].concat()
 }
 
-/// A database of these tables, each on a page of its own; long rows go on in others.
+/// Builds a database with these tables, each on a separate page; long rows use overflow pages.
 pub fn database(tables: &[(&str, &str, Vec<Vec<u8>>)]) -> Vec<u8> {
     let text = |text: &str| Value::Text(text.to_owned());
     let schema = tables.iter().enumerate().map(|(n, (name, columns, _))| {
@@ -64,13 +64,13 @@ pub fn database(tables: &[(&str, &str, Vec<Vec<u8>>)]) -> Vec<u8> {
     }
     let first = &mut pages[0];
     first[..MAGIC.len()].copy_from_slice(MAGIC);
-    // Pages of 65536 bytes, texts of UTF-8.
+    // Pages of 65536 bytes, UTF-8 text.
     first[17] = 1;
     first[59] = 1;
     pages.concat()
 }
 
-/// A cell, what goes on behind it in pages that are added.
+/// Builds a cell; its overflow goes to added pages.
 fn cell_of(payload: &[u8], pages: &mut Vec<Vec<u8>>) -> Vec<u8> {
     let least = (PAGE - 12) * 32 / 255 - 23;
     let fitting = match payload.len() > PAGE - 35 {
@@ -97,7 +97,7 @@ fn cell_of(payload: &[u8], pages: &mut Vec<Vec<u8>>) -> Vec<u8> {
     bytes
 }
 
-/// A write-ahead log of one transaction that writes page 1 as it is, and claims so many pages.
+/// Builds a write-ahead log of one transaction that rewrites page 1 unchanged, and claims this many pages.
 fn log_of(database: &[u8], pages: u32) -> Vec<u8> {
     let mut sum = WalChecksum {
         is_big: true,
@@ -149,7 +149,7 @@ fn read(path: &Path) -> Read<Vec<Vec<Value>>> {
     Ok(rows)
 }
 
-/// What was made reads as it is, with and without a log.
+/// Built databases are read back, with and without a log.
 #[test]
 fn what_was_made_is_read() {
     let rows = [
@@ -166,8 +166,8 @@ fn what_was_made_is_read() {
     assert_eq!(database.wal.unwrap().places.len(), 1, "the log counts");
 }
 
-/// A row that claims 190 MiB, on a page that goes on in itself, is refused once all pages were read, however many
-/// pages the log says there are; so is a row of more values than a table has columns.
+/// A row that claims 190 MiB, on a page that overflows to itself, is refused once all pages were read, however many
+/// pages the log claims. A row with more values than a table has columns is also refused.
 #[test]
 fn claims_are_no_measure() {
     let mut row = vec![0; 2 << 20];
@@ -175,7 +175,7 @@ fn claims_are_no_measure() {
     row[..header.len()].copy_from_slice(&header);
     let length = row.len();
     let mut made = database(&[("t", "a", vec![row.clone()])]);
-    // As much longer as leaves its part on the first page as long as it is.
+    // Enlarged so that the local part on the first page keeps its length.
     let claimed = length + 3000 * (PAGE - 4);
     let (is, claims) = (varint_of(length), varint_of(claimed));
     let cell = (0..made.len()).find(|at| made[*at..].starts_with(&is));
@@ -198,7 +198,7 @@ fn claims_are_no_measure() {
     assert!(reported.contains("more than 32767 values"), "{reported}");
 }
 
-/// A log that is there and cannot be read is told, and not taken for none: without it, rows would be missing.
+/// An unreadable log is reported and not ignored: without it, rows would be missing.
 #[test]
 fn a_log_that_cannot_be_read_is_told() {
     let made = database(&[("t", "a", vec![row(&[Value::Integer(1)])])]);

@@ -1,4 +1,4 @@
-//! What the write-ahead log beside a database holds beyond its file: whole transactions, whose sums match.
+//! Pages from the write-ahead log of a database: only complete transactions with matching checksums.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -8,25 +8,25 @@ use std::path::{Path, PathBuf};
 
 use super::{Read, number};
 
-/// The largest log, in bytes.
+/// Limit on a log, in bytes.
 const BYTES_MAX: u64 = 4 << 30;
 const HEADER_BYTES: usize = 32;
 const FRAME_HEADER_BYTES: usize = 24;
 
-/// A write-ahead log that holds at least one transaction.
+/// A write-ahead log with at least one transaction.
 pub struct Wal {
-    /// Where it is read.
+    /// Log file.
     pub file: File,
-    /// Of each page in it, where its newest bytes are.
+    /// Offset of each page's newest version.
     pub places: HashMap<u32, u64>,
-    /// How many pages the last transaction says that the database has.
+    /// Number of pages in the database according to the last transaction.
     pub pages: u32,
 }
 
-/// Reads the log of the database in this file; none when there is none, or nothing in it that counts.
+/// Reads the log of the database in this file; `None` when it is missing or has no complete transaction.
 ///
 /// # Errors
-/// When it is there and cannot be read, or is too large.
+/// When the log is unreadable or too large.
 pub fn read(path: &Path, page_bytes: usize) -> Read<Option<Wal>> {
     let mut name = path.as_os_str().to_owned();
     name.push("-wal");
@@ -71,7 +71,7 @@ pub fn read(path: &Path, page_bytes: usize) -> Read<Option<Wal>> {
         open.push((page, at + FRAME_HEADER_BYTES as u64));
         let pages_then = number(&frame, 4, 4)? as u32;
         if pages_then > 0 {
-            // A transaction is whole.
+            // A transaction is complete.
             places.extend(open.drain(..));
             pages = pages_then;
         }
@@ -84,7 +84,7 @@ pub fn read(path: &Path, page_bytes: usize) -> Read<Option<Wal>> {
     }))
 }
 
-/// Fills it with what stands there; `false` when the file ends before.
+/// Fills the buffer from an offset; `false` when the file ends before.
 fn fill(file: &File, bytes: &mut [u8], at: u64) -> Read<bool> {
     match file.read_exact_at(bytes, at) {
         Ok(()) => Ok(true),
@@ -97,16 +97,16 @@ fn unreadable(error: &std::io::Error) -> String {
     format!("its write-ahead log cannot be read: {error}")
 }
 
-/// The running sum of a log.
+/// The running checksum of a log.
 pub struct WalChecksum {
     /// Whether words are big-endian.
     pub is_big: bool,
-    /// As it is so far.
+    /// Current value.
     pub sums: (u32, u32),
 }
 
 impl WalChecksum {
-    /// Adds what comes next.
+    /// Adds bytes.
     pub fn add(&mut self, bytes: &[u8]) {
         let (mut a, mut b) = self.sums;
         for pair in bytes.as_chunks::<8>().0 {
@@ -121,7 +121,7 @@ impl WalChecksum {
         self.sums = (a, b);
     }
 
-    /// As frames hold it.
+    /// Returns the checksum as frames store it.
     #[must_use]
     pub fn pair(&self) -> u64 {
         u64::from(self.sums.0) << 32 | u64::from(self.sums.1)

@@ -25,6 +25,7 @@ pub struct JournalCut {
     /// Where the content that was cut off ended.
     pub lost_to: u64,
     /// What was wrong at the offset.
+    #[serde(rename = "flaw")]
     pub batch_error: String,
     /// Whole batches that were cut off with it.
     pub good_batches_after: u64,
