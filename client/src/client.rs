@@ -11,10 +11,10 @@ use crate::start;
 /// A client of the daemon at given places.
 ///
 /// ```no_run
-/// use lore::{client::Client, places::Places, protocol::{Args, frame::Hello}};
+/// use lore::{client::Client, paths::Paths, protocol::{Args, frame::Hello}};
 ///
 /// let hello = Hello { client: "notes/1".to_owned(), ..Hello::default() };
-/// let mut client = Client::new(Places::find(None)?, hello);
+/// let mut client = Client::new(Paths::find(None)?, hello);
 /// let args = Args::Json(br#"{"tool": "ping", "result": "pong"}"#.to_vec());
 /// let reply = client.call("record_step", &args)?;
 /// println!("{}", String::from_utf8_lossy(&reply.json));
@@ -22,7 +22,7 @@ use crate::start;
 /// ```
 #[derive(Debug)]
 pub struct Client {
-    places: Paths,
+    paths: Paths,
     hello: Hello,
     connection: Option<Connection>,
 }
@@ -30,9 +30,9 @@ pub struct Client {
 impl Client {
     /// Creates a client that connects at its first call.
     #[must_use]
-    pub const fn new(places: Paths, hello: Hello) -> Self {
+    pub const fn new(paths: Paths, hello: Hello) -> Self {
         Self {
-            places,
+            paths,
             hello,
             connection: None,
         }
@@ -45,7 +45,7 @@ impl Client {
     pub fn connection(&mut self) -> Result<&mut Connection, Error> {
         let connection = match self.connection.take() {
             Some(connection) => connection,
-            None => start::connect(&self.places, &self.hello)?,
+            None => start::connect(&self.paths, &self.hello)?,
         };
         Ok(self.connection.insert(connection))
     }
@@ -74,7 +74,7 @@ impl Client {
     fn call_once(&mut self, name: &str, args: &Args) -> Result<Reply, Error> {
         let small = matches!(args, Args::Json(json) if json.len() <= FIRST_BYTES_MAX);
         if self.connection.is_none() && small {
-            match start::call_once(&self.places, &self.hello, name, args) {
+            match start::call_once(&self.paths, &self.hello, name, args) {
                 Ok((connection, reply)) => {
                     self.connection = Some(connection);
                     return Ok(reply);

@@ -111,9 +111,9 @@ const fn managed_hint(manager: Manager) -> &'static str {
 /// A connection whose Hello was accepted.
 ///
 /// ```no_run
-/// use lore::{connection::Connection, places::Places, protocol::{Args, frame::Hello}};
+/// use lore::{connection::Connection, paths::Paths, protocol::{Args, frame::Hello}};
 ///
-/// let places = Places::find(None)?;
+/// let places = Paths::find(None)?;
 /// let mut connection = Connection::connect(&places.socket, &Hello::default())?;
 /// let reply = connection.call("status", &Args::Json(b"{}".to_vec()))?;
 /// assert!(reply.json.starts_with(b"{"));

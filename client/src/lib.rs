@@ -2,14 +2,14 @@
 //!
 //! In reading order:
 //! - [`protocol`]: the messages on the socket, as types and as bytes; also used by the daemon.
-//! - [`places`]: the paths of socket, data and logs; also used by the daemon.
+//! - [`paths`]: the paths of socket, data and logs; also used by the daemon.
 //! - [`connection`]: one blocking connection.
 //! - [`manager`]: detects the service manager that runs the daemon.
 //! - [`start`]: starts the daemon when none is running.
 //! - [`client`]: the three together, for programs that only make calls.
 //! - [`bridge`]: MCP over stdio, through the daemon.
-//! - [`shown`]: makes recorded text safe to display.
-//! - [`say`]: output for people, which tolerates a closed reader.
+//! - [`sanitize`]: makes recorded text safe to display.
+//! - [`terminal`]: output for people, which tolerates a closed reader.
 //! - [`pages`]: manual pages and shell completions, generated from a command line.
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), deny(clippy::print_stdout, clippy::print_stderr))]

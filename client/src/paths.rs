@@ -61,16 +61,16 @@ impl Paths {
     /// # Errors
     /// When the given socket path is too long.
     pub fn system_wide(socket: Option<&Path>) -> Result<Self, PlaceError> {
-        let mut places = Self {
+        let mut paths = Self {
             config: PathBuf::from("/etc/lore/config.toml"),
             data: PathBuf::from("/var/lib/lore"),
             state: PathBuf::from("/var/log/lore"),
             socket: PathBuf::from(SYSTEM_SOCKET),
         };
         if let Some(socket) = socket {
-            places.socket = socket_by_hand(socket)?;
+            paths.socket = socket_by_hand(socket)?;
         }
-        Ok(places)
+        Ok(paths)
     }
 
     /// The same for given variables: what tests use, and what [`Paths::find`] is made of.
@@ -88,17 +88,17 @@ impl Paths {
                 .map(PathBuf::from)
         };
         let short = PathBuf::from(format!("/tmp/lore-{uid}"));
-        let mut places = match set("LORE_HOME") {
+        let mut paths = match set("LORE_HOME") {
             Some(home) => Self::in_one_folder(&absolute(&home)),
             None => Self::in_xdg_folders(&set, &short)?,
         };
-        if places.socket.as_os_str().len() > SOCKET_PATH_BYTES_MAX {
-            places.socket = short.join(short_name(&places.socket));
+        if paths.socket.as_os_str().len() > SOCKET_PATH_BYTES_MAX {
+            paths.socket = short.join(short_name(&paths.socket));
         }
         if let Some(socket) = socket.map(Path::to_path_buf).or_else(|| set("LORE_SOCKET")) {
-            places.socket = socket_by_hand(&socket)?;
+            paths.socket = socket_by_hand(&socket)?;
         }
-        Ok(places)
+        Ok(paths)
     }
 
     /// The socket has a separate folder, so that the mode of the home folder does not matter.
@@ -330,7 +330,7 @@ mod tests {
 
     use super::*;
 
-    fn places(variables: &[(&str, &str)], socket: Option<&str>) -> Result<Paths, PlaceError> {
+    fn paths(variables: &[(&str, &str)], socket: Option<&str>) -> Result<Paths, PlaceError> {
         let find = |name: &str| {
             variables
                 .iter()
@@ -342,17 +342,17 @@ mod tests {
 
     #[test]
     fn home_holds_everything() {
-        let places = places(&[("LORE_HOME", "/h"), ("HOME", "/x")], None).unwrap();
-        assert_eq!(places.socket, Path::new("/h/run/lore.sock"));
-        assert_eq!(places.daemon_lock(), Path::new("/h/data/lored.lock"));
-        assert_eq!(places.log(), Path::new("/h/state/lored.log"));
-        assert_eq!(places.config, Path::new("/h/config.toml"));
+        let paths = paths(&[("LORE_HOME", "/h"), ("HOME", "/x")], None).unwrap();
+        assert_eq!(paths.socket, Path::new("/h/run/lore.sock"));
+        assert_eq!(paths.daemon_lock(), Path::new("/h/data/lored.lock"));
+        assert_eq!(paths.log(), Path::new("/h/state/lored.log"));
+        assert_eq!(paths.config, Path::new("/h/config.toml"));
     }
 
     #[test]
     #[cfg(target_os = "linux")]
     fn xdg_folders_are_used_when_they_are_absolute() {
-        let found = places(
+        let found = paths(
             &[
                 ("HOME", "/x"),
                 ("XDG_DATA_HOME", "/d"),
@@ -364,10 +364,10 @@ mod tests {
         assert_eq!(found.data, Path::new("/d/lore"));
         assert_eq!(found.state, Path::new("/x/.local/state/lore"));
         assert_eq!(found.socket, Path::new("/tmp/lore-7/lore.sock"));
-        let found = places(&[("HOME", "/x"), ("XDG_RUNTIME_DIR", "/run/user/7")], None).unwrap();
+        let found = paths(&[("HOME", "/x"), ("XDG_RUNTIME_DIR", "/run/user/7")], None).unwrap();
         assert_eq!(found.socket, Path::new("/run/user/7/lore/lore.sock"));
-        assert!(matches!(places(&[], None), Err(PlaceError::NoHome(_))));
-        let relative = places(&[("HOME", "here")], None).unwrap_err().to_string();
+        assert!(matches!(paths(&[], None), Err(PlaceError::NoHome(_))));
+        let relative = paths(&[("HOME", "here")], None).unwrap_err().to_string();
         assert!(
             relative.contains("slash") && relative.contains("LORE_HOME"),
             "{relative}"
@@ -377,8 +377,8 @@ mod tests {
     #[test]
     fn a_long_default_socket_gets_a_short_name_of_its_own() {
         let long = |name: &str| format!("/{}/{name}", "x".repeat(120));
-        let one = places(&[("LORE_HOME", &long("one"))], None).unwrap().socket;
-        let two = places(&[("LORE_HOME", &long("two"))], None).unwrap().socket;
+        let one = paths(&[("LORE_HOME", &long("one"))], None).unwrap().socket;
+        let two = paths(&[("LORE_HOME", &long("two"))], None).unwrap().socket;
         assert!(
             one.starts_with("/tmp/lore-7") && one.as_os_str().len() < 60,
             "{one:?}"
@@ -390,12 +390,12 @@ mod tests {
     fn a_long_socket_given_by_hand_is_refused_with_its_length() {
         let path = format!("/{}", "x".repeat(SOCKET_PATH_BYTES_MAX));
         let variables = [("LORE_HOME", "/h"), ("LORE_SOCKET", path.as_str())];
-        let refused = places(&variables, None).unwrap_err().to_string();
+        let refused = paths(&variables, None).unwrap_err().to_string();
         let (length, limit) = (SOCKET_PATH_BYTES_MAX + 1, SOCKET_PATH_BYTES_MAX);
         assert!(refused.contains(&format!("{length} bytes")), "{refused}");
         assert!(refused.contains(&format!("at most {limit}")), "{refused}");
         assert_eq!(
-            places(&variables, Some("/s")).unwrap().socket,
+            paths(&variables, Some("/s")).unwrap().socket,
             Path::new("/s")
         );
     }

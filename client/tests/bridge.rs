@@ -11,7 +11,7 @@ use lore::bridge::{self, Bridge, Times};
 use lore::paths::Paths;
 use lore::protocol::frame::Hello;
 use serde_json::Value;
-use support::{Peer, line, listen, places};
+use support::{Peer, line, listen, paths};
 
 const INITIALIZE: &str = r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"host","version":"1"}}}"#;
 const INITIALIZED: &str = r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;
@@ -26,14 +26,14 @@ struct Host {
 }
 
 impl Host {
-    fn start(places: &Paths, times: Times) -> Self {
+    fn start(paths: &Paths, times: Times) -> Self {
         let (input, to) = pipe().unwrap();
         let (from, output) = pipe().unwrap();
         let hello = Hello {
             client: "test/1".into(),
             ..Hello::default()
         };
-        let bridge = Bridge::new(places.clone(), hello).with_times(times);
+        let bridge = Bridge::new(paths.clone(), hello).with_times(times);
         let bridge = thread::spawn(move || bridge::run(bridge, input, output));
         Self {
             to: Some(to),
@@ -80,9 +80,9 @@ const OPENED: &str = r#"{"jsonrpc":"2.0","id":0,"result":{"protocolVersion":"202
 #[test]
 fn lines_pass_unchanged() {
     let home = tempfile::tempdir().unwrap();
-    let places = places(home.path());
-    let listener = listen(&places);
-    let mut host = Host::start(&places, PATIENT);
+    let paths = paths(home.path());
+    let listener = listen(&paths);
+    let mut host = Host::start(&paths, PATIENT);
     host.send(INITIALIZE);
     let mut peer = Peer::accept(&listener);
     assert!(peer.hello.mcp);
@@ -111,9 +111,9 @@ fn lines_pass_unchanged() {
 #[test]
 fn a_hosts_name_is_cut_to_an_agents() {
     let home = tempfile::tempdir().unwrap();
-    let places = places(home.path());
-    let listener = listen(&places);
-    let mut host = Host::start(&places, PATIENT);
+    let paths = paths(home.path());
+    let listener = listen(&paths);
+    let mut host = Host::start(&paths, PATIENT);
     let name = format!("a\\t{}", "b".repeat(200));
     host.send(&INITIALIZE.replace("host", &name));
     let peer = Peer::accept(&listener);
@@ -125,9 +125,9 @@ fn a_hosts_name_is_cut_to_an_agents() {
 #[test]
 fn a_call_survives_its_daemon() {
     let home = tempfile::tempdir().unwrap();
-    let places = places(home.path());
-    let listener = listen(&places);
-    let mut host = Host::start(&places, PATIENT);
+    let paths = paths(home.path());
+    let listener = listen(&paths);
+    let mut host = Host::start(&paths, PATIENT);
     host.send(INITIALIZE);
     let mut peer = Peer::accept(&listener);
     let id = peer.hello.bridge.clone();
@@ -162,12 +162,12 @@ fn a_call_survives_its_daemon() {
 #[test]
 fn the_opening_does_not_wait_for_the_daemon() {
     let home = tempfile::tempdir().unwrap();
-    let places = places(home.path());
+    let paths = paths(home.path());
     let times = Times {
         opening_max: Duration::from_millis(5),
         ..PATIENT
     };
-    let mut host = Host::start(&places, times);
+    let mut host = Host::start(&paths, times);
     host.send(INITIALIZE);
     let answer = host.json();
     assert_eq!(answer["id"], 0);
@@ -175,7 +175,7 @@ fn the_opening_does_not_wait_for_the_daemon() {
     host.send(INITIALIZED);
     host.send(CALL);
 
-    let listener = listen(&places);
+    let listener = listen(&paths);
     let mut peer = Peer::accept(&listener);
     let mut lines = peer.lines();
     assert_eq!(
@@ -196,7 +196,7 @@ fn a_call_without_a_daemon_ends_in_an_error() {
         request_max: Duration::from_millis(20),
         ..PATIENT
     };
-    let mut host = Host::start(&places(home.path()), times);
+    let mut host = Host::start(&paths(home.path()), times);
     host.send(CALL);
     let answer = host.json();
     assert_eq!(answer["id"], "c");
@@ -210,9 +210,9 @@ fn a_call_without_a_daemon_ends_in_an_error() {
 #[test]
 fn a_call_that_kills_daemons_is_given_up() {
     let home = tempfile::tempdir().unwrap();
-    let places = places(home.path());
-    let listener = listen(&places);
-    let mut host = Host::start(&places, PATIENT);
+    let paths = paths(home.path());
+    let listener = listen(&paths);
+    let mut host = Host::start(&paths, PATIENT);
     host.send(CALL);
     for _ in 0..3 {
         let peer = Peer::accept(&listener);
@@ -234,9 +234,9 @@ fn a_call_that_kills_daemons_is_given_up() {
 #[test]
 fn a_line_over_the_limit_is_refused() {
     let home = tempfile::tempdir().unwrap();
-    let places = places(home.path());
-    let listener = listen(&places);
-    let mut host = Host::start(&places, PATIENT);
+    let paths = paths(home.path());
+    let listener = listen(&paths);
+    let mut host = Host::start(&paths, PATIENT);
     let to = host.to.as_mut().unwrap();
     to.write_all(br#"{"jsonrpc":"2.0","id":9,"method":"tools/call","x":""#)
         .unwrap();
@@ -265,9 +265,9 @@ fn a_line_over_the_limit_is_refused() {
 #[test]
 fn the_bridge_ends_with_its_host() {
     let home = tempfile::tempdir().unwrap();
-    let places = places(home.path());
-    let listener = listen(&places);
-    let mut host = Host::start(&places, PATIENT);
+    let paths = paths(home.path());
+    let listener = listen(&paths);
+    let mut host = Host::start(&paths, PATIENT);
     host.send(CALL);
     let mut peer = Peer::accept(&listener);
     line(&mut peer.lines());
@@ -282,9 +282,9 @@ fn the_bridge_ends_with_its_host() {
 #[test]
 fn nothing_blocks_when_both_sides_are_busy() {
     let home = tempfile::tempdir().unwrap();
-    let places = places(home.path());
-    let listener = listen(&places);
-    let mut host = Host::start(&places, PATIENT);
+    let paths = paths(home.path());
+    let listener = listen(&paths);
+    let mut host = Host::start(&paths, PATIENT);
     let text = "x".repeat(10_000);
     let count = 300;
     let daemon = thread::spawn(move || {
@@ -324,9 +324,9 @@ const STREAM_END: &str = r#"{"jsonrpc":"2.0","id":"l","result":{"resultType":"co
 #[test]
 fn streams_of_changes_survive_their_daemons() {
     let home = tempfile::tempdir().unwrap();
-    let places = places(home.path());
-    let listener = listen(&places);
-    let mut host = Host::start(&places, PATIENT);
+    let paths = paths(home.path());
+    let listener = listen(&paths);
+    let mut host = Host::start(&paths, PATIENT);
     host.send(LISTEN);
     for daemon in 0..5 {
         let mut peer = Peer::accept(&listener);

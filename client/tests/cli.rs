@@ -11,7 +11,7 @@ use std::thread;
 use lore::protocol::{Code, ErrorBody};
 use serde_json::Value;
 use support::cli::{self, lore, run};
-use support::{Peer, listen, places};
+use support::{Peer, listen, paths};
 
 /// Serves canned replies by the operation's name.
 fn serve(home: &Path) {
@@ -446,7 +446,7 @@ fn a_broken_pipe_is_quiet() {
 #[test]
 fn the_bridge_is_a_command() {
     let home = tempfile::tempdir().unwrap();
-    let listener = listen(&places(home.path()));
+    let listener = listen(&paths(home.path()));
     let daemon = thread::spawn(move || {
         let mut peer = Peer::accept(&listener);
         let request = support::line(&mut peer.lines());

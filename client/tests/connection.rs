@@ -10,7 +10,7 @@ use lore::client::Client;
 use lore::connection::{Connection, Error};
 use lore::protocol::frame::{self, Hello};
 use lore::protocol::{Args, Code, ErrorBody};
-use support::{Peer, listen, places};
+use support::{Peer, listen, paths};
 
 fn hello() -> Hello {
     Hello {
@@ -28,8 +28,8 @@ fn json(text: &str) -> Args {
 #[test]
 fn calls_may_be_answered_out_of_order() {
     let home = tempfile::tempdir().unwrap();
-    let places = places(home.path());
-    let listener = listen(&places);
+    let paths = paths(home.path());
+    let listener = listen(&paths);
     let daemon = thread::spawn(move || {
         let mut peer = Peer::accept(&listener);
         assert_eq!(peer.hello.agent.as_deref(), Some("tester"));
@@ -40,7 +40,7 @@ fn calls_may_be_answered_out_of_order() {
         peer.answer(first, "1");
         assert!(peer.call().is_none());
     });
-    let mut connection = Connection::connect(&places.socket, &hello()).unwrap();
+    let mut connection = Connection::connect(&paths.socket, &hello()).unwrap();
     assert_eq!(connection.welcome().server, "lored/test");
     let first = connection.send("a", &json("{}")).unwrap();
     let second = connection.send("b", &json("{}")).unwrap();
@@ -54,8 +54,8 @@ fn calls_may_be_answered_out_of_order() {
 #[test]
 fn arguments_of_any_length_arrive() {
     let home = tempfile::tempdir().unwrap();
-    let places = places(home.path());
-    let listener = listen(&places);
+    let paths = paths(home.path());
+    let listener = listen(&paths);
     let texts = [0, 100, 16 << 10, (16 << 10) + 1, 3 << 20].map(|length| {
         let text = "x".repeat(length);
         json(&format!("\"{text}\""))
@@ -70,7 +70,7 @@ fn arguments_of_any_length_arrive() {
             peer.answer(id, "1");
         }
     });
-    let mut connection = Connection::connect(&places.socket, &hello()).unwrap();
+    let mut connection = Connection::connect(&paths.socket, &hello()).unwrap();
     for args in &texts {
         assert_eq!(connection.call("a", args).unwrap().json, b"1");
     }
@@ -81,8 +81,8 @@ fn arguments_of_any_length_arrive() {
 #[test]
 fn a_refused_hello_keeps_its_reason() {
     let home = tempfile::tempdir().unwrap();
-    let places = places(home.path());
-    let listener = listen(&places);
+    let paths = paths(home.path());
+    let listener = listen(&paths);
     let daemon = thread::spawn(move || {
         let (mut stream, _) = listener.accept().unwrap();
         let mut out = Vec::new();
@@ -93,7 +93,7 @@ fn a_refused_hello_keeps_its_reason() {
         );
         stream.write_all(&out).unwrap();
     });
-    let error = Connection::connect(&places.socket, &hello()).unwrap_err();
+    let error = Connection::connect(&paths.socket, &hello()).unwrap_err();
     assert_eq!(error.to_body().code, Code::VersionMismatch);
     assert_eq!(error.to_string(), "too old");
     daemon.join().unwrap();
@@ -103,16 +103,16 @@ fn a_refused_hello_keeps_its_reason() {
 #[test]
 fn nobody_is_not_the_same_as_unreachable() {
     let home = tempfile::tempdir().unwrap();
-    let places = places(home.path());
-    let missing = Connection::connect(&places.socket, &hello()).unwrap_err();
+    let paths = paths(home.path());
+    let missing = Connection::connect(&paths.socket, &hello()).unwrap_err();
     assert!(matches!(missing, Error::Nobody { .. }), "{missing}");
-    drop(listen(&places));
-    let dead = Connection::connect(&places.socket, &hello()).unwrap_err();
+    drop(listen(&paths));
+    let dead = Connection::connect(&paths.socket, &hello()).unwrap_err();
     assert!(matches!(dead, Error::Nobody { .. }), "{dead}");
 
-    let listener = listen(&places);
+    let listener = listen(&paths);
     let daemon = thread::spawn(move || drop(listener.accept().unwrap()));
-    let gone = Connection::connect(&places.socket, &hello()).unwrap_err();
+    let gone = Connection::connect(&paths.socket, &hello()).unwrap_err();
     assert!(matches!(gone, Error::Unreachable { .. }), "{gone}");
     daemon.join().unwrap();
 }
@@ -121,13 +121,13 @@ fn nobody_is_not_the_same_as_unreachable() {
 #[test]
 fn limits_are_kept_before_the_daemon_has_to() {
     let home = tempfile::tempdir().unwrap();
-    let places = places(home.path());
-    let listener = listen(&places);
+    let paths = paths(home.path());
+    let listener = listen(&paths);
     let daemon = thread::spawn(move || {
         let mut peer = Peer::accept(&listener);
         while peer.call().is_some() {}
     });
-    let mut connection = Connection::connect(&places.socket, &hello()).unwrap();
+    let mut connection = Connection::connect(&paths.socket, &hello()).unwrap();
     let large = Args::Json(vec![b' '; (64 << 20) + 1]);
     let error = connection.send("a", &large).unwrap_err();
     assert_eq!(error.to_body().code, Code::FrameTooLarge);
@@ -145,8 +145,8 @@ fn limits_are_kept_before_the_daemon_has_to() {
 #[test]
 fn a_daemon_that_dies_in_mid_call() {
     let home = tempfile::tempdir().unwrap();
-    let places = places(home.path());
-    let listener = listen(&places);
+    let paths = paths(home.path());
+    let listener = listen(&paths);
     let daemon = thread::spawn(move || {
         let mut served = Vec::new();
         for dies in [true, false, true, false, true] {
@@ -163,7 +163,7 @@ fn a_daemon_that_dies_in_mid_call() {
     });
     let call = |name: &str, args: &str| {
         // One client each, so that every call gets the next connection.
-        Client::new(places.clone(), hello()).call(name, &json(args))
+        Client::new(paths.clone(), hello()).call(name, &json(args))
     };
     assert_eq!(call("list_steps", "{}").unwrap().json, b"{}");
     assert_eq!(call("record_step", r#"{"key":"k"}"#).unwrap().json, b"{}");

@@ -9,7 +9,7 @@ use std::thread;
 
 use lore::protocol::frame;
 use lore::protocol::{Args, Code, DEPTH_MAX, ErrorBody, VALUES_MAX};
-use support::{Peer, listen, places};
+use support::{Peer, listen, paths};
 
 const PAGE: &str = include_str!("../../docs/protocol.md");
 
@@ -29,8 +29,8 @@ fn the_python_client_calls() {
     let home = tempfile::tempdir().unwrap();
     let script = home.path().join("client.py");
     std::fs::write(&script, python()).unwrap();
-    let places = places(home.path());
-    let listener = listen(&places);
+    let paths = paths(home.path());
+    let listener = listen(&paths);
     let daemon = thread::spawn(move || {
         let large = format!(r#"{{"text":"{}"}}"#, "é".repeat(100_000));
         for reply in [Some(r#"{"step":1}"#), Some(&large), None] {
@@ -50,7 +50,7 @@ fn the_python_client_calls() {
     });
     let call = || {
         let mut command = Command::new("python3");
-        command.arg(&script).arg(&places.socket);
+        command.arg(&script).arg(&paths.socket);
         command
             .args(["record_step", r#"{"tool":"t","result":"x"}"#])
             .output()

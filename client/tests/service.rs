@@ -70,7 +70,7 @@ impl Fixture {
         ]
     }
 
-    fn places(&self) -> Paths {
+    fn paths(&self) -> Paths {
         let variables = self.variables();
         let find = |name: &str| {
             let found = variables.iter().find(|(known, _)| *known == name);
@@ -203,7 +203,7 @@ fn an_installed_service_is_not_moved_by_chance() {
     let before = read().map(Result::unwrap);
     fixture.reported();
     let home = fixture.at("elsewhere").to_str().unwrap().to_owned();
-    let usual = fixture.places().socket.to_str().unwrap().to_owned();
+    let usual = fixture.paths().socket.to_str().unwrap().to_owned();
     let moved = [("LORE_HOME", home.as_str())];
     let same_socket = [moved[0], ("LORE_SOCKET", usual.as_str())];
     for variables in [&moved[..], &same_socket] {
@@ -333,18 +333,18 @@ fn refusals_tell_what_to_do() {
 #[test]
 #[ignore = "what another test starts as its daemon"]
 fn serve() {
-    let (Ok(places), Some(ready)) = (Paths::find(None), std::env::var_os("READY")) else {
+    let (Ok(paths), Some(ready)) = (Paths::find(None), std::env::var_os("READY")) else {
         return;
     };
-    lore::paths::ensure_folder(&places.data).unwrap();
+    lore::paths::ensure_folder(&paths.data).unwrap();
     let lock = OpenOptions::new()
         .create(true)
         .append(true)
-        .open(places.daemon_lock());
+        .open(paths.daemon_lock());
     let mut lock = lock.unwrap();
     lock.lock().unwrap();
     writeln!(lock, "{}\nmanager client", std::process::id()).unwrap();
-    let listener = listen(&places);
+    let listener = listen(&paths);
     OpenOptions::new()
         .write(true)
         .open(ready)
@@ -423,7 +423,7 @@ fn stop_ends_the_daemon_and_nobody_else() {
     assert!(!daemon.wait().unwrap().success(), "it was told to stop");
 
     let mut stranger = Command::new("sleep").arg("600").spawn().unwrap();
-    let lock = fixture.places().daemon_lock();
+    let lock = fixture.paths().daemon_lock();
     fs::write(&lock, format!("{}\nmanager client\n", stranger.id())).unwrap();
     let (code, out, err) = fixture.lore(&["service", "stop"]);
     assert_eq!((code, out.as_str()), (1, ""), "as status has it");
@@ -461,12 +461,12 @@ fn stop_ends_the_daemon_and_nobody_else() {
 #[test]
 fn a_silent_holder_is_left_alone() {
     let fixture = Fixture::new();
-    let places = fixture.places();
-    lore::paths::ensure_folder(&places.data).unwrap();
+    let paths = fixture.paths();
+    lore::paths::ensure_folder(&paths.data).unwrap();
     let mut lock = OpenOptions::new()
         .create(true)
         .append(true)
-        .open(places.daemon_lock());
+        .open(paths.daemon_lock());
     let lock = lock.as_mut().unwrap();
     lock.lock().unwrap();
     writeln!(lock, "{}", std::process::id()).unwrap();
@@ -481,7 +481,7 @@ fn a_silent_holder_is_left_alone() {
     // A daemon that does not hold the lock is not killed either.
     lock.set_len(0).unwrap();
     writeln!(lock, "1").unwrap();
-    let listener = listen(&places);
+    let listener = listen(&paths);
     let peer = std::thread::spawn(move || drop(Peer::accept(&listener)));
     let (code, _, err) = fixture.lore(&["service", "install"]);
     peer.join().unwrap();
@@ -506,7 +506,7 @@ fn no_client_starts_a_daemon_beside_systemd() {
         "{err}"
     );
     assert!(
-        !fixture.places().log().exists(),
+        !fixture.paths().log().exists(),
         "it would be the log of what a client starts"
     );
 
@@ -525,17 +525,17 @@ fn no_client_starts_a_daemon_beside_systemd() {
 #[test]
 fn the_lock_of_a_managed_daemon_is_heeded() {
     let home = tempfile::tempdir().unwrap();
-    let places = support::places(home.path());
-    lore::paths::ensure_folder(&places.data).unwrap();
+    let paths = support::paths(home.path());
+    lore::paths::ensure_folder(&paths.data).unwrap();
     let mut lock = OpenOptions::new()
         .create(true)
         .append(true)
-        .open(places.daemon_lock());
+        .open(paths.daemon_lock());
     let lock = lock.as_mut().unwrap();
     lock.lock().unwrap();
     write!(lock, "7\nmanager systemd\n").unwrap();
     let limit = Duration::from_millis(30);
-    let error = start::connect_within(limit, &places, &Hello::default()).unwrap_err();
+    let error = start::connect_within(limit, &paths, &Hello::default()).unwrap_err();
     assert!(
         error.to_string().contains("systemd is to start lored"),
         "{error}"
@@ -547,5 +547,5 @@ fn the_lock_of_a_managed_daemon_is_heeded() {
             .unwrap()
             .contains("lore service status")
     );
-    assert!(!places.log().exists());
+    assert!(!paths.log().exists());
 }

@@ -16,19 +16,19 @@ use lore::paths::Paths;
 use lore::protocol::frame::Hello;
 use lore::start;
 use rustix::process::{Pid, Signal, kill_process};
-use support::{Peer, listen, places};
+use support::{Peer, listen, paths};
 
 /// Serves until it is killed. Not a test: the tests start it.
 #[test]
 #[ignore = "what the other tests start as their daemon"]
 fn serve() {
-    let Ok(places) = Paths::find(None) else {
+    let Ok(paths) = Paths::find(None) else {
         return;
     };
     let lock = OpenOptions::new()
         .create(true)
         .append(true)
-        .open(places.daemon_lock())
+        .open(paths.daemon_lock())
         .unwrap();
     if lock.try_lock().is_err() {
         return;
@@ -40,7 +40,7 @@ fn serve() {
         .open(starts(&home))
         .unwrap();
     writeln!(starts, "{}", std::process::id()).unwrap();
-    let listener = listen(&places);
+    let listener = listen(&paths);
     loop {
         let mut peer = Peer::accept(&listener);
         thread::spawn(move || {
@@ -154,25 +154,25 @@ fn the_words_of_a_failed_daemon_are_shown() {
 #[test]
 fn a_held_lock_means_that_somebody_serves() {
     let home = tempfile::tempdir().unwrap();
-    let places = places(home.path());
-    lore::paths::ensure_folder(&places.data).unwrap();
+    let paths = paths(home.path());
+    lore::paths::ensure_folder(&paths.data).unwrap();
     let lock = OpenOptions::new()
         .create(true)
         .append(true)
-        .open(places.daemon_lock())
+        .open(paths.daemon_lock())
         .unwrap();
     lock.lock().unwrap();
     let limit = Duration::from_millis(30);
-    let error = start::connect_within(limit, &places, &Hello::default()).unwrap_err();
+    let error = start::connect_within(limit, &paths, &Hello::default()).unwrap_err();
     assert!(error.to_string().contains("a lored holds"), "{error}");
-    std::fs::write(places.daemon_lock(), "7\nmanager none\nmaintenance\n").unwrap();
-    let error = start::connect_within(limit, &places, &Hello::default()).unwrap_err();
+    std::fs::write(paths.daemon_lock(), "7\nmanager none\nmaintenance\n").unwrap();
+    let error = start::connect_within(limit, &paths, &Hello::default()).unwrap_err();
     let said = error.to_string();
     assert!(
         said.starts_with("process 7 works on the store at"),
         "{said}"
     );
-    assert!(!places.log().exists());
+    assert!(!paths.log().exists());
 }
 
 /// A missing program is reported with the searched places.
@@ -194,9 +194,9 @@ fn a_missing_daemon_is_named() {
 #[test]
 fn an_open_folder_is_refused() {
     let home = tempfile::tempdir().unwrap();
-    let places = places(home.path());
-    let _listener = listen(&places);
-    fs::set_permissions(places.socket_folder(), Permissions::from_mode(0o777)).unwrap();
+    let paths = paths(home.path());
+    let _listener = listen(&paths);
+    fs::set_permissions(paths.socket_folder(), Permissions::from_mode(0o777)).unwrap();
     let output = lore(home.path(), Path::new("/nonexistent/lored"))
         .output()
         .unwrap();

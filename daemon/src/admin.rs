@@ -1,4 +1,4 @@
-//! `lored verify`, `rebuild` and `repair`: what is done to a store that nobody serves.
+//! `lored verify`, `rebuild` and `repair`: admin commands on a store that is not served.
 
 pub mod backup;
 pub mod doctor;
@@ -23,27 +23,27 @@ use crate::service::{Lock, LockError};
 use crate::store::watermark::{DurableHead, WatermarkFile};
 use crate::store::{Blobs, recovery};
 
-/// Whether all is well; or why nothing could be done.
+/// Whether the store is intact; or the reason why the command failed.
 type Outcome = Result<bool, String>;
 
-/// How many positions pass between two lines of progress.
+/// Number of positions between two progress lines.
 const PROGRESS_EVERY: u64 = 10_000;
 
 fn text(error: impl std::fmt::Display) -> String {
     error.to_string()
 }
 
-fn folder(places: &Paths) -> DataFolder {
+fn folder(paths: &Paths) -> DataFolder {
     DataFolder {
-        data: places.data.clone(),
+        data: paths.data.clone(),
     }
 }
 
-/// Why work that no daemon may see half done does not begin.
+/// Reason why a command that needs exclusive access did not start.
 enum StartError {
-    /// A daemon serves the store; what to do about it.
+    /// A daemon serves the store; contains the remedy.
     Served(String),
-    /// There is no store, or its lock cannot be used.
+    /// There is no store, or its lock is not usable.
     Never(String),
 }
 
@@ -55,17 +55,17 @@ impl From<StartError> for String {
     }
 }
 
-/// Takes the lock for work that no daemon may see half done.
-fn lock_for(work: &str, places: &Paths) -> Result<Lock, StartError> {
-    let store = folder(places).store();
+/// Takes the lock for a command that needs exclusive access.
+fn lock_for(work: &str, paths: &Paths) -> Result<Lock, StartError> {
+    let store = folder(paths).store();
     if let Err(error) = store.symlink_metadata() {
-        let data = places.data.display();
+        let data = paths.data.display();
         return Err(StartError::Never(match error.kind() {
             io::ErrorKind::NotFound => format!("there is no store in {data}"),
             _ => format!("the store in {data}: {error}"),
         }));
     }
-    Lock::take(&places.daemon_lock()).map_err(|error| match error {
+    Lock::take(&paths.daemon_lock()).map_err(|error| match error {
         LockError::Held { .. } => StartError::Served(format!(
             "{error}; stop it first, then run `lored {work}` again"
         )),
@@ -73,26 +73,20 @@ fn lock_for(work: &str, places: &Paths) -> Result<Lock, StartError> {
     })
 }
 
-fn open(config: &Config, places: &Paths) -> Result<OpenedStore, String> {
-    OpenedStore::open(
-        &folder(places),
-        &Projections,
-        &config.engine,
-        &Clock::System,
-    )
-    .map_err(text)
+fn open(config: &Config, paths: &Paths) -> Result<OpenedStore, String> {
+    OpenedStore::open(&folder(paths), &Projections, &config.engine, &Clock::System).map_err(text)
 }
 
-/// Verifies: through the daemon if one serves, else by opening the store.
+/// Verifies the log through a running daemon, or by opening the store.
 ///
 /// # Errors
-/// A sentence, when nothing could be verified.
-pub fn verify(config: &Config, places: &Paths) -> Outcome {
-    match lock_for("verify", places) {
+/// A message, when nothing could be verified.
+pub fn verify(config: &Config, paths: &Paths) -> Outcome {
+    match lock_for("verify", paths) {
         Ok(_lock) => {
-            let opened = open(config, places)?;
-            let blobs = Blobs::open(&folder(places).blobs()).map_err(text)?;
-            let head = WatermarkFile::peek(&folder(places).watermark_path()).ok();
+            let opened = open(config, paths)?;
+            let blobs = Blobs::open(&folder(paths).blobs()).map_err(text)?;
+            let head = WatermarkFile::peek(&folder(paths).watermark_path()).ok();
             let subject = VerifyTarget {
                 rows: &opened.store,
                 blobs: &blobs,
@@ -101,7 +95,7 @@ pub fn verify(config: &Config, places: &Paths) -> Outcome {
                 head,
                 is_there: &|_| Ok(true),
                 is_forgotten: &|header| Projections.is_forgotten(&opened.store, header),
-                scratch: &folder(places).scratch(),
+                scratch: &folder(paths).scratch(),
             };
             let shows = std::io::stderr().is_terminal();
             let report = subject
@@ -119,13 +113,13 @@ pub fn verify(config: &Config, places: &Paths) -> Outcome {
             }
             Ok(print(&report) && opened.damage.is_none())
         }
-        Err(StartError::Served(_)) => ask_daemon(places),
+        Err(StartError::Served(_)) => ask_daemon(paths),
         Err(StartError::Never(why)) => Err(why),
     }
 }
 
-fn ask_daemon(places: &Paths) -> Outcome {
-    let mut connection = Connection::connect(&places.socket, &Default::default()).map_err(text)?;
+fn ask_daemon(paths: &Paths) -> Outcome {
+    let mut connection = Connection::connect(&paths.socket, &Default::default()).map_err(text)?;
     let reply = connection
         .call("verify_log", &lore::protocol::Args::Json(b"{}".to_vec()))
         .map_err(text)?;
@@ -184,27 +178,27 @@ fn print(report: &Report) -> bool {
     report.findings.is_empty()
 }
 
-/// Folds every view anew.
+/// Rebuilds every view.
 ///
 /// # Errors
-/// A sentence, when a daemon serves or the store cannot be opened.
-pub fn rebuild(config: &Config, places: &Paths) -> Outcome {
-    let _lock = lock_for("rebuild", places)?;
-    let opened = open(config, places)?;
+/// A message, when a daemon is running or the store cannot be opened.
+pub fn rebuild(config: &Config, paths: &Paths) -> Outcome {
+    let _lock = lock_for("rebuild", paths)?;
+    let opened = open(config, paths)?;
     replay::clear(&opened.store, &Projections).map_err(text)?;
     replay::catch_up(&opened.store, &Projections, config.engine.progress).map_err(text)?;
     opened.store.flush().map_err(text)?;
-    opened.upgrade(&folder(places));
+    opened.upgrade(&folder(paths));
     lore::outln!("views rebuilt from {} events", opened.tail.position);
     Ok(true)
 }
 
-/// The store is gone and its head is not: nothing is left to serve but an empty store.
-fn repair_vanished(places: &Paths, accept_head: bool) -> Outcome {
-    let _lock = Lock::take(&places.daemon_lock()).map_err(text)?;
-    let head = folder(places).watermark_path();
+/// Repairs a missing store whose head file exists: only an empty store remains to be served.
+fn repair_vanished(paths: &Paths, accept_head: bool) -> Outcome {
+    let _lock = Lock::take(&paths.daemon_lock()).map_err(text)?;
+    let head = folder(paths).watermark_path();
     let recorded = WatermarkFile::peek(&head).map(|recorded| recorded.position);
-    let store = folder(places).store();
+    let store = folder(paths).store();
     match &recorded {
         Ok(position) => lore::outln!(
             "the store {} is gone; it held {position} events",
@@ -216,7 +210,7 @@ fn repair_vanished(places: &Paths, accept_head: bool) -> Outcome {
         lore::outln!("Put it back, or run `lored repair --accept-head` to start again.");
         return Ok(false);
     }
-    begin_followers_anew(&folder(places))?;
+    begin_followers_anew(&folder(paths))?;
     let aside = head.with_extension(match recorded {
         Ok(position) => format!("of-{position}-events"),
         Err(_) => "broken".to_owned(),
@@ -229,7 +223,7 @@ fn repair_vanished(places: &Paths, accept_head: bool) -> Outcome {
     Ok(true)
 }
 
-/// Lets go what follows the log in files of its own: other events will have the positions that were lost.
+/// Deletes data derived from the log in separate files, because other events will get the lost positions.
 fn begin_followers_anew(folder: &DataFolder) -> Result<(), String> {
     let removed = [
         std::fs::remove_dir_all(folder.index()),
@@ -242,16 +236,16 @@ fn begin_followers_anew(folder: &DataFolder) -> Result<(), String> {
     }
 }
 
-/// Shows what is damaged; accepts it when told to.
+/// Shows the damage and, with `accept_head`, accepts it.
 ///
 /// # Errors
-/// A sentence, when a daemon serves or the store cannot be opened.
-pub fn repair(config: &Config, places: &Paths, accept_head: bool) -> Outcome {
-    if !folder(places).store().exists() && folder(places).watermark_path().exists() {
-        return repair_vanished(places, accept_head);
+/// A message, when a daemon is running or the store cannot be opened.
+pub fn repair(config: &Config, paths: &Paths, accept_head: bool) -> Outcome {
+    if !folder(paths).store().exists() && folder(paths).watermark_path().exists() {
+        return repair_vanished(paths, accept_head);
     }
-    let _lock = lock_for("repair", places)?;
-    let opened = open(config, places)?;
+    let _lock = lock_for("repair", paths)?;
+    let opened = open(config, paths)?;
     let Some(damage) = &opened.damage else {
         lore::outln!(
             "nothing is damaged: {} events, the last one acknowledged",
@@ -265,17 +259,17 @@ pub fn repair(config: &Config, places: &Paths, accept_head: bool) -> Outcome {
             "The log is whole up to position {}. To go on from there, run `lored repair \
              --accept-head`; copies of damaged journals stay in {}.",
             opened.tail.position,
-            folder(places).damaged().display()
+            folder(paths).damaged().display()
         );
         return Ok(false);
     }
-    begin_followers_anew(&folder(places))?;
-    recovery::accept(&folder(places).damaged()).map_err(text)?;
+    begin_followers_anew(&folder(paths))?;
+    recovery::accept(&folder(paths).damaged()).map_err(text)?;
     let head = DurableHead {
         position: opened.tail.position.0,
         link: opened.tail.link.0,
     };
-    WatermarkFile::create(&folder(places).watermark_path(), opened.store.id().0, head)
+    WatermarkFile::create(&folder(paths).watermark_path(), opened.store.id().0, head)
         .map_err(text)?;
     lore::outln!(
         "accepted: the log goes on after position {}",
@@ -289,7 +283,7 @@ pub fn repair(config: &Config, places: &Paths, accept_head: bool) -> Outcome {
 mod tests {
     use super::*;
 
-    /// What follows the log goes, and that there is none is no failure.
+    /// Derived data is deleted; its absence is not an error.
     #[test]
     fn followers_begin_anew() {
         let dir = tempfile::tempdir().unwrap();

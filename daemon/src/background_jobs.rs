@@ -231,13 +231,13 @@ mod tests {
     use super::*;
     use crate::config::Config;
     use crate::daemon::Daemon;
-    use crate::daemon::tests::places;
+    use crate::daemon::tests::paths;
 
     /// The next run is known as soon as rules exist, and cleared once there are none.
     #[tokio::test]
     async fn replaced_rules_are_planned_at_once() {
         let folder = tempfile::tempdir().unwrap();
-        let daemon = Daemon::open(&Config::new(), &places(folder.path())).unwrap();
+        let daemon = Daemon::open(&Config::new(), &paths(folder.path())).unwrap();
         let context = daemon.context().unwrap();
         let retained = context.extensions.get::<RetentionOutcome>().unwrap();
         let mut retaining = std::pin::pin!(retain_when_due(Arc::clone(context)));

@@ -73,25 +73,25 @@ pub struct Config {
     pub documents: DocumentSettings,
     /// Retention rules.
     pub retention: forgetting::Rules,
-    /// What is taken out of what comes in.
+    /// Redaction of secrets in incoming data.
     pub redaction: RedactionSettings,
-    /// Which models embed texts.
+    /// The embedding models.
     pub search: SearchSettings,
-    /// The door for HTTP over TCP.
+    /// HTTP over TCP.
     pub http: Http,
-    /// What is set for the process.
+    /// The daemon process.
     pub service: Service,
-    /// What words of keys say about a context's layers.
+    /// Word lists that assign keys to layers.
     pub words: checkpoints::LayerWords,
-    /// The MCP servers that say what names stand for, by name.
+    /// The MCP servers that resolve names, by name.
     pub resolvers: BTreeMap<String, upstream::Settings>,
-    /// What derived data may take, in bytes.
+    /// Maximum size of the cache of derived data, in bytes.
     pub cache_bytes_max: usize,
-    /// What is logged to standard error, as `tracing` filters it.
+    /// Filter of the log on standard error, in `tracing` syntax.
     pub log: String,
 }
 
-/// Why the settings cannot be used.
+/// Reason why the settings are rejected.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The file cannot be read.
@@ -99,85 +99,85 @@ pub enum Error {
     Read {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: std::io::Error,
     },
-    /// Something is wrong at a place in the file.
+    /// An error at a position in the file.
     #[error("{}:{line}:{column}: {error}", path.display())]
     At {
         /// The file.
         path: PathBuf,
-        /// From 1.
+        /// Line, from 1.
         line: usize,
-        /// In characters, from 1.
+        /// Column in characters, from 1.
         column: usize,
-        /// What is wrong.
+        /// The error.
         error: Box<Error>,
     },
-    /// A variable of the environment cannot be used.
+    /// An environment variable is invalid.
     #[error("the variable {name}: {problem}")]
     Variable {
         /// The variable.
         name: String,
-        /// What is wrong, and what is wanted.
+        /// The error and the expected value.
         problem: String,
     },
-    /// The file is no TOML.
+    /// The file is not TOML.
     #[error("this is not TOML: {0}")]
     Syntax(String),
-    /// A key is no setting.
+    /// A key is not a setting.
     #[error("there is no setting `{name}`; {help}")]
     Unknown {
         /// The key, as written.
         name: String,
-        /// The nearest one there is, or all that could stand there.
+        /// The nearest setting, or all keys that are allowed there.
         help: String,
     },
-    /// A value stands where a table is wanted.
+    /// A value where a table is expected.
     #[error("`{name}` is of the type {found}; it is a table, `[{name}]`")]
     NoTable {
         /// The key.
         name: String,
-        /// What stands there.
+        /// The type of the value.
         found: &'static str,
     },
-    /// A value is of another type.
+    /// A value of the wrong type.
     #[error("the setting `{name}` is {found}; it must be {wanted}")]
     Type {
         /// The setting.
         name: &'static str,
-        /// What stands there.
+        /// The value or its type.
         found: String,
-        /// What is wanted.
+        /// The expected value.
         wanted: String,
     },
-    /// Something that only the whole shows; `error` says which part.
+    /// An error that only the whole file shows; `error` names the part.
     #[error("{}: {error}", path.display())]
     File {
         /// The file.
         path: PathBuf,
-        /// What is wrong.
+        /// The error.
         error: Box<Error>,
     },
-    /// A part lacks something, or has what goes with nothing.
+    /// A part is incomplete or contradicts another one.
     #[error("{0}")]
     Whole(String),
-    /// A list of words holds something else.
+    /// A word list contains an invalid word.
     #[error(
         "the setting `{name}` has {word:?}; each word is of lower-case letters alone, singular"
     )]
     Word {
         /// The setting.
         name: &'static str,
-        /// As given.
+        /// The word, as written.
         word: String,
     },
-    /// A project cannot be what the file says.
+    /// Invalid settings of a project.
     #[error("`projects`: {path:?}: {problem}")]
     Project {
-        /// The path that is named.
+        /// The project's path.
         path: PathBuf,
-        /// What is wrong, and what is wanted.
+        /// The error and the expected value.
         problem: String,
     },
     /// A path is not absolute.
@@ -185,40 +185,40 @@ pub enum Error {
     Relative {
         /// The setting.
         name: &'static str,
-        /// As given.
+        /// The path, as written.
         path: PathBuf,
     },
-    /// A resolver cannot be what the file says.
+    /// Invalid settings of a resolver.
     #[error("`resolvers.{name}`: {problem}")]
     Resolver {
-        /// Its name.
+        /// The resolver's name.
         name: String,
-        /// What is wrong, and what is wanted.
+        /// The error and the expected value.
         problem: String,
     },
-    /// What is redacted cannot be what the file says.
+    /// Invalid redaction settings.
     #[error("`redaction`: {0}")]
     Redaction(#[from] lored_redact::Error),
-    /// A value is out of its range.
+    /// A value is out of range.
     #[error("the setting `{name}` is {value}; it must be {wanted}")]
     Value {
         /// The setting.
         name: &'static str,
-        /// As given.
+        /// The value, as written.
         value: u64,
-        /// Its range.
+        /// The allowed range.
         wanted: String,
     },
 }
 
-/// Every setting: its section's order, the sections in the order of the page.
+/// Lists every setting in the order of the documentation page.
 #[must_use]
 pub fn settings() -> &'static [Setting] {
     static ALL: LazyLock<Vec<Setting>> = LazyLock::new(sections::all);
     &ALL
 }
 
-/// Every key of the file, as `section.key`: a public surface, so a test holds it.
+/// Lists every key of the file as `section.key`. The keys are a public interface, which a test pins.
 #[must_use]
 pub fn keys() -> Vec<&'static str> {
     settings().iter().map(|setting| setting.key).collect()
@@ -247,7 +247,7 @@ fn set<T: TryFrom<u64>>(
 }
 
 impl Config {
-    /// The defaults.
+    /// Returns the defaults.
     #[must_use]
     pub fn new() -> Self {
         Self {
@@ -271,7 +271,7 @@ impl Config {
         }
     }
 
-    /// Reads the file, and the environment over it. A missing file means the defaults.
+    /// Reads the file and the environment, which overrides it. A missing file means the defaults.
     ///
     /// # Errors
     /// [`Error`], naming file, line and key, or the variable.
@@ -279,7 +279,7 @@ impl Config {
         Self::of(RawValue::load(path, std::env::vars_os())?, path)
     }
 
-    /// Reads settings from text alone; `path` is for messages.
+    /// Parses settings from text only; `path` is for messages.
     ///
     /// # Errors
     /// [`Error`], naming file, line and key.
@@ -287,10 +287,10 @@ impl Config {
         Self::of(RawValue::of_text(text, path)?, path)
     }
 
-    /// The settings that were given, with the defaults for those that were not.
+    /// Builds the settings from raw values, with defaults for missing keys.
     ///
     /// # Errors
-    /// [`Error`]: what single values do not show, such as two that go together.
+    /// [`Error`]: faults that single values do not show, for example two settings that contradict each other.
     pub fn of(given: RawValue, path: &Path) -> Result<Self, Error> {
         let in_file = |error| Error::File {
             path: path.to_path_buf(),

@@ -1,4 +1,4 @@
-//! The running daemon: from settings and places to a socket that answers, and back to rest.
+//! The running daemon: start, serving, shutdown.
 
 mod offline_tenants;
 mod tenant;
@@ -31,36 +31,36 @@ use crate::service::token::{TokenError, read_or_make};
 use crate::service::{Access, ListeningSocket, Lock, LockError, SocketError, bind, descriptors};
 use crate::store;
 
-/// Why the daemon did not start, or ended.
+/// Reason why the daemon did not start, or ended.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// A folder is not ours alone.
+    /// A folder is not private to the user.
     #[error(transparent)]
     Place(#[from] PlaceError),
-    /// Another daemon serves.
+    /// Another daemon is running.
     #[error(transparent)]
     Lock(#[from] LockError),
     /// The store cannot be opened.
     #[error(transparent)]
     Open(#[from] OpenError),
-    /// Large bodies cannot be kept.
+    /// The blob store cannot be opened.
     #[error(transparent)]
     Blobs(#[from] store::Error),
-    /// The socket cannot be listened on.
+    /// The socket cannot be opened.
     #[error(transparent)]
     Socket(#[from] SocketError),
-    /// HTTP cannot be served where the settings say.
+    /// The HTTP port cannot be opened.
     #[error("HTTP on {address}: {source}; another port can be set with `http.listen`")]
     Http {
-        /// Where.
+        /// The configured address.
         address: SocketAddr,
-        /// What the system said.
+        /// The system's error.
         source: std::io::Error,
     },
-    /// There is no token for HTTP.
+    /// The HTTP token cannot be read or created.
     #[error(transparent)]
     Token(#[from] TokenError),
-    /// HTTP has no user, and each user has a memory of its own.
+    /// HTTP does not identify a user, but each user has a separate memory.
     #[error("`http.listen` is for a daemon of one user: over HTTP nobody's user is known")]
     HttpForAll,
     /// A write failed while serving; a restart recovers.
@@ -68,10 +68,10 @@ pub enum Error {
     WriteFailed,
 }
 
-/// How long what is done unasked may take to end; it needs moments, unless the disk hangs.
+/// Time limit for background jobs to end. They need moments, unless the disk hangs.
 const CLOSE_MAX: Duration = Duration::from_secs(5);
 
-/// A daemon that has its store open and its socket bound, and answers nobody yet.
+/// A daemon with its store open and its socket bound that does not accept connections yet.
 pub struct Daemon {
     memory: MemoryOwner,
     lives: ReloadableSettings,
@@ -80,63 +80,63 @@ pub struct Daemon {
     lock: Arc<Lock>,
 }
 
-/// Whose memory is served.
+/// Owner of the memory that is served.
 enum MemoryOwner {
-    /// One, for all who may connect.
+    /// One memory for all permitted users.
     One(Box<Tenant>),
-    /// Each user's own.
+    /// A separate memory for each user.
     OfEach(Arc<Tenants>),
 }
 
 impl Daemon {
-    /// Takes the lock, recovers the store, binds the socket or takes the one that was handed over.
+    /// Takes the lock, recovers the store, and binds the socket or uses the one from the service manager.
     ///
     /// # Errors
-    /// [`Error`]: nothing was changed that the next start would miss.
-    pub fn open(config: &Config, places: &Paths) -> Result<Self, Error> {
-        Self::open_prepared(config, places, PrivilegedInit::default())
+    /// [`Error`]; nothing that the next start needs was changed.
+    pub fn open(config: &Config, paths: &Paths) -> Result<Self, Error> {
+        Self::open_prepared(config, paths, PrivilegedInit::default())
     }
 
-    /// The same with what the program did before its first thread.
+    /// Opens with the result of the privileged initialisation.
     ///
     /// # Errors
     /// As [`Self::open`].
     pub fn open_prepared(
         config: &Config,
-        places: &Paths,
+        paths: &Paths,
         prepared: PrivilegedInit,
     ) -> Result<Self, Error> {
-        Self::open_for(config, places, prepared, false)
+        Self::open_for(config, paths, prepared, false)
     }
 
-    /// The same for all users of the machine: each has a namespace, opened when its user comes.
+    /// Opens for all users of the machine: each has a tenant, which is opened when its user connects.
     ///
     /// # Errors
     /// As [`Self::open`].
     pub fn open_system_wide(
         config: &Config,
-        places: &Paths,
+        paths: &Paths,
         prepared: PrivilegedInit,
     ) -> Result<Self, Error> {
-        Self::open_for(config, places, prepared, true)
+        Self::open_for(config, paths, prepared, true)
     }
 
     fn open_for(
         config: &Config,
-        places: &Paths,
+        paths: &Paths,
         mut prepared: PrivilegedInit,
         everyone: bool,
     ) -> Result<Self, Error> {
-        ensure_folder(&places.data)?;
-        let lock = Lock::take_to_serve(&places.daemon_lock())?;
+        ensure_folder(&paths.data)?;
+        let lock = Lock::take_to_serve(&paths.daemon_lock())?;
         let handed_over = prepared.handed_over.take();
-        let mut places = places.clone();
+        let mut paths = paths.clone();
         if let Some(socket) = &handed_over {
-            places.socket = socket.path().to_path_buf();
+            paths.socket = socket.path().to_path_buf();
         }
-        let (bind_at, data) = (places.socket.clone(), places.data.clone());
+        let (bind_at, data) = (paths.socket.clone(), paths.data.clone());
         let folder = DataFolder {
-            data: places.data.clone(),
+            data: paths.data.clone(),
         };
         let lives = ReloadableSettings::new(config);
         let model_places = ModelPlaces::of_this_program(&config.search, folder.models());
@@ -144,7 +144,7 @@ impl Daemon {
             config: config.clone(),
             lives: lives.clone(),
             models: Arc::new(ModelPool::find(&model_places, &config.search)),
-            places,
+            paths,
             clock: Arc::new(Clock::System),
             started: Clock::System.now(),
             prepared,
@@ -173,7 +173,7 @@ impl Daemon {
         })
     }
 
-    /// What the handlers share; `None` where each user has a memory of its own. For tests and the demo.
+    /// The shared context; `None` when each user has a separate memory. For tests and the demo.
     #[must_use]
     pub fn context(&self) -> Option<&Arc<Context>> {
         match &self.memory {
@@ -182,23 +182,22 @@ impl Daemon {
         }
     }
 
-    /// The right to serve, to be kept until nothing works on the store any more: a call that was not waited
-    /// for may outlive [`Self::run`].
+    /// The serve lock. Hold it until no work uses the store: a call that was not awaited may outlive [`Self::run`].
     #[must_use]
     pub fn lock(&self) -> Arc<Lock> {
         Arc::clone(&self.lock)
     }
 
-    /// What may be replaced while the daemon runs.
+    /// The settings that can be reloaded while the daemon runs.
     #[must_use]
     pub fn lives(&self) -> &ReloadableSettings {
         &self.lives
     }
 
-    /// Answers until told to stop, then finishes what is in flight.
+    /// Serves until `stop` is cancelled, then completes the calls in flight.
     ///
     /// # Errors
-    /// [`Error::WriteFailed`] when the store takes no more writes: the daemon is to be restarted.
+    /// [`Error::WriteFailed`] when the store accepts no more writes: the daemon must be restarted.
     pub async fn run(mut self, stop: CancellationToken) -> Result<(), Error> {
         if let MemoryOwner::One(tenant) = &mut self.memory {
             tenant.begin();
@@ -220,8 +219,8 @@ impl Daemon {
             path,
             is_inherited,
         } = self.socket;
-        // While we still listen, nobody takes the name over: another daemon never finds its own removed. One
-        // that a manager made is the manager's, who starts the next daemon on it.
+        // The socket is removed while we still listen, so a new daemon's socket is never removed. A socket
+        // from the service manager stays, because the manager starts the next daemon on it.
         let remove = move || {
             if !is_inherited && let Err(error) = std::fs::remove_file(&path) {
                 tracing::debug!(%error, "the socket was not removed");
@@ -231,7 +230,7 @@ impl Daemon {
         let failed = tokio::select! {
             () = &mut serving => false,
             () = self.memory.tend() => {
-                // Whoever waits for an answer is told before the process ends.
+                // Waiting callers get their answers before the process ends.
                 stop.cancel();
                 serving.await;
                 true
@@ -256,7 +255,7 @@ impl Daemon {
     }
 }
 
-/// Listens over TCP, for those who know the token.
+/// Opens the TCP port for HTTP with a token.
 fn http_door(
     config: &Config,
     data: &Path,
@@ -272,7 +271,7 @@ fn http_door(
 }
 
 impl MemoryOwner {
-    /// Whether a peer may come in, and what it calls into.
+    /// Returns the resolver that checks access and finds the tenant of a peer.
     fn find(&self, access: Reloadable<Access>) -> TenantResolver {
         let of_one = match self {
             Self::One(tenant) => Ok(Dispatch::new(Arc::clone(tenant.context()))),
@@ -293,7 +292,7 @@ impl MemoryOwner {
         })
     }
 
-    /// Does what is to be done while it is served; ends when no more can be written.
+    /// Runs maintenance while serving; returns when the store accepts no more writes.
     async fn tend(&self) {
         match self {
             Self::One(tenant) => tenant.context().engine.health().clone().failed().await,
@@ -315,11 +314,11 @@ impl MemoryOwner {
     }
 }
 
-/// Refuses whom the settings do not name.
+/// Refuses users that the settings do not permit.
 async fn admit(access: Arc<Access>, peer: Peer, everyone: bool) -> Result<(), Refusal> {
     let may = match access.groups.is_empty() {
         true => access.may(peer.uid, peer.gid, everyone),
-        // Asks the system's user database.
+        // Queries the system's user database.
         false => blocking(move || Ok(access.may(peer.uid, peer.gid, everyone))).await?,
     };
     if may {

@@ -1,4 +1,4 @@
-//! `lored demo`: the main job for a newcomer, for real, in a folder that is gone afterwards.
+//! `lored demo`: the main use case for new users, with a real daemon in a temporary folder.
 
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::net::UnixStream;
@@ -11,10 +11,10 @@ use lore::protocol::Args;
 use lore::protocol::frame::Hello;
 use serde_json::{Value, json};
 
-/// A daemon that has not answered by then does not start.
+/// Time limit for the daemon's start.
 const START_MAX: Duration = Duration::from_secs(10);
 const START_PAUSE: Duration = Duration::from_millis(10);
-/// No answer of a healthy daemon takes this long.
+/// Time limit for an answer; a healthy daemon is much faster.
 const ANSWER_MAX: Duration = Duration::from_secs(10);
 
 type DemoError = String;
@@ -26,7 +26,7 @@ fn text(error: impl std::fmt::Display) -> DemoError {
 /// Runs the demo on standard output.
 ///
 /// # Errors
-/// A sentence on what did not work; the temporary folder is gone then, too.
+/// A message about the failed step; the temporary folder is removed in any case.
 pub fn run() -> Result<bool, DemoError> {
     let home = DemoHome::make()?;
     lore::outln!("lored stores what your agents learn. This demo runs in a temporary folder.\n");
@@ -121,7 +121,7 @@ pub fn run() -> Result<bool, DemoError> {
     Ok(true)
 }
 
-/// Loads the context that another agent saved, changes it, and saves it again.
+/// Loads the context that another agent saved, changes it and saves it again.
 fn take_over(agent: &mut Connection, session: &str, context: &Value) -> Result<(), DemoError> {
     let latest = json!({"sessionId": session});
     let loaded = call(agent, "workflow_checkpoint_load", &latest)?;
@@ -197,7 +197,7 @@ impl Drop for DemoHome {
     }
 }
 
-/// A daemon process of this very program; killed when dropped.
+/// A daemon process of this program; killed when dropped.
 struct Daemon {
     child: Child,
     socket: PathBuf,
@@ -250,7 +250,7 @@ impl Daemon {
         Connection::connect(&self.socket, &hello).map_err(text)
     }
 
-    /// SIGKILL: no chance to write anything down.
+    /// Sends SIGKILL, so the daemon has no chance to flush anything.
     fn kill(&mut self) -> Result<(), DemoError> {
         self.child.kill().map_err(text)?;
         self.child.wait().map(drop).map_err(text)
@@ -270,7 +270,7 @@ fn call(connection: &mut Connection, name: &str, args: &Value) -> Result<Value, 
     serde_json::from_slice(&reply.json).map_err(text)
 }
 
-/// An agent that speaks MCP as JSON lines, as any host does through `lore mcp`.
+/// An agent that speaks MCP as JSON lines, as a host does through `lore mcp`.
 struct McpAgent {
     stream: UnixStream,
     lines: BufReader<UnixStream>,

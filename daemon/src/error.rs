@@ -1,4 +1,4 @@
-//! What a caller is told when an operation does not give a reply.
+//! The refusal of an operation.
 
 use std::fmt;
 
@@ -7,26 +7,26 @@ use lore::protocol::ErrorBody;
 
 use crate::store;
 
-/// Why there is no reply: a code, a sentence on what was wrong and what would be right, a hint.
+/// The error of an operation: a code, a message with the fault and the expected value, and a hint.
 ///
-/// Most refusals are the caller's doing and are never logged as errors; those whose
-/// [`Refusal::is_fault`] is true are ours.
+/// Most refusals are the caller's fault and are never logged as errors. If [`Refusal::is_fault`] is true, the fault
+/// is internal.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Refusal {
-    /// The closed list in operations.
+    /// One of the codes in the operations reference.
     pub code: Code,
-    /// What was wrong and what would be right.
+    /// The fault and the expected value.
     pub message: String,
-    /// What to do next.
+    /// The next action for the caller.
     pub hint: Option<String>,
-    /// More, for programs.
+    /// Additional data for programs.
     pub details: Option<Box<serde_json::Value>>,
-    /// Whether the writer refused it because what it rests on has changed since it was prepared.
+    /// Whether the writer refused the command because its inputs have changed after it was prepared.
     pub is_stale: bool,
 }
 
 impl Refusal {
-    /// A refusal without a hint.
+    /// Creates a refusal without a hint.
     pub fn new(code: Code, message: impl Into<String>) -> Self {
         Self {
             code,
@@ -37,12 +37,12 @@ impl Refusal {
         }
     }
 
-    /// The caller's arguments are not acceptable.
+    /// Creates a refusal for invalid arguments.
     pub fn invalid(message: impl Into<String>) -> Self {
         Self::new(Code::InvalidInput, message)
     }
 
-    /// Adds what to do next.
+    /// Adds the next action for the caller.
     #[must_use]
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
@@ -56,14 +56,14 @@ impl Refusal {
         self
     }
 
-    /// Marks a write that has to be prepared again: what it rests on has changed since.
+    /// Marks a write that must be prepared again, because its inputs have changed.
     #[must_use]
     pub fn stale(mut self) -> Self {
         self.is_stale = true;
         self
     }
 
-    /// Whether we broke, rather than the caller asked wrongly.
+    /// Whether the fault is internal, not the caller's.
     #[must_use]
     pub fn is_fault(&self) -> bool {
         matches!(
@@ -72,7 +72,7 @@ impl Refusal {
         )
     }
 
-    /// The form that goes over the wire.
+    /// Converts the refusal to the wire format.
     #[must_use]
     pub fn to_body(&self) -> ErrorBody {
         ErrorBody {

@@ -1,5 +1,5 @@
-//! What is done while the daemon is one thread, and can still do everything: what must stay free is started,
-//! then the process confines itself.
+//! Privileged initialisation: work of the single-threaded daemon before it enters its sandbox. Processes that must
+//! stay outside the sandbox are started, then the process confines itself.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -11,37 +11,37 @@ use crate::sandbox::{Confinement, Landlock, SandboxNeeds, confine, keep_to_ourse
 use crate::service::{InheritedSocket, SocketError, ensure_folder_for, handed_over};
 use crate::upstream::{ProcessBroker, Program, Server, port};
 
-/// What the daemon has from before its first thread.
+/// State from before the daemon's first thread.
 #[derive(Default)]
 pub struct PrivilegedInit {
-    /// What starts the servers of resolvers, if any was configured.
+    /// Process broker that starts the servers of resolvers, if any is configured.
     pub broker: Option<Arc<ProcessBroker>>,
-    /// What the process gave up, if it did.
+    /// The restrictions of the sandbox, if it is active.
     pub sandbox: Option<Confinement>,
-    /// The socket that a service manager handed over, if one did.
+    /// The socket from the service manager, if any.
     pub handed_over: Option<InheritedSocket>,
 }
 
 impl PrivilegedInit {
-    /// Starts what must not be confined, makes the folders that are written below, and confines the
-    /// process. To be called before there is a second thread. `everyone`: each user has a namespace.
+    /// Starts the processes that must stay outside the sandbox, creates the folders that are written later, and enters
+    /// the sandbox. Call this before a second thread exists. `everyone`: each user has a separate tenant.
     ///
     /// # Errors
-    /// When a folder cannot be made, or is not ours alone; when something else was handed over than
+    /// When a folder cannot be created or is not private, or when the service manager passed something other than
     /// a socket.
-    pub fn to_serve(config: &Config, places: &Paths, everyone: bool) -> Result<Self, SocketError> {
-        ensure_folder(&places.data)?;
-        // Taken before anything is started, which would have it, too.
+    pub fn to_serve(config: &Config, paths: &Paths, everyone: bool) -> Result<Self, SocketError> {
+        ensure_folder(&paths.data)?;
+        // Taken before any process is started, because children would inherit it.
         let handed_over = handed_over()?;
         if handed_over.is_none() {
-            ensure_folder_for(places.socket_folder(), config.access.socket_mode(everyone))?;
+            ensure_folder_for(paths.socket_folder(), config.access.socket_mode(everyone))?;
         }
-        // A daemon of all users asks nobody on behalf of one.
+        // A daemon for all users runs no resolvers on behalf of one.
         let broker = if everyone { None } else { broker(config) };
         let sandbox = if config.service.confine {
-            let mut needs = needs(config, places);
+            let mut needs = needs(config, paths);
             if handed_over.is_some() {
-                // The manager's socket is never removed; its folder may be anybody's.
+                // The manager's socket is never removed, and its folder may belong to another user.
                 needs.socket_folders.clear();
             }
             confine(&needs)
@@ -57,7 +57,7 @@ impl PrivilegedInit {
     }
 }
 
-/// Without a starter the daemon serves, and says of each resolver why it is not there.
+/// Starts the process broker. Without it the daemon still runs and reports each resolver as unavailable.
 fn broker(config: &Config) -> Option<Arc<ProcessBroker>> {
     let programs: Vec<Program> = config
         .resolvers
@@ -80,7 +80,7 @@ fn broker(config: &Config) -> Option<Arc<ProcessBroker>> {
     }
 }
 
-/// This very program, also when its file was replaced meanwhile.
+/// Returns the running executable, even if its file was replaced.
 fn this_program() -> std::io::Result<PathBuf> {
     let running = Path::new("/proc/self/exe");
     if running.exists() {
@@ -90,7 +90,7 @@ fn this_program() -> std::io::Result<PathBuf> {
     }
 }
 
-fn needs(config: &Config, places: &Paths) -> SandboxNeeds {
+fn needs(config: &Config, paths: &Paths) -> SandboxNeeds {
     let urls = config.resolvers.values();
     let urls = urls.filter_map(|settings| match &settings.server {
         Server::Command(_) => None,
@@ -98,8 +98,8 @@ fn needs(config: &Config, places: &Paths) -> SandboxNeeds {
     });
     let notified = std::env::var_os("NOTIFY_SOCKET");
     SandboxNeeds {
-        folders: vec![places.data.clone()],
-        socket_folders: vec![places.socket_folder().to_path_buf()],
+        folders: vec![paths.data.clone()],
+        socket_folders: vec![paths.socket_folder().to_path_buf()],
         ports_connected_to: urls.collect(),
         ports_listened_on: config
             .http

@@ -18,24 +18,24 @@ use crate::reload::{Reload, ReloadableSettings, SetLog};
 use crate::upstream::broker;
 use crate::{admin, demo, reload};
 
-/// Good.
+/// Success.
 const GOOD: u8 = 0;
-/// Damage was found, or what was asked for was refused.
+/// Damage was found, or the request was refused.
 const REFUSED: u8 = 1;
-/// A usage error; clap's own code.
+/// A usage error; the same code as in clap.
 const USAGE: u8 = 2;
 /// The daemon could not start.
 const NOT_STARTED: u8 = 3;
-/// A file of settings that sets nothing.
+/// An empty settings file.
 const NO_FILE: &str = "/dev/null";
 /// The shared, durable memory of all the AI agents on one machine.
 #[derive(Parser)]
 #[command(name = "lored", version, about)]
 struct Args {
-    /// Listen here instead of at the default place.
+    /// Listen on this socket instead of the default one.
     #[arg(long, global = true, value_name = "PATH")]
     socket: Option<PathBuf>,
-    /// Read settings from here.
+    /// Read settings from this file.
     #[arg(long, global = true, value_name = "FILE")]
     config: Option<PathBuf>,
     #[command(subcommand)]
@@ -46,58 +46,58 @@ struct Args {
 enum Command {
     /// Serve in the foreground (the default).
     Serve {
-        /// For all users of this machine, each with a memory of its own: settings in /etc/lore, data in
-        /// /var/lib/lore, socket /run/lore/lore.sock, unless LORE_HOME says otherwise.
+        /// Serve all users of this machine, each with a separate memory: settings in /etc/lore, data in
+        /// /var/lib/lore, socket /run/lore/lore.sock, unless LORE_HOME is set.
         #[arg(long)]
         system: bool,
     },
-    /// See it work: two agents, a kill -9, nothing lost. Takes seconds, leaves nothing behind.
+    /// Show a demo: two agents, a kill -9, no data lost. Takes seconds and leaves no files.
     Demo,
-    /// Prove the log: its chain, payloads, blobs, head, and every view against a replay.
+    /// Verify the log: its chain, payloads, blobs, head, and every view against a replay.
     Verify {
-        /// Prove a backup instead: every file and blob against its hash, the log against its chain.
+        /// Verify a backup instead: every file and blob against its hash, the log against its chain.
         #[arg(long, value_name = "DIR")]
         backup: Option<PathBuf>,
     },
-    /// Fold every view anew from the log.
+    /// Rebuild every view from the log.
     Rebuild,
-    /// Show what is damaged; with a flag, accept what is lost so that writing goes on.
+    /// Show the damage; with a flag, accept the loss so that writing can continue.
     Repair {
-        /// Accept the log as it is now as complete.
+        /// Accept the current log as complete.
         #[arg(long)]
         accept_head: bool,
     },
-    /// Back the store up to a folder, while it is used; the second time only what is new.
+    /// Back up the store to a folder while it is in use; later runs copy only new data.
     Backup {
-        /// The folder: an empty one, or one with a backup of this store.
+        /// The folder: empty, or with a backup of this store.
         dir: PathBuf,
-        /// Read everything again: takes out what was forgotten since, and makes damaged files good.
+        /// Read everything again: removes data forgotten since then, and repairs damaged files.
         #[arg(long)]
         full: bool,
     },
-    /// Make a data folder of a backup, whole or not at all.
+    /// Restore a data folder from a backup, completely or not at all.
     Restore {
         /// The folder of the backup.
         dir: PathBuf,
-        /// The data folder to make instead of the own one; not there yet, or empty.
+        /// The data folder to create instead of the default one; missing or empty.
         #[arg(long, value_name = "DATA_FOLDER")]
         into: Option<PathBuf>,
     },
-    /// Write what another program keeps as lines that `lore import` records.
+    /// Convert another program's data to lines that `lore import` records.
     Convert {
-        /// Whose file it is.
+        /// The program that wrote the data.
         #[arg(value_enum)]
         kind: Kind,
         /// The file or folder.
         path: PathBuf,
-        /// Of Markdown files: the directory of their project, if not the folder itself.
+        /// For Markdown files: the directory of their project, if not the folder itself.
         #[arg(long, value_name = "DIR")]
         project: Option<PathBuf>,
-        /// Stands before the ids of its sessions, with a `-`, for a second copy beside the first one.
+        /// Prefix of the session ids, followed by `-`, for a second copy next to the first one.
         #[arg(long, value_name = "PREFIX")]
         prefix: Option<Prefix>,
     },
-    /// Write which files of a folder would be taken in, with those that are not known; `lore docs add` calls it.
+    /// List the files of a folder that would be ingested, and unknown ones; used by `lore docs add`.
     #[command(hide = true)]
     Files {
         /// The folder or file.
@@ -105,73 +105,73 @@ enum Command {
         /// Only files that match this glob.
         #[arg(long, value_name = "GLOB")]
         include: Vec<String>,
-        /// Leave out what matches this glob.
+        /// Omit files that match this glob.
         #[arg(long, value_name = "GLOB")]
         exclude: Vec<String>,
     },
-    /// Print files without the secrets in them, as they would be recorded.
+    /// Print files with their secrets redacted, as they would be recorded.
     Redact {
-        /// Only tell file, line and kind of each; the exit code is 1 when there is one.
+        /// Only report file, line and kind of each secret; the exit code is 1 when there is one.
         #[arg(long)]
         check: bool,
         /// The files; `-` is standard input.
         #[arg(required = true, value_name = "FILE")]
         files: Vec<PathBuf>,
     },
-    /// The models that embed texts.
+    /// The embedding models.
     #[command(subcommand)]
     Models(ModelsCommand),
-    /// Check everything that can be wrong, with a remedy for each.
+    /// Check the installation, with a remedy for each problem.
     Doctor {
-        /// Do what is safe: close folders and files of ours, remove what a dead daemon left in the way.
+        /// Apply safe fixes: make our folders and files private, remove files that a dead daemon left behind.
         #[arg(long)]
         fix: bool,
-        /// As one JSON object.
+        /// Print one JSON object.
         #[arg(long)]
         json: bool,
     },
-    /// The settings: what is in force, whether a file is good, what there is.
+    /// Show the effective settings, check a file, or print the defaults.
     #[command(subcommand)]
     Config(ConfigCommand),
     /// Write the manual pages of all commands into a folder.
     #[command(hide = true)]
     Man {
-        /// The folder; it is made if it is not there.
+        /// The folder; it is created if it does not exist.
         folder: PathBuf,
     },
     /// Print completions for a shell.
     #[command(hide = true)]
     Completions {
-        /// Which shell.
+        /// The shell.
         shell: lore::pages::Shell,
     },
 }
 
 #[derive(Subcommand)]
 enum ConfigCommand {
-    /// Show every setting in force, as a daemon started here and now would use it.
+    /// Show every effective setting, as a daemon started here and now would use it.
     Show {
-        /// Say where each comes from: file and line, a variable, or the default.
+        /// Show the source of each value: file and line, a variable, or the default.
         #[arg(long)]
         origin: bool,
-        /// As one JSON object.
+        /// Print one JSON object.
         #[arg(long)]
         json: bool,
-        /// A directory of the project of which the last lines tell.
+        /// The directory whose project the last lines describe.
         #[arg(long, value_name = "DIR", default_value = ".")]
         dir: PathBuf,
     },
-    /// Say whether a file of settings is good; if not, what is wrong, with line and column.
+    /// Check a settings file and report errors with line and column.
     Check {
-        /// The file; the one in use if none is named.
+        /// The file; by default the one in use.
         file: Option<PathBuf>,
-        /// As one JSON object.
+        /// Print one JSON object.
         #[arg(long)]
         json: bool,
     },
     /// Print a file with every setting and its default, commented out.
     Default {
-        /// Write it where settings are read from, unless there is one.
+        /// Write it to the default path, unless a file exists.
         #[arg(long)]
         write: bool,
     },
@@ -179,7 +179,7 @@ enum ConfigCommand {
 
 #[derive(Subcommand)]
 enum ModelsCommand {
-    /// Show every model there is, and which are in use.
+    /// List every model and the models in use.
     List,
     /// Check the model in a folder by using it, and copy it to the models in use.
     Add {
@@ -188,11 +188,11 @@ enum ModelsCommand {
     },
 }
 
-/// Runs the program; the exit code says how it went.
+/// Runs the program and returns its exit code.
 #[must_use]
 pub fn main() -> ExitCode {
     if std::env::args_os().skip(1).eq([broker::SUBCOMMAND]) {
-        // Not for people, and the daemon tells it all that it needs.
+        // An internal mode, not for people: the daemon sends all its input.
         let ended = broker::run().map_err(|error| error.to_string());
         return done(ended.map(|()| true));
     }
@@ -207,23 +207,23 @@ pub fn main() -> ExitCode {
     }
     let is_system = matches!(command, Command::Serve { system: true });
     let home = std::env::var_os("LORE_HOME").filter(|home| !home.is_empty());
-    let places = if is_system && home.is_none() {
+    let paths = if is_system && home.is_none() {
         Paths::system_wide(args.socket.as_deref())
     } else {
         Paths::find(args.socket.as_deref())
     };
-    let mut places = match places {
-        Ok(places) => places,
+    let mut paths = match paths {
+        Ok(paths) => paths,
         Err(error) => return fail(&error.to_string(), USAGE),
     };
     match named(args.config) {
-        // What stands beside the settings stands beside these.
-        Ok(Some(path)) => places.config = path,
+        // Files next to the settings are then looked up next to this file.
+        Ok(Some(path)) => paths.config = path,
         Ok(None) => {}
         Err(why) => return fail(&why, USAGE),
     }
-    let path = places.config.clone();
-    // Before the settings are used: these tell what is wrong with them.
+    let path = paths.config.clone();
+    // Runs before the settings are used, because these commands report their errors.
     if let Command::Config(command) = command {
         return done(match command {
             ConfigCommand::Show { origin, json, dir } => {
@@ -236,10 +236,10 @@ pub fn main() -> ExitCode {
             ConfigCommand::Default { write: false } => admin::settings::default(),
         });
     }
-    // Whatever is written from here on is for this user alone: the doctor opens the store, too.
+    // All files written from here on are private to this user; the doctor opens the store, too.
     rustix::process::umask(rustix::fs::Mode::RWXG | rustix::fs::Mode::RWXO);
     if let Command::Doctor { fix, json } = command {
-        return done(admin::doctor::run(&places, &path, fix, json));
+        return done(admin::doctor::run(&paths, &path, fix, json));
     }
     let (config, given) = match reload::first(&path) {
         Ok(read) => read,
@@ -247,7 +247,7 @@ pub fn main() -> ExitCode {
     };
     let set_log = log_to_stderr(&config.log);
     match command {
-        // Those that need no settings have ended before.
+        // Commands that need no settings have already ended.
         Command::Serve { .. }
         | Command::Config(_)
         | Command::Doctor { .. }
@@ -256,36 +256,36 @@ pub fn main() -> ExitCode {
         | Command::Man { .. }
         | Command::Completions { .. } => {
             let reload = |lives: ReloadableSettings| Reload::new(&path, given, lives, set_log);
-            serving::serve(&config, &places, is_system, reload)
+            serving::serve(&config, &paths, is_system, reload)
         }
         Command::Demo => done(demo::run()),
-        Command::Verify { backup: None } => done(admin::verify(&config, &places)),
+        Command::Verify { backup: None } => done(admin::verify(&config, &paths)),
         Command::Verify { backup: Some(dir) } => done(admin::backup::verify(&dir)),
         Command::Backup { dir, full: is_full } => {
             let choices = BackupOptions { is_full };
-            done(admin::backup::backup(&config, &places, &dir, choices))
+            done(admin::backup::backup(&config, &paths, &dir, choices))
         }
         Command::Restore { dir, into } => {
             let into = into.as_deref();
-            done(admin::backup::restore(&config, &places, &dir, into))
+            done(admin::backup::restore(&config, &paths, &dir, into))
         }
-        Command::Rebuild => done(admin::rebuild(&config, &places)),
-        Command::Repair { accept_head } => done(admin::repair(&config, &places, accept_head)),
+        Command::Rebuild => done(admin::rebuild(&config, &paths)),
+        Command::Repair { accept_head } => done(admin::repair(&config, &paths, accept_head)),
         Command::Files {
             path,
             include,
             exclude,
         } => done(admin::files::run(
-            &config, &places, &path, &include, &exclude,
+            &config, &paths, &path, &include, &exclude,
         )),
-        Command::Models(ModelsCommand::List) => done(admin::models::list(&config, &places)),
+        Command::Models(ModelsCommand::List) => done(admin::models::list(&config, &paths)),
         Command::Models(ModelsCommand::Add { folder }) => {
-            done(admin::models::add_from(&config, &places, &folder))
+            done(admin::models::add_from(&config, &paths, &folder))
         }
     }
 }
 
-/// What needs the command line alone, and the files that it names; anything else is given back.
+/// Runs commands that need only the command line and the files that it names; returns any other command.
 fn alone(command: Command) -> Result<ExitCode, Command> {
     Ok(done(match command {
         Command::Man { folder } => lore::pages::write_manuals(Args::command(), &folder)
@@ -313,7 +313,7 @@ fn alone(command: Command) -> Result<ExitCode, Command> {
     }))
 }
 
-/// The file of settings that is named, which has to be there.
+/// Returns the named settings file, which must exist.
 fn named(config: Option<PathBuf>) -> Result<Option<PathBuf>, String> {
     match config {
         Some(named) if !named.exists() => {
@@ -323,7 +323,7 @@ fn named(config: Option<PathBuf>) -> Result<Option<PathBuf>, String> {
                  leave --config out"
             ))
         }
-        // It is watched, and a relative path has no folder.
+        // The file's folder is watched, so the path must be absolute.
         Some(named) => std::path::absolute(&named)
             .map(Some)
             .map_err(|error| format!("{}: {error}", named.display())),
@@ -331,8 +331,8 @@ fn named(config: Option<PathBuf>) -> Result<Option<PathBuf>, String> {
     }
 }
 
-/// Redacts files by the settings in force. Whoever has no home has no file of settings; then those of the
-/// environment count, and the defaults.
+/// Redacts files with the effective settings. A user without a home has no settings file; then the environment and
+/// the defaults apply.
 fn redact(
     config: Option<PathBuf>,
     socket: Option<&Path>,
@@ -342,7 +342,7 @@ fn redact(
     let path = match (named(config), Paths::find(socket)) {
         (Err(why), _) => return fail(&why, USAGE),
         (Ok(Some(path)), _) => path,
-        (Ok(None), Ok(places)) => places.config,
+        (Ok(None), Ok(paths)) => paths.config,
         (Ok(None), Err(PlaceError::NoHome(_))) => PathBuf::from(NO_FILE),
         (Ok(None), Err(error)) => return fail(&error.to_string(), USAGE),
     };
@@ -365,12 +365,12 @@ fn done(result: Result<bool, String>) -> ExitCode {
 }
 
 fn fail(message: &str, code: u8) -> ExitCode {
-    // Said as far as anybody can hear it: the log may be on the disk that is full.
+    // Errors are ignored: the log may be on the full disk.
     let _ = writeln!(io::stderr(), "lored: {message}");
     code.into()
 }
 
-/// `RUST_LOG` wins over the config; without it the level can be set anew by what is returned.
+/// Starts logging. `RUST_LOG` overrides the config; without it, the returned function changes the level.
 fn log_to_stderr(filter: &str) -> Option<SetLog> {
     let said = std::env::var(EnvFilter::DEFAULT_ENV).ok();
     let of_environment = said.and_then(|said| log::filter(&said).ok());
@@ -379,7 +379,7 @@ fn log_to_stderr(filter: &str) -> Option<SetLog> {
         .with_writer(std::io::stderr)
         .with_ansi(false)
         .with_env_filter(of_environment.unwrap_or_else(|| filter_of(filter)))
-        // A log on a full disk is told nowhere; to tell it on standard error, which it is, would be a panic.
+        // An error of a log on a full disk cannot be reported: on standard error, which is the log, it would panic.
         .log_internal_errors(false)
         .with_filter_reloading();
     let handle = subscriber.reload_handle();
@@ -392,8 +392,8 @@ fn log_to_stderr(filter: &str) -> Option<SetLog> {
     (!is_fixed).then(|| Box::new(set_log) as SetLog)
 }
 
-/// rmcp logs what clients sent from `warn` on, so it is kept at `error`.
+/// Builds the filter. rmcp logs client data from level `warn` on, so it is limited to `error`.
 fn filter_of(filter: &str) -> EnvFilter {
-    // Settings that were read have been tried.
+    // Settings that were read are valid.
     log::filter(&format!("{filter},rmcp=error,fjall=warn,lsm_tree=warn")).unwrap_or_default()
 }

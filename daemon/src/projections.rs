@@ -1,4 +1,4 @@
-//! The projections: what an event of any kind does to the rows of the log's index and of every view.
+//! The projections: the effect of each kind of event on the rows of the log's index and of every view.
 
 mod refold;
 
@@ -26,7 +26,7 @@ use crate::store::{Error, Keyspace, Rows, RowsMut};
 pub struct Projections;
 
 const SPACES: [Keyspace; 12] = [
-    // First, so that it is emptied first when all are folded anew: the index is read from it.
+    // First, so that a rebuild empties it first: the index is rebuilt from it.
     BLOB_NAMES,
     INDEX,
     sessions::SPACE,
@@ -82,8 +82,8 @@ impl Fold for Projections {
     }
 }
 
-/// Folds what an event says into the views. When its stream is folded again, the checkpoints that are still there
-/// are given.
+/// Folds the metadata of an event into the views. When a stream is refolded, `again` lists its remaining
+/// checkpoints.
 fn apply(
     rows: &mut dyn RowsMut,
     event: &LoggedEvent,
@@ -135,13 +135,13 @@ fn apply(
         },
         Some(Event::Project(project)) => projects::apply(rows, event, project, record),
         Some(Event::Document(document)) => documents::apply(rows, event, document, record),
-        // Sessions are folded above, whatever happens in them; what was forgotten, before.
+        // Session events are folded above by `sessions::apply`, and forgetting before this function.
         Some(Event::Session(_) | Event::Forgetting(_)) | None => Ok(()),
     }
 }
 
-/// Removes what each view has of a session, one line per view. Whatever is left must be what a fold
-/// of the log without the session's content makes, byte for byte.
+/// Removes a session from each view, one line per view. The remaining rows must equal, byte for byte, those of a
+/// fold of the log without the session's content.
 fn forget(rows: &mut dyn RowsMut, session: &str) -> Result<(), Error> {
     names::forget(rows, session)?;
     index::forget(rows, session);

@@ -1,4 +1,4 @@
-//! What every read of one session begins with: whose it is, in which state, with what it shares.
+//! The start of every read of one session: resolves the session, the state and the shared past.
 
 use std::sync::Arc;
 
@@ -10,30 +10,30 @@ use crate::operation::{Caller, Context, blocking};
 use crate::sessions::{self, AccessTimes, Line, SessionSelector};
 use crate::state::State;
 
-/// What a read of a session is given.
+/// Parameters of a session read.
 pub struct ReadContext {
-    /// Which session; otherwise the caller's current one.
+    /// The session; by default the caller's current one.
     pub session: Option<SessionId>,
-    /// As of which moment.
+    /// The past moment to read.
     pub as_of: Option<AsOf>,
-    /// At which position at least.
+    /// Minimum position of the state.
     pub at_least: Option<Position>,
 }
 
-/// A session in a state, ready to be read.
+/// A session in a state, ready for reading.
 pub struct Read {
-    /// Blobs, cache, settings.
+    /// The context, with blobs, cache and settings.
     pub cx: Arc<Context>,
     /// The rows.
     pub state: State,
-    /// Which session.
+    /// The session's id.
     pub session: String,
-    /// When somebody looked at it before this read, if that is known.
+    /// Time of the previous read, if it is known.
     pub looked_at: Option<Micros>,
 }
 
 impl ReadContext {
-    /// What common arguments ask for.
+    /// Takes the parameters from common arguments.
     pub fn of(args: &impl CommonArgs) -> Self {
         Self {
             session: args.session().cloned(),
@@ -42,17 +42,16 @@ impl ReadContext {
         }
     }
 
-    /// Finds the session in the state asked for.
+    /// Finds the session in the requested state.
     ///
     /// # Errors
-    /// `SESSION_NOT_FOUND`, `TIMEOUT` when `at_least` is not reached, `INVALID_INPUT` for what is no
-    /// moment.
+    /// `SESSION_NOT_FOUND`, `TIMEOUT` when `at_least` is not reached, `INVALID_INPUT` for an invalid moment.
     pub async fn open(self, cx: Arc<Context>, caller: Caller) -> Result<Read, Refusal> {
         let state = State::live(&cx, self.at_least).await?;
         let selector = SessionSelector::of(&caller, self.session.as_ref());
         let now = cx.engine.clock().now();
         let session = selector.find(&state, &caller.actor, now)?;
-        // What is read is not untouched.
+        // A read counts as use for the session's inactivity.
         let access = cx.extensions.get::<AccessTimes>();
         let looked_at = access.and_then(|access| access.note(&session, now));
         let read = Read {
@@ -73,24 +72,21 @@ impl ReadContext {
 }
 
 impl Read {
-    /// The session's id, as it goes over the wire.
+    /// The session's id in the wire format.
     ///
     /// # Errors
-    /// `CORRUPT` when the rows hold one that is no id.
+    /// `CORRUPT` when the stored id is invalid.
     pub fn session_id(&self) -> Result<SessionId, Refusal> {
         SessionId::new(self.session.as_str())
             .map_err(|error| Refusal::new(Code::Corrupt, error.to_string()))
     }
 
-    /// The session and those whose past it shares.
-    ///
-    /// # Errors
-    /// When a row cannot be read.
+    /// Returns the lineage: the session and the ancestors whose past it shares.
     pub fn lines(&self) -> Result<Vec<Line>, Refusal> {
         Ok(sessions::lineage(&self.state, &self.session)?)
     }
 
-    /// Whether what is read survives a loss of power.
+    /// Whether the read data survives a power cut.
     #[must_use]
     pub fn durable(&self) -> bool {
         self.cx.engine.is_durable()

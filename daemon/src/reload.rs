@@ -1,7 +1,7 @@
-//! The settings read again while the daemon runs: on SIGHUP, or when their file changes.
+//! Reloads the settings while the daemon runs: on SIGHUP, or when their file changes.
 //!
-//! What a connection may use, sessions, checkpoints, redaction and the log's level change at once; the
-//! rest waits for the next start, and is named. A file with a mistake changes nothing.
+//! Limits of connections, sessions, checkpoints, redaction and the log level change at once. Other changes wait for
+//! the next start and are reported. An invalid file changes nothing.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -20,32 +20,32 @@ use crate::watch::{
 };
 use crate::{checkpoints, forgetting, sessions};
 
-/// Sets what is logged; says why if it cannot.
+/// Sets the log filter; returns the reason when it cannot.
 pub type SetLog = Box<dyn Fn(&str) -> Result<(), String> + Send + Sync>;
 
-/// What may be replaced while it is used.
+/// The reloadable settings.
 #[derive(Clone, Debug, Default)]
 pub struct ReloadableSettings {
-    /// What a peer may use.
+    /// Limits of a peer.
     pub limits: Reloadable<Limits>,
-    /// How long sessions are in use.
+    /// Expiry of sessions.
     pub sessions: Reloadable<sessions::SessionSettings>,
-    /// What checkpoints may take.
+    /// Limits of checkpoints.
     pub checkpoints: Reloadable<checkpoints::Limits>,
-    /// What is forgotten by itself.
+    /// Retention rules.
     pub retention: Reloadable<forgetting::Rules>,
-    /// What words of keys say.
+    /// Word lists that assign keys to layers.
     pub words: Reloadable<checkpoints::LayerWords>,
-    /// Which secrets are looked for.
+    /// Redaction rules.
     pub redaction: SharedRules,
-    /// Who may connect.
+    /// Users who may connect.
     pub access: Reloadable<Access>,
-    /// How the last reading went.
+    /// Result of the last reload.
     pub last_read: Reloadable<LastReload>,
 }
 
 impl ReloadableSettings {
-    /// As these settings say.
+    /// Creates them with these settings.
     #[must_use]
     pub fn new(config: &Config) -> Self {
         let lives = Self::default();
@@ -62,16 +62,16 @@ impl ReloadableSettings {
         self.access.set(config.access.clone());
         match Rules::new(&config.redaction) {
             Ok(rules) => self.redaction.set(rules),
-            // Settings that were read have been tried.
+            // Settings that were read are valid.
             Err(error) => tracing::error!(%error, "the rules of redaction stay as they were"),
         }
     }
 }
 
-/// Reads the settings again.
+/// Reloads the settings.
 pub struct Reload {
     path: PathBuf,
-    /// The variables as they were at the start: nobody can change them from outside.
+    /// The environment variables at the start; they cannot change from outside.
     variables: Vec<(OsString, OsString)>,
     started: RawValue,
     now: Mutex<RawValue>,
@@ -80,7 +80,7 @@ pub struct Reload {
 }
 
 impl Reload {
-    /// Of a file, whose settings as they are now the daemon was started with.
+    /// Creates it for a file, with the settings that the daemon was started with.
     #[must_use]
     pub fn new(
         path: &Path,
@@ -140,17 +140,17 @@ impl Reload {
         self.lives.last_read.set(last);
     }
 
-    /// Reads again whenever it is asked to, by a signal or because the file has changed, until dropped.
+    /// Reloads on each signal and each change of the file, until dropped.
     pub async fn run(self, asked: Arc<Notify>) {
         let reload = Arc::new(self);
         let _watch = watch(&reload.path, &asked);
         let mut led_to = led_to(&reload.path);
         let mut _watch_there = led_to.as_deref().and_then(|file| watch(file, &asked));
-        // What was saved between the start and now was not heard.
+        // Changes between the start and now were not observed.
         Self::read_aside(&reload).await;
         loop {
             asked.notified().await;
-            // Before it is read: what is saved while it is read is heard.
+            // Resolved before the file is read, so that changes during the read are observed.
             let leads_to = self::led_to(&reload.path);
             if leads_to != led_to {
                 _watch_there = leads_to.as_deref().and_then(|file| watch(file, &asked));
@@ -171,7 +171,7 @@ impl Reload {
     }
 }
 
-/// Watches the file; without that, SIGHUP is still heard.
+/// Watches the file; if that fails, SIGHUP still works.
 fn watch(file: &Path, asked: &Arc<Notify>) -> Option<WatchHandle> {
     let asked = Arc::clone(asked);
     let change_event = move |change| match change {
@@ -189,8 +189,8 @@ fn watch(file: &Path, asked: &Arc<Notify>) -> Option<WatchHandle> {
     }
 }
 
-/// The file that a link in the place of the settings leads to, as those make it who keep their settings
-/// together elsewhere: nothing is told at the link when that one is edited.
+/// Returns the target if the settings file is a symbolic link, as in central dotfile folders. Edits of the target
+/// cause no event at the link.
 fn led_to(path: &Path) -> Option<PathBuf> {
     let real = std::fs::canonicalize(path).ok()?;
     let is_itself = ConfigFile::new(path).is_some_and(|here| here.file == real);
@@ -203,7 +203,7 @@ fn report(news: ManagerMessage<'_>) {
     }
 }
 
-/// The keys whose values differ.
+/// Lists the keys whose values differ.
 fn changed(before: &RawValue, after: &RawValue) -> Vec<String> {
     let keys = before.origins.keys().chain(after.origins.keys());
     let mut changed: Vec<String> = keys
@@ -215,7 +215,7 @@ fn changed(before: &RawValue, after: &RawValue) -> Vec<String> {
     changed
 }
 
-/// Those of them that act only at the next start.
+/// Lists the changed keys that take effect only at the next start.
 fn waiting(started: &RawValue, now: &RawValue) -> Vec<String> {
     let mut keys: Vec<&Vec<String>> = started.origins.keys().chain(now.origins.keys()).collect();
     keys.sort();
@@ -230,7 +230,7 @@ fn waiting(started: &RawValue, now: &RawValue) -> Vec<String> {
         .collect()
 }
 
-/// The one file, in its folder.
+/// Watch scope of a single file in its folder.
 struct ConfigFile {
     folder: PathBuf,
     file: PathBuf,

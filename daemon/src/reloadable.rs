@@ -1,4 +1,4 @@
-//! A value that may be replaced while it is used: what the settings say, once their file is read again.
+//! A value that can be replaced while it is in use, for example settings after a reload.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -6,27 +6,27 @@ use std::sync::Arc;
 
 use tokio::sync::watch;
 
-/// Shared by all its clones. Whoever took the value goes on with it.
+/// A reloadable value, shared by all clones. Code that has read the value keeps the old one.
 pub struct Reloadable<T>(Arc<watch::Sender<Arc<T>>>);
 
 impl<T> Reloadable<T> {
-    /// Holds this value for now.
+    /// Creates it with an initial value.
     pub fn new(value: T) -> Self {
         Self(Arc::new(watch::Sender::new(Arc::new(value))))
     }
 
-    /// The value as it is now.
+    /// Returns the current value.
     #[must_use]
     pub fn get(&self) -> Arc<T> {
         Arc::clone(&self.0.borrow())
     }
 
-    /// Replaces it for whoever asks from now on.
+    /// Replaces the value for later readers.
     pub fn set(&self, value: T) {
         self.0.send_replace(Arc::new(value));
     }
 
-    /// Wakes whoever waits for it each time that it is replaced from now on.
+    /// Returns a receiver that is notified of each later replacement.
     #[must_use]
     pub fn changes(&self) -> watch::Receiver<Arc<T>> {
         self.0.subscribe()
@@ -51,19 +51,19 @@ impl<T: fmt::Debug> fmt::Debug for Reloadable<T> {
     }
 }
 
-/// How reading the settings went, the last time.
+/// Result of the last reload of the settings.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LastReload {
-    /// The file.
+    /// The settings file.
     pub file: PathBuf,
-    /// Why it was not taken: what was in force before still is.
+    /// Reason why the file was rejected; the previous settings remain in force.
     pub fault: Option<String>,
-    /// Keys whose new values act only at the next start.
+    /// Keys whose new values take effect at the next start.
     pub waiting: Vec<String>,
 }
 
 impl LastReload {
-    /// What somebody should know, in sentences.
+    /// Returns warnings for users, as sentences.
     #[must_use]
     pub fn warnings(&self) -> Vec<String> {
         let fault = self.fault.iter().map(|fault| {

@@ -1,8 +1,8 @@
-//! One line of the resource table: what can be read by its address.
+//! An entry of the resource table: data that can be read by URI.
 //!
-//! A [`Resource`] is a kind of things that a host may offer to its user: a template of addresses,
-//! names for people, a list, and one thing's text. What can be read this way can be read by an
-//! operation, too: not every host knows resources.
+//! A [`Resource`] is a kind of data that a host may offer to its user: a URI template,
+//! display names, a list, and the text of each entry. Every resource can also be read by an
+//! operation, because not every host supports resources.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -14,28 +14,28 @@ use crate::log::LoggedEvent;
 use crate::operation::{Caller, Context, answered};
 use crate::store::Rows;
 
-/// A kind of things with addresses.
+/// A kind of resource.
 pub trait Resource: 'static {
-    /// The addresses, with their varying part in braces at the end: `lore://checkpoint/{id}`.
+    /// The URI template, with its variable part in braces at the end: `lore://checkpoint/{id}`.
     const TEMPLATE: &'static str;
-    /// One word, the same for ever: it is part of cursors.
+    /// One word that must never change, because it is part of cursors.
     const NAME: &'static str;
-    /// For people, in lists.
+    /// Title in lists for people.
     const TITLE: &'static str;
-    /// What it is, for models and people.
+    /// Description for models and people.
     const SENTENCE: &'static str;
     /// The media type of each text.
     const MIME: &'static str;
 
-    /// A page of those that this caller may want, the likeliest first.
+    /// Lists a page of the entries relevant to this caller, the most relevant first.
     fn list(
         cx: Arc<Context>,
         caller: Caller,
         cursor: Option<String>,
     ) -> impl Future<Output = Result<Page, Refusal>> + Send;
 
-    /// Those that a caller may mean who types an id, the likeliest first: what is listed, unless a
-    /// kind knows more.
+    /// Lists entries for the completion of an id, the most relevant first. The default is the listed
+    /// entries.
     fn candidates(
         cx: Arc<Context>,
         caller: Caller,
@@ -43,34 +43,34 @@ pub trait Resource: 'static {
         async { Ok(Self::list(cx, caller, None).await?.entries) }
     }
 
-    /// The text of one, by the varying part of its address; whatever was asked for comes in.
+    /// Reads the text of an entry, by the variable part of its URI, which may be any text.
     fn read(
         cx: Arc<Context>,
         caller: Caller,
         id: String,
     ) -> impl Future<Output = Result<String, Refusal>> + Send;
 
-    /// Whether there is one of this id, for who wants to hear of its changes: a few point reads.
+    /// Checks that an entry exists, for subscriptions; must need only a few point reads.
     ///
     /// # Errors
-    /// As [`Self::read`], when it is not there.
+    /// As [`Self::read`], when it does not exist.
     fn check(rows: &dyn Rows, id: &str) -> Result<(), Refusal>;
 
-    /// What an event changes; asked for every event, so it looks at the header first.
+    /// Returns the effect of an event; called for every event, so it checks the header first.
     fn touched(event: &LoggedEvent, meta: Option<&Event>) -> AffectedResources;
 }
 
-/// What an event changes of a kind.
+/// The effect of an event on a kind of resource.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AffectedResources {
-    /// Those whose texts are others now.
+    /// Entries whose texts changed.
     pub ids: Vec<String>,
-    /// Whether lists are.
+    /// Whether lists changed.
     pub list: bool,
 }
 
 impl AffectedResources {
-    /// One of them; `list` when it is new, gone, or listed otherwise.
+    /// Reports one changed entry; `list` when it is new, removed, or listed differently.
     #[must_use]
     pub fn one(id: impl Into<String>, list: bool) -> Self {
         Self {
@@ -80,25 +80,25 @@ impl AffectedResources {
     }
 }
 
-/// Some of a kind.
+/// A page of entries of a kind.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Page {
-    /// In the order in which they are shown.
+    /// Entries in display order.
     pub entries: Vec<Entry>,
-    /// Where the next page begins, if there may be one.
+    /// Cursor of the next page, if there may be one.
     pub next: Option<String>,
 }
 
-/// One of a kind, in a list.
+/// An entry of a kind, in a list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
-    /// The varying part of its address.
+    /// The variable part of its URI.
     pub id: String,
-    /// For people.
+    /// Title for people.
     pub title: Option<String>,
-    /// What it is, as a sentence.
+    /// Description, one sentence.
     pub description: Option<String>,
-    /// Length of its text, in bytes, where that is known without reading it.
+    /// Length of its text in bytes, where that is known without reading it.
     pub bytes: Option<u64>,
 }
 
@@ -106,16 +106,16 @@ type ResourceLister = Pin<Box<dyn Future<Output = Result<Page, Refusal>> + Send>
 type ResourceCompleter = Pin<Box<dyn Future<Output = Result<Vec<Entry>, Refusal>> + Send>>;
 type ResourceReader = Pin<Box<dyn Future<Output = Result<String, Refusal>> + Send>>;
 
-/// One line of the table.
+/// An entry of the resource table.
 #[derive(Clone, Copy)]
 pub struct Kind {
-    /// The addresses, with their varying part in braces at the end.
+    /// The URI template, with its variable part in braces at the end.
     pub template: &'static str,
     /// One word.
     pub name: &'static str,
-    /// For people, in lists.
+    /// Title in lists for people.
     pub title: &'static str,
-    /// What it is.
+    /// Description.
     pub sentence: &'static str,
     /// The media type of each text.
     pub mime: &'static str,
@@ -127,7 +127,7 @@ pub struct Kind {
 }
 
 impl Kind {
-    /// The line of a resource.
+    /// Builds the table entry of a resource.
     #[must_use]
     pub const fn of<R: Resource>() -> Self {
         Self {
@@ -144,7 +144,7 @@ impl Kind {
         }
     }
 
-    /// What stands before the varying part of each address.
+    /// The prefix before the variable part of each URI.
     #[must_use]
     pub fn prefix(&self) -> &'static str {
         self.template
@@ -152,30 +152,30 @@ impl Kind {
             .map_or(self.template, |(prefix, _)| prefix)
     }
 
-    /// The address of one.
+    /// Returns the URI of an entry.
     #[must_use]
     pub fn address(&self, id: &str) -> String {
         format!("{}{id}", self.prefix())
     }
 
-    /// Whether there is one of this id.
+    /// Checks that an entry exists.
     ///
     /// # Errors
-    /// What the room refuses.
+    /// The refusal of the feature module.
     pub fn check(&self, rows: &dyn Rows, id: &str) -> Result<(), Refusal> {
         (self.check)(rows, id)
     }
 
-    /// What an event changes of this kind.
+    /// Returns the effect of an event on this kind.
     #[must_use]
     pub fn touched(&self, event: &LoggedEvent, meta: Option<&Event>) -> AffectedResources {
         (self.touched)(event, meta)
     }
 
-    /// A page of them. A panic is an answer, too.
+    /// Lists a page of entries. A panic becomes an error.
     ///
     /// # Errors
-    /// What the room refuses.
+    /// The refusal of the feature module.
     pub async fn list(
         &self,
         cx: Arc<Context>,
@@ -185,10 +185,10 @@ impl Kind {
         answered(self.name, (self.list)(cx, caller, cursor)).await
     }
 
-    /// Those that a caller may mean who types an id. A panic is an answer, too.
+    /// Lists entries for the completion of an id. A panic becomes an error.
     ///
     /// # Errors
-    /// What the room refuses.
+    /// The refusal of the feature module.
     pub async fn candidates(
         &self,
         cx: Arc<Context>,
@@ -197,10 +197,10 @@ impl Kind {
         answered(self.name, (self.candidates)(cx, caller)).await
     }
 
-    /// The text of one. A panic is an answer, too.
+    /// Reads the text of an entry. A panic becomes an error.
     ///
     /// # Errors
-    /// What the room refuses.
+    /// The refusal of the feature module.
     pub async fn read(
         &self,
         cx: Arc<Context>,

@@ -1,31 +1,31 @@
-//! What was recorded, as it is shown to a model or a person: characters that cannot be seen, or that
-//! change how others are seen, are written out instead of passed on.
+//! Sanitizes recorded text for models and people: characters that are invisible, or that change how others are
+//! displayed, are escaped.
 
 use std::borrow::Cow;
 use std::fmt::Write;
 
-/// A text of several lines: line ends and tabs stay, all else that [`is_hidden`] is written as
-/// `\u{202e}`. A carriage return in front of a line end goes.
+/// Sanitizes a text of several lines. Line breaks and tabs stay; other characters that [`is_hidden`] are written as
+/// `\u{202e}`. A carriage return before a line break is removed.
 ///
 /// ```
-/// assert_eq!(lored::shown::text("a\u{202e}b\r\n\tc"), "a\\u{202e}b\n\tc");
+/// assert_eq!(lored::sanitize::text("a\u{202e}b\r\n\tc"), "a\\u{202e}b\n\tc");
 /// ```
 #[must_use]
 pub fn text(text: &str) -> Cow<'_, str> {
     written_out(text, |character| matches!(character, '\n' | '\t'))
 }
 
-/// A name or a title, which is one line: line ends and tabs are written out, too.
+/// Sanitizes a name or a title, which is one line: line breaks and tabs are escaped, too.
 ///
 /// ```
-/// assert_eq!(lored::shown::line("a\nb"), "a\\nb");
+/// assert_eq!(lored::sanitize::line("a\nb"), "a\\nb");
 /// ```
 #[must_use]
 pub fn line(text: &str) -> Cow<'_, str> {
     written_out(text, |_| false)
 }
 
-/// The beginning of a text that has at most `max` bytes, without a part of a character.
+/// Returns the beginning of a text of at most `max` bytes, without a partial character.
 #[must_use]
 pub fn head(text: &str, max: usize) -> &str {
     let mut end = max.min(text.len());
@@ -35,10 +35,10 @@ pub fn head(text: &str, max: usize) -> &str {
     text.get(..end).unwrap_or_default()
 }
 
-/// Whether a character is a control character, changes the direction of others, has no width, or
-/// otherwise leaves no mark: what could hide an instruction from the one who reads over it.
+/// Whether a character is a control character, changes the direction of others, has no width, or is otherwise
+/// invisible: it could hide an instruction from a human reader.
 ///
-/// Selectors of an emoji's form (U+FE00 to U+FE0F) only choose between looks and are not hidden.
+/// Variation selectors (U+FE00 to U+FE0F) only choose between looks and are not hidden.
 #[must_use]
 pub fn is_hidden(character: char) -> bool {
     if character.is_ascii() {
@@ -72,7 +72,7 @@ fn written_out(text: &str, stays: impl Fn(char) -> bool) -> Cow<'_, str> {
             '\n' => out.push_str("\\n"),
             '\r' => out.push_str("\\r"),
             '\t' => out.push_str("\\t"),
-            // Writing to a text does not fail.
+            // Writing to a string cannot fail.
             _ => drop(write!(out, "\\u{{{:x}}}", u32::from(character))),
         }
     }

@@ -1,4 +1,4 @@
-//! What a read sees: the last durable state, or a session as it was at an earlier moment.
+//! The state that a read sees: the last durable state, or a session at an earlier moment.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use crate::operation::{Context, Moment};
 use crate::sessions;
 use crate::store::{Bytes, Direction, Error, Keyspace, MemoryStore, RowVisitor, Rows};
 
-/// Rows to answer from. The log is always whole; views are as of the moment asked for.
+/// Rows for reads. The log is always complete; views are as of the requested moment.
 pub struct State {
     live: Arc<PublishedState>,
     event_lookup: Option<MemoryStore>,
@@ -20,7 +20,7 @@ pub struct State {
 }
 
 impl State {
-    /// The last durable state, at `at_least` or later.
+    /// Returns the last durable state, at `at_least` or later.
     ///
     /// # Errors
     /// `TIMEOUT` when that position is not reached.
@@ -33,13 +33,13 @@ impl State {
         })
     }
 
-    /// This state with one session, and what reaches it, as at an earlier moment: its events, its
-    /// project's and the global ones up to then, folded anew.
+    /// Returns this state with one session at an earlier moment. Folds again the events of the session, of its project
+    /// and of global scope up to then.
     ///
-    /// Reads every event of the session: off the event loop.
+    /// Reads every event of the session, so call it off the event loop.
     ///
     /// # Errors
-    /// `SESSION_NOT_FOUND` when the session did not exist then, or was forgotten since.
+    /// `SESSION_NOT_FOUND` when the session did not exist then, or was forgotten later.
     pub fn back_to(
         mut self,
         fold: &dyn Fold,
@@ -106,19 +106,19 @@ impl State {
         Ok((memory, last))
     }
 
-    /// The position that the reply names.
+    /// The position for the reply.
     #[must_use]
     pub fn position(&self) -> Position {
         self.position
     }
 
-    /// The last durable state that this is, or looks back from.
+    /// The durable state that this is, or looks back from.
     #[must_use]
     pub fn published(&self) -> &PublishedState {
         &self.live
     }
 
-    /// The log; events after the moment are in it, too.
+    /// The log, including events after the moment.
     #[must_use]
     pub fn log(&self) -> Log<'_> {
         Log::new(&self.live.snapshot)
@@ -165,7 +165,7 @@ mod tests {
 
     type Row = (&'static str, Vec<u8>, Vec<u8>);
 
-    /// The rows that are about one session, registrations of its project and everywhere included.
+    /// Returns the rows of one session, including registrations of its project and of global scope.
     fn rows_about(rows: &dyn Rows, session: &str, project: Option<&str>) -> Vec<Row> {
         let mut found = Vec::new();
         let spaces = [
@@ -187,14 +187,14 @@ mod tests {
                     let has =
                         |name: &str| key.windows(name.len()).any(|part| part == name.as_bytes());
                     let of_project = project.is_some_and(has) && space == steps::SPACE;
-                    // What objects take is counted over all sessions, and only the live rows know it.
+                    // The size of objects is counted over all sessions, so only the live rows have it.
                     let counts = space == checkpoints::SPACE && !matches!(key, [b's' | b'm', ..]);
                     let of_all = space == steps::SPACE && matches!(key, [b'x' | b'y', b'g', ..]);
-                    // Its forks are not its own.
+                    // Forks of a session are not part of it.
                     let is_fork = space == sessions::SPACE
                         && matches!(key, [b'k', ..])
                         && !key.ends_with(session.as_bytes());
-                    // Who rested on what is known of packs of other sessions, too.
+                    // The dependents of its sources are also known from packs of other sessions.
                     let others = space == packs::SPACE && !matches!(key, [b's' | b'w', ..]);
                     if (has(session) && !counts && !others && !is_fork) || of_project || of_all {
                         found.push((space.name(), key.to_vec(), value.to_vec()));
@@ -210,8 +210,8 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(12))]
 
-        /// Looking back to any position, or to the time of any event, shows a session exactly as
-        /// its rows were when that event had just been folded; so also a fork.
+        /// At any position, or at the time of any event, the view of a session equals its rows right after
+        /// that event was folded. The same holds for a fork.
         #[test]
         fn a_look_back_shows_what_was(history in histories()) {
             let (fixture, commits) = live(&history);

@@ -1,10 +1,10 @@
-//! How many tokens a text is, as o200k counts them: exactly, quickly also for hostile texts, and
-//! without holding memory while nobody asks.
+//! Counts o200k tokens: exactly, fast also for hostile texts, and without holding memory while
+//! idle.
 //!
-//! The vocabulary is a table of bytes in the program. What is quick to ask (6.5 MB of it) is built
-//! at the first use and dropped when idle. The published tokenizers do not allow that, or break:
-//! tiktoken-rs 0.12 panics on a megabyte of spaces and holds 46 MB or more, bpe-openai 0.3 adds
-//! 32 MB to the program that no one can drop.
+//! The vocabulary is a byte table in the program. The lookup structures (6.5 MB of it) are built
+//! at the first use and dropped when idle. The published tokenizers do not allow that, or fail:
+//! tiktoken-rs 0.12 panics on a megabyte of spaces and holds 46 MB or more, and bpe-openai 0.3 adds
+//! 32 MB to the program that cannot be released.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
@@ -14,11 +14,11 @@ use std::time::{Duration, Instant};
 use regex::Regex;
 use rustc_hash::FxBuildHasher;
 
-/// Every token by rank: its length in one byte, its bytes. Written by `build.rs`.
+/// Every token by rank: its length in one byte, then its bytes. Written by `build.rs`.
 static VOCABULARY: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/o200k"));
 
-/// How a text is split before its pieces are encoded: o200k's own expression but for its look-ahead
-/// (`\s+(?!\S)`), which [`Encoding::piece`] does by hand. In this form it needs no backtracking.
+/// Pattern that splits a text into pieces before their encoding: o200k's own expression without its look-ahead
+/// (`\s+(?!\S)`), which [`Encoding::piece`] implements manually. So it needs no backtracking.
 const PIECE: &str = concat!(
     r"^(?:[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?",
     r"|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?",
@@ -28,9 +28,9 @@ const PIECE: &str = concat!(
     r"|\s+)",
 );
 
-/// A counter of tokens for all who need one: share it with an [`Arc`].
+/// A shared token counter: use it in an [`Arc`].
 ///
-/// The text of special tokens, such as `<|endoftext|>`, is counted as the ordinary text it is.
+/// The text of special tokens, such as `<|endoftext|>`, is counted as ordinary text.
 ///
 /// ```
 /// let tokens = lored::tokens::Tokens::default();
@@ -47,31 +47,31 @@ struct Loaded {
 }
 
 impl Tokens {
-    /// The tokens of a text. The first use loads the encoding, some milliseconds.
+    /// Counts the tokens of a text. The first use loads the encoding, which takes some milliseconds.
     #[must_use]
     pub fn count(&self, text: &str) -> usize {
         self.count_within(text, usize::MAX).unwrap_or(usize::MAX)
     }
 
-    /// The tokens of a text, or `None` when they are more than `max`, known without counting all.
+    /// Counts the tokens of a text; `None` when they are more than `max`, without counting all.
     #[must_use]
     pub fn count_within(&self, text: &str, max: usize) -> Option<usize> {
         self.encoding().count_within(text, max)
     }
 
-    /// A beginning of a text that has at most `max` tokens: as long as it can be without ending inside
-    /// of a word or a run of signs.
+    /// Returns the longest beginning of a text that has at most `max` tokens and does not end inside
+    /// a word or a run of punctuation.
     #[must_use]
     pub fn beginning<'t>(&self, text: &'t str, max: usize) -> &'t str {
         self.encoding().beginning(text, max)
     }
 
-    /// Frees what was loaded; the next use loads it again. A count under way is not disturbed.
+    /// Drops the encoding; the next use loads it again. Running counts are not affected.
     pub fn release(&self) {
         *self.lock() = None;
     }
 
-    /// Frees what was loaded unless it was used within the last `idle`.
+    /// Drops the encoding unless it was used within the last `idle`.
     pub fn release_when_idle(&self, idle: Duration) {
         let mut loaded = self.lock();
         if loaded
@@ -88,7 +88,7 @@ impl Tokens {
         self.lock().is_some()
     }
 
-    /// Loads under the lock, so that concurrent first uses wait for one loading.
+    /// Loads under the lock, so that concurrent first uses wait for one load.
     fn encoding(&self) -> Arc<Encoding> {
         let mut loaded = self.lock();
         let loaded = loaded.get_or_insert_with(|| Loaded {
@@ -113,15 +113,15 @@ impl std::fmt::Debug for Tokens {
     }
 }
 
-/// A token's place in the vocabulary: of two possible merges, the one with the lower rank is done.
+/// A token's rank in the vocabulary: of two possible merges, the one with the lower rank is done first.
 type Rank = u32;
 
-/// The vocabulary as a map, and the compiled expression for pieces.
+/// The vocabulary as a map, and the compiled pattern for pieces.
 struct Encoding {
     ranks: HashMap<&'static [u8], Rank, FxBuildHasher>,
-    /// Bytes of the longest token.
+    /// Length of the longest token, in bytes.
     token_bytes_max: usize,
-    /// `None` is impossible (a test compiles it); a text is then one piece.
+    /// `None` is impossible (a test compiles it); a text would then be one piece.
     piece: Option<Regex>,
 }
 
@@ -179,8 +179,8 @@ impl Encoding {
 
     /// Splits the first piece off a text that is not empty.
     ///
-    /// A run of white space in front of something else leaves its last character to what follows;
-    /// of several only, and not if it ends a line.
+    /// A run of several white-space characters before other text leaves its last character to that text,
+    /// unless that character is a line end.
     fn piece<'a>(&self, text: &'a str) -> (&'a str, &'a str) {
         if let Some(word) = plain_word(text.as_bytes()) {
             return text.split_at_checked(word).unwrap_or((text, ""));
@@ -214,8 +214,8 @@ impl Encoding {
     }
 }
 
-/// How long the piece is that a text begins with, if it is a word in ASCII, with or without a blank before
-/// it: capital letters, then small ones. Most pieces are; [`PIECE`] finds the same, only slower.
+/// Returns the length of the first piece, if it is an ASCII word: capital letters, then small ones, with or without
+/// a space before it. Most pieces are; [`PIECE`] finds the same more slowly.
 fn plain_word(text: &[u8]) -> Option<usize> {
     let blank = usize::from(text.first() == Some(&b' '));
     let letters = text.iter().skip(blank);
@@ -223,7 +223,7 @@ fn plain_word(text: &[u8]) -> Option<usize> {
     let letters = text.iter().skip(blank + capital);
     let small = letters.take_while(|byte| byte.is_ascii_lowercase()).count();
     let end = blank + capital + small;
-    // An apostrophe may go on with `'s`; what is not ASCII may be a letter, or a mark of the last one.
+    // After an apostrophe `'s` may follow; a non-ASCII character may be a letter, or a mark of the last letter.
     let ends = text
         .get(end)
         .is_none_or(|next| next.is_ascii() && *next != b'\'');
@@ -235,22 +235,22 @@ fn is_line_end(character: char) -> bool {
 }
 
 /// Byte-pair encoding of one piece: neighbouring parts are merged, lowest rank first, leftmost first
-/// among equals, until no two make a token. A heap of candidates keeps a megabyte of one letter from
-/// taking quadratic time; its memory serves all pieces of a text.
+/// among equals, until no two form a token. A heap of candidates avoids quadratic time for a megabyte
+/// of one letter; its memory is reused for all pieces of a text.
 #[derive(Default)]
 struct Merge {
-    /// For each byte that begins a part, where the part ends; [`Merge::NO_PART`] for others.
+    /// For each byte that begins a part, the end of that part; [`Merge::NO_PART`] for others.
     ends: Vec<u32>,
-    /// For each byte that begins a part, where the part before it begins.
+    /// For each byte that begins a part, the start of the previous part.
     befores: Vec<u32>,
-    /// Rank, start and end of what two neighbours would become; stale ones are recognised when met.
+    /// Rank, start and end of possible merges; stale candidates are skipped when they are popped.
     candidates: BinaryHeap<Reverse<(Rank, u32, u32)>>,
 }
 
 impl Merge {
     const NO_PART: u32 = 0;
 
-    /// The tokens of a piece of at least two bytes.
+    /// Counts the tokens of a piece of at least two bytes.
     fn count(&mut self, encoding: &Encoding, piece: &[u8]) -> usize {
         let Ok(bytes) = u32::try_from(piece.len()) else {
             return piece.len(); // over 4 GiB: at most a token for each byte
@@ -293,7 +293,7 @@ impl Merge {
         }
     }
 
-    /// Where the part that begins at `start` ends, if one does.
+    /// Returns the end of the part that begins at `start`, if any.
     fn end(&self, start: u32) -> Option<u32> {
         let end = self.ends.get(start as usize).copied();
         end.filter(|end| *end != Self::NO_PART)
@@ -312,7 +312,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Reference counts are those of tiktoken-rs 0.12, which has OpenAI's own code.
+    /// Counts equal those of tiktoken-rs 0.12, which contains OpenAI's own code.
     #[test]
     fn counts_are_those_of_o200k() {
         let tokens = Tokens::default();
@@ -332,8 +332,8 @@ mod tests {
         }
     }
 
-    /// Texts of one piece, which merging by scanning would take minutes for. The reference for blanks
-    /// is bpe-openai 0.3, since tiktoken-rs panics.
+    /// Texts of one piece, which would take minutes with a scan for each merge. The reference for spaces
+    /// is bpe-openai 0.3, because tiktoken-rs panics.
     #[test]
     fn hostile_texts_are_counted_as_exactly() {
         let tokens = Tokens::default();
@@ -358,7 +358,7 @@ mod tests {
         assert_eq!(tokens.count_within("", 0), Some(0));
     }
 
-    /// A beginning ends with a word; it has no more tokens than it may, and the next word would not fit.
+    /// A beginning ends after a word, has at most the permitted tokens, and the next word would not fit.
     #[test]
     fn a_beginning_is_as_long_as_it_can_be() {
         let tokens = Tokens::default();
@@ -374,7 +374,7 @@ mod tests {
     }
 
     proptest! {
-        /// A word in ASCII is the piece that the expression finds.
+        /// An ASCII word equals the piece that the pattern finds.
         #[test]
         fn plain_words_are_pieces(text in "[ ]{0,2}[A-Za-z'ſéa1_\\n-]{0,6}\\PC{0,3}") {
             let piece = Regex::new(PIECE).unwrap();
@@ -384,7 +384,7 @@ mod tests {
         }
     }
 
-    /// Every byte is a token, so every text has a count, and every rank is there once.
+    /// Every byte is a token, so every text has a count, and every rank exists once.
     #[test]
     fn the_vocabulary_is_whole() {
         let encoding = Encoding::load();

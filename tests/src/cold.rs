@@ -11,7 +11,7 @@ use crate::{Home, until};
 
 const GONE_MAX: Duration = Duration::from_secs(30);
 
-/// A home without a daemon, and the programs; tests use [`cold!`](crate::cold).
+/// A home without a daemon, and the programs; tests use [`cold!`](macro@crate::cold).
 pub struct ColdHome {
     /// The home.
     pub home: Home,

@@ -51,7 +51,7 @@ struct StderrCapture {
 }
 
 impl Home {
-    /// Creates a home for this program; tests use [`home!`](crate::home).
+    /// Creates a home for this program; tests use [`home!`](macro@crate::home).
     ///
     /// # Panics
     /// When the temporary folder cannot be created.

@@ -246,10 +246,10 @@ impl<W: Write + Send + 'static> BridgeLoop<W> {
 
     fn dial(&mut self) {
         self.link = Link::Dialling;
-        let (places, hello) = (self.bridge.places.clone(), self.bridge.hello.clone());
+        let (paths, hello) = (self.bridge.paths.clone(), self.bridge.hello.clone());
         let events = self.sender.clone();
         thread::spawn(move || {
-            let dialled = start::connect(&places, &hello);
+            let dialled = start::connect(&paths, &hello);
             let _ = events.send(Event::Dialled(
                 dialled.map(|connection| connection.into_stream()),
             ));

@@ -30,7 +30,7 @@ pub const HELD_BYTES_MAX: usize = 2 * LINE_BYTES_MAX;
 /// A bridge between one host and the daemon.
 #[derive(Debug, Clone)]
 pub struct Bridge {
-    places: Paths,
+    paths: Paths,
     hello: Hello,
     times: Times,
 }
@@ -60,7 +60,7 @@ impl Bridge {
     /// Creates a bridge to the daemon at these places. The Hello identifies the caller; without an agent, the
     /// bridge uses the name that the host reports.
     #[must_use]
-    pub fn new(places: Paths, hello: Hello) -> Self {
+    pub fn new(paths: Paths, hello: Hello) -> Self {
         let bridge = hello.bridge.clone().or_else(|| random_id().ok());
         let hello = Hello {
             mcp: true,
@@ -68,7 +68,7 @@ impl Bridge {
             ..hello
         };
         Self {
-            places,
+            paths,
             hello,
             times: Times::default(),
         }

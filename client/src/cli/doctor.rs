@@ -76,7 +76,7 @@ fn daemon(fixes: bool, globals: &Globals) -> Vec<Finding> {
     let bad = |check: &str, seen: String, remedy: &str| {
         vec![Finding::new(check, "bad", seen, Some(remedy))]
     };
-    if let Err(error) = globals.places() {
+    if let Err(error) = globals.paths() {
         let remedy = "Set HOME to a folder of yours, or LORE_HOME to one for all that is lore's.";
         return bad("places", error.to_string(), remedy);
     }
@@ -114,9 +114,9 @@ fn daemon(fixes: bool, globals: &Globals) -> Vec<Finding> {
 
 /// Whether the installed units are those that this version installs.
 fn units(globals: &Globals) -> Option<Finding> {
-    let (places, daemon) = (globals.places().ok()?, find_daemon().ok()?);
+    let (paths, daemon) = (globals.paths().ok()?, find_daemon().ok()?);
     let check = "units";
-    match service::outdated(&places, &daemon) {
+    match service::outdated(&paths, &daemon) {
         Ok(None) => None,
         Ok(Some(outdated)) => Some(match outdated.first() {
             None => Finding::new(

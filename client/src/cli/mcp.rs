@@ -28,7 +28,7 @@ fn run(matches: &Matches, globals: &Globals) -> Result<Exit, Failure> {
         tools: matches.text("tools").map(str::to_owned),
         ..globals.hello()
     };
-    let bridge = Bridge::new(globals.places()?, hello);
+    let bridge = Bridge::new(globals.paths()?, hello);
     bridge::run(bridge, io::stdin(), io::stdout())?;
     Ok(Exit::Good)
 }

@@ -182,7 +182,7 @@ pub fn run() -> ExitCode {
 }
 
 impl Globals {
-    fn places(&self) -> Result<Paths, Error> {
+    fn paths(&self) -> Result<Paths, Error> {
         Ok(Paths::find(self.socket.as_deref())?)
     }
 
@@ -215,7 +215,7 @@ struct Caller {
 
 impl Caller {
     fn new(globals: Globals) -> Result<Self, Error> {
-        let client = Client::new(globals.places()?, globals.hello());
+        let client = Client::new(globals.paths()?, globals.hello());
         let output = if globals.json {
             Output::Json
         } else {

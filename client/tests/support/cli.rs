@@ -8,14 +8,14 @@ use std::thread;
 use lore::protocol::frame;
 use lore::protocol::{Args, ErrorBody};
 
-use super::{Peer, listen, places};
+use super::{Peer, listen, paths};
 
 /// A reply with its metadata, or an error.
 pub type Answer = Result<(String, Option<&'static str>), ErrorBody>;
 
 /// Answers every call with the result of `reply` for the operation's name and its arguments.
 pub fn serve(home: &Path, reply: impl Fn(&str, &str) -> Answer + Send + 'static) {
-    let listener = listen(&places(home));
+    let listener = listen(&paths(home));
     thread::spawn(move || {
         loop {
             let mut peer = Peer::accept(&listener);

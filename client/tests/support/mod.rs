@@ -16,21 +16,21 @@ use lore::protocol::Args;
 use lore::protocol::frame::{self, ClientFrame, Hello, Limits, Welcome};
 
 /// Returns the paths below a test's folder.
-pub fn places(home: &Path) -> Paths {
+pub fn paths(home: &Path) -> Paths {
     let home = home.to_owned();
     let variables = move |name: &str| (name == "LORE_HOME").then(|| home.clone().into());
     Paths::from_variables(variables, lore::paths::our_uid(), None).unwrap()
 }
 
 /// Listens on the daemon's socket.
-pub fn listen(places: &Paths) -> UnixListener {
+pub fn listen(paths: &Paths) -> UnixListener {
     DirBuilder::new()
         .recursive(true)
         .mode(0o700)
-        .create(places.socket_folder())
+        .create(paths.socket_folder())
         .unwrap();
-    let _ = std::fs::remove_file(&places.socket);
-    UnixListener::bind(&places.socket).unwrap()
+    let _ = std::fs::remove_file(&paths.socket);
+    UnixListener::bind(&paths.socket).unwrap()
 }
 
 pub fn welcome() -> Welcome {

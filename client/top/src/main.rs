@@ -38,16 +38,16 @@ const VERSION: u8 = 4;
 
 fn main() -> ExitCode {
     let options = Options::parse();
-    let places = match Paths::find(options.socket.as_deref()) {
-        Ok(places) => places,
+    let paths = match Paths::find(options.socket.as_deref()) {
+        Ok(paths) => paths,
         Err(error) => return report(&error.into()),
     };
     let mut model = Model::new(
-        harmless(&places.socket.display().to_string()),
+        harmless(&paths.socket.display().to_string()),
         UnixMicros::now(),
     );
     let mut screen = Screen::new(options.first_filter(), options.every);
-    let caller = Caller::new(places, options.hello());
+    let caller = Caller::new(paths, options.hello());
     if options.once {
         return match once::run(caller, &mut model, &screen, options.width) {
             Ok(()) => ExitCode::SUCCESS,

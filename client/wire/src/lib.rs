@@ -12,7 +12,7 @@
 //! An enum of plain names is also `Copy` and `Eq`, and its names are written in `snake_case`.
 //!
 //! `args(...)` and `reply(...)` list the common fields that a type has, in their order; `..` stands for its own
-//! fields, which otherwise come first. `name = "..."` replaces a field's description. [`common`] declares them, and the
+//! fields, which otherwise come first. `name = "..."` replaces a field's description. `common` declares them, and the
 //! type implements `CommonArgs` or `CommonReply`.
 
 mod common;

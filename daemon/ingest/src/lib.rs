@@ -2,7 +2,7 @@
 //! bytes give a text or a refusal, within limits of size, depth and time, and never a panic.
 //!
 //! - [`extract`] detects the kind of a file, reads it, and finds its sections and blocks.
-//! - [`chunks`] cuts the text into the pieces that are indexed, found and quoted; [`sentences`] and
+//! - [`chunks`] cuts the text into the pieces that are indexed, found and quoted; [`mod@sentences`] and
 //!   [`quotable`] cut it into sentences.
 //!
 //! What it is not: it opens no files and keeps nothing. Which files are read, and what is recorded of

@@ -132,7 +132,7 @@ impl<'l> Budget<'l> {
     }
 
     /// # Errors
-    /// [`Refused::TooSlow`] when the time is over.
+    /// [`IngestError::TooSlow`] when the time is over.
     pub fn check(&self) -> Result<(), IngestError> {
         match self.until {
             Some(until) if Instant::now() > until => Err(IngestError::TooSlow {

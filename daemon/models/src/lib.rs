@@ -3,7 +3,7 @@
 //! Two architectures, distinguished by their `config.json`: static embeddings (a mean over one row per piece,
 //! microseconds per text) and BERT (a small transformer, milliseconds per text). Both read the same WordPiece
 //! vocabularies; weights are int8 rows with one f32 scale per row. Some models are embedded in the program, others
-//! are stored in folders ([`offers`]); [`ModelPool`] holds the models in use.
+//! are stored in folders ([`catalogue`]); [`ModelPool`] holds the models in use.
 
 mod attention;
 mod bert;

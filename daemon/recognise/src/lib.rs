@@ -22,7 +22,7 @@
 //!
 //! # Bounds
 //! Only the first [`TEXT_BYTES_MAX`] bytes of a text are searched and only [`MATCHES_MAX`] matches are
-//! told; [`Recognised`] says when something was cut. Names have at most [`NAME_BYTES_MAX`] bytes:
+//! told; [`TextMentions`] says when something was cut. Names have at most [`NAME_BYTES_MAX`] bytes:
 //! what is longer is no name. JSON is read to a depth of 128.
 
 mod choose;

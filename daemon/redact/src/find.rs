@@ -41,7 +41,7 @@ const NAME_KEYWORDS: &[&str] = &[
 const DEFAULT_COMMUNITIES: &[&str] = &["public", "private", "string", "name", "word"];
 /// Limit on a compiled pattern, in bytes.
 pub(super) const PATTERN_BYTES_MAX: usize = 1 << 20;
-/// Limit on the digits before the keyword of [`Begin::Digits`].
+/// Limit on the digits before the keyword of [`FormStart::Digits`].
 const DIGITS_MAX: usize = 16;
 
 /// A secret in a text.

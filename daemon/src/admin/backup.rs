@@ -31,25 +31,25 @@ const LOCKS: [&str; 2] = ["lored.lock", "spawn.lock"];
 ///
 /// # Errors
 /// A sentence, when there is no new backup; an existing one is unchanged.
-pub fn backup(config: &Config, places: &Paths, to: &Path, choices: BackupOptions) -> Outcome {
+pub fn backup(config: &Config, paths: &Paths, to: &Path, choices: BackupOptions) -> Outcome {
     let to = &std::path::absolute(to).map_err(text)?;
-    if is_inside(to, &places.data) {
+    if is_inside(to, &paths.data) {
         return Err(format!(
             "{} lies in the data folder {}: it would be lost with it; give a folder elsewhere, best \
              on another disk",
             to.display(),
-            places.data.display()
+            paths.data.display()
         ));
     }
-    let report = match lock_for("backup", places) {
+    let report = match lock_for("backup", paths) {
         Ok(_lock) => {
-            let opened = open(config, places)?;
+            let opened = open(config, paths)?;
             if let Some(damage) = &opened.damage {
                 lore::errln!(
                     "lored: the store is damaged, and is backed up as far as it is whole: {damage}"
                 );
             }
-            let blobs = Blobs::open(&folder(places).blobs()).map_err(text)?;
+            let blobs = Blobs::open(&folder(paths).blobs()).map_err(text)?;
             let shelf = BackupSnapshot {
                 rows: &opened.store,
                 blobs: &blobs,
@@ -59,12 +59,12 @@ pub fn backup(config: &Config, places: &Paths, to: &Path, choices: BackupOptions
             };
             let mut own = OfflineSource {
                 shelf,
-                data: &places.data,
+                data: &paths.data,
             };
             run(&mut own, to, choices)?
         }
         Err(StartError::Served(_)) => {
-            let connection = Connection::connect(&places.socket, &Default::default());
+            let connection = Connection::connect(&paths.socket, &Default::default());
             run(&mut DaemonSource(connection.map_err(text)?), to, choices)?
         }
         Err(StartError::Never(why)) => return Err(why),
@@ -116,10 +116,10 @@ fn is_inside(path: &Path, folder: &Path) -> bool {
 ///
 /// # Errors
 /// A sentence, when nothing was restored.
-pub fn restore(config: &Config, places: &Paths, from: &Path, into: Option<&Path>) -> Outcome {
+pub fn restore(config: &Config, paths: &Paths, from: &Path, into: Option<&Path>) -> Outcome {
     let data = match into {
         Some(into) => std::path::absolute(into).map_err(text)?,
-        None => places.data.clone(),
+        None => paths.data.clone(),
     };
     let _turn = clear_the_way(&data)?;
     let mut meter = ProgressLine::new();

@@ -23,12 +23,12 @@ use crate::projects::ProjectLocation;
 /// A sentence, when the path is not a valid source, or standard input or output fails.
 pub fn run(
     config: &Config,
-    places: &Paths,
+    paths: &Paths,
     path: &Path,
     include: &[String],
     exclude: &[String],
 ) -> Outcome {
-    let own = [places.data.clone()];
+    let own = [paths.data.clone()];
     let reach = SourceScope::new(path, include, exclude, &own).map_err(text)?;
     let reach = match ProjectLocation::of(reach.base(), &config.projects.configured) {
         Some(place) => reach.within(&place.root, &place.marker.exclude),

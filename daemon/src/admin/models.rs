@@ -13,9 +13,9 @@ use crate::config::Config;
 ///
 /// # Errors
 /// None: unusable models are listed with the reason.
-pub fn list(config: &Config, places: &Paths) -> Outcome {
-    let places = places_of(config, places);
-    let offers = available_models(&places);
+pub fn list(config: &Config, paths: &Paths) -> Outcome {
+    let paths = places_of(config, paths);
+    let offers = available_models(&paths);
     let in_use =
         [EmbeddingStage::First, EmbeddingStage::Second].map(|stage| select(&offers, stage));
     for (at, offer) in offers.iter().enumerate() {
@@ -24,7 +24,7 @@ pub fn list(config: &Config, places: &Paths) -> Outcome {
     if select(&offers, EmbeddingStage::Second).is_none() {
         lore::outln!("no second tier: {}", lored_models::why_none());
     }
-    lore::outln!("models are added to {}", places.added.display());
+    lore::outln!("models are added to {}", paths.added.display());
     Ok(true)
 }
 
@@ -48,9 +48,9 @@ fn line(offer: &AvailableModel, is_in_use: bool, config: &Config) -> String {
 ///
 /// # Errors
 /// A sentence, when the folder of models cannot be created.
-pub fn add_from(config: &Config, places: &Paths, from: &Path) -> Outcome {
-    ensure_folder(&places.data).map_err(text)?;
-    let model_places = places_of(config, places);
+pub fn add_from(config: &Config, paths: &Paths, from: &Path) -> Outcome {
+    ensure_folder(&paths.data).map_err(text)?;
+    let model_places = places_of(config, paths);
     let added = match add(from, &model_places.added) {
         Ok(added) => added,
         Err(error) => {
@@ -85,8 +85,8 @@ pub fn add_from(config: &Config, places: &Paths, from: &Path) -> Outcome {
     Ok(true)
 }
 
-fn places_of(config: &Config, places: &Paths) -> ModelPlaces {
-    ModelPlaces::of_this_program(&config.search, folder(places).models())
+fn places_of(config: &Config, paths: &Paths) -> ModelPlaces {
+    ModelPlaces::of_this_program(&config.search, folder(paths).models())
 }
 
 #[cfg(test)]
@@ -100,16 +100,16 @@ mod tests {
     fn a_folder_is_added_or_refused() {
         let home = tempfile::tempdir().unwrap();
         let variable = |name: &str| (name == "LORE_HOME").then(|| home.path().into());
-        let places = Paths::from_variables(variable, 0, None).unwrap();
+        let paths = Paths::from_variables(variable, 0, None).unwrap();
         let config = Config::new();
-        assert_eq!(add_from(&config, &places, home.path()), Ok(false));
-        assert!(!folder(&places).models().exists());
+        assert_eq!(add_from(&config, &paths, home.path()), Ok(false));
+        assert!(!folder(&paths).models().exists());
         let own = Path::new(env!("CARGO_MANIFEST_DIR")).join("models/potion-8m");
-        assert_eq!(add_from(&config, &places, &own), Ok(true));
-        let added = folder(&places).models().join("potion-8m");
+        assert_eq!(add_from(&config, &paths, &own), Ok(true));
+        let added = folder(&paths).models().join("potion-8m");
         assert!(added.join("model.safetensors").is_file() && added.join("LICENSE").is_file());
-        assert_eq!(list(&config, &places), Ok(true));
-        let offers = available_models(&places_of(&config, &places));
+        assert_eq!(list(&config, &paths), Ok(true));
+        let offers = available_models(&places_of(&config, &paths));
         let lines: Vec<String> = offers
             .iter()
             .enumerate()

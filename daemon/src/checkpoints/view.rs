@@ -6,10 +6,10 @@
 //! | `s` session 0 position (u64) | [`CheckpointRow`] |
 //! | `l` session | [`SessionRow`] |
 //! | `m` session 0 key | position (u64) of the newest checkpoint that holds a critical key; 0 for none |
-//! | `o` object (32) | [`super::uses::ObjectRow`] |
+//! | `o` object (32) | [`super::object_uses::ObjectRow`] |
 //! | `u` session 0 object (32) | how many parts and deltas of the session need it (u32), since which position (u64) |
 //! | `w` object (32) session | that position again |
-//! | `t` | [`super::Totals`] |
+//! | `t` | [`super::CheckpointTotals`] |
 //!
 //! All numbers are big-endian. An object's bytes count for the session that has used it for longest.
 //! So a session's rows follow from its own events alone, and the others' are without it what they

@@ -9,7 +9,7 @@ use super::read::{RawValue, ValueSource};
 use super::setting::{Setting, ValueType};
 use super::{Config, settings};
 
-/// The widest line of a comment, in characters.
+/// Maximum width of a comment line, in characters.
 const WIDTH: usize = 96;
 
 const PAGE_HEAD: &str = "\
@@ -37,7 +37,7 @@ Sizes and times are whole numbers in the unit that the name ends with. A part of
 a name that you choose. In a variable, commas separate the elements of a list.
 ";
 
-/// docs/configuration.md.
+/// Renders docs/configuration.md.
 #[must_use]
 pub fn page() -> String {
     let defaults = Config::new();
@@ -72,7 +72,7 @@ pub fn page() -> String {
     page
 }
 
-/// The commented file of defaults.
+/// Renders the commented file of defaults.
 #[must_use]
 pub fn default_file() -> String {
     let defaults = Config::new();
@@ -105,13 +105,13 @@ fn comment(setting: &Setting) -> String {
     )
 }
 
-/// The line of a setting in a file, below the line of its section.
+/// Renders a setting's line in a file, below the header of its section.
 fn example(setting: &Setting, defaults: &Config) -> String {
     let name = setting
         .key
         .split_once('.')
         .map_or(setting.key, |(_, rest)| rest);
-    // A path has slashes and dots.
+    // A path contains slashes and dots, so it must be quoted.
     let name = name.replace("PATH", "\"PATH\"");
     match (setting.default)(defaults) {
         Some(default) => format!("{name} = {default}"),
@@ -135,14 +135,14 @@ fn wrapped(text: &str) -> Vec<String> {
     lines
 }
 
-/// One value in force.
+/// An effective value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EffectiveValue {
-    /// Its key, names of the user's own among it.
+    /// Its key, with user-defined names filled in.
     pub key: String,
-    /// As the file would say it; secrets are hidden.
+    /// The value in TOML syntax; secrets are hidden.
     pub value: String,
-    /// Where it comes from; nothing for the default, several where what they say is put together.
+    /// Sources of the value: none for the default, several when values are merged.
     pub origins: Vec<ValueSource>,
 }
 
@@ -158,7 +158,7 @@ impl EffectiveValue {
     }
 }
 
-/// Every value in force, in the order of the page.
+/// Lists every effective value in the order of the documentation page.
 #[must_use]
 pub fn in_force(given: &RawValue) -> Vec<EffectiveValue> {
     let defaults = Config::new();
@@ -194,7 +194,7 @@ pub fn in_force(given: &RawValue) -> Vec<EffectiveValue> {
     all
 }
 
-/// The same as lines of TOML, each whole; with where it comes from if that is wanted.
+/// Renders the values as TOML lines with full keys, with their sources if requested.
 #[must_use]
 pub fn text(in_force: &[EffectiveValue], origin: bool) -> String {
     let mut lines = String::new();
@@ -208,7 +208,7 @@ pub fn text(in_force: &[EffectiveValue], origin: bool) -> String {
     lines
 }
 
-/// The same as one JSON object, values as the file would say them.
+/// Renders the values as one JSON object in the structure of the file.
 #[must_use]
 pub fn json(in_force: &[EffectiveValue]) -> Value {
     let settings: Map<String, Value> = in_force
@@ -221,7 +221,7 @@ pub fn json(in_force: &[EffectiveValue]) -> Value {
     json!({"schema_version": 1, "settings": settings})
 }
 
-/// A path of keys as TOML writes it.
+/// Renders a path of keys in TOML syntax.
 fn dotted(keys: &[String]) -> String {
     let is_bare = |key: &str| {
         !key.is_empty()

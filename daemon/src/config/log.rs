@@ -1,17 +1,17 @@
-//! What is logged: filters as `RUST_LOG` has them.
+//! Log filters, in the syntax of `RUST_LOG`.
 
 use tracing_subscriber::EnvFilter;
 
-/// The filter that a text says.
+/// Parses a log filter.
 ///
 /// # Errors
-/// What is wrong with it.
+/// The reason why it is invalid.
 pub fn filter(text: &str) -> Result<EnvFilter, String> {
     // tracing-subscriber 0.3 panics on some other characters.
     if !text.is_ascii() {
         return Err("a filter is of ASCII characters alone".to_owned());
     }
-    // A pattern for the value of a field becomes an automaton, which of a short one may not be built within minutes.
+    // With regex, even a short pattern for a field's value can take minutes to compile.
     let parsed = EnvFilter::builder().with_regex(false).parse(text);
     parsed.map_err(|error| error.to_string())
 }

@@ -1,5 +1,4 @@
-//! What is in force for the project of a directory: what its `.lore.toml` says, and what the settings say
-//! of it.
+//! Effective settings of a directory's project: from its `.lore.toml` and from the settings file.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -10,10 +9,10 @@ use super::effective::EffectiveValue;
 use super::{Config, RawValue, ValueSource};
 use crate::projects::{ProjectLocation, marker_lines, marker_path};
 
-/// The four things that can be said of a project, as of now, and why `.lore.toml` is not in force if it is
-/// there and broken. Nothing when there is no such directory. Reads the file system.
+/// Returns the four values of a project, and the error if `.lore.toml` is invalid. Empty when there is no such
+/// directory. Reads the file system.
 ///
-/// Whether another folder has the id already, only a daemon knows.
+/// Only a daemon can check whether another folder already has the id.
 #[must_use]
 pub fn of_project(
     given: &RawValue,
@@ -44,7 +43,7 @@ pub fn of_project(
     ];
     let in_force = values.map(|(name, value)| {
         let mut origins: Vec<ValueSource> = own.get(name).cloned().into_iter().collect();
-        // Patterns of both leave files out; of the rest one goes before the other.
+        // Exclusion patterns of both sources apply; other keys have one effective source.
         if name == "exclude" || origins.is_empty() {
             origins.extend(of_marker(name));
         }
@@ -57,7 +56,7 @@ pub fn of_project(
     (in_force.into(), place.marker_fault)
 }
 
-/// Where the settings say what of the project, by the names of the keys.
+/// Finds the source of each of the project's values in the settings file, by key.
 fn said_of(given: &RawValue, place: &ProjectLocation) -> BTreeMap<String, ValueSource> {
     let mut said = BTreeMap::new();
     for (keys, origin) in &given.origins {

@@ -123,7 +123,7 @@ impl ProjectsTable {
                 return Err(Error::Project { path, problem });
             }
             settings.configured.push(Configured {
-                // A root that does not exist yet matches later, unless it becomes a link.
+                // A root that does not exist yet matches later, unless it becomes a symbolic link.
                 path: std::fs::canonicalize(&path).unwrap_or(path),
                 marker,
             });
@@ -153,8 +153,7 @@ mod tests {
         Config::parse(text, Path::new("config.toml")).map(|config| config.projects)
     }
 
-    /// What is said of a project is taken; a path that is not absolute, an id that is none and a limit
-    /// out of range are refused.
+    /// Project settings are accepted; relative paths, invalid ids and limits out of range are rejected.
     #[test]
     fn projects_are_set() {
         let settings = parse(

@@ -1,4 +1,4 @@
-//! Reading settings: a file whose every value is checked where it stands, and variables over it.
+//! Reads settings: a file, whose values are checked with their positions, and variables that override it.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -16,24 +16,24 @@ use toml::{Spanned, Table, Value};
 use super::setting::{Setting, ValueType};
 use super::{Error, settings};
 
-/// The most of a file of settings that is read, in bytes: the one with every setting has some thousands.
+/// Maximum size of a settings file, in bytes. A file with every setting has a few thousand.
 const FILE_BYTES_MAX: u64 = 1 << 20;
 
-/// What was given, before it is understood: checked key by key.
+/// Raw values, checked key by key, before they are interpreted.
 #[derive(Clone, Debug, Default)]
 pub struct RawValue {
-    /// The file with the variables over it.
+    /// The values of the file and the variables.
     pub table: Table,
-    /// Where each value comes from, by its path of keys.
+    /// The source of each value, by its path of keys.
     pub origins: BTreeMap<Vec<String>, ValueSource>,
 }
 
-/// Where a value comes from.
+/// Source of a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ValueSource {
-    /// A file, and the line in it, from 1.
+    /// A file and a line, from 1.
     File(PathBuf, usize),
-    /// A variable of the environment.
+    /// An environment variable.
     Variable(String),
 }
 
@@ -46,7 +46,6 @@ impl fmt::Display for ValueSource {
     }
 }
 
-/// A place in a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct FilePosition {
     line: usize,
@@ -62,10 +61,10 @@ fn spot(text: &str, offset: usize) -> FilePosition {
     }
 }
 
-/// The text of a file of settings.
+/// Reads the text of a settings file.
 ///
 /// # Errors
-/// What the system says; that it is a pipe, which would be waited for, too long, or no text.
+/// The system's error; also for a pipe, which would block, a file over the limit, or invalid UTF-8.
 pub fn read(path: &Path) -> io::Result<String> {
     let no_blocking = OFlags::NONBLOCK.bits() as i32;
     let file = File::options()
@@ -90,7 +89,7 @@ pub fn read(path: &Path) -> io::Result<String> {
 }
 
 impl RawValue {
-    /// Reads a file and checks it, and puts the environment over it. A missing file gives nothing.
+    /// Reads and checks a file, then applies the environment. A missing file has no values.
     ///
     /// # Errors
     /// [`Error`], naming file, line and column, or the variable.
@@ -114,10 +113,10 @@ impl RawValue {
         Ok(given)
     }
 
-    /// Reads a file's text and checks it; `path` is for messages.
+    /// Parses and checks the text of a file; `path` is for messages.
     ///
     /// # Errors
-    /// [`Error::At`]: the first thing that is wrong, with its line and column.
+    /// [`Error::At`]: the first fault, with its line and column.
     pub fn of_text(text: &str, path: &Path) -> Result<Self, Error> {
         let at = |offset: usize, error: Error| {
             let FilePosition { line, column } = spot(text, offset);
@@ -147,8 +146,8 @@ impl RawValue {
         Ok(given)
     }
 
-    /// Puts what variables say over it. Those that name no setting are left alone, unless they begin as
-    /// one of a section does: then they were meant.
+    /// Applies environment variables. Unknown variables are ignored unless their prefix names a section:
+    /// they are probably misspelled.
     ///
     /// # Errors
     /// [`Error::Variable`].
@@ -194,7 +193,7 @@ impl RawValue {
         Ok(())
     }
 
-    /// Where a value comes from, or the first one below it.
+    /// Returns the source of a value, or of the first value below it.
     #[must_use]
     pub fn origin(&self, keys: &[String]) -> Option<&ValueSource> {
         self.origins
@@ -204,7 +203,7 @@ impl RawValue {
             .map(|(_, origin)| origin)
     }
 
-    /// A value.
+    /// Returns a value by its path of keys.
     #[must_use]
     pub fn value(&self, keys: &[String]) -> Option<&Value> {
         let (last, above) = keys.split_last()?;
@@ -216,7 +215,7 @@ impl RawValue {
     }
 }
 
-/// Whether a variable begins as those of a section's settings do.
+/// Whether a variable's prefix names a section of the settings.
 fn is_meant(variable: &str) -> bool {
     settings().iter().any(|setting| {
         let section = setting.section();
@@ -261,12 +260,12 @@ fn insert(table: &mut Table, keys: &[String], value: Value) {
     }
 }
 
-/// A value as far as a check needs it, wherever it stands.
+/// A value as needed for the check, from a file or a variable.
 trait ValueCheck {
     fn kind(&self) -> &'static str;
     fn whole(&self) -> Option<u64>;
     fn text(&self) -> Option<&str>;
-    /// The first element that is no text, if this is a list.
+    /// Whether all elements are strings; `None` when this is not a list.
     fn texts(&self) -> Option<bool>;
 }
 
@@ -318,7 +317,7 @@ impl ValueCheck for FileValue<'_, '_> {
     }
 }
 
-/// Whether a value is what its setting takes.
+/// Checks that a value has the type and range of its setting.
 fn check(setting: &Setting, value: &impl ValueCheck) -> Result<(), Error> {
     let fits = match setting.takes {
         ValueType::Whole { least, most } => match value.whole() {
@@ -363,7 +362,7 @@ fn check(setting: &Setting, value: &impl ValueCheck) -> Result<(), Error> {
     })
 }
 
-/// Goes through a table: every key must be a setting's or lead to one. An error comes with its offset.
+/// Walks a table: every key must be a setting or contain one. An error has its offset.
 fn walk(
     table: &DeTable<'_>,
     keys: &mut Vec<String>,
@@ -401,7 +400,7 @@ fn value_start(value: &Spanned<DeValue<'_>>) -> usize {
     value.span().start
 }
 
-/// What is said of a key that is none: the nearest of its own table, else of all.
+/// Builds the error of an unknown key, with the nearest key of its table, or of all tables.
 fn unknown(keys: &[String]) -> Error {
     let name = keys.join(".");
     let (last, above) = match keys.split_last() {

@@ -9,7 +9,7 @@ use super::setting::{Setting, ValueType};
 use super::{Error, set};
 use crate::upstream::{Program, Question, Server, Settings, check_url};
 
-/// The longest name of a resolver or a kind, in bytes.
+/// Maximum length of the name of a resolver or a kind, in bytes.
 const NAME_BYTES_MAX: usize = 64;
 
 /// One resolver as written.
@@ -32,7 +32,7 @@ pub struct ResolverTable {
     auto: Option<bool>,
 }
 
-/// `[resolvers.NAME.kinds.KIND]`: what is called for one kind of entity.
+/// `[resolvers.NAME.kinds.KIND]`: the call for one kind of entity.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct KindTable {
@@ -281,7 +281,7 @@ mod tests {
 
     const KIND: &str = "[resolvers.netbox.kinds.device]\ntool = \"get\"\n";
 
-    /// All that can be said of a resolver is taken; what is not said has its default.
+    /// All settings of a resolver are accepted; missing ones have their defaults.
     #[test]
     fn a_resolver_is_read() {
         let text = format!(
@@ -324,7 +324,7 @@ mod tests {
         assert_eq!(*other.kinds.get("site").unwrap(), Question::new("sites"));
     }
 
-    /// Each thing that cannot be meant is refused, naming the resolver and what is wanted.
+    /// Each invalid value is rejected with the resolver's name and the expected value.
     #[test]
     fn what_cannot_be_meant_is_refused() {
         for (lines, wanted) in [

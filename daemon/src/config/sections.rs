@@ -117,7 +117,7 @@ impl File {
 
 pub(super) const MIB: u64 = 1 << 20;
 
-/// When a change takes effect: the default of the section, or the value given for the setting.
+/// When a change takes effect: the section's default, or the setting's value.
 macro_rules! acts {
     ($section:ident) => {
         EffectTime::$section
@@ -127,7 +127,7 @@ macro_rules! acts {
     };
 }
 
-/// Declares a section of whole numbers: for each key a description, the field it sets and its range.
+/// Declares a section of integers: for each key a description, the target field and the range.
 macro_rules! section {
     ($(#[doc = $doc:literal])* $name:ident $section:literal $acts:ident {
         $(

@@ -1,62 +1,62 @@
-//! What a setting is: its key, what it takes, when it acts, its default. Files are checked against
-//! these lines, and the docs and the commented file of defaults are made from them.
+//! Declaration of a setting: its key, type, effect time and default. Files are checked against the declarations,
+//! and the docs and the commented file of defaults are generated from them.
 
 use super::Config;
 
-/// One line of the declaration.
+/// The declaration of one setting.
 #[derive(Clone, Copy, Debug)]
 pub struct Setting {
-    /// `section.key`. A part in capitals stands for a name of the user's own.
+    /// `section.key`. A part in capitals is a placeholder for a user-defined name.
     pub key: &'static str,
-    /// What it does, with its unit; a sentence.
+    /// Description with its unit, one sentence.
     pub sentence: &'static str,
-    /// What it takes.
+    /// Type and range of the value.
     pub takes: ValueType,
-    /// When a changed value acts.
+    /// When a changed value takes effect.
     pub acts: EffectTime,
-    /// Its default, as the file would say it; `None` where there is none.
+    /// The default in TOML syntax; `None` without a default.
     pub default: fn(&Config) -> Option<String>,
 }
 
-/// What a setting takes.
+/// Type of a setting's value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ValueType {
-    /// A whole number in this range.
+    /// An integer in this range.
     Whole {
-        /// The least.
+        /// Minimum.
         least: u64,
-        /// The most.
+        /// Maximum.
         most: u64,
     },
     /// `true` or `false`.
     Flag,
-    /// Any text.
+    /// Any string.
     Text,
-    /// One of these.
+    /// One of these strings.
     OneOf(&'static [&'static str]),
     /// An absolute path.
     Path,
-    /// A list of texts.
+    /// A list of strings.
     Texts,
-    /// A table of texts, which may be secrets: never shown.
+    /// A table of strings that may be secrets and are never shown.
     Secrets,
-    /// A table of anything.
+    /// A table with any content.
     Table,
 }
 
-/// When a changed value acts.
+/// When a changed value takes effect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EffectTime {
-    /// Once the file is read again.
+    /// When the file is reloaded.
     AtOnce,
-    /// For connections made after the file was read again.
+    /// For connections accepted after a reload.
     NextConnection,
-    /// Once the daemon has been restarted.
+    /// After a restart of the daemon.
     NextStart,
 }
 
 impl EffectTime {
-    /// For people.
+    /// Describes the time for people.
     #[must_use]
     pub const fn describe(self) -> &'static str {
         match self {
@@ -68,7 +68,7 @@ impl EffectTime {
 }
 
 impl ValueType {
-    /// For people: what is wanted.
+    /// Describes the expected value for people.
     #[must_use]
     pub fn describe(self) -> String {
         match self {
@@ -91,7 +91,7 @@ impl ValueType {
 }
 
 impl Setting {
-    /// A setting without a default that acts at the next start: part of something of the user's own.
+    /// Declares a setting in a user-defined table: without a default, effective at the next start.
     #[must_use]
     pub const fn of_own(key: &'static str, takes: ValueType, sentence: &'static str) -> Self {
         Self {
@@ -103,15 +103,14 @@ impl Setting {
         }
     }
 
-    /// The same, acting at once.
+    /// Makes changes effective at once.
     #[must_use]
     pub const fn at_once(mut self) -> Self {
         self.acts = EffectTime::AtOnce;
         self
     }
 
-    /// The variable that sets it; `None` for what has names of the user's own in its key, and for
-    /// tables.
+    /// Returns the environment variable; `None` for tables and for keys with user-defined names.
     #[must_use]
     pub fn variable(&self) -> Option<String> {
         let of_own = self.key.split('.').any(is_name_of_own);
@@ -120,19 +119,19 @@ impl Setting {
             .then(|| format!("LORE_{}", self.key.replace('.', "_").to_uppercase()))
     }
 
-    /// Its section; empty for what stands above all sections.
+    /// Returns the section; empty for top-level settings.
     #[must_use]
     pub fn section(&self) -> &'static str {
         self.key.split_once('.').map_or("", |(section, _)| section)
     }
 
-    /// Whether this path of keys is the setting's.
+    /// Whether this path of keys names the setting.
     #[must_use]
     pub fn is_at(&self, path: &[String]) -> bool {
         self.key.split('.').count() == path.len() && self.is_above_or_at(path)
     }
 
-    /// Whether this path of keys is the setting's, or a table that it can stand in.
+    /// Whether this path of keys names the setting, or a table that contains it.
     #[must_use]
     pub fn is_above_or_at(&self, path: &[String]) -> bool {
         let mut parts = self.key.split('.');
@@ -144,7 +143,7 @@ impl Setting {
     }
 }
 
-/// Whether a part of a key stands for a name of the user's own.
+/// Whether a part of a key is a placeholder for a user-defined name.
 fn is_name_of_own(part: &str) -> bool {
     !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_uppercase())
 }

@@ -1,4 +1,4 @@
-//! What is taken of a file and of variables, and what is refused with which words.
+//! Accepted and rejected files and variables, with the error messages.
 #![allow(clippy::unwrap_used)]
 
 use super::*;
@@ -7,8 +7,8 @@ fn parse(text: &str) -> Result<Config, Error> {
     Config::parse(text, Path::new("config.toml"))
 }
 
-/// Every key of [`keys`] is taken, and a value out of range says the range. (Those of resolvers,
-/// single projects and redaction need each other, and have tests of their own.)
+/// Every key of [`keys`] is accepted, and the error of a value out of range names the range. (Settings of
+/// resolvers, single projects and redaction depend on each other and have separate tests.)
 #[test]
 fn every_key_is_taken() {
     let others = ["resolvers.", "projects.at.", "redaction."];
@@ -50,7 +50,7 @@ fn every_key_is_taken() {
     assert!(refused.to_string().contains("from 1 to 65536"), "{refused}");
 }
 
-/// Lists of words take the place of ours; what is no word is refused.
+/// Word lists replace the defaults; invalid words are rejected.
 #[test]
 fn words_can_be_chosen() {
     let config = parse("[layers]\ncritical = [\"brief\"]").unwrap();
@@ -65,8 +65,8 @@ fn words_can_be_chosen() {
     }
 }
 
-/// A key that is none is refused with its place and the nearest one, a value of another type or out
-/// of its range with what is wanted.
+/// An unknown key is rejected with its position and the nearest key. A value of the wrong type or out
+/// of range is rejected with the expected value.
 #[test]
 fn what_is_wrong_is_said_with_its_place() {
     for (text, reported) in [
@@ -116,7 +116,7 @@ fn what_is_wrong_is_said_with_its_place() {
     }
 }
 
-/// Variables win over the file; what one says is checked as well, and a mistyped one is refused.
+/// Variables override the file and are checked, too; a misspelled one is rejected.
 #[test]
 fn variables_win() {
     let path = Path::new("config.toml");
@@ -177,8 +177,8 @@ fn variables_win() {
     }
 }
 
-/// The commented file sets nothing as it is, and the defaults with its comments taken off; what is
-/// shown as in force gives the same settings again.
+/// The commented file sets nothing; uncommented, it gives the defaults. The effective values, read again, give
+/// the same settings.
 #[test]
 fn the_default_file_says_the_defaults() {
     let file = effective::default_file();
@@ -203,7 +203,7 @@ fn the_default_file_says_the_defaults() {
     assert_eq!(config, format!("{:?}", Config::new()));
 }
 
-/// Also lines without a default name their settings, below the section that they stand in.
+/// Lines without a default also name their settings, below the right section.
 #[test]
 fn every_line_of_the_default_file_is_a_setting() {
     let file = effective::default_file();
@@ -226,7 +226,7 @@ fn every_line_of_the_default_file_is_a_setting() {
     }
 }
 
-/// Patterns in a filter of the log are taken as they are written: of some no automaton would be built in any time.
+/// Patterns in a log filter are matched literally: some patterns would take unbounded time to compile.
 #[test]
 fn filters_of_the_log_have_no_patterns() {
     let pattern = format!("{}{}", "G".repeat(54), ".".repeat(100));
@@ -256,13 +256,13 @@ fn secrets_are_hidden() {
     );
 }
 
-/// What is in force as lines.
+/// Renders the effective values as lines.
 fn lines_of(given: &RawValue, origin: bool) -> String {
     effective::text(&effective::in_force(given), origin)
 }
 
-/// What `.lore.toml` says of a project is shown with its line, what the settings say of it goes before
-/// that, and patterns of both leave files out.
+/// The values of `.lore.toml` are shown with their lines; the settings file overrides them.
+/// Exclusion patterns of both apply.
 #[test]
 fn what_is_in_force_for_a_project() {
     let root = tempfile::tempdir().unwrap();

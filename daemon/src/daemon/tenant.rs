@@ -37,7 +37,7 @@ pub struct Shared {
     /// Embedding models.
     pub models: Arc<ModelPool>,
     /// Paths; the data folder is the tenant's.
-    pub places: Paths,
+    pub paths: Paths,
     /// Clock; tests move it.
     pub clock: Arc<Clock>,
     /// Start of the daemon.
@@ -66,7 +66,7 @@ impl Tenant {
         folder: DataFolder,
         tenant_directory: Option<TenantDirectory>,
     ) -> Result<Self, Error> {
-        let (config, lives, places) = (&shared.config, &shared.lives, &shared.places);
+        let (config, lives, paths) = (&shared.config, &shared.lives, &shared.paths);
         let fold = Arc::new(Projections);
         let clock = Arc::clone(&shared.clock);
         let opened = OpenedStore::open(&folder, &*fold, &config.engine, &clock)?;
@@ -101,7 +101,7 @@ impl Tenant {
         let projects = projects::ProjectState::new(
             config.projects.clone(),
             folder.projects(),
-            places.templates(),
+            paths.templates(),
         );
         let projects = match shared.reaches_files {
             true => projects,
@@ -113,7 +113,7 @@ impl Tenant {
             .with(lives.sessions.clone())
             .with(lives.last_read.clone())
             .with(config.packs)
-            .with(entities::Entities::new(places.packs()))
+            .with(entities::Entities::new(paths.packs()))
             .with(projects)
             .with(documents::Documents::new(config.documents.clone()))
             .with(search::SearchIndexes::new(
@@ -138,7 +138,7 @@ impl Tenant {
             extensions,
             redactor: Redactor::new(lives.redaction.clone()),
             folder,
-            socket: places.socket.clone(),
+            socket: paths.socket.clone(),
             started: shared.started,
             clients: AtomicU64::new(0),
             reaches_files: shared.reaches_files,

@@ -123,7 +123,7 @@ impl Tenants {
     /// Returns the folder of a user's store.
     #[must_use]
     pub fn folder_of(&self, uid: u32) -> PathBuf {
-        self.shared.places.data.join("users").join(uid.to_string())
+        self.shared.paths.data.join("users").join(uid.to_string())
     }
 
     /// Returns a handle to a user's tenant; opens it if necessary.
@@ -165,7 +165,7 @@ impl Tenants {
     /// # Errors
     /// When the folder of their stores cannot be listed.
     pub fn known(&self) -> io::Result<Vec<u32>> {
-        let users = self.shared.places.data.join("users");
+        let users = self.shared.paths.data.join("users");
         let entries = match std::fs::read_dir(users) {
             Ok(entries) => entries,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),

@@ -18,7 +18,7 @@ const ADA: u32 = 61_001;
 const DAY_MICROS: u64 = 24 * 3600 * 1_000_000;
 
 /// Returns paths that are all below one folder.
-pub(crate) fn places(folder: &Path) -> Paths {
+pub(crate) fn paths(folder: &Path) -> Paths {
     Paths {
         config: folder.join("lored.toml"),
         data: folder.join("data"),
@@ -28,13 +28,13 @@ pub(crate) fn places(folder: &Path) -> Paths {
 }
 
 fn shared(folder: &Path, clock: Arc<Clock>) -> Shared {
-    let (config, places) = (Config::new(), places(folder));
-    ensure_folder(&places.data).unwrap();
+    let (config, paths) = (Config::new(), paths(folder));
+    ensure_folder(&paths.data).unwrap();
     let models = ModelPlaces::of_this_program(&config.search, folder.join("models"));
     Shared {
         lives: ReloadableSettings::new(&config),
         models: Arc::new(ModelPool::find(&models, &config.search)),
-        places,
+        paths,
         started: clock.now(),
         clock,
         prepared: PrivilegedInit::default(),

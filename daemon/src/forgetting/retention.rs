@@ -136,7 +136,7 @@ mod tests {
     use crate::api::TABLE;
     use crate::config::Config;
     use crate::daemon::Daemon;
-    use crate::daemon::tests::places;
+    use crate::daemon::tests::paths;
     use crate::operation::Caller;
     use crate::sessions;
 
@@ -150,7 +150,7 @@ mod tests {
     }
 
     fn opened(folder: &Path) -> Daemon {
-        Daemon::open(&Config::new(), &places(folder)).unwrap()
+        Daemon::open(&Config::new(), &paths(folder)).unwrap()
     }
 
     fn left(cx: &Context) -> Vec<String> {

@@ -1,4 +1,4 @@
-//! Who calls: actor, defaults, quota, and the idempotency key of a write.
+//! The caller: actor, defaults, quota, and the idempotency key of a write.
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -13,31 +13,31 @@ use crate::engine::KeyClaim;
 use crate::error::{Code, Refusal};
 use crate::log::{Actor, Hash};
 
-/// The longest idempotency key, in bytes.
+/// Maximum length of an idempotency key, in bytes.
 pub const KEY_BYTES_MAX: usize = 256;
 
-/// Who calls, as the connection knows it.
+/// The caller, as known from the connection.
 #[derive(Clone, Debug, Default)]
 pub struct Caller {
-    /// Uid from the socket; agent and program as they named themselves.
+    /// The uid from the socket; the agent and the program by their own names.
     pub actor: Arc<Actor>,
-    /// Its working directory, as it says.
+    /// Its working directory, as it reports.
     pub dir: Option<PathBuf>,
     /// The project of that directory.
     pub project: Option<String>,
-    /// The session named when it connected.
+    /// The session named in the Hello.
     pub session: Option<String>,
-    /// How much this connection may write; without one, as much as it likes.
+    /// The connection's write quota; `None` means unlimited.
     pub quota: Option<Arc<Quota>>,
-    /// The idempotency key of a write that names none: the bridge's, so that a line sent again
+    /// The idempotency key of a write without a key. The bridge sets it, so that a line repeated
     /// after a reconnect is not recorded twice.
     pub default_key: Option<String>,
-    /// How long a call may wait for what is to come.
+    /// The permit to wait for new events.
     pub wait_permit: WaitPermit,
 }
 
 impl Caller {
-    /// This caller under the agent name that a call gives.
+    /// Returns this caller with the agent name of a call.
     ///
     /// # Errors
     /// `INVALID_INPUT` when the name is too long.
@@ -53,7 +53,7 @@ impl Caller {
         Ok(self)
     }
 
-    /// Claims the idempotency key of a write: the one given, else the connection's.
+    /// Claims the idempotency key of a write: the argument, otherwise the connection's key.
     ///
     /// # Errors
     /// `INVALID_INPUT` when the key is empty or too long.
@@ -66,9 +66,9 @@ impl Caller {
         self.claim_beside(operation, args, &[], key)
     }
 
-    /// The same for arguments of which some are large: those are taken out of `args` before, and
-    /// given by their names and the hashes of their canonical forms, which the caller has anyway. A
-    /// tree of megabytes is not built just to be hashed.
+    /// Claims the idempotency key of a write with large arguments. The caller takes these out of `args` and passes
+    /// their names and the hashes of their canonical forms, which it has anyway. So no tree of megabytes is built
+    /// for hashing.
     ///
     /// # Errors
     /// `INVALID_INPUT` when the key is empty or too long.
@@ -94,16 +94,16 @@ impl Caller {
     }
 }
 
-/// How many writes a connection may make in any second.
+/// Write quota of a connection, per second.
 #[derive(Debug)]
 pub struct Quota {
     per_second_max: u32,
-    /// When the current second began, and the writes in it.
+    /// Start of the current second, and the number of writes in it.
     second: Mutex<(Instant, u32)>,
 }
 
 impl Quota {
-    /// A quota of so many writes a second.
+    /// Creates a quota of writes per second.
     #[must_use]
     pub fn new(per_second_max: u32) -> Self {
         Self {
@@ -112,10 +112,10 @@ impl Quota {
         }
     }
 
-    /// Takes one write from it.
+    /// Counts one write.
     ///
     /// # Errors
-    /// `RATE_LIMITED` when this second's are used up.
+    /// `RATE_LIMITED` when the quota of this second is used up.
     pub fn take(&self) -> Result<(), Refusal> {
         let mut second = self.second.lock().unwrap_or_else(PoisonError::into_inner);
         if second.0.elapsed() >= Duration::from_secs(1) {
@@ -134,7 +134,7 @@ impl Quota {
     }
 }
 
-/// Refuses agent names that are too long or hold control characters.
+/// Refuses agent names that are too long or contain control characters.
 ///
 /// # Errors
 /// `INVALID_INPUT`.
@@ -147,9 +147,9 @@ pub fn check_agent(agent: &str) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// SHA-256 of the operation's name and its arguments as canonical JSON (keys sorted), without
-/// `key`, `agent` and `explain`: equal through every door. Each large argument follows on a line of
-/// its own, as name and hash.
+/// SHA-256 of the operation's name and its arguments as canonical JSON (sorted keys), without
+/// `key`, `agent` and `explain`: equal for every transport. Each large argument follows on a separate
+/// line, as name and hash.
 fn canonical_hash<A: Serialize>(
     operation: &str,
     args: &A,
@@ -185,7 +185,7 @@ mod tests {
         canonical_hash("record_step", args, large).unwrap()
     }
 
-    /// Keys are kept for good, so the bytes that are hashed never change.
+    /// Keys are stored permanently, so the hashed bytes must never change.
     #[test]
     fn a_claim_hashes_the_bytes_it_always_has() {
         let text = r#"{"tool":"t","result":"r","parameters":{"b":1.10,"a":[2,{"d":1,"c":1e5}]},
@@ -200,7 +200,7 @@ mod tests {
         );
     }
 
-    /// What stands beside the arguments counts as they do.
+    /// Separately hashed arguments count like the others.
     #[test]
     fn large_arguments_are_part_of_a_claim() {
         let args = json!({"session": "s"});

@@ -1,21 +1,20 @@
-//! Where a long list goes on: a text that callers give back as it came.
+//! Pagination cursors of long lists: a text that callers return unchanged.
 //!
-//! A cursor holds no snapshot and nothing of a caller's: just the place behind the last entry. It is
-//! the letter of its list, the first eight digits of the store's id, a position, and, for lists that
-//! are not in the order of the log, the key of a row: `m-1a2b3c4d-5f`, `e-1a2b3c4d-5f-6e616d65`, all
-//! numbers in hexadecimal digits.
+//! A cursor holds no snapshot and no caller data, only the position after the last entry. It consists of
+//! the letter of its list, the first eight digits of the store's id and a position. Lists that are not in log
+//! order add the key of a row: `m-1a2b3c4d-5f`, `e-1a2b3c4d-5f-6e616d65`. All numbers are hexadecimal.
 
 use lore::protocol::Position;
 
 use crate::error::Refusal;
 use crate::store::StoreId;
 
-/// The longest key in a cursor, in bytes.
+/// Maximum length of a key in a cursor, in bytes.
 pub const KEY_BYTES_MAX: usize = 1024;
-/// How much of a cursor that is none is shown, in characters.
+/// Maximum length of an invalid cursor in an error, in characters.
 const SHOWN_CHARS_MAX: usize = 40;
 
-/// The lists that are given page by page.
+/// The paginated lists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum List {
     /// Sessions.
@@ -24,11 +23,11 @@ pub enum List {
     Messages,
     /// Entities.
     Entities,
-    /// Packs and what they rest on.
+    /// Packs and their sources.
     Why,
-    /// A session that is exported.
+    /// The export of a session.
     Export,
-    /// The whole log that is exported.
+    /// The export of the whole log.
     ExportLog,
     /// Named cursors.
     Cursors,
@@ -38,14 +37,14 @@ pub enum List {
     Versions,
     /// The text of documents.
     Content,
-    /// What a search found among documents.
+    /// Results of a search in documents.
     Documents,
-    /// What a search found among everything.
+    /// Results of a search in everything.
     Everything,
 }
 
 impl List {
-    /// Every list there is.
+    /// Every list.
     pub const ALL: [Self; 12] = [
         Self::Sessions,
         Self::Messages,
@@ -61,7 +60,7 @@ impl List {
         Self::Everything,
     ];
 
-    /// What its cursors begin with; each list has its own, for ever.
+    /// The prefix of the list's cursors, unique and permanent.
     #[must_use]
     pub const fn letter(self) -> char {
         match self {
@@ -80,7 +79,7 @@ impl List {
         }
     }
 
-    /// The operation that gives it.
+    /// The operation that returns the list.
     #[must_use]
     pub const fn operation(self) -> &'static str {
         match self {
@@ -100,25 +99,25 @@ impl List {
     }
 }
 
-/// A place in a list.
+/// A position in a list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cursor {
-    /// Behind this position the list goes on; or, when there is a key, the position of the state that
-    /// the page was read from. The log has reached it in any case.
+    /// The list continues after this position. With a key, it is the position of the state that
+    /// the page was read from. The log has always reached it.
     pub position: Position,
-    /// Behind the row of this key the list goes on; empty for a list in the order of the log.
+    /// The list continues after the row of this key; empty for a list in log order.
     pub key: Vec<u8>,
 }
 
 impl Cursor {
-    /// A place in a list that is in the order of the log.
+    /// Creates a cursor of a list in log order.
     #[must_use]
     pub const fn behind(position: Position) -> Self {
         let key = Vec::new();
         Self { position, key }
     }
 
-    /// A place in a list that has another order, of at most [`KEY_BYTES_MAX`] bytes.
+    /// Creates a cursor of a list in another order, with a key of at most [`KEY_BYTES_MAX`] bytes.
     #[must_use]
     pub fn behind_row(key: &[u8], read_at: Position) -> Self {
         Self {
@@ -127,7 +126,7 @@ impl Cursor {
         }
     }
 
-    /// The text that a caller gets.
+    /// Encodes the cursor for the caller.
     #[must_use]
     pub fn text(&self, list: List, store: StoreId) -> String {
         let (letter, store) = (list.letter(), short(store));
@@ -139,12 +138,11 @@ impl Cursor {
         text
     }
 
-    /// Reads what a caller gave as the argument `argument`; `tail` is the newest position that can be
-    /// read.
+    /// Parses the cursor in the argument `argument`; `tail` is the newest readable position.
     ///
     /// # Errors
-    /// `INVALID_INPUT` for a text that is no cursor, or one of another list, of another store, or of
-    /// a position that the log has not reached.
+    /// `INVALID_INPUT` for an invalid cursor, a cursor of another list or another store, or a position that the log
+    /// has not reached.
     pub fn read(
         text: &str,
         argument: &str,
@@ -185,7 +183,7 @@ impl Cursor {
     }
 }
 
-/// The first eight digits of a store's id.
+/// Returns the first eight digits of a store's id.
 fn short(store: StoreId) -> String {
     store.to_string().chars().take(8).collect()
 }
@@ -208,7 +206,7 @@ fn parse(text: &str) -> Option<(List, &str, Cursor)> {
     is_whole.then_some((list, store, Cursor { position, key }))
 }
 
-/// Whether these are digits as they are written here.
+/// Whether the text is lower-case hexadecimal without a sign or prefix.
 fn is_hex(text: &str) -> bool {
     let is_digit = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
     !text.is_empty() && text.bytes().all(is_digit)
@@ -243,7 +241,7 @@ mod tests {
         Cursor::read(text, "next", list, STORE, Position(tail))
     }
 
-    /// A cursor is read where and while it means something; anywhere else it is refused by name.
+    /// A cursor is read where it is valid; everywhere else it is refused with the reason.
     #[test]
     fn a_cursor_is_of_one_list_and_one_store() {
         let text = Cursor::behind(Position(95)).text(List::Messages, STORE);
@@ -265,7 +263,7 @@ mod tests {
         assert!(future.contains("95") && future.ends_with("it is at 94"));
     }
 
-    /// What is no cursor is refused, however near it comes to one.
+    /// Invalid cursors are refused, however similar they are.
     #[test]
     fn texts_that_are_none_are_refused() {
         let key = "00".repeat(KEY_BYTES_MAX + 1);
@@ -309,7 +307,7 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever row it stands behind, a cursor comes back as it went.
+        /// A cursor round-trips whatever its row key.
         #[test]
         fn cursors_come_back(
             position: u64,

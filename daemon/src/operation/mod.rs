@@ -1,8 +1,7 @@
-//! One line of the operation table, and what its handler gets.
+//! An entry of the operation table, and the inputs of its handler.
 //!
-//! Every capability is an [`Op`]: a name, an argument type, a reply type, a sentence, and whether
-//! it reads or writes. From that line come the compact call, the MCP tool, `lore call`, and the
-//! generated docs/operations.md.
+//! Every capability is an [`Op`]: a name, an argument type, a reply type, a description, and whether
+//! it reads or writes. The compact call, the MCP tool, `lore call` and docs/operations.md are derived from it.
 
 mod caller;
 pub mod cursor;
@@ -46,98 +45,96 @@ pub use stale::while_stale;
 pub use tenants::{TenantAccess, TenantDirectory};
 pub use wait_permit::WaitPermit;
 
-/// How long `at_least` waits for a position.
+/// Maximum time that `at_least` waits for a position.
 const AT_LEAST_MAX: Duration = Duration::from_secs(10);
 /// Whether an operation can change anything.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
-    /// It changes nothing.
+    /// The operation changes nothing.
     Read,
-    /// It records events, or works on the store.
+    /// The operation records events or works on the store.
     Write,
 }
 
-/// What every handler shares.
+/// The state that all handlers share.
 pub struct Context {
-    /// The write side and the last durable state.
+    /// The writer and the last durable state.
     pub engine: Engine,
-    /// Large bodies.
+    /// The blob store.
     pub blobs: Blobs,
-    /// The sum of all folds.
+    /// All folds combined.
     pub fold: Arc<dyn Fold>,
-    /// What was derived from events and can be derived again.
+    /// Cache of data derived from events.
     pub cache: Cache,
-    /// What rooms keep in memory.
+    /// In-memory state of the feature modules.
     pub extensions: Extensions,
-    /// Takes secrets out of what comes in.
+    /// Redacts secrets in incoming data.
     pub redactor: Redactor,
     /// The files of the data folder.
     pub folder: DataFolder,
-    /// Where the daemon listens.
+    /// Path of the daemon's socket.
     pub socket: PathBuf,
-    /// When it started.
+    /// Start time of the daemon.
     pub started: Micros,
-    /// Connections now.
+    /// Number of open connections.
     pub clients: AtomicU64,
-    /// Whether files of its users are read, watched and written here: not in a daemon of all users.
+    /// Whether the daemon reads, watches and writes its users' files. False in a daemon for all users.
     pub reaches_files: bool,
 }
 
-/// A capability.
+/// An operation.
 pub trait Op: 'static {
     /// Arguments on the wire.
     type Args: CommonArgs + DeserializeOwned + Serialize + JsonSchema + Send + 'static;
     /// Reply on the wire.
     type Reply: CommonReply + Serialize + JsonSchema + Send + 'static;
-    /// As called.
+    /// Name in calls.
     const NAME: &'static str;
-    /// For people, in lists.
+    /// Title in lists for people.
     const TITLE: &'static str;
-    /// What it does, for models and the docs.
+    /// Description for models and the docs.
     const SENTENCE: &'static str;
     /// Whether it can change anything.
     const ACCESS: Access;
-    /// Whether it can take away what is there.
+    /// Whether it can remove existing data.
     const IS_DESTRUCTIVE: bool = false;
-    /// The name under which a reply that is a list stands where only an object may: in MCP's
-    /// structured content.
+    /// Property name that wraps a list reply where only an object is allowed: in MCP's structured content.
     const WRAPPED_AS: Option<&'static str> = None;
-    /// How many characters of its reply an MCP host should show whole; absent: as many as it likes.
+    /// Number of characters of the reply that an MCP host should show whole; `None` leaves it to the host.
     const RESULT_CHARS_MAX: Option<u64> = None;
 
-    /// Whether its arguments hold the bytes of a file: it takes secrets out of them itself, and no door changes
-    /// them before.
+    /// Whether the arguments contain the bytes of a file. The operation then redacts secrets itself, and no transport
+    /// changes the arguments before.
     const TAKES_BYTES: bool = false;
 
     /// Whether it may wait for what is to come, as long as its caller's [`WaitPermit`]: such calls do
     /// not count as calls in flight.
     const WAITS: bool = false;
 
-    /// The reply as a text to read, where that says it better than its JSON does.
+    /// Renders the reply as text, where that is clearer than its JSON.
     fn readable(_reply: &Self::Reply) -> Option<String> {
         None
     }
 
-    /// Does it.
+    /// Executes the call.
     fn call(call: Call<Self::Args>) -> impl Future<Output = Result<Self::Reply, Refusal>> + Send;
 }
 
 /// A call of an operation.
 pub struct Call<A> {
-    /// What every handler shares.
+    /// The shared context.
     pub cx: Arc<Context>,
-    /// Who calls, under the agent name that the arguments give.
+    /// The caller, with the agent name of the arguments.
     pub caller: Caller,
-    /// Its arguments.
+    /// The arguments.
     pub args: A,
-    /// How long the arguments are as text.
+    /// Length of the arguments as text, in bytes.
     pub bytes: usize,
-    /// The operation's name.
     operation: &'static str,
 }
 
 impl<A: CommonArgs + Serialize> Call<A> {
-    /// A call of the operation `O` by the agent that the arguments name, or else by the connection's.
+    /// Creates a call of the operation `O`. The agent comes from the arguments, otherwise from the connection.
     ///
     /// # Errors
     /// `INVALID_INPUT` when the agent's name is too long.
@@ -151,7 +148,7 @@ impl<A: CommonArgs + Serialize> Call<A> {
         })
     }
 
-    /// Claims the idempotency key of a write: the one given, else the connection's.
+    /// Claims the idempotency key of a write: the argument, otherwise the connection's key.
     ///
     /// # Errors
     /// `INVALID_INPUT` when the key is empty or too long.
@@ -162,12 +159,12 @@ impl<A: CommonArgs + Serialize> Call<A> {
 }
 
 impl<A> Call<A> {
-    /// What handlers share, who calls, and the arguments.
+    /// Returns the shared context, the caller and the arguments.
     pub fn into_parts(self) -> (Arc<Context>, Caller, A) {
         (self.cx, self.caller, self.args)
     }
 
-    /// The same call with the arguments of another operation.
+    /// Converts the arguments to those of another operation.
     pub fn map<B>(self, args: impl FnOnce(A) -> B) -> Call<B> {
         Call {
             cx: self.cx,
@@ -179,18 +176,18 @@ impl<A> Call<A> {
     }
 }
 
-/// The reply of a call, for any door.
+/// The reply of a call, for any transport.
 #[derive(Clone, Debug)]
 pub struct Reply {
     /// The reply as JSON.
     pub json: Box<RawValue>,
-    /// What is said beside it.
+    /// Metadata of the reply.
     pub meta: Option<Meta>,
-    /// The reply as a text to read, where that says it better than its JSON does.
+    /// The reply as readable text, where that is clearer than its JSON.
     pub readable: Option<String>,
 }
 
-/// The answer to a call.
+/// The result of a call.
 pub type Answer = Result<Reply, Refusal>;
 
 type CallHandle = fn(Arc<Context>, Caller, RawCall) -> Pin<Box<dyn Future<Output = Answer> + Send>>;
@@ -198,9 +195,9 @@ type CallHandle = fn(Arc<Context>, Caller, RawCall) -> Pin<Box<dyn Future<Output
 /// The arguments of a call as its handler gets them.
 #[derive(Debug)]
 pub struct RawCall {
-    /// The arguments as JSON text, without secrets.
+    /// The arguments as JSON text, with secrets redacted.
     pub args: Vec<u8>,
-    /// What the reply says about the secrets that were replaced.
+    /// Warning for the reply about redacted secrets.
     pub warning: Option<String>,
 }
 
@@ -213,26 +210,26 @@ impl From<Args> for RawCall {
     }
 }
 
-/// One line of the table.
+/// An entry of the operation table.
 #[derive(Clone, Copy)]
 pub struct Operation {
-    /// As called.
+    /// Name in calls.
     pub name: &'static str,
-    /// For people, in lists.
+    /// Title in lists for people.
     pub title: &'static str,
-    /// What it does.
+    /// Description.
     pub sentence: &'static str,
     /// Whether it can change anything.
     pub access: Access,
-    /// Whether it can take away what is there.
+    /// Whether it can remove existing data.
     pub is_destructive: bool,
-    /// The name of a reply that is a list, where only an object may stand.
+    /// Property name that wraps a list reply where only an object is allowed.
     pub wrapped_as: Option<&'static str>,
-    /// How many characters of its reply an MCP host should show whole.
+    /// Number of characters of the reply that an MCP host should show whole.
     pub result_chars_max: Option<u64>,
-    /// Whether it takes secrets out of its arguments itself.
+    /// Whether the operation redacts its arguments itself.
     pub takes_bytes: bool,
-    /// Whether it may wait for what is to come.
+    /// Whether it may wait for new events.
     pub waits: bool,
     /// JSON Schema of the arguments: an object without references.
     pub input: fn() -> Map<String, Value>,
@@ -242,7 +239,7 @@ pub struct Operation {
 }
 
 impl Operation {
-    /// The line of a capability.
+    /// Builds the table entry of an operation.
     #[must_use]
     pub const fn of<O: Op>() -> Self {
         Self {
@@ -275,10 +272,10 @@ impl Operation {
         }
     }
 
-    /// Calls it. A panic in a handler is an answer, too.
+    /// Calls the operation. A panic in its handler becomes an error answer.
     ///
     /// # Errors
-    /// `RATE_LIMITED` when the caller's quota is used up, or what the operation refuses.
+    /// `RATE_LIMITED` when the caller's quota is used up, or the operation's refusal.
     pub async fn call(&self, cx: Arc<Context>, caller: Caller, call: impl Into<RawCall>) -> Answer {
         if let (Access::Write, Some(quota)) = (self.access, &caller.quota) {
             quota.take()?;
@@ -304,10 +301,10 @@ fn encode<O: Op>(reply: &O::Reply) -> Answer {
     })
 }
 
-/// What a handler answers, even when it panics; our own faults are logged.
+/// Runs a handler and converts a panic to an error; internal faults are logged.
 ///
 /// # Errors
-/// What the handler refuses; `INTERNAL` when it panics.
+/// The handler's refusal; `INTERNAL` when it panics.
 pub async fn answered<T>(
     name: &str,
     handler: impl Future<Output = Result<T, Refusal>>,
@@ -323,7 +320,7 @@ pub async fn answered<T>(
             .hint("The daemon's log says where; please report it."))
         });
     if let Err(refusal) = &answer {
-        // Why nothing is written has been said when it began.
+        // The reason for failed writes was logged when they began to fail.
         if refusal.is_fault() && refusal.code != Code::StorageUnavailable {
             tracing::error!(operation = name, %refusal);
         } else {
@@ -349,7 +346,7 @@ fn schema_of<T: JsonSchema>() -> Map<String, Value> {
     }
 }
 
-/// Makes a closed list of names the `enum` that it is, also where each name has a sentence.
+/// Converts a closed list of names to an `enum` in the schema, also where each name has a description.
 fn list_names(schema: &mut Schema) {
     let Some(map) = schema.as_object_mut() else {
         return;
@@ -374,7 +371,7 @@ impl Context {
     /// Submits a write for a caller.
     ///
     /// # Errors
-    /// What [`Engine::write`] refuses.
+    /// The refusals of [`Engine::write`].
     pub async fn write(
         &self,
         caller: &Caller,
@@ -392,11 +389,11 @@ impl Context {
             .await
     }
 
-    /// What the first call under a key came to, if there was one: a repeated call needs no preparing,
-    /// and gets its reply whatever has changed since.
+    /// Returns the outcome of the first call with this key, if any. A repeated call needs no preparation
+    /// and gets the first reply, whatever has changed.
     ///
     /// # Errors
-    /// `IDEMPOTENCY_CONFLICT` when it was another call, `NOT_FOUND` when its content was forgotten.
+    /// `IDEMPOTENCY_CONFLICT` when the first call was different, `NOT_FOUND` when its content was forgotten.
     pub async fn repeated(
         &self,
         caller: &Caller,
@@ -411,7 +408,7 @@ impl Context {
         outcome.map(Some)
     }
 
-    /// Refuses what reads or watches files, where those of the users are none of the daemon's business.
+    /// Refuses operations on files in a daemon that does not access its users' files.
     ///
     /// # Errors
     /// `FORBIDDEN`.
@@ -428,7 +425,7 @@ impl Context {
             .details(serde_json::json!({"reaches_files": false})))
     }
 
-    /// The state that a read sees, at `at_least` or later.
+    /// Returns the state for a read, at position `at_least` or later.
     ///
     /// # Errors
     /// `TIMEOUT` when that position is not reached.
@@ -440,7 +437,7 @@ impl Context {
     }
 }
 
-/// Stands for a call whose key was used: the writer answers from the first one's event.
+/// Command of a repeated call: the writer answers from the first call's event.
 struct RepeatedCall;
 
 impl Command for RepeatedCall {
@@ -452,10 +449,10 @@ impl Command for RepeatedCall {
     }
 }
 
-/// Runs what takes long off the event loop.
+/// Runs slow work off the event loop.
 ///
 /// # Errors
-/// What the work refuses; `STORAGE_UNAVAILABLE` when the daemon stops before it has begun.
+/// The refusal of the work; `STORAGE_UNAVAILABLE` when the daemon stops before it begins.
 pub async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, Refusal> + Send + 'static,
 ) -> Result<T, Refusal> {
@@ -473,20 +470,20 @@ pub async fn blocking<T: Send + 'static>(
     }
 }
 
-/// A moment to look back to.
+/// A past moment of the log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Moment {
-    /// Up to and with this position.
+    /// Up to and including this position.
     Position(Position),
-    /// Up to and with events of this time.
+    /// Up to and including events of this time.
     Time(Micros),
 }
 
 impl Moment {
-    /// Reads the argument `as_of`.
+    /// Parses the argument `as_of`.
     ///
     /// # Errors
-    /// `INVALID_INPUT` when it is no time.
+    /// `INVALID_INPUT` for an invalid time.
     pub fn of(as_of: &AsOf) -> Result<Self, Refusal> {
         match as_of {
             AsOf::Position(position) => Ok(Self::Position(*position)),

@@ -1,16 +1,16 @@
-//! Writes that are prepared before they are queued, and again when what they rest on has changed meanwhile.
+//! Writes that are prepared before they are queued, and again when their inputs have changed meanwhile.
 
 use std::future::Future;
 
 use crate::error::Refusal;
 
-/// How often a write is prepared at most.
+/// Maximum number of attempts for a write.
 const ATTEMPTS_MAX: usize = 5;
 
-/// Prepares a write and submits it, until the writer does not refuse it as stale.
+/// Prepares and submits a write until the writer does not refuse it as stale.
 ///
 /// # Errors
-/// What `attempt` refuses; its last refusal when the write is stale every time.
+/// The refusal of `attempt`; its last refusal when the write is stale every time.
 pub async fn while_stale<T, F>(attempt: impl Fn() -> F) -> Result<T, Refusal>
 where
     F: Future<Output = Result<T, Refusal>>,

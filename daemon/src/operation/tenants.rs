@@ -1,4 +1,4 @@
-//! The memories of other users, where each user of a machine has one of its own.
+//! Access to other users' memories, where each user of a machine has a separate one.
 
 use std::any::Any;
 use std::future::Future;
@@ -8,20 +8,20 @@ use std::sync::Arc;
 use super::Context;
 use crate::error::Refusal;
 
-/// Another user's memory, open as long as this is kept.
+/// Another user's memory, held open until this is dropped.
 pub struct TenantAccess {
-    /// What calls into it share.
+    /// The context of that memory.
     pub context: Arc<Context>,
-    /// Dropped when the call is done.
+    /// Dropped when the call ends.
     pub stays: Box<dyn Any + Send + Sync>,
 }
 
 type Finding = Pin<Box<dyn Future<Output = Result<Option<TenantAccess>, Refusal>> + Send>>;
 
-/// Finds the memories of others.
+/// Finds other users' memories.
 pub struct TenantDirectory {
-    /// A user's memory; `None` when that user has none.
+    /// Finds a user's memory; `None` when that user has none.
     pub find: Box<dyn Fn(u32) -> Finding + Send + Sync>,
-    /// The number of a user, by name or number; or a sentence why there is none.
+    /// Resolves a user name or number to a uid, or returns the reason why it does not exist.
     pub uid: fn(&str) -> Result<u32, String>,
 }

@@ -1,4 +1,4 @@
-//! Whether a call may wait for what is to come, and what ends its waiting.
+//! Whether a call may wait for new events, and the events that end its wait.
 
 use std::future::Future;
 
@@ -7,23 +7,23 @@ use tokio_util::sync::CancellationToken;
 
 use crate::error::{Code, Refusal};
 
-/// How long a call may wait for what is to come. Without a door, for as long as it asks.
+/// The permit of a call to wait for new events. Without a transport, the call may wait as long as it asks.
 #[derive(Clone, Debug, Default)]
 pub struct WaitPermit {
     over: CancellationToken,
-    /// How many calls of its connection wait already, when that is as many as may.
+    /// The connection's limit of long polls, when it is reached.
     used_up: Option<usize>,
 }
 
 impl WaitPermit {
-    /// Until this is cancelled: the call was given up, its connection ends, or the daemon stops.
+    /// Permits waiting until `over` is cancelled: by the caller, by the end of its connection or by the daemon's stop.
     #[must_use]
     pub const fn until(over: CancellationToken) -> Self {
         let used_up = None;
         Self { over, used_up }
     }
 
-    /// None: so many calls of the connection wait already, and no more may.
+    /// Permits no waiting, because `max` calls of the connection wait already.
     #[must_use]
     pub fn used_up(max: usize) -> Self {
         Self {
@@ -32,10 +32,10 @@ impl WaitPermit {
         }
     }
 
-    /// Refuses a call that would wait, when it may not.
+    /// Refuses a call that would wait, when it has no permit.
     ///
     /// # Errors
-    /// `RATE_LIMITED` when as many calls of its connection wait as may.
+    /// `RATE_LIMITED` when the connection's limit of long polls is reached.
     pub fn check(&self) -> Result<(), Refusal> {
         match self.used_up {
             None => Ok(()),
@@ -47,7 +47,7 @@ impl WaitPermit {
         }
     }
 
-    /// Waits for something; whether it came before `deadline`, and before the waiting was over.
+    /// Waits for a future; returns whether it completed before `deadline` and before the cancellation.
     pub async fn wait(&self, deadline: Instant, what: impl Future<Output = ()>) -> bool {
         tokio::select! {
             biased;
@@ -56,13 +56,13 @@ impl WaitPermit {
         }
     }
 
-    /// Whether the call is to answer with what it has.
+    /// Whether the call must answer with its current result.
     #[must_use]
     pub fn is_over(&self) -> bool {
         self.over.is_cancelled()
     }
 
-    /// Waits until it is.
+    /// Waits for the cancellation.
     pub async fn over(&self) {
         self.over.cancelled().await;
     }

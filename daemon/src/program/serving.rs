@@ -36,7 +36,7 @@ const MAINTENANCE_LOOK_EVERY: Duration = Duration::from_millis(50);
 /// Serves until a stop is requested.
 pub(super) fn serve(
     config: &Config,
-    places: &Paths,
+    paths: &Paths,
     is_system: bool,
     reload: impl FnOnce(ReloadableSettings) -> Reload,
 ) -> ExitCode {
@@ -44,7 +44,7 @@ pub(super) fn serve(
     if is_system && config.http.listen.is_some() {
         return fail(&Error::HttpForAll.to_string(), USAGE);
     }
-    let prepared = match PrivilegedInit::to_serve(config, places, is_system) {
+    let prepared = match PrivilegedInit::to_serve(config, paths, is_system) {
         Ok(prepared) => prepared,
         Err(error) => return fail(&error.to_string(), NOT_STARTED),
     };
@@ -67,20 +67,20 @@ pub(super) fn serve(
     let result = runtime.block_on(async {
         let signals = service::listen().map_err(|error| error.to_string())?;
         if manager::find().is_service_manager() {
-            maintenance_ended(places, &signals.stop).await;
+            maintenance_ended(paths, &signals.stop).await;
         }
         if signals.stop.is_cancelled() {
             return Ok(());
         }
         let daemon = match is_system {
-            true => Daemon::open_system_wide(config, places, prepared),
-            false => Daemon::open_prepared(config, places, prepared),
+            true => Daemon::open_system_wide(config, paths, prepared),
+            false => Daemon::open_prepared(config, paths, prepared),
         };
         let daemon = daemon.map_err(|error| error.to_string())?;
         lock = Some(daemon.lock());
         tracing::info!(
-            socket = %places.socket.display(),
-            data = %places.data.display(),
+            socket = %paths.socket.display(),
+            data = %paths.data.display(),
             position = %daemon.context().map_or(Position(0), |context| context.engine.position()),
             "serving"
         );
@@ -112,9 +112,9 @@ pub(super) fn serve(
 
 /// Waits for an admin command that works on the store, for example a backup. Otherwise a service manager would
 /// restart a daemon that fails at once, and stop trying after a few times.
-async fn maintenance_ended(places: &Paths, stop: &CancellationToken) {
+async fn maintenance_ended(paths: &Paths, stop: &CancellationToken) {
     let mut reported: Option<Instant> = None;
-    while let Ok(Some(holder)) = lore::manager::holder(&places.daemon_lock())
+    while let Ok(Some(holder)) = lore::manager::holder(&paths.daemon_lock())
         && holder.is_maintenance
         && !stop.is_cancelled()
     {

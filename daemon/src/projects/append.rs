@@ -30,7 +30,7 @@ pub enum AppendError {
 }
 
 /// Adds an entry at the place that the template declares; a text without anything in it becomes a file
-/// with title and sections first. Whether the outcome is valid is for [`validate`](super::validate).
+/// with title and sections first. Whether the outcome is valid is for [`validate`](fn@super::validate::validate).
 ///
 /// # Errors
 /// If files of this type are no logs, if there is nothing to add, if the text or the entry ends within a

@@ -46,7 +46,7 @@ fn of(variable: impl Fn(&str) -> Option<String>, pid: u32) -> Manager {
 pub enum ManagerMessage<'t> {
     /// The daemon answers calls; with a status text for people.
     Ready(&'t str),
-    /// The settings are being reloaded; [`News::Ready`] follows.
+    /// The settings are being reloaded; [`ManagerMessage::Ready`] follows.
     Reloading,
     /// The daemon is stopping.
     Stopping,

@@ -1,4 +1,4 @@
-//! `lore://session/{id}`: sessions by their address.
+//! `lore://session/{id}`: sessions by URI.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -17,12 +17,12 @@ use crate::sessions::{self, SessionFilter, SessionSettings};
 use crate::state::State;
 use crate::store::Rows;
 
-/// Sessions that are listed: the newest that are in use.
+/// Maximum number of listed sessions: the newest active ones.
 const LISTED_MAX: usize = 50;
-/// Sessions looked at for that.
+/// Maximum number of sessions read to select them.
 const LOOKED_AT_MAX: usize = 2000;
 
-/// A session as a whole.
+/// The resource kind of sessions.
 pub struct Session;
 
 impl Resource for Session {
@@ -33,7 +33,7 @@ impl Resource for Session {
         results; as a JSON object.";
     const MIME: &'static str = "application/json";
 
-    /// The newest that are in use, in the caller's project if it has one.
+    /// Lists the newest active sessions, in the caller's project if it has one.
     async fn list(
         cx: Arc<Context>,
         caller: Caller,
@@ -98,7 +98,7 @@ impl Resource for Session {
         sessions::find(rows, session_id(id)?.as_str()).map(drop)
     }
 
-    /// Whatever happens in a session changes what it is as a whole.
+    /// Every event of a session changes its overview.
     fn touched(event: &LoggedEvent, _: Option<&Event>) -> AffectedResources {
         let header = &event.header;
         let touched = header.session.as_ref().map(|session| {

@@ -91,7 +91,7 @@ impl<K: Clone + Eq + Hash> Debouncer<K> {
         self.times
     }
 
-    /// When [`Debouncer::settled`] is to be asked next.
+    /// When [`Debouncer::due_changes`] is to be asked next.
     pub(super) fn due(&self) -> Option<Instant> {
         let files = self.files.values().map(|file| file.due(&self.times));
         files.chain(self.rescan).min()

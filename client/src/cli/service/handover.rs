@@ -20,8 +20,8 @@ const STOP_PAUSE: Duration = Duration::from_millis(10);
 /// # Errors
 /// When a process holds the lock that does not answer, or another one answers: which of them is to be
 /// stopped is for a person to say.
-pub fn running(places: &Paths, globals: &Globals) -> Result<Option<u32>, Failure> {
-    let lock = places.daemon_lock();
+pub fn running(paths: &Paths, globals: &Globals) -> Result<Option<u32>, Failure> {
+    let lock = paths.daemon_lock();
     let holder = manager::holder(&lock).map_err(Error::Place)?;
     let Some(holder) = holder else {
         return Ok(None);
@@ -42,12 +42,12 @@ pub fn running(places: &Paths, globals: &Globals) -> Result<Option<u32>, Failure
         "stop the lored that holds {}, then repeat this",
         lock.display()
     );
-    match Connection::connect(&places.socket, &globals.hello()) {
+    match Connection::connect(&paths.socket, &globals.hello()) {
         Ok(connection) if Some(connection.welcome().pid) == pid => Ok(pid),
         Ok(connection) => Err(refused(format!(
             "{held} holds the lock, but process {} answers at {}: {stop_it}",
             connection.welcome().pid,
-            places.socket.display()
+            paths.socket.display()
         ))),
         Err(error) => Err(refused(format!(
             "{held} holds the lock and does not answer ({error}): {stop_it}"
@@ -59,13 +59,13 @@ pub fn running(places: &Paths, globals: &Globals) -> Result<Option<u32>, Failure
 ///
 /// # Errors
 /// When it cannot be asked, or goes on.
-pub fn stop(pid: u32, places: &Paths) -> Result<(), Failure> {
+pub fn stop(pid: u32, paths: &Paths) -> Result<(), Failure> {
     let process = i32::try_from(pid).ok().and_then(Pid::from_raw);
     let process = process.ok_or_else(|| refused(format!("{pid} is not a process")))?;
     kill_process(process, Signal::TERM)
         .map_err(|error| refused(format!("process {pid} cannot be asked to stop: {error}")))?;
     let begun = Instant::now();
-    while manager::holder(&places.daemon_lock())
+    while manager::holder(&paths.daemon_lock())
         .map_err(Error::Place)?
         .is_some()
     {
@@ -73,7 +73,7 @@ pub fn stop(pid: u32, places: &Paths) -> Result<(), Failure> {
             return Err(refused(format!(
                 "process {pid} was asked to stop and still serves after {} s; see {}",
                 STOP_MAX.as_secs(),
-                places.log().display()
+                paths.log().display()
             )));
         }
         #[allow(clippy::disallowed_methods, reason = "built among the tests, too")]

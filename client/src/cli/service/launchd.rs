@@ -15,13 +15,13 @@ use super::{handover, moves, refused, units};
 /// When a path cannot stand in the job, the job there is another place's and `may_move` does not say so, or a process
 /// holds the daemon's lock and does not answer.
 pub fn install(
-    places: &Paths,
+    paths: &Paths,
     globals: &Globals,
     daemon: &Path,
     may_move: bool,
 ) -> Result<Vec<Step>, Failure> {
     let path = job_path()?;
-    let text = units::job(places, daemon, paths::variable)?;
+    let text = units::job(paths, daemon, paths::variable)?;
     let there = steps::existing(&path)?.filter(|there| steps::is_ours(there));
     if let Some(there) = there
         && !may_move
@@ -29,9 +29,9 @@ pub fn install(
     {
         return Err(moves(&path));
     }
-    let running = handover::running(places, globals)?;
+    let running = handover::running(paths, globals)?;
     // launchd makes the socket, and not the folder that it is in.
-    let folder = places.socket_folder().to_path_buf();
+    let folder = paths.socket_folder().to_path_buf();
     Ok(steps_of(folder, path, text, running))
 }
 

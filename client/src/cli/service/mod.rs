@@ -120,23 +120,23 @@ impl InstallTarget {
     }
 
     fn install(self, globals: &Globals, may_move: bool) -> Result<Exit, Failure> {
-        let (scope, places) = (self.scope()?, globals.places()?);
+        let (scope, paths) = (self.scope()?, globals.paths()?);
         self.ask_for_manager(&scope)?;
         let daemon = start::find_daemon().map_err(Error::Start)?;
         // No client may start a daemon between the old one and the new one.
         let _held_to_the_end = match scope {
             Scope::User if !self.dry_run => {
-                paths::ensure_folder(&places.data).map_err(Error::Place)?;
-                Some(start::hold_spawning(&places)?)
+                paths::ensure_folder(&paths.data).map_err(Error::Place)?;
+                Some(start::hold_spawning(&paths)?)
             }
             Scope::User | Scope::System { .. } => None,
         };
         let steps = match (manager_here(), &scope) {
-            (Manager::Launchd, _) => launchd::install(&places, globals, &daemon, may_move)?,
-            (_, Scope::User) => systemd::install(&places, globals, &daemon, may_move)?,
+            (Manager::Launchd, _) => launchd::install(&paths, globals, &daemon, may_move)?,
+            (_, Scope::User) => systemd::install(&paths, globals, &daemon, may_move)?,
             (_, Scope::System { root }) => systemd::install_for_all(root.as_deref(), &daemon)?,
         };
-        self.carry_out(&steps, &places, globals)?;
+        self.carry_out(&steps, &paths, globals)?;
         if !self.dry_run && !globals.json {
             lore::errln!("{}", next_words(&scope));
         }
@@ -144,7 +144,7 @@ impl InstallTarget {
     }
 
     fn uninstall(self, globals: &Globals) -> Result<Exit, Failure> {
-        let (scope, places) = (self.scope()?, globals.places()?);
+        let (scope, paths) = (self.scope()?, globals.paths()?);
         self.ask_for_manager(&scope)?;
         let steps = match (manager_here(), &scope) {
             (Manager::Launchd, _) => launchd::uninstall()?,
@@ -155,15 +155,15 @@ impl InstallTarget {
             lore::errln!("lore: no service is installed");
             return Ok(Exit::Nothing);
         }
-        self.carry_out(&steps, &places, globals)?;
+        self.carry_out(&steps, &paths, globals)?;
         Ok(Exit::Good)
     }
 
-    fn carry_out(&self, steps: &[Step], places: &Paths, globals: &Globals) -> Result<(), Failure> {
+    fn carry_out(&self, steps: &[Step], paths: &Paths, globals: &Globals) -> Result<(), Failure> {
         if self.dry_run {
             steps::print(steps, globals.json)
         } else {
-            steps::carry_out(steps, places, globals)
+            steps::carry_out(steps, paths, globals)
         }
     }
 
@@ -190,10 +190,10 @@ impl InstallTarget {
 ///
 /// # Errors
 /// When they cannot be read, or made.
-pub fn outdated(places: &Paths, daemon: &Path) -> Result<Option<Vec<PathBuf>>, Failure> {
+pub fn outdated(paths: &Paths, daemon: &Path) -> Result<Option<Vec<PathBuf>>, Failure> {
     match manager_here() {
         Manager::Launchd => Ok(None),
-        Manager::Systemd | Manager::Client | Manager::None => systemd::outdated(places, daemon),
+        Manager::Systemd | Manager::Client | Manager::None => systemd::outdated(paths, daemon),
     }
 }
 

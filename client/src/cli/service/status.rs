@@ -57,12 +57,12 @@ struct RunningDaemon {
 }
 
 pub fn run(globals: &Globals, is_system: bool) -> Result<Exit, Failure> {
-    let mut places = globals.places()?;
+    let mut paths = globals.paths()?;
     if is_system {
-        places.socket = SYSTEM_SOCKET.into();
+        paths.socket = SYSTEM_SOCKET.into();
     }
-    let is_system = is_for_all(&places);
-    let known = status(&places, globals, is_system)?;
+    let is_system = is_for_all(&paths);
+    let known = status(&paths, globals, is_system)?;
     let is_served = known.daemon.is_some();
     match globals.json {
         true => output::write_json(&to_json(&known)?)?,
@@ -71,7 +71,7 @@ pub fn run(globals: &Globals, is_system: bool) -> Result<Exit, Failure> {
     Ok(if is_served { Exit::Good } else { Exit::Nothing })
 }
 
-fn status(places: &Paths, globals: &Globals, is_system: bool) -> Result<ServiceStatus, Failure> {
+fn status(paths: &Paths, globals: &Globals, is_system: bool) -> Result<ServiceStatus, Failure> {
     let (units, mut warnings) = match manager_here() {
         Manager::Launchd => (job()?, Vec::new()),
         Manager::Systemd | Manager::Client | Manager::None => units(is_system),
@@ -79,12 +79,12 @@ fn status(places: &Paths, globals: &Globals, is_system: bool) -> Result<ServiceS
     let holder = match is_system {
         // The system-wide daemon's folder is closed to others.
         true => None,
-        false => manager::holder(&places.daemon_lock()).map_err(Error::Place)?,
+        false => manager::holder(&paths.daemon_lock()).map_err(Error::Place)?,
     };
-    let in_charge = manager::in_charge(places);
+    let in_charge = manager::in_charge(paths);
     let wakes = systemd::no_system_manager().is_none();
     let may_ask = may_ask(is_system, holder.is_some(), &units, wakes);
-    let daemon = match may_ask.then(|| Connection::connect(&places.socket, &globals.hello())) {
+    let daemon = match may_ask.then(|| Connection::connect(&paths.socket, &globals.hello())) {
         None => None,
         Some(Ok(connection)) => Some(RunningDaemon::from(&connection)),
         Some(Err(error)) => {
@@ -97,7 +97,7 @@ fn status(places: &Paths, globals: &Globals, is_system: bool) -> Result<ServiceS
     Ok(ServiceStatus {
         manager: manager.unwrap_or(Manager::Client).name(),
         units,
-        socket: places.socket.display().to_string(),
+        socket: paths.socket.display().to_string(),
         lock: holder.map(LockHolder::from),
         daemon,
         warnings,
@@ -137,8 +137,8 @@ fn disagreement(in_charge: Option<Manager>, holder: Option<Holder>) -> Option<St
 }
 
 /// Whether the system-wide daemon is meant: its users name it by its socket.
-fn is_for_all(places: &Paths) -> bool {
-    places.socket == Path::new(SYSTEM_SOCKET)
+fn is_for_all(paths: &Paths) -> bool {
+    paths.socket == Path::new(SYSTEM_SOCKET)
 }
 
 /// Whether asking wakes nobody up: one's own daemon holds its lock; of the system-wide one, whose lock is closed to
@@ -294,12 +294,12 @@ mod tests {
     /// The system-wide daemon is asked for whoever names its socket, and never woken up.
     #[test]
     fn who_may_be_asked() {
-        let places = |socket| {
+        let paths = |socket| {
             let variable = |name: &str| (name == "LORE_HOME").then(|| "/h".into());
             Paths::from_variables(variable, 7, socket).unwrap()
         };
-        assert!(is_for_all(&places(Some(Path::new(SYSTEM_SOCKET)))));
-        assert!(!is_for_all(&places(None)));
+        assert!(is_for_all(&paths(Some(Path::new(SYSTEM_SOCKET)))));
+        assert!(!is_for_all(&paths(None)));
         let service = |state| read_units(&format!("Id=lored.service\nActiveState={state}\n"));
         assert!(may_ask(true, false, &service("active"), true));
         assert!(

@@ -117,10 +117,10 @@ pub fn print(steps: &[Step], json: bool) -> Result<(), Failure> {
 ///
 /// # Errors
 /// Why a step cannot be done; those before it are, and may be repeated.
-pub fn carry_out(steps: &[Step], places: &Paths, globals: &Globals) -> Result<(), Failure> {
+pub fn carry_out(steps: &[Step], paths: &Paths, globals: &Globals) -> Result<(), Failure> {
     let mut done = Vec::new();
     for step in steps {
-        if !do_one(step, places)? {
+        if !do_one(step, paths)? {
             continue;
         }
         if !globals.json {
@@ -140,7 +140,7 @@ fn print_json(steps: &[Step], is_dry: bool) -> Result<(), Failure> {
 }
 
 /// Gives back whether there was something to do.
-fn do_one(step: &Step, places: &Paths) -> Result<bool, Failure> {
+fn do_one(step: &Step, paths: &Paths) -> Result<bool, Failure> {
     match step {
         Step::Folder { path } if path.is_dir() => Ok(false),
         Step::Folder { path } => {
@@ -153,7 +153,7 @@ fn do_one(step: &Step, places: &Paths) -> Result<bool, Failure> {
             Ok(true)
         }
         Step::Stop { process } => {
-            handover::stop(*process, places)?;
+            handover::stop(*process, paths)?;
             Ok(true)
         }
         Step::Run { command, may_fail } => run(command, *may_fail),

@@ -17,27 +17,27 @@ const STOP_FOR_ALL: &str = "sudo systemctl stop lored.socket lored.service";
 const STOP_OWN: &str = "systemctl --user stop lored.socket lored.service";
 
 pub fn run(globals: &Globals) -> Result<Exit, Failure> {
-    let places = globals.places()?;
-    if places.socket == Path::new(SYSTEM_SOCKET) {
+    let paths = globals.paths()?;
+    if paths.socket == Path::new(SYSTEM_SOCKET) {
         return Err(managed(Manager::Systemd, STOP_FOR_ALL));
     }
-    let holder = manager::holder(&places.daemon_lock()).map_err(Error::Place)?;
+    let holder = manager::holder(&paths.daemon_lock()).map_err(Error::Place)?;
     match holder.map(|holder| holder.manager) {
         None => return Ok(nobody()),
         Some(Manager::Systemd) => return Err(managed(Manager::Systemd, STOP_OWN)),
         Some(Manager::Launchd) => return Err(managed(Manager::Launchd, &launchd::stop_command())),
         Some(Manager::Client | Manager::None) => {}
     }
-    stop(&places, globals)
+    stop(&paths, globals)
 }
 
-fn stop(places: &Paths, globals: &Globals) -> Result<Exit, Failure> {
+fn stop(paths: &Paths, globals: &Globals) -> Result<Exit, Failure> {
     // Else a client could start the next one before this one is seen to have ended.
-    let _held_to_the_end = start::hold_spawning(places)?;
-    let Some(process) = handover::running(places, globals)? else {
+    let _held_to_the_end = start::hold_spawning(paths)?;
+    let Some(process) = handover::running(paths, globals)? else {
         return Ok(nobody());
     };
-    steps::carry_out(&[Step::Stop { process }], places, globals)?;
+    steps::carry_out(&[Step::Stop { process }], paths, globals)?;
     Ok(Exit::Good)
 }
 

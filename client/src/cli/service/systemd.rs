@@ -48,12 +48,12 @@ pub fn no_system_manager() -> Option<String> {
 /// When a path cannot stand in a unit, the units there are another place's and `may_move` does not say so, or a process
 /// holds the daemon's lock and does not answer.
 pub fn install(
-    places: &Paths,
+    paths: &Paths,
     globals: &Globals,
     daemon: &Path,
     may_move: bool,
 ) -> Result<Vec<Step>, Failure> {
-    let units = units::of_user(places, daemon, paths::variable)?;
+    let units = units::of_user(paths, daemon, paths::variable)?;
     let folder = user_units()?;
     if !may_move && is_elsewhere(&folder, &units)? {
         return Err(moves(&folder.join(SOCKET_UNIT)));
@@ -64,7 +64,7 @@ pub fn install(
     if is_changed {
         steps.push(systemctl(&["stop", SOCKET_UNIT, SERVICE_UNIT]));
     }
-    let running = handover::running(places, globals)?;
+    let running = handover::running(paths, globals)?;
     steps.extend(running.map(|process| Step::Stop { process }));
     // A socket that was started too often in vain stays as it failed otherwise. Not loaded, there is nothing to reset.
     steps.push(Step::attempt(&[
@@ -118,12 +118,12 @@ pub fn install_for_all(root: Option<&Path>, daemon: &Path) -> Result<Vec<Step>, 
 ///
 /// # Errors
 /// When a path cannot stand in a unit, or a file cannot be read.
-pub fn outdated(places: &Paths, daemon: &Path) -> Result<Option<Vec<PathBuf>>, Failure> {
+pub fn outdated(paths: &Paths, daemon: &Path) -> Result<Option<Vec<PathBuf>>, Failure> {
     // Without a home nobody has units there.
     let Ok(folder) = user_units() else {
         return Ok(None);
     };
-    let units = units::of_user(places, daemon, paths::variable)?;
+    let units = units::of_user(paths, daemon, paths::variable)?;
     if is_elsewhere(&folder, &units)? {
         return Ok(None);
     }

@@ -48,16 +48,16 @@ pub struct Units {
 /// # Errors
 /// When a path cannot stand in a unit.
 pub fn of_user(
-    places: &Paths,
+    paths: &Paths,
     daemon: &Path,
     variable: impl Fn(&str) -> Option<OsString>,
 ) -> Result<Units, Failure> {
     let runtime = variable("XDG_RUNTIME_DIR").map(PathBuf::from);
-    let is_usual = runtime.is_some_and(|runtime| runtime.join("lore/lore.sock") == places.socket);
+    let is_usual = runtime.is_some_and(|runtime| runtime.join("lore/lore.sock") == paths.socket);
     let socket = match is_usual {
         true => USER_SOCKET.to_owned(),
         false => {
-            let listen = format!("ListenStream={}", specified(&places.socket)?);
+            let listen = format!("ListenStream={}", specified(&paths.socket)?);
             USER_SOCKET.replace(SHIPPED_LISTEN, &listen)
         }
     };
@@ -109,12 +109,12 @@ pub fn user_of_system() -> String {
 /// # Errors
 /// When a path cannot stand in it.
 pub fn job(
-    places: &Paths,
+    paths: &Paths,
     daemon: &Path,
     variable: impl Fn(&str) -> Option<OsString>,
 ) -> Result<String, Failure> {
     let string = |text: &str| format!("<string>{}</string>", in_xml(text));
-    let mut variables = vec![("LORE_SOCKET", text_of(&places.socket)?.to_owned())];
+    let mut variables = vec![("LORE_SOCKET", text_of(&paths.socket)?.to_owned())];
     variables.extend(environment(&variable)?);
     let pairs: Vec<String> = variables
         .iter()
@@ -125,8 +125,8 @@ pub fn job(
     Ok(JOB
         .replace(&string("/usr/local/bin/lored"), &string(text_of(daemon)?))
         .replace(&shipped, &pairs.join("\n"))
-        .replace(&string(SHIPPED_SOCKET), &string(text_of(&places.socket)?))
-        .replace(&string("/dev/null"), &string(text_of(&places.log())?))
+        .replace(&string(SHIPPED_SOCKET), &string(text_of(&paths.socket)?))
+        .replace(&string("/dev/null"), &string(text_of(&paths.log())?))
         .replace(
             first_line,
             &format!("{first_line}<!-- {MARK}, which replaces it. -->\n"),

@@ -40,7 +40,7 @@ pub fn put(shape: JsonShape, text: &str, entry: &Entry, whole: bool) -> Result<S
     Ok(file.root.to_string())
 }
 
-/// As [`super::edit::take_out`].
+/// As [`super::edit::remove`].
 pub fn remove(shape: JsonShape, text: &str) -> Result<String, EditError> {
     let file = File::parse(shape, text)?;
     if let Some(servers) = file.servers()?

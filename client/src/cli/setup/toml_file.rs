@@ -37,7 +37,7 @@ pub fn put(container: &str, text: &str, entry: &Entry, whole: bool) -> Result<St
     })
 }
 
-/// As [`super::edit::take_out`].
+/// As [`super::edit::remove`].
 pub fn remove(container: &str, text: &str) -> Result<String, EditError> {
     edit(container, text, |document| {
         let servers = document.get_mut(container);

@@ -22,16 +22,16 @@ pub const PAUSE_MAX: Duration = Duration::from_secs(3);
 /// A connection that is made on demand, to a running daemon only.
 #[derive(Debug)]
 pub struct Caller {
-    places: Paths,
+    paths: Paths,
     hello: Hello,
     connection: Option<Connection>,
 }
 
 impl Caller {
     /// Creates a caller without a connection.
-    pub const fn new(places: Paths, hello: Hello) -> Self {
+    pub const fn new(paths: Paths, hello: Hello) -> Self {
         Self {
-            places,
+            paths,
             hello,
             connection: None,
         }
@@ -39,7 +39,7 @@ impl Caller {
 
     /// Creates another caller for the same daemon.
     pub fn another(&self) -> Self {
-        Self::new(self.places.clone(), self.hello.clone())
+        Self::new(self.paths.clone(), self.hello.clone())
     }
 
     /// Returns whether the last call was answered, so that the next one goes to the same daemon.
@@ -62,7 +62,7 @@ impl Caller {
                 let reply = connection.call(name, &args)?;
                 (connection, reply)
             }
-            None => start::call_once(&self.places, &self.hello, name, &args)?,
+            None => start::call_once(&self.paths, &self.hello, name, &args)?,
         };
         let reply = serde_json::from_slice(&reply.json).map_err(unreadable)?;
         self.connection = Some(connection);

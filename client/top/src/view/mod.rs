@@ -65,7 +65,7 @@ pub fn draw(
             lines(&shown.collect::<Vec<_>>(), body, buffer);
         }
         None => {
-            for (pane, place) in places(screen.pane, area, body) {
+            for (pane, place) in paths(screen.pane, area, body) {
                 draw_pane(model, screen, paint, pane, place, buffer);
             }
         }
@@ -134,7 +134,7 @@ pub fn plain(buffer: &Buffer) -> String {
 }
 
 /// Returns the visible panes and their areas.
-fn places(selected: Pane, area: Rect, body: Rect) -> Vec<(Pane, Rect)> {
+fn paths(selected: Pane, area: Rect, body: Rect) -> Vec<(Pane, Rect)> {
     if area.width < GRID_COLUMNS || area.height < GRID_ROWS {
         return vec![(selected, body)];
     }

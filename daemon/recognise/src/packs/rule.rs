@@ -35,7 +35,7 @@ impl Pattern {
         }
     }
 
-    /// The regex; `None` only for a pattern that [`Compiling::Now`] would have refused.
+    /// The regex; `None` only for a pattern that [`CompileMode::Now`] would have refused.
     fn regex(&self) -> Option<&Regex> {
         self.compiled.get_or_init(|| build(&self.text)).as_ref()
     }

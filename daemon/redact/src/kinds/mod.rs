@@ -64,7 +64,7 @@ pub(super) enum FormStart {
     Before(usize),
     /// At the run of digits before the keyword.
     Digits,
-    /// Like [`Begin::Here`], with the keyword spelled exactly so. If one match fails, so does every other in the same run of
+    /// Like [`FormStart::Here`], with the keyword spelled exactly so. If one match fails, so does every other in the same run of
     /// letters, digits, `_` and `-`, because the text after the run is the same for all of them.
     Run(&'static str),
 }

@@ -178,7 +178,7 @@ impl TextIndex {
     /// The same, and leaves no word in any file of what was removed until now.
     ///
     /// # Errors
-    /// As [`Self::settle`].
+    /// As [`Self::flush`].
     pub fn purge(&self) -> Result<(), Error> {
         self.settle_with(Deletions::Any)
     }

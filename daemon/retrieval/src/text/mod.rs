@@ -1,7 +1,7 @@
 //! Full text search: BM25 over units of text, each searchable the moment it comes.
 //!
 //! An index has a base on disk, kept by tantivy (`shelf/`), and a small part in memory over it
-//! (`fresh.rs`). Both are searched alike ([`part::Part`]) and scored here, over exact counts of the
+//! (`fresh.rs`). Both are searched alike ([`postings::PostingsPart`]) and scored here, over exact counts of the
 //! units that are there: so a ranking follows from the set of units alone, never from when they
 //! were written, merged or deleted, and an index that was made anew answers bit for bit the same.
 //! tantivy's own scores would count deleted units and round the lengths of texts.

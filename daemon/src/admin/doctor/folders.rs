@@ -22,13 +22,13 @@ const PARTS: [&str; 5] = ["store", "blobs", "projects", "damaged", DERIVED];
 const DERIVED: &str = "index";
 
 pub fn check(doctor_cx: &DoctorContext<'_>) -> Vec<Finding> {
-    let places = doctor_cx.places;
+    let paths = doctor_cx.paths;
     let mut findings = vec![
-        folder(doctor_cx, "data folder", &places.data),
+        folder(doctor_cx, "data folder", &paths.data),
         socket_folder(doctor_cx),
-        folder(doctor_cx, "log folder", &places.state),
+        folder(doctor_cx, "log folder", &paths.state),
     ];
-    if places.data.is_dir() {
+    if paths.data.is_dir() {
         findings.extend(parts(doctor_cx));
         findings.push(modes(doctor_cx));
         findings.push(disk_space(doctor_cx));
@@ -88,8 +88,8 @@ fn to_be_made(check: &'static str, path: &Path) -> Finding {
 
 /// Returns whether a folder apparently contains only the daemon's files: only then is its mode fixed.
 fn is_ours_alone(doctor_cx: &DoctorContext<'_>, path: &Path) -> bool {
-    let places = doctor_cx.places;
-    if path == places.data && places.daemon_lock().exists() {
+    let paths = doctor_cx.paths;
+    if path == paths.data && paths.daemon_lock().exists() {
         return true;
     }
     // `/tmp` and similar folders are shared, even while they are empty.
@@ -97,8 +97,8 @@ fn is_ours_alone(doctor_cx: &DoctorContext<'_>, path: &Path) -> bool {
     if fs::metadata(path).is_ok_and(is_sticky) {
         return false;
     }
-    let is_ours = |entry: fs::DirEntry| match path == places.state {
-        true => entry.path() == places.log(),
+    let is_ours = |entry: fs::DirEntry| match path == paths.state {
+        true => entry.path() == paths.log(),
         false => entry.file_type().is_ok_and(|kind| kind.is_socket()),
     };
     fs::read_dir(path).is_ok_and(|mut entries| entries.all(|entry| entry.is_ok_and(is_ours)))
@@ -106,7 +106,7 @@ fn is_ours_alone(doctor_cx: &DoctorContext<'_>, path: &Path) -> bool {
 
 /// Checks the socket's folder; if the socket is for other users too, they may traverse the folder.
 fn socket_folder(doctor_cx: &DoctorContext<'_>) -> Finding {
-    let (check, path) = ("socket folder", doctor_cx.places.socket_folder());
+    let (check, path) = ("socket folder", doctor_cx.paths.socket_folder());
     let is_for_others = doctor_cx.config.access.socket_mode & 0o066 != 0;
     match check_folder(path) {
         Err(PlaceError::TooOpen { mode, .. }) if is_for_others && mode & 0o022 == 0 => {
@@ -129,7 +129,7 @@ fn close(path: &Path, mode: u32) -> std::io::Result<()> {
 /// Checks the folders of the data folder: each must be a folder and writable.
 fn parts(doctor_cx: &DoctorContext<'_>) -> Vec<Finding> {
     let part = |name: &&str| {
-        let path = doctor_cx.places.data.join(name);
+        let path = doctor_cx.paths.data.join(name);
         let shown = path.display();
         let found = fs::symlink_metadata(&path).ok()?;
         let wrong = match access(&path, Access::WRITE_OK | Access::EXEC_OK) {
@@ -159,7 +159,7 @@ fn parts(doctor_cx: &DoctorContext<'_>) -> Vec<Finding> {
 fn modes(doctor_cx: &DoctorContext<'_>) -> Finding {
     let check = "files";
     let (mut open, mut foreign) = (Vec::new(), Vec::new());
-    let mut folders = vec![doctor_cx.places.data.clone()];
+    let mut folders = vec![doctor_cx.paths.data.clone()];
     while let Some(folder) = folders.pop() {
         for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
             let Ok(found) = entry.metadata() else {
@@ -181,7 +181,7 @@ fn modes(doctor_cx: &DoctorContext<'_>) -> Finding {
             foreign.len(),
             first.display()
         );
-        let remedy = format!("chown -R {} {}", our_uid(), doctor_cx.places.data.display());
+        let remedy = format!("chown -R {} {}", our_uid(), doctor_cx.paths.data.display());
         return Finding::bad(check, seen, remedy);
     }
     let Some((first, _)) = open.first() else {
@@ -192,7 +192,7 @@ fn modes(doctor_cx: &DoctorContext<'_>) -> Finding {
         open.len(),
         first.display()
     );
-    let remedy = format!("chmod -R go-rwx {}", doctor_cx.places.data.display());
+    let remedy = format!("chmod -R go-rwx {}", doctor_cx.paths.data.display());
     let finding = Finding::warning(check, seen, remedy);
     let closed = || {
         open.iter()
@@ -205,7 +205,7 @@ fn modes(doctor_cx: &DoctorContext<'_>) -> Finding {
 }
 
 fn disk_space(doctor_cx: &DoctorContext<'_>) -> Finding {
-    let (check, data) = ("disk space", &doctor_cx.places.data);
+    let (check, data) = ("disk space", &doctor_cx.paths.data);
     let engine = &doctor_cx.config.engine;
     let least = engine.disk_free_bytes_min;
     // With less space, a daemon may be unable to write while it creates its reserve, and one that stopped writing does

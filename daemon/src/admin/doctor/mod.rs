@@ -92,7 +92,7 @@ impl Finding {
 
 /// Inputs of the checks.
 struct DoctorContext<'p> {
-    places: &'p Paths,
+    paths: &'p Paths,
     config: &'p Config,
     /// Whether to apply safe fixes.
     fixes: bool,
@@ -102,8 +102,8 @@ struct DoctorContext<'p> {
 ///
 /// # Errors
 /// When standard output is closed.
-pub fn run(places: &Paths, config_path: &Path, fixes: bool, as_json: bool) -> Outcome {
-    let findings = examine(places, config_path, fixes);
+pub fn run(paths: &Paths, config_path: &Path, fixes: bool, as_json: bool) -> Outcome {
+    let findings = examine(paths, config_path, fixes);
     let text = match as_json {
         true => format!("{:#}\n", render_json(&findings)),
         false => render(&findings),
@@ -119,7 +119,7 @@ pub fn run(places: &Paths, config_path: &Path, fixes: bool, as_json: bool) -> Ou
 
 /// Returns all findings, in the order of the checks.
 #[must_use]
-pub fn examine(places: &Paths, config_path: &Path, fixes: bool) -> Vec<Finding> {
+pub fn examine(paths: &Paths, config_path: &Path, fixes: bool) -> Vec<Finding> {
     let mut findings = Vec::new();
     let read = RawValue::load(config_path, std::env::vars_os())
         .and_then(|given| Ok((given.origins.len(), Config::of(given, config_path)?)));
@@ -135,7 +135,7 @@ pub fn examine(places: &Paths, config_path: &Path, fixes: bool) -> Vec<Finding> 
         }
     };
     let doctor_cx = DoctorContext {
-        places,
+        paths,
         config: &config,
         fixes,
     };

@@ -16,15 +16,15 @@ use crate::service::Lock;
 const LAG_MAX: u64 = 10_000;
 
 pub fn check(doctor_cx: &DoctorContext<'_>) -> Vec<Finding> {
-    let places = doctor_cx.places;
-    let held = match holder(&places.daemon_lock()) {
+    let paths = doctor_cx.paths;
+    let held = match holder(&paths.daemon_lock()) {
         Ok(held) => held,
         Err(error) => {
             return unusable_lock(doctor_cx, &error);
         }
     };
     let mut findings = vec![lock(held), manager(doctor_cx, held)];
-    match Connection::connect(&places.socket, &Default::default()) {
+    match Connection::connect(&paths.socket, &Default::default()) {
         Ok(connection) => findings.extend(daemon(doctor_cx, connection)),
         Err(error) => findings.push(socket(doctor_cx, held, &error)),
     }
@@ -35,7 +35,7 @@ pub fn check(doctor_cx: &DoctorContext<'_>) -> Vec<Finding> {
 /// start.
 fn unusable_lock(doctor_cx: &DoctorContext<'_>, error: &PlaceError) -> Vec<Finding> {
     let remedy = "Give the file back to its owner with mode 600.";
-    match Connection::connect(&doctor_cx.places.socket, &Default::default()) {
+    match Connection::connect(&doctor_cx.paths.socket, &Default::default()) {
         Ok(connection) => {
             let remedy = format!("{remedy} Do not remove it: a daemon serves under it.");
             let mut findings = vec![Finding::bad("lock", error.to_string(), remedy)];
@@ -61,7 +61,7 @@ fn lock(held: Option<Holder>) -> Finding {
 /// Checks that the running daemon has the expected manager.
 fn manager(doctor_cx: &DoctorContext<'_>, held: Option<Holder>) -> Finding {
     let check = "manager";
-    match (in_charge(doctor_cx.places), held) {
+    match (in_charge(doctor_cx.paths), held) {
         (Some(wanted), Some(holder)) if holder.manager != wanted => {
             let seen = format!(
                 "{wanted} should run the daemon, and {} does",
@@ -86,7 +86,7 @@ fn by(manager: Manager) -> String {
 
 /// Explains why calls are not answered.
 fn socket(doctor_cx: &DoctorContext<'_>, held: Option<Holder>, error: &Error) -> Finding {
-    let (check, path) = ("socket", &doctor_cx.places.socket);
+    let (check, path) = ("socket", &doctor_cx.paths.socket);
     let shown = path.display();
     let found = std::fs::symlink_metadata(path);
     match (held, found) {
@@ -94,7 +94,7 @@ fn socket(doctor_cx: &DoctorContext<'_>, held: Option<Holder>, error: &Error) ->
             let remedy = format!("Move it away: mv {shown} {shown}.old");
             Finding::bad(check, format!("{shown} is there and is no socket"), remedy)
         }
-        (None, _) if let Some(manager) = in_charge(doctor_cx.places) => {
+        (None, _) if let Some(manager) = in_charge(doctor_cx.paths) => {
             let seen = format!("{manager} is to have somebody serve at {shown}: {error}");
             Finding::bad(check, seen, begin_again(manager, path))
         }
@@ -158,8 +158,8 @@ fn begin_again(manager: Manager, socket: &Path) -> String {
 
 /// Removes the socket, only while no daemon can start there.
 fn remove(doctor_cx: &DoctorContext<'_>) -> bool {
-    Lock::take(&doctor_cx.places.daemon_lock())
-        .is_ok_and(|_lock| std::fs::remove_file(&doctor_cx.places.socket).is_ok())
+    Lock::take(&doctor_cx.paths.daemon_lock())
+        .is_ok_and(|_lock| std::fs::remove_file(&doctor_cx.paths.socket).is_ok())
 }
 
 /// Checks the status of the running daemon.
@@ -184,13 +184,13 @@ fn daemon(doctor_cx: &DoctorContext<'_>, mut connection: Connection) -> Vec<Find
 
 /// Reports a daemon that serves another data folder; the system-wide daemon has a separate one.
 fn elsewhere(doctor_cx: &DoctorContext<'_>, status: &StatusReply) -> Option<Finding> {
-    let places = doctor_cx.places;
+    let paths = doctor_cx.paths;
     let is_meant =
-        Path::new(&status.data) == places.data || places.socket == Path::new(SYSTEM_SOCKET);
+        Path::new(&status.data) == paths.data || paths.socket == Path::new(SYSTEM_SOCKET);
     let seen = format!(
         "the daemon that answers keeps its data in {}, not in {}",
         status.data,
-        places.data.display()
+        paths.data.display()
     );
     let remedy = "Say LORE_HOME, XDG_DATA_HOME and HOME as it was started with, or have a socket for each with \
                   LORE_SOCKET.";

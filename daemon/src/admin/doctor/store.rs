@@ -11,7 +11,7 @@ use super::{DoctorContext, Finding};
 
 pub fn check(doctor_cx: &DoctorContext<'_>) -> Vec<Finding> {
     let folder = DataFolder {
-        data: doctor_cx.places.data.clone(),
+        data: doctor_cx.paths.data.clone(),
     };
     let check = "store";
     if !folder.store().exists() {
@@ -30,7 +30,7 @@ pub fn check(doctor_cx: &DoctorContext<'_>) -> Vec<Finding> {
         }];
     }
     // Held while the store is open.
-    let Ok(_lock) = Lock::take(&doctor_cx.places.daemon_lock()) else {
+    let Ok(_lock) = Lock::take(&doctor_cx.paths.daemon_lock()) else {
         return vec![Finding::good(
             check,
             "is open in the daemon, which says how it is",

@@ -61,11 +61,11 @@ pub enum DiffOp<'a> {
 /// remains between them is compared item by item, and the longer side's rest is added or removed.
 ///
 /// ```
-/// use lored::checkpoints::{What, difference};
+/// use lored::checkpoints::{DiffOp, difference};
 ///
 /// let found = difference(r#"{"a":[1,2],"b":0}"#, r#"{"a":[1,9,2],"b":0}"#, 100);
 /// assert_eq!(found.changes[0].pointer, "/a/1");
-/// assert_eq!(found.changes[0].what, What::Added { new: "9" });
+/// assert_eq!(found.changes[0].what, DiffOp::Added { new: "9" });
 /// assert_eq!((found.changes.len(), found.left_out), (1, 0));
 /// ```
 #[must_use]

@@ -9,10 +9,10 @@ pub const KEY_CHARS_MAX: usize = 400;
 ///
 /// A key is an English compound, and is read as one:
 /// 1. A key that begins with `_` is EPHEMERAL, and so is one that ends with `at` (`createdAt`).
-/// 2. A [passing](Words::passing) word makes the whole key EPHEMERAL wherever it stands:
+/// 2. A [passing](LayerWords::passing) word makes the whole key EPHEMERAL wherever it stands:
 ///    `tempResult`, `debugInfo`. `internal` does so unless the head is CRITICAL (`internalError`).
 /// 3. Else the head decides. It is the last word (`cacheConfig`, `errorLog`), or the last one before
-///    a preposition (`resultOfAnalysis`); [hollow](Words::hollow) words are passed over, since they
+///    a preposition (`resultOfAnalysis`); [hollow](LayerWords::hollow) words are passed over, since they
 ///    only hold what the word before them names (`errorDetails`, `logEntries`).
 /// 4. A head without a layer takes the highest of CRITICAL and IMPORTANT among the other words:
 ///    `customerEmail`, `reasonForFailure`. That something has to do with a log or a cache does not

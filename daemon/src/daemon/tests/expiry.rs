@@ -22,7 +22,7 @@ impl Fixture {
         let clock = Arc::new(Clock::fixed(NOW, 1));
         let shared = shared(folder.path(), Arc::clone(&clock));
         let data = DataFolder {
-            data: shared.places.data.clone(),
+            data: shared.paths.data.clone(),
         };
         let memory = Self {
             tenant: Tenant::open(&shared, data, None).unwrap(),

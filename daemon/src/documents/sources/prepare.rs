@@ -81,7 +81,7 @@ pub struct PreparedDocument {
 /// Makes a document of a file below a folder.
 ///
 /// # Errors
-/// [`Unread::Skipped`] for binary files, and [`Unread::Failed`] for those that promised to be documents.
+/// [`ReadFailure::Skipped`] for binary files, and [`ReadFailure::Failed`] for those that promised to be documents.
 pub fn take(
     content: Content,
     base: &Path,

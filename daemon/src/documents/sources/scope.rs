@@ -144,7 +144,7 @@ impl SourceScope {
     /// makes nobody a source of what that leads to.
     ///
     /// # Errors
-    /// [`Unusable::Moved`].
+    /// [`SourceError::Moved`].
     pub fn still_at(self, path: &Path) -> Result<Self, SourceError> {
         match self.path() == path {
             true => Ok(self),

@@ -4,14 +4,14 @@
 //! | --- | --- |
 //! | `e` session 0 kind 0 key | [`EntityRow`] |
 //! | `m` session 0 kind 0 key 0 position (u64) place (u32) | [`MentionRow`] |
-//! | `r` session 0 relation of an entity to another, see [`relations`] | [`RelationRow`] |
+//! | `r` session 0 relation of an entity to another, see [`relations`] | `RelationRow` |
 //! | `o` session 0 rank (u64) newest (u64) kind 0 key | nothing: entities by mentions, then by the last one |
 //! | `k` session 0 kind | nothing: which kinds there are |
 //! | `c` session 0 kind | how many of it there are (u64) |
 //! | `f` session | position (u64) of the last step in which entities were found |
 //! | `h` session 0 kind 0 key 0 position (u64) | what was said of it before, see [`versions`] |
 //! | `t` session 0 relation of an entity to another 0 position (u64) | that it was told again, see [`relations`] |
-//! | `l` session 0 position (u64) place (u32) | what a text mentions, for words that refer to it, see [`recent`] |
+//! | `l` session 0 position (u64) place (u32) | what a text mentions, for words that refer to it, see [`mod@recent`] |
 //! | `w` session 0 position (u64) kind 0 key · `n` project 0 position (u64) kind 0 key 0 session | the name, as it became known, and behind a zero the slug |
 //!
 //! All numbers are big-endian. A fork begins with nothing of its own: the row of an entity that it

@@ -15,7 +15,7 @@ use std::path::Path;
 
 use serde_json::{Map, Value, json};
 
-use self::sqlite::{CellLocation, Database, Table};
+use self::sqlite::{Database, Table};
 use super::{Error, LineWriter, Prefix};
 use crate::clock::{Micros, parse_time};
 use crate::log::Hash;
@@ -41,12 +41,12 @@ const ERROR: &str = "__error__";
 /// Thread, and graph within it.
 type ThreadKey = (String, String);
 
-/// Locations of a thread's rows, by checkpoint.
+/// Ids of a thread's rows, by checkpoint.
 #[derive(Default)]
 struct Thread {
-    checkpoints: BTreeMap<String, CellLocation>,
+    checkpoints: BTreeMap<String, i64>,
     /// In insertion order: later writes come later, whatever their task and index.
-    writes: BTreeMap<String, Vec<CellLocation>>,
+    writes: BTreeMap<String, Vec<i64>>,
 }
 
 /// Exports a database as lines.
@@ -81,28 +81,54 @@ fn tables(database: &Database) -> Result<(Table, Option<Table>), String> {
         .table("checkpoints")?
         .ok_or("it has no table `checkpoints`: it is not a database of LangGraph's checkpoints")?;
     for column in ["thread_id", "checkpoint_id", "checkpoint"] {
-        if checkpoints.column(column).is_none() {
+        if !checkpoints.has(column) {
             return Err(format!("its table `checkpoints` has no column `{column}`"));
         }
     }
     Ok((checkpoints, database.table("writes")?))
 }
 
-/// A row and its column names.
+/// Columns of both tables that name a checkpoint.
+const KEY: &[&str] = &["thread_id", "checkpoint_ns", "checkpoint_id"];
+const CHECKPOINT: &[&str] = &[
+    "thread_id",
+    "checkpoint_ns",
+    "parent_checkpoint_id",
+    "type",
+    "checkpoint",
+    "metadata",
+];
+const WRITE: &[&str] = &["checkpoint_id", "task_id", "channel", "type", "value"];
+
+/// Some values of a row, with the names of their columns.
 struct Row<'r> {
-    table: &'r Table,
+    columns: &'r [&'r str],
     values: &'r [sqlite::Value],
 }
 
 impl Row<'_> {
     fn get(&self, column: &str) -> &sqlite::Value {
-        let at = self.table.column(column);
+        let at = self.columns.iter().position(|name| *name == column);
         let value = at.and_then(|at| self.values.get(at));
         value.unwrap_or(&sqlite::Value::Null)
     }
 
+    /// Returns a text, a number, or a blob that is UTF-8, as text; empty for all others.
     fn text(&self, column: &str) -> String {
-        self.get(column).text().unwrap_or_default()
+        match self.get(column) {
+            sqlite::Value::Text(text) => text.clone(),
+            sqlite::Value::Blob(bytes) => String::from_utf8(bytes.clone()).unwrap_or_default(),
+            sqlite::Value::Integer(number) => number.to_string(),
+            sqlite::Value::Real(_) | sqlite::Value::Null => String::new(),
+        }
+    }
+
+    fn bytes(&self, column: &str) -> &[u8] {
+        match self.get(column) {
+            sqlite::Value::Text(text) => text.as_bytes(),
+            sqlite::Value::Blob(bytes) => bytes,
+            sqlite::Value::Null | sqlite::Value::Integer(_) | sqlite::Value::Real(_) => &[],
+        }
     }
 
     fn key(&self) -> ThreadKey {
@@ -116,23 +142,24 @@ fn threads(
     writes: Option<&Table>,
 ) -> Result<BTreeMap<ThreadKey, Thread>, String> {
     let mut threads: BTreeMap<ThreadKey, Thread> = BTreeMap::new();
-    database.scan(checkpoints, &mut |place, values| {
+    database.scan(checkpoints, KEY, &mut |id, values| {
         let row = Row {
-            table: checkpoints,
+            columns: KEY,
             values,
         };
         let thread = threads.entry(row.key()).or_default();
-        thread.checkpoints.insert(row.text("checkpoint_id"), place);
-        Ok(())
+        thread.checkpoints.insert(row.text("checkpoint_id"), id);
     })?;
     if let Some(table) = writes {
-        database.scan(table, &mut |place, values| {
-            let row = Row { table, values };
+        database.scan(table, KEY, &mut |id, values| {
+            let row = Row {
+                columns: KEY,
+                values,
+            };
             if let Some(thread) = threads.get_mut(&row.key()) {
                 let of_checkpoint = thread.writes.entry(row.text("checkpoint_id")).or_default();
-                of_checkpoint.push(place);
+                of_checkpoint.push(id);
             }
-            Ok(())
         })?;
     }
     Ok(threads)
@@ -170,14 +197,12 @@ impl PendingWrite<'_, '_> {
             checkpoints: 0,
             steps: 0,
         };
-        for (id, place) in &thread.checkpoints {
-            let row = self
-                .database
-                .row(*place)
-                .map_err(|what| self.malformed(&what))?;
+        for (id, number) in &thread.checkpoints {
+            let values = self.database.row(self.checkpoints, CHECKPOINT, *number);
+            let values = values.map_err(|what| self.malformed(&what))?;
             let row = Row {
-                table: self.checkpoints,
-                values: &row,
+                columns: CHECKPOINT,
+                values: &values,
             };
             let Some(saved) = self.saved(id, &row)? else {
                 continue;
@@ -190,8 +215,8 @@ impl PendingWrite<'_, '_> {
                 session.checkpoints += 1;
                 self.event(saved.at, "CheckpointSaved", saved.payload)?;
             }
-            for place in thread.writes.get(id).into_iter().flatten() {
-                self.step(*place, saved.at, &mut session)?;
+            for number in thread.writes.get(id).into_iter().flatten() {
+                self.step(*number, saved.at, &mut session)?;
             }
         }
         match session.part {
@@ -271,7 +296,7 @@ impl PendingWrite<'_, '_> {
 
     /// Builds a checkpoint; `None` for a skipped one, which is reported.
     fn saved(&mut self, id: &str, row: &Row<'_>) -> Result<Option<SavedThread>, Error> {
-        let bytes = row.get("checkpoint").bytes();
+        let bytes = row.bytes("checkpoint");
         let decoded = match bytes.len() > VALUE_BYTES_MAX {
             true => Err(format!(
                 "it has {} bytes; at most {VALUE_BYTES_MAX} are imported",
@@ -305,28 +330,21 @@ impl PendingWrite<'_, '_> {
     }
 
     /// Writes a task's output as a step.
-    fn step(
-        &mut self,
-        place: CellLocation,
-        at: Micros,
-        session: &mut Session<'_>,
-    ) -> Result<(), Error> {
+    fn step(&mut self, number: i64, at: Micros, session: &mut Session<'_>) -> Result<(), Error> {
         let Some(table) = self.writes else {
             return Ok(());
         };
-        let values = self
-            .database
-            .row(place)
-            .map_err(|what| self.malformed(&what))?;
+        let values = self.database.row(table, WRITE, number);
+        let values = values.map_err(|what| self.malformed(&what))?;
         let row = Row {
-            table,
+            columns: WRITE,
             values: &values,
         };
         let channel = row.text("channel");
         if channel.starts_with(CONTROL) {
             return Ok(());
         }
-        let bytes = row.get("value").bytes();
+        let bytes = row.bytes("value");
         let value = match bytes.len() > VALUE_BYTES_MAX {
             true => Err(format!("it has {} bytes", bytes.len())),
             false => decoded(&row.text("type"), bytes),
@@ -413,9 +431,9 @@ fn checkpoint_id(id: &str, prefix: Option<&Prefix>) -> String {
 
 /// Returns LangGraph's metadata of a checkpoint, up to the size limit.
 fn metadata(id: &str, row: &Row<'_>, checkpoint: &Map<String, Value>) -> Value {
-    let said = serde_json::from_slice::<Value>(row.get("metadata").bytes());
+    let said = serde_json::from_slice::<Value>(row.bytes("metadata"));
     // Before 2.0, metadata was packed like the checkpoint.
-    let said = said.or_else(|_| decoded(&row.text("type"), row.get("metadata").bytes()));
+    let said = said.or_else(|_| decoded(&row.text("type"), row.bytes("metadata")));
     let said = match said {
         Ok(Value::Object(said)) => said,
         Ok(_) | Err(_) => Map::new(),
@@ -431,9 +449,10 @@ fn metadata(id: &str, row: &Row<'_>, checkpoint: &Map<String, Value>) -> Value {
     note("checkpoint_id", Value::from(id));
     note(
         "parent_checkpoint_id",
-        row.get("parent_checkpoint_id")
-            .text()
-            .map_or(Value::Null, Value::from),
+        match row.get("parent_checkpoint_id") {
+            sqlite::Value::Null => Value::Null,
+            _ => Value::from(row.text("parent_checkpoint_id")),
+        },
     );
     note("ts", checkpoint.get("ts").cloned().unwrap_or_default());
     let step = said

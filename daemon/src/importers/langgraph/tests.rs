@@ -8,6 +8,24 @@ const GOLDEN: &str = concat!(
     "/../tests/golden/langgraph.sqlite"
 );
 
+/// Writes a database with these tables: name, columns, rows.
+fn database(path: &Path, tables: &[(&str, &str, Vec<Vec<sqlite::Value>>)]) {
+    let _ = std::fs::remove_file(path);
+    let mut connection = rusqlite::Connection::open(path).unwrap();
+    let transaction = connection.transaction().unwrap();
+    for (name, columns, rows) in tables {
+        let sql = format!("CREATE TABLE {name} ({columns})");
+        transaction.execute(&sql, []).unwrap();
+        for row in rows {
+            let marks = vec!["?"; row.len()].join(", ");
+            let sql = format!("INSERT INTO {name} VALUES ({marks})");
+            let values = rusqlite::params_from_iter(row);
+            transaction.execute(&sql, values).unwrap();
+        }
+    }
+    transaction.commit().unwrap();
+}
+
 fn converted(path: &Path) -> Result<(String, Vec<String>), Error> {
     let (mut out, mut left_out) = (Vec::new(), Vec::new());
     let mut lines = LineWriter::new(&mut out);
@@ -143,13 +161,61 @@ fn other_files_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("letter");
     for (content, word) in [
-        ("", "shorter"),
+        ("", "no table `checkpoints`"),
         (&*"x".repeat(200), "not a SQLite database"),
     ] {
         std::fs::write(&path, content).unwrap();
         let error = converted(&path).unwrap_err().to_string();
         assert!(error.contains(word), "{error}");
     }
+}
+
+/// A program that writes to the database meanwhile loses nothing, and the import sees its last commit: from the
+/// write-ahead log, and never half of a transaction.
+#[test]
+fn a_database_in_use_is_read_at_its_last_commit() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("live.sqlite");
+    let columns = "thread_id, checkpoint_id, type, checkpoint";
+    database(&path, &[("checkpoints", columns, Vec::new())]);
+    let writer = rusqlite::Connection::open(&path).unwrap();
+    let mode = writer.query_row("PRAGMA journal_mode = WAL", [], |row| {
+        row.get::<_, String>(0)
+    });
+    assert_eq!(mode.unwrap(), "wal");
+    let insert = |id: &str| {
+        let sql = "INSERT INTO checkpoints VALUES ('t', ?1, 'json', '{\"channel_values\": {}}')";
+        writer.execute(sql, [id]).unwrap();
+    };
+    let saved = || {
+        let (text, left_out) = converted(&path).unwrap();
+        assert_eq!(left_out, [""; 0]);
+        text.matches("CheckpointSaved").count()
+    };
+    insert("c-1");
+    assert_eq!(saved(), 1);
+    writer.execute_batch("BEGIN IMMEDIATE").unwrap();
+    insert("c-2");
+    assert_eq!(saved(), 1);
+    writer.execute_batch("COMMIT").unwrap();
+    assert_eq!(saved(), 2);
+}
+
+/// A view under the table's name could compute for ever; it is not read.
+#[test]
+fn views_are_not_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("view.sqlite");
+    database(
+        &path,
+        &[("other", "thread_id, checkpoint_id, checkpoint", Vec::new())],
+    );
+    let connection = rusqlite::Connection::open(&path).unwrap();
+    let sql = "CREATE VIEW checkpoints AS WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) \
+        SELECT x AS thread_id, x AS checkpoint_id, x AS checkpoint FROM n";
+    connection.execute_batch(sql).unwrap();
+    let error = converted(&path).unwrap_err().to_string();
+    assert!(error.contains("no table `checkpoints`"), "{error}");
 }
 
 /// Task outputs after a checkpoint that exceed the limit of one imported session continue in other sessions, all of
@@ -176,7 +242,7 @@ fn writes_go_on_in_another_session() {
     let writes = values.into_iter().map(|(n, kind, value)| {
         let channel = text(&format!("channel-{n}"));
         let number = sqlite::Value::Integer(n);
-        sqlite::tests::row(&[
+        Vec::from([
             text("t"),
             text("c-1"),
             text("task"),
@@ -186,21 +252,23 @@ fn writes_go_on_in_another_session() {
             value,
         ])
     });
-    let bytes = sqlite::tests::database(&[
-        (
-            "checkpoints",
-            "thread_id, checkpoint_id, type, checkpoint",
-            vec![sqlite::tests::row(&saved)],
-        ),
-        (
-            "writes",
-            "thread_id, checkpoint_id, task_id, idx, channel, type, value",
-            writes.collect(),
-        ),
-    ]);
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("large.sqlite");
-    std::fs::write(&path, bytes).unwrap();
+    database(
+        &path,
+        &[
+            (
+                "checkpoints",
+                "thread_id, checkpoint_id, type, checkpoint",
+                vec![saved.to_vec()],
+            ),
+            (
+                "writes",
+                "thread_id, checkpoint_id, task_id, idx, channel, type, value",
+                writes.collect(),
+            ),
+        ],
+    );
     let (text, left_out) = converted(&path).unwrap();
     assert_eq!(left_out.len(), 1, "{left_out:?}");
     assert!(left_out[0].contains("channel-4") && left_out[0].contains("as JSON"));
@@ -227,12 +295,12 @@ fn what_came_since_comes_behind() {
     let saved = |id: &str, at: &str| {
         let checkpoint = json!({"ts": at, "channel_values": {"goal": id}});
         let checkpoint = sqlite::Value::Blob(checkpoint.to_string().into_bytes());
-        sqlite::tests::row(&[text("t"), text(id), text("json"), checkpoint])
+        Vec::from([text("t"), text(id), text("json"), checkpoint])
     };
     let wrote = |task: &str, idx: i64, channel: &str| {
         let value = sqlite::Value::Blob(json!(format!("{task} {idx}")).to_string().into_bytes());
         let (task, idx) = (text(task), sqlite::Value::Integer(idx));
-        sqlite::tests::row(&[
+        Vec::from([
             text("t"),
             text("c-1"),
             task,
@@ -257,19 +325,21 @@ fn what_came_since_comes_behind() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("thread.sqlite");
     let events = |saved: usize, wrote: usize| -> Vec<String> {
-        let bytes = sqlite::tests::database(&[
-            (
-                "checkpoints",
-                "thread_id, checkpoint_id, type, checkpoint",
-                checkpoints[..saved].to_vec(),
-            ),
-            (
-                "writes",
-                "thread_id, checkpoint_id, task_id, idx, channel, type, value",
-                writes[..wrote].to_vec(),
-            ),
-        ]);
-        std::fs::write(&path, bytes).unwrap();
+        database(
+            &path,
+            &[
+                (
+                    "checkpoints",
+                    "thread_id, checkpoint_id, type, checkpoint",
+                    checkpoints[..saved].to_vec(),
+                ),
+                (
+                    "writes",
+                    "thread_id, checkpoint_id, task_id, idx, channel, type, value",
+                    writes[..wrote].to_vec(),
+                ),
+            ],
+        );
         let (text, left_out) = converted(&path).unwrap();
         assert_eq!(left_out, [""; 0]);
         crate::transfer::check_whole(&text).unwrap();

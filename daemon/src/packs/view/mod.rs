@@ -5,7 +5,7 @@
 //! | `p` pack | [`PackRow`] |
 //! | `s` session 0 position (u64) | [`PackListEntry`]: the packs of a session; of none when it is empty |
 //! | `u` session 0 item 0 position (u64) of the pack | pack: who rested on something of that session, or (empty) of none |
-//! | `w` session 0 position (u64) | [`working::Turn`]: the session was pruned, or that was undone |
+//! | `w` session 0 position (u64) | [`working::WorkingSetChange`]: the session was pruned, or that was undone |
 //!
 //! All numbers are big-endian; an item is the SHA-256 of its encoding.
 

@@ -108,7 +108,7 @@ impl Folder {
     /// Reads a context file.
     ///
     /// # Errors
-    /// The file system failed. What is merely not acceptable is [`OnDisk::Refused`].
+    /// The file system failed. What is merely not acceptable is [`DiskEntry::Refused`].
     pub fn read(&self, name: &Name) -> Result<DiskEntry, Error> {
         let shown = self.path(name);
         Ok(match self.folder_of(name.project())? {

@@ -65,7 +65,7 @@ impl Index {
     /// a kill may have come before its files were written anew.
     ///
     /// # Errors
-    /// [`IndexError`] when the disk refuses; it is tried again by the next [`Self::settle`].
+    /// [`IndexError`] when the disk refuses; it is tried again by the next [`Self::flush`].
     pub fn purge(&self) -> Result<(), IndexError> {
         self.is_forgetting.store(false, Ordering::Release);
         self.write_anew().inspect_err(|_| {

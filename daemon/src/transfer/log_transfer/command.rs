@@ -1,5 +1,5 @@
-//! The decision about projects, versions of context files and sent documents that come from elsewhere: all of
-//! a part, or nothing of it.
+//! The decision about imported projects, context file versions and uploaded documents: a part is recorded
+//! atomically.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -18,39 +18,39 @@ use crate::projects::{self, ContextWritten, ProjectInitialised, VersionMeta};
 use crate::steps::Text;
 use crate::store::{Blobs, Error, PendingBlob, Rows};
 
-/// What became of a part.
+/// Result of importing a part.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Count {
-    /// Projects that were recorded.
+    /// Number of recorded projects.
     pub projects: u64,
-    /// Versions that were recorded.
+    /// Number of recorded versions.
     pub versions: u64,
-    /// Documents that were recorded.
+    /// Number of recorded documents.
     pub documents: u64,
-    /// What was there already.
+    /// Number of entries that existed already.
     pub there: u64,
-    /// Lines that were decided; none when one was refused.
+    /// Number of processed lines; 0 when a line was refused.
     pub lines: u64,
-    /// Events that they came to.
+    /// Number of recorded events.
     pub events: u64,
 }
 
-/// What became of it, told to the caller.
+/// Shared result, for the caller of the command.
 pub type Report = Arc<Mutex<Count>>;
 
-/// A line made ready: what needs no decision is done.
+/// A prepared line: all work that needs no decision is done.
 pub struct PreparedLine {
     line: usize,
     origin: ImportOrigin,
     outside: GlobalEvent,
     hash: Hash,
     body: Body,
-    /// No sweep takes it before the event is committed.
+    /// Protects the blobs from the sweep until the event is committed.
     blobs: Vec<PendingBlob>,
 }
 
 impl PreparedLine {
-    /// Makes a line ready.
+    /// Prepares a line.
     ///
     /// # Errors
     /// When a blob cannot be written.
@@ -80,7 +80,7 @@ impl PreparedLine {
                 (Hash::default(), documents::first_body(part, warnings))
             }
             GlobalEvent::Part(further) => {
-                // How many there are is wanted when it is decided.
+                // The decision needs the number of chunks.
                 let chunks = further.part.count();
                 let part = std::mem::take(&mut further.part).keep(blobs, &mut kept)?;
                 further.part.chunks.resize(chunks as usize, (0, 0, 0));
@@ -97,25 +97,25 @@ impl PreparedLine {
         })
     }
 
-    /// How many bytes its event has, about.
+    /// Approximate size of the event, in bytes.
     #[must_use]
     pub fn bytes(&self) -> usize {
         self.body.bytes.len() + 512
     }
 }
 
-/// Wants these recorded, as far as they are not there.
+/// Command that records the lines that do not exist yet.
 pub struct ImportProjects {
-    /// In order.
+    /// The lines in order, each with the length of its content in bytes.
     pub ready: Vec<(PreparedLine, u64)>,
-    /// To the caller.
+    /// The result, for the caller.
     pub report: Report,
-    /// Whether any project may be known: lines before these would have made it so, had they been recorded.
+    /// Whether unknown projects are accepted: in a dry run, earlier lines may have declared them.
     pub trusts: bool,
 }
 
 impl ImportProjects {
-    /// A command for these lines; of each content the length is noted.
+    /// Creates a command for these lines.
     #[must_use]
     pub fn new(ready: Vec<(PreparedLine, u64)>, report: Report) -> Self {
         Self {
@@ -133,10 +133,10 @@ impl Command for ImportProjects {
 }
 
 impl ImportProjects {
-    /// Decides on these rows; the report says what it came to.
+    /// Decides on these rows and sets the report.
     ///
     /// # Errors
-    /// What is wrong with a line; `CONFLICT` also when everything is there.
+    /// The error in a line; `CONFLICT` also when everything exists already.
     pub fn decide_on(&mut self, rows: &dyn Rows) -> Result<Vec<NewEvent>, Refusal> {
         let mut deciding = LogImportDecision {
             rows,
@@ -159,7 +159,7 @@ impl ImportProjects {
         deciding.count.events = events.len() as u64;
         *self.report.lock().unwrap_or_else(PoisonError::into_inner) = deciding.count;
         match events.is_empty() {
-            // Whoever sent the command reads its report instead.
+            // The caller reads the report instead.
             true => Err(Refusal::new(Code::Conflict, "nothing was recorded")),
             false => Ok(events),
         }
@@ -169,9 +169,9 @@ impl ImportProjects {
 struct LogImportDecision<'d> {
     rows: &'d dyn Rows,
     trusts: bool,
-    /// Projects that this part makes known.
+    /// Projects that this part declares.
     projects: BTreeMap<String, ()>,
-    /// The newest version of each file, and the hash of each that this part brings.
+    /// Imported versions of each file: number and hash.
     versions: BTreeMap<(String, String), Vec<(u64, Hash)>>,
     documents: documents::ImportBuilder<'d>,
     count: Count,
@@ -223,7 +223,7 @@ impl LogImportDecision<'_> {
 
     fn project(&mut self, reported: Project) -> Result<Option<(String, ProjectEvent)>, Refusal> {
         if self.is_known(&reported.project)? {
-            // Its name and directory stay what they are here.
+            // An existing project keeps its name and directory.
             self.count.there += 1;
             return Ok(None);
         }
@@ -270,7 +270,7 @@ impl LogImportDecision<'_> {
             }
             let what = match there {
                 Some(_) => format!("another version {version}"),
-                // It was forgotten, or stands behind a greater one.
+                // The version was forgotten, or its line comes after a greater version.
                 None => format!("version {newest} and no version {version}"),
             };
             return Err(Refusal::new(
@@ -279,7 +279,7 @@ impl LogImportDecision<'_> {
             )
             .hint("Leave its lines out, or import into another store."));
         }
-        // Where versions were forgotten, those behind them keep their numbers.
+        // If versions were forgotten, later ones keep their numbers.
         imported.push((version, hash));
         self.count.versions += 1;
         let written = VersionMeta {

@@ -1,4 +1,4 @@
-//! A log as JSON lines, page by page, up to one position.
+//! Exports a log as JSON lines by page, up to one position.
 
 use std::ops::ControlFlow;
 
@@ -16,33 +16,33 @@ use crate::sessions;
 use crate::store::Error;
 use crate::transfer::session::{self, ExportSource};
 
-/// Events looked at for one page.
+/// Maximum number of events read for one page.
 const LOOKED_AT_MAX: usize = 50_000;
 
-/// What is exported.
+/// Scope of an export.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Scope {
-    /// This session alone.
+    /// Only this session.
     pub session: Option<String>,
-    /// This project alone, with its sessions.
+    /// Only this project, with its sessions.
     pub project: Option<String>,
 }
 
-/// Where a page begins.
+/// Start of a page.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PageStart {
-    /// Lines before it.
+    /// Number of lines before it.
     pub lines: u64,
-    /// What comes.
+    /// Stage of the export.
     pub at: ExportStage,
 }
 
-/// What comes next.
+/// Stage of an export.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ExportStage {
-    /// What belongs to no session, behind a position.
+    /// Events outside sessions, after a position.
     Outside(Position),
-    /// The session behind this one, in the order of their ids.
+    /// The next session after this id, in id order.
     Behind(String),
     /// The rest of a session.
     Within(String, session::PageCursor),
@@ -57,32 +57,29 @@ impl Default for PageStart {
     }
 }
 
-/// A part of an export.
+/// A page of an export.
 #[derive(Debug, Default)]
 pub struct Page {
-    /// Whole lines.
+    /// Complete lines.
     pub content: String,
-    /// Where it goes on; absent at the end.
+    /// Start of the next page; `None` at the end.
     pub next: Option<PageStart>,
-    /// What is not in it, though it is recorded.
+    /// Recorded data that is not in the export.
     pub warnings: Vec<String>,
 }
 
 /// An export of everything up to a position.
 pub struct Export<'e> {
-    /// Where it is read.
+    /// The data source.
     pub shelf: ExportSource<'e>,
-    /// What is wanted.
+    /// The scope.
     pub scope: Scope,
-    /// The last position that counts.
+    /// The last exported position.
     pub up_to: Position,
 }
 
 impl Export<'_> {
-    /// The lines from a place on, until they have so many bytes or there are no more.
-    ///
-    /// # Errors
-    /// When something cannot be read.
+    /// Exports lines from a position until they have `bytes_max` bytes or the export ends.
     pub fn page(&self, from: PageStart, bytes_max: usize) -> Result<Page, Refusal> {
         let mut page = Page::default();
         let mut place = from;
@@ -120,7 +117,7 @@ impl Export<'_> {
         Ok(page)
     }
 
-    /// Lines of what belongs to no session, in the order of the log.
+    /// Exports events outside sessions, in log order.
     fn global_event(
         &self,
         page: &mut Page,
@@ -156,7 +153,7 @@ impl Export<'_> {
         })?;
         for event in &found {
             self.export(page, place, event)?;
-            // What an event names may be far larger than itself.
+            // The data that an event refers to may be far larger than the event.
             if page.content.len() >= bytes_max {
                 return Ok(ExportStage::Outside(event.position()));
             }
@@ -183,7 +180,7 @@ impl Export<'_> {
         }
         match Event::of(event)? {
             Some(Event::Project(ProjectEvent::Initialised(_))) => {
-                // Told once, where it became known, as it is now.
+                // Exported once, where it was declared, with its current values.
                 let row = projects::project(self.shelf.rows, &project)?;
                 if let Some(row) = row.filter(|row| row.created_at == header.happened_at()) {
                     let (name, path) = (row.name, row.path);
@@ -202,7 +199,7 @@ impl Export<'_> {
             Some(Event::Document(_)) if self.scope.project.is_none() => {
                 self.of_source(page, place, event, &project)?;
             }
-            // Worktrees, drafts and shares are of this machine; sessions are exported one by one.
+            // Worktrees, drafts and shares are local to this machine; sessions are exported one by one.
             Some(
                 Event::Project(
                     ProjectEvent::WorktreeSeen(_)
@@ -223,7 +220,7 @@ impl Export<'_> {
         Ok(())
     }
 
-    /// The lines of a source and of what was sent to it.
+    /// Exports the lines of a source and of its uploaded documents.
     fn of_source(
         &self,
         page: &mut Page,
@@ -252,7 +249,7 @@ impl Export<'_> {
         }
     }
 
-    /// The least version that can say what is exported.
+    /// Returns the lowest format version that can represent the export.
     fn version(&self) -> Result<u32, Error> {
         let is_all = self.scope == Scope::default();
         let needs_last = is_all && sources::is_any_sent(self.shelf.rows)?;
@@ -295,7 +292,7 @@ impl Export<'_> {
         })
     }
 
-    /// The next session that is wanted and was there.
+    /// Returns the next session within the scope, in id order.
     fn session_behind(&self, after: &str) -> Result<Option<String>, Refusal> {
         if let Some(only) = &self.scope.session {
             return Ok(after.is_empty().then(|| only.clone()));
@@ -331,7 +328,7 @@ impl Export<'_> {
         let room = bytes_max.saturating_sub(page.content.len()).max(1);
         let of_session = match export.page(from, room) {
             Ok(of_session) => of_session,
-            // It began behind the last position that counts.
+            // The session began after the last exported position.
             Err(refusal)
                 if refusal.code == Code::SessionNotFound && self.scope.session.is_none() =>
             {
@@ -373,7 +370,7 @@ impl Page {
 }
 
 impl PageStart {
-    /// As the key of a cursor: lines (u64), what comes (u8), then a position (u64), or an id, or a position,
+    /// Encodes the position as a cursor's key: lines (u64), stage (u8), then a position (u64), or an id, or a position,
     /// a number (u64) and an id.
     #[must_use]
     pub fn key(&self) -> Vec<u8> {
@@ -397,7 +394,7 @@ impl PageStart {
         key
     }
 
-    /// Reads the key of a cursor; `None` when it is none of these.
+    /// Decodes a cursor's key; `None` when it is invalid.
     #[must_use]
     pub fn of_key(key: &[u8]) -> Option<Self> {
         let number = |bytes: &[u8]| {

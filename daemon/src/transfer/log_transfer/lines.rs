@@ -1,4 +1,4 @@
-//! The lines of an exported log, versions 1 and 2, that stand outside its sessions.
+//! The lines outside sessions in an exported log, versions 1 and 2.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -8,46 +8,45 @@ use super::sources::{Document, DocumentPart};
 use crate::projects;
 use crate::transfer::session::{generator, insert, session_schemas};
 
-/// What the first line says it is.
+/// Value of `format` in the first line.
 pub const FORMAT: &str = "lore-export";
-/// The versions that are read. The least that can say what is exported is written: 2 where there are documents
-/// that were sent.
+/// The supported versions. The export uses the lowest version that can represent it: 2 with uploaded documents.
 pub const VERSIONS: std::ops::RangeInclusive<u32> = 1..=2;
 
-/// The first line. It has no time, no position and no store, so two exports can be compared.
+/// The first line. It contains no time, position or store, so two exports can be compared.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Header {
     /// `lore-export`.
     pub format: String,
-    /// 1, or 2 where there are documents that were sent.
+    /// 1, or 2 with uploaded documents.
     pub version: u32,
 }
 
-/// A line of no session.
+/// A line outside sessions.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Line<P> {
-    /// When it was recorded first, RFC 3339.
+    /// Time of the first recording, RFC 3339.
     pub at: String,
-    /// The agent that recorded it, if it gave a name.
+    /// The agent that recorded it, if it has a name.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub agent: String,
-    /// What it is.
+    /// Kind of the line.
     pub kind: String,
-    /// What it says.
+    /// Content of the line.
     pub payload: P,
 }
 
-/// A directory with context files of its own. It stands before them.
+/// A directory with separate context files. It comes before them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Project {
     /// Its id: 1 to 100 characters of `a-z`, `0-9`, `_` and `-`.
     pub project: String,
-    /// What people call it.
+    /// Display name.
     pub name: String,
-    /// Its directory.
+    /// Directory.
     pub path: String,
 }
 
@@ -57,33 +56,33 @@ pub struct Project {
 pub struct ContextVersion {
     /// The project, by its id.
     pub project: String,
-    /// Which of its files: 1 to 64 characters of `a-z`, `0-9` and `_`, beginning with a letter.
+    /// The file type: 1 to 64 characters of `a-z`, `0-9` and `_`, beginning with a letter.
     pub file_type: String,
-    /// Its number, from 1: of the lines of one file each has a greater one.
+    /// Version number, from 1; it increases from line to line of one file.
     pub version: u64,
-    /// How it came about.
+    /// Kind of change.
     pub change: Change,
-    /// The whole content, Markdown; absent when it was cleared.
+    /// The whole content, Markdown; absent when the file was cleared.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]
     pub content: Option<String>,
-    /// Why, as the writer said.
+    /// Reason given by the author.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]
     pub reason: Option<String>,
-    /// Errors and warnings that it has by its template; absent: none.
+    /// Number of errors and warnings according to its template; absent: none.
     #[serde(default, skip_serializing_if = "is_none_at_all")]
     #[serde(rename = "flaws")]
     pub diagnostics: (u32, u32),
-    /// Which attempt of its agent it was; absent: an edit by hand, or not known.
+    /// Attempt number of the agent; absent: a manual edit, or unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "u32")]
     pub attempt: Option<u32>,
-    /// The version that it was made from, where that is not the one before it.
+    /// The base version, if it is not the previous one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "u64")]
     pub base: Option<u64>,
-    /// A version made at the same time whose changes are not in this one.
+    /// A concurrent version whose changes are not in this one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "u64")]
     pub beside: Option<u64>,
@@ -93,51 +92,51 @@ fn is_none_at_all(diagnostics: &(u32, u32)) -> bool {
     *diagnostics == (0, 0)
 }
 
-/// A source of documents. Of one that reads files the path alone is told, and an import does not read it.
+/// A source of documents. A source of local files is exported by its path only, and an import does not read it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Source {
-    /// The folder or file; of documents that were sent what they are called together.
+    /// The folder or file; for uploaded documents the name of the collection.
     pub path: String,
-    /// Its documents were sent: they stand behind it. This and what follows since version 2.
+    /// Whether its documents are uploaded: they follow it. This field and the following ones exist since version 2.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub sent: bool,
-    /// The context of its documents, unless they say one.
+    /// Default context of its documents.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]
     pub context_id: Option<String>,
-    /// What that context is called.
+    /// Name of that context.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]
     pub context_name: Option<String>,
-    /// Their category, unless they say one.
+    /// Default category of its documents.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]
     pub category: Option<String>,
-    /// Tags of all of them.
+    /// Tags of all its documents.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tags: Vec<String>,
-    /// Globs of files that are sent; none: all.
+    /// Globs of files to upload; absent: all.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub include: Vec<String>,
-    /// Globs of files that are not sent.
+    /// Globs of files not to upload.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub exclude: Vec<String>,
 }
 
-/// How a version of a context file came about.
+/// Kind of change of a context file's version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Change {
-    /// An agent gave the whole content.
+    /// An agent replaced the whole content.
     Updated,
     /// An agent added an entry.
     Appended,
-    /// Somebody edited the file by hand.
+    /// A manual edit of the file.
     Edited,
-    /// An edit by hand and an agent's update, made at the same time, were joined.
+    /// A manual edit and a concurrent update of an agent were merged.
     Merged,
-    /// It was emptied.
+    /// The file was emptied.
     Cleared,
 }
 
@@ -165,11 +164,11 @@ impl From<Change> for projects::Change {
     }
 }
 
-/// The last line: by it a file that was cut short is told.
+/// The last line: without it the file is truncated.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LastLine {
-    /// What there should be before.
+    /// Totals for verification.
     pub end: EndLine,
 }
 
@@ -177,11 +176,11 @@ pub struct LastLine {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct EndLine {
-    /// How many lines there are before it.
+    /// Number of lines before it.
     pub lines: u64,
 }
 
-/// The kinds of lines that stand outside sessions.
+/// The kinds of lines outside sessions.
 pub const KINDS: [&str; 5] = [
     "Project",
     "ContextVersion",
@@ -190,7 +189,7 @@ pub const KINDS: [&str; 5] = [
     "DocumentPart",
 ];
 
-/// JSON Schema (2020-12) of each line of an exported log: of one outside sessions, or of a session.
+/// Builds the JSON Schema (2020-12) of each line of an exported log: outside sessions, or of a session.
 #[must_use]
 pub fn schema() -> Value {
     let mut from = generator();

@@ -1,5 +1,5 @@
-//! All that is recorded, taken from one store to another as JSON lines: projects with their context files and
-//! documents that were sent, then every session in the lines of its own format. docs/export-format.md says what a line holds.
+//! Transfer of everything recorded between stores, as JSON lines: projects with their context files and
+//! uploaded documents, then every session in its own format. docs/export-format.md describes the lines.
 
 mod command;
 mod export;

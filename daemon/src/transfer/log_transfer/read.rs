@@ -1,4 +1,4 @@
-//! Lines of an exported log, read and checked: every fault is told with its line.
+//! Parses and validates lines of an exported log; every error has its line number.
 
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -16,39 +16,39 @@ use crate::operation::check_agent;
 use crate::projects::disk::{Name, is_project};
 use crate::transfer::session::{ParsedSession, SESSION_FORMAT, read_at, sanitized};
 
-/// The longest name and path of a project, in bytes.
+/// Maximum length of the name and path of a project, in bytes.
 const NAME_BYTES_MAX: usize = 4096;
-/// Versions of a context file: far from the largest number, so that there is always a next one.
+/// Maximum version of a context file: far below the type's maximum, so that there is always a next one.
 const VERSION_MAX: u64 = 1_000_000_000;
 
-/// Some lines of an exported log, checked.
+/// Parsed and validated lines of an exported log.
 #[derive(Debug, Default)]
 pub struct LogPart {
-    /// Projects, versions of their context files, and documents that were sent, in order, each with its line.
+    /// Projects, versions of their context files, and uploaded documents, in order, each with its line number.
     pub outside: Vec<(usize, ImportOrigin, GlobalEvent)>,
-    /// Paths of sources that read files.
+    /// Paths of sources that read local files.
     pub sources: Vec<String>,
-    /// Sessions.
+    /// The sessions.
     pub sessions: Vec<Session>,
 }
 
-/// What stands outside sessions and is recorded.
+/// An entry outside sessions.
 #[derive(Clone, Debug, PartialEq)]
 pub enum GlobalEvent {
     /// A project.
     Project(Project),
     /// A version of a context file.
     Version(Box<ContextVersion>),
-    /// A source of documents that were sent.
+    /// A source of uploaded documents.
     Source(Box<Source>),
-    /// Such a document, with its first part.
+    /// An uploaded document, with its first part.
     Document(Box<Document>),
-    /// A further part of one.
+    /// A further part of an uploaded document.
     Part(Box<DocumentPart>),
 }
 
 impl GlobalEvent {
-    /// The length of its content as a context file, in bytes.
+    /// Length of its content as a context file, in bytes.
     #[must_use]
     pub fn content_bytes(&self) -> u64 {
         match self {
@@ -58,18 +58,18 @@ impl GlobalEvent {
     }
 }
 
-/// A session and where it stands.
+/// A session and its position in the text.
 #[derive(Debug)]
 pub struct Session {
-    /// The line that it begins with.
+    /// Number of its first line.
     pub line: usize,
-    /// Its lines, as they are.
+    /// Its lines, unchanged.
     pub text: String,
-    /// What they say.
+    /// The parsed lines.
     pub imported: ParsedSession,
 }
 
-/// What a line shows at first sight.
+/// The fields of a line that show its kind.
 #[derive(Default, Deserialize)]
 struct LineHeader {
     #[serde(default)]
@@ -82,10 +82,10 @@ struct LineHeader {
     kind: Option<String>,
 }
 
-/// Reads lines, the first of which is this one of the whole.
+/// Parses lines, the first of which has number `first_line`.
 ///
 /// # Errors
-/// `INVALID_INPUT` that names the first line that is broken, and what would be right.
+/// `INVALID_INPUT` with the first invalid line and its expected form.
 pub fn read(content: &str, first_line: usize) -> Result<LogPart, Refusal> {
     let content = content.strip_prefix('\u{feff}').unwrap_or(content);
     let mut part = LogPart::default();
@@ -120,7 +120,7 @@ pub fn read(content: &str, first_line: usize) -> Result<LogPart, Refusal> {
     Ok(part)
 }
 
-/// The lines of a session at the beginning of a text, with their line ends; `None` when its end is not there.
+/// Returns the lines of a session at the beginning of a text, with line breaks; `None` when its end is missing.
 fn session_of(text: &str) -> Option<&str> {
     let mut bytes = 0;
     for line in text.split_inclusive('\n') {
@@ -133,7 +133,7 @@ fn session_of(text: &str) -> Option<&str> {
 }
 
 fn is_end(line: &str) -> bool {
-    // Most lines are events, and long ones among them.
+    // The text search comes first, because most lines are events, some of them long.
     line.contains("\"end\"") && sight(line).is_ok_and(|sight| sight.end.is_some())
 }
 

@@ -21,9 +21,9 @@ use crate::sessions::{self, AccessTimes, Line, SessionSelector};
 use crate::state::State;
 use crate::steps::{self, StepAttempt};
 
-/// Changes that are told of each kind.
+/// Maximum number of reported changes of each kind.
 const TOLD_MAX: usize = 500;
-/// Of a longer result the beginning is told, in bytes.
+/// Longer results are truncated to this size, in bytes.
 const RESULT_BYTES_MAX: usize = 500;
 
 /// `diff_session`.
@@ -77,7 +77,7 @@ impl Op for DiffSession {
     }
 }
 
-/// A session at a moment.
+/// One side of the comparison: a session at a moment.
 struct DiffSide {
     state: State,
     session: String,
@@ -132,7 +132,7 @@ fn fields(a: &DiffSide, b: &DiffSide) -> Result<Vec<FieldChange>, Refusal> {
         .collect())
 }
 
-/// Messages that came, how many, and how many are not there.
+/// Returns the ids of added messages, their number, and the number of missing ones.
 fn messages(a: &DiffSide, b: &DiffSide) -> Result<(Vec<String>, u64, u64), Refusal> {
     let ids = |side: &DiffSide| -> Result<Vec<(Position, String)>, Refusal> {
         let mut found = Vec::new();
@@ -219,7 +219,7 @@ fn values(cx: &Context, a: &DiffSide, b: &DiffSide) -> Result<Vec<ValueChange>, 
     Ok(found)
 }
 
-/// What changed in the context of the latest checkpoint.
+/// Lists the changed keys in the latest checkpoint's context.
 fn keys(cx: &Context, a: &DiffSide, b: &DiffSide) -> Result<Vec<String>, Refusal> {
     let latest = |side: &DiffSide| match StoredCheckpoint::latest(&side.state, &side.session) {
         Ok(found) => Ok(Some(found)),

@@ -9,9 +9,9 @@ use crate::operation::{Access, Call, Op, blocking};
 use crate::read_context::{Read, ReadContext};
 use crate::transfer::session::{Export, ExportSource, PageCursor, markdown};
 
-/// A page ends once it has so many bytes, when the call does not say.
+/// Default size at which a page ends, in bytes.
 const BYTES: u64 = 256 << 10;
-/// The most that a call may say.
+/// Maximum of `bytes_max`.
 const BYTES_MAX: u64 = 32 << 20;
 
 /// `export_session`.
@@ -37,7 +37,7 @@ impl Op for ExportSession {
         }
         let reading = ReadContext {
             session: args.session,
-            // The pages behind the first are of its moment, which the cursor tells.
+            // Later pages show the first one's moment, which the cursor carries.
             as_of: args.as_of.filter(|_| args.next.is_none()),
             at_least: args.at_least,
         };
@@ -72,7 +72,7 @@ impl Paging {
             cx, state, session, ..
         } = read;
         let durable = cx.engine.is_durable();
-        // What the last page of a document counts is as of the first one's moment, too.
+        // The counts on the last page of a document also belong to the first page's moment.
         let state = match (self.format, up_to == tail) {
             (ExportFormat::Markdown, false) => {
                 let as_of = lore::protocol::AsOf::Position(up_to);
@@ -111,7 +111,7 @@ impl Paging {
     }
 }
 
-/// Where the page before ended.
+/// Reads the end of the previous page from a cursor.
 fn place(cursor: &Cursor) -> Result<PageCursor, Refusal> {
     let number = |at: usize| {
         let bytes = cursor.key.get(at..at + 8)?;

@@ -9,9 +9,9 @@ use crate::sessions;
 use crate::transfer::log_transfer::{Export, PageStart, Scope};
 use crate::transfer::session::ExportSource;
 
-/// A page ends once it has so many bytes, when the call does not say.
+/// Default size at which a page ends, in bytes.
 const BYTES: u64 = 256 << 10;
-/// The most that a call may say.
+/// Maximum of `bytes_max`.
 const BYTES_MAX: u64 = 32 << 20;
 
 /// `export_log`.
@@ -85,7 +85,7 @@ impl Op for ExportLog {
     }
 }
 
-/// A project that is known, or whose sessions are.
+/// Checks that a project exists or has sessions.
 fn known(
     rows: &dyn crate::store::Rows,
     project: Option<String>,

@@ -58,7 +58,7 @@ impl Op for ForkSession {
     }
 }
 
-/// The past up to the moment asked for cannot change any more, so nothing of it is decided later.
+/// Builds the command in advance: the past up to the requested moment can no longer change.
 fn prepare(
     cx: &Context,
     state: State,

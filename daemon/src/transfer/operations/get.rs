@@ -16,13 +16,13 @@ use crate::sessions::operations::{parent, state};
 use crate::store::Blobs;
 use crate::{checkpoints, packs};
 
-/// Active entities that are shown.
+/// Maximum number of active entities in the reply.
 const ENTITIES_MAX: usize = 10;
-/// Tool executions that are shown.
+/// Maximum number of tool executions in the reply.
 const TOOLS_MAX: usize = 20;
-/// Agents and leases that are shown.
+/// Maximum number of agents and of leases in the reply.
 const NAMES_MAX: usize = 100;
-/// Of a longer result the beginning is shown, in bytes.
+/// Longer results are truncated to this size, in bytes.
 const RESULT_BYTES_MAX: usize = 2 * 1024;
 
 /// `get_session`.
@@ -44,10 +44,7 @@ impl Op for GetSession {
     }
 }
 
-/// All that a session is.
-///
-/// # Errors
-/// When a row or an event cannot be read.
+/// Builds the full overview of a session.
 pub fn transfer(read: &Read) -> Result<GetSessionReply, Refusal> {
     let Read {
         cx,
@@ -148,7 +145,7 @@ fn execution(execution: Execution) -> ToolExecution {
     reported
 }
 
-/// The last result of each tool, by name.
+/// Returns the last result of each tool, by name.
 fn last_results(executions: &[Execution], blobs: &Blobs) -> Result<Map<String, Value>, Refusal> {
     let mut found = Map::new();
     for execution in executions {

@@ -52,13 +52,13 @@ impl Op for ImportSession {
     }
 }
 
-/// An import on its way.
+/// An import in progress.
 struct SessionImport {
     imported: ParsedSession,
     reported: ImportReport,
 }
 
-/// What the reply says of it.
+/// Values for the reply.
 struct ImportReport {
     session: SessionId,
     project: Option<String>,
@@ -88,7 +88,7 @@ impl SessionImport {
         Ok(Self { imported, reported })
     }
 
-    /// Tells what an import would come to.
+    /// Reports the result of an import without recording it (dry run).
     async fn try_out(self, cx: &Context) -> Result<ImportSessionReply, Refusal> {
         let published = cx.read(None).await?;
         self.check_free(&published.snapshot)?;
@@ -101,7 +101,7 @@ impl SessionImport {
         })
     }
 
-    /// Refuses early what the decision would refuse, so that nothing large is written in vain.
+    /// Checks early that the session can be created, so that no large blobs are written in vain.
     fn check_free(&self, rows: &dyn crate::store::Rows) -> Result<(), Refusal> {
         let session = self.reported.session.as_str();
         if sessions::exists(rows, session)? {
@@ -152,7 +152,7 @@ fn prepare(cx: &Context, imported: ParsedSession) -> Result<PreparedEvents, Refu
     ready_behind(cx, imported, &[])
 }
 
-/// Makes ready what is new of a session: all but the events that are there.
+/// Prepares the new events of a session: all except those that exist here.
 pub(super) fn ready_behind(
     cx: &Context,
     imported: ParsedSession,

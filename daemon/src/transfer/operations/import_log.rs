@@ -16,7 +16,7 @@ use crate::transfer::session::{
 };
 use crate::{projects, sessions};
 
-/// The longest content, in bytes.
+/// Maximum size of `content`, in bytes.
 const CONTENT_BYTES_MAX: usize = 32 << 20;
 
 /// `import_log`.
@@ -74,7 +74,7 @@ impl Op for ImportLog {
     }
 }
 
-/// Refuses contents that no agent could have written.
+/// Refuses contents over the size limit that applies to agents.
 fn check_sizes(cx: &Context, part: &LogPart) -> Result<(), Refusal> {
     let most = projects::ProjectState::of(cx)?.limits.content_bytes_max;
     for (line, _, outside) in &part.outside {
@@ -92,7 +92,7 @@ struct LogImport {
     cx: Arc<Context>,
     caller: Caller,
     is_dry: bool,
-    /// Whether no lines stand before these.
+    /// Whether this is the first part of the export.
     is_first: bool,
     reply: ImportLogReply,
 }
@@ -126,7 +126,7 @@ impl LogImport {
         Ok(())
     }
 
-    /// A refusal that says what was recorded before.
+    /// Adds to a refusal what was recorded before it.
     fn explain(&self, refusal: Refusal) -> Refusal {
         let reply = &self.reply;
         let sessions = reply.sessions + reply.continued;
@@ -164,10 +164,10 @@ impl LogImport {
         Ok(())
     }
 
-    /// Decides without recording.
+    /// Decides without recording (dry run).
     async fn try_out(&self, mut command: ImportProjects) -> Result<(), Refusal> {
         let published = self.cx.read(None).await?;
-        // Projects of the lines before were not recorded, either.
+        // In a dry run, projects of earlier parts are not recorded, either.
         command.trusts = !self.is_first;
         command.decide_on(&published.snapshot).map(drop)
     }
@@ -231,7 +231,7 @@ impl LogImport {
         Ok(())
     }
 
-    /// Records a session, or what is new of one that is there, which was looked at up to a position.
+    /// Records a session, or the new events of an existing session that was compared up to position `seen`.
     async fn record(
         &mut self,
         imported: ParsedSession,
@@ -279,7 +279,7 @@ impl LogImport {
     }
 }
 
-/// There is a session of this id that says something else than this line.
+/// The refusal when an existing session of this id contradicts a line.
 fn differs(id: &str, line: u64, what: &str) -> Refusal {
     let message =
         format!("there is a session `{id}` that says something else than line {line}: {what}");
@@ -288,7 +288,7 @@ fn differs(id: &str, line: u64, what: &str) -> Refusal {
     )
 }
 
-/// How a session stands to the one of its id that is there.
+/// Compares an imported session with the existing session of its id.
 fn merge_state(
     cx: &Context,
     published: &PublishedState,

@@ -69,7 +69,7 @@ impl Op for Metrics {
     }
 }
 
-/// What a session measures now.
+/// Current measurements of a session.
 struct Gauges {
     context_size: u64,
     entity_count: u64,

@@ -1,4 +1,4 @@
-//! The lines of the operation table that are about a session as a whole.
+//! The operations on a session as a whole.
 
 mod diff;
 mod export;
@@ -13,7 +13,7 @@ pub(super) use get::transfer;
 
 use crate::operation::Operation;
 
-/// The lines.
+/// The operations of this module.
 pub const OPERATIONS: &[Operation] = &[
     Operation::of::<get::GetSession>(),
     Operation::of::<fork::ForkSession>(),
@@ -22,7 +22,7 @@ pub const OPERATIONS: &[Operation] = &[
     Operation::of::<import::ImportSession>(),
 ];
 
-/// The lines that are about all that is recorded.
+/// The operations on all recorded data.
 pub const MEASURES: &[Operation] = &[
     Operation::of::<metrics::Metrics>(),
     Operation::of::<export_log::ExportLog>(),

@@ -1,5 +1,5 @@
-//! What a line may say, and what it may say behind those before it: as strict as the operations that
-//! record such events.
+//! Validation of a line, alone and in relation to earlier lines: as strict as the operations that
+//! record these events.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -21,18 +21,18 @@ use crate::steps::extract::{ExtractorSet, FieldMapping, REGISTERED_MAX};
 use crate::steps::normalise;
 use crate::steps::operations::{PURPOSE_BYTES_MAX, STEP_MAX};
 
-/// Entities that all lines together may mention.
+/// Maximum number of entities that all lines together mention.
 const MENTIONS_MAX: usize = 100_000;
-/// Extractors and field mappings of a session: each is tried when it is imported.
+/// Maximum number of extractors and field mappings of a session: each is tried on import.
 const REGISTRATIONS_MAX: usize = 1000;
-/// Kinds of entities and names of relations, in bytes.
+/// Maximum length of entity kinds and relation names, in bytes.
 const WORD_BYTES_MAX: usize = 64;
-/// Names, keys and ids of entities, in bytes.
+/// Maximum length of names, keys and ids of entities, in bytes.
 const NAME_BYTES_MAX: usize = 1024;
-/// Attempts of a step: far from the largest number, so that there is always a next one.
+/// Maximum attempt of a step: far below the type's maximum, so that there is always a next one.
 const ATTEMPT_MAX: u32 = 1_000_000_000;
 
-/// What the lines so far have said.
+/// State of the earlier lines.
 #[derive(Default)]
 pub struct Checker {
     messages: HashSet<String>,
@@ -43,17 +43,17 @@ pub struct Checker {
     marks: BTreeSet<String>,
     mentions: usize,
     registrations: usize,
-    /// Names of extractors, and fields that are mapped.
+    /// Names of extractors and mapped fields.
     extractors: BTreeSet<String>,
     mapped: BTreeSet<String>,
     has_begun: bool,
 }
 
 impl Checker {
-    /// Checks an event, the `n`th; the context of a checkpoint comes back in its canonical form.
+    /// Validates event `n`; returns the canonical form of a checkpoint's context.
     ///
     /// # Errors
-    /// What is wrong, and what would be right.
+    /// The fault and the expected value.
     pub fn check(&mut self, n: u64, payload: &Payload) -> Result<Option<Canonical>, String> {
         let is_beginning = matches!(payload, Payload::SessionCreated(_));
         if is_beginning != (n == 1) {
@@ -98,10 +98,10 @@ impl Checker {
         Ok(None)
     }
 
-    /// Checks that there was a beginning.
+    /// Checks that the session's beginning was read.
     ///
     /// # Errors
-    /// When there was none.
+    /// When it is missing.
     pub fn end(&self) -> Result<(), String> {
         match self.has_begun {
             true => Ok(()),
@@ -170,7 +170,7 @@ impl Checker {
         if step.result.is_none() && step.error.is_none() {
             return Err("a step has a `result`, or an `error` that says why not".to_owned());
         }
-        // Where attempts were forgotten, those behind them keep their numbers.
+        // If attempts were forgotten, later ones keep their numbers.
         let least = self.attempts.get(&step.step).map_or(1, |before| before + 1);
         if !(least..=ATTEMPT_MAX).contains(&step.attempt) {
             return Err(format!(
@@ -370,7 +370,7 @@ fn preferences(preferences: Option<&RawObject>) -> Result<(), String> {
     Ok(())
 }
 
-/// An id of the one alphabet that all ids have.
+/// Checks an id against the common alphabet of ids.
 fn id(field: &str, text: &str) -> Result<(), String> {
     match SessionId::new(text) {
         Ok(_) => Ok(()),
@@ -392,7 +392,7 @@ fn checkpoint_key(field: &str, text: &str) -> Result<CheckpointKey, String> {
     })
 }
 
-/// The name of a tool.
+/// Checks the name of a tool.
 fn named(tool: &str) -> Result<(), String> {
     let is_name = !tool.trim().is_empty()
         && tool.len() <= TOOL_BYTES_MAX
@@ -418,7 +418,7 @@ fn references(field: &str, all: &[EntityRef]) -> Result<(), String> {
     })
 }
 
-/// Notes the name of a registration, unless it is one too many.
+/// Adds the name of a registration, up to the limit.
 fn one_more(names: &mut BTreeSet<String>, name: &str, what: &str) -> Result<(), String> {
     names.insert(normalise(name));
     if names.len() > REGISTERED_MAX {

@@ -10,39 +10,39 @@ use crate::log::{Body, EventKind, EventScope, ImportOrigin, Log, Position, Trans
 use crate::sessions::{self, CreateSession, SessionCreated};
 use crate::store::{Error, PendingBlob, RowsMut};
 
-/// Events of a session that are looked at as it is gone on with: those that were recorded since it was read.
+/// Maximum number of events checked before an append: the events recorded after the comparison.
 const LATER_MAX: usize = 1000;
 
-/// Events ready to be recorded, in order.
+/// Prepared events, in order.
 #[derive(Default)]
 pub struct PreparedEvents {
     pub(super) events: Vec<PreparedEvent>,
     pub(super) imported: CheckpointImport,
-    /// No sweep takes them before the events are committed.
+    /// Protects the blobs from the sweep until the events are committed.
     pub(super) blobs: Vec<PendingBlob>,
     pub(super) bytes: usize,
 }
 
-/// One of them.
+/// A prepared event.
 pub(super) enum PreparedEvent {
-    /// An event of no session yet.
+    /// An event that is not assigned to a session yet.
     Event(Box<NewEvent>),
-    /// The next one of those that the checkpoints decide.
+    /// A placeholder for the next event that the checkpoint import decides.
     OfCheckpoints(ImportOrigin),
 }
 
-/// Checkpoints whose ids were taken: the id that each had, and the one that it has now.
+/// Checkpoints whose ids were taken: the old and the new id of each.
 pub type RenamedCheckpoints = Arc<Mutex<Vec<(CheckpointKey, CheckpointKey)>>>;
 
-/// Wants a session recorded that was exported elsewhere, all of it or nothing.
+/// Command that records an imported session atomically.
 pub struct ImportSession {
-    /// Under which id.
+    /// Id of the new session.
     pub session: String,
-    /// In which project.
+    /// Its project.
     pub project: Option<String>,
-    /// Its events; taken when they are decided.
+    /// Its events; taken by the decision.
     pub ready: PreparedEvents,
-    /// To the caller.
+    /// Renamed checkpoints, for the caller.
     pub renamed: RenamedCheckpoints,
     /// Objects of its checkpoints.
     pub keeping: RetainedObjects,
@@ -51,7 +51,7 @@ pub struct ImportSession {
 impl Command for ImportSession {
     fn decide(&mut self, on: &DecisionContext<'_>) -> Result<Vec<NewEvent>, Refusal> {
         let (session, project) = (&self.session, &self.project);
-        // Whether it can begin is decided as for any other.
+        // The same rules as for any new session decide whether it can be created.
         let mut create = CreateSession {
             session: session.clone(),
             project: project.clone(),
@@ -74,15 +74,15 @@ impl Command for ImportSession {
     }
 }
 
-/// Wants recorded what is new of a session that is there: all of that or nothing.
+/// Command that appends the new events of an existing session atomically.
 pub struct ContinueSession {
-    /// Which one.
+    /// Id of the session.
     pub session: String,
-    /// Up to where it was looked at.
+    /// Position up to which it was compared.
     pub seen: Position,
-    /// What is new of it; taken when it is decided.
+    /// The new events; taken by the decision.
     pub ready: PreparedEvents,
-    /// To the caller.
+    /// Renamed checkpoints, for the caller.
     pub renamed: RenamedCheckpoints,
     /// Objects of its checkpoints.
     pub keeping: RetainedObjects,
@@ -96,7 +96,7 @@ impl Command for ContinueSession {
         let scope = EventScope::Session(session);
         for (position, record) in log.stream(scope, self.seen, Position(u64::MAX), LATER_MAX)? {
             let kind = log.event(record, position)?.header.kind;
-            // What is found in what is there may be found at any time.
+            // Entities may be extracted from existing events at any time.
             if kind != EventKind::EntitiesFound
                 && !kind.has(|policy| policy.transfer == TransferPolicy::Local)
             {
@@ -117,16 +117,16 @@ impl Command for ContinueSession {
 }
 
 impl PreparedEvents {
-    /// How many bytes its events have, about.
+    /// Approximate size of the events, in bytes.
     #[must_use]
     pub fn bytes(&self) -> usize {
         self.bytes + self.imported.bytes()
     }
 
-    /// The events, which go on from those that were left out as there.
+    /// Returns the events, which continue the existing ones that were left out.
     ///
     /// # Errors
-    /// `STORAGE_QUOTA_EXCEEDED` when there are more checkpoints than may be kept.
+    /// `STORAGE_QUOTA_EXCEEDED` when the limit of checkpoints is exceeded.
     pub fn decide(
         self,
         on: &DecisionContext<'_>,
@@ -160,7 +160,7 @@ impl PreparedEvents {
     }
 }
 
-/// An imported event, of no session yet.
+/// Builds an imported event that is not assigned to a session yet.
 pub(super) fn imported(event: impl Into<Event>, body: Body, origin: ImportOrigin) -> NewEvent {
     NewEvent {
         origin: Some(origin),

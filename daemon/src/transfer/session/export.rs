@@ -1,4 +1,4 @@
-//! A stored event as a line says it.
+//! Converts a stored event to a line of the export.
 
 use lore::protocol::{Body, RawJson, RawObject};
 
@@ -27,36 +27,33 @@ use crate::steps::{
 };
 use crate::store::{Blobs, Error, Rows};
 
-/// Where what events name is read.
+/// Data source of an export.
 #[derive(Clone, Copy)]
 pub struct ExportSource<'s> {
-    /// The rows, the log's among them.
+    /// The rows, including the log.
     pub rows: &'s dyn Rows,
-    /// Large texts.
+    /// The blob store.
     pub blobs: &'s Blobs,
-    /// What was read lately.
+    /// Cache of decoded data.
     pub cache: &'s Cache,
 }
 
-/// What an event comes to.
+/// Export result of an event.
 pub enum ExportedEvent {
     /// A line.
     Line(Payload),
-    /// Nothing: it is of this log alone.
+    /// Not exported: the event is local to this log.
     Local,
-    /// Nothing: its content was forgotten on purpose.
+    /// Not exported: the content was forgotten on purpose.
     Forgotten,
-    /// Nothing: a checkpoint that was deleted.
+    /// Not exported: a deleted checkpoint.
     Deleted,
-    /// Nothing, for a reason that is to be told.
+    /// Not exported, with a reason to report.
     Left(String),
 }
 
 impl ExportSource<'_> {
-    /// What an event comes to.
-    ///
-    /// # Errors
-    /// [`Error`] when it, or what it names, cannot be read.
+    /// Converts an event for the export.
     pub fn export(&self, event: &LoggedEvent) -> Result<ExportedEvent, Error> {
         let Some(meta) = Event::of(event)? else {
             return Ok(match &event.payload {
@@ -206,13 +203,13 @@ impl ExportSource<'_> {
     }
 }
 
-/// An event that no export of a session knows: of a newer version, or never of a session.
+/// Handles an event that a session export does not support: of a newer version, or never part of a session.
 fn not_exported(event: &LoggedEvent) -> ExportedEvent {
     let kind = &event.header.kind;
     ExportedEvent::Left(format!("events of the kind {kind} are not exported"))
 }
 
-/// A JSON object that an event holds as text, in one line.
+/// Parses a JSON object that an event stores as text, and puts it on one line.
 fn object(event: &LoggedEvent, text: Option<String>) -> Result<Option<RawObject>, Error> {
     text.map(|text| one_object(event, text)).transpose()
 }
@@ -228,12 +225,12 @@ fn one_object(event: &LoggedEvent, text: String) -> Result<RawObject, Error> {
     })
 }
 
-/// A JSON text without line ends between its tokens, as few texts have them.
+/// Removes line breaks between JSON tokens, if there are any.
 fn in_one_line(text: String) -> String {
     if !text.contains(['\n', '\r']) {
         return text;
     }
-    // Any JSON but a text is a body without blanks, its digits and the order of its keys as they were.
+    // Any JSON except a string is compacted; digits and key order stay unchanged.
     match serde_json::from_str::<Body>(&text) {
         Ok(compact) if !text.trim_start().starts_with('"') => compact.0,
         Ok(_) => text.trim().to_owned(),
@@ -272,7 +269,7 @@ fn resolved(event: &LoggedEvent, resolved: EntityResolved) -> Result<Resolved, E
     let EntityData { data } = body(event)?;
     let data = match in_one_line(data) {
         none if none.is_empty() => None,
-        // What is no JSON, as no resolver brings it, is told as a text.
+        // Text that is not JSON, which no resolver returns, is exported as a string.
         text => Some(
             RawJson::parse(text.clone())
                 .or_else(|_| RawJson::parse(serde_json::Value::from(text).to_string())),
@@ -352,7 +349,7 @@ fn pruned(stored: ContextPruned) -> Pruned {
     let tool = |item| match item {
         Item::Step { step, attempt } => Some(Source::Step { step, attempt }),
         Item::Tool(execution) => Some(Source::Tool(execution)),
-        // A message's tools stay with it.
+        // A message's tools belong to the message.
         Item::Message(message) => Some(Source::Message(message)),
         Item::Entity(_)
         | Item::Checkpoint(_)

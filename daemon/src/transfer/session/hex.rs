@@ -1,12 +1,12 @@
-//! Bytes as hexadecimal digits, and back.
+//! Hexadecimal encoding of bytes.
 
-/// The digits of bytes.
+/// Encodes bytes as hexadecimal digits.
 #[must_use]
 pub fn digits(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// The bytes of digits; `None` when they are none.
+/// Decodes hexadecimal digits; `None` when they are invalid.
 #[must_use]
 pub fn bytes(digits: &str) -> Option<Vec<u8>> {
     let pairs = digits.as_bytes().chunks(2);

@@ -1,4 +1,4 @@
-//! A session from elsewhere made ready to be recorded: blobs, packing, encoding and hashing, all that
+//! Prepares an imported session for recording: blobs, packing, encoding and hashing, all work that
 //! needs no decision.
 
 use super::command::{PreparedEvent, PreparedEvents, imported};
@@ -29,20 +29,20 @@ use crate::steps::{
 use crate::store::{BlobRef, Blobs, Error};
 use crate::tokens::Tokens;
 
-/// What is needed to make events ready.
+/// Dependencies of the preparation.
 pub struct ImportContext<'w> {
-    /// Where large texts go.
+    /// Stores large texts.
     pub blobs: &'w Blobs,
-    /// Salts, and ids for checkpoints whose own are taken.
+    /// Source of salts, and of new ids for checkpoints whose ids are taken.
     pub clock: &'w Clock,
-    /// Counts the tokens of messages that do not tell them.
+    /// Counts the tokens of messages without a token count.
     pub tokens: &'w Tokens,
-    /// What may be kept of checkpoints.
+    /// Limits of checkpoints.
     pub limits: &'w Limits,
 }
 
 impl ImportContext<'_> {
-    /// Makes a session ready: all but the events that are there; none, where it says nothing of them.
+    /// Prepares a session's events, except those that `there` marks as existing. Events beyond its end are new.
     ///
     /// # Errors
     /// When a blob cannot be written.
@@ -68,7 +68,7 @@ impl ImportContext<'_> {
     }
 }
 
-/// Events on their way to being ready.
+/// Collects the prepared events.
 struct SessionImportBuilder<'m> {
     shop: &'m ImportContext<'m>,
     bringing: ImportBuilder<'m>,
@@ -76,7 +76,7 @@ struct SessionImportBuilder<'m> {
 }
 
 impl SessionImportBuilder<'_> {
-    /// An event that is there: what comes behind it may rest on it.
+    /// Registers an existing event, because later events may depend on it.
     fn know(&mut self, event: &ImportedEvent) {
         if let Payload::CheckpointSaved(one) = &event.payload
             && let Some(checkpoint) = CheckpointKey::parse(&one.checkpoint)
@@ -146,7 +146,7 @@ impl SessionImportBuilder<'_> {
                 let metadata = one.metadata.map(|metadata| metadata.into_string());
                 let key = |id: &str| CheckpointKey::parse(id);
                 let from = one.forked_from.as_deref().and_then(key);
-                // It was checked to be one.
+                // The id was validated before.
                 if let Some(checkpoint) = key(&one.checkpoint) {
                     self.bringing.save(checkpoint, from, &context, metadata)?;
                     self.ready.events.push(PreparedEvent::OfCheckpoints(origin));
@@ -168,7 +168,7 @@ impl SessionImportBuilder<'_> {
         Ok(())
     }
 
-    /// A text as an event holds it.
+    /// Stores a text in an event's form.
     fn keep(&mut self, text: String, named: &mut Vec<BlobHash>) -> Result<Text, Error> {
         let text = Text::keep(self.shop.blobs, text, &mut self.ready.blobs)?;
         named.extend(text.blob().map(|BlobRef { hash, .. }| BlobHash::from(hash)));

@@ -1,7 +1,7 @@
-//! The lines of an exported session, version 1: what docs/session-format.md says, as types.
+//! The lines of an exported session, version 1: docs/session-format.md as types.
 //!
-//! They are no stored events: those may say the same in other words, and name what is of their log
-//! alone.
+//! They differ from stored events, which may express the same facts otherwise and refer to
+//! their own log.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -13,13 +13,12 @@ use super::payloads::{
 
 use crate::log::EventKind;
 
-/// What the first line says it is.
+/// Value of `format` in the first line.
 pub const FORMAT: &str = "lore-session";
-/// The version that is written, and the only one that is read.
+/// The only version that is written and read.
 pub const VERSION: u32 = 1;
 
-/// The first line. Nothing in it changes from one export of the same events to the next: no time, no
-/// position, no store.
+/// The first line. It contains no time, position or store, so repeated exports of the same events are equal.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Header {
@@ -29,7 +28,7 @@ pub struct Header {
     pub version: u32,
     /// The id of the session.
     pub session: String,
-    /// Its project, where it was exported.
+    /// Its project at the time of the export.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]
     pub project: Option<String>,
@@ -39,24 +38,24 @@ pub struct Header {
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Line<P> {
-    /// Its number: 1 for the first event, and no gaps.
+    /// Its number: from 1, without gaps.
     pub n: u64,
-    /// When it happened, RFC 3339; the order is that of the lines.
+    /// Time of the event, RFC 3339; the order is that of the lines.
     pub at: String,
-    /// The agent that caused it, if it gave a name.
+    /// The agent that caused it, if it has a name.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub agent: String,
-    /// What happened.
+    /// Kind of the event.
     pub kind: String,
-    /// What it says.
+    /// Content of the event.
     pub payload: P,
 }
 
-/// The last line: by it a file that was cut short is told.
+/// The last line: without it the file is truncated.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LastLine {
-    /// What there should be before.
+    /// Totals for verification.
     pub end: EndLine,
 }
 
@@ -64,33 +63,33 @@ pub struct LastLine {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct EndLine {
-    /// How many events there are.
+    /// Number of events.
     pub events: u64,
 }
 
-/// Declares every kind of event that is exported, with the type of its payload.
+/// Declares every kind of exported event, with the type of its payload.
 macro_rules! kinds {
     ($($name:ident($payload:ident),)*) => {
-        /// What an event says.
+        /// Content of an event.
         #[derive(Clone, Debug)]
         pub enum Payload { $(
             $name(Box<$payload>),
         )* }
 
         impl Payload {
-            /// Every kind, as it is written.
+            /// Every kind by name.
             pub const KINDS: &[&str] = &[$(stringify!($name),)*];
 
-            /// Its kind.
+            /// The kind of the event.
             #[must_use]
             pub fn kind(&self) -> EventKind {
                 match self { $(Self::$name(_) => EventKind::$name,)* }
             }
 
-            /// Reads the payload of a kind; `None` when there is no such kind.
+            /// Parses a payload of a kind; `None` when the kind is unknown.
             ///
             /// # Errors
-            /// What does not fit.
+            /// When the payload does not match its type.
             pub fn read(kind: &str, json: &str) -> Option<Result<Self, serde_json::Error>> {
                 match kind {
                     $(stringify!($name) => {
@@ -100,7 +99,7 @@ macro_rules! kinds {
                 }
             }
 
-            /// JSON Schemas of all payloads, by kind.
+            /// Returns the JSON Schemas of all payloads, by kind.
             #[must_use]
             pub fn schemas(from: &mut schemars::SchemaGenerator) -> Vec<(&'static str, schemars::Schema)> {
                 vec![$((stringify!($name), from.subschema_for::<$payload>()),)*]

@@ -1,4 +1,4 @@
-//! A session as Markdown: a document for people, which nothing that was recorded can break.
+//! Renders a session as a Markdown document for people; recorded text cannot break its structure.
 
 use std::fmt::Write;
 use std::ops::ControlFlow;
@@ -13,17 +13,14 @@ use crate::log::{Header, Position};
 use crate::sanitize;
 use crate::sessions;
 
-/// Agents that are named.
+/// Maximum number of agents in the document.
 const AGENTS_MAX: usize = 100;
-/// Entities in the table: those that are mentioned most.
+/// Maximum number of entities in the table: the most mentioned ones.
 const ENTITIES_MAX: usize = 500;
 /// The shortest fence of CommonMark.
 const FENCE_MIN: usize = 3;
 
-/// A part of the document from a place on, until it has so many bytes; one event at least.
-///
-/// # Errors
-/// When an event, or what it names, cannot be read.
+/// Renders a part of the document from a position until it has `bytes_max` bytes; at least one event.
 pub fn markdown(
     export: &Export<'_>,
     from: Option<PageCursor>,
@@ -67,7 +64,7 @@ pub fn markdown(
     })
 }
 
-/// Title and fields.
+/// Renders the title and the fields.
 fn heading(export: &Export<'_>, out: &mut String) -> Result<(), Refusal> {
     let (rows, session) = (export.shelf.rows, export.session);
     let (began, _) = export.beginning()?;
@@ -104,7 +101,7 @@ fn heading(export: &Export<'_>, out: &mut String) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// What happened, if it is for people.
+/// Renders an event, if it is relevant for people.
 fn section(out: &mut String, header: &Header, payload: &Payload) {
     match payload {
         Payload::MessageRecorded(message) => render_message(out, header, message),
@@ -219,7 +216,7 @@ fn worked(out: &mut String, header: &Header, tool: &Tool) {
     );
 }
 
-/// What a tool was called with, and what it said.
+/// Renders the parameters and the result of a tool.
 fn worded(out: &mut String, parameters: Option<&str>, result: Option<&str>, error: Option<&str>) {
     let parts = [
         ("Parameters", "json", parameters),
@@ -262,7 +259,7 @@ fn note(out: &mut String, header: &Header, what: &str) {
     push(out, format_args!("\n- {}: {what}\n", when(header)));
 }
 
-/// When it happened, and who caused it.
+/// Renders the time and the author of an event.
 fn when(header: &Header) -> String {
     let at = format_time(header.happened_at());
     match header.author() {
@@ -271,7 +268,7 @@ fn when(header: &Header) -> String {
     }
 }
 
-/// The entities that are mentioned most, and how many more there are.
+/// Renders the most mentioned entities and the number of the others.
 fn table_of_entities(export: &Export<'_>, out: &mut String) -> Result<(), Refusal> {
     let mut all: Vec<(EntityRef, EntityRow)> = Vec::new();
     entities::walk(export.shelf.rows, export.lines, None, &mut |entity, row| {
@@ -303,7 +300,7 @@ fn table_of_entities(export: &Export<'_>, out: &mut String) -> Result<(), Refusa
     Ok(())
 }
 
-/// A block of text as it is, behind a fence that is longer than any in it.
+/// Renders text unchanged in a code block, with a fence longer than any in the text.
 fn fenced(out: &mut String, language: &str, text: &str) {
     let text = sanitize::text(text);
     let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
@@ -315,7 +312,7 @@ fn fenced(out: &mut String, language: &str, text: &str) {
     push(out, format_args!("{fence}\n"));
 }
 
-/// Text within a line: nothing in it is Markdown, nothing in it is hidden.
+/// Escapes text within a line: it contains no Markdown and no hidden characters.
 fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for character in sanitize::line(text).chars() {
@@ -330,7 +327,7 @@ fn escaped(text: &str) -> String {
     out
 }
 
-/// A word of a closed list, as it is written.
+/// Renders the name of an enumeration value.
 fn word<T: serde::Serialize>(word: &T) -> String {
     match serde_json::to_value(word) {
         Ok(serde_json::Value::String(word)) => word.replace('_', " "),
@@ -339,7 +336,7 @@ fn word<T: serde::Serialize>(word: &T) -> String {
 }
 
 fn push(out: &mut String, text: std::fmt::Arguments<'_>) {
-    // Writing to a text does not fail.
+    // Writing to a string cannot fail.
     let _ = out.write_fmt(text);
 }
 
@@ -349,7 +346,7 @@ mod tests {
 
     use super::*;
 
-    /// A fence is longer than any run of backticks in what it holds.
+    /// A fence is longer than any run of backticks in its text.
     #[test]
     fn fences_hold() {
         let of = |text: &str| {
@@ -369,7 +366,7 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever is fenced, the only lines that could close the block are its own last ones.
+        /// For any fenced text, only the last line can close the block.
         #[test]
         fn nothing_breaks_out_of_a_fence(text in "[`~a\n\r ]{0,60}") {
             let mut out = String::new();

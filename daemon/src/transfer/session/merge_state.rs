@@ -1,10 +1,10 @@
-//! How a session that is imported stands to the one of its id that is there: what is there already is
-//! recognised by what it says, so that a file that has grown since is gone on from.
+//! Compares an imported session with the existing session of its id. Existing events are recognised by content, so
+//! a file that has grown is appended to.
 //!
-//! Programs that write their files anew put what is new where it belongs: a memory server its entities before
-//! all relations. So what is new need not stand at the end of the lines; but it may not be older than what is
-//! there, since it is recorded behind it. And a relation to a name whose kind was not known is the same relation
-//! once a line tells the kind.
+//! Programs that rewrite their files put new data where it belongs: a memory server writes entities before
+//! all relations. So new events need not be at the end of the lines. But they may not be older than the existing
+//! ones, because they are recorded after them. A relation to an entity of unknown kind equals the same relation
+//! with the kind known.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -22,23 +22,20 @@ use crate::error::{Code, Refusal};
 use crate::log::{EventKind, Hash, ImportOrigin, Position};
 use crate::sessions;
 
-/// How it stands.
+/// Result of the comparison.
 #[derive(Debug, PartialEq, Eq)]
 pub enum MergeState {
-    /// There is none of its id.
+    /// The session does not exist.
     Absent,
-    /// All that it says is there.
+    /// All imported events exist.
     There,
-    /// All that is there it says, too, and more: of each of its events whether it is there.
+    /// The import contains all existing events and new ones; for each event whether it exists.
     Grown(Vec<bool>),
-    /// It says something else: the number of the event where it does, and what is there instead.
+    /// The sessions differ: the number of the first different event, and the content here.
     Differs(u64, String),
 }
 
-/// Compares a session with the one of its id, which is there.
-///
-/// # Errors
-/// When what is there cannot be read.
+/// Compares an imported session with the existing session of its id.
 pub fn standing(export: &Export<'_>, imported: &ParsedSession) -> Result<MergeState, Refusal> {
     let project = sessions::get(export.shelf.rows, export.session)?.and_then(|row| row.project);
     if project != imported.header.project {
@@ -74,24 +71,24 @@ pub fn standing(export: &Export<'_>, imported: &ParsedSession) -> Result<MergeSt
     Ok(comparing.end(&imported.events))
 }
 
-/// Places of events in the lines, by what the events say.
+/// Indexes of imported events by content hash.
 type EventIndex = HashMap<Hash, VecDeque<usize>>;
 
-/// The lines on one side, while the events on the other pass by.
+/// The imported events, compared with the existing events one by one.
 struct LineComparison {
-    /// The events of the lines that were not met yet, by what they say.
+    /// Unmatched imported events, by content.
     wanted: EventIndex,
-    /// Relations of the lines, by what they say where the kinds of entities are not known.
+    /// Imported relations, by their content with unknown entity kinds.
     blurred: EventIndex,
-    /// Of each event of the lines whether it is there.
+    /// For each imported event whether it exists.
     is_there: Vec<bool>,
-    /// Relations that passed by, name an entity of no known kind, and were not met: number, and what they say.
+    /// Existing, unmatched relations with an entity of unknown kind: number and content hash.
     unknown: Vec<(u64, Hash)>,
-    /// Events that passed by.
+    /// Number of existing events compared.
     passed: u64,
-    /// When the newest of these happened.
+    /// Time of the newest existing event.
     newest: Micros,
-    /// The first one that no line says: its number and its kind.
+    /// The first existing event that is not imported: its number and kind.
     other: Option<(u64, EventKind)>,
 }
 
@@ -117,16 +114,16 @@ impl LineComparison {
         })
     }
 
-    /// An event of the session that is there.
+    /// Matches an existing event with an imported one.
     fn is_there(&mut self, origin: &ImportOrigin, payload: &Payload) -> Result<(), Refusal> {
         self.passed += 1;
         let what = content_hash(origin, payload, None)?;
         let met = self.wanted.get_mut(&what).and_then(VecDeque::pop_front);
         match met.and_then(|index| self.is_there.get_mut(index)) {
             Some(is_there) => *is_there = true,
-            // They are found here in what the lines brought, sooner or later.
+            // Extraction will find the same entities in the imported texts.
             None if payload.kind() == EventKind::EntitiesFound => return Ok(()),
-            // Others may say exactly what the lines do.
+            // Deferred, because an exact match with a later event has priority.
             None if is_unknown(payload) => self.unknown.push((self.passed, what)),
             None => {
                 self.other.get_or_insert((self.passed, payload.kind()));
@@ -136,7 +133,7 @@ impl LineComparison {
         Ok(())
     }
 
-    /// Lets relations of names whose kind was not known meet those lines that tell it, of what is left of them.
+    /// Matches existing relations of unknown kind with the remaining imported relations.
     fn meet_unknown(&mut self) {
         for (passed, what) in std::mem::take(&mut self.unknown) {
             let lines = self.blurred.entry(what).or_default();
@@ -163,7 +160,7 @@ impl LineComparison {
             let what = format!("event {passed} here, a {kind}, is not in the lines");
             return MergeState::Differs(number(first), what);
         }
-        // Behind all that is there, anything may stand: that is how a session goes on.
+        // After the last existing event, any new event is allowed: the session continues there.
         let end = self.is_there.iter().rposition(|is_there| *is_there);
         let end = end.map_or(0, |last| last + 1);
         let between = self.is_there.iter().zip(events).take(end);
@@ -184,8 +181,7 @@ impl LineComparison {
     }
 }
 
-/// A relation as it would be told if the kind of one entity, of the other, or of both were not known; none of
-/// anything else.
+/// Returns a relation's variants with the kind of one or both entities unknown; empty for other events.
 fn less_known(payload: &Payload) -> Vec<Payload> {
     let Payload::EntitiesRelated(related) = payload else {
         return Vec::new();
@@ -209,13 +205,13 @@ fn less_known(payload: &Payload) -> Vec<Payload> {
     others.map(Payload::EntitiesRelated).collect()
 }
 
-/// Whether it relates an entity of no known kind.
+/// Whether it relates an entity of unknown kind.
 fn is_unknown(payload: &Payload) -> bool {
     matches!(payload, Payload::EntitiesRelated(related)
         if [&related.from, &related.to].iter().any(|entity| entity.kind == UNKNOWN_KIND))
 }
 
-/// What an event says, without what a line may leave out.
+/// Hashes an event's content, without the fields that a line may omit.
 fn content_hash(
     origin: &ImportOrigin,
     payload: &Payload,
@@ -229,7 +225,7 @@ fn content_hash(
         let mut checkpoint = checkpoint.clone();
         let hash = context.map(|context| Hash::of(context.text.as_bytes()).to_string());
         checkpoint.hash = hash.or(checkpoint.hash);
-        // Its hash stands for it.
+        // Its hash represents it.
         checkpoint.context = RawObject::default();
         checkpoint.checkpoint.make_ascii_lowercase();
         checkpoint.forked_from = checkpoint.forked_from.map(|id| id.to_ascii_lowercase());

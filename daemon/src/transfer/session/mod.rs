@@ -1,4 +1,4 @@
-//! Sessions that go from one store to another: as JSON lines, which can be read back, and as Markdown
+//! Transfer of single sessions between stores: JSON lines, which can be imported, and Markdown
 //! for people.
 
 mod check;

@@ -1,4 +1,4 @@
-//! What the events of an exported session say, kind by kind.
+//! Payloads of the events in an exported session, by kind.
 
 use lore::protocol::{RawJson, RawObject};
 use schemars::JsonSchema;
@@ -20,19 +20,19 @@ object! {
     #[derive(Default)]
     /// The session began: the first event, and the only one of its kind.
     Created {
-        /// What it is about.
+        /// Title.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[schemars(with = "String")]
         title: Option<String>,
-        /// Whose it is.
+        /// User who owns the session.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[schemars(with = "String")]
         user: Option<String>,
-        /// What is talked about.
+        /// Topic of the conversation.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[schemars(with = "String")]
         topic: Option<String>,
-        /// Words to find it by.
+        /// Tags.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         tags: Vec<String>,
         /// Preferences, by name.
@@ -43,27 +43,27 @@ object! {
 }
 
 object! {
-    /// Fields of the session were set; what is absent stays as it was.
+    /// Fields of the session were set; absent fields did not change.
     Updated {
-        /// What it is about; empty takes it away.
+        /// Title; empty removes it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[schemars(with = "String")]
         title: Option<String>,
-        /// What is talked about; empty takes it away.
+        /// Topic; empty removes it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[schemars(with = "String")]
         topic: Option<String>,
-        /// All its tags.
+        /// The new list of tags.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[schemars(with = "Vec<String>")]
         tags: Option<Vec<String>>,
-        /// Tags that came.
+        /// Added tags.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         add_tags: Vec<String>,
-        /// Tags that went.
+        /// Removed tags.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         remove_tags: Vec<String>,
-        /// Preferences that were set, by name; null takes one away.
+        /// Preferences that were set, by name; null removes one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[schemars(with = "RawObject")]
         preferences: Option<RawObject>,
@@ -73,7 +73,7 @@ object! {
 object! {
     /// The session was closed.
     Closed {
-        /// Why.
+        /// Reason.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[schemars(with = "String")]
         reason: Option<String>,
@@ -81,35 +81,35 @@ object! {
 }
 
 object! {
-    /// Something was said.
+    /// A message.
     Message {
         /// Its id, unique in the session: letters, digits, `-` and `_`.
         message: String,
-        /// Who said it.
+        /// The sender.
         sender: Sender,
-        /// What it is.
+        /// Type of the message.
         #[serde(rename = "type")]
         kind: MessageType,
-        /// What was said, whole.
+        /// The complete text.
         content: String,
-        /// Tools that were used to make it.
+        /// Tools that were used to write it.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         tools: Vec<ToolUse>,
-        /// The id of the context pack that it was made with; the pack itself is of its log alone.
+        /// The id of the context pack used to write it; the pack itself is not exported.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[schemars(with = "String")]
         pack: Option<String>,
-        /// Where the content came out of context packs, in bytes: start and end.
+        /// Ranges of the content that quote context packs, in bytes: start and end.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         quoted: Vec<(u32, u32)>,
-        /// Its tokens as o200k counts them, without what is quoted; absent: they are counted.
+        /// Number of o200k tokens without quotations; absent: counted on import.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[schemars(with = "u32")]
         tokens: Option<u32>,
-        /// The version of the rules that recognised what it mentions, hexadecimal.
+        /// Version of the rules that recognised the mentions, hexadecimal.
         #[serde(default, skip_serializing_if = "String::is_empty")]
         rules: String,
-        /// What it mentions, each entity once, in order; absent: nothing.
+        /// Mentioned entities, each once, in order; absent: none.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         mentions: Vec<Mention>,
     }
@@ -120,11 +120,11 @@ object! {
     ToolUse {
         /// Its name.
         name: String,
-        /// How it ended.
+        /// Its final status.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[schemars(with = "ToolStatus")]
         status: Option<ToolStatus>,
-        /// What it returned.
+        /// Its result.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[schemars(with = "String")]
         result: Option<String>,
@@ -132,59 +132,59 @@ object! {
 }
 
 object! {
-    /// The execution of a tool began or went on.
+    /// A tool execution began or continued.
     Tool {
         /// Its id, the same on every line about it: letters, digits, `-` and `_`.
         execution: String,
-        /// How far it is.
+        /// Current status.
         status: ToolStatus,
         /// Name of the tool.
         tool: String,
-        /// What it was called with.
+        /// Parameters of the call.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[schemars(with = "RawObject")]
         parameters: Option<RawObject>,
-        /// What it returned.
+        /// Result.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[schemars(with = "String")]
         result: Option<String>,
-        /// What went wrong.
+        /// Error message.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[schemars(with = "String")]
         error: Option<String>,
-        /// The version of the rules that recognised what its result mentions, hexadecimal.
+        /// Version of the rules that recognised the mentions in the result, hexadecimal.
         #[serde(default, skip_serializing_if = "String::is_empty")]
         rules: String,
-        /// What its result mentions, each entity once, in order; absent: nothing.
+        /// Entities mentioned in the result, each once, in order; absent: none.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         mentions: Vec<Mention>,
     }
 }
 
 object! {
-    /// A tool returned something that later calls refer to.
+    /// A tool result that later calls can refer to.
     Step {
         /// Its number, 1 to 1000000.
         step: u32,
-        /// Its attempt, from 1: of the lines of one step each has a greater number.
+        /// Attempt, from 1; it increases from line to line of one step.
         attempt: u32,
         /// Whether it succeeded.
         success: bool,
         /// Name of the tool.
         tool: String,
-        /// What it was called with.
+        /// Parameters of the call.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[schemars(with = "RawObject")]
         parameters: Option<RawObject>,
-        /// Why it was called.
+        /// Purpose of the call.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[schemars(with = "String")]
         purpose: Option<String>,
-        /// What it returned, as it came.
+        /// Result, unchanged.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[schemars(with = "String")]
         result: Option<String>,
-        /// What went wrong.
+        /// Error message.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[schemars(with = "String")]
         error: Option<String>,
@@ -200,7 +200,7 @@ object! {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[schemars(with = "String")]
         pattern: Option<String>,
-        /// The group to take; 0 is the whole match.
+        /// The capture group to use; 0 is the whole match.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[schemars(with = "u32")]
         group: Option<u32>,
@@ -211,44 +211,44 @@ object! {
 }
 
 object! {
-    /// Other names of a field were registered for the session.
+    /// Aliases of a field were registered for the session.
     Mapping {
         /// The field.
         field: String,
-        /// What it may be called.
+        /// Its other names.
         aliases: Vec<String>,
     }
 }
 
 object! {
-    /// Entities were found in what stands on earlier lines.
+    /// Entities were found in earlier lines.
     Found {
-        /// The version of the rules that found them, hexadecimal.
+        /// Version of the rules that found them, hexadecimal.
         #[serde(default, skip_serializing_if = "String::is_empty")]
         rules: String,
-        /// What was searched, and what stands in it.
+        /// The searched texts and the entities found in them.
         found: Vec<FoundIn>,
     }
 }
 
 object! {
-    /// What was found in one text.
+    /// Entities found in one text.
     FoundIn {
-        /// In which.
+        /// The searched text.
         source: Source,
-        /// What.
+        /// The entities found.
         mentions: Vec<Mention>,
     }
 }
 
 object! {
-    /// Two entities were related by hand.
+    /// Two entities were related manually.
     Related {
-        /// From this one.
+        /// First entity.
         from: Entity,
-        /// How: `connected_to` and the like; `parent` makes it belong to the other.
+        /// Relation: `connected_to` and the like; `parent` makes the first entity belong to the second.
         relation: String,
-        /// To this one.
+        /// Second entity.
         to: Entity,
     }
 }
@@ -256,27 +256,27 @@ object! {
 object! {
     /// An entity was looked up in another system.
     Resolved {
-        /// Which, by the name that it has there.
+        /// The entity, with its name in that system.
         entity: Entity,
-        /// Its id there.
+        /// Its id in that system.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[schemars(with = "String")]
         id: Option<String>,
-        /// Its name in addresses there.
+        /// Its name in URLs of that system.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[schemars(with = "String")]
         slug: Option<String>,
-        /// Who said so.
+        /// The resolver.
         resolver: String,
-        /// Until when the data counts as fresh, RFC 3339.
+        /// Expiry time of the data, RFC 3339.
         expires: String,
-        /// What it belongs to, as the data says.
+        /// Entities that it belongs to, according to the data.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         parents: Vec<EntityRef>,
-        /// The others that the data names.
+        /// Other entities named in the data.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         around: Vec<Mention>,
-        /// What that system says of it: any JSON.
+        /// Data of that system about it: any JSON.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[schemars(with = "RawJson")]
         data: Option<RawJson>,
@@ -284,17 +284,17 @@ object! {
 }
 
 object! {
-    /// A context was saved. Those that were deleted are not exported, nor that they were.
+    /// A context was saved. Deleted checkpoints are not exported, nor are their deletions.
     Checkpoint {
-        /// Its id, a UUID; where it is taken, it gets another one.
+        /// Its id, a UUID; if the id is taken on import, it gets another one.
         checkpoint: String,
-        /// SHA-256 of the context's canonical JSON, hexadecimal; absent: it is not compared.
+        /// SHA-256 of the context's canonical JSON, hexadecimal; absent: not verified.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[schemars(with = "String")]
         hash: Option<String>,
         /// The whole context.
         context: RawObject,
-        /// What was said about it: `name`, `tags` and any other.
+        /// Metadata: `name`, `tags` and any other.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[schemars(with = "RawObject")]
         metadata: Option<RawObject>,
@@ -310,16 +310,16 @@ object! {
     Mark {
         /// The key.
         key: String,
-        /// The mark was taken back.
+        /// Whether the mark was removed.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         unmarked: bool,
     }
 }
 
 object! {
-    /// The session's working set was pruned: what is named here stays, with all that comes later.
+    /// The session's working set was pruned: the entries named here stay, with all later ones.
     Pruned {
-        /// How much was to be kept.
+        /// Pruning strategy.
         strategy: Strategy,
         /// Tokens of the working set before.
         tokens_before: u64,
@@ -334,13 +334,13 @@ object! {
         /// Entities that stay, the most relevant first.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         entities: Vec<EntityRef>,
-        /// How many messages, tool executions and entities went.
+        /// Number of removed messages, tool executions and entities.
         went: (u64, u64, u64),
     }
 }
 
 object! {
-    /// The last pruning that was not yet undone was undone.
+    /// The last pruning in effect was undone.
     Unpruned {
         /// Tokens of the working set before.
         tokens_before: u64,
@@ -354,7 +354,7 @@ object! {
     Entity {
         /// Its kind: `device`, `file_path` and the like.
         kind: String,
-        /// Its canonical name, by which it is known.
+        /// Its canonical name, which identifies it.
         key: String,
         /// Its name as it was written.
         name: String,
@@ -362,7 +362,7 @@ object! {
 }
 
 object! {
-    /// What names an entity.
+    /// Reference to an entity.
     EntityRef {
         /// Its kind.
         kind: String,
@@ -372,17 +372,17 @@ object! {
 }
 
 object! {
-    /// An entity that a text names.
+    /// A mention of an entity in a text.
     Mention {
         /// Its kind: `device`, `file_path` and the like.
         kind: String,
-        /// Its canonical name, by which it is known.
+        /// Its canonical name, which identifies it.
         key: String,
         /// Its name as it was written.
         name: String,
         /// How it was recognised.
         how: How,
-        /// Where it stands first, in bytes: start and end.
+        /// Range of the first mention, in bytes: start and end.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[schemars(with = "(u32, u32)")]
         span: Option<(u32, u32)>,
@@ -390,20 +390,20 @@ object! {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[schemars(with = "String")]
         id: Option<String>,
-        /// Its name in addresses of that system.
+        /// Its name in URLs of that system.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[schemars(with = "String")]
         slug: Option<String>,
-        /// What it belongs to, as the text says.
+        /// Entities that it belongs to, according to the text.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         parents: Vec<EntityRef>,
-        /// It stands only in the data of another one.
+        /// Whether it is only in the data of another entity.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         nested: bool,
     }
 }
 
-/// Something on an earlier line.
+/// Reference to an earlier line.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Source {
@@ -420,7 +420,7 @@ pub enum Source {
     Tool(String),
 }
 
-/// Declares a closed list of words, each the same as a stored one.
+/// Declares an enumeration whose values equal those of a stored one.
 macro_rules! words {
     ($(#[$doc:meta])* $name:ident = $room:ident::$stored:ident { $($word:ident)* }) => {
         $(#[$doc])*
@@ -443,15 +443,15 @@ macro_rules! words {
 }
 
 words! {
-    /// Who says something.
+    /// Sender of a message.
     Sender = messages::Sender { User Assistant System Tool }
 }
 words! {
-    /// What a message is.
+    /// Type of a message.
     MessageType = messages::Kind { Query Response ToolResult Error }
 }
 words! {
-    /// How far the execution of a tool is.
+    /// Status of a tool execution.
     ToolStatus = messages::Status { Starting Running Completed Error }
 }
 words! {
@@ -459,6 +459,6 @@ words! {
     How = entities::MentionSource { Pattern Known Reference Json }
 }
 words! {
-    /// How much is kept of a working set.
+    /// Strategy for pruning a working set.
     Strategy = packs::Strategy { Comprehensive Conservative Aggressive }
 }

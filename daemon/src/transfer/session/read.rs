@@ -1,4 +1,4 @@
-//! The text of an exported session, read and checked as a whole: every fault is told with its line.
+//! Parses and validates a whole exported session; every error has its line number.
 
 use lore::protocol::{SessionId, within_limits};
 use serde::Deserialize;
@@ -13,51 +13,50 @@ use crate::error::Refusal;
 use crate::log::ImportOrigin;
 use crate::operation::check_agent;
 
-/// The longest text, in bytes.
+/// Maximum size of the text, in bytes.
 pub const TEXT_BYTES_MAX: usize = 32 << 20;
-/// The most lines.
+/// Maximum number of lines.
 pub const LINES_MAX: usize = 100_000;
-/// How many faults are told at once.
+/// Maximum number of reported errors.
 const FAULTS_MAX: usize = 20;
-/// How much of what does not belong there is shown, in characters.
+/// Maximum length of invalid text in an error, in characters.
 const SHOWN_CHARS_MAX: usize = 40;
 
-/// A session from elsewhere, checked.
+/// A parsed and validated session.
 #[derive(Clone, Debug)]
 pub struct ParsedSession {
-    /// What the first line says.
+    /// Content of the first line.
     pub header: Header,
-    /// What happened.
+    /// The events.
     pub events: Vec<ImportedEvent>,
 }
 
-/// An event from elsewhere.
+/// A parsed event.
 #[derive(Clone, Debug)]
 pub struct ImportedEvent {
-    /// When and by whom.
+    /// Time and author.
     pub origin: ImportOrigin,
-    /// What it says.
+    /// Content of the event.
     pub payload: Payload,
     /// The context of a checkpoint.
     pub context: Option<Canonical>,
 }
 
-/// What is wrong with a line, and what would be right.
+/// The error in a line and the expected value.
 struct LineFault {
     line: usize,
     message: String,
 }
 
-/// Reads an exported session.
+/// Parses an exported session.
 ///
 /// # Errors
-/// `INVALID_INPUT` that names the first lines that are broken, each with what would be right, or the
-/// limit that is exceeded.
+/// `INVALID_INPUT` with the first invalid lines and their expected form, or the exceeded limit.
 pub fn read(content: &str) -> Result<ParsedSession, Refusal> {
     read_at(content, 1)
 }
 
-/// The same, of a part of a longer text that begins with this line of it.
+/// Parses a part of a longer text, whose first line has number `first_line`.
 ///
 /// # Errors
 /// As [`read`].
@@ -95,7 +94,7 @@ pub fn read_at(content: &str, first_line: usize) -> Result<ParsedSession, Refusa
     }
 }
 
-/// The lines; a line end behind the last one is none of its own.
+/// Splits the text into lines; a final line break adds no empty line.
 fn lines_of(content: &str) -> Result<Vec<&str>, Refusal> {
     let hint = "Export in parts is not possible: leave out lines of steps or checkpoints that are not \
                 needed, and number the others anew.";
@@ -178,7 +177,7 @@ impl SessionReader {
     }
 }
 
-/// One JSON object of this shape.
+/// Parses one JSON object of this type.
 fn object<'t, T: Deserialize<'t>>(text: &'t str) -> Result<T, String> {
     if text.trim().is_empty() {
         return Err("it is empty; every line is a JSON object".to_owned());
@@ -199,7 +198,7 @@ fn object<'t, T: Deserialize<'t>>(text: &'t str) -> Result<T, String> {
     })
 }
 
-/// What is wrong, without the place in the line: that is told in other words, or means the payload.
+/// Returns the error without serde's position, which is reported separately or refers to the payload.
 fn describe(error: &serde_json::Error) -> String {
     let text = error.to_string();
     match text.rsplit_once(" at line ") {
@@ -267,7 +266,7 @@ fn unknown_kind(kind: &str) -> String {
     format!("there is no kind {} in this version{near}", sanitized(kind))
 }
 
-/// The beginning of a text, to be shown.
+/// Returns the beginning of a text for an error message.
 pub fn sanitized(text: &str) -> String {
     let mut shown: String = text.chars().take(SHOWN_CHARS_MAX).collect();
     if shown.len() < text.len() {

@@ -1,4 +1,4 @@
-//! The JSON Schema of a line, and what the page about the format has to name.
+//! The JSON Schema of a line, from which the documentation page names its fields.
 
 use schemars::SchemaGenerator;
 use schemars::generate::SchemaSettings;
@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 use super::lines::{FORMAT, Header, LastLine, Line, Payload, VERSION};
 
-/// JSON Schema (2020-12) of each line of an exported session: the first, the last, or one event of a
+/// Builds the JSON Schema (2020-12) of each line of an exported session: the first, the last, or one event of a
 /// kind.
 #[must_use]
 pub fn schema() -> Value {
@@ -17,7 +17,7 @@ pub fn schema() -> Value {
     })
 }
 
-/// Writes schemas without references.
+/// Returns a schema generator that writes schemas without references.
 #[must_use]
 pub fn generator() -> SchemaGenerator {
     let settings = SchemaSettings::draft2020_12().with(|settings| {
@@ -27,7 +27,7 @@ pub fn generator() -> SchemaGenerator {
     settings.into_generator()
 }
 
-/// The schema of every line of an exported session.
+/// Returns the schema of every line of an exported session.
 #[must_use]
 pub fn lines(generator: &mut SchemaGenerator) -> Vec<Value> {
     let mut first = Value::from(generator.subschema_for::<Header>());
@@ -46,7 +46,7 @@ pub fn lines(generator: &mut SchemaGenerator) -> Vec<Value> {
     all
 }
 
-/// Sets what a property is; what is said about it stays, unless the new schema says something itself.
+/// Sets the schema of a property; the description remains unless the new schema has one.
 pub fn insert(schema: &mut Value, property: &str, mut is: Value) {
     let Some(properties) = schema.get_mut("properties").and_then(Value::as_object_mut) else {
         return;

@@ -1,16 +1,16 @@
-//! The events of a session in order: of a fork, first the past that it shares.
+//! The events of a session in order; for a fork, the shared past comes first.
 
 use crate::log::{EventScope, Inheritance, Log, LoggedEvent, Position, RecordKey};
 use crate::sessions::Line;
 use crate::store::Error;
 
-/// How many places are looked up at once.
+/// Number of positions read at once.
 const CHUNK: usize = 1000;
 
-/// Walks the events of a session behind a position, up to another.
+/// Iterates over the events of a session between two positions.
 pub struct Stream<'s> {
     log: Log<'s>,
-    /// The oldest first.
+    /// Lineage, oldest session first.
     lines: Vec<&'s Line>,
     after: Position,
     up_to: Position,
@@ -18,8 +18,7 @@ pub struct Stream<'s> {
 }
 
 impl<'s> Stream<'s> {
-    /// The events of the session that these lines are of; [`sessions::lineage`](crate::sessions::lineage)
-    /// gives them.
+    /// Creates a stream for this lineage, from [`sessions::lineage`](crate::sessions::lineage).
     #[must_use]
     pub fn new(log: Log<'s>, lines: &'s [Line], after: Position, up_to: Position) -> Self {
         Self {
@@ -31,11 +30,8 @@ impl<'s> Stream<'s> {
         }
     }
 
-    /// The next event that is exported by itself. Left out is how the session began, which is told
-    /// first of all, and what happened to its parents as sessions: a fork began as it was then.
-    ///
-    /// # Errors
-    /// [`Error`] when a row cannot be read.
+    /// Returns the next exported event. Skips the creation of the session, which the export writes first, and
+    /// session-level events of its ancestors: a fork began with their state at that time.
     pub fn next(&mut self) -> Result<Option<LoggedEvent>, Error> {
         loop {
             if self.found.is_empty() && !self.look_up()? {
@@ -56,7 +52,7 @@ impl<'s> Stream<'s> {
         }
     }
 
-    /// Looks for more places; `false` when there are none.
+    /// Reads more positions; `false` at the end.
     fn look_up(&mut self) -> Result<bool, Error> {
         while let Some(line) = self.lines.first().copied() {
             let up_to = self.up_to.min(line.up_to);
@@ -64,7 +60,7 @@ impl<'s> Stream<'s> {
             let found = self.log.stream(scope, self.after, up_to, CHUNK)?;
             let is_shared = self.lines.len() > 1;
             if let Some((last, _)) = found.last() {
-                // A fork's events all come behind those that it shares.
+                // All events of a fork come after the shared ones.
                 self.after = *last;
             }
             if found.len() < CHUNK {
@@ -81,10 +77,7 @@ impl<'s> Stream<'s> {
     }
 }
 
-/// The event with which a session began, if it has one.
-///
-/// # Errors
-/// [`Error`] when a row cannot be read.
+/// Returns the first event of a session, if any.
 pub fn beginning(
     log: &Log<'_>,
     session: &str,

@@ -1,4 +1,4 @@
-//! A session as JSON lines, page by page.
+//! Exports a session as JSON lines by page.
 
 use serde::Serialize;
 
@@ -11,39 +11,39 @@ use crate::error::{Code, Refusal};
 use crate::log::{Header as EventHeader, Log, Position};
 use crate::sessions::{self, Line as Lineage};
 
-/// Which session is exported, as of when.
+/// The export of a session up to a position.
 pub struct Export<'e> {
-    /// Where it is read.
+    /// The data source.
     pub shelf: ExportSource<'e>,
-    /// Its id.
+    /// The id of the session.
     pub session: &'e str,
-    /// It and those whose past it shares.
+    /// The lineage: the session and the ancestors whose past it shares.
     pub lines: &'e [Lineage],
-    /// The last position that counts.
+    /// The last exported position.
     pub up_to: Position,
 }
 
-/// Where a page ends, and the next one begins.
+/// Position between two pages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PageCursor {
-    /// The last event that was told.
+    /// The last exported event.
     pub after: Position,
     /// Its number.
     pub n: u64,
 }
 
-/// A part of an export.
+/// A page of an export.
 #[derive(Debug, Default)]
 pub struct Page {
-    /// Whole lines.
+    /// Complete lines.
     pub content: String,
-    /// Where it goes on; absent at the end.
+    /// Start of the next page; `None` at the end.
     pub next: Option<PageCursor>,
-    /// What is not in it, though it is in the session.
+    /// Data of the session that is not in the export.
     pub warnings: Vec<String>,
 }
 
-/// What was left out of a page, to be told once.
+/// Omitted data of a page, for one combined report.
 #[derive(Default)]
 pub(super) struct PageOmissions {
     forgotten: u64,
@@ -51,7 +51,7 @@ pub(super) struct PageOmissions {
 }
 
 impl PageOmissions {
-    /// The line of an event, unless there is none; why is noted where that is to be told.
+    /// Returns the line of an event, if any; otherwise counts the omission where it must be reported.
     pub(super) fn line(&mut self, reported: ExportedEvent) -> Option<Payload> {
         match reported {
             ExportedEvent::Line(payload) => return Some(payload),
@@ -80,15 +80,15 @@ impl PageOmissions {
 }
 
 impl Export<'_> {
-    /// The log that is read.
+    /// The source log.
     pub(super) fn log(&self) -> Log<'_> {
         Log::new(self.shelf.rows)
     }
 
-    /// How the session began: when, by whom, and with which fields.
+    /// Returns the header and the fields of the session's beginning.
     ///
     /// # Errors
-    /// `SESSION_NOT_FOUND` when nothing of it is there up to the moment that counts.
+    /// `SESSION_NOT_FOUND` when the session has no event up to the exported position.
     pub(super) fn beginning(&self) -> Result<(EventHeader, Created), Refusal> {
         let Some(event) = beginning(&self.log(), self.session, self.up_to)? else {
             return Err(Refusal::new(
@@ -98,21 +98,18 @@ impl Export<'_> {
         };
         let created = match self.shelf.export(&event)? {
             ExportedEvent::Line(Payload::SessionCreated(created)) => *created,
-            // It began without an event of its own.
+            // The session began without a creation event.
             _ => Created::default(),
         };
         Ok((event.header, created))
     }
 
-    /// The events behind a place.
+    /// Streams the events after a position.
     pub(super) fn events(&self, after: Position) -> Stream<'_> {
         Stream::new(self.log(), self.lines, after, self.up_to)
     }
 
-    /// The lines from a place on, or all of them, until they have so many bytes; one at least.
-    ///
-    /// # Errors
-    /// When an event, or what it names, cannot be read.
+    /// Exports lines from a position, or from the start, until they have `bytes_max` bytes; at least one line.
     pub fn page(&self, from: Option<PageCursor>, bytes_max: usize) -> Result<Page, Refusal> {
         let mut page = Page::default();
         let mut left = PageOmissions::default();

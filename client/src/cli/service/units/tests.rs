@@ -7,8 +7,8 @@ fn user(variables: &[(&str, &str)], daemon: &str) -> Units {
         let found = variables.iter().find(|(known, _)| *known == name);
         found.map(|(_, value)| OsString::from(value))
     };
-    let places = Paths::from_variables(variable, 7, None).unwrap();
-    of_user(&places, Path::new(daemon), variable).unwrap_or_else(|_| panic!("refused"))
+    let paths = Paths::from_variables(variable, 7, None).unwrap();
+    of_user(&paths, Path::new(daemon), variable).unwrap_or_else(|_| panic!("refused"))
 }
 
 const USUAL: [(&str, &str); 2] = [("HOME", "/h"), ("XDG_RUNTIME_DIR", "/run/user/7")];
@@ -91,9 +91,9 @@ fn what_the_other_daemon_cannot_see_is_refused() {
 #[test]
 fn the_job_of_launchd_is_a_property_list() {
     let variable = |name: &str| (name == "HOME" || name == "LORE_HOME").then(|| "/h & <co>".into());
-    let places = Paths::from_variables(variable, 7, None).unwrap();
+    let paths = Paths::from_variables(variable, 7, None).unwrap();
     let text =
-        job(&places, Path::new("/opt/<l>/lored"), variable).unwrap_or_else(|_| panic!("refused"));
+        job(&paths, Path::new("/opt/<l>/lored"), variable).unwrap_or_else(|_| panic!("refused"));
     assert!(crate::cli::service::steps::is_ours(&text), "{text}");
     let job: plist::Dictionary = plist::from_bytes(text.as_bytes()).unwrap();
     let string =

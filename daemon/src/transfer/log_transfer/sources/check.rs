@@ -1,4 +1,4 @@
-//! What a line about a document that was sent may say: as strict as `put_document` and `add_source`.
+//! Validation of lines about uploaded documents: as strict as `put_document` and `add_source`.
 
 use super::lines::{Document, DocumentPart, DocumentPiece};
 use crate::clock::parse_time;
@@ -8,21 +8,21 @@ use crate::log::Hash;
 use crate::transfer::log_transfer::lines::Source;
 use crate::transfer::session::sanitized;
 
-/// The longest name of a context, category, tag or glob, in bytes.
+/// Maximum length of the name of a context, category, tag or glob, in bytes.
 const NAME_BYTES_MAX: usize = 256;
-/// Tags or globs, at most.
+/// Maximum number of tags or globs.
 const LIST_MAX: usize = 100;
-/// Warnings, at most: far more than any document has.
+/// Maximum number of warnings: far more than any document has.
 const WARNINGS_MAX: usize = 1000;
-/// Parts and chunks, at most: far more than the longest text has.
+/// Maximum number of parts and chunks: far more than the longest text has.
 const PARTS_MAX: u32 = 1_000_000;
-/// The longest text, in bytes.
+/// Maximum length of a text, in bytes.
 const TEXT_BYTES_MAX: u64 = 1 << 30;
 
-/// Checks a source of documents that were sent.
+/// Validates a source of uploaded documents.
 ///
 /// # Errors
-/// What is wrong, and what would be right.
+/// The error and the expected value.
 pub fn source(reported: &Source) -> Result<(), String> {
     check_source("path", &reported.path).map_err(|refusal| refusal.message)?;
     let names = [
@@ -39,10 +39,10 @@ pub fn source(reported: &Source) -> Result<(), String> {
     list("exclude", &reported.exclude)
 }
 
-/// Checks a document with its first part.
+/// Validates a document with its first part.
 ///
 /// # Errors
-/// What is wrong, and what would be right.
+/// The error and the expected value.
 pub fn document(reported: &Document) -> Result<(), String> {
     placed(&reported.source, &reported.name)?;
     if let Some(hash) = &reported.sha256
@@ -61,7 +61,7 @@ pub fn document(reported: &Document) -> Result<(), String> {
             sanitized(modified)
         ));
     }
-    // These may be empty, or have any characters: they are what the document says.
+    // These may be empty or contain any characters: they come from the document.
     short("title", &reported.title, TITLE_BYTES_MAX)?;
     short("file_type", &reported.file_type, NAME_BYTES_MAX)?;
     short("context_id", &reported.context_id, NAME_BYTES_MAX)?;
@@ -105,10 +105,10 @@ pub fn document(reported: &Document) -> Result<(), String> {
     }
 }
 
-/// Checks a further part of a document.
+/// Validates a further part of a document.
 ///
 /// # Errors
-/// What is wrong, and what would be right.
+/// The error and the expected value.
 pub fn part(reported: &DocumentPart) -> Result<(), String> {
     placed(&reported.source, &reported.name)?;
     if !(2..=PARTS_MAX).contains(&reported.number) {
@@ -142,7 +142,7 @@ fn piece(reported: &DocumentPiece) -> Result<(), String> {
                 reported.text.len()
             ));
         }
-        // Where no chunk stands under any heading, the list may be empty.
+        // If no chunk has a heading, the list may be empty.
         let lists = reported.headings.len().max(1);
         if *headings as usize >= lists {
             return Err(format!(

@@ -1,4 +1,4 @@
-//! The stored events of documents that were sent, as lines say them.
+//! Converts stored events of uploaded documents to lines.
 
 use lore::protocol::RawObject;
 
@@ -11,42 +11,36 @@ use crate::store::{Error, Rows};
 use crate::transfer::log_transfer::lines::Source;
 use crate::transfer::session::ExportSource;
 
-/// Whether there is a source of documents that were sent.
-///
-/// # Errors
-/// [`Error`] when a row cannot be read.
+/// Whether there is a source of uploaded documents.
 pub fn is_any_sent(rows: &dyn Rows) -> Result<bool, Error> {
     let all = documents::all_sources(rows)?;
     Ok(all.iter().any(|(_, row)| row.added.sent))
 }
 
-/// What an event of a source comes to.
+/// Export result of an event of a source.
 pub enum ExportedSource {
-    /// Nothing: it was replaced or removed since, or its document is a file.
+    /// Not exported: it was replaced or removed later, or its document is a local file.
     Nothing,
     /// A source.
     Source(Source),
     /// A document with its first part.
     Document(Box<Document>),
-    /// A further part of one.
+    /// A further part of a document.
     Part(Box<DocumentPart>),
-    /// Nothing, for a reason that is to be told.
+    /// Not exported, with a reason to report.
     Left(String),
 }
 
-/// Tells events of sources, as they are now.
+/// Exports events of sources in their current state.
 pub struct SourceExporter<'t> {
-    /// Where they are read.
+    /// The data source.
     pub shelf: ExportSource<'t>,
-    /// The last position that counts.
+    /// The last exported position.
     pub up_to: Position,
 }
 
 impl SourceExporter<'_> {
-    /// What an event of a source comes to.
-    ///
-    /// # Errors
-    /// [`Error`] when it, or what it names, cannot be read.
+    /// Converts an event of a source for the export.
     pub fn export(&self, event: &LoggedEvent, source: &str) -> Result<ExportedSource, Error> {
         let document = match DocumentEvent::of(event)? {
             Some(DocumentEvent::SourceAdded(_)) => return self.source(event, source),
@@ -96,7 +90,7 @@ impl SourceExporter<'_> {
         })))
     }
 
-    /// A source, told once, where it became known: before its documents. Its settings are those of now.
+    /// Exports a source once, where it was declared, before its documents. Its settings are the current ones.
     fn source(&self, event: &LoggedEvent, source: &str) -> Result<ExportedSource, Error> {
         let row = documents::source(self.shelf.rows, source)?;
         let row = row.filter(|row| row.added_at == event.header.happened_at());

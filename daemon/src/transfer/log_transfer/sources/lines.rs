@@ -1,4 +1,4 @@
-//! The lines of documents that were sent; since version 2.
+//! The lines of uploaded documents; since version 2.
 
 use lore::protocol::RawObject;
 use schemars::JsonSchema;
@@ -14,91 +14,90 @@ use crate::steps::Text;
 use crate::store::{Blobs, Error, PendingBlob};
 use crate::transfer::log_transfer::lines::Source;
 
-/// A document that was sent, with the first part of its text. It stands behind its source.
+/// An uploaded document, with the first part of its text. It comes after its source.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Document {
-    /// What its source is called.
+    /// Name of its source.
     pub source: String,
-    /// What it is called: a path such as `reports/may.pdf`.
+    /// Its name: a path such as `reports/may.pdf`.
     pub name: String,
-    /// How many bytes were sent.
+    /// Size of the uploaded file, in bytes.
     pub bytes: u64,
-    /// SHA-256 of these, hexadecimal; absent: what was sent is to be sent again.
+    /// SHA-256 of the uploaded file, hexadecimal; absent: the file must be uploaded again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]
     pub sha256: Option<String>,
-    /// When they were last changed, as the sender said, RFC 3339.
+    /// Modification time of the uploaded file, as the sender reported it, RFC 3339.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]
     pub modified: Option<String>,
-    /// Its extension in lower case, or the usual one of its kind.
+    /// Its extension in lower case, or the usual extension of its file type.
     pub file_type: String,
     /// Its title.
     pub title: String,
     /// The context that it belongs to.
     pub context_id: String,
-    /// What that is called.
+    /// Name of the context.
     pub context_name: String,
-    /// What sort of document it is.
+    /// Category.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]
     pub category: Option<String>,
-    /// Its tags, with those of its source.
+    /// Its tags, including those of its source.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tags: Vec<String>,
-    /// What its front matter says besides.
+    /// Other values of its front matter.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "RawObject")]
     pub custom: Option<RawObject>,
-    /// What could not be read as it should.
+    /// Problems while reading it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
-    /// How many chunks all its parts have.
+    /// Number of chunks in all parts.
     pub chunks: u32,
-    /// How many parts it has, the first included.
+    /// Number of parts, including the first.
     pub parts: u32,
-    /// How many bytes its whole text has.
+    /// Length of the whole text, in bytes.
     pub text_bytes: u64,
     /// The first part.
     pub part: DocumentPiece,
 }
 
-/// A further part of a document. It stands behind the one before it.
+/// A further part of a document. It comes after the previous part.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DocumentPart {
-    /// What the source of the document is called.
+    /// Name of the document's source.
     pub source: String,
-    /// What the document is called.
+    /// Name of the document.
     pub name: String,
     /// Its number, from 2.
     pub number: u32,
-    /// The number of its first chunk, from 0 in the document.
+    /// Number of its first chunk in the document, from 0.
     pub first_chunk: u32,
     /// The part.
     pub part: DocumentPiece,
 }
 
-/// A part of a document's text and how it is cut into chunks, each of which is found and quoted alone.
+/// A part of a document's text and its chunks, which are found and cited separately.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DocumentPiece {
-    /// Where it begins in the whole text, in bytes.
+    /// Offset in the whole text, in bytes.
     pub start: u64,
     /// The text.
     pub text: String,
-    /// Headings that chunks stand under, each list once.
+    /// Heading paths of chunks, each once.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub headings: Vec<Vec<String>>,
-    /// Of each chunk where it begins and ends in this text, in bytes, and which of `headings` it stands under,
-    /// from 0.
+    /// For each chunk: start and end in this text, in bytes, and the index of its heading path in `headings`, from 0.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub chunks: Vec<(u32, u32, u32)>,
 }
 
 impl Source {
-    /// The source as its line says it. Of one that reads files its path is enough.
+    /// Converts a source to its line. Of a source of local files only the path is exported.
     #[must_use]
     pub fn of(added: SourceAdded) -> Self {
         let path = added.path;
@@ -120,7 +119,7 @@ impl Source {
         }
     }
 
-    /// The settings of a source of documents that were sent.
+    /// Returns the settings of a source of uploaded documents.
     #[must_use]
     pub fn added(self) -> SourceAdded {
         SourceAdded {
@@ -138,7 +137,7 @@ impl Source {
 }
 
 impl Document {
-    /// The document of a line, and what could not be read of it. Its part is taken out.
+    /// Takes the document and its warnings out of a line, without its part.
     #[must_use]
     pub fn imported(&mut self, blobs: &[PendingBlob]) -> ImportedDocument {
         let mtime = self.modified.as_deref().and_then(parse_time);
@@ -176,7 +175,7 @@ impl Document {
         }
     }
 
-    /// When what was sent was last changed, as a line says it.
+    /// Formats the modification time of an uploaded file.
     #[must_use]
     pub fn modified(stamp: FileFingerprint) -> Option<String> {
         let micros = u64::try_from(stamp.mtime / 1000).ok()?;
@@ -185,7 +184,7 @@ impl Document {
 }
 
 impl DocumentPart {
-    /// The part of a line, but for its text.
+    /// Takes the part's metadata out of a line.
     #[must_use]
     pub fn imported(&mut self, chunks: u32, blobs: &[PendingBlob]) -> ImportedPart {
         ImportedPart {
@@ -205,7 +204,7 @@ fn hashes(blobs: &[PendingBlob]) -> Vec<ByteArray<32>> {
 }
 
 impl DocumentPiece {
-    /// A part as it is recorded, as a line says it.
+    /// Converts a stored part to its line.
     ///
     /// # Errors
     /// When its text cannot be read.
@@ -218,10 +217,10 @@ impl DocumentPiece {
         })
     }
 
-    /// The part as it is recorded.
+    /// Converts the part to its stored form.
     ///
     /// # Errors
-    /// When a long text cannot be put away.
+    /// When a large text cannot be written to the blob store.
     pub fn keep(self, blobs: &Blobs, pending: &mut Vec<PendingBlob>) -> Result<TextPart, Error> {
         Ok(TextPart {
             start: self.start,
@@ -231,7 +230,7 @@ impl DocumentPiece {
         })
     }
 
-    /// How many chunks it has.
+    /// The number of chunks.
     #[must_use]
     pub fn count(&self) -> u32 {
         u32::try_from(self.chunks.len()).unwrap_or(u32::MAX)

@@ -1,5 +1,5 @@
-//! Documents that were sent, as lines: as they were read and cut, one line for each part that is recorded,
-//! so that neither a line nor the memory for one grows with the document.
+//! Uploaded documents as lines, already parsed and chunked. Each stored part is one line, so neither a line nor its
+//! memory grows with the document.
 
 mod check;
 mod export;

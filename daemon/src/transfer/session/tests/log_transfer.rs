@@ -1,4 +1,4 @@
-//! All that is recorded, exported, imported and exported again: the same, line by line.
+//! Export, import and a second export of a whole store give the same lines.
 
 use serde_json::{Value, json};
 
@@ -15,7 +15,7 @@ const PROJECTS: [&str; 2] = ["web-1a2b3c4d", "desk-0f"];
 const TYPES: [&str; 2] = ["mental_model", "bugs"];
 const CHANGES: [&str; 5] = ["updated", "appended", "edited", "merged", "cleared"];
 
-/// A version: which project, which file, how, how long its content is, how many before it were forgotten.
+/// A version: index of project, file and kind of change, content length, number of forgotten versions before it.
 type Version = (usize, usize, usize, usize, u64);
 
 fn versions() -> impl Strategy<Value = Vec<Version>> {
@@ -24,7 +24,7 @@ fn versions() -> impl Strategy<Value = Vec<Version>> {
     proptest::collection::vec((0..2_usize, 0..2_usize, 0..5_usize, length, gap), 0..12)
 }
 
-/// The lines of an export of this.
+/// Builds the lines of an export.
 fn whole(versions: &[Version], sessions: &[String]) -> String {
     let mut lines = vec![json!({"format": "lore-export", "version": 1})];
     let at = |n: usize| format!("2026-01-31T12:00:00.{n:06}Z");
@@ -103,8 +103,8 @@ impl Fixture {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(32))]
 
-    /// Whatever happened: what is exported makes an equal store elsewhere, whose export is the same,
-    /// whatever the size of a page; what is there already is not recorded twice.
+    /// For any history, the export creates an equal store elsewhere, with the same export at any page size.
+    /// Existing data is not recorded twice.
     #[test]
     fn everything_lives_on_elsewhere(
         versions in versions(),
@@ -115,7 +115,7 @@ proptest! {
             .iter()
             .enumerate()
             .map(|(n, story)| {
-                // Ids of checkpoints count on from the letter: these are far apart.
+                // Checkpoint ids count up from the letter, so these are far apart.
                 let letter = ['0', 'I', 'b'][n];
                 let project = PROJECTS.get(n).copied();
                 StoryTeller::from_steps(letter, story).text(&format!("s-{n}"), project)
@@ -140,7 +140,7 @@ proptest! {
         here.check();
     }
 
-    /// Any change of a text is refused with its line, or read, and never a panic.
+    /// Any change of a text is refused with its line or accepted, without a panic.
     #[test]
     fn changed_texts_never_panic(
         versions in versions(),
@@ -157,8 +157,8 @@ proptest! {
     }
 }
 
-/// A page ends by what it holds: contents that stand beside the log count whole, too, and one that is longer than a
-/// page goes alone.
+/// A page ends by content size: contents stored outside the log count in full. A content larger than a page is sent
+/// alone.
 #[test]
 fn pages_end_by_what_they_hold() {
     let text = whole(&[(0, 0, 0, 70_000, 0); 100], &[]);
@@ -175,8 +175,7 @@ fn pages_end_by_what_they_hold() {
     }
 }
 
-/// A good export with one place of it written otherwise is refused with these words; the cases are what stands there,
-/// what is put there, and the words.
+/// Asserts the error of a valid export with one replacement; each case is the old text, the new text and the error.
 pub(super) fn assert_each_is_named(good: &str, cases: &[(&str, &str, &str)]) {
     for (from, to, message) in cases {
         let broken = good.replacen(from, to, 1);
@@ -186,7 +185,7 @@ pub(super) fn assert_each_is_named(good: &str, cases: &[(&str, &str, &str)]) {
     }
 }
 
-/// Each broken line is named, with what is wrong and what would be right; nothing is recorded.
+/// Each invalid line is named with its error and the expected form; nothing is recorded.
 #[test]
 fn broken_lines_are_named() {
     let good = whole(&[(0, 0, 0, 9, 0), (0, 0, 0, 12, 0)], &[]);
@@ -258,7 +257,7 @@ fn broken_lines_are_named() {
     assert!(refusal.message.contains("line 4"), "{}", refusal.message);
 }
 
-/// docs/export-format.schema.json is what the types say; `UPDATE_DOCS=1` writes it anew. The page names
+/// docs/export-format.schema.json matches the types; `UPDATE_DOCS=1` rewrites it. The page names
 /// every field.
 #[test]
 fn the_page_and_the_schema_are_those_of_the_types() {

@@ -1,5 +1,5 @@
-//! Whatever happened: what is exported, imported and exported again is the same, line by line, and
-//! what is shown of it is, too.
+//! Export, import and a second export give the same lines, and sessions look the same, for any
+//! history.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
 mod log_transfer;
@@ -34,7 +34,7 @@ use crate::tokens::Tokens;
 use crate::{entities, messages, steps};
 use story::{StoryStep, StoryTeller, happens, stories};
 
-/// A store in memory, with blobs on disk.
+/// An in-memory store with blobs on disk.
 struct Fixture {
     fixture: EngineFixture,
     blobs: Blobs,
@@ -66,7 +66,7 @@ impl Fixture {
         import_context.prepare(imported, &[]).unwrap()
     }
 
-    /// Imports a text, as this session or as the one that it is of.
+    /// Imports a text, as this session or under its own id.
     fn import(&mut self, text: &str, session: Option<&str>) -> Result<Vec<String>, Refusal> {
         let header = read(text)?.header;
         let renamed = RenamedCheckpoints::default();
@@ -82,7 +82,7 @@ impl Fixture {
         Ok(renamed.iter().map(|(was, _)| was.to_string()).collect())
     }
 
-    /// Records the events of a text in a session as they happen now.
+    /// Records the events of a text in a session, with the current time.
     fn live(&mut self, session: &str, project: Option<&str>, text: &str, is_new: bool) {
         let live = LiveRecorder {
             session: session.to_owned(),
@@ -91,7 +91,7 @@ impl Fixture {
             is_new,
             keeping: RetainedObjects::default(),
         };
-        // With a beginning alone, there is nothing to record in a session that has begun.
+        // A text with only a creation adds nothing to an existing session.
         let _ = self.fixture.one(TestCall::new(live).by("claude"));
     }
 
@@ -116,7 +116,7 @@ impl Fixture {
             .unwrap();
     }
 
-    /// Deletes a checkpoint, as the operation does: its critical keys go to the newest one left.
+    /// Deletes a checkpoint as the operation does: its critical keys move to the newest remaining one.
     fn delete(&mut self, session: &str, exporter: &StoryTeller, which: usize) {
         let Some((checkpoint, _)) = exporter.saved.get(which) else {
             return;
@@ -188,14 +188,14 @@ impl Fixture {
         }
     }
 
-    /// What is shown of a session, without positions.
+    /// Renders a session without positions.
     fn lines(&self, session: &str) -> Vec<String> {
         let rows = &self.fixture.rows;
         let lines = lineage(rows, session).unwrap();
         let row = sessions::get(rows, session).unwrap().unwrap();
         let mut details = sessions::details(rows, session).unwrap();
         details.parent = None;
-        // Positions.
+        // These fields are positions.
         (details.preferred, details.topic_at) = (0, 0);
         let totals = messages::totals(rows, &lines).unwrap();
         let mut shown = vec![
@@ -243,7 +243,7 @@ impl Fixture {
         shown
     }
 
-    /// The checkpoints of a session, and what holds its critical keys.
+    /// Renders the checkpoints of a session and the holders of its critical keys.
     fn checkpoints(&self, session: &str) -> Vec<String> {
         let rows = &self.fixture.rows;
         let mut shown = Vec::new();
@@ -260,7 +260,7 @@ impl Fixture {
         shown
     }
 
-    /// The log folds to the same rows again, and objects are kept while they are needed.
+    /// Checks that a refold gives the same rows and that needed objects are retained.
     fn check(&self) {
         self.fixture.events();
         assert_eq!(
@@ -274,7 +274,7 @@ impl Fixture {
     }
 }
 
-/// Records events as they happen now.
+/// Command that records events with the current time.
 struct LiveRecorder {
     session: String,
     project: Option<String>,
@@ -307,7 +307,7 @@ impl Command for LiveRecorder {
     }
 }
 
-/// The text of an export as if it were of another session.
+/// Replaces the session's id in an export.
 fn renamed(text: &str, from: &str, to: &str) -> String {
     let of = |session: &str| format!("\"session\":\"{session}\"");
     text.replacen(&of(from), &of(to), 1)
@@ -323,9 +323,8 @@ fn without_checkpoints(story: &[StoryStep]) -> Vec<StoryStep> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(96))]
 
-    /// Lines that any program may have written come back as they were, whatever the size of a page,
-    /// with times and authors; under another id in the same store, too, where checkpoints get ids of
-    /// their own.
+    /// Lines of any program survive a round trip at any page size, with times and authors. The same holds under another
+    /// id in the same store, where checkpoints get new ids.
     #[test]
     fn lines_come_back(story in stories(), bytes_max in prop_oneof![1..400_usize, Just(1 << 20)]) {
         let exporter = StoryTeller::from_steps('a', &story);
@@ -358,8 +357,8 @@ proptest! {
         place.check();
     }
 
-    /// Whatever happened in a session, deletions included: its export makes an equal session elsewhere,
-    /// whose export is the same.
+    /// For any history, deletions included, the export creates an equal session elsewhere, with the same
+    /// export.
     #[test]
     fn a_session_lives_on_elsewhere(
         story in stories(),
@@ -380,8 +379,7 @@ proptest! {
         there.check();
     }
 
-    /// A fork of a fork is exported with the past that it shares, and only with that, however its
-    /// parents went on.
+    /// A fork of a fork is exported with exactly the past that it shares, however its ancestors continued.
     #[test]
     fn a_fork_is_exported_whole(
         first in stories(),
@@ -394,7 +392,7 @@ proptest! {
         here.live("s-1", None, &exporter.text("s-1", None), true);
         here.fork("s-1", Position(at.index(here.fixture.tail.position.0 as usize) as u64 + 1), "s-2");
         let own = StoryTeller::from_steps('b', &without_checkpoints(&own)).text("s-2", None);
-        // What its parents did later is none of its past.
+        // Later events of its ancestors are not part of its past.
         let later = StoryTeller::from_steps('c', &without_checkpoints(&later)).text("s-1", None);
         here.live("s-1", None, &later, false);
         let forked = here.fixture.tail.position;
@@ -411,7 +409,7 @@ proptest! {
         }
     }
 
-    /// A document is the same whatever the size of its pages.
+    /// A document is the same at any page size.
     #[test]
     fn documents_are_whole(story in stories(), bytes_max in 1..2000_usize) {
         let mut place = Fixture::new();
@@ -423,7 +421,7 @@ proptest! {
         prop_assert!(!text.contains(is_hidden));
     }
 
-    /// Any change of a text is refused or read, and never a panic.
+    /// Any change of a text is refused or accepted, without a panic.
     #[test]
     fn changed_texts_never_panic(
         story in proptest::collection::vec(happens(), 0..6),

@@ -1,4 +1,4 @@
-//! The page and the schema of the format, held to the types.
+//! Checks that the format's documentation page and schema match the types.
 
 use std::path::{Path, PathBuf};
 
@@ -10,7 +10,7 @@ fn docs() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs")
 }
 
-/// docs/session-format.schema.json is what the types say; `UPDATE_DOCS=1` writes it anew.
+/// docs/session-format.schema.json matches the types; `UPDATE_DOCS=1` rewrites it.
 #[test]
 fn the_schema_is_made_from_the_types() {
     let path = docs().join("session-format.schema.json");
@@ -25,7 +25,7 @@ fn the_schema_is_made_from_the_types() {
     );
 }
 
-/// The page says something of every kind, and of each of its fields, in the words of the schema.
+/// The page documents every kind and each of its fields, as the schema does.
 #[test]
 fn the_page_names_every_field() {
     let page = std::fs::read_to_string(docs().join("session-format.md")).unwrap();

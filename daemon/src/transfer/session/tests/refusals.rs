@@ -1,4 +1,4 @@
-//! What is no export, or was one: each refused with the line, what is wrong and what would be right.
+//! Invalid exports: each is refused with its line, the fault and the expected form.
 
 use serde_json::{Value, json};
 
@@ -27,7 +27,7 @@ fn good() -> String {
     StoryTeller::from_steps('a', &story).text("s-1", None)
 }
 
-/// The refusal of a text: its message, after its code and its details were looked at.
+/// Returns the message of a text's refusal, after checking its code and details.
 fn refusal(text: &str) -> String {
     let refusal = read(text).unwrap_err();
     assert_eq!(refusal.code, Code::InvalidInput);
@@ -38,7 +38,7 @@ fn refusal(text: &str) -> String {
     refusal.message
 }
 
-/// A text whose line of this number, from 1, is another.
+/// Replaces line `number` (from 1) of a valid text.
 fn with_line(number: usize, change: impl Fn(&str) -> String) -> String {
     let text = good();
     let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
@@ -54,7 +54,7 @@ fn with_payload(number: usize, change: impl Fn(&mut Value)) -> String {
     })
 }
 
-/// The good text is good, also with other line ends and a byte order mark.
+/// The valid text is accepted, also with other line ends and a byte order mark.
 #[test]
 fn line_ends_do_not_matter() {
     let text = good();
@@ -69,7 +69,7 @@ fn line_ends_do_not_matter() {
     }
 }
 
-/// What is not the first line of an export is told by what it says instead.
+/// A wrong first line is refused with its actual content.
 #[test]
 fn other_texts_are_no_exports() {
     let header = |header: Value| with_line(1, |_| header.to_string());
@@ -118,7 +118,7 @@ fn other_texts_are_no_exports() {
     }
 }
 
-/// Line 7 of 8 is broken, the text is cut anywhere, lines are missing: the line is named.
+/// Broken, truncated or missing lines are named by number.
 #[test]
 fn broken_texts_are_told_by_their_line() {
     let reported = refusal(&with_line(7, |line| line.replace(':', ";")));
@@ -149,7 +149,7 @@ fn broken_texts_are_told_by_their_line() {
     assert!(twice.starts_with("line 8: unknown field `end`"), "{twice}");
 }
 
-/// However much is broken, the first lines are told, and how many there are.
+/// With many errors, the first ones and their total number are reported.
 #[test]
 fn many_faults_are_counted() {
     let lines = ["x"; 50].join("\n");
@@ -157,12 +157,12 @@ fn many_faults_are_counted() {
     let refusal = read(&text).unwrap_err();
     let details = refusal.details.unwrap();
     assert_eq!(details["faults"].as_array().unwrap().len(), 20);
-    // 50 that are no JSON, four whose numbers do not fit behind them, and the last one.
+    // 50 lines that are not JSON, four later lines with wrong numbers, and the last line.
     assert_eq!(details["count"], 55);
     assert!(refusal.hint.unwrap().contains("54 more lines are broken"));
 }
 
-/// What an event says is checked as if it were recorded now.
+/// Event contents are validated as if they were recorded now.
 #[test]
 fn payloads_are_checked() {
     let line = |number: usize, change: fn(&mut Value)| {
@@ -321,7 +321,7 @@ fn payloads_are_checked() {
     assert!(refusal(&twice).contains("line 5: `context` cannot be kept"));
 }
 
-/// Registrations and finds are tried as well.
+/// Registrations and found entities are validated, too.
 #[test]
 fn kinds_of_other_rooms_are_checked() {
     for (kind, payload, wanted) in [
@@ -393,7 +393,7 @@ fn kinds_of_other_rooms_are_checked() {
     }
 }
 
-/// Limits hold at their boundaries, and say what they are.
+/// Limits hold exactly at their boundaries and are named in errors.
 #[test]
 fn limits_are_named() {
     let long = "x".repeat((32 << 20) + 1);

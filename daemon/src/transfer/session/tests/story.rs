@@ -1,5 +1,4 @@
-//! Random stories of a session, as the lines that tell them. Names are few, so that what happens runs
-//! into what happened.
+//! Random histories of a session, as export lines. Names are few, so that events interact.
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -10,7 +9,7 @@ use crate::clock::format_time;
 /// 2026-01-31T12:00:00Z, in microseconds.
 const START: u64 = 1_769_860_800_000_000;
 
-/// Something that may happen next.
+/// A random event.
 #[derive(Clone, Debug)]
 pub(super) enum StoryStep {
     MessageMeta {
@@ -105,11 +104,11 @@ pub(super) fn stories() -> impl Strategy<Value = Vec<StoryStep>> {
     proptest::collection::vec(happens(), 0..25)
 }
 
-/// Tells a story line by line.
+/// Builds a history line by line.
 #[derive(Clone)]
 pub(super) struct StoryTeller {
     lines: Vec<Value>,
-    /// Tells ids of one story from those of another.
+    /// Distinguishes the ids of one history from those of another.
     name: char,
     said: u32,
     executions: Vec<u8>,
@@ -132,7 +131,7 @@ impl StoryTeller {
         }
     }
 
-    /// A whole story, with its beginning.
+    /// Builds a whole history, including its beginning.
     pub(super) fn from_steps(name: char, story: &[StoryStep]) -> Self {
         let mut exporter = Self::new(name);
         let preferences = json!({"theme": "dark", "max": 1.50});
@@ -158,7 +157,7 @@ impl StoryTeller {
         self.lines.push(line);
     }
 
-    /// The text of the export.
+    /// Returns the export's text.
     pub(super) fn text(&self, session: &str, project: Option<&str>) -> String {
         let mut header = json!({"format": "lore-session", "version": 1, "session": session});
         if let Some(project) = project {
@@ -214,14 +213,14 @@ impl StoryTeller {
                 success,
                 text,
             } => {
-                // Each story has steps of its own, so that attempts are those of one.
+                // Each history has separate steps, so that attempts do not mix.
                 let offset = 10 * u32::from(self.name).saturating_sub(u32::from('a'));
                 let step = match step {
                     1_000_000 => step - offset,
                     step => step + offset,
                 };
                 let attempt = self.attempts.entry(step).or_default();
-                // Some are forgotten.
+                // Some attempts are forgotten.
                 *attempt += if *success { 1 } else { 3 };
                 let payload = json!({
                     "step": step, "attempt": *attempt, "success": success, "tool": "search",
@@ -322,7 +321,7 @@ impl StoryTeller {
         let mut context = json!({});
         for (key, value) in values.iter().enumerate() {
             match value {
-                // A large value is a piece of its own, and shares much with any other.
+                // A large value becomes a separate chunk and shares most content with the others.
                 Some(value) if *value > 200 => {
                     let words: Vec<String> = (0..900).map(|n| format!("w{n}")).collect();
                     context[format!("key-{key}")] = json!(format!("{}{value}", words.join(" ")));

@@ -1,4 +1,4 @@
-//! Documents that were sent, in an export and back.
+//! Uploaded documents in an export and an import.
 
 use serde_json::{Value, json};
 
@@ -20,7 +20,7 @@ fn source() -> Value {
     line("Source", payload)
 }
 
-/// A document of this many parts, each with one chunk of `bytes` bytes.
+/// Builds a document of `parts` parts, each with one chunk of `bytes` bytes.
 fn document(name: &str, parts: u32, bytes: usize) -> Vec<Value> {
     let part = |n: u32| {
         let text = format!("{n}{}", "ö".repeat(bytes / 2));
@@ -51,7 +51,7 @@ fn text(lines: &[Value]) -> String {
     text + &format!("{{\"end\":{{\"lines\":{count}}}}}\n")
 }
 
-/// A source and documents of one part, of several, of none that has text, and of parts that become blobs.
+/// Builds a source and documents: with one part, several parts, no text, and parts that become blobs.
 fn story() -> Vec<Value> {
     let mut lines = vec![source()];
     lines.extend(document("a.md", 1, 40));
@@ -71,7 +71,7 @@ fn story() -> Vec<Value> {
     lines
 }
 
-/// Lines as texts, whose fields may stand in another order.
+/// Parses lines as values, so that the order of fields does not matter.
 fn values(text: &str) -> Vec<Value> {
     let lines = text.lines();
     lines
@@ -79,7 +79,7 @@ fn values(text: &str) -> Vec<Value> {
         .collect()
 }
 
-/// What is imported is exported as it was, whatever the size of a page, and again it is nothing new.
+/// An import is exported unchanged at any page size, and importing it again adds nothing.
 #[test]
 fn sent_documents_live_on_elsewhere() {
     let text = text(&story());
@@ -98,7 +98,7 @@ fn sent_documents_live_on_elsewhere() {
     there.check();
 }
 
-/// The parts of a document may come in several calls; those that are there are not recorded again.
+/// The parts of a document may arrive in several calls; existing parts are not recorded again.
 #[test]
 fn a_document_may_come_in_several_calls() {
     let mut whole = vec![source()];
@@ -122,7 +122,7 @@ fn a_document_may_come_in_several_calls() {
     place.check();
 }
 
-/// Each line that is not as it should be is named with what is wrong; nothing is recorded.
+/// Each invalid line is named with its error; nothing is recorded.
 #[test]
 fn broken_documents_are_named() {
     let good = text(&[vec![source()], document("b.md", 2, 40)].concat());

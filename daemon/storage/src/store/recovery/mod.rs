@@ -1,7 +1,7 @@
 //! Looking first: what a store's journals hold, before fjall opens them and truncates what it does not like.
 //!
-//! The order of a start: [`look`] (cuts what has to be cut, keeping a copy where something may be lost), then open
-//! the store, then [`RecoveryScan::settle`] with what the log really holds. Everything here can be killed at any point and
+//! The order of a start: [`scan`] (cuts what has to be cut, keeping a copy where something may be lost), then open
+//! the store, then [`RecoveryScan::finish`] with what the log really holds. Everything here can be killed at any point and
 //! repeated: the copy is complete under its final name before anything is cut, a report beside it keeps damage
 //! known over restarts until [`accept`] says that somebody has seen it, and nothing is ever deleted.
 
@@ -73,7 +73,7 @@ pub struct RecoveryPaths<'a> {
     pub unix_seconds: u64,
 }
 
-/// The outcome of [`look`], to be settled once the store is open.
+/// The outcome of [`scan`], to be settled once the store is open.
 #[derive(Debug)]
 #[must_use = "a verdict is not final before it is settled"]
 pub struct RecoveryScan {

@@ -41,8 +41,8 @@ pub enum LossCause {
     Sealed,
     /// A journal file is gone.
     JournalMissing,
-    /// The journals do not show the recorded head. From [`look`] this is a suspicion, since the head may stand in
-    /// tables; [`Look::settle`] makes it certain or drops it.
+    /// The journals do not show the recorded head. From [`scan`](super::scan) this is a suspicion, since the head may stand in
+    /// tables; [`super::RecoveryScan::finish`] makes it certain or drops it.
     BeforeHead,
     /// A batch is in the journal and fjall did not apply it.
     Skipped,
