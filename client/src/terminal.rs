@@ -57,8 +57,8 @@ mod tests {
     #[test]
     fn nobody_has_to_hear_it() {
         write(ClosedOutput, format_args!("{}", 1));
-        let mut change_event = Vec::new();
-        write(&mut change_event, format_args!("{} of {}\n", 1, 2));
-        assert_eq!(change_event, b"1 of 2\n");
+        let mut heard = Vec::new();
+        write(&mut heard, format_args!("{} of {}\n", 1, 2));
+        assert_eq!(heard, b"1 of 2\n");
     }
 }

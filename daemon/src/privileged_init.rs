@@ -7,6 +7,7 @@ use std::sync::Arc;
 use lore::paths::{Paths, ensure_folder};
 
 use crate::config::Config;
+use crate::documents::ingest_worker;
 use crate::sandbox::{Confinement, Landlock, SandboxNeeds, confine, keep_to_ourselves};
 use crate::service::{InheritedSocket, SocketError, ensure_folder_for, handed_over};
 use crate::upstream::{ProcessBroker, Program, Server, port};
@@ -36,8 +37,7 @@ impl PrivilegedInit {
         if handed_over.is_none() {
             ensure_folder_for(paths.socket_folder(), config.access.socket_mode(everyone))?;
         }
-        // A daemon for all users runs no resolvers on behalf of one.
-        let broker = if everyone { None } else { broker(config) };
+        let broker = broker(config, everyone);
         let sandbox = if config.service.confine {
             let mut needs = needs(config, paths);
             if handed_over.is_some() {
@@ -57,27 +57,36 @@ impl PrivilegedInit {
     }
 }
 
-/// Starts the process broker. Without it the daemon still runs and reports each resolver as unavailable.
-fn broker(config: &Config) -> Option<Arc<ProcessBroker>> {
-    let programs: Vec<Program> = config
-        .resolvers
-        .values()
-        .filter_map(|settings| match &settings.server {
-            Server::Command(program) => Some(program.clone()),
-            Server::Url(_) => None,
-        })
-        .collect();
-    if programs.is_empty() {
-        return None;
-    }
-    let begun = this_program().and_then(|lored| ProcessBroker::begin(&lored, programs));
-    match begun {
+/// Starts the process broker. Without it the daemon still runs: it reads files itself, and reports each resolver as
+/// unavailable.
+fn broker(config: &Config, everyone: bool) -> Option<Arc<ProcessBroker>> {
+    let begin = || {
+        let lored = this_program()?;
+        let mut programs = vec![ingest_worker()?];
+        let servers = config.resolvers.values().map(|settings| &settings.server);
+        // A daemon for all users runs no resolvers on behalf of one.
+        for server in servers.filter(|_| !everyone) {
+            if let Server::Command(program) = server {
+                programs.push(program.clone());
+            }
+        }
+        ProcessBroker::begin(&lored, programs)
+    };
+    match begin() {
         Ok(broker) => Some(Arc::new(broker)),
         Err(error) => {
-            tracing::warn!(%error, "resolvers that are programs cannot be started");
+            tracing::warn!(%error, "no process broker: no resolver can be started, and files are read in the daemon");
             None
         }
     }
+}
+
+/// Returns the program of an ingest worker: this one.
+///
+/// # Errors
+/// When the path of this program is unknown.
+pub fn ingest_worker() -> std::io::Result<Program> {
+    Ok(ingest_worker::program(&this_program()?.to_string_lossy()))
 }
 
 /// Returns the running executable, even if its file was replaced.

@@ -13,6 +13,7 @@ use tracing_subscriber::EnvFilter;
 
 use crate::backup::make::BackupOptions;
 use crate::config::log;
+use crate::documents::ingest_worker;
 use crate::importers::{Kind, Prefix};
 use crate::reload::{Reload, ReloadableSettings, SetLog};
 use crate::upstream::broker;
@@ -194,6 +195,11 @@ pub fn main() -> ExitCode {
     if std::env::args_os().skip(1).eq([broker::SUBCOMMAND]) {
         // An internal mode, not for people: the daemon sends all its input.
         let ended = broker::run().map_err(|error| error.to_string());
+        return done(ended.map(|()| true));
+    }
+    if std::env::args_os().skip(1).eq([ingest_worker::SUBCOMMAND]) {
+        // Also internal: the daemon sends files to it.
+        let ended = ingest_worker::run().map_err(|error| error.to_string());
         return done(ended.map(|()| true));
     }
     let args = Args::parse();

@@ -174,12 +174,12 @@ impl Reload {
 /// Watches the file; if that fails, SIGHUP still works.
 fn watch(file: &Path, asked: &Arc<Notify>) -> Option<WatchHandle> {
     let asked = Arc::clone(asked);
-    let change_event = move |change| match change {
+    let heard = move |change| match change {
         Change::Written(()) | Change::Removed(()) | Change::Rescan => asked.notify_one(),
     };
     let watch_scope = ConfigFile::new(file).ok_or(std::io::ErrorKind::NotADirectory.into());
     match watch_scope
-        .and_then(|watch_scope| WatchHandle::start(watch_scope, Times::default(), change_event))
+        .and_then(|watch_scope| WatchHandle::start(watch_scope, Times::default(), heard))
     {
         Ok(watch) => Some(watch),
         Err(error) => {

@@ -15,7 +15,7 @@ use crate::store::{Bytes, Direction, Error, Keyspace, MemoryStore, RowVisitor, R
 /// Rows for reads. The log is always complete; views are as of the requested moment.
 pub struct State {
     live: Arc<PublishedState>,
-    event_lookup: Option<MemoryStore>,
+    past_rows: Option<MemoryStore>,
     position: Position,
 }
 
@@ -29,7 +29,7 @@ impl State {
         Ok(Self {
             position: live.tail.position,
             live,
-            event_lookup: None,
+            past_rows: None,
         })
     }
 
@@ -56,7 +56,7 @@ impl State {
             Moment::Time(_) => self.live.tail.position,
         };
         let (memory, last) = self.fold_up_to(fold, session, project.as_deref(), moment, up_to)?;
-        self.event_lookup = Some(memory);
+        self.past_rows = Some(memory);
         self.position = match moment {
             Moment::Position(_) => up_to,
             Moment::Time(_) => last,
@@ -127,8 +127,8 @@ impl State {
 
 impl Rows for State {
     fn get(&self, space: Keyspace, key: &[u8]) -> Result<Option<Bytes>, Error> {
-        match &self.event_lookup {
-            Some(event_lookup) if !KEPT.contains(&space) => event_lookup.get(space, key),
+        match &self.past_rows {
+            Some(past_rows) if !KEPT.contains(&space) => past_rows.get(space, key),
             _ => self.live.snapshot.get(space, key),
         }
     }
@@ -141,9 +141,9 @@ impl Rows for State {
         direction: Direction,
         visit: RowVisitor<'_>,
     ) -> Result<(), Error> {
-        match &self.event_lookup {
-            Some(event_lookup) if !KEPT.contains(&space) => {
-                event_lookup.scan(space, low, high, direction, visit)
+        match &self.past_rows {
+            Some(past_rows) if !KEPT.contains(&space) => {
+                past_rows.scan(space, low, high, direction, visit)
             }
             _ => self.live.snapshot.scan(space, low, high, direction, visit),
         }
@@ -224,7 +224,7 @@ mod tests {
             let look = |session: &str, as_of: AsOf| {
                 let state = State {
                     live: Arc::clone(&published),
-                    event_lookup: None,
+                    past_rows: None,
                     position: fixture.tail.position,
                 };
                 state.back_to(&Projections, session, &as_of)

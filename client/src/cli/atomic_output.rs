@@ -1,4 +1,4 @@
-//! Files that appear once they are complete: exports, and a host's settings.
+//! Writes files atomically: exports and hosts' settings.
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -10,8 +10,8 @@ use tempfile::NamedTempFile;
 use super::Failure;
 use super::input::named;
 
-/// Writes a temporary file beside `path`, for its owner alone, and renames it once it is complete. An earlier file
-/// stays until then, and for good if `write` fails.
+/// Writes a temporary file next to `path`, readable only by its owner, and renames it when complete. An
+/// existing file stays until then, or unchanged if `write` fails.
 pub fn write_whole(
     path: &Path,
     write: impl FnOnce(&mut dyn Write) -> Result<(), Failure>,
@@ -23,7 +23,8 @@ pub fn write_whole(
     persist(draft, path).map_err(named)
 }
 
-/// Creates a hidden file beside another, for its owner alone. Dropping it removes it; that of a killed process stays.
+/// Creates a hidden file next to `path`, readable only by its owner. Dropping it deletes it; a killed process
+/// leaves it.
 pub fn draft(path: &Path) -> io::Result<NamedTempFile> {
     let mut prefix = OsString::from(".");
     prefix.push(path.file_name().unwrap_or_default());
@@ -34,14 +35,14 @@ pub fn draft(path: &Path) -> io::Result<NamedTempFile> {
         .tempfile_in(folder_of(path))
 }
 
-/// Renames a draft to its path, durably.
+/// Renames a draft to its path durably.
 pub fn persist(draft: NamedTempFile, path: &Path) -> io::Result<()> {
     draft.as_file().sync_all()?;
     draft.persist(path).map_err(|error| error.error)?;
     sync_folder(path)
 }
 
-/// Makes a change of the folder that holds `path` durable: until then a power cut may undo it.
+/// Makes a change in the folder of `path` durable. Until then a power failure may undo it.
 pub fn sync_folder(path: &Path) -> io::Result<()> {
     File::open(folder_of(path))?.sync_all()
 }
@@ -49,7 +50,7 @@ pub fn sync_folder(path: &Path) -> io::Result<()> {
 fn folder_of(path: &Path) -> &Path {
     match path.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
-        // A bare name is in the working directory.
+        // A bare name refers to the working directory.
         Some(_) => Path::new("."),
         None => Path::new("/"),
     }

@@ -1,4 +1,4 @@
-//! `lore call NAME JSON`: any operation, for scripts.
+//! `lore call NAME JSON`: calls any operation, for scripts.
 
 use super::command::Command;
 use super::flag::{Flag, Kind};
@@ -28,7 +28,7 @@ pub const CALL: Command = Command::client(
 ]])
 .examples(&["lore call get_step '{\"step\": 2}'"]);
 
-/// Calls an operation and prints the reply as it is.
+/// Calls an operation and prints the reply unchanged.
 pub fn run(name: &str, arguments: &str, caller: &mut Caller) -> Result<Exit, Failure> {
     let arguments = input::text_or_stdin(arguments)?;
     let mut reply = caller.reply_to_json(name, arguments)?.into_one_text();
@@ -37,8 +37,8 @@ pub fn run(name: &str, arguments: &str, caller: &mut Caller) -> Result<Exit, Fai
     Ok(Exit::Good)
 }
 
-/// The words of `lore call NAME [JSON]` without any flag, as scripts write it: building the parser would take as long
-/// as the call itself.
+/// Returns the name and the arguments of a plain `lore call NAME [JSON]` without flags, the form that scripts
+/// use. Building the parser would take as long as the call itself.
 pub fn plain_words() -> Option<(String, String)> {
     let mut words = std::env::args_os().skip(1);
     words.next().filter(|word| word == "call")?;

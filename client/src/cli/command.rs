@@ -1,4 +1,4 @@
-//! What a command of `lore` is: one small value. The parser, help, completions, manual pages, docs/commands.md and
+//! A command of `lore` as one small value. The parser, help, completions, manual pages, docs/commands.md and
 //! the printed output are derived from the list of these values.
 
 use super::flag::{Fields, Flag};
@@ -8,46 +8,46 @@ use super::{Caller, Exit, Failure, Globals};
 
 /// A command, or a family of commands.
 pub struct Command {
-    /// The word that is typed.
+    /// Name on the command line.
     pub name: &'static str,
-    /// The first line of its help.
+    /// First line of its help.
     pub about: &'static str,
-    /// The paragraphs that `--help` prints below it.
+    /// Paragraphs that `--help` prints below the first line.
     pub details: &'static str,
     /// Flags and positional arguments; every command also takes the global options.
     pub flags: &'static [&'static [Flag]],
-    /// Command lines that people can copy.
+    /// Example command lines that work when copied.
     pub examples: &'static [&'static str],
-    /// What it does.
+    /// Effect of the command.
     pub action: Action,
     /// Whether help and documentation omit it.
     pub is_hidden: bool,
-    /// Whether `--help` is passed on to the program that does the work.
+    /// Whether `--help` is passed to the program that does the work.
     pub passes_help_on: bool,
 }
 
-/// What a command does.
+/// Effect of a command.
 pub enum Action {
-    /// It has commands of its own.
+    /// A family of subcommands.
     Family(&'static [Command]),
-    /// It calls one operation and prints the reply.
+    /// Calls one operation and prints the reply.
     Call(Operation),
-    /// It calls the daemon in a way of its own.
+    /// Calls the daemon through a custom function.
     Client(fn(&Matches, &mut Caller) -> Result<Exit, Failure>),
-    /// It needs no connection, or makes its own.
+    /// Needs no connection, or opens its own.
     Local(fn(&Matches, &Globals) -> Result<Exit, Failure>),
 }
 
-/// Adds arguments of an operation that are not simply those of flags.
+/// Adds operation arguments that do not map directly to flags.
 type Fill = fn(&Matches, &Caller, &mut Fields) -> Result<(), Failure>;
 
 /// A call of an operation.
 pub struct Operation {
-    /// Its name.
+    /// Name of the operation.
     pub name: &'static str,
-    /// The rest of its arguments.
+    /// Adds arguments that do not map directly to flags.
     pub fill: Option<Fill>,
-    /// How the reply is printed for people.
+    /// Report format for people.
     pub report: Report,
 }
 
@@ -65,7 +65,7 @@ impl Command {
         }
     }
 
-    /// A family of commands.
+    /// Creates a family of commands.
     pub const fn family(
         name: &'static str,
         about: &'static str,
@@ -74,7 +74,7 @@ impl Command {
         Self::new(name, about, Action::Family(commands))
     }
 
-    /// A command that calls an operation with the arguments of its flags and prints the reply.
+    /// Creates a command that calls an operation with the arguments of its flags and prints the reply.
     pub const fn call(
         name: &'static str,
         about: &'static str,
@@ -89,7 +89,7 @@ impl Command {
         Self::new(name, about, action)
     }
 
-    /// The same, with arguments that a function adds.
+    /// Creates a command that calls an operation, with a function that adds arguments.
     pub const fn call_with(
         name: &'static str,
         about: &'static str,
@@ -105,7 +105,7 @@ impl Command {
         Self::new(name, about, action)
     }
 
-    /// A command that calls the daemon in a way of its own.
+    /// Creates a command that calls the daemon through a custom function.
     pub const fn client(
         name: &'static str,
         about: &'static str,
@@ -114,7 +114,7 @@ impl Command {
         Self::new(name, about, Action::Client(run))
     }
 
-    /// A command that needs no connection, or makes its own.
+    /// Creates a command that needs no connection, or opens its own.
     pub const fn local(
         name: &'static str,
         about: &'static str,
@@ -123,42 +123,42 @@ impl Command {
         Self::new(name, about, Action::Local(run))
     }
 
-    /// With more help.
+    /// Adds help paragraphs.
     pub const fn details(mut self, details: &'static str) -> Self {
         self.details = details;
         self
     }
 
-    /// With these flags.
+    /// Adds flags.
     pub const fn flags(mut self, flags: &'static [&'static [Flag]]) -> Self {
         self.flags = flags;
         self
     }
 
-    /// With these examples.
+    /// Adds examples.
     pub const fn examples(mut self, examples: &'static [&'static str]) -> Self {
         self.examples = examples;
         self
     }
 
-    /// Omitted from help and documentation.
+    /// Omits the command from help and documentation.
     pub const fn hidden(mut self) -> Self {
         self.is_hidden = true;
         self
     }
 
-    /// Passes `--help` on to the program that does the work.
+    /// Passes `--help` to the program that does the work.
     pub const fn passes_help_on(mut self) -> Self {
         self.passes_help_on = true;
         self
     }
 
-    /// Its flags and positional arguments, in the order of help.
+    /// Iterates over its flags and positional arguments, in the order of help.
     pub fn all_flags(&self) -> impl Iterator<Item = &'static Flag> {
         self.flags.iter().copied().flatten()
     }
 
-    /// The commands of a family; none for anything else.
+    /// Returns the subcommands of a family; empty for any other command.
     pub const fn commands(&self) -> &'static [Self] {
         match self.action {
             Action::Family(commands) => commands,
@@ -166,7 +166,7 @@ impl Command {
         }
     }
 
-    /// Runs it. A family never runs: the parser requires one of its commands.
+    /// Runs the command. A family never runs, because the parser requires one of its subcommands.
     pub fn run(&self, matches: &Matches, globals: Globals) -> Result<Exit, Failure> {
         match &self.action {
             Action::Family(_) => Ok(Exit::Nothing),

@@ -2,7 +2,7 @@
 
 use super::flag::{Flag, Kind};
 
-/// Which session, for commands that are about one.
+/// The session argument of commands on one session.
 pub const SESSION_ID: Flag = Flag::positional(
     Kind::Session,
     "id",
@@ -19,7 +19,7 @@ pub const KEY: Flag = Flag::text(
     "Idempotency key: repeating the call with it changes nothing and returns the first reply",
 );
 
-/// What writes to a session take.
+/// Flags of every write to a session.
 pub const GUARD: &[Flag] = &[
     Flag::number(
         "fence",
@@ -29,7 +29,7 @@ pub const GUARD: &[Flag] = &[
     KEY,
 ];
 
-/// The state of the past that a read shows.
+/// Log position or time of the state that a read shows.
 pub const AS_OF: Flag = Flag::of(
     Kind::Moment,
     "as-of",
@@ -37,27 +37,27 @@ pub const AS_OF: Flag = Flag::of(
     "State at this position or RFC 3339 time",
 );
 
-/// The next page of a list.
+/// Cursor of the next page of a list.
 pub const NEXT: Flag = Flag::text(
     "next",
     "CURSOR",
     "Continue after the previous page, whose last line has this cursor",
 );
 
-/// A part of a long list.
+/// Flags that select a page of a list.
 pub const PAGE: &[Flag] = &[
     Flag::number("limit", "COUNT", "At most this many, 1 to 500"),
     NEXT,
 ];
 
-/// The safe form of a command that removes something.
+/// Reports the effect of a removal without removing anything.
 pub const DRY_RUN: Flag = Flag::switch(
     "dry-run",
     "Report what would be removed, and remove nothing",
 )
 .local();
 
-/// The form of a command that removes something without a question.
+/// Removes without asking for confirmation.
 pub const YES: Flag = Flag::switch("yes", "Do not ask")
     .local()
     .conflicts(&["dry-run"]);

@@ -1,4 +1,4 @@
-//! `lore diff`: the short form of `lore session diff`.
+//! `lore diff`: short form of `lore session diff`.
 
 use lore::protocol::{AsOf, Position, SessionId};
 
@@ -36,7 +36,7 @@ fn run(matches: &Matches, caller: &mut Caller) -> Result<Exit, Failure> {
         .unwrap_or_default();
     let earlier = match (from.at, &to.session) {
         (Some(moment), _) => moment,
-        // Two sessions in their current state.
+        // Two sessions at their current state.
         (None, Some(_)) => {
             let newest = caller.client.connection()?.welcome().position;
             AsOf::Position(Position(newest))
@@ -58,15 +58,15 @@ fn run(matches: &Matches, caller: &mut Caller) -> Result<Exit, Failure> {
     caller.print(reply, Rendered::good(text))
 }
 
-/// One side: without a session the current one, without a moment now.
+/// One side of a diff. The defaults are the current session and the current time.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct DiffSide {
     session: Option<SessionId>,
     at: Option<AsOf>,
 }
 
-/// Reads a side. No id has an `@` or a colon; an id of digits alone has to be written as `ID@WHEN`, or passed to
-/// `lore session diff`.
+/// Parses a side. An id contains no `@` or colon. An id of digits alone must be written as `ID@WHEN`, or passed
+/// to `lore session diff`.
 fn side(text: &str) -> Result<DiffSide, Failure> {
     if let Some((session, at)) = text.split_once('@') {
         return Ok(DiffSide {

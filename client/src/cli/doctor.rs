@@ -1,4 +1,4 @@
-//! `lore doctor`: what can be wrong on the client's side, and all that the daemon's program finds.
+//! `lore doctor`: client-side checks and all findings of the daemon's program.
 
 use std::process;
 
@@ -26,7 +26,7 @@ pub const DOCTOR: Command = Command::local(
 .local()]])
 .examples(&["lore doctor", "lore doctor --fix"]);
 
-/// What `lored doctor --json` prints, and what is printed here: [`output::write_json`] puts the version before it.
+/// Output of `lored doctor --json`, printed here too. [`output::write_json`] adds the schema version.
 #[derive(Debug, Serialize, Deserialize)]
 struct Report {
     findings: Vec<Finding>,
@@ -70,7 +70,7 @@ fn run(matches: &Matches, globals: &Globals) -> Result<Exit, Failure> {
     Ok(if is_bad { Exit::Nothing } else { Exit::Good })
 }
 
-/// What the daemon's program finds, or why it cannot run.
+/// Returns the findings of the daemon's program, or the reason why it cannot run.
 fn daemon(fixes: bool, globals: &Globals) -> Vec<Finding> {
     const INSTALL: &str = "Install it: `cargo install lored`, or name it with LORE_DAEMON.";
     let bad = |check: &str, seen: String, remedy: &str| {
@@ -112,7 +112,7 @@ fn daemon(fixes: bool, globals: &Globals) -> Vec<Finding> {
     )
 }
 
-/// Whether the installed units are those that this version installs.
+/// Checks whether the installed units match those of this version.
 fn units(globals: &Globals) -> Option<Finding> {
     let (paths, daemon) = (globals.paths().ok()?, find_daemon().ok()?);
     let check = "units";
@@ -142,7 +142,7 @@ fn units(globals: &Globals) -> Option<Finding> {
                 Some(remedy),
             ))
         }
-        // Neither calls anybody nor reads arguments.
+        // Cannot occur: the check neither calls the daemon nor parses arguments.
         Err(Failure::Call(_) | Failure::Usage(_)) => None,
     }
 }

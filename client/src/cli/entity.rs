@@ -1,4 +1,4 @@
-//! `lore entity …`: the things that sessions are about.
+//! `lore entity …`: entities that sessions refer to.
 
 use serde_json::{Value, json};
 
@@ -105,7 +105,7 @@ pub const ENTITY: Command = Command::family(
     ],
 );
 
-/// Entities, a line each.
+/// Columns of an entity list.
 pub const ENTITIES: &[Column] = &[
     column("kind", "{kind:30}"),
     column("name", "{name:60}"),
@@ -164,7 +164,7 @@ fn parent(entity: &Value) -> String {
     }
 }
 
-/// A session of the environment is the one to work in, and does not exclude the others.
+/// Adds the session that the command line names. A session of the environment does not restrict the list.
 pub fn named_session(_: &Matches, caller: &Caller, fields: &mut Fields) -> Result<(), Failure> {
     fields.put_some("session", caller.session()?.as_ref())
 }
@@ -196,7 +196,7 @@ fn entity(reply: &Value) -> String {
     text + &data(reply, "data_from")
 }
 
-/// The entity of a reply, with the reply's session.
+/// Formats the entity of a reply, with the reply's session.
 fn known(reply: &Value) -> String {
     let mut entity = at(reply, "entity").clone();
     match entity.as_object_mut() {
@@ -208,7 +208,7 @@ fn known(reply: &Value) -> String {
     }
 }
 
-/// What another system knows.
+/// Formats data of another system.
 fn data(reply: &Value, from: &str) -> String {
     match at(reply, "data") {
         Value::Null => String::new(),
@@ -233,7 +233,7 @@ fn related(reply: &Value) -> String {
         + &fill(" in session {session} (position {position})\n", reply)
 }
 
-/// An entity as `KIND:NAME`; the name may have colons of its own.
+/// Parses an entity as `KIND:NAME`; the name may contain colons.
 fn kind_and_name(text: &str) -> Result<Value, Failure> {
     match text.split_once(':') {
         Some((kind, name)) if !kind.is_empty() && !name.is_empty() => {

@@ -1,5 +1,5 @@
-//! Flags and positional arguments as values: what the parser accepts, what help says, and which argument of the
-//! operation they become.
+//! Flags and positional arguments as values: the accepted input, the help text and the operation argument
+//! that they map to.
 
 use lore::protocol::{CheckpointId, Serialize, SessionId};
 use serde_json::Value;
@@ -10,48 +10,48 @@ use super::input;
 /// A flag, or a positional argument.
 #[derive(Clone, Copy, Debug)]
 pub struct Flag {
-    /// The long flag without dashes, or the id of a positional argument.
+    /// Long flag without dashes, or id of a positional argument.
     pub name: &'static str,
-    /// The name of its value in help.
+    /// Name of its value in help.
     pub value: &'static str,
     /// A line of help.
     pub help: &'static str,
-    /// What it takes.
+    /// Accepted input.
     pub kind: Kind,
     /// Whether it is a positional argument.
     pub is_positional: bool,
-    /// The argument of the operation; empty when the command reads the flag itself.
+    /// Operation argument; empty when the command reads the flag itself.
     pub argument: &'static str,
-    /// The short flag.
+    /// Short form of the flag.
     pub short: Option<char>,
-    /// Whether the command needs it.
+    /// Whether the command requires it.
     pub is_required: bool,
-    /// The flag without which this one is required.
+    /// Flag whose absence makes this flag required.
     pub required_unless: &'static str,
-    /// What stands for it when it is absent.
+    /// Default value.
     pub default: &'static str,
     /// Flags that exclude it.
     pub conflicts: &'static [&'static str],
-    /// The flag that it needs.
+    /// Flag that must accompany it.
     pub requires: &'static str,
     /// Whether the value may begin with a dash.
     pub allows_dash: bool,
 }
 
-/// What a flag takes, and how it becomes an argument of the operation.
+/// Accepted input of a flag, and its mapping to an operation argument.
 #[derive(Clone, Copy, Debug)]
 pub enum Kind {
-    /// Nothing; the argument is `true`.
+    /// No value; the argument is `true`.
     Switch,
-    /// Nothing; the argument is this word.
+    /// No value; the argument is this word.
     Word(&'static str),
     /// A text.
     Text,
-    /// A text each time it is given.
+    /// A repeatable text.
     Texts,
-    /// One or more words, which are joined to one text.
+    /// One or more words, joined into one text.
     Words,
-    /// Texts that may also be separated by commas.
+    /// Repeatable texts, also separated by commas.
     Commas,
     /// A text, or `-` for standard input.
     TextOrInput,
@@ -61,7 +61,7 @@ pub enum Kind {
     Bool,
     /// One of these words, each with its help.
     Choice(&'static [(&'static str, &'static str)]),
-    /// One of these words each time it is given.
+    /// One of these words, repeatable.
     Choices(&'static [(&'static str, &'static str)]),
     /// A position or an RFC 3339 time.
     Moment,
@@ -71,15 +71,15 @@ pub enum Kind {
     Checkpoint,
     /// A JSON object.
     Object,
-    /// `NAME=JSON` each time it is given.
+    /// `NAME=JSON`, repeatable.
     Preferences,
-    /// A path, for the command itself.
+    /// A path that the command itself reads.
     Path,
-    /// A folder, which may be left out after the flag: then it is the current one.
+    /// A folder; the current folder if the flag has no value.
     FolderOrHere,
     /// All remaining words, for another program.
     Rest,
-    /// A list of tools that MCP shows.
+    /// A list of MCP tools to expose.
     Tools,
 }
 
@@ -102,27 +102,27 @@ impl Flag {
         }
     }
 
-    /// A flag without a value, which sends `true`.
+    /// Creates a flag without a value, which sends `true`.
     pub const fn switch(name: &'static str, help: &'static str) -> Self {
         Self::new(name, "", help, Kind::Switch)
     }
 
-    /// A flag with a text.
+    /// Creates a flag with a text.
     pub const fn text(name: &'static str, value: &'static str, help: &'static str) -> Self {
         Self::new(name, value, help, Kind::Text)
     }
 
-    /// A flag with a text, which may be repeated.
+    /// Creates a repeatable flag with a text.
     pub const fn texts(name: &'static str, value: &'static str, help: &'static str) -> Self {
         Self::new(name, value, help, Kind::Texts)
     }
 
-    /// A flag with a number.
+    /// Creates a flag with a number.
     pub const fn number(name: &'static str, value: &'static str, help: &'static str) -> Self {
         Self::new(name, value, help, Kind::Number)
     }
 
-    /// A flag with a value of some kind.
+    /// Creates a flag with a value of this kind.
     pub const fn of(
         kind: Kind,
         name: &'static str,
@@ -132,7 +132,7 @@ impl Flag {
         Self::new(name, value, help, kind)
     }
 
-    /// A positional argument, required unless said otherwise.
+    /// Creates a positional argument, required by default.
     pub const fn positional(
         kind: Kind,
         name: &'static str,
@@ -145,74 +145,73 @@ impl Flag {
         flag
     }
 
-    /// It becomes this argument of the operation.
+    /// Maps the flag to this operation argument.
     pub const fn sends(mut self, argument: &'static str) -> Self {
         self.argument = argument;
         self
     }
 
-    /// The command reads it itself.
+    /// Marks the flag as read by the command itself.
     pub const fn local(mut self) -> Self {
         self.argument = "";
         self
     }
 
-    /// With a short form.
+    /// Adds a short form.
     pub const fn short(mut self, short: char) -> Self {
         self.short = Some(short);
         self
     }
 
-    /// The command needs it.
+    /// Makes the flag required.
     pub const fn required(mut self) -> Self {
         self.is_required = true;
         self
     }
 
-    /// It may be absent.
+    /// Makes the flag optional.
     pub const fn optional(mut self) -> Self {
         self.is_required = false;
         self
     }
 
-    /// One of this and another flag is needed.
+    /// Requires either this flag or `other`.
     pub const fn unless(mut self, other: &'static str) -> Self {
         self.is_required = false;
         self.required_unless = other;
         self
     }
 
-    /// What stands for it when it is absent.
+    /// Sets the default value.
     pub const fn default(mut self, default: &'static str) -> Self {
         self.is_required = false;
         self.default = default;
         self
     }
 
-    /// It excludes other flags.
+    /// Sets the flags that exclude it.
     pub const fn conflicts(mut self, others: &'static [&'static str]) -> Self {
         self.conflicts = others;
         self
     }
 
-    /// It needs another flag.
+    /// Sets the flag that must accompany it.
     pub const fn requires(mut self, other: &'static str) -> Self {
         self.requires = other;
         self
     }
 
-    /// Its value may begin with a dash.
+    /// Allows values that begin with a dash.
     pub const fn allows_dash(mut self) -> Self {
         self.allows_dash = true;
         self
     }
 
-    /// The name of the operation's argument.
+    /// Returns the name of the operation argument.
     pub fn argument_name(&self) -> String {
         self.argument.replace('-', "_")
     }
 
-    /// How messages name it.
     fn label(&self) -> String {
         match self.is_positional {
             true => self.value.to_owned(),
@@ -229,7 +228,7 @@ impl Flag {
         fields.put(&self.argument_name(), value)
     }
 
-    /// Adds the argument, if there is a value.
+    /// Adds the argument if there is a value.
     pub fn put_some(
         &self,
         value: Option<&(impl Serialize + ?Sized)>,
@@ -238,7 +237,7 @@ impl Flag {
         value.map_or(Ok(()), |value| self.put(value, fields))
     }
 
-    /// Adds the argument that one text becomes.
+    /// Adds the argument for one text.
     pub fn put_one(&self, text: &str, fields: &mut Fields) -> Result<(), Failure> {
         match self.kind {
             Kind::Moment => self.put(&input::moment(&self.label(), text)?, fields),
@@ -253,7 +252,7 @@ impl Flag {
         }
     }
 
-    /// Adds the argument that several texts become.
+    /// Adds the argument for several texts.
     pub fn put_all(&self, texts: &[&str], fields: &mut Fields) -> Result<(), Failure> {
         match self.kind {
             Kind::Words => self.put(&texts.join(" "), fields),
@@ -263,8 +262,7 @@ impl Flag {
     }
 }
 
-/// The arguments of an operation: a JSON object that is written member by member, so that a context goes out byte for
-/// byte as it was read.
+/// Arguments of an operation: a JSON object written member by member, so that a context is sent byte for byte.
 #[derive(Debug, Default, Clone)]
 pub struct Fields(String);
 
@@ -277,7 +275,7 @@ impl Fields {
         Ok(())
     }
 
-    /// Adds a member, if there is a value.
+    /// Adds a member if there is a value.
     pub fn put_some(
         &mut self,
         name: &str,
@@ -286,7 +284,7 @@ impl Fields {
         value.map_or(Ok(()), |value| self.put(name, value))
     }
 
-    /// Adds a member whose value is JSON already.
+    /// Adds a member whose value is already JSON.
     pub fn put_raw(&mut self, name: &str, json: &str) {
         self.0.push(if self.0.is_empty() { '{' } else { ',' });
         self.0 += &Value::from(name).to_string();
@@ -294,12 +292,12 @@ impl Fields {
         self.0 += json;
     }
 
-    /// Adds a member that is an object itself.
+    /// Adds a member whose value is an object.
     pub fn put_fields(&mut self, name: &str, fields: Self) {
         self.put_raw(name, &fields.into_text());
     }
 
-    /// The object as JSON.
+    /// Returns the object as JSON.
     pub fn into_json(self) -> Vec<u8> {
         self.into_text().into_bytes()
     }

@@ -1,4 +1,4 @@
-//! `lore forget` and `lore session forget`: removal for good. What would go is reported first.
+//! `lore forget` and `lore session forget`: permanent removal, after a preview.
 
 use std::io::{self, BufRead, IsTerminal};
 
@@ -32,7 +32,7 @@ pub const FORGET: Command = Command::client(
 ]])
 .examples(&["lore forget --origin tool:scrape --dry-run", "lore forget --session outage --from 120 --yes"]);
 
-/// Forgets, or reports what would go: the latter without `--yes` if it cannot ask.
+/// Forgets, or only reports the effect if `--yes` is missing and the command cannot ask.
 fn everything(matches: &Matches, caller: &mut Caller) -> Result<Exit, Failure> {
     let (is_dry, is_agreed) = (matches.is("dry-run"), matches.is("yes"));
     if !is_dry && (is_agreed || is_asked()) {
@@ -52,7 +52,7 @@ fn everything(matches: &Matches, caller: &mut Caller) -> Result<Exit, Failure> {
     caller.print(reply, rendered.aside(aside.to_owned()))
 }
 
-/// `lore session forget`.
+/// Runs `lore session forget`.
 pub fn session(matches: &Matches, caller: &mut Caller) -> Result<Exit, Failure> {
     const HELD: &str = "session {session} has {events:count event}, {bytes:bytes}: all of it would be gone for good\n";
     const GONE: &str = "forgot session {session}: {events:count event}, {bytes:bytes}\n";
@@ -94,7 +94,7 @@ fn dry_run(
     caller.reply(operation, fields)
 }
 
-/// Forgets, after a question unless `--yes` is given.
+/// Forgets, after a confirmation unless `--yes` is present.
 fn forget(
     matches: &Matches,
     caller: &mut Caller,
@@ -120,7 +120,7 @@ fn forget(
     caller.print(reply, rendered)
 }
 
-/// Whether the next line says yes; the end of the input does not.
+/// Whether the next line confirms; end of input does not.
 fn is_agreed(input: &mut impl BufRead) -> io::Result<bool> {
     let mut line = String::new();
     input.read_line(&mut line)?;
@@ -131,7 +131,7 @@ fn would_go(reply: &Value) -> String {
     text(reply, "would be forgotten")
 }
 
-/// What goes, kind by kind, and what stays.
+/// Lists what is removed, by kind, and what remains.
 fn text(reply: &Value, what: &str) -> String {
     let mut text = fill("{events:count event}, {bytes:bytes} ", reply) + what + "\n";
     for (count, name) in [

@@ -1,4 +1,4 @@
-//! Help that is derived from the list of commands: the first screen, the manual pages, the completions, and
+//! Help derived from the list of commands: the first screen, the manual pages, the completions and
 //! docs/commands.md.
 
 use lore::pages;
@@ -8,10 +8,10 @@ use super::flag::{Flag, Kind};
 use super::parser::Matches;
 use super::{COMMANDS, Exit, Failure, GROUPS, Globals, output, parser};
 
-/// The heading of the options that every command takes.
+/// Heading of the options that every command accepts.
 pub const GLOBAL: &str = "Global options";
 
-/// The template of `lore --help`: commands by what people do, the global options once, three examples.
+/// Builds the template of `lore --help`: commands grouped by task, the global options once, three examples.
 pub fn root() -> String {
     let mut text = "{about}\n\n{usage-heading} {usage}\n\n".to_owned();
     for (group, names) in GROUPS {
@@ -29,7 +29,7 @@ fn grouped(names: &[&str]) -> impl Iterator<Item = &'static Command> {
     names.iter().filter_map(find)
 }
 
-/// Examples as help shows them.
+/// Formats examples for help.
 pub fn examples(examples: &[&str]) -> String {
     format!("Examples:\n  {}", examples.join("\n  "))
 }
@@ -92,7 +92,7 @@ fn man(matches: &Matches, globals: &Globals) -> Result<Exit, Failure> {
     Ok(Exit::Good)
 }
 
-/// docs/commands.md.
+/// Builds docs/commands.md.
 #[cfg(test)]
 fn markdown() -> String {
     let mut text = "# Commands\n\nThis page is for people who use `lore` in a terminal. It is made from the list of \
@@ -130,7 +130,7 @@ mod tests {
     use super::super::command::Action;
     use super::*;
 
-    /// Every command of every depth, with the words that name it.
+    /// Collects all commands at every depth, with their names.
     fn all(
         path: &[&'static str],
         commands: &'static [Command],
@@ -150,7 +150,7 @@ mod tests {
         leaves
     }
 
-    /// The words of a line as a shell splits them.
+    /// Splits a line into words as a shell does.
     fn words(line: &str) -> Vec<OsString> {
         let mut words = Vec::new();
         let (mut word, mut quote, mut is_word) = (String::new(), None, false);
@@ -173,7 +173,7 @@ mod tests {
         words
     }
 
-    /// Every command has an example, which is a command line of it.
+    /// Every command has an example that parses as this command.
     #[test]
     fn examples_are_command_lines() {
         for (path, command) in leaves() {
@@ -196,7 +196,7 @@ mod tests {
         }
     }
 
-    /// Every command is in one group of the first screen, unless it is hidden.
+    /// Every command that is not hidden is in one group of the first screen.
     #[test]
     fn groups_have_every_command() {
         let mut grouped: Vec<&str> = GROUPS
@@ -216,7 +216,7 @@ mod tests {
         parser::whole().debug_assert();
     }
 
-    /// A typing error is compared with all names; flags of the program are accepted behind the command.
+    /// A misspelled command is compared with all names. Global flags are accepted after the command.
     #[test]
     fn lines_are_parsed() {
         let parse = |line: &str| parser::for_words(&words(line)).try_get_matches_from(words(line));
@@ -230,7 +230,7 @@ mod tests {
         );
     }
 
-    /// docs/commands.md is what the list says; `UPDATE_DOCS=1` writes it again.
+    /// docs/commands.md matches the list; `UPDATE_DOCS=1` rewrites it.
     #[test]
     fn commands_md_is_made_from_the_list() {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/commands.md");
@@ -244,8 +244,8 @@ mod tests {
         );
     }
 
-    /// The operations that commands call, and the arguments that their flags become, are in docs/operations.md, which
-    /// is made from the daemon's table.
+    /// The operations and arguments of all commands are in docs/operations.md, which is generated from the daemon's
+    /// table.
     #[test]
     fn operations_and_arguments_exist() {
         let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/operations.md");
@@ -274,7 +274,7 @@ mod tests {
         }
     }
 
-    /// The command lines of the README and of docs/ name commands that there are.
+    /// The command lines in the README and in docs/ name existing commands.
     #[test]
     fn documented_commands_exist() {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");

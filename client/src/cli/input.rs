@@ -1,4 +1,4 @@
-//! What people write on the command line or pipe in, checked and read.
+//! Reads and checks values from the command line and from standard input.
 
 use std::fmt::Display;
 use std::fs::File;
@@ -12,30 +12,30 @@ use serde_json::{Map, Value};
 use super::Failure;
 use super::output::{sanitize, sanitize_lines};
 
-/// An id.
+/// Parses an id.
 pub fn id<T: FromStr<Err: Display>>(text: &str) -> Result<T, Failure> {
     text.parse()
         .map_err(|error: T::Err| Failure::Usage(sanitize_lines(&error.to_string())))
 }
 
-/// A JSON object that stands behind `flag`.
+/// Parses the JSON object of `flag`.
 pub fn object(flag: &str, text: &str) -> Result<Map<String, Value>, Failure> {
     serde_json::from_str(text)
         .map_err(|error| Failure::Usage(format!("{flag} is not a JSON object: {error}")))
 }
 
-/// A position or time that stands behind `flag`.
+/// Parses the position or time of `flag`.
 pub fn moment(flag: &str, text: &str) -> Result<AsOf, Failure> {
     text.parse()
         .map_err(|error| Failure::Usage(format!("{flag}: {error}")))
 }
 
-/// The text of an argument, or for `-` all of standard input; `what` names it in errors.
+/// Returns the text of an argument, or all of standard input for `-`; `what` names it in errors.
 pub fn text(what: &str, argument: &str) -> Result<String, Failure> {
     utf8(what, text_or_stdin(argument)?)
 }
 
-/// An argument, or for `-` all of standard input.
+/// Returns an argument, or all of standard input for `-`.
 pub fn text_or_stdin(text: &str) -> io::Result<Vec<u8>> {
     match text {
         "-" => {
@@ -47,7 +47,7 @@ pub fn text_or_stdin(text: &str) -> io::Result<Vec<u8>> {
     }
 }
 
-/// The content of a file, or for `-` of standard input, byte for byte; `what` names it in errors. At most `bytes_max`.
+/// Reads a file, or standard input for `-`, byte for byte, at most `bytes_max`; `what` names it in errors.
 pub fn file_text(what: &str, file: &Path, bytes_max: u64) -> Result<String, Failure> {
     let from: Box<dyn Read> = match file == Path::new("-") {
         true => Box::new(io::stdin().lock()),
@@ -66,12 +66,11 @@ pub fn file_text(what: &str, file: &Path, bytes_max: u64) -> Result<String, Fail
     utf8(what, bytes)
 }
 
-/// An error about a file, with its path.
+/// Adds the path to an error about a file.
 pub fn named(error: &io::Error, path: &Path) -> io::Error {
     io::Error::new(error.kind(), format!("{}: {error}", path.display()))
 }
 
-/// Bytes as the text they should be.
 fn utf8(what: &str, bytes: Vec<u8>) -> Result<String, Failure> {
     String::from_utf8(bytes).map_err(|_| {
         Failure::Usage(format!(
@@ -80,7 +79,7 @@ fn utf8(what: &str, bytes: Vec<u8>) -> Result<String, Failure> {
     })
 }
 
-/// A path from the working directory on: the daemon knows no other folder of the client.
+/// Makes a path absolute from the working directory, because the daemon does not know the client's directory.
 pub fn absolute(path: &str) -> Result<String, Failure> {
     let whole = std::path::absolute(path)?.into_os_string();
     whole
@@ -88,7 +87,7 @@ pub fn absolute(path: &str) -> Result<String, Failure> {
         .map_err(|_| Failure::Usage(format!("{path} is in a folder whose name is not UTF-8")))
 }
 
-/// Preferences from `NAME=JSON`, the last of each name.
+/// Parses preferences in the form `NAME=JSON`; the last value of a name wins.
 pub fn preferences(texts: &[&str]) -> Result<Map<String, Value>, Failure> {
     let mut all = Map::new();
     for text in texts {

@@ -1,4 +1,4 @@
-//! `lore log`: the events, as a table or as JSON lines.
+//! `lore log`: prints the events as a table or as JSON lines.
 
 use lore::protocol::Position;
 use lore::protocol::log::{Event, ReadEventsReply};
@@ -10,7 +10,7 @@ use super::parser::Matches;
 use super::report::read;
 use super::{Caller, Exit, Failure};
 
-/// Events of one request.
+/// Events per request.
 const PAGE: u64 = 200;
 
 /// `lore log`.
@@ -46,7 +46,7 @@ fn run(matches: &Matches, caller: &mut Caller) -> Result<Exit, Failure> {
             }
         }
         match reply.next {
-            // A page that leads to itself would be requested for ever.
+            // A page that leads to itself would be requested forever.
             Some(Position(next)) if from.is_none_or(|from| next > from) => from = Some(next),
             Some(_) | None => break,
         }

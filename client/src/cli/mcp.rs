@@ -1,4 +1,4 @@
-//! `lore mcp`: the stdio bridge, which an agent's host starts.
+//! `lore mcp`: the stdio bridge that an agent's host starts.
 
 use std::io;
 
@@ -33,7 +33,7 @@ fn run(matches: &Matches, globals: &Globals) -> Result<Exit, Failure> {
     Ok(Exit::Good)
 }
 
-/// Keeps a valid list as it was written: the daemon reads it again.
+/// Checks a list and returns it unchanged, because the daemon parses it again.
 pub fn list(text: &str) -> Result<String, String> {
     match Toolset::list(text) {
         Ok(_) => Ok(text.to_owned()),

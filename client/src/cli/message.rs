@@ -1,4 +1,4 @@
-//! `lore message …`: what was said in a session.
+//! `lore message …`: the messages of a session.
 
 use serde_json::{Value, json};
 

@@ -1,7 +1,7 @@
-//! The command line: what can be typed, and how it ends.
+//! The command line: parsing, execution and exit codes.
 //!
-//! A command is a value in [`COMMANDS`]: its flags, its examples, the operation that it calls and how it prints the
-//! reply. The parser, help, completions, manual pages and docs/commands.md are derived from that list.
+//! A command is a value in [`COMMANDS`]: its flags, its examples, the operation that it calls and the format of
+//! its output. The parser, help, completions, manual pages and docs/commands.md are derived from that list.
 
 mod atomic_output;
 mod call;
@@ -51,7 +51,7 @@ use command::Command;
 use flag::Fields;
 use output::Output;
 
-/// Every command, in the order of completions and manual pages.
+/// All commands, in the order of completions and manual pages.
 static COMMANDS: &[Command] = &[
     step::STEP,
     message::MESSAGE,
@@ -83,7 +83,7 @@ static COMMANDS: &[Command] = &[
     help::MAN,
 ];
 
-/// What people do, and the commands for it: the sections of `lore --help` and of docs/commands.md.
+/// Commands by task: the sections of `lore --help` and of docs/commands.md.
 const GROUPS: [(&str, &[&str]); 5] = [
     (
         "Every day",
@@ -108,7 +108,6 @@ const GROUPS: [(&str, &[&str]); 5] = [
     ),
 ];
 
-/// The program itself.
 static LORE: Command = Command::family(
     "lore",
     "The shared, durable memory of the AI agents on this machine",
@@ -120,7 +119,7 @@ static LORE: Command = Command::family(
     "lore search why did the login fail",
 ]);
 
-/// The options that every command takes.
+/// Options that every command accepts.
 #[derive(Debug, Default)]
 struct Globals {
     agent: Option<String>,
@@ -129,21 +128,21 @@ struct Globals {
     json: bool,
 }
 
-/// How a command ends.
+/// Outcome of a command.
 enum Exit {
-    /// It did what it should.
+    /// Success.
     Good,
-    /// It found nothing.
+    /// Nothing was found.
     Nothing,
 }
 
-/// Why a command ends early.
+/// Reason why a command ends early.
 enum Failure {
-    /// There is no reply, or a refusal.
+    /// The call failed or was refused.
     Call(Error),
     /// Standard output or input failed.
     Io(io::Error),
-    /// The arguments are invalid.
+    /// Invalid arguments.
     Usage(String),
 }
 
@@ -159,8 +158,8 @@ impl From<io::Error> for Failure {
     }
 }
 
-/// Runs the command line and returns the exit code: 0 good, 1 found nothing or refused, 2 usage, 3 daemon not
-/// reachable, 4 version mismatch, 5 conflict.
+/// Runs the command line and returns the exit code: 0 success, 1 nothing found or refused, 2 usage, 3 daemon
+/// not reachable, 4 version mismatch, 5 conflict.
 pub fn run() -> ExitCode {
     let (result, is_json) = match call::plain_words() {
         Some((name, arguments)) => {
@@ -200,12 +199,12 @@ impl Globals {
     }
 }
 
-/// An environment variable that is not empty.
+/// Returns an environment variable unless it is empty.
 fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|value| !value.is_empty())
 }
 
-/// Calls operations and prints what they reply.
+/// Calls operations and prints their replies.
 struct Caller {
     client: Client,
     output: Output,
@@ -228,13 +227,13 @@ impl Caller {
         })
     }
 
-    /// The session that the command line names.
+    /// Returns the session that the command line names.
     fn session(&self) -> Result<Option<SessionId>, Failure> {
         let named = self.session.clone().map(SessionId::new).transpose();
         named.map_err(|error| Failure::Usage(error.to_string()))
     }
 
-    /// The session that the command line, or otherwise the environment, names.
+    /// Returns the session that the command line or else the environment names.
     fn named_session(&self) -> Result<Option<SessionId>, Failure> {
         let named = self.session.clone().or_else(|| variable("LORE_SESSION"));
         let named = named.map(SessionId::new).transpose();
@@ -246,12 +245,11 @@ impl Caller {
         Ok(self.reply(name, fields)?.json)
     }
 
-    /// Calls an operation.
     fn reply(&mut self, name: &str, fields: Fields) -> Result<Reply, Failure> {
         self.reply_to_json(name, fields.into_json())
     }
 
-    /// Calls an operation with arguments that are JSON already.
+    /// Calls an operation with arguments that are already JSON.
     fn reply_to_json(&mut self, name: &str, arguments: Vec<u8>) -> Result<Reply, Failure> {
         Ok(self.client.call(name, &Args::Json(arguments))?)
     }
@@ -259,7 +257,7 @@ impl Caller {
 
 fn report_failure(failure: &Failure, is_json: bool) -> ExitCode {
     let error = match failure {
-        // The reader of the output has seen enough.
+        // The reader closed the output early, for example `head`.
         Failure::Io(error) if error.kind() == io::ErrorKind::BrokenPipe => {
             return ExitCode::SUCCESS;
         }
@@ -278,7 +276,7 @@ fn report_failure(failure: &Failure, is_json: bool) -> ExitCode {
         let mut line = br#"{"error":"#.to_vec();
         line.extend(body.to_json());
         line.extend(b"}\n");
-        // The exit code says it too, if the output is not read.
+        // The exit code reports it too, if the output is not read.
         let _ = output::write_json_lines(&line);
     } else {
         lore::errln!("lore: {}", output::sanitize_lines(&body.message));
@@ -295,7 +293,7 @@ fn report_failure(failure: &Failure, is_json: bool) -> ExitCode {
     ExitCode::from(exit_code(error, &body))
 }
 
-/// The other invalid lines of a refused import.
+/// Lists the other invalid lines of a refused import.
 fn more_faults(body: &ErrorBody) -> Vec<String> {
     let details = body.details.as_ref();
     let faults = details.and_then(|details| details.get("faults")?.as_array());
@@ -311,7 +309,7 @@ fn more_faults(body: &ErrorBody) -> Vec<String> {
         .collect()
 }
 
-/// The keys that another writer changed, if a save is refused because of them.
+/// Lists the keys that another writer changed, if they caused the refusal of a save.
 fn changed_keys(body: &ErrorBody) -> Option<String> {
     let keys = body.details.as_ref()?.get("changedKeys")?.as_array()?;
     let sanitized = |key: &Value| output::sanitize(key.as_str().unwrap_or_default(), 40);

@@ -1,4 +1,4 @@
-//! What goes to standard output: JSON for programs, tables for people.
+//! Standard output: JSON for programs, tables for people.
 
 use std::borrow::Cow;
 use std::ffi::OsString;
@@ -8,10 +8,10 @@ use std::io::{self, IsTerminal, Write};
 use lore::sanitize::is_hidden;
 pub use lore::sanitize::{sanitize, sanitize_lines};
 
-/// The version of what `--json` prints.
+/// Version of the `--json` output.
 const SCHEMA_VERSION: u64 = 1;
 
-/// Who reads the output.
+/// Output format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Output {
     /// People: tables and sentences.
@@ -20,15 +20,14 @@ pub enum Output {
     Json,
 }
 
-/// Writes all of it and flushes.
+/// Writes all bytes and flushes.
 pub fn write(bytes: &[u8]) -> io::Result<()> {
     let mut out = io::stdout().lock();
     out.write_all(bytes)?;
     out.flush()
 }
 
-/// Writes a reply, a JSON object, as one line with its `schema_version` before all else. The rest
-/// stays as the daemon wrote it.
+/// Writes a reply, a JSON object, as one line with `schema_version` as its first member. The rest is unchanged.
 pub fn write_json(reply: &[u8]) -> io::Result<()> {
     let reply = reply.trim_ascii();
     let Some(members) = reply.strip_prefix(b"{") else {
@@ -45,7 +44,7 @@ pub fn write_json(reply: &[u8]) -> io::Result<()> {
     write_json_lines(&line)
 }
 
-/// Writes JSON, whole lines of it: as it is, but see [`json_for`].
+/// Writes whole lines of JSON, escaped by [`json_for`].
 pub fn write_json_lines(lines: &[u8]) -> io::Result<()> {
     match std::str::from_utf8(lines) {
         Ok(lines) => write(json_for(lines, is_terminal()).as_bytes()),
@@ -53,8 +52,8 @@ pub fn write_json_lines(lines: &[u8]) -> io::Result<()> {
     }
 }
 
-/// JSON as it goes to a pipe, as it is, or to a terminal: there what could trick it stands as an
-/// escape of JSON, and means the same.
+/// Returns JSON unchanged for a pipe. For a terminal, it replaces unsafe characters with equivalent JSON
+/// escapes.
 pub fn json_for(json: &str, is_terminal: bool) -> Cow<'_, str> {
     let is_tricky = |character| is_hidden(character) && !matches!(character, '\n' | '\r' | '\t');
     if !is_terminal || !json.contains(is_tricky) {
@@ -74,8 +73,7 @@ pub fn json_for(json: &str, is_terminal: bool) -> Cow<'_, str> {
     Cow::Owned(tame)
 }
 
-/// Text of several lines as it goes to a pipe, as it is, or to a terminal: there as
-/// [`sanitize_lines`].
+/// Returns multi-line text unchanged for a pipe. For a terminal, it applies [`sanitize_lines`].
 pub fn text_for(text: &str, is_terminal: bool) -> Cow<'_, str> {
     match is_terminal {
         true => Cow::Owned(sanitize_lines(text)),
@@ -83,12 +81,12 @@ pub fn text_for(text: &str, is_terminal: bool) -> Cow<'_, str> {
     }
 }
 
-/// Whether a person sees standard output.
+/// Whether standard output is a terminal.
 pub fn is_terminal() -> bool {
     io::stdout().is_terminal()
 }
 
-/// Whether colours are welcome: on a terminal that has them, unless `NO_COLOR` says anything.
+/// Whether colours may be used: on a terminal that supports them, if `NO_COLOR` is empty.
 pub fn may_paint() -> bool {
     paints(is_terminal(), |name| std::env::var_os(name))
 }
@@ -99,7 +97,7 @@ fn paints(is_terminal: bool, variable: impl Fn(&str) -> Option<OsString>) -> boo
     is_terminal && !is_unwanted && !is_plain
 }
 
-/// Names and values, a line each; empty values are omitted.
+/// Formats names and values, one per line; omits empty values.
 pub fn facts<N: Into<String>>(facts: impl IntoIterator<Item = (N, String)>) -> String {
     let rows: Vec<_> = facts
         .into_iter()
@@ -109,7 +107,7 @@ pub fn facts<N: Into<String>>(facts: impl IntoIterator<Item = (N, String)>) -> S
     table(&["", ""], &rows).trim_start().to_owned()
 }
 
-/// A table with a heading; the columns are as wide as they need to be.
+/// Formats a table with a heading and columns as wide as needed.
 pub fn table<R: AsRef<[String]>>(heading: &[&str], rows: &[R]) -> String {
     let length = |cell: &str| cell.chars().count();
     let mut widths: Vec<usize> = heading.iter().map(|cell| length(cell)).collect();
@@ -139,7 +137,7 @@ pub fn table<R: AsRef<[String]>>(heading: &[&str], rows: &[R]) -> String {
 mod tests {
     use super::*;
 
-    /// A pipe gets every byte; on a terminal JSON still means the same.
+    /// A pipe gets every byte. JSON on a terminal is escaped but equivalent.
     #[test]
     fn json_is_tame_on_a_terminal() {
         let json = "{\"a\":\"\u{9b}31m\u{202e}é\u{e0041}\u{7f}\"}\n";

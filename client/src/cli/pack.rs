@@ -1,4 +1,5 @@
-//! `lore pack` and `lore why`: what a message or a task needs within a budget, and the events that it is based on.
+//! `lore pack` and `lore why`: the context for a message or a task within a budget, and the events that it is
+//! based on.
 
 use serde_json::{Value, json};
 
@@ -36,7 +37,7 @@ fn pack(matches: &Matches, caller: &mut Caller) -> Result<Exit, Failure> {
     let mut fields = Fields::default();
     let operation = match matches.text("for-task") {
         Some(task) => {
-            // LORE_SESSION names the session to work in, not the only one to search.
+            // LORE_SESSION names the session to work in and does not restrict the search.
             fields.put_some("session", caller.session()?.as_ref())?;
             fields.put_some("project", matches.text("project"))?;
             fields.put("query", &input::text("the task", task)?)?;
@@ -121,7 +122,8 @@ fn subject(matches: &Matches, _: &Caller, fields: &mut Fields) -> Result<(), Fai
         .map_or(Ok(()), |what| about(what, fields))
 }
 
-/// The first two characters decide; no checkpoint's id begins like one of the others.
+/// Adds the argument for this kind of id. The first two characters decide, because no checkpoint id begins with
+/// these prefixes.
 fn about(what: &str, fields: &mut Fields) -> Result<(), Failure> {
     if !what.is_empty() && what.bytes().all(|byte| byte.is_ascii_digit()) {
         let position: u64 = what.parse().map_err(|_| {
@@ -173,7 +175,7 @@ fn why(reply: &Value, _: &Matches) -> Rendered {
     Rendered::good(text)
 }
 
-/// An event in one line.
+/// Formats an event as one line.
 fn event(of: &Value) -> String {
     let place = match at(of, "file") {
         Value::Null => format!("session {}", session(of)),

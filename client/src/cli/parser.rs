@@ -1,5 +1,5 @@
-//! The command line parser, built from the list of commands. Only the command that is asked for is built: building all
-//! of them would take as long as a call.
+//! The command line parser, built from the list of commands. Only the requested command is built, because
+//! building all of them would take as long as a call.
 
 use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
@@ -11,7 +11,7 @@ use super::command::Command;
 use super::flag::{Fields, Flag, Kind};
 use super::{COMMANDS, Failure, Globals, help, mcp};
 
-/// The options that every command takes, as they are matched.
+/// Options that every command accepts, as they are matched.
 const GLOBALS: [Flag; 4] = [
     Flag::text(
         "agent",
@@ -32,7 +32,7 @@ const GLOBALS: [Flag; 4] = [
     Flag::switch("json", "Print the reply as JSON"),
 ];
 
-/// What was said to one command.
+/// Arguments of one command.
 #[derive(Debug)]
 pub struct Matches {
     flags: Vec<&'static Flag>,
@@ -40,49 +40,49 @@ pub struct Matches {
 }
 
 impl Matches {
-    /// Whether a switch was given.
+    /// Whether a switch is set.
     pub fn is(&self, name: &str) -> bool {
         self.matches.get_flag(name)
     }
 
-    /// The text of a flag, or its default.
+    /// Returns the text of a flag, or its default.
     pub fn text(&self, name: &str) -> Option<&str> {
         self.matches.get_one::<String>(name).map(String::as_str)
     }
 
-    /// The text of a flag that the parser requires.
+    /// Returns the text of a flag that the parser requires.
     pub fn needed(&self, name: &str) -> &str {
         self.text(name).unwrap_or_default()
     }
 
-    /// All texts of a flag that may be repeated.
+    /// Returns all texts of a repeatable flag.
     pub fn texts(&self, name: &str) -> Vec<&str> {
         let texts = self.matches.get_many::<String>(name);
         texts.into_iter().flatten().map(String::as_str).collect()
     }
 
-    /// The number of a flag.
+    /// Returns the number of a flag.
     pub fn number(&self, name: &str) -> Option<u64> {
         self.matches.get_one(name).copied()
     }
 
-    /// The path of a flag.
+    /// Returns the path of a flag.
     pub fn path(&self, name: &str) -> Option<PathBuf> {
         self.matches.get_one::<OsString>(name).map(PathBuf::from)
     }
 
-    /// All remaining words, for another program.
+    /// Returns all remaining words, for another program.
     pub fn rest(&self, name: &str) -> Vec<OsString> {
         let words = self.matches.get_many::<OsString>(name);
         words.into_iter().flatten().cloned().collect()
     }
 
-    /// The arguments of the operation that are those of flags.
+    /// Builds the operation arguments from the flags.
     pub fn fields(&self) -> Result<Fields, Failure> {
         self.fields_without("")
     }
 
-    /// The same without the flag of this name.
+    /// Builds the operation arguments from the flags, except the flag `name`.
     pub fn fields_without(&self, name: &str) -> Result<Fields, Failure> {
         let mut fields = Fields::default();
         for flag in &self.flags {
@@ -122,7 +122,7 @@ impl Matches {
     }
 }
 
-/// Reads the words of a command line. Usage errors, help and the version end the process here.
+/// Parses the command line. Usage errors, help and the version end the process here.
 pub fn parse() -> (&'static Command, Matches, Globals) {
     let words: Vec<OsString> = std::env::args_os().collect();
     let matches = for_words(&words).try_get_matches_from(words);
@@ -130,7 +130,7 @@ pub fn parse() -> (&'static Command, Matches, Globals) {
     selected(matches)
 }
 
-/// The command that was asked for, with the global options, which may be given before it and behind it.
+/// Returns the requested command with the global options, which may stand before or after it.
 pub fn selected(mut matches: ArgMatches) -> (&'static Command, Matches, Globals) {
     let mut globals = Globals::default();
     let mut command = &super::LORE;
@@ -147,7 +147,7 @@ pub fn selected(mut matches: ArgMatches) -> (&'static Command, Matches, Globals)
 }
 
 impl Globals {
-    /// Adds the options that were given at one level, unless the command has flags of its own with these names.
+    /// Adds the global options of one level, unless the command has a flag of the same name.
     fn add(&mut self, command: &Command, matches: &mut ArgMatches) {
         let own = |name: &str| command.all_flags().any(|flag| flag.name == name);
         let mut text = |name: &str| match own(name) {
@@ -163,7 +163,8 @@ impl Globals {
     }
 }
 
-/// The parser for these words, of which the first is the program: the command they name, or else all names.
+/// Builds the parser for these words, the first of which is the program: only the named command, or else all
+/// names.
 pub fn for_words(words: &[OsString]) -> clap::Command {
     let mut path = Vec::new();
     let mut commands = COMMANDS;
@@ -186,7 +187,7 @@ pub fn for_words(words: &[OsString]) -> clap::Command {
     build(&super::LORE, &path, false)
 }
 
-/// The parser for everything, for completions and manual pages.
+/// Builds the parser of all commands, for completions and manual pages.
 pub fn whole() -> clap::Command {
     build(&super::LORE, &[], true)
 }
@@ -197,8 +198,8 @@ fn find(commands: &'static [Command], name: &OsStr) -> Option<&'static Command> 
         .find(|command| OsStr::new(command.name) == name)
 }
 
-/// A command with the flags that it takes, and below it the command of `path`, or else all of them: by name alone
-/// unless `is_whole`.
+/// Builds a command with its flags and subcommands: the next command of `path`, or else all of them. Without
+/// `is_whole`, those contain only their names.
 fn build(command: &Command, path: &[&'static Command], is_whole: bool) -> clap::Command {
     let mut built = with_flags(command, named(command));
     let commands = command.commands();
@@ -214,7 +215,7 @@ fn build(command: &Command, path: &[&'static Command], is_whole: bool) -> clap::
     }
 }
 
-/// A command without flags.
+/// Builds a command without flags.
 fn named(command: &Command) -> clap::Command {
     let mut built = clap::Command::new(command.name)
         .about(command.about)

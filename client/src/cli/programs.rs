@@ -1,5 +1,5 @@
-//! Commands that become another program: `lore top` is `lore-top`, so that this one stays small, and `lore config` is
-//! `lored config`, since the daemon's program knows its settings.
+//! Commands that run another program. `lore top` is `lore-top`, so that this program stays small. `lore config`
+//! is `lored config`, because the daemon's program knows its settings.
 
 use std::ffi::OsString;
 use std::io;
@@ -15,7 +15,6 @@ use super::flag::{Flag, Kind};
 use super::parser::Matches;
 use super::{Exit, Failure, Globals};
 
-/// The program of `lore top`.
 const TOP_PROGRAM: &str = "lore-top";
 
 /// `lore top`.
@@ -90,14 +89,14 @@ fn config(matches: &Matches, globals: &Globals) -> Result<Exit, Failure> {
     become_program(&program, arguments)
 }
 
-/// Returns only when that fails.
+/// Replaces the process. Returns only on failure.
 fn become_program(program: &Path, arguments: Vec<OsString>) -> Result<Exit, Failure> {
     let error = process::Command::new(program).args(arguments).exec();
     let message = format!("{} cannot be run: {error}", program.display());
     Err(io::Error::other(message).into())
 }
 
-/// The program beside this one, else on PATH.
+/// Finds the program next to this one, or else on PATH.
 fn find_top() -> Option<PathBuf> {
     let own = std::env::current_exe().ok();
     let beside = own.as_deref().and_then(Path::parent).map(Path::to_path_buf);

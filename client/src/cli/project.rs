@@ -1,4 +1,4 @@
-//! `lore project …`: directories with context files of their own.
+//! `lore project …`: directories with their own context files.
 
 use serde_json::Value;
 
@@ -78,7 +78,7 @@ const SHARES: Report = table_or(
 );
 
 const PROJECTS: &[Column] = &[
-    // That of the working directory has a `*`.
+    // A `*` marks the project of the working directory.
     column("", "{is_current}"),
     column("project", "{project:80}"),
     column("name", "{name:40}"),
@@ -133,7 +133,7 @@ fn projects(reply: &Value, _: &Matches) -> Rendered {
     Rendered::good(rows(PROJECTS, &projects) + &more(MORE, reply))
 }
 
-/// A worktree by its branch, or else by its folder's name.
+/// Names a worktree by its branch, or else by its folder.
 fn branch(worktree: &Value) -> Value {
     match at(worktree, "branch") {
         Value::Null => raw(worktree, "path").rsplit('/').next().into(),

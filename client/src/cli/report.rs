@@ -1,4 +1,4 @@
-//! What people see of a reply: a sentence, facts, a table, or what a function renders.
+//! Formats replies for people: a sentence, facts, a table or rendered text.
 
 use std::io;
 
@@ -10,19 +10,19 @@ use super::parser::Matches;
 use super::template::{at, fill, list};
 use super::{Caller, Exit, Failure};
 
-/// How the reply of an operation is printed for people.
+/// Output format of an operation's reply for people.
 pub enum Report {
-    /// A sentence: a template, as of [`fill`].
+    /// A sentence from a template, as in [`fill`].
     Line(&'static str),
-    /// Names and values, a line each.
+    /// Names and values, one per line.
     Facts(&'static [Column]),
     /// A list of the reply as a table.
     Table(Table),
-    /// A text that a function makes.
+    /// Text from a function.
     Text(fn(&Value) -> String),
-    /// What a function renders, which also decides how the command ends.
+    /// Output from a function that also decides the outcome.
     Rendered(fn(&Value, &Matches) -> Rendered),
-    /// The same of the reply's bytes, for values that have to stay as they are.
+    /// Like `Rendered`, but from the raw bytes of the reply, for values that must not change.
     Exact(fn(&[u8]) -> Result<Rendered, Failure>),
 }
 
@@ -37,7 +37,7 @@ enum Cell {
     Function(fn(&Value) -> String),
 }
 
-/// A column whose cells are a template.
+/// Creates a column whose cells come from a template.
 pub const fn column(name: &'static str, template: &'static str) -> Column {
     Column {
         name,
@@ -45,7 +45,7 @@ pub const fn column(name: &'static str, template: &'static str) -> Column {
     }
 }
 
-/// A column whose cells a function makes.
+/// Creates a column whose cells come from a function.
 pub const fn column_of(name: &'static str, cell: fn(&Value) -> String) -> Column {
     Column {
         name,
@@ -62,22 +62,22 @@ impl Column {
     }
 }
 
-/// A list of a reply as a table.
+/// A list of a reply, shown as a table.
 pub struct Table {
-    /// Where the list is.
+    /// Path of the list in the reply.
     pub list: &'static str,
-    /// What is said of each of its values.
+    /// Columns of the table.
     pub columns: &'static [Column],
-    /// The last line, when the reply has a `next`.
+    /// Last line when the reply has a `next`.
     pub more: &'static str,
-    /// What standard error says of an empty list.
+    /// Standard error output for an empty list.
     pub empty: &'static str,
 }
 
-/// The last line of a page, when there is another.
+/// Last line of a page when there is another page.
 pub const MORE: &str = "… more: --next {next}\n";
 
-/// A table of pages.
+/// Creates a table of a paged list.
 pub const fn pages(list: &'static str, columns: &'static [Column]) -> Report {
     Report::Table(Table {
         list,
@@ -87,7 +87,7 @@ pub const fn pages(list: &'static str, columns: &'static [Column]) -> Report {
     })
 }
 
-/// A table that says something of an empty list.
+/// Creates a table with a message for an empty list.
 pub const fn table_or(
     list: &'static str,
     columns: &'static [Column],
@@ -101,18 +101,18 @@ pub const fn table_or(
     })
 }
 
-/// What people see.
+/// Output of a command for people.
 pub struct Rendered {
-    /// On standard output.
+    /// Text for standard output.
     pub out: String,
-    /// On standard error: what must not be in a pipe.
+    /// Text for standard error, which must not enter a pipe.
     pub aside: String,
-    /// How the command ends.
+    /// Outcome of the command.
     pub end: Exit,
 }
 
 impl Rendered {
-    /// The command did what it should.
+    /// Output of a successful command.
     pub const fn good(out: String) -> Self {
         Self {
             out,
@@ -121,7 +121,7 @@ impl Rendered {
         }
     }
 
-    /// The command found nothing.
+    /// Output of a command that found nothing.
     pub const fn nothing(aside: String) -> Self {
         Self {
             out: String::new(),
@@ -130,7 +130,7 @@ impl Rendered {
         }
     }
 
-    /// With something on standard error.
+    /// Adds text for standard error.
     pub fn aside(mut self, aside: String) -> Self {
         self.aside = aside;
         self
@@ -138,7 +138,7 @@ impl Rendered {
 }
 
 impl Report {
-    /// What people see of a reply.
+    /// Renders a reply for people.
     pub fn render(&self, json: &[u8], matches: &Matches) -> Result<Rendered, Failure> {
         if let Self::Exact(render) = self {
             return render(json);
@@ -165,7 +165,7 @@ impl Table {
     }
 }
 
-/// The last line of a page, when there is another.
+/// Formats the last line of a page when there is another page.
 pub fn more(template: &str, reply: &Value) -> String {
     match at(reply, "next") {
         Value::Null => String::new(),
@@ -173,7 +173,7 @@ pub fn more(template: &str, reply: &Value) -> String {
     }
 }
 
-/// Values as a table.
+/// Formats values as a table.
 pub fn rows(columns: &[Column], values: &[Value]) -> String {
     let heading: Vec<&str> = columns.iter().map(|column| column.name).collect();
     let row = |value| columns.iter().map(|column| column.cell(value)).collect();
@@ -181,12 +181,12 @@ pub fn rows(columns: &[Column], values: &[Value]) -> String {
     table(&heading, &rows)
 }
 
-/// Names and values, a line each; empty values are omitted.
+/// Formats names and values, one per line; omits empty values.
 pub fn facts(columns: &[Column], value: &Value) -> String {
     output::facts(cells(columns, value))
 }
 
-/// The name and the text of each column.
+/// Returns the name and the text of each column.
 pub fn cells(columns: &[Column], value: &Value) -> impl Iterator<Item = (String, String)> {
     columns
         .iter()
@@ -194,7 +194,7 @@ pub fn cells(columns: &[Column], value: &Value) -> impl Iterator<Item = (String,
 }
 
 impl Caller {
-    /// Prints a reply: to programs the whole of it, to people what was rendered, and the warnings.
+    /// Prints the whole reply for programs, or the rendered text for people, then the warnings.
     pub fn print(&self, reply: Reply, rendered: Rendered) -> Result<Exit, Failure> {
         match self.output {
             Output::Json => output::write_json(&reply.into_one_text())?,
@@ -210,12 +210,12 @@ impl Caller {
     }
 }
 
-/// The fields beside a reply.
+/// Parses the metadata of a reply.
 pub fn meta(reply: &Reply) -> Result<Option<Meta>, Failure> {
     reply.meta.as_deref().map(read).transpose()
 }
 
-/// What the caller should know, from the reply and from the fields beside it.
+/// Collects the warnings of the reply and of its metadata.
 fn warnings(reply: &Reply) -> Result<Vec<String>, Failure> {
     #[derive(Default, Deserialize)]
     struct Warnings {
@@ -224,14 +224,14 @@ fn warnings(reply: &Reply) -> Result<Vec<String>, Failure> {
     }
     let mut all = match reply.json.trim_ascii_start().first() {
         Some(b'{') => read::<Warnings>(&reply.json)?.warnings,
-        // A list has its warnings beside it.
+        // A list carries its warnings in the metadata.
         Some(_) | None => Vec::new(),
     };
     all.extend(meta(reply)?.into_iter().flat_map(|meta| meta.warnings));
     Ok(all)
 }
 
-/// Reads a reply of the daemon.
+/// Parses a reply of the daemon.
 pub fn read<T: for<'de> Deserialize<'de>>(reply: &[u8]) -> Result<T, Failure> {
     serde_json::from_slice(reply).map_err(|error| {
         Failure::Io(io::Error::other(format!(
@@ -240,7 +240,7 @@ pub fn read<T: for<'de> Deserialize<'de>>(reply: &[u8]) -> Result<T, Failure> {
     })
 }
 
-/// JSON of our own.
+/// Serialises a value of the client.
 pub fn to_json(value: &impl Serialize) -> Result<Vec<u8>, Failure> {
     Ok(serde_json::to_vec(value).map_err(io::Error::other)?)
 }

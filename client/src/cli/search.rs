@@ -10,12 +10,12 @@ use super::report::{MORE, Rendered, Report, more};
 use super::template::{at, fill, is, list, plain};
 use super::{Caller, Failure};
 
-/// Characters of a result's text.
+/// Maximum length of a result's text, in characters.
 const TEXT_CHARS: usize = 240;
 
 const QUERY: Flag = Flag::positional(Kind::Words, "query", "QUERY", "Words or a question");
 
-/// How to search.
+/// Search flags.
 const HOW: &[Flag] = &[
     Flag::of(
         Kind::Choice(&[
@@ -181,7 +181,7 @@ fn filtered(matches: &Matches, _: &Caller, fields: &mut Fields) -> Result<(), Fa
     fields.put("include_content", &true)
 }
 
-/// `2-5`, or one number.
+/// Parses `2-5`, or one number.
 pub fn range(text: &str) -> Result<Value, Failure> {
     let (start, end) = text.split_once('-').unwrap_or((text, text));
     match (start.trim().parse::<u64>(), end.trim().parse::<u64>()) {

@@ -1,4 +1,4 @@
-//! `lore status` and `lore compact`: the state of the daemon, and its disk space.
+//! `lore status` and `lore compact`: state of the daemon and its disk space.
 
 use lore::sanitize::duration;
 use serde_json::Value;

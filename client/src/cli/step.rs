@@ -1,4 +1,4 @@
-//! `lore step …`: record what tools returned, list and show it, resolve names.
+//! `lore step …`: records tool results, lists and shows them, and resolves names.
 
 use serde_json::Value;
 
@@ -137,7 +137,7 @@ const FACTS: &[Column] = &[
     column("error", "{error:200}"),
 ];
 
-/// A failed call without a result does not wait for one on standard input.
+/// Adds the result. A failed call without a result does not wait for standard input.
 fn result(matches: &Matches, _: &Caller, fields: &mut Fields) -> Result<(), Failure> {
     match (matches.needed("result"), matches.text("error")) {
         ("-", Some(_)) => Ok(()),

@@ -1,4 +1,4 @@
-//! `lore tail`: events as they are recorded, a line each, until it is interrupted.
+//! `lore tail`: prints events as they are recorded, one per line, until interrupted.
 
 use std::io;
 use std::sync::Arc;
@@ -21,13 +21,13 @@ use super::parser::Matches;
 use super::report::read;
 use super::{Caller, Exit, Failure};
 
-/// Earlier events that are printed first, by default.
+/// Default number of earlier events to print first.
 const BEFORE: u64 = 10;
-/// Events of one reply.
+/// Events per reply.
 const PAGE: u64 = 200;
-/// How long one call waits, in milliseconds; then it is checked whether the output is still read.
+/// Duration of one waiting call, in milliseconds. Then the command checks whether the output is still read.
 const WAIT_MS: u64 = 10_000;
-/// The first and the longest pause before a daemon that went away is tried again.
+/// Minimum and maximum pause before reconnecting to a daemon that went away.
 const PAUSE_MIN: Duration = Duration::from_millis(20);
 const PAUSE_MAX: Duration = Duration::from_secs(2);
 
@@ -73,7 +73,7 @@ pub const TAIL: Command = Command::client("tail", "Print events as they are reco
         "lore tail --kind MessageRecorded --no-follow",
     ]);
 
-/// Where the next page begins.
+/// Start of the next page.
 enum PageStart {
     Position(u64),
     Cursor,
@@ -88,7 +88,7 @@ fn run(matches: &Matches, caller: &mut Caller) -> Result<Exit, Failure> {
     let is_following = !matches.is("no-follow");
     let mut is_found = false;
     let mut pause = PAUSE_MIN;
-    // A daemon that cannot be reached at first is an error; later it may come back.
+    // A daemon that cannot be reached at first is an error. After the first contact, it may come back.
     let mut was_reached = false;
     while !interrupt.is_there() && is_read() {
         let reply = match page(matches, caller, &start, cursor.as_ref()) {
@@ -162,13 +162,13 @@ fn commit(caller: &mut Caller, name: &CursorName, position: Position) -> Result<
     fields.put("name", name)?;
     fields.put("position", &position)?;
     match caller.call("commit_cursor", fields) {
-        // The next page commits this one, too.
+        // The next page commits this one too.
         Err(Failure::Call(error)) if may_come_back(&error) => Ok(()),
         done => done.map(drop),
     }
 }
 
-/// Whether the daemon went away, or is about to.
+/// Whether the daemon stopped or is about to stop.
 fn may_come_back(error: &Error) -> bool {
     match error {
         Error::Broken(_) | Error::Nobody { .. } | Error::Unreachable { .. } | Error::Start(_) => {
@@ -213,7 +213,7 @@ fn line(event: &Event) -> String {
     )
 }
 
-/// Whether the output may still be read: a pipe without a reader is in error.
+/// Whether the output may still be read: a pipe without a reader reports an error.
 fn is_read() -> bool {
     let stdout = io::stdout();
     let mut looked = [PollFd::new(&stdout, PollFlags::empty())];
@@ -225,12 +225,12 @@ fn is_read() -> bool {
         Ok(_) => !looked
             .iter()
             .any(|one| one.revents().contains(PollFlags::ERR)),
-        // If the poll fails, printing shows it.
+        // If the poll fails, printing reports the error.
         Err(_) => true,
     }
 }
 
-/// An interrupt by a signal: at once while the command waits, otherwise after the current step.
+/// Handles a signal: immediately while the command waits, otherwise after the current step.
 struct Interrupt {
     is_there: Arc<AtomicBool>,
     may_end: Arc<AtomicBool>,

@@ -1,18 +1,18 @@
-//! Texts with values of a reply in them, such as `"step {step} of session {session} ({bytes:bytes})"`.
+//! Text templates with values of a reply, such as `"step {step} of session {session} ({bytes:bytes})"`.
 //!
-//! A placeholder is `{PATH|PATH:FORMAT=DEFAULT}`. A path has dots between its members; the first that leads to a value
-//! counts, and none is the whole value. Without a value the default stands there. Formats:
+//! A placeholder is `{PATH|PATH:FORMAT=DEFAULT}`. Dots separate the members of a path. The first path with a
+//! value counts; an empty path is the whole value. If there is no value, the default is used. Formats:
 //! - a number: at most this many characters
-//! - `bytes`: a size as people read it
-//! - `.1`: with this many decimals
+//! - `bytes`: a human-readable size
+//! - `.1`: a number with this many decimals
 //! - `count step`: `1 step`, `2 steps`
-//! - `yes/no`: a word for true and one for false
-//! - `json`, `json 80`: as JSON, at most this many characters
+//! - `yes/no`: a word for true and a word for false
+//! - `json`, `json 80`: JSON, at most this many characters
 
 use lore::sanitize::{bytes, sanitize};
 use serde_json::Value;
 
-/// The text of a template for a value of a reply.
+/// Fills a template with a value of a reply.
 pub fn fill(template: &str, value: &Value) -> String {
     let mut text = String::with_capacity(template.len() * 2);
     let mut rest = template;
@@ -58,44 +58,44 @@ fn formatted(value: &Value, format: &str) -> String {
     }
 }
 
-/// The value at a path; null if there is none.
+/// Returns the value at a path; null if it is missing.
 pub fn at<'v>(value: &'v Value, path: &str) -> &'v Value {
     let mut names = path.split('.').filter(|name| !name.is_empty());
     let found = names.try_fold(value, |value, name| value.get(name));
     found.unwrap_or(&Value::Null)
 }
 
-/// The list at a path; empty if there is none.
+/// Returns the list at a path; empty if it is missing.
 pub fn list<'v>(value: &'v Value, path: &str) -> &'v [Value] {
     at(value, path).as_array().map_or(&[], Vec::as_slice)
 }
 
-/// The members of the object at a path; none if there is no object.
+/// Returns the members of the object at a path; none if it is missing.
 pub fn members<'v>(value: &'v Value, path: &str) -> impl Iterator<Item = (&'v String, &'v Value)> {
     at(value, path).as_object().into_iter().flatten()
 }
 
-/// Whether `true` is at a path.
+/// Whether the value at a path is `true`.
 pub fn is(value: &Value, path: &str) -> bool {
     at(value, path) == &Value::Bool(true)
 }
 
-/// The number at a path; 0 if there is none.
+/// Returns the number at a path; 0 if it is missing.
 pub fn number(value: &Value, path: &str) -> u64 {
     at(value, path).as_u64().unwrap_or_default()
 }
 
-/// The text at a path as it is; empty if there is none.
+/// Returns the text at a path unchanged; empty if it is missing.
 pub fn raw<'v>(value: &'v Value, path: &str) -> &'v str {
     at(value, path).as_str().unwrap_or_default()
 }
 
-/// A template filled for every value of a list.
+/// Fills a template for every value of a list.
 pub fn fill_each(template: &str, values: &[Value]) -> Vec<String> {
     values.iter().map(|value| fill(template, value)).collect()
 }
 
-/// A value as people write it: a list with commas, nothing for null.
+/// Formats a value for people: a list with commas, null as an empty text.
 pub fn plain(value: &Value) -> String {
     match value {
         Value::Null => String::new(),
@@ -104,7 +104,7 @@ pub fn plain(value: &Value) -> String {
     }
 }
 
-/// A value as JSON, but a text without quotes.
+/// Formats a value as JSON, but a text without quotes.
 pub fn unquoted(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
@@ -112,7 +112,7 @@ pub fn unquoted(value: &Value) -> String {
     }
 }
 
-/// A number of things; all but one take an `s`.
+/// Formats a count with its noun, which takes an `s` unless the count is 1.
 pub fn counted(count: u64, what: &str) -> String {
     match count {
         1 => format!("1 {what}"),

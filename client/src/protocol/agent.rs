@@ -1,14 +1,14 @@
-//! Names of agents: who acts, in the log and in leases.
+//! Names of agents, which identify the writer in the log and the holder of a lease.
 
-/// The longest name of an agent, in bytes.
+/// Maximum length of an agent's name, in bytes.
 pub const AGENT_BYTES_MAX: usize = 128;
 
-/// A text without control characters.
+/// Returns a text without control characters.
 pub fn printable(text: &str) -> impl Iterator<Item = char> {
     text.chars().filter(|char| !char.is_control())
 }
 
-/// A program's name as an agent's: without control characters, and what is too long is cut off.
+/// Turns a program's name into an agent's name: removes control characters and truncates it.
 ///
 /// ```
 /// assert_eq!(lore::protocol::agent_name("My\tHost"), "MyHost");

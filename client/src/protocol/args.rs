@@ -1,4 +1,4 @@
-//! The arguments of a call, as they arrive.
+//! The arguments of a call, as received.
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer};
@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::{Code, ErrorBody, nearest, within_limits};
 
-/// Arguments: an object, as JSON text or already taken apart.
+/// Arguments: an object, as JSON text or already parsed.
 ///
 /// ```
 /// use lore::protocol::Args;
@@ -19,14 +19,14 @@ use super::{Code, ErrorBody, nearest, within_limits};
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub enum Args {
-    /// JSON as it came: neither parsed nor within any limit before it is read.
+    /// JSON as received: neither parsed nor checked against limits before it is read.
     Json(Vec<u8>),
-    /// What a CBOR map held.
+    /// A parsed CBOR map.
     Value(Value),
 }
 
 impl Args {
-    /// The arguments as JSON text.
+    /// Returns the arguments as JSON text.
     #[must_use]
     pub fn into_json(self) -> Vec<u8> {
         match self {
@@ -35,21 +35,20 @@ impl Args {
         }
     }
 
-    /// Reads them as the type of an operation.
+    /// Deserialises the arguments into the type of an operation.
     ///
     /// # Errors
-    /// `INVALID_INPUT` with a sentence that names the argument; for an unknown one with the
-    /// nearest that there is.
+    /// `INVALID_INPUT` that names the argument; for an unknown argument it suggests the nearest known one.
     pub fn read<T: DeserializeOwned>(self) -> Result<T, ErrorBody> {
         match self {
             Self::Json(json) => {
                 within_limits(&json)?;
-                // serde would take a list for the arguments in their order.
+                // serde would accept a list as the arguments in order.
                 if json.trim_ascii_start().starts_with(b"[") {
                     return Err(no_object());
                 }
                 serde_json::from_slice(&json).map_err(|error| {
-                    // Read again, slower, to know where it does not fit.
+                    // The slower second parse finds the location of the error.
                     let mut again = serde_json::Deserializer::from_slice(&json);
                     refusal(&error, &path_of::<T, _>(&mut again))
                 })
@@ -69,7 +68,7 @@ fn no_object() -> ErrorBody {
     )
 }
 
-/// Which argument does not fit, and where in it; empty when it is none of them.
+/// Returns the path of the argument that does not fit; empty if the error is in none of them.
 fn path_of<'de, T: Deserialize<'de>, D: Deserializer<'de>>(input: D) -> String {
     match serde_path_to_error::deserialize::<D, T>(input) {
         Ok(_) => String::new(),
@@ -77,7 +76,7 @@ fn path_of<'de, T: Deserialize<'de>, D: Deserializer<'de>>(input: D) -> String {
     }
 }
 
-/// Says in a sentence why arguments cannot be taken.
+/// Describes in a sentence why arguments are refused.
 fn refusal(error: &serde_json::Error, path: &str) -> ErrorBody {
     let said = error.to_string();
     if let Some(refusal) = unknown_argument(&said) {
@@ -106,15 +105,15 @@ fn refusal(error: &serde_json::Error, path: &str) -> ErrorBody {
     ErrorBody::new(Code::InvalidInput, message)
 }
 
-/// A sentence of serde_json's without the line and column behind it.
+/// Removes the line and column from the end of a serde_json message.
 fn without_place(said: &str) -> &str {
     said.rsplit_once(" at line ").map_or(said, |(said, _)| said)
 }
 
-/// Takes serde's own words apart: "unknown field `a`, expected one of `b`, `c`".
+/// Parses serde's message "unknown field `a`, expected one of `b`, `c`".
 fn unknown_argument(said: &str) -> Option<ErrorBody> {
     let rest = said.strip_prefix("unknown field `")?;
-    // The unknown name is the caller's text and may hold anything, so the list is cut off from
+    // The unknown name is the caller's text and may contain anything, so the list is split off from
     // the right.
     let (written, listed) = rest
         .rsplit_once("`, expected ")
@@ -176,7 +175,7 @@ mod tests {
         assert_eq!(error.hint.unwrap(), "This operation takes no arguments.");
     }
 
-    /// An argument of a wrong kind is named, with where in it, however the arguments came.
+    /// The error names the argument of a wrong kind and the location in it, for every form of arguments.
     #[test]
     fn what_does_not_fit_is_named() {
         for (args, wanted) in [

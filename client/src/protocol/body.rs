@@ -1,4 +1,4 @@
-//! Bodies: what tools returned, kept as text.
+//! Bodies: tool results, stored as text.
 
 use std::fmt;
 
@@ -6,19 +6,19 @@ use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::value::RawValue;
 
-/// A body of any size: a JSON string is taken as it is, any other JSON value as its compact text,
-/// with its own order of keys and all its digits.
+/// A body of any size: a JSON string unchanged, any other JSON value as compact text with its own
+/// key order and all its digits.
 #[derive(Clone, Default, PartialEq, Eq, Hash)]
 pub struct Body(pub String);
 
 impl Body {
-    /// The text.
+    /// Returns the text.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// Reads an argument that may be absent, but whose `null` is a body.
+    /// Deserialises an optional argument whose `null` is a body.
     ///
     /// # Errors
     /// Those of the deserializer.
@@ -40,7 +40,7 @@ impl From<String> for Body {
 }
 
 impl fmt::Debug for Body {
-    /// Shows the beginning alone: a body may be megabytes long.
+    /// Shows only the beginning, because a body may be megabytes long.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let shown: String = self.0.chars().take(100).collect();
         write!(f, "Body({} bytes: {shown:?})", self.0.len())
@@ -54,8 +54,7 @@ impl Serialize for Body {
 }
 
 impl<'de> Deserialize<'de> for Body {
-    /// Takes the JSON text that stands there, without making a tree of it: a tree would cost many
-    /// times the text, and forget how its numbers were written.
+    /// Reads the raw JSON text. A tree would cost many times the text and lose the spelling of numbers.
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let raw = Box::<RawValue>::deserialize(deserializer)?;
         let text = raw.get();
@@ -72,7 +71,7 @@ fn unescaped(string: &str) -> serde_json::Result<String> {
     serde_json::from_str(string)
 }
 
-/// A valid JSON text without the blanks between its tokens, each string with as few escapes as
+/// Removes the whitespace between tokens of a valid JSON text and writes each string with as few escapes as
 /// possible.
 fn compact(json: &str) -> serde_json::Result<String> {
     let mut out = String::with_capacity(json.len());
@@ -92,8 +91,8 @@ fn compact(json: &str) -> serde_json::Result<String> {
     Ok(out)
 }
 
-/// Tokens that are no strings. An exponent is written `e+5`, as in serde_json's own values, so that a
-/// body is the same whether it came as text or as a value.
+/// Appends tokens other than strings. An exponent is written `e+5`, as in serde_json's own values, so that a
+/// body is the same from text and from a value.
 fn push_without_blanks(out: &mut String, tokens: &str) {
     let mut after_e = false;
     for character in tokens.chars() {
@@ -103,15 +102,15 @@ fn push_without_blanks(out: &mut String, tokens: &str) {
         if after_e && character.is_ascii_digit() {
             out.push('+');
         }
-        // Outside of strings, an upper-case letter is the E of an exponent.
+        // Outside strings, an upper-case letter is the E of an exponent.
         out.push(character.to_ascii_lowercase());
         after_e = matches!(character, 'e' | 'E');
     }
 }
 
-/// The length of the string that a text starts with, quotes included.
+/// Length of the string at the start of a text, including quotes.
 fn string_bytes(text: &str) -> usize {
-    let mut escaped = true; // passes over the opening quote
+    let mut escaped = true; // skips the opening quote
     for (place, byte) in text.bytes().enumerate() {
         match byte {
             _ if escaped => escaped = false,
@@ -199,7 +198,7 @@ mod tests {
     }
 
     proptest::proptest! {
-        /// Compact text is what serde_json would write of the parsed value.
+        /// Compact text equals serde_json's output of the parsed value.
         #[test]
         fn bodies_are_as_compact_as_values(
             texts in proptest::collection::vec("\\PC{0,8}|[\\n\\t\"\\\\]{0,4}", 0..5),

@@ -1,7 +1,8 @@
-//! CBOR, item by item, from a slice and into a vector; with `frame.rs` the only place that knows it.
+//! Reads and writes CBOR item by item, from a slice and into a vector. Only this module and `frame.rs` use
+//! CBOR.
 //!
-//! The crate beneath reads and writes the headers of items. Lengths are compared with the bytes
-//! that are there before anything is allocated, and nothing goes through serde.
+//! The underlying crate reads and writes item headers. Lengths are compared with the available bytes before any
+//! allocation. serde is not involved.
 
 use ciborium_ll::{Decoder, Encoder, Header, simple};
 use serde_json::{Map, Number, Value};
@@ -20,7 +21,7 @@ impl<'a> Reader<'a> {
         Self { rest: bytes }
     }
 
-    /// How many bytes are left.
+    /// Number of remaining bytes.
     pub(super) const fn left(&self) -> usize {
         self.rest.len()
     }
@@ -47,7 +48,7 @@ impl<'a> Reader<'a> {
         std::str::from_utf8(self.take(length)?).map_err(|_| FrameError::NotUtf8)
     }
 
-    /// The number of pairs of the map that starts here.
+    /// Reads the header of a map and returns its number of pairs.
     pub(super) fn map(&mut self) -> Result<usize, FrameError> {
         match self.header()? {
             Header::Map(Some(pairs)) => Ok(pairs),
@@ -56,7 +57,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// A text string, or `None` for any other item.
+    /// Reads a text string; `None` for any other item.
     pub(super) fn text(&mut self) -> Result<Option<&'a str>, FrameError> {
         match self.header()? {
             Header::Text(length) => self.utf8(length).map(Some),
@@ -64,7 +65,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// An unsigned integer, or `None` for any other item.
+    /// Reads an unsigned integer; `None` for any other item.
     pub(super) fn unsigned(&mut self) -> Result<Option<u64>, FrameError> {
         match self.header()? {
             Header::Positive(number) => Ok(Some(number)),
@@ -72,7 +73,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// A byte string, or `None` for any other item.
+    /// Reads a byte string; `None` for any other item.
     pub(super) fn bytes(&mut self) -> Result<Option<&'a [u8]>, FrameError> {
         match self.header()? {
             Header::Bytes(length) => self.take(length).map(Some),
@@ -80,7 +81,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Whether the next item is `true`; `None` for anything but a boolean.
+    /// Reads a boolean; `None` for any other item.
     pub(super) fn boolean(&mut self) -> Result<Option<bool>, FrameError> {
         match self.header()? {
             Header::Simple(simple::TRUE) => Ok(Some(true)),
@@ -89,12 +90,12 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Whether the next item is a byte string, without taking it.
+    /// Whether the next item is a byte string, without reading it.
     pub(super) fn at_bytes(&self) -> Result<bool, FrameError> {
         Ok(matches!(self.clone().header()?, Header::Bytes(_)))
     }
 
-    /// Passes over one item of any kind, at most `depth` levels deep.
+    /// Skips one item of any kind, at most `depth` levels deep.
     pub(super) fn skip(&mut self, depth: usize) -> Result<(), FrameError> {
         let depth = depth.checked_sub(1).ok_or(FrameError::TooDeep)?;
         match self.header()? {
@@ -113,8 +114,8 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// A map with text keys, as JSON: at most [`DEPTH_MAX`] deep and with at most
-    /// [`VALUES_MAX`] keys and items.
+    /// Reads a map with text keys as JSON, at most [`DEPTH_MAX`] deep and with at most [`VALUES_MAX`] keys and
+    /// items.
     pub(super) fn json_map(&mut self) -> Result<Value, FrameError> {
         let mut values = VALUES_MAX;
         match self.header()? {
@@ -159,7 +160,7 @@ impl<'a> Reader<'a> {
         left: &mut usize,
     ) -> Result<Value, FrameError> {
         let depth = depth.checked_sub(1).ok_or(FrameError::TooDeep)?;
-        // No capacity from the claimed length: the vector grows with what is there.
+        // No capacity from the claimed length: the vector grows with the actual items.
         let mut items = Vec::new();
         while length.is_none_or(|length| items.len() < length) {
             match self.header()? {
@@ -193,7 +194,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// CBOR's -1 - n, with all its 65 bits.
+/// Returns CBOR's -1 - n, with all its 65 bits.
 fn negative(number: u64) -> Value {
     let number = -1 - i128::from(number);
     Number::from_i128(number).map_or(Value::Null, Value::Number)
@@ -218,7 +219,7 @@ pub(super) fn put_text(out: &mut Vec<u8>, text: &str) {
     out.extend_from_slice(text.as_bytes());
 }
 
-/// Appends the header of a byte string, which is to follow.
+/// Appends the header of a byte string; the caller appends the bytes.
 pub(super) fn put_bytes_head(out: &mut Vec<u8>, length: usize) {
     push(out, Header::Bytes(Some(length)));
 }
@@ -232,8 +233,8 @@ pub(super) fn put_true(out: &mut Vec<u8>) {
     push(out, Header::Simple(simple::TRUE));
 }
 
-/// Appends a JSON value. `false`, with `out` in the middle of it, when a number has more digits
-/// than CBOR's own numbers keep.
+/// Appends a JSON value. Returns `false`, with `out` incomplete, when a number has more digits than CBOR's own
+/// numbers can hold.
 pub(super) fn put_json(out: &mut Vec<u8>, value: &Value) -> bool {
     match value {
         Value::Null => push(out, Header::Simple(simple::NULL)),
@@ -279,7 +280,7 @@ fn put_number(out: &mut Vec<u8>, number: &Number) -> bool {
     }
 }
 
-/// Whether a float, written again, gives the same digits.
+/// Whether a float formats to the same digits again.
 fn same_text(float: f64, text: &str) -> bool {
     Number::from_f64(float).is_some_and(|number| number.to_string() == text)
 }

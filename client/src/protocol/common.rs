@@ -1,44 +1,43 @@
-//! The arguments and the reply fields that operations have in common, as generic code reads them.
-//!
-//! `#[wire(args(...))]` and `#[wire(reply(...))]` declare them and implement these traits.
+//! Common arguments and reply fields of operations, for generic code.
 
 use super::{AsOf, Meta, Position, SessionId};
 
-/// The common arguments of an operation; `None` where it has none of the kind, or it was not given.
+/// Common arguments of an operation. A method returns `None` if the operation has no such argument or it is
+/// absent.
 pub trait CommonArgs {
-    /// The session that is read or written.
+    /// Returns the session to read or write.
     fn session(&self) -> Option<&SessionId> {
         None
     }
-    /// The moment that is read.
+    /// Returns the log position or time to read at.
     fn as_of(&self) -> Option<&AsOf> {
         None
     }
-    /// The position that a read waits for.
+    /// Returns the log position that a read waits for.
     fn at_least(&self) -> Option<Position> {
         None
     }
-    /// The token of a lease.
+    /// Returns the fencing token of a lease.
     fn fence(&self) -> Option<Position> {
         None
     }
-    /// The idempotency key.
+    /// Returns the idempotency key.
     fn key(&self) -> Option<&str> {
         None
     }
-    /// The agent that acts.
+    /// Returns the calling agent.
     fn agent(&self) -> Option<&str> {
         None
     }
 }
 
-/// The common fields of a reply.
+/// Common fields of a reply.
 pub trait CommonReply {
-    /// What is reported beside a reply whose shape its source fixes.
+    /// Returns the metadata of a reply whose structure its specification fixes.
     fn meta(&self) -> Option<Meta> {
         None
     }
-    /// What the caller should know, where the reply has a place for it.
+    /// Returns the list of warnings, if the reply has one.
     fn warnings(&mut self) -> Option<&mut Vec<String>> {
         None
     }

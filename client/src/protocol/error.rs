@@ -1,4 +1,4 @@
-//! Refusals and faults as a caller sees them: a code from a closed list, a sentence, a hint.
+//! Errors as a caller sees them: a code from a closed list, a message and a hint.
 
 use lore_wire::wire;
 use std::fmt;
@@ -7,21 +7,21 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 macro_rules! codes {
     ($($(#[$doc:meta])* $variant:ident $text:literal $status:literal $retryable:literal,)*) => {
-        /// What kind of error it is; a closed list.
+        /// Error code from a closed list.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
         pub enum Code { $($(#[$doc])* $variant,)* }
 
         impl Code {
-            /// Every code there is.
+            /// All codes.
             pub const ALL: &[Self] = &[$(Self::$variant,)*];
 
-            /// The code as it is written, `SESSION_NOT_FOUND` for instance.
+            /// Returns the code as text, for example `SESSION_NOT_FOUND`.
             #[must_use]
             pub const fn as_str(self) -> &'static str {
                 match self { $(Self::$variant => $text,)* }
             }
 
-            /// The HTTP status that says the same.
+            /// Returns the equivalent HTTP status.
             #[must_use]
             pub const fn status(self) -> u16 {
                 match self { $(Self::$variant => $status,)* }
@@ -37,7 +37,7 @@ macro_rules! codes {
 }
 
 codes! {
-    /// An argument is missing, unknown, or out of its bounds.
+    /// An argument is missing, unknown or out of range.
     InvalidInput "INVALID_INPUT" 400 false,
     /// No session has this id.
     SessionNotFound "SESSION_NOT_FOUND" 404 false,
@@ -47,39 +47,39 @@ codes! {
     CheckpointNotFound "CHECKPOINT_NOT_FOUND" 404 false,
     /// No project has this id.
     ProjectNotFound "PROJECT_NOT_FOUND" 404 false,
-    /// Something else is not there.
+    /// Another object does not exist.
     NotFound "NOT_FOUND" 404 false,
     /// No operation has this name.
     UnknownOperation "UNKNOWN_OPERATION" 404 false,
-    /// The caller did not show who it is.
+    /// The caller is not authenticated.
     Unauthorized "UNAUTHORIZED" 401 false,
     /// The session is closed for writes.
     SessionClosed "SESSION_CLOSED" 409 false,
-    /// A quota of the store is used up.
+    /// A storage quota is exhausted.
     StorageQuotaExceeded "STORAGE_QUOTA_EXCEEDED" 413 false,
-    /// The store takes no writes at the moment; the outcome of a write is unknown.
+    /// The store accepts no writes at present; the outcome of a write is unknown.
     StorageUnavailable "STORAGE_UNAVAILABLE" 503 true,
     /// A stored record is damaged.
     Corrupt "CORRUPT" 500 false,
-    /// Another writer was first.
+    /// Another writer changed the state first.
     Conflict "CONFLICT" 409 false,
-    /// The idempotency key was used for another body.
+    /// The idempotency key was used for another request body.
     IdempotencyConflict "IDEMPOTENCY_CONFLICT" 409 false,
-    /// The caller may not do this.
+    /// The caller lacks permission.
     Forbidden "FORBIDDEN" 403 false,
     /// The session has expired.
     SessionExpired "SESSION_EXPIRED" 410 false,
-    /// Too much at once; slower callers pass.
+    /// Too many calls at once; a slower rate succeeds.
     RateLimited "RATE_LIMITED" 429 true,
-    /// The memory for calls in flight is used up.
+    /// The memory for calls in flight is exhausted.
     ResourceExhausted "RESOURCE_EXHAUSTED" 429 true,
-    /// A frame, line or body is over its limit.
+    /// A frame, line or body exceeds its limit.
     FrameTooLarge "FRAME_TOO_LARGE" 413 false,
-    /// The two sides speak different versions.
+    /// The two sides use different versions.
     VersionMismatch "VERSION_MISMATCH" 426 false,
     /// A deadline passed.
     Timeout "TIMEOUT" 504 true,
-    /// The daemon broke.
+    /// An internal error of the daemon.
     Internal "INTERNAL" 500 false,
 }
 
@@ -96,8 +96,8 @@ impl Serialize for Code {
 }
 
 impl<'de> Deserialize<'de> for Code {
-    /// A code that a newer daemon knows and this library does not reads as `INTERNAL`: its
-    /// sentence and hint still reach the person.
+    /// Reads a code of a newer daemon that this library does not know as `INTERNAL`. Its message and hint
+    /// still reach the user.
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = String::deserialize(deserializer)?;
         let known = Self::ALL.iter().find(|code| code.as_str() == text);
@@ -105,29 +105,29 @@ impl<'de> Deserialize<'de> for Code {
     }
 }
 
-/// An error as it crosses the wire.
+/// An error of the protocol.
 #[wire]
 #[derive(thiserror::Error)]
 #[error("{message}")]
 pub struct ErrorBody {
-    /// From the closed list.
+    /// Code from the closed list.
     #[schema(with = "String")]
     pub code: Code,
-    /// The HTTP status that says the same.
+    /// The equivalent HTTP status.
     pub status: u16,
-    /// What was wrong and what would be right, as a sentence.
+    /// Description of the fault and of the expected input, as a sentence.
     pub message: String,
     /// What to do next.
     pub hint: Option<String>,
     /// Whether the same call may succeed later.
     pub retryable: bool,
-    /// Facts for programs.
+    /// Details for programs.
     #[schema(with = "serde_json::Map<String, serde_json::Value>")]
     pub details: Option<Box<serde_json::Value>>,
 }
 
 impl ErrorBody {
-    /// An error with the status and the retryability that its code has.
+    /// Creates an error with the status and retryability of its code.
     pub fn new(code: Code, message: impl Into<String>) -> Self {
         Self {
             code,
@@ -139,28 +139,28 @@ impl ErrorBody {
         }
     }
 
-    /// The same with a hint.
+    /// Adds a hint.
     #[must_use]
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
         self
     }
 
-    /// The same with facts for programs.
+    /// Adds details for programs.
     #[must_use]
     pub fn details(mut self, details: serde_json::Value) -> Self {
         self.details = Some(Box::new(details));
         self
     }
 
-    /// The error as compact JSON.
+    /// Returns the error as compact JSON.
     #[must_use]
     pub fn to_json(&self) -> Vec<u8> {
-        // Text, numbers and JSON: there is nothing in it that could fail to serialise.
+        // Text, numbers and JSON always serialise.
         serde_json::to_vec(self).unwrap_or_else(|_| b"{}".to_vec())
     }
 
-    /// Reads what [`ErrorBody::to_json`] wrote; anything else becomes an `INTERNAL` that shows it.
+    /// Parses the output of [`ErrorBody::to_json`]; any other text becomes an `INTERNAL` error that shows it.
     #[must_use]
     pub fn from_json(json: &[u8]) -> Self {
         serde_json::from_slice(json).unwrap_or_else(|_| {

@@ -1,4 +1,4 @@
-//! Names of things that cross the wire: sessions, positions in the log, moments to look back to.
+//! Identifiers of the protocol: session ids, checkpoint ids, cursor names, log positions and times.
 
 use std::fmt;
 use std::str::FromStr;
@@ -6,21 +6,21 @@ use std::str::FromStr;
 use serde::de::{self, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// Why a text is no id; each says what kind of id was wanted.
+/// Reason why a text is not a valid id, with the expected kind of id.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum IdError {
-    /// Nothing at all.
+    /// The text is empty.
     #[error("a {0} id is empty; it has 1 to {ID_BYTES_MAX} letters, digits, `-` or `_`")]
     Empty(&'static str),
-    /// Longer than [`ID_BYTES_MAX`].
+    /// The text is longer than [`ID_BYTES_MAX`].
     #[error("a {0} id has {1} characters; at most {ID_BYTES_MAX} are possible")]
     TooLong(&'static str, usize),
-    /// A character outside of the alphabet.
+    /// The text has a character outside the alphabet.
     #[error("a {0} id has the character {1:?}; letters, digits, `-` and `_` are possible")]
     Character(&'static str, char),
 }
 
-/// The longest id, in bytes (all of them ASCII).
+/// Maximum length of an id, in bytes (all ASCII).
 pub const ID_BYTES_MAX: usize = 128;
 
 fn checked(text: String, kind: &'static str) -> Result<String, IdError> {
@@ -37,7 +37,7 @@ fn checked(text: String, kind: &'static str) -> Result<String, IdError> {
     Ok(text)
 }
 
-/// Declares the id of a kind of thing: a text of the one alphabet that all ids have.
+/// Declares an id type; all id types use the same alphabet.
 macro_rules! id {
     ($(#[$doc:meta])* $name:ident $kind:literal) => {
         $(#[$doc])*
@@ -45,15 +45,15 @@ macro_rules! id {
         pub struct $name(String);
 
         impl $name {
-            /// Takes a text as an id.
+            /// Parses a text as an id.
             ///
             /// # Errors
-            /// When it is empty, too long, or has a character that ids do not have.
+            /// When it is empty, too long, or has an invalid character.
             pub fn new(text: impl Into<String>) -> Result<Self, IdError> {
                 checked(text.into(), $kind).map(Self)
             }
 
-            /// The id as text.
+            /// Returns the id as text.
             #[must_use]
             pub fn as_str(&self) -> &str {
                 &self.0
@@ -117,7 +117,7 @@ id! {
 }
 
 id! {
-    /// The id of a checkpoint, as a save gave it: 1 to 128 letters, digits, `-` or `_`.
+    /// The id of a checkpoint, as returned by a save: 1 to 128 letters, digits, `-` or `_`.
     CheckpointId "checkpoint"
 }
 
@@ -126,7 +126,7 @@ id! {
     CursorName "cursor"
 }
 
-/// A place in the log: the first event has 1, and there are no gaps. 0 is before all of them.
+/// A position in the log: the first event has 1, and there are no gaps. 0 is before all events.
 #[derive(
     Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
@@ -145,15 +145,15 @@ impl fmt::Display for Position {
     }
 }
 
-/// A moment to look back to: a position in the log, or a time.
+/// A past state to read: a log position or a time.
 ///
-/// A number, or a text of digits, is a position; any other text must be an RFC 3339 time, which
-/// the daemon reads.
+/// A number, or a text of digits, is a position. Any other text must be an RFC 3339 time, which the daemon
+/// parses.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AsOf {
-    /// As things stood after this position.
+    /// The state after this position.
     Position(Position),
-    /// As things stood at this time, RFC 3339.
+    /// The state at this time, RFC 3339.
     Time(String),
 }
 
@@ -178,7 +178,7 @@ impl FromStr for AsOf {
     }
 }
 
-/// Whether a text starts with `2026-01-31T12:00`; its meaning is judged where clocks are known.
+/// Whether a text starts like `2026-01-31T12:00`. The daemon validates the time.
 fn looks_like_a_time(text: &str) -> bool {
     let shape = b"0000-00-00T00:00";
     text.len() >= shape.len()

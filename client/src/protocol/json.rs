@@ -1,16 +1,16 @@
-//! Bounds of JSON that comes from outside, checked before anything is built from it.
+//! Limits of external JSON, checked before any value is built from it.
 
 use super::{Code, ErrorBody};
 
-/// The deepest nesting of arrays and objects in a body.
+/// Maximum nesting depth of arrays and objects in a body.
 pub const DEPTH_MAX: usize = 128;
 
-/// The most keys and items in one body: what a tree of them costs is many times their text.
+/// Maximum number of keys and items in one body, because a tree costs many times their text.
 pub const VALUES_MAX: usize = 2_000_000;
 
-/// Checks depth and number of values of a JSON text in one pass, before it is parsed.
+/// Checks the depth and the number of values of a JSON text in one pass, before it is parsed.
 ///
-/// It does not judge the syntax: what passes here may still be refused by the parser.
+/// It does not check the syntax: the parser may still refuse the text.
 ///
 /// # Errors
 /// `INVALID_INPUT`, naming the limit, when the text is deeper than [`DEPTH_MAX`] or has more than
@@ -40,7 +40,7 @@ pub fn within_limits(json: &[u8]) -> Result<(), ErrorBody> {
     Ok(())
 }
 
-/// How far it is behind the closing quote of a string, or to the end.
+/// Number of bytes up to and including the closing quote of a string, or to the end.
 fn string_length(rest: &[u8]) -> usize {
     let mut at = 0;
     while let Some(found) = memchr::memchr2(b'"', b'\\', rest.get(at..).unwrap_or_default()) {
@@ -48,7 +48,7 @@ fn string_length(rest: &[u8]) -> usize {
         if rest.get(at - 1) == Some(&b'"') {
             return at;
         }
-        // Whatever is escaped, a quote too, is part of the string.
+        // An escaped character, even a quote, is part of the string.
         at += 1;
     }
     rest.len()

@@ -1,18 +1,18 @@
-//! Arguments as models write them: numbers, booleans and objects as text, null for absent, one
-//! value for a list.
+//! Lenient deserialisation for arguments from models: numbers, booleans and objects as text, null for absent,
+//! one value for a list.
 
 use serde::de::{Deserialize, Deserializer, Error};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
-/// Any value, with every digit as it was written: between two of serde_json's own values, numbers
+/// Deserialises any value with every digit as written. Between two of serde_json's own values, numbers
 /// would pass through floats.
 fn value<'de, D: Deserializer<'de>>(input: D) -> Result<Value, D::Error> {
     let raw = Box::<RawValue>::deserialize(input)?;
     serde_json::from_str(raw.get()).map_err(D::Error::custom)
 }
 
-/// A whole number that is not negative, or its digits as text.
+/// Deserialises an optional non-negative integer, or its digits as text.
 pub(super) fn unsigned<'de, D, T>(input: D) -> Result<Option<T>, D::Error>
 where
     D: Deserializer<'de>,
@@ -33,19 +33,19 @@ where
     })
 }
 
-/// The same, where it must be there.
+/// Deserialises a required non-negative integer, or its digits as text.
 pub(super) fn number<'de, D: Deserializer<'de>>(input: D) -> Result<u64, D::Error> {
     unsigned(input)?.ok_or_else(|| D::Error::custom("null is not a whole number of 0 or more"))
 }
 
-/// 3.0 is 3, as far as floats are exact.
+/// Converts a whole float such as 3.0, within the range where floats are exact.
 fn whole(float: f64) -> Option<u64> {
     let exact = float.fract() == 0.0 && (0.0..9_007_199_254_740_992.0).contains(&float);
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
     exact.then_some(float as u64)
 }
 
-/// `true` or `false`, also as text.
+/// Deserialises `true` or `false`, also as text.
 pub(super) fn boolean<'de, D: Deserializer<'de>>(input: D) -> Result<Option<bool>, D::Error> {
     let value = value(input)?;
     match &value {
@@ -59,7 +59,7 @@ pub(super) fn boolean<'de, D: Deserializer<'de>>(input: D) -> Result<Option<bool
     }
 }
 
-/// A list of texts; also one text, or a list written as text.
+/// Deserialises a list of texts, a single text, or a list written as text.
 pub(super) fn texts<'de, D: Deserializer<'de>>(input: D) -> Result<Vec<String>, D::Error> {
     let items = match value(input)? {
         Value::Null => Vec::new(),
@@ -85,7 +85,7 @@ pub(super) fn texts<'de, D: Deserializer<'de>>(input: D) -> Result<Vec<String>, 
         .collect()
 }
 
-/// The same, where an empty list says something else than none.
+/// Deserialises a list of texts and distinguishes an empty list from an absent one.
 pub(super) fn some_texts<'de, D: Deserializer<'de>>(
     input: D,
 ) -> Result<Option<Vec<String>>, D::Error> {
@@ -96,7 +96,7 @@ pub(super) fn some_texts<'de, D: Deserializer<'de>>(
     }
 }
 
-/// An object, also written as text.
+/// Deserialises an object, also written as text.
 pub(super) fn object<'de, D>(input: D) -> Result<Option<Map<String, Value>>, D::Error>
 where
     D: Deserializer<'de>,
@@ -121,7 +121,7 @@ where
     }
 }
 
-/// Any value; an object or a list may be written as text.
+/// Deserialises any value; an object or a list may be written as text.
 pub(super) fn any<'de, D: Deserializer<'de>>(input: D) -> Result<Value, D::Error> {
     let value = value(input)?;
     match &value {
@@ -133,7 +133,7 @@ pub(super) fn any<'de, D: Deserializer<'de>>(input: D) -> Result<Value, D::Error
     }
 }
 
-/// JSON inside of a text, when it is an object, a list or `null`, within the limits.
+/// Parses a text that holds a JSON object, a list or `null` within the limits.
 fn parsed(text: &str) -> Option<Value> {
     let trimmed = text.trim();
     let begins = trimmed.starts_with(['{', '[']) || trimmed == "null";
@@ -143,7 +143,7 @@ fn parsed(text: &str) -> Option<Value> {
     serde_json::from_str(trimmed).ok()
 }
 
-/// The beginning of a value, to show in a sentence.
+/// Returns the beginning of a value, for messages.
 fn sanitized(value: &Value) -> String {
     match value {
         Value::Array(_) => "a list".to_owned(),

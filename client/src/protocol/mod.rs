@@ -1,6 +1,6 @@
-//! The wire: frames, names, errors, and one file of types per family of operations.
+//! The wire protocol: frames, ids, errors, and one file of types per family of operations.
 //!
-//! docs/protocol.md says the same for people who write a client in another language.
+//! docs/protocol.md documents it for authors of clients in other languages.
 
 mod agent;
 mod args;
@@ -41,8 +41,8 @@ pub use raw::{RawJson, RawObject};
 pub use reply::{Meta, Reply};
 pub use toolset::{TOOLS_META, Toolset};
 
-/// The version of the compact protocol that this library speaks.
+/// Version of the compact protocol in this library.
 pub const PROTOCOL_VERSION: u64 = 1;
 
-// What the types of this module implement; for callers that have no serde of their own.
+// The types of this module implement these traits; re-exported for callers without their own serde.
 pub use serde::{Deserialize, Serialize};

@@ -1,6 +1,6 @@
-//! The known name nearest to what somebody wrote.
+//! Suggests the nearest known name for an unknown one.
 
-/// The known name nearest to a written one, if any is near enough to be meant.
+/// Returns the known name nearest to a written one, if it is near enough.
 #[must_use]
 pub fn nearest<'a>(written: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     several_nearest(written, known, 1).into_iter().next()
@@ -13,7 +13,7 @@ pub fn several_nearest<'a>(
     known: impl IntoIterator<Item = &'a str>,
     count: usize,
 ) -> Vec<&'a str> {
-    // What somebody else wrote may be megabytes long, and the distance costs the product.
+    // The caller's text may be megabytes long, and the cost of the distance is the product of both lengths.
     if written.len() > 128 {
         return Vec::new();
     }
@@ -29,7 +29,7 @@ pub fn several_nearest<'a>(
     near.into_iter().map(|(_, name)| name).collect()
 }
 
-/// Edits between two names; `None` when they have too little in common.
+/// Returns the edit distance of two names; `None` when they have too little in common.
 fn distance(folded: &str, name: &str) -> Option<usize> {
     let other = name.to_ascii_lowercase();
     let edits = strsim::osa_distance(folded, &other);

@@ -1,4 +1,4 @@
-//! JSON that passes through as text: no tree is made of it, and every digit stays.
+//! JSON that passes through as text: it is not parsed into a tree, and every digit is preserved.
 
 use std::fmt;
 use std::sync::Arc;
@@ -9,20 +9,20 @@ use serde_json::value::RawValue;
 
 use super::within_limits;
 
-/// An argument that is a JSON object of any size, as the text it was written in: digits, order of
-/// keys, escapes and blanks.
+/// An argument that is a JSON object of any size, as its original text: digits, key order, escapes and
+/// whitespace.
 ///
-/// It is JSON for certain, but no more: keys may stand twice, and an escape may be half of a
-/// surrogate pair. An object written inside of a text is taken as that text. From a CBOR map, whose
-/// numbers have no text, it is the compact JSON of that map.
+/// It is valid JSON, but keys may occur twice, and an escape may be half of a surrogate pair. An object inside
+/// a JSON string is accepted as that text. From a CBOR map, whose numbers have no text, it is the compact JSON
+/// of that map.
 #[derive(Clone, PartialEq, Eq)]
 pub struct RawObject(String);
 
 impl RawObject {
-    /// Takes a text that is one JSON object within the limits of arguments; blanks around it go.
+    /// Parses a text that is one JSON object within the limits of arguments; surrounding whitespace is removed.
     ///
     /// # Errors
-    /// A sentence that names what the text is instead.
+    /// A sentence that names the actual kind of value.
     pub fn parse(text: &str) -> Result<Self, String> {
         let text = text.trim_matches([' ', '\t', '\n', '\r']);
         if !text.starts_with('{') {
@@ -35,13 +35,13 @@ impl RawObject {
         }
     }
 
-    /// The text: it begins with `{` and ends with `}`.
+    /// Returns the text, which begins with `{` and ends with `}`.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// The text itself.
+    /// Returns the text.
     #[must_use]
     pub fn into_string(self) -> String {
         self.0
@@ -49,7 +49,7 @@ impl RawObject {
 }
 
 impl Default for RawObject {
-    /// The object without members.
+    /// Returns an object without members.
     fn default() -> Self {
         Self("{}".to_owned())
     }
@@ -95,21 +95,20 @@ impl schemars::JsonSchema for RawObject {
     }
 }
 
-/// JSON in a reply, spliced in as it is: what was stored as JSON text is given back without being
-/// parsed. Clones share the text.
+/// Stored JSON text that is inserted into a reply without being parsed. Clones share the text.
 #[derive(Clone)]
 pub struct RawJson(Arc<RawValue>);
 
 impl RawJson {
-    /// JSON from its text, which is looked through once.
+    /// Validates a JSON text in one pass.
     ///
     /// # Errors
-    /// When it is not one JSON value, with where.
+    /// When it is not one JSON value, with the location.
     pub fn parse(text: String) -> Result<Self, serde_json::Error> {
         RawValue::from_string(text).map(|raw| Self(raw.into()))
     }
 
-    /// The text.
+    /// Returns the text.
     #[must_use]
     pub fn as_str(&self) -> &str {
         self.0.get()
@@ -117,7 +116,6 @@ impl RawJson {
 }
 
 impl PartialEq for RawJson {
-    /// Whether the texts are equal.
     fn eq(&self, other: &Self) -> bool {
         self.as_str() == other.as_str()
     }
@@ -156,13 +154,13 @@ impl schemars::JsonSchema for RawJson {
     }
 }
 
-/// Shows the beginning alone: a text may be megabytes long.
+/// Shows only the beginning, because a text may be megabytes long.
 fn debug(f: &mut fmt::Formatter<'_>, name: &str, text: &str) -> fmt::Result {
     let shown: String = text.chars().take(100).collect();
     write!(f, "{name}({} bytes: {shown:?})", text.len())
 }
 
-/// The beginning of a text, to show in a sentence.
+/// Returns the beginning of a text, for messages.
 fn beginning(text: &str) -> String {
     format!("{:?}", text.chars().take(40).collect::<String>())
 }

@@ -1,21 +1,21 @@
-//! What a call gives back: the reply, and what is said about it.
+//! The result of a call: the reply and its metadata.
 
 use lore_wire::wire;
 
 use super::Position;
 
-/// The reply of a call, as it came.
+/// The reply of a call, as received.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Reply {
     /// The reply as JSON.
     pub json: Vec<u8>,
-    /// What is said beside it, as JSON: a [`Meta`], or what a newer daemon makes of it.
+    /// Metadata as JSON: a [`Meta`], or a newer daemon's version of it.
     pub meta: Option<Vec<u8>>,
 }
 
 impl Reply {
-    /// One JSON text for both: an object gets what was said beside it as its last member, `_meta`;
-    /// anything else stands as it is.
+    /// Combines both into one JSON text: an object gets the metadata as its last member, `_meta`;
+    /// any other value is unchanged.
     ///
     /// ```
     /// let meta = Some(br#"{"position":7}"#.to_vec());
@@ -39,21 +39,21 @@ impl Reply {
     }
 }
 
-/// What a reply says beside itself, when the shape of the reply is fixed by the source it comes
-/// from: the fields that other replies have among their own.
+/// Metadata of a reply whose structure its specification fixes: the common fields that other replies contain
+/// directly.
 #[wire]
 #[derive(Eq)]
 pub struct Meta {
-    /// Of what was written; for a read, of the state it saw.
+    /// Log position of the write; for a read that of the snapshot.
     pub position: Position,
-    /// Whether it survives a loss of power from now on.
+    /// Whether the data survives a power failure.
     pub durable: bool,
-    /// The project that it belongs to.
+    /// The project it belongs to.
     pub project: Option<String>,
-    /// What the caller should know, as sentences.
+    /// Warnings for the caller.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
-    /// How many there are in all, when the reply is a page of a list.
+    /// Total number of items, when the reply is a page of a list.
     pub total: Option<u64>,
 }
 

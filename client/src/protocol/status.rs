@@ -1,4 +1,4 @@
-//! Wire types of `status`: how the daemon is.
+//! Wire types of `status`: the state of the daemon.
 
 use lore_wire::wire;
 use std::collections::BTreeMap;
@@ -14,7 +14,7 @@ pub struct StatusArgs {
     pub prometheus: Option<bool>,
 }
 
-/// A resolver: an MCP server that says what names stand for.
+/// A resolver: an MCP server that resolves names of entities.
 #[wire]
 pub struct Resolver {
     /// Its name in the settings.
@@ -29,7 +29,7 @@ pub struct Resolver {
     pub cached: u64,
 }
 
-/// Something that follows the log.
+/// A follower of the log.
 #[wire]
 pub struct Follower {
     /// Its name.
@@ -40,7 +40,7 @@ pub struct Follower {
     pub lag: u64,
 }
 
-/// What the rules of retention come to.
+/// State of the retention rules.
 #[wire]
 pub struct Retention {
     /// Time of the next run, RFC 3339; absent without a rule.
@@ -53,7 +53,7 @@ pub struct Retention {
     pub bytes: u64,
 }
 
-/// What the daemon gave up before it served, so that whoever takes it over has little of it.
+/// Privileges that the daemon dropped before serving, to limit the damage if it is compromised.
 #[wire]
 pub struct Confinement {
     /// What Landlock denies the daemon: `full: ABI …`, `partial: ABI …, without …`, `none: …`.

@@ -1,12 +1,12 @@
-//! What the daemon and its bridge both say about the server over MCP.
+//! Constants of the MCP server that the daemon and the bridge share.
 
-/// The server's name over MCP.
+/// Server name over MCP.
 pub const SERVER_NAME: &str = "lore";
 
-/// The server's name for people.
+/// Server name for people.
 pub const SERVER_TITLE: &str = "lore: shared memory of agents";
 
-/// The version of client and daemon, which are released together.
+/// Version of the client and the daemon, which are released together.
 pub const SERVER_VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// The newest MCP revision, which needs no `initialize`.
@@ -15,7 +15,7 @@ pub const MCP_VERSION_MODERN: &str = "2026-07-28";
 /// The newest MCP revision with `initialize`.
 pub const MCP_VERSION_INITIALIZE: &str = "2025-11-25";
 
-/// Every MCP revision that is spoken, the oldest first.
+/// All supported MCP revisions, the oldest first.
 pub const MCP_VERSIONS: [&str; 5] = [
     "2024-11-05",
     "2025-03-26",
@@ -24,7 +24,7 @@ pub const MCP_VERSIONS: [&str; 5] = [
     MCP_VERSION_MODERN,
 ];
 
-/// Operations that change nothing, and so may be called again after a lost connection.
+/// Operations without side effects, which may be repeated after a lost connection.
 pub const READ_OPERATIONS: &[&str] = &[
     "resolve_variables",
     "resolve_parameters",
@@ -80,10 +80,11 @@ pub const READ_OPERATIONS: &[&str] = &[
     "backup_objects",
 ];
 
-/// Whether there are MCP resources; declared only then.
+/// Whether the server has MCP resources and declares them.
 pub const HAS_RESOURCES: bool = true;
 
-/// When to use the server, for the model: at most 2048 characters, the most important first.
+/// Server instructions for the model: when to use the server. At most 2048 characters, the most important
+/// first.
 pub const INSTRUCTIONS: &str = "\
 Durable memory of every agent on this machine: what one records, any other can use, also after \
 a restart.

@@ -1,22 +1,22 @@
-//! Which tools a host lists over MCP: profiles and families of operations, by name.
+//! The tools that a host lists over MCP: profiles and families of operations, by name.
 
 use super::{Code, ErrorBody, nearest};
 
-/// The key of `_meta` that names the tools to list, in `initialize` or in a request of its own:
-/// what a bridge says in its Hello.
+/// Key of `_meta` that names the tools to list, in `initialize` or in a separate request. A bridge sends the
+/// same list in its Hello.
 pub const TOOLS_META: &str = "lore/tools";
 
 macro_rules! toolsets {
     ($($(#[$doc:meta])* $variant:ident $name:literal,)*) => {
-        /// Some of the tools: a profile, or a family of operations.
+        /// A set of tools: a profile, or a family of operations.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
         pub enum Toolset { $($(#[$doc])* $variant,)* }
 
         impl Toolset {
-            /// Every one, profiles first.
+            /// All toolsets, profiles first.
             pub const ALL: &'static [Self] = &[$(Self::$variant,)*];
 
-            /// As it is written.
+            /// Returns the name of the toolset.
             #[must_use]
             pub const fn name(self) -> &'static str {
                 match self { $(Self::$variant => $name,)* }
@@ -26,19 +26,19 @@ macro_rules! toolsets {
 }
 
 toolsets! {
-    /// The few that most work needs; what is listed when nothing is said.
+    /// The tools that most work needs; the default.
     Core "core",
-    /// All of them, with every argument and with schemas of their replies.
+    /// All tools, with every argument and with reply schemas.
     Full "full",
-    /// `core`, and the eight of servers for work items that came before `search_documents`.
+    /// `core`, and the eight tools of work item servers that `search_documents` replaces.
     Legacy "legacy",
-    /// What tools returned.
+    /// Recorded tool results.
     Steps "steps",
-    /// Sessions and what was said in them.
+    /// Sessions and their messages.
     Sessions "sessions",
-    /// The things that sessions are about.
+    /// Entities of sessions.
     Entities "entities",
-    /// What a message or a task needs to know.
+    /// Context packs for a message or a task.
     Packs "packs",
     /// Saved contexts.
     Checkpoints "checkpoints",
@@ -51,10 +51,10 @@ toolsets! {
 }
 
 impl Toolset {
-    /// Reads a list of names with commas between them: `steps,checkpoints`.
+    /// Parses a comma-separated list of names, such as `steps,checkpoints`.
     ///
     /// # Errors
-    /// `INVALID_INPUT` for a list without a name and for a name that is none, with the nearest.
+    /// `INVALID_INPUT` for a list without a name and for an unknown name, with the nearest known one.
     pub fn list(text: &str) -> Result<Vec<Self>, ErrorBody> {
         let names = text.split(',').map(str::trim);
         let sets: Vec<Self> = names

@@ -1,4 +1,4 @@
-//! The arguments that operations have in common, and the fields that replies have in common.
+//! Common arguments of operations and common fields of replies.
 
 use proc_macro2::TokenStream as Tokens;
 use quote::{format_ident, quote};
@@ -6,9 +6,9 @@ use syn::parse::{Parse, ParseStream};
 use syn::punctuated::Punctuated;
 use syn::{Data, DeriveInput, Error, Field, Fields, Ident, LitStr, Token, parse_quote};
 
-/// What `#[wire(...)]` says about a type.
+/// Role of a type, from the arguments of `#[wire(...)]`.
 pub enum Kind {
-    /// It is part of arguments or replies.
+    /// A part of arguments or replies.
     Part,
     /// Arguments of an operation, or an object in them.
     Args(Vec<Item>),
@@ -16,11 +16,11 @@ pub enum Kind {
     Reply(Vec<Item>),
 }
 
-/// A part of the list in `args(...)` or `reply(...)`.
+/// An item in `args(...)` or `reply(...)`.
 pub enum Item {
-    /// A common field, perhaps with a description of its own.
+    /// A common field, optionally with another description.
     Common(Ident, Option<LitStr>),
-    /// `..`: the fields that the type declares itself.
+    /// `..`: the fields that the type itself declares.
     Own,
 }
 
@@ -48,7 +48,7 @@ impl Parse for Kind {
         let mut items = Vec::new();
         match name.to_string().as_str() {
             "args" if input.is_empty() => {}
-            // `position, durable, warnings` is what most replies have.
+            // Most replies have `position, durable, warnings`.
             "reply" if input.is_empty() => {
                 let most = ["position", "durable", "warnings"];
                 items.extend(most.map(|name| Item::Common(format_ident!("{name}"), None)));
@@ -68,7 +68,7 @@ impl Parse for Kind {
 }
 
 impl Kind {
-    /// Adds the common fields to a struct; returns what implements their trait.
+    /// Adds the common fields to a struct and returns the implementation of their trait.
     pub fn add_to(self, item: &mut DeriveInput) -> syn::Result<Tokens> {
         let (items, declare, is_args): (_, fn(&Ident) -> Option<Field>, _) = match self {
             Self::Part => return Ok(Tokens::new()),
@@ -118,7 +118,7 @@ impl Kind {
     }
 }
 
-/// An argument that several operations have.
+/// Returns the declaration of a common argument.
 fn argument(name: &Ident) -> Option<Field> {
     Some(match name.to_string().as_str() {
         "session" => parse_quote! {
@@ -155,7 +155,7 @@ fn argument(name: &Ident) -> Option<Field> {
     })
 }
 
-/// A field that several replies have.
+/// Returns the declaration of a common reply field.
 fn reply_field(name: &Ident) -> Option<Field> {
     Some(match name.to_string().as_str() {
         "position" => parse_quote! {
@@ -176,7 +176,7 @@ fn reply_field(name: &Ident) -> Option<Field> {
             pub warnings: Vec<String>
         },
         "meta" => parse_quote! {
-            /// The common fields beside a reply with a prescribed shape.
+            /// Metadata of a reply with a prescribed structure.
             #[serde(skip)]
             pub meta: Option<crate::protocol::Meta>
         },
@@ -184,7 +184,7 @@ fn reply_field(name: &Ident) -> Option<Field> {
     })
 }
 
-/// The method by which generic code reaches a common field.
+/// Returns the trait method that reads a common field.
 fn getter(field: &str) -> Tokens {
     match field {
         "session" => quote! {

@@ -63,7 +63,7 @@ pub fn wire(arguments: TokenStream, item: TokenStream) -> TokenStream {
         }
         Data::Union(_) => return quote!(compile_error!("a union has no JSON");).into(),
     }
-    // Derives come before the attributes that they read.
+    // Derive attributes must precede the attributes that they read.
     added.append(&mut item.attrs);
     item.attrs = added;
     quote!(#item #common).into()
@@ -85,7 +85,7 @@ fn complete(fields: &mut Fields, is_args: bool) {
     }
 }
 
-/// The attributes that follow from the type of a field.
+/// Returns the attributes that follow from the type of a field.
 fn rules(field: &Field, is_args: bool, is_required: bool) -> Vec<Attribute> {
     let mut added = Vec::new();
     if has(&field.attrs, "skip") || has(&field.attrs, "flatten") {
@@ -114,7 +114,7 @@ fn rules(field: &Field, is_args: bool, is_required: bool) -> Vec<Attribute> {
     added
 }
 
-/// The reader that takes values of a type as models write them.
+/// Returns the lenient deserialiser for a type.
 fn lenient(ty: &Type, is_optional: bool) -> Option<&'static str> {
     let is_texts = argument_of(ty, "Vec").is_some_and(|item| is(item, "String"));
     match (is_optional, is_texts) {
@@ -132,7 +132,7 @@ fn is(ty: &Type, name: &str) -> bool {
     last_segment(ty).is_some_and(|segment| segment.ident == name)
 }
 
-/// `T` of `Name<T>`.
+/// Returns `T` of `Name<T>`.
 fn argument_of<'t>(ty: &'t Type, name: &str) -> Option<&'t Type> {
     let segment = last_segment(ty).filter(|segment| segment.ident == name)?;
     match &segment.arguments {
@@ -169,7 +169,7 @@ fn mentions(tokens: Tokens, setting: &str) -> bool {
     })
 }
 
-/// Takes the mark `#[wire(required)]` off a field.
+/// Removes the mark `#[wire(required)]` from a field and returns whether it was present.
 fn take_required(attributes: &mut Vec<Attribute>) -> bool {
     let before = attributes.len();
     attributes.retain(|attribute| !attribute.path().is_ident("wire"));

@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use serde::{Deserialize, Serialize};
+
 /// What sort of text a block is: how it may be cut.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BlockKind {
@@ -42,7 +44,7 @@ pub struct Block {
 
 /// Blocks in the order in which they were put. Each is two numbers: how far it begins from the end of the one
 /// before, with its sort, and its length; most are two bytes.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Blocks {
     packed: Vec<u8>,
     /// Where the last one ends.

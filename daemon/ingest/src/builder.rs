@@ -1,5 +1,7 @@
 //! What was read of a file so far: text, and where its sections and blocks are.
 
+use serde::{Deserialize, Serialize};
+
 use super::Warning;
 use super::blocks::{Block, BlockKind, Blocks};
 use super::limits::Budget;
@@ -14,7 +16,7 @@ const END: &str = "\n\n";
 
 /// A part of the text under one heading, up to the next heading of any level. Sections follow each
 /// other without gaps and cover the text.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Section {
     /// The headings from the outermost to its own; empty before the first heading.
     pub path: Vec<String>,

@@ -169,7 +169,10 @@ impl<'b> Outline<'b> {
     fn enter(&mut self, step: Step) -> Result<(), IngestError> {
         let most = self.budget.limits.depth.min(DEPTH_MAX);
         if self.path.len() >= most {
-            return Err(IngestError::TooDeep { what: "JSON", most });
+            return Err(IngestError::TooDeep {
+                what: "JSON".into(),
+                most,
+            });
         }
         self.path.push(step);
         Ok(())

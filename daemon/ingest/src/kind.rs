@@ -1,7 +1,9 @@
 //! Which kind of document a file is, by its name and its first bytes.
 
+use serde::{Deserialize, Serialize};
+
 /// A kind of document: how it is read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Kind {
     /// Markdown.
     Markdown,

@@ -26,6 +26,7 @@ mod rst;
 mod sentences;
 mod table;
 mod toml;
+pub mod worker;
 mod yaml;
 
 #[cfg(test)]
@@ -41,12 +42,13 @@ pub use sentences::{quotable, sentences};
 use builder::Draft;
 use kind::Signature;
 use limits::Budget;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::borrow::Cow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// What a file says.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct ExtractedText {
     /// What it is.
     pub kind: Kind,
@@ -67,7 +69,7 @@ pub struct ExtractedText {
 }
 
 /// What a document says about itself before its text.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct FrontMatter {
     /// `title`.
     pub title: Option<String>,
@@ -84,7 +86,7 @@ pub struct FrontMatter {
 }
 
 /// Something that could not be read as it should, and what was done about it.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Warning {
     /// The line of the file, from 1, where that is known.
     pub line: Option<usize>,
@@ -159,7 +161,7 @@ fn guarded(
         let why = panic.downcast_ref::<&str>().map(|why| (*why).to_owned());
         let why = why.or_else(|| panic.downcast_ref::<String>().cloned());
         Err(IngestError::Fault {
-            what: named.map_or("file", Kind::name),
+            what: named.map_or("file", Kind::name).into(),
             why: why.unwrap_or_else(|| "it panicked".to_owned()),
         })
     })
@@ -198,14 +200,16 @@ fn read(
     let budget = Budget::new(limits);
     if bytes.starts_with(kind::OLE) {
         return Err(match named {
-            Some(Kind::Docx | Kind::Pptx) => IngestError::Encrypted { what: "document" },
+            Some(Kind::Docx | Kind::Pptx) => IngestError::Encrypted {
+                what: "document".into(),
+            },
             _ => IngestError::Binary {
-                what: "an Office document of before 2007",
+                what: "an Office document of before 2007".into(),
             },
         });
     }
     match kind::mark(&bytes) {
-        Some(Signature::Other(what)) => Err(IngestError::Binary { what }),
+        Some(Signature::Other(what)) => Err(IngestError::Binary { what: what.into() }),
         Some(Signature::Pdf) => {
             let draft = pdf::read(&bytes, &budget)?;
             Ok(extracted(
@@ -232,10 +236,12 @@ fn read_text(
     let Some(decoded) = decode::decode(bytes) else {
         return Err(match named {
             Some(kind) if !kind.is_text() => IngestError::Broken {
-                what: kind.name(),
+                what: kind.name().into(),
                 why: "it does not begin as one".to_owned(),
             },
-            _ => IngestError::Binary { what: "not text" },
+            _ => IngestError::Binary {
+                what: "not text".into(),
+            },
         });
     };
     let mut text = decoded.text;

@@ -1,10 +1,13 @@
 //! What a file may cost, and why one is refused.
 
+use std::borrow::Cow;
 use std::time::{Duration, Instant};
+
+use serde::{Deserialize, Serialize};
 
 /// What one file may cost; a file beyond any of these is refused, or told about in a warning where a
 /// part of it is still of use.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Limits {
     /// The file itself, in bytes.
     pub file_bytes: usize,
@@ -46,7 +49,7 @@ impl Default for Limits {
 }
 
 /// Why a file gives no text.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[non_exhaustive]
 pub enum IngestError {
     /// Larger than [`Limits::file_bytes`].
@@ -63,19 +66,19 @@ pub enum IngestError {
     )]
     Binary {
         /// What it looks like.
-        what: &'static str,
+        what: Cow<'static, str>,
     },
     /// A format that needs a password.
     #[error("the {what} is encrypted; store it without a password")]
     Encrypted {
         /// Which format.
-        what: &'static str,
+        what: Cow<'static, str>,
     },
     /// A document that does not follow its format.
     #[error("the {what} cannot be read: {why}")]
     Broken {
         /// Which format.
-        what: &'static str,
+        what: Cow<'static, str>,
         /// What is wrong with it.
         why: String,
     },
@@ -97,7 +100,7 @@ pub enum IngestError {
     #[error("the {what} nests deeper than {most}")]
     TooDeep {
         /// Which format.
-        what: &'static str,
+        what: Cow<'static, str>,
         /// How deep it may nest.
         most: usize,
     },
@@ -111,7 +114,7 @@ pub enum IngestError {
     #[error("reading the {what} failed: {why}")]
     Fault {
         /// Which format.
-        what: &'static str,
+        what: Cow<'static, str>,
         /// What the panic said.
         why: String,
     },

@@ -60,15 +60,21 @@ fn the_kind_is_told_by_name_and_content() {
 fn what_is_no_text_is_refused_whatever_its_name_says() {
     assert_eq!(
         refused("a.md", b"\x7fELF\x02\x01"),
-        IngestError::Binary { what: "a program" }
+        IngestError::Binary {
+            what: "a program".into()
+        }
     );
     assert_eq!(
         refused("a.md", b"a\0b\0\0c"),
-        IngestError::Binary { what: "not text" }
+        IngestError::Binary {
+            what: "not text".into()
+        }
     );
     assert_eq!(
         refused("a.txt", b"\x01\x02\x03abc"),
-        IngestError::Binary { what: "not text" }
+        IngestError::Binary {
+            what: "not text".into()
+        }
     );
     assert!(matches!(
         refused("a.docx", b"a\0b\0\0c"),
@@ -477,14 +483,14 @@ fn hostile_files_end_in_a_text_or_a_refusal() {
     assert_eq!(
         refused("a.json", "[".repeat(1000).as_bytes()),
         IngestError::TooDeep {
-            what: "JSON",
+            what: "JSON".into(),
             most: 126
         }
     );
     assert_eq!(
         refused("a.yaml", "- ".repeat(1000).as_bytes()),
         IngestError::TooDeep {
-            what: "YAML",
+            what: "YAML".into(),
             most: 128
         }
     );

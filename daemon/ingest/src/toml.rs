@@ -36,16 +36,16 @@ fn quotes_after(line: &str, mut open: Option<&'static str>) -> Option<&'static s
     }
     let mut rest = line;
     loop {
-        let begins = |citations: &'static str| rest.find(citations).map(|at| (at, citations));
+        let begins = |quotes: &'static str| rest.find(quotes).map(|at| (at, quotes));
         let next = match open {
-            Some(citations) => begins(citations),
+            Some(quotes) => begins(quotes),
             None => ["\"\"\"", "'''"].into_iter().filter_map(begins).min(),
         };
-        let Some((at, citations)) = next else {
+        let Some((at, quotes)) = next else {
             return open;
         };
-        open = open.is_none().then_some(citations);
-        rest = rest.get(at + citations.len()..).unwrap_or_default();
+        open = open.is_none().then_some(quotes);
+        rest = rest.get(at + quotes.len()..).unwrap_or_default();
     }
 }
 

@@ -98,7 +98,7 @@ fn marks(
         }
         if reader.frames.len() > budget.limits.depth {
             return Err(IngestError::TooDeep {
-                what: "YAML",
+                what: "YAML".into(),
                 most: budget.limits.depth,
             });
         }

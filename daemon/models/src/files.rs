@@ -219,19 +219,19 @@ fn missing(folder: &Path, name: &'static str) -> ModelError {
             source,
         };
     }
-    let mut tenant_directory: Vec<String> = fs::read_dir(folder)
+    let mut neighbours: Vec<String> = fs::read_dir(folder)
         .into_iter()
         .flatten()
         .take(MAX_NEIGHBOURS)
         .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
-        .filter(|other_tenant| FILES.iter().all(|(file, _)| file != other_tenant))
+        .filter(|neighbour| FILES.iter().all(|(file, _)| file != neighbour))
         .collect();
-    tenant_directory.sort();
-    tenant_directory.sort_by(|left, right| likeness(name, right).total_cmp(&likeness(name, left)));
-    tenant_directory.truncate(TOLD_NEIGHBOURS);
-    let hint = match tenant_directory.is_empty() {
+    neighbours.sort();
+    neighbours.sort_by(|left, right| likeness(name, right).total_cmp(&likeness(name, left)));
+    neighbours.truncate(TOLD_NEIGHBOURS);
+    let hint = match neighbours.is_empty() {
         true => String::new(),
-        false => format!("; what else is there: {tenant_directory:?}"),
+        false => format!("; what else is there: {neighbours:?}"),
     };
     ModelError::Missing { file: name, hint }
 }

@@ -83,7 +83,7 @@ mod tests {
     #[test]
     fn every_write_can_warn() {
         let redactor = Redactor::default();
-        let mut missing_views = Vec::new();
+        let mut lacking = Vec::new();
         for operation in TABLE.values().filter(|one| one.access == Access::Write) {
             let properties = |schema: serde_json::Map<String, Value>| {
                 schema
@@ -94,7 +94,7 @@ mod tests {
             };
             let reply = properties((operation.output)());
             if !reply.contains_key("warnings") && !FIXED.contains(&operation.name) {
-                missing_views.push(operation.name);
+                lacking.push(operation.name);
             }
             // The name of an argument does not make a string value a secret.
             let texts = properties((operation.input)()).into_iter();
@@ -105,6 +105,6 @@ mod tests {
                 assert_eq!(value, given, "{}", operation.name);
             }
         }
-        assert_eq!(missing_views, [""; 0]);
+        assert_eq!(lacking, [""; 0]);
     }
 }

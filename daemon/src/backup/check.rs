@@ -1,4 +1,4 @@
-//! Proving a backup: every file against its hash, every event against the chain, every blob against its name.
+//! Verifies a backup: every file against its hash, every event against the hash chain, every blob against its name.
 
 use std::collections::{BTreeSet, HashMap};
 use std::path::Path;
@@ -12,29 +12,29 @@ use crate::events::blobs_of;
 use crate::log::{Hash, LoggedEvent, Position};
 use crate::store::BlobRef;
 
-/// What a walk calls for each part of the log: its bytes, and its events.
+/// Callback for each part of the log: the part's bytes and its events.
 pub type LogVisitor<'v> = &'v mut dyn FnMut(&[u8], &[LoggedEvent]) -> Result<(), Error>;
 
-/// What is called for each row of an object: its number, the object, the row.
+/// Callback for each object row: the row number, the object's hash, the row.
 pub type ObjectRowVisitor<'v> = &'v mut dyn FnMut(u64, Hash, &[u8]) -> Result<(), Error>;
 
-/// What a whole backup holds.
+/// Counts of the contents of a complete backup.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct BackupContents {
-    /// Events.
+    /// Number of events.
     pub events: u64,
-    /// Of these, forgotten on purpose.
+    /// Number of these events that were forgotten on purpose.
     pub forgotten: u64,
-    /// Objects.
+    /// Number of objects.
     pub objects: u64,
-    /// Blobs that events and objects name.
+    /// Number of blobs that events and objects reference.
     pub blobs: u64,
 }
 
-/// Proves the backup in a folder. `progress` is told each position.
+/// Verifies the backup in a folder and calls `progress` with each position.
 ///
 /// # Errors
-/// [`Error::Damaged`] with the file and what is wrong with it, the first that is found.
+/// [`Error::Damaged`] names the first damaged file and its problem.
 pub fn check(
     folder: &Path,
     manifest: &Manifest,
@@ -69,10 +69,10 @@ fn describe(folder: &Path, error: &crate::store::Error) -> Error {
     Error::damaged(&folder.join(Content::Log.folder()), error.to_string())
 }
 
-/// Walks the whole log of a backup, part by part, and proves it up to the manifest's link.
+/// Walks the whole log of a backup, part by part, and verifies it up to the manifest's chain link.
 ///
 /// # Errors
-/// [`Error::Damaged`], or what `visit` returned.
+/// [`Error::Damaged`], or the error of `visit`.
 pub fn walk(folder: &Path, manifest: &Manifest, visit: LogVisitor<'_>) -> Result<(), Error> {
     let (mut link, mut at) = (Hash::default(), Position(0));
     for of in &manifest.log {
@@ -100,10 +100,7 @@ pub fn walk(folder: &Path, manifest: &Manifest, visit: LogVisitor<'_>) -> Result
     Ok(())
 }
 
-/// The number of the newest row of each object of a backup, as [`rows`] counts them.
-///
-/// # Errors
-/// [`Error::Damaged`].
+/// Maps each object of a backup to the number of its newest row, as counted by [`rows`].
 pub fn newest(folder: &Path, manifest: &Manifest) -> Result<HashMap<Hash, u64>, Error> {
     let mut newest = HashMap::new();
     rows(folder, manifest, &mut |number, hash, _| {
@@ -113,10 +110,10 @@ pub fn newest(folder: &Path, manifest: &Manifest) -> Result<HashMap<Hash, u64>, 
     Ok(newest)
 }
 
-/// Visits every row of an object, with its number.
+/// Visits every object row with its number.
 ///
 /// # Errors
-/// [`Error::Damaged`], or what `visit` returned.
+/// [`Error::Damaged`], or the error of `visit`.
 pub fn rows(folder: &Path, manifest: &Manifest, visit: ObjectRowVisitor<'_>) -> Result<(), Error> {
     let mut number = 0;
     for of in &manifest.objects {
@@ -131,7 +128,7 @@ pub fn rows(folder: &Path, manifest: &Manifest, visit: ObjectRowVisitor<'_>) -> 
     Ok(())
 }
 
-/// Visits the blobs that the newest rows of objects name.
+/// Visits the blobs that the newest object rows reference.
 fn blobs_of_objects(
     folder: &Path,
     manifest: &Manifest,
@@ -149,10 +146,10 @@ fn blobs_of_objects(
     Ok(newest.len() as u64)
 }
 
-/// The content of a blob; none for one that went while the backup was made.
+/// Returns a blob's content; `None` if the blob was deleted while the backup was made.
 ///
 /// # Errors
-/// [`Error::Damaged`] when it is missing, or not what its name says.
+/// [`Error::Damaged`] when the file is missing or does not match its name.
 pub fn blob(folder: &Path, manifest: &Manifest, blob: &BlobRef) -> Result<Option<Vec<u8>>, Error> {
     let path = folder.join(blob_file(blob));
     match std::fs::read(&path) {
@@ -168,16 +165,16 @@ pub fn blob(folder: &Path, manifest: &Manifest, blob: &BlobRef) -> Result<Option
     }
 }
 
-/// Whether a blob is there and is what its name says.
+/// Returns whether a blob exists and matches its name.
 #[must_use]
 pub fn is_blob_whole(folder: &Path, blob: &BlobRef) -> bool {
     std::fs::read(folder.join(blob_file(blob))).is_ok_and(|content| BlobRef::of(&content) == *blob)
 }
 
-/// A file beside the log, as it was.
+/// Reads an auxiliary file that the backup stores next to the log.
 ///
 /// # Errors
-/// [`Error::Damaged`].
+/// [`Error::Damaged`] when the file is missing or does not match its SHA-256.
 pub fn read_beside(folder: &Path, name: &str, manifest: &Manifest) -> Result<Vec<u8>, Error> {
     let Some(beside) = manifest.beside.iter().find(|beside| beside.name == name) else {
         return Ok(Vec::new());
@@ -193,10 +190,7 @@ pub fn read_beside(folder: &Path, name: &str, manifest: &Manifest) -> Result<Vec
     }
 }
 
-/// The blobs that events and objects of a backup name.
-///
-/// # Errors
-/// [`Error::Damaged`].
+/// Lists the blobs that events and objects of a backup reference.
 pub fn blobs_named(folder: &Path, manifest: &Manifest) -> Result<Vec<BlobRef>, Error> {
     let mut blobs = Vec::new();
     walk(folder, manifest, &mut |_, events| {

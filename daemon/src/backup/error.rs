@@ -1,4 +1,4 @@
-//! Why a backup is not made, not taken or not restored.
+//! Errors of backup, verification and restore.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -6,55 +6,55 @@ use std::path::{Path, PathBuf};
 use crate::store::ballast;
 use crate::store::{self, BlobRef};
 
-/// Why it did not go on. Nothing was changed that a next attempt would miss.
+/// The reason for a failed backup operation. A failure changes nothing that the next attempt needs.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// A file of the backup cannot be read or written.
     #[error("{what} {path:?}: {source}{}", space_hint(path, source))]
     File {
-        /// What was tried, as a participle.
+        /// The attempted action, as a participle.
         what: &'static str,
-        /// On which file or folder.
+        /// The file or folder.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the system.
         source: io::Error,
     },
-    /// Bytes of the backup are not what they should be.
+    /// Bytes of the backup are damaged.
     #[error(
         "the backup is damaged: {path:?}: {what}; `lored backup --full` makes it good, with the store that it \
          is of"
     )]
     Damaged {
-        /// In which file.
+        /// The damaged file.
         path: PathBuf,
-        /// How.
+        /// Description of the damage.
         what: String,
     },
-    /// A large text is damaged in the store, and not in the backup yet.
+    /// A blob is damaged in the store and not in the backup yet.
     #[error(
         "{why}. There is no new backup; the one that was there is as it was. `lored verify` names the events that \
          need the blob {blob}: put its file back from another copy, or let such an event go with `lore forget \
          --from N --to N`; then back up again"
     )]
     Unreadable {
-        /// Which, in hexadecimal.
+        /// The blob's hash, hexadecimal.
         blob: String,
-        /// What reading it said.
+        /// The read error.
         why: String,
     },
-    /// Something is damaged in the store that a daemon serves.
+    /// The store that a daemon serves is damaged.
     #[error("{0}")]
     Corrupt(String),
-    /// It is not done like this; what is wrong and what would be right.
+    /// The request is refused; the message says what is wrong and what to do instead.
     #[error("{0}")]
     Refused(String),
-    /// The store cannot be read or made.
+    /// The store cannot be read or created.
     #[error(transparent)]
     Store(#[from] store::Error),
 }
 
 impl Error {
-    /// Of a large text that could not be had: what to do, where it is damaged.
+    /// Converts an error of reading a blob; for a damaged blob it adds what to do.
     pub fn of_blob(self, blob: &BlobRef) -> Self {
         let why = match self {
             Self::Store(error @ store::Error::Corrupt { .. }) => error.to_string(),
@@ -65,13 +65,13 @@ impl Error {
         Self::Unreadable { blob, why }
     }
 
-    /// An error of a file call.
+    /// Converts an I/O error of a file operation.
     pub fn file(what: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
         let path = path.to_path_buf();
         move |source| Self::File { what, path, source }
     }
 
-    /// Damage in a file.
+    /// Creates an error for a damaged file.
     pub fn damaged(path: &Path, what: impl Into<String>) -> Self {
         Self::Damaged {
             path: path.to_path_buf(),
@@ -79,13 +79,13 @@ impl Error {
         }
     }
 
-    /// A refusal.
+    /// Creates a refusal with a message.
     pub fn refused(message: impl Into<String>) -> Self {
         Self::Refused(message.into())
     }
 }
 
-/// On a full disk, how much is free, and that nothing of what was written is lost.
+/// On a full disk, returns how much space is free and that complete files are retained.
 fn space_hint(path: &Path, source: &io::Error) -> String {
     if !ballast::is_full_io(source) {
         return String::new();

@@ -1,4 +1,4 @@
-//! The folder of a backup: its plate, its lock, its blobs; what is written aside and renamed.
+//! The folder of a backup: superblock, lock and blobs. Files are written to a temporary name and renamed.
 
 use std::collections::BTreeSet;
 use std::fs::{self, DirBuilder, File, OpenOptions};
@@ -14,34 +14,33 @@ use super::segment::Content;
 use super::source::BESIDE;
 use crate::store::{BlobRef, StoreId};
 
-/// The file that says whose folder this is, before there is a manifest; it is locked by who writes.
+/// The file that identifies the folder before a manifest exists; the writing process locks it.
 pub const PLATE: &str = "lore-backup";
-/// Where files are written before they have their names.
+/// The folder for files that do not have their final name yet.
 const NEW: &str = "new";
-/// Where blobs are.
 const BLOBS: &str = "blobs";
-/// The file that is there until all blobs that no manifest names are removed.
+/// Marker file that exists until all blobs that no manifest references are removed.
 const UNSWEPT: &str = "unswept";
 
-/// A backup's folder, held by who writes to it.
+/// A backup folder, locked by the process that writes to it.
 pub struct Folder {
     path: PathBuf,
     _plate: File,
     next: u64,
-    /// Folders with new names in them, to be synced.
+    /// Folders with new entries that must be synced.
     touched: BTreeSet<PathBuf>,
     /// Bytes written so far.
     pub written: u64,
 }
 
 impl Folder {
-    /// Opens or makes the folder for backups of this store.
+    /// Opens or creates the folder for backups of this store.
     ///
     /// # Errors
-    /// [`Error::Refused`] when it holds something else, another store's backup, or is being written to.
+    /// [`Error::Refused`] when the folder contains other files or another store's backup, or is being written to.
     pub fn open(path: &Path, store: StoreId) -> Result<Self, Error> {
         let path = &std::path::absolute(path).map_err(Error::file("finding", path))?;
-        // Of a folder that is new, the name has to last, too.
+        // For a new folder, the entries in its parents must be durable, too.
         let new = path.ancestors().take_while(|folder| !folder.exists());
         let parents = new.filter_map(|folder| folder.parent().map(Path::to_path_buf));
         let mut touched: BTreeSet<PathBuf> = parents.collect();
@@ -68,7 +67,7 @@ impl Folder {
         }
         let said = io::read_to_string(&superblock).map_err(Error::file("reading", &plate_path))?;
         let line = format!("{PLATE} {store}\n");
-        // A killed beginning leaves a part of the line.
+        // A killed first run leaves a part of the line.
         if line.starts_with(&said) && said != line {
             let rest = line.get(said.len()..).unwrap_or_default();
             superblock
@@ -92,7 +91,7 @@ impl Folder {
         Ok(folder)
     }
 
-    /// Its path.
+    /// Returns the folder's path.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
@@ -112,16 +111,13 @@ impl Folder {
         Ok(())
     }
 
-    /// A path under which nothing is yet.
+    /// Returns an unused path for a temporary file.
     pub fn aside(&mut self) -> PathBuf {
         self.next += 1;
         self.path.join(NEW).join(self.next.to_string())
     }
 
-    /// Gives a file that was written aside, and is durable, its name: `file`, from this folder.
-    ///
-    /// # Errors
-    /// [`Error::File`].
+    /// Renames a durable temporary file to `file`, relative to this folder.
     pub fn name(&mut self, aside: &Path, file: &str, bytes: u64) -> Result<(), Error> {
         let path = self.path.join(file);
         let parent = path.parent().unwrap_or(&self.path).to_path_buf();
@@ -131,10 +127,7 @@ impl Folder {
         Ok(())
     }
 
-    /// Writes a file whole: aside, synced, named.
-    ///
-    /// # Errors
-    /// [`Error::File`].
+    /// Writes a file atomically: to a temporary name, synced, then renamed.
     pub fn put(&mut self, file: &str, bytes: &[u8]) -> Result<(), Error> {
         let aside = self.aside();
         File::create(&aside)
@@ -147,9 +140,6 @@ impl Folder {
     }
 
     /// Makes the names of all files durable.
-    ///
-    /// # Errors
-    /// [`Error::File`].
     pub fn sync(&mut self) -> Result<(), Error> {
         for folder in std::mem::take(&mut self.touched) {
             File::open(&folder)
@@ -160,54 +150,38 @@ impl Folder {
         Ok(())
     }
 
-    /// Makes room for a blob: its file's name from this folder.
-    ///
-    /// # Errors
-    /// [`Error::File`].
+    /// Creates the folder for a blob and returns the blob's file name, relative to this folder.
     pub fn blob_name(&mut self, blob: &BlobRef) -> Result<String, Error> {
         let name = blob_file(blob);
         if let Some(shard) = self.path.join(&name).parent() {
             make_own(shard)?;
-            // Also for a blob that is there: a run that was killed did not come to it.
+            // Also for an existing blob: a killed run may not have synced it.
             self.touched.insert(self.path.join(BLOBS));
             self.touched.insert(shard.to_path_buf());
         }
         Ok(name)
     }
 
-    /// Whether there may be blobs that no manifest names: a sweep did not end, or a first run.
-    ///
-    /// # Errors
-    /// [`Error::File`].
+    /// Returns whether there may be unreferenced blobs, after an unfinished sweep or an unfinished first run.
     pub fn may_have_strays(&self) -> Result<bool, Error> {
         let is_first = !self.path.join(NAME).exists();
         Ok(self.path.join(UNSWEPT).exists() || (is_first && !is_empty(&self.path.join(BLOBS))?))
     }
 
-    /// Notes, durably before the next manifest is, that blobs have to be swept: whoever writes next does it if
-    /// this run does not come to it.
-    ///
-    /// # Errors
-    /// [`Error::File`].
+    /// Records durably, before the next manifest, that blobs must be swept. If this run is killed, the next run sweeps.
     pub fn begin_sweep(&mut self) -> Result<(), Error> {
         self.put(UNSWEPT, b"")
     }
 
-    /// Takes that note away, once what was swept is durably gone.
-    ///
-    /// # Errors
-    /// [`Error::File`].
+    /// Removes the sweep marker after the removals are durable.
     pub fn end_sweep(&mut self) -> Result<(), Error> {
         self.sync()?;
         let path = self.path.join(UNSWEPT);
         fs::remove_file(&path).map_err(Error::file("removing", &path))
     }
 
-    /// Removes what is in the folders of segments and blobs and is not `kept`, by names from this folder. Of a link
-    /// only the link goes.
-    ///
-    /// # Errors
-    /// [`Error::File`].
+    /// Removes files in the segment and blob folders for which `kept` returns false. Names are relative to this folder.
+    /// For a symbolic link, only the link is removed.
     pub fn sweep(&mut self, kept: &dyn Fn(&str) -> bool) -> Result<(), Error> {
         let mut open = vec![
             Content::Log.folder().to_owned(),
@@ -234,10 +208,7 @@ impl Folder {
         Ok(())
     }
 
-    /// Removes files of earlier backups that stood beside the log.
-    ///
-    /// # Errors
-    /// [`Error::File`].
+    /// Removes auxiliary files of earlier backups.
     pub fn sweep_beside(&self, manifest: &Manifest) -> Result<(), Error> {
         let entries = fs::read_dir(&self.path).map_err(Error::file("listing", &self.path))?;
         for entry in entries.flatten() {
@@ -253,10 +224,7 @@ impl Folder {
         Ok(())
     }
 
-    /// Puts the manifest in its place: from then on this is the backup.
-    ///
-    /// # Errors
-    /// [`Error::File`].
+    /// Writes the manifest, which makes the backup current.
     pub fn put_manifest(&mut self, text: &str) -> Result<(), Error> {
         self.sync()?;
         self.put(NAME, text.as_bytes())?;
@@ -264,7 +232,7 @@ impl Folder {
     }
 }
 
-/// Where a blob is in a backup, from its folder.
+/// Returns a blob's path in a backup, relative to the backup folder.
 #[must_use]
 pub fn blob_file(blob: &BlobRef) -> String {
     let hex = blob.hex();
@@ -280,8 +248,8 @@ fn make(path: &Path) -> Result<(), Error> {
         .map_err(Error::file("creating", path))
 }
 
-/// Makes a folder of the backup's own. Through a link in its place, files of somebody else would be written and
-/// swept.
+/// Creates a folder inside the backup. A symbolic link is refused: files of others would be written and swept
+/// through it.
 fn make_own(path: &Path) -> Result<(), Error> {
     match path.symlink_metadata() {
         Ok(there) if there.is_dir() => Ok(()),
@@ -305,7 +273,7 @@ mod tests {
 
     use super::*;
 
-    /// What stands in place of one of the backup's own folders is refused, and not written through.
+    /// A link in place of one of the backup's folders is refused, and nothing is written through it.
     #[test]
     fn a_link_in_place_of_a_folder_is_refused() {
         let root = tempfile::tempdir().unwrap();
@@ -328,7 +296,7 @@ mod tests {
         assert!(folder.blob_name(&blob).is_err());
     }
 
-    /// A sweep removes links, and nothing of what they lead to.
+    /// A sweep removes links and leaves their targets alone.
     #[test]
     fn a_sweep_follows_no_link() {
         let root = tempfile::tempdir().unwrap();

@@ -1,9 +1,8 @@
-//! Making a backup: everything up to one position, while others write.
+//! Makes a backup of everything up to one position while others write.
 //!
-//! Pages come from different states of the store, so something that an early event names may go before it is
-//! asked for. An event says so, and it stands before the end of the log that the answer was read at: the
-//! backup goes on at least to there. Up to its last position it then holds all that a store of these events
-//! needs.
+//! Pages are read from different states of the store, so content that an early event names can be deleted before it
+//! is read. Each deletion is itself an event, before the end of the log at the time of that answer. The backup
+//! continues at least to that position. It then holds everything that a store with these events needs.
 
 use std::collections::{BTreeSet, HashMap};
 use std::path::Path;
@@ -18,36 +17,35 @@ use crate::log::{EventKind, Hash, LoggedEvent, Position};
 use crate::sessions;
 use crate::store::{BlobRef, FORMAT_VERSION};
 
-/// Pages behind the one that would have been the last, at most: with this many, content goes faster than it
-/// is read.
+/// Maximum number of pages after the expected last one. Beyond it, content is deleted faster than it is read.
 const ROUNDS_MAX: u32 = 10_000;
 
-/// How a backup is to be made.
+/// Options of a backup.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct BackupOptions {
-    /// Take nothing over from the last one but blobs that prove whole.
+    /// Reuse nothing of the previous backup except blobs that match their hash.
     pub is_full: bool,
 }
 
-/// What a backup came to.
+/// Result of a backup.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Report {
-    /// The position that the folder's backup had before; 0 without one.
+    /// Position of the folder's previous backup; 0 without one.
     pub before: Position,
-    /// The position that it has now.
+    /// Position of the new backup.
     pub position: Position,
     /// Bytes written.
     pub written: u64,
-    /// Blobs written.
+    /// Number of blobs written.
     pub blobs: u64,
-    /// How many times content was forgotten that is still in it.
+    /// Number of forget operations whose content is still in the backup.
     pub forgotten_since: u64,
 }
 
-/// Makes or continues the backup in a folder. `progress` is told each position and the one that is aimed at.
+/// Creates or continues the backup in a folder. `progress` receives each position and the target position.
 ///
 /// # Errors
-/// [`Error`]: the backup that was there before is as it was.
+/// [`Error`]; the previous backup is unchanged.
 pub fn make(
     source: &mut dyn Source,
     path: &Path,
@@ -55,7 +53,7 @@ pub fn make(
     choices: BackupOptions,
     progress: &mut dyn FnMut(Position, Position),
 ) -> Result<Report, Error> {
-    // Cursors first: none of them is then behind the log that is read after.
+    // Cursors are read first, so that none is ahead of the log.
     let beside = source.data_files()?;
     let store = source.page(Position(u64::MAX))?.store;
     let mut folder = Folder::open(path, store)?;
@@ -74,7 +72,7 @@ pub fn make(
     let link = base
         .as_ref()
         .map_or(Ok(Hash::default()), |base| base.last_link(path))?;
-    // What is forgotten behind here was still whole in an earlier page, or in the backup before.
+    // Content forgotten after this position was still whole in an earlier page or in the previous backup.
     let whole_up_to = base.as_ref().map_or(first.position, |_| before);
     let mut manifest = base.unwrap_or_else(|| nothing(store));
     let mut making = BackupBuilder {
@@ -97,7 +95,7 @@ pub fn make(
     making.finish(beside, before, clock)
 }
 
-/// Whether a store goes on where a backup of it ends.
+/// Checks that a store continues from the end of a backup of it.
 fn goes_on(base: &Manifest, first: &Page, path: &Path) -> Result<(), Error> {
     let (held, has) = (base.position, first.position.0);
     let Some(link) = first.link else {
@@ -116,7 +114,7 @@ fn goes_on(base: &Manifest, first: &Page, path: &Path) -> Result<(), Error> {
     Ok(())
 }
 
-/// Whether what a backup goes on from is there, as far as lengths tell; `lored verify --backup` reads it all.
+/// Checks that the files of the previous backup exist with the right lengths. `lored verify --backup` reads them.
 fn is_there(base: &Manifest, path: &Path) -> Result<(), Error> {
     for of in base.log.iter().chain(&base.objects) {
         segment::open(path, of)?;
@@ -143,7 +141,7 @@ fn nothing(store: crate::store::StoreId) -> Manifest {
     }
 }
 
-/// How each object is kept in a backup.
+/// Returns the tag of each object's row in a backup.
 fn known(path: &Path, base: Option<&Manifest>) -> Result<HashMap<Hash, Tag>, Error> {
     let mut known = HashMap::new();
     for of in base.iter().flat_map(|base| &base.objects) {
@@ -162,19 +160,19 @@ struct BackupBuilder<'m> {
     folder: &'m mut Folder,
     manifest: Manifest,
     known: HashMap<Hash, Tag>,
-    /// The end of what is written.
+    /// End of the written log.
     at: Position,
     link: Hash,
     whole_up_to: Position,
-    /// It goes on to here at least.
+    /// Minimum end position of the backup.
     needed: Position,
     log: Option<(Writer, Position)>,
     objects: Option<Writer>,
-    /// Blobs, hexadecimal, that were gone when they were last asked for.
+    /// Blobs, hexadecimal, that did not exist when last requested.
     gone: BTreeSet<String>,
     blobs: u64,
     is_full: bool,
-    /// Blobs that nothing names any more are removed at the end.
+    /// Unreferenced blobs are removed at the end.
     sweeps_blobs: bool,
 }
 
@@ -216,13 +214,13 @@ impl BackupBuilder<'_> {
         if page.objects_gone > 0 {
             self.needed = self.needed.max(page.position);
         }
-        let missing_views: Vec<(Hash, Tag)> = page
+        let lacking: Vec<(Hash, Tag)> = page
             .objects
             .iter()
             .filter(|(hash, tag)| self.known.get(hash) != Some(tag))
             .copied()
             .collect();
-        for some in missing_views.chunks(OBJECTS_MAX) {
+        for some in lacking.chunks(OBJECTS_MAX) {
             self.take_objects(some)?;
         }
         page.blobs.iter().try_for_each(|blob| self.blob(blob))
@@ -291,7 +289,7 @@ impl BackupBuilder<'_> {
             writer.push(&[&hash.0, &row])?;
             self.known.insert(hash, tag);
         }
-        // One went meanwhile; or it also came back, as a delta against an object that only later events name.
+        // An object was deleted; or it was saved again, as a delta against an object that only later events name.
         if as_named < wanted.len() {
             self.needed = self.needed.max(position);
         }
@@ -308,13 +306,13 @@ impl BackupBuilder<'_> {
         Ok(())
     }
 
-    /// Brings a blob, unless it is there. One that was gone is asked for again: it may have come back since.
+    /// Copies a blob unless it exists. A blob that was gone is requested again, because it may have been saved again.
     fn blob(&mut self, blob: &BlobRef) -> Result<(), Error> {
         let file = self.folder.blob_name(blob)?;
         let path = self.folder.path().join(&file);
         let is_there = match path.metadata() {
             Ok(metadata) if metadata.len() != blob.bytes => false,
-            // What is to be made good is looked at whole.
+            // A full backup repairs, so it reads existing blobs completely.
             Ok(_) if self.is_full => super::check::is_blob_whole(self.folder.path(), blob),
             Ok(_) => true,
             Err(_) => false,
@@ -399,7 +397,7 @@ impl BackupBuilder<'_> {
     }
 }
 
-/// Gives a finished segment its name, which holds the beginning of its SHA-256: no two have the same.
+/// Names a finished segment. The name contains a prefix of its SHA-256, so names are unique.
 fn named_segment(folder: &mut Folder, writer: Writer, named: &str) -> Result<Segment, Error> {
     let ending = writer.content().folder();
     let (aside, bytes, hash) = writer.finish()?;
@@ -416,8 +414,7 @@ fn named_segment(folder: &mut Folder, writer: Writer, named: &str) -> Result<Seg
     })
 }
 
-/// Removes segments of killed runs and of the backup before; where it has to be, also the blobs that nothing
-/// names any more.
+/// Removes segments of killed runs and of the previous backup and, if required, unreferenced blobs.
 fn remove_what_is_left(
     folder: &mut Folder,
     manifest: &Manifest,

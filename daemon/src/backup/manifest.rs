@@ -1,4 +1,4 @@
-//! What a backup is made of: written last, and by it alone there is a backup.
+//! The manifest of a backup. It is written last; without it there is no backup.
 
 use std::path::{Path, PathBuf};
 
@@ -9,61 +9,61 @@ use super::segment::Segment;
 use crate::log::Hash;
 use crate::store::{FORMAT_VERSION, StoreId};
 
-/// The version of the format, for ever a field of the manifest.
+/// The format version; this field never leaves the manifest.
 pub const VERSION: u32 = 1;
-/// The word that tells what it is.
+/// The format identifier.
 pub const FORMAT: &str = "lore-backup";
-/// The name of the file.
+/// The file name of the manifest.
 pub const NAME: &str = "manifest.json";
-/// The longest manifest that is read, in bytes.
+/// Maximum size of a manifest, in bytes.
 const BYTES_MAX: u64 = 256 << 20;
 
-/// A backup: one store up to one position.
+/// The manifest of a backup: one store up to one position.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Manifest {
     /// `lore-backup`.
     pub format: String,
-    /// The version of this format.
+    /// The format version.
     pub version: u32,
-    /// The store's id, hexadecimal.
+    /// The store's ID, hexadecimal.
     pub store: String,
-    /// The version of the store's format that the program which made it writes.
+    /// The store format version of the program that made the backup.
     pub store_format: u32,
     /// The last position.
     pub position: u64,
-    /// The link of the event there, hexadecimal.
+    /// The chain link of the last event, hexadecimal.
     pub link: String,
-    /// When it was made, RFC 3339.
+    /// Time of the backup, RFC 3339.
     pub made_at: String,
-    /// The version of the program that made it.
+    /// Version of the program that made the backup.
     pub lored: String,
-    /// The log, in order.
+    /// Segments of the log, in order.
     pub log: Vec<Segment>,
-    /// The objects; of two rows of one object the later one counts.
+    /// Segments of objects; for an object with several rows, the last row is valid.
     pub objects: Vec<Segment>,
-    /// Files beside the log.
+    /// Auxiliary files next to the log.
     pub beside: Vec<DataFileEntry>,
-    /// Blobs, hexadecimal, that events name and that went while the backup was made: what names them was
-    /// forgotten.
+    /// Blobs, hexadecimal, that events name and that were deleted while the backup was made, because the events that
+    /// name them were forgotten.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub gone: Vec<String>,
-    /// How many times content was forgotten that is still in this backup.
+    /// Number of forget operations whose content is still in this backup.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub forgotten_since: u64,
     /// SHA-256 of this manifest with this field empty, hexadecimal.
     pub sha256: String,
 }
 
-/// A file of the data folder that no event can bring back.
+/// An auxiliary file of the data folder that cannot be rebuilt from events.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DataFileEntry {
-    /// Its name in the data folder.
+    /// File name in the data folder.
     pub name: String,
-    /// Where it is in the backup.
+    /// Path in the backup.
     pub file: String,
-    /// Its length, in bytes.
+    /// Length in bytes.
     pub bytes: u64,
     /// SHA-256 of its bytes, hexadecimal.
     pub sha256: String,
@@ -78,8 +78,7 @@ impl Manifest {
     /// Reads the manifest of a backup.
     ///
     /// # Errors
-    /// [`Error::Refused`] when there is none or a newer one; [`Error::Damaged`] when it is not as it was
-    /// written.
+    /// [`Error::Refused`] when the manifest is missing or has a newer version; [`Error::Damaged`] when it was altered.
     pub fn read(folder: &Path) -> Result<Self, Error> {
         let path = folder.join(NAME);
         let bytes = match std::fs::metadata(&path) {
@@ -95,7 +94,7 @@ impl Manifest {
         Self::parse(&bytes, &path)
     }
 
-    /// Reads a manifest; `path` is where it stands.
+    /// Parses a manifest; `path` is its file, for errors.
     ///
     /// # Errors
     /// As [`Manifest::read`].
@@ -141,7 +140,7 @@ impl Manifest {
         Ok(manifest)
     }
 
-    /// The bytes of the file.
+    /// Returns the bytes of the manifest file.
     #[must_use]
     pub fn text(mut self) -> String {
         self.sha256 = String::new();
@@ -149,19 +148,19 @@ impl Manifest {
         self.json()
     }
 
-    /// Which store it is of.
+    /// Returns the ID of the backed-up store.
     ///
     /// # Errors
-    /// [`Error::Damaged`].
+    /// [`Error::Damaged`] when the ID is invalid.
     pub fn store_id(&self, folder: &Path) -> Result<StoreId, Error> {
         StoreId::parse(&self.store)
             .ok_or_else(|| Error::damaged(&folder.join(NAME), "it names no store"))
     }
 
-    /// The link of its last event.
+    /// Returns the chain link of the last event.
     ///
     /// # Errors
-    /// [`Error::Damaged`].
+    /// [`Error::Damaged`] when the link is invalid.
     pub fn last_link(&self, folder: &Path) -> Result<Hash, Error> {
         let link = self.link.parse();
         link.map_err(|what: String| Error::damaged(&folder.join(NAME), format!("`link`: {what}")))
@@ -172,14 +171,14 @@ impl Manifest {
     }
 
     fn json(&self) -> String {
-        // A struct of texts and numbers serialises.
+        // Serialising a struct of strings and numbers cannot fail.
         let mut text = serde_json::to_string_pretty(self).unwrap_or_default();
         text.push('\n');
         text
     }
 }
 
-/// What to say where there is no manifest.
+/// Returns the message for a missing manifest.
 fn none_there(folder: &Path) -> String {
     match folder.join(super::folder::PLATE).exists() {
         true => format!(
@@ -190,7 +189,7 @@ fn none_there(folder: &Path) -> String {
     }
 }
 
-/// Whether a name stays within the folder of the backup.
+/// Returns whether a file name stays inside the backup folder.
 fn is_within(file: &str) -> bool {
     let path = PathBuf::from(file);
     !file.is_empty()
@@ -229,7 +228,7 @@ mod tests {
         }
     }
 
-    /// A manifest reads back; any flipped bit is told, or changes nothing.
+    /// A manifest survives a round trip; any flipped bit is detected or changes nothing.
     #[test]
     fn flips_are_told() {
         let path = Path::new("manifest.json");
@@ -247,7 +246,7 @@ mod tests {
         }
     }
 
-    /// A newer version is refused by name, whatever else it says; a name that leads out is refused.
+    /// A newer version is refused by its number, whatever the other fields are; a path out of the folder is refused.
     #[test]
     fn newer_and_hostile_ones_are_refused() {
         let path = Path::new("manifest.json");

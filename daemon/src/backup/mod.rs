@@ -1,9 +1,9 @@
-//! A backup: all that a store holds, in a folder of plain files, and a store made of it again.
+//! Backups: the complete contents of a store in a folder of plain files, and the restore of a store from it.
 //!
-//! [`operations`] read the log as it is kept, page by page, each page from a state of its own, so that
-//! writers are never held up. [`make`] asks for pages until it has everything up to one position, and writes
-//! a [`manifest::Manifest`] last: without one there is no backup. [`check`] proves what is there, and
-//! [`restore`] builds a store of it, whole or not at all. docs/backup.md says what is in the folder.
+//! [`operations`] read the stored log page by page, each page from a separate state, so that writers never wait.
+//! [`make`] requests pages until it has everything up to one position. It writes a [`manifest::Manifest`] last;
+//! without a manifest there is no backup. [`check`] verifies a backup, and [`restore`] builds a store from it,
+//! completely or not at all. docs/backup.md describes the folder.
 
 pub mod check;
 mod error;

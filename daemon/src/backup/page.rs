@@ -1,4 +1,4 @@
-//! What a store gives to a backup, from one state of its rows.
+//! Pages of a backup, read from one state of the store.
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -10,21 +10,21 @@ use crate::log::objects::{self, Object};
 use crate::log::{Hash, Log, LoggedEvent, OBJECTS, Position, RecordKey, encode_record};
 use crate::store::{BlobRef, Blobs, Error, Rows, StoreId};
 
-/// A page ends after about so many bytes of records, when the caller does not say.
+/// Default size of a page in bytes of records.
 pub const PAGE_BYTES: u64 = 4 << 20;
-/// The most that a caller may say.
+/// Maximum page size that a caller can request, in bytes.
 pub const PAGE_BYTES_MAX: u64 = 16 << 20;
-/// Objects given at once.
+/// Maximum number of objects per request.
 pub const OBJECTS_MAX: usize = 256;
-/// The most of a blob that is given at once, in bytes.
+/// Maximum size of a blob piece, in bytes.
 pub const PIECE_BYTES_MAX: usize = 8 << 20;
 
-/// Tells one way of keeping an object from another: the beginning of the SHA-256 of its row.
+/// Identifies the stored form of an object: a prefix of the SHA-256 of its row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tag(pub [u8; 8]);
 
 impl Tag {
-    /// Of a row.
+    /// Returns the tag of a row.
     #[must_use]
     pub fn of(row: &[u8]) -> Self {
         let [a, b, c, d, e, f, g, h, ..] = Hash::of(row).0;
@@ -34,46 +34,43 @@ impl Tag {
 
 /// One state of a store.
 pub struct BackupSnapshot<'s> {
-    /// Its rows.
+    /// Rows of the state.
     pub rows: &'s dyn Rows,
-    /// Large texts.
+    /// Blobs of the store.
     pub blobs: &'s Blobs,
-    /// Tells what was forgotten.
+    /// Identifies forgotten events.
     pub fold: &'s dyn Fold,
-    /// The end of its log.
+    /// End of the log.
     pub tail: Tail,
-    /// Which store it is.
+    /// ID of the store.
     pub store: StoreId,
 }
 
-/// Some records, and what their events name.
+/// Some records, and the objects and blobs that their events name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Page {
-    /// Which store they are of.
+    /// ID of the store.
     pub store: StoreId,
-    /// The link of the event before them; none where the log does not reach so far.
+    /// Chain link of the event before the records; `None` when the log does not reach this position.
     pub link: Option<Hash>,
-    /// The records.
+    /// The encoded records.
     pub records: Vec<Vec<u8>>,
-    /// The last position in them.
+    /// Last position in the records.
     pub last: Position,
-    /// Objects that are kept.
+    /// Stored objects.
     pub objects: Vec<(Hash, Tag)>,
-    /// Objects that are no longer kept as the last event here that names them says: they are gone, or were saved
-    /// again, which is told by events behind these.
+    /// Number of objects that are no longer stored as the last event in this page says. They were deleted or saved
+    /// again; later events record it.
     pub objects_gone: u64,
-    /// Blobs.
+    /// Blobs that the events name.
     pub blobs: Vec<BlobRef>,
-    /// The end of the log that was read.
+    /// End of the log at the time of the read.
     pub position: Position,
 }
 
 impl BackupSnapshot<'_> {
-    /// The records behind a position, until they have so many bytes; of what was forgotten, header and
-    /// links alone.
-    ///
-    /// # Errors
-    /// [`Error`] when a record cannot be read.
+    /// Reads the records after a position until they have `bytes_max` bytes. For a forgotten event, only header and
+    /// links are included.
     pub fn page(&self, after: Position, bytes_max: u64) -> Result<Page, Error> {
         let mut gathering = PageBuilder::of(self, self.link(after)?, after);
         if gathering.page.link.is_some() && after < self.tail.position {
@@ -86,7 +83,7 @@ impl BackupSnapshot<'_> {
         gathering.done()
     }
 
-    /// The link at a position.
+    /// Returns the chain link at a position.
     fn link(&self, at: Position) -> Result<Option<Hash>, Error> {
         if at == Position(0) {
             return Ok(Some(Hash::default()));
@@ -97,10 +94,7 @@ impl BackupSnapshot<'_> {
         Ok(Log::new(self.rows).at(at)?.map(|event| event.link))
     }
 
-    /// The rows of those of these objects that are kept.
-    ///
-    /// # Errors
-    /// [`Error`] when a row cannot be read.
+    /// Returns the rows of the requested objects that are stored.
     pub fn objects(&self, wanted: &[Hash]) -> Result<Vec<(Hash, Vec<u8>)>, Error> {
         let mut found = Vec::new();
         for hash in wanted {
@@ -111,10 +105,10 @@ impl BackupSnapshot<'_> {
         Ok(found)
     }
 
-    /// A piece of a blob; none when it is not there and nothing in these rows needs it.
+    /// Reads a piece of a blob; `None` when the blob is missing and nothing in these rows needs it.
     ///
     /// # Errors
-    /// [`Error`] when it cannot be read, though it is needed.
+    /// [`Error`] when a required blob cannot be read.
     pub fn piece(&self, blob: &BlobRef, from: u64) -> Result<Option<Vec<u8>>, Error> {
         let content = match self.blobs.get(blob) {
             Ok(content) => content,
@@ -136,17 +130,17 @@ impl BackupSnapshot<'_> {
 struct PageBuilder<'g> {
     shelf: &'g BackupSnapshot<'g>,
     page: Page,
-    /// The record that is gathered, and its events.
+    /// Key of the current record, whose events are being collected.
     record: Option<RecordKey>,
     events: Vec<LoggedEvent>,
     bytes: u64,
-    /// Each once, though many events name it.
+    /// Objects by hash, because many events can name the same object.
     objects: BTreeMap<[u8; 32], ObjectNamed>,
     blobs: BTreeMap<[u8; 32], BlobRef>,
 }
 
 impl<'g> PageBuilder<'g> {
-    /// Nothing yet, behind a position with this link.
+    /// Starts an empty page after a position with this chain link.
     fn of(shelf: &'g BackupSnapshot<'g>, link: Option<Hash>, after: Position) -> Self {
         Self {
             shelf,
@@ -227,10 +221,10 @@ impl<'g> PageBuilder<'g> {
     }
 }
 
-/// The blob that an object's row says it is in.
+/// Returns the blob that an object's row refers to.
 ///
 /// # Errors
-/// A sentence, when the bytes are no row.
+/// A message when the bytes are not an object row.
 pub fn blob_of_row(row: &[u8]) -> Result<Option<BlobRef>, String> {
     let object = Object::decode(row).ok_or("not the row of an object")?;
     Ok(match object.place {
@@ -251,7 +245,7 @@ mod tests {
     use crate::projections::Projections;
     use crate::store::MemoryStore;
 
-    /// A save of a value as a delta against another, which is kept whole.
+    /// Builds a save of a value as a delta against a base that is stored whole.
     fn save(value: Hash, base: Hash, packed: u64) -> LoggedEvent {
         let chain = vec![
             DeltaLink::to(value, 40, packed),
@@ -291,8 +285,8 @@ mod tests {
         }
     }
 
-    /// An object that went and came back in another form is told as one that went: what it rests on now may
-    /// be told by later events alone.
+    /// An object that was deleted and saved again in another form counts as gone, because only later events may name
+    /// the objects that it now depends on.
     #[test]
     fn objects_that_came_back_in_another_form() {
         let [value, base, other] = [b"value", b"basis", b"other"].map(|name| Hash::of(name));

@@ -1,4 +1,4 @@
-//! A store made of a backup: proved first, built beside its place, and renamed into it whole.
+//! Restores a store from a backup: verified first, built under a temporary name, then renamed.
 
 use std::collections::{BTreeSet, HashSet};
 use std::path::Path;
@@ -15,13 +15,13 @@ use crate::log::{Hash, LOG, Log, Position, encode_record};
 use crate::store::watermark::{DurableHead, WatermarkFile};
 use crate::store::{Blobs, RowsMut, Store, Transaction, creation};
 
-/// Records written in one commit, in bytes.
+/// Bytes of records per commit.
 const BATCH_BYTES: usize = 4 << 20;
 
-/// Restores the backup in `folder` as the data folder `data`, which is not there yet.
+/// Restores the backup in `folder` to the new data folder `data`.
 ///
 /// # Errors
-/// [`Error`]; nothing has the name `data` then.
+/// [`Error`]; `data` does not exist then.
 pub fn restore_to(
     folder: &Path,
     data: &Path,
@@ -63,7 +63,7 @@ impl Restore<'_> {
         let mut store = self.log(&data, &BTreeSet::new(), progress)?;
         let forgotten = self.forgotten(&store)?;
         if !forgotten.is_empty() {
-            // What was forgotten behind what the backup has of it is not put back: the store is made without.
+            // Content that was forgotten after it was backed up is not restored: the store is built without it.
             drop(store);
             let path = data.store();
             std::fs::remove_dir_all(&path).map_err(Error::file("removing", &path))?;
@@ -95,8 +95,7 @@ impl Restore<'_> {
         Ok(())
     }
 
-    /// Makes a store with the log, and folds its views; what stands at these positions comes without its
-    /// content.
+    /// Creates a store with the log and folds its views. Events at the positions in `without` lose their content.
     fn log(
         &self,
         data: &DataFolder,
@@ -141,7 +140,7 @@ impl Restore<'_> {
         Ok(store)
     }
 
-    /// The events that say something, though it was forgotten.
+    /// Returns the positions of forgotten events that still have content.
     fn forgotten(&self, store: &Store) -> Result<BTreeSet<Position>, Error> {
         let (mut found, mut last) = (BTreeSet::new(), None);
         let log = Log::new(store);
@@ -149,7 +148,7 @@ impl Restore<'_> {
             if last.replace(record) == Some(record) {
                 return Ok(std::ops::ControlFlow::Continue(()));
             }
-            // As the record has them: a walk tells nothing of what was forgotten.
+            // Read from the record, because a walk omits forgotten content.
             for event in log.record(record)? {
                 let says = event.payload.is_some() || event.key.is_some();
                 if says && self.fold.is_forgotten(store, &event.header)? {
@@ -161,7 +160,7 @@ impl Restore<'_> {
         Ok(found)
     }
 
-    /// Puts the objects that are in use, and their blobs; whatever else the backup has went meanwhile.
+    /// Restores the objects in use and their blobs. Other objects of the backup were deleted meanwhile.
     fn objects(&self, store: &Store, blobs: &Blobs) -> Result<(), Error> {
         let lacks = |what: String| Error::damaged(&self.folder.join("objects"), what);
         let newest = check::newest(self.folder, self.manifest)?;

@@ -1,7 +1,7 @@
-//! A segment: a file of length-prefixed parts, written once, and known by its SHA-256.
+//! A segment: a file of length-prefixed parts, written once and identified by its SHA-256.
 //!
-//! A line of text that says what is in it, then for each part its length (u32 big-endian) and its bytes. A
-//! part of a segment of the log is a record; of one of objects, a hash (32 bytes) and a row.
+//! The first line of text names the content. Then each part follows: its length (u32 big-endian) and its bytes. A
+//! part of a log segment is a record; a part of an object segment is a hash (32 bytes) and a row.
 
 use std::fs::File;
 use std::io::{BufReader, BufWriter, Read, Write};
@@ -13,22 +13,22 @@ use sha2::{Digest, Sha256};
 use super::Error;
 use crate::log::{Hash, LoggedEvent, Position, codec, decode_record};
 
-/// A segment is closed once it has so many bytes.
+/// Size at which a segment is closed, in bytes.
 pub const SEGMENT_BYTES: u64 = 64 << 20;
-/// The longest part, in bytes: no record and no row comes near.
+/// Maximum size of a part, in bytes; far above any record or row.
 pub const PART_BYTES_MAX: u32 = 256 << 20;
 
-/// What the parts of a segment are.
+/// The content type of a segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Content {
-    /// Records of the log.
+    /// Log records.
     Log,
-    /// Rows of objects.
+    /// Object rows.
     Objects,
 }
 
 impl Content {
-    /// The first line.
+    /// Returns the first line of the file.
     #[must_use]
     pub const fn line(self) -> &'static [u8] {
         match self {
@@ -37,7 +37,7 @@ impl Content {
         }
     }
 
-    /// The folder in a backup, and the ending of the name.
+    /// Returns the folder name in a backup, which is also the file extension.
     #[must_use]
     pub const fn folder(self) -> &'static str {
         match self {
@@ -47,25 +47,25 @@ impl Content {
     }
 }
 
-/// A segment as a manifest names it.
+/// A segment's entry in the manifest.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Segment {
-    /// The file, from the backup's folder.
+    /// Path of the file, relative to the backup folder.
     pub file: String,
-    /// Of the log: the first position in it.
+    /// For a log segment: its first position.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub first: Option<u64>,
-    /// Of the log: the last position in it.
+    /// For a log segment: its last position.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last: Option<u64>,
-    /// Its length, in bytes.
+    /// Length in bytes.
     pub bytes: u64,
     /// SHA-256 of the file, hexadecimal.
     pub sha256: String,
 }
 
-/// A segment that is being written, under a name that no manifest has.
+/// A segment that is being written, under a temporary name.
 pub struct Writer {
     content: Content,
     path: PathBuf,
@@ -75,10 +75,7 @@ pub struct Writer {
 }
 
 impl Writer {
-    /// Begins one.
-    ///
-    /// # Errors
-    /// [`Error::File`].
+    /// Creates an empty segment.
     pub fn create(path: PathBuf, content: Content) -> Result<Self, Error> {
         let file = File::create(&path).map_err(Error::file("creating", &path))?;
         let mut writer = Self {
@@ -92,22 +89,22 @@ impl Writer {
         Ok(writer)
     }
 
-    /// What its parts are.
+    /// Returns the content type.
     #[must_use]
     pub fn content(&self) -> Content {
         self.content
     }
 
-    /// Whether another one should be begun.
+    /// Returns whether the segment has reached its maximum size.
     #[must_use]
     pub fn is_full(&self) -> bool {
         self.bytes >= SEGMENT_BYTES
     }
 
-    /// Adds a part, made of these pieces.
+    /// Appends a part that consists of these pieces.
     ///
     /// # Errors
-    /// [`Error::File`]; [`Error::Refused`] for one that is too long.
+    /// [`Error::File`]; [`Error::Refused`] when the part is too long.
     pub fn push(&mut self, pieces: &[&[u8]]) -> Result<(), Error> {
         let length: usize = pieces.iter().map(|piece| piece.len()).sum();
         let length = u32::try_from(length).unwrap_or(u32::MAX);
@@ -125,10 +122,7 @@ impl Writer {
         written.map_err(Error::file("writing", &self.path))
     }
 
-    /// Makes it durable, and says where it is, how long it is and its SHA-256.
-    ///
-    /// # Errors
-    /// [`Error::File`].
+    /// Makes the segment durable and returns its path, length and SHA-256.
     pub fn finish(self) -> Result<(PathBuf, u64, Hash), Error> {
         let file = self.file.into_inner().map_err(std::io::Error::from);
         file.and_then(|file| file.sync_all())
@@ -137,10 +131,10 @@ impl Writer {
     }
 }
 
-/// Reads every part of a segment, and proves the file at its end.
+/// Reads every part of a segment and verifies its SHA-256 at the end.
 ///
 /// # Errors
-/// [`Error::Damaged`] when it is not what the manifest says, or what `visit` returned.
+/// [`Error::Damaged`] when the file does not match the manifest, or the error of `visit`.
 pub fn read(
     folder: &Path,
     segment: &Segment,
@@ -171,10 +165,10 @@ pub fn read(
     Ok(())
 }
 
-/// Opens a segment, whose file is there and has the length that the manifest says.
+/// Opens a segment and checks its length against the manifest.
 ///
 /// # Errors
-/// [`Error::Damaged`] when it is not so.
+/// [`Error::Damaged`] when the file is missing or has another length.
 pub fn open(folder: &Path, segment: &Segment) -> Result<File, Error> {
     let path = folder.join(&segment.file);
     let file = match File::open(&path) {
@@ -193,16 +187,16 @@ pub fn open(folder: &Path, segment: &Segment) -> Result<File, Error> {
     Ok(file)
 }
 
-/// What is called for each part.
+/// Callback for each part.
 pub type PartVisitor<'v, E> = &'v mut dyn FnMut(&[u8]) -> Result<(), SegmentError<E>>;
 
-/// Why a segment was not read to its end.
+/// The reason for an incomplete read of a segment.
 pub enum SegmentError<E> {
-    /// It is not in its form.
+    /// The segment's format is invalid.
     Form(String),
-    /// It cannot be read.
+    /// The file cannot be read.
     Io(std::io::Error),
-    /// Whoever looks at its parts had enough.
+    /// The visitor failed.
     Visit(E),
 }
 
@@ -256,10 +250,10 @@ pub fn parts<E>(
     }
 }
 
-/// The events of a part of the log, proved against the link before them.
+/// Decodes the events of a log part and verifies them against the previous chain link.
 ///
 /// # Errors
-/// What does not fit.
+/// A message with the mismatch.
 pub fn events(
     part: &[u8],
     previous: &mut Hash,
@@ -278,10 +272,10 @@ pub fn events(
     Ok(found)
 }
 
-/// Hash and row of a part of the objects.
+/// Splits a part into the object's hash and row.
 ///
 /// # Errors
-/// A sentence, when it is too short.
+/// A message when the part is too short.
 pub fn object(part: &[u8]) -> Result<(Hash, &[u8]), String> {
     part.split_first_chunk::<32>()
         .map(|(hash, row)| (Hash(*hash), row))
@@ -309,7 +303,7 @@ mod tests {
     use super::*;
 
     proptest! {
-        /// What is written is read, and any changed byte of the file is told.
+        /// A segment survives a round trip, and any changed byte of the file is detected.
         #[test]
         fn parts_come_back_or_damage_is_told(
             written in proptest::collection::vec(proptest::collection::vec(any::<u8>(), 0..50), 0..6),
@@ -344,7 +338,7 @@ mod tests {
             prop_assert!(is_told);
         }
 
-        /// Arbitrary bytes are refused or read, never a panic.
+        /// Arbitrary bytes are refused or read, without a panic.
         #[test]
         fn arbitrary_bytes_never_panic(mut bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
             for content in [Content::Log, Content::Objects] {

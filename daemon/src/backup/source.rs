@@ -1,49 +1,37 @@
-//! Where a backup is read: from the daemon that serves the store, or from the store itself.
+//! The source of a backup: the daemon that serves the store, or the store itself.
 
 use super::Error;
 use super::page::{BackupSnapshot, Page};
 use crate::log::{Hash, Position};
 use crate::store::BlobRef;
 
-/// Files beside the log that no event can bring back, by their names in the data folder: how far
-/// readers of the log have come, and when each session was last looked at.
+/// Auxiliary files in the data folder that cannot be rebuilt from events: the log readers' cursors and the
+/// last access times of sessions.
 pub const BESIDE: [&str; 2] = ["cursors", "access"];
 
-/// Objects, each with its row.
+/// Objects with their rows.
 pub type Rows = Vec<(Hash, Vec<u8>)>;
 
-/// Gives what a backup asks for, each time from its newest state.
+/// Reads from a store, each time from its newest state.
 pub trait Source {
-    /// Records behind a position, and what their events name.
-    ///
-    /// # Errors
-    /// [`Error`] when there is no answer.
+    /// Reads records after a position, and the objects and blobs that their events name.
     fn page(&mut self, after: Position) -> Result<Page, Error>;
 
-    /// The rows of those of these objects that are kept, and the end of the log they were read at.
-    ///
-    /// # Errors
-    /// [`Error`] when there is no answer.
+    /// Reads the rows of the requested objects that are stored, and the end of the log at that time.
     fn objects(&mut self, wanted: &[Hash]) -> Result<(Rows, Position), Error>;
 
-    /// A piece of a blob from a byte on, if it is there, and the end of the log it was read at.
-    ///
-    /// # Errors
-    /// [`Error`] when there is no answer.
+    /// Reads a piece of a blob from a byte offset, if the blob exists, and the end of the log at that time.
     fn piece(&mut self, blob: &BlobRef, from: u64) -> Result<(Option<Vec<u8>>, Position), Error>;
 
-    /// The files of [`BESIDE`] that there are.
-    ///
-    /// # Errors
-    /// [`Error`] when one cannot be read.
+    /// Reads the existing files of [`BESIDE`].
     fn data_files(&mut self) -> Result<Vec<(String, Vec<u8>)>, Error>;
 }
 
-/// A store that nobody serves, opened under the lock.
+/// A store without a daemon, opened under the lock.
 pub struct OfflineSource<'o> {
-    /// The store.
+    /// State of the store.
     pub shelf: BackupSnapshot<'o>,
-    /// Its data folder.
+    /// The store's data folder.
     pub data: &'o std::path::Path,
 }
 
@@ -65,10 +53,7 @@ impl Source for OfflineSource<'_> {
     }
 }
 
-/// Reads the files of [`BESIDE`] in a data folder.
-///
-/// # Errors
-/// [`Error::File`].
+/// Reads the existing files of [`BESIDE`] in a data folder.
 pub fn data_files(data: &std::path::Path) -> Result<Vec<(String, Vec<u8>)>, Error> {
     let mut found = Vec::new();
     for name in BESIDE {

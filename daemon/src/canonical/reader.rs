@@ -142,8 +142,8 @@ impl Reader<'_> {
         let members = self.members.get_mut(first..).unwrap_or_default();
         members.sort_unstable_by(|a, b| a.order(b, self.cursor.written()));
         let members = self.members.get(first..).unwrap_or_default();
-        let tenant_directory = members.iter().zip(members.iter().skip(1));
-        for (a, b) in tenant_directory {
+        let neighbours = members.iter().zip(members.iter().skip(1));
+        for (a, b) in neighbours {
             if a.order(b, self.cursor.written()) == Ordering::Equal {
                 let second = if a.came_at < b.came_at { b } else { a };
                 return Err(self.duplicate(second));

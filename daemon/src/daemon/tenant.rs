@@ -13,6 +13,7 @@ use super::Error;
 use crate::cache::Cache;
 use crate::clock::{Clock, Micros};
 use crate::config::Config;
+use crate::documents::ingest_worker::IngestWorkers;
 use crate::engine::{DataFolder, OpenedStore};
 use crate::log_admin::{Cursors, RetentionOutcome};
 use crate::operation::{Context, Extensions, TenantDirectory};
@@ -22,11 +23,21 @@ use crate::reload::ReloadableSettings;
 use crate::sessions::AccessTimes;
 use crate::store::Blobs;
 use crate::upstream::Resolvers;
-use crate::{background_jobs, checkpoints, documents, entities, forgetting, projects, search};
+use crate::{
+    background_jobs, checkpoints, documents, entities, forgetting, privileged_init, projects,
+    search,
+};
 
 /// Time to wait for work on an unused tenant to finish, and the polling interval.
 const REST_MAX: Duration = Duration::from_secs(1);
 const REST_LOOK_EVERY: Duration = Duration::from_millis(1);
+
+fn ingest_workers(prepared: &PrivilegedInit) -> IngestWorkers {
+    match (&prepared.broker, privileged_init::ingest_worker()) {
+        (Some(broker), Ok(program)) => IngestWorkers::new(Arc::clone(broker), program),
+        (None, _) | (_, Err(_)) => IngestWorkers::default(),
+    }
+}
 
 /// State that all tenants of a daemon share.
 pub struct Shared {
@@ -115,7 +126,10 @@ impl Tenant {
             .with(config.packs)
             .with(entities::Entities::new(paths.packs()))
             .with(projects)
-            .with(documents::Documents::new(config.documents.clone()))
+            .with(documents::Documents::new(
+                config.documents.clone(),
+                ingest_workers(&shared.prepared),
+            ))
             .with(search::SearchIndexes::new(
                 search_limits,
                 folder.index(),

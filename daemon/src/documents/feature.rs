@@ -7,6 +7,7 @@ use lored_ingest::{Limits as Reading, Sizes};
 use tokio::sync::{Notify, Semaphore, SemaphorePermit};
 
 use super::catalogue::{Catalogue, CatalogueCache};
+use super::ingest_worker::IngestWorkers;
 use crate::clock::Micros;
 use crate::error::{Code, Refusal};
 use crate::operation::Context;
@@ -71,6 +72,8 @@ const SENT_AT_ONCE: usize = 2;
 pub struct Documents {
     /// What can be set.
     pub settings: Settings,
+    /// The processes that read files.
+    pub workers: IngestWorkers,
     progress: Mutex<BTreeMap<String, SourceProgress>>,
     wanted: Mutex<ScanRequest>,
     wake: Notify,
@@ -80,16 +83,17 @@ pub struct Documents {
 
 impl Default for Documents {
     fn default() -> Self {
-        Self::new(Settings::default())
+        Self::new(Settings::default(), IngestWorkers::default())
     }
 }
 
 impl Documents {
     /// With these settings.
     #[must_use]
-    pub fn new(settings: Settings) -> Self {
+    pub fn new(settings: Settings, workers: IngestWorkers) -> Self {
         Self {
             settings,
+            workers,
             progress: Mutex::default(),
             wanted: Mutex::default(),
             wake: Notify::new(),
@@ -168,6 +172,7 @@ impl Documents {
     /// Lets the catalogue go; the next use reads it again.
     pub fn release(&self) {
         self.shelf.release();
+        self.workers.release();
     }
 
     /// What `status` warns of.

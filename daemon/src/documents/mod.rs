@@ -6,6 +6,7 @@ mod changed;
 mod command;
 mod feature;
 mod import;
+pub mod ingest_worker;
 mod names;
 pub mod operations;
 mod prepare;

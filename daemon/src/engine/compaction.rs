@@ -1,10 +1,9 @@
-//! Compaction: tables are rewritten without removed rows and the journal is emptied, while reads and
-//! writes go on.
+//! Compaction: rewrites tables without removed rows and empties the journal, while reads and writes continue.
 //!
-//! The journal is emptied twice. The first time drops every snapshot of old rows with the handle, so
-//! that nothing holds back what is rewritten next; the second time removes the old tables and what
-//! was written meanwhile. Each time the writer stands still and new readers wait while the store is
-//! closed and opened, some milliseconds; rewriting itself stops nobody.
+//! The journal is emptied twice. The first time drops the handle with every old snapshot, so that nothing retains
+//! rows that are rewritten next. The second time removes the old tables and the journal of the meantime. Each
+//! time, the writer stops and new readers wait some milliseconds while the store is closed and reopened. Rewriting
+//! itself blocks nothing.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -23,56 +22,56 @@ use crate::error::{Code, Refusal};
 use crate::store::ballast::{free_bytes, taken_bytes};
 use crate::store::{CompactionError, Error, Keyspace, Store};
 
-/// How long calls under way may keep the store open, while new ones wait.
+/// Maximum time that running calls may keep the store open while new calls wait.
 const HELD_MAX: Duration = Duration::from_millis(250);
-/// How often it is tried to empty a journal while a long call holds the store, and how long after.
+/// Attempts to empty the journal while a long call holds the store, and the pause between them.
 const TRIES_MAX: u32 = 5;
 const TRY_AGAIN: Duration = Duration::from_millis(250);
-/// So many times the bytes that make a compaction worth it are not left until nothing happens.
+/// At this multiple of the bytes that justify a compaction, it no longer waits for idle time.
 const URGENT: u64 = 8;
 
-/// A journal of so many bytes takes a start some milliseconds to read.
+/// Journal size that delays a start by some milliseconds, in bytes.
 const LONG_JOURNAL: u64 = 2 << 20;
 
-/// What a compaction did.
+/// Result of a compaction.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CompactionResult {
-    /// What the store took on disk before, in bytes.
+    /// Size of the store on disk before, in bytes.
     pub bytes_before: u64,
-    /// What it takes now, in bytes.
+    /// Size of the store on disk after, in bytes.
     pub bytes_after: u64,
-    /// How long it took.
+    /// Duration of the compaction.
     pub took: Duration,
-    /// What could not be given back, as sentences.
+    /// Reasons why some space was not reclaimed.
     pub warnings: Vec<String>,
 }
 
-/// What a compaction needs of the engine.
+/// The parts of the engine that a compaction needs.
 pub(super) struct Compactor {
     pub queue: Sender<Message>,
     pub sync_stage: Arc<SyncStage>,
     pub health: Health,
     pub folder: DataFolder,
-    /// Free space that must be left, in bytes.
+    /// Minimum free disk space, in bytes.
     pub disk_free_bytes_min: u64,
-    /// Freed bytes under which no compaction is worth it.
+    /// Minimum freed bytes for a compaction.
     pub freed_bytes_min: u64,
-    /// How long nothing must have been written before it is begun unasked.
+    /// Time without writes before an automatic compaction starts.
     pub idle: Duration,
-    /// Bytes of rows that were removed since the last one.
+    /// Bytes of rows removed after the last compaction.
     pub freed: AtomicU64,
-    /// The engine is about to stop: what is not begun is left.
+    /// The engine is stopping: no further work starts.
     pub stopping: AtomicBool,
-    /// The version of each space's tables after the last one. Held while one runs: another waits.
+    /// Table version of each keyspace after its last rewrite. The lock is held during a compaction, so others wait.
     pub rewritten: Mutex<BTreeMap<Keyspace, u64>>,
 }
 
 impl Engine {
-    /// Gives back the disk space of all rows that were removed or replaced before the call. One that
-    /// comes while another runs waits for it.
+    /// Reclaims the disk space of all rows that were removed or replaced before the call. If a compaction is running,
+    /// the call waits for it.
     ///
     /// # Errors
-    /// `STORAGE_UNAVAILABLE` when nothing can be written; the store is whole then, too.
+    /// `STORAGE_UNAVAILABLE` when nothing can be written; the store remains intact.
     pub async fn compact(&self) -> Result<CompactionResult, Refusal> {
         let compactor = Arc::clone(&self.compactor);
         tokio::task::spawn_blocking(move || compactor.run())
@@ -80,16 +79,13 @@ impl Engine {
             .unwrap_or_else(|_| Err(closed()))
     }
 
-    /// Notes that rows with so many bytes were removed: enough of them start a compaction.
+    /// Records the size of removed rows; enough of them start a compaction.
     pub fn note_freed(&self, bytes: u64) {
         self.compactor.freed.fetch_add(bytes, Ordering::Relaxed);
     }
 
-    /// Empties a long journal while nothing happens, so that the next start is short, however this
-    /// daemon ends. Whether it was emptied: not when it is short, or a call holds the store.
-    ///
-    /// # Errors
-    /// As [`Self::compact`].
+    /// Empties a long journal during idle time, so that the next start is short even after a crash. Returns `false`
+    /// when the journal is short or a call holds the store.
     pub async fn rest(&self) -> Result<bool, Refusal> {
         let compactor = Arc::clone(&self.compactor);
         tokio::task::spawn_blocking(move || compactor.rest())
@@ -97,8 +93,7 @@ impl Engine {
             .unwrap_or_else(|_| Err(closed()))
     }
 
-    /// Whether enough was removed that a compaction is worth it, and now is a good time: nothing has
-    /// been written for a while, or very much was removed.
+    /// Returns whether a compaction is worthwhile and due: after idle time, or when very much was removed.
     #[must_use]
     pub fn is_compaction_due(&self) -> bool {
         self.compactor.is_due()
@@ -106,14 +101,14 @@ impl Engine {
 }
 
 impl Compactor {
-    /// Lets a compaction that runs end early, and waits for it: it holds the store.
+    /// Stops a running compaction early and waits for it, because it holds the store.
     pub fn stop(&self) {
         self.stopping.store(true, Ordering::Relaxed);
         drop(self.lock());
     }
 
     fn lock(&self) -> MutexGuard<'_, BTreeMap<Keyspace, u64>> {
-        // Half a map of rewritten spaces is as good as a whole one.
+        // After a panic, an incomplete map of rewritten keyspaces is still valid.
         self.rewritten
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
@@ -145,17 +140,16 @@ impl Compactor {
         let mut emptied = self.empty_journal(TRIES_MAX)?;
         let rewritten = self.rewrite(&mut known, &mut warnings);
         if !matches!(rewritten, Ok(false)) {
-            // Also what a failure left half written goes now. A call that has held the store so long
-            // is not waited for again.
+            // Also removes the leftovers of a failed rewrite. If a call still held the store above, try only once.
             let tries = if emptied { TRIES_MAX } else { 1 };
             emptied &= self.empty_journal(tries)?;
         }
         rewritten?;
         if emptied {
-            // What was removed meanwhile counts for the next one.
+            // Bytes that were removed meanwhile count for the next compaction.
             self.freed.fetch_sub(freed, Ordering::Relaxed);
         } else {
-            // A snapshot may have held old rows back: what was rewritten does not count as done.
+            // A snapshot may have retained old rows, so the rewrites do not count as done.
             known.clear();
             warnings.push(
                 "a long call kept the store open: what it could read is given back by a later \
@@ -173,7 +167,7 @@ impl Compactor {
         Ok(done)
     }
 
-    /// Has the writer empty the journal; `false` when calls keep the store open.
+    /// Asks the writer to empty the journal; returns `false` when calls keep the store open.
     fn empty_journal(&self, tries: u32) -> Result<bool, Refusal> {
         for tried in 0..tries {
             if tried > 0 {
@@ -190,8 +184,7 @@ impl Compactor {
         Ok(false)
     }
 
-    /// Rewrites the tables of each space that has changed since they were rewritten last; whether any
-    /// were.
+    /// Rewrites the tables of each keyspace that changed after its last rewrite. Returns whether any were rewritten.
     fn rewrite(
         &self,
         known: &mut BTreeMap<Keyspace, u64>,
@@ -200,7 +193,7 @@ impl Compactor {
         let mut any = false;
         let mut spaces: Vec<Keyspace> = self.sync_stage.store().ok_or_else(closed)?.keyspaces();
         while let Some(space) = spaces.pop() {
-            // A store that has to be opened anew meanwhile waits for this, not for all spaces.
+            // Taken for each keyspace: a reopening of the store waits for this one only.
             let _chore = self.sync_stage.chore();
             if self.stopping.load(Ordering::Relaxed) {
                 return Err(closed());
@@ -227,8 +220,8 @@ impl Compactor {
 }
 
 impl Writer {
-    /// Closes the store, empties its journal and opens it again; answers `false` when calls keep it
-    /// open. Nothing may be committed and not synced.
+    /// Closes the store, empties its journal and reopens it; replies `false` when calls keep the store open. Every
+    /// commit must be synced before.
     pub(super) fn empty_journal(&mut self, reply: oneshot::Sender<Result<bool, Refusal>>) {
         let refused = match self.health.get() {
             WriteState::Open | WriteState::Full { .. } => None,
@@ -260,14 +253,14 @@ impl Writer {
             Err(CompactionError::Unflushed(store, error)) => {
                 self.sync_stage.open(store.clone(), tail);
                 self.store = Some(store);
-                // A full disk is waited out here: the caller need not wait for that.
+                // The reply comes first, because waiting for a full disk can take long.
                 let _ = reply.send(Err(unflushed(&error)));
                 self.fail(&error, Vec::new());
                 return;
             }
             Err(CompactionError::Closed(error)) => Err(error.into()),
         };
-        // Full again: whoever waits for the journal does not wait for space.
+        // If the disk is full again, the caller does not wait for free space.
         let is_open = self.reopen(tail);
         let refusal = self.health.refusal();
         let _ = reply.send(refusal.map_or(answer, Err));
@@ -276,7 +269,7 @@ impl Writer {
         }
     }
 
-    /// Leaves a store behind of which the next start has nothing to replay.
+    /// Closes the store with an empty journal, so that the next start has nothing to replay.
     pub(super) fn leave_settled(&mut self) {
         if self.health.get() != WriteState::Open {
             return;

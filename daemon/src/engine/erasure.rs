@@ -1,7 +1,7 @@
-//! Erasure: records are rewritten without what was forgotten, a batch at a time, while others write.
+//! Erasure: rewrites records without forgotten content, a batch at a time, while others write.
 //!
-//! A record is prepared off the writer from a published state: nobody else changes one, and who erases
-//! does so one batch after the other. The writer commits a batch between two groups, and syncs it.
+//! A batch is prepared outside the writer from a published state. This is safe because nothing else changes a
+//! record, and batches run one after another. The writer commits and syncs a batch between two groups.
 
 use tokio::sync::oneshot;
 
@@ -13,33 +13,30 @@ use crate::error::{Code, Refusal};
 use crate::log::{EventScope, LOG, Log, Position, RecordKey, encode_record};
 use crate::store::{Changes, Error, Rows, RowsMut, Transaction};
 
-/// A batch holds about so many bytes of records.
+/// Approximate size of a batch, in bytes of records.
 const BATCH_BYTES: usize = 1 << 20;
-/// Events of the stream looked at for one batch.
+/// Maximum number of the stream's events examined for one batch.
 const BATCH_EVENTS: usize = 10_000;
 
-/// Records to be rewritten.
+/// A batch of rewritten records.
 pub struct Batch {
     changes: Changes,
-    /// How many bytes shorter they are.
+    /// Bytes saved by the rewrite.
     pub freed_bytes: u64,
-    /// After which position to go on; none at the end.
+    /// Position after which the next batch starts; `None` at the end.
     pub next: Option<Position>,
 }
 
 impl Batch {
-    /// What is to be committed.
+    /// Returns the changes to commit.
     #[cfg(test)]
     pub(crate) fn changes(&self) -> &Changes {
         &self.changes
     }
 }
 
-/// The next records that hold something forgotten of a stream, from after a position on: payload,
-/// salt and key text are left out of them; header, hashes and links stay.
-///
-/// # Errors
-/// [`Error`] when a record cannot be read.
+/// Rewrites the next records, after a position, that contain forgotten events of a stream. Payload, salt and key
+/// text are removed; header, hashes and links stay.
 pub fn batch(
     rows: &dyn Rows,
     fold: &dyn Fold,
@@ -76,8 +73,7 @@ pub fn batch(
     })
 }
 
-/// A record's length and what it is without what was forgotten of a stream; `None` when it holds
-/// nothing of it.
+/// Returns a record's length and its bytes without the forgotten content of a stream; `None` when it has none.
 fn erased(
     log: &Log<'_>,
     rows: &dyn Rows,
@@ -101,11 +97,8 @@ fn erased(
 }
 
 impl Engine {
-    /// Commits a batch of rewritten records and syncs it. One at a time: the next batch is prepared
-    /// from a state that has this one.
-    ///
-    /// # Errors
-    /// `STORAGE_UNAVAILABLE` when nothing can be written.
+    /// Commits and syncs a batch of rewritten records. Run one batch at a time: the next one must be prepared from a
+    /// state that includes this one.
     pub async fn rewrite(&self, batch: Batch) -> Result<(), Refusal> {
         if batch.changes.is_empty() {
             return Ok(());
@@ -121,8 +114,7 @@ impl Engine {
 }
 
 impl Writer {
-    /// Commits and syncs rewritten records, and publishes them. Nothing may be committed and not
-    /// synced.
+    /// Commits, syncs and publishes rewritten records. Every earlier commit must be synced.
     pub(super) fn rewrite(
         &mut self,
         changes: &Changes,
@@ -132,7 +124,7 @@ impl Writer {
             (WriteState::Open, Some(store)) => {
                 let written = store.commit(changes, false).and_then(|()| store.sync());
                 if let Err(error) = written {
-                    // A full disk is waited out here: the caller need not wait for that.
+                    // The reply comes first, because waiting for a full disk can take long.
                     let message = format!("records were not rewritten: {error}");
                     let _ = reply.send(Err(Refusal::new(Code::StorageUnavailable, message)));
                     self.fail(&error, Vec::new());

@@ -1,5 +1,5 @@
-//! What becomes of the engine when a bug ends one of its threads: the daemon says so and starts again,
-//! instead of living on without it.
+//! Fault handling when a bug ends an engine thread: the daemon reports it and restarts instead of running without
+//! the thread.
 
 use std::sync::mpsc::Sender;
 
@@ -7,16 +7,16 @@ use super::health::{Health, WriteState};
 use super::writer::Message;
 use crate::store::Error;
 
-/// Held by a thread of the engine for as long as it runs.
+/// A guard that a thread of the engine holds while it runs.
 pub(super) struct ThreadGuard {
     health: Health,
     thread: &'static str,
-    /// Who waits for this thread, if anybody does.
+    /// Queue of the writer, if it waits for this thread.
     writer: Option<Sender<Message>>,
 }
 
 impl ThreadGuard {
-    /// Of the writer.
+    /// Creates the writer's guard.
     pub fn writer(health: Health) -> Self {
         Self {
             health,
@@ -25,7 +25,7 @@ impl ThreadGuard {
         }
     }
 
-    /// Of the sync thread: the writer waits for it.
+    /// Creates the sync thread's guard; the writer waits for that thread.
     pub fn sync(health: Health, writer: Sender<Message>) -> Self {
         Self {
             health,
@@ -46,7 +46,7 @@ impl Drop for ThreadGuard {
             let error = Error::Ended {
                 thread: self.thread,
             };
-            // Without a writer nobody waits.
+            // The send fails only when the writer is gone; then nothing waits.
             let _ = writer.send(Message::Synced(Some((error, Vec::new()))));
         }
         self.health.set(WriteState::Failed { reason });

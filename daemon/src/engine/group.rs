@@ -1,4 +1,4 @@
-//! One group of commands, from decision to a batch: pure, so that it is tested without threads.
+//! One group of commands, from decision to batch. It is pure, so tests need no threads.
 
 use std::sync::Arc;
 
@@ -10,27 +10,27 @@ use crate::log::index::{self, KeyUse};
 use crate::log::{Actor, KeyMark, LOG, Log, LoggedEvent, Position, RecordBuilder, RecordKey};
 use crate::store::{Changes, Error, Rows, RowsMut, Transaction};
 
-/// A command with who asks and under which key.
+/// A command with its caller and idempotency key.
 pub(super) struct Request {
     pub command: Box<dyn Command>,
     pub actor: Arc<Actor>,
     pub key: Option<KeyClaim>,
 }
 
-/// The commands decided since the last commit.
+/// The commands decided after the last commit.
 #[derive(Default)]
 pub(super) struct Group {
     changes: Changes,
     records: RecordBuilder,
     events: Vec<Arc<LoggedEvent>>,
-    /// Bytes of events.
+    /// Size of the events, in bytes.
     pub bytes: usize,
     /// The end of the log once this group is committed.
     pub tail: Tail,
 }
 
 impl Group {
-    /// An empty group after `tail`.
+    /// Creates an empty group after `tail`.
     pub fn after(tail: Tail) -> Self {
         Self {
             tail,
@@ -38,12 +38,12 @@ impl Group {
         }
     }
 
-    /// Whether a commit would write anything.
+    /// Returns whether a commit would write nothing.
     pub fn is_empty(&self) -> bool {
         self.events.is_empty()
     }
 
-    /// Everything to commit.
+    /// Returns all changes to commit.
     pub fn into_changes(self, base: &dyn Rows, fold: &dyn Fold) -> Changes {
         let Self {
             changes,
@@ -52,7 +52,7 @@ impl Group {
             tail,
             ..
         } = self;
-        // All of it is in the records, which are copied now.
+        // The events are copied into the records at this point.
         drop(events);
         let mut tx = Transaction::resume(base, changes);
         for &space in fold.keyspaces() {
@@ -64,8 +64,7 @@ impl Group {
         tx.into_changes()
     }
 
-    /// Decides one command over `base` and what this group changed so far. A refused or failed one
-    /// leaves no trace.
+    /// Decides one command over `base` and the group's earlier changes. A refused or failed command leaves no changes.
     pub fn decide(
         &mut self,
         base: &dyn Rows,
@@ -105,7 +104,7 @@ impl Group {
                 .replay(tx, fold, claim, &used)
                 .map(|found| (found, true));
         }
-        // The log's time never runs backwards, whatever the clock does.
+        // The log's time never runs backwards, even if the clock does.
         let now = now.max(self.tail.time);
         let new = request.command.decide(&DecisionContext {
             rows: tx,
@@ -171,7 +170,7 @@ impl Group {
         Ok((reply_from, false))
     }
 
-    /// The first reply again, or why not.
+    /// Returns the first reply for a repeated key, or the refusal.
     fn replay(
         &self,
         tx: &Transaction<'_>,
@@ -207,7 +206,7 @@ impl Group {
     }
 }
 
-/// The events before those of a command: of the open group, or else of the log.
+/// Lookup of the events before a command's own: from the open group or the log.
 struct GroupEvents<'g> {
     group: &'g [Arc<LoggedEvent>],
     base: &'g dyn Rows,
@@ -219,7 +218,7 @@ impl EventLookup for GroupEvents<'_> {
     }
 }
 
-/// An event of the open group, or else of the log.
+/// Reads an event from the open group or the log.
 pub(super) fn in_group_or_log(
     group: &[Arc<LoggedEvent>],
     rows: &dyn Rows,

@@ -1,4 +1,4 @@
-//! The engine as the doors see it: submit a write, read the last durable state.
+//! The engine's interface for transports: submits writes and reads the last durable state.
 
 use std::sync::Arc;
 use std::sync::mpsc::Sender;
@@ -18,26 +18,26 @@ use crate::events::NewEvent;
 use crate::log::{Actor, Position};
 use crate::store::StoreId;
 
-/// The queue's room is counted in units of this many bytes.
+/// Unit of the queue's capacity, in bytes.
 const UNIT_BYTES: usize = 1024;
-/// What a command takes at least, in units: bounds the number of waiting commands.
+/// Minimum units per command; bounds the number of waiting commands.
 const UNITS_MIN: usize = 4;
-/// A caller is told to come back after this; the call may still be recorded then.
+/// Time after which a caller gets `TIMEOUT`; the write may still be recorded.
 const ANSWER_MAX: Duration = Duration::from_secs(30);
 
 /// A write to submit.
 pub struct QueuedWrite {
-    /// What is wanted.
+    /// The command.
     pub command: Box<dyn Command>,
-    /// By whom.
+    /// The calling actor.
     pub actor: Arc<Actor>,
-    /// Under which idempotency key.
+    /// The idempotency key.
     pub key: Option<KeyClaim>,
-    /// About how many bytes it holds while it waits.
+    /// Approximate size while it waits, in bytes.
     pub bytes: usize,
 }
 
-/// Records nothing.
+/// A command that records nothing.
 struct Probe;
 
 impl Command for Probe {
@@ -46,7 +46,7 @@ impl Command for Probe {
     }
 }
 
-/// The running engine. Dropping it stops the threads after what is queued is done.
+/// The running engine. Dropping it stops the threads after the queued work is done.
 pub struct Engine {
     pub(super) queue: Sender<Message>,
     pub(super) room: Arc<Semaphore>,
@@ -64,8 +64,8 @@ impl Engine {
     /// Submits a write and waits until it is as durable as the config promises.
     ///
     /// # Errors
-    /// What the command refused, `STORAGE_UNAVAILABLE` when nothing can be written, `TIMEOUT`
-    /// when the disk does not answer.
+    /// The command's refusal, `STORAGE_UNAVAILABLE` when nothing can be written, `TIMEOUT` when the disk does not
+    /// answer.
     pub async fn write(&self, write: QueuedWrite) -> Result<Outcome, Refusal> {
         let units = (write.bytes / UNIT_BYTES).clamp(UNITS_MIN, self.room_units);
         let gone = || {
@@ -74,7 +74,7 @@ impl Engine {
                     .hint("Repeat the call with the same `key`; the next daemon answers it.")
             })
         };
-        // Back-pressure: a full queue makes callers wait here, before anything is promised.
+        // Back-pressure: callers of a full queue wait here, before anything is promised.
         let room = Arc::clone(&self.room)
             .acquire_many_owned(u32::try_from(units).unwrap_or(u32::MAX))
             .await
@@ -103,8 +103,8 @@ impl Engine {
         }
     }
 
-    /// Whether the writer answers, asked for something that it refuses, behind all that waits; and
-    /// whether writing has not failed for good.
+    /// Returns whether the writer still answers and writing has not failed for good. The probe is a command that is
+    /// refused; it waits behind all queued commands.
     pub async fn is_alive(&self) -> bool {
         let refused = self
             .write(QueuedWrite {
@@ -118,10 +118,10 @@ impl Engine {
         has_answered && !matches!(self.health.get(), WriteState::Failed { .. })
     }
 
-    /// The last durable state.
+    /// Returns the last durable state.
     ///
     /// # Errors
-    /// `STORAGE_UNAVAILABLE` when the store does not come back while it is being reopened.
+    /// `STORAGE_UNAVAILABLE` when the store is being reopened and does not come back in time.
     pub async fn read(&self) -> Result<Arc<PublishedState>, Refusal> {
         if let Some(published) = self.published() {
             return Ok(published);
@@ -129,23 +129,23 @@ impl Engine {
         self.read_at_least(Position(0), ANSWER_MAX).await
     }
 
-    /// The last durable state; `None` while the store is being reopened.
+    /// Returns the last durable state; `None` while the store is being reopened.
     #[must_use]
     pub fn published(&self) -> Option<Arc<PublishedState>> {
         self.published.borrow().as_ref().map(Arc::clone)
     }
 
-    /// The last durable state, and when there is another one; `None` in it while the store is being
-    /// reopened. Whoever follows the log is woken by it.
+    /// Subscribes to the last durable state; `None` while the store is being reopened. Followers of the log are woken
+    /// by it.
     #[must_use]
     pub fn watch(&self) -> watch::Receiver<Option<Arc<PublishedState>>> {
         self.published.clone()
     }
 
-    /// The last durable state once it holds `position`, waiting at most `wait`.
+    /// Returns the last durable state once it includes `position`, waiting at most `wait`.
     ///
     /// # Errors
-    /// `TIMEOUT` when it does not get that far in time.
+    /// `TIMEOUT` when the position is not reached in time.
     pub async fn read_at_least(
         &self,
         position: Position,
@@ -175,8 +175,7 @@ impl Engine {
         })
     }
 
-    /// Waits until the last durable state holds `position`, woken by its publication; for ever, when
-    /// it never comes to that.
+    /// Waits until the last durable state includes `position`; never returns if that does not happen.
     pub async fn reached(&self, position: Position) {
         let mut published = self.published.clone();
         let reached = |state: &Option<Arc<PublishedState>>| {
@@ -184,14 +183,13 @@ impl Engine {
                 .as_ref()
                 .is_some_and(|state| state.tail.position >= position)
         };
-        // Fails when the engine is gone: nothing more comes then.
+        // The wait fails only when the engine is gone; then no position is reached any more.
         if published.wait_for(reached).await.is_err() {
             std::future::pending().await
         }
     }
 
-    /// The position of the last durable state; 0 in the moments in which the store is closed and
-    /// opened again.
+    /// Returns the position of the last durable state; 0 while the store is being reopened.
     #[must_use]
     pub fn position(&self) -> Position {
         self.published
@@ -200,25 +198,25 @@ impl Engine {
             .map_or(Position(0), |state| state.tail.position)
     }
 
-    /// Whether writes are taken.
+    /// Returns the current write state.
     #[must_use]
     pub fn health(&self) -> &Health {
         &self.health
     }
 
-    /// Time and randomness for preparing commands.
+    /// Returns time and randomness for preparing commands.
     #[must_use]
     pub fn clock(&self) -> &Clock {
         &self.clock
     }
 
-    /// Which store is served.
+    /// Returns the ID of the served store.
     #[must_use]
     pub fn store_id(&self) -> StoreId {
         self.store_id
     }
 
-    /// Whether answers wait for the sync.
+    /// Returns whether answers wait for the sync.
     #[must_use]
     pub fn is_durable(&self) -> bool {
         self.durable
@@ -231,7 +229,7 @@ impl Drop for Engine {
         self.compactor.stop();
         let _ = self.queue.send(Message::Stop);
         for thread in self.threads.drain(..) {
-            // A thread that panicked has already said so on stderr.
+            // A panicking thread has already reported on stderr.
             let _ = thread.join();
         }
     }

@@ -1,4 +1,4 @@
-//! Whether writes are taken, and if not, why and what helps.
+//! The write state: whether writes are accepted and, if not, the reason and a remedy.
 
 use std::sync::{Arc, RwLock};
 
@@ -6,29 +6,29 @@ use tokio::sync::watch;
 
 use crate::error::{Code, Refusal};
 
-/// What becomes of a write now.
+/// Whether writes are accepted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum WriteState {
-    /// Taken.
+    /// Writes are accepted.
     Open,
-    /// Refused until there is space; reads go on.
+    /// The disk is full: writes are refused until there is space, reads continue.
     Full {
-        /// What was found.
+        /// The observed problem.
         reason: String,
     },
-    /// Refused until a person has looked: acknowledged events are missing or damaged.
+    /// Acknowledged events are missing or damaged: writes are refused until a person has acted.
     Damaged {
-        /// Which, and where the copies are.
+        /// The missing or damaged events, and the location of the copies.
         reason: String,
     },
-    /// Refused: a write or sync failed, and the daemon is about to end for its restart.
+    /// A write or sync failed: writes are refused, and the daemon is about to exit for its restart.
     Failed {
-        /// What failed.
+        /// The failure.
         reason: String,
     },
 }
 
-/// The write state, shared by the writer, the doors and `status`.
+/// The write state, shared by the writer, the transports and `status`.
 #[derive(Clone, Debug)]
 pub struct Health {
     state: Arc<RwLock<WriteState>>,
@@ -45,7 +45,7 @@ impl Default for Health {
 }
 
 impl Health {
-    /// The state now.
+    /// Returns the current state.
     #[must_use]
     pub fn get(&self) -> WriteState {
         self.state
@@ -60,7 +60,7 @@ impl Health {
             .state
             .write()
             .unwrap_or_else(std::sync::PoisonError::into_inner);
-        // Said once, not for each write that is refused: on a full disk a log must not grow.
+        // Logged once per change, not per refused write, because the log must not grow on a full disk.
         if std::mem::discriminant(&*now) != std::mem::discriminant(&state) {
             tracing::warn!(?state, "whether writes are taken has changed");
         }
@@ -73,11 +73,11 @@ impl Health {
 
     /// Waits until a write or sync has failed for good.
     pub async fn failed(&self) {
-        // The sender lives in self, so waiting cannot fail.
+        // The sender is a field of `self`, so waiting cannot fail.
         let _ = self.failed.subscribe().wait_for(|failed| *failed).await;
     }
 
-    /// The refusal of a write in this state, if it is one.
+    /// Returns the refusal of a write in this state; `None` when writes are accepted.
     #[must_use]
     pub fn refusal(&self) -> Option<Refusal> {
         let unavailable = |message: String| Refusal::new(Code::StorageUnavailable, message);

@@ -1,13 +1,13 @@
 //! How long a group waits for callers that are about to come back.
 //!
-//! Callers that were just answered often call again at once. A group that begins with whoever waited
-//! through the sync would leave them to the next sync: the callers fall into two halves that take
-//! turns, and each waits for two syncs. So a group waits, for a moment, until as many are there as were
-//! just answered and were already waiting. A lone caller never waits.
+//! Callers that were just answered often call again at once. A group that starts only with the callers that waited
+//! during the sync leaves the others to the next sync. The callers then split into two alternating halves, and each
+//! waits for two syncs. So a group waits briefly until it has as many callers as were just answered or were already
+//! waiting. A lone caller never waits.
 
 use std::time::{Duration, Instant};
 
-/// The size of group that is worth waiting for, and since when.
+/// The expected group size, and the time from which it is expected.
 pub(super) struct GroupDelay {
     max: Duration,
     wanted: usize,
@@ -15,7 +15,7 @@ pub(super) struct GroupDelay {
 }
 
 impl GroupDelay {
-    /// Waits at most `max`.
+    /// Creates a linger of at most `max`.
     pub fn new(max: Duration) -> Self {
         Self {
             max,
@@ -24,13 +24,13 @@ impl GroupDelay {
         }
     }
 
-    /// A group of `answered` callers is durable now, while `waiting` others wait.
+    /// Records that a group of `answered` callers is durable while `waiting` others wait.
     pub fn answered(&mut self, answered: usize, waiting: usize) {
         self.wanted = answered + waiting;
         self.since = Instant::now();
     }
 
-    /// What is left of the wait of a group that began at `began` and has so many callers.
+    /// Returns the remaining wait of a group that began at `began` and has `callers` callers.
     pub fn left(&self, callers: usize, began: Instant) -> Duration {
         if callers >= self.wanted {
             return Duration::ZERO;
@@ -45,8 +45,8 @@ mod tests {
 
     const MAX: Duration = Duration::from_secs(3600);
 
-    /// Those who were answered and those who waited are waited for together, but no longer than
-    /// the limit, and a lone caller not at all.
+    /// A group waits for the answered and the waiting callers together, but not beyond the limit. A lone caller does
+    /// not wait.
     #[test]
     fn waits_for_those_who_come_back() {
         let mut linger = GroupDelay::new(MAX);

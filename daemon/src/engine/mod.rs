@@ -1,9 +1,9 @@
-//! The write side: one writer that decides, appends, folds and commits a group at a time, a second
-//! thread that syncs, and the last durable state for readers.
+//! The write side: a writer that decides, appends, folds and commits one group at a time, a second thread that
+//! syncs, and the last durable state for readers.
 //!
-//! A command waits in a bounded queue; the writer decides it against the rows as every earlier
-//! command left them, stamps its events, folds them into the views, and commits the whole group as
-//! one batch. Only when the sync has returned is the state published and are the callers answered.
+//! A command waits in a bounded queue. The writer decides it against the rows after every earlier command, assigns
+//! positions to its events, folds them into the views, and commits the whole group as one batch. After the sync,
+//! the state is published and the callers are answered.
 
 mod compaction;
 pub mod erasure;
@@ -32,13 +32,13 @@ use crate::events::{Event, NewEvent};
 use crate::log::{Actor, Hash, Header, Log, LoggedEvent, Position, RecordKey, key_hash};
 use crate::store::{Error, Keyspace, Rows, RowsMut, Snapshot};
 
-/// What folds events into rows: the sum of all views and of the log's own index.
+/// Folds events into rows: all views and the log's index.
 pub trait Fold: Send + Sync {
-    /// The spaces whose rows [`Self::apply`] makes, each with the name of its version.
+    /// Returns the keyspaces whose rows [`Self::apply`] writes, each with its version name.
     fn keyspaces(&self) -> &'static [Keyspace];
 
-    /// Folds one event. Pure: rows follow from events alone, of which `past` has those before it. `meta` is its
-    /// metadata, if it has any that this version knows.
+    /// Folds one event. Pure: rows follow from events alone; `past` returns earlier events. `meta` is the event's
+    /// metadata, if this version knows its kind.
     ///
     /// # Errors
     /// [`Error`] when a row cannot be read or the event does not decode.
@@ -51,19 +51,13 @@ pub trait Fold: Send + Sync {
         record: RecordKey,
     ) -> Result<(), Error>;
 
-    /// Whether what an event says was forgotten, though its bytes may still be in a record.
-    ///
-    /// # Errors
-    /// [`Error`] when a row cannot be read.
+    /// Returns whether an event's content was forgotten, even if its bytes are still in a record.
     fn is_forgotten(&self, rows: &dyn Rows, header: &Header) -> Result<bool, Error>;
 }
 
-/// The events before the one at hand: a stream of which something is forgotten is folded again.
+/// Access to earlier events: after a partial forget, the stream is folded again.
 pub trait EventLookup {
-    /// An event by its record and position.
-    ///
-    /// # Errors
-    /// [`Error`] when its record cannot be read.
+    /// Reads an event by its record and position.
     fn event(&self, record: RecordKey, position: Position) -> Result<Arc<LoggedEvent>, Error>;
 }
 
@@ -79,59 +73,56 @@ impl EventLookup for DecisionContext<'_> {
     }
 }
 
-/// What a command may look at.
+/// The inputs of a decision.
 pub struct DecisionContext<'d> {
-    /// The rows as every earlier command left them.
+    /// The rows after every earlier command.
     pub rows: &'d dyn Rows,
-    /// The time the events will have.
+    /// Time of the new events.
     pub now: Micros,
-    /// Who asks.
+    /// The calling actor.
     pub actor: &'d Actor,
-    /// What earlier commands of the same group decided: not in a record yet.
+    /// Events of earlier commands in the same group, which are not in a record yet.
     group: &'d [Arc<LoggedEvent>],
 }
 
 impl DecisionContext<'_> {
-    /// An event of the log, or of the same group.
-    ///
-    /// # Errors
-    /// [`Error`] when its record cannot be read.
+    /// Reads an event of the log or of the same group.
     pub fn event(&self, record: RecordKey, position: Position) -> Result<Arc<LoggedEvent>, Error> {
         group::in_group_or_log(self.group, self.rows, record, position)
     }
 }
 
-/// Something a caller wants to happen. Prepared in parallel, decided by the writer.
+/// A write command. Commands are prepared in parallel and decided by the writer.
 pub trait Command: Send {
-    /// Decides: the events that happen, or why not. The reply is made from the last event.
+    /// Decides the command and returns its events. The reply is built from the last event.
     ///
     /// # Errors
-    /// The [`Refusal`] that the caller gets; nothing is recorded then.
+    /// The [`Refusal`] for the caller; nothing is recorded.
     fn decide(&mut self, on: &DecisionContext<'_>) -> Result<Vec<NewEvent>, Refusal>;
 
-    /// Puts the objects that the events name, and lets those go that no event names any more; in
-    /// the same commit, once the events are folded.
+    /// Stores the objects that the events name and removes objects that no event names any more. Runs in the same
+    /// commit, after the events are folded.
     ///
     /// # Errors
-    /// [`Error`] when a row cannot be read; nothing is recorded then.
+    /// [`Error`] when a row cannot be read; nothing is recorded.
     fn keep(&mut self, _rows: &mut dyn RowsMut) -> Result<(), Error> {
         Ok(())
     }
 }
 
-/// An idempotency key and what it stands for.
+/// An idempotency key and the request that it identifies.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeyClaim {
-    /// The key as given, up to 256 bytes.
+    /// The caller's key, at most 256 bytes.
     pub text: String,
-    /// SHA-256 of uid, agent and key.
+    /// SHA-256 of UID, agent and key.
     pub hash: Hash,
-    /// SHA-256 of the operation's name and its canonical arguments.
+    /// SHA-256 of the operation name and its canonical arguments.
     pub body: Hash,
 }
 
 impl KeyClaim {
-    /// Claims `text` for this actor and body.
+    /// Creates a claim of `text` for this actor and body.
     #[must_use]
     pub fn new(text: &str, actor: &Actor, body: Hash) -> Self {
         Self {
@@ -142,24 +133,24 @@ impl KeyClaim {
     }
 }
 
-/// What a write came to.
+/// Result of a write.
 #[derive(Clone, Debug)]
 pub struct Outcome {
-    /// The event that the reply is made from.
+    /// The event from which the reply is built.
     pub event: Arc<LoggedEvent>,
-    /// Its metadata, as it was decided.
+    /// The event's metadata, as decided.
     pub meta: Event,
-    /// Whether it was recorded by an earlier call with the same key.
+    /// Whether an earlier call with the same key recorded it.
     pub replayed: bool,
     /// Whether the answer waited for the sync.
     pub durable: bool,
 }
 
-/// The state that readers see: everything in it is as durable as the config promises.
+/// The state that readers see. All of it is as durable as the config promises.
 pub struct PublishedState {
-    /// The rows.
+    /// Snapshot of the rows.
     pub snapshot: Snapshot,
-    /// The last event in them.
+    /// End of the log in the snapshot.
     pub tail: Tail,
 }
 
@@ -168,36 +159,36 @@ pub struct PublishedState {
 pub struct Tail {
     /// Position of the last event; 0 for an empty log.
     pub position: Position,
-    /// Its link; zeros for an empty log.
+    /// Chain link of the last event; zeros for an empty log.
     pub link: Hash,
-    /// Its time.
+    /// Time of the last event.
     pub time: Micros,
 }
 
-/// How the engine works. Every limit has its name, unit and default in the config.
+/// Settings of the engine. The config has the name, unit and default of each limit.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// Answer only after the sync; otherwise after the commit.
+    /// Answer after the sync; otherwise after the commit.
     pub durable: bool,
-    /// Bytes of commands that may wait, beyond which callers wait.
+    /// Maximum size of waiting commands, in bytes; beyond it, callers wait.
     pub queue_bytes_max: usize,
-    /// Commands in one group.
+    /// Maximum number of commands per group.
     pub group_commands_max: usize,
-    /// Bytes of events in one group.
+    /// Maximum size of events per group, in bytes.
     pub group_bytes_max: usize,
-    /// How long a group waits for callers of the last one, in microseconds.
+    /// Maximum time a group waits for callers of the last one, in microseconds.
     pub linger_us_max: u64,
-    /// Free space under which writes are refused, in bytes.
+    /// Free space below which writes are refused, in bytes.
     pub disk_free_bytes_min: u64,
-    /// Kept allocated, to have room to recover in, in bytes.
+    /// Size of the ballast file for recovery from a full disk, in bytes.
     pub reserve_bytes: u64,
-    /// Idle time after which memtables are flushed, in milliseconds.
+    /// Idle time before memtables are flushed, in milliseconds.
     pub flush_idle_ms: u64,
-    /// Bytes of removed rows under which no compaction starts by itself.
+    /// Minimum size of removed rows for an automatic compaction, in bytes.
     pub compact_freed_bytes_min: u64,
-    /// Told how far views are folded, while a store is opened whose views are behind its log.
+    /// Progress callback while views are folded at the opening of a store.
     pub progress: replay::ReplayProgress,
-    /// The storage engine's limits.
+    /// Limits of the storage engine.
     pub store: crate::store::Limits,
 }
 

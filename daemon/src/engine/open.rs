@@ -1,5 +1,5 @@
-//! From a folder to a running engine: creation, look-first recovery, the head's proof, views that
-//! are behind or ahead.
+//! From a folder to a running engine: creation, recovery that examines the journals first, proof of the durable
+//! watermark, and views behind or ahead of the log.
 
 mod error;
 
@@ -30,10 +30,10 @@ use crate::store::recovery::{self, Damage, RecoveryPaths, RecoveryReport, Recove
 use crate::store::watermark::{self, DurableHead, WatermarkFile};
 use crate::store::{Error, FORMAT_VERSION, Keyspace, Store, StoreId, creation};
 
-/// How long readers may hold the old store while it is reopened.
+/// Maximum time that readers may hold the old store while it is reopened.
 const DRAIN_MAX: Duration = Duration::from_secs(10);
 
-/// The files of one data folder.
+/// The paths of a data folder.
 #[derive(Clone, Debug)]
 pub struct DataFolder {
     /// The data folder.
@@ -41,74 +41,74 @@ pub struct DataFolder {
 }
 
 impl DataFolder {
-    /// The store's folder.
+    /// Returns the store's folder.
     #[must_use]
     pub fn store(&self) -> PathBuf {
         self.data.join("store")
     }
 
-    /// The durable head, outside the store's folder.
+    /// Returns the path of the durable watermark, which is outside the store's folder.
     #[must_use]
     pub fn watermark_path(&self) -> PathBuf {
         self.data.join("head")
     }
 
-    /// Large bodies.
+    /// Returns the folder of blobs.
     #[must_use]
     pub fn blobs(&self) -> PathBuf {
         self.data.join("blobs")
     }
 
-    /// When each session was last looked at.
+    /// Returns the path of the sessions' last access times.
     #[must_use]
     pub fn access(&self) -> PathBuf {
         self.data.join("access")
     }
 
-    /// The folder of the projects' context files.
+    /// Returns the folder of the projects' context files.
     #[must_use]
     pub fn projects(&self) -> PathBuf {
         self.data.join("projects")
     }
 
-    /// The indexes that searches use: followers of the log, made anew when they are gone.
+    /// Returns the folder of the search indexes, which follow the log and are rebuilt when missing.
     #[must_use]
     pub fn index(&self) -> PathBuf {
         self.data.join("index")
     }
 
-    /// How far recognition has followed the log; looked through again when it is gone.
+    /// Returns the path of the entity recogniser's log position; when it is missing, the log is read again.
     #[must_use]
     pub fn followed(&self) -> PathBuf {
         self.data.join("entities.followed")
     }
 
-    /// The folder of models that were added.
+    /// Returns the folder of added models.
     #[must_use]
     pub fn models(&self) -> PathBuf {
         self.data.join("models")
     }
 
-    /// How far readers of the log have come.
+    /// Returns the path of the log readers' cursors.
     #[must_use]
     pub fn cursors(&self) -> PathBuf {
         self.data.join("cursors")
     }
 
-    /// Copies of damaged journals.
+    /// Returns the folder for copies of damaged journals.
     #[must_use]
     pub fn damaged(&self) -> PathBuf {
         self.data.join("damaged")
     }
 
-    /// Where a verification folds the log anew.
+    /// Returns the scratch folder where a verification folds the log again.
     #[must_use]
     pub fn scratch(&self) -> PathBuf {
         self.data.join("scratch")
     }
 }
 
-/// Every space of a store: the log's own and the folds'.
+/// Lists every keyspace of a store: the log's and the folds'.
 pub(super) fn keyspaces(fold: &dyn Fold) -> Vec<Keyspace> {
     let mut spaces = KEPT.to_vec();
     spaces.push(INDEX);
@@ -116,15 +116,15 @@ pub(super) fn keyspaces(fold: &dyn Fold) -> Vec<Keyspace> {
     spaces
 }
 
-/// A store that was opened and looked at, before any thread runs.
+/// A store that was opened and checked, before any thread runs.
 pub struct OpenedStore {
-    /// The store.
+    /// The open store.
     pub store: Store,
-    /// The end of its log.
+    /// End of the log.
     pub tail: Tail,
-    /// The head file, where one may be written.
+    /// The watermark file, if it may be written.
     pub head: Option<WatermarkFile>,
-    /// Why writes are refused, if they are.
+    /// The reason why writes are refused, if any.
     pub damage: Option<String>,
 }
 
@@ -160,7 +160,7 @@ impl OpenedStore {
             RecoveryReport::Damage(found) => Some(describe(&found)),
         };
         if damage.is_some() {
-            // Rows of the log may be gone whose views were flushed long ago.
+            // Rows of the log may be missing although their views were flushed long ago.
             replay::clear(&store, fold)?;
         }
         replay::catch_up(&store, fold, settings.progress)?;
@@ -187,14 +187,15 @@ impl OpenedStore {
         Ok(Self {
             store,
             tail,
-            // A head that the log does not reach is kept as it is: it is the proof.
+            // A watermark beyond the end of the log is retained unchanged, because it is the proof of the loss.
             head: head.filter(|_| damage.is_none()),
             damage,
         })
     }
 
-    /// Brings an older store to this format, unless it is damaged. It serves all the same where that fails, on a full
-    /// disk for instance: both formats open. Whoever only looks at a store leaves it to older programs as it is.
+    /// Upgrades an older store to this format, unless it is damaged. If that fails, for example on a full disk, the
+    /// store is served anyway, because both formats open. Read-only commands do not upgrade, so older programs can
+    /// still open the store.
     pub fn upgrade(&self, folder: &DataFolder) {
         if self.damage.is_some() {
             return;
@@ -209,7 +210,7 @@ impl OpenedStore {
     /// Starts the writer and the sync thread; from then on the store has this format.
     ///
     /// # Errors
-    /// When the system starts no thread.
+    /// When the system cannot start a thread.
     pub fn start(
         self,
         folder: DataFolder,
@@ -261,7 +262,7 @@ impl OpenedStore {
             rewriting: None,
         };
         if health.get() == WriteState::Open {
-            // Told before anybody is refused.
+            // Reports a full disk before the first refusal.
             writer.look_at_space();
         }
         let flush_idle = Duration::from_millis(settings.flush_idle_ms);
@@ -297,7 +298,7 @@ impl OpenedStore {
     }
 }
 
-/// Looks at the journals before the engine opens, and truncates, them.
+/// Examines the journals before the storage engine opens and truncates them.
 fn look(
     folder: &DataFolder,
     recorded: Option<DurableHead>,
@@ -314,7 +315,7 @@ fn look(
     })
 }
 
-/// What a person is told about damage.
+/// Describes damage for a person.
 fn describe(found: &[Damage]) -> String {
     let sentences: Vec<String> = found.iter().map(Damage::to_string).collect();
     sentences.join("; ")
@@ -326,7 +327,7 @@ fn create(
     settings: &Settings,
     clock: &Clock,
 ) -> Result<(), OpenError> {
-    // A head of an empty store is what a kill between the two steps below leaves.
+    // A watermark of an empty store remains when the process is killed between the two steps below.
     match WatermarkFile::peek(&folder.watermark_path()) {
         Ok(recorded) if recorded.position > 0 => {
             return Err(OpenError::Vanished {
@@ -338,7 +339,7 @@ fn create(
         Ok(_) => {}
         Err(watermark::Error::Io { source, .. })
             if source.kind() == std::io::ErrorKind::NotFound => {}
-        // It may be the only proof of what was acknowledged, and is not written over.
+        // It may be the only proof of acknowledged events, so it is not overwritten.
         Err(source) => {
             return Err(OpenError::VanishedUntold {
                 store: folder.store(),
@@ -368,7 +369,7 @@ fn durable(tail: Tail) -> DurableHead {
     }
 }
 
-/// The end of the log in a store.
+/// Reads the end of a store's log.
 pub(super) fn tail_of(store: &Store) -> Result<Tail, Error> {
     Ok(Log::new(store)
         .last()?
@@ -379,7 +380,7 @@ pub(super) fn tail_of(store: &Store) -> Result<Tail, Error> {
         }))
 }
 
-/// Whether the log reaches the recorded head, with the recorded link there; if not, what is missing.
+/// Checks that the log has the recorded watermark's position and link; returns a description of the loss.
 fn prove(store: &Store, tail: Tail, recorded: DurableHead) -> Result<Option<String>, Error> {
     if recorded.position == 0 {
         return Ok(None);
@@ -407,9 +408,9 @@ fn hold_reserve(folder: &DataFolder, settings: &Settings) {
     }
 }
 
-/// Opens the store anew within the process, after the disk was full or its journal was emptied:
-/// every handle of the old one goes first, for the lock. Nothing is served, and no head written, unless all that was
-/// acknowledged is there.
+/// Reopens the store within the process, after a full disk or an emptied journal. Every handle of the old store is
+/// dropped first, because of the lock. The store is served, and the watermark written, only when all acknowledged
+/// events are present.
 pub(super) fn reopen(
     folder: &DataFolder,
     fold: &dyn Fold,
@@ -441,7 +442,7 @@ pub(super) fn reopen(
 }
 
 impl SyncStage {
-    /// Serves this store's state from now on.
+    /// Publishes this store's state.
     pub(super) fn open(&self, store: Store, tail: Tail) {
         let state = PublishedState {
             snapshot: store.snapshot(),
@@ -452,7 +453,7 @@ impl SyncStage {
         self.publish(state);
     }
 
-    /// Lets go of the store; readers wait until it is opened again.
+    /// Releases the store; readers wait until it is reopened.
     pub(super) fn close(&self) {
         self.hold(None);
         self.published.send_replace(None);

@@ -1,4 +1,4 @@
-//! Folding the log into rows again: views that are new, behind or ahead, and verification.
+//! Folds the log into rows again: for views that are new, behind or ahead, and for verification.
 
 use std::ops::ControlFlow;
 
@@ -7,7 +7,7 @@ use crate::events::Event;
 use crate::log::{Log, LoggedEvent, Position};
 use crate::store::{Changes, Direction, Error, Keyspace, Rows, RowsMut, Store, Transaction};
 
-/// Row of each folded space that says how far it is folded: sorts before every other row.
+/// Key of the row in each folded keyspace that stores the fold position; it sorts before every other row.
 const FOLDED: &[u8] = &[0];
 /// Events folded per commit; bounds memory.
 const CHUNK_EVENTS: usize = 2000;
@@ -16,7 +16,7 @@ const CHUNK_BYTES: usize = 4 << 20;
 const CHUNK_ROWS: usize = 10_000;
 const END: [u8; 1] = [u8::MAX];
 
-/// How far a space is folded.
+/// Returns the position up to which a keyspace is folded.
 ///
 /// # Errors
 /// [`Error`] when the row cannot be read or is damaged.
@@ -29,22 +29,19 @@ pub fn folded(rows: &dyn Rows, space: Keyspace) -> Result<Position, Error> {
     }
 }
 
-/// Notes that a space holds everything up to `position`.
+/// Records that a keyspace is folded up to `position`.
 pub fn mark(rows: &mut dyn RowsMut, space: Keyspace, position: Position) {
     rows.put(space, FOLDED, &position.0.to_be_bytes());
 }
 
-/// Notes how far each lacking space is now; one that was further stays so.
+/// Records the position of each keyspace that is behind; a keyspace that is further keeps its position.
 fn mark_all(rows: &mut dyn RowsMut, behind: &[(Keyspace, Position)], at: Position) {
     for (space, folded) in behind {
         mark(rows, *space, at.max(*folded));
     }
 }
 
-/// Empties every folded space.
-///
-/// # Errors
-/// [`Error`] when the store cannot be written.
+/// Empties every folded keyspace.
 pub fn clear(store: &Store, fold: &dyn Fold) -> Result<(), Error> {
     fold.keyspaces()
         .iter()
@@ -54,7 +51,7 @@ pub fn clear(store: &Store, fold: &dyn Fold) -> Result<(), Error> {
 fn clear_space(store: &Store, space: Keyspace) -> Result<(), Error> {
     loop {
         let mut keys: Vec<Vec<u8>> = Vec::new();
-        // The mark is the first row, so it goes with the first rows: a kill in between is told.
+        // The position is in the first row, so it is removed first: a kill in between is detected.
         store.scan(space, &[], &END, Direction::Forward, &mut |key, _| {
             keys.push(key.to_vec());
             Ok(if keys.len() < CHUNK_ROWS {
@@ -75,14 +72,11 @@ fn clear_space(store: &Store, space: Keyspace) -> Result<(), Error> {
     }
 }
 
-/// Told how far a long folding has come, and how far it goes.
+/// Progress callback of a long fold: the current and the final position.
 pub type ReplayProgress = fn(Position, Position);
 
-/// Brings every folded space to the end of the log. When one is ahead of the log, or was left half
-/// cleared, all are emptied and folded from the start: a fold may read one space to write another.
-///
-/// # Errors
-/// [`Error`] when the log cannot be read or the store not be written.
+/// Folds every keyspace up to the end of the log. If one is ahead of the log or was only partly cleared, all are
+/// emptied and folded from the start, because a fold may read one keyspace to write another.
 pub fn catch_up(store: &Store, fold: &dyn Fold, progress: ReplayProgress) -> Result<(), Error> {
     let tail = super::open::tail_of(store)?.position;
     let mut is_whole = true;
@@ -94,7 +88,7 @@ pub fn catch_up(store: &Store, fold: &dyn Fold, progress: ReplayProgress) -> Res
         tracing::info!(%tail, "rebuilding the views");
         clear(store, fold)?;
     }
-    // Spaces may be at different positions; each event goes only to those that lack it.
+    // Keyspaces may be at different positions; each event goes only to those that lack it.
     let mut behind: Vec<(Keyspace, Position)> = Vec::new();
     for &space in fold.keyspaces() {
         let at = folded(store, space)?;
@@ -119,10 +113,7 @@ fn has_rows(store: &Store, space: Keyspace) -> Result<bool, Error> {
     Ok(found)
 }
 
-/// Folds the events of `log` from one position to another into the spaces of `into` that lack them.
-///
-/// # Errors
-/// [`Error`] when the log cannot be read or the store not be written.
+/// Folds the events of `log` between two positions into the keyspaces of `into` that lack them.
 pub fn fold_range(
     log: &dyn Rows,
     into: &Store,
@@ -150,7 +141,7 @@ pub fn fold_range(
         if events >= CHUNK_EVENTS || bytes >= CHUNK_BYTES {
             mark_all(&mut tx, behind, at);
             into.commit(&tx.into_changes(), true)?;
-            // Never more than one batch unsynced: a power cut would look like damage.
+            // At most one batch is unsynced: after a power cut, more would look like damage.
             into.sync()?;
             into.throttle();
             progress(at, to);
@@ -173,7 +164,7 @@ fn size(event: &LoggedEvent) -> usize {
         + event.header_bytes.len()
 }
 
-/// Lets through only the writes to spaces that lack the event at hand.
+/// Passes only writes to keyspaces that lack the current event.
 struct MissingViewFilter<'t, 'b> {
     tx: Transaction<'b>,
     behind: &'t [(Keyspace, Position)],

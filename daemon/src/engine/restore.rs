@@ -1,14 +1,11 @@
-//! A store built from a log that comes from elsewhere, before any thread runs.
+//! Builds a store from an external log, before any thread runs.
 
 use std::path::Path;
 
 use super::{Fold, Settings, open, replay};
 use crate::store::{Changes, Error, Store, StoreId};
 
-/// Makes an empty store of this id in `dir`, and opens it.
-///
-/// # Errors
-/// [`Error`] when a file call or the engine fails.
+/// Creates an empty store with this ID in `dir` and opens it.
 pub fn begin(
     dir: &Path,
     id: StoreId,
@@ -23,9 +20,6 @@ pub fn begin(
 }
 
 /// Writes rows and makes them durable.
-///
-/// # Errors
-/// [`Error`] when the disk does not take them.
 pub fn write(store: &Store, changes: Changes) -> Result<(), Error> {
     store.commit(&changes, true)?;
     store.sync()?;
@@ -34,9 +28,6 @@ pub fn write(store: &Store, changes: Changes) -> Result<(), Error> {
 }
 
 /// Folds every view from the log.
-///
-/// # Errors
-/// [`Error`] when the log cannot be read or the store not be written.
 pub fn fold(store: &Store, fold: &dyn Fold) -> Result<(), Error> {
     replay::catch_up(store, fold, |_, _| {})
 }

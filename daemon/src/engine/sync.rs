@@ -1,5 +1,5 @@
-//! Making groups durable: sync, publish, note the head, answer; and the thread that does so while
-//! the writer prepares the next group.
+//! Makes groups durable: syncs, publishes, records the watermark and answers, in a thread that works while the
+//! writer prepares the next group.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
@@ -14,42 +14,41 @@ use crate::error::Refusal;
 use crate::store::watermark::{DurableHead, WatermarkFile};
 use crate::store::{Error, Store};
 
-/// How often the head file itself is synced, and idleness looked at.
+/// Interval of watermark syncs and idle checks.
 const TICK: Duration = Duration::from_secs(1);
 
-/// Who waits, and for what answer once the group is durable.
+/// A caller and its answer once the group is durable.
 pub(super) struct Answer {
     pub to: oneshot::Sender<Result<Outcome, Refusal>>,
     pub with: Result<Outcome, Refusal>,
-    /// What was decided: it may hold blobs that no sweep takes before the event is published.
+    /// The decided command. It may hold blobs, which must not be swept before the event is published.
     pub _decided: Box<dyn Command>,
 }
 
-/// A committed group.
 pub(super) struct CommittedGroup {
     pub store: Store,
     pub state: PublishedState,
     pub answers: Vec<Answer>,
 }
 
-/// What both threads use to finish a group.
+/// The stage that completes a group; both threads use it.
 pub(super) struct SyncStage {
     pub published: watch::Sender<Option<Arc<PublishedState>>>,
     head: Mutex<Option<WatermarkFile>>,
     head_dirty: AtomicBool,
-    /// Memtables hold something.
+    /// Memtables contain unflushed rows.
     unsettled: AtomicBool,
-    /// Committed and answered, not yet synced: relaxed durability only.
+    /// Commits were answered but are not synced yet; relaxed durability only.
     unsynced: AtomicBool,
     last_group: Mutex<Instant>,
-    /// The open store, for chores; empty while it is reopened.
+    /// The open store, for background jobs; `None` while it is reopened.
     store: Mutex<Option<Store>>,
-    /// Held by a chore that takes long, for the time it has the store.
+    /// Lock of a long background job while it uses the store.
     chore: Mutex<()>,
 }
 
 impl SyncStage {
-    /// Publishes nothing yet. Without a head (broken, and not accepted) none is written.
+    /// Creates a stage that has published nothing. Without a watermark file (damaged, not accepted), none is written.
     pub fn new(head: Option<WatermarkFile>) -> Self {
         Self {
             published: watch::Sender::new(None),
@@ -63,8 +62,8 @@ impl SyncStage {
         }
     }
 
-    /// Syncs, publishes and notes the head; gives the answers, to be sent now. On failure they are
-    /// not to be sent as they are.
+    /// Syncs, publishes and records the watermark; returns the answers to send. After a failure, the answers must not
+    /// be sent unchanged.
     pub fn finish(&self, group: CommittedGroup) -> Result<Vec<Answer>, (Error, Vec<Answer>)> {
         if let Err(error) = group.store.sync() {
             return Err((error, group.answers));
@@ -74,14 +73,14 @@ impl SyncStage {
         Ok(group.answers)
     }
 
-    /// Makes a state the one that readers see.
+    /// Publishes a state to readers.
     pub fn publish(&self, state: PublishedState) {
         self.published.send_replace(Some(Arc::new(state)));
         self.unsettled.store(true, Ordering::Relaxed);
         *lock(&self.last_group) = Instant::now();
     }
 
-    /// The end of what callers were told.
+    /// Returns the end of the acknowledged log.
     pub fn acknowledged(&self) -> Tail {
         let published = self.published.borrow();
         published
@@ -89,7 +88,7 @@ impl SyncStage {
             .map_or_else(Tail::default, |state| state.tail)
     }
 
-    /// Notes how far the log is durable.
+    /// Records the durable end of the log.
     pub fn record_head(&self, tail: Tail) {
         let Some(head) = &mut *lock(&self.head) else {
             return;
@@ -100,12 +99,12 @@ impl SyncStage {
         };
         match head.record(durable) {
             Ok(()) => self.head_dirty.store(true, Ordering::Relaxed),
-            // The log is whole without it; only the proof of the last second is missing.
+            // The log is complete without it; only the proof of the last second is missing.
             Err(error) => tracing::warn!(%error, "the head file was not written"),
         }
     }
 
-    /// Syncs the head file if it changed.
+    /// Syncs the watermark file if it changed.
     pub fn sync_head(&self) {
         if self.head_dirty.swap(false, Ordering::Relaxed)
             && let Some(head) = &*lock(&self.head)
@@ -116,39 +115,39 @@ impl SyncStage {
         }
     }
 
-    /// Which store the chores are for.
+    /// Sets the store for background jobs.
     pub fn hold(&self, store: Option<Store>) {
         *lock(&self.store) = store;
     }
 
-    /// The open store, if it is open.
+    /// Returns the store if it is open.
     pub fn store(&self) -> Option<Store> {
         lock(&self.store).clone()
     }
 
-    /// Begins a long chore with the store: opening it anew waits for the end of it.
+    /// Starts a long job with the store; a reopening waits for its end.
     pub fn chore(&self) -> MutexGuard<'_, ()> {
         lock(&self.chore)
     }
 
-    /// How long ago the last group was published.
+    /// Returns the time after the last published group.
     pub fn since_last_group(&self) -> Duration {
         lock(&self.last_group).elapsed()
     }
 
-    /// Leaves the sync to the next tick.
+    /// Defers the sync to the next tick.
     pub fn sync_later(&self) {
         self.unsynced.store(true, Ordering::Relaxed);
     }
 
-    /// What is done once a second, between groups.
+    /// Runs the work of each second, between groups.
     fn tick(&self, flush_idle: Duration) -> Result<(), Error> {
         self.sync_head();
         let Some(store) = self.store() else {
             return Ok(());
         };
         if self.unsynced.swap(false, Ordering::Relaxed) {
-            // What is published now was committed before, so this sync covers it.
+            // The published state was committed before, so this sync covers it.
             let tail = self.published.borrow().as_ref().map(|state| state.tail);
             store.sync()?;
             tail.into_iter().for_each(|tail| self.record_head(tail));
@@ -164,18 +163,18 @@ impl SyncStage {
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // Nothing panics while it holds one of these.
+    // No holder of these locks panics.
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Sends every answer; a caller that has gone is no fault.
+/// Sends every answer; callers that have gone are ignored.
 pub(super) fn answer(answers: Vec<Answer>) {
     for Answer { to, with, .. } in answers {
         let _ = to.send(with);
     }
 }
 
-/// Runs until the writer hangs up: one group after the other, and small chores in between.
+/// Completes one group after another, with short background work in between, until the writer hangs up.
 pub(super) fn run(
     groups: &Receiver<CommittedGroup>,
     writer: &Sender<Message>,
@@ -187,7 +186,7 @@ pub(super) fn run(
         let wait = next_tick.saturating_duration_since(Instant::now());
         match groups.recv_timeout(wait) {
             Ok(group) => {
-                // The writer first: it commits the next group while these callers are answered.
+                // The writer is notified first: it commits the next group while these callers are answered.
                 let (answers, failed) = match sync_stage.finish(group) {
                     Ok(answers) => (answers, None),
                     Err(failed) => (Vec::new(), Some(failed)),

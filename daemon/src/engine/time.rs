@@ -1,27 +1,27 @@
-//! The log's time: it never runs backwards, and it goes on while the clock is behind it.
+//! The log's time: it never runs backwards, and it advances while the clock is behind it.
 
 use crate::clock::{Clock, Micros};
 
-/// The time of the last event, and when that was by a clock that nobody sets.
+/// The time of the last event, with the monotonic time at which it was recorded.
 ///
-/// After an event that came while the clock stood ahead, the clock is behind the log. The time would
-/// stand still until the clock has caught up, and no lease would end, if it did not go on from there.
+/// If an event is recorded while the clock is ahead, the clock is later behind the log. Without advancing from the
+/// event, the log's time would stand still until the clock catches up, and no lease would expire.
 #[derive(Default)]
 pub(super) struct LogTime {
     last: Micros,
-    /// The clock's [`Clock::elapsed`] at that event.
+    /// The clock's [`Clock::elapsed`] at the last event.
     at: Micros,
 }
 
 impl LogTime {
-    /// The time now, after an event at `last`.
+    /// Returns the current time, after an event at `last`.
     pub fn now(&mut self, clock: &Clock, last: Micros) -> Micros {
         self.note(clock, last);
         let since = clock.elapsed().saturating_sub(self.at);
         clock.now().max(self.last.saturating_add(since))
     }
 
-    /// Notes that the last event is one at `last`.
+    /// Records that the last event has the time `last`.
     pub fn note(&mut self, clock: &Clock, last: Micros) {
         if last != self.last {
             *self = Self {
@@ -38,7 +38,7 @@ mod tests {
 
     const SECOND: Micros = 1_000_000;
 
-    /// Ahead of the clock it goes on as the clock does; once the clock is past it, it is the clock's.
+    /// While ahead of the clock, the time advances at the clock's pace; once the clock is past it, the clock is used.
     #[test]
     fn time_goes_on_while_the_clock_is_behind() {
         let clock = Clock::fixed(100 * SECOND, 1);
@@ -48,7 +48,7 @@ mod tests {
         assert_eq!(time.now(&clock, 500 * SECOND), 500 * SECOND);
         clock.advance(30 * SECOND);
         assert_eq!(time.now(&clock, 500 * SECOND), 530 * SECOND);
-        // An event at that time changes nothing about the pace.
+        // An event at that time does not change the pace.
         time.note(&clock, 530 * SECOND);
         clock.advance(30 * SECOND);
         assert_eq!(time.now(&clock, 530 * SECOND), 560 * SECOND);

@@ -1,4 +1,4 @@
-//! The one thread that owns the write side.
+//! The single thread of the write side.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -19,22 +19,21 @@ use crate::error::{Code, Refusal};
 use crate::store::ballast::{self, BallastFile};
 use crate::store::{Changes, Error, Store};
 
-/// How often a full disk is looked at again.
+/// Interval of the checks whether a full disk has space again.
 const FULL_POLL: Duration = Duration::from_millis(200);
 
-/// A request in the queue.
 pub(super) struct Job {
     pub request: Request,
     pub reply: oneshot::Sender<Result<Outcome, Refusal>>,
-    /// The room it takes in the queue, given back when it is decided.
+    /// Queue space of the request, released after its decision.
     pub _room: OwnedSemaphorePermit,
 }
 
-/// What the writer is woken by.
+/// A message to the writer.
 pub(super) enum Message {
     /// A command.
     Write(Box<Job>),
-    /// The sync thread has finished a group, or failed to.
+    /// The sync thread has completed a group, or failed.
     Synced(Option<(Error, Vec<Answer>)>),
     /// Empty the journal; `false` when calls keep the store open.
     EmptyJournal(oneshot::Sender<Result<bool, Refusal>>),
@@ -44,9 +43,8 @@ pub(super) enum Message {
     Stop,
 }
 
-/// The writer's own state.
 pub(super) struct Writer {
-    /// `None` only while a full disk is waited out.
+    /// The store; `None` only while the writer waits out a full disk.
     pub store: Option<Store>,
     pub folder: DataFolder,
     pub fold: Arc<dyn Fold>,
@@ -55,20 +53,20 @@ pub(super) struct Writer {
     pub health: Health,
     pub sync_stage: Arc<SyncStage>,
     pub queue: Receiver<Message>,
-    /// Out of the queue, not looked at yet.
+    /// Messages taken from the queue and not handled yet.
     pub ready: VecDeque<Message>,
     pub sync: Sender<CommittedGroup>,
     pub tail: Tail,
     pub time: LogTime,
-    /// What is queued is finished, and then the writer ends.
+    /// The writer finishes the queued work and then ends.
     pub stopping: bool,
-    /// Who waits for the journal to be emptied.
+    /// The caller that waits for an empty journal.
     pub emptying: Option<oneshot::Sender<Result<bool, Refusal>>>,
-    /// Rewritten records, and who waits for them.
+    /// Rewritten records, and the caller that waits for them.
     pub rewriting: Option<(Changes, oneshot::Sender<Result<(), Refusal>>)>,
 }
 
-/// What is being gathered for the next commit.
+/// The open group, collected for the next commit.
 pub(super) struct OpenGroup {
     group: Group,
     answers: Vec<Answer>,
@@ -76,7 +74,7 @@ pub(super) struct OpenGroup {
 }
 
 impl Writer {
-    /// Serves the queue until told to stop.
+    /// Serves the queue until the stop message.
     pub fn run(mut self) {
         let mut syncing = false;
         let mut last_callers = 0;
@@ -118,7 +116,7 @@ impl Writer {
             if !syncing && !open.answers.is_empty() && self.is_due(&open, &linger) {
                 last_callers = open.answers.len();
                 let full = std::mem::replace(&mut open, self.open_group());
-                // Alone and nothing waiting: syncing here saves a lone caller two thread hops.
+                // A lone caller with an empty queue: syncing here saves two thread switches.
                 let alone = last_callers == 1 && self.ready.is_empty();
                 match self.commit(full, alone) {
                     Ok(handed_over) => {
@@ -136,7 +134,7 @@ impl Writer {
         self.leave_settled();
     }
 
-    /// Commits and syncs the open group, though others might still join it.
+    /// Commits and syncs the open group, although others might still join it.
     fn finish(&mut self, open: &mut OpenGroup) {
         let full = std::mem::replace(open, self.open_group());
         if full.answers.is_empty() {
@@ -147,7 +145,7 @@ impl Writer {
         }
     }
 
-    /// Without a sync there is nothing to share, so nobody waits for others.
+    /// Without a sync there is nothing to share, so no group waits for others.
     fn linger(&self) -> GroupDelay {
         let us = if self.settings.durable {
             self.settings.linger_us_max
@@ -165,7 +163,7 @@ impl Writer {
         }
     }
 
-    /// The next message, waiting so long for it.
+    /// Returns the next message, waiting at most `wait`.
     fn next(&mut self, wait: Option<Duration>) -> Option<Message> {
         if let Some(message) = self.ready.pop_front() {
             return Some(message);
@@ -177,8 +175,8 @@ impl Writer {
         }
     }
 
-    /// The next message that is no command, while a full group waits for the sync of the one before:
-    /// commands wait undecided until then, and keep their room, so that callers wait, too.
+    /// Returns the next message that is not a command, while a full group waits for the previous sync. Commands wait
+    /// undecided and keep their queue space, so that callers wait, too.
     fn next_but_writes(&mut self) -> Option<Message> {
         loop {
             match self.queue.recv() {
@@ -194,13 +192,13 @@ impl Writer {
             || open.group.bytes >= self.settings.group_bytes_max
     }
 
-    /// Whether the open group is to be committed now: full, or nobody more to wait for.
+    /// Returns whether to commit the open group now: it is full, or no further caller is expected.
     fn is_due(&mut self, open: &OpenGroup, linger: &GroupDelay) -> bool {
         self.is_full(open)
             || (self.pull() == 0 && linger.left(open.answers.len(), open.since).is_zero())
     }
 
-    /// Takes one message out of the queue, if none is ready yet; how many are ready.
+    /// Takes one message from the queue if none is ready; returns the number of ready messages.
     fn pull(&mut self) -> usize {
         if self.ready.is_empty()
             && let Ok(message) = self.queue.try_recv()
@@ -210,7 +208,6 @@ impl Writer {
         self.ready.len()
     }
 
-    /// Decides one command into the open group.
     fn take(&mut self, mut job: Job, open: &mut OpenGroup) {
         if open.answers.is_empty() {
             open.since = Instant::now();
@@ -234,7 +231,7 @@ impl Writer {
         });
     }
 
-    /// Why nothing is written now, if so. Free space is looked at once a group.
+    /// Returns the reason why nothing can be written now, if any. Free space is checked once per group.
     fn refusal(&self, open: &OpenGroup) -> Option<Refusal> {
         match self.health.get() {
             WriteState::Open | WriteState::Full { .. } => {}
@@ -248,7 +245,7 @@ impl Writer {
         self.health.refusal()
     }
 
-    /// When to look again whether a full disk has room, though nobody writes: what `status` says is to be so.
+    /// Returns when to check a full disk again. Without writes, this keeps the state in `status` correct.
     fn looks_after(&self) -> Option<Duration> {
         matches!(self.health.get(), WriteState::Full { .. }).then_some(FULL_POLL)
     }
@@ -259,7 +256,7 @@ impl Writer {
         }
     }
 
-    /// Sets whether the disk has the room that writing needs.
+    /// Sets the write state from the free disk space.
     pub fn look_at_space(&self) {
         let needed = self.settings.disk_free_bytes_min;
         let state = match ballast::free_bytes(&self.folder.data) {
@@ -270,7 +267,7 @@ impl Writer {
                 }
                 .to_string(),
             },
-            // A disk that cannot be asked will say so itself on the next write.
+            // If free space cannot be read, the next write reports the problem.
             Ok(_) | Err(_) => WriteState::Open,
         };
         if self.health.get() != state {
@@ -278,11 +275,11 @@ impl Writer {
         }
     }
 
-    /// Commits a group; `true` when the sync thread has it now.
+    /// Commits a group; returns `true` when the sync thread takes it over.
     fn commit(&mut self, open: OpenGroup, alone: bool) -> Result<bool, (Error, Vec<Answer>)> {
         let OpenGroup { group, answers, .. } = open;
         if group.is_empty() {
-            // Only refusals and repeated keys, and nothing unsynced: answers as they are.
+            // Only refusals and repeated keys, and nothing unsynced, so the answers are final.
             answer(answers);
             return Ok(false);
         }
@@ -326,8 +323,8 @@ impl Writer {
         }
     }
 
-    /// After a failed write or sync. The handle is never used for writing again: a full disk is
-    /// waited out and the store opened anew, anything else ends the daemon.
+    /// Handles a failed write or sync. The handle is never used for writing again. On a full disk, the writer waits and
+    /// reopens the store; any other failure ends the daemon.
     pub(super) fn fail(&mut self, error: &Error, answers: Vec<Answer>) -> OpenGroup {
         let free = ballast::free_bytes(&self.folder.data).unwrap_or(u64::MAX);
         let full = error.is_full() || free < self.settings.disk_free_bytes_min;
@@ -358,7 +355,7 @@ impl Writer {
         self.open_group()
     }
 
-    /// Refuses writes and serves reads until there is space, then opens the store anew.
+    /// Refuses writes and serves reads until there is space, then reopens the store.
     pub(super) fn wait_out_full_disk(&mut self, acknowledged: Tail) {
         if let Err(error) =
             BallastFile::new(&self.folder.data, self.settings.reserve_bytes).give_up()
@@ -395,15 +392,15 @@ impl Writer {
         }
     }
 
-    /// Whether there is space again. What a file system says to be free may be denied by a quota,
-    /// so a little of it is taken and given back.
+    /// Returns whether there is space again. A quota can deny space that the file system reports as free, so a little
+    /// is allocated and released.
     fn has_space(&self) -> bool {
         let needed = self.settings.disk_free_bytes_min + self.settings.reserve_bytes;
         ballast::free_bytes(&self.folder.data).is_ok_and(|free| free >= needed)
             && ballast::try_space(&self.folder.data).is_ok()
     }
 
-    /// Opens the store anew; `false` when the disk is full again and is to be waited out further.
+    /// Reopens the store; returns `false` when the disk is full again and the wait must continue.
     pub(super) fn reopen(&mut self, acknowledged: Tail) -> bool {
         self.store = None;
         let sync_stage = &self.sync_stage;
@@ -437,7 +434,7 @@ impl Writer {
     }
 }
 
-/// How long to wait for the next message: `None` is for ever.
+/// Returns how long to wait for the next message; `None` means forever.
 fn wait_for(
     open: &OpenGroup,
     syncing: bool,

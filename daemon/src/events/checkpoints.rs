@@ -1,4 +1,4 @@
-//! What happens to checkpoints: saved, deleted, and keys of their context marked critical.
+//! Events of checkpoints: saves, deletions, and critical marks of context keys.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -11,13 +11,13 @@ use crate::log::objects::Object;
 use crate::log::{Hash, LoggedEvent};
 use crate::store::Error;
 
-/// The id of a checkpoint: 128 random bits, written as a UUID of version 4 (RFC 9562).
+/// The ID of a checkpoint: 128 random bits, written as a UUID of version 4 (RFC 9562).
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct CheckpointKey(ByteArray<16>);
 
 impl CheckpointKey {
-    /// A key of these random bytes.
+    /// Creates a key from random bytes.
     #[must_use]
     pub fn of(mut random: [u8; 16]) -> Self {
         let [.., version, _, variant, _, _, _, _, _, _, _] = &mut random;
@@ -26,13 +26,13 @@ impl CheckpointKey {
         Self(ByteArray::new(random))
     }
 
-    /// Its bytes, as rows have them.
+    /// Returns the bytes, as stored in rows.
     #[must_use]
     pub fn bytes(&self) -> &[u8; 16] {
         &self.0
     }
 
-    /// The key in a row.
+    /// Reads the key from a row.
     #[must_use]
     pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
         <[u8; 16]>::try_from(bytes)
@@ -40,7 +40,7 @@ impl CheckpointKey {
             .map(|bytes| Self(ByteArray::new(bytes)))
     }
 
-    /// Reads the text of an id; `None` when no checkpoint could have it.
+    /// Parses the text of an ID; `None` when it is not a valid checkpoint ID.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         const DASHES: [usize; 4] = [8, 13, 18, 23];
@@ -82,21 +82,21 @@ impl fmt::Debug for CheckpointKey {
     }
 }
 
-/// An object on the way from a value to its keyframe, the one that is kept whole.
+/// An object in the delta chain from a value to its keyframe, which is stored whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DeltaLink {
     /// SHA-256 of the value.
     pub hash: Hash,
-    /// Length of the value.
+    /// Length of the value, in bytes.
     pub bytes: u64,
-    /// What the object takes on disk.
+    /// Size of the object on disk, in bytes.
     pub stored_bytes: u64,
-    /// What the deltas against it take, as far as this way knows.
+    /// Size of the deltas against it, as far as this chain knows, in bytes.
     pub spent_bytes: u64,
 }
 
 impl DeltaLink {
-    /// A link to an object that no delta rests on yet.
+    /// Creates a link to an object that no delta depends on yet.
     #[must_use]
     pub fn to(hash: Hash, bytes: u64, stored_bytes: u64) -> Self {
         Self {
@@ -108,7 +108,7 @@ impl DeltaLink {
     }
 }
 
-/// A link is stored as a list: manifests hold many.
+/// The stored form of a link: a list, because manifests contain many links.
 type StoredLink = (ByteArray<32>, u64, u64, u64);
 
 impl Serialize for DeltaLink {
@@ -131,15 +131,15 @@ impl<'de> Deserialize<'de> for DeltaLink {
     }
 }
 
-/// One piece of a context: the value of a large key, or the object of all small ones.
+/// A part of a context: the value of a large key, or one object with all small keys.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ContextPart {
-    /// The key; none for the small ones together.
+    /// The key; absent for the part with all small keys.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub key: Option<String>,
-    /// The object, then what it is a delta against, and so on to a keyframe.
+    /// The object, then its delta base, and so on to a keyframe.
     pub chain: Vec<DeltaLink>,
-    /// Values of this key since that keyframe.
+    /// Number of values of this key after the keyframe.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub since: u32,
 }
@@ -150,72 +150,72 @@ fn is_zero(number: &u32) -> bool {
 }
 
 impl ContextPart {
-    /// The hash of the canonical text.
+    /// Returns the hash of the canonical text.
     #[must_use]
     pub fn hash(&self) -> Hash {
         self.chain.first().map(|link| link.hash).unwrap_or_default()
     }
 }
 
-/// A context was saved: the manifest. All that folding and loading need.
+/// The manifest of a saved context: everything that folding and loading need.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CheckpointSaved {
-    /// Its id.
+    /// The checkpoint's ID.
     pub checkpoint: CheckpointKey,
     /// SHA-256 of the context's canonical text.
     pub hash: ByteArray<32>,
-    /// What its objects take on disk, in bytes, shared ones included.
+    /// Size of its objects on disk, shared ones included, in bytes.
     pub stored_bytes: u64,
-    /// Of these, what this save added.
+    /// Size of the objects that this save added, in bytes.
     pub new_bytes: u64,
-    /// It has a name or tags, so it never goes by itself.
+    /// The checkpoint has a name or tags, so it is never deleted automatically.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_kept: bool,
-    /// Keys of the context that are marked critical in this session.
+    /// Context keys that are marked critical in this session.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub critical: Vec<String>,
-    /// The pieces of the context; a context without keys has none.
+    /// The parts of the context; empty for a context without keys.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub parts: Vec<ContextPart>,
-    /// The checkpoint that this one was forked from.
+    /// The checkpoint from which this one was forked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub forked_from: Option<CheckpointKey>,
 }
 
 impl CheckpointSaved {
-    /// SHA-256 of the context's canonical text.
+    /// Returns the SHA-256 of the context's canonical text.
     #[must_use]
     pub fn context_hash(&self) -> Hash {
         Hash(self.hash.into_array())
     }
 }
 
-/// What the caller brought to a save, besides the context.
+/// The arguments of a save other than the context.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CheckpointDescribed {
-    /// JSON object, as text.
+    /// Metadata as the text of a JSON object.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub metadata: Option<String>,
 }
 
-/// Why a checkpoint went.
+/// The cause of a checkpoint's deletion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum DeletionCause {
-    /// Someone asked for it.
+    /// A caller requested it.
     Asked,
-    /// The session has as many as it may have, and this one was its oldest.
+    /// The session reached its maximum number of checkpoints, and this one was the oldest.
     Count,
-    /// The store is nearly full, and its session was long untouched.
+    /// The store is nearly full, and the session was inactive for long.
     Quota,
 }
 
-/// A checkpoint that went.
+/// A deleted checkpoint.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DeletedCheckpoint {
-    /// Its id.
+    /// The checkpoint's ID.
     pub checkpoint: CheckpointKey,
-    /// The objects that its parts named.
+    /// The objects of its parts.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub objects: Vec<ByteArray<32>>,
 }
@@ -223,40 +223,40 @@ pub struct DeletedCheckpoint {
 /// Checkpoints of one session were deleted.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CheckpointsDeleted {
-    /// Which.
+    /// The deleted checkpoints.
     pub gone: Vec<DeletedCheckpoint>,
-    /// Why.
+    /// Cause of the deletion.
     pub cause: DeletionCause,
-    /// Critical keys whose newest holder went, each with the position of the newest one left.
+    /// Critical keys whose newest holder was deleted, each with the position of the newest remaining holder.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub holders: Vec<(String, u64)>,
 }
 
-/// A key of a session's context was marked critical, or its mark was taken back.
+/// A key of a session's context was marked critical, or unmarked.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KeyMarked {
     /// The top-level key.
     pub key: String,
-    /// The mark was taken back.
+    /// The mark was removed.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_unmarked: bool,
-    /// The newest checkpoint that holds it, of a mark that was imported; absent: the latest.
+    /// For an imported mark: the newest checkpoint that contains the key; absent: the latest.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub held_by: Option<MarkHolder>,
 }
 
-/// What holds an imported critical key, when the session's latest checkpoint does not: others may have
-/// been deleted before the export.
+/// The holder of an imported critical key when the session's latest checkpoint does not contain the key, because
+/// others were deleted before the export.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum MarkHolder {
-    /// None that is there.
+    /// No existing checkpoint.
     Nobody,
-    /// An earlier one of the same session.
+    /// An earlier checkpoint of the same session.
     Checkpoint(CheckpointKey),
 }
 
-/// The metadata of an event of checkpoints.
+/// The metadata of a checkpoint event.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CheckpointEvent {
     /// A context was saved.
@@ -268,8 +268,8 @@ pub enum CheckpointEvent {
 }
 
 impl CheckpointEvent {
-    /// The same without the objects that it takes or lets go, but for a save of a checkpoint that is still there:
-    /// when a session is folded again, others have come to use them since, perhaps in another form.
+    /// Returns the metadata without the objects that it adds or releases, except for a save of an existing checkpoint.
+    /// When a session is folded again, others may have used these objects since, perhaps in another form.
     #[must_use]
     pub fn with_objects_of(mut self, there: &BTreeSet<CheckpointKey>) -> Self {
         match &mut self {
@@ -287,30 +287,30 @@ impl CheckpointEvent {
     }
 }
 
-/// An object that a save needs, and how it was kept when that was recorded.
+/// An object that a save needs, and its stored form when the save was recorded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ObjectNamed {
-    /// Which.
+    /// Hash of the object.
     pub hash: Hash,
-    /// What it took on disk, in bytes.
+    /// Size on disk, in bytes.
     pub stored_bytes: u64,
-    /// The object that it was a delta against.
+    /// The delta base, if any.
     pub base: Option<Hash>,
 }
 
 impl ObjectNamed {
-    /// Whether an object is kept as the save says: one that was in use nowhere for a while may have come back
-    /// as a delta against another.
+    /// Returns whether an object is stored as the save says. An object that was unused for a while may have been saved
+    /// again as a delta against another base.
     #[must_use]
     pub fn is_kept_so(&self, kept: &Object) -> bool {
         (kept.place.bytes(), kept.base()) == (self.stored_bytes, self.base)
     }
 }
 
-/// The objects that an event needs: those of a save.
+/// Returns the objects that an event needs; only saves need any.
 ///
 /// # Errors
-/// [`Error::Corrupt`] when it does not decode.
+/// [`Error::Corrupt`] when the event does not decode.
 pub fn objects_named(event: &LoggedEvent) -> Result<Vec<ObjectNamed>, Error> {
     let Some(Event::Checkpoint(CheckpointEvent::Saved(saved))) = Event::of(event)? else {
         return Ok(Vec::new());
@@ -342,7 +342,7 @@ pub fn objects_named(event: &LoggedEvent) -> Result<Vec<ObjectNamed>, Error> {
 mod tests {
     use super::*;
 
-    /// An id is written as a UUID of version 4 and reads back; anything else is no id.
+    /// An ID is written as a UUID of version 4 and reads back; any other text is refused.
     #[test]
     fn ids_are_uuids() {
         let key = CheckpointKey::of([0xff; 16]);

@@ -1,8 +1,7 @@
-//! What happens to documents: a folder becomes a source, its files are taken in, change, go, or cannot
-//! be read.
+//! Events of documents: sources are added, and their files are ingested, change, disappear or cannot be read.
 //!
-//! In the header of these events the source stands as the project: so they are a stream of their own,
-//! and whoever looks back at a session does not read them.
+//! In the header of these events, the source takes the project's field. So they form a separate stream, and readers
+//! of a session skip them.
 
 use serde::{Deserialize, Serialize};
 use serde_bytes::ByteArray;
@@ -12,52 +11,51 @@ use super::{BlobHash, body, unexpected};
 use crate::log::{EventKind, LoggedEvent};
 use crate::store::{BlobRef, Error};
 
-/// Size, time and place of a file: what changes when the file does.
+/// Size, time and inode of a file, to detect changes.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
 pub struct FileFingerprint {
-    /// Its length in bytes.
+    /// Length in bytes.
     pub bytes: u64,
-    /// When it was last written, in nanoseconds since 1970; the least there is when that is not to be
-    /// relied on.
+    /// Modification time, in nanoseconds since 1970; the minimum value when it is not reliable.
     pub mtime: i64,
-    /// Its inode, which stays when it is moved.
+    /// Inode number, which stays the same when the file is moved.
     pub inode: u64,
 }
 
-/// A folder or file is a source of documents from now on, with these settings.
+/// A folder or file became a source of documents, with these settings.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SourceAdded {
-    /// Where it is, absolute and without links; where its documents are sent: what it is called.
+    /// Absolute path without symbolic links; for a source with sent documents, its name.
     pub path: String,
-    /// The context of its documents, unless they say one.
+    /// Default context of its documents.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub context_id: Option<String>,
-    /// What people call that context.
+    /// Display name of that context.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub context_name: Option<String>,
-    /// Their category, unless they say one.
+    /// Default category of its documents.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub category: Option<String>,
-    /// Tags of all of them, besides their own.
+    /// Tags of all its documents, in addition to their own.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tags: Vec<String>,
-    /// Globs of files that are taken; none: all.
+    /// Globs of included files; empty: all.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub include: Vec<String>,
-    /// Globs of files and folders that are left out.
+    /// Globs of excluded files and folders.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub exclude: Vec<String>,
-    /// Whether changes are taken in as they happen.
+    /// Whether changes are ingested as they happen.
     pub watch: bool,
-    /// Whether its documents are sent: no file is looked at.
+    /// Whether its documents are sent by callers instead of read from files.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub sent: bool,
 }
 
 impl SourceAdded {
-    /// Whether both settings say the same about the documents that there are.
+    /// Returns whether both settings say the same about the existing documents.
     #[must_use]
     pub fn says_the_same(&self, other: &Self) -> bool {
         self.context_id == other.context_id
@@ -67,55 +65,55 @@ impl SourceAdded {
     }
 }
 
-/// A source is none any more; its documents are known no more.
+/// A source was removed, with its documents.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SourceRemoved {}
 
-/// What folding needs of a file that was taken in: all that is known of the document but its text.
+/// Metadata of an ingested file: everything that folding needs, without the text.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DocumentMeta {
-    /// Its id; stays when the file changes or moves within its source.
+    /// Document ID; stays when the file changes or moves within its source.
     pub document: String,
-    /// Where it is in its source; for a source that is a file, its name.
+    /// Path in its source; for a source that is a file, the file name.
     pub path: String,
-    /// How the file was.
+    /// Fingerprint of the ingested file.
     pub stamp: FileFingerprint,
     /// SHA-256 of the file.
     pub hash: ByteArray<32>,
-    /// The file's extension in lower case, or that of its kind.
+    /// The file extension in lower case, or the extension of the file's kind.
     pub file_type: String,
-    /// Its title.
+    /// Title of the document.
     pub title: String,
-    /// Its context.
+    /// Context of the document.
     pub context_id: String,
-    /// What people call that.
+    /// Display name of the context.
     pub context_name: String,
-    /// Its category.
+    /// Category of the document.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub category: Option<String>,
-    /// Its tags, with those of its source.
+    /// Tags of the document, including those of its source.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tags: Vec<String>,
-    /// What its front matter says besides: a JSON object.
+    /// Further front matter: a JSON object.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub custom: Option<String>,
-    /// Chunks in all its parts.
+    /// Number of chunks in all parts.
     pub chunks: u32,
-    /// Parts, this event's included.
+    /// Number of parts, including this event's.
     pub parts: u32,
-    /// Bytes of its text, in all its parts.
+    /// Size of the text in all parts, in bytes.
     pub text_bytes: u64,
     /// Hashes of the blobs that the body names.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub blobs: Vec<BlobHash>,
 }
 
-/// A file was taken in. What was read: the first part of its text.
+/// A file was ingested. The body, with the first part of the text.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DocumentIngested {
     /// The first part.
     pub part: TextPart,
-    /// What could not be read as it should.
+    /// Problems while reading the file.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
 }
@@ -123,96 +121,95 @@ pub struct DocumentIngested {
 /// A part of a document's text, with its chunks.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TextPart {
-    /// Where it begins in the whole text, in bytes. Parts may begin before the end of the one before:
-    /// a sentence is told again.
+    /// Offset in the whole text, in bytes. A part may overlap the previous part, because a sentence is repeated.
     pub start: u64,
     /// The text.
     pub text: Text,
-    /// Headings that chunks stand under, each list once.
+    /// Headings of the chunks, each list once.
     pub headings: Vec<Vec<String>>,
-    /// Of each chunk where it begins and ends in this part's text, and the number of its headings.
+    /// For each chunk: start and end in this part's text, and the number of its headings.
     pub chunks: Vec<(u32, u32, u32)>,
 }
 
-/// What folding needs of a further part.
+/// Metadata of a further part.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PartMeta {
-    /// Of which document.
+    /// ID of the document.
     pub document: String,
-    /// Its title.
+    /// Title of the document.
     pub title: String,
-    /// The number of its first chunk, from 0 in the document.
+    /// Number of its first chunk, from 0 in the document.
     pub first_chunk: u32,
     /// Hashes of the blobs that the body names.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub blobs: Vec<BlobHash>,
 }
 
-/// A further part of a document; in the same commit as the one before it, unless the document comes from
-/// another store.
+/// A further part of a document. It is in the same commit as the previous part, unless the document is imported
+/// from another store.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PartAdded {
     /// The part.
     pub part: TextPart,
 }
 
-/// A file was written without being changed.
+/// A file was written without a change of content.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DocumentRestatted {
-    /// The document.
+    /// ID of the document.
     pub document: String,
-    /// How the file is now.
+    /// The file's new fingerprint.
     pub stamp: FileFingerprint,
 }
 
-/// A document's file is not there any more.
+/// A document's file was removed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DocumentRemoved {
-    /// The document.
+    /// ID of the document.
     pub document: String,
 }
 
-/// A file could not be taken in; the document that it was before stays as it was.
+/// A file could not be ingested; its previous document stays unchanged.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FileFailed {
-    /// Where it is in its source.
+    /// Path in its source.
     pub path: String,
-    /// Why.
+    /// Reason of the failure.
     pub reason: String,
-    /// How the file was: until it changes, it is not tried again.
+    /// Fingerprint of the file: it is not tried again until this changes.
     pub stamp: FileFingerprint,
 }
 
-/// A file that could not be taken in is not there any more, or not to be taken.
+/// A file that could not be ingested was removed or is excluded now.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct IngestFailureCleared {
-    /// Where it was in its source.
+    /// Path in its source.
     pub path: String,
 }
 
-/// The metadata of an event of documents.
+/// The metadata of a document event.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DocumentEvent {
-    /// There is a source.
+    /// A source was added.
     SourceAdded(SourceAdded),
-    /// A source is none any more.
+    /// A source was removed.
     SourceRemoved,
-    /// A file was taken in.
+    /// A file was ingested.
     Ingested(Box<DocumentMeta>),
-    /// A further part of it.
+    /// A further part of a document.
     PartAdded(PartMeta),
-    /// It was written without being changed.
+    /// A file was written without a change of content.
     Restatted(DocumentRestatted),
-    /// It is not there any more.
+    /// A document's file was removed.
     Removed(DocumentRemoved),
-    /// A file could not be taken in.
+    /// A file could not be ingested.
     FileFailed(FileFailed),
-    /// Such a file is not there any more.
+    /// A file with an ingest failure was removed.
     FailureCleared(IngestFailureCleared),
 }
 
 impl DocumentEvent {
-    /// Hashes of the blobs that the event names.
+    /// Returns the hashes of the blobs that the event names.
     #[must_use]
     pub fn blobs(&self) -> &[BlobHash] {
         match self {
@@ -228,10 +225,10 @@ impl DocumentEvent {
     }
 }
 
-/// The part of a document's text that an event brought; `None` when it brings none, or was forgotten.
+/// Returns the part of a document's text in an event; `None` when it has none or was forgotten.
 ///
 /// # Errors
-/// [`Error::Corrupt`] when it does not decode.
+/// [`Error::Corrupt`] when the event does not decode.
 pub fn part_of(event: &LoggedEvent) -> Result<Option<TextPart>, Error> {
     if event.payload.is_none() {
         return Ok(None);
@@ -245,15 +242,15 @@ pub fn part_of(event: &LoggedEvent) -> Result<Option<TextPart>, Error> {
     Ok(None)
 }
 
-/// The part that a row says an event brought.
+/// Returns the part of an event that must contain one, according to a row.
 ///
 /// # Errors
-/// [`Error::Corrupt`] when it brings none, was forgotten, or does not decode.
+/// [`Error::Corrupt`] when it contains none, was forgotten, or does not decode.
 pub fn imported(event: &LoggedEvent) -> Result<TextPart, Error> {
     part_of(event)?.ok_or_else(|| unexpected(event, "a part of a document"))
 }
 
-/// Every blob that an event names.
+/// Returns every blob that an event names.
 ///
 /// # Errors
 /// [`Error::Corrupt`] when the event does not decode.

@@ -1,25 +1,25 @@
-//! What happens to entities: they are found, related by hand, resolved.
+//! Events of entities: found in texts, related by hand, resolved.
 
 use serde::{Deserialize, Serialize};
 
 use crate::clock::Micros;
 
-/// What names an entity: its kind, and its canonical key within that kind.
+/// Identifies an entity: its kind, and its canonical key within that kind.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct EntityRef {
-    /// Its kind: `device`, `file_path` and the like.
+    /// Kind: `device`, `file_path` and the like.
     pub kind: String,
-    /// Its canonical name.
+    /// Canonical name.
     pub key: String,
 }
 
-/// How an entity was recognised.
+/// The way in which an entity was recognised.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum MentionSource {
-    /// By the form of its name.
+    /// By a pattern of its name.
     Pattern,
-    /// By its name, which was known already.
+    /// By an already known name.
     Known,
     /// By a word that refers to it.
     Reference,
@@ -27,36 +27,36 @@ pub enum MentionSource {
     Json,
 }
 
-/// An entity that a text names: once for each text, however often it stands there.
+/// An entity that a text names: once per text, however often it occurs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Mention {
-    /// Its kind.
+    /// Kind of the entity.
     pub kind: String,
-    /// Its canonical name.
+    /// Canonical name.
     pub key: String,
-    /// As it was written.
+    /// Name as written in the text.
     pub name: String,
-    /// How it was recognised.
+    /// The way in which it was recognised.
     pub how: MentionSource,
-    /// Where it stands first, in bytes: start and end.
+    /// First occurrence, in bytes: start and end.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub span: Option<(u32, u32)>,
-    /// The id that another system gave it.
+    /// ID in another system.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
-    /// Its name in addresses of that system.
+    /// Name in the URLs of that system.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub slug: Option<String>,
-    /// What it belongs to, as the text says.
+    /// Parents of the entity, according to the text.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub parents: Vec<EntityRef>,
-    /// Whether it stands only in the data of another one: it is known, but the text is not about it.
+    /// Whether it occurs only in the data of another entity: it is known, but the text is not about it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub nested: bool,
 }
 
 impl Mention {
-    /// Which entity.
+    /// Returns the entity's reference.
     #[must_use]
     pub fn entity(&self) -> EntityRef {
         EntityRef {
@@ -66,78 +66,78 @@ impl Mention {
     }
 }
 
-/// What a mention stands in.
+/// The source of a mention.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Source {
-    /// A message, by its id.
+    /// A message, by its ID.
     Message(String),
     /// An attempt of a step.
     Step {
         /// Step number.
         step: u32,
-        /// Attempt.
+        /// Attempt number.
         attempt: u32,
     },
-    /// An execution of a tool, by its id.
+    /// A tool execution, by its ID.
     Tool(String),
 }
 
-/// Entities were found in what had been recorded before. All of it is decided, so it is the fact.
+/// Entities were found in earlier events. All fields are metadata, because the writer decides them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EntitiesExtracted {
-    /// The version of the rules that found them.
+    /// Version of the recognition rules.
     #[serde(with = "serde_bytes")]
     pub rules: Vec<u8>,
-    /// What was searched, and what stands in it.
+    /// The searched texts and their entities.
     pub found: Vec<TextEntities>,
 }
 
-/// What was found in one text.
+/// The entities found in one text.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TextEntities {
-    /// In which.
+    /// The searched text.
     pub source: Source,
-    /// What.
+    /// The entities that it mentions.
     pub mentions: Vec<Mention>,
 }
 
-/// Two entities were related by hand. All of it is decided, so it is the fact.
+/// Two entities were related by hand. All fields are metadata, because the writer decides them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EntitiesRelated {
-    /// From this one.
+    /// Start of the relation.
     pub from: EntityRef,
-    /// Its name as it was written.
+    /// Name of the start as written.
     pub from_name: String,
-    /// How: `connected_to` and the like.
+    /// The relation: `connected_to` and the like.
     pub relation: String,
-    /// To this one.
+    /// Target of the relation.
     pub to: EntityRef,
-    /// Its name as it was written.
+    /// Name of the target as written.
     pub to_name: String,
 }
 
-/// An entity was looked up in another system. The fact; what that system says of it is the body.
+/// An entity was looked up in another system. This is the metadata; the body holds the system's data.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EntityResolved {
-    /// Which.
+    /// The entity.
     pub entity: EntityRef,
-    /// Its name there.
+    /// Name in the other system.
     pub name: String,
-    /// Its id there.
+    /// ID in the other system.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
-    /// Its name in addresses there.
+    /// Name in the other system's URLs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub slug: Option<String>,
-    /// Who said so.
+    /// Name of the resolver.
     pub resolver: String,
-    /// Until when the data counts as fresh.
+    /// Time until which the data counts as fresh.
     pub expires: Micros,
-    /// What it belongs to, as the data says.
+    /// Parents of the entity, according to the data.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub parents: Vec<EntityRef>,
-    /// The others that the data names.
+    /// Other entities that the data names.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub around: Vec<Mention>,
 }
@@ -145,17 +145,17 @@ pub struct EntityResolved {
 /// The body of an [`EntityResolved`].
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EntityData {
-    /// What the other system says of it: JSON, as text.
+    /// The other system's data: JSON, as text.
     pub data: String,
 }
 
-/// The metadata of an event of entities.
+/// The metadata of an entity event.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum EntityEvent {
     /// Entities were found.
     Extracted(EntitiesExtracted),
-    /// Two were related.
+    /// Two entities were related.
     Related(EntitiesRelated),
-    /// One was looked up.
+    /// An entity was looked up.
     Resolved(EntityResolved),
 }

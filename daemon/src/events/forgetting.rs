@@ -1,33 +1,33 @@
-//! That something was forgotten on request, or by the rules of retention: what it came to.
+//! Events that record the result of forgetting on request or by retention rules.
 
 use serde::{Deserialize, Serialize};
 
 pub use crate::log::{EventsErased, EventsForgotten};
 
-/// Content was forgotten: the last event of the commit whose tombstones say where. All of it is decided,
-/// so it is the fact.
+/// Content was forgotten. This is the last event of a commit whose tombstones name the streams. All fields are
+/// metadata, because the writer decides them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ContentForgotten {
-    /// Events.
+    /// Number of events.
     pub events: u64,
-    /// What they held, in bytes.
+    /// Size of their content, in bytes.
     pub bytes: u64,
-    /// Whole sessions.
+    /// Number of whole sessions.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub sessions: u64,
-    /// Sessions that go on.
+    /// Number of sessions that continue.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub sessions_in_part: u64,
-    /// Whole projects.
+    /// Number of whole projects.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub projects: u64,
-    /// Versions and drafts of context files.
+    /// Number of versions and drafts of context files.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub context_versions: u64,
-    /// Whole sources of documents.
+    /// Number of whole document sources.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub sources: u64,
-    /// Documents whose texts went; one whose texts go in several commits is in each of them.
+    /// Number of documents with forgotten texts; a document whose texts span several commits counts in each.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub documents: u64,
 }
@@ -38,7 +38,7 @@ fn is_zero(number: &u64) -> bool {
 }
 
 impl ContentForgotten {
-    /// Both together.
+    /// Adds two results.
     #[must_use]
     pub fn and(&self, other: &Self) -> Self {
         Self {
@@ -54,13 +54,13 @@ impl ContentForgotten {
     }
 }
 
-/// The metadata of an event that says what was forgotten while the rest goes on.
+/// The metadata of an event about a partial forget, after which the stream continues.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ForgettingEvent {
     /// Some events of a stream.
     Events(EventsForgotten),
-    /// They are gone from the disk.
+    /// The forgotten events were erased from the disk.
     EventsErased(EventsErased),
-    /// What a request or a rule came to.
+    /// The result of a forget request or retention rule.
     Content(ContentForgotten),
 }

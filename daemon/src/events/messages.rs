@@ -1,4 +1,4 @@
-//! What happens in a conversation: something is said, a tool is at work.
+//! Events of a conversation: messages and tool calls.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,7 +7,7 @@ use super::entities::Mention;
 use super::steps::Text;
 use crate::store::BlobRef;
 
-/// Declares a closed list of names, stored as words and, in rows, as a number each.
+/// Declares a closed list of names, stored as words and as numbers in rows.
 macro_rules! names {
     ($(#[$doc:meta])* $name:ident { $($(#[$variant_doc:meta])* $variant:ident = $number:literal,)* }) => {
         $(#[$doc])*
@@ -16,7 +16,7 @@ macro_rules! names {
         pub enum $name { $($(#[$variant_doc])* $variant = $number,)* }
 
         impl $name {
-            /// The one of a row's number.
+            /// Returns the value of a row's number.
             #[must_use]
             pub fn of_number(number: u8) -> Option<Self> {
                 match number {
@@ -29,13 +29,13 @@ macro_rules! names {
 }
 
 names! {
-    /// Who says something.
+    /// The sender of a message.
     Sender {
         /// The person.
         User = 0,
         /// The model.
         Assistant = 1,
-        /// Whoever sets the frame.
+        /// The system prompt or framework.
         System = 2,
         /// A tool.
         Tool = 3,
@@ -43,45 +43,45 @@ names! {
 }
 
 names! {
-    /// What a message is.
+    /// The type of a message.
     Kind {
-        /// Something is asked.
+        /// A question.
         Query = 0,
-        /// Something is answered.
+        /// An answer.
         Response = 1,
-        /// A tool returned something.
+        /// The result of a tool.
         ToolResult = 2,
-        /// Something failed.
+        /// A failure.
         Error = 3,
     }
 }
 
 names! {
-    /// How far the execution of a tool is.
+    /// The status of a tool execution.
     Status {
-        /// It was asked for.
+        /// It was requested.
         Starting = 0,
         /// It runs.
         Running = 1,
-        /// It ended well.
+        /// It succeeded.
         Completed = 2,
         /// It failed.
         Error = 3,
     }
 }
 
-/// Something was said. What the caller brought; prepared before the queue.
+/// A message: the caller's content, prepared before the queue.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MessageRecorded {
-    /// What was said, whole.
+    /// The whole content.
     pub content: Text,
-    /// Tools that were used to make it.
+    /// Tools that were used for the message.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tools: Vec<ToolUse>,
-    /// The context pack that it was made with.
+    /// The context pack that was used for the message.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pack: Option<String>,
-    /// Where the content came out of context packs, in bytes: start and end.
+    /// Ranges of the content that were quoted from context packs, in bytes: start and end.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub quoted: Vec<(u32, u32)>,
 }
@@ -89,18 +89,18 @@ pub struct MessageRecorded {
 /// A tool that a message used.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ToolUse {
-    /// Its name.
+    /// Name of the tool.
     pub name: String,
-    /// How it ended.
+    /// Final status of the execution.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status: Option<Status>,
-    /// What it returned.
+    /// Result of the execution.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub result: Option<Text>,
 }
 
 impl MessageRecorded {
-    /// Every blob that the event names.
+    /// Returns every blob that the event names.
     pub fn blobs(&self) -> impl Iterator<Item = BlobRef> {
         let results = self.tools.iter().filter_map(|tool| tool.result.as_ref());
         std::iter::once(&self.content)
@@ -109,28 +109,28 @@ impl MessageRecorded {
     }
 }
 
-/// What folding needs of a [`MessageRecorded`].
+/// The metadata of a [`MessageRecorded`] that folding needs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MessageMeta {
-    /// Its id, unique in its session.
+    /// Message ID, unique in its session.
     pub id: String,
-    /// Who said it.
+    /// Sender of the message.
     pub sender: Sender,
-    /// What it is.
+    /// Type of the message.
     #[serde(rename = "type")]
     pub kind: Kind,
-    /// Tokens of its content, without what came out of context packs.
+    /// Tokens of its content, without quotes from context packs.
     pub tokens: u32,
-    /// How many tools were used to make it.
+    /// Number of tools that were used for the message.
     #[serde(default)]
     pub tools: u32,
-    /// The version of the rules that recognised what it mentions.
+    /// Version of the rules that recognised its mentions.
     #[serde(default, with = "serde_bytes")]
     pub rules: Vec<u8>,
-    /// The last position of the state in which names were known.
+    /// Last position of the state from which known names were read.
     #[serde(default)]
     pub known_at: u64,
-    /// What it mentions, each entity once, in order.
+    /// Mentioned entities, each once, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub mentions: Vec<Mention>,
     /// Hashes of the blobs that the body names.
@@ -138,24 +138,24 @@ pub struct MessageMeta {
     pub blobs: Vec<BlobHash>,
 }
 
-/// The execution of a tool went on. What the caller brought.
+/// A tool execution progressed: the caller's content.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ToolRecorded {
     /// Name of the tool.
     pub tool: String,
-    /// JSON, as text.
+    /// Arguments as JSON text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parameters: Option<Text>,
-    /// What it returned.
+    /// Result of the tool.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub result: Option<Text>,
-    /// What went wrong.
+    /// Error of the tool.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<Text>,
 }
 
 impl ToolRecorded {
-    /// Every blob that the event names.
+    /// Returns every blob that the event names.
     pub fn blobs(&self) -> impl Iterator<Item = BlobRef> {
         [&self.parameters, &self.result, &self.error]
             .into_iter()
@@ -164,17 +164,17 @@ impl ToolRecorded {
     }
 }
 
-/// What folding needs of a [`ToolRecorded`].
+/// The metadata of a [`ToolRecorded`] that folding needs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ToolCallMeta {
-    /// Which execution: an id, unique in its session.
+    /// Execution ID, unique in its session.
     pub id: String,
-    /// How far it is.
+    /// Status of the execution.
     pub status: Status,
-    /// The version of the rules that recognised what its result mentions.
+    /// Version of the rules that recognised the mentions in the result.
     #[serde(default, with = "serde_bytes")]
     pub rules: Vec<u8>,
-    /// What its result mentions, each entity once, in order.
+    /// Entities that the result mentions, each once, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub mentions: Vec<Mention>,
     /// Hashes of the blobs that the body names.
@@ -182,17 +182,17 @@ pub struct ToolCallMeta {
     pub blobs: Vec<BlobHash>,
 }
 
-/// The metadata of an event of a conversation.
+/// The metadata of a conversation event.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum MessageEvent {
-    /// Something was said.
+    /// A message was recorded.
     Message(MessageMeta),
-    /// A tool was at work.
+    /// A tool call was recorded.
     ToolCall(ToolCallMeta),
 }
 
 impl MessageEvent {
-    /// Hashes of the blobs that the event names.
+    /// Returns the hashes of the blobs that the event names.
     #[must_use]
     pub fn blobs(&self) -> &[BlobHash] {
         match self {

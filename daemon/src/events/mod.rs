@@ -1,9 +1,9 @@
-//! What may be in the log: every event of this version, as types.
+//! The contents of the log: every event of this version, as types.
 //!
-//! An event has a kind, metadata and a body. The metadata is small, decided by the writer, and all that
-//! folding needs besides a few small bodies; the body is what the caller brought. [`Event`] is the closed list:
-//! whoever handles events matches it, or [`EventKind`] where only the header is known, without a default arm.
-//! [`Event::encode`] and [`Event::of`] are the one place that maps metadata to stored bytes and back.
+//! An event has a kind, metadata and a body. The metadata is small and decided by the writer; folding needs only
+//! the metadata and a few small bodies. The body is the caller's content. [`Event`] is the closed list: code that
+//! handles events matches it without a default arm, or [`EventKind`] where only the header is known.
+//! [`Event::encode`] and [`Event::of`] are the only mapping between metadata and stored bytes.
 
 pub mod checkpoints;
 pub mod documents;
@@ -30,33 +30,33 @@ use projects::ProjectEvent;
 use sessions::{SessionEvent, SessionOrigin};
 use steps::{StepEvent, StepRecorded};
 
-/// The hash of a blob, as metadata names it.
+/// The hash of a blob, as stored in metadata.
 pub type BlobHash = serde_bytes::ByteArray<32>;
 
 /// The metadata of an event.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Event {
-    /// Something happened to a session.
+    /// An event of a session.
     Session(SessionEvent),
-    /// Something happened to steps.
+    /// An event of steps.
     Step(StepEvent),
-    /// Something was said, or a tool was at work.
+    /// A message or a tool call.
     Message(MessageEvent),
-    /// Something became known of entities.
+    /// An event of entities.
     Entity(EntityEvent),
     /// A pack was built, or a session was pruned.
     Pack(PackEvent),
-    /// Something happened to checkpoints.
+    /// An event of checkpoints.
     Checkpoint(CheckpointEvent),
-    /// Something happened to a project.
+    /// An event of a project.
     Project(ProjectEvent),
-    /// Something happened to documents.
+    /// An event of documents.
     Document(DocumentEvent),
-    /// Something was forgotten.
+    /// Content was forgotten.
     Forgetting(ForgettingEvent),
 }
 
-/// Declares how an event of one family becomes an [`Event`], and is read as one.
+/// Declares the conversions between one family of events and [`Event`].
 macro_rules! families {
     ($($name:ident($family:ty),)*) => {$(
         impl From<$family> for Event {
@@ -66,11 +66,10 @@ macro_rules! families {
         }
 
         impl $family {
-            /// The metadata of a stored event of this family; `None` when it is of another, or [`Event::of`] says
-            /// nothing.
+            /// Decodes the metadata of an event of this family; `None` for another family or when [`Event::of`] has none.
             ///
             /// # Errors
-            /// [`Error::Corrupt`] when it does not decode.
+            /// [`Error::Corrupt`] when the event does not decode.
             pub fn of(event: &LoggedEvent) -> Result<Option<Self>, Error> {
                 Ok(match Event::of(event)? {
                     Some(Event::$name(event)) => Some(event),
@@ -94,7 +93,7 @@ families! {
 }
 
 impl Event {
-    /// Kind and metadata as they are stored.
+    /// Returns kind and metadata in stored form.
     #[must_use]
     pub fn encode(&self) -> (EventKind, Vec<u8>) {
         use EventKind as Kind;
@@ -169,11 +168,11 @@ impl Event {
         }
     }
 
-    /// The metadata of a stored event. `None` when its content was forgotten, or when a newer version wrote an
-    /// event of a kind that this one does not know: such an event is read over.
+    /// Decodes the metadata of a stored event. Returns `None` when its content was forgotten, or when a newer version
+    /// wrote a kind that this version does not know; such events are skipped.
     ///
     /// # Errors
-    /// [`Error::Corrupt`] when it does not decode.
+    /// [`Error::Corrupt`] when the event does not decode.
     pub fn of(event: &LoggedEvent) -> Result<Option<Self>, Error> {
         let (Some(payload), Kind::Known(kind)) = (&event.payload, &event.header.kind) else {
             return Ok(None);
@@ -220,7 +219,7 @@ impl Event {
         }))
     }
 
-    /// Hashes of the blobs that the event names.
+    /// Returns the hashes of the blobs that the event names.
     #[must_use]
     pub fn blobs(&self) -> &[BlobHash] {
         match self {
@@ -237,7 +236,7 @@ impl Event {
     }
 }
 
-/// Bytes of an event's payload.
+/// An event and the bytes of its payload.
 struct StoredBytes<'e>(&'e LoggedEvent, &'e [u8]);
 
 impl StoredBytes<'_> {
@@ -246,13 +245,13 @@ impl StoredBytes<'_> {
     }
 }
 
-/// The metadata or the body of one kind of event, for readers whose row says which kind it is.
+/// The metadata or body of one kind of event, for readers whose row implies the kind.
 pub trait KindDecoder: DeserializeOwned {
-    /// The kind.
+    /// The kind of the event.
     const KIND: EventKind;
 }
 
-/// Declares of which kind of event a body, or metadata that is read by itself, is.
+/// Declares the event kind of a body, or of metadata that is read by itself.
 macro_rules! of_kind {
     ($($name:ty => $kind:ident,)*) => {$(
         impl KindDecoder for $name {
@@ -283,7 +282,7 @@ of_kind! {
     documents::PartAdded => DocumentContinued,
 }
 
-/// The body of an event that is of a known kind.
+/// Decodes the body of an event of a known kind.
 ///
 /// # Errors
 /// [`Error::Corrupt`] when the event is of another kind, was forgotten, or does not decode.
@@ -294,7 +293,7 @@ pub fn body<B: KindDecoder>(event: &LoggedEvent) -> Result<B, Error> {
     }
 }
 
-/// The metadata of an event that is of a known kind.
+/// Decodes the metadata of an event of a known kind.
 ///
 /// # Errors
 /// [`Error::Corrupt`] when the event is of another kind, was forgotten, or does not decode.
@@ -305,7 +304,7 @@ pub fn meta<M: KindDecoder>(event: &LoggedEvent) -> Result<M, Error> {
     }
 }
 
-/// Metadata and body of an event that is of a known kind.
+/// Decodes metadata and body of an event of a known kind.
 ///
 /// # Errors
 /// [`Error::Corrupt`] when the event is of another kind, was forgotten, or does not decode.
@@ -313,7 +312,7 @@ pub fn both<M: KindDecoder, B: KindDecoder>(event: &LoggedEvent) -> Result<(M, B
     Ok((meta(event)?, body(event)?))
 }
 
-/// That an event is not what its reader expected.
+/// Creates an error for an event that is not what its reader expected.
 #[must_use]
 pub fn unexpected(event: &LoggedEvent, expected: &str) -> Error {
     let kind = &event.header.kind;
@@ -324,7 +323,7 @@ pub fn unexpected(event: &LoggedEvent, expected: &str) -> Error {
     Error::corrupt(LOG.name(), &event.position().0.to_be_bytes(), reason)
 }
 
-/// Every blob that an event names, with its length: none when its content was forgotten.
+/// Returns every blob that an event names, with its length; empty when its content was forgotten.
 ///
 /// # Errors
 /// [`Error::Corrupt`] when the event does not decode.
@@ -352,23 +351,23 @@ pub fn blobs_of(event: &LoggedEvent) -> Result<Vec<BlobRef>, Error> {
     })
 }
 
-/// An event that a command decided on, before it has a place in the log.
+/// An event that a command has decided, before it has a log position.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewEvent {
-    /// What happened.
+    /// Metadata of the event.
     pub event: Event,
-    /// The session concerned.
+    /// Session of the event.
     pub session: Option<String>,
-    /// The project concerned.
+    /// Project of the event.
     pub project: Option<String>,
-    /// What the caller brought.
+    /// The caller's content.
     pub body: Body,
-    /// When and by whom it was first recorded, when it is imported.
+    /// Original time and actor of an imported event.
     pub origin: Option<ImportOrigin>,
 }
 
 impl NewEvent {
-    /// An event of a session.
+    /// Creates an event of a session.
     #[must_use]
     pub fn in_session(
         session: impl Into<String>,
@@ -383,7 +382,7 @@ impl NewEvent {
         }
     }
 
-    /// An event of a project or a source, outside sessions.
+    /// Creates an event of a project or a source, outside sessions.
     #[must_use]
     pub fn in_project(project: impl Into<String>, event: impl Into<Event>, body: Body) -> Self {
         Self {
@@ -392,7 +391,7 @@ impl NewEvent {
         }
     }
 
-    /// An event of no session and no project, or of none yet.
+    /// Creates an event without a session and project, or before they are known.
     #[must_use]
     pub fn global(event: impl Into<Event>, body: Body) -> Self {
         Self {
@@ -404,13 +403,13 @@ impl NewEvent {
         }
     }
 
-    /// About how much it takes in the log, in bytes.
+    /// Estimates the size in the log, in bytes.
     #[must_use]
     pub fn bytes(&self) -> usize {
         self.event.encode().1.len() + self.body.bytes.len() + 512
     }
 
-    /// The event as bytes, and its metadata as it is.
+    /// Returns the encoded event and its metadata.
     #[must_use]
     pub fn encode(self) -> (Event, EncodedEvent) {
         let (kind, meta) = self.event.encode();
@@ -426,7 +425,7 @@ impl NewEvent {
     }
 }
 
-/// A body that says nothing.
+/// Creates an empty body.
 #[must_use]
 pub fn empty_body(salt: [u8; 16]) -> Body {
     Body::new(codec::EMPTY.to_vec(), salt)

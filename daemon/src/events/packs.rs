@@ -1,15 +1,13 @@
-//! What happens to context packs: one was made; and to what a session has in mind: it was pruned, and
-//! that was undone.
+//! Events of context packs (built) and of a session's working set (pruned, and pruning undone).
 //!
-//! Events name what they are about by ids, never by position, so that an export can be imported word
-//! for word.
+//! Events name their subjects by ID, never by position, so that an export can be imported unchanged.
 
 use serde::{Deserialize, Serialize};
 
 use super::entities::EntityRef;
 use super::projects::FileVersion;
 
-/// Something recorded, by the id that its session or project has for it.
+/// A recorded item, by its ID in its session or project.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Item {
@@ -17,32 +15,32 @@ pub enum Item {
     Message(String),
     /// An attempt of a step.
     Step {
-        /// Step number.
+        /// Attempt number.
         step: u32,
         /// Attempt.
         attempt: u32,
     },
     /// A tool execution.
     Tool(String),
-    /// An entity, as it was when the pack was made.
+    /// An entity, in its state when the pack was built.
     Entity(EntityRef),
     /// A checkpoint.
     Checkpoint(String),
     /// The session's topic.
     Topic,
-    /// A version of a context file; of a project, of no session.
+    /// A version of a context file; it belongs to a project, not to a session.
     ContextFile(FileVersion),
-    /// A chunk of a document; of no session.
+    /// A chunk of a document; it does not belong to a session.
     Document {
-        /// The document's id.
+        /// Document ID.
         document: String,
-        /// The chunk's number.
+        /// Chunk number.
         chunk: u32,
     },
 }
 
 impl Item {
-    /// The entity of this kind and key.
+    /// Creates an item for the entity of this kind and key.
     #[must_use]
     pub fn entity(kind: &str, key: &str) -> Self {
         Self::Entity(EntityRef {
@@ -51,7 +49,7 @@ impl Item {
         })
     }
 
-    /// What it is, in a word.
+    /// Returns the kind of the item as a word.
     #[must_use]
     pub const fn kind(&self) -> &'static str {
         match self {
@@ -66,8 +64,8 @@ impl Item {
         }
     }
 
-    /// Its id as it is shown: of a step number and attempt, of an entity kind and key, of a context file
-    /// type and version.
+    /// Returns the displayed ID: for a step, number and attempt; for an entity, kind and key; for a context file, type
+    /// and version.
     #[must_use]
     pub fn id(&self) -> String {
         match self {
@@ -80,7 +78,7 @@ impl Item {
         }
     }
 
-    /// Whether it is of a session; a context file is of a project.
+    /// Returns whether the item belongs to a session; a context file belongs to a project.
     #[must_use]
     pub const fn is_of_session(&self) -> bool {
         match self {
@@ -95,17 +93,17 @@ impl Item {
     }
 }
 
-/// What a pack rests on.
+/// A source of a pack.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct PackDependency {
-    /// The session that it is of; absent: the one that the pack was made for, or none.
+    /// Session of the item; absent: the pack's own session, or none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<String>,
-    /// What it is.
+    /// The item.
     pub item: Item,
 }
 
-/// What a pack was made for.
+/// The purpose of a pack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PackPurpose {
@@ -115,32 +113,32 @@ pub enum PackPurpose {
     Task,
 }
 
-/// A context pack was made. All of it is decided, so it is the fact.
+/// A context pack was built. All fields are metadata, because they are decided.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PackBuilt {
-    /// Its id.
+    /// Pack ID.
     pub id: String,
-    /// What it was made for.
+    /// Purpose of the pack.
     pub made_for: PackPurpose,
     /// SHA-256 of the message or the task.
     #[serde(with = "serde_bytes")]
     pub wanted: Vec<u8>,
-    /// The tokens that it was allowed.
+    /// Token budget.
     pub budget: u64,
-    /// The tokens that it has.
+    /// Number of tokens in the pack.
     pub tokens: u64,
     /// Tokens of each section, in order.
     pub sections: Vec<(String, u64)>,
-    /// What it rests on: each once, in order of the prompt.
+    /// Sources of the pack, each once, in the order of the prompt.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rests_on: Vec<PackDependency>,
-    /// Hashes of what it said, by which quotes are recognised: 8 bytes each, big-endian.
+    /// Hashes of its text, 8 bytes each, big-endian, to recognise citations.
     #[serde(default, with = "serde_bytes")]
     pub pieces: Vec<u8>,
 }
 
 impl PackBuilt {
-    /// Hashes of what it said.
+    /// Returns the hashes of its text.
     #[must_use]
     pub fn piece_hashes(&self) -> Vec<u64> {
         let chunks = self.pieces.as_chunks::<8>().0.iter();
@@ -148,20 +146,20 @@ impl PackBuilt {
     }
 }
 
-/// How much is kept when a session is pruned.
+/// How much a pruning retains.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Strategy {
-    /// The numbers as designed.
+    /// The limits as designed.
     Comprehensive,
-    /// Twice as much of everything, and nothing happens below twice the tokens.
+    /// Twice the limits; pruning starts at twice the tokens.
     Conservative,
-    /// Half of everything, rounded down, and something happens from half the tokens on.
+    /// Half the limits, rounded down; pruning starts at half the tokens.
     Aggressive,
 }
 
 impl Strategy {
-    /// Its name in calls and replies.
+    /// Returns the name in calls and replies.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -172,11 +170,11 @@ impl Strategy {
     }
 }
 
-/// A session was pruned: what is named here stays in its working set, with all that comes later. All of
-/// it is decided, so it is the fact.
+/// A session was pruned: the listed items stay in its working set, with all later items. All fields are metadata,
+/// because they are decided.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ContextPruned {
-    /// How much was to be kept.
+    /// The strategy of the pruning.
     pub strategy: Strategy,
     /// Tokens of the working set before.
     pub tokens_before: u64,
@@ -191,11 +189,11 @@ pub struct ContextPruned {
     /// Entities that stay, the most relevant first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub entities: Vec<EntityRef>,
-    /// How many messages, tool executions and entities went.
+    /// Number of removed messages, tool executions and entities.
     pub went: [u64; 3],
 }
 
-/// The last pruning of a session that was not yet undone was undone.
+/// The last pruning of a session that was in effect was undone.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ContextUnpruned {
     /// Tokens of the working set before.
@@ -204,19 +202,19 @@ pub struct ContextUnpruned {
     pub tokens_after: u64,
 }
 
-/// The metadata of an event of packs and prunings.
+/// The metadata of an event of packs or prunings.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PackEvent {
     /// A pack was built.
     Built(PackBuilt),
     /// A session was pruned.
     Pruned(ContextPruned),
-    /// That was undone.
+    /// A pruning was undone.
     Unpruned(ContextUnpruned),
 }
 
 impl PackEvent {
-    /// Whether the session is as it was: a pack only tells what was read.
+    /// Returns whether the event leaves the session unchanged. A pack does: it only records a read.
     #[must_use]
     pub fn is_no_change(&self) -> bool {
         match self {

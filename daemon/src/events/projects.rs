@@ -1,5 +1,4 @@
-//! What happens to a project: it becomes known, its worktrees do, and its context files are written,
-//! drafted, cleared.
+//! Events of a project: initialised, worktrees seen, and context files written, drafted and cleared.
 
 use serde::{Deserialize, Serialize};
 use serde_bytes::ByteArray;
@@ -12,75 +11,75 @@ use crate::store::{BlobRef, Error};
 /// A directory became a project.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProjectInitialised {
-    /// What people call it.
+    /// Display name.
     pub name: String,
-    /// Its directory: of a repository the main worktree's.
+    /// Directory; for a repository, the main worktree's directory.
     pub path: String,
 }
 
-/// A worktree of a project was worked in.
+/// A worktree of a project was used.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WorktreeSeen {
-    /// Its directory.
+    /// Directory of the worktree.
     pub path: String,
-    /// The branch that was checked out, if one was.
+    /// The checked-out branch, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub branch: Option<String>,
 }
 
-/// How a version of a context file came about.
+/// The origin of a context file's version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Change {
-    /// An agent gave the whole content.
+    /// An agent replaced the whole content.
     Updated,
-    /// An agent added an entry.
+    /// An agent appended an entry.
     Appended,
-    /// Somebody edited the file by hand.
+    /// A person edited the file by hand.
     Edited,
-    /// An edit by hand and an agent's update, made at the same time, were joined.
+    /// A manual edit and a concurrent update of an agent were merged.
     Merged,
     /// It was emptied; earlier versions stay in the history.
     Cleared,
 }
 
-/// A context file has a new version. What was brought; empty for one that was cleared.
+/// A context file has a new version. The body; empty for a cleared file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ContextWritten {
     /// The whole content.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub content: Option<Text>,
-    /// Why, as the writer said.
+    /// The writer's reason.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }
 
-/// What folding needs of a [`ContextWritten`].
+/// The metadata of a [`ContextWritten`] that folding needs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct VersionMeta {
-    /// Which file of the project.
+    /// Type of the file.
     pub file_type: String,
-    /// The version, from 1 without gaps.
+    /// Version number, from 1 without gaps.
     pub version: u64,
-    /// How it came about.
+    /// Origin of the version.
     pub change: Change,
-    /// SHA-256 of the content; of nothing when it was cleared.
+    /// SHA-256 of the content; for a cleared file, of the empty content.
     pub hash: ByteArray<32>,
-    /// Length of the content.
+    /// Length of the content, in bytes.
     pub bytes: u64,
-    /// Errors that it has by its template: only an edit by hand has any.
+    /// Number of template errors; only a manual edit has any.
     #[serde(default)]
     pub errors: u32,
-    /// Warnings that it has by its template.
+    /// Number of template warnings.
     #[serde(default)]
     pub warnings: u32,
-    /// Which attempt of its agent this was, failed ones before it included; 0 for an edit by hand.
+    /// Number of the agent's attempts, including previous failed ones; 0 for a manual edit.
     #[serde(default)]
     pub attempt: u32,
-    /// The version that it was made from, where that is not the one before it.
+    /// The version on which it is based, if that is not the previous one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub base: Option<u64>,
-    /// A version made at the same time whose changes are not in this one.
+    /// A concurrent version whose changes are not in this one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub beside: Option<u64>,
     /// Hashes of the blobs that the body names.
@@ -88,19 +87,19 @@ pub struct VersionMeta {
     pub blobs: Vec<BlobHash>,
 }
 
-/// A version of a context file, named so that others can rest on it.
+/// A reference to a version of a context file.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct FileVersion {
     /// The project.
     pub project: String,
-    /// Which of its files.
+    /// Type of the file.
     pub file_type: String,
-    /// The version.
+    /// Version number.
     pub version: u64,
 }
 
 impl FileVersion {
-    /// The version that an event made; `None` when it made none, or its content was forgotten.
+    /// Returns the version that an event created; `None` when it created none or its content was forgotten.
     ///
     /// # Errors
     /// [`Error::Corrupt`] when the event does not decode.
@@ -119,36 +118,36 @@ impl FileVersion {
     }
 }
 
-/// An update did not fit its template: the content is kept as a draft.
+/// An update did not fit its template, so its content is stored as a draft.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DraftSaved {
     /// The whole content.
     pub content: Text,
 }
 
-/// What folding needs of a [`DraftSaved`].
+/// The metadata of a [`DraftSaved`] that folding needs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DraftMeta {
-    /// Which file of the project.
+    /// Type of the file.
     pub file_type: String,
-    /// Which failed attempt of its agent in a row, from 1.
+    /// Number of the agent's failed attempts in a row, from 1.
     pub attempt: u32,
     /// Hashes of the blobs that the body names.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub blobs: Vec<BlobHash>,
 }
 
-/// What another user of the machine may do with the project.
+/// A change of another user's access to the project.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProjectShared {
-    /// The user's number.
+    /// UID of the user.
     pub user: u32,
-    /// What; absent: nothing any more.
+    /// The granted access; absent: access was revoked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub access: Option<ShareAccess>,
 }
 
-/// What a user may do with a project that is shared.
+/// A user's access to a shared project.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ShareAccess {
@@ -158,23 +157,23 @@ pub enum ShareAccess {
     Write,
 }
 
-/// The metadata of an event of a project.
+/// The metadata of a project event.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ProjectEvent {
     /// A directory became a project.
     Initialised(ProjectInitialised),
-    /// A worktree was worked in.
+    /// A worktree was used.
     WorktreeSeen(WorktreeSeen),
     /// A context file has a new version.
     Written(VersionMeta),
-    /// An update did not fit.
+    /// An update did not fit its template.
     DraftSaved(DraftMeta),
-    /// It is shared with somebody, or no more.
+    /// Access was granted or revoked.
     Shared(ProjectShared),
 }
 
 impl ProjectEvent {
-    /// Hashes of the blobs that the event names.
+    /// Returns the hashes of the blobs that the event names.
     #[must_use]
     pub fn blobs(&self) -> &[BlobHash] {
         match self {
@@ -185,10 +184,10 @@ impl ProjectEvent {
     }
 }
 
-/// The content that an event brought, and why as far as that was said; `None` when it cleared the file.
+/// Returns an event's content and its reason, if one was given; the content is `None` when the file was cleared.
 ///
 /// # Errors
-/// [`Error::Corrupt`] when the event brings none, was forgotten, or does not decode.
+/// [`Error::Corrupt`] when the event has no content, was forgotten, or does not decode.
 pub fn imported(event: &LoggedEvent) -> Result<(Option<Text>, Option<String>), Error> {
     if event.header.kind == EventKind::ContextDrafted {
         let DraftSaved { content } = body(event)?;
@@ -198,7 +197,7 @@ pub fn imported(event: &LoggedEvent) -> Result<(Option<Text>, Option<String>), E
     Ok((content, reason))
 }
 
-/// Every blob that an event names.
+/// Returns every blob that an event names.
 ///
 /// # Errors
 /// [`Error::Corrupt`] when the event does not decode.

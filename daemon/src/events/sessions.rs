@@ -1,4 +1,4 @@
-//! What happens to sessions.
+//! Events of sessions.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -9,144 +9,144 @@ use crate::log::{Body, LoggedEvent, Position, codec};
 /// A session began.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SessionCreated {
-    /// For people.
+    /// Display title.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
-    /// On whose behalf.
+    /// The user on whose behalf the session runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub user: Option<String>,
-    /// What is talked about.
+    /// The session's topic.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub topic: Option<String>,
     /// Labels.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tags: Vec<String>,
-    /// JSON object, as text.
+    /// Preferences as the text of a JSON object.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub preferences: Option<String>,
 }
 
-/// What the decision adds to [`SessionCreated`].
+/// The metadata that the decision adds to [`SessionCreated`].
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SessionOrigin {
-    /// What its user preferred last, a JSON object as text: what the new session does not set itself.
+    /// The user's last preferences that the new session does not set itself: the text of a JSON object.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub preferences: Option<String>,
-    /// The session whose past it shares.
+    /// The fork parent, whose past the session shares.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parent: Option<Parent>,
 }
 
-/// Where a session was forked from.
+/// The origin of a forked session.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Parent {
-    /// The session whose past is shared.
+    /// ID of the parent session.
     pub session: String,
-    /// The last position that is shared.
+    /// Last shared position.
     pub position: u64,
-    /// The highest step number in that past: the new session counts on from it.
+    /// Highest step number in the shared past; the new session continues from it.
     #[serde(default)]
     pub last_step: u32,
 }
 
 impl SessionCreated {
-    /// The payload, prepared.
+    /// Returns the prepared payload.
     #[must_use]
     pub fn prepare(&self, salt: [u8; 16]) -> Body {
         Body::new(codec::encode(self), salt)
     }
 }
 
-/// Fields of a session were set; what is absent stays as it was.
+/// Fields of a session were set; absent fields stay unchanged.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SessionUpdated {
-    /// For people; empty takes it away.
+    /// Display title; empty removes it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
-    /// What is talked about; empty takes it away.
+    /// Topic; empty removes it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub topic: Option<String>,
-    /// All its labels.
+    /// Complete new list of labels.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tags: Option<Vec<String>>,
-    /// Labels that came.
+    /// Added labels.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub add_tags: Vec<String>,
-    /// Labels that went.
+    /// Removed labels.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub remove_tags: Vec<String>,
-    /// JSON object, as text: what was set by name, null for what went.
+    /// Changed preferences as the text of a JSON object; null removes a key.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub preferences: Option<String>,
 }
 
-/// A session ended: nothing more is recorded in it.
+/// A session ended; nothing more can be recorded in it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SessionClosed {
-    /// Why, for people.
+    /// Reason, for people.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }
 
-/// A lease was taken or renewed. All of it is decided, so it is the fact.
+/// A lease was acquired or renewed. All fields are metadata, because they are decided.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SessionLeased {
-    /// Which of the session's leases.
+    /// Name of the lease in its session.
     pub name: String,
-    /// When it ends unless renewed.
+    /// Expiry time unless renewed.
     pub until: Micros,
-    /// The position at which it was taken; absent: this event's.
+    /// Position at which it was acquired; absent: this event's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub token: Option<u64>,
 }
 
 impl SessionLeased {
-    /// What proves the lease: the position at which it was taken.
+    /// Returns the token that proves the lease: the position at which it was acquired.
     #[must_use]
     pub fn token(&self, event: &LoggedEvent) -> Position {
         self.token.map_or(event.position(), Position)
     }
 }
 
-/// A lease was given back before it ended.
+/// A lease was released before its expiry.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LeaseReleased {
-    /// Which of the session's leases.
+    /// Name of the lease in its session.
     pub name: String,
-    /// What proved it.
+    /// Token of the lease.
     pub token: u64,
 }
 
-/// The content of a session was forgotten: the tombstone. Its rows and objects are gone with this event;
-/// what its events said goes from the records next, until [`SessionEvent::Erased`] says that it has.
+/// The content of a session was forgotten: the tombstone. The event removes the session's rows and objects. Its
+/// content is then erased from the records, until [`SessionEvent::Erased`] records the end.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SessionForgotten {
-    /// How many events were in it.
+    /// Number of events in the session.
     pub events: u64,
-    /// What they held, in bytes: payloads, and the blobs and objects on disk that nothing else needs.
+    /// Size of the forgotten content, in bytes: payloads, and the blobs and objects that nothing else needs.
     pub bytes: u64,
 }
 
-/// The metadata of an event of a session.
+/// The metadata of a session event.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SessionEvent {
     /// A session began.
     Created(SessionOrigin),
     /// Fields were set.
     Updated,
-    /// It ended.
+    /// The session ended.
     Closed,
-    /// A lease was taken or renewed.
+    /// A lease was acquired or renewed.
     Leased(SessionLeased),
-    /// A lease was given back.
+    /// A lease was released.
     Released(LeaseReleased),
-    /// Its content was forgotten.
+    /// The content was forgotten.
     Forgotten(SessionForgotten),
-    /// What it held is gone from the disk.
+    /// The forgotten content was erased from the disk.
     Erased,
 }
 
-/// Sets preferences by name over others: null takes one away. Both are JSON objects as text.
+/// Merges preferences by name: null removes one. Both are JSON objects as text.
 #[must_use]
 pub fn merged(under: Option<&str>, over: Option<&str>) -> Option<String> {
     let map = |text: Option<&str>| -> Map<String, Value> {
@@ -168,7 +168,7 @@ pub fn merged(under: Option<&str>, over: Option<&str>) -> Option<String> {
 mod tests {
     use super::*;
 
-    /// Preferences are set one by one; null takes one away, and what is not named stays.
+    /// Preferences are set one by one; null removes one, and unnamed ones stay.
     #[test]
     fn preferences_are_set_by_name() {
         let set = |under, over| merged(Some(under), Some(over)).unwrap_or_default();

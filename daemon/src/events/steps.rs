@@ -1,31 +1,31 @@
-//! What happens to steps: recorded results, registered extractors and mappings.
+//! Events of steps: recorded results, registered extractors and mappings.
 
 use serde::{Deserialize, Serialize};
 
 use super::BlobHash;
 use crate::store::{BlobRef, Blobs, Error, PendingBlob};
 
-/// Texts up to this many bytes stand in the event; longer ones are blobs.
+/// Maximum size of an inline text, in bytes; longer texts are blobs.
 pub const INLINE_BYTES_MAX: usize = 64 * 1024;
 
-/// A text of an event: in it, or as a blob that it names.
+/// A text of an event: inline, or in a blob.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Text {
-    /// The text itself.
+    /// The text.
     Inline(String),
-    /// A blob.
+    /// Reference to a blob.
     Blob {
         /// SHA-256 of the text.
         #[serde(with = "serde_bytes")]
         blob: [u8; 32],
-        /// Its length in bytes.
+        /// Length in bytes.
         bytes: u64,
     },
 }
 
 impl Text {
-    /// The blob that this names, if it does.
+    /// Returns the reference to the blob, if the text is in one.
     #[must_use]
     pub fn blob(&self) -> Option<BlobRef> {
         match self {
@@ -37,8 +37,7 @@ impl Text {
         }
     }
 
-    /// A text as an event holds it: a long one becomes a blob, which is pending until the event is
-    /// committed.
+    /// Converts a text for an event. A long one is written to a blob, which is pending until the event is committed.
     ///
     /// # Errors
     /// [`Error`] when the blob cannot be written.
@@ -56,7 +55,7 @@ impl Text {
         Ok(Self::Blob { blob: hash, bytes })
     }
 
-    /// Length in bytes.
+    /// Returns the length in bytes.
     #[must_use]
     pub fn bytes(&self) -> u64 {
         match self {
@@ -65,7 +64,7 @@ impl Text {
         }
     }
 
-    /// The text, from the blob if need be.
+    /// Returns the text, reading the blob if necessary.
     ///
     /// # Errors
     /// [`Error`] when the blob is missing or damaged.
@@ -84,26 +83,26 @@ impl Text {
     }
 }
 
-/// A tool returned something. What the caller brought; prepared before the queue.
+/// A tool returned a result: the caller's content, prepared before the queue.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StepRecorded {
     /// Name of the tool.
     pub tool: String,
-    /// JSON, as text.
+    /// Arguments as JSON text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parameters: Option<Text>,
-    /// Why it was called.
+    /// Reason of the call.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub purpose: Option<String>,
-    /// What it returned, as it came.
+    /// Unmodified result of the tool.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub result: Option<Text>,
-    /// What went wrong.
+    /// Error of the tool.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<Text>,
 }
 
-/// What the decision adds to [`StepRecorded`]: all that folding needs, so that the writer never
+/// The metadata that the decision adds to [`StepRecorded`]: everything that folding needs, so that the writer never
 /// decodes a result.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StepAssigned {
@@ -111,7 +110,7 @@ pub struct StepAssigned {
     pub step: u32,
     /// Attempt, from 1, per step number.
     pub attempt: u32,
-    /// Whether it succeeded, as given or judged when it was recorded.
+    /// Whether the step succeeded, as stated by the caller or judged when it was recorded.
     pub success: bool,
     /// Hashes of the blobs that the body names.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -119,7 +118,7 @@ pub struct StepAssigned {
 }
 
 impl StepRecorded {
-    /// Every blob that the event names.
+    /// Returns every blob that the event names.
     pub fn blobs(&self) -> impl Iterator<Item = BlobRef> {
         [&self.parameters, &self.result, &self.error]
             .into_iter()
@@ -128,15 +127,15 @@ impl StepRecorded {
     }
 }
 
-/// An extractor of the caller's own was registered.
+/// A caller-defined extractor was registered.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ExtractorRegistered {
-    /// Its name, which is also the type of its values.
+    /// Name of the extractor, which is also the type of its values.
     pub name: String,
     /// Regular expression.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pattern: Option<String>,
-    /// Capture group to take; 0 is the whole match.
+    /// Capture group to extract; 0 is the whole match.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub group: Option<u32>,
     /// JSON field names.
@@ -144,19 +143,19 @@ pub struct ExtractorRegistered {
     pub fields: Vec<String>,
 }
 
-/// Other names of a field were registered.
+/// Aliases of a field were registered.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FieldMappingRegistered {
-    /// The field.
+    /// Name of the field.
     pub field: String,
-    /// What it may be called.
+    /// Aliases of the field.
     pub aliases: Vec<String>,
 }
 
-/// The metadata of an event of steps.
+/// The metadata of a step event.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum StepEvent {
-    /// A tool returned something.
+    /// A tool result was recorded.
     Recorded(StepAssigned),
     /// An extractor was registered.
     ExtractorRegistered,
@@ -165,7 +164,7 @@ pub enum StepEvent {
 }
 
 impl StepEvent {
-    /// Hashes of the blobs that the event names.
+    /// Returns the hashes of the blobs that the event names.
     #[must_use]
     pub fn blobs(&self) -> &[BlobHash] {
         match self {

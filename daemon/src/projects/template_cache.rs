@@ -75,21 +75,16 @@ impl TemplateCache {
         // Projects without templates of their own share what there is.
         let has_own = seen.iter().any(|file| file.layer == Layer::Project);
         let key = own.filter(|_| has_own).map(Path::to_path_buf);
-        let replaced_file = {
+        let previous = {
             let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
             kept.get(&key).cloned()
         };
-        if let Some(replaced_file) = replaced_file
-            .as_ref()
-            .filter(|replaced_file| replaced_file.seen == seen)
-        {
-            return Arc::clone(&replaced_file.layers);
+        if let Some(previous) = previous.as_ref().filter(|previous| previous.seen == seen) {
+            return Arc::clone(&previous.layers);
         }
         let layers = Arc::new(load(
             &seen,
-            replaced_file
-                .as_ref()
-                .map(|replaced_file| &*replaced_file.layers),
+            previous.as_ref().map(|previous| &*previous.layers),
         ));
         for broken in layers.broken() {
             tracing::warn!(%broken, "a template is not in force");
@@ -133,7 +128,7 @@ fn scan(folder: &Path, layer: Layer) -> Vec<TemplateFileStamp> {
         .collect()
 }
 
-fn load(seen: &[TemplateFileStamp], replaced_file: Option<&Layers>) -> Layers {
+fn load(seen: &[TemplateFileStamp], previous: Option<&Layers>) -> Layers {
     let read: Vec<(Layer, String, Result<String, String>)> = seen
         .iter()
         .map(|file| {
@@ -149,7 +144,7 @@ fn load(seen: &[TemplateFileStamp], replaced_file: Option<&Layers>) -> Layers {
             text: text.as_deref().map_err(Clone::clone),
         })
         .collect();
-    Layers::load(&sources, replaced_file)
+    Layers::load(&sources, previous)
 }
 
 /// The text of a file; of one that is too long a little more than is allowed.

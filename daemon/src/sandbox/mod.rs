@@ -7,6 +7,8 @@
 
 #[cfg(target_os = "linux")]
 mod rules;
+#[cfg(target_os = "linux")]
+mod system_calls;
 
 use std::path::PathBuf;
 
@@ -88,6 +90,24 @@ pub fn keep_to_ourselves() -> Confinement {
         },
         no_new_privs: forgo_privileges(),
         core_dumps: !forbid_core_dumps(),
+    }
+}
+
+/// Permanently gives up everything but computing and the open descriptors: files, network, other processes. For a process
+/// that reads input from anybody. What the system does not support is skipped: the process has no other protection
+/// then than its limits.
+pub fn seal() {
+    forgo_privileges();
+    forbid_core_dumps();
+    #[cfg(target_os = "linux")]
+    {
+        if let Landlock::None { reason } = rules::seal() {
+            tracing::debug!(reason, "files are not closed to this process");
+        }
+        let restricted = system_calls::restrict();
+        if let Err(error) = restricted {
+            tracing::debug!(%error, "system calls are not restricted");
+        }
     }
 }
 

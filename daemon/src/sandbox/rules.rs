@@ -29,6 +29,25 @@ pub fn restrict(needs: &SandboxNeeds) -> Landlock {
     }
 }
 
+/// Refuses every access to files that are not open yet, TCP, and signals to other processes.
+pub fn seal() -> Landlock {
+    let sealed = || {
+        Ruleset::default()
+            .set_compatibility(CompatLevel::BestEffort)
+            .handle_access(AccessFs::from_all(TRIED))?
+            .handle_access(AccessNet::from_all(TRIED))?
+            .scope(Scope::from_all(TRIED))?
+            .create()?
+            .restrict_self()
+    };
+    match sealed() {
+        Ok(status) => landlock_status(status.ruleset, status.landlock),
+        Err(error) => Landlock::None {
+            reason: error.to_string(),
+        },
+    }
+}
+
 fn try_to(needs: &SandboxNeeds) -> Result<RestrictionStatus, String> {
     let text = |error: landlock::RulesetError| error.to_string();
     let mut ruleset = ruleset(needs).map_err(text)?;

@@ -234,13 +234,13 @@ impl Search<'_> {
             }
         }
         drop(store);
-        let missing_views = match stage {
-            EmbeddingStage::First => self.index.missing_views(stage),
+        let missing_vectors = match stage {
+            EmbeddingStage::First => self.index.missing_vectors(stage),
             // Beyond what it should have, it lacks what is old.
             EmbeddingStage::Second => 0,
         };
         Ok(Some(NearestTexts {
-            missing_views,
+            missing_vectors,
             hits,
             total,
             stage,
@@ -393,7 +393,7 @@ impl Search<'_> {
 /// The nearest units to a query.
 struct NearestTexts {
     /// Units that have no vector yet.
-    missing_views: usize,
+    missing_vectors: usize,
     hits: Vec<(u64, f32)>,
     total: u64,
     stage: EmbeddingStage,
@@ -404,10 +404,10 @@ struct NearestTexts {
 impl NearestTexts {
     /// What could not be ranked by vectors.
     fn partial(&self) -> Option<String> {
-        (self.missing_views > 0).then(|| {
+        (self.missing_vectors > 0).then(|| {
             format!(
                 "{} texts have no vector yet and were ranked by their words alone; ask again for the rest",
-                self.missing_views
+                self.missing_vectors
             )
         })
     }

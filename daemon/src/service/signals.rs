@@ -35,13 +35,13 @@ pub fn listen() -> io::Result<Signals> {
         )?;
         signal_hook::flag::register(signal, Arc::clone(&asked))?;
     }
-    let mut change_event = signal_hook::iterator::Signals::new([SIGTERM, SIGINT, SIGHUP])?;
+    let mut heard = signal_hook::iterator::Signals::new([SIGTERM, SIGINT, SIGHUP])?;
     let signals = Signals::default();
     let reported = signals.clone();
     std::thread::Builder::new()
         .name("signals".to_owned())
         .spawn(move || {
-            for signal in &mut change_event {
+            for signal in &mut heard {
                 match signal {
                     SIGHUP => reported.reload.notify_one(),
                     _ => reported.stop.cancel(),

@@ -21,7 +21,7 @@ mod resolvers;
 mod settings;
 
 pub use answers::{Answer, Candidate};
-pub use broker::{ProcessBroker, Program};
+pub use broker::{ChildHandle, ProcessBroker, Program};
 pub use http::{check_url, port};
 pub use question::Question;
 pub use resolver::{ResolverStatus, State};

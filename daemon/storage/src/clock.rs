@@ -104,7 +104,7 @@ impl Clock {
 /// Formats a time as RFC 3339 in UTC, with microseconds.
 ///
 /// ```
-/// assert_eq!(lored::clock::format_time(1_700_000_000_000_001), "2023-11-14T22:13:20.000001Z");
+/// assert_eq!(lored_storage::clock::format_time(1_700_000_000_000_001), "2023-11-14T22:13:20.000001Z");
 /// ```
 #[must_use]
 pub fn format_time(time: Micros) -> String {

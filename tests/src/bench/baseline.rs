@@ -35,7 +35,7 @@ impl StartGate {
 /// A log file with ideal group commit: while one group is flushed, the next one gathers in memory.
 #[derive(Debug)]
 pub struct BareLog {
-    auth: Arc<StartGate>,
+    gate: Arc<StartGate>,
     committer: Option<JoinHandle<()>>,
 }
 
@@ -47,11 +47,11 @@ impl BareLog {
     #[must_use]
     pub fn new(folder: &Path, flushed: bool) -> Self {
         let mut file = tempfile::tempfile_in(folder).expect("a file for the bare log");
-        let auth = Arc::new(StartGate::default());
-        let shared = Arc::clone(&auth);
+        let gate = Arc::new(StartGate::default());
+        let shared = Arc::clone(&gate);
         let committer = std::thread::spawn(move || commit(&shared, &mut file, flushed));
         Self {
-            auth,
+            gate,
             committer: Some(committer),
         }
     }
@@ -59,20 +59,20 @@ impl BareLog {
     /// Returns a client of the log.
     #[must_use]
     pub fn client(&self) -> impl Peer + use<> {
-        Client(Arc::clone(&self.auth))
+        Client(Arc::clone(&self.gate))
     }
 }
 
-fn commit(auth: &StartGate, file: &mut File, flushed: bool) {
+fn commit(gate: &StartGate, file: &mut File, flushed: bool) {
     let mut group = Vec::new();
     loop {
         let upto = {
-            let mut shared = auth.lock();
+            let mut shared = gate.lock();
             while shared.waiting.is_empty() {
                 if shared.stopping {
                     return;
                 }
-                shared = auth
+                shared = gate
                     .something_waits
                     .wait(shared)
                     .unwrap_or_else(PoisonError::into_inner);
@@ -85,15 +85,15 @@ fn commit(auth: &StartGate, file: &mut File, flushed: bool) {
         if flushed {
             file.sync_data().expect("the bare log is flushed");
         }
-        auth.lock().durable = upto;
-        auth.something_is_durable.notify_all();
+        gate.lock().durable = upto;
+        gate.something_is_durable.notify_all();
     }
 }
 
 impl Drop for BareLog {
     fn drop(&mut self) {
-        self.auth.lock().stopping = true;
-        self.auth.something_waits.notify_all();
+        self.gate.lock().stopping = true;
+        self.gate.something_waits.notify_all();
         if let Some(committer) = self.committer.take() {
             let _ = committer.join();
         }

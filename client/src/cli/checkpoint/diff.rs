@@ -1,4 +1,4 @@
-//! `lore checkpoint diff`: two contexts compared, a line for every difference.
+//! `lore checkpoint diff`: compares two contexts and prints one line for every difference.
 
 use std::fmt::Write;
 
@@ -43,7 +43,7 @@ pub const DIFF: Command = Command::call(
 ]])
 .examples(&["lore checkpoint diff 01k9 01ka"]);
 
-/// What happened at a path.
+/// The kind of change at a path.
 #[derive(Clone, Copy)]
 enum ChangeSign {
     Added,
@@ -73,7 +73,7 @@ fn render_text(reply: &DiffReply, paints: bool) -> String {
     text
 }
 
-/// The sort key of a path: part by part, numbers by their size.
+/// Sort key of a path: part by part, numbers in numeric order.
 fn place(path: &str) -> Vec<(Option<u64>, &str)> {
     path.split('/')
         .map(|part| (part.parse().ok(), part))
@@ -99,19 +99,19 @@ fn line(sign: ChangeSign, difference: &Difference, paints: bool) -> String {
     }
 }
 
-/// A value as JSON; `null` if there is none.
+/// Formats a value as JSON; a missing value as `null`.
 fn text(value: Option<&RawJson>) -> &str {
     value.map_or("null", RawJson::as_str)
 }
 
-/// How many characters two texts begin with alike.
+/// Length of the common prefix of two texts, in characters.
 fn alike(one: &str, other: &str) -> usize {
     let pairs = one.chars().zip(other.chars());
     pairs.take_while(|(one, other)| one == other).count()
 }
 
-/// A value in at most about [`VALUE_CHARS_MAX`] characters, from shortly before `from`, with how
-/// many characters were left out on each side.
+/// Shortens a value to about [`VALUE_CHARS_MAX`] characters, from shortly before `from`. Both ends state how
+/// many characters were omitted.
 fn shortened(json: &str, from: usize) -> String {
     let count = json.chars().count();
     if count <= VALUE_CHARS_MAX {
@@ -141,7 +141,7 @@ mod tests {
             .unwrap()
     }
 
-    /// One line each, in the order of the places, numbers by their size, colours only if asked for.
+    /// One line per difference, ordered by path, numbers in numeric order, colours only on request.
     #[test]
     fn differences_are_lines() {
         let reply = of(json!({
@@ -161,7 +161,7 @@ mod tests {
         assert_eq!(render_text(&same, true), "a and b are equal\n");
     }
 
-    /// Long values show where they begin to differ, and how much is not shown.
+    /// Long values are shown from their first difference, with the number of omitted characters.
     #[test]
     fn long_values_show_what_differs() {
         let (old, new) = (

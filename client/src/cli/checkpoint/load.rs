@@ -1,4 +1,4 @@
-//! `lore checkpoint load`: the context alone, for people and for pipes.
+//! `lore checkpoint load`: prints only the context, for people and for pipes.
 
 use lore::protocol::RawJson;
 use lore::protocol::checkpoints::{CompressReply, LoadReply, ViewReport};
@@ -53,7 +53,7 @@ pub const LOAD: Command = Command::call_with(
 fn session(matches: &Matches, caller: &Caller, fields: &mut Fields) -> Result<(), Failure> {
     let session = match matches.text("checkpoint") {
         None => Some(needed_session(caller, ", or a checkpoint by its id")?),
-        // A checkpoint and a session exclude each other, but the environment's session was not meant here.
+        // A checkpoint and a session exclude each other, so the environment's session is ignored here.
         Some(_) => caller.session()?,
     };
     fields.put_some("sessionId", session.as_ref())
@@ -65,15 +65,14 @@ fn loaded(reply: &[u8]) -> Result<Rendered, Failure> {
     Ok(Rendered::good(context).aside(reply.view.as_ref().map(report).unwrap_or_default()))
 }
 
-/// The reply of `lore checkpoint compress`.
+/// Renders the reply of `lore checkpoint compress`.
 pub fn compressed(reply: &[u8]) -> Result<Rendered, Failure> {
     let reply: CompressReply = read(reply)?;
     let context = printed(&reply.context, output::is_terminal());
     Ok(Rendered::good(context).aside(report(&reply.view)))
 }
 
-/// A context as it is printed: on a terminal over many lines and without tricks, elsewhere as it
-/// is, in one line.
+/// Formats a context for output: multi-line and sanitised on a terminal, otherwise unchanged on one line.
 fn printed(context: &RawJson, is_terminal: bool) -> String {
     let mut text = if is_terminal {
         output::sanitize_lines(&pretty(context.as_str()))
@@ -84,7 +83,7 @@ fn printed(context: &RawJson, is_terminal: bool) -> String {
     text
 }
 
-/// What became of a context in its view, a line for every key that is not whole.
+/// Lists the keys that the view does not contain in full, one line each.
 fn report(view: &ViewReport) -> String {
     let view = serde_json::to_value(view).unwrap_or_default();
     let mut text = fill(
@@ -112,7 +111,7 @@ fn report(view: &ViewReport) -> String {
     }
 }
 
-/// What was done to a key, in words.
+/// Describes in words what the view did to a key.
 pub fn treatment(done: &str) -> &str {
     match done {
         "whitespace" => "blanks removed",
@@ -128,7 +127,7 @@ pub fn treatment(done: &str) -> &str {
 mod tests {
     use super::*;
 
-    /// A pipe gets every byte; a terminal gets lines, and nothing that moves its cursor.
+    /// A pipe gets every byte. A terminal gets lines without cursor control sequences.
     #[test]
     fn contexts_are_printed_for_whom_they_are() {
         let text = "{\"a\":1.10,\"b\":\"\u{9b}31m\u{202e}\"}";

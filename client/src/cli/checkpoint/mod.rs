@@ -1,4 +1,4 @@
-//! `lore checkpoint …`: an agent's context saved, loaded exactly, found, compared and fitted into a budget of tokens.
+//! `lore checkpoint …`: saves, loads, finds and compares an agent's context, and fits it into a token budget.
 
 mod diff;
 mod load;
@@ -34,14 +34,14 @@ const FILE: Flag = Flag::positional(
 .optional()
 .local();
 
-/// What is said about a checkpoint.
+/// Flags that describe a checkpoint.
 const DESCRIPTION: &[Flag] = &[
     Flag::text("name", "TEXT", "Name to find it by; a checkpoint with a name is never removed automatically").local(),
     Flag::texts("tag", "TEXT", "Tag to find it by; may be repeated; a checkpoint with a tag is never removed automatically").local(),
     Flag::text("metadata", "JSON", "More about it, a JSON object; its contextRules rank keys").local(),
 ];
 
-/// The context that is ranked.
+/// Flags that select the context to rank.
 const SUBJECT: &[Flag] = &[
     FILE.conflicts(&["checkpoint"]),
     Flag::of(
@@ -148,7 +148,7 @@ fn saved(reply: &Value) -> String {
 }
 
 fn fork(matches: &Matches, caller: &Caller, fields: &mut Fields) -> Result<(), Failure> {
-    // LORE_SESSION names the session to work in, not the new one.
+    // LORE_SESSION names the session to work in, not the new session.
     fields.put_some("sessionId", caller.session()?.as_ref())?;
     put_description(matches, fields)
 }
@@ -157,7 +157,7 @@ fn named_session(_: &Matches, caller: &Caller, fields: &mut Fields) -> Result<()
     fields.put_some("sessionId", caller.named_session()?.as_ref())
 }
 
-/// The context of a file, of a checkpoint or of a session; the last only if the command line names it.
+/// Adds the context of a file, a checkpoint or a session. A session counts only if the command line names it.
 fn subject(matches: &Matches, caller: &Caller, fields: &mut Fields) -> Result<(), Failure> {
     match (
         matches.path("file"),
@@ -170,7 +170,7 @@ fn subject(matches: &Matches, caller: &Caller, fields: &mut Fields) -> Result<()
     }
 }
 
-/// The JSON object in a file, or for `-` and nothing on standard input. It is sent byte for byte.
+/// Adds the JSON object of a file, or of standard input for `-` or no argument. It is sent byte for byte.
 fn put_context(matches: &Matches, fields: &mut Fields) -> Result<(), Failure> {
     let file = matches.path("file").unwrap_or_else(|| PathBuf::from("-"));
     let text = file_text("the context", &file, u64::MAX)?;
@@ -179,7 +179,7 @@ fn put_context(matches: &Matches, fields: &mut Fields) -> Result<(), Failure> {
     fields.put("context", &context)
 }
 
-/// One object of all that describes a checkpoint; --name and --tag replace what --metadata says.
+/// Adds one object with all metadata of a checkpoint. --name and --tag override the fields of --metadata.
 fn put_description(matches: &Matches, fields: &mut Fields) -> Result<(), Failure> {
     let metadata = matches.text("metadata");
     let mut map =
@@ -197,7 +197,7 @@ fn put_description(matches: &Matches, fields: &mut Fields) -> Result<(), Failure
     }
 }
 
-/// The session that a command has to name.
+/// Returns the session, which is required.
 fn needed_session(caller: &Caller, otherwise: &str) -> Result<SessionId, Failure> {
     caller.named_session()?.ok_or_else(|| {
         Failure::Usage(format!(
@@ -212,7 +212,7 @@ fn checkpoints(matches: &Matches, caller: &mut Caller) -> Result<Exit, Failure> 
     let mut reply = caller.reply("workflow_checkpoint_list", fields)?;
     let total = meta(&reply)?.and_then(|meta| meta.total);
     let rendered = listed(&read(&reply.json)?, total);
-    // As over MCP: what is printed for programs is an object.
+    // The JSON output is an object, as over MCP.
     reply.json = [br#"{"checkpoints":"#, reply.json.as_slice(), b"}"].concat();
     caller.print(reply, rendered)
 }

@@ -1,6 +1,6 @@
-//! JSON over many lines, every digit and escape as it was written.
+//! Formats JSON over many lines and preserves every digit and escape.
 
-/// Breaks JSON into lines, indented by two blanks for every level. It is not parsed: invalid JSON stays invalid.
+/// Breaks JSON into lines, indented by two spaces per level. It does not parse: invalid JSON stays invalid.
 pub fn pretty(json: &str) -> String {
     let mut out = String::with_capacity(json.len() * 2);
     let mut depth = 0_usize;

@@ -1,4 +1,4 @@
-//! An update that lost a race: how to continue, and both changes merged in a file.
+//! Update conflicts: explains how to continue and writes both changes into a file.
 
 use std::fs;
 use std::path::Path;
@@ -12,7 +12,7 @@ use crate::cli::input::named;
 use crate::cli::output::sanitize;
 use crate::cli::template::{at, number};
 
-/// A conflict with what to do about it; any other failure as it is. Writes both changes to the file, if there is one.
+/// Adds instructions to a conflict and writes both changes to `file`, if present. Other failures are unchanged.
 pub fn explained(failure: Failure, file_type: &str, file: Option<&Path>) -> Failure {
     let Failure::Call(Error::Refused(mut body)) = failure else {
         return failure;

@@ -16,7 +16,7 @@ use super::report::{Column, Rendered, Report, column, column_of, rows, table_or}
 use super::template::{at, fill, is, list, number, raw};
 use super::{Caller, Failure};
 
-/// The project of the working directory.
+/// Names the project of the working directory.
 const CURRENT: &str = "current";
 
 const PROJECT: Flag = Flag::text(
@@ -26,7 +26,7 @@ const PROJECT: Flag = Flag::text(
 )
 .local();
 
-/// Which context file of which project.
+/// Flags that select a context file and its project.
 const WHICH: &[Flag] = &[
     Flag::positional(
         Kind::Text,
@@ -119,19 +119,19 @@ pub const CONTEXT: Command = Command::family(
     ],
 );
 
-/// The project as the daemon takes it; the current one unless named.
+/// Adds the project in the daemon's format; the current project by default.
 fn project(matches: &Matches, _: &Caller, fields: &mut Fields) -> Result<(), Failure> {
     let project = matches.text("project").unwrap_or(CURRENT);
     fields.put("project_id", &project_id(project)?)
 }
 
-/// The same, if a project was named.
+/// Adds the project only if the command line names it.
 fn named_project(matches: &Matches, _: &Caller, fields: &mut Fields) -> Result<(), Failure> {
     let project = matches.text("project").map(project_id).transpose()?;
     fields.put_some("project_id", project.as_ref())
 }
 
-/// An id as it is, a path made absolute.
+/// Returns an id unchanged, and a path as an absolute path.
 fn project_id(text: &str) -> Result<String, Failure> {
     let is_id = text
         .bytes()
@@ -177,7 +177,7 @@ fn difference(reply: &Value, _: &Matches) -> Rendered {
         .aside(fill(&format!("{aside}{sections}\n"), reply))
 }
 
-/// A template for a file; nothing is known of one that was never written.
+/// Fills a template for a file; `-` if the file was never written.
 fn known(template: &str, file: &Value) -> String {
     match number(file, "version") {
         0 => "-".to_owned(),
@@ -240,7 +240,6 @@ fn template(reply: &Value, matches: &Matches) -> Rendered {
     Rendered::good(text_for(text, is_terminal()).into_owned()).aside(aside)
 }
 
-/// The origin of a template, in words.
 fn origin(template: &Value) -> &str {
     match raw(template, "origin") {
         "built_in" => "built in",
@@ -250,7 +249,7 @@ fn origin(template: &Value) -> &str {
     }
 }
 
-/// What does not fit a template, two lines each: the place, and the remedy.
+/// Lists violations of a template, two lines each: the location and the remedy.
 fn violations(found: &Value) -> String {
     let mut text = String::new();
     for error in list(found, "errors") {
@@ -266,7 +265,7 @@ fn violations(found: &Value) -> String {
     }
 }
 
-/// The lines of a text, indented by four blanks; an empty line stays empty.
+/// Indents the lines of a text by four spaces; empty lines stay empty.
 fn indented(text: &str) -> String {
     let indent = |line: &str| match line {
         "" => "\n".to_owned(),
@@ -275,7 +274,7 @@ fn indented(text: &str) -> String {
     text.trim_end().split('\n').map(indent).collect()
 }
 
-/// An author; `-` stands for one without a name.
+/// Formats an author; `-` for an author without a name.
 fn author(agent: &Value) -> String {
     fill("{:40=-}", agent)
 }

@@ -1,4 +1,4 @@
-//! `lore context get`: the content alone, for people and for pipes.
+//! `lore context get`: prints only the content, for people and for pipes.
 
 use serde_json::Value;
 
@@ -62,7 +62,7 @@ fn content(reply: &Value, _: &Matches) -> Rendered {
     Rendered::good(out).aside(about(reply))
 }
 
-/// The version, its author and its errors.
+/// Describes the version, its author and its errors.
 fn about(reply: &Value) -> String {
     let template = match at(reply, "attempt_count") {
         Value::Null => {
@@ -80,7 +80,7 @@ fn about(reply: &Value) -> String {
     text + &violations(at(reply, "validation"))
 }
 
-/// That the file has no content, and how to write it.
+/// Explains that the file has no content, and how to write it.
 fn missing(reply: &Value) -> String {
     let empty = "lore: {file_type:80} of {project:80} is empty since version {version}, by ";
     let mut text = match number(reply, "version") {

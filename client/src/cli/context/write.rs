@@ -1,4 +1,4 @@
-//! `lore context update`, `append` and `clear`: what changes a context file.
+//! `lore context update`, `append` and `clear`: commands that change a context file.
 
 use serde_json::Value;
 
@@ -13,7 +13,7 @@ use crate::cli::report::{Rendered, Report, read};
 use crate::cli::template::{at, fill, is, list, raw};
 use crate::cli::{Caller, Exit, Failure};
 
-/// What every write to a context file takes.
+/// Flags of every write to a context file.
 const GUARD: &[Flag] = &[
     Flag::number(
         "expect",
@@ -103,7 +103,7 @@ fn update(matches: &Matches, caller: &mut Caller) -> Result<Exit, Failure> {
     caller.print(reply, rendered)
 }
 
-/// The result of an update; errors go to standard error.
+/// Renders the result of an update. Errors go to standard error.
 fn written(reply: &Value) -> Rendered {
     match raw(reply, "status") {
         "success" => {
@@ -114,7 +114,7 @@ fn written(reply: &Value) -> Rendered {
     }
 }
 
-/// The worst error, how to correct it step by step, and all errors.
+/// Describes the worst error with its correction step by step, then lists all errors.
 fn unfit(reply: &Value) -> String {
     let mut text = fill(
         "lore: {file_type:80} of {project:80} was not written: {message}\n",

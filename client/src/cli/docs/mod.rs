@@ -1,4 +1,4 @@
-//! `lore docs …`: sources of documents, and what is in them.
+//! `lore docs …`: document sources and their contents.
 
 mod send;
 mod sources;
@@ -123,7 +123,7 @@ fn content(reply: &Value, _: &Matches) -> Rendered {
         }
         let mut end: Option<u64> = None;
         for chunk in list(document, "chunks") {
-            // Chunks overlap: the end of one is the beginning of the next.
+            // Chunks overlap: the end of a chunk is the start of the next.
             let printed = end.map_or(0, |end| end.saturating_sub(number(chunk, "start")));
             let from = usize::try_from(printed).unwrap_or(usize::MAX);
             let content = raw(chunk, "content").get(from..).unwrap_or_default();

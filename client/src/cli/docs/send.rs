@@ -1,5 +1,5 @@
-//! The files of a folder, sent to a daemon that cannot read them: `lored files`, run as this user, lists them by the
-//! same rules as a daemon that reads them itself, and what of them is to be sent.
+//! Sends the files of a folder to a daemon that cannot read them. `lored files`, run as this user, selects and
+//! lists them by the same rules as a daemon that reads them itself.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -19,12 +19,12 @@ use crate::cli::output::{self, Output, facts, sanitize};
 use crate::cli::report::{read, to_json};
 use crate::cli::{Caller, Exit, Failure};
 
-/// Documents of one request.
+/// Documents per request.
 const PAGE: u64 = 1000;
-/// Longest line of `lored files`, in bytes: a longer one could not be sent.
+/// Maximum length of a line of `lored files`, in bytes. A longer line could not be sent.
 const LINE_BYTES_MAX: u64 = 64 << 20;
 
-/// Whether a daemon refused because it cannot read files, and accepts documents that are sent.
+/// Whether the daemon refused because it cannot read files but accepts documents that are sent.
 pub fn is_wanted(failure: &Failure) -> bool {
     let Failure::Call(Error::Refused(body)) = failure else {
         return false;
@@ -38,15 +38,15 @@ pub struct NewSource {
     pub path: String,
     pub include: Vec<String>,
     pub exclude: Vec<String>,
-    /// The arguments of `add_source` besides the path.
+    /// Arguments of `add_source` in addition to the path.
     pub fields: Fields,
 }
 
-/// Makes a folder or file a source whose documents are sent, and sends those that the daemon does not have.
+/// Adds a folder or file as a source of sent documents, and sends the documents that the daemon does not have.
 pub fn send(caller: &mut Caller, new: NewSource) -> Result<Exit, Failure> {
     let mut files = Files::start(&new)?;
     let Some(FileLine::Root { path, warnings }) = files.next()? else {
-        // It printed why.
+        // The child has printed the reason.
         return Ok(Exit::Nothing);
     };
     let mut fields = new.fields;
@@ -87,7 +87,7 @@ pub fn send(caller: &mut Caller, new: NewSource) -> Result<Exit, Failure> {
     Ok(Exit::Good)
 }
 
-/// What the daemon has of a source.
+/// Lists the daemon's documents of a source.
 fn known(caller: &mut Caller, source: &str) -> Result<Vec<ListedDocument>, Failure> {
     let mut known = Vec::new();
     let mut next = None;
@@ -105,7 +105,7 @@ fn known(caller: &mut Caller, source: &str) -> Result<Vec<ListedDocument>, Failu
     }
 }
 
-/// `lored files` at work.
+/// A running `lored files`.
 struct Files {
     child: Child,
     lines: BufReader<ChildStdout>,
@@ -133,7 +133,7 @@ impl Files {
         })
     }
 
-    /// Sends it what the daemon has.
+    /// Sends the daemon's document list to the child.
     fn know(&mut self, known: &[ListedDocument]) -> Result<(), Failure> {
         let Some(input) = self.child.stdin.take() else {
             return Ok(());
@@ -150,7 +150,7 @@ impl Files {
         Ok(input.flush()?)
     }
 
-    /// Its next line; none once it has ended.
+    /// Reads the next line; `None` at the end of the output.
     fn next(&mut self) -> Result<Option<FileLine>, Failure> {
         let mut line = Vec::new();
         let mut limited = Read::take(&mut self.lines, LINE_BYTES_MAX);
@@ -169,23 +169,23 @@ impl Files {
 
 impl Drop for Files {
     fn drop(&mut self) {
-        // Its output is no longer read; it may have ended by itself, too.
+        // Its output is no longer read. It may have ended already.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
 }
 
-/// What was done, as it is printed.
+/// Counts that the command prints.
 #[derive(Default, Serialize)]
 struct SendReport {
     source: String,
     path: String,
     /// Whether the source is new.
     created: bool,
-    /// Files that belong to the source.
+    /// Number of files in the source.
     found: u64,
     sent: u64,
-    /// Files that the daemon has already.
+    /// Files that the daemon already has.
     unchanged: u64,
     /// Documents whose files no longer exist.
     removed: u64,
@@ -204,15 +204,15 @@ struct FileFailure {
     reason: String,
 }
 
-/// A source whose files are being sent.
+/// A source upload in progress.
 struct Upload {
-    /// Ids of its documents, by their names.
+    /// Document ids by name.
     known: BTreeMap<String, String>,
     done: SendReport,
 }
 
 impl Upload {
-    /// Handles a line, and returns whether it was the last.
+    /// Handles a line and returns whether it was the last.
     fn take(&mut self, caller: &mut Caller, line: FileLine) -> Result<bool, Failure> {
         let done = &mut self.done;
         match line {
@@ -260,7 +260,7 @@ impl Upload {
                 Ok(())
             }
             Err(Failure::Call(Error::Refused(body))) if is_about_file(&body) => {
-                // The name is printed before the reason already.
+                // The output already prints the name before the reason.
                 let reason = body.message.strip_prefix(&format!("`{name}` "));
                 let reason = reason.unwrap_or(&body.message).to_owned();
                 self.done.failures.push(FileFailure { path: name, reason });
@@ -286,7 +286,7 @@ impl Upload {
     }
 }
 
-/// Whether only this file is refused, so that the next one may be sent.
+/// Whether only this file is refused, so the next file may be sent.
 fn is_about_file(body: &ErrorBody) -> bool {
     matches!(body.code, Code::InvalidInput | Code::FrameTooLarge)
 }

@@ -18,9 +18,9 @@ use crate::cli::report::{Column, Rendered, Report, column, column_of, facts, rea
 use crate::cli::template::{fill, fill_each, list, plain, raw};
 use crate::cli::{Caller, Exit, Failure};
 
-/// How often the progress of a scan is read.
+/// Interval at which the progress of a scan is read.
 const POLL_EVERY: Duration = Duration::from_millis(200);
-/// Characters of the progress bar.
+/// Width of the progress bar, in characters.
 const BAR: u64 = 30;
 
 const WAIT: Flag = Flag::switch("wait", "Wait until all files are read").local();
@@ -95,7 +95,7 @@ fn add(matches: &Matches, caller: &mut Caller) -> Result<Exit, Failure> {
     }
 }
 
-/// Waits until a source is idle, with the progress on a terminal.
+/// Waits until a source is idle, and shows the progress on a terminal.
 fn wait(caller: &mut Caller, source: &str) -> Result<Exit, Failure> {
     let is_seen = stderr().is_terminal();
     loop {
@@ -125,14 +125,14 @@ fn wait(caller: &mut Caller, source: &str) -> Result<Exit, Failure> {
     }
 }
 
-/// The arguments that name one source.
+/// Builds the arguments that name one source.
 fn one(source: &str) -> Result<Fields, Failure> {
     let mut fields = Fields::default();
     fields.put("source", source)?;
     Ok(fields)
 }
 
-/// The progress of a source in one line.
+/// Formats the progress of a source as one line.
 fn bar(source: &Source) -> String {
     let found = source.found.unwrap_or(0).max(1);
     let done = found.saturating_sub(source.left.unwrap_or(0));
@@ -183,7 +183,7 @@ fn remove(matches: &Matches, caller: &mut Caller) -> Result<Exit, Failure> {
     caller.print(reply, rendered)
 }
 
-/// An id as it is, a path absolute.
+/// Returns an id unchanged, and a path as an absolute path.
 fn named(source: &str) -> Result<String, Failure> {
     match source.starts_with("source-") {
         true => Ok(source.to_owned()),
@@ -284,11 +284,11 @@ fn rescan(matches: &Matches, caller: &mut Caller) -> Result<Exit, Failure> {
     Ok(end)
 }
 
-/// How a source was added whose files the client sends; none for one that the daemon scans itself.
+/// Returns the settings of a source whose files the client sends; `None` if the daemon scans it.
 fn sent(caller: &mut Caller, source: &str) -> Result<Option<NewSource>, Failure> {
     let reply: ListSourcesReply = read(&caller.call("list_sources", one(source)?)?)?;
     let source = reply.sources.into_iter().find(|source| source.sent);
-    // A source that a client named has no files.
+    // A source with a client-defined name has no files.
     let Some(source) = source.filter(|source| Path::new(&source.path).is_absolute()) else {
         return Ok(None);
     };

@@ -1,37 +1,36 @@
-//! A long file of lines, in parts that fit into one call: whole sessions, and lines outside of them.
+//! Splits a long file of lines into parts that fit into one call: whole sessions, and lines outside sessions.
 
 use std::io::{self, BufRead};
 
 use serde::Deserialize;
 
-/// Bytes of a part at most; the daemon refuses more.
+/// Maximum size of a part, in bytes; the daemon refuses more.
 pub const BYTES_MAX: usize = 32 << 20;
-/// Lines outside sessions are sent once they have this many bytes.
+/// Lines outside sessions are sent when they reach this size, in bytes.
 const OUTSIDE_BYTES: usize = 16 << 20;
 
-/// Some lines that belong together.
+/// Lines of one call.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct LineBatch {
-    /// The number of the first one.
+    /// Number of the first line.
     pub line: u64,
     /// The lines.
     pub text: String,
 }
 
-/// Reads parts, one after the other.
+/// Reads a file part by part.
 pub struct Parts<R> {
     from: R,
-    /// Lines read so far.
     lines: u64,
-    /// A line that begins the next part.
+    /// First line of the next part.
     held: Option<String>,
-    /// The line that an export begins with was seen.
+    /// Whether the first line of an export was read.
     is_export: bool,
-    /// The last line that a whole file ends with was seen.
+    /// Whether the last line of a complete file was read.
     pub is_whole: bool,
 }
 
-/// The fields of a line that decide where it belongs; the daemon refuses invalid lines.
+/// Fields that assign a line to a part. The daemon refuses invalid lines.
 #[derive(Default, Deserialize)]
 struct LineKind {
     #[serde(default)]
@@ -41,7 +40,7 @@ struct LineKind {
 }
 
 impl<R: BufRead> Parts<R> {
-    /// Of a file.
+    /// Reads from a file.
     pub fn new(from: R) -> Self {
         Self {
             from,
@@ -52,7 +51,7 @@ impl<R: BufRead> Parts<R> {
         }
     }
 
-    /// The next part; none at the end.
+    /// Returns the next part; `None` at the end.
     ///
     /// # Errors
     /// When the file cannot be read, is not UTF-8, or a part is too long for one call.
@@ -69,7 +68,7 @@ impl<R: BufRead> Parts<R> {
                 part.text.push_str(&line);
                 check(&part)?;
                 if is_end(&line) {
-                    // A session alone is whole, too; one of an export is not all of it.
+                    // A separate session file ends with its session. A session inside an export does not end the export.
                     self.is_whole = !self.is_export;
                     return Ok(Some(part));
                 }
@@ -91,7 +90,7 @@ impl<R: BufRead> Parts<R> {
         Ok(Some(part))
     }
 
-    /// Records what a line outside of sessions says of the file.
+    /// Updates the state of the file from a line outside sessions.
     fn observe(&mut self, line: &str) {
         self.is_export |= has_format(line, "lore-export");
         self.is_whole = match self.is_export {
@@ -147,7 +146,7 @@ fn is_end(line: &str) -> bool {
     line.contains("\"end\"") && kind_of(line).end.is_some()
 }
 
-/// Whether it is the end of an export, and not that of a session.
+/// Whether the line ends an export, not a session.
 fn is_end_of_all(line: &str) -> bool {
     let end = line
         .contains("\"end\"")
@@ -161,7 +160,7 @@ fn is_end_of_all(line: &str) -> bool {
 mod tests {
     use super::*;
 
-    /// Lines come in parts, each with its number: what stands outside, and every session for itself.
+    /// Parts carry their line numbers: lines outside sessions together, and each session as a separate part.
     #[test]
     fn lines_come_in_parts() {
         let outside = "{\"format\":\"lore-export\",\"version\":1}\n{\"kind\":\"Source\"}\n";

@@ -1,4 +1,4 @@
-//! `lore export`: all that is recorded, page by page to a file or to standard output.
+//! `lore export`: exports all recorded data, page by page, to a file or to standard output.
 
 use std::io::{self, BufWriter, IsTerminal, Write};
 
@@ -12,7 +12,6 @@ use crate::cli::parser::Matches;
 use crate::cli::report::read;
 use crate::cli::{Caller, Exit, Failure};
 
-/// Bytes of a page.
 const PAGE_BYTES: u64 = 8 << 20;
 
 /// `lore export`.
@@ -49,7 +48,6 @@ fn run(matches: &Matches, caller: &mut Caller) -> Result<Exit, Failure> {
     Ok(Exit::Good)
 }
 
-/// Writes page after page.
 fn pages(
     matches: &Matches,
     caller: &mut Caller,
@@ -61,7 +59,7 @@ fn pages(
     let mut next = None;
     loop {
         let mut fields = matches.fields()?;
-        // A session of the environment is the one to work in, not the one to export.
+        // A session of the environment is the session to work in, not the session to export.
         fields.put_some("session", caller.session()?.as_ref())?;
         fields.put("bytes_max", &PAGE_BYTES)?;
         fields.put_some("next", next.as_ref())?;
@@ -74,7 +72,7 @@ fn pages(
         if is_shown {
             lore::err!("\r{bytes} bytes");
         }
-        // A page that leads to itself would be requested for ever.
+        // A page that leads to itself would be requested forever.
         if reply.next.is_none() || reply.next == next {
             break;
         }

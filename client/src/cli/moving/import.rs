@@ -1,5 +1,4 @@
-//! `lore import`: the lines of an exported log, or what another program keeps, which `lored convert` turns into such
-//! lines.
+//! `lore import`: imports an exported log, or another program's data that `lored convert` turns into log lines.
 
 use std::fs::File;
 use std::io::{self, BufReader, IsTerminal, Read};
@@ -69,7 +68,7 @@ fn run(matches: &Matches, caller: &mut Caller) -> Result<Exit, Failure> {
         lore::errln!("");
     }
     if let (Err(_), Some(converting)) = (&imported, &mut child) {
-        // Its output is no longer read, so it would wait for ever. It changes nothing.
+        // Its output is no longer read, so it would block forever. It changes nothing.
         let _ = converting.kill();
     }
     let is_whole = parts.is_whole;
@@ -79,7 +78,7 @@ fn run(matches: &Matches, caller: &mut Caller) -> Result<Exit, Failure> {
     report(caller, &sum, is_done)?;
     imported?;
     if !converted? {
-        // It printed why.
+        // The child has printed the reason.
         return Ok(Exit::Nothing);
     }
     if !is_whole {
@@ -139,7 +138,7 @@ fn report(caller: &Caller, sum: &ImportLogReply, is_done: bool) -> Result<(), Fa
     Ok(())
 }
 
-/// Waits for the conversion, and returns whether it succeeded.
+/// Waits for the conversion and returns whether it succeeded.
 fn ended(mut child: Child) -> Result<bool, Failure> {
     Ok(child.wait()?.success())
 }

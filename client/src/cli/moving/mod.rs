@@ -1,4 +1,4 @@
-//! `lore export` and `lore import`: all that is recorded, to a file and back, and from other programs.
+//! `lore export` and `lore import`: transfer of all recorded data to and from a file, and from other programs.
 
 mod batches;
 mod export;

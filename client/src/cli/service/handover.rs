@@ -1,4 +1,4 @@
-//! From a daemon that a client started to one that a manager runs: the first is asked to stop.
+//! Handover from a daemon that a client started to a daemon under a service manager: stops the first.
 
 use std::thread;
 use std::time::{Duration, Instant};
@@ -11,15 +11,14 @@ use rustix::process::{Pid, Signal, kill_process};
 use super::super::{Failure, Globals};
 use super::refused;
 
-/// How long a daemon may take to stop: what its unit gives it, too.
+/// Time limit for a daemon to stop; its unit has the same limit.
 const STOP_MAX: Duration = Duration::from_secs(60);
 const STOP_PAUSE: Duration = Duration::from_millis(10);
 
-/// The process of a daemon that serves and that no service manager runs; `None` when there is none.
+/// Returns the process of a serving daemon that no service manager runs; `None` without such a daemon.
 ///
 /// # Errors
-/// When a process holds the lock that does not answer, or another one answers: which of them is to be
-/// stopped is for a person to say.
+/// When the lock's holder does not answer, or another process answers: the user must decide which to stop.
 pub fn running(paths: &Paths, globals: &Globals) -> Result<Option<u32>, Failure> {
     let lock = paths.daemon_lock();
     let holder = manager::holder(&lock).map_err(Error::Place)?;
@@ -55,10 +54,10 @@ pub fn running(paths: &Paths, globals: &Globals) -> Result<Option<u32>, Failure>
     }
 }
 
-/// Asks a daemon to stop, and waits until it has let go of its lock.
+/// Stops a daemon and waits until it releases its lock.
 ///
 /// # Errors
-/// When it cannot be asked, or goes on.
+/// When it cannot be signalled or does not stop.
 pub fn stop(pid: u32, paths: &Paths) -> Result<(), Failure> {
     let process = i32::try_from(pid).ok().and_then(Pid::from_raw);
     let process = process.ok_or_else(|| refused(format!("{pid} is not a process")))?;

@@ -1,4 +1,4 @@
-//! A job of launchd: where it goes, and what launchctl is told. Nobody has tried it on a Mac yet.
+//! A launchd job: its path and its launchctl commands. Untested on a Mac so far.
 
 use std::path::{Path, PathBuf};
 
@@ -9,11 +9,11 @@ use super::super::{Failure, Globals};
 use super::steps::{self, Step};
 use super::{handover, moves, refused, units};
 
-/// The user's own daemon.
+/// Installs the user's daemon.
 ///
 /// # Errors
-/// When a path cannot stand in the job, the job there is another place's and `may_move` does not say so, or a process
-/// holds the daemon's lock and does not answer.
+/// When a path cannot be written into the job, when the existing job uses other paths and `may_move` is not
+/// set, or when a process holds the daemon's lock and does not answer.
 pub fn install(
     paths: &Paths,
     globals: &Globals,
@@ -30,7 +30,7 @@ pub fn install(
         return Err(moves(&path));
     }
     let running = handover::running(paths, globals)?;
-    // launchd makes the socket, and not the folder that it is in.
+    // launchd creates the socket but not its folder.
     let folder = paths.socket_folder().to_path_buf();
     Ok(steps_of(folder, path, text, running))
 }
@@ -39,7 +39,7 @@ fn steps_of(folder: PathBuf, path: PathBuf, text: String, running: Option<u32>) 
     let (domain, job) = domain();
     let file = path.display().to_string();
     let mut steps = vec![Step::Folder { path: folder }, Step::Write { path, text }];
-    // The job of before, if there is one.
+    // Unloads the previous job, if there is one.
     steps.push(Step::attempt(&["launchctl", "bootout", &job]));
     steps.extend(running.map(|process| Step::Stop { process }));
     steps.push(Step::run(&["launchctl", "enable", &job]));
@@ -47,10 +47,10 @@ fn steps_of(folder: PathBuf, path: PathBuf, text: String, running: Option<u32>) 
     steps
 }
 
-/// Takes it out; nothing when it is not there.
+/// Uninstalls the job, if it exists.
 ///
 /// # Errors
-/// When there is no home, or the job cannot be read.
+/// When there is no home directory, or the job cannot be read.
 pub fn uninstall() -> Result<Vec<Step>, Failure> {
     let path = job_path()?;
     let is_ours = steps::existing(&path)?.is_some_and(|text| steps::is_ours(&text));
@@ -64,19 +64,19 @@ pub fn uninstall() -> Result<Vec<Step>, Failure> {
     ])
 }
 
-/// What stops it, and what listens for it.
+/// Returns the command that stops the daemon and its listener.
 pub fn stop_command() -> String {
     format!("launchctl bootout {}", domain().1)
 }
 
-/// Where the job lies.
+/// Returns the path of the job file.
 pub fn job_path() -> Result<PathBuf, Failure> {
     let home = paths::variable("HOME").filter(|home| !home.is_empty());
     let home = home.ok_or_else(|| refused("there is no home: set HOME"))?;
     Ok(manager::launchd_job(Path::new(&home)))
 }
 
-/// The user's domain of jobs, and this job in it.
+/// Returns the user's launchd domain, and this job in it.
 fn domain() -> (String, String) {
     let domain = format!("gui/{}", our_uid());
     let job = format!("{domain}/{LAUNCHD_LABEL}");

@@ -76,7 +76,7 @@ pub const SERVICE: Command = Command::family(
     ],
 );
 
-/// What is installed, and how.
+/// Options of an installation.
 #[derive(Debug)]
 struct InstallTarget {
     system: bool,
@@ -87,9 +87,9 @@ struct InstallTarget {
 /// The owner of the daemon.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Scope {
-    /// The user's own.
+    /// The user's own daemon.
     User,
-    /// One for all users; perhaps in the image of another system.
+    /// One daemon for all users; optionally in the image of another system.
     System { root: Option<PathBuf> },
 }
 
@@ -123,7 +123,7 @@ impl InstallTarget {
         let (scope, paths) = (self.scope()?, globals.paths()?);
         self.ask_for_manager(&scope)?;
         let daemon = start::find_daemon().map_err(Error::Start)?;
-        // No client may start a daemon between the old one and the new one.
+        // No client may start a daemon between the old and the new one.
         let _held_to_the_end = match scope {
             Scope::User if !self.dry_run => {
                 paths::ensure_folder(&paths.data).map_err(Error::Place)?;
@@ -167,7 +167,7 @@ impl InstallTarget {
         }
     }
 
-    /// Refuses where no manager runs; a dry run only says so.
+    /// Refuses if no service manager runs; a dry run only reports it.
     fn ask_for_manager(&self, scope: &Scope) -> Result<(), Failure> {
         let missing = match (manager_here(), scope) {
             (Manager::Launchd, _) | (_, Scope::System { root: Some(_) }) => None,
@@ -185,11 +185,10 @@ impl InstallTarget {
     }
 }
 
-/// Which files of the user's own service this version would write differently; `None` when none is
-/// installed.
+/// Lists the files of the user's service that this version would write differently; `None` without a service.
 ///
 /// # Errors
-/// When they cannot be read, or made.
+/// When the files cannot be read or generated.
 pub fn outdated(paths: &Paths, daemon: &Path) -> Result<Option<Vec<PathBuf>>, Failure> {
     match manager_here() {
         Manager::Launchd => Ok(None),
@@ -197,7 +196,7 @@ pub fn outdated(paths: &Paths, daemon: &Path) -> Result<Option<Vec<PathBuf>>, Fa
     }
 }
 
-/// The manager that this kind of system has.
+/// Returns the service manager of this operating system.
 const fn manager_here() -> Manager {
     if cfg!(target_os = "macos") {
         Manager::Launchd
@@ -206,7 +205,7 @@ const fn manager_here() -> Manager {
     }
 }
 
-/// What comes after an installation.
+/// Describes the next steps after an installation.
 fn next_words(scope: &Scope) -> String {
     match scope {
         Scope::User => "lored starts with the first call: try `lore status`".to_owned(),
@@ -217,7 +216,7 @@ fn next_words(scope: &Scope) -> String {
     }
 }
 
-/// Why an installed service stays where it is.
+/// Refuses to move an installed service.
 fn moves(file: &Path) -> Failure {
     refused(format!(
         "the service is installed for another socket or home ({}), and this would move it: unset LORE_HOME, LORE_SOCKET \
@@ -226,7 +225,6 @@ fn moves(file: &Path) -> Failure {
     ))
 }
 
-/// A refusal of our own, in a sentence.
 fn refused(why: impl Into<String>) -> Failure {
     Failure::Io(io::Error::other(why.into()))
 }

@@ -1,4 +1,4 @@
-//! `lore service status`: who starts the daemon, and whether it serves. Asking wakes nobody up.
+//! `lore service status`: the starter of the daemon and its state. The query starts nothing.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -15,10 +15,10 @@ use super::super::report::to_json;
 use super::super::{Exit, Failure, Globals};
 use super::{launchd, manager_here, systemd};
 
-/// What is known.
+/// Status of the service.
 #[derive(Debug, Serialize)]
 struct ServiceStatus {
-    /// Who starts the daemon.
+    /// What starts the daemon.
     manager: &'static str,
     units: Vec<UnitStatus>,
     socket: String,
@@ -33,14 +33,14 @@ struct ServiceStatus {
 #[derive(Debug, Serialize)]
 struct UnitStatus {
     name: String,
-    /// `enabled` for instance; `not-found`.
+    /// For example `enabled` or `not-found`.
     installed: String,
-    /// `active (listening)` for instance.
+    /// For example `active (listening)`.
     state: String,
     file: String,
 }
 
-/// Who holds the daemon's lock.
+/// Holder of the daemon's lock.
 #[derive(Debug, Serialize)]
 struct LockHolder {
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -77,7 +77,7 @@ fn status(paths: &Paths, globals: &Globals, is_system: bool) -> Result<ServiceSt
         Manager::Systemd | Manager::Client | Manager::None => units(is_system),
     };
     let holder = match is_system {
-        // The system-wide daemon's folder is closed to others.
+        // Other users cannot enter the folder of the system-wide daemon.
         true => None,
         false => manager::holder(&paths.daemon_lock()).map_err(Error::Place)?,
     };
@@ -125,7 +125,7 @@ impl From<Holder> for LockHolder {
     }
 }
 
-/// When a daemon of somebody else stands in the manager's way.
+/// Warns if a daemon outside the service manager holds the lock.
 fn disagreement(in_charge: Option<Manager>, holder: Option<Holder>) -> Option<String> {
     let (in_charge, holder) = (in_charge?, holder?);
     (!holder.manager.is_service_manager()).then(|| {
@@ -136,13 +136,13 @@ fn disagreement(in_charge: Option<Manager>, holder: Option<Holder>) -> Option<St
     })
 }
 
-/// Whether the system-wide daemon is meant: its users name it by its socket.
+/// Whether the command targets the system-wide daemon, which users name by its socket.
 fn is_for_all(paths: &Paths) -> bool {
     paths.socket == Path::new(SYSTEM_SOCKET)
 }
 
-/// Whether asking wakes nobody up: one's own daemon holds its lock; of the system-wide one, whose lock is closed to
-/// others, the service runs, or no systemd is there to be woken (`wakes`).
+/// Whether the query starts nothing. The user's own daemon must hold its lock. The system-wide daemon's lock is
+/// closed to others, so its service must run, or no systemd may be present to start it (`wakes`).
 fn may_ask(is_system: bool, is_held: bool, units: &[UnitStatus], wakes: bool) -> bool {
     match is_system {
         true => serves(units) || !wakes,
@@ -150,13 +150,13 @@ fn may_ask(is_system: bool, is_held: bool, units: &[UnitStatus], wakes: bool) ->
     }
 }
 
-/// Whether the service behind the socket runs.
+/// Whether the service of the socket runs.
 fn serves(units: &[UnitStatus]) -> bool {
     let mut services = units.iter().filter(|unit| unit.name == SERVICE_UNIT);
     services.any(|unit| unit.state.starts_with("active"))
 }
 
-/// What systemctl says of the units; when it says nothing, why. Without systemd there are none.
+/// Returns the state of the units from systemctl, or warnings if it fails. Without systemd the list is empty.
 fn units(is_system: bool) -> (Vec<UnitStatus>, Vec<String>) {
     let missing = match is_system {
         true => systemd::no_system_manager(),
@@ -186,7 +186,7 @@ fn units(is_system: bool) -> (Vec<UnitStatus>, Vec<String>) {
     }
 }
 
-/// Reads blocks of `Name=value`, with an empty line between units.
+/// Parses blocks of `Name=value`, with an empty line between units.
 fn read_units(text: &str) -> Vec<UnitStatus> {
     let unit = |block: &str| {
         let said: BTreeMap<_, _> = block
@@ -209,7 +209,7 @@ fn read_units(text: &str) -> Vec<UnitStatus> {
     blocks.map(unit).collect()
 }
 
-/// What launchctl says of the job.
+/// Returns the state of the job from launchctl.
 fn job() -> Result<Vec<UnitStatus>, Failure> {
     let path = launchd::job_path()?;
     if !manager::is_there(Path::new(&path)) {
@@ -291,7 +291,7 @@ mod tests {
         assert!(read_units("").is_empty());
     }
 
-    /// The system-wide daemon is asked for whoever names its socket, and never woken up.
+    /// A query by the system-wide socket reaches the system-wide daemon and never starts it.
     #[test]
     fn who_may_be_asked() {
         let paths = |socket| {

@@ -1,4 +1,4 @@
-//! What an installation does, step by step: printed by a dry run, carried out otherwise.
+//! The steps of an installation. A dry run prints them; otherwise they are carried out.
 
 use std::fmt::Write as _;
 use std::fs::{self, DirBuilder, Permissions};
@@ -15,46 +15,46 @@ use super::super::output::{self, sanitize};
 use super::super::{Failure, Globals};
 use super::{handover, refused};
 
-/// Stands in one of the first two lines of every file that was put in place, and makes it ours.
+/// Marks files that the installation created. It is in one of their first two lines.
 pub const MARK: &str = "Put here by `lore service install`";
 
-/// One step.
+/// An installation step.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(tag = "step", rename_all = "snake_case")]
 pub enum Step {
-    /// A folder comes to be, for its user alone.
+    /// Creates a folder that only its user can access.
     Folder {
-        /// Where.
+        /// Path of the folder.
         path: PathBuf,
     },
-    /// A file comes to be, or to say this.
+    /// Creates or replaces a file.
     Write {
-        /// Where.
+        /// Path of the file.
         path: PathBuf,
-        /// All of it.
+        /// Complete content.
         text: String,
     },
-    /// A file goes.
+    /// Removes a file.
     Remove {
-        /// Which.
+        /// Path of the file.
         path: PathBuf,
     },
-    /// A daemon that no manager runs is asked to stop, and waited for.
+    /// Stops a daemon that no service manager runs, and waits until it ends.
     Stop {
-        /// Its process.
+        /// Process id of the daemon.
         process: u32,
     },
-    /// A program runs.
+    /// Runs a program.
     Run {
-        /// Its name and its arguments.
+        /// Name and arguments of the program.
         command: Vec<String>,
-        /// Whether it may fail: what it undoes may not be there.
+        /// Whether it may fail because the object to undo may not exist.
         may_fail: bool,
     },
 }
 
 impl Step {
-    /// A program that must not fail.
+    /// Creates a step with a program that must not fail.
     pub fn run(words: &[&str]) -> Self {
         Self::Run {
             command: words.iter().map(ToString::to_string).collect(),
@@ -62,7 +62,7 @@ impl Step {
         }
     }
 
-    /// A program that may fail.
+    /// Creates a step with a program that may fail.
     pub fn attempt(words: &[&str]) -> Self {
         Self::Run {
             command: words.iter().map(ToString::to_string).collect(),
@@ -70,7 +70,7 @@ impl Step {
         }
     }
 
-    /// In one line for people.
+    /// Formats the step as one line for people.
     fn line(&self, is_done: bool) -> String {
         let tense = |done: &'static str, to_do: &'static str| if is_done { done } else { to_do };
         match self {
@@ -95,7 +95,7 @@ fn path_text(path: &Path) -> String {
     sanitize(&path.display().to_string(), 0)
 }
 
-/// Prints what would be done.
+/// Prints the steps of a dry run.
 pub fn print(steps: &[Step], json: bool) -> Result<(), Failure> {
     if json {
         return print_json(steps, true);
@@ -113,10 +113,10 @@ pub fn print(steps: &[Step], json: bool) -> Result<(), Failure> {
     Ok(output::write(text.as_bytes())?)
 }
 
-/// Does it, and prints each step.
+/// Carries out the steps and prints each one.
 ///
 /// # Errors
-/// Why a step cannot be done; those before it are, and may be repeated.
+/// When a step fails. The earlier steps stay done and may be repeated.
 pub fn carry_out(steps: &[Step], paths: &Paths, globals: &Globals) -> Result<(), Failure> {
     let mut done = Vec::new();
     for step in steps {
@@ -139,7 +139,7 @@ fn print_json(steps: &[Step], is_dry: bool) -> Result<(), Failure> {
     Ok(output::write_json(reply.to_string().as_bytes())?)
 }
 
-/// Gives back whether there was something to do.
+/// Returns whether there was anything to do.
 fn do_one(step: &Step, paths: &Paths) -> Result<bool, Failure> {
     match step {
         Step::Folder { path } if path.is_dir() => Ok(false),
@@ -160,7 +160,7 @@ fn do_one(step: &Step, paths: &Paths) -> Result<bool, Failure> {
     }
 }
 
-/// Writes a file whole, unless it says so already; one that is not ours stays.
+/// Writes a whole file unless its content is unchanged. A file without the mark is not replaced.
 fn write(path: &Path, text: &str) -> Result<bool, Failure> {
     match existing(path)? {
         Some(found) if found == text => return Ok(false),
@@ -179,7 +179,7 @@ fn write(path: &Path, text: &str) -> Result<bool, Failure> {
         .mode(0o755)
         .create(folder)
         .map_err(failed)?;
-    // Whole or not at all: systemd may read it at any moment. Anybody may read it, whatever the umask.
+    // Replaced atomically, because systemd may read it at any moment. Readable by all users, whatever the umask.
     let draft = path.with_extension("lore-draft");
     fs::write(&draft, text)
         .and_then(|()| fs::set_permissions(&draft, Permissions::from_mode(0o644)))
@@ -208,7 +208,7 @@ fn run(command: &[String], may_fail: bool) -> Result<bool, Failure> {
     )))
 }
 
-/// What a file says, if it is there.
+/// Reads a file, if it exists.
 pub fn existing(path: &Path) -> Result<Option<String>, Failure> {
     match fs::read(path) {
         Ok(bytes) => Ok(Some(String::from_utf8_lossy(&bytes).into_owned())),
@@ -217,7 +217,7 @@ pub fn existing(path: &Path) -> Result<Option<String>, Failure> {
     }
 }
 
-/// Whether install put a file there.
+/// Whether the installation created the file.
 pub fn is_ours(text: &str) -> bool {
     text.lines().take(2).any(|line| line.contains(MARK))
 }

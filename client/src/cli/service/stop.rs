@@ -1,4 +1,5 @@
-//! `lore service stop`: the daemon that no manager runs ends. Nobody is asked to who was not proved to be it.
+//! `lore service stop`: stops a daemon that no service manager runs. Only a process that is proved to be the
+//! daemon is signalled.
 
 use std::path::Path;
 
@@ -11,9 +12,9 @@ use super::super::{Exit, Failure, Globals};
 use super::steps::{self, Step};
 use super::{handover, launchd, refused};
 
-/// What stops the system-wide daemon.
+/// Command that stops the system-wide daemon.
 const STOP_FOR_ALL: &str = "sudo systemctl stop lored.socket lored.service";
-/// What stops a user's own daemon of systemd.
+/// Command that stops a user's own daemon under systemd.
 const STOP_OWN: &str = "systemctl --user stop lored.socket lored.service";
 
 pub fn run(globals: &Globals) -> Result<Exit, Failure> {
@@ -32,7 +33,7 @@ pub fn run(globals: &Globals) -> Result<Exit, Failure> {
 }
 
 fn stop(paths: &Paths, globals: &Globals) -> Result<Exit, Failure> {
-    // Else a client could start the next one before this one is seen to have ended.
+    // Otherwise a client could start the next daemon before the end of this one is observed.
     let _held_to_the_end = start::hold_spawning(paths)?;
     let Some(process) = handover::running(paths, globals)? else {
         return Ok(nobody());
@@ -46,7 +47,7 @@ fn nobody() -> Exit {
     Exit::Nothing
 }
 
-/// Its manager would start it again, or be told that it failed.
+/// Refuses, because the manager would start the daemon again or record a failure.
 fn managed(manager: Manager, command: &str) -> Failure {
     refused(format!(
         "{manager} runs lored, and would start it again: `{command}` stops it and what wakes it up"

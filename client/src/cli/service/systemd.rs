@@ -1,4 +1,4 @@
-//! Units of systemd: where they go, and what systemctl is told.
+//! systemd units: their paths and the systemctl commands.
 
 use std::path::{Path, PathBuf};
 
@@ -9,14 +9,14 @@ use super::super::{Failure, Globals};
 use super::steps::{self, Step};
 use super::{handover, moves, refused, units};
 
-/// Where packages put units.
+/// Folder for units of packages.
 const PACKAGED: &str = "/usr/lib/systemd";
-/// Where root puts units, and who makes users.
+/// Folder where the administrator puts units, followed by the files that create users.
 const SYSTEM_UNITS: &str = "etc/systemd/system";
 const SYSUSERS: &str = "etc/sysusers.d/lored.conf";
 const PACKAGED_SYSUSERS: &str = "usr/lib/sysusers.d/lored.conf";
 
-/// Why units of a user cannot be installed, when they cannot.
+/// Returns the reason why user units cannot be installed, if there is one.
 pub fn no_user_manager() -> Option<String> {
     let runtime = paths::variable("XDG_RUNTIME_DIR").map(PathBuf::from);
     let runs = runtime.as_deref().is_some_and(manager::user_manager_runs);
@@ -32,7 +32,7 @@ pub fn no_user_manager() -> Option<String> {
     })
 }
 
-/// Why units of the system cannot be installed, when they cannot.
+/// Returns the reason why system units cannot be installed, if there is one.
 pub fn no_system_manager() -> Option<String> {
     let runs = Path::new("/run/systemd/system").is_dir();
     (!runs).then(|| {
@@ -42,11 +42,11 @@ pub fn no_system_manager() -> Option<String> {
     })
 }
 
-/// The user's own daemon.
+/// Installs the user's own daemon.
 ///
 /// # Errors
-/// When a path cannot stand in a unit, the units there are another place's and `may_move` does not say so, or a process
-/// holds the daemon's lock and does not answer.
+/// When a path cannot be written into a unit, when the existing units use other paths and `may_move` is not
+/// set, or when a process holds the daemon's lock and does not answer.
 pub fn install(
     paths: &Paths,
     globals: &Globals,
@@ -66,7 +66,8 @@ pub fn install(
     }
     let running = handover::running(paths, globals)?;
     steps.extend(running.map(|process| Step::Stop { process }));
-    // A socket that was started too often in vain stays as it failed otherwise. Not loaded, there is nothing to reset.
+    // Otherwise a socket unit that hit its start limit stays failed. If it is not loaded, there is nothing to
+    // reset.
     steps.push(Step::attempt(&[
         "systemctl",
         "--user",
@@ -75,15 +76,15 @@ pub fn install(
         SERVICE_UNIT,
     ]));
     steps.push(systemctl(&["enable", "--now", SOCKET_UNIT]));
-    // A new program takes over; a daemon that rests goes on resting.
+    // Starts the new program if the daemon runs; a stopped daemon stays stopped.
     steps.push(systemctl(&["try-restart", SERVICE_UNIT]));
     Ok(steps)
 }
 
-/// The system-wide daemon.
+/// Installs the system-wide daemon.
 ///
 /// # Errors
-/// When the program cannot be reached by its user.
+/// When the daemon's user cannot reach the program.
 pub fn install_for_all(root: Option<&Path>, daemon: &Path) -> Result<Vec<Step>, Failure> {
     let units = units::of_system(daemon)?;
     let below = root.unwrap_or(Path::new("/"));
@@ -113,13 +114,13 @@ pub fn install_for_all(root: Option<&Path>, daemon: &Path) -> Result<Vec<Step>, 
     Ok(steps)
 }
 
-/// Which units of the user's own, put there by `lore service install`, it would write differently now; `None`
-/// when it put none there, or those of other places: they are as they should be there.
+/// Lists the user's units from `lore service install` that this version would write differently. Returns `None`
+/// if there are none, or if they use other paths, because such units are correct there.
 ///
 /// # Errors
-/// When a path cannot stand in a unit, or a file cannot be read.
+/// When a path cannot be written into a unit, or a file cannot be read.
 pub fn outdated(paths: &Paths, daemon: &Path) -> Result<Option<Vec<PathBuf>>, Failure> {
-    // Without a home nobody has units there.
+    // Without a home directory there are no user units.
     let Ok(folder) = user_units() else {
         return Ok(None);
     };
@@ -138,7 +139,7 @@ pub fn outdated(paths: &Paths, daemon: &Path) -> Result<Option<Vec<PathBuf>>, Fa
     Ok(outdated)
 }
 
-/// Whether the units that are installed, our own or those of a package, are of another socket or home than these.
+/// Whether the installed units, ours or a package's, use another socket or home than these.
 fn is_elsewhere(folder: &Path, units: &units::Units) -> Result<bool, Failure> {
     let first_of = |paths: [PathBuf; 2]| {
         let found = paths.iter().find(|path| path.exists());
@@ -154,10 +155,10 @@ fn is_elsewhere(folder: &Path, units: &units::Units) -> Result<bool, Failure> {
     Ok(units::places_of(&socket, &service) != now)
 }
 
-/// Takes the user's own daemon out; nothing when it is not there.
+/// Uninstalls the user's own daemon, if it is installed.
 ///
 /// # Errors
-/// When there is no home, or a file cannot be read.
+/// When there is no home directory, or a file cannot be read.
 pub fn uninstall() -> Result<Vec<Step>, Failure> {
     let is_packaged = Path::new(PACKAGED).join("user").join(SOCKET_UNIT).exists();
     let (names, removals) = ours(&user_units()?, is_packaged)?;
@@ -171,7 +172,7 @@ pub fn uninstall() -> Result<Vec<Step>, Failure> {
     Ok(steps)
 }
 
-/// Takes the system-wide daemon out; its data and its user stay.
+/// Uninstalls the system-wide daemon; its data and its user remain.
 ///
 /// # Errors
 /// When a file cannot be read.
@@ -196,15 +197,15 @@ pub fn uninstall_for_all(root: Option<&Path>) -> Result<Vec<Step>, Failure> {
     Ok(steps)
 }
 
-/// The user's own folder of units.
+/// Returns the user's folder of units.
 pub fn user_units() -> Result<PathBuf, Failure> {
     let config = manager::config_home(paths::variable);
     let config = config.ok_or_else(|| refused("there is no home: set HOME or XDG_CONFIG_HOME"))?;
     Ok(config.join("systemd/user"))
 }
 
-/// What comes into a folder of units, and whether it makes a difference to what lies there. Where a
-/// package ships the same, it is used, and earlier files of ours that hide it go.
+/// Returns the steps that update a folder of units, and whether they change anything. If a package ships the
+/// same units, they are used, and earlier files of ours that hide them are removed.
 fn files(
     units: &units::Units,
     folder: &Path,
@@ -225,7 +226,7 @@ fn files(
     Ok((steps, is_changed))
 }
 
-/// Which units in a folder, or in a package, are ours to disable, and those in the folder to remove.
+/// Returns the units of a folder or package to disable, and the steps that remove those in the folder.
 fn ours(folder: &Path, is_packaged: bool) -> Result<(Vec<&'static str>, Vec<Step>), Failure> {
     let (mut names, mut removals) = (Vec::new(), Vec::new());
     for name in [SOCKET_UNIT, SERVICE_UNIT] {
@@ -239,14 +240,14 @@ fn ours(folder: &Path, is_packaged: bool) -> Result<(Vec<&'static str>, Vec<Step
     Ok((names, removals))
 }
 
-/// The removal of a file, if it is ours.
+/// Returns the step that removes a file, if the installation created it.
 fn removal(path: &Path) -> Result<Option<Step>, Failure> {
     let is_ours = steps::existing(path)?.is_some_and(|text| steps::is_ours(&text));
     let path = path.to_owned();
     Ok(is_ours.then_some(Step::Remove { path }))
 }
 
-/// Where a package puts units of the system.
+/// Returns the folder for system units of packages.
 fn packaged_for_all(root: &Path) -> PathBuf {
     root.join(PACKAGED.trim_start_matches('/')).join("system")
 }

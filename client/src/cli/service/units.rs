@@ -1,5 +1,4 @@
-//! The files of service managers, as they are shipped and as they are put in place: with the true
-//! program, socket and folders.
+//! Service manager files, as shipped and as installed with the actual program, socket and folders.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -11,42 +10,41 @@ use super::super::Failure;
 use super::refused;
 use super::steps::MARK;
 
-/// The units as they are shipped. The folder is a link in the repository, so that they are packaged
-/// with this crate.
+/// The shipped units. The folder is a symbolic link in the repository, so that this crate packages them.
 const USER_SOCKET: &str = include_str!("../../../systemd/user/lored.socket");
 const USER_SERVICE: &str = include_str!("../../../systemd/user/lored.service");
 const SYSTEM_SOCKET: &str = include_str!("../../../systemd/system/lored.socket");
 const SYSTEM_SERVICE: &str = include_str!("../../../systemd/system/lored.service");
 const SYSUSERS: &str = include_str!("../../../systemd/system/lored.sysusers");
-/// The socket in it.
+/// The socket path in the shipped job.
 const SHIPPED_SOCKET: &str = "/Users/user/Library/Application Support/lore/run/lore.sock";
 const JOB: &str = include_str!("../../../launchd/local.lored.plist");
 
-/// What is shipped and replaced.
+/// The shipped text that is replaced.
 const SHIPPED_START: &str = "ExecStart=/usr/bin/lored ";
 const SHIPPED_LISTEN: &str = "ListenStream=%t/lore/lore.sock";
 
-/// Where folders are besides their default: what the unit must be told.
+/// Variables and default locations of the folders. Other locations must be set in the unit.
 const FOLDER_VARIABLES: [(&str, &str); 3] = [
     ("XDG_CONFIG_HOME", ".config"),
     ("XDG_DATA_HOME", ".local/share"),
     ("XDG_STATE_HOME", ".local/state"),
 ];
 
-/// A socket unit and the service behind it.
+/// A socket unit and its service.
 pub struct Units {
-    /// What listens.
+    /// Text of the socket unit.
     pub socket: String,
-    /// What is started.
+    /// Text of the service unit.
     pub service: String,
-    /// Whether they say no more than those that a package ships.
+    /// Whether both equal the units that a package ships.
     pub are_as_shipped: bool,
 }
 
-/// The units of a user's own daemon.
+/// Builds the units of a user's own daemon.
 ///
 /// # Errors
-/// When a path cannot stand in a unit.
+/// When a path cannot be written into a unit.
 pub fn of_user(
     paths: &Paths,
     daemon: &Path,
@@ -77,10 +75,10 @@ pub fn of_user(
     })
 }
 
-/// The units of the system-wide daemon.
+/// Builds the units of the system-wide daemon.
 ///
 /// # Errors
-/// When the program cannot be reached by its user, or stand in a unit.
+/// When the daemon's user cannot reach the program, or its path cannot be written into a unit.
 pub fn of_system(daemon: &Path) -> Result<Units, Failure> {
     if ["/home", "/root", "/run/user", "/tmp", "/var/tmp"]
         .iter()
@@ -99,15 +97,15 @@ pub fn of_system(daemon: &Path) -> Result<Units, Failure> {
     })
 }
 
-/// The system-wide daemon's user, for systemd-sysusers.
+/// Builds the sysusers file for the system-wide daemon's user.
 pub fn user_of_system() -> String {
     marked(SYSUSERS)
 }
 
-/// The job of launchd.
+/// Builds the launchd job.
 ///
 /// # Errors
-/// When a path cannot stand in it.
+/// When a path cannot be written into it.
 pub fn job(
     paths: &Paths,
     daemon: &Path,
@@ -133,8 +131,8 @@ pub fn job(
         ))
 }
 
-/// What a socket unit and its service say of the daemon's places: where the one listens, and of which folders the other
-/// is told.
+/// Returns the lines of a socket unit and its service that define the daemon's paths: the socket and the
+/// folders.
 pub fn places_of<'a>(socket: &'a str, service: &'a str) -> Vec<&'a str> {
     let listens = socket.lines().map(str::trim);
     let listens = listens.filter(|line| line.starts_with("ListenStream="));
@@ -150,7 +148,7 @@ pub fn places_of<'a>(socket: &'a str, service: &'a str) -> Vec<&'a str> {
     listens.chain(folders).collect()
 }
 
-/// What a job of launchd says of them: its variables.
+/// Returns the variables of a launchd job, which define the daemon's paths.
 pub fn places_of_job(job: &str) -> Option<&str> {
     let (_, behind) = job.split_once("<key>EnvironmentVariables</key>")?;
     behind.split("</dict>").next()
@@ -160,8 +158,8 @@ fn marked(unit: &str) -> String {
     format!("# {MARK}, which replaces it; what is yours goes into a drop-in.\n{unit}")
 }
 
-/// The service with its true program, whose name systemd takes as it is, variables and all, but for
-/// quotes and backslashes.
+/// Replaces the program of a service. systemd takes its name literally, including variables, except for quotes
+/// and backslashes.
 fn started_by(service: &str, daemon: &Path) -> Result<String, Failure> {
     let program = text_of(daemon)?;
     if program.contains(['"', '\'', '\\']) {
@@ -174,7 +172,7 @@ fn started_by(service: &str, daemon: &Path) -> Result<String, Failure> {
     Ok(service.replace(SHIPPED_START, &start))
 }
 
-/// The variables that decide where things are, where they say something else than is usual.
+/// Returns the variables of paths that differ from their defaults.
 fn environment(
     variable: &impl Fn(&str) -> Option<OsString>,
 ) -> Result<Vec<(&'static str, String)>, Failure> {
@@ -198,7 +196,7 @@ fn environment(
     Ok(said)
 }
 
-/// A path as text of one line.
+/// Returns a path as text of one line.
 fn text_of(path: &Path) -> Result<&str, Failure> {
     let text = path
         .to_str()
@@ -210,12 +208,12 @@ fn text_of(path: &Path) -> Result<&str, Failure> {
     })
 }
 
-/// A path with no specifiers of systemd in it.
+/// Escapes systemd's specifiers in a path.
 fn specified(path: &Path) -> Result<String, Failure> {
     Ok(text_of(path)?.replace('%', "%%"))
 }
 
-/// One word as systemd reads it.
+/// Quotes one word for systemd.
 fn quoted(word: &str) -> String {
     let word = word.replace('%', "%%");
     let is_plain =

@@ -1,11 +1,11 @@
-//! What changed in a session, a line for every change.
+//! Formats the changes of a session, one line per change.
 
 use serde_json::Value;
 
 use crate::cli::output::sanitize;
 use crate::cli::template::{at, counted, fill, list, number};
 
-/// What was added begins with `+`, what was removed with `-`, what changed with `~`.
+/// Formats changes: `+` marks an addition, `-` a removal and `~` a modification.
 pub fn changes(reply: &Value) -> String {
     let messages = list(reply, "messages");
     let mut lines: Vec<String> = list(reply, "fields")
@@ -35,7 +35,7 @@ pub fn changes(reply: &Value) -> String {
     lines.join("\n") + "\n"
 }
 
-/// A value before and after; `format` is that of a template.
+/// Formats a value before and after; `format` is a template's format.
 fn changed(change: &Value, name: &str, format: &str) -> String {
     let template = match (at(change, "before"), at(change, "after")) {
         (Value::Null, Value::Null) => format!("~ {name}"),
@@ -54,7 +54,7 @@ fn entity(change: &Value) -> String {
     fill(template, change)
 }
 
-/// A path in the latest checkpoint's context; the reply has the kind of change behind it.
+/// Formats a changed path of the latest checkpoint's context; the reply appends the kind of change to it.
 fn context(key: &str) -> String {
     let (sign, path) = match key.rsplit_once(' ') {
         Some((path, "added")) => ('+', path),

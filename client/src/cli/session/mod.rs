@@ -1,4 +1,4 @@
-//! `lore session …`: one piece of work as a whole.
+//! `lore session …`: commands on whole sessions.
 
 mod diff;
 mod show;
@@ -52,7 +52,7 @@ pub const SESSION: Command = Command::family(
         Command::call("show", "Show everything about a session", "get_session", Report::Text(show::session))
             .flags(&[&[SESSION_ID, AS_OF]])
             .examples(&["lore session show release-42"]),
-        // The id alone in its line, for `session=$(lore session create)`.
+        // Only the id on its line, for `session=$(lore session create)`.
         Command::call_with("create", "Begin a session", "create_session", new_id, Report::Line("{session}"))
             .flags(&[&[
                 Flag::of(Kind::Session, "id", "ID", "Id of your own; otherwise a new one").local(),
@@ -171,13 +171,13 @@ const UPDATED: &[Column] = &[
 const LEASED: &str =
     "lease {name:80} of session {session} {renewed:renewed/taken} until {until:30}: token {token}";
 
-/// LORE_SESSION names the session to work in, not the new one.
+/// LORE_SESSION names the session to work in, not the new session.
 fn new_id(matches: &Matches, caller: &Caller, fields: &mut Fields) -> Result<(), Failure> {
     let named = matches.text("id").map(super::input::id).transpose()?;
     fields.put_some("session", named.or(caller.session()?).as_ref())
 }
 
-/// An empty text alone stands for no tags.
+/// Adds the tags. A single empty text means no tags.
 fn tags(matches: &Matches, _: &Caller, fields: &mut Fields) -> Result<(), Failure> {
     match matches.texts("tag").as_slice() {
         [] => Ok(()),

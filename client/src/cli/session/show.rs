@@ -1,4 +1,4 @@
-//! `lore session show`: everything about a session.
+//! `lore session show`: prints all data of a session.
 
 use serde_json::Value;
 
@@ -54,7 +54,7 @@ const TOOLS: &[Column] = &[
     }),
 ];
 
-/// The text of the whole reply.
+/// Formats the whole reply.
 pub fn session(session: &Value) -> String {
     let mut text = facts(FACTS, session);
     for (name, value) in members(session, "preferences") {

@@ -1,4 +1,4 @@
-//! `lore session export` and `import`: a session, page by page to a file and back.
+//! `lore session export` and `import`: transfers a session page by page to a file and back.
 
 use std::io::{self, Write};
 
@@ -16,9 +16,8 @@ use crate::cli::report::{Rendered, read};
 use crate::cli::template::{fill, is, members};
 use crate::cli::{Caller, Exit, Failure, input};
 
-/// Bytes of a page.
 const PAGE_BYTES: u64 = 8 << 20;
-/// Bytes of one import; the daemon refuses more.
+/// Maximum size of one import, in bytes; the daemon refuses more.
 const BYTES_MAX: u64 = 32 << 20;
 
 /// `lore session export`.
@@ -63,7 +62,7 @@ fn export(matches: &Matches, caller: &mut Caller) -> Result<Exit, Failure> {
     Ok(Exit::Good)
 }
 
-/// Writes page after page: unchanged, but without tricks on a terminal.
+/// Writes page after page: unchanged for a pipe, sanitised for a terminal.
 fn pages(
     matches: &Matches,
     caller: &mut Caller,
@@ -75,7 +74,7 @@ fn pages(
     let mut next = None;
     loop {
         let mut fields = matches.fields_without("id")?;
-        // The later pages are of the first page's session, whichever is current then.
+        // Later pages are of the first page's session, even if the current session changes.
         fields.put_some("session", session.as_ref())?;
         fields.put("bytes_max", &PAGE_BYTES)?;
         fields.put_some("next", next.as_ref())?;
@@ -94,7 +93,7 @@ fn pages(
             lore::errln!("lore: {}", sanitize(warning, 0));
         }
         session = Some(reply.session);
-        // A page that leads to itself would be requested for ever.
+        // A page that leads to itself would be requested forever.
         if reply.next.is_none() || reply.next == next {
             return Ok(());
         }

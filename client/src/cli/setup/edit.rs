@@ -1,45 +1,45 @@
-//! Editing a host's file as text: the entry is found, put in and taken out, all else stays.
+//! Edits a host's file as text: finds, inserts and removes the entry, and leaves all else unchanged.
 
 use serde_json::Value;
 
 use super::entry::Entry;
 use super::{json_file, toml_file};
 
-/// How a host's file is written, and where entries stand in it.
+/// File format of a host and the location of entries in it.
 #[derive(Debug, Clone, Copy)]
 pub enum FileLayout {
-    /// JSON, with what the host forgives.
+    /// JSON, with the extensions that the host accepts.
     Json(JsonShape),
-    /// TOML, with entries as tables of this table.
+    /// TOML, with entries as sub-tables of this table.
     Toml(&'static str),
 }
 
-/// What JSON a host reads.
+/// JSON dialect of a host.
 #[derive(Debug, Clone, Copy)]
 pub struct JsonShape {
-    /// Comments are fine.
+    /// Whether comments are allowed.
     pub comments: bool,
-    /// So is a comma behind the last member.
+    /// Whether a comma after the last member is allowed.
     pub trailing_commas: bool,
-    /// The object that holds the entries.
+    /// Name of the object that holds the entries.
     pub container: &'static str,
-    /// An object in that one which holds them instead, in files that have it.
+    /// Name of an object inside `container` that holds the entries instead, if the file has it.
     pub inner: Option<&'static str>,
 }
 
-/// Why a file cannot be edited: where, from 1 and in characters, and what is wrong.
+/// Reason why a file cannot be edited.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EditError {
-    /// The line.
+    /// Line, from 1.
     pub line: usize,
-    /// The column.
+    /// Column in characters, from 1.
     pub column: usize,
-    /// What is wrong there.
+    /// Description of the fault.
     pub message: String,
 }
 
 impl EditError {
-    /// At a byte of a text; behind its end stands for its end.
+    /// Creates a fault at a byte offset of a text; an offset after its end means the end.
     pub fn at(text: &str, offset: usize, message: impl Into<String>) -> Self {
         let before = text
             .char_indices()
@@ -60,10 +60,10 @@ impl EditError {
     }
 }
 
-/// The entry that is there, as JSON.
+/// Returns the existing entry as JSON.
 ///
 /// # Errors
-/// When the file is broken, or entries cannot stand where they should.
+/// When the file is malformed, or its structure leaves no place for entries.
 pub fn find(shape: FileLayout, text: &str) -> Result<Option<Value>, EditError> {
     let (_, text) = mark_and_text(text);
     match shape {
@@ -72,8 +72,8 @@ pub fn find(shape: FileLayout, text: &str) -> Result<Option<Value>, EditError> {
     }
 }
 
-/// The text with the entry in it. One that is there is changed where it has to be, and replaced as a
-/// `whole` if so wanted.
+/// Returns the text with the entry. An existing entry is changed where necessary, or replaced entirely if
+/// `whole`.
 ///
 /// # Errors
 /// As [`find`].
@@ -86,7 +86,7 @@ pub fn put(shape: FileLayout, text: &str, entry: &Entry, whole: bool) -> Result<
     Ok(mark.to_owned() + &edited?)
 }
 
-/// The text without the entry.
+/// Returns the text without the entry.
 ///
 /// # Errors
 /// As [`find`].
@@ -99,7 +99,7 @@ pub fn remove(shape: FileLayout, text: &str) -> Result<String, EditError> {
     Ok(mark.to_owned() + &edited?)
 }
 
-/// The byte order mark that some editors write, and the text behind it.
+/// Splits off the byte order mark that some editors write.
 fn mark_and_text(text: &str) -> (&str, &str) {
     let mark = text.len() - text.trim_start_matches('\u{feff}').len();
     text.split_at(mark.min('\u{feff}'.len_utf8()))

@@ -1,28 +1,28 @@
-//! The entry that makes a host start this program, and how one that is there compares with it.
+//! The entry that makes a host start this program, and its comparison with an existing entry.
 
 use std::path::Path;
 
 use serde_json::{Map, Value};
 
-/// What the entry is called in every host's file.
+/// Name of the entry in every host's file.
 pub const NAME: &str = "lore";
 
-/// The fields of an entry, in the order they are written.
+/// Fields of an entry, in the order of writing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry(pub Vec<Field>);
 
-/// One field of an entry.
+/// A field of an entry.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Field {
-    /// Its name.
+    /// Name of the field.
     pub key: &'static str,
-    /// What it should say.
+    /// Intended value.
     pub words: FieldText,
-    /// Whether it must say so: otherwise what is there already stays.
+    /// Whether the value is mandatory; otherwise an existing value stays.
     pub is_fixed: bool,
 }
 
-/// What a field says.
+/// Value of a field.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FieldText {
     /// A text.
@@ -31,14 +31,14 @@ pub enum FieldText {
     Many(Vec<String>),
 }
 
-/// How an entry that is there compares with ours.
+/// Result of the comparison of an existing entry with ours.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum InstallState {
-    /// It says all that ours does.
+    /// It contains all of our values.
     Same,
-    /// It starts this program, but otherwise.
+    /// It starts this program with other values.
     Other,
-    /// It is somebody else's: what it runs, for people.
+    /// It starts another program, described for people.
     Foreign(String),
 }
 
@@ -61,7 +61,7 @@ impl From<Vec<String>> for FieldText {
 }
 
 impl FieldText {
-    /// As JSON.
+    /// Returns the value as JSON.
     pub fn json(&self) -> Value {
         match self {
             Self::One(word) => Value::from(word.as_str()),
@@ -71,7 +71,7 @@ impl FieldText {
 }
 
 impl Field {
-    /// One that has to say just this.
+    /// Creates a field with a mandatory value.
     pub fn fixed(key: &'static str, words: impl Into<FieldText>) -> Self {
         Self {
             key,
@@ -80,7 +80,7 @@ impl Field {
         }
     }
 
-    /// One that is written where there is none.
+    /// Creates a field with an initial value that does not replace an existing one.
     pub fn at_first(key: &'static str, words: impl Into<FieldText>) -> Self {
         Self {
             is_fixed: false,
@@ -90,14 +90,14 @@ impl Field {
 }
 
 impl Entry {
-    /// As a JSON object.
+    /// Returns the entry as a JSON object.
     pub fn json(&self) -> Value {
         let fields = self.0.iter();
         let pairs = fields.map(|field| (field.key.to_owned(), field.words.json()));
         Value::Object(pairs.collect::<Map<_, _>>())
     }
 
-    /// Compares one that is there.
+    /// Compares an existing entry with this one.
     pub fn compare(&self, present: &Value) -> InstallState {
         let command = command_of(present);
         if !is_ours(&command) {
@@ -117,7 +117,7 @@ impl Entry {
     }
 }
 
-/// The program and its arguments: a text and a list, or all in one list, as opencode has it.
+/// Returns the program and its arguments: from a text and a list, or from one list as in opencode.
 fn command_of(entry: &Value) -> Vec<String> {
     let texts = |value: Option<&Value>| -> Vec<String> {
         let values = value.and_then(Value::as_array);
@@ -132,7 +132,7 @@ fn command_of(entry: &Value) -> Vec<String> {
     }
 }
 
-/// Whether a command starts the bridge, wherever this program lies.
+/// Whether a command starts the bridge, from any location of this program.
 fn is_ours(command: &[String]) -> bool {
     command.split_first().is_some_and(|(program, arguments)| {
         let name = Path::new(program).file_name();

@@ -1,4 +1,4 @@
-//! A host's file on the disk: read whole, kept once as it was, replaced at one blow.
+//! A host's file on disk: read as a whole, backed up once, replaced atomically.
 
 use std::fs::{self, File, Metadata, OpenOptions, Permissions};
 use std::io::{self, Read, Write};
@@ -10,75 +10,74 @@ use tempfile::NamedTempFile;
 
 use crate::cli::atomic_output;
 
-/// The largest file that is read, in bytes. Claude Code's grows to some megabytes.
+/// Maximum size of a file, in bytes. Claude Code's file grows to some megabytes.
 const BYTES_MAX: u64 = 256 << 20;
 
-/// The mode of a file that was not there.
 const NEW_MODE: u32 = 0o600;
 
 /// A file that was read.
 #[derive(Debug)]
 pub struct HostFile {
-    /// What it says.
+    /// Content of the file.
     pub text: String,
     mode: u32,
     group: u32,
 }
 
-/// Why a file stays as it is.
+/// Reason why a file was not changed.
 #[derive(Debug, thiserror::Error)]
 pub enum FileError {
-    /// The system refused.
+    /// An I/O error.
     #[error("{}: {error}", path.display())]
     Io {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         error: io::Error,
     },
-    /// The link leads nowhere.
+    /// A dangling symbolic link.
     #[error("{} is a symbolic link to a file that is not there", .0.display())]
     Dangling(PathBuf),
-    /// A folder, a pipe or the like.
+    /// A folder, a pipe or another special file.
     #[error("{} is not a file", .0.display())]
     NoFile(PathBuf),
-    /// Somebody else's.
+    /// A file of another user.
     #[error("{} belongs to user {owner}, not to user {} who runs this", path.display(), our_uid())]
     NotOurs {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
-        /// Its owner's number.
+        /// User id of its owner.
         owner: u32,
     },
-    /// A folder, a link or the like has the name of the backup.
+    /// The backup's name is used by a folder, a link or another special file.
     #[error("{} is not a file, so what was there cannot be kept", .0.display())]
     NoBackup(PathBuf),
-    /// Larger than any host's.
+    /// A file above the size limit.
     #[error("{} is larger than {BYTES_MAX} bytes", .0.display())]
     TooLarge(PathBuf),
-    /// Not a text.
+    /// Content that is not UTF-8.
     #[error("{} is not UTF-8, from byte {at} on", path.display())]
     NotText {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
-        /// How many bytes before are.
+        /// Number of valid bytes before the fault.
         at: usize,
     },
 }
 
-/// What became of a change.
+/// Result of a change.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Change {
-    /// It is on the disk; the backup that was made before it, if it was the first.
+    /// The file is written; with the path of the backup if this change created one.
     Done(Option<PathBuf>),
-    /// Somebody else changed the file meanwhile: nothing was done.
+    /// Another program changed the file in between, so nothing was done.
     Overtaken,
 }
 
-/// The file itself, behind symbolic links.
+/// Resolves symbolic links to the file.
 ///
 /// # Errors
-/// When a link leads nowhere.
+/// When a link is dangling.
 pub fn behind_links(path: &Path) -> Result<PathBuf, FileError> {
     let is_link = fs::symlink_metadata(path).is_ok_and(|found| found.is_symlink());
     if !is_link {
@@ -90,10 +89,10 @@ pub fn behind_links(path: &Path) -> Result<PathBuf, FileError> {
     })
 }
 
-/// Reads a file; nothing when there is none.
+/// Reads a file; `None` if it does not exist.
 ///
 /// # Errors
-/// When it cannot be read, or is no text file of ours.
+/// When it cannot be read, or is not a text file of this user.
 pub fn read(path: &Path) -> Result<Option<HostFile>, FileError> {
     let metadata = match fs::metadata(path) {
         Ok(metadata) => metadata,
@@ -132,18 +131,18 @@ fn check(path: &Path, metadata: &Metadata) -> Result<(), FileError> {
     Ok(())
 }
 
-/// Where a file's text from before the first change is kept.
+/// Returns the path of the backup from before the first change.
 pub fn backup_of(path: &Path) -> PathBuf {
     let mut name = path.file_name().unwrap_or_default().to_owned();
     name.push(".lore-backup");
     path.with_file_name(name)
 }
 
-/// Replaces a file, or makes it: whole or not at all, and only if it still is as it was read. What it
-/// said is kept beside it unless an earlier text is. A new one is for its owner alone.
+/// Creates or replaces a file atomically, only if it is unchanged since it was read. The old content is backed
+/// up next to it unless a backup exists. Only the owner can read a new file.
 ///
 /// # Errors
-/// When the system refuses, or what it said cannot be kept; the file then is as it was.
+/// When the system refuses, or the backup fails. The file is then unchanged.
 pub fn replace(path: &Path, before: Option<&HostFile>, text: &str) -> Result<Change, FileError> {
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder).map_err(named(folder))?;
@@ -158,8 +157,8 @@ fn fill(mut file: &File, before: Option<&HostFile>, text: &str) -> io::Result<()
     before.map_or(Ok(()), |before| as_open_as(file, before))
 }
 
-/// Lets in whom the file of before let in. Another group than ours may be refused: then no group comes in,
-/// since ours is not who was meant.
+/// Copies the access rights of the old file. If its group cannot be set, the new file grants no group access,
+/// because our group is a different one.
 fn as_open_as(file: &File, before: &HostFile) -> io::Result<()> {
     let mode = match fchown(file, None, Some(before.group)) {
         Ok(()) => before.mode,
@@ -173,7 +172,7 @@ fn swap(draft: NamedTempFile, path: &Path, before: Option<&HostFile>) -> Result<
         return Ok(Change::Overtaken);
     }
     let backup = before.map_or(Ok(None), |before| keep(path, before))?;
-    // Once more, since keeping it took its time: between this look and the rename nothing else is done.
+    // Checked again because the backup took time. Nothing else happens between this check and the rename.
     if !is_still(path, before)? {
         if let Some(backup) = backup {
             fs::remove_file(&backup).map_err(named(&backup))?;
@@ -184,7 +183,7 @@ fn swap(draft: NamedTempFile, path: &Path, before: Option<&HostFile>) -> Result<
     Ok(Change::Done(backup))
 }
 
-/// Deletes a file, if it still is as it was read.
+/// Deletes a file, only if it is unchanged since it was read.
 ///
 /// # Errors
 /// When the system refuses.
@@ -197,7 +196,7 @@ pub fn delete(path: &Path, before: Option<&HostFile>) -> Result<Change, FileErro
     Ok(Change::Done(None))
 }
 
-/// Whether a file says what it said.
+/// Whether a file is unchanged.
 fn is_still(path: &Path, before: Option<&HostFile>) -> Result<bool, FileError> {
     let now = read(path)?;
     Ok(match (&now, before) {
@@ -207,8 +206,8 @@ fn is_still(path: &Path, before: Option<&HostFile>) -> Result<bool, FileError> {
     })
 }
 
-/// Keeps what a file said, unless an earlier text is kept already: in a file, since of a folder or a link of that
-/// name nobody gets it back.
+/// Backs up the content of a file, unless a backup exists. The backup must be a file: a folder or link of that
+/// name could not be restored.
 fn keep(path: &Path, before: &HostFile) -> Result<Option<PathBuf>, FileError> {
     let backup = backup_of(path);
     let made = OpenOptions::new()
@@ -233,7 +232,7 @@ fn keep(path: &Path, before: &HostFile) -> Result<Option<PathBuf>, FileError> {
     match written {
         Ok(()) => Ok(Some(backup)),
         Err(error) => {
-            // Half a backup would stand in the way of a whole one.
+            // A partial backup would block a complete one.
             let _ = fs::remove_file(&backup);
             Err(named(&backup)(error))
         }

@@ -1,8 +1,8 @@
-//! The hosts of agents: which file each reads, how an entry stands in it, and who says so.
+//! The hosts of agents: the file that each one reads, the form of an entry in it, and the source of this
+//! information.
 //!
-//! What is written here is taken from the hosts' own documentation, named beside each. Codex 0.169,
-//! Gemini CLI 0.61 and opencode 1.18 were seen to read it, on Linux; the rest is as it is documented,
-//! and the places on macOS are untried.
+//! All facts come from the hosts' own documentation, cited at each host. Codex 0.169, Gemini CLI 0.61 and
+//! opencode 1.18 were tested on Linux. The rest follows the documentation; the paths on macOS are untested.
 
 use std::path::{Path, PathBuf};
 
@@ -48,7 +48,7 @@ pub const CHOICES: &[(&str, &str)] = &[
     ),
 ];
 
-/// JSON as the standard has it.
+/// Standard JSON.
 const STRICT: JsonShape = JsonShape {
     comments: false,
     trailing_commas: false,
@@ -63,9 +63,8 @@ const LENIENT: JsonShape = JsonShape {
     ..STRICT
 };
 
-/// What decides where the client and its daemon meet. Codex gives a server only a few variables
-/// and those that its entry names; without these, the bridge would look in other places than the
-/// person's shell does.
+/// Variables that decide where the client and its daemon meet. Codex passes a server only a few variables and
+/// those that its entry names. Without these, the bridge would use other paths than the user's shell.
 const VARIABLES: [&str; 9] = [
     "LORE_HOME",
     "LORE_SOCKET",
@@ -89,7 +88,7 @@ impl Host {
         Self::OpenCode,
     ];
 
-    /// As people call it.
+    /// Name for people.
     pub const fn title(self) -> &'static str {
         match self {
             Self::ClaudeCode => "Claude Code",
@@ -101,7 +100,7 @@ impl Host {
         }
     }
 
-    /// As it is called on the command line.
+    /// Name on the command line.
     pub const fn name(self) -> &'static str {
         match self {
             Self::ClaudeCode => "claude-code",
@@ -113,28 +112,28 @@ impl Host {
         }
     }
 
-    /// How its file is written.
+    /// Format of its file.
     pub const fn shape(self) -> FileLayout {
         match self {
             // Read with JSON.parse.
             Self::ClaudeCode => FileLayout::Json(STRICT),
             Self::Codex => FileLayout::Toml("mcp_servers"),
-            // https://cursor.com/docs/mcp names the keys. What its parser forgives is not
-            // documented; what is there already is taken as it is.
+            // https://cursor.com/docs/mcp names the keys. The extensions that its parser accepts are not
+            // documented, so existing content is accepted as it is.
             Self::Cursor => FileLayout::Json(LENIENT),
             // https://code.visualstudio.com/docs/copilot/reference/mcp-configuration
             Self::VsCode => FileLayout::Json(JsonShape {
                 container: "servers",
                 ..LENIENT
             }),
-            // Comments are taken off before JSON.parse reads the rest (google-gemini/gemini-cli,
+            // Comments are stripped before JSON.parse reads the rest (google-gemini/gemini-cli,
             // packages/cli/src/config/settings.ts).
             Self::Gemini => FileLayout::Json(JsonShape {
                 comments: true,
                 ..STRICT
             }),
-            // https://opencode.ai/docs/mcp-servers has servers below `mcp`; its version 2 puts them
-            // below `mcp.servers` and still reads the first form (https://opencode.ai/docs/migrate-v1).
+            // https://opencode.ai/docs/mcp-servers puts servers under `mcp`. Version 2 puts them under
+            // `mcp.servers` and still reads the first form (https://opencode.ai/docs/migrate-v1).
             Self::OpenCode => FileLayout::Json(JsonShape {
                 container: "mcp",
                 inner: Some("servers"),
@@ -143,8 +142,8 @@ impl Host {
         }
     }
 
-    /// The files that hold for the user everywhere, the preferred first: one for all hosts but
-    /// opencode, which reads two names. Nothing when no variable says where they are.
+    /// Returns the user-wide files, the preferred one first. All hosts have one file except opencode, which reads
+    /// two names. Returns `None` when no variable defines their location.
     pub fn user_files(self, variable: &dyn Fn(&str) -> Option<PathBuf>) -> Option<Vec<PathBuf>> {
         let home = || variable("HOME");
         let config = || {
@@ -163,13 +162,13 @@ impl Host {
                 .join("config.toml"),
             // https://cursor.com/docs/mcp
             Self::Cursor => home()?.join(".cursor/mcp.json"),
-            // https://code.visualstudio.com/docs/configure/settings has the folder of the default
-            // profile; mcp.json stands beside settings.json.
+            // https://code.visualstudio.com/docs/configure/settings documents the folder of the default
+            // profile; mcp.json is next to settings.json.
             Self::VsCode if cfg!(target_os = "macos") => {
                 home()?.join("Library/Application Support/Code/User/mcp.json")
             }
             Self::VsCode => config()?.join("Code/User/mcp.json"),
-            // https://geminicli.com/docs/reference/configuration; GEMINI_CLI_HOME stands for the home.
+            // https://geminicli.com/docs/reference/configuration; GEMINI_CLI_HOME replaces the home directory.
             Self::Gemini => variable("GEMINI_CLI_HOME")
                 .or_else(home)?
                 .join(".gemini/settings.json"),
@@ -179,7 +178,7 @@ impl Host {
         Some(vec![file])
     }
 
-    /// The files that hold in one project, the preferred first.
+    /// Returns the files of one project, the preferred one first.
     pub fn project_files(self, folder: &Path) -> Vec<PathBuf> {
         let file = match self {
             Self::ClaudeCode => ".mcp.json",
@@ -198,7 +197,7 @@ impl Host {
             .to_vec()
     }
 
-    /// The entry that makes it start this program.
+    /// Builds the entry that starts this program.
     pub fn entry(self, command: String, arguments: Vec<String>) -> Entry {
         let run = |before: Vec<Field>, after: Vec<Field>| {
             let run = [
@@ -211,7 +210,7 @@ impl Host {
             // `claude mcp add` writes the type; VS Code requires it.
             Self::ClaudeCode | Self::VsCode => run(vec![Field::at_first("type", "stdio")], vec![]),
             Self::Cursor | Self::Gemini => run(vec![], vec![]),
-            // `env_vars` forwards variables by name, those that are set
+            // `env_vars` forwards variables by name if they are set
             // (openai/codex, codex-rs/rmcp-client/src/utils.rs).
             Self::Codex => {
                 let variables = VARIABLES.map(str::to_owned).to_vec();
@@ -227,7 +226,7 @@ impl Host {
         }
     }
 
-    /// What people do next.
+    /// Describes the user's next step.
     pub const fn next(self, is_project: bool) -> &'static str {
         match (self, is_project) {
             (Self::ClaudeCode, false) => "its next session has the tools; /mcp shows them",

@@ -1,4 +1,4 @@
-//! JSON files of hosts, edited with their comments, order and indentation.
+//! Edits hosts' JSON files and preserves their comments, order and indentation.
 
 use jsonc_parser::cst::{CstInputValue, CstNode, CstObject, CstObjectProp, CstRootNode};
 use jsonc_parser::errors::ParseError;
@@ -51,7 +51,6 @@ pub fn remove(shape: JsonShape, text: &str) -> Result<String, EditError> {
     Ok(file.root.to_string())
 }
 
-/// A file that could be read.
 struct File<'t> {
     shape: JsonShape,
     text: &'t str,
@@ -59,7 +58,7 @@ struct File<'t> {
 }
 
 impl<'t> File<'t> {
-    /// The parser bounds how deep a file may nest.
+    /// Parses a file. The parser limits the nesting depth.
     fn parse(shape: JsonShape, text: &'t str) -> Result<Self, EditError> {
         let options = ParseOptions {
             allow_comments: shape.comments,
@@ -76,14 +75,14 @@ impl<'t> File<'t> {
         let fault =
             |error: ParseError| EditError::at(text, error.range().start, error.kind().to_string());
         if !shape.comments {
-            // A tree is made with comments whatever the options say; only this refuses them.
+            // The tree accepts comments whatever the options are; only this call refuses them.
             parse_to_ast(text, &CollectOptions::default(), &options).map_err(fault)?;
         }
         let root = CstRootNode::parse(text, &options).map_err(fault)?;
         Ok(Self { shape, text, root })
     }
 
-    /// The object that holds the entries, if there is one.
+    /// Returns the object that holds the entries, if it exists.
     fn servers(&self) -> Result<Option<CstObject>, EditError> {
         let Some(top) = self.root.value() else {
             return Ok(None);
@@ -101,8 +100,8 @@ impl<'t> File<'t> {
         Ok(Some(self.inner(&servers)?.unwrap_or(servers)))
     }
 
-    /// The object in `servers` that holds the entries instead: where the file has it, it is not an
-    /// entry of that name itself, and ours does not stand beside it already.
+    /// Returns the object in `servers` that holds the entries instead, if it exists. It counts only if it is not an
+    /// entry of that name and our entry is not next to it.
     fn inner(&self, servers: &CstObject) -> Result<Option<CstObject>, EditError> {
         let Some(name) = self.shape.inner else {
             return Ok(None);
@@ -121,7 +120,7 @@ impl<'t> File<'t> {
             .filter(|inner| !is_entry(inner)))
     }
 
-    /// A member by its name, which must not stand there twice: hosts would disagree on which counts.
+    /// Returns a member by name. A duplicate is refused, because hosts disagree on which one counts.
     fn member(&self, object: &CstObject, name: &str) -> Result<Option<CstObjectProp>, EditError> {
         let is_named = |member: &CstObjectProp| member.decoded_name().as_deref() == Some(name);
         let mut members = object.properties().into_iter().filter(is_named);
@@ -135,7 +134,7 @@ impl<'t> File<'t> {
         }
     }
 
-    /// Changes the fields that have to say something else, and adds those that are missing.
+    /// Changes the mandatory fields that differ and adds missing fields.
     fn fix(&self, fields: &CstObject, entry: &Entry) -> Result<(), EditError> {
         for field in &entry.0 {
             match self.member(fields, field.key)? {
@@ -151,13 +150,13 @@ impl<'t> File<'t> {
         Ok(())
     }
 
-    /// A fault where a node begins.
+    /// Creates a fault at the start of a node.
     fn fault(&self, node: &CstNode, message: impl Into<String>) -> EditError {
         EditError::at(self.text, offset(node), message)
     }
 }
 
-/// The bytes before a node, as long as nothing was edited.
+/// Returns the byte offset of a node; valid only before any edit.
 fn offset(node: &CstNode) -> usize {
     let before = node.previous_siblings().map(|node| node.to_string().len());
     let within: usize = before.sum();

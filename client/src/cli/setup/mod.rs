@@ -1,4 +1,4 @@
-//! `lore setup`: makes an agent's host start the bridge, by one entry in its configuration file.
+//! `lore setup`: adds an entry to the configuration file of an agent's host that starts the bridge.
 
 mod edit;
 mod entry;
@@ -30,7 +30,7 @@ use host::Host;
 use plan::{Plan, SkipReason};
 use report::{EntryText, Report};
 
-/// How often a file that another program keeps changing is read again.
+/// Maximum number of attempts on a file that another program keeps changing.
 const TRIES_MAX: u32 = 8;
 
 /// `lore setup`.
@@ -55,7 +55,6 @@ pub const SETUP: Command = Command::local(
 ]])
 .examples(&["lore setup claude-code", "lore setup cursor --project --dry-run"]);
 
-/// What is set up, and how.
 struct Setup {
     host: Host,
     project: Option<PathBuf>,
@@ -111,7 +110,7 @@ impl Setup {
         Err(refused(message, hint))
     }
 
-    /// The arguments with which the host starts this program.
+    /// Returns the arguments with which the host starts this program.
     fn arguments(&self, globals: &Globals) -> Result<Vec<String>, Failure> {
         let socket = globals.socket.as_deref().map(absolute).transpose()?;
         let socket = socket.map(|path| text(&path)).transpose()?;
@@ -129,7 +128,8 @@ impl Setup {
             .collect())
     }
 
-    /// The file to edit: of several that the host reads, the one with the entry, else one that exists, else the first.
+    /// Selects the file to edit among those that the host reads: with the entry, else an existing file, else the
+    /// first.
     fn selected(&self) -> Result<PathBuf, Failure> {
         let files = self.files()?;
         let has_entry = |file: &&PathBuf| {
@@ -178,7 +178,7 @@ impl Setup {
         files.iter().map(|file| absolute(file)).collect()
     }
 
-    /// Reads, decides and writes. Returns nothing if another program was faster.
+    /// Reads, plans and writes once. Returns `None` if another program changed the file in between.
     fn once(&self, named: &Path, entry: &Entry) -> Result<Option<Report>, Failure> {
         let path = file::behind_links(named).map_err(stays)?;
         let before = file::read(&path).map_err(stays)?;
@@ -186,7 +186,7 @@ impl Setup {
         let shape = self.host.shape();
         let plan = match self.remove {
             true => {
-                // A backup that cannot be read is ignored, and stays.
+                // A backup that cannot be read is ignored and stays.
                 let backup = file::read(&file::backup_of(&path)).ok().flatten();
                 let backup = backup.as_ref().map(|backup| backup.text.as_str());
                 plan::remove(shape, text, backup, entry, self.force)
@@ -229,7 +229,6 @@ impl Setup {
     }
 }
 
-/// Carries out the plan.
 fn act(path: &Path, before: Option<&HostFile>, plan: &Plan) -> Result<Change, FileError> {
     match plan {
         Plan::Keep(_) => Ok(Change::Done(None)),
@@ -238,7 +237,7 @@ fn act(path: &Path, before: Option<&HostFile>, plan: &Plan) -> Result<Change, Fi
     }
 }
 
-/// How a host starts this program: by its name, if that is what PATH finds, else by its path.
+/// Returns the command for this program: its name if PATH finds it, otherwise its path.
 fn program() -> Result<String, Failure> {
     let here = std::env::current_exe()?;
     match is_on_path(&here, std::env::var_os("PATH")) {
@@ -247,8 +246,8 @@ fn program() -> Result<String, Failure> {
     }
 }
 
-/// Whether the first program of our name on PATH is this one. Folders that are not absolute mean
-/// something else to every host.
+/// Whether the first program of our name on PATH is this one. Relative folders are skipped, because their
+/// meaning depends on the host.
 fn is_on_path(here: &Path, path: Option<OsString>) -> bool {
     let identity = |path: &Path| fs::metadata(path).map(|found| (found.dev(), found.ino()));
     let path = path.unwrap_or_default();
@@ -266,7 +265,7 @@ fn absolute(path: &Path) -> Result<PathBuf, Failure> {
     Ok(std::path::absolute(path)?)
 }
 
-/// A path as configuration files can hold it.
+/// Returns a path in a form that configuration files can hold.
 fn text(path: &Path) -> Result<String, Failure> {
     path.to_str().map(str::to_owned).ok_or_else(|| {
         let message = format!("the path {} is not UTF-8", path.display());

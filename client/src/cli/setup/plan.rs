@@ -1,45 +1,45 @@
-//! What has to happen to a file, decided from its text alone.
+//! Plans the change of a file from its text alone.
 
 use serde::Serialize;
 
 use super::edit::{self, EditError, FileLayout};
 use super::entry::{Entry, InstallState};
 
-/// What happens to a file.
+/// Planned change of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Plan {
-    /// Nothing: it is as it should be.
+    /// No change.
     Keep(Outcome),
-    /// It gets this text.
+    /// The file gets this text.
     Write(String, Outcome),
-    /// It goes: nothing but the entry was ever in it.
+    /// The file is deleted, because it never held anything but the entry.
     Delete,
 }
 
-/// How it ended, for programs.
+/// Outcome, for programs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
-    /// The entry was not there.
+    /// The entry was added.
     Added,
-    /// The entry said something else.
+    /// The entry was changed.
     Updated,
-    /// An entry of somebody else gave way.
+    /// A foreign entry was replaced.
     Replaced,
-    /// The entry is as it should be.
+    /// The entry was already correct.
     Unchanged,
-    /// The entry was taken out.
+    /// The entry was removed.
     Removed,
-    /// There was no entry to take out.
+    /// There was no entry to remove.
     Absent,
 }
 
-/// Why nothing happens to a file.
+/// Reason for a refusal.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SkipReason {
-    /// It is broken.
+    /// The file is malformed.
     Broken(EditError),
-    /// The entry in it is somebody else's: what that one does.
+    /// The existing entry starts another program, described here.
     Foreign(String),
 }
 
@@ -50,7 +50,7 @@ impl From<EditError> for SkipReason {
 }
 
 impl Plan {
-    /// How it ends.
+    /// Returns the outcome of the plan.
     pub const fn outcome(&self) -> Outcome {
         match self {
             Self::Keep(outcome) | Self::Write(_, outcome) => *outcome,
@@ -58,7 +58,7 @@ impl Plan {
         }
     }
 
-    /// What the file says afterwards, if it changes.
+    /// Returns the new text of the file, if it changes.
     pub fn after(&self) -> Option<&str> {
         match self {
             Self::Keep(_) => None,
@@ -68,10 +68,10 @@ impl Plan {
     }
 }
 
-/// How the entry gets into a file with this text; nothing stands for no file.
+/// Plans to add the entry to a file with this text; `None` means that the file does not exist.
 ///
 /// # Errors
-/// When the file is broken, or has somebody else's entry and `force` does not say to replace it.
+/// When the file is malformed, or has a foreign entry and `force` is not set.
 pub fn put(
     shape: FileLayout,
     text: Option<&str>,
@@ -91,10 +91,10 @@ pub fn put(
     Ok(Plan::Write(edited, outcome))
 }
 
-/// How the entry gets out of a file with this text; nothing stands for no file. `backup` is what the
-/// file said before the first change. Where taking the entry out leaves just what putting it in and
-/// taking it out again would leave of the backup, the backup's text comes back to the byte; and a
-/// file that never was without the entry goes.
+/// Plans to remove the entry from a file with this text; `None` means that the file does not exist.
+///
+/// `backup` is the content before the first change. It is restored byte for byte if the removal yields the same
+/// text as adding and removing the entry in the backup. A file that always had the entry is deleted.
 ///
 /// # Errors
 /// As [`put`].
@@ -126,7 +126,7 @@ pub fn remove(
     Ok(plan)
 }
 
-/// What is left of a text without the entry after putting it in and taking it out.
+/// Adds the entry to a text, removes it again, and returns the result.
 fn leaves(shape: FileLayout, text: &str, entry: &Entry) -> Option<String> {
     let is_without = edit::find(shape, text).ok()?.is_none();
     let with = is_without.then(|| edit::put(shape, text, entry, false))?;

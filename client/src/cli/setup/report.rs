@@ -1,4 +1,4 @@
-//! The report of a change: sentences for people, one JSON object for programs.
+//! Reports a change: sentences for people, one JSON object for programs.
 
 use std::path::{Path, PathBuf};
 
@@ -11,47 +11,47 @@ use super::plan::Outcome;
 use crate::cli::Failure;
 use crate::cli::output::{self, Output, is_terminal, sanitize, sanitize_lines, text_for};
 
-/// The longest line of a difference, in characters: some hosts keep a whole history on one.
+/// Maximum length of a diff line, in characters, because some hosts store a whole history on one line.
 const DIFF_LINE_MAX: usize = 240;
 
-/// Lines around a change that a difference shows.
+/// Context lines around a change in a diff.
 const DIFF_CONTEXT: usize = 3;
 
-/// What was done, or would be.
+/// A completed or planned change.
 #[derive(Debug, Serialize)]
 pub struct Report {
-    /// The host, as it is called on the command line.
+    /// Name of the host on the command line.
     pub host: &'static str,
-    /// The file that the host reads.
+    /// Path of the file that the host reads.
     pub file: PathBuf,
-    /// How it ended.
+    /// Outcome of the change.
     pub outcome: Outcome,
-    /// Whether nothing was done.
+    /// Whether nothing was written.
     pub dry_run: bool,
-    /// Whether the file had nothing else and is gone.
+    /// Whether the file held nothing else and was deleted.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub deleted: bool,
-    /// The backup that was made.
+    /// Path of the new backup.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub backup: Option<PathBuf>,
-    /// The difference, of a dry run.
+    /// Diff of a dry run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub diff: Option<String>,
 }
 
-/// The entry as it would stand in the host's file.
+/// The entry in the format of the host's file.
 #[derive(Debug, Serialize)]
 pub struct EntryText {
-    /// The host, as it is called on the command line.
+    /// Name of the host on the command line.
     pub host: &'static str,
     /// The entry's fields.
     pub entry: Value,
-    /// A file with the entry alone.
+    /// Text of a file with only the entry.
     pub text: String,
 }
 
 impl Report {
-    /// Prints it.
+    /// Prints the report.
     pub fn print(&self, output: Output, next: &str, host: Host) -> Result<(), Failure> {
         match output {
             Output::Json => json(self),
@@ -93,7 +93,7 @@ impl Report {
 }
 
 impl EntryText {
-    /// Prints it.
+    /// Prints the entry.
     pub fn print(&self, output: Output) -> Result<(), Failure> {
         match output {
             Output::Json => json(self),
@@ -102,7 +102,7 @@ impl EntryText {
     }
 }
 
-/// A unified difference of a file, its lines cut where they are very long.
+/// Returns a unified diff of a file; very long lines are cut.
 pub fn diff(file: &Path, before: &str, after: &str) -> String {
     let name = shown_path(file);
     let difference = TextDiff::from_lines(before, after);

@@ -1,4 +1,4 @@
-//! Files of any content: what is theirs stays, what is ours comes and goes.
+//! Files with arbitrary content: foreign content stays, our entry is added and removed.
 
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -19,7 +19,7 @@ fn entry(host: Host) -> Entry {
     )
 }
 
-/// Any JSON object, with members that hosts have and that they do not.
+/// Arbitrary JSON objects, with members that hosts use and others.
 fn objects() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![
         Just(Value::Null),
@@ -50,7 +50,7 @@ fn objects() -> impl Strategy<Value = Value> {
     })
 }
 
-/// A text that means the value: on one line, or on several with this before each member.
+/// Formats the value on one line, or on several lines with this indentation.
 fn written(value: &Value, indent: Option<&str>) -> String {
     let Some(indent) = indent else {
         return value.to_string();
@@ -62,7 +62,7 @@ fn written(value: &Value, indent: Option<&str>) -> String {
     String::from_utf8(out).unwrap()
 }
 
-/// The names on the way to the entries, as the text has them.
+/// Returns the names on the path to the entries, as in the text.
 fn container(host: Host, value: &Value) -> Vec<&'static str> {
     let FileLayout::Json(shape) = host.shape() else {
         return vec![];
@@ -75,8 +75,8 @@ fn container(host: Host, value: &Value) -> Vec<&'static str> {
 }
 
 proptest! {
-    /// Every member stays with its value and in its order, ours is the last of the servers; and both
-    /// ways back lead to the same text or the same value.
+    /// Every member retains its value and order, and our entry is the last server. Both ways of removal yield the
+    /// same text or the same value.
     #[test]
     fn any_json_is_kept(value in objects(), indent in prop_oneof![Just(None), Just(Some("  ")), Just(Some("\t")), Just(Some(""))], ends in any::<bool>()) {
         for host in HOSTS.into_iter().filter(|host| *host != Host::Codex) {
@@ -114,7 +114,7 @@ proptest! {
         }
     }
 
-    /// No text makes an editor panic, nor does one that is edited lose what it says.
+    /// No text makes an editor panic, and no edit loses content.
     #[test]
     fn any_text_is_edited_or_refused(text in "([\\[\\]{}\",:=.#/*\\\\ \\r\\n']|lore|mcp|mcpServers|mcp_servers|servers|true|1|é|\u{feff}){0,40}") {
         for host in HOSTS {
@@ -128,7 +128,7 @@ proptest! {
         }
     }
 
-    /// Tables of any kind and their comments stay line by line.
+    /// Tables of any kind retain their comments line by line.
     #[test]
     fn any_toml_is_kept(lines in vec(prop_oneof![
         Just("# note"), Just(""), Just("[mcp_servers.a]"), Just("[mcp_servers.b.env]"), Just("[mcp_servers]"),
@@ -159,7 +159,7 @@ proptest! {
     }
 }
 
-/// A file that changed after it was read is left as it is: nothing is written, kept or left over.
+/// A file that changed after it was read stays unchanged: no write, no backup, no leftover file.
 #[test]
 fn who_is_overtaken_writes_nothing() {
     let folder = tempfile::tempdir().unwrap();
@@ -189,7 +189,7 @@ fn who_is_overtaken_writes_nothing() {
     );
 }
 
-/// Ours is told from others' by what it runs.
+/// Our entries are recognised by the program that they run.
 #[test]
 fn ours_is_what_runs_the_bridge() {
     let standing = |present: Value| entry(Host::Cursor).compare(&present);

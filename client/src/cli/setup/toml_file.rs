@@ -1,4 +1,4 @@
-//! TOML files of hosts, edited with their comments, order and line ends.
+//! Edits hosts' TOML files and preserves their comments, order and line endings.
 
 use serde_json::Value as Json;
 use toml_edit::{Array, Document, DocumentMut, InlineTable, Item, Table, TableLike, Value};
@@ -19,7 +19,7 @@ pub fn put(container: &str, text: &str, entry: &Entry, whole: bool) -> Result<St
     edit(container, text, |document| {
         let servers = document.entry(container).or_insert_with(|| {
             let mut servers = Table::new();
-            // No header of its own: the entry's names it.
+            // No separate header: the entry's header names it.
             servers.set_implicit(true);
             Item::Table(servers)
         });
@@ -47,7 +47,7 @@ pub fn remove(container: &str, text: &str) -> Result<String, EditError> {
     })
 }
 
-/// Reads a file and checks that entries can stand in it. The parser bounds how deep it may nest.
+/// Parses a file and checks that it has a place for entries. The parser limits the nesting depth.
 fn parse<'t>(container: &str, text: &'t str) -> Result<Document<&'t str>, EditError> {
     let document = Document::parse(text).map_err(|error| {
         let at = error.span().map_or(0, |span| span.start);
@@ -74,8 +74,7 @@ fn parse<'t>(container: &str, text: &'t str) -> Result<Document<&'t str>, EditEr
     Ok(document)
 }
 
-/// Sets the fields that have to say something else, and adds those that are missing; as a whole,
-/// nothing else stays.
+/// Sets the mandatory fields that differ and adds missing fields. With `whole`, removes all other fields.
 fn fix(fields: &mut dyn TableLike, entry: &Entry, whole: bool) {
     if whole {
         fields.clear();
@@ -94,7 +93,7 @@ fn fix(fields: &mut dyn TableLike, entry: &Entry, whole: bool) {
     }
 }
 
-/// Puts a value in the place of another, with what stands around it on its line.
+/// Replaces a value and preserves the text around it on its line.
 fn replace(said: &mut Item, mut value: Value) {
     if let Some(old) = said.as_value() {
         *value.decor_mut() = old.decor().clone();
@@ -109,7 +108,7 @@ fn words(said: &FieldText) -> Value {
     }
 }
 
-/// What of a field or an entry can be compared: tables, lists and texts.
+/// Returns the comparable parts of a field or an entry: tables, lists and texts.
 fn json(item: &Item) -> Json {
     if let Some(table) = item.as_table_like() {
         let fields = table.iter();
@@ -125,7 +124,7 @@ fn json(item: &Item) -> Json {
     }
 }
 
-/// Edits a document, and carries what changed over to the text as it stands.
+/// Edits a document and transfers the changes to the original text.
 fn edit(
     container: &str,
     text: &str,
@@ -144,9 +143,9 @@ fn edit(
     })
 }
 
-/// Takes over into `text` the lines in which `edited` differs from `printed`: a document prints its
-/// text again line by line, but all line ends alike and the last one always. Comments above an
-/// entry that is taken out stay. Nothing when the lines are not the same.
+/// Transfers to `text` the lines in which `edited` differs from `printed`. A printed document has the lines of
+/// its text, but with uniform line endings and a final one. Comments above a removed entry stay. Returns `None`
+/// when the lines do not match.
 fn graft(text: &str, printed: &str, edited: &str) -> Option<String> {
     let had: Vec<&str> = text.split_inclusive('\n').collect();
     let printed: Vec<&str> = printed.split_inclusive('\n').map(bare).collect();
@@ -183,7 +182,7 @@ fn graft(text: &str, printed: &str, edited: &str) -> Option<String> {
     Some(grafted)
 }
 
-/// The lines before the first one that says something, if they have a comment.
+/// Returns the lines before the first non-comment line, if they contain a comment.
 fn comments_above<'t>(lines: &[&'t str]) -> Vec<&'t str> {
     let is_comment = |line: &str| line.trim_start().starts_with('#');
     let above: Vec<&str> = lines
@@ -197,7 +196,7 @@ fn comments_above<'t>(lines: &[&'t str]) -> Vec<&'t str> {
     }
 }
 
-/// A line without its end.
+/// Returns a line without its line ending.
 fn bare(line: &str) -> &str {
     line.strip_suffix('\n')
         .map_or(line, |line| line.strip_suffix('\r').unwrap_or(line))

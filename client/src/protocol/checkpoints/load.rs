@@ -91,8 +91,7 @@ pub struct Listed {
     pub critical_keys: Vec<String>,
 }
 
-/// Reply of `workflow_checkpoint_list`: an array, newest first; how many there are in all stands
-/// beside it.
+/// Reply of `workflow_checkpoint_list`: an array, newest first; the total number is in the metadata.
 #[wire(reply(meta))]
 #[serde(transparent)]
 pub struct ListReply {
@@ -112,7 +111,7 @@ pub struct DiffArgs {
     pub limit: Option<u64>,
 }
 
-/// A place where two contexts differ.
+/// A difference between two contexts.
 #[wire]
 #[serde(rename_all = "camelCase")]
 pub struct Difference {

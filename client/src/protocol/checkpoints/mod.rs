@@ -9,8 +9,8 @@ pub use load::*;
 pub use rank::*;
 pub use save::*;
 
-/// The metadata of a checkpoint as its schema shows it: more is allowed. Nothing is ever read into
-/// it, so to the compiler its fields are dead.
+/// The metadata of a checkpoint in its schema; additional fields are allowed. No value is ever deserialised
+/// into it, so the compiler sees its fields as dead.
 #[cfg(feature = "schema")]
 #[derive(schemars::JsonSchema)]
 #[allow(dead_code)]

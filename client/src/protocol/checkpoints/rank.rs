@@ -1,4 +1,4 @@
-//! What matters most: critical keys, layers, and contexts fitted into a budget of tokens.
+//! Priorities of context keys: critical keys, layers, and contexts fitted into a token budget.
 
 use lore_wire::wire;
 use serde_json::{Map, Value};
@@ -19,11 +19,11 @@ pub struct MarkArgs {
     pub unmark: Option<bool>,
 }
 
-/// What marking came to.
+/// Result of marking a key.
 #[wire]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum MarkStatus {
-    /// It is as asked now.
+    /// The mark is now as requested.
     Success,
     /// The session's latest context has no such key.
     KeyNotFound,
@@ -97,7 +97,7 @@ pub struct PrioritizeArgs {
     pub context_rules: Option<Map<String, Value>>,
 }
 
-/// How much a key matters.
+/// Priority of a key.
 #[wire]
 #[derive(PartialOrd, Ord, Hash)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
@@ -112,18 +112,18 @@ pub enum LayerName {
     Ephemeral,
 }
 
-/// What was done to the value of a key.
+/// Shortening of a key's value.
 #[wire]
 pub enum Treatment {
-    /// Nothing.
+    /// Unchanged.
     Whole,
-    /// Blanks were taken out.
+    /// Whitespace was removed.
     Whitespace,
-    /// Long texts were cut in the middle.
+    /// Long texts were truncated in the middle.
     Strings,
-    /// Long lists were cut in the middle.
+    /// Long lists were truncated in the middle.
     Arrays,
-    /// It was left out.
+    /// Omitted.
     Dropped,
 }
 
@@ -161,7 +161,7 @@ pub struct LayerReport {
     pub share: Option<u64>,
 }
 
-/// How a context was fitted into a budget.
+/// Report on how a context was fitted into a budget.
 #[wire]
 #[serde(rename_all = "camelCase")]
 pub struct ViewReport {

@@ -1,4 +1,4 @@
-//! Saving a context, and giving checkpoints up.
+//! Wire types for saving, forking and deleting checkpoints.
 
 use lore_wire::wire;
 use serde_json::{Map, Value};
@@ -25,13 +25,13 @@ pub struct SaveArgs {
     pub expected_checkpoint_id: Option<CheckpointId>,
 }
 
-/// What a save came to.
+/// Result of a save.
 #[wire]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum SaveStatus {
-    /// There is a new checkpoint.
+    /// A new checkpoint was created.
     Saved,
-    /// The context is that of the latest checkpoint, which stands for it.
+    /// The context equals the latest checkpoint, which is returned.
     SkippedUnchanged,
 }
 
@@ -47,7 +47,7 @@ pub struct SaveReply {
     pub status: SaveStatus,
     /// Compressed size of the context on disk, including shared parts.
     pub size_bytes: u64,
-    /// The part of it that this save added.
+    /// Bytes of it that this save added.
     pub new_bytes: u64,
 }
 

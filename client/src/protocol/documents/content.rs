@@ -43,7 +43,7 @@ pub struct DocumentChunk {
     pub content: String,
 }
 
-/// A document, or as much of it as the page holds.
+/// A document, up to the page limit.
 #[wire]
 pub struct DocumentContent {
     /// Its id.

@@ -1,37 +1,37 @@
-//! What `lored files` and `lore docs add` tell each other, a JSON object on each line: which files of a
-//! folder a source would take in, and what of them is to be sent.
+//! Messages between `lored files` and `lore docs add`, one JSON object per line: the files that a source would
+//! ingest, and the files to send.
 
 use serde::{Deserialize, Serialize};
 
-/// The longest file that is sent, in bytes: as Base64 it fits one frame with room to spare.
+/// Maximum size of a file to send, in bytes; as Base64 it fits into one frame with room to spare.
 pub const SENT_BYTES_MAX: u64 = 45 << 20;
 
-/// What the daemon has of a file; `lored files` reads these to the end before it looks at any.
+/// A file of the daemon. `lored files` reads all of these before it scans any file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KnownFile {
-    /// Its path below the source's folder.
+    /// Path relative to the source's folder.
     pub name: String,
-    /// SHA-256 of its bytes, in hexadecimal digits; absent: it is to be sent in any case.
+    /// SHA-256 of its bytes, hexadecimal; if absent, the file is always sent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sha256: Option<String>,
 }
 
-/// What `lored files` says.
+/// A line of output of `lored files`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FileLine {
-    /// The first: what the path means can be a source.
+    /// First line: the path can be a source.
     Root {
         /// The folder or file, with links resolved.
         path: String,
-        /// What whoever adds it should know.
+        /// Warnings for the user who adds the source.
         warnings: Vec<String>,
     },
-    /// A file that the daemon does not have so.
+    /// A file that is new or changed for the daemon.
     File {
-        /// Its path below the source's folder.
+        /// Path relative to the source's folder.
         name: String,
-        /// When it was changed last, RFC 3339; absent when that is not to be relied on.
+        /// Last change, RFC 3339; absent if it is not reliable.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         modified: Option<String>,
         /// The bytes as Base64.
@@ -39,28 +39,28 @@ pub enum FileLine {
     },
     /// A file that cannot be sent.
     Failed {
-        /// Its path below the source's folder.
+        /// Path relative to the source's folder.
         name: String,
         /// The reason.
         reason: String,
     },
-    /// A file that the daemon has and that is not there any more, or not to be taken.
+    /// A file of the daemon that no longer exists or is now excluded.
     Gone {
-        /// Its path below the source's folder.
+        /// Path relative to the source's folder.
         name: String,
     },
-    /// Something that could not be looked at.
+    /// A path that could not be read.
     Trouble {
-        /// Where, below the source's folder.
+        /// Path relative to the source's folder.
         path: String,
         /// The reason.
         reason: String,
     },
-    /// The end, included.
+    /// Last line; without it the output is incomplete.
     End {
-        /// Files that were found.
+        /// Number of files that were found.
         found: u64,
-        /// Those that the daemon has as they are.
+        /// Number of files that are unchanged for the daemon.
         unchanged: u64,
     },
 }

@@ -28,29 +28,29 @@ pub use upload::{
 
 use lore_wire::wire;
 
-/// What is being done with a source.
+/// Current activity of a source.
 #[wire]
 pub enum SourceState {
-    /// It is being looked through.
+    /// A scan is running.
     Scanning,
-    /// Its files are being taken in.
+    /// Files are being ingested.
     TakingIn,
-    /// Nothing: all is taken in, or listed as failed.
+    /// Every file is ingested or listed as failed.
     Idle,
-    /// It is not there; its documents stay until it is removed or looked through again.
+    /// The folder or file does not exist; its documents stay until the source is removed or scanned again.
     Missing,
 }
 
-/// What was done with a document that was sent.
+/// Result of sending a document.
 #[wire]
 pub enum PutStatus {
-    /// It was taken in.
+    /// Ingested.
     Taken,
-    /// Nothing: it is there with these bytes.
+    /// Already present with the same bytes.
     Unchanged,
 }
 
-/// How much a summary tells.
+/// Level of detail of a summary.
 #[wire]
 #[derive(Default)]
 pub enum DetailLevel {
@@ -59,11 +59,11 @@ pub enum DetailLevel {
     Basic,
     /// Totals and the most frequent values.
     Detailed,
-    /// Everything.
+    /// All data.
     Comprehensive,
 }
 
-/// What is explored.
+/// Kind of structure to explore.
 #[wire]
 #[derive(Default)]
 pub enum StructureType {

@@ -88,7 +88,7 @@ pub struct ListSourcesArgs {
     pub source: Option<String>,
 }
 
-/// A file that could not be taken in.
+/// A file that could not be ingested.
 #[wire]
 pub struct FileFailure {
     /// Its name within the source.

@@ -52,7 +52,7 @@ pub struct GetIndexSummaryArgs {
     pub detail_level: Option<DetailLevel>,
 }
 
-/// A value that documents have, and how many have it.
+/// A value with the number of documents that have it.
 #[wire]
 pub struct Facet {
     /// The value.
@@ -63,7 +63,7 @@ pub struct Facet {
     pub chunks: u64,
 }
 
-/// A context, with what its documents are.
+/// A context with the types and categories of its documents.
 #[wire]
 pub struct ContextSummary {
     /// Its id.
@@ -83,7 +83,7 @@ pub struct ContextSummary {
     pub categories: Vec<Facet>,
 }
 
-/// The indexes behind search.
+/// The search indexes.
 #[wire]
 pub struct IndexState {
     /// Size on disk in bytes.
@@ -105,7 +105,7 @@ pub struct IndexState {
 /// Reply of `get_index_summary`.
 #[wire(reply)]
 pub struct GetIndexSummaryReply {
-    /// The requested structure type.
+    /// The requested level of detail.
     pub detail_level: DetailLevel,
     /// Number of documents.
     pub total_documents: u64,
@@ -125,7 +125,7 @@ pub struct GetIndexSummaryReply {
     /// Contexts, the largest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub contexts: Vec<ContextSummary>,
-    /// Number of failed files.
+    /// The failed files.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub failures: Vec<FileFailure>,
     /// The indexes.

@@ -71,7 +71,7 @@ pub struct ListDocumentsArgs {
     pub next: Option<String>,
 }
 
-/// A document as its source has it.
+/// A document of a source.
 #[wire]
 pub struct ListedDocument {
     /// Its id.

@@ -21,30 +21,30 @@ pub struct EntityName {
     pub name: String,
 }
 
-/// What comes first in a list of entities.
+/// Sort order of entities.
 #[wire]
 pub enum Sort {
-    /// The most relevant now.
+    /// The most relevant first.
     Relevance,
-    /// The most mentioned.
+    /// The most mentioned first.
     Mentions,
-    /// The last mentioned.
+    /// The most recently mentioned first.
     Recency,
 }
 
-/// How it was found what a name means.
+/// How a name was resolved.
 #[wire]
 pub enum Resolved {
     /// The session knows the name.
     Exact,
-    /// The session knows it written otherwise.
+    /// The session knows the name in another spelling.
     Normalised,
-    /// The session knows one name that differs in a letter.
+    /// The session knows exactly one name that differs by one letter.
     Near,
-    /// The project knows it.
+    /// The project knows the name.
     Project,
-    /// Another system knows it.
+    /// Another system knows the name.
     Upstream,
-    /// Nobody knows it.
+    /// The name is unknown.
     Unresolved,
 }

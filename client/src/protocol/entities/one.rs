@@ -1,4 +1,4 @@
-//! Wire types of one entity: what is known of it, how it is related, what it is elsewhere.
+//! Wire types of one entity: its data, its relations and its resolution by other systems.
 
 use lore_wire::wire;
 use serde_json::Value;
@@ -15,7 +15,7 @@ pub struct GetEntityArgs {
     pub kind: Option<String>,
 }
 
-/// How an entity is related to another.
+/// Relation of an entity to another entity.
 #[wire]
 pub struct EntityRelation {
     /// The relation: `parent`, `child`, `mentioned_with`, or a custom name; a leading `<` means the
@@ -31,7 +31,7 @@ pub struct EntityRelation {
     pub count: u64,
 }
 
-/// Where an entity is mentioned.
+/// A mention of an entity.
 #[wire]
 pub struct EntityMention {
     /// The event that recorded it.

@@ -1,4 +1,4 @@
-//! Frames that a client sends: its Hello, calls and cancels.
+//! Frames from a client: its Hello, calls and cancels.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -9,7 +9,7 @@ use super::super::cbor::{self, Reader};
 use super::super::{Args, PROTOCOL_VERSION, nearest};
 use super::{FrameError, framed, framed_around};
 
-/// The first frame of a connection: who calls.
+/// The first frame of a connection, which identifies the caller.
 ///
 /// ```
 /// use lore::protocol::frame::{Hello, encode_hello};
@@ -22,40 +22,40 @@ use super::{FrameError, framed, framed_around};
 /// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Hello {
-    /// Name and version of the client program, `lore/0.1.0` for instance.
+    /// Name and version of the client program, for example `lore/0.1.0`.
     pub client: String,
-    /// The agent that calls; a label, not an identity.
+    /// The calling agent; a label, not an authenticated identity.
     pub agent: Option<String>,
-    /// The folder it works in.
+    /// The client's working directory.
     pub cwd: Option<String>,
-    /// The session that its calls belong to when they name none.
+    /// Default session of its calls.
     pub session: Option<String>,
-    /// Whether the rest of the connection is MCP, as JSON lines.
+    /// Whether the rest of the connection is MCP as JSON lines.
     pub mcp: bool,
-    /// A bridge's own random id, the same after each reconnect.
+    /// Random id of a bridge, stable across reconnects.
     pub bridge: Option<String>,
-    /// Which tools are listed over MCP: names of [`Toolset`](crate::protocol::Toolset) with commas
-    /// between them; absent: `core`.
+    /// Tools to list over MCP: names of [`Toolset`](crate::protocol::Toolset), separated by commas;
+    /// default: `core`.
     pub tools: Option<String>,
 }
 
-/// What a client sends.
+/// A frame from a client.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ClientFrame {
-    /// The first frame, and only that.
+    /// The first frame; allowed only there.
     Hello(Hello),
-    /// Asks for an operation.
+    /// Calls an operation.
     Call {
-        /// Chosen by the client; its answer bears it.
+        /// Call id, chosen by the client and repeated in the answer.
         id: u64,
-        /// The operation.
+        /// Name of the operation.
         name: String,
         /// Its arguments.
         args: Args,
     },
-    /// Gives up a call that has not been answered.
+    /// Cancels a call that is not answered yet.
     Cancel {
-        /// Of the call.
+        /// Id of the call.
         id: u64,
     },
 }
@@ -65,10 +65,10 @@ const HELLO_FIELDS: [&str; 8] = [
 ];
 const CALL_FIELDS: [&str; 4] = ["id", "name", "args", "cancel"];
 
-/// Reads the first frame of a connection.
+/// Decodes the first frame of a connection.
 ///
 /// # Errors
-/// When it is no Hello, or one of another protocol version.
+/// When it is not a Hello, or has another protocol version.
 pub fn decode_hello(body: &[u8]) -> Result<Hello, FrameError> {
     let mut reader = Reader::new(body);
     let mut hello = Hello::default();
@@ -94,7 +94,7 @@ pub fn decode_hello(body: &[u8]) -> Result<Hello, FrameError> {
     let Some(version) = version else {
         return Err(unknown.unwrap_or(FrameError::Missing("version")));
     };
-    // Before anything unknown: a newer version is what explains it.
+    // Checked before unknown fields, because a newer version explains them.
     if version != PROTOCOL_VERSION {
         return Err(FrameError::Version(version));
     }
@@ -105,10 +105,10 @@ pub fn decode_hello(body: &[u8]) -> Result<Hello, FrameError> {
     Ok(hello)
 }
 
-/// Reads a frame that a client sends. Of a body that is given away, the arguments stay where they are.
+/// Decodes a frame from a client. In an owned body, the arguments are not copied.
 ///
 /// # Errors
-/// When the bytes are none of [`ClientFrame`], or go beyond a limit.
+/// When the bytes are not a [`ClientFrame`] or exceed a limit.
 pub fn decode_client<'b>(body: impl Into<Cow<'b, [u8]>>) -> Result<ClientFrame, FrameError> {
     let body = body.into();
     let call = match decode(&body)? {
@@ -124,7 +124,7 @@ pub fn decode_client<'b>(body: impl Into<Cow<'b, [u8]>>) -> Result<ClientFrame, 
     Ok(ClientFrame::Call { id, name, args })
 }
 
-/// A part of some bytes, in their place where they may be changed.
+/// Returns a part of some bytes, without a new allocation if they are owned.
 fn part(bytes: Cow<'_, [u8]>, at: Range<usize>) -> Vec<u8> {
     match bytes {
         Cow::Borrowed(bytes) => bytes.get(at).unwrap_or_default().to_vec(),
@@ -148,7 +148,7 @@ struct Call {
     args: Option<ArgumentSource>,
 }
 
-/// Arguments, or where they are.
+/// Arguments, or their range in the body.
 enum ArgumentSource {
     Json(Range<usize>),
     Value(Value),
@@ -185,7 +185,7 @@ fn decode(body: &[u8]) -> Result<Decoded, FrameError> {
     }
 }
 
-/// What is unknown in a Hello of another version is explained by that version.
+/// Returns the version error if the frame is a Hello of another version, which explains the unknown field.
 fn clash(body: &[u8], unknown: FrameError) -> FrameError {
     match decode_hello(body) {
         Err(clash @ FrameError::Version(_)) => clash,
@@ -197,7 +197,7 @@ fn read_args(body: &[u8], reader: &mut Reader<'_>) -> Result<ArgumentSource, Fra
     if !reader.at_bytes()? {
         return reader.json_map().map(ArgumentSource::Value);
     }
-    // Depth and number are looked at when they are read, once, so that the call gets the answer.
+    // Depth and count are checked when the arguments are read, so that the call gets the answer.
     let bytes = reader.bytes()?.unwrap_or_default();
     let start = bytes.as_ptr().addr().saturating_sub(body.as_ptr().addr());
     Ok(ArgumentSource::Json(start..start + bytes.len()))
@@ -235,12 +235,12 @@ fn end(reader: &Reader<'_>) -> Result<(), FrameError> {
     }
 }
 
-/// The fields of one frame so far, as a bit each.
+/// Bit set of the fields that were read in a frame.
 #[derive(Default)]
 struct SeenFields(u32);
 
 impl SeenFields {
-    /// The known field of this name; inside, an error that names the nearest one.
+    /// Returns the known field of this name; the inner error suggests the nearest name.
     fn field(
         &mut self,
         written: &str,
@@ -291,8 +291,8 @@ pub fn encode_hello(out: &mut Vec<u8>, hello: &Hello) {
 
 /// Appends a call.
 ///
-/// Arguments given as a value go as a CBOR map, unless one of their numbers has more digits than
-/// CBOR keeps: then they go as JSON.
+/// Arguments as a value are sent as a CBOR map. If a number has more digits than CBOR can hold, they are
+/// sent as JSON.
 pub fn encode_call(out: &mut Vec<u8>, id: u64, name: &str, args: &Args) {
     framed(out, |out| {
         call_head(out, id, name);
@@ -309,7 +309,7 @@ pub fn encode_call(out: &mut Vec<u8>, id: u64, name: &str, args: &Args) {
     });
 }
 
-/// Appends a call whose arguments are JSON, up to these: the caller sends them next, without a copy.
+/// Appends a call up to its JSON arguments, which the caller sends next without a copy.
 pub fn encode_call_head(out: &mut Vec<u8>, id: u64, name: &str, json: &[u8]) {
     framed_around(out, json.len(), |out| {
         call_head(out, id, name);

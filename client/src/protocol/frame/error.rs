@@ -1,51 +1,51 @@
-//! What can be wrong with a frame.
+//! Errors of frames.
 
 use super::super::{Code, DEPTH_MAX, ErrorBody, PROTOCOL_VERSION, VALUES_MAX};
 
-/// Why bytes are no frame that this side takes.
+/// Reason why bytes are not a valid frame here.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum FrameError {
-    /// The length is over the limit.
+    /// The length exceeds the limit.
     #[error("a frame of {length} bytes is over the limit of {limit}")]
     TooLarge {
-        /// What the prefix claims, in bytes.
+        /// Length in the prefix, in bytes.
         length: u64,
-        /// What is possible, in bytes.
+        /// Limit, in bytes.
         limit: u64,
     },
     /// The length is 0.
     #[error("a frame is empty; it holds a CBOR map")]
     Empty,
-    /// The bytes end inside of an item, or the stream inside of a frame.
+    /// The bytes end inside an item, or the stream inside a frame.
     #[error("the frame ends too early: an item claims more bytes than there are")]
     Cut,
-    /// Bytes after the map.
+    /// There are bytes after the map.
     #[error("the frame has {0} bytes after its map")]
     Trailing(usize),
-    /// Not well-formed.
+    /// The frame is not well-formed CBOR.
     #[error("the frame is not well-formed CBOR")]
     NotCbor,
     /// A text or byte string without a length, or an envelope of indefinite length.
     #[error("an item has no definite length; only arrays and maps inside of args may do without")]
     Indefinite,
-    /// The outermost item is no map.
+    /// The outermost item is not a map.
     #[error("a frame holds one CBOR map with text keys")]
     NotAMap,
-    /// A string that is not UTF-8.
+    /// A string is not UTF-8.
     #[error("a string is not UTF-8")]
     NotUtf8,
-    /// Not a number that JSON has.
+    /// A number that JSON cannot represent.
     #[error("a number is NaN or infinite, which JSON does not have")]
     NotANumber,
-    /// Something in args that JSON does not have.
+    /// An item in args that JSON cannot represent.
     #[error("args hold {0}, which JSON does not have")]
     NotJson(&'static str),
-    /// Nested too deeply.
+    /// The nesting is too deep.
     #[error(
         "the frame is nested too deeply: an envelope by 64 levels at most, a body by {DEPTH_MAX}"
     )]
     TooDeep,
-    /// Too many keys and items.
+    /// There are too many keys and items.
     #[error("args have more than {VALUES_MAX} keys and items")]
     TooManyValues,
     /// A field has the wrong type.
@@ -54,21 +54,21 @@ pub enum FrameError {
     /// A field is missing.
     #[error("the field `{0}` is missing")]
     Missing(&'static str),
-    /// A field is there twice.
+    /// A field occurs twice.
     #[error("the field `{0}` is there twice")]
     Twice(&'static str),
-    /// A field that this side does not know.
+    /// A field is unknown.
     #[error("unknown field `{name}`{}", nearest_note(*nearest))]
     Unknown {
-        /// As it was written, at most 64 characters of it.
+        /// Name as received, at most 64 characters.
         name: String,
-        /// The known one that may be meant.
+        /// The nearest known field.
         nearest: Option<&'static str>,
     },
-    /// A frame that is neither of those that may come here.
+    /// A frame type that is not allowed here.
     #[error("the frame is {0}")]
     Unexpected(&'static str),
-    /// The other side speaks another version.
+    /// The other side uses another protocol version.
     #[error("protocol version {0} is not spoken here; version {PROTOCOL_VERSION} is")]
     Version(u64),
 }
@@ -80,7 +80,7 @@ fn nearest_note(nearest: Option<&str>) -> String {
 }
 
 impl FrameError {
-    /// The code that an answer to such a frame has.
+    /// Returns the error code for an answer to this frame.
     #[must_use]
     pub const fn code(&self) -> Code {
         match self {

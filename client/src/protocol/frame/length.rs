@@ -1,13 +1,13 @@
-//! The length in front of every frame.
+//! The length prefix of a frame.
 
 use std::io::{self, Read};
 
 use super::FrameError;
 
-/// How much memory a frame gets before any of its bytes has arrived.
+/// Memory that a frame gets before any of its bytes arrives, in bytes.
 const CHUNK_BYTES: usize = 64 << 10;
 
-/// The length that a prefix claims, in bytes.
+/// Decodes the length in a prefix, in bytes.
 ///
 /// # Errors
 /// When it is 0 or over `limit`.
@@ -23,12 +23,12 @@ pub fn frame_length(prefix: [u8; 4], limit: usize) -> Result<usize, FrameError> 
     }
 }
 
-/// Reads one frame's body into `body`, replacing what was in it; `false` at the end of the stream.
+/// Reads one frame's body into `body` and replaces its content; returns `false` at the end of the stream.
 ///
-/// Memory grows with what has arrived, never with what a length claims.
+/// Memory grows with the received bytes, not with the claimed length.
 ///
 /// # Errors
-/// Those of the stream; `UnexpectedEof` when it ends inside of a frame; `InvalidData`, with the
+/// Those of the stream; `UnexpectedEof` when it ends inside a frame; `InvalidData`, with the
 /// [`FrameError`] inside, for a length of 0 or over `limit`.
 pub fn read_frame(stream: &mut impl Read, body: &mut Vec<u8>, limit: usize) -> io::Result<bool> {
     body.clear();
@@ -71,7 +71,7 @@ fn invalid(error: FrameError) -> io::Error {
 mod tests {
     use super::*;
 
-    /// Gives one byte at a time, as a slow peer does.
+    /// Returns one byte at a time, like a slow peer.
     struct ByteByByte<'a>(&'a [u8]);
 
     impl Read for ByteByByte<'_> {

@@ -1,4 +1,4 @@
-//! Frames that the daemon sends: its Welcome, answers, stream items and errors.
+//! Frames from the daemon: its Welcome, answers, stream items and errors.
 
 use std::ops::Range;
 
@@ -9,16 +9,16 @@ use super::{
     HELLO_MS_MAX, framed, framed_around,
 };
 
-/// What the daemon allows on one connection.
+/// Limits of the daemon for one connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// The largest frame, in bytes.
+    /// Maximum size of a frame, in bytes.
     pub frame_bytes_max: u64,
-    /// The most calls without an answer.
+    /// Maximum number of unanswered calls.
     pub calls_in_flight_max: u64,
-    /// The most bytes that calls without an answer may have.
+    /// Maximum size of all unanswered calls, in bytes.
     pub bytes_in_flight_max: u64,
-    /// How long the Hello may take, in milliseconds.
+    /// Time limit for the Hello, in milliseconds.
     pub hello_ms_max: u64,
 }
 
@@ -36,47 +36,47 @@ impl Default for Limits {
 /// The daemon's answer to a Hello.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Welcome {
-    /// The protocol version that the daemon speaks.
+    /// Protocol version of the daemon.
     pub version: u64,
-    /// The id of its store, as hexadecimal digits.
+    /// Store id, hexadecimal.
     pub daemon: String,
-    /// Name and version of the daemon, `lored/0.1.0` for instance.
+    /// Name and version of the daemon, for example `lored/0.1.0`.
     pub server: String,
-    /// Its process id.
+    /// Process id of the daemon.
     pub pid: u32,
-    /// The newest position that can be read.
+    /// Newest readable log position.
     pub position: u64,
-    /// What it allows.
+    /// Limits of the connection.
     pub limits: Limits,
 }
 
-/// What the daemon sends.
+/// A frame from the daemon.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ServerFrame {
     /// The first frame.
     Welcome(Welcome),
-    /// The end of a call.
+    /// Final answer to a call.
     Answer {
-        /// Of the call.
+        /// Id of the call.
         id: u64,
-        /// The reply, or why there is none.
+        /// The reply or the error.
         outcome: Result<Reply, ErrorBody>,
     },
     /// One item of a call that streams.
     Item {
-        /// Of the call.
+        /// Id of the call.
         id: u64,
         /// The item as JSON.
         item: Vec<u8>,
     },
-    /// An error of the connection as a whole; the daemon closes it.
+    /// An error of the whole connection; the daemon closes it.
     Fault(ErrorBody),
 }
 
-/// Reads a frame that the daemon sends. Fields that are not known are passed over.
+/// Decodes a frame from the daemon and ignores unknown fields.
 ///
 /// # Errors
-/// When the bytes are none of [`ServerFrame`].
+/// When the bytes are not a [`ServerFrame`].
 pub fn decode_server(body: &[u8]) -> Result<ServerFrame, FrameError> {
     Ok(match parse(body)? {
         ParsedFrame::Answer { id, json, meta } => {
@@ -86,7 +86,7 @@ pub fn decode_server(body: &[u8]) -> Result<ServerFrame, FrameError> {
     })
 }
 
-/// The same, in the memory of the frame: a large reply is not copied.
+/// Like [`decode_server`], but reuses the memory of the frame, so that a large reply is not copied.
 ///
 /// # Errors
 /// As [`decode_server`].
@@ -101,7 +101,7 @@ pub fn take_server(mut body: Vec<u8>) -> Result<ServerFrame, FrameError> {
     })
 }
 
-/// A frame, the reply of an answer by its place.
+/// A frame; the reply of an answer is a range of the body.
 enum ParsedFrame {
     Answer {
         id: u64,
@@ -161,7 +161,7 @@ fn parse(body: &[u8]) -> Result<ParsedFrame, FrameError> {
     Ok(ParsedFrame::Other(frame))
 }
 
-/// The fields of a Welcome as they come in.
+/// Decoded fields of a Welcome.
 #[derive(Default)]
 struct PartialWelcome {
     version: Option<u64>,
@@ -264,9 +264,9 @@ pub fn encode_welcome(out: &mut Vec<u8>, welcome: &Welcome) {
     });
 }
 
-/// Appends an answer whose reply is this JSON, with what is said beside it.
+/// Appends an answer with this JSON reply and its metadata.
 pub fn encode_answer(out: &mut Vec<u8>, id: u64, json: &[u8], meta: Option<&[u8]>) {
-    // 48 bytes hold everything around the reply, so a large one is copied once.
+    // 48 bytes hold everything around the reply, so a large reply is copied once.
     out.reserve(json.len() + meta.map_or(0, <[u8]>::len) + 48);
     framed(out, |out| {
         answer_head(out, id, json.len(), meta.is_some());
@@ -275,8 +275,8 @@ pub fn encode_answer(out: &mut Vec<u8>, id: u64, json: &[u8], meta: Option<&[u8]
     });
 }
 
-/// Appends what stands around the reply of an answer; where in it the reply belongs, which the
-/// caller sends without a copy.
+/// Appends an answer without its reply and returns the offset of the reply, which the caller sends without a
+/// copy.
 #[must_use]
 pub fn encode_answer_around(out: &mut Vec<u8>, id: u64, json: &[u8], meta: Option<&[u8]>) -> usize {
     let mut place = out.len();
@@ -303,7 +303,7 @@ fn answer_tail(out: &mut Vec<u8>, meta: Option<&[u8]>) {
     }
 }
 
-/// Appends an error: the end of a call, or without an id of the connection.
+/// Appends an error: of the call with this id, or of the connection without an id.
 pub fn encode_error(out: &mut Vec<u8>, id: Option<u64>, error: &ErrorBody) {
     framed(out, |out| {
         cbor::put_map(out, 1 + usize::from(id.is_some()));

@@ -1,5 +1,5 @@
-//! Wire types of a backup: the log as it is kept, page by page, and what its events name. Bytes are
-//! Base64 with padding (RFC 4648, section 4).
+//! Wire types of a backup: stored records of the log, page by page, and the data that its events reference.
+//! Bytes are Base64 with padding (RFC 4648, section 4).
 
 use lore_wire::wire;
 
@@ -42,7 +42,7 @@ pub struct BackupReply {
     pub beside: Vec<DataFile>,
 }
 
-/// An object that an event names.
+/// An object that an event references.
 #[wire]
 pub struct NamedObject {
     /// SHA-256 of its content, hexadecimal.
@@ -51,7 +51,7 @@ pub struct NamedObject {
     pub tag: String,
 }
 
-/// A blob that an event names.
+/// A blob that an event references.
 #[wire]
 pub struct NamedBlob {
     /// SHA-256 of its content, hexadecimal.
@@ -60,7 +60,7 @@ pub struct NamedBlob {
     pub bytes: u64,
 }
 
-/// A file beside the log.
+/// A file next to the log.
 #[wire]
 pub struct DataFile {
     /// Its name in the data folder.
@@ -89,7 +89,7 @@ pub struct BackupObjectsReply {
     pub objects: Vec<StoredObject>,
 }
 
-/// An object as it is kept.
+/// A stored object.
 #[wire]
 pub struct StoredObject {
     /// SHA-256 of its content, hexadecimal.

@@ -1,4 +1,4 @@
-//! Wire types of following the log: what comes, and how far a reader has come.
+//! Wire types for following the log: new events and readers' cursors.
 
 use lore_wire::wire;
 
@@ -59,7 +59,7 @@ pub struct CommitCursorArgs {
     pub remove: Option<bool>,
 }
 
-/// Reply of `commit_cursor`: it is on disk.
+/// Reply of `commit_cursor`, sent when it is on disk.
 #[wire(reply(
     position,
     durable = "Always true: a cursor is on disk before the reply, whatever the durability of the log.",
@@ -82,7 +82,7 @@ pub struct ListCursorsArgs {
     pub next: Option<String>,
 }
 
-/// A cursor with a name.
+/// A named cursor.
 #[wire]
 pub struct NamedCursor {
     /// Its name.

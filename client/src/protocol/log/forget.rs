@@ -4,8 +4,8 @@ use lore_wire::wire;
 
 use crate::protocol::{AsOf, SessionId};
 
-/// Arguments of `forget`. At least one of `session`, `project`, `of_agent`, `origin`, `from` and `to`;
-/// several narrow each other.
+/// Arguments of `forget`. At least one of `session`, `project`, `of_agent`, `origin`, `from` and `to`
+/// is required; their conditions are combined with AND.
 #[wire(args(key, agent))]
 #[derive(Default)]
 pub struct ForgetArgs {

@@ -1,5 +1,5 @@
-//! Wire types of the log: reading and following events, proving that none is missing or changed,
-//! and giving back the disk space of what is no longer there.
+//! Wire types of the log: reading events, verifying that none is missing or changed, and reclaiming the disk
+//! space of removed data.
 
 mod backup;
 mod follow;
@@ -71,7 +71,7 @@ pub struct Event {
     pub link: String,
 }
 
-/// Where an imported event comes from.
+/// Origin of an imported event.
 #[wire]
 pub struct EventOrigin {
     /// Time of its first recording, RFC 3339.
@@ -99,7 +99,7 @@ pub struct VerifyLogArgs {
     pub to: Option<Position>,
 }
 
-/// Something that is not as it must be.
+/// A problem in the log.
 #[wire]
 pub struct Finding {
     /// The position.
@@ -113,7 +113,7 @@ pub struct Finding {
 /// A session that was forgotten.
 #[wire]
 pub struct ForgottenSession {
-    /// The layer.
+    /// The session.
     pub session: SessionId,
     /// Position of the tombstone.
     pub position: Position,
@@ -123,7 +123,7 @@ pub struct ForgottenSession {
     pub is_erased: bool,
 }
 
-/// Events of a stream that goes on, which were forgotten together.
+/// Forgotten events of a stream that continues.
 #[wire]
 pub struct ForgottenEvents {
     /// Their session.

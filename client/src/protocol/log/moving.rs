@@ -1,4 +1,4 @@
-//! Wire types of exporting and importing all that is recorded, as lines of docs/export-format.md.
+//! Wire types for exporting and importing all recorded data, as lines of docs/export-format.md.
 
 use lore_wire::wire;
 

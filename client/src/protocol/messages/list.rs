@@ -33,9 +33,9 @@ pub struct Message {
     pub message: String,
     /// Its place in the log.
     pub position: Position,
-    /// The source of the data.
+    /// Its sender.
     pub sender: Sender,
-    /// The entity.
+    /// Its type.
     #[serde(rename = "type")]
     pub kind: MessageType,
     /// The content; in a list the beginning of a long one.
@@ -63,7 +63,7 @@ pub struct Message {
 pub struct ListMessagesReply {
     /// The session.
     pub session: SessionId,
-    /// The entities, in the requested order.
+    /// The messages, in the requested order.
     pub messages: Vec<Message>,
     /// `next` for the following page; absent at the end.
     pub next: Option<String>,

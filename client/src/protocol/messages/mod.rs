@@ -12,51 +12,51 @@ pub use tool_use::ToolUse;
 
 use lore_wire::wire;
 
-/// Who says something.
+/// Sender of a message.
 #[wire]
 pub enum Sender {
-    /// The person.
+    /// The user.
     User,
     /// The model.
     Assistant,
-    /// Whoever sets the frame.
+    /// The system, which sets the instructions.
     System,
     /// A tool.
     Tool,
 }
 
-/// What a message is.
+/// Type of a message.
 #[wire]
 pub enum MessageType {
-    /// Something is asked.
+    /// A question or request.
     Query,
-    /// Something is answered.
+    /// An answer.
     Response,
-    /// A tool returned something.
+    /// The result of a tool.
     ToolResult,
-    /// Something failed.
+    /// An error.
     Error,
 }
 
-/// How far the execution of a tool is.
+/// Status of a tool execution.
 #[wire]
 pub enum ToolStatus {
-    /// It was asked for.
+    /// Requested.
     Starting,
-    /// It runs.
+    /// Running.
     Running,
-    /// It ended well.
+    /// Completed successfully.
     Completed,
-    /// It failed.
+    /// Failed.
     Error,
 }
 
 /// How an entity was recognised.
 #[wire]
 pub enum Recognised {
-    /// By the form of its name.
+    /// By the pattern of its name.
     Pattern,
-    /// By its name, which was known already.
+    /// By a name that was already known.
     Known,
     /// By a word that refers to it.
     Reference,
@@ -64,11 +64,11 @@ pub enum Recognised {
     Json,
 }
 
-/// What comes first in a list.
+/// Sort order of a list.
 #[wire]
 pub enum Order {
-    /// The oldest.
+    /// The oldest first.
     Oldest,
-    /// The newest.
+    /// The newest first.
     Newest,
 }

@@ -8,7 +8,7 @@ use crate::protocol::SessionId;
 /// Arguments of `record_message`.
 #[wire(args(session_or_new, .., fence, key, agent))]
 pub struct RecordMessageArgs {
-    /// The source of the data.
+    /// Its sender.
     pub sender: Sender,
     /// The complete text of the message.
     pub content: String,

@@ -1,4 +1,4 @@
-//! A tool that a message used: its name, or its name and what it returned.
+//! A tool that a message used: its name, optionally with its result.
 
 use lore_wire::wire;
 use serde::de::{self, Deserialize, Deserializer};
@@ -19,8 +19,8 @@ pub struct ToolUse {
     pub result: Option<Body>,
 }
 
-/// A list of uses as models write it: each an object or a name alone, one value for a list, a list
-/// written as text, null for none.
+/// Deserialises a list of tool uses: objects or names, a single one, a list written as text, or null for an
+/// empty list.
 pub(super) fn uses<'de, D: Deserializer<'de>>(input: D) -> Result<Vec<ToolUse>, D::Error> {
     let raw = Box::<RawValue>::deserialize(input)?;
     list(raw.get()).map_err(de::Error::custom)
@@ -60,7 +60,7 @@ fn one(json: &str) -> Result<ToolUse, serde_json::Error> {
 mod tests {
     use super::*;
 
-    /// Names alone, objects, one of either, and lists as text are taken; anything else is refused.
+    /// Names, objects, a single one of either, and lists as text are accepted; any other value is refused.
     #[test]
     fn uses_may_be_names() {
         let named = |names: &[&str]| -> Vec<ToolUse> {

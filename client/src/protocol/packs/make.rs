@@ -4,7 +4,7 @@ use lore_wire::wire;
 
 use super::super::{Position, SessionId};
 
-/// What a piece of a pack is.
+/// Kind of a piece of a pack.
 #[wire]
 pub enum PieceKind {
     /// A recorded message.
@@ -13,7 +13,7 @@ pub enum PieceKind {
     Step,
     /// A recorded tool execution.
     Tool,
-    /// An entity, as its mentions made it.
+    /// An entity, built from its mentions.
     Entity,
     /// A saved context.
     Checkpoint,
@@ -25,29 +25,29 @@ pub enum PieceKind {
     Document,
 }
 
-/// The sections, in the order of a pack.
+/// Sections, in the order of a pack.
 #[wire]
 pub enum SectionName {
-    /// What was said before.
+    /// Earlier messages.
     History,
-    /// What it was about.
+    /// Entities of the session.
     Entities,
     /// Values that the message names, or that were saved for the task.
     Values,
-    /// What the project's context files say about it.
+    /// Passages of the project's context files.
     ContextFiles,
     /// The session's topic.
     Topic,
     /// The message, or the task.
     Message,
-    /// What to do with the rest.
+    /// The instruction on how to use the other sections.
     Instruction,
 }
 
-/// How much of a piece was left out.
+/// Omitted part of a piece.
 #[wire]
 pub enum Part {
-    /// All of it.
+    /// The whole piece.
     Whole,
     /// The end of its text.
     Text,
@@ -57,18 +57,18 @@ pub enum Part {
     Relations,
 }
 
-/// Why something is not in a pack.
+/// Reason why something is not in a pack.
 #[wire]
 pub enum WhyLeftOut {
     /// The budget is too small for it.
     Budget,
-    /// It is there already: the message itself.
+    /// It duplicates the message itself.
     Duplicate,
-    /// The session was pruned.
+    /// It was pruned from the session's working set.
     Pruned,
-    /// It only repeats what an earlier pack said.
+    /// It only repeats an earlier pack.
     Quoted,
-    /// The other passages of context files have all of the budget that these may have.
+    /// Other passages of context files use up the share of the budget for context files.
     Share,
 }
 
@@ -96,7 +96,7 @@ pub struct ContextPackArgs {
     pub max_tokens: Option<u64>,
 }
 
-/// A version of a context file that a pack draws on.
+/// A version of a context file that a pack cites.
 #[wire]
 #[derive(Eq)]
 pub struct PackedFile {
@@ -111,11 +111,11 @@ pub struct PackedFile {
     pub section: Option<String>,
 }
 
-/// Where a piece of a pack comes from.
+/// Source of a piece of a pack.
 #[wire]
 #[derive(Eq)]
 pub struct Piece {
-    /// The entity.
+    /// Its kind.
     pub kind: PieceKind,
     /// Its id: step number and attempt, entity kind and key, or context file type and version.
     pub id: String,
@@ -131,7 +131,7 @@ pub struct Piece {
 #[wire]
 #[derive(Eq)]
 pub struct PackSection {
-    /// The layer.
+    /// The section.
     pub name: SectionName,
     /// Its start in the prompt, in bytes.
     pub start: u64,
@@ -144,16 +144,16 @@ pub struct PackSection {
     pub pieces: Vec<Piece>,
 }
 
-/// Something that is not in a pack, though it belongs there.
+/// A relevant piece that is not in a pack.
 #[wire]
 #[derive(Eq)]
 pub struct LeftOut {
-    /// The entity.
+    /// The source of the piece.
     #[serde(flatten)]
     pub piece: Piece,
-    /// The included part.
+    /// The omitted part.
     pub part: Part,
-    /// The number of bytes of a text.
+    /// Number of omitted bytes of a text.
     pub bytes: Option<u64>,
     /// The reason.
     pub why: WhyLeftOut,

@@ -1,4 +1,4 @@
-//! Wire types of context packs, pruning, and what an answer rested on.
+//! Wire types of context packs, pruning, and the sources of answers.
 
 mod make;
 mod prune;

@@ -4,14 +4,14 @@ use lore_wire::wire;
 
 use super::super::SessionId;
 
-/// How much a pruning keeps.
+/// Strategy of a pruning.
 #[wire]
 pub enum PruneStrategy {
-    /// 10 messages and 5 important ones, 20 entities, 20 tool executions; from 4000 tokens on.
+    /// Keeps 10 messages and 5 important ones, 20 entities, 20 tool executions; starts at 4000 tokens.
     Comprehensive,
-    /// Twice as much, from 8000 tokens on.
+    /// Keeps twice as much; starts at 8000 tokens.
     Conservative,
-    /// Half as much, from 2000 tokens on.
+    /// Keeps half as much; starts at 2000 tokens.
     Aggressive,
 }
 

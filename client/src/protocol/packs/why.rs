@@ -5,7 +5,7 @@ use lore_wire::wire;
 use super::super::{CheckpointId, Position, SessionId};
 use super::make::{PackedFile, PieceKind, SectionName};
 
-/// What a pack was made for.
+/// Purpose of a pack.
 #[wire]
 pub enum MadeFor {
     /// A message.
@@ -39,11 +39,11 @@ pub struct WhyArgs {
     pub position: Option<Position>,
 }
 
-/// Something that a pack rests on, with the event that it was read from.
+/// A source of a pack, with the event that it was read from.
 #[wire]
 #[derive(Eq)]
 pub struct PackSource {
-    /// The entity.
+    /// Its kind.
     pub kind: PieceKind,
     /// Its id: step number and attempt, entity kind and key, or context file type and version.
     pub id: String,
@@ -61,7 +61,7 @@ pub struct PackSource {
     pub agent: Option<String>,
 }
 
-/// A context pack as its event tells it.
+/// A context pack as recorded in its event.
 #[wire]
 #[derive(Eq)]
 pub struct PackRecord {
@@ -93,13 +93,13 @@ pub struct PackRecord {
 #[wire]
 #[derive(Eq)]
 pub struct SectionTokens {
-    /// The layer.
+    /// The section.
     pub name: SectionName,
-    /// Number of events.
+    /// Number of its tokens.
     pub tokens: u64,
 }
 
-/// A pack that used something.
+/// A pack that used an object.
 #[wire]
 #[derive(Eq)]
 pub struct PackUse {

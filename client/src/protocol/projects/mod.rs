@@ -31,58 +31,58 @@ pub use write::{
 
 use lore_wire::wire;
 
-/// How a version of a context file came about.
+/// Origin of a version of a context file.
 #[wire]
 pub enum Change {
-    /// An agent gave the whole content.
+    /// An agent wrote the whole content.
     Updated,
-    /// An agent added an entry.
+    /// An agent appended an entry.
     Appended,
-    /// Somebody edited the file by hand.
+    /// The file was edited by hand.
     Edited,
-    /// An edit by hand and an update at the same time were joined.
+    /// An edit by hand and a concurrent update were merged.
     Merged,
-    /// It was emptied.
+    /// The file was emptied.
     Cleared,
 }
 
-/// What came of an update.
+/// Result of an update.
 #[wire]
 pub enum UpdateStatus {
     /// It was written.
     Success,
-    /// It does not fit; the reply says how to mend it.
+    /// The content does not match the template; the reply explains the correction.
     CorrectionNeeded,
-    /// It did not fit again and again; nothing was written, and the draft is kept.
+    /// The maximum number of failed attempts is reached; nothing was written, and the draft is stored.
     MaxAttemptsReached,
 }
 
-/// What kind of thing does not fit a template, the worst first.
+/// Kind of template violation, the worst first.
 #[wire]
 pub enum FlawType {
-    /// A section is not there.
+    /// A section is missing.
     MissingSection,
-    /// A section does not have its form.
+    /// A section has the wrong format.
     FormatError,
-    /// A section says too little.
+    /// A section has too little content.
     ContentQuality,
-    /// An entry lacks a field, or a field has another value.
+    /// An entry lacks a field, or a field has an invalid value.
     SchemaViolation,
 }
 
-/// Whether something stands in the way of an update.
+/// Severity of a violation.
 #[wire]
 pub enum Severity {
-    /// It does.
+    /// Rejects the update.
     Error,
-    /// It does not.
+    /// Does not reject the update.
     Warning,
 }
 
-/// Where a template is from; later ones stand for earlier ones.
+/// Origin of a template; a later one overrides an earlier one.
 #[wire]
 pub enum TemplateOrigin {
-    /// The daemon has it.
+    /// Built into the daemon.
     BuiltIn,
     /// The user's own folder of templates.
     User,

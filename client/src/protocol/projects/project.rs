@@ -21,9 +21,9 @@ pub struct InitProjectArgs {
 pub struct InitProjectReply {
     /// Its id, for `project_id`.
     pub project: String,
-    /// The name of the context.
+    /// Its name.
     pub name: String,
-    /// Its directory; of a repository that of the main worktree.
+    /// Its directory; for a repository the directory of the main worktree.
     pub path: String,
     /// The folder of its context files.
     pub context_path: String,
@@ -61,7 +61,7 @@ pub struct Worktree {
 pub struct Project {
     /// Its id, for `project_id`.
     pub project: String,
-    /// The name of the context.
+    /// Its name.
     pub name: String,
     /// Its directory.
     pub path: String,

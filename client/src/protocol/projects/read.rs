@@ -24,7 +24,7 @@ pub struct GetContextArgs {
     pub max_tokens: Option<u64>,
 }
 
-/// What a file is to look like.
+/// The template of a file that is not written yet.
 #[wire]
 pub struct FileContent {
     /// The purpose of the file.

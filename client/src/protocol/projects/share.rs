@@ -1,15 +1,15 @@
-//! Wire types of sharing a project with other users of a machine.
+//! Wire types for sharing a project with other users of a machine.
 
 use lore_wire::wire;
 
-/// What another user may do with a project's context files.
+/// Access of another user to a project's context files.
 #[wire]
 pub enum ShareAccess {
     /// Read them.
     Read,
     /// Read and write them.
     Write,
-    /// Nothing any more.
+    /// No access.
     None,
 }
 

@@ -21,7 +21,7 @@ pub struct GetTemplateArgs {
 pub struct GetTemplateReply {
     /// The file type.
     pub file_type: String,
-    /// The name of the context.
+    /// The title of the file.
     pub title: String,
     /// Its purpose.
     pub description: String,
@@ -50,12 +50,12 @@ pub struct ListTemplatesArgs {
     pub project_id: Option<String>,
 }
 
-/// A template in force.
+/// An active template.
 #[wire]
 pub struct TemplateLine {
     /// The file type of the template.
     pub file_type: String,
-    /// The name of the context.
+    /// The title of the file.
     pub title: String,
     /// Its purpose.
     pub description: String,
@@ -67,7 +67,7 @@ pub struct TemplateLine {
     pub required_sections: Vec<String>,
 }
 
-/// A template file that is not in force.
+/// An invalid template file, which is not used.
 #[wire]
 pub struct BrokenTemplate {
     /// The file.
@@ -83,7 +83,7 @@ pub struct BrokenTemplate {
 pub struct ListTemplatesReply {
     /// The templates, by file type.
     pub templates: Vec<TemplateLine>,
-    /// Invalid files; their previous templates stay in force.
+    /// Invalid files; their previous templates stay active.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub broken: Vec<BrokenTemplate>,
     /// The project.

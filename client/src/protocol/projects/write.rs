@@ -1,4 +1,4 @@
-//! Wire types of what changes a context file: names and fields of the replies as in "Local MCP Context
+//! Wire types for changing a context file: names and fields of the replies as in "Local MCP Context
 //! Manager Implementation Plan".
 
 use lore_wire::wire;
@@ -36,7 +36,7 @@ pub struct AppendContextArgs {
     pub expected_version: Option<u64>,
 }
 
-/// Something that does not fit a template.
+/// A violation of a template.
 #[wire]
 pub struct ValidationError {
     /// The kind of problem.
@@ -56,7 +56,7 @@ pub struct ValidationError {
     pub template_example: String,
 }
 
-/// What is right and wrong with a content.
+/// Validation of a content.
 #[wire]
 pub struct ValidationResult {
     /// Whether it has no errors; warnings are allowed.
@@ -69,7 +69,7 @@ pub struct ValidationResult {
     pub confidence: f64,
 }
 
-/// How to mend a content, the worst error first.
+/// Correction of a content, the worst error first.
 #[wire]
 pub struct CorrectionGuidance {
     /// The worst problem.

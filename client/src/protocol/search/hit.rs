@@ -1,11 +1,11 @@
-//! Wire types of what was found.
+//! Wire types of search results.
 
 use lore_wire::wire;
 
 use super::{Kind, SearchType};
 use crate::protocol::Position;
 
-/// What one list says of a result.
+/// Score of a result in one ranked list.
 #[wire]
 pub struct LegScore {
     /// The BM25 score, or a cosine.
@@ -16,7 +16,7 @@ pub struct LegScore {
     pub part: f64,
 }
 
-/// How a score came about.
+/// Components of a score.
 #[wire]
 pub struct Scores {
     /// The part of the text search.
@@ -32,7 +32,7 @@ pub struct Scores {
     pub terms: Vec<String>,
 }
 
-/// Bytes of a text, from `start` up to `end`.
+/// A byte range of a text: from `start`, up to but excluding `end`.
 #[wire]
 pub struct Range {
     /// The first byte.
@@ -41,7 +41,7 @@ pub struct Range {
     pub end: u64,
 }
 
-/// The sentences of a text that answer best, as they stand there.
+/// The sentences of a text that best answer the query, quoted verbatim.
 #[wire]
 pub struct Caption {
     /// The quote.
@@ -50,7 +50,7 @@ pub struct Caption {
     pub ranges: Vec<Range>,
 }
 
-/// Something found.
+/// A search result.
 #[wire]
 pub struct SearchResult {
     /// Its id: document and chunk number, message, or step.
@@ -114,9 +114,9 @@ pub struct SearchResult {
     warnings
 ))]
 pub struct SearchReply {
-    /// The requested structure type.
+    /// The query.
     pub query: String,
-    /// The requested structure type.
+    /// The requested search mode.
     pub search_type: SearchType,
     /// The mode that was used.
     pub search_type_used: SearchType,

@@ -1,9 +1,9 @@
-//! Wire types of the eight tools of servers for work items, which `search_documents`,
+//! Wire types of the eight tools of work item servers, which `search_documents`,
 //! `get_document_contexts` and `get_index_summary` replace.
 //!
-//! The arguments of `search_work_items` and `search_by_work_item` are those of "Refined MCP Tools Plan:
-//! Use Case Agnostic Design". It names the other six without theirs: they have the names of its
-//! filters.
+//! The arguments of `search_work_items` and `search_by_work_item` are those of "Refined MCP Tools Plan: Use
+//! Case Agnostic Design". That document lists the other six tools without arguments, so these use the names of
+//! its filters.
 
 use lore_wire::wire;
 

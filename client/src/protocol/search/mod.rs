@@ -14,41 +14,41 @@ pub use legacy::{
 };
 pub use query::{ChunkRange, Filters, SearchArgs, SearchDocumentsArgs};
 
-/// How a search is done.
+/// Search mode.
 #[wire]
 #[derive(Default)]
 pub enum SearchType {
-    /// Words: BM25.
+    /// Keyword search with BM25.
     Text,
-    /// Meaning: the nearest vectors.
+    /// Semantic search: the nearest vectors.
     Vector,
-    /// Both, fused.
+    /// Text and vector search, fused.
     #[default]
     Hybrid,
-    /// Both, fused, and the head reranked by its best sentences, which are quoted.
+    /// Text and vector search, fused; the top results are reranked by their best sentences, which are quoted.
     Semantic,
 }
 
-/// How two lists become one.
+/// Fusion of two ranked lists.
 #[wire]
 #[derive(Default)]
 pub enum FusionKind {
-    /// By standard deviations from the mean, half and half.
+    /// Z-scores with equal weights.
     #[default]
     ZScores,
-    /// By reciprocal ranks.
+    /// Reciprocal ranks.
     Rrf,
 }
 
-/// What can be found.
+/// Kind of searchable text.
 #[wire]
 #[derive(PartialOrd, Ord, Hash)]
 pub enum Kind {
     /// A part of a document.
     Document,
-    /// What somebody said.
+    /// A message.
     Message,
-    /// What a tool returned.
+    /// A tool result.
     Step,
     /// A section of a context file.
     Context,

@@ -1,4 +1,4 @@
-//! Wire types of what is searched: `search_documents` and `search`.
+//! Wire types for the arguments of `search_documents` and `search`.
 
 use lore_wire::wire;
 use serde_json::{Map, Value};
@@ -73,7 +73,7 @@ pub struct SearchArgs {
     pub next: Option<String>,
 }
 
-/// What a search is narrowed to. Between fields all must hold, within a list any.
+/// Search filters. All fields must match; of a list any value.
 #[wire(args)]
 #[derive(Default)]
 pub struct Filters {

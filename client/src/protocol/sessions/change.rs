@@ -1,4 +1,4 @@
-//! Wire types of what changes a session: its fields, its end.
+//! Wire types for changing and closing a session.
 
 use lore_wire::wire;
 use serde_json::{Map, Value};
@@ -6,7 +6,8 @@ use serde_json::{Map, Value};
 use super::SessionState;
 use crate::protocol::SessionId;
 
-/// Arguments of `update_session`: what is not named stays as it is, so that two writers undo each other nowhere but in a field that both set.
+/// Arguments of `update_session`: absent fields stay unchanged, so concurrent writers conflict only in fields
+/// that both set.
 #[wire(args(session, .., fence, key, agent))]
 #[derive(Default)]
 pub struct UpdateSessionArgs {
@@ -24,7 +25,7 @@ pub struct UpdateSessionArgs {
     pub preferences: Option<Map<String, Value>>,
 }
 
-/// Reply of `update_session`: the fields as they are now.
+/// Reply of `update_session`: the current fields.
 #[wire(reply(position, durable, project, warnings))]
 pub struct UpdateSessionReply {
     /// The session.

@@ -16,18 +16,18 @@ pub struct DiffSessionArgs {
     pub other: Option<SessionId>,
 }
 
-/// A field of a session that changed.
+/// A changed field of a session.
 #[wire]
 pub struct FieldChange {
     /// Its name; `preferences.NAME` for a preference.
     pub field: String,
     /// The previous value.
     pub before: Option<Value>,
-    /// The entity.
+    /// The new value.
     pub after: Option<Value>,
 }
 
-/// An entity that came or was mentioned again.
+/// An entity that is new or was mentioned again.
 #[wire]
 pub struct EntityChange {
     /// Its kind.
@@ -40,7 +40,7 @@ pub struct EntityChange {
     pub mentions_after: u64,
 }
 
-/// A value that steps give and that changed.
+/// A changed result of a step.
 #[wire]
 pub struct ValueChange {
     /// The step.
@@ -51,7 +51,7 @@ pub struct ValueChange {
     pub after: Option<String>,
 }
 
-/// Reply of `diff_session`: what changed from one moment to another.
+/// Reply of `diff_session`: the changes between two states.
 #[wire(reply)]
 pub struct DiffSessionReply {
     /// The session.

@@ -7,7 +7,7 @@ use crate::protocol::SessionId;
 /// Arguments of `forget_session`.
 #[wire(args(key, agent))]
 pub struct ForgetSessionArgs {
-    /// The layer.
+    /// The session to forget.
     pub session: SessionId,
     /// Only report what would be removed (default false).
     pub dry_run: Option<bool>,
@@ -20,7 +20,7 @@ pub struct ForgetSessionArgs {
     warnings = "Warnings, including data that could not be erased from disk yet."
 ))]
 pub struct ForgetSessionReply {
-    /// The session to forget.
+    /// The session.
     pub session: SessionId,
     /// Number of its events.
     pub events: u64,

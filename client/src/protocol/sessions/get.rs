@@ -13,7 +13,7 @@ use crate::protocol::{Position, SessionId};
 #[derive(Default)]
 pub struct GetSessionArgs {}
 
-/// What a session's messages come to, in tokens of o200k.
+/// Token counts of a session's messages, in o200k tokens.
 #[wire]
 pub struct TokenUsage {
     /// The total.
@@ -30,7 +30,7 @@ pub struct TokenUsage {
     pub packs: u64,
 }
 
-/// A tool at work.
+/// A tool use.
 #[wire]
 pub struct ToolExecution {
     /// Its name.
@@ -70,18 +70,18 @@ pub struct Pruning {
     pub undone: bool,
 }
 
-/// A lease that is held.
+/// An active lease.
 #[wire]
 pub struct LeaseHeld {
-    /// The layer.
+    /// Its name.
     pub name: String,
-    /// Its author.
+    /// The agent that holds it.
     pub agent: String,
     /// Its end, RFC 3339.
     pub until: String,
 }
 
-/// Reply of `get_session`: all that a session is.
+/// Reply of `get_session`: the state of a session.
 #[wire(reply)]
 pub struct GetSessionReply {
     /// Its id.

@@ -1,4 +1,4 @@
-//! Wire types of leases: who may work on a session alone, and until when.
+//! Wire types of leases: exclusive, time-limited rights to write to a session.
 
 use lore_wire::wire;
 

@@ -59,7 +59,7 @@ pub struct SessionSummary {
 /// Reply of `list_sessions`.
 #[wire(reply)]
 pub struct ListSessionsReply {
-    /// The versions, the newest first.
+    /// The sessions, the newest first.
     pub sessions: Vec<SessionSummary>,
     /// `next` for the following page; absent at the end.
     pub next: Option<String>,

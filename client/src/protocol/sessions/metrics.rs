@@ -14,7 +14,7 @@ pub struct MetricsArgs {
     pub limit: Option<u64>,
 }
 
-/// A moment of a session.
+/// The metrics of a session after one event.
 #[wire]
 pub struct MetricsPoint {
     /// The event of this point: a message or a pruning.

@@ -28,31 +28,31 @@ use lore_wire::wire;
 
 use super::{Position, SessionId};
 
-/// Whether a session is in use.
+/// State of a session.
 #[wire]
 pub enum SessionState {
-    /// Something was recorded in it lately.
+    /// An event was recorded in it recently.
     Active,
-    /// Nothing was recorded in it for a day, or as long as the config says; a write revives it.
+    /// No event was recorded in it for a day, or the configured time; a write reactivates it.
     Expired,
-    /// It was closed: nothing more is recorded in it.
+    /// Closed: no further events are recorded.
     Closed,
 }
 
-/// Which states a list shows.
+/// States to list.
 #[wire]
 pub enum StateFilter {
-    /// Active ones.
+    /// Active sessions.
     Active,
-    /// Expired ones.
+    /// Expired sessions.
     Expired,
-    /// Closed ones.
+    /// Closed sessions.
     Closed,
-    /// All.
+    /// All sessions.
     Any,
 }
 
-/// Where a session was forked from.
+/// Origin of a forked session.
 #[wire]
 #[derive(Eq)]
 pub struct SessionParent {

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::protocol::SessionId;
 
-/// How a session is written.
+/// Format of an exported session.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ExportFormat {
@@ -18,7 +18,7 @@ pub enum ExportFormat {
     Markdown,
 }
 
-/// Derived, it would be a list of alternatives, which some hosts refuse.
+/// Hand-written, because some hosts refuse the derived list of alternatives.
 #[cfg(feature = "schema")]
 impl schemars::JsonSchema for ExportFormat {
     fn inline_schema() -> bool {

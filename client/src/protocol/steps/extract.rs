@@ -1,19 +1,19 @@
-//! Extractors and field mappings: the built-in ones and those that callers register.
+//! Wire types of extractors and field mappings, both built-in and registered.
 
 use lore_wire::wire;
 
 use super::super::Position;
 
-/// Where an extractor or a mapping holds.
+/// Scope of an extractor or a mapping.
 #[wire]
 #[derive(Default, Hash)]
 pub enum Scope {
-    /// In one session.
+    /// One session.
     #[default]
     Session,
-    /// In every session of the project.
+    /// Every session of the project.
     Project,
-    /// Everywhere.
+    /// Every session.
     Global,
 }
 
@@ -43,7 +43,7 @@ pub struct Extractor {
     pub built_in: bool,
 }
 
-/// Other names of a field.
+/// Aliases of a field.
 #[wire]
 pub struct FieldMapping {
     /// The field.

@@ -1,4 +1,4 @@
-//! Reading steps.
+//! Wire types for reading steps.
 
 use lore_wire::wire;
 use std::collections::BTreeMap;
@@ -31,7 +31,7 @@ pub struct GetStepReply {
     pub tool: String,
     /// Parameters of the call.
     pub parameters: Value,
-    /// The reason.
+    /// The purpose of the call.
     pub purpose: Option<String>,
     /// The result, as text.
     pub result: String,

@@ -1,4 +1,4 @@
-//! Wire types of the steps: what tools returned, and the names that refer to it.
+//! Wire types of steps: tool results and the names that refer to them.
 
 mod extract;
 mod inspect;

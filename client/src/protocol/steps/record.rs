@@ -1,4 +1,4 @@
-//! Recording what a tool returned.
+//! Wire types for recording tool results.
 
 use lore_wire::wire;
 use std::collections::BTreeMap;

@@ -1,4 +1,4 @@
-//! Names that refer to recorded values, alone and inside of parameters.
+//! Wire types of names that refer to recorded values, alone and inside parameters.
 
 use lore_wire::wire;
 use serde_json::{Map, Value};
@@ -19,13 +19,13 @@ pub struct ResolveVariablesArgs {
     pub explain: Option<bool>,
 }
 
-/// How a value was found.
+/// How a name was resolved.
 #[wire]
 #[derive(Hash)]
 pub enum Strategy {
-    /// A whole path equal to the field.
+    /// By a complete path equal to the field.
     Direct,
-    /// Equal by letters and digits, or by the last segment.
+    /// By equal letters and digits, or by the last segment.
     CaseInsensitive,
     /// The first value of the named extractor.
     Typed,
@@ -43,30 +43,30 @@ pub enum Strategy {
     Combined,
 }
 
-/// Why a name has no value.
+/// Reason why a name has no value.
 #[wire]
 #[derive(Hash)]
 pub enum Reason {
-    /// No such step in the session.
+    /// The session has no such step.
     StepNotFound,
     /// The step failed and has no result with this field.
     StepFailed,
     /// The step has no such field.
     FieldNotFound,
-    /// The field is there with a value of another type.
+    /// The field has a value of another type.
     TypeMismatch,
-    /// The text is no name of a variable.
+    /// The text is not a variable name.
     MalformedName,
-    /// The value is larger than a reply may be.
+    /// The value exceeds the size limit of a reply.
     TooLarge,
 }
 
-/// One name and what it stands for.
+/// A name and its value.
 #[wire]
 pub struct Resolution {
     /// The requested name.
     pub name: String,
-    /// Its value; null without a value, and `reason` says why.
+    /// Its value; null without a value, with the cause in `reason`.
     pub value: Value,
     /// The type of the value: an extractor's name, or a JSON type.
     #[serde(rename = "type")]
@@ -113,7 +113,7 @@ pub struct ResolveParametersArgs {
     pub defaults: Option<Map<String, Value>>,
 }
 
-/// A name that stayed as it was.
+/// A name that was not resolved.
 #[wire]
 pub struct Unresolved {
     /// The name.

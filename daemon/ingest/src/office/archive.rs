@@ -48,7 +48,9 @@ impl<'a> Archive<'a> {
                 continue;
             }
             if entry.flags().is_encrypted() {
-                return Err(IngestError::Encrypted { what: "archive" });
+                return Err(IngestError::Encrypted {
+                    what: "archive".into(),
+                });
             }
             let part = (entry.wayfinder(), entry.compression_method());
             // Of two with one name the first counts, for every reader here alike.
@@ -75,7 +77,7 @@ impl<'a> Archive<'a> {
             return Ok(None);
         };
         let fault = |why: String| IngestError::Broken {
-            what: "archive",
+            what: "archive".into(),
             why: format!("{name}: {why}"),
         };
         let entry = self
@@ -121,7 +123,7 @@ impl<'a> Archive<'a> {
             }
             let step = (&mut from).take(STEP_BYTES as u64).read_to_end(&mut bytes);
             step.map_err(|error| IngestError::Broken {
-                what: "archive",
+                what: "archive".into(),
                 why: format!("{name}: {error}"),
             })?;
             if bytes.len() > most {
@@ -143,7 +145,7 @@ fn inflates(name: &str, most: usize) -> IngestError {
 
 fn broken(why: &str) -> IngestError {
     IngestError::Broken {
-        what: "archive",
+        what: "archive".into(),
         why: why.to_owned(),
     }
 }

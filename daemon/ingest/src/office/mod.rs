@@ -30,15 +30,15 @@ pub(super) fn read<'b>(
         Ok((Kind::Pptx, pptx::read(&mut archive, budget)?))
     } else if begins("xl/") {
         Err(IngestError::Binary {
-            what: "an Excel workbook",
+            what: "an Excel workbook".into(),
         })
     } else if begins("mimetype") {
         Err(IngestError::Binary {
-            what: "an OpenDocument or EPUB file",
+            what: "an OpenDocument or EPUB file".into(),
         })
     } else {
         Err(IngestError::Binary {
-            what: "a zip archive",
+            what: "a zip archive".into(),
         })
     }
 }

@@ -139,19 +139,21 @@ fn archives_of_other_kinds_are_named() {
     assert_eq!(
         refused(&other("xl/workbook.xml"), "a.xlsx"),
         IngestError::Binary {
-            what: "an Excel workbook"
+            what: "an Excel workbook".into()
         }
     );
     assert_eq!(
         refused(&other("a.txt"), "a.docx"),
         IngestError::Binary {
-            what: "a zip archive"
+            what: "a zip archive".into()
         }
     );
     let old = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1rest";
     assert_eq!(
         refused(old, "a.docx"),
-        IngestError::Encrypted { what: "document" }
+        IngestError::Encrypted {
+            what: "document".into()
+        }
     );
     assert!(matches!(refused(old, "a.doc"), IngestError::Binary { .. }));
     assert!(matches!(
@@ -214,7 +216,7 @@ fn xml_has_no_entities_no_document_type_and_an_end_of_nesting() {
     assert_eq!(
         refused(deep),
         IngestError::TooDeep {
-            what: "docx",
+            what: "docx".into(),
             most: 128
         }
     );

@@ -61,7 +61,10 @@ pub(super) fn walk(
     budget: &Budget<'_>,
     mut tell: impl FnMut(Node<'_>) -> Result<(), IngestError>,
 ) -> Result<(), IngestError> {
-    let broken = |why: String| IngestError::Broken { what, why };
+    let broken = |why: String| IngestError::Broken {
+        what: what.into(),
+        why,
+    };
     let Some(decoded) = crate::decode::decode(bytes.into()) else {
         return Err(broken("a part of it is not text".to_owned()));
     };
@@ -79,7 +82,10 @@ pub(super) fn walk(
             Event::Start(start) => {
                 depth += 1;
                 if depth > most {
-                    return Err(IngestError::TooDeep { what, most });
+                    return Err(IngestError::TooDeep {
+                        what: what.into(),
+                        most,
+                    });
                 }
                 tell(Node::Start(Element { start: &start }))?;
             }

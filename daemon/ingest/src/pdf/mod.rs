@@ -38,7 +38,7 @@ pub(super) fn read<'b>(bytes: &[u8], budget: &'b Budget<'b>) -> Result<Draft<'b>
     let (pages, is_cut) = pages(&store, budget)?;
     if pages.is_empty() {
         return Err(IngestError::Broken {
-            what: "PDF",
+            what: "PDF".into(),
             why: "it has no pages".to_owned(),
         });
     }

@@ -62,7 +62,7 @@ impl<'p> Store<'p> {
         };
         store.scan(budget)?;
         match store.is_encrypted {
-            true => Err(IngestError::Encrypted { what: "PDF" }),
+            true => Err(IngestError::Encrypted { what: "PDF".into() }),
             false => Ok(store),
         }
     }

@@ -133,7 +133,7 @@ impl<'a> MentionHistory<'a> {
     fn latest(&self, phrase: &Phrase) -> impl Iterator<Item = Mention> {
         let recent = self.recent.iter().rev().chain(self.knowledge.recent);
         let recent: Vec<&Mention> = recent.take(REMEMBERED_MAX * 2).collect();
-        self.document_filter(phrase, recent).into_iter().cloned()
+        self.narrowed(phrase, recent).into_iter().cloned()
     }
 
     /// The last listing of a reference's kind that has at least so many entities that it may stand
@@ -145,7 +145,7 @@ impl<'a> MentionHistory<'a> {
                 None => most_of_one_kind(listing.iter().collect()),
             };
             let is_listing = of_kind.len() > 1;
-            let found = self.document_filter(phrase, of_kind);
+            let found = self.narrowed(phrase, of_kind);
             if is_listing && found.len() >= least {
                 return found.into_iter().cloned().collect();
             }
@@ -202,7 +202,7 @@ impl<'a> MentionHistory<'a> {
     }
 
     /// Those of a kind word's kind, and of those the ones whose names say the kind word, if any do.
-    fn document_filter<'m>(&self, phrase: &Phrase, mentions: Vec<&'m Mention>) -> Vec<&'m Mention> {
+    fn narrowed<'m>(&self, phrase: &Phrase, mentions: Vec<&'m Mention>) -> Vec<&'m Mention> {
         let Some(kind_word) = phrase.kind_word else {
             return mentions;
         };

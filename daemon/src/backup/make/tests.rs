@@ -1,4 +1,4 @@
-//! Backups of a store that changes between two questions, as a script has it.
+//! Backups of a store that changes between two requests, played from a script.
 
 use std::collections::VecDeque;
 
@@ -11,7 +11,7 @@ use crate::store::StoreId;
 
 const STORE: StoreId = StoreId([7; 16]);
 
-/// Answers in the order in which they are asked for.
+/// Returns answers in the order of the requests.
 #[derive(Default)]
 struct Scripted {
     pages: VecDeque<Page>,
@@ -40,7 +40,7 @@ impl Source for Scripted {
     }
 }
 
-/// A chain of so many events, each in a record of its own.
+/// Builds a chain of `count` events, each in a separate record.
 fn chain(count: u64) -> Vec<LoggedEvent> {
     let mut previous = Hash::default();
     let events = (1..=count).map(|position| {
@@ -60,7 +60,7 @@ fn chain(count: u64) -> Vec<LoggedEvent> {
     events.collect()
 }
 
-/// A page with these events, read where the log ended at `position`.
+/// Builds a page with these events, read when the log ended at `position`.
 fn page(events: &[LoggedEvent], position: u64) -> Page {
     Page {
         store: STORE,
@@ -85,8 +85,8 @@ fn made(mut source: Scripted) -> (tempfile::TempDir, Report) {
     (folder, report)
 }
 
-/// A blob that was gone when an early event named it, and came back before a later one did, is in the backup;
-/// were it lost from there, it would be told.
+/// The backup contains a blob that was gone when an early event named it and that came back before a later event.
+/// If the backup then loses the blob, the check reports it.
 #[test]
 fn a_blob_that_came_back_is_kept() {
     let content = b"a large text".to_vec();
@@ -109,8 +109,8 @@ fn a_blob_that_came_back_is_kept() {
     assert!(check::blob(folder.path(), &manifest, &blob).is_err());
 }
 
-/// An object that is kept in another way than the page said was saved again since: the backup goes on to there,
-/// for it may rest on what was saved then.
+/// An object whose row differs from its tag in the page was saved again. The backup continues to that position,
+/// because the row may depend on objects saved then.
 #[test]
 fn an_object_in_another_form_takes_the_backup_on() {
     let row = |packed: &[u8]| {

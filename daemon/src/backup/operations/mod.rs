@@ -1,4 +1,4 @@
-//! What a backup is read by, over the socket.
+//! The operations that read a backup over the socket.
 
 mod read;
 mod served;
@@ -7,7 +7,7 @@ use crate::operation::Operation;
 
 pub use served::DaemonSource;
 
-/// The lines of the operation table.
+/// The entries of the operation table.
 pub const OPERATIONS: &[Operation] = &[
     Operation::of::<read::Backup>(),
     Operation::of::<read::BackupBlob>(),

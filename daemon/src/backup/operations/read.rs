@@ -1,4 +1,4 @@
-//! `backup`, `backup_objects`, `backup_blob`: the log as it is kept, and what its events name.
+//! `backup`, `backup_objects`, `backup_blob`: the stored log, and the objects and blobs that its events name.
 
 use std::sync::Arc;
 
@@ -33,7 +33,7 @@ fn hash(field: &str, text: &str) -> Result<Hash, Refusal> {
         .map_err(|what: String| Refusal::invalid(format!("`{field}`: {what}")))
 }
 
-/// `backup`.
+/// The `backup` operation.
 pub struct Backup;
 
 impl Op for Backup {
@@ -53,7 +53,7 @@ impl Op for Backup {
                 "`bytes_max` is {bytes_max}; a page ends after 1 to {PAGE_BYTES_MAX} bytes"
             )));
         }
-        // What stands beside the log is read before it: no cursor is then ahead of it.
+        // Auxiliary files are read before the log, so that no cursor is ahead of it.
         let shared = Arc::clone(&cx);
         let is_asked = args.beside == Some(true);
         let files = blocking(move || match is_asked {
@@ -108,7 +108,7 @@ fn reply(page: Page) -> BackupReply {
     }
 }
 
-/// `backup_objects`.
+/// The `backup_objects` operation.
 pub struct BackupObjects;
 
 impl Op for BackupObjects {
@@ -148,7 +148,7 @@ impl Op for BackupObjects {
     }
 }
 
-/// `backup_blob`.
+/// The `backup_blob` operation.
 pub struct BackupBlob;
 
 impl Op for BackupBlob {
@@ -173,7 +173,7 @@ impl Op for BackupBlob {
             let (cx, published) = (Arc::clone(&cx), Arc::clone(&published));
             blocking(move || Ok(shelf(&cx, &published).piece(&blob, from))).await?
         };
-        // It may have gone since that state was published: the newest one says so.
+        // The blob may have been deleted after that state was published; the newest state decides.
         let (piece, position) = match first {
             Err(Error::Corrupt { .. }) => {
                 let published = cx.read(None).await?;

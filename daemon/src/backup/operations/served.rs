@@ -1,4 +1,4 @@
-//! A store that a daemon serves, read over its socket.
+//! Reads a served store over the daemon's socket.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
@@ -16,7 +16,7 @@ use crate::backup::{Error, Source};
 use crate::log::Hash;
 use crate::store::{BlobRef, StoreId};
 
-/// The daemon at the other end of a connection.
+/// A connection to the daemon that serves the store.
 pub struct DaemonSource(pub Connection);
 
 impl DaemonSource {

@@ -191,15 +191,14 @@ fn prepare(
             ..SourceAdded::default()
         },
     };
-    let settings = &Documents::of(cx)?.settings;
+    let documents = Documents::of(cx)?;
     let root = Root::of(&under);
     let taken = take(
         content,
         root.base(&args.name),
         &args.name,
         &SourceDefaults::of(&under),
-        &settings.sizes,
-        &settings.reading,
+        (&documents.settings, &documents.workers),
         &cx.redactor,
     );
     let mut taken = taken.map_err(|unread| untaken(&args.name, unread))?;

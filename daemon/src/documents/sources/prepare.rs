@@ -4,11 +4,13 @@ use std::borrow::Cow;
 use std::ops::Range;
 use std::path::Path;
 
-use lored_ingest::{Block, Chunk, ExtractedText, FrontMatter, IngestError, Limits, Sizes, Warning};
+use lored_ingest::{Block, Chunk, ExtractedText, FrontMatter, IngestError, Warning};
 use lored_redact::{Redactor, SecretCounts};
 use serde_json::{Map, Value};
 
 use super::read::{Content, ReadFailure};
+use crate::documents::Settings;
+use crate::documents::ingest_worker::IngestWorkers;
 use crate::events::documents::{FileFingerprint, SourceAdded};
 use crate::log::Hash;
 
@@ -87,16 +89,16 @@ pub fn take(
     base: &Path,
     path: &str,
     given: &SourceDefaults,
-    sizes: &Sizes,
-    limits: &Limits,
+    (settings, workers): (&Settings, &IngestWorkers),
     redactor: &Redactor,
 ) -> Result<PreparedDocument, ReadFailure> {
     let Content { bytes, stamp, hash } = content;
     let file_name = path.rsplit('/').next().unwrap_or(path);
     let mut found = SecretCounts::default();
     let bytes = without_secrets(bytes, redactor, &mut found);
-    let mut extracted =
-        lored_ingest::extract(bytes, file_name, limits).map_err(|why| match why {
+    let mut extracted = workers
+        .extract(bytes, file_name, &settings.reading)
+        .map_err(|why| match why {
             IngestError::Binary { what } if !lored_ingest::is_promised(file_name) => {
                 ReadFailure::Skipped(what)
             }
@@ -107,7 +109,7 @@ pub fn take(
         .sentence()
         .map(|reason| Warning { line: None, reason });
     extracted.warnings.extend(reported);
-    let chunks = lored_ingest::chunks(&extracted, sizes);
+    let chunks = lored_ingest::chunks(&extracted, &settings.sizes);
     let front = std::mem::take(&mut extracted.front_matter);
     let mut said = DocumentDetails::new(front, given, folder_of(base, path), &extracted.file_type);
     said.warnings.append(&mut extracted.warnings);

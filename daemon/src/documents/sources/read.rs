@@ -1,6 +1,7 @@
 //! The bytes of a file within a source: read without following links, without ever blocking, and whole
 //! as they were at one moment.
 
+use std::borrow::Cow;
 use std::fs::{File, Metadata};
 use std::io::{Read, Seek, SeekFrom};
 use std::os::fd::{AsFd, OwnedFd};
@@ -40,7 +41,7 @@ pub enum ReadFailure {
     /// There is no such file any more.
     Gone,
     /// It is binary, and its name does not promise a document: what it is.
-    Skipped(&'static str),
+    Skipped(Cow<'static, str>),
     /// It is written to all the time; the watch tells when that ends.
     Unsettled,
     /// The system would not let it be read: why. That may end without the file being changed.
@@ -62,7 +63,7 @@ pub fn read(
     let mut file = open(base, path)?;
     let head = part(&mut file, HEAD)?;
     if let Some(what) = passed_over(&head, path) {
-        return Err(ReadFailure::Skipped(what));
+        return Err(ReadFailure::Skipped(what.into()));
     }
     drop(head);
     for _ in 0..TRIES {

@@ -1,62 +1,62 @@
-//! Why an engine did not start.
+//! Errors of starting the engine.
 
 use std::path::PathBuf;
 
 use crate::store::recovery;
 use crate::store::{Error, creation, watermark};
 
-/// Why the engine did not start.
+/// The reason why the engine did not start.
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
     /// The store cannot be opened.
     #[error(transparent)]
     Store(#[from] Error),
-    /// The head file names events, and the store is gone.
+    /// The watermark file records events, but the store is missing.
     #[error(
         "the store {store:?} is missing, though {head:?} says that it held {position} events; put \
          it back, or run `lored repair --accept-head` to start again"
     )]
     Vanished {
-        /// Where the store should be.
+        /// Expected path of the store.
         store: PathBuf,
-        /// The head file.
+        /// Path of the watermark file.
         head: PathBuf,
-        /// What it records.
+        /// The recorded position.
         position: u64,
     },
-    /// There is a head file that cannot be read, and no store.
+    /// The watermark file cannot be read, and the store is missing.
     #[error(
         "the store {store:?} is missing, and what it held cannot be told: {source}; put it back, or run \
          `lored repair --accept-head` to start again"
     )]
     VanishedUntold {
-        /// Where the store should be.
+        /// Expected path of the store.
         store: PathBuf,
-        /// What is wrong with the head file.
+        /// The error of the watermark file.
         source: watermark::Error,
     },
-    /// The store came back without what was acknowledged; the next start says so by the head file.
+    /// The reopened store lacks acknowledged events; the next start reports them from the watermark file.
     #[error("{0}")]
     Lost(String),
-    /// Making the store failed; nothing is left behind.
+    /// Creating the store failed; no files remain.
     #[error(transparent)]
     Creation(#[from] creation::Error<Error>),
-    /// The head file cannot be written.
+    /// The watermark file cannot be written.
     #[error(transparent)]
     Head(#[from] watermark::Error),
-    /// Looking at the journal failed.
+    /// The journals cannot be examined.
     #[error(transparent)]
     Recovery(#[from] recovery::Error),
-    /// What looking found could not be settled.
+    /// The result of the examination cannot be applied.
     #[error(transparent)]
     Settle(#[from] recovery::RecoveryError),
-    /// A thread could not be started, or a folder not be read.
+    /// A thread cannot be started, or a folder cannot be read.
     #[error("{0}")]
     System(#[from] std::io::Error),
 }
 
 impl OpenError {
-    /// Whether a full disk is the cause.
+    /// Returns whether a full disk is the cause.
     #[must_use]
     pub fn is_full(&self) -> bool {
         matches!(self, Self::Store(error) if error.is_full())

@@ -1,5 +1,4 @@
-//! Random saves, deletions and marks: few ids, few contents, few sessions, so that they share objects
-//! and run into each other.
+//! Random saves, deletions and marks. IDs, contents and sessions are few, so that they share objects and conflict.
 
 use proptest::prelude::*;
 
@@ -18,7 +17,7 @@ use crate::log::objects::{Object, ObjectForm, ObjectLocation};
 use crate::sessions::{PreparedSession, SessionSelector};
 use crate::store::{Error, RowsMut};
 
-/// What a random caller wants of checkpoints.
+/// A random request for checkpoints.
 #[derive(Clone, Debug)]
 pub(crate) enum Checkpoint {
     Save {
@@ -61,7 +60,7 @@ pub(crate) fn checkpoint() -> impl Strategy<Value = Checkpoint> {
     ]
 }
 
-/// Three checkpoints a session, so that saves push older ones out.
+/// Three checkpoints per session, so that saves evict older ones.
 const LIMITS: Limits = Limits {
     checkpoint_bytes_max: 1 << 20,
     session_bytes_max: 60,
@@ -84,7 +83,7 @@ fn hash_of(content: u8) -> Hash {
     Hash::of(&[content])
 }
 
-/// The way to a content: a delta rests on the contents before it.
+/// Builds the delta chain of a content; a delta depends on the previous contents.
 fn chain(content: u8, is_delta: bool) -> Vec<DeltaLink> {
     let from = if is_delta { 0 } else { content };
     let link = |content: u8| DeltaLink::to(hash_of(content), 100, 10 + u64::from(content));
@@ -146,7 +145,7 @@ pub(crate) fn save(
     }
 }
 
-/// Real ids are random and never come twice; these few are used again only once they are free.
+/// Real IDs are random and unique; these few are reused only when they are free.
 struct ReusedIds(SaveCheckpoint);
 
 impl Command for ReusedIds {

@@ -1,5 +1,4 @@
-//! Compaction of a running engine: space comes back, and nobody who reads or writes meanwhile loses
-//! anything.
+//! Compaction of a running engine: space is reclaimed, and concurrent readers and writers lose nothing.
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -22,10 +21,10 @@ use crate::log::{
 use crate::store::{Direction, Error, Keyspace, Rows, RowsMut};
 
 const OBJECTS: Keyspace = Keyspace::new("objects.1");
-/// What an object takes.
+/// Size of an object, in bytes.
 const OBJECT_BYTES: usize = 8 << 10;
 
-/// Objects by name: put with a content that follows from the position, or removed.
+/// A projection of objects by name: put with a content that depends on the position, or removed.
 struct Objects;
 
 fn content(position: Position) -> Vec<u8> {
@@ -63,10 +62,9 @@ impl Fold for Objects {
     }
 }
 
-/// Puts or removes an object.
+/// A command that puts or removes an object.
 struct Change(bool, String);
 
-/// Whether an event puts an object.
 fn is_put(event: &LoggedEvent) -> bool {
     event.header.kind == EventKind::ExtractorRegistered
 }
@@ -113,10 +111,10 @@ async fn write(engine: &Engine, is_put: bool, name: &str) -> Outcome {
     engine.write(write).await.unwrap()
 }
 
-/// Every object that a state shows.
+/// Reads every object of a state.
 fn objects(state: &PublishedState) -> BTreeMap<String, Vec<u8>> {
     let mut found = BTreeMap::new();
-    // Behind the row that says how far the space is folded.
+    // Starts after the row with the fold position.
     let range = (&[1][..], &[u8::MAX][..]);
     let visit = &mut |key: &[u8], value: &crate::store::Bytes| {
         found.insert(String::from_utf8(key.to_vec()).unwrap(), value.to_vec());
@@ -129,7 +127,7 @@ fn objects(state: &PublishedState) -> BTreeMap<String, Vec<u8>> {
     found
 }
 
-/// The objects that the log says there are; it is whole to its tail.
+/// Computes the expected objects from the log, which is complete up to its tail.
 fn expected(state: &PublishedState) -> BTreeMap<String, Vec<u8>> {
     let mut expected = BTreeMap::new();
     let mut last = Position(0);
@@ -166,7 +164,7 @@ fn runtime() -> tokio::runtime::Runtime {
         .unwrap()
 }
 
-/// The bytes of removed objects come back, those of the others stay; so again after a restart.
+/// The bytes of removed objects are reclaimed, and other objects stay; the same holds after a restart.
 #[test]
 fn removed_objects_give_their_space_back() {
     let folder = tempfile::tempdir().unwrap();
@@ -200,8 +198,8 @@ fn removed_objects_give_their_space_back() {
     assert_eq!(objects(&state), expected(&state));
 }
 
-/// Writers and readers that never pause see nothing of compactions: every write is taken, every
-/// state that is read shows exactly the objects of its log.
+/// Writers and readers that never pause do not notice compactions: every write is accepted, and every state shows
+/// exactly the objects of its log.
 #[test]
 fn nobody_loses_anything_meanwhile() {
     let folder = tempfile::tempdir().unwrap();
@@ -259,7 +257,7 @@ fn nobody_loses_anything_meanwhile() {
     assert_eq!(objects(&state), expected(&state));
 }
 
-/// A state that is read for long keeps its bytes, and the reply says so; the next one gives them back.
+/// A state that is held for long retains its bytes, and the reply says so; the next compaction reclaims them.
 #[test]
 fn a_long_read_is_told() {
     let folder = tempfile::tempdir().unwrap();
@@ -283,7 +281,7 @@ fn a_long_read_is_told() {
     });
 }
 
-/// A compaction is due once enough was freed, and not again after it.
+/// A compaction is due once enough was freed, and not again after it ran.
 #[test]
 fn enough_freed_bytes_make_it_due() {
     let folder = tempfile::tempdir().unwrap();
@@ -304,7 +302,7 @@ fn enough_freed_bytes_make_it_due() {
     });
 }
 
-/// A stop leaves an empty journal: the next start has nothing to replay and shows everything.
+/// A stop leaves an empty journal: the next start replays nothing and shows everything.
 #[test]
 fn a_stop_leaves_nothing_to_replay() {
     let folder = tempfile::tempdir().unwrap();
@@ -323,8 +321,7 @@ fn a_stop_leaves_nothing_to_replay() {
     assert_eq!(objects(&state), expected(&state));
 }
 
-/// A long journal is emptied while nothing happens, a short one is left, and a state that is read
-/// meanwhile stays as it is.
+/// During idle time, a long journal is emptied and a short one is left. A state held meanwhile does not change.
 #[test]
 fn rest_empties_a_long_journal() {
     let folder = tempfile::tempdir().unwrap();
@@ -346,7 +343,7 @@ fn rest_empties_a_long_journal() {
     });
 }
 
-/// A damaged store is not compacted: what is damaged is looked at first.
+/// A damaged store is not compacted, because the damage must be examined first.
 #[test]
 fn a_damaged_store_is_left_alone() {
     let folder = tempfile::tempdir().unwrap();
@@ -358,7 +355,7 @@ fn a_damaged_store_is_left_alone() {
         }
     });
     drop(engine);
-    // The head goes: nobody can say any more that nothing is missing.
+    // Without the watermark, nothing proves that the log is complete.
     std::fs::remove_file(folder.path().join("head")).unwrap();
     let data = DataFolder {
         data: folder.path().to_path_buf(),

@@ -1,5 +1,4 @@
-//! What others record between the moment when something is selected to be forgotten, or found out, and the
-//! decision about it.
+//! Events that others record between the selection for forgetting, or the lookup of an entity, and the decision.
 
 use super::documents::{put, sent};
 use super::history::ViewRows;
@@ -31,7 +30,7 @@ fn is_as_folded(fixture: &Fixture) {
     );
 }
 
-/// What is meant now, as a caller selects it.
+/// Selects the current targets, as a caller does.
 fn select(fixture: &Fixture, selector: &ForgetSelector) -> Selection {
     let looking = SelectionContext {
         rows: &fixture.rows,
@@ -51,7 +50,7 @@ fn of_agent(agent: &str) -> ForgetSelector {
     }
 }
 
-/// Whether what was selected is refused, to be selected anew.
+/// Checks that the selection is refused and must be repeated.
 fn is_refused(fixture: &mut Fixture, selected: Selection) -> Refusal {
     let forget = Forget::new(selected, [7; 16]);
     let refused = fixture.one(TestCall::new(forget)).unwrap_err();
@@ -65,8 +64,8 @@ fn steps_of(fixture: &Fixture, session: &str) -> Vec<u32> {
     steps.iter().map(|step| step.attempt.step).collect()
 }
 
-/// A session in which only one agent had recorded goes whole by that agent's name; not when another agent
-/// records in it before that is decided. Selected anew, it goes in part.
+/// A session with one recording agent is forgotten whole by that agent's name, unless another agent records in it
+/// before the decision. After a new selection, it is forgotten in part.
 #[test]
 fn what_another_agent_records_meanwhile_stays() {
     let mut fixture = Fixture::new();
@@ -91,8 +90,8 @@ fn what_another_agent_records_meanwhile_stays() {
     is_as_folded(&fixture);
 }
 
-/// What the agent itself records meanwhile goes with its session, and so does whatever is recorded in a
-/// session that was named.
+/// Events that the agent itself records meanwhile are forgotten with its session. The same holds for all events in
+/// a session selected by name.
 #[test]
 fn what_is_meant_and_recorded_meanwhile_goes() {
     let named = ForgetSelector {
@@ -117,7 +116,7 @@ fn what_is_meant_and_recorded_meanwhile_goes() {
     }
 }
 
-/// A source that was removed goes whole; not when a document is sent to it before that is decided.
+/// A removed source is forgotten whole, unless a document is sent to it before the decision.
 #[test]
 fn a_source_that_began_anew_stays() {
     let source = source_id("sent");
@@ -154,7 +153,7 @@ fn switch() -> EntityRef {
     }
 }
 
-/// An agent says something that mentions the switch.
+/// Records a message that mentions the switch.
 fn mention(by: &str) -> TestCall {
     let EntityRef { kind, key } = switch();
     let mention = Mention {
@@ -179,7 +178,7 @@ fn mention(by: &str) -> TestCall {
     talk.request(1, &Clock::fixed(super::START, 3)).by(by)
 }
 
-/// What a resolver said of the switch, asked by the daemon.
+/// Records the daemon's resolver result for the switch.
 fn found_out() -> TestCall {
     let resolved = EntityResolved {
         name: "Switch 9 in the vault".to_owned(),
@@ -209,14 +208,14 @@ fn found_out() -> TestCall {
     }
 }
 
-/// A pack that was made of the session's switch as it is now.
+/// Builds a pack with the current state of the session's switch.
 fn packed(fixture: &Fixture, id: &str, among: TaskScope) -> MakePack {
     let session = (among != TaskScope::Session("s-1".to_owned())).then(|| "s-1".to_owned());
     let item = Item::Entity(switch());
     resting(fixture, id, among, PackDependency { session, item })
 }
 
-/// A pack that rests on one thing as it is now.
+/// Builds a pack that depends on the current state of one source.
 fn resting(fixture: &Fixture, id: &str, among: TaskScope, one: PackDependency) -> MakePack {
     let made = PackBuilt {
         id: id.to_owned(),
@@ -236,7 +235,7 @@ fn resting(fixture: &Fixture, id: &str, among: TaskScope, one: PackDependency) -
     }
 }
 
-/// A session of two agents, in which one mentioned the switch.
+/// Builds a session of two agents, one of which mentioned the switch.
 fn mentioned() -> Fixture {
     let mut fixture = Fixture::new();
     let outcomes = fixture.group(vec![
@@ -248,8 +247,7 @@ fn mentioned() -> Fixture {
     fixture
 }
 
-/// What a resolver says of an entity is noted while something mentions the entity, and not once that is
-/// forgotten.
+/// A resolver result is recorded while something mentions the entity, and not after that was forgotten.
 #[test]
 fn what_is_found_out_late_is_not_noted() {
     let mut fixture = mentioned();
@@ -262,8 +260,8 @@ fn what_is_found_out_late_is_not_noted() {
     is_as_folded(&fixture);
 }
 
-/// A pack that was made before something was forgotten is not recorded after it, but made anew: neither one
-/// of the session itself, nor one across its project, nor where the whole session is forgotten.
+/// A pack that was built before a forget is not recorded after it, but rebuilt. This holds for packs of the session
+/// or its project, and when the whole session is forgotten.
 #[test]
 fn a_pack_of_what_is_gone_is_not_recorded() {
     let own = TaskScope::Session("s-1".to_owned());
@@ -293,7 +291,7 @@ fn a_pack_of_what_is_gone_is_not_recorded() {
     }
 }
 
-/// Whether any row, of views or of the log, holds a text.
+/// Returns whether any row, of views or of the log, contains a text.
 fn is_in_rows(fixture: &Fixture, text: &str) -> bool {
     let log = fixture
         .rows
@@ -310,7 +308,7 @@ fn is_in_rows(fixture: &Fixture, text: &str) -> bool {
         .any(|(key, value)| is_in(&key) || is_in(&value))
 }
 
-/// The packs that are there still.
+/// Lists the remaining packs.
 fn packs_left(fixture: &Fixture) -> Vec<String> {
     let made = fixture
         .events()
@@ -322,8 +320,8 @@ fn packs_left(fixture: &Fixture) -> Vec<String> {
     made.collect()
 }
 
-/// A pack that was made across a project names entities of the sessions that it rests on: it goes with each
-/// of them, and with a part of one that it may have said; those that rest on others stay.
+/// A pack across a project names entities of its source sessions. It is removed with any of them, and with any part
+/// that it may quote; packs with other sources stay.
 #[test]
 fn packs_across_a_project_go_with_what_they_rest_on() {
     let across = TaskScope::Project("p-1".to_owned());
@@ -348,7 +346,7 @@ fn packs_across_a_project_go_with_what_they_rest_on() {
             None => drop(fixture.one(forget("s-1")).unwrap()),
             Some(selector) => {
                 let selected = select(&fixture, &selector);
-                // Another one comes before that is decided.
+                // Another event arrives before the decision.
                 fixture
                     .one(TestCall::new(packed(&fixture, "k-3", across.clone())))
                     .unwrap();
@@ -366,8 +364,8 @@ fn packs_across_a_project_go_with_what_they_rest_on() {
     }
 }
 
-/// What an agent sent and was replaced goes with the agent, with the packs that said it; what it sent and is
-/// there still is named.
+/// A replaced document that an agent sent is forgotten with the agent, with the packs that quote it. A current
+/// document of the agent is reported.
 #[test]
 fn documents_that_an_agent_sent_go() {
     let source = source_id("sent");

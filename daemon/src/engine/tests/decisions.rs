@@ -16,7 +16,7 @@ fn step_of(outcome: &Result<super::Outcome, Refusal>) -> (u32, u32) {
     (assigned.step, assigned.attempt)
 }
 
-/// A step without a session begins one: both events are one commit, the reply is the step's.
+/// A step without a session begins one: both events are in one commit, and the reply is the step's.
 #[test]
 fn a_first_step_begins_a_session() {
     let mut fixture = Fixture::new();
@@ -28,8 +28,8 @@ fn a_first_step_begins_a_session() {
     assert_eq!(events[0].header.time, events[1].header.time);
 }
 
-/// Commands of one group see each other: numbers go on, a session made by the first is found by
-/// the second, and another attempt is counted.
+/// Commands of one group see each other: numbers continue, the second command finds a session that the first
+/// created, and another attempt is counted.
 #[test]
 fn commands_of_one_group_see_each_other() {
     let mut fixture = Fixture::new();
@@ -48,7 +48,7 @@ fn commands_of_one_group_see_each_other() {
     let wanted = [(1, 1), (2, 1), (2, 2), (9, 1), (10, 1), (11, 1), (1, 1)];
     assert_eq!(steps, wanted);
     assert_eq!(outcomes[8].as_ref().unwrap_err().code, Code::Conflict);
-    // The caller without a session goes on in its last one; another agent begins its own.
+    // A caller without a session continues its last one; another agent begins a new one.
     let session = |at: usize| outcomes[at].as_ref().unwrap().event.header.session.clone();
     assert_eq!(session(6).as_deref(), Some("s-1"));
     assert_ne!(session(7).as_deref(), Some("s-1"));
@@ -58,8 +58,8 @@ fn commands_of_one_group_see_each_other() {
     );
 }
 
-/// A scope has so many names of each kind, also within one group; a name that is there is replaced,
-/// however often, and the other scopes have room of their own.
+/// A scope has a maximum number of names of each kind, also within one group. Replacing an existing name is always
+/// possible, and scopes are counted separately.
 #[test]
 fn a_scope_holds_so_many_registrations() {
     let mut fixture = Fixture::new();
@@ -98,7 +98,7 @@ fn a_scope_holds_so_many_registrations() {
     );
 }
 
-/// The same key with the same body gives the first event, in the same group and long after.
+/// The same key with the same body returns the first event, in the same group and long after.
 #[test]
 fn a_repeated_key_gives_the_first_event() {
     let mut fixture = Fixture::new();
@@ -118,8 +118,8 @@ fn a_repeated_key_gives_the_first_event() {
     assert_eq!(fixture.tail.position, Position(3));
 }
 
-/// The same key with another body is refused, as is one of the same group; another agent's key of
-/// the same text is another key.
+/// The same key with another body is refused, also within a group. The same key text of another agent is a
+/// different key.
 #[test]
 fn a_key_for_another_body_is_refused() {
     let mut fixture = Fixture::new();
@@ -135,7 +135,7 @@ fn a_key_for_another_body_is_refused() {
     assert!(!fixture.one(ask("two").by("b")).unwrap().replayed);
 }
 
-/// Appends events, then fails: as a command does that finds a damaged row half way.
+/// Appends events, then fails, like a command that reads a damaged row half way.
 struct FailingCommand;
 
 impl Command for FailingCommand {
@@ -149,8 +149,8 @@ impl Command for FailingCommand {
     }
 }
 
-/// A refused command leaves no trace, not even of the events that it had already folded, and the
-/// rest of its group is as if it had never come.
+/// A refused command leaves no changes, not even of events that it had already folded. The rest of its group is
+/// unaffected.
 #[test]
 fn a_refused_command_leaves_no_trace() {
     let ask = |at: u32| record(Some("s-1"), Some(at), true).key(&format!("k{at}"), "body");
@@ -173,7 +173,7 @@ fn a_refused_command_leaves_no_trace() {
     assert_eq!(with.tail, without.tail);
 }
 
-/// A group of refusals alone commits nothing.
+/// A group of only refusals commits nothing.
 #[test]
 fn a_group_of_refusals_commits_nothing() {
     let mut fixture = Fixture::new();
@@ -184,7 +184,7 @@ fn a_group_of_refusals_commits_nothing() {
     assert_eq!(fixture.rows, crate::store::MemoryStore::new());
 }
 
-/// The log's time never runs backwards, whatever the clock does.
+/// The log's time never runs backwards, even if the clock does.
 #[test]
 fn time_never_runs_backwards() {
     let mut fixture = Fixture::new();
@@ -201,7 +201,7 @@ fn time_never_runs_backwards() {
     assert_eq!(times.last(), Some(&(START + 1)));
 }
 
-/// Registrations are events of their session, their project, or everywhere.
+/// Registrations are events of their session, of their project, or global.
 #[test]
 fn registrations_stand_where_they_hold() {
     let mut fixture = Fixture::new();

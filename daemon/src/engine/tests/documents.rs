@@ -1,4 +1,4 @@
-//! Random documents: sources added and removed, files taken in, moved, touched, failed, gone, documents sent.
+//! Random documents: sources added and removed; files ingested, moved, touched, failed and removed; documents sent.
 
 use proptest::prelude::*;
 use serde_bytes::ByteArray;
@@ -16,7 +16,7 @@ use crate::log::{Body, Hash, codec};
 use crate::steps::Text;
 use crate::store::{BlobRef, PendingBlob};
 
-/// What a random caller wants of documents. Sources, paths and contents are few.
+/// A random request for documents. Sources, paths and contents are few.
 #[derive(Clone, Debug)]
 pub(crate) struct Document {
     source: u8,
@@ -81,7 +81,7 @@ pub(crate) fn document() -> impl Strategy<Value = Document> {
     })
 }
 
-/// The id that a document of a source and path gets, whatever its number of the same name.
+/// Returns the document ID for a source and path.
 fn known(number: u8) -> String {
     let source = format!("source-{}", number % 2);
     let path = format!("f-{}.md", number / 2 % 3);
@@ -159,7 +159,7 @@ impl Document {
     }
 }
 
-/// A source whose documents are sent.
+/// Builds a source whose documents are sent.
 pub(crate) fn sent(source: &str) -> SourceAdded {
     SourceAdded {
         path: format!("/{source}"),
@@ -234,7 +234,7 @@ fn take(
     }
 }
 
-/// A text, in the event or beside it.
+/// Builds a text part, inline in the event or as a blob.
 fn part(content: u8, is_blob: bool) -> (TextPart, Vec<PendingBlob>) {
     let (text, blobs) = match is_blob {
         false => (Text::Inline(char::from(content).to_string()), Vec::new()),
@@ -256,7 +256,7 @@ fn part(content: u8, is_blob: bool) -> (TextPart, Vec<PendingBlob>) {
     (part, blobs)
 }
 
-/// A document that is sent, and whether it was there.
+/// Builds a sent document, and a flag for whether it was unchanged.
 pub(crate) fn put(
     source: &str,
     content: u8,
@@ -283,7 +283,7 @@ pub(crate) fn put(
     (TestCall::new(put), unchanged)
 }
 
-/// What is sent is recorded once: again only with other bytes, another title, or other settings.
+/// A sent document is recorded once, and again only with other bytes, another title or other settings.
 #[test]
 fn documents_that_are_sent() {
     let source = source_id("sent");
@@ -331,7 +331,7 @@ fn documents_that_are_sent() {
     assert_eq!(again.unwrap_err(), (Code::Conflict, true));
 }
 
-/// Sources of files take no documents that are sent, and lose none by hand.
+/// File sources refuse sent documents and manual removals.
 #[test]
 fn files_are_not_sent() {
     let mut fixture = Fixture::new();

@@ -1,4 +1,4 @@
-//! Forgetting, decided and erased: what is gone, what stays, and what others notice of it.
+//! Forgetting, from decision to erasure: what is removed, what stays, and what others observe.
 
 use super::history::ViewRows;
 use std::collections::BTreeMap;
@@ -20,7 +20,7 @@ use crate::log::{
 use crate::projections::Projections;
 use crate::sessions::{self, SessionForgotten};
 
-/// A bench with a session of three steps and a checkpoint, and another with a step.
+/// Builds a fixture with a session of three steps and a checkpoint, and a session with one step.
 fn fixture() -> Fixture {
     let mut fixture = Fixture::new();
     fixture.group(vec![
@@ -47,8 +47,8 @@ fn is_as_folded(fixture: &Fixture) {
     );
 }
 
-/// With the tombstone, and before a byte is erased, the session is nowhere to be found: not by name, not
-/// as the caller's current one, not by its key, its id not to be used again.
+/// After the tombstone, and before any byte is erased, the session cannot be found by name, as the caller's current
+/// session, or by key. Its ID cannot be used again.
 #[test]
 fn a_forgotten_session_is_gone_at_once() {
     let mut fixture = fixture();
@@ -103,8 +103,8 @@ fn a_forgotten_session_is_gone_at_once() {
     is_as_folded(&fixture);
 }
 
-/// Nothing of it is left in a record once it is erased, and everything of the others is; then it is noted,
-/// once.
+/// After erasure, no record contains content of the session, and all content of others remains. The erasure is
+/// recorded once.
 #[test]
 fn what_is_erased_is_in_no_record() {
     let mut fixture = fixture();
@@ -125,7 +125,7 @@ fn what_is_erased_is_in_no_record() {
     is_as_folded(&fixture);
 }
 
-/// Events of the same group, which are in no record yet, are counted and go with it.
+/// Events of the same group, which are not in a record yet, are counted and forgotten too.
 #[test]
 fn a_session_of_the_same_group_is_forgotten() {
     let mut fixture = Fixture::new();
@@ -154,7 +154,7 @@ fn a_session_of_the_same_group_is_forgotten() {
     is_as_folded(&fixture);
 }
 
-/// Objects that another session needs stay, with their bases, and count for it from then on.
+/// Objects that another session needs stay with their bases, and then count for that session.
 #[test]
 fn what_others_share_stays_and_counts_for_them() {
     let mut fixture = Fixture::new();
@@ -171,7 +171,7 @@ fn what_others_share_stays_and_counts_for_them() {
         TestCall::new(create("s-1")),
         TestCall::new(create("s-2")),
         TestCall::new(create("s-3")),
-        // Each a delta against the one before; a content takes 10 bytes and its number.
+        // Each is a delta against the previous one; a content takes 10 bytes plus its number.
         save(1, "s-1", 0),
         save(2, "s-1", 1),
         save(3, "s-1", 2),
@@ -213,8 +213,8 @@ fn what_others_share_stays_and_counts_for_them() {
     is_as_folded(&fixture);
 }
 
-/// A long session is erased in several batches; the rows are those of a fold after each of them, and
-/// whoever begins anew after a kill comes to the same end.
+/// A long session is erased in several batches. After each batch the rows equal a fresh fold, and a restart after a
+/// kill reaches the same end.
 #[test]
 fn a_long_session_is_erased_in_batches() {
     let mut fixture = Fixture::new();
@@ -259,7 +259,7 @@ fn a_long_session_is_erased_in_batches() {
     assert!(again.changes().is_empty() && again.next.is_none());
 }
 
-/// An event as any room might decide it.
+/// A command that records any feature module's event.
 struct RawEvent {
     kind: &'static str,
     session: &'static str,
@@ -291,7 +291,7 @@ impl Command for RawEvent {
     }
 }
 
-/// A value as events have it.
+/// Converts a value to its stored form.
 fn stored(value: &Value) -> ciborium::Value {
     match value {
         Value::Null => ciborium::Value::Null,
@@ -316,7 +316,7 @@ fn raw_event(kind: &'static str, session: &'static str, fact: Value, body: Value
     })
 }
 
-/// A session that says all there is to say, some of it as others do.
+/// Records every kind of event in a session; another session records some of the same.
 fn say_all(fixture: &mut Fixture, session: &'static str, prefers: &str) {
     let mention = |key: &str, parent: Value| {
         let mut mention = json!({"kind": "site", "key": key, "name": key, "how": "pattern"});
@@ -362,8 +362,8 @@ fn say_all(fixture: &mut Fixture, session: &'static str, prefers: &str) {
     }
 }
 
-/// Whatever the rooms hold of a session goes with it, and what is left is what others said: lists,
-/// names of a project, what a user preferred. A session with forks is not forgotten before them.
+/// All feature modules drop their rows of a forgotten session and keep those of others: lists, names of a project,
+/// user preferences. A session with forks is not forgotten before its forks.
 #[test]
 fn every_room_forgets() {
     let mut fixture = Fixture::new();
@@ -387,7 +387,7 @@ fn every_room_forgets() {
             .one(TestCall::new(RecordErasure::new(session, [9; 16])))
             .unwrap();
     }
-    // But for how far the spaces are folded, whose last session it was, and the log's own index.
+    // Excludes fold positions, last sessions and the log's own index.
     let is_told = |(space, key, _): &(&'static str, Vec<u8>, Vec<u8>)| {
         *space != "index" && !matches!(key.first(), Some(0 | b'c' | b'f'))
     };

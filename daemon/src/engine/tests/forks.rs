@@ -1,4 +1,4 @@
-//! What a fork shares: for every session of every history, and every moment of it.
+//! The events that a fork shares, checked for every session at every moment of every history.
 
 use std::ops::ControlFlow;
 
@@ -16,7 +16,7 @@ use crate::sessions::{self, Line, lineage};
 use crate::steps;
 use crate::store::{MemoryStore, Rows};
 
-/// All that readers see along these lines.
+/// Lists everything that readers see along these lines.
 fn seen(rows: &dyn Rows, lines: &[Line]) -> Vec<String> {
     let mut seen = Vec::new();
     let go_on = ControlFlow::Continue(());
@@ -51,7 +51,7 @@ fn seen(rows: &dyn Rows, lines: &[Line]) -> Vec<String> {
     seen
 }
 
-/// All that is known of entities along these lines.
+/// Lists everything known of entities along these lines.
 fn known(rows: &dyn Rows, lines: &[Line]) -> Vec<String> {
     let mut all = Vec::new();
     entities::walk(rows, lines, None, &mut |entity, row| {
@@ -87,9 +87,8 @@ fn known(rows: &dyn Rows, lines: &[Line]) -> Vec<String> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
-    /// A fork sees of its parent exactly what readers of the parent saw at that moment, however the
-    /// parent has gone on since: held for forks at every moment of every session, forks among them,
-    /// against the rows that were folded up to then.
+    /// A fork sees exactly the parent's state at the fork moment, however the parent continues. The test forks every
+    /// session, forks included, at every moment and compares with the rows folded up to then.
     #[test]
     fn a_fork_sees_its_parent_as_it_was(history in histories()) {
         let (fixture, _) = live(&history);

@@ -1,4 +1,4 @@
-//! What holds for every history: rows follow from the log alone, however it came about.
+//! Properties of every history: rows depend on the log alone.
 
 use super::history::ViewRows;
 use std::ops::ControlFlow;
@@ -13,7 +13,7 @@ use crate::log::{EventKind, Hash, KEPT, OBJECTS, objects};
 use crate::projections::Projections;
 use crate::store::{Changes, Direction, Limits, MemoryStore, Rows, RowsMut, Store, StoreId};
 
-/// Every row of a store, as it is in memory.
+/// Copies every row of a store to memory.
 fn read_all(store: &Store) -> MemoryStore {
     let mut rows = MemoryStore::new();
     for space in open::keyspaces(&Projections) {
@@ -43,8 +43,8 @@ pub(crate) fn store_of(dir: &std::path::Path, commits: &[Changes]) -> Store {
     store
 }
 
-/// Takes out of the records all that was forgotten by now, whenever that would have been done: a history
-/// takes out what was forgotten in a group once the whole group was decided.
+/// Erases all forgotten content from the records. The moment does not depend on grouping: content forgotten in a
+/// group is erased after the whole group is decided.
 fn erase_all(fixture: &mut Fixture) {
     let mut streams = Vec::new();
     let events = fixture.events();
@@ -58,7 +58,7 @@ fn erase_all(fixture: &mut Fixture) {
     }
 }
 
-/// Events without what depends on the moment of the commit.
+/// Lists events without the fields that depend on the moment of the commit.
 fn contents(fixture: &Fixture) -> Vec<(String, Option<String>, Option<Vec<u8>>)> {
     fixture
         .events()
@@ -77,7 +77,7 @@ fn contents(fixture: &Fixture) -> Vec<(String, Option<String>, Option<Vec<u8>>)>
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(128))]
 
-    /// Live rows equal those folded from the log alone, byte for byte; the chain is whole.
+    /// Live rows equal the rows folded from the log alone, byte for byte; the hash chain is complete.
     #[test]
     fn a_fold_of_the_log_equals_the_live_rows(history in histories()) {
         let (fixture, _) = live(&history);
@@ -85,8 +85,8 @@ proptest! {
         prop_assert_eq!(folded_anew(&fixture).rows_of_views(), fixture.rows.rows_of_views());
     }
 
-    /// Exactly the objects that some checkpoint needs are kept, as what they were noted to take; and
-    /// so many bytes are counted as they take together.
+    /// Exactly the objects that a checkpoint needs are stored, with the recorded sizes, and the counted bytes are their
+    /// sum.
     #[test]
     fn objects_are_kept_while_they_are_needed(history in histories()) {
         let (fixture, _) = live(&history);
@@ -107,7 +107,7 @@ proptest! {
         prop_assert_eq!(checkpoints::totals(&fixture.rows).unwrap().bytes, bytes);
     }
 
-    /// What happens does not depend on how commands were grouped.
+    /// Results do not depend on the grouping of commands.
     #[test]
     fn grouping_changes_nothing_that_happened(history in histories()) {
         let (mut grouped, _) = live(&history);
@@ -125,8 +125,8 @@ proptest! {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(12))]
 
-    /// On a real store: live rows equal those in memory; emptied and folded anew, or with a view
-    /// that stopped half way, they are the same again, byte for byte.
+    /// On a real store, live rows equal those in memory. They are the same, byte for byte, after a rebuild and after a
+    /// view stopped half way.
     #[test]
     fn a_rebuilt_store_equals_the_live_one(history in histories(), cut in 0..20_usize) {
         let (fixture, commits) = live(&history);
@@ -139,7 +139,7 @@ proptest! {
         replay::catch_up(&store, &Projections, |_, _| {}).unwrap();
         prop_assert_eq!(read_all(&store), fixture.rows.clone());
 
-        // The views of an earlier moment beside the whole log: each goes on from where it was.
+        // Views of an earlier moment with the whole log: each continues from its position.
         let behind = tempfile::tempdir().unwrap();
         let early = cut.min(commits.len());
         let store = store_of(behind.path(), &commits[..early]);

@@ -1,4 +1,4 @@
-//! Random histories of commands in random groups, from which any failure can be repeated.
+//! Random histories of commands in random groups; any failure can be repeated.
 
 use proptest::prelude::*;
 
@@ -21,7 +21,7 @@ use crate::steps::{
 };
 use crate::store::{Changes, MemoryStore, PendingBlob};
 
-/// What a random caller wants. Ids are few, so that histories run into each other.
+/// A random request. IDs are few, so that histories conflict.
 #[derive(Clone, Debug)]
 pub(crate) enum Action {
     Create {
@@ -43,21 +43,21 @@ pub(crate) enum Action {
     Pack(Pack),
     Project(Project),
     Document(Document),
-    /// Forgotten, and perhaps erased from the records at once.
+    /// Forgets, and possibly erases at once.
     Forget {
         session: u8,
         is_erased: bool,
     },
-    /// What was forgotten is noted to be erased.
+    /// Records the erasure of forgotten content.
     Note {
         session: u8,
     },
-    /// Whatever a selector means is forgotten, and perhaps erased from the records at once.
+    /// Forgets the events that a selector matches, and possibly erases them at once.
     ForgetPart {
         part: ForgetTarget,
         is_erased: bool,
     },
-    /// The oldest tombstone of those is noted to be erased.
+    /// Records the erasure of the oldest partial tombstone.
     NotePart,
     Talk {
         session: u8,
@@ -65,7 +65,7 @@ pub(crate) enum Action {
     },
 }
 
-/// A want with who wants it and under which key.
+/// A request with its caller and key.
 #[derive(Clone, Debug)]
 pub(crate) struct ActionBy {
     want: Action,
@@ -73,11 +73,11 @@ pub(crate) struct ActionBy {
     key: Option<u8>,
 }
 
-/// Groups of wants.
+/// Groups of requests.
 pub(crate) type History = Vec<Vec<ActionBy>>;
 
 fn actions() -> impl Strategy<Value = ActionBy> {
-    // Forks among them, but not so often.
+    // Includes forks, less often.
     let session = prop_oneof![3 => 0..4_u8, 1 => 4..8_u8];
     let want = prop_oneof![
         2 => (0..4_u8).prop_map(|session| Action::Create { session }),
@@ -109,7 +109,7 @@ fn actions() -> impl Strategy<Value = ActionBy> {
         .prop_map(|(want, agent, key)| ActionBy { want, agent, key })
 }
 
-/// Up to twenty groups of up to eight commands.
+/// Generates up to twenty groups of up to eight commands.
 pub(crate) fn histories() -> impl Strategy<Value = History> {
     proptest::collection::vec(proptest::collection::vec(actions(), 1..8), 1..20)
 }
@@ -137,7 +137,7 @@ fn choice(session: Option<&str>, clock: &Clock) -> PreparedSession {
     PreparedSession::prepare(selector, clock)
 }
 
-/// The session of this id.
+/// Selects the session with this ID.
 pub(crate) fn choice_of(session: &str) -> PreparedSession {
     choice(Some(session), &clock())
 }
@@ -146,7 +146,7 @@ pub(crate) fn record(session: Option<&str>, step: Option<u32>, success: bool) ->
     record_of(choice(session, &clock()), step, success, 10, None)
 }
 
-/// A step with a result of so many bytes.
+/// Records a step with a result of `length` bytes.
 pub(crate) fn record_long(session: &str, length: u16) -> TestCall {
     record_of(choice_of(session), None, true, length, None)
 }
@@ -174,7 +174,7 @@ fn record_of(
     })
 }
 
-/// In the session, the project `p-1`, or everywhere: scope 0, 1 or 2.
+/// Registers in the session, the project `p-1`, or globally: scope 0, 1 or 2.
 pub(crate) fn register(scope: u8, session: &str, what: Registration) -> TestCall {
     let name = match what {
         Registration::Extractor => "ticket",
@@ -216,12 +216,12 @@ pub(crate) fn forget(session: &str) -> TestCall {
     ))
 }
 
-/// Takes what was forgotten of a session out of the records; the changes of each batch come back.
+/// Erases the forgotten content of a session and returns the changes of each batch.
 pub(crate) fn erase(fixture: &mut Fixture, session: &str) -> Vec<Changes> {
     erase_stream(fixture, EventScope::Session(session))
 }
 
-/// The same of any stream.
+/// Erases the forgotten content of any stream and returns the changes of each batch.
 pub(crate) fn erase_stream(fixture: &mut Fixture, stream: EventScope<'_>) -> Vec<Changes> {
     let mut commits = Vec::new();
     let mut after = Some(Position(0));
@@ -287,7 +287,7 @@ impl ActionBy {
     }
 }
 
-/// Lives a history; the changes of each group come back.
+/// Runs a history and returns the changes of each group.
 pub(crate) fn live(history: &History) -> (Fixture, Vec<Changes>) {
     let mut fixture = Fixture::new();
     let mut commits = Vec::new();
@@ -328,7 +328,7 @@ pub(crate) fn live(history: &History) -> (Fixture, Vec<Changes>) {
     (fixture, commits)
 }
 
-/// A history that makes no use of groups: each command in one of its own.
+/// Returns the history with each command in a separate group.
 pub(crate) fn ungrouped(history: &History) -> History {
     history
         .iter()

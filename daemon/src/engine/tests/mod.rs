@@ -1,5 +1,5 @@
-//! The engine's decisions without threads: given what happened, when a command comes, then events
-//! or a refusal; on rows in memory, with the daemon's real commands and folds.
+//! The engine's decisions without threads: given events, when a command, then events or a refusal. Rows are in
+//! memory; commands and folds are the daemon's.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
 mod checkpoints;
@@ -34,10 +34,10 @@ use crate::log::{Actor, Hash, Log, LoggedEvent, Position};
 use crate::projections::Projections;
 use crate::store::{Changes, MemoryStore, RowsMut};
 
-/// When the first command comes: 2026-01-31T12:00:00Z, in microseconds.
+/// Time of the first command: 2026-01-31T12:00:00Z, in microseconds.
 pub(crate) const START: Micros = 1_769_860_800_000_000;
 
-/// An agent of user 1000.
+/// Builds an agent of user 1000.
 pub(crate) fn agent(name: &str) -> Actor {
     Actor {
         agent: name.to_owned(),
@@ -46,11 +46,11 @@ pub(crate) fn agent(name: &str) -> Actor {
     }
 }
 
-/// A command with who asks and under which key.
+/// A command with its caller and key.
 pub(crate) struct TestCall {
     pub command: Box<dyn Command>,
     pub by: Actor,
-    /// The key, and what stands for the arguments.
+    /// The key, and a text in place of the arguments.
     pub key: Option<(String, String)>,
 }
 
@@ -100,7 +100,7 @@ impl Fixture {
         }
     }
 
-    /// Decides and commits one group at this time; what to commit comes back, too.
+    /// Decides and commits one group at this time; also returns the changes.
     pub fn group_at(
         &mut self,
         now: Micros,
@@ -120,7 +120,7 @@ impl Fixture {
         (outcomes, changes)
     }
 
-    /// Commits changes as they are.
+    /// Commits changes unmodified.
     pub fn commit(&mut self, changes: &Changes) {
         for (space, key, value) in changes.iter() {
             match value {
@@ -141,7 +141,7 @@ impl Fixture {
         self.group(vec![ask]).pop().unwrap()
     }
 
-    /// Every event of the log, checked link by link.
+    /// Returns every event of the log after verifying each link.
     pub fn events(&self) -> Vec<LoggedEvent> {
         let mut found: Vec<LoggedEvent> = Vec::new();
         Log::new(&self.rows)
@@ -165,7 +165,7 @@ impl Fixture {
     }
 }
 
-/// Everything folded from the log alone, event by event.
+/// Folds everything from the log alone, event by event.
 pub(crate) fn folded_anew(fixture: &Fixture) -> MemoryStore {
     let mut rows = MemoryStore::new();
     let log = Log::new(&fixture.rows);

@@ -1,4 +1,4 @@
-//! Random packs and prunings: of sessions and of a project, resting on what may be there or not.
+//! Random packs and prunings, of sessions and of a project; their sources may or may not exist.
 
 use proptest::prelude::*;
 
@@ -17,7 +17,7 @@ use crate::packs::{
 use crate::projects::FileVersion;
 use crate::sessions::{self, SessionSettings};
 
-/// What a random caller wants of packs.
+/// A random request for packs.
 #[derive(Clone, Debug)]
 pub(crate) enum Pack {
     /// For a session, or for the project.
@@ -56,7 +56,7 @@ fn name(session: u8) -> String {
     format!("s-{session}")
 }
 
-/// A turn of the working set that was prepared on the rows it is decided on.
+/// A working set update, prepared on the rows on which it is decided.
 struct UpdateNow {
     session: String,
     turn: WorkingSetUpdate,

@@ -1,4 +1,4 @@
-//! Random wishes to forget, by every selector; and what is left of a session, a project and a source.
+//! Random forget requests with every selector, and the remainder of a session, a project and a source.
 
 use super::history::ViewRows;
 use proptest::prelude::*;
@@ -24,14 +24,14 @@ use crate::sessions;
 use crate::store::{Changes, Error, RowsMut};
 use crate::{messages, steps};
 
-/// What a random caller wants forgotten.
+/// A random forget request.
 #[derive(Clone, Debug)]
 pub(crate) struct ForgetTarget {
     session: Option<u8>,
     project: Option<u8>,
     agent: Option<u8>,
     origin: Option<u8>,
-    /// A part of the log, in thousandths of it.
+    /// A part of the log, in thousandths of its length.
     from: Option<u16>,
     to: Option<u16>,
 }
@@ -87,7 +87,7 @@ impl ForgetTarget {
     }
 }
 
-/// The last event that a command can see, of any stream.
+/// Returns the position of the last event that a command can see, of any stream.
 fn last(on: &DecisionContext<'_>) -> Result<Position, Refusal> {
     let mut last = Position(0);
     let sessions = crate::log::index::sessions(on.rows)?.into_iter();
@@ -105,7 +105,7 @@ fn last(on: &DecisionContext<'_>) -> Result<Position, Refusal> {
     Ok(last)
 }
 
-/// A wish that is selected on the writer, so that it is the same however commands are grouped.
+/// A request that is resolved on the writer, so that the result does not depend on grouping.
 struct DeferredForget {
     selector: Box<dyn Fn(Position) -> ForgetSelector + Send>,
     forget: Option<Forget>,
@@ -134,7 +134,7 @@ impl Command for DeferredForget {
     }
 }
 
-/// A wish decided as it is.
+/// Decides a request unchanged.
 fn selector(selector: ForgetSelector) -> TestCall {
     TestCall::new(DeferredForget {
         selector: Box::new(move |_| selector.clone()),
@@ -142,12 +142,12 @@ fn selector(selector: ForgetSelector) -> TestCall {
     })
 }
 
-/// Whatever an agent recorded is to be forgotten.
+/// Requests to forget everything that an agent recorded.
 pub(crate) fn forgetting_of(agent: &str) -> TestCall {
     selector(of_agent(agent))
 }
 
-/// Takes out of the records whatever was forgotten of streams that go on.
+/// Erases the forgotten content of continuing streams from the records.
 pub(crate) fn erase_parts(fixture: &mut Fixture) -> Vec<Changes> {
     let unerased = forgotten::unerased(&fixture.rows).unwrap();
     let streams = unerased.into_iter().map(|(_, stream)| stream);
@@ -156,7 +156,7 @@ pub(crate) fn erase_parts(fixture: &mut Fixture) -> Vec<Changes> {
         .collect()
 }
 
-/// Notes that the oldest tombstone is erased.
+/// Records that the oldest tombstone is erased.
 pub(crate) fn note() -> TestCall {
     TestCall::new(DeferredCommand(|on: &DecisionContext<'_>| {
         let mut unerased = forgotten::unerased(on.rows)?.into_iter();
@@ -187,8 +187,8 @@ fn reported(fixture: &mut Fixture, ask: TestCall) -> ContentForgotten {
     crate::forgetting::decided::forgotten_by(&outcome).unwrap()
 }
 
-/// Of a session that two agents work in, what one of them recorded goes, with its objects; the other's
-/// steps and checkpoints stay, and the numbers of forgotten steps are not given out again.
+/// In a session of two agents, one agent's events are forgotten with their objects. The other agent's steps and
+/// checkpoints stay, and numbers of forgotten steps are not reused.
 #[test]
 fn what_an_agent_recorded_goes() {
     let mut fixture = Fixture::new();
@@ -245,7 +245,7 @@ fn what_an_agent_recorded_goes() {
     is_as_folded(&fixture);
 }
 
-/// A session all of which was recorded by one agent is forgotten whole; one with a fork that stays is kept.
+/// A session with one recording agent is forgotten whole; a session with a remaining fork is not.
 #[test]
 fn whole_sessions_go_before_those_they_share() {
     let mut fixture = Fixture::new();
@@ -269,7 +269,7 @@ fn whole_sessions_go_before_those_they_share() {
     is_as_folded(&fixture);
 }
 
-/// A tool's results go with what was found in them; what is left is counted as if it were all.
+/// A tool's results are forgotten with the entities found in them; the counts then cover only the rest.
 #[test]
 fn what_a_tool_returned_goes() {
     let mut fixture = Fixture::new();
@@ -310,7 +310,7 @@ fn what_a_tool_returned_goes() {
     );
 }
 
-/// What a resolver said goes whoever asked it: the daemon by itself, before and after a caller.
+/// A resolver's data is forgotten whether the daemon or a caller asked, before or after the other.
 #[test]
 fn what_a_resolver_said_goes() {
     let mut fixture = Fixture::new();
@@ -356,7 +356,7 @@ fn what_a_resolver_said_goes() {
     is_as_folded(&fixture);
 }
 
-/// What a rule of retention selected of these sessions, each with so many events, up to a position.
+/// Builds a retention rule's selection: sessions, each with its number of events, up to a position.
 fn by_rule(sessions: &[(&str, u64)], up_to: Position) -> Forget {
     let counted = |events| SessionCounts {
         events,
@@ -384,8 +384,8 @@ fn by_rule(sessions: &[(&str, u64)], up_to: Position) -> Forget {
     Forget::by_rule(selected, [7; 16])
 }
 
-/// A session that got an event after a rule had selected it stays as it is, and one whose past it shares
-/// stays with it; the others go. When all stay, nothing is forgotten.
+/// A session that got an event after a rule had selected it stays. A session whose past it shares stays, too; the
+/// others are forgotten. When all stay, nothing is forgotten.
 #[test]
 fn a_rule_spares_what_was_used_since_it_was_selected() {
     let mut fixture = Fixture::new();

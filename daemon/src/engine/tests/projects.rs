@@ -1,4 +1,4 @@
-//! Random projects: made known, and their files written, drafted, edited, cleared, by whoever is faster.
+//! Random projects: initialised, and their files written, drafted, edited and cleared in any order.
 
 use proptest::prelude::*;
 use serde_bytes::ByteArray;
@@ -13,18 +13,18 @@ use crate::projects::{
 use crate::steps::Text;
 use crate::store::{BlobRef, PendingBlob};
 
-/// What a random caller wants of a project. Projects, files and contents are few.
+/// A random request for a project. Projects, files and contents are few.
 #[derive(Clone, Debug)]
 pub(crate) struct Project {
     project: u8,
-    /// The worktree that the caller is in, if any: only then the project need not be known.
+    /// The caller's worktree, if any; with one, the project need not be known.
     worktree: Option<u8>,
     selector: Action,
 }
 
 #[derive(Clone, Debug)]
 enum Action {
-    /// Under this name.
+    /// Initialises a project with this name.
     Initialise(u8),
     Write {
         file: u8,
@@ -167,7 +167,7 @@ fn file_type(file: u8) -> String {
     ["bugs", "features"][usize::from(file)].to_owned()
 }
 
-/// A content, in the event or beside it.
+/// Builds a content, inline in the event or as a blob.
 fn text(content: u8, is_blob: bool) -> (Text, Vec<PendingBlob>) {
     if !is_blob {
         return (Text::Inline(char::from(content).to_string()), Vec::new());

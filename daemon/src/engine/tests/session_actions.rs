@@ -1,5 +1,5 @@
-//! Random sessions that are talked in: fields, ends, leases, forks; messages, tools at work; entities
-//! found, related, resolved. Few names, so that they run into each other.
+//! Random sessions: fields, ends, leases, forks; messages and tool calls; entities found, related and resolved.
+//! Names are few, so that they conflict.
 
 use proptest::prelude::*;
 
@@ -28,7 +28,7 @@ use crate::sessions::{
 };
 use crate::steps::{self, Text};
 
-/// What a random caller wants said or done in a session.
+/// A random request in a session.
 #[derive(Clone, Debug)]
 pub(crate) enum Action {
     Update {
@@ -57,7 +57,7 @@ pub(crate) enum Action {
         goes_on: bool,
         mentions: Vec<Mention>,
     },
-    /// What a follower found in the steps that it has not searched yet.
+    /// Records entities found in the steps that the follower has not searched yet.
     Find {
         mentions: Vec<Mention>,
     },
@@ -72,7 +72,7 @@ pub(crate) enum Action {
         parents: Vec<EntityRef>,
         around: Vec<Mention>,
     },
-    /// Forked as it was at some moment between its beginning and now.
+    /// Forks at a moment between the session's beginning and now.
     Fork {
         at: u16,
         into: u8,
@@ -148,7 +148,7 @@ pub(crate) fn talk() -> impl Strategy<Value = Action> {
     ]
 }
 
-/// Four sessions, and four ids for forks.
+/// Returns one of four session IDs or four fork IDs.
 pub(crate) fn name(session: u8) -> String {
     match session {
         0..4 => format!("s-{session}"),
@@ -156,8 +156,7 @@ pub(crate) fn name(session: u8) -> String {
     }
 }
 
-/// A command that reads first what it is about: on the writer, so that it is the same however
-/// commands are grouped.
+/// A command that first reads its subject, on the writer, so that the result does not depend on grouping.
 pub(crate) struct DeferredCommand<F>(pub F);
 
 impl<C: Command, F: FnMut(&DecisionContext<'_>) -> Result<C, Refusal> + Send> Command
@@ -188,7 +187,7 @@ fn own(session: &str) -> Vec<Line> {
     }]
 }
 
-/// The lines of a session up to a position.
+/// Returns the lines of a session up to a position.
 pub(crate) fn lines_up_to(
     rows: &dyn crate::store::Rows,
     session: &str,
@@ -231,7 +230,7 @@ fn note(session: &str, what: SessionChange, body: Body, clock: &Clock) -> TestCa
 fn record_message(session: String, said: MessageMeta, is_fenced: bool, clock: &Clock) -> TestCall {
     let choices = [
         named(&session, None, clock),
-        // The first event that there can be is nobody's lease.
+        // The first possible event is never a lease.
         named(&session, Some(Position(0)), clock),
     ];
     TestCall::new(DeferredCommand(move |on: &DecisionContext<'_>| {
@@ -276,7 +275,7 @@ fn record_message(session: String, said: MessageMeta, is_fenced: bool, clock: &C
     }))
 }
 
-/// All that a follower has not searched yet, each step with the same mentions.
+/// Records the same mentions for each step that the follower has not searched yet.
 fn find(session: String, mentions: Vec<Mention>) -> TestCall {
     TestCall::new(DeferredCommand(move |on: &DecisionContext<'_>| {
         let after = searched(on.rows, &session)?;
@@ -352,7 +351,7 @@ impl Action {
                     Ok(AcquireLease {
                         choice: choice.clone(),
                         name: name.clone(),
-                        // Or over at once: also for commands of the same group.
+                        // Or expired at once, also for commands of the same group.
                         micros: if is_long { 1 << 40 } else { 0 },
                         token: token.map(|lease| Position(lease.token)),
                         body: empty(),

@@ -1,5 +1,4 @@
-//! The writer and the sync thread: what is gathered while a sync runs, what a bug in one of them ends,
-//! what time it is.
+//! The writer and the sync thread: the group that collects during a sync, bugs in the threads, and time.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -26,7 +25,7 @@ use crate::projections::Projections;
 use crate::sessions::decided::AcquireLease;
 
 const SECOND: u64 = 1_000_000;
-/// Commands that may wait in a rig.
+/// Capacity of the fixture's queue, in commands.
 const ROOM: usize = 12;
 
 fn settings() -> Settings {
@@ -39,7 +38,7 @@ fn settings() -> Settings {
 
 type Reply = oneshot::Receiver<Result<Outcome, Refusal>>;
 
-/// A writer on a thread of its own, whose groups the test makes durable.
+/// A writer on a separate thread; the test makes its groups durable.
 struct Fixture {
     queue: Sender<Message>,
     committed: Receiver<CommittedGroup>,
@@ -52,7 +51,7 @@ struct Fixture {
 }
 
 impl Fixture {
-    /// Starts the writer when these commands are in its queue already.
+    /// Starts the writer after these commands are queued.
     fn start(settings: Settings, asks: Vec<TestCall>) -> (Self, Vec<Reply>) {
         let temporary = tempfile::tempdir().unwrap();
         let folder = DataFolder {
@@ -101,12 +100,12 @@ impl Fixture {
         send(&self.queue, &self.room, ask)
     }
 
-    /// Decides a lone command, which the writer makes durable itself.
+    /// Decides a single command, which the writer itself makes durable.
     fn one(&self, ask: TestCall) -> Result<Outcome, Refusal> {
         self.send(ask).blocking_recv().unwrap()
     }
 
-    /// Does what the sync thread does.
+    /// Does the work of the sync thread.
     fn finish(&self, group: CommittedGroup) {
         let answers = self.sync_stage.finish(group).ok().unwrap();
         self.queue.send(Message::Synced(None)).unwrap();
@@ -135,7 +134,7 @@ fn sessions(numbers: std::ops::Range<usize>) -> Vec<TestCall> {
     numbers.map(one).collect()
 }
 
-/// What does not fit into the next group while a sync runs waits undecided, and keeps its room.
+/// A command that does not fit into the next group during a sync waits undecided and keeps its queue space.
 #[test]
 fn a_full_group_takes_no_more_while_a_sync_runs() {
     let settings = Settings {
@@ -146,7 +145,7 @@ fn a_full_group_takes_no_more_while_a_sync_runs() {
     for done in (2..=ROOM).step_by(2) {
         let group = fixture.committed.recv().unwrap();
         assert_eq!(group.answers.len(), 2);
-        // Decided are those, and at most the next two.
+        // The decided commands are these and at most the next two.
         let waiting = ROOM - fixture.room.available_permits();
         assert!(
             waiting >= ROOM.saturating_sub(done + 2),
@@ -160,8 +159,8 @@ fn a_full_group_takes_no_more_while_a_sync_runs() {
     fixture.stop();
 }
 
-/// What waits beside a full group is refused with it when the sync fails, also by a bug that ends
-/// the sync thread; and the writer still stops.
+/// Commands that wait next to a full group are refused with it when the sync fails or a bug ends the sync thread.
+/// The writer still stops.
 #[test]
 fn a_sync_thread_that_ends_by_a_bug_is_not_waited_for() {
     let settings = Settings {
@@ -186,7 +185,7 @@ fn a_sync_thread_that_ends_by_a_bug_is_not_waited_for() {
     fixture.stop();
 }
 
-/// Ends the thread that decides it.
+/// A command that ends the thread that decides it.
 struct Bug;
 
 impl Command for Bug {
@@ -205,7 +204,7 @@ fn write(ask: TestCall) -> QueuedWrite {
     }
 }
 
-/// A bug that ends the writer is a failure like that of a disk: the daemon hears of it and ends.
+/// A bug that ends the writer counts as a disk failure: the daemon is notified and exits.
 #[tokio::test]
 async fn a_writer_that_ends_by_a_bug_is_a_failure() {
     let temporary = tempfile::tempdir().unwrap();
@@ -232,7 +231,7 @@ async fn a_writer_that_ends_by_a_bug_is_a_failure() {
     drop(engine);
 }
 
-/// After an event that came while the clock stood a day ahead, a lease lasts as long as it says.
+/// After an event recorded while the clock was a day ahead, a lease lasts as long as stated.
 #[test]
 fn a_lease_ends_though_the_clock_stood_ahead_once() {
     let (fixture, _) = Fixture::start(settings(), Vec::new());

@@ -75,7 +75,7 @@ impl Layers {
     /// Those of the program and of some files. `former` is what was in force before: a file that has
     /// been broken since stays as it was, one that is gone goes, one that is the same is not read again.
     #[must_use]
-    pub fn load(files: &[Source<'_>], replaced_file: Option<&Self>) -> Self {
+    pub fn load(files: &[Source<'_>], previous: Option<&Self>) -> Self {
         let built_in = Template::built_in().map(|(file, text)| Source {
             layer: Layer::BuiltIn,
             file,
@@ -89,7 +89,7 @@ impl Layers {
             let count = counts.entry(source.layer).or_default();
             *count += 1;
             if *count <= TEMPLATES_MAX {
-                layers.add(source, replaced_file);
+                layers.add(source, previous);
             }
         }
         for (layer, count) in counts {
@@ -117,9 +117,9 @@ impl Layers {
         &self.broken
     }
 
-    fn add(&mut self, source: &Source<'_>, replaced_file: Option<&Self>) {
+    fn add(&mut self, source: &Source<'_>, previous: Option<&Self>) {
         let key = (source.layer, source.file.to_owned());
-        let last = replaced_file.and_then(|replaced_file| replaced_file.good.get(&key));
+        let last = previous.and_then(|previous| previous.good.get(&key));
         let read = match &source.text {
             Ok(text) => match last.filter(|last| &*last.text == *text) {
                 Some(last) => Ok(last.clone()),

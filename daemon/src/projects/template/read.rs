@@ -259,8 +259,8 @@ fn examples(
 /// The line of the file that a line of a text within it stands on.
 fn line_within(file: &Source<'_>, at: usize, line: u32) -> u32 {
     let begin = file.text.get(at..).unwrap_or_default();
-    let citations = ["\"\"\"", "'''"];
-    let is_long = citations.iter().find_map(|quote| begin.strip_prefix(quote));
+    let quotes = ["\"\"\"", "'''"];
+    let is_long = quotes.iter().find_map(|quote| begin.strip_prefix(quote));
     let Some(rest) = is_long else {
         return file.line(at); // all of it is on one line
     };

@@ -170,7 +170,7 @@ impl Index {
 
     /// Units that have no vector of a tier yet.
     #[must_use]
-    pub fn missing_views(&self, stage: EmbeddingStage) -> usize {
+    pub fn missing_vectors(&self, stage: EmbeddingStage) -> usize {
         let tiered = self.tiered(stage);
         tiered.map_or(0, |tiered| lock(&tiered.missing).len())
     }

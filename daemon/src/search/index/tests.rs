@@ -271,7 +271,7 @@ fn damage_found_after_opening_is_cured() {
     assert_eq!(
         (
             embedded(&index).len(),
-            index.missing_views(EmbeddingStage::First)
+            index.missing_vectors(EmbeddingStage::First)
         ),
         (0, 6)
     );

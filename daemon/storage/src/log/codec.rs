@@ -1,7 +1,7 @@
-//! Events as bytes: CBOR maps with text keys, so that old readers survive new fields.
+//! Events as bytes: CBOR maps with text keys, so that old readers accept new fields.
 //!
-//! An event is `{header: bytes, payload_hash: bytes, link: bytes, salt?, fact?, body?, key?}`; the
-//! header is itself an encoded map, kept as the bytes that the chain covers.
+//! An event is `{header: bytes, payload_hash: bytes, link: bytes, salt?, fact?, body?, key?}`. The header is itself
+//! an encoded map, stored as the bytes that the hash chain covers.
 
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
@@ -9,13 +9,13 @@ use super::event::{ImportOrigin, KeyMark, Payload};
 use super::{Actor, Hash, Header, Kind, LoggedEvent, Position};
 use crate::store::Error;
 
-/// An empty map: what a decision that adds nothing encodes to.
+/// An encoded empty map, for a decision that adds nothing.
 pub const EMPTY: &[u8] = &[MAP];
 
-/// Encodes a small map of ours.
+/// Encodes a small map.
 ///
 /// # Panics
-/// Never for the types that use it: writing to memory cannot fail, and they serialise.
+/// Never for the types that use it: they serialise, and writing to memory cannot fail.
 #[must_use]
 pub fn encode<T: Serialize>(value: &T) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(128);
@@ -23,10 +23,10 @@ pub fn encode<T: Serialize>(value: &T) -> Vec<u8> {
     bytes
 }
 
-/// Decodes a map of ours; fields it does not know are skipped.
+/// Decodes a map; unknown fields are skipped.
 ///
 /// # Errors
-/// A sentence on what does not fit.
+/// A message about the invalid part.
 pub fn decode<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, String> {
     ciborium::de::from_reader_with_recursion_limit(bytes, 64).map_err(|error| error.to_string())
 }
@@ -55,7 +55,7 @@ struct HeaderMap<'h> {
     origin_agent: std::borrow::Cow<'h, str>,
 }
 
-/// The header's bytes, written by hand: the writer encodes one for every event.
+/// Encodes a header, without serde because the writer encodes one for every event.
 pub(super) fn encode_header(header: &Header) -> Vec<u8> {
     let actor = &header.actor;
     let texts = [
@@ -149,8 +149,8 @@ pub fn encode_event(event: &LoggedEvent, into: &mut Vec<u8>) {
     }
 }
 
-// An event is written by hand, not by serde: its parts are bytes already, and this way the body
-// is copied once. Major types of RFC 8949, section 3.1.
+// An event is encoded without serde: its parts are bytes already, and this way the body is copied once. Major types
+// of RFC 8949, section 3.1.
 const BYTES: u8 = 2 << 5;
 const TEXT: u8 = 3 << 5;
 const MAP: u8 = 5 << 5;
@@ -214,10 +214,10 @@ struct EventMap {
     key: Option<String>,
 }
 
-/// Reads an event.
+/// Decodes an event.
 ///
 /// # Errors
-/// A sentence on what is missing or does not fit.
+/// A message about the missing or invalid part.
 pub fn decode_event(bytes: &[u8]) -> Result<LoggedEvent, String> {
     let map: EventMap = decode(bytes)?;
     let payload = match (map.salt, map.fact, map.body) {
@@ -235,10 +235,10 @@ pub fn decode_event(bytes: &[u8]) -> Result<LoggedEvent, String> {
     })
 }
 
-/// A CBOR map as JSON, for people and for `read_events`: byte strings as hexadecimal.
+/// Converts a CBOR map to JSON, for people and for `read_events`; byte strings become hexadecimal.
 ///
 /// # Errors
-/// A sentence when the bytes are no CBOR map.
+/// A message when the bytes are not a CBOR map.
 pub fn to_json(bytes: &[u8]) -> Result<serde_json::Map<String, serde_json::Value>, String> {
     let value: ciborium::Value = decode(bytes)?;
     match json_of(value)? {
@@ -269,7 +269,7 @@ fn json_of(value: ciborium::Value) -> Result<serde_json::Value, String> {
                 .into_iter()
                 .map(|(key, value)| match key {
                     Cbor::Text(key) => Ok((key, json_of(value)?)),
-                    // Ours have none; written out as text, nested ones would double at each level.
+                    // Our maps have no such keys; as text, nested ones would double at each level.
                     _ => Err("a map has a key that is not text".to_owned()),
                 })
                 .collect::<Result<_, _>>()?,
@@ -282,7 +282,7 @@ fn json_of(value: ciborium::Value) -> Result<serde_json::Value, String> {
 /// Decodes a part of a stored payload.
 ///
 /// # Errors
-/// [`Error::Corrupt`] naming the event's position.
+/// [`Error::Corrupt`] with the event's position.
 pub fn decode_part<T: DeserializeOwned>(event: &LoggedEvent, bytes: &[u8]) -> Result<T, Error> {
     decode(bytes).map_err(|reason| {
         Error::corrupt(
@@ -324,7 +324,7 @@ mod tests {
         bytes
     }
 
-    /// An event reads back as it was, whole and with its content forgotten.
+    /// An event survives a round trip, complete and with its content forgotten.
     #[test]
     fn events_read_back() {
         let mut event = event();
@@ -334,8 +334,8 @@ mod tests {
         assert_eq!(decode_event(&bytes_of(&event)).unwrap(), event);
     }
 
-    /// An imported event tells where it comes from, with or without an agent's name; any other has the
-    /// bytes that it had before there were imports.
+    /// An imported event records its origin, with or without an agent's name. Any other event has the same bytes as
+    /// before the origin existed.
     #[test]
     fn origins_read_back() {
         let plain = bytes_of(&event());
@@ -362,7 +362,7 @@ mod tests {
         );
     }
 
-    /// A field that a newer program adds is read over, in the event and in its header.
+    /// Fields that a newer program adds are skipped, in the event and in its header.
     #[test]
     fn new_fields_are_read_over() {
         let event = event();
@@ -374,8 +374,8 @@ mod tests {
         assert_eq!(decode_event(&bytes).unwrap(), event);
     }
 
-    /// Maps nested as keys are refused at once; as text each level would double the last one's quotes
-    /// (found by fuzzing: 204 bytes took minutes).
+    /// Maps nested as keys are refused at once: as text, each level would double the quotes of the last (found by
+    /// fuzzing: 204 bytes took minutes).
     #[test]
     fn nested_keys_are_refused() {
         let nested = [vec![0xa1; 60], vec![0x00; 61]].concat();
@@ -383,7 +383,7 @@ mod tests {
     }
 
     proptest! {
-        /// Arbitrary bytes are refused, never a panic; nor are those of an event with some changed.
+        /// Arbitrary bytes, and events with some changed bytes, are refused without a panic.
         #[test]
         fn arbitrary_bytes_never_panic(
             bytes in proptest::collection::vec(any::<u8>(), 0..300),
@@ -398,8 +398,8 @@ mod tests {
                 changed[at] = byte;
             }
             if let Ok(read) = decode_event(&changed) {
-                // What still decodes is the same, or the chain says that it is not.
-                // (A key's text may go: it is forgotten with the content.)
+                // An event that still decodes is unchanged, or its chain link does not match. (The key's text may be missing: it is
+                // forgotten with the content.)
                 let kept = read == whole || (read.key.is_none() && read.link == whole.link);
                 prop_assert!(kept || read.check(&Hash([4; 32]), Position(5)).is_err());
             }

@@ -1,4 +1,4 @@
-//! One event as it is kept for ever: header, payload, and its place in the chain.
+//! A stored event: header, payload and chain link. Its form never changes.
 
 use std::fmt;
 
@@ -7,12 +7,12 @@ use sha2::{Digest, Sha256};
 use super::{EventKind, Kind, Position, codec};
 use crate::clock::Micros;
 
-/// A SHA-256.
+/// A SHA-256 hash.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Hash(pub [u8; 32]);
 
 impl Hash {
-    /// The hash of these bytes.
+    /// Hashes these bytes.
     #[must_use]
     pub fn of(bytes: &[u8]) -> Self {
         Self(Sha256::digest(bytes).into())
@@ -22,7 +22,7 @@ impl Hash {
 impl std::str::FromStr for Hash {
     type Err = String;
 
-    /// Reads 64 hexadecimal digits.
+    /// Parses 64 hexadecimal digits.
     fn from_str(text: &str) -> Result<Self, String> {
         let mut hash = [0; 32];
         let digits = text.as_bytes().as_chunks::<2>().0;
@@ -61,19 +61,19 @@ impl fmt::Debug for Hash {
     }
 }
 
-/// Who caused an event. The uid is the identity, taken from the socket; the rest are labels.
+/// The actor that caused an event. The UID is the identity, taken from the socket; the other fields are labels.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct Actor {
-    /// The agent's name for itself; empty when it gave none.
+    /// The agent's own name; empty when it gave none.
     pub agent: String,
-    /// The peer's user id.
+    /// UID of the peer.
     pub uid: u32,
-    /// The program that spoke, as `name/version`; empty when unknown.
+    /// The client program, as `name/version`; empty when unknown.
     pub client: String,
 }
 
 impl Actor {
-    /// The daemon itself: who appends what nobody asked for.
+    /// Returns the daemon's actor, for events without a caller.
     #[must_use]
     pub fn daemon() -> Self {
         Self {
@@ -83,52 +83,52 @@ impl Actor {
         }
     }
 
-    /// Whether it is the daemon, of any version.
+    /// Returns whether the actor is the daemon, of any version.
     #[must_use]
     pub fn is_daemon(&self) -> bool {
         self.agent.is_empty() && self.client.starts_with("lored/")
     }
 }
 
-/// What the chain covers besides the payload.
+/// The part of an event that the hash chain covers in addition to the payload.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Header {
-    /// Where in the log: 1 is the first event, no gaps.
+    /// Log position: 1 is the first event, without gaps.
     pub position: Position,
-    /// When, in microseconds since 1970; never before the previous event's.
+    /// Time in microseconds since 1970; never before the previous event's.
     pub time: Micros,
-    /// By whom.
+    /// The actor.
     pub actor: Actor,
-    /// The session concerned, if one is.
+    /// The session, if any.
     pub session: Option<String>,
-    /// The project concerned, if one is.
+    /// The project, if any.
     pub project: Option<String>,
-    /// What happened, in the past tense.
+    /// Kind of the event, in the past tense.
     pub kind: Kind,
-    /// The idempotency key it was recorded under; stays when the key's text is forgotten.
+    /// Hashes of its idempotency key; they stay when the key's text is forgotten.
     pub key: Option<KeyMark>,
-    /// When and by whom it was first recorded, when it was imported from elsewhere.
+    /// Original time and actor of an imported event.
     pub origin: Option<ImportOrigin>,
 }
 
-/// When and by whom an imported event was first recorded, in another log.
+/// The time and actor at which an imported event was first recorded, in another log.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct ImportOrigin {
-    /// When, in microseconds since 1970; what an export says, and no more reliable than that.
+    /// Time in microseconds since 1970, as stated by the export and no more reliable.
     pub at: Micros,
-    /// The agent's name for itself; empty when it gave none.
+    /// The agent's own name; empty when it gave none.
     pub agent: String,
 }
 
 impl Header {
-    /// When it happened, as it is shown: in the log that it was first recorded in. Order, expiry and
-    /// `as_of` go by [`Self::time`].
+    /// Returns the displayed time: the time in the log that recorded the event first. Order, expiry and `as_of` use
+    /// [`Self::time`].
     #[must_use]
     pub fn happened_at(&self) -> Micros {
         self.origin.as_ref().map_or(self.time, |origin| origin.at)
     }
 
-    /// The stream of the event.
+    /// Returns the stream of the event.
     #[must_use]
     pub fn scope(&self) -> EventScope<'_> {
         match (&self.session, &self.project) {
@@ -138,7 +138,7 @@ impl Header {
         }
     }
 
-    /// The agent that recorded it first, as it is shown; empty when it gave no name.
+    /// Returns the displayed agent, which recorded the event first; empty when it gave no name.
     #[must_use]
     pub fn author(&self) -> &str {
         match &self.origin {
@@ -148,17 +148,17 @@ impl Header {
     }
 }
 
-/// An idempotency key as the chain covers it.
+/// The hashes of an idempotency key that the chain covers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct KeyMark {
-    /// SHA-256 of uid, agent and key.
+    /// SHA-256 of UID, agent and key.
     pub hash: Hash,
-    /// SHA-256 of the operation's name and its canonical arguments.
+    /// SHA-256 of the operation name and its canonical arguments.
     pub body: Hash,
 }
 
 impl Payload {
-    /// What it holds, in bytes.
+    /// Returns the size of the content, in bytes.
     #[must_use]
     pub fn bytes(&self) -> u64 {
         (self.meta.len() + self.body.len()) as u64
@@ -168,16 +168,16 @@ impl Payload {
 /// The prepared part of a payload: encoded, salted and hashed before the queue.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Body {
-    /// CBOR map.
+    /// The encoded CBOR map.
     pub bytes: Vec<u8>,
     /// SHA-256 of `bytes`.
     pub digest: Hash,
-    /// Random, so that the hash of a forgotten payload cannot be guessed.
+    /// Random bytes, so that the hash of a forgotten payload cannot be guessed.
     pub salt: [u8; 16],
 }
 
 impl Body {
-    /// Hashes the bytes, once.
+    /// Creates a body and hashes its bytes once.
     #[must_use]
     pub fn new(bytes: Vec<u8>, salt: [u8; 16]) -> Self {
         let digest = Hash::of(&bytes);
@@ -189,20 +189,20 @@ impl Body {
     }
 }
 
-/// An event as bytes, before it has a place in the log.
+/// An encoded event, before it has a log position.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EncodedEvent {
-    /// What happened.
+    /// Kind of the event.
     pub kind: EventKind,
-    /// The session concerned.
+    /// Session of the event.
     pub session: Option<String>,
-    /// The project concerned.
+    /// Project of the event.
     pub project: Option<String>,
-    /// The metadata, as a CBOR map: what the decision added.
+    /// The metadata that the decision added, as a CBOR map.
     pub meta: Vec<u8>,
-    /// What the caller brought.
+    /// The caller's content.
     pub body: Body,
-    /// When and by whom it was first recorded, when it is imported.
+    /// Original time and actor of an imported event.
     pub origin: Option<ImportOrigin>,
 }
 
@@ -223,19 +223,19 @@ pub struct LoggedEvent {
     pub key: Option<String>,
 }
 
-/// What an event says.
+/// The content of an event.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Payload {
-    /// Random, part of the payload hash.
+    /// Random bytes, part of the payload hash.
     pub salt: [u8; 16],
-    /// CBOR map: the metadata, what the decision added. Stored as `fact`.
+    /// CBOR map: the metadata that the decision added. Stored as `fact`.
     pub meta: Vec<u8>,
-    /// CBOR map: what the caller brought.
+    /// CBOR map: the caller's content.
     pub body: Vec<u8>,
 }
 
-/// The hash that stands for a payload in the chain: SHA-256 over the salt, the length of the
-/// metadata (u64, big-endian), the metadata, and the SHA-256 of the body.
+/// Returns the payload hash in the chain: SHA-256 over the salt, the length of the metadata (u64, big-endian), the
+/// metadata, and the SHA-256 of the body.
 #[must_use]
 pub fn payload_hash(salt: &[u8; 16], meta: &[u8], body_digest: &Hash) -> Hash {
     let mut hash = Sha256::new();
@@ -246,7 +246,7 @@ pub fn payload_hash(salt: &[u8; 16], meta: &[u8], body_digest: &Hash) -> Hash {
     Hash(hash.finalize().into())
 }
 
-/// The hash that stands for an idempotency key: SHA-256 over uid, agent and key, with zeros between.
+/// Returns the hash of an idempotency key: SHA-256 over UID, agent and key, separated by zeros.
 #[must_use]
 pub fn key_hash(key: &str, actor: &Actor) -> Hash {
     let mut bytes = actor.uid.to_be_bytes().to_vec();
@@ -257,7 +257,7 @@ pub fn key_hash(key: &str, actor: &Actor) -> Hash {
     Hash::of(&bytes)
 }
 
-/// The next link: SHA-256 over the previous link, the header's bytes and the payload hash.
+/// Returns the next link: SHA-256 over the previous link, the header's bytes and the payload hash.
 #[must_use]
 pub fn link(previous: &Hash, header: &[u8], payload: &Hash) -> Hash {
     let mut hash = Sha256::new();
@@ -267,26 +267,26 @@ pub fn link(previous: &Hash, header: &[u8], payload: &Hash) -> Hash {
     Hash(hash.finalize().into())
 }
 
-/// Where an event's stream is: its session, else its project, else everywhere.
+/// The stream of an event: its session, else its project, else global.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EventScope<'e> {
     /// Events of one session.
     Session(&'e str),
     /// Events of one project, outside sessions.
     Project(&'e str),
-    /// Events of neither.
+    /// Events without a session or project.
     Global,
 }
 
-/// Why an event does not fit the chain.
+/// The reason why an event does not fit the chain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ChainError {
     /// The position is not the next one.
     #[error("the position is {found}, expected {expected}")]
     Position {
-        /// As stored.
+        /// The stored position.
         found: Position,
-        /// One more than the event before.
+        /// The previous event's position plus one.
         expected: Position,
     },
     /// The payload does not match its hash.
@@ -301,7 +301,7 @@ pub enum ChainError {
 }
 
 impl LoggedEvent {
-    /// Gives a new event its place: after `previous`, at `position` and `time`.
+    /// Appends a new event to the chain: after `previous`, at `position` and `time`.
     #[must_use]
     pub fn stamp(
         new: EncodedEvent,
@@ -338,10 +338,10 @@ impl LoggedEvent {
         }
     }
 
-    /// Checks this event against the link before it.
+    /// Checks this event against the previous link.
     ///
     /// # Errors
-    /// [`ChainError`]: the first thing that does not fit.
+    /// [`ChainError`] with the first mismatch.
     pub fn check(&self, previous: &Hash, expected: Position) -> Result<(), ChainError> {
         if self.header.position != expected {
             return Err(ChainError::Position {
@@ -366,13 +366,13 @@ impl LoggedEvent {
         Ok(())
     }
 
-    /// The stream this event belongs to.
+    /// Returns the stream of the event.
     #[must_use]
     pub fn scope(&self) -> EventScope<'_> {
         self.header.scope()
     }
 
-    /// The event without what it said: header, hashes and link, as the chain needs them.
+    /// Returns the event without its content: header, hashes and link, as the chain needs them.
     #[must_use]
     pub fn without_content(&self) -> Self {
         Self {
@@ -385,7 +385,7 @@ impl LoggedEvent {
         }
     }
 
-    /// Where in the log.
+    /// Returns the log position.
     #[must_use]
     pub fn position(&self) -> Position {
         self.header.position

@@ -1,15 +1,14 @@
-//! Which events of a stream were forgotten while the stream goes on, and whether their bytes may still be
-//! on disk.
+//! The forgotten events of streams that continue, and whether their bytes may still be on disk.
 //!
 //! | key | value |
 //! | --- | --- |
 //! | `t` | position (u64) of the newest tombstone; without it there are no other rows |
-//! | `r` stream first (u64) | last (u64): what the stream's events from one to the other said is forgotten |
+//! | `r` stream first (u64) | last (u64): the content of the stream's events from first to last is forgotten |
 //! | `d` tombstone (u64) | [`Tombstone`] |
-//! | `q` tombstone (u64) | nothing: bytes may still be on disk |
+//! | `q` tombstone (u64) | empty: bytes may still be on disk |
 //!
-//! Numbers are big-endian. The ranges of a stream never overlap. Whole sessions are forgotten in another
-//! way: their tombstones are in the room of sessions.
+//! Numbers are big-endian. The ranges of a stream never overlap. For sessions that are forgotten whole, the
+//! tombstones are in the sessions module.
 
 use std::ops::ControlFlow;
 
@@ -20,20 +19,20 @@ use super::{EventScope, Header, LoggedEvent, Position, codec};
 use crate::clock::Micros;
 use crate::store::{Direction, Error, Keyspace, Rows, RowsMut, after_prefix};
 
-/// The rows of this view, version 1.
+/// Keyspace of this view, version 1.
 pub const FORGOTTEN: Keyspace = Keyspace::new("forgotten.1");
 
-/// What some events of one stream said was forgotten: a tombstone, in that stream. Their rows are gone
-/// with this event; what they said goes from the records next, until [`EventsErased`] says that it has.
+/// A tombstone in a stream: some of the stream's events were forgotten. The event removes their rows. Their content
+/// is then erased from the records, until [`EventsErased`] records the end.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EventsForgotten {
     /// First and last position of each run of events of the stream, in order.
     pub ranges: Vec<(u64, u64)>,
-    /// How many events.
+    /// Number of events.
     pub events: u64,
-    /// What their payloads held, in bytes.
+    /// Size of their payloads, in bytes.
     pub bytes: u64,
-    /// The highest step number given out in the session until then: it is not given out again.
+    /// Highest step number assigned in the session until then; it is not assigned again.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub last_step: u32,
 }
@@ -43,27 +42,27 @@ fn is_zero(number: &u32) -> bool {
     *number == 0
 }
 
-/// What the events of a tombstone held is gone from the disk.
+/// The content of a tombstone's events was erased from the disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EventsErased {
     /// Position of the tombstone.
     pub tombstone: u64,
 }
 
-/// A stream by its name, apart from any event.
+/// The owned name of a stream.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum StreamName {
-    /// Of a session.
+    /// A session's stream.
     Session(String),
-    /// Of a project or a source of documents, outside sessions.
+    /// The stream of a project or a document source, outside sessions.
     Project(String),
-    /// Of neither.
+    /// The stream without a session or project.
     Global,
 }
 
 impl StreamName {
-    /// The name of a scope.
+    /// Creates the name of a scope.
     #[must_use]
     pub fn of(scope: EventScope<'_>) -> Self {
         match scope {
@@ -73,7 +72,7 @@ impl StreamName {
         }
     }
 
-    /// The scope of this name.
+    /// Returns the scope of this name.
     #[must_use]
     pub fn scope(&self) -> EventScope<'_> {
         match self {
@@ -84,18 +83,18 @@ impl StreamName {
     }
 }
 
-/// What is known of a tombstone.
+/// The stored row of a tombstone.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tombstone {
-    /// Whose events.
+    /// Stream of the events.
     pub stream: StreamName,
-    /// When they were forgotten.
+    /// Time of the forgetting.
     pub at: Micros,
-    /// How many.
+    /// Number of events.
     pub events: u64,
-    /// Position of the first one.
+    /// Position of the first event.
     pub first: u64,
-    /// Position of the last one.
+    /// Position of the last event.
     pub last: u64,
 }
 
@@ -129,10 +128,7 @@ fn number(key: &[u8], bytes: Option<&[u8; 8]>) -> Result<u64, Error> {
         .ok_or_else(|| damaged(key))
 }
 
-/// Notes a tombstone and what it forgets.
-///
-/// # Errors
-/// [`Error`] when a row cannot be read.
+/// Records a tombstone and the ranges that it forgets.
 pub fn note(
     rows: &mut dyn RowsMut,
     event: &LoggedEvent,
@@ -159,7 +155,7 @@ pub fn note(
     Ok(())
 }
 
-/// Enters a range, together with those that it meets.
+/// Stores a range, merged with adjacent and overlapping ranges.
 fn put_range(
     rows: &mut dyn RowsMut,
     scope: EventScope<'_>,
@@ -196,7 +192,7 @@ fn put_range(
     Ok(())
 }
 
-/// The last range of a stream that begins at a position or before it.
+/// Returns the last range of a stream that begins at or before a position.
 fn range_before(
     rows: &dyn Rows,
     scope: EventScope<'_>,
@@ -222,23 +218,17 @@ fn range_before(
     Ok(found)
 }
 
-/// Notes that what the events of a tombstone held is gone from the disk.
+/// Records that a tombstone's content was erased from the disk.
 pub fn note_erased(rows: &mut dyn RowsMut, erased: EventsErased) {
     rows.remove(FORGOTTEN, &numbered(b'q', Position(erased.tombstone)));
 }
 
-/// Whether anything was ever forgotten in this way.
-///
-/// # Errors
-/// [`Error`] when the row cannot be read.
+/// Returns whether any event was ever forgotten in this way.
 pub fn is_anything(rows: &dyn Rows) -> Result<bool, Error> {
     Ok(rows.get(FORGOTTEN, b"t")?.is_some())
 }
 
-/// Whether events of any stream that goes on were forgotten after a position.
-///
-/// # Errors
-/// [`Error`] when the row cannot be read.
+/// Returns whether events of any continuing stream were forgotten after a position.
 pub fn is_since(rows: &dyn Rows, position: Position) -> Result<bool, Error> {
     let Some(newest) = rows.get(FORGOTTEN, b"t")? else {
         return Ok(false);
@@ -246,10 +236,7 @@ pub fn is_since(rows: &dyn Rows, position: Position) -> Result<bool, Error> {
     Ok(number(b"t", newest.first_chunk())? > position.0)
 }
 
-/// Whether what an event said is forgotten, though its bytes may still be in a record.
-///
-/// # Errors
-/// [`Error`] when a row cannot be read.
+/// Returns whether an event's content is forgotten, even if its bytes are still in a record.
 pub fn is_forgotten(rows: &dyn Rows, header: &Header) -> Result<bool, Error> {
     if header.kind.tells_of_forgetting() || !is_anything(rows)? {
         return Ok(false);
@@ -257,19 +244,13 @@ pub fn is_forgotten(rows: &dyn Rows, header: &Header) -> Result<bool, Error> {
     covers(rows, header.scope(), header.position)
 }
 
-/// Whether what was said at a position of a stream is forgotten.
-///
-/// # Errors
-/// [`Error`] when a row cannot be read.
+/// Returns whether the content at a position of a stream is forgotten.
 pub fn covers(rows: &dyn Rows, scope: EventScope<'_>, position: Position) -> Result<bool, Error> {
     let range = range_before(rows, scope, position.0)?;
     Ok(range.is_some_and(|(_, last)| position.0 <= last))
 }
 
-/// Every tombstone with its position, oldest first, at most `limit`.
-///
-/// # Errors
-/// [`Error`] when a row cannot be read.
+/// Lists tombstones with their positions, oldest first, at most `limit`.
 pub fn tombstones(rows: &dyn Rows, limit: usize) -> Result<Vec<(Position, Tombstone)>, Error> {
     let mut found = Vec::new();
     let high = after_prefix(b"d");
@@ -292,18 +273,12 @@ pub fn tombstones(rows: &dyn Rows, limit: usize) -> Result<Vec<(Position, Tombst
     Ok(found)
 }
 
-/// Whether bytes of what a tombstone forgot may still be on disk.
-///
-/// # Errors
-/// [`Error`] when the row cannot be read.
+/// Returns whether bytes forgotten by a tombstone may still be on disk.
 pub fn is_unerased(rows: &dyn Rows, tombstone: Position) -> Result<bool, Error> {
     Ok(rows.get(FORGOTTEN, &numbered(b'q', tombstone))?.is_some())
 }
 
-/// The tombstones of which bytes may still be on disk.
-///
-/// # Errors
-/// [`Error`] when a row cannot be read.
+/// Lists the tombstones whose bytes may still be on disk.
 pub fn unerased(rows: &dyn Rows) -> Result<Vec<(Position, StreamName)>, Error> {
     let mut positions = Vec::new();
     let high = after_prefix(b"q");
@@ -329,7 +304,7 @@ mod tests {
     use super::*;
     use crate::store::MemoryStore;
 
-    /// Ranges that meet become one, so that one look tells whether a position is in any.
+    /// Adjacent ranges are merged, so that one lookup decides whether a position is in any.
     #[test]
     fn ranges_never_overlap() {
         let mut rows = MemoryStore::new();

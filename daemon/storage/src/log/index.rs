@@ -1,5 +1,5 @@
-//! Rows that belong to the log and never change format: who used which key, which events a session
-//! has, how far its steps are counted, which blobs are named.
+//! The log's own rows, whose format never changes: used idempotency keys, the events of each stream, step counters,
+//! named blobs.
 //!
 //! | key | value |
 //! | --- | --- |
@@ -15,14 +15,14 @@ use std::ops::ControlFlow;
 use super::{EventScope, Hash, INDEX, LoggedEvent, Position, RecordKey};
 use crate::store::{Direction, Error, Rows, RowsMut, after_prefix};
 
-/// What is known of an idempotency key.
+/// The recorded use of an idempotency key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct KeyUse {
     /// SHA-256 of the operation and its arguments.
     pub body: Hash,
-    /// The event that the first reply was made from.
+    /// Position of the event from which the first reply was built.
     pub position: Position,
-    /// Its record.
+    /// Record of that event.
     pub record: RecordKey,
 }
 
@@ -37,7 +37,7 @@ fn joined(tag: u8, name: &str, rest: &[u8]) -> Vec<u8> {
     key
 }
 
-/// The prefix of a stream's rows.
+/// Returns the key prefix of a stream's rows.
 #[must_use]
 pub fn stream_prefix(scope: EventScope<'_>) -> Vec<u8> {
     match scope {
@@ -47,7 +47,7 @@ pub fn stream_prefix(scope: EventScope<'_>) -> Vec<u8> {
     }
 }
 
-/// Enters an event into its stream, and its idempotency key if it has one.
+/// Adds an event to its stream, and its idempotency key if it has one.
 pub fn apply(rows: &mut dyn RowsMut, event: &LoggedEvent, record: RecordKey) {
     let mut key = stream_prefix(event.scope());
     key.extend(event.position().0.to_be_bytes());
@@ -61,10 +61,10 @@ pub fn apply(rows: &mut dyn RowsMut, event: &LoggedEvent, record: RecordKey) {
     }
 }
 
-/// Position and record of a stream's row.
+/// Decodes position and record from a stream's row.
 ///
 /// # Errors
-/// [`Error::Corrupt`] when the row is not of that form.
+/// [`Error::Corrupt`] when the row is invalid.
 pub fn decode_stream(key: &[u8], value: &[u8]) -> Result<(Position, RecordKey), Error> {
     let position = key
         .last_chunk::<8>()
@@ -84,10 +84,7 @@ fn key_row(hash: &Hash) -> [u8; 33] {
     key
 }
 
-/// Looks an idempotency key up.
-///
-/// # Errors
-/// [`Error`] when the row cannot be read or is damaged.
+/// Looks up an idempotency key.
 pub fn get_key(rows: &dyn Rows, hash: &Hash) -> Result<Option<KeyUse>, Error> {
     let key = key_row(hash);
     let Some(value) = rows.get(INDEX, &key)? else {
@@ -116,18 +113,12 @@ fn get_number(rows: &dyn Rows, key: &[u8]) -> Result<u32, Error> {
     }
 }
 
-/// The highest step number given out in a session; 0 before the first.
-///
-/// # Errors
-/// [`Error`] when the row cannot be read or is damaged.
+/// Returns the highest step number assigned in a session; 0 before the first.
 pub fn last_step(rows: &dyn Rows, session: &str) -> Result<u32, Error> {
     get_number(rows, &joined(b'n', session, &[]))
 }
 
-/// Notes a step number that was given out or chosen.
-///
-/// # Errors
-/// [`Error`] when the row cannot be read or is damaged.
+/// Records a step number that was assigned or chosen.
 pub fn note_step(rows: &mut dyn RowsMut, session: &str, step: u32) -> Result<(), Error> {
     if step > last_step(rows, session)? {
         rows.put(INDEX, &joined(b'n', session, &[]), &step.to_be_bytes());
@@ -143,24 +134,18 @@ fn blob_row(hash: &[u8; 32]) -> [u8; 33] {
     key
 }
 
-/// Notes that an event names a blob: the first one that does is kept.
-///
-/// # Errors
-/// [`Error`] when the row cannot be read.
+/// Records that an event names a blob; only the first such event is stored.
 pub fn name_blob(rows: &mut dyn RowsMut, hash: &[u8; 32], by: Position) -> Result<(), Error> {
     let key = blob_row(hash);
     let by = by.0.to_be_bytes();
-    // Later events come later, but for those of a stream that is folded again.
+    // Events arrive in order, except when a stream is folded again.
     if rows.get(INDEX, &key)?.is_none_or(|first| *first > by[..]) {
         rows.put(INDEX, &key, &by);
     }
     Ok(())
 }
 
-/// Notes which event names a blob first from now on, or that none does: the one that did was forgotten.
-///
-/// # Errors
-/// [`Error`] when the row cannot be read.
+/// Records the first event that names a blob, or that none does, after the previous first event was forgotten.
 pub fn rename_blob(
     rows: &mut dyn RowsMut,
     hash: &[u8; 32],
@@ -178,23 +163,17 @@ pub fn rename_blob(
     Ok(())
 }
 
-/// The names of all streams of sessions, in order.
-///
-/// # Errors
-/// [`Error`] when the rows cannot be read.
+/// Lists the names of all session streams, in order.
 pub fn sessions(rows: &dyn Rows) -> Result<Vec<String>, Error> {
     streams(rows, b's')
 }
 
-/// The names of all streams of projects and of sources of documents, in order.
-///
-/// # Errors
-/// [`Error`] when the rows cannot be read.
+/// Lists the names of all streams of projects and document sources, in order.
 pub fn projects(rows: &dyn Rows) -> Result<Vec<String>, Error> {
     streams(rows, b'p')
 }
 
-/// The names of all streams of a kind: one look for each, however many events they have.
+/// Lists the names of all streams of a kind, with one seek per stream, however many events it has.
 fn streams(rows: &dyn Rows, tag: u8) -> Result<Vec<String>, Error> {
     let mut found: Vec<String> = Vec::new();
     let mut low = vec![tag];
@@ -216,16 +195,12 @@ fn streams(rows: &dyn Rows, tag: u8) -> Result<Vec<String>, Error> {
     }
 }
 
-/// Removes what is counted of a forgotten session. Its stream and its keys stay: they say that
-/// something was there.
+/// Removes the counters of a forgotten session. Its stream and keys stay, as proof that it existed.
 pub fn forget(rows: &mut dyn RowsMut, session: &str) {
     rows.remove(INDEX, &joined(b'n', session, &[]));
 }
 
-/// Whether any event names this blob.
-///
-/// # Errors
-/// [`Error`] when the row cannot be read.
+/// Returns whether any event names this blob.
 pub fn is_blob_named(rows: &dyn Rows, hash: &[u8; 32]) -> Result<bool, Error> {
     Ok(rows.get(INDEX, &blob_row(hash))?.is_some())
 }

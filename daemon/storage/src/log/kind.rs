@@ -1,4 +1,4 @@
-//! The kinds of events: the closed list of this version, and the names that are stored.
+//! Event kinds: the closed list of this version, and the stored names.
 
 use std::fmt;
 
@@ -8,7 +8,7 @@ use serde::de::value::{Error as NameError, StrDeserializer};
 
 use super::policy::Policy;
 
-/// What happened, in the past tense. A variant is spelled as it is stored.
+/// The kind of an event, in the past tense. A variant is spelled as it is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
 #[allow(missing_docs)] // the types of crate::events document each one
 pub enum EventKind {
@@ -52,7 +52,7 @@ pub enum EventKind {
 }
 
 impl EventKind {
-    /// The name that is stored.
+    /// Returns the stored name.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -96,7 +96,7 @@ impl EventKind {
         }
     }
 
-    /// The kind of this name, if this version has it.
+    /// Returns the kind of this name, if this version has it.
     #[must_use]
     pub fn parse(name: &str) -> Option<Self> {
         let name: StrDeserializer<'_, NameError> = name.into_deserializer();
@@ -110,18 +110,18 @@ impl fmt::Display for EventKind {
     }
 }
 
-/// The kind in a header. A log that a newer version wrote may hold kinds that this one does not know: such
-/// an event keeps its place in the chain and its session's time, and says nothing else here.
+/// The kind in a header. A log written by a newer version may contain unknown kinds. Such an event retains its
+/// place in the chain and updates its session's time; it has no other effect here.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// A kind of this version.
     Known(EventKind),
-    /// A kind of a newer version, by its name.
+    /// A kind of a newer version, with its name.
     Unknown(Box<str>),
 }
 
 impl Kind {
-    /// The kind of this name.
+    /// Returns the kind of this name.
     #[must_use]
     pub fn of(name: &str) -> Self {
         match EventKind::parse(name) {
@@ -130,7 +130,7 @@ impl Kind {
         }
     }
 
-    /// The kind, if this version has it.
+    /// Returns the kind, if this version has it.
     #[must_use]
     pub const fn known(&self) -> Option<EventKind> {
         match self {
@@ -139,19 +139,19 @@ impl Kind {
         }
     }
 
-    /// Whether this version has the kind, and its policy is such.
+    /// Returns whether this version has the kind and its policy satisfies the condition.
     #[must_use]
     pub fn has(&self, is_such: impl FnOnce(&Policy) -> bool) -> bool {
         self.known().is_some_and(|kind| is_such(&kind.policy()))
     }
 
-    /// Whether it says what was forgotten: such an event is never forgotten itself.
+    /// Returns whether the event records a forget; such an event is never forgotten itself.
     #[must_use]
     pub fn tells_of_forgetting(&self) -> bool {
         self.has(|policy| policy.tells_of_forgetting)
     }
 
-    /// The name that is stored.
+    /// Returns the stored name.
     #[must_use]
     pub fn as_str(&self) -> &str {
         match self {
@@ -190,7 +190,7 @@ impl PartialEq<&str> for Kind {
 mod tests {
     use super::*;
 
-    /// Names read back as the kinds that they are of; others are kept as they are.
+    /// Names read back as their kinds; unknown names are retained unchanged.
     #[test]
     fn names_read_back() {
         for kind in [

@@ -32,14 +32,14 @@ pub use lore::protocol::Position;
 
 use crate::store::Keyspace;
 
-/// Records, by the position of their first event.
+/// Keyspace of the records, by the position of their first event.
 pub const LOG: Keyspace = Keyspace::new("log");
 
-/// Rows that belong to the log: idempotency keys, streams, step numbers, blobs.
+/// Keyspace of the log's index: idempotency keys, streams, step numbers, blobs.
 pub const INDEX: Keyspace = Keyspace::new("index");
 
-/// Objects that events name, by the hash of their content.
+/// Keyspace of the objects that events name, by the hash of their content.
 pub const OBJECTS: Keyspace = Keyspace::new("objects");
 
-/// The spaces that no fold makes: the log and what its events name.
+/// The keyspaces that no fold writes: the log and the objects that events name.
 pub const KEPT: [Keyspace; 2] = [LOG, OBJECTS];

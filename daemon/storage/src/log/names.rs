@@ -1,12 +1,12 @@
-//! Which events name which blob, so that a blob can go with the last of them.
+//! The events that name each blob, so that a blob is removed with the last of them.
 //!
 //! | key | value |
 //! | --- | --- |
 //! | `b` blob hash (32) position (u64) | |
 //! | `s` session 0 blob hash (32) position (u64) | |
 //!
-//! Numbers are big-endian. The index says of each blob which event names it first; these rows, which
-//! are a view, say which other one does when that is forgotten.
+//! Numbers are big-endian. The index stores the first event that names each blob. These rows are a view; they give
+//! the next one when that event is forgotten.
 
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
@@ -14,7 +14,7 @@ use std::ops::ControlFlow;
 use super::{LoggedEvent, Position, index};
 use crate::store::{Direction, Error, Keyspace, Rows, RowsMut, after_prefix};
 
-/// The rows of this view, version 1. Folded before the index, which is read from it.
+/// Keyspace of this view, version 1. It is folded before the index, which is derived from it.
 pub const BLOB_NAMES: Keyspace = Keyspace::new("blobs.1");
 
 fn blob_prefix(blob: &[u8; 32]) -> Vec<u8> {
@@ -34,10 +34,7 @@ fn damaged(key: &[u8]) -> Error {
     Error::corrupt(BLOB_NAMES.name(), key, "not a row of this kind")
 }
 
-/// Notes that an event names a blob.
-///
-/// # Errors
-/// [`Error`] when a row cannot be read.
+/// Records that an event names a blob.
 pub fn name(rows: &mut dyn RowsMut, blob: &[u8; 32], event: &LoggedEvent) -> Result<(), Error> {
     let position = event.position().0.to_be_bytes();
     let mut key = blob_prefix(blob);
@@ -52,10 +49,7 @@ pub fn name(rows: &mut dyn RowsMut, blob: &[u8; 32], event: &LoggedEvent) -> Res
     index::name_blob(rows, blob, event.position())
 }
 
-/// Removes what a session's events name: the next event that names a blob is its first one then.
-///
-/// # Errors
-/// [`Error`] when a row cannot be read.
+/// Removes the rows of a session's events. The next event that names a blob becomes its first one.
 pub fn forget(rows: &mut dyn RowsMut, session: &str) -> Result<(), Error> {
     let named = named_by(rows, session)?;
     for (blob, position) in &named {
@@ -76,10 +70,7 @@ pub fn forget(rows: &mut dyn RowsMut, session: &str) -> Result<(), Error> {
     Ok(())
 }
 
-/// Removes what events outside sessions name, by their positions. Looks through all that is named.
-///
-/// # Errors
-/// [`Error`] when a row cannot be read.
+/// Removes the rows of events outside sessions, by their positions. Scans all rows.
 pub fn forget_at(rows: &mut dyn RowsMut, positions: &BTreeSet<Position>) -> Result<(), Error> {
     for (blob, position) in named_at(rows, positions)? {
         let mut key = blob_prefix(&blob);
@@ -91,10 +82,7 @@ pub fn forget_at(rows: &mut dyn RowsMut, positions: &BTreeSet<Position>) -> Resu
     Ok(())
 }
 
-/// The blobs that events of these sessions and at these positions name and no other event does.
-///
-/// # Errors
-/// [`Error`] when a row cannot be read.
+/// Returns the blobs that only events of these sessions and at these positions name.
 pub fn named_only_by(
     rows: &dyn Rows,
     sessions: &[&str],
@@ -120,7 +108,7 @@ pub fn named_only_by(
     Ok(found)
 }
 
-/// What events at these positions name, ordered by blob.
+/// Lists the blobs that events at these positions name, ordered by blob.
 fn named_at(
     rows: &dyn Rows,
     positions: &BTreeSet<Position>,
@@ -148,7 +136,7 @@ fn named_at(
     Ok(found)
 }
 
-/// What a session's events name, ordered by blob.
+/// Lists the blobs that a session's events name, ordered by blob.
 fn named_by(rows: &dyn Rows, session: &str) -> Result<Vec<([u8; 32], Position)>, Error> {
     let prefix = session_prefix(session);
     let mut found = Vec::new();
@@ -171,7 +159,7 @@ fn named_by(rows: &dyn Rows, session: &str) -> Result<Vec<([u8; 32], Position)>,
     Ok(found)
 }
 
-/// The first events that name a blob, at most `limit`.
+/// Returns the first events that name a blob, at most `limit`.
 fn namers(rows: &dyn Rows, blob: &[u8; 32], limit: usize) -> Result<Vec<Position>, Error> {
     let prefix = blob_prefix(blob);
     let mut found = Vec::new();

@@ -1,8 +1,8 @@
-//! Bytes that events name by their SHA-256, each kept once: rows of the log, not of any view.
+//! Objects: bytes that events name by their SHA-256, each stored once. They are rows of the log, not of a view.
 //!
-//! A row says how the bytes are packed and holds them, or names the blob that does. A row comes in
-//! the batch of the first event that names it and goes in that of the last one, so no crash leaves
-//! an event without its objects, or an object without an event.
+//! A row states how the bytes are packed and contains them, or names the blob that does. A row is added in the
+//! batch of the first event that names it and removed in the batch of the last one. So no crash leaves an event
+//! without its objects, or an object without an event.
 //!
 //! | key | value |
 //! | --- | --- |
@@ -16,21 +16,21 @@ use std::ops::ControlFlow;
 use super::{Hash, OBJECTS};
 use crate::store::{BlobRef, Direction, Error, Rows, RowsMut};
 
-/// How the bytes of an object are packed. Stored for ever.
+/// The encoding of an object's bytes. The stored values never change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ObjectForm {
-    /// As they are.
+    /// Unpacked.
     Plain,
-    /// As a Zstandard frame.
+    /// A Zstandard frame.
     Whole,
-    /// As what makes them from another object's bytes.
+    /// A delta against another object's bytes.
     Delta {
-        /// That object.
+        /// Hash of the delta base.
         base: Hash,
     },
 }
 
-/// Where the packed bytes are.
+/// The location of the packed bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ObjectLocation {
     /// In the row.
@@ -40,7 +40,7 @@ pub enum ObjectLocation {
 }
 
 impl ObjectLocation {
-    /// How many bytes are kept there.
+    /// Returns the number of packed bytes.
     #[must_use]
     pub fn bytes(&self) -> u64 {
         match self {
@@ -50,27 +50,27 @@ impl ObjectLocation {
     }
 }
 
-/// An object as it is kept.
+/// A stored object.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Object {
-    /// How it is packed.
+    /// Encoding of the bytes.
     pub form: ObjectForm,
-    /// Length of the bytes themselves.
+    /// Length of the unpacked bytes.
     pub bytes: u64,
-    /// Where the packed bytes are.
+    /// Location of the packed bytes.
     pub place: ObjectLocation,
 }
 
-/// What a row stands for.
+/// The meaning of a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Row {
-    /// An object is kept.
+    /// The row of an object.
     Object(Hash),
-    /// A blob holds an object.
+    /// The row of a blob that contains an object.
     Blob {
-        /// The blob.
+        /// Hash of the blob.
         blob: [u8; 32],
-        /// The object.
+        /// Hash of the object.
         object: Hash,
     },
 }
@@ -82,7 +82,7 @@ const INLINE: u8 = 0;
 const BLOB: u8 = 1;
 
 impl Object {
-    /// The object that this one is a delta against.
+    /// Returns the delta base, if any.
     #[must_use]
     pub fn base(&self) -> Option<Hash> {
         match self.form {
@@ -91,7 +91,7 @@ impl Object {
         }
     }
 
-    /// The row.
+    /// Encodes the row.
     #[must_use]
     pub fn encode(&self) -> Vec<u8> {
         let (form, base) = match &self.form {
@@ -115,7 +115,7 @@ impl Object {
         row
     }
 
-    /// Reads a row; `None` when it is none.
+    /// Decodes a row; `None` when it is not valid.
     #[must_use]
     pub fn decode(row: &[u8]) -> Option<Self> {
         let ([form, place], rest) = row.split_first_chunk::<2>()?;
@@ -157,10 +157,7 @@ fn blob_key(blob: &[u8; 32]) -> Vec<u8> {
     key
 }
 
-/// An object, if it is kept.
-///
-/// # Errors
-/// [`Error`] when the row cannot be read or is damaged.
+/// Reads an object, if it is stored.
 pub fn get(rows: &dyn Rows, hash: &Hash) -> Result<Option<Object>, Error> {
     rows.get(OBJECTS, &hash.0)?
         .map(|row| {
@@ -170,15 +167,12 @@ pub fn get(rows: &dyn Rows, hash: &Hash) -> Result<Option<Object>, Error> {
         .transpose()
 }
 
-/// Whether an object is kept.
-///
-/// # Errors
-/// [`Error`] when the row cannot be read.
+/// Returns whether an object is stored.
 pub fn is_kept(rows: &dyn Rows, hash: &Hash) -> Result<bool, Error> {
     Ok(rows.get(OBJECTS, &hash.0)?.is_some())
 }
 
-/// Keeps an object.
+/// Stores an object.
 pub fn put(rows: &mut dyn RowsMut, hash: &Hash, object: &Object) {
     rows.put(OBJECTS, &hash.0, &object.encode());
     if let ObjectLocation::Blob(blob) = &object.place {
@@ -186,10 +180,7 @@ pub fn put(rows: &mut dyn RowsMut, hash: &Hash, object: &Object) {
     }
 }
 
-/// Lets an object go; what it was comes back.
-///
-/// # Errors
-/// [`Error`] when the row cannot be read or is damaged.
+/// Removes an object and returns it.
 pub fn remove(rows: &mut dyn RowsMut, hash: &Hash) -> Result<Option<Object>, Error> {
     let object = get(rows, hash)?;
     if let Some(object) = &object {
@@ -201,20 +192,17 @@ pub fn remove(rows: &mut dyn RowsMut, hash: &Hash) -> Result<Option<Object>, Err
     Ok(object)
 }
 
-/// Whether an object's bytes are in this blob.
-///
-/// # Errors
-/// [`Error`] when the row cannot be read.
+/// Returns whether an object's bytes are in this blob.
 pub fn is_blob_named(rows: &dyn Rows, blob: &[u8; 32]) -> Result<bool, Error> {
     Ok(rows.get(OBJECTS, &blob_key(blob))?.is_some())
 }
 
-/// Visits every row, in no order that means anything.
+/// Visits every row, in an arbitrary order.
 ///
 /// # Errors
-/// [`Error`] when the rows cannot be read or one is damaged, or what `visit` returned.
+/// [`Error`] when a row is damaged, or the error of `visit`.
 pub fn walk(rows: &dyn Rows, visit: &mut dyn FnMut(Row) -> Result<(), Error>) -> Result<(), Error> {
-    // Keys have 33 bytes at most, so nothing comes after this one.
+    // Keys have at most 33 bytes, so all of them sort before this.
     let end = [u8::MAX; 34];
     rows.scan(OBJECTS, &[], &end, Direction::Forward, &mut |key, value| {
         let row = match (<[u8; 32]>::try_from(key), key.split_first()) {
@@ -264,7 +252,7 @@ mod tests {
         .collect()
     }
 
-    /// Every form in every place reads back, and goes with its blob's row.
+    /// Every form in every place survives a round trip and is removed with its blob's row.
     #[test]
     fn objects_read_back_and_go() {
         let hash = Hash::of(b"content");
@@ -293,7 +281,7 @@ mod tests {
         }
     }
 
-    /// Rows cut short or of an unknown form are damage.
+    /// Truncated rows and rows of an unknown form are damage.
     #[test]
     fn what_is_no_object_is_damage() {
         let hash = Hash::of(b"content");

@@ -1,62 +1,62 @@
-//! What the parts of the daemon ask of a kind of event, answered for every kind in one place.
+//! The policy of each event kind: how the daemon's modules treat it, defined in one place.
 
 use super::EventKind;
 
-/// The answers for one kind.
+/// The policy of one kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Policy {
-    /// Whether it says what was forgotten: such an event is never forgotten itself.
+    /// Whether it records a forget; such an event is never forgotten itself.
     pub tells_of_forgetting: bool,
-    /// Whether it changes what lists say of its session: clients that subscribed to lists are notified.
+    /// Whether it changes its session's entry in lists; clients that subscribed to lists are notified.
     pub changes_lists: bool,
-    /// What becomes of it when some events of its session are forgotten.
+    /// Effect of a partial forget of its session.
     pub in_part: PartialForget,
-    /// Whether it may be forgotten outside sessions while its stream goes on.
+    /// Whether it can be forgotten outside sessions while its stream continues.
     pub may_go_alone: bool,
-    /// What a fork has of it.
+    /// Visibility in forks.
     pub inheritance: Inheritance,
-    /// What it comes to when its session is exported.
+    /// Treatment in a session's export.
     pub transfer: TransferPolicy,
-    /// Whether it is part of the conversation: it is searched together with what stands before it.
+    /// Whether it is part of the conversation, which is searched together with its previous events.
     pub is_talk: bool,
 }
 
-/// What becomes of an event of a session when some events of that session are forgotten.
+/// The effect on an event when some events of its session are forgotten.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PartialForget {
-    /// It says how the session stands, and goes only with all of it.
+    /// It records the session's state and is only forgotten with the whole session.
     Stays,
-    /// It was found out from other events, or tells what was read: it goes with what it came from.
+    /// It is derived from other events or records a read; it is forgotten with its sources.
     Derived,
-    /// As [`Self::Derived`] where the daemon recorded it, and as [`Self::Own`] otherwise.
+    /// As [`Self::Derived`] when the daemon recorded it, otherwise as [`Self::Own`].
     DerivedByDaemon,
-    /// It goes when it is meant.
+    /// It is forgotten when it is selected.
     Own,
 }
 
-/// What a fork has of an event of the past that it shares.
+/// The visibility of a shared past event in a fork.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Inheritance {
-    /// It is in the fork, too.
+    /// Visible in the fork, too.
     Shared,
-    /// It is about the parent alone.
+    /// It concerns only the parent.
     ParentOnly,
-    /// Each session has one of its own.
+    /// Each session has a separate event of this kind.
     OnePerSession,
 }
 
-/// What an event comes to when its session is exported.
+/// The treatment of an event in a session's export.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TransferPolicy {
-    /// A line.
+    /// It is exported as a line.
     Line,
-    /// Nothing: it means something in its own log alone.
+    /// Not exported: it is meaningful only in its own log.
     Local,
-    /// Nothing: it is never of a session.
+    /// Not exported: it never belongs to a session.
     OutsideSessions,
 }
 
-/// What a session says, unless said otherwise.
+/// The default policy of a session's event.
 const IN_SESSION: Policy = Policy {
     tells_of_forgetting: false,
     changes_lists: false,
@@ -83,7 +83,7 @@ const OUTSIDE_SESSIONS: Policy = Policy {
 };
 
 impl EventKind {
-    /// The answers for this kind.
+    /// Returns the policy of this kind.
     #[must_use]
     pub const fn policy(self) -> Policy {
         match self {

@@ -1,12 +1,12 @@
-//! Reading the log: by record, by position, in order, and stream by stream. What was forgotten of a
-//! stream says nothing from its tombstone on, wherever its bytes still are.
+//! Reads the log by record, by position, in order, and by stream. Forgotten events have no content from their
+//! tombstone on, even while their bytes are still stored.
 
 use std::ops::ControlFlow;
 
 use super::{EventScope, LOG, LoggedEvent, Position, RecordKey, codec, forgotten, index, record};
 use crate::store::{Direction, Error, Rows, after_prefix};
 
-/// The log as seen through one consistent state of rows.
+/// The log in one consistent state of rows.
 #[derive(Clone, Copy)]
 pub struct Log<'r> {
     rows: &'r dyn Rows,
@@ -26,16 +26,16 @@ fn decode_record(key: &[u8], value: &[u8]) -> Result<Vec<LoggedEvent>, Error> {
 }
 
 impl<'r> Log<'r> {
-    /// The log in these rows.
+    /// Returns the log in these rows.
     #[must_use]
     pub fn new(rows: &'r dyn Rows) -> Self {
         Self { rows }
     }
 
-    /// The event at a position whose record is known.
+    /// Returns the event at a position in a known record.
     ///
     /// # Errors
-    /// [`Error::Corrupt`] when the record is missing, damaged or holds no such position.
+    /// [`Error::Corrupt`] when the record is missing, damaged or does not contain the position.
     pub fn event(&self, record: RecordKey, position: Position) -> Result<LoggedEvent, Error> {
         let key = record.to_bytes();
         let value = self
@@ -58,7 +58,7 @@ impl<'r> Log<'r> {
         self.redact_forgotten(event)
     }
 
-    /// An event without what was forgotten of it.
+    /// Removes forgotten content from an event.
     fn redact_forgotten(&self, event: LoggedEvent) -> Result<LoggedEvent, Error> {
         let says = event.payload.is_some() || event.key.is_some();
         Ok(
@@ -70,7 +70,7 @@ impl<'r> Log<'r> {
         )
     }
 
-    /// Every event of a record, in order, as the record has them.
+    /// Returns every event of a record in order, including content that is forgotten but still stored.
     ///
     /// # Errors
     /// [`Error::Corrupt`] when the record is missing or damaged.
@@ -81,10 +81,7 @@ impl<'r> Log<'r> {
         decode_record(&key, &value)
     }
 
-    /// The event at a position, if the log reaches that far.
-    ///
-    /// # Errors
-    /// [`Error`] when its record cannot be read.
+    /// Returns the event at a position, if the log reaches that far.
     pub fn at(&self, position: Position) -> Result<Option<LoggedEvent>, Error> {
         match self.record_of(position)? {
             Some(record) => match self.event(record, position) {
@@ -98,7 +95,7 @@ impl<'r> Log<'r> {
         }
     }
 
-    /// The record that would hold a position: the last one that starts at or before it.
+    /// Returns the record that would contain a position: the last one that starts at or before it.
     fn record_of(&self, position: Position) -> Result<Option<RecordKey>, Error> {
         let Some(end) = position.0.checked_add(1) else {
             return Ok(None);
@@ -119,10 +116,7 @@ impl<'r> Log<'r> {
         Ok(found)
     }
 
-    /// The newest event.
-    ///
-    /// # Errors
-    /// [`Error`] when its record cannot be read.
+    /// Returns the newest event.
     pub fn last(&self) -> Result<Option<LoggedEvent>, Error> {
         let mut last = None;
         self.rows.scan(
@@ -138,10 +132,7 @@ impl<'r> Log<'r> {
         Ok(last)
     }
 
-    /// Visits events from a position on, in order, with their records; `Break` ends it.
-    ///
-    /// # Errors
-    /// [`Error`] when a record cannot be read, or what `visit` returned.
+    /// Visits events from a position on, in order, with their records; `Break` ends the walk.
     pub fn walk(
         &self,
         from: Position,
@@ -159,7 +150,7 @@ impl<'r> Log<'r> {
                     .map(u64::from_be_bytes)
                     .map_err(|_| corrupt(key, "not a record key".to_owned()))?;
                 let slices = record::decode(value).map_err(|reason| corrupt(key, reason))?;
-                // Positions in a record have no gaps, so what is not wanted is not decoded.
+                // Positions in a record have no gaps, so events before `from` are not decoded.
                 let skipped = usize::try_from(from.0.saturating_sub(first)).unwrap_or(usize::MAX);
                 for slice in slices.into_iter().skip(skipped) {
                     let mut event =
@@ -176,10 +167,7 @@ impl<'r> Log<'r> {
         )
     }
 
-    /// Visits the events of a stream before a position, the newest first; `Break` ends it.
-    ///
-    /// # Errors
-    /// [`Error`] when the index or a record cannot be read, or what `visit` returned.
+    /// Visits the events of a stream before a position, newest first; `Break` ends the walk.
     pub fn back(
         &self,
         scope: EventScope<'_>,
@@ -201,11 +189,8 @@ impl<'r> Log<'r> {
         )
     }
 
-    /// Where the events of a stream are, from after one position up to another, oldest first; at
-    /// most `limit` of them.
-    ///
-    /// # Errors
-    /// [`Error`] when the index cannot be read.
+    /// Returns positions and records of a stream's events after one position and up to another, oldest first, at most
+    /// `limit`.
     pub fn stream(
         &self,
         scope: EventScope<'_>,

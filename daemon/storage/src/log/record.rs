@@ -1,13 +1,13 @@
-//! Several events of one group in one row: few inserts a group, small torn tails.
+//! Records: several events of a group in one row. This gives few inserts per group and small torn tails.
 //!
-//! Layout, for ever: format (u8, 1), count (u32 big-endian), then for each event the end of its
-//! bytes (u32 big-endian, from the start of the first event's bytes), then the events.
+//! The layout never changes: format (u8, 1), count (u32 big-endian), then for each event the end of its bytes (u32
+//! big-endian, from the start of the first event's bytes), then the events.
 
 use std::ops::RangeInclusive;
 
 use super::{LoggedEvent, Position, codec};
 
-/// A record is closed before it grows past this, in bytes; a larger single event has one alone.
+/// Maximum size of a record, in bytes; a larger event has a record of its own.
 pub const RECORD_BYTES_MAX: usize = 16 * 1024;
 
 const FORMAT: u8 = 1;
@@ -17,14 +17,14 @@ const FORMAT: u8 = 1;
 pub struct RecordKey(pub Position);
 
 impl RecordKey {
-    /// The row's key: u64 big-endian.
+    /// Returns the row's key: u64 big-endian.
     #[must_use]
     pub fn to_bytes(self) -> [u8; 8] {
         self.0.0.to_be_bytes()
     }
 }
 
-/// Gathers the events of a group into records.
+/// Collects the events of a group into records.
 #[derive(Debug, Default)]
 pub struct RecordBuilder {
     done: Vec<(RecordKey, Vec<u8>)>,
@@ -34,9 +34,8 @@ pub struct RecordBuilder {
 }
 
 impl RecordBuilder {
-    /// The records that the events of the next command will be in, the first of them at `position`;
-    /// `bytes` are about how many each of them has. So that folding knows it, this is decided before
-    /// any of them is pushed.
+    /// Returns the records for the events of the next command, the first of them at `position`. `bytes` are the
+    /// approximate sizes of the events. This is decided before any event is pushed, because folding needs it.
     pub fn place(&mut self, position: Position, bytes: &[usize]) -> Vec<RecordKey> {
         let (mut filled, mut is_begun) = (self.events.len(), !self.ends.is_empty());
         let mut first = match self.first {
@@ -55,14 +54,14 @@ impl RecordBuilder {
         records
     }
 
-    /// Adds an event to the record that [`Self::place`] named.
+    /// Adds an event to the record returned by [`Self::place`].
     pub fn push(&mut self, event: &LoggedEvent, record: RecordKey) {
         if self.first.is_some_and(|first| first != record.0) {
             self.close();
         }
         self.first = Some(record.0);
         codec::encode_event(event, &mut self.events);
-        // Far below 4 GiB: a group's bytes are bounded.
+        // Cannot overflow: a group's bytes are bounded far below 4 GiB.
         self.ends.push(self.events.len() as u32);
     }
 
@@ -83,7 +82,7 @@ impl RecordBuilder {
         self.done.push((RecordKey(first), record));
     }
 
-    /// Every record of the group, in order.
+    /// Returns every record of the group, in order.
     #[must_use]
     pub fn finish(mut self) -> Vec<(RecordKey, Vec<u8>)> {
         self.close();
@@ -91,7 +90,7 @@ impl RecordBuilder {
     }
 }
 
-/// A record of these events: the one that they are in, with what was forgotten of them left out.
+/// Encodes a record of these events, to rewrite an existing record without forgotten content.
 #[must_use]
 pub fn encode(events: &[LoggedEvent]) -> Vec<u8> {
     let mut builder = RecordBuilder::default();
@@ -103,10 +102,10 @@ pub fn encode(events: &[LoggedEvent]) -> Vec<u8> {
     record.map(|(_, record)| record).unwrap_or_default()
 }
 
-/// The slices of the events in a record.
+/// Returns the slices of the events in a record.
 ///
 /// # Errors
-/// A sentence on what does not fit; nothing is allocated for what a count claims.
+/// A message about the invalid part; nothing is allocated based on a stored count.
 pub fn decode(record: &[u8]) -> Result<Vec<&[u8]>, String> {
     let (count, ends, events) = parts(record)?;
     let mut start = 0;
@@ -126,10 +125,10 @@ pub fn decode(record: &[u8]) -> Result<Vec<&[u8]>, String> {
     Ok(slices)
 }
 
-/// The slice of one event in a record, without looking at the others; `None` when there are fewer.
+/// Returns the slice of one event in a record without reading the others; `None` when there are fewer.
 ///
 /// # Errors
-/// A sentence on what does not fit.
+/// A message about the invalid part.
 pub fn nth(record: &[u8], at: usize) -> Result<Option<&[u8]>, String> {
     let (count, ends, events) = parts(record)?;
     if at >= count {
@@ -150,7 +149,7 @@ pub fn nth(record: &[u8], at: usize) -> Result<Option<&[u8]>, String> {
         .ok_or_else(|| "an offset points outside the record".to_owned())
 }
 
-/// Count, offsets and events of a record.
+/// Splits a record into count, offsets and events.
 fn parts(record: &[u8]) -> Result<(usize, &[u8], &[u8]), String> {
     let (&format, rest) = record.split_first().ok_or("the record is empty")?;
     if format != FORMAT {
@@ -167,8 +166,8 @@ fn parts(record: &[u8]) -> Result<(usize, &[u8], &[u8]), String> {
     Ok((count, ends, events))
 }
 
-/// The positions in a record row, if this key and value are one: what recovery asks of each row in
-/// the engine's journal.
+/// Returns the positions of a record row, or `None` for another row. Recovery calls it for each row of the storage
+/// engine's journal.
 #[must_use]
 pub fn record_positions(key: &[u8], value: &[u8]) -> Option<RangeInclusive<u64>> {
     let first = u64::from_be_bytes(key.try_into().ok()?);
@@ -205,8 +204,8 @@ mod tests {
     }
 
     proptest! {
-        /// What is put into records comes out of them: every event, in order, in the record that
-        /// was named when it was placed; only an event that is larger alone makes a large record.
+        /// Records return every event in order, each in the record assigned by `place`. Only a single large event makes a
+        /// large record.
         #[test]
         fn events_come_back(lengths in proptest::collection::vec(0..9000_usize, 0..40)) {
             let mut builder = RecordBuilder::default();
@@ -231,8 +230,8 @@ mod tests {
             prop_assert_eq!(found, placed);
         }
 
-        /// The events of one command may fill many records, the first of them begun before; a command
-        /// that is placed and then refused leaves no trace.
+        /// The events of one command can fill many records, the first of them already begun. A command that is placed and
+        /// then refused leaves no changes.
         #[test]
         fn one_command_may_fill_many_records(
             before in 0..3_usize,
@@ -262,7 +261,7 @@ mod tests {
             prop_assert_eq!(found, placed);
         }
 
-        /// Arbitrary bytes are refused or sliced, never a panic; slices lie within the record.
+        /// Arbitrary bytes are refused or sliced without a panic; slices lie within the record.
         #[test]
         fn arbitrary_bytes_never_panic(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
             if let Ok(slices) = decode(&bytes) {

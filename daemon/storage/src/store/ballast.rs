@@ -1,4 +1,5 @@
-//! Disk space: how much is free and how much is taken, a small reserve to give up when it runs out, and telling a full disk from a fault.
+//! Disk space: free and used bytes, a ballast file that is released when the disk is full, and the detection of
+//! disk-full errors.
 
 use std::{
     error::Error as StdError,
@@ -8,26 +9,23 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// The reserve's size in bytes unless the config says otherwise.
+/// Default size of the ballast file, in bytes.
 pub const RESERVE_BYTES_DEFAULT: u64 = 8 * 1024 * 1024;
 
-/// The reserve's name in the folder that holds it.
+/// Name of the ballast file in its folder.
 const NAME: &str = "reserve";
 
-/// How deep a chain of errors is followed.
+/// Maximum depth to which a chain of errors is followed.
 const CHAIN_MAX: usize = 16;
 
-/// Bytes of the file system of `path` that this user may still use.
-///
-/// # Errors
-/// I/O.
+/// Returns the bytes that this user may still use in the file system of `path`.
 pub fn free_bytes(path: &Path) -> io::Result<u64> {
     let stat = rustix::fs::statvfs(path)?;
     Ok(stat.f_bavail.saturating_mul(stat.f_frsize))
 }
 
-/// What the files of a folder and below take on disk, in bytes: sparse ones as much as they hold, and
-/// what cannot be looked at nothing.
+/// Returns the disk usage of a folder and its contents, in bytes. Sparse files count with their allocated blocks;
+/// unreadable entries count as 0.
 #[must_use]
 pub fn taken_bytes(folder: &Path) -> u64 {
     use std::os::unix::fs::MetadataExt;
@@ -44,13 +42,13 @@ pub fn taken_bytes(folder: &Path) -> u64 {
         .sum()
 }
 
-/// How much [`try_space`] takes, in bytes.
+/// Bytes that [`try_space`] allocates.
 const TRY_BYTES: usize = 64 * 1024;
 
-/// Takes a little space in a folder and gives it back.
+/// Allocates a little space in a folder and releases it.
 ///
 /// # Errors
-/// I/O: a full disk or an exhausted quota among others.
+/// I/O, for example a full disk or an exhausted quota.
 pub fn try_space(folder: &Path) -> io::Result<()> {
     let path = folder.join("reserve.try");
     let tried = OpenOptions::new()
@@ -69,13 +67,13 @@ pub fn try_space(folder: &Path) -> io::Result<()> {
     }
 }
 
-/// Whether a store's error comes from a full disk or an exhausted quota, and not from a fault.
+/// Returns whether a store's error comes from a full disk or an exhausted quota.
 #[must_use]
 pub fn is_full(error: &fjall::Error) -> bool {
     chain_is_full(error)
 }
 
-/// As [`is_full`], for the operating system's own errors.
+/// Returns the same as [`is_full`] for an error of the operating system.
 #[must_use]
 pub fn is_full_io(error: &io::Error) -> bool {
     chain_is_full(error)
@@ -94,7 +92,7 @@ fn chain_is_full(error: &(dyn StdError + 'static)) -> bool {
             {
                 return true;
             }
-            // An io::Error shows the source of what it wraps, not the wrapped error itself.
+            // `io::Error::source` returns the source of the wrapped error, not the wrapped error itself.
             Some(io) => io.get_ref().map(|inner| inner as &(dyn StdError + 'static)),
             None => error.source(),
         };
@@ -102,7 +100,7 @@ fn chain_is_full(error: &(dyn StdError + 'static)) -> bool {
     false
 }
 
-/// A file of allocated blocks that is given up when the disk is full, so that the store can end what it began.
+/// A file of allocated blocks that is released when the disk is full, so that the store can complete its work.
 #[derive(Debug)]
 pub struct BallastFile {
     path: PathBuf,
@@ -110,7 +108,7 @@ pub struct BallastFile {
 }
 
 impl BallastFile {
-    /// The reserve of `bytes` in a folder; nothing is taken yet.
+    /// Creates a ballast of `bytes` in a folder without allocating it.
     #[must_use]
     pub fn new(folder: &Path, bytes: u64) -> Self {
         Self {
@@ -119,10 +117,10 @@ impl BallastFile {
         }
     }
 
-    /// Takes the space, or completes what was taken; doing it again changes nothing.
+    /// Allocates the space, or completes a partial allocation; idempotent.
     ///
     /// # Errors
-    /// I/O: a full disk leaves no reserve, not a part of one.
+    /// I/O; on a full disk, no partial ballast remains.
     pub fn take(&self) -> io::Result<()> {
         if self.bytes == 0 || self.is_held()? {
             return Ok(());
@@ -134,10 +132,7 @@ impl BallastFile {
         taken
     }
 
-    /// Gives the space back; doing it again changes nothing.
-    ///
-    /// # Errors
-    /// I/O.
+    /// Releases the space; idempotent.
     pub fn give_up(&self) -> io::Result<()> {
         match std::fs::remove_file(&self.path) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
@@ -145,10 +140,7 @@ impl BallastFile {
         }
     }
 
-    /// Whether all of the space is taken.
-    ///
-    /// # Errors
-    /// I/O.
+    /// Returns whether all of the space is allocated.
     pub fn is_held(&self) -> io::Result<bool> {
         match std::fs::symlink_metadata(&self.path) {
             Ok(found) => Ok(found.is_file() && found.len() >= self.bytes),
@@ -177,7 +169,7 @@ mod tests {
     use super::*;
     use std::os::unix::fs::MetadataExt;
 
-    /// The reserve holds real blocks, can be given up and taken back.
+    /// The ballast allocates real blocks and can be released and allocated again.
     #[test]
     fn space_is_taken_and_given_up() {
         let folder = tempfile::tempdir().unwrap();
@@ -200,7 +192,7 @@ mod tests {
         assert!(free_bytes(folder.path()).unwrap() > 0);
     }
 
-    /// More than the disk has is refused as full, and nothing of it stays taken.
+    /// A size above the disk's capacity is refused as full, and nothing stays allocated.
     #[test]
     fn too_much_is_refused_whole() {
         let folder = tempfile::tempdir().unwrap();
@@ -213,7 +205,7 @@ mod tests {
         assert!(!folder.path().join(NAME).exists());
     }
 
-    /// A part of a reserve is completed.
+    /// A partial ballast is completed.
     #[test]
     fn a_short_reserve_is_completed() {
         let folder = tempfile::tempdir().unwrap();
@@ -224,7 +216,7 @@ mod tests {
         assert!(reserve.is_held().unwrap());
     }
 
-    /// A full disk is told from a fault at every depth an error can have.
+    /// A full disk is recognised at every depth of an error chain.
     #[test]
     fn full_is_told_from_fault() {
         let full = || io::Error::from_raw_os_error(rustix::io::Errno::NOSPC.raw_os_error());

@@ -1,7 +1,7 @@
-//! Large bodies as files, named by the SHA-256 of their content and stored once.
+//! Blobs: large bodies as files, named by the SHA-256 of their content and stored once.
 //!
-//! A blob is durable before the event that names it is queued (durability rule 3), so a kill can
-//! leave blobs that nothing names; [`Blobs::sweep`] takes those away when the daemon is idle.
+//! A blob is durable before the event that names it is queued (durability rule 3). A kill can therefore leave blobs
+//! that no event names; [`Blobs::sweep`] removes them when the daemon is idle.
 
 use std::collections::{HashMap, HashSet};
 use std::fs;
@@ -16,15 +16,15 @@ use sha2::{Digest, Sha256};
 use super::Error;
 use super::durable::{parent, sync_folder};
 
-/// First byte of a blob file: how the rest is kept. Stored for ever.
+/// First byte of a blob file: the codec of the rest. The stored values never change.
 const RAW: u8 = 0;
 const LZ4: u8 = 1;
 /// Codec byte and content length, little-endian u64.
 const HEADER_BYTES: usize = 9;
-/// An unnamed blob this young may belong to a write in flight of a daemon that just died.
+/// Minimum age for a sweep: a younger blob may belong to an unfinished write of a daemon that just died.
 const ORPHAN_AGE: Duration = Duration::from_secs(3600);
 
-/// The name of a blob in an event: content hash and length in bytes.
+/// A reference to a blob in an event: content hash and length in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct BlobRef {
     /// SHA-256 of the content.
@@ -34,7 +34,7 @@ pub struct BlobRef {
 }
 
 impl BlobRef {
-    /// Names this content.
+    /// Returns the reference for this content.
     #[must_use]
     pub fn of(content: &[u8]) -> Self {
         Self {
@@ -43,15 +43,14 @@ impl BlobRef {
         }
     }
 
-    /// The hash in hexadecimal.
+    /// Returns the hash in hexadecimal.
     #[must_use]
     pub fn hex(&self) -> String {
         self.hash.iter().map(|byte| format!("{byte:02x}")).collect()
     }
 }
 
-/// A blob that is durable but whose event is not yet committed: no sweep takes it while this
-/// lives.
+/// A durable blob whose event is not committed yet. It is not swept while this value exists.
 #[derive(Debug)]
 pub struct PendingBlob {
     blob: BlobRef,
@@ -59,13 +58,13 @@ pub struct PendingBlob {
 }
 
 impl PendingBlob {
-    /// The name to put into the event.
+    /// Returns the reference for the event.
     #[must_use]
     pub fn reference(&self) -> BlobRef {
         self.blob
     }
 
-    /// One that is in no folder, for tests of what events name.
+    /// Creates a pending blob without a file, for tests of references in events.
     #[doc(hidden)]
     #[must_use]
     pub fn nowhere(content: &[u8]) -> Self {
@@ -89,7 +88,7 @@ impl Drop for PendingBlob {
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // A panic meanwhile leaves counts that are too high at worst, or a shard that is synced again: a blob is kept.
+    // After a panic, the worst case is a count that is too high, which retains a blob, or a shard that is synced again.
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -98,16 +97,13 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 pub struct Blobs {
     dir: PathBuf,
     pending: Arc<Mutex<HashMap<[u8; 32], usize>>>,
-    /// Shards whose names are known to be on disk.
+    /// Shards whose names are known to be durable.
     shards: Mutex<HashSet<PathBuf>>,
     next_temporary: AtomicU64,
 }
 
 impl Blobs {
-    /// Opens (or makes) the folder; leftovers of unfinished writes go away.
-    ///
-    /// # Errors
-    /// [`Error::File`] when the folder cannot be made or read.
+    /// Opens or creates the folder and removes leftovers of unfinished writes.
     pub fn open(dir: &Path) -> Result<Self, Error> {
         let temporary = dir.join("new");
         match fs::remove_dir_all(&temporary) {
@@ -130,20 +126,17 @@ impl Blobs {
         self.dir.join(shard).join(&hex)
     }
 
-    /// Stores content durably and returns its name. Content that is there already costs no write.
+    /// Stores content durably and returns its reference. Existing content is not written again.
     ///
     /// Blocking, and as slow as the disk: never call it on the writer thread.
     ///
     /// # Errors
-    /// [`Error::File`] when the disk refuses; nothing half-written keeps the name.
+    /// [`Error::File`] when the disk refuses; no incomplete file has the final name then.
     pub fn put(&self, content: &[u8]) -> Result<PendingBlob, Error> {
         self.keep(content, false)
     }
 
-    /// The same, also where there is a file that is damaged.
-    ///
-    /// # Errors
-    /// As [`Self::put`].
+    /// Stores content like [`Self::put`], but replaces an existing file, which may be damaged.
     pub fn replace(&self, content: &[u8]) -> Result<PendingBlob, Error> {
         self.keep(content, true)
     }
@@ -161,13 +154,13 @@ impl Blobs {
         if is_full || !path.exists() {
             self.write(content, &path)?;
         }
-        // Also for a blob found there: the daemon that renamed it may have died before syncing.
+        // Also for an existing blob: the daemon that renamed it may have died before the sync.
         sync_dir(&shard)?;
         Ok(pending)
     }
 
-    /// Makes a shard, and its name durable. One that is there was perhaps made a moment ago, by another
-    /// thread or by a daemon that died of it, so each is synced once.
+    /// Creates a shard and makes its name durable. An existing shard may be new, from another thread or a killed
+    /// daemon, so each is synced once.
     fn ensure_shard(&self, shard: &Path) -> Result<(), Error> {
         let mut durable = lock(&self.shards);
         if !durable.contains(shard) {
@@ -183,8 +176,8 @@ impl Blobs {
         let number = self.next_temporary.fetch_add(1, Ordering::Relaxed);
         let new = self.dir.join("new");
         let temporary = new.join(number.to_string());
-        // Where each name goes by itself, one that a cut took could not be moved either. It costs little: whatever the
-        // file's own sync wrote has its name, mostly.
+        // On file systems that persist names separately, a temporary name that is lost in a power cut cannot be renamed.
+        // The sync costs little, because the file's own sync has mostly written the name.
         let result = write_file(&temporary, content)
             .and_then(|()| sync_dir(&new))
             .and_then(|()| fs::rename(&temporary, path).map_err(Error::file("renaming", path)));
@@ -194,11 +187,10 @@ impl Blobs {
         result
     }
 
-    /// Reads a blob back and checks it against its name.
+    /// Reads a blob and verifies it against its reference.
     ///
     /// # Errors
-    /// [`Error::Corrupt`] when it is missing or is not what its name says, [`Error::File`] when it
-    /// cannot be read.
+    /// [`Error::Corrupt`] when it is missing or does not match, [`Error::File`] when it cannot be read.
     pub fn get(&self, blob: &BlobRef) -> Result<Vec<u8>, Error> {
         let corrupt = |reason: &str| Error::Corrupt {
             space: "blobs",
@@ -231,18 +223,18 @@ impl Blobs {
         Ok(content)
     }
 
-    /// Removes a blob that nothing names any more, unless a write in flight holds it; whether it
-    /// went. `is_named` is to look at the newest state: it is asked when nobody can begin to hold it.
+    /// Removes a blob that no event names any more, unless a write in flight holds it. Returns whether it was removed.
+    /// `is_named` must read the newest state; it is called while no write can start to hold the blob.
     ///
     /// # Errors
-    /// What `is_named` returned.
+    /// The error of `is_named`.
     pub fn remove_unnamed(
         &self,
         hash: &[u8; 32],
         is_named: impl FnOnce() -> Result<bool, Error>,
     ) -> Result<bool, Error> {
-        // A `put` of the same content comes before (then it is pending, or its event is published)
-        // or after (then it finds no file and writes one).
+        // A `put` of the same content comes before (it is pending, or its event is published) or after (it finds no file
+        // and writes one).
         let pending = lock(&self.pending);
         if pending.contains_key(hash) || is_named()? {
             return Ok(false);
@@ -254,11 +246,11 @@ impl Blobs {
         Ok(fs::remove_file(self.path(&blob)).is_ok())
     }
 
-    /// Removes blobs that no event names: `is_named` says which ones do. Young ones and those of
-    /// writes in flight stay. Returns how many went.
+    /// Removes blobs for which `is_named` returns false. Young blobs and those of writes in flight stay. Returns the
+    /// number of removed blobs.
     ///
     /// # Errors
-    /// [`Error`] when the folder cannot be read, or what `is_named` returned.
+    /// [`Error`] when the folder cannot be read, or the error of `is_named`.
     pub fn sweep(
         &self,
         now: SystemTime,
@@ -272,10 +264,7 @@ impl Blobs {
         self.sweep_those(|file| !is_young(file), is_named)
     }
 
-    /// The same for young ones, too, for good: their names are gone from the disk on return.
-    ///
-    /// # Errors
-    /// As [`Self::sweep`].
+    /// Sweeps like [`Self::sweep`], including young blobs; the removals are durable on return.
     pub fn sweep_all(
         &self,
         is_named: impl Fn(&[u8; 32]) -> Result<bool, Error>,
@@ -310,7 +299,7 @@ impl Blobs {
         Ok(swept)
     }
 
-    /// What a blob takes on disk, in bytes; 0 when it is not there.
+    /// Returns the size of a blob on disk, in bytes; 0 when it does not exist.
     #[must_use]
     pub fn stored_bytes(&self, hash: &[u8; 32]) -> u64 {
         let blob = BlobRef {
@@ -357,7 +346,7 @@ fn sync_dir(dir: &Path) -> Result<(), Error> {
 mod tests {
     use super::*;
 
-    /// Content comes back equal, once on disk however often stored; a flipped bit is told.
+    /// Content survives a round trip and is stored once; a flipped bit is detected.
     #[test]
     fn a_blob_is_stored_once_and_checked() {
         let dir = tempfile::tempdir().expect("temporary folder");
@@ -378,7 +367,7 @@ mod tests {
         assert!(matches!(blobs.get(&blob), Err(Error::Corrupt { .. })));
     }
 
-    /// A sweep takes old blobs that nothing names, and no others.
+    /// A sweep removes old blobs that no event names, and no others.
     #[test]
     fn a_sweep_takes_orphans_alone() {
         let dir = tempfile::tempdir().expect("temporary folder");

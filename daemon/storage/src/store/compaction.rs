@@ -1,5 +1,5 @@
-//! Giving disk space back: flushing memtables, rewriting tables without what was removed, and emptying
-//! journals that nothing needs any more (docs/decisions/0004-compaction.md says why that is sound).
+//! Reclaims disk space: flushes memtables, rewrites tables without removed rows, and empties journals that are not
+//! needed any more. docs/decisions/0004-compaction.md explains why this is sound.
 
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -16,31 +16,31 @@ use super::{Bytes, Direction, Error, Keyspace, Store, journal};
 #[allow(clippy::unwrap_used, clippy::indexing_slicing)]
 mod tests;
 
-/// Between two looks at what another thread does.
+/// Interval of the checks on another thread's work.
 const POLL: Duration = Duration::from_millis(1);
-/// Rows removed in one batch.
+/// Rows removed per batch.
 const BATCH_ROWS: usize = 10_000;
-/// How long the engine may take to let go of its lock once it is closed.
+/// Maximum time for the storage engine to release its lock after it is closed.
 const UNLOCK_MAX: Duration = Duration::from_secs(5);
 
-/// The tables of one space.
+/// Statistics of the tables of one keyspace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tables {
-    /// The number of their table of contents: another one whenever a table comes or goes.
+    /// Version of their table of contents, which changes whenever a table is added or removed.
     pub version: u64,
-    /// How many there are.
+    /// Number of tables.
     pub count: usize,
-    /// Their size, in bytes.
+    /// Size of the tables, in bytes.
     pub bytes: u64,
 }
 
-/// Why journals were not emptied.
+/// The reason why journals were not emptied.
 pub enum CompactionError {
-    /// Somebody else held the store, or wrote to it; it is open as before.
+    /// Another handle held the store or wrote to it; the store is open as before.
     Held(Store),
-    /// The engine could not flush and takes no more writes; the store is still open.
+    /// The storage engine could not flush and accepts no more writes; the store is still open.
     Unflushed(Store, Error),
-    /// The store is closed, and opens with all its rows: some journals are as they were.
+    /// The store is closed and still opens with all its rows; some journals are unchanged.
     Closed(Error),
 }
 
@@ -48,12 +48,12 @@ impl Store {
     /// Flushes every memtable, so that the next start has nothing to replay.
     ///
     /// # Errors
-    /// [`Error`] when the engine could not flush; it takes no more writes then.
+    /// [`Error`] when the storage engine could not flush; it accepts no more writes then.
     pub fn flush(&self) -> Result<(), Error> {
         for keyspace in self.database_keyspaces()? {
             keyspace.rotate_memtable()?;
             while keyspace.sealed_memtable_count() > 0 {
-                // A flush that failed is told here, and would be waited for in vain.
+                // Reports a failed flush, which the wait below would never end for.
                 self.inner.db.persist(PersistMode::Buffer)?;
                 std::thread::sleep(POLL);
             }
@@ -61,16 +61,13 @@ impl Store {
         Ok(())
     }
 
-    /// Every open space.
+    /// Lists the open keyspaces.
     #[must_use]
     pub fn keyspaces(&self) -> Vec<Keyspace> {
         self.inner.spaces.iter().map(|(space, _)| *space).collect()
     }
 
-    /// What the journals of the store in `dir` take on disk, in bytes: what the next start reads.
-    ///
-    /// # Errors
-    /// [`Error`] when they cannot be looked at.
+    /// Returns the size of the journals of the store in `dir`, in bytes; the next start reads them.
     pub fn journal_bytes(dir: &Path) -> Result<u64, Error> {
         use std::os::unix::fs::MetadataExt;
         let engine = Store::engine_dir(dir);
@@ -82,10 +79,10 @@ impl Store {
         taken.map(|metadata| Ok(metadata?.blocks() * 512)).sum()
     }
 
-    /// The tables of a space as they are now.
+    /// Returns the current table statistics of a keyspace.
     ///
     /// # Errors
-    /// [`Error`] when the space is not open.
+    /// [`Error`] when the keyspace is not open.
     pub fn tables(&self, space: Keyspace) -> Result<Tables, Error> {
         let tree = &self.inner.keyspace(space)?.tree;
         Ok(Tables {
@@ -95,20 +92,17 @@ impl Store {
         })
     }
 
-    /// Rewrites the tables of a space without removed and replaced rows, as far as no snapshot sees
-    /// them. Reads and writes go on meanwhile; the old tables go when the store is closed.
+    /// Rewrites the tables of a keyspace without removed and replaced rows, unless a snapshot sees them. Reads and
+    /// writes continue; the old tables are removed when the store is closed.
     ///
     /// # Errors
-    /// [`Error`] when a table cannot be read or written; the old ones stay in use then.
+    /// [`Error`] when a table cannot be read or written; the old ones stay in use.
     pub fn rewrite_tables(&self, space: Keyspace) -> Result<(), Error> {
         Ok(self.inner.keyspace(space)?.major_compact()?)
     }
 
-    /// Empties the spaces that nobody opens any more, of views in an older version: what they hold would be
-    /// out of reach of whoever forgets something. To be done before others write.
-    ///
-    /// # Errors
-    /// [`Error`] when they cannot be read or written.
+    /// Empties keyspaces that are not opened any more, of older view versions, because forgetting cannot reach their
+    /// rows. Must run before other writes.
     pub fn empty_retired(&self) -> Result<(), Error> {
         for retired in self.database_keyspaces()? {
             let mut is_open = self.inner.spaces.iter();
@@ -143,8 +137,7 @@ impl Store {
         empty(&Store::engine_dir(dir)).map_err(CompactionError::Closed)
     }
 
-    /// Every keyspace there is, those of views that are no longer folded included: what a journal
-    /// holds for them is replayed, too.
+    /// Lists every keyspace on disk, including those of retired views, because journals also replay their rows.
     fn database_keyspaces(&self) -> Result<Vec<FjallKeyspace>, Error> {
         let db = &self.inner.db;
         db.list_keyspace_names()
@@ -153,7 +146,7 @@ impl Store {
             .collect()
     }
 
-    /// Whether tables hold everything, and no byte waits to be written to the journal.
+    /// Returns whether tables contain everything and no bytes wait to be written to the journal.
     fn is_settled(&self) -> Result<bool, Error> {
         self.inner.db.persist(PersistMode::SyncAll)?;
         Ok(self.database_keyspaces()?.iter().all(|keyspace| {
@@ -179,7 +172,7 @@ impl Store {
     }
 }
 
-/// The first keys of a keyspace: as many as are removed in one batch.
+/// Returns the first keys of a keyspace, one batch for removal.
 fn some_keys(keyspace: &FjallKeyspace) -> Result<Vec<Bytes>, Error> {
     let mut keys = Vec::new();
     walk(keyspace.iter(), Direction::Forward, &mut |key, _| {
@@ -192,9 +185,9 @@ fn some_keys(keyspace: &FjallKeyspace) -> Result<Vec<Bytes>, Error> {
     Ok(keys)
 }
 
-/// Empties the journals of a closed store. The last one stays as an empty file: without any journal fjall
-/// starts its counter anew and shows no table's rows. Killed at any point, this leaves a store that
-/// opens: the journals that are left follow each other.
+/// Empties the journals of a closed store. The last one stays as an empty file: without any journal, fjall resets
+/// its counter and shows no table's rows. A kill at any point leaves a store that opens, because the remaining
+/// journals are consecutive.
 fn empty(engine: &Path) -> Result<(), Error> {
     let deadline = Instant::now() + UNLOCK_MAX;
     let _lock = loop {
@@ -217,7 +210,7 @@ fn empty(engine: &Path) -> Result<(), Error> {
     shorten(&last.path, 0).map_err(|error| failed(engine, error))
 }
 
-/// The fault of looking at the journals or cutting them.
+/// Converts an error of reading or cutting the journals.
 fn failed(engine: &Path, error: recovery::Error) -> Error {
     let (path, source) = match error {
         recovery::Error::Io { path, source } => (path, source),

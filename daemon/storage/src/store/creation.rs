@@ -1,8 +1,8 @@
-//! Making a store whole or not at all: built beside its place, synced, renamed into it.
+//! Creates a store completely or not at all: built next to its place, synced, renamed.
 //!
-//! fjall never opens a folder again whose very first open was interrupted. So a new store is built under a hidden
-//! name, and its real name appears only when every file and folder in it is durable. A folder with the real name
-//! is never touched.
+//! fjall never reopens a folder whose very first open was interrupted. So a new store is built under a hidden name,
+//! and its real name appears only when every file and folder in it is durable. A folder with the real name is never
+//! changed.
 
 use std::{
     ffi::OsString,
@@ -14,35 +14,35 @@ use std::{
 
 use super::durable::{parent, sync_folder};
 
-/// How many names beside the real one are tried.
+/// Maximum number of temporary names to try.
 const NAMES_MAX: u32 = 1000;
 
-/// Why a store was not made; `E` is what building it can say.
+/// The reason why a store was not created; `E` is the error type of the build.
 #[derive(Debug, thiserror::Error)]
 pub enum Error<E> {
-    /// Something with that name is there already.
+    /// The name already exists.
     #[error("{} exists already", .0.display())]
     Exists(PathBuf),
-    /// Building failed; nothing is left behind.
+    /// The build failed; no files remain.
     #[error("building {}: {source}", path.display())]
     Build {
-        /// The store's place.
+        /// Path of the store.
         path: PathBuf,
-        /// What building said.
+        /// The error of the build.
         source: E,
     },
     /// The operating system refused.
     #[error("creating {}: {source}", path.display())]
     Io {
-        /// The store's place.
+        /// Path of the store.
         path: PathBuf,
-        /// What it said.
+        /// The system's error.
         source: io::Error,
     },
 }
 
 /// Builds a folder in a hidden sibling and renames it to `place` once all of it is durable. Folders become 0700
-/// and files 0600. What `build` opens has to be closed when it returns.
+/// and files 0600. `build` must close everything that it opens.
 ///
 /// # Errors
 /// See [`Error`]; none of them leaves anything under the real name.
@@ -61,7 +61,7 @@ pub fn create<T, E>(
     let built = match build(&aside) {
         Ok(built) => built,
         Err(source) => {
-            // What was half built is of no use; if this fails the next start removes it.
+            // If the removal fails, the next start removes the incomplete folder.
             let _ = std::fs::remove_dir_all(&aside);
             return Err(Error::Build {
                 path: place.to_path_buf(),
@@ -77,11 +77,8 @@ pub fn create<T, E>(
     Ok(built)
 }
 
-/// Removes what interrupted creations of `place` left behind, and says how many. The caller holds a lock
-/// that keeps others from creating the same, such as a second daemon, or a second restore.
-///
-/// # Errors
-/// I/O.
+/// Removes leftovers of interrupted creations of `place` and returns their number. The caller must hold a lock
+/// against other creations of the same place, for example by a second daemon or restore.
 pub fn sweep(place: &Path) -> io::Result<usize> {
     let prefix = prefix(place)?;
     let mut removed = 0;
@@ -102,8 +99,8 @@ pub fn sweep(place: &Path) -> io::Result<usize> {
     Ok(removed)
 }
 
-/// Syncs the names of the folders above one, which may be as new as it is. Those of others, those that cannot be
-/// read and what the disk is mounted on are older.
+/// Syncs the parent folders' names, which may be as new as this folder. Excluded are folders of other users,
+/// unreadable folders and mount points, because they are older.
 fn sync_above(folder: &Path) -> io::Result<()> {
     let own = folder.metadata()?;
     for above in folder.ancestors().skip(1) {
@@ -138,7 +135,7 @@ fn prefix(place: &Path) -> io::Result<OsString> {
     Ok(name)
 }
 
-/// Makes a folder and all below it private and durable, the folder itself last.
+/// Makes a folder and its contents private and durable, the folder itself last.
 fn seal(folder: &Path) -> io::Result<()> {
     for entry in std::fs::read_dir(folder)? {
         let entry = entry?;
@@ -169,7 +166,7 @@ mod tests {
         names
     }
 
-    /// A store built aside opens at its place, is private, and nothing else is left.
+    /// A store built under a temporary name opens at its place and is private, and nothing else remains.
     #[test]
     fn a_store_appears_whole() {
         let folder = tempfile::tempdir().unwrap();
@@ -201,7 +198,7 @@ mod tests {
         assert_eq!(log.get(1_u64.to_be_bytes()).unwrap().unwrap(), "first");
     }
 
-    /// A build that fails leaves nothing, and says why.
+    /// A failed build leaves nothing and returns its error.
     #[test]
     fn a_failed_build_leaves_nothing() {
         let folder = tempfile::tempdir().unwrap();
@@ -214,7 +211,7 @@ mod tests {
         assert!(names(folder.path()).is_empty());
     }
 
-    /// Whatever has the real name stays as it is: a full folder, an empty one, a file, a dangling link.
+    /// Anything with the real name stays unchanged: a full folder, an empty one, a file, a dangling link.
     #[test]
     fn the_real_name_is_never_touched() {
         let folder = tempfile::tempdir().unwrap();
@@ -232,7 +229,7 @@ mod tests {
         assert_eq!(names(&full), ["precious"]);
     }
 
-    /// A start sweeps what a killed creation left, of this store alone.
+    /// A start sweeps the leftovers of a killed creation, of this store only.
     #[test]
     fn left_overs_are_swept() {
         let folder = tempfile::tempdir().unwrap();
@@ -254,7 +251,7 @@ mod tests {
         assert_eq!(sweep(&place).unwrap(), 0);
     }
 
-    /// A left-over of this very process number is in nobody's way.
+    /// A leftover with the same process ID does not block a creation.
     #[test]
     fn a_left_over_does_not_block() {
         let folder = tempfile::tempdir().unwrap();

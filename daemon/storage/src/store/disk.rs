@@ -15,17 +15,17 @@ use super::{
     Bytes, Changes, Direction, Error, FORMAT_VERSION, Keyspace, RowVisitor, Rows, StoreId, format,
 };
 
-/// What the engine may use. Small memtables and journals keep a start short: fjall replays its
-/// journals at open.
+/// Limits of the storage engine. Small memtables and journals make starts short, because fjall replays its journals
+/// at open.
 #[derive(Clone, Debug)]
 pub struct Limits {
-    /// A keyspace's memtable is flushed past this, in bytes.
+    /// Size at which a keyspace's memtable is flushed, in bytes.
     pub memtable_bytes_max: u64,
-    /// Journals on disk together, in bytes; 64 MiB is fjall's least.
+    /// Maximum size of all journals on disk, in bytes; fjall's minimum is 64 MiB.
     pub journal_bytes_max: u64,
-    /// Memtables together past which the writer waits for the flush, in bytes.
+    /// Total size of memtables at which the writer waits for the flush, in bytes.
     pub write_buffer_bytes_max: u64,
-    /// Block cache, in bytes.
+    /// Size of the block cache, in bytes.
     pub cache_bytes: u64,
 }
 
@@ -58,7 +58,7 @@ impl Inner {
     }
 }
 
-/// An open store. Cloning shares it; the lock is held while any clone or snapshot lives.
+/// An open store. Clones share it; the lock is held while any clone or snapshot exists.
 #[derive(Clone)]
 pub struct Store {
     pub(super) inner: Arc<Inner>,
@@ -68,7 +68,7 @@ pub struct Store {
 
 fn open_engine(dir: &Path, limits: &Limits) -> Result<Database, Error> {
     let opened = Database::builder(Store::engine_dir(dir))
-        // Our reader of the journal (rule 2) knows plain values only.
+        // Our journal reader (rule 2) supports only uncompressed values.
         .journal_compression(CompressionType::None)
         .manual_journal_persist(true)
         .max_journaling_size(limits.journal_bytes_max)
@@ -99,12 +99,9 @@ fn open_spaces(
 }
 
 impl Store {
-    /// Makes a new store with these spaces in the empty folder `dir` and closes it again.
+    /// Creates a new store with these keyspaces in the empty folder `dir` and closes it again.
     ///
-    /// Callers wrap this in [`super::creation::create`], which makes it all or nothing.
-    ///
-    /// # Errors
-    /// [`Error`] when a file call or the engine fails.
+    /// Callers wrap this in [`super::creation::create`], which makes it atomic.
     pub fn build(
         dir: &Path,
         id: StoreId,
@@ -120,7 +117,7 @@ impl Store {
         Ok(())
     }
 
-    /// The folder inside the store's own that belongs to fjall.
+    /// Returns fjall's folder inside the store's folder.
     #[must_use]
     pub fn engine_dir(dir: &Path) -> PathBuf {
         dir.join("engine")
@@ -139,28 +136,27 @@ impl Store {
         look.finish(&self.inner.db, last)
     }
 
-    /// The id on a store's name-plate, without opening it.
+    /// Reads the ID in a store's superblock without opening the store.
     ///
     /// # Errors
-    /// [`Error::Foreign`] or [`Error::Newer`] when the folder is no store of ours.
+    /// [`Error::Foreign`] or [`Error::Newer`] when the folder is not a supported store.
     pub fn identify(dir: &Path) -> Result<StoreId, Error> {
         Ok(format::read(dir)?.id)
     }
 
-    /// Brings a store that was opened, and is whole, from an older format to this program's; whether it was
-    /// older.
+    /// Upgrades an intact store that was opened to this program's format. Returns whether it had an older format.
     ///
     /// # Errors
-    /// [`Error::File`]: it opens as before, and the next start tries again.
+    /// [`Error::File`]; the store still opens, and the next start tries again.
     pub fn upgrade(dir: &Path) -> Result<bool, Error> {
         format::upgrade(dir)
     }
 
-    /// Opens the store in `dir`; spaces it lacks are made, and named in the answer.
+    /// Opens the store in `dir`. Missing keyspaces are created and returned by name.
     ///
     /// # Errors
-    /// [`Error::Locked`] when another process has it, [`Error::Foreign`] and [`Error::Newer`]
-    /// when it is not ours to open, others when the engine cannot recover it.
+    /// [`Error::Locked`] when another process has it open, [`Error::Foreign`] and [`Error::Newer`] when it is not a
+    /// supported store, other errors when the storage engine cannot recover it.
     pub fn open(
         dir: &Path,
         spaces: &[Keyspace],
@@ -174,8 +170,8 @@ impl Store {
             .filter(|space| !db.keyspace_exists(space.name()))
             .collect();
         let spaces = open_spaces(&db, spaces, limits)?;
-        // What recovery kept was perhaps never synced; and a keyspace's folder is not synced by
-        // fjall (rule 8). Nothing is served before both are.
+        // Recovered data may never have been synced, and fjall does not sync a keyspace's folder (rule 8). Both are synced
+        // before anything is served.
         db.persist(PersistMode::SyncAll)?;
         if !new.is_empty() {
             let folder = Store::engine_dir(dir).join("keyspaces");
@@ -191,19 +187,19 @@ impl Store {
         Ok((store, new))
     }
 
-    /// Which store this is.
+    /// Returns the store's ID.
     #[must_use]
     pub fn id(&self) -> StoreId {
         self.id
     }
 
-    /// The format version on disk.
+    /// Returns the format version on disk.
     #[must_use]
     pub fn format_version(&self) -> u32 {
         FORMAT_VERSION
     }
 
-    /// The committed rows as they are now.
+    /// Returns a snapshot of the committed rows.
     #[must_use]
     pub fn snapshot(&self) -> Snapshot {
         Snapshot {
@@ -212,11 +208,11 @@ impl Store {
         }
     }
 
-    /// Commits all changes at once. Not durable before [`Self::sync`] has returned; with
-    /// `to_system` they at least outlive a kill of this process.
+    /// Commits all changes atomically. They are durable only after [`Self::sync`]; with `to_system` they survive a kill
+    /// of this process.
     ///
     /// # Errors
-    /// [`Error`] when the engine could not write; the handle takes no more writes then.
+    /// [`Error`] when the storage engine could not write; the handle accepts no more writes then.
     pub fn commit(&self, changes: &Changes, to_system: bool) -> Result<(), Error> {
         let mut batch = self.inner.db.batch();
         if to_system {
@@ -232,10 +228,10 @@ impl Store {
         batch.commit().map_err(Error::from)
     }
 
-    /// Makes everything committed so far durable.
+    /// Makes every earlier commit durable.
     ///
     /// # Errors
-    /// [`Error`] when the disk did not take it; the handle takes no more writes then.
+    /// [`Error`] when the sync failed; the handle accepts no more writes then.
     pub fn sync(&self) -> Result<(), Error> {
         self.inner
             .db
@@ -243,8 +239,8 @@ impl Store {
             .map_err(Error::from)
     }
 
-    /// Waits while memtables hold more than the limit, so that a burst does not outrun the
-    /// background flush and leave a long journal to replay.
+    /// Waits while memtables exceed the limit. Otherwise a burst outruns the background flush and leaves a long journal
+    /// to replay.
     pub fn throttle(&self) {
         let mut waits = 0;
         while self.inner.db.write_buffer_size() > self.write_buffer_bytes_max && waits < 200 {
@@ -280,8 +276,7 @@ impl Rows for Store {
     }
 }
 
-/// One consistent state of all spaces. Short-lived: it keeps old versions of rows from being
-/// dropped.
+/// One consistent state of all keyspaces. Keep it only briefly, because it retains old versions of rows.
 #[derive(Clone)]
 pub struct Snapshot {
     snapshot: fjall::Snapshot,

@@ -1,4 +1,4 @@
-//! Files that are there whole or not at all, also after a loss of power.
+//! Replaces files atomically, also with respect to power loss.
 
 use std::ffi::OsString;
 use std::fs::{self, File, OpenOptions};
@@ -6,20 +6,20 @@ use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
-/// Puts a file in the place of whatever is there: written beside it under the name with `.new` after it, synced,
-/// renamed, and the folder synced. It is its owner's alone. `parts` are written one after the other.
+/// Replaces a file atomically: writes a sibling with the suffix `.new`, syncs it, renames it and syncs the folder.
+/// Only its owner can access it. `parts` are written one after the other.
 ///
-/// Callers keep others from replacing the same file meanwhile.
+/// Callers must prevent concurrent replacements of the same file.
 ///
 /// # Errors
-/// What the system says. The file is the old one or the new one then, never a part; what is left of the new one
-/// beside it is taken away by the next call.
+/// The system's error. The file is then either the old or the new one, never incomplete. The next call removes a
+/// leftover sibling.
 pub fn replace(path: &Path, parts: &[&[u8]]) -> io::Result<()> {
     let aside = aside(path)?;
     remove(&aside)?;
     let mut file = OpenOptions::new()
         .write(true)
-        // What a link of that name leads to is never written.
+        // The target of a link with this name is never written.
         .create_new(true)
         .mode(0o600)
         .open(&aside)?;
@@ -31,7 +31,6 @@ pub fn replace(path: &Path, parts: &[&[u8]]) -> io::Result<()> {
     sync_folder(parent(path))
 }
 
-/// Removes a file, if it is there.
 fn remove(path: &Path) -> io::Result<()> {
     match fs::remove_file(path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
@@ -47,14 +46,11 @@ fn aside(path: &Path) -> io::Result<PathBuf> {
 }
 
 /// Syncs the entries of a folder.
-///
-/// # Errors
-/// What the system says.
 pub fn sync_folder(folder: &Path) -> io::Result<()> {
     File::open(folder)?.sync_all()
 }
 
-/// The folder that holds `path`.
+/// Returns the folder that contains `path`.
 pub(super) fn parent(path: &Path) -> &Path {
     match path.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
@@ -69,8 +65,8 @@ mod tests {
 
     use super::*;
 
-    /// Whole, its owner's alone, and nothing beside it; what a killed process left, or a link somebody put
-    /// there, is in nobody's way and is not written through.
+    /// The file is complete, accessible only to its owner, and without leftovers. Leftovers of a killed process and
+    /// links do not block the call, and links are not written through.
     #[test]
     fn a_file_takes_the_place_of_another() {
         let folder = tempfile::tempdir().unwrap();
@@ -87,7 +83,7 @@ mod tests {
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2);
     }
 
-    /// What is refused leaves the old file.
+    /// A refused replacement leaves the old file.
     #[test]
     fn the_old_file_stays() {
         let folder = tempfile::tempdir().unwrap();

@@ -1,39 +1,39 @@
-//! What can go wrong below the log.
+//! Errors of the store.
 
 use std::path::PathBuf;
 
-/// A fault of the store. None of these is the caller's doing.
+/// An error of the store. None of them is caused by the caller's input.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The engine failed; its handle is not used for writing again.
+    /// The storage engine failed; its handle must not be used for writing again.
     #[error("{}", engine_words(.0))]
     Engine(#[source] Box<fjall::Error>),
-    /// A file call outside the engine failed.
+    /// A file operation outside the storage engine failed.
     #[error("{what} {path:?}: {source}")]
     File {
-        /// What was tried, as a participle: "opening", "syncing".
+        /// The attempted action, as a participle: "opening", "syncing".
         what: &'static str,
-        /// On which file.
+        /// Path of the file.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: std::io::Error,
     },
-    /// Stored bytes are not what they should be.
+    /// Stored bytes are damaged.
     #[error("damaged data in {space} at {key}: {reason}")]
     Corrupt {
         /// The keyspace or folder.
         space: &'static str,
-        /// The key, printable.
+        /// The key, in printable form.
         key: String,
-        /// What is wrong with it.
+        /// Description of the damage.
         reason: String,
     },
-    /// The folder holds something else.
+    /// The folder contains something else.
     #[error("{path:?} is not a lore store: {reason}")]
     Foreign {
-        /// The folder.
+        /// Path of the folder.
         path: PathBuf,
-        /// What is missing or unexpected.
+        /// The missing or unexpected item.
         reason: String,
     },
     /// A newer lored wrote this store.
@@ -42,33 +42,33 @@ pub enum Error {
          a newer one. Nothing was changed"
     )]
     Newer {
-        /// The folder.
+        /// Path of the folder.
         path: PathBuf,
-        /// The version found.
+        /// Format version of the store.
         found: u32,
-        /// The newest version this program knows.
+        /// Newest format version that this program supports.
         known: u32,
     },
     /// Another process has the store open.
     #[error("the store {0:?} is in use by another process")]
     Locked(PathBuf),
-    /// A thread of the daemon's own ended by a bug.
+    /// A bug ended one of the daemon's threads.
     #[error("a bug in lored ended its {thread} thread")]
     Ended {
-        /// Which one.
+        /// Name of the thread.
         thread: &'static str,
     },
-    /// The disk is full: refused before anything was written.
+    /// The disk is full; the write was refused before anything was written.
     #[error("the disk is full: {free_bytes} bytes free, {needed_bytes} needed")]
     Full {
-        /// What the file system has left, in bytes.
+        /// Free space of the file system, in bytes.
         free_bytes: u64,
-        /// What a group must find free, in bytes.
+        /// Free space that a group needs, in bytes.
         needed_bytes: u64,
     },
 }
 
-/// What the engine says, led by what people know of disks.
+/// Describes an error of the storage engine; disk problems come first in plain words.
 fn engine_words(error: &fjall::Error) -> String {
     let mut source: Option<&(dyn std::error::Error + 'static)> = Some(error);
     while let Some(error) = source {
@@ -95,7 +95,7 @@ impl From<fjall::Error> for Error {
 }
 
 impl Error {
-    /// An error of a file call.
+    /// Converts an I/O error of a file operation.
     pub fn file(
         what: &'static str,
         path: impl Into<PathBuf>,
@@ -104,7 +104,7 @@ impl Error {
         move |source| Self::File { what, path, source }
     }
 
-    /// A corrupt row, with its key in hexadecimal.
+    /// Creates an error for a corrupt row, with its key in hexadecimal.
     #[must_use]
     pub fn corrupt(space: &'static str, key: &[u8], reason: impl Into<String>) -> Self {
         let key = key.iter().map(|byte| format!("{byte:02x}")).collect();
@@ -115,7 +115,7 @@ impl Error {
         }
     }
 
-    /// Whether a full disk is the cause.
+    /// Returns whether a full disk is the cause.
     #[must_use]
     pub fn is_full(&self) -> bool {
         let mut source: Option<&(dyn std::error::Error + 'static)> = Some(self);

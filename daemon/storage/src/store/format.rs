@@ -1,8 +1,8 @@
-//! The store's own name-plate: which format it has and which store it is.
+//! The store's superblock: its format version and ID.
 //!
-//! One line: the word, the version, the store's id, and, since version 2, the XXH3 of what stands before it. In
-//! version 1 a flipped bit made it another store, or a newer one. A plate of version 1 is written anew when
-//! the store has been opened: aside, synced, renamed, so a kill leaves the one or the other, and both open.
+//! One line: the word, the version, the store's ID, and, from version 2 on, the XXH3 of the preceding bytes. In
+//! version 1 a flipped bit changed the ID or the version unnoticed. A version 1 superblock is replaced after the
+//! store was opened: written to a temporary file, synced, renamed. A kill leaves one or the other, and both open.
 
 use std::fmt;
 use std::fs;
@@ -14,20 +14,20 @@ use xxhash_rust::xxh3::xxh3_64;
 use super::Error;
 use super::durable::replace;
 
-/// The store format this program writes.
+/// The store format that this program writes.
 pub const FORMAT_VERSION: u32 = 2;
-/// The first format, whose plate has no sum.
+/// The first format, whose superblock has no checksum.
 const WITHOUT_SUM: u32 = 1;
 
 const PLATE: &str = "lore-store";
 const WORD: &str = "lore-store";
 
-/// The random name of one store, 16 bytes, made at its creation; the head file repeats it.
+/// The random ID of a store, 16 bytes, generated at its creation; the watermark file contains it, too.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct StoreId(pub [u8; 16]);
 
 impl StoreId {
-    /// Reads an id as it is shown: 32 hexadecimal digits.
+    /// Parses a displayed ID: 32 hexadecimal digits.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         if text.len() != 32 || !text.bytes().all(|digit| digit.is_ascii_hexdigit()) {
@@ -54,23 +54,23 @@ impl fmt::Debug for StoreId {
     }
 }
 
-/// What a plate says.
+/// The content of a superblock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Superblock {
-    /// The format.
+    /// Format version.
     pub version: u32,
-    /// Which store.
+    /// ID of the store.
     pub id: StoreId,
 }
 
-/// The plate of this program's format.
+/// Encodes a superblock of this program's format.
 fn line(id: StoreId) -> String {
     let said = format!("{WORD} {FORMAT_VERSION} {id}");
     let sum = xxh3_64(said.as_bytes());
     format!("{said} {sum:016x}\n")
 }
 
-/// Writes the name-plate into a new store's folder.
+/// Writes the superblock into a new store's folder.
 pub(super) fn write(dir: &Path, id: StoreId) -> Result<(), Error> {
     put(&dir.join(PLATE), &line(id))
 }
@@ -82,10 +82,10 @@ fn put(path: &Path, line: &str) -> Result<(), Error> {
     file.sync_all().map_err(Error::file("syncing", path))
 }
 
-/// Reads the name-plate; refuses folders that are not ours or newer than this program.
+/// Reads the superblock; refuses folders that are not a store or are newer than this program.
 pub(super) fn read(dir: &Path) -> Result<Superblock, Error> {
     match fs::symlink_metadata(dir) {
-        // The daemon may write below its own folders only, and a link leads out of them.
+        // The daemon may write only below its own folders, and a link leads out of them.
         Ok(found) if found.is_symlink() => {
             let reason = "it is a symbolic link; move the folder it leads to in its place";
             return Err(foreign(dir, reason));
@@ -147,10 +147,10 @@ fn parse(text: &str, dir: &Path) -> Result<Superblock, Error> {
     Ok(Superblock { version, id })
 }
 
-/// Brings the plate of an older store to this program's format; whether it was older.
+/// Upgrades the superblock of an older store to this program's format. Returns whether it was older.
 ///
 /// # Errors
-/// [`Error::File`]: the store has the one plate or the other, and opens with both.
+/// [`Error::File`]; the store has the old or the new superblock and opens with both.
 pub(super) fn upgrade(dir: &Path) -> Result<bool, Error> {
     let superblock = read(dir)?;
     if superblock.version == FORMAT_VERSION {
@@ -166,7 +166,7 @@ pub(super) fn upgrade(dir: &Path) -> Result<bool, Error> {
 mod tests {
     use super::*;
 
-    /// What an upgrade that was killed leaves.
+    /// Leftover of a killed upgrade.
     const ASIDE: &str = "lore-store.new";
 
     const ID: StoreId = StoreId([7; 16]);
@@ -175,7 +175,7 @@ mod tests {
         format!("{WORD} 1 {ID}\n")
     }
 
-    /// A plate reads back; a foreign and a newer folder are told apart; any flipped bit is told.
+    /// A superblock survives a round trip; foreign and newer folders give different errors; flipped bits are detected.
     #[test]
     fn plates() {
         let dir = tempfile::tempdir().unwrap();
@@ -185,7 +185,7 @@ mod tests {
         let (version, id) = (FORMAT_VERSION, ID);
         assert_eq!(read(dir.path()).unwrap(), Superblock { version, id });
         let whole = fs::read(&superblock).unwrap();
-        // The line's end says nothing.
+        // The newline carries no information.
         for at in 0..whole.len() - 1 {
             for bit in 0..8 {
                 let mut flipped = whole.clone();
@@ -212,8 +212,7 @@ mod tests {
         }
     }
 
-    /// An older plate is brought to this format, once; whatever a kill left, the store opens, and the next
-    /// upgrade ends it.
+    /// An older superblock is upgraded once. After a kill at any point the store opens, and the next upgrade completes.
     #[test]
     fn older_plates_are_upgraded() {
         let whole = line(ID);

@@ -1,24 +1,24 @@
-//! The in-memory twin of the store: the same rows in a sorted map.
+//! The in-memory store: the same rows in a sorted map.
 
 use std::collections::BTreeMap;
 use std::ops::{Bound, ControlFlow};
 
 use super::{Bytes, Direction, Error, Keyspace, RowVisitor, Rows, RowsMut};
 
-/// Rows in memory. Folds for `as_of`, verification and tests run on it.
+/// Rows in memory, for `as_of` folds, verification and tests.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MemoryStore {
     spaces: BTreeMap<Keyspace, BTreeMap<Vec<u8>, Bytes>>,
 }
 
 impl MemoryStore {
-    /// No rows at all.
+    /// Creates an empty store.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// The rows of one space, in order.
+    /// Returns the rows of one keyspace, in order.
     pub fn rows(&self, space: Keyspace) -> impl Iterator<Item = (&[u8], &[u8])> {
         self.spaces
             .get(&space)
@@ -27,14 +27,14 @@ impl MemoryStore {
             .map(|(key, value)| (key.as_slice(), value.as_ref()))
     }
 
-    /// How many rows a space holds.
+    /// Returns the number of rows in a keyspace.
     #[must_use]
     pub fn len(&self, space: Keyspace) -> usize {
         self.spaces.get(&space).map_or(0, BTreeMap::len)
     }
 }
 
-/// Walks a sorted map the way [`Rows::scan`] promises.
+/// Scans a sorted map as [`Rows::scan`] specifies.
 pub(super) fn scan_map(
     map: &BTreeMap<Vec<u8>, Bytes>,
     low: &[u8],
@@ -102,7 +102,7 @@ impl RowsMut for MemoryStore {
         if let Some(map) = self.spaces.get_mut(&space) {
             map.remove(key);
             if map.is_empty() {
-                // As if there had never been a row: two states with equal rows are equal.
+                // Removes empty maps, so that two states with equal rows are equal.
                 self.spaces.remove(&space);
             }
         }

@@ -29,30 +29,30 @@ pub use format::{FORMAT_VERSION, StoreId};
 pub use memory::MemoryStore;
 pub use transaction::{Changes, Transaction};
 
-/// Reference-counted bytes as the engine hands them out: cloning copies nothing.
+/// Reference-counted bytes from the storage engine; cloning copies nothing.
 pub type Bytes = fjall::Slice;
 
-/// One ordered map of the store, named once as a constant by whoever owns its rows.
+/// An ordered map of the store, named once as a constant by the module that owns its rows.
 ///
-/// A view's name carries its version (`steps.1`), so that a new version gets a map of its own.
+/// A view's name contains its version (`steps.1`), so that a new version gets a separate map.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Keyspace(&'static str);
 
 impl Keyspace {
-    /// A space of this name; the name is what the store keeps on disk.
+    /// Creates a keyspace identifier; the name is stored on disk.
     #[must_use]
     pub const fn new(name: &'static str) -> Self {
         Self(name)
     }
 
-    /// The name on disk.
+    /// Returns the name on disk.
     #[must_use]
     pub const fn name(self) -> &'static str {
         self.0
     }
 }
 
-/// Which way a scan walks.
+/// The direction of a scan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {
     /// Smallest key first.
@@ -61,21 +61,21 @@ pub enum Direction {
     Backward,
 }
 
-/// What a scan calls for each row; `Break` ends the scan.
+/// Callback of a scan for each row; `Break` ends the scan.
 pub type RowVisitor<'v> = &'v mut dyn FnMut(&[u8], &Bytes) -> Result<ControlFlow<()>, Error>;
 
-/// Reading rows of one consistent state.
+/// Read access to the rows of one consistent state.
 pub trait Rows {
-    /// The value under `key`, if any.
+    /// Returns the value of `key`, if any.
     ///
     /// # Errors
-    /// [`Error`] when the engine cannot read or its bytes are damaged.
+    /// [`Error`] when the storage engine cannot read, or its bytes are damaged.
     fn get(&self, space: Keyspace, key: &[u8]) -> Result<Option<Bytes>, Error>;
 
     /// Visits the rows with `low <= key < high` in the given direction.
     ///
     /// # Errors
-    /// [`Error`] when the engine cannot read, or what `visit` returned.
+    /// [`Error`] when the storage engine cannot read, or the error of `visit`.
     fn scan(
         &self,
         space: Keyspace,
@@ -86,20 +86,20 @@ pub trait Rows {
     ) -> Result<(), Error>;
 }
 
-/// Reading and writing rows.
+/// Read and write access to rows.
 pub trait RowsMut: Rows {
-    /// Puts `value` under `key`.
+    /// Sets `key` to `value`.
     fn put(&mut self, space: Keyspace, key: &[u8], value: &[u8]);
 
-    /// Takes `key` away.
+    /// Removes `key`.
     fn remove(&mut self, space: Keyspace, key: &[u8]);
 }
 
-/// The smallest key greater than every key that starts with `prefix`.
+/// Returns the smallest key greater than every key that starts with `prefix`.
 ///
 /// ```
-/// assert_eq!(lored::store::after_prefix(b"ab"), b"ac".to_vec());
-/// assert_eq!(lored::store::after_prefix(&[1, 255]), vec![2]);
+/// assert_eq!(lored_storage::store::after_prefix(b"ab"), b"ac".to_vec());
+/// assert_eq!(lored_storage::store::after_prefix(&[1, 255]), vec![2]);
 /// ```
 #[must_use]
 pub fn after_prefix(prefix: &[u8]) -> Vec<u8> {
@@ -110,14 +110,11 @@ pub fn after_prefix(prefix: &[u8]) -> Vec<u8> {
             return end;
         }
     }
-    // Every byte was 255: longer than any key of ours.
+    // Every byte is 255, so the result is a key longer than any stored one.
     vec![u8::MAX; prefix.len() + 1]
 }
 
-/// Removes every row whose key begins so.
-///
-/// # Errors
-/// [`Error`] when the rows cannot be read.
+/// Removes every row whose key starts with a prefix.
 pub fn remove_all(rows: &mut dyn RowsMut, space: Keyspace, prefix: &[u8]) -> Result<(), Error> {
     let mut keys: Vec<Vec<u8>> = Vec::new();
     let high = after_prefix(prefix);

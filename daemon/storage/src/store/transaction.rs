@@ -1,5 +1,5 @@
-//! What the writer prepares: changes laid over the committed rows, so that the commands of one
-//! group see each other. Committed as one batch.
+//! The writer's pending changes, layered over the committed rows so that the commands of one group see each other.
+//! They are committed as one batch.
 
 use std::collections::BTreeMap;
 use std::ops::{Bound, ControlFlow};
@@ -8,23 +8,23 @@ use hashbrown::HashMap;
 
 use super::{Bytes, Direction, Error, Keyspace, RowVisitor, Rows, RowsMut};
 
-/// Keys are counted references: the map, the undo list and the engine share one copy.
+/// Keys are reference-counted: the map, the undo list and the storage engine share one copy.
 type Overlay = BTreeMap<Bytes, Option<Bytes>>;
 
-/// The changes of one group: per space, key to new value or removal.
+/// The changes of one group: for each keyspace, keys with their new value or removal.
 #[derive(Clone, Debug, Default)]
 pub struct Changes {
     spaces: Vec<(Keyspace, Overlay)>,
 }
 
 impl Changes {
-    /// Whether nothing would be written.
+    /// Returns whether nothing would be written.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.spaces.iter().all(|(_, overlay)| overlay.is_empty())
     }
 
-    /// Every change, space by space, keys in order.
+    /// Returns every change, by keyspace, keys in order.
     pub fn iter(&self) -> impl Iterator<Item = (Keyspace, &Bytes, Option<&Bytes>)> {
         self.spaces.iter().flat_map(|(space, overlay)| {
             overlay
@@ -47,17 +47,17 @@ impl Changes {
                 self.spaces.len() - 1
             }
         };
-        // The index was found or made just above.
+        // The index was found or inserted just above.
         #[allow(clippy::indexing_slicing)]
         &mut self.spaces[at].1
     }
 }
 
-/// What the overlay held under each key that was changed, before the first change: a row that one command
-/// changes again and again is held once.
+/// The overlay's values before the first change of each key. A row that one command changes repeatedly is stored
+/// once.
 type UndoLog = HashMap<(Keyspace, Bytes), Option<Option<Bytes>>>;
 
-/// Changes over a base, with a savepoint per command: a command that fails leaves no trace.
+/// Changes over a base, with a savepoint per command: a failed command leaves no changes.
 pub struct Transaction<'b> {
     base: &'b dyn Rows,
     changes: Changes,
@@ -65,13 +65,13 @@ pub struct Transaction<'b> {
 }
 
 impl<'b> Transaction<'b> {
-    /// A transaction over the latest committed rows.
+    /// Creates a transaction over the latest committed rows.
     #[must_use]
     pub fn new(base: &'b dyn Rows) -> Self {
         Self::resume(base, Changes::default())
     }
 
-    /// Goes on with changes gathered before, over the same base.
+    /// Continues with earlier changes over the same base.
     #[must_use]
     pub fn resume(base: &'b dyn Rows, changes: Changes) -> Self {
         Self {
@@ -81,12 +81,12 @@ impl<'b> Transaction<'b> {
         }
     }
 
-    /// From here on [`Self::roll_back`] undoes.
+    /// Sets the savepoint to which [`Self::roll_back`] returns.
     pub fn savepoint(&mut self) {
         self.undo.clear();
     }
 
-    /// Takes back every change since the last savepoint.
+    /// Undoes every change after the last savepoint.
     pub fn roll_back(&mut self) {
         for ((space, key), before) in self.undo.drain() {
             let overlay = self.changes.overlay_mut(space);
@@ -97,7 +97,7 @@ impl<'b> Transaction<'b> {
         }
     }
 
-    /// The changes, ready to commit.
+    /// Returns the changes, ready to commit.
     #[must_use]
     pub fn into_changes(self) -> Changes {
         self.changes
@@ -137,7 +137,7 @@ impl Rows for Transaction<'_> {
         if direction == Direction::Forward {
             changed.reverse();
         }
-        // `changed` is now a stack: the next one in walking order is last.
+        // `changed` is a stack: the next entry in scan order is last.
         let comes_first = |a: &[u8], b: &[u8]| match direction {
             Direction::Forward => a < b,
             Direction::Backward => a > b,
@@ -209,7 +209,7 @@ mod tests {
         found
     }
 
-    /// A scan shows changes over the base in order, both ways, and a roll-back takes them away.
+    /// A scan shows changes over the base in order, in both directions; a rollback removes them.
     #[test]
     fn a_scan_merges_changes_and_a_roll_back_undoes_them() {
         let mut base = MemoryStore::new();
@@ -228,14 +228,14 @@ mod tests {
         assert_eq!(keys(&tx, Direction::Forward), ["b=1", "c=2", "d=1", "f=1"]);
     }
 
-    /// Keys and bounds of few letters, so that they meet.
+    /// Generates keys and bounds of few letters, so that they collide.
     fn short() -> impl Strategy<Value = Vec<u8>> {
         proptest::collection::vec(0..3_u8, 0..4)
     }
 
     proptest! {
-        /// A transaction reads like a plain map with the same changes: each key, every range both
-        /// ways, and scans that end early; roll-backs included.
+        /// A transaction reads like a plain map with the same changes: each key, every range in both directions, and scans
+        /// that end early, including rollbacks.
         #[test]
         fn a_transaction_reads_like_a_plain_map(
             base in proptest::collection::vec(short(), 0..20),

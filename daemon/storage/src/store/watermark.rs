@@ -23,49 +23,49 @@ const SLOT_BYTES: usize = 96;
 const SUMMED_BYTES: usize = 88;
 const STORE_ID_OFFSET: u64 = 16;
 const SLOTS: u64 = 2;
-/// Slots stand in different blocks, so that one bad block leaves one of them.
+/// Distance of the slots, in bytes. They are in different blocks, so that one bad block leaves one of them.
 const SLOT_DISTANCE: u64 = 4096;
 
-/// How far the log is known to be durable.
+/// The durable end of the log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DurableHead {
-    /// The last synced position; 0 before the first event.
+    /// Last synced position; 0 before the first event.
     pub position: u64,
-    /// The chain's link at that position.
+    /// Chain link at that position.
     pub link: [u8; 32],
 }
 
-/// Why there is no head.
+/// The reason why the watermark cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// There is no such file.
+    /// The file does not exist.
     #[error("the head file {} is missing", .0.display())]
     Missing(PathBuf),
-    /// Neither slot is whole.
+    /// Both slots are damaged.
     #[error("the head file {} is broken", .0.display())]
     Broken(PathBuf),
-    /// It belongs to another store.
+    /// The file belongs to another store.
     #[error("the head file {} belongs to another store", .0.display())]
     Foreign(PathBuf),
-    /// A newer release wrote it.
+    /// A newer release wrote the file.
     #[error("the head file {} has format {version}, this release knows {VERSION}", path.display())]
     Newer {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
-        /// Its format.
+        /// Format version of the file.
         version: u32,
     },
     /// The operating system refused.
     #[error("the head file {}: {source}", path.display())]
     Io {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
-        /// What it said.
+        /// The system's error.
         source: io::Error,
     },
 }
 
-/// An open head file.
+/// An open watermark file.
 #[derive(Debug)]
 pub struct WatermarkFile {
     file: File,
@@ -76,10 +76,7 @@ pub struct WatermarkFile {
 }
 
 impl WatermarkFile {
-    /// Makes the file, replacing one that is there: written aside, synced, renamed, its folder synced.
-    ///
-    /// # Errors
-    /// [`Error::Io`].
+    /// Creates or replaces the file: written to a temporary name, synced, renamed, folder synced.
     pub fn create(path: &Path, store_id: [u8; 16], head: DurableHead) -> Result<Self, Error> {
         let io = |source| io_at(path, source);
         let name = path
@@ -115,7 +112,7 @@ impl WatermarkFile {
         Ok(made)
     }
 
-    /// Opens the file of a store and reads its newest good slot.
+    /// Opens the file of a store and reads its newest valid slot.
     ///
     /// # Errors
     /// [`Error::Missing`], [`Error::Broken`], [`Error::Foreign`], [`Error::Newer`] or [`Error::Io`].
@@ -176,10 +173,7 @@ impl WatermarkFile {
         Ok(())
     }
 
-    /// Makes what was recorded durable.
-    ///
-    /// # Errors
-    /// [`Error::Io`].
+    /// Makes the recorded watermark durable.
     pub fn sync(&self) -> Result<(), Error> {
         self.file
             .sync_data()
@@ -187,7 +181,7 @@ impl WatermarkFile {
     }
 }
 
-/// What one slot holds.
+/// The content of a slot.
 enum WatermarkSlot {
     Good { sequence: u64, head: DurableHead },
     Foreign,
@@ -257,7 +251,7 @@ fn encode(store_id: [u8; 16], sequence: u64, head: DurableHead) -> Vec<u8> {
     bytes
 }
 
-/// `None` for a slot that is broken.
+/// Decodes a slot; `None` when it is damaged.
 fn decode(bytes: &[u8; SLOT_BYTES], store_id: [u8; 16]) -> Option<WatermarkSlot> {
     let (magic, rest) = bytes.split_first_chunk::<8>()?;
     let (version, rest) = rest.split_first_chunk::<4>()?;
@@ -269,8 +263,8 @@ fn decode(bytes: &[u8; SLOT_BYTES], store_id: [u8; 16]) -> Option<WatermarkSlot>
     let (summed, sum) = bytes.split_first_chunk::<SUMMED_BYTES>()?;
     let is_whole = sum == xxh3_64(summed).to_le_bytes();
     let version = u32::from_le_bytes(*version);
-    // Where a newer format keeps its checksum is not known here, so a flipped version bit looks newer too: then
-    // the other slot speaks, or nothing is written.
+    // The checksum's place in newer formats is unknown, so a flipped version bit also looks newer. Then the other slot
+    // is used, or nothing is written.
     if *magic == MAGIC && version > VERSION {
         return Some(WatermarkSlot::Newer(version));
     }
@@ -280,7 +274,7 @@ fn decode(bytes: &[u8; SLOT_BYTES], store_id: [u8; 16]) -> Option<WatermarkSlot>
     if *id != store_id {
         return Some(WatermarkSlot::Foreign);
     }
-    // The next number has to exist.
+    // The next sequence number must exist.
     let sequence = u64::from_le_bytes(*sequence).min(u64::MAX - 1);
     Some(WatermarkSlot::Good {
         sequence,
@@ -331,7 +325,7 @@ mod tests {
         path
     }
 
-    /// What was recorded last is what is read, over reopenings, and only the owner may read the file.
+    /// The last recorded watermark is read, also after reopening, and only the owner can read the file.
     #[test]
     fn the_newest_slot_is_read() {
         let folder = tempfile::tempdir().unwrap();
@@ -351,7 +345,7 @@ mod tests {
         assert_eq!(WatermarkFile::read(&path, ID).unwrap(), watermark(3));
     }
 
-    /// Any flipped bit leaves the newest or the one before it, never anything else.
+    /// Any flipped bit leaves the newest watermark or the previous one, never anything else.
     #[test]
     fn a_flipped_bit_costs_one_slot() {
         let folder = tempfile::tempdir().unwrap();
@@ -374,7 +368,7 @@ mod tests {
         }
     }
 
-    /// A torn write of the newest slot, at every length, leaves the one before it.
+    /// A torn write of the newest slot, at every length, leaves the previous one.
     #[test]
     fn a_torn_write_leaves_the_other_slot() {
         let folder = tempfile::tempdir().unwrap();
@@ -385,7 +379,7 @@ mod tests {
         assert_eq!(newest, watermark(4));
         for cut in 0..=SLOT_BYTES {
             let mut bytes = whole.clone();
-            // Six slots were written, two at creation: the next one is the first.
+            // Six slots were written, two of them at creation: the next one is the first.
             bytes[..cut].copy_from_slice(&new[..cut]);
             std::fs::write(&path, bytes).unwrap();
             let read = WatermarkFile::read(&path, ID).unwrap();
@@ -396,7 +390,7 @@ mod tests {
         }
     }
 
-    /// Each way to have no head is told apart.
+    /// Each error has a separate variant.
     #[test]
     fn every_kind_of_damage_has_its_error() {
         let folder = tempfile::tempdir().unwrap();
@@ -440,7 +434,7 @@ mod tests {
         ));
     }
 
-    /// A creation that was killed leaves a file aside that the next one replaces.
+    /// A killed creation leaves a temporary file that the next one replaces.
     #[test]
     fn a_left_over_creation_is_replaced() {
         let folder = tempfile::tempdir().unwrap();

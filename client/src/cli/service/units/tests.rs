@@ -1,4 +1,4 @@
-//! What is put in place says the true program, socket and folders, and nothing else is changed.
+//! Installed files contain the actual program, socket and folders, and no other change.
 
 use super::*;
 
@@ -87,7 +87,7 @@ fn what_the_other_daemon_cannot_see_is_refused() {
     }
 }
 
-/// The job is a property list and says what it should: launchd itself was never asked.
+/// The job is a valid property list with the expected values. It was never tried with launchd itself.
 #[test]
 fn the_job_of_launchd_is_a_property_list() {
     let variable = |name: &str| (name == "HOME" || name == "LORE_HOME").then(|| "/h & <co>".into());

@@ -2,8 +2,8 @@
 
 use std::hash::Hasher;
 
-use rust_stemmers::{Algorithm, Stemmer};
 use rustc_hash::FxHasher;
+use snowball_stemmers_rs::{Algorithm, Stemmer};
 
 /// How many words are remembered; a power of two.
 const WORDS: usize = 8192;

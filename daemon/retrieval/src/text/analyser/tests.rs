@@ -66,7 +66,7 @@ fn long_words_are_cut() {
 #[test]
 fn typos_are_one_edit_away() {
     let mut near = Vec::new();
-    tenant_directory("cat", &mut |word| near.push(word.to_owned()));
+    neighbours("cat", &mut |word| near.push(word.to_owned()));
     for word in ["at", "cart", "bat", "act", "cats"] {
         assert!(near.iter().any(|known| known == word), "{word}");
     }

@@ -2,7 +2,7 @@
 
 /// Shows each word that is one edit away from `word`; some come twice. The letters tried are those
 /// of the scripts in which one key is easily hit for another: Latin, Greek and Cyrillic.
-pub fn tenant_directory(word: &str, visit: &mut dyn FnMut(&str)) {
+pub fn neighbours(word: &str, visit: &mut dyn FnMut(&str)) {
     let letters: Vec<char> = word.chars().collect();
     let alphabet = alphabet(&letters);
     let mut edited = String::new();

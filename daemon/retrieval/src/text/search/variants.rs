@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::super::analyser::{Analyser, tenant_directory};
+use super::super::analyser::{Analyser, neighbours};
 use super::super::error::Error;
 use super::super::postings::Field;
 use super::term_stats::TermStats;
@@ -115,7 +115,7 @@ impl Candidates<'_, '_> {
     fn typos(&self, word: &Word, analyser: &mut Analyser) -> Result<BTreeMap<String, u64>, Error> {
         let mut found = BTreeMap::new();
         let mut near = BTreeSet::new();
-        tenant_directory(&word.written, &mut |edited| {
+        neighbours(&word.written, &mut |edited| {
             let term = analyser.stem(edited);
             if term != word.term && !near.contains(term) {
                 near.insert(term.to_owned());

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::super::analyser::{Analyser, AnalysisMode, tenant_directory};
+use super::super::analyser::{Analyser, AnalysisMode, neighbours};
 use super::super::postings::Field;
 use super::*;
 
@@ -143,7 +143,7 @@ impl Oracle {
         let mut typos = BTreeSet::new();
         if word.chars().all(char::is_alphabetic) && word.chars().count() >= 4 {
             let mut analyser = Analyser::new();
-            tenant_directory(word, &mut |edited| {
+            neighbours(word, &mut |edited| {
                 let near = analyser.stem(edited).to_owned();
                 if near != term && all.contains(&near) && !beginnings.contains(&near) {
                     typos.insert(near);

@@ -21,8 +21,7 @@ fn take_of(
         base,
         path,
         given,
-        &Sizes::default(),
-        &Limits::default(),
+        (&Settings::default(), &IngestWorkers::default()),
         &Redactor::default(),
     )
 }
@@ -189,7 +188,7 @@ fn what_is_no_document() {
     let not = |path: &str, bytes: &[u8]| take_of(path, bytes, &given).unwrap_err();
     assert_eq!(
         not("a.png", b"\x89PNG\r\n\x1a\n"),
-        ReadFailure::Skipped("a PNG image")
+        ReadFailure::Skipped("a PNG image".into())
     );
     let broken =
         |unread: ReadFailure| matches!(unread, ReadFailure::Failed(why) if !why.is_empty());

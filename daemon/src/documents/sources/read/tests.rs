@@ -122,8 +122,14 @@ fn binary_files() {
     fs::write(dir.path().join("data.bin"), [0, 159, 146, 150]).unwrap();
     fs::write(dir.path().join("notes"), "only text").unwrap();
     let skipped = |name| read_within(&dir, name, 1000);
-    assert_eq!(skipped("program"), Err(ReadFailure::Skipped("a program")));
-    assert_eq!(skipped("data.bin"), Err(ReadFailure::Skipped("not text")));
+    assert_eq!(
+        skipped("program"),
+        Err(ReadFailure::Skipped("a program".into()))
+    );
+    assert_eq!(
+        skipped("data.bin"),
+        Err(ReadFailure::Skipped("not text".into()))
+    );
     assert!(matches!(skipped("program.md"), Err(ReadFailure::Failed(_))));
     assert_eq!(skipped("notes").unwrap().bytes, b"only text");
 }

@@ -97,14 +97,13 @@ impl File {
         {
             return Ok(self.unchanged(id, row, &content, looked.failure.is_some()));
         }
-        let settings = &Documents::of(cx)?.settings;
+        let documents = Documents::of(cx)?;
         let taken = match take(
             content,
             &self.base,
             &self.task.path,
             &SourceDefaults::of(&self.row.added),
-            &settings.sizes,
-            &settings.reading,
+            (&documents.settings, &documents.workers),
             &cx.redactor,
         ) {
             Ok(taken) => taken,

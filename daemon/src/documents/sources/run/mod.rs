@@ -174,7 +174,7 @@ impl SourceRunner {
         self.last = id.to_owned();
         let places = self.sources.get_mut(id).and_then(Source::take_places);
         match places {
-            Some((places, waits)) => self.journal_scan(id, places, waits).await?,
+            Some((places, waits)) => self.scan_plan(id, places, waits).await?,
             None => self.files(id).await?,
         }
         self.show(id);
@@ -182,12 +182,7 @@ impl SourceRunner {
     }
 
     /// Looks through places of a source.
-    async fn journal_scan(
-        &mut self,
-        id: &str,
-        places: PathSet,
-        waits: bool,
-    ) -> Result<(), Refusal> {
+    async fn scan_plan(&mut self, id: &str, places: PathSet, waits: bool) -> Result<(), Refusal> {
         // What is under way is to be known.
         self.writes.flush().await?;
         if !self.open(id).await? {
@@ -206,7 +201,7 @@ impl SourceRunner {
         let state = State::live(&self.cx, None).await?;
         let of = id.to_owned();
         let (work, skipped) = blocking(move || {
-            let journal_scan = ScanPlan {
+            let scan_plan = ScanPlan {
                 source: &of,
                 row: &row,
                 reach: &reach,
@@ -215,7 +210,7 @@ impl SourceRunner {
                 put_off: waits,
                 others_wait,
             };
-            let work = journal_scan.of(state, places)?;
+            let work = scan_plan.of(state, places)?;
             Ok((work, skipped))
         })
         .await?;

@@ -29,14 +29,14 @@ fn the_schema_is_made_from_the_types() {
 #[test]
 fn the_page_names_every_field() {
     let page = std::fs::read_to_string(docs().join("session-format.md")).unwrap();
-    let mut missing_views = Vec::new();
+    let mut lacking = Vec::new();
     for line in schema()["anyOf"].as_array().unwrap() {
         let Some(kind) = line["properties"]["kind"]["const"].as_str() else {
             continue;
         };
         let heading = format!("### {kind}\n");
         let Some(at) = page.find(&heading) else {
-            missing_views.push(kind.to_owned());
+            lacking.push(kind.to_owned());
             continue;
         };
         let section = &page[at + heading.len()..];
@@ -51,9 +51,9 @@ fn the_page_names_every_field() {
             let need = if required(name) { "yes" } else { "" };
             let row = format!("| `{name}` | {need} |").replace("|  |", "| |");
             if !section.contains(&row) {
-                missing_views.push(format!("{kind}: {row}"));
+                lacking.push(format!("{kind}: {row}"));
             }
         }
     }
-    assert!(missing_views.is_empty(), "{missing_views:#?}");
+    assert!(lacking.is_empty(), "{lacking:#?}");
 }

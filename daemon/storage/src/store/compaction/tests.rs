@@ -1,4 +1,4 @@
-//! Space comes back, rows stay, and every state that a kill can leave opens with all of them.
+//! Space is reclaimed, rows stay, and every state that a kill can leave opens with all rows.
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -15,7 +15,7 @@ const OBJECTS: Keyspace = Keyspace::new("objects");
 const RETIRED: Keyspace = Keyspace::new("retired");
 const ALL: [Keyspace; 3] = [LOG, OBJECTS, RETIRED];
 
-/// A store in a folder of its own. Row N of the log stands for position N.
+/// A store in a separate folder. Row N of the log has position N.
 struct Fixture {
     folder: tempfile::TempDir,
 }
@@ -43,7 +43,7 @@ impl Fixture {
             .0
     }
 
-    /// Looks, opens and settles, as a start does.
+    /// Scans, opens and settles, like a start.
     fn start(&self, head: u64) -> (Rowset, RecoveryReport) {
         let damaged = self.folder.path().join("damaged");
         let site = RecoveryPaths {
@@ -59,7 +59,7 @@ impl Fixture {
         (rows, recovery_report)
     }
 
-    /// A copy with other journals.
+    /// Copies the store with other journals.
     fn with_journals(&self, journals: &[(u64, &[u8])]) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let copy = Self { folder };
@@ -73,7 +73,7 @@ impl Fixture {
         copy
     }
 
-    /// Closes a store, empties its journals, opens it again.
+    /// Closes a store, empties its journals and reopens it.
     fn emptied(&self, store: Store) -> Store {
         if store.empty_journals(&self.dir(), Duration::ZERO).is_err() {
             panic!("the journals were not emptied");
@@ -89,7 +89,7 @@ impl Fixture {
         self.emptied(store)
     }
 
-    /// Whether these bytes stand in any file.
+    /// Returns whether any file contains these bytes.
     fn holds(&self, needle: &[u8]) -> bool {
         fn search(folder: &Path, needle: &[u8]) -> bool {
             std::fs::read_dir(folder).unwrap().any(|entry| {
@@ -136,7 +136,7 @@ fn change(store: &Store, with: impl FnOnce(&mut dyn RowsMut)) {
     store.sync().unwrap();
 }
 
-/// Puts the log's rows `from..to` and an object of 4 KiB for each.
+/// Writes the log's rows `from..to` with an object of 4 KiB each.
 fn fill(store: &Store, from: u64, to: u64) {
     let mut random = Random(from);
     for position in from..to {
@@ -148,8 +148,8 @@ fn fill(store: &Store, from: u64, to: u64) {
     }
 }
 
-/// Removed rows are gone from every file, and the store takes about what one takes that never had
-/// them; the rows that stay are read as before, and so is what is written after.
+/// Removed rows are gone from every file, and the store is about as large as one that never had them. Remaining and
+/// later rows are read as before.
 #[test]
 fn removed_rows_leave_the_disk() {
     let (full, lean) = (Fixture::new(), Fixture::new());
@@ -183,8 +183,8 @@ fn removed_rows_leave_the_disk() {
     assert_eq!(after.len(), before.1.len() + 20);
 }
 
-/// The journals of a settled store, whole, cut anywhere, emptied or the oldest one gone: each is a
-/// moment at which the process or the machine can end while they are emptied. All rows are there.
+/// All rows exist after a stop at any moment of emptying the journals of a flushed store. The journals are whole,
+/// cut anywhere, emptied, or the oldest one is missing.
 #[test]
 fn every_state_on_the_way_opens_whole() {
     let place = Fixture::new();
@@ -201,7 +201,7 @@ fn every_state_on_the_way_opens_whole() {
         vec![(0, &journal[..]), (1, &[][..])],
         vec![(1, &[][..])],
     ];
-    // EventLookup the beginning of the last batch, to its end, and at odd places before.
+    // Past the beginning of the last batch, to its end, and at odd places before.
     states.extend(
         (0..journal.len())
             .step_by(997)
@@ -219,7 +219,7 @@ fn every_state_on_the_way_opens_whole() {
             !matches!(recovery_report, RecoveryReport::Damage(_)),
             "{numbers:?}: {recovery_report:?}"
         );
-        // It goes on, also over the next start.
+        // The store accepts writes, and they survive the next start.
         let store = copy.open();
         fill(&store, 8, 10);
         let more = rows(&store);
@@ -228,7 +228,7 @@ fn every_state_on_the_way_opens_whole() {
     }
 }
 
-/// Sealed journals go with the rest: the last one stays, empty.
+/// Sealed journals are removed, too; the last one stays, empty.
 #[test]
 fn sealed_journals_go() {
     let place = Fixture::new();
@@ -246,7 +246,7 @@ fn sealed_journals_go() {
     assert_eq!(rows(&store), whole);
 }
 
-/// An emptied journal that was needed is damage, and the missing positions are named.
+/// An emptied journal that was needed is damage, and the report names the missing positions.
 #[test]
 fn an_emptied_journal_that_was_needed_is_seen() {
     let place = Fixture::new();
@@ -264,7 +264,7 @@ fn an_emptied_journal_that_was_needed_is_seen() {
     assert_eq!(found[0].cause, LossCause::BeforeHead);
 }
 
-/// A snapshot keeps the store open, and the journals as they are; without it they are emptied.
+/// A snapshot keeps the store open and the journals unchanged; without it they are emptied.
 #[test]
 fn a_snapshot_keeps_the_store_open() {
     let place = Fixture::new();
@@ -284,7 +284,7 @@ fn a_snapshot_keeps_the_store_open() {
     assert_eq!(rows(&store).len(), 8);
 }
 
-/// Rows of a space that nobody opens any more, still in the journal alone, are not lost with it.
+/// Rows of a retired keyspace that are only in the journal are not lost with it.
 #[test]
 fn spaces_that_are_not_open_keep_their_rows() {
     let place = Fixture::new();
@@ -299,7 +299,7 @@ fn spaces_that_are_not_open_keep_their_rows() {
     assert_eq!(old.as_deref(), Some(&b"row"[..]));
 }
 
-/// Whether a file below a folder holds these bytes.
+/// Returns whether a file below a folder contains these bytes.
 fn holds(folder: &Path, text: &[u8]) -> bool {
     let mut entries = std::fs::read_dir(folder).unwrap();
     entries.any(|entry| {
@@ -314,7 +314,7 @@ fn holds(folder: &Path, text: &[u8]) -> bool {
     })
 }
 
-/// What a space of an older version held leaves the disk once it is emptied; the others keep theirs.
+/// Content of an older keyspace version leaves the disk once it is emptied; other keyspaces are unchanged.
 #[test]
 fn retired_spaces_are_emptied() {
     let place = Fixture::new();
@@ -343,7 +343,7 @@ fn retired_spaces_are_emptied() {
     store.empty_retired().unwrap();
 }
 
-/// Random histories with settling, compaction and restarts between read like rows in memory.
+/// Random histories with flushes, compactions and restarts read like rows in memory.
 #[test]
 fn random_histories_read_the_same() {
     let seed = 7;

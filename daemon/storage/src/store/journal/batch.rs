@@ -1,9 +1,9 @@
-//! One batch of fjall's journal: its bytes checked first, its items handed out after that.
+//! One batch of fjall's journal: its bytes are verified first, then its items are returned.
 //!
 //! A batch is `Start` (tag 1, item count u32, sequence number u64), its items (tag 2, kind, compression,
 //! keyspace u64, key length u16, value length u32, stored length u32, key, value; or tag 4, keyspace u64, for a
 //! cleared keyspace) and `End` (tag 3, XXH3 of all item bytes, magic). Numbers are little-endian.
-//! The checksum covers the items alone: count and sequence number have to be judged otherwise.
+//! The checksum covers only the items; count and sequence number must be checked in other ways.
 
 use super::source::{Source, WINDOW_BYTES};
 use std::{collections::BTreeSet, io, ops::Range};
@@ -20,87 +20,87 @@ const ITEM_HEADER_BYTES: usize = 21;
 const END_BYTES: usize = 13;
 const CLEAR_BYTES: usize = 9;
 
-/// Sequence numbers count batches, so one above this is a flipped bit (fjall panics when they reach 2^63).
+/// Maximum sequence number. They count batches, so a larger one is a flipped bit (fjall panics at 2^63).
 const SEQNO_MAX: u64 = 1 << 56;
 
-/// What an item does to its key.
+/// The effect of an item on its key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ItemKind {
-    /// A value is put.
+    /// Puts a value.
     Value,
-    /// The key is removed.
+    /// Removes the key.
     Tombstone,
-    /// The key is removed, once.
+    /// Removes the key, once.
     WeakTombstone,
-    /// The whole keyspace is cleared; key and value are empty.
+    /// Clears the whole keyspace; key and value are empty.
     Clear,
 }
 
-/// One item of a verified batch.
+/// An item of a verified batch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct JournalItem<'a> {
-    /// fjall's number of the keyspace.
+    /// fjall's keyspace number.
     pub keyspace: u64,
-    /// What happens to the key.
+    /// Effect on the key.
     pub kind: ItemKind,
     /// The key.
     pub key: &'a [u8],
-    /// The value, empty for removals.
+    /// The value; empty for removals.
     pub value: &'a [u8],
 }
 
-/// Where a whole batch lies, and what its header says.
+/// The location of a complete batch, and its header fields.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BatchExtent {
-    /// The number in the journal's file name.
+    /// Number in the journal's file name.
     pub journal: u64,
-    /// Its bytes in the file.
+    /// Byte range in the file.
     pub range: Range<u64>,
     /// fjall's sequence number.
     pub seqno: u64,
-    /// How many items it holds.
+    /// Number of items.
     pub items: u32,
 }
 
-/// Why bytes are not a whole batch.
+/// The reason why bytes are not a complete batch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum BatchError {
     /// The file ends inside the batch.
     #[error("the file ends inside the batch")]
     Unfinished,
-    /// A tag that does not belong here.
+    /// A tag or field is invalid here.
     #[error("a batch part with an unexpected tag or field")]
     Shape,
-    /// The items do not match the checksum behind them.
+    /// The items do not match the checksum after them.
     #[error("the checksum does not match")]
     Checksum,
-    /// The sequence number does not follow the ones before it.
+    /// The sequence number is not greater than the previous ones.
     #[error("the sequence number does not grow")]
     Sequence,
 }
 
-/// A batch that verifies, and whether fjall would use any of it.
+/// A verified batch, and whether fjall would use any of it.
 pub(super) struct ValidBatch {
     pub(super) end: u64,
     pub(super) seqno: u64,
     pub(super) items: u32,
-    /// At least one item belongs to a keyspace that exists.
+    /// At least one item belongs to an existing keyspace.
     pub(super) live: bool,
 }
 
-/// The outcome of reading at an offset.
+/// The result of reading at an offset.
 pub(super) enum Read {
     Whole(ValidBatch),
-    /// Whole, but with compressed values, which this reader does not open.
+    /// A complete batch with compressed values, which this reader does not support.
     Compressed,
-    /// Not a batch, and how many bytes were looked at to know.
+    /// Not a batch; with the number of bytes examined.
     Bad {
         batch_error: BatchError,
         seen_bytes: u64,
     },
 }
 
-/// Reads the batch at `at` and verifies it. Nothing is handed out yet.
+/// Reads and verifies the batch at `at`, without its items.
 pub(super) fn read(source: &mut Source, at: u64, live: &BTreeSet<u64>) -> io::Result<Read> {
     let mut walk = BatchWalk { at, hashed: 0 };
     let mut compressed = false;
@@ -119,7 +119,7 @@ struct BatchWalk {
     hashed: u64,
 }
 
-/// One part's header: where its bytes end and what it is.
+/// The header of a batch part, with its type and the end of its bytes.
 enum PartHeader {
     Item {
         keyspace: u64,
@@ -195,7 +195,7 @@ impl BatchWalk {
     }
 }
 
-/// Item count and sequence number of a `Start`, if it is one that fjall can have written.
+/// Parses item count and sequence number of a `Start`; `None` if fjall cannot have written it.
 pub(super) fn start(head: &[u8]) -> Option<(u32, u64)> {
     let mut fields = Fields(head);
     let tag = fields.u8()?;
@@ -248,7 +248,7 @@ fn header_of(tag: u8, header: &[u8], end: u64) -> Option<PartHeader> {
             let key_bytes = fields.u16()?;
             let value_bytes = fields.u32()?;
             let stored_bytes = fields.u32()?;
-            // Nobody but these two fields says how long a value is, so they have to agree.
+            // Only these two fields state the value's length, so they must agree.
             if !compressed && value_bytes != stored_bytes {
                 return None;
             }
@@ -269,10 +269,10 @@ fn header_of(tag: u8, header: &[u8], end: u64) -> Option<PartHeader> {
     }
 }
 
-/// Hands out the items of a batch that [`read`] found whole, one in memory at a time.
+/// Visits the items of a batch that [`read`] verified, with one item in memory at a time.
 ///
 /// # Errors
-/// I/O; the file having changed under us is [`io::ErrorKind::InvalidData`].
+/// I/O; [`io::ErrorKind::InvalidData`] when the file has changed after the verification.
 pub(super) fn items(
     source: &mut Source,
     range: Range<u64>,
@@ -298,7 +298,7 @@ pub(super) fn items(
                     .ok()
                     .filter(|count| *count <= WINDOW_BYTES);
                 let bytes = match held {
-                    // Small items are read where they lie; one system call each would be most of the time.
+                    // Small items are read from the window; a system call for each would take most of the time.
                     Some(count) => source.bytes(at, count)?.unwrap_or_default(),
                     None => {
                         source.copy(at..end, buffer)?;
@@ -335,12 +335,12 @@ fn kind_of(byte: u8) -> Option<ItemKind> {
         0 => Some(ItemKind::Value),
         1 => Some(ItemKind::Tombstone),
         2 => Some(ItemKind::WeakTombstone),
-        // 4 is an indirection into a blob file, which never stands in a journal.
+        // 4 is an indirection into a blob file, which never occurs in a journal.
         _ => None,
     }
 }
 
-/// Little-endian fields taken from the front of a slice.
+/// A reader of little-endian fields at the front of a slice.
 struct Fields<'a>(&'a [u8]);
 
 impl Fields<'_> {

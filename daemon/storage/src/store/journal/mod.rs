@@ -1,20 +1,21 @@
-//! A read-only reader of fjall's journal: what is in it, and where it stops being whole.
+//! A read-only reader of fjall's journal. It returns the items and the place where the journal is damaged.
 //!
-//! fjall truncates a journal at the first bad record while it opens, also in the middle, so whoever wants to know
-//! what was lost has to look first. The format is that of fjall 3.1.13, which is pinned exactly; a test compares
-//! this reader with fjall's own recovery. Compressed journals are refused: the store never turns compression on.
+//! While fjall opens a journal, it truncates it at the first bad record, also in the middle. To know the losses,
+//! the journal must be read before. The format is that of fjall 3.1.13, which is pinned exactly; a test compares
+//! this reader with fjall's own recovery. Compressed journals are refused, because the store never enables
+//! compression.
 //!
-//! What the reader relies on, all of it true of 3.1.13:
-//! - A store holds `N.jnl` files, N without gaps; only the highest is written to. A sealed one is synced before
-//!   its successor exists, and the lowest are deleted first, once every keyspace has flushed past them.
-//! - A new file is 64 MiB of zeros, sparse. When fjall opens it again it cuts it to the last whole batch and
+//! The reader relies on these properties of 3.1.13:
+//! - A store has `N.jnl` files, N without gaps; only the highest is written to. A sealed one is synced before its
+//!   successor exists, and the lowest are deleted first, once every keyspace has flushed past them.
+//! - A new file is 64 MiB of zeros, sparse. When fjall reopens it, it cuts it to the last complete batch and
 //!   appends from there, so zeros end a journal and nothing may follow them.
-//! - Every batch takes the next number of one counter, which flushes and compactions use too: numbers grow, with
-//!   gaps. At an open the counter continues behind the highest number of the keyspaces that still exist, so a
-//!   batch of nothing but dropped keyspaces may carry any number; fjall skips it, and the order check does too.
-//! - Names of keyspaces are in no journal. They stand in tables of keyspace 0, which cannot be opened without
-//!   writing to them; numbers are given in the order of creation, from [`FIRST_KEYSPACE`]. So the caller creates
-//!   the log's keyspace first in a new store and tells its items by that number and the shape of their keys.
+//! - Every batch takes the next number of one counter, which flushes and compactions use too: numbers increase,
+//!   with gaps. At an open the counter continues after the highest number of the keyspaces that still exist. So a
+//!   batch of only dropped keyspaces may have any number; fjall skips it, and so does the order check.
+//! - Keyspace names are not in any journal. They are in tables of keyspace 0, which cannot be opened without
+//!   writing to them. Numbers are assigned in the order of creation, from [`FIRST_KEYSPACE`]. So the caller creates
+//!   the log's keyspace first in a new store and recognises its items by that number and the shape of their keys.
 
 mod batch;
 #[cfg(test)]
@@ -36,24 +37,24 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// The number of the keyspace that was created first in a store.
+/// The number of the first keyspace created in a store.
 pub const FIRST_KEYSPACE: u64 = 1;
 
-/// How often over the rest of a file may be looked at while searching it for whole batches behind a bad one.
+/// Maximum number of passes over the rest of a file to search for complete batches after a bad one.
 const RESYNC_PASSES: u64 = 16;
 
-/// Why a journal cannot be read at all.
+/// The reason why a journal cannot be read at all.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The operating system refused.
     #[error("reading {}: {source}", path.display())]
     Io {
-        /// The file or folder.
+        /// Path of the file or folder.
         path: PathBuf,
-        /// What it said.
+        /// The system's error.
         source: io::Error,
     },
-    /// A file ends in `.jnl` and has no number for a name; fjall refuses such a store too.
+    /// A file with the suffix `.jnl` has no number as its name; fjall also refuses such a store.
     #[error("{} is not the name of a journal", .0.display())]
     Name(PathBuf),
     /// A batch is compressed.
@@ -61,83 +62,83 @@ pub enum Error {
     Compressed,
 }
 
-/// One journal file.
+/// A journal file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct JournalFile {
-    /// The number in its name.
+    /// Number in the file name.
     pub number: u64,
-    /// Where it is.
+    /// Path of the file.
     pub path: PathBuf,
 }
 
-/// Whether a batch will still be there once the journal has been cut at its first flaw.
+/// Whether a batch survives when the journal is cut at its first flaw.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BatchState {
     /// Before any flaw of its file.
     Kept,
-    /// Whole, but behind a flaw.
+    /// Complete, but after a flaw.
     Behind,
 }
 
-/// The first place of a file that is not a whole batch, and what follows it.
+/// The first place in a file that is not a complete batch, and the content after it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Corruption {
-    /// The file.
+    /// The journal file.
     pub file: JournalFile,
-    /// What is wrong.
+    /// The type of flaw.
     pub batch_error: BatchError,
-    /// From the end of the last good batch to the last byte that is not zero.
+    /// Range from the end of the last good batch to the last non-zero byte.
     pub lost: Range<u64>,
-    /// Whole batches found behind it in the same file.
+    /// Number of complete batches after it in the same file.
     pub good_batches_after: u64,
-    /// The search for them was given up: the bytes look like batches over and over.
+    /// The search for complete batches was given up, because too many bytes look like batches.
     pub search_given_up: bool,
 }
 
-/// How the journals of a store end.
+/// The state of a store's journals.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Tail {
-    /// Whole to the last byte that is not zero.
+    /// Complete up to the last non-zero byte.
     Clean,
-    /// The last batch of the last journal is bad and nothing good follows.
+    /// The last batch of the last journal is bad, and no good batch follows.
     TornTail {
         /// The last journal.
         file: JournalFile,
-        /// Where its last good batch ends.
+        /// End of its last good batch.
         offset: u64,
     },
-    /// A bad batch with good ones behind it, in the same file or in a later one.
+    /// A bad batch is followed by good ones, in the same file or a later one.
     Damage {
-        /// The first journal that is not whole.
+        /// The first damaged journal.
         file: JournalFile,
-        /// Where its last good batch before the flaw ends.
+        /// End of its last good batch before the flaw.
         offset: u64,
-        /// Whole batches behind the flaw in that file.
+        /// Number of complete batches after the flaw in that file.
         good_batches_after: u64,
     },
 }
 
-/// What a walk over all journals of a store found.
+/// The result of walking all journals of a store.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct JournalScan {
     /// The journals, lowest number first.
     pub files: Vec<JournalFile>,
-    /// Numbers between the lowest and the highest that have no file.
+    /// Numbers without a file between the lowest and the highest.
     pub missing: Vec<u64>,
-    /// Batches before any flaw of their file.
+    /// Number of batches before any flaw of their file.
     pub batches: u64,
-    /// At most one flaw a file, in the order of the files.
+    /// At most one flaw per file, in the order of the files.
     pub corruptions: Vec<Corruption>,
 }
 
 impl JournalScan {
-    /// Walks all journals of a store and shows each item of each whole batch, in order.
+    /// Walks all journals of a store and visits each item of each complete batch, in order.
     ///
-    /// A batch is verified before its items are shown; one item is in memory at a time, and none that the file
-    /// does not really hold.
+    /// A batch is verified before its items are visited. One item is in memory at a time, and never more bytes than the
+    /// file contains.
     ///
     /// # Errors
-    /// See [`Error`]. Bad batches are no error, they are in the survey.
+    /// See [`Error`]. Bad batches are not an error; the survey lists them.
     pub fn read(
         store: &Path,
         mut visit: impl FnMut(BatchState, &BatchExtent, &JournalItem<'_>),
@@ -168,7 +169,7 @@ impl JournalScan {
         Ok(journal_scan)
     }
 
-    /// How the journals end, in one word.
+    /// Returns the state of the journals.
     #[must_use]
     pub fn tail(&self) -> Tail {
         let Some(corruption) = self.corruptions.first() else {
@@ -194,19 +195,18 @@ impl JournalScan {
 }
 
 impl Corruption {
-    /// Nothing good follows in this file, so a write that never ended explains it.
+    /// Returns whether no good batch follows in this file, so that an unfinished write explains the flaw.
     #[must_use]
     pub fn is_torn(&self) -> bool {
         self.good_batches_after == 0 && !self.search_given_up
     }
 }
 
-/// The walk over one file.
 struct FileWalk<'a> {
     file: &'a JournalFile,
     source: Source,
     live: &'a BTreeSet<u64>,
-    /// The highest sequence number of a batch that fjall would use, over all files so far.
+    /// The highest sequence number of a batch that fjall would use, over all previous files.
     highest: &'a mut Option<u64>,
     buffer: Vec<u8>,
     visit: &'a mut dyn FnMut(BatchState, &BatchExtent, &JournalItem<'_>),
@@ -239,7 +239,7 @@ impl FileWalk<'_> {
         }
     }
 
-    /// Whether a batch's number is above all before it; takes it as the new highest if so.
+    /// Returns whether a batch's number is above all previous ones; if so, records it as the highest.
     fn follows(&mut self, whole: &ValidBatch) -> bool {
         if !whole.live {
             return true;
@@ -251,10 +251,10 @@ impl FileWalk<'_> {
         follows
     }
 
-    /// Searches the rest of the file for whole batches.
+    /// Searches the rest of the file for complete batches.
     fn corruption(&mut self, at: u64, batch_error: BatchError) -> Result<Corruption, Error> {
         let end = self.io(|walk| walk.source.content_end(at))?;
-        // A batch with a wrong number is itself whole; anything else is bad at its first byte.
+        // A batch with a wrong number is itself complete; anything else is bad from its first byte.
         let mut next = at;
         let mut budget = (end - at)
             .saturating_mul(RESYNC_PASSES)
@@ -286,7 +286,7 @@ impl FileWalk<'_> {
         })
     }
 
-    /// The next offset in `from..end` whose bytes could start a batch.
+    /// Returns the next offset in `from..end` at which a batch could start.
     fn candidate(&mut self, mut from: u64, end: u64) -> io::Result<Option<u64>> {
         while let Some(content) = self
             .source
@@ -328,7 +328,7 @@ impl FileWalk<'_> {
     }
 }
 
-/// The journals of a store, lowest number first.
+/// Lists the journals of a store, lowest number first.
 pub(super) fn list(store: &Path) -> Result<Vec<JournalFile>, Error> {
     let mut files = Vec::new();
     for entry in entries(store)? {
@@ -352,7 +352,7 @@ pub(super) fn list(store: &Path) -> Result<Vec<JournalFile>, Error> {
     Ok(files)
 }
 
-/// The numbers of the keyspaces that have a folder, without fjall's own.
+/// Returns the numbers of the keyspaces that have a folder, without fjall's own.
 fn live_keyspaces(store: &Path) -> Result<BTreeSet<u64>, Error> {
     let mut live = BTreeSet::new();
     for entry in entries(&store.join("keyspaces"))? {
@@ -374,7 +374,7 @@ fn entries(folder: &Path) -> Result<Vec<std::fs::DirEntry>, Error> {
         .map_err(|source| io_at(folder, source))
 }
 
-/// The numbers without a file; a store whose numbers lie far apart shows the first few thousand.
+/// Returns the missing numbers; for very distant numbers, only the first few thousand.
 fn gaps(files: &[JournalFile]) -> Vec<u64> {
     let next = files.iter().skip(1);
     files

@@ -9,13 +9,13 @@ use std::{
     path::Path,
 };
 
-/// An item as it was written.
+/// A written item.
 pub(in crate::store) type Written = (u64, ItemKind, Vec<u8>, Vec<u8>);
 
-/// Everything a store holds: keyspace name, key, value.
+/// The complete content of a store: keyspace name, key, value.
 pub(in crate::store) type State = BTreeMap<String, BTreeMap<Vec<u8>, Vec<u8>>>;
 
-/// A generator whose seed a failing test prints (SplitMix64).
+/// A random generator (SplitMix64) whose seed a failing test prints.
 pub(in crate::store) struct Random(pub(in crate::store) u64);
 
 impl Random {
@@ -32,7 +32,7 @@ impl Random {
     }
 }
 
-/// Opens a store as the daemon does: nothing is synced by itself.
+/// Opens a store like the daemon, without automatic syncs.
 pub(in crate::store) fn open(store: &Path) -> fjall::Result<Database> {
     let builder = Database::builder(store).worker_threads(1);
     builder
@@ -44,7 +44,7 @@ pub(in crate::store) fn keyspace(db: &Database, name: &str) -> Keyspace {
     db.keyspace(name, KeyspaceCreateOptions::default).unwrap()
 }
 
-/// A log of `batches` records and a view that counts them; record N holds positions 2N-1 and 2N.
+/// Creates a log of `batches` records and a view that counts them; record N holds positions 2N-1 and 2N.
 pub(in crate::store) fn log_store(store: &Path, batches: u64, value_bytes: u64) {
     let mut random = Random(batches);
     let db = open(store).unwrap();
@@ -62,14 +62,14 @@ pub(in crate::store) fn log_store(store: &Path, batches: u64, value_bytes: u64) 
     db.persist(PersistMode::SyncAll).unwrap();
 }
 
-/// The positions of a record of [`log_store`].
+/// Returns the positions of a record of [`log_store`].
 pub(in crate::store) fn positions(item: &JournalItem<'_>) -> Option<std::ops::RangeInclusive<u64>> {
     let first = u64::from_be_bytes(item.key.try_into().ok()?);
     (item.keyspace == super::FIRST_KEYSPACE && item.kind == ItemKind::Value)
         .then_some(first..=first + 1)
 }
 
-/// What a store holds.
+/// Reads the complete content of a store.
 pub(in crate::store) fn state(db: &Database) -> fjall::Result<State> {
     let mut state = State::new();
     for name in db.list_keyspace_names() {
@@ -102,7 +102,7 @@ pub(in crate::store) fn copy(from: &Path, to: &Path) {
     }
 }
 
-/// Where the last byte of a journal that is not zero ends.
+/// Returns the end of the last non-zero byte of a journal.
 pub(in crate::store) fn content_len(path: &Path) -> u64 {
     super::Source::open(path).unwrap().content_end(0).unwrap()
 }
@@ -116,7 +116,6 @@ pub(in crate::store) fn truncate(path: &Path, len: u64) {
         .unwrap();
 }
 
-/// Flips one bit of a file.
 pub(in crate::store) fn flip(path: &Path, bit: u64) {
     use std::os::unix::fs::FileExt;
     let file = OpenOptions::new()

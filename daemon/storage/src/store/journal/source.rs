@@ -1,14 +1,14 @@
-//! A journal file read by position through one fixed buffer, so that no length found in it is trusted.
+//! Reads a journal file by position through a fixed buffer, so that a length in the file is never trusted.
 
 use std::{fs::File, io, ops::Range, os::unix::fs::FileExt, path::Path};
 use xxhash_rust::xxh3::Xxh3;
 
-/// Bytes held in memory at once while walking headers, hashing and scanning.
+/// Size of the buffer for walking headers, hashing and scanning, in bytes.
 pub(super) const WINDOW_BYTES: usize = 128 * 1024;
-/// What a scan for content compares with.
+/// Zeros, for comparison when a scan looks for content.
 static ZEROS: [u8; 4096] = [0; 4096];
 
-/// A read-only file with a window of its bytes.
+/// A read-only file with a buffered window of its bytes.
 pub(super) struct Source {
     file: File,
     len: u64,
@@ -17,7 +17,7 @@ pub(super) struct Source {
 }
 
 impl Source {
-    /// Opens a file; its length is taken once, here.
+    /// Opens a file and reads its length, once.
     pub(super) fn open(path: &Path) -> io::Result<Self> {
         let file = File::open(path)?;
         let len = file.metadata()?.len();
@@ -29,12 +29,12 @@ impl Source {
         })
     }
 
-    /// The file's length in bytes.
+    /// Returns the file's length in bytes.
     pub(super) fn len(&self) -> u64 {
         self.len
     }
 
-    /// The bytes of `at..at + count` if the file holds them all; `count` is at most the window's size.
+    /// Returns the bytes of `at..at + count` if the file contains them all; `count` is at most the window's size.
     pub(super) fn bytes(&mut self, at: u64, count: usize) -> io::Result<Option<&[u8]>> {
         let Some(end) = at.checked_add(count as u64).filter(|end| *end <= self.len) else {
             return Ok(None);
@@ -47,7 +47,7 @@ impl Source {
         Ok(self.window.get(from..from.saturating_add(count)))
     }
 
-    /// As many bytes from `at` as the window has: empty at the end of the file.
+    /// Returns at most one window of bytes from `at`; empty at the end of the file.
     pub(super) fn chunk(&mut self, at: u64) -> io::Result<&[u8]> {
         if at >= self.len {
             return Ok(&[]);
@@ -85,7 +85,7 @@ impl Source {
         self.file.read_exact_at(into, range.start)
     }
 
-    /// The first offset at or after `at` whose byte is not zero.
+    /// Returns the first offset at or after `at` with a non-zero byte.
     pub(super) fn first_content(&mut self, mut at: u64) -> io::Result<Option<u64>> {
         loop {
             let chunk = self.chunk(at)?;
@@ -93,7 +93,7 @@ impl Source {
                 return Ok(None);
             }
             for part in chunk.chunks(ZEROS.len()) {
-                // A whole block is compared at once: pre-allocated journals hold 64 MiB of zeros.
+                // Whole blocks are compared, because pre-allocated journals contain 64 MiB of zeros.
                 if ZEROS.get(..part.len()) != Some(part) {
                     let inside = part.iter().position(|byte| *byte != 0).unwrap_or(0);
                     return Ok(Some(at + inside as u64));
@@ -103,7 +103,7 @@ impl Source {
         }
     }
 
-    /// The offset behind the last byte that is not zero, at least `floor`.
+    /// Returns the end of the last non-zero byte, at least `floor`.
     pub(super) fn content_end(&mut self, floor: u64) -> io::Result<u64> {
         let mut end = floor;
         let mut at = floor;
@@ -130,7 +130,7 @@ impl Source {
     }
 }
 
-/// A file length as a count of bytes in memory.
+/// Converts a file length to a length in memory.
 fn clamped(count: u64) -> usize {
     usize::try_from(count).unwrap_or(usize::MAX)
 }

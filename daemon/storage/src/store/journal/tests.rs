@@ -1,4 +1,4 @@
-//! The reader against fjall itself, and against bytes that are not what they claim.
+//! Compares the reader with fjall itself, and tests it on damaged bytes.
 
 use super::{
     sample::{Random, State, Written},
@@ -7,7 +7,7 @@ use super::{
 use fjall::{Database, Keyspace, PersistMode};
 use std::{collections::BTreeMap, fs::OpenOptions, os::unix::fs::FileExt};
 
-/// A store whose every write is remembered.
+/// A store with a record of every write.
 struct History {
     folder: tempfile::TempDir,
     db: Option<Database>,
@@ -117,14 +117,14 @@ impl History {
         self.db = Some(db);
     }
 
-    /// Closes, reads, and opens again: the reader sees the newest of what was written, whole and in order, and
-    /// fjall recovers the same state; what it leaves is read as well.
+    /// Closes, reads and reopens the store. The reader must return the newest writes, complete and in order, and fjall
+    /// must recover the same state. The journals that fjall leaves are read, too.
     fn check(&mut self, context: &str) -> usize {
         self.close();
         let before = self.read(context);
         self.reopen();
         self.close();
-        // An open flushes what sealed journals held, and deletes them.
+        // An open flushes the content of sealed journals and deletes them.
         assert!(self.read(context) <= before, "{context}");
         self.reopen();
         before
@@ -144,7 +144,7 @@ impl History {
     }
 }
 
-/// All whole batches of a store, and the survey.
+/// Returns all complete batches of a store, and the survey.
 fn batches(store: &Path) -> (JournalScan, Vec<Vec<Written>>) {
     let mut read: Vec<Vec<Written>> = Vec::new();
     let mut last = None;
@@ -165,8 +165,8 @@ fn batches(store: &Path) -> (JournalScan, Vec<Vec<Written>>) {
     (journal_scan, read)
 }
 
-/// Over random histories of batches, flushes, reopenings, new and dropped keyspaces the reader sees exactly what
-/// was written and fjall recovers exactly that.
+/// Over random histories of batches, flushes, reopenings, new and dropped keyspaces, the reader returns exactly the
+/// writes, and fjall recovers exactly the same.
 #[test]
 fn the_reader_agrees_with_fjall() {
     for seed in 0..12 {
@@ -194,15 +194,15 @@ fn the_reader_agrees_with_fjall() {
     }
 }
 
-/// Sealed journals are read in order with the active one, and after they are gone the rest is still read.
+/// Sealed journals are read in order with the active one; after they are deleted, the rest is still read.
 #[test]
 fn sealed_journals_are_read_in_order() {
     let mut history = History::new(1);
     history.add_keyspace();
     let mebibyte = vec![1; 1 << 20];
     for sealed in 1..=2 {
-        // What the small keyspace has not flushed keeps its journal; both together pass the 64 000 000 bytes at
-        // which a flush seals it, and the large one alone does not, so that no flush starts by itself.
+        // Unflushed rows of the small keyspace retain its journal. Both keyspaces together exceed the 64 000 000 bytes at
+        // which a flush seals it. The large one alone does not, so that no flush starts by itself.
         history.put("k0", &[sealed], &[2; 100_000]);
         for n in 0..61 {
             history.put("k1", &[n], &mebibyte);
@@ -222,7 +222,7 @@ fn sealed_journals_are_read_in_order() {
     assert!(history.check("after the flush") < history.written.len());
 }
 
-/// The keyspace that is created first in a store has the number the log is known by, also after reopening.
+/// The first keyspace created in a store has the log's number, also after reopening.
 #[test]
 fn the_first_keyspace_has_its_number() {
     let folder = tempfile::tempdir().unwrap();
@@ -233,7 +233,7 @@ fn the_first_keyspace_has_its_number() {
     }
 }
 
-/// The store of [`sample::log_store`], the path of its journal and the extents of its batches.
+/// Creates the store of [`sample::log_store`]; returns the path of its journal and the extents of its batches.
 fn log_store(batches: u64) -> (tempfile::TempDir, PathBuf, Vec<Range<u64>>) {
     let folder = tempfile::tempdir().unwrap();
     sample::log_store(folder.path(), batches, 100);
@@ -257,7 +257,7 @@ fn write_at(journal: &Path, bytes: &[u8], at: u64) {
         .unwrap();
 }
 
-/// A last batch cut at any byte, with or without the pre-allocated zeros behind it, is a torn tail.
+/// A last batch cut at any byte, with or without pre-allocated zeros after it, is a torn tail.
 #[test]
 fn a_last_batch_cut_anywhere_is_a_torn_tail() {
     let (folder, journal, extents) = log_store(4);
@@ -289,7 +289,7 @@ fn a_last_batch_cut_anywhere_is_a_torn_tail() {
     assert_eq!(journal_scan.corruptions[0].lost, last.end..last.end + 5003);
 }
 
-/// Whole batches behind a bad one are found and shown, whatever the bad one looks like.
+/// Complete batches after a bad one are found and visited, whatever the flaw is.
 #[test]
 fn a_bad_batch_in_the_middle_is_damage() {
     let (folder, journal, extents) = log_store(20);
@@ -297,7 +297,7 @@ fn a_bad_batch_in_the_middle_is_damage() {
     let hurt = extents[9].clone();
     let hurts: [(u64, &[u8]); 6] = [
         (0, &[0; 40]),                     // its beginning is zeroed
-        (1, &[200]),                       // its count lies
+        (1, &[200]),                       // its count is wrong
         (START_BYTES, &[77]),              // a tag is wrong
         (START_BYTES + 15, &[0xff; 4]),    // a value claims 4 GiB
         (60, &[0xaa; 3]),                  // content is wrong
@@ -333,7 +333,7 @@ fn a_bad_batch_in_the_middle_is_damage() {
 
 const START_BYTES: u64 = super::batch::START_BYTES as u64;
 
-/// A sequence number is under no checksum: one that falls back is damage.
+/// A sequence number is not covered by a checksum: a decrease is damage.
 #[test]
 fn a_sequence_number_that_falls_back_is_damage() {
     let (folder, journal, extents) = log_store(20);
@@ -346,7 +346,7 @@ fn a_sequence_number_that_falls_back_is_damage() {
     assert!(
         matches!(journal_scan.tail(), Tail::Damage { offset, .. } if offset == extents[9].start)
     );
-    // Also in the very last batch, which no later one betrays.
+    // Also in the very last batch, after which no batch could reveal it.
     let (folder, journal, extents) = log_store(3);
     write_at(&journal, &0_u64.to_le_bytes(), extents[2].start + 5);
     let journal_scan = JournalScan::read(folder.path(), |_, _, _| {}).unwrap();
@@ -362,7 +362,7 @@ fn a_sequence_number_that_falls_back_is_damage() {
     );
 }
 
-/// A journal that is not the last has no torn tail: it was synced before the next one was made.
+/// A journal that is not the last cannot have a torn tail, because it was synced before the next one was created.
 #[test]
 fn a_sealed_journal_cut_short_is_damage() {
     let (folder, journal, extents) = log_store(6);
@@ -399,7 +399,7 @@ fn a_sealed_journal_cut_short_is_damage() {
     ));
 }
 
-/// A value that holds a whole journal is a value.
+/// A value that contains a whole journal is read as a value.
 #[test]
 fn batches_inside_a_value_are_not_batches() {
     let (inner, journal, _) = log_store(5);
@@ -416,7 +416,7 @@ fn batches_inside_a_value_are_not_batches() {
     assert_eq!(read[0][0].3, forged);
 }
 
-/// Compressed journals are named as such, not taken for damage.
+/// Compressed journals are reported as compressed, not as damage.
 #[test]
 fn compression_is_refused() {
     let folder = tempfile::tempdir().unwrap();
@@ -434,13 +434,13 @@ fn compression_is_refused() {
     ));
 }
 
-/// Bytes made to look like batches without end are given up on, in bounded time, as damage.
+/// If bytes look like batches without end, the search is given up in bounded time and damage is reported.
 #[test]
 fn endless_false_starts_are_bounded() {
     let (folder, journal, extents) = log_store(2);
     let mut bytes = std::fs::read(&journal).unwrap();
     bytes.truncate(extents[1].start as usize);
-    // Each unit is a start, one item that swallows all the later units up to its own end, and no end mark.
+    // Each unit is a start, one item that covers all the later units up to its own end, and no end mark.
     for n in 0..20_000_u32 {
         let swallowed = (20_000 - n - 1) * 34;
         bytes.extend([1, 1, 0, 0, 0]);

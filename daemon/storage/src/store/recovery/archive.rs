@@ -1,7 +1,7 @@
 //! The container format of lsm-tree's tables and manifests: sections, a table of contents, a trailer.
 //!
-//! lsm-tree reserves memory for as many entries as the table of contents claims before it compares its checksum,
-//! so one flipped bit there ends the process with an allocation of 40 GB. This reader compares first.
+//! lsm-tree allocates memory for the claimed number of entries in the table of contents before it compares the
+//! checksum. One flipped bit there ends the process with an allocation of 40 GB. This reader compares first.
 
 use std::{fs::File, io, ops::Range, os::unix::fs::FileExt, path::Path};
 use xxhash_rust::xxh3::xxh3_128;
@@ -10,16 +10,13 @@ use xxhash_rust::xxh3::xxh3_128;
 const TRAILER_BYTES: usize = 38;
 const TRAILER_START: [u8; 6] = *b"SFA!\x01\x00";
 const CONTENTS_START: [u8; 4] = *b"TOC!";
-/// A table has a dozen sections with short names.
+/// Maximum size of the table of contents, in bytes; a table has a dozen sections with short names.
 const CONTENTS_BYTES_MAX: u64 = 1 << 16;
 
-/// A section's name and where its bytes are.
+/// The name and byte range of a section.
 pub(super) type Section = (Vec<u8>, Range<u64>);
 
-/// The sections of an archive; `None` if its table of contents or its trailer is damaged.
-///
-/// # Errors
-/// I/O.
+/// Returns the sections of an archive; `None` if its table of contents or its trailer is damaged.
 pub(super) fn sections(path: &Path) -> io::Result<Option<Vec<Section>>> {
     let file = File::open(path)?;
     let len = file.metadata()?.len();
@@ -44,7 +41,7 @@ pub(super) fn sections(path: &Path) -> io::Result<Option<Vec<Section>>> {
         .flatten())
 }
 
-/// The checksum of the table of contents, and where that begins.
+/// Returns the checksum and the start of the table of contents.
 fn trailer_of(trailer: &[u8]) -> Option<(u128, u64)> {
     let rest = trailer.strip_prefix(&TRAILER_START)?;
     let (sum, rest) = rest.split_first_chunk::<16>()?;

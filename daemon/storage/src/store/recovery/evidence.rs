@@ -1,8 +1,8 @@
-//! Copies of damaged journals, and the report that keeps damage known until somebody accepts it.
+//! Copies of damaged journals, and reports that refuse writes until a person accepts the damage.
 //!
-//! A finding is a folder `<unix-seconds>-N` with the journals that are about to be cut and `report.json`. It is
-//! built under a hidden name, synced and renamed, so that a folder with a real name is complete. A folder with an
-//! `accepted` file is history.
+//! A finding is a folder `<unix-seconds>-N` with `report.json` and the journals that are about to be cut. It is
+//! built under a hidden name, synced and renamed, so that a folder with a real name is complete. A finding with an
+//! `accepted` file is closed.
 
 use super::{Damage, Error, LossCause, RecoveryPaths, io_at};
 use crate::store::{
@@ -19,16 +19,13 @@ use std::{
 
 const REPORT: &str = "report.json";
 const ACCEPTED: &str = "accepted";
-/// How many findings one second can have.
+/// Maximum number of findings per second.
 const NUMBERS_MAX: u32 = 10_000;
-/// No report comes near this many bytes.
+/// Maximum size of a report, in bytes; far above any real one.
 const REPORT_BYTES_MAX: u64 = 1 << 20;
 
-/// Marks every finding in the folder of damaged journals as seen, so that later starts do not refuse writes for
-/// it. Nothing is deleted.
-///
-/// # Errors
-/// [`Error::Io`].
+/// Accepts every finding in the folder of damaged journals, so that later starts do not refuse writes for it.
+/// Nothing is deleted.
 pub fn accept(damaged: &Path) -> Result<(), Error> {
     for report in reports(damaged)? {
         if let Some(folder) = &report.folder {
@@ -38,11 +35,8 @@ pub fn accept(damaged: &Path) -> Result<(), Error> {
     Ok(())
 }
 
-/// Removes the copies of journals, since they may hold what was forgotten; the reports stay. How many
-/// went.
-///
-/// # Errors
-/// [`Error::Io`].
+/// Removes the copies of journals, because they may contain forgotten content. The reports stay. Returns the number
+/// of removed copies.
 pub fn remove_copies(damaged: &Path) -> Result<usize, Error> {
     let mut removed = 0;
     for folder in folders_of(damaged)? {
@@ -66,7 +60,7 @@ pub fn remove_copies(damaged: &Path) -> Result<usize, Error> {
     Ok(removed)
 }
 
-/// Marks one finding as seen.
+/// Accepts one finding.
 pub(super) fn accept_one(folder: &Path) -> Result<(), Error> {
     let path = folder.join(ACCEPTED);
     let mark = || -> io::Result<()> {
@@ -80,7 +74,7 @@ pub(super) fn accept_one(folder: &Path) -> Result<(), Error> {
     mark().map_err(|source| io_at(&path, source))
 }
 
-/// The findings that nobody has accepted, oldest first.
+/// Lists the findings that are not accepted, oldest first.
 pub(super) fn reports(damaged: &Path) -> Result<Vec<Damage>, Error> {
     let mut folders = Vec::new();
     for path in folders_of(damaged)? {
@@ -119,7 +113,7 @@ fn report(folder: &Path) -> Result<Damage, Error> {
         .map_err(|source| io_at(&path, source))
 }
 
-/// Keeps copies of the journals that have a flaw, and a report; `damage` learns the folder.
+/// Stores copies of the damaged journals and a report; sets the folder in `damage`.
 pub(super) fn keep(
     site: &RecoveryPaths<'_>,
     corruptions: &[Corruption],
@@ -156,7 +150,7 @@ pub(super) fn keep(
     }
 }
 
-/// Removes copies that were interrupted before they had their name; the journals they were of are untouched.
+/// Removes incomplete copies that were interrupted before the rename; their journals are unchanged.
 pub(super) fn sweep(damaged: &Path) -> Result<(), Error> {
     for path in folders_of(damaged)? {
         let name = path
@@ -194,7 +188,7 @@ fn free_name(site: &RecoveryPaths<'_>) -> io::Result<PathBuf> {
         .ok_or_else(|| io::ErrorKind::AlreadyExists.into())
 }
 
-/// Copies a journal up to its last byte that is not zero, and gives the copy the same length.
+/// Copies a journal up to its last non-zero byte, and sets the copy to the same length.
 fn copy(corruption: &Corruption, folder: &Path) -> io::Result<()> {
     let source = File::open(&corruption.file.path)?;
     let len = source.metadata()?.len();

@@ -1,10 +1,10 @@
-//! The small files of a store that fjall trusts without checking them.
+//! Verifies the small files of a store that fjall trusts without verification.
 //!
-//! Each keyspace has a `current` file: the number of its table of contents `vN`, the XXH3 of that whole file, and
-//! a type byte. lsm-tree writes the checksum and never compares it: a flipped bit in `vN` can give a table a
-//! higher sequence number, and then everything of that keyspace in the journal is skipped silently at the open.
-//! A missing `current` makes fjall delete the keyspace's folder; a missing `version` makes it start anew. Of
-//! the tables only the end is looked at (see [`super::archive`]): each of their blocks is checked when it is read.
+//! Each keyspace has a `current` file: the number of its table of contents `vN`, the XXH3 of that whole file, and a
+//! type byte. lsm-tree writes the checksum and never compares it. A flipped bit in `vN` can give a table a higher
+//! sequence number; then all journal rows of that keyspace are skipped silently at the open. If `current` is
+//! missing, fjall deletes the keyspace's folder; if `version` is missing, it creates an empty store. Of the tables,
+//! only the end is checked (see [`super::archive`]), because each block is verified when it is read.
 
 use super::{Error, archive, io_at};
 use std::{fs::File, io, path::Path};
@@ -14,14 +14,14 @@ const VERSION: [u8; 4] = *b"FJL\x03";
 const CURRENT_BYTES: usize = 25;
 const TABLE_ROW_BYTES: usize = 33;
 
-/// Checks the mark of a store.
+/// Checks the `version` file of a store.
 ///
 /// # Errors
 /// [`Error::NoStore`], [`Error::Version`], [`Error::Io`].
 pub(super) fn version(store: &Path) -> Result<(), Error> {
     let version = store.join("version");
     match std::fs::read(&version) {
-        // fjall reads the first four bytes and lets more follow.
+        // fjall reads the first four bytes and accepts further ones.
         Ok(bytes) if bytes.first_chunk() == Some(&VERSION) => Ok(()),
         Ok(_) => Err(Error::Version(version)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
@@ -49,7 +49,7 @@ pub(super) fn keyspaces(store: &Path) -> Result<(), Error> {
             has_names |= entry.file_name() == "0" && entry.path().join("current").exists();
         }
     }
-    // Keyspace 0 holds the names of the others; without it fjall deletes them all.
+    // Keyspace 0 contains the names of the others; without it fjall deletes them all.
     if has_names {
         Ok(())
     } else {
@@ -62,7 +62,7 @@ fn keyspace(folder: &Path) -> Result<(), Error> {
     let current = folder.join("current");
     let bytes = match std::fs::read(&current) {
         Ok(bytes) => bytes,
-        // A keyspace whose creation was interrupted has no tables yet, and fjall does right to remove it.
+        // A keyspace whose creation was interrupted has no tables yet, and fjall removes it correctly.
         Err(error) if error.kind() == io::ErrorKind::NotFound && !has_tables(folder)? => {
             return Ok(());
         }
@@ -88,7 +88,7 @@ fn keyspace(folder: &Path) -> Result<(), Error> {
     Ok(())
 }
 
-/// Checks that a table can be opened; its content is checked as it is read.
+/// Checks that a table can be opened; its content is verified when it is read.
 fn table(path: &Path) -> Result<(), Error> {
     match archive::sections(path) {
         Ok(Some(_)) => Ok(()),
@@ -100,7 +100,7 @@ fn table(path: &Path) -> Result<(), Error> {
     }
 }
 
-/// The tables that a manifest names; others are left-overs of interrupted work, which fjall removes.
+/// Returns the tables that a manifest names. Others are leftovers of interrupted work, which fjall removes.
 fn table_ids(manifest: &Path) -> io::Result<Option<Vec<u64>>> {
     let Some(sections) = archive::sections(manifest)? else {
         return Ok(None);
@@ -114,7 +114,8 @@ fn table_ids(manifest: &Path) -> io::Result<Option<Vec<u64>>> {
     Ok(bytes.get(from..to).and_then(ids_of))
 }
 
-/// Levels (u8) of runs (u8) of tables (u32), each an id u64, checksum type u8, checksum (16), sequence number u64.
+/// Parses levels (u8) of runs (u8) of tables (u32), each an id u64, checksum type u8, checksum (16), sequence
+/// number u64.
 fn ids_of(bytes: &[u8]) -> Option<Vec<u64>> {
     let mut ids = Vec::new();
     let (levels, mut rest) = bytes.split_first()?;

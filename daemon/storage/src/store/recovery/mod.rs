@@ -30,20 +30,20 @@ use std::{
 };
 use xxhash_rust::xxh3::xxh3_128;
 
-/// Why a store must not be opened.
+/// The reason why a store must not be opened.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// There is no store in this folder, or its `version` file is gone: fjall would make an empty one over it.
+    /// The folder contains no store, or its `version` file is missing: fjall would create an empty store over it.
     #[error("{} holds no store", .0.display())]
     NoStore(PathBuf),
     /// The `version` file is not that of fjall 3.
     #[error("{} is not a version this release knows", .0.display())]
     Version(PathBuf),
-    /// Another process has it open.
+    /// Another process has the store open.
     #[error("{} is in use by another process", .0.display())]
     Locked(PathBuf),
-    /// A keyspace's own table of contents is missing or does not match its checksum. fjall would delete the
-    /// keyspace, or use a wrong table of contents silently.
+    /// A keyspace's table of contents is missing or does not match its checksum. fjall would delete the keyspace, or
+    /// silently use a wrong table of contents.
     #[error("the table of contents of {} is damaged", .0.display())]
     Manifest(PathBuf),
     /// A table that a keyspace names is missing, or its end is damaged.
@@ -55,21 +55,21 @@ pub enum Error {
     /// The operating system refused.
     #[error("{}: {source}", path.display())]
     Io {
-        /// The file or folder.
+        /// Path of the file or folder.
         path: PathBuf,
-        /// What it said.
+        /// The system's error.
         source: io::Error,
     },
 }
 
-/// Where to look, and where to keep what is found.
+/// The folders of a recovery.
 #[derive(Debug, Clone, Copy)]
 pub struct RecoveryPaths<'a> {
     /// fjall's folder.
     pub store: &'a Path,
-    /// The folder for copies of damaged journals; made when needed.
+    /// The folder for copies of damaged journals; created when needed.
     pub damaged: &'a Path,
-    /// The time for the name of such a copy.
+    /// Time for the name of a copy.
     pub unix_seconds: u64,
 }
 
@@ -77,20 +77,20 @@ pub struct RecoveryPaths<'a> {
 #[derive(Debug)]
 #[must_use = "a verdict is not final before it is settled"]
 pub struct RecoveryScan {
-    /// What is known before the store is open.
+    /// The preliminary verdict, before the store is open.
     pub recovery_report: RecoveryReport,
-    /// Log positions in the journals as they are now.
+    /// Log positions in the journals after the cuts.
     pub positions: Option<Positions>,
     head: Option<u64>,
     witnesses: BTreeMap<(u64, Vec<u8>), Option<u128>>,
 }
 
-/// Reads the journals of a store that nobody has open, and leaves them so that fjall opens them without losing
-/// more. `head` is the recorded position (0 before the first event; `None` if there is no head file), and
-/// `positions_of` tells the log's records in the journal and their positions, from first to last.
+/// Reads the journals of a store that no process has open, and prepares them so that fjall opens them without
+/// further losses. `head` is the recorded position: 0 before the first event, `None` without a watermark file.
+/// `positions_of` returns the first and last log position of a journal item, if it is a record of the log.
 ///
 /// # Errors
-/// See [`Error`]: the store must not be opened then. Damage is no error.
+/// See [`Error`]: the store must not be opened then. Damage is not an error.
 pub fn scan(
     site: &RecoveryPaths<'_>,
     head: Option<u64>,
@@ -105,7 +105,7 @@ pub fn scan(
     let found = decide(&journal_scan, &walk, head);
     let cut = match found {
         RecoveryReport::Clean => None,
-        // Without a head nobody can say that nothing is lost, so the bytes are kept.
+        // Without a watermark, nothing proves that no event is lost, so the bytes are copied.
         RecoveryReport::TornTail(cut) if head.is_none() => {
             let mut torn = finding(LossCause::TornTail, &journal_scan, &walk, head);
             evidence::keep(site, &journal_scan.corruptions, &mut torn)?;
@@ -145,11 +145,11 @@ pub fn scan(
 }
 
 impl RecoveryScan {
-    /// The final verdict, once the store is open and before anything is written to it: `last_in_log` is the last
-    /// position of the log as opened (0 if it is empty).
+    /// Returns the final verdict, once the store is open and before any write. `last_in_log` is the last position of
+    /// the opened log, 0 if it is empty.
     ///
     /// # Errors
-    /// [`Error::Io`] while noting that a suspicion was void.
+    /// [`Error::Io`] when an unconfirmed finding cannot be closed.
     pub fn finish(
         self,
         db: &fjall::Database,
@@ -192,7 +192,7 @@ impl RecoveryScan {
     }
 }
 
-/// Why a verdict could not be settled.
+/// The reason why a verdict could not be settled.
 #[derive(Debug, thiserror::Error)]
 pub enum RecoveryError {
     /// The store could not be read.
@@ -203,13 +203,13 @@ pub enum RecoveryError {
     Mark(#[from] Error),
 }
 
-/// What the walk over the items gathered.
+/// The result of the walk over the items.
 #[derive(Default)]
 struct ScanSummary {
     kept: Option<Positions>,
     behind: Option<Positions>,
-    /// Keys and value hashes of the very first batch, except what later ones overwrote. No batch precedes it, so
-    /// its sequence number cannot be judged: if a flipped bit lowered it, fjall skips the batch, and that shows.
+    /// Keys and value hashes of the very first batch, except those overwritten later. No batch precedes it, so its
+    /// sequence number cannot be checked. If a flipped bit lowered it, fjall skips the batch, and this detects it.
     witnesses: BTreeMap<(u64, Vec<u8>), Option<u128>>,
     first: Option<BatchExtent>,
 }
@@ -289,7 +289,7 @@ pub(super) fn shorten(journal: &Path, len: u64) -> Result<(), Error> {
     file.set_len(len).and_then(|()| file.sync_all()).map_err(io)
 }
 
-/// Makes an empty journal where none is left: without one fjall starts its counter anew and shows no table's rows.
+/// Creates an empty journal if none is left: without one, fjall resets its counter and shows no table's rows.
 fn make_journal(store: &Path) -> Result<(), Error> {
     let path = store.join("0.jnl");
     let made = OpenOptions::new()
@@ -302,8 +302,8 @@ fn make_journal(store: &Path) -> Result<(), Error> {
         .map_err(|source| io_at(&path, source))
 }
 
-/// fjall's own lock, so that no running daemon's journal is judged or cut. A lost lock file is made again: it has
-/// no content, and fjall does not open a store without it.
+/// Takes fjall's own lock, so that a running daemon's journals are never examined or cut. A missing lock file is
+/// created again: it has no content, and fjall does not open a store without it.
 pub(super) fn lock(store: &Path) -> Result<File, Error> {
     let path = store.join("lock");
     let io = |source| io_at(&path, source);
@@ -321,7 +321,7 @@ pub(super) fn lock(store: &Path) -> Result<File, Error> {
     }
 }
 
-/// Whether the store shows every key as its first journal batch left it.
+/// Returns whether the store shows every key as its first journal batch left it.
 fn all_applied(
     db: &fjall::Database,
     witnesses: &BTreeMap<(u64, Vec<u8>), Option<u128>>,
@@ -332,7 +332,7 @@ fn all_applied(
         keyspaces.insert(keyspace.id(), keyspace);
     }
     for ((keyspace, key), expected) in witnesses {
-        // What belongs to a dropped keyspace is skipped on purpose.
+        // Rows of a dropped keyspace are skipped on purpose.
         if let Some(keyspace) = keyspaces.get(keyspace) {
             let found = keyspace.get(key)?.map(|value| xxh3_128(&value));
             if found != *expected {

@@ -1,4 +1,4 @@
-//! What looking at a store can find, in the words of its report.
+//! The possible results of a recovery, in the terms of its report.
 
 use super::ScanSummary;
 use crate::store::journal::{Corruption, JournalScan};
@@ -6,64 +6,64 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::path::PathBuf;
 
-/// Positions of the log, first and last.
+/// The first and last position of a range of the log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Positions {
-    /// The lowest.
+    /// Lowest position.
     pub first: u64,
-    /// The highest.
+    /// Highest position.
     pub last: u64,
 }
 
-/// What was cut off a journal.
+/// A range that was cut off a journal.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct JournalCut {
-    /// The journal's file name.
+    /// File name of the journal.
     pub journal: String,
-    /// Its length in bytes since: the end of its last good batch.
+    /// Length of the journal after the cut, in bytes: the end of its last good batch.
     pub offset: u64,
-    /// Where the content that was cut off ended.
+    /// End of the content that was cut off.
     pub lost_to: u64,
-    /// What was wrong at the offset.
+    /// The flaw at the offset.
     #[serde(rename = "flaw")]
     pub batch_error: String,
-    /// Whole batches that were cut off with it.
+    /// Number of complete batches that were cut off with it.
     pub good_batches_after: u64,
 }
 
-/// Why something acknowledged may be lost.
+/// The reason why acknowledged events may be lost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum LossCause {
     /// Good batches follow a bad one.
     Middle,
-    /// A journal that was sealed, and so synced, is not whole.
+    /// A sealed, and therefore synced, journal is damaged.
     Sealed,
-    /// A journal file is gone.
+    /// A journal file is missing.
     JournalMissing,
     /// The journals do not show the recorded head. From [`scan`](super::scan) this is a suspicion, since the head may stand in
     /// tables; [`super::RecoveryScan::finish`] makes it certain or drops it.
     BeforeHead,
-    /// A batch is in the journal and fjall did not apply it.
+    /// A batch is in the journal, but fjall did not apply it.
     Skipped,
-    /// An unfinished last batch was cut with no head to compare with. Never refuses writes.
+    /// An unfinished last batch was cut without a watermark to compare with. Never refuses writes.
     TornTail,
 }
 
-/// One finding that needs somebody's eyes.
+/// A finding that a person must examine.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Damage {
-    /// Why.
+    /// Cause of the finding.
     pub cause: LossCause,
-    /// What was cut, at most once a journal.
+    /// The cuts, at most one per journal.
     pub cuts: Vec<JournalCut>,
-    /// Numbers of journals that should exist.
+    /// Numbers of missing journals.
     pub journals_missing: Vec<u64>,
-    /// Log positions in the journals as they are now.
+    /// Log positions in the journals after the cuts.
     pub positions_kept: Option<Positions>,
-    /// Log positions in whole batches that were cut off; the copy has them.
+    /// Log positions in complete batches that were cut off; the copy contains them.
     pub positions_behind: Option<Positions>,
-    /// The head that was recorded.
+    /// The recorded watermark.
     pub head: Option<u64>,
     /// The folder with the copy and this report.
     #[serde(skip)]
@@ -71,7 +71,7 @@ pub struct Damage {
 }
 
 impl fmt::Display for Damage {
-    /// One sentence for people: what is wrong, what was kept where, what is lost.
+    /// Formats one sentence for people: the problem, the location of the copies, and the losses.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self.cause {
             LossCause::Middle => "a journal is damaged before its end",
@@ -100,19 +100,20 @@ impl fmt::Display for Damage {
     }
 }
 
-/// What looking found.
+/// The result of a recovery.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RecoveryReport {
-    /// Nothing is wrong.
+    /// No problem was found.
     Clean,
-    /// An unfinished last batch beyond the head was cut off; nothing acknowledged is lost.
+    /// An unfinished last batch after the watermark was cut off; nothing acknowledged is lost.
     TornTail(JournalCut),
-    /// Writes are to be refused. Never empty; findings of earlier starts come first.
+    /// Writes must be refused. Never empty; findings of earlier starts come first.
     Damage(Vec<Damage>),
 }
 
 impl Damage {
-    /// The same finding, wherever it is kept; or a head not reached, after the cut that explains it.
+    /// Returns whether both are the same finding, in any folder, or `other` is an unreached watermark that this one
+    /// explains.
     pub(super) fn covers(&self, other: &Self) -> bool {
         let elsewhere = Self {
             folder: self.folder.clone(),
@@ -122,7 +123,7 @@ impl Damage {
         *self == elsewhere || explains && other.cuts.is_empty()
     }
 
-    /// Whether a later look would not find it again by itself.
+    /// Returns whether a later scan would not find the problem again by itself.
     pub(super) fn needs_report(&self) -> bool {
         self.cause != LossCause::BeforeHead || !self.cuts.is_empty()
     }

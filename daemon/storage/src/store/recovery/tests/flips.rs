@@ -1,9 +1,9 @@
-//! One flipped bit, in any file of a store.
+//! Flips one bit in any file of a store.
 
 use super::*;
 
-/// One flipped bit anywhere in a journal of 100 acknowledged batches: the store is whole, or the verdict says
-/// damage; and what is served is a state the store once had.
+/// After one flipped bit anywhere in a journal of 100 acknowledged batches, the store is complete or the verdict is
+/// damage. The served state is one that the store once had.
 #[test]
 fn no_flipped_bit_in_a_journal_is_silent() {
     let fixture = Fixture::new(100);
@@ -26,7 +26,7 @@ fn no_flipped_bit_in_a_journal_is_silent() {
     assert!(damages > 500, "{damages}");
 }
 
-/// A block of zeros or of garbage, anywhere over 100 acknowledged batches, or the journal cut anywhere: never silent.
+/// A block of zeros or garbage over 100 acknowledged batches, or a journal cut anywhere, is never silent.
 #[test]
 fn no_lost_block_is_silent() {
     let fixture = Fixture::new(100);
@@ -57,7 +57,7 @@ fn no_lost_block_is_silent() {
     }
 }
 
-/// One flipped bit near a last batch that nobody acknowledged: everything up to the head is there, or it is damage.
+/// After one flipped bit near an unacknowledged last batch, everything up to the watermark exists, or it is damage.
 #[test]
 fn no_flipped_bit_near_the_tail_is_silent() {
     let fixture = Fixture::new(5);
@@ -79,7 +79,7 @@ fn no_flipped_bit_near_the_tail_is_silent() {
     }
 }
 
-/// All files below a folder, but journals.
+/// Lists all files below a folder except journals.
 fn files(folder: &Path) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(folder)
         .unwrap()
@@ -98,9 +98,9 @@ fn files(folder: &Path) -> Vec<PathBuf> {
     files
 }
 
-/// One flipped bit in any file that is not a journal: refused before fjall can act on it, an error when it is read,
-/// or without effect; never a wrong or a smaller store. In a manifest it could otherwise hide what the journal
-/// holds for its keyspace, in a table's end it would end the process.
+/// One flipped bit in any file other than a journal is refused before fjall acts on it, is an error when read, or
+/// has no effect. It never gives a wrong or smaller store. In a manifest it could otherwise hide the keyspace's
+/// journal rows, and in a table's end it would end the process.
 #[test]
 fn no_flipped_bit_in_another_file_is_silent() {
     let (source, whole) = flushed();
@@ -110,7 +110,7 @@ fn no_flipped_bit_in_another_file_is_silent() {
         let name = path.strip_prefix(source.store()).unwrap();
         let is_table = name.components().any(|part| part.as_os_str() == "tables");
         let len = std::fs::metadata(&path).unwrap().len();
-        // Every byte of the small files and of the tables' ends; the checked blocks by sample.
+        // Every byte of the small files and of the tables' ends; a sample of the verified blocks.
         for byte in (0..len).filter(|byte| !is_table || byte + 600 > len || byte % 17 == 0) {
             let damaged_store = DamagedStore {
                 folder: tempfile::tempdir().unwrap(),

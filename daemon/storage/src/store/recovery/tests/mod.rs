@@ -1,4 +1,4 @@
-//! Nothing acknowledged is lost silently: whatever happens to a store's files, it is whole or the verdict says so.
+//! Nothing acknowledged is lost silently: whatever happens to its files, a store is complete or reported.
 
 use super::*;
 use crate::store::journal::sample::{self, Random, State};
@@ -6,16 +6,16 @@ use std::collections::BTreeSet;
 
 mod flips;
 
-/// A closed store of [`sample::log_store`], to be copied and hurt: record N holds positions 2N-1 and 2N.
+/// A closed store of [`sample::log_store`], to be copied and damaged: record N holds positions 2N-1 and 2N.
 struct Fixture {
     folder: tempfile::TempDir,
-    /// The store's content after each batch, from none.
+    /// The store's content before the first and after each batch.
     states: Vec<State>,
-    /// Where each batch begins, and the end of the last.
+    /// Start of each batch, and the end of the last.
     bounds: Vec<u64>,
 }
 
-/// One hurt copy of a store.
+/// A damaged copy of a store.
 struct DamagedStore {
     folder: tempfile::TempDir,
 }
@@ -64,7 +64,7 @@ impl Fixture {
         *self.bounds.last().unwrap()
     }
 
-    /// The last position of all.
+    /// Returns the last position of the log.
     fn watermark(&self) -> u64 {
         2 * (self.states.len() as u64 - 1)
     }
@@ -92,7 +92,7 @@ impl DamagedStore {
         scan(&site, head, sample::positions)
     }
 
-    /// Looks, opens and settles, as a start does.
+    /// Scans, opens and settles, like a start.
     fn start(&self, head: Option<u64>) -> Result<(State, RecoveryReport), String> {
         let look = self.scan(head).map_err(|error| error.to_string())?;
         let db = sample::open(&self.store()).map_err(|error| error.to_string())?;
@@ -113,7 +113,7 @@ impl DamagedStore {
     }
 }
 
-/// A store with two tables of the log, one of a view, and one record in the journal alone.
+/// Creates a store with two tables of the log, one of a view, and one record only in the journal.
 fn flushed() -> (DamagedStore, State) {
     let damaged_store = DamagedStore {
         folder: tempfile::tempdir().unwrap(),
@@ -148,8 +148,8 @@ fn causes(recovery_report: &RecoveryReport) -> Vec<LossCause> {
     }
 }
 
-/// The last batch, not acknowledged, cut at every byte: it is cut off and the store opens with exactly the batches
-/// before, without a copy of anything; the next look finds nothing.
+/// If the last batch is not acknowledged and is cut at any byte, it is removed. The store opens with exactly the
+/// previous batches, without any copy, and the next scan finds nothing.
 #[test]
 fn a_torn_tail_beyond_the_head_is_cut() {
     let fixture = Fixture::new(4);
@@ -177,7 +177,7 @@ fn a_torn_tail_beyond_the_head_is_cut() {
     }
 }
 
-/// A value in the last batch that was only half written makes fjall refuse to open; after the look it opens.
+/// A half-written value in the last batch makes fjall refuse to open; after the scan it opens.
 #[test]
 fn what_fjall_refuses_opens_after_the_cut() {
     let fixture = Fixture::new(4);
@@ -191,8 +191,8 @@ fn what_fjall_refuses_opens_after_the_cut() {
     assert!(matches!(recovery_report, RecoveryReport::TornTail(_)));
 }
 
-/// The same last batch, acknowledged: damage at this start and the next ones, with a copy of the whole journal,
-/// until it is accepted and the head is set to what there is.
+/// If that last batch was acknowledged, this start and the next ones report damage, with a copy of the whole
+/// journal. This lasts until the damage is accepted and the watermark is set to the existing log.
 #[test]
 fn a_torn_tail_before_the_head_is_damage() {
     let fixture = Fixture::new(4);
@@ -237,7 +237,7 @@ fn a_torn_tail_before_the_head_is_damage() {
     }
 }
 
-/// Without a head nobody knows, so the torn tail is cut and kept.
+/// Without a watermark, losses are unknown, so the torn tail is cut and copied.
 #[test]
 fn a_torn_tail_without_a_head_is_kept() {
     let fixture = Fixture::new(4);
@@ -249,7 +249,7 @@ fn a_torn_tail_without_a_head_is_kept() {
     assert_eq!(damaged_store.start(None).unwrap().1, RecoveryReport::Clean);
 }
 
-/// A bad batch with good ones behind: cut there, copied, and said again at each start until accepted.
+/// A bad batch followed by good ones is cut there and copied, and reported at each start until it is accepted.
 #[test]
 fn damage_in_the_middle_is_kept_and_remembered() {
     let fixture = Fixture::new(10);
@@ -294,7 +294,7 @@ fn damage_in_the_middle_is_kept_and_remembered() {
         damaged_store.start(Some(10)).unwrap().1,
         RecoveryReport::Clean
     );
-    // What was cut can be brought back: the copy is the journal as it was.
+    // The cut content can be restored, because the copy is the original journal.
     sample::flip(&copy, (fixture.bounds[5] + 50) * 8);
     std::fs::copy(&copy, damaged_store.journal()).unwrap();
     assert_eq!(
@@ -303,7 +303,7 @@ fn damage_in_the_middle_is_kept_and_remembered() {
     );
 }
 
-/// A kill between the copy and the cut, or inside the copy, changes nothing.
+/// A kill between the copy and the cut, or during the copy, changes nothing.
 #[test]
 fn a_look_can_be_killed_and_repeated() {
     let fixture = Fixture::new(10);
@@ -323,7 +323,7 @@ fn a_look_can_be_killed_and_repeated() {
         std::fs::metadata(damaged_store.journal()).unwrap().len(),
         fixture.bounds[5]
     );
-    // Other damage gets a copy of its own, beside the first.
+    // Other damage gets a separate copy, next to the first.
     sample::flip(&damaged_store.journal(), (fixture.bounds[2] + 50) * 8);
     let more = damaged_store.scan(Some(fixture.watermark())).unwrap();
     assert_eq!(
@@ -333,7 +333,7 @@ fn a_look_can_be_killed_and_repeated() {
     assert_eq!(damaged_store.copies().len(), 2);
 }
 
-/// The head may stand in tables alone: then a torn tail is a suspicion that the opened log settles.
+/// The watermark's event may be only in tables. Then a torn tail is a suspicion that the opened log resolves.
 #[test]
 fn a_suspicion_is_settled_by_the_opened_log() {
     for (acknowledged, lost) in [(8, false), (10, true)] {
@@ -348,7 +348,7 @@ fn a_suspicion_is_settled_by_the_opened_log() {
                     .unwrap();
             }
         }
-        // As after a turn-over of the journal: all is in tables, and one batch follows.
+        // As after a rotation of the journal: all rows are in tables, and one batch follows.
         sample::truncate(&damaged_store.journal(), 0);
         {
             let db = sample::open(&damaged_store.store()).unwrap();
@@ -387,7 +387,7 @@ fn a_suspicion_is_settled_by_the_opened_log() {
     }
 }
 
-/// The very first batch has no predecessor to judge its number by; if fjall skips it for that, it shows.
+/// The very first batch has no predecessor to check its number; if fjall skips it, that is detected.
 #[test]
 fn a_skipped_first_batch_is_damage() {
     let folder = tempfile::tempdir().unwrap();
@@ -425,7 +425,7 @@ fn a_skipped_first_batch_is_damage() {
     assert_eq!(causes(&recovery_report), [LossCause::Skipped]);
 }
 
-/// A lost journal file, of several or of one, is damage; a running daemon's journals are not looked at.
+/// A lost journal file, one of several or the only one, is damage. A running daemon's journals are not examined.
 #[test]
 fn lost_journals_and_running_daemons_are_seen() {
     let fixture = Fixture::new(6);
@@ -454,7 +454,7 @@ fn lost_journals_and_running_daemons_are_seen() {
         (0, vec![LossCause::JournalMissing])
     );
 
-    // What is in tables is still served, now and at the next start.
+    // Rows in tables are still served, now and at the next start.
     let (damaged_store, mut whole) = flushed();
     std::fs::remove_file(damaged_store.journal()).unwrap();
     whole.get_mut("log").unwrap().pop_last().unwrap();
@@ -466,7 +466,7 @@ fn lost_journals_and_running_daemons_are_seen() {
         );
     }
 
-    // The last of several: only the head knows.
+    // The last of several: only the watermark reveals the loss.
     let damaged_store = fixture.damaged_store();
     sample::truncate(&damaged_store.journal(), fixture.bounds[3]);
     let (_, recovery_report) = damaged_store.start(Some(fixture.watermark())).unwrap();
@@ -483,7 +483,7 @@ fn lost_journals_and_running_daemons_are_seen() {
     );
 }
 
-/// A sealed journal that is hurt: its rest is copied and cut, the journals after it stay.
+/// The rest of a damaged sealed journal is copied and cut; the journals after it stay.
 #[test]
 fn a_hurt_sealed_journal_keeps_its_successors() {
     let fixture = Fixture::new(6);
@@ -512,7 +512,7 @@ fn a_hurt_sealed_journal_keeps_its_successors() {
     );
 }
 
-/// What fjall would take for an empty or a smaller store is refused before it can.
+/// A store that fjall would treat as empty or smaller is refused before fjall opens it.
 #[test]
 fn a_store_without_its_marks_is_not_opened() {
     let fixture = Fixture::new(3);
@@ -554,7 +554,7 @@ fn a_store_without_its_marks_is_not_opened() {
         let damaged_store = fixture.damaged_store();
         flushed(&damaged_store.store());
         if nth == 5 {
-            // An old table of contents is not in use any more.
+            // An old table of contents is not used any more.
             std::fs::remove_file(damaged_store.store().join("keyspaces/1/v0")).ok();
             assert_eq!(
                 damaged_store.scan(None).unwrap().recovery_report,

@@ -1,0 +1,244 @@
+//! Files are read in worker processes: one bad file ends its worker, never the daemon.
+//!
+//! The readers of formats are large, much of their code is other people's, and the files are anybody's. A panic is
+//! caught in the process, but a stack overflow or a lack of memory is not. So the process broker starts `lored
+//! ingest-worker`, which confines itself to its pipes ([`run`]) and extracts one file after the other. If it takes
+//! too long it is killed, and if it ends only its file fails; the next file gets a new worker.
+//!
+//! Without a broker (in tests, or when it could not be started, which the log reports) files are read in the daemon.
+
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::os::fd::{AsFd, OwnedFd};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use lored_ingest::worker::{receive, send, serve};
+use lored_ingest::{ExtractedText, IngestError, Limits};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
+use rustix::process::{Resource, Rlimit, setrlimit};
+use tokio::runtime::Handle;
+
+use crate::sandbox;
+use crate::upstream::{ChildHandle, ProcessBroker, Program};
+
+/// Subcommand of `lored` that runs a worker.
+pub const SUBCOMMAND: &str = "ingest-worker";
+/// Limit on a worker's memory, in bytes: several times the largest file with its text.
+const MEMORY_BYTES_MAX: u64 = 1 << 30;
+/// Time beyond the limit of a file that a worker gets to start, to receive the file and to reply.
+const GRACE: Duration = Duration::from_secs(10);
+/// Limit on workers that wait for the next file.
+const IDLE_MAX: usize = 2;
+
+/// Returns the program of a worker, for the broker's list.
+#[must_use]
+pub fn program(lored: &str) -> Program {
+    Program {
+        program: lored.to_owned(),
+        arguments: vec![SUBCOMMAND.to_owned()],
+        environment: [("RUST_BACKTRACE".to_owned(), "0".to_owned())].into(),
+    }
+}
+
+/// The workers of a daemon.
+#[derive(Default)]
+pub struct IngestWorkers {
+    broker: Option<(Arc<ProcessBroker>, Program)>,
+    idle: Mutex<Vec<Worker>>,
+}
+
+struct Worker {
+    input: Pipe,
+    output: Pipe,
+    /// Never read: a worker writes no messages. Closed, it would end with the first one.
+    _errors: OwnedFd,
+    process: ChildHandle,
+}
+
+/// A non-blocking pipe with a deadline for all reads and writes.
+struct Pipe {
+    file: File,
+    until: Instant,
+}
+
+impl IngestWorkers {
+    /// Creates the pool; workers are started when a file needs them.
+    #[must_use]
+    pub fn new(broker: Arc<ProcessBroker>, program: Program) -> Self {
+        Self {
+            broker: Some((broker, program)),
+            idle: Mutex::default(),
+        }
+    }
+
+    /// Extracts a file in a worker. Blocks: call it where blocking is allowed.
+    ///
+    /// # Errors
+    /// [`IngestError`]: the file cannot be read, is too slow, or ended the worker.
+    pub fn extract(
+        &self,
+        bytes: Vec<u8>,
+        file_name: &str,
+        limits: &Limits,
+    ) -> Result<ExtractedText, IngestError> {
+        let Some((broker, program)) = &self.broker else {
+            return lored_ingest::extract(bytes, file_name, limits);
+        };
+        if let Some(mut worker) = self.lock().pop()
+            && let Ok(extracted) = worker.extract(&bytes, file_name, limits)
+        {
+            self.put_back(worker);
+            return extracted;
+        }
+        // Whatever ended a worker that had read other files, only a new one tells whether it was this file.
+        let mut worker = match Worker::start(broker, program) {
+            Ok(worker) => worker,
+            Err(error) => {
+                tracing::warn!(%error, "no ingest worker can be started; the file is read in the daemon");
+                return lored_ingest::extract(bytes, file_name, limits);
+            }
+        };
+        match worker.extract(&bytes, file_name, limits) {
+            Ok(extracted) => {
+                self.put_back(worker);
+                extracted
+            }
+            Err(error) if error.kind() == io::ErrorKind::TimedOut => {
+                Err(IngestError::TooSlow { most: limits.time })
+            }
+            Err(error) => Err(worker.fault(&error)),
+        }
+    }
+
+    fn put_back(&self, worker: Worker) {
+        let mut idle = self.lock();
+        if idle.len() < IDLE_MAX {
+            idle.push(worker);
+        }
+    }
+
+    /// Ends the workers that wait for a file, which gives their memory back.
+    pub fn release(&self) {
+        self.lock().clear();
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Vec<Worker>> {
+        // Every change is one push, pop or clear, so the state is consistent after a panic.
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Worker {
+    fn start(broker: &ProcessBroker, program: &Program) -> io::Result<Self> {
+        let runtime = Handle::try_current().map_err(io::Error::other)?;
+        let (process, [input, output, errors]) = runtime.block_on(broker.start(program))?;
+        Ok(Self {
+            input: Pipe::new(input)?,
+            output: Pipe::new(output)?,
+            _errors: errors,
+            process,
+        })
+    }
+
+    fn extract(
+        &mut self,
+        bytes: &[u8],
+        file_name: &str,
+        limits: &Limits,
+    ) -> io::Result<Result<ExtractedText, IngestError>> {
+        let until = Instant::now() + limits.time + GRACE;
+        self.input.until = until;
+        self.output.until = until;
+        send(&mut self.input, bytes, file_name, limits)?;
+        receive(&mut self.output, limits)
+    }
+
+    /// Describes the end of a worker within a file.
+    fn fault(&self, error: &io::Error) -> IngestError {
+        let how = self
+            .process
+            .life
+            .status
+            .get()
+            .map(|status| format!(" ({status})"));
+        IngestError::Fault {
+            what: "file".into(),
+            why: format!(
+                "its worker process ended{}: {error}. The file may need more than {} MiB of memory, \
+                 or the reader of this format has a defect",
+                how.unwrap_or_default(),
+                MEMORY_BYTES_MAX >> 20
+            ),
+        }
+    }
+}
+
+impl Pipe {
+    fn new(pipe: OwnedFd) -> io::Result<Self> {
+        rustix::io::ioctl_fionbio(&pipe, true)?;
+        Ok(Self {
+            file: File::from(pipe),
+            until: Instant::now(),
+        })
+    }
+
+    /// Retries an operation whenever the pipe is ready, until the deadline.
+    fn when_ready(
+        &self,
+        flags: PollFlags,
+        mut run: impl FnMut(&File) -> io::Result<usize>,
+    ) -> io::Result<usize> {
+        loop {
+            match run(&self.file) {
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                done => return done,
+            }
+            let left = self.until.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return Err(io::ErrorKind::TimedOut.into());
+            }
+            let left = Timespec::try_from(left).map_err(io::Error::other)?;
+            let file = self.file.as_fd();
+            match poll(&mut [PollFd::from_borrowed_fd(file, flags)], Some(&left)) {
+                Ok(_) | Err(Errno::INTR) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+    }
+}
+
+impl Read for Pipe {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        self.when_ready(PollFlags::IN, |mut file| file.read(into))
+    }
+}
+
+impl Write for Pipe {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.when_ready(PollFlags::OUT, |mut file| file.write(bytes))
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Runs a worker: limits its memory, gives up everything but its pipes, and extracts the files that arrive on standard
+/// input until it ends.
+///
+/// # Errors
+/// When a message is malformed, or a pipe fails.
+pub fn run() -> io::Result<()> {
+    // A panic is part of the reply, and nobody reads this process's messages.
+    std::panic::set_hook(Box::new(|_| {}));
+    let memory = Rlimit {
+        current: Some(MEMORY_BYTES_MAX),
+        maximum: Some(MEMORY_BYTES_MAX),
+    };
+    setrlimit(Resource::Data, memory)?;
+    sandbox::seal();
+    let (input, output) = (io::stdin().lock(), io::stdout().lock());
+    serve(input, io::BufWriter::with_capacity(64 << 10, output))
+}
