@@ -6,6 +6,7 @@
 //! because the size of one import is limited.
 
 pub mod msgpack;
+mod row;
 pub mod sqlite;
 #[cfg(test)]
 mod tests;
@@ -15,6 +16,7 @@ use std::path::Path;
 
 use serde_json::{Map, Value, json};
 
+use self::row::{CHECKPOINT, KEY, Row, ThreadKey, WRITE};
 use self::sqlite::{Database, Table};
 use super::{Error, LineWriter, Prefix};
 use crate::clock::{Micros, parse_time};
@@ -37,9 +39,6 @@ const TOOL_CHARS_MAX: usize = 64;
 const CONTROL: &str = "branch:";
 /// Channel of errors.
 const ERROR: &str = "__error__";
-
-/// Thread, and graph within it.
-type ThreadKey = (String, String);
 
 /// Ids of a thread's rows, by checkpoint.
 #[derive(Default)]
@@ -86,54 +85,6 @@ fn tables(database: &Database) -> Result<(Table, Option<Table>), String> {
         }
     }
     Ok((checkpoints, database.table("writes")?))
-}
-
-/// Columns of both tables that name a checkpoint.
-const KEY: &[&str] = &["thread_id", "checkpoint_ns", "checkpoint_id"];
-const CHECKPOINT: &[&str] = &[
-    "thread_id",
-    "checkpoint_ns",
-    "parent_checkpoint_id",
-    "type",
-    "checkpoint",
-    "metadata",
-];
-const WRITE: &[&str] = &["checkpoint_id", "task_id", "channel", "type", "value"];
-
-/// Some values of a row, with the names of their columns.
-struct Row<'r> {
-    columns: &'r [&'r str],
-    values: &'r [sqlite::Value],
-}
-
-impl Row<'_> {
-    fn get(&self, column: &str) -> &sqlite::Value {
-        let at = self.columns.iter().position(|name| *name == column);
-        let value = at.and_then(|at| self.values.get(at));
-        value.unwrap_or(&sqlite::Value::Null)
-    }
-
-    /// Returns a text, a number, or a blob that is UTF-8, as text; empty for all others.
-    fn text(&self, column: &str) -> String {
-        match self.get(column) {
-            sqlite::Value::Text(text) => text.clone(),
-            sqlite::Value::Blob(bytes) => String::from_utf8(bytes.clone()).unwrap_or_default(),
-            sqlite::Value::Integer(number) => number.to_string(),
-            sqlite::Value::Real(_) | sqlite::Value::Null => String::new(),
-        }
-    }
-
-    fn bytes(&self, column: &str) -> &[u8] {
-        match self.get(column) {
-            sqlite::Value::Text(text) => text.as_bytes(),
-            sqlite::Value::Blob(bytes) => bytes,
-            sqlite::Value::Null | sqlite::Value::Integer(_) | sqlite::Value::Real(_) => &[],
-        }
-    }
-
-    fn key(&self) -> ThreadKey {
-        (self.text("thread_id"), self.text("checkpoint_ns"))
-    }
 }
 
 fn threads(
