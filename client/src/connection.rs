@@ -60,7 +60,7 @@ impl Error {
             Self::Refused(body) => return body.clone(),
             Self::Frame(_) => (
                 Code::VersionMismatch,
-                "use a lore and a lored of the same release; `lore doctor` says who serves",
+                "use a lore and a lored of the same release; `lore doctor` shows which daemon is running",
             ),
             Self::Broken(_) => (
                 Code::StorageUnavailable,

@@ -37,7 +37,7 @@ const SHOWN_BYTES_MAX: u64 = 2048;
 pub enum StartError {
     /// There is no daemon program.
     #[error(
-        "the daemon is not running, and no `lored` program was found: not in LORE_DAEMON, not beside {beside}, not on PATH"
+        "the daemon is not running, and no `lored` program was found: not in LORE_DAEMON, not next to {beside}, not on PATH"
     )]
     NoProgram {
         /// Folder of this program.

@@ -142,7 +142,7 @@ fn print(report: &Report) -> bool {
     }
     let still = |is_erased| match is_erased {
         true => "",
-        false => "; some of it is still on disk until a daemon goes on erasing",
+        false => "; some of it is still on disk until a daemon continues erasing",
     };
     for of in &report.sessions_forgotten {
         let still = still(of.is_erased);
@@ -272,7 +272,7 @@ pub fn repair(config: &Config, paths: &Paths, accept_head: bool) -> Outcome {
     WatermarkFile::create(&folder(paths).watermark_path(), opened.store.id().0, head)
         .map_err(text)?;
     lore::outln!(
-        "accepted: the log goes on after position {}",
+        "accepted: the log continues after position {}",
         opened.tail.position
     );
     Ok(true)

@@ -199,7 +199,7 @@ fn led_to(path: &Path) -> Option<PathBuf> {
 
 fn report(news: ManagerMessage<'_>) {
     if let Err(error) = notify(news) {
-        tracing::debug!(%error, "the service manager was not told");
+        tracing::debug!(%error, "the service manager was not notified");
     }
 }
 

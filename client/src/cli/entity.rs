@@ -82,7 +82,7 @@ pub const ENTITY: Command = Command::family(
         .examples(&["lore entity relate device:switch-nyc-01 connected_to device:router-la-02"]),
         Command::call(
             "resolve",
-            "Find out what a name stands for, if need be from the system that knows it",
+            "Resolve a name, if needed by asking the system that knows it",
             "resolve_entity",
             Report::Rendered(resolved),
         )

@@ -126,7 +126,7 @@ pub const DOCUMENTS: Command = Command::call_with(
         Flag::text(
             "chunk",
             "PATTERN",
-            "Only chunks of this name; a * at the end stands for any rest",
+            "Only chunks of this name; a * at the end matches any rest",
         )
         .local(),
         Flag::text(

@@ -16,7 +16,7 @@ const COLUMNS_MAX: usize = 1 << 14;
 /// Rows between two looks at the clock.
 const ROWS_PER_CHECK: usize = 10_000;
 /// Rows that are one block.
-const ROWS_PER_BLOCK: usize = 256;
+pub(super) const ROWS_PER_BLOCK: usize = 256;
 
 pub(super) fn read<'b>(text: String, budget: &'b Budget<'b>) -> Result<Draft<'b>, IngestError> {
     let separator = separator(&text);
@@ -86,10 +86,10 @@ fn fold(field: &str) -> String {
 
 /// The lines of rows, as far as there is room for them.
 #[derive(Default)]
-struct Block {
-    text: String,
+pub(super) struct Block {
+    pub(super) text: String,
     /// How much of it is of use, in bytes; what is beyond is left out.
-    room: usize,
+    pub(super) room: usize,
     /// Where the last line begins.
     line: usize,
     /// Fields of that so far.
@@ -98,7 +98,7 @@ struct Block {
 
 impl Block {
     /// Puts a value on the line, with its column's name where there is one; an empty one is left out.
-    fn value(&mut self, columns: &[String], field: &str) {
+    pub(super) fn value(&mut self, columns: &[String], field: &str) {
         let column = columns.get(self.fields).filter(|name| !name.is_empty());
         self.fields += 1;
         let mut words = field.split_whitespace();
@@ -122,7 +122,7 @@ impl Block {
         }
     }
 
-    fn end_row(&mut self) {
+    pub(super) fn end_row(&mut self) {
         if !self.is_over() {
             self.text.push('\n');
         }

@@ -27,6 +27,12 @@ pub enum Kind {
     Docx,
     /// A PowerPoint presentation.
     Pptx,
+    /// An Excel workbook.
+    Xlsx,
+    /// An OpenDocument spreadsheet.
+    Ods,
+    /// An EPUB book.
+    Epub,
     /// A PDF.
     Pdf,
 }
@@ -47,6 +53,9 @@ impl Kind {
             Self::Csv => "CSV",
             Self::Docx => "docx",
             Self::Pptx => "pptx",
+            Self::Xlsx => "xlsx",
+            Self::Ods => "ods",
+            Self::Epub => "EPUB",
             Self::Pdf => "PDF",
         }
     }
@@ -65,6 +74,9 @@ impl Kind {
             Self::Csv => "csv",
             Self::Docx => "docx",
             Self::Pptx => "pptx",
+            Self::Xlsx => "xlsx",
+            Self::Ods => "ods",
+            Self::Epub => "epub",
             Self::Pdf => "pdf",
         }
     }
@@ -72,7 +84,10 @@ impl Kind {
     /// Whether its files are text as they are.
     #[must_use]
     pub fn is_text(self) -> bool {
-        !matches!(self, Self::Docx | Self::Pptx | Self::Pdf)
+        !matches!(
+            self,
+            Self::Docx | Self::Pptx | Self::Xlsx | Self::Ods | Self::Epub | Self::Pdf
+        )
     }
 }
 
@@ -231,6 +246,9 @@ pub(super) fn by_name(file_name: &str) -> Option<Kind> {
         "toml" => Kind::Toml,
         "csv" | "tsv" => Kind::Csv,
         "docx" | "docm" => Kind::Docx,
+        "xlsx" | "xlsm" => Kind::Xlsx,
+        "ods" => Kind::Ods,
+        "epub" => Kind::Epub,
         "pptx" | "pptm" => Kind::Pptx,
         "pdf" => Kind::Pdf,
         _ if listed(MARKDOWN) => Kind::Markdown,
@@ -266,7 +284,7 @@ pub(super) fn by_text(text: &str) -> Kind {
 pub(super) enum Signature {
     /// A PDF.
     Pdf,
-    /// A zip archive: docx, pptx or something else.
+    /// A zip archive: docx, pptx, xlsx, ods, epub or something else.
     Zip,
     /// Something that is not read.
     Other(&'static str),

@@ -200,7 +200,7 @@ fn read(
     let budget = Budget::new(limits);
     if bytes.starts_with(kind::OLE) {
         return Err(match named {
-            Some(Kind::Docx | Kind::Pptx) => IngestError::Encrypted {
+            Some(Kind::Docx | Kind::Pptx | Kind::Xlsx) => IngestError::Encrypted {
                 what: "document".into(),
             },
             _ => IngestError::Binary {
@@ -272,7 +272,9 @@ fn read_text(
         Kind::Yaml => yaml::read(text, budget)?,
         Kind::Toml => toml::read(text, budget),
         Kind::Csv => csv::read(text, budget)?,
-        Kind::Text | Kind::Docx | Kind::Pptx | Kind::Pdf => plain::text(text, budget),
+        Kind::Text | Kind::Docx | Kind::Pptx | Kind::Xlsx | Kind::Ods | Kind::Epub | Kind::Pdf => {
+            plain::text(text, budget)
+        }
     };
     warnings.append(&mut draft.warnings);
     draft.warnings = warnings;

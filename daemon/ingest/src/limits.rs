@@ -27,6 +27,8 @@ pub struct Limits {
     pub pages: usize,
     /// Headings that begin a section; those beyond stay as text.
     pub sections: usize,
+    /// Whether the extraction runs where a lack of memory ends nothing else: needed for workbooks.
+    pub is_isolated: bool,
     /// How long it may take, checked between pieces of work.
     pub time: Duration,
 }
@@ -43,6 +45,7 @@ impl Default for Limits {
             depth: 128,
             pages: 5000,
             sections: 50_000,
+            is_isolated: false,
             time: Duration::from_secs(20),
         }
     }
@@ -62,7 +65,7 @@ pub enum IngestError {
     },
     /// No text, whatever its name says.
     #[error(
-        "the file is binary ({what}); text, Markdown, HTML, source code, JSON, YAML, TOML, CSV, docx, pptx and pdf are read"
+        "the file is binary ({what}); text, Markdown, HTML, source code, JSON, YAML, TOML, CSV, docx, pptx, xlsx, ods, epub and pdf are read"
     )]
     Binary {
         /// What it looks like.

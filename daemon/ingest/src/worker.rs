@@ -84,7 +84,11 @@ pub fn receive(
 pub fn serve(mut input: impl Read, mut output: impl Write) -> io::Result<()> {
     while let Some(request) = read_header::<Request<'static>>(&mut input, HEADER_BYTES_MAX)? {
         let bytes = read_exactly(&mut input, request.bytes, request.limits.file_bytes)?;
-        let mut extracted = extract(bytes, &request.file_name, &request.limits);
+        let limits = Limits {
+            is_isolated: true,
+            ..request.limits.into_owned()
+        };
+        let mut extracted = extract(bytes, &request.file_name, &limits);
         let text = match &mut extracted {
             Ok(extracted) => std::mem::take(&mut extracted.text),
             Err(_) => String::new(),

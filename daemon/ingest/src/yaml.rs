@@ -278,7 +278,7 @@ impl Values {
             Some(OpenValue::Map(map, key, _)) => match (key.take(), value) {
                 (Some(key), value) => {
                     if map.contains_key(&key) {
-                        return Err(format!("the key `{key}` is there twice"));
+                        return Err(format!("the key `{key}` is set twice"));
                     }
                     map.insert(key, value);
                 }

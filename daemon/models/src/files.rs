@@ -231,7 +231,7 @@ fn missing(folder: &Path, name: &'static str) -> ModelError {
     neighbours.truncate(TOLD_NEIGHBOURS);
     let hint = match neighbours.is_empty() {
         true => String::new(),
-        false => format!("; what else is there: {neighbours:?}"),
+        false => format!("; also in the folder: {neighbours:?}"),
     };
     ModelError::Missing { file: name, hint }
 }

@@ -43,7 +43,7 @@ pub enum AddError {
     },
     /// Another model has the same name.
     #[error(
-        "{folder} is there already and holds another model; remove it, or give the new one's folder another name",
+        "{folder} exists already and contains another model; remove it, or give the new one's folder another name",
         folder = .0.display()
     )]
     Taken(PathBuf),

@@ -165,7 +165,7 @@ impl Weights {
             Ok(floats)
         } else {
             Err(ModelError::weights(format!(
-                "{name} holds what is not a number"
+                "{name} contains a value that is not a number"
             )))
         }
     }

@@ -86,7 +86,8 @@ impl IngestWorkers {
         let Some((broker, program)) = &self.broker else {
             return lored_ingest::extract(bytes, file_name, limits);
         };
-        if let Some(mut worker) = self.lock().pop()
+        let waiting = self.lock().pop();
+        if let Some(mut worker) = waiting
             && let Ok(extracted) = worker.extract(&bytes, file_name, limits)
         {
             self.put_back(worker);

@@ -85,7 +85,7 @@ impl Health {
             WriteState::Open => None,
             WriteState::Full { reason } => {
                 Some(unavailable(format!("nothing was recorded: {reason}")).hint(
-                    "Free some space; writing goes on by itself then. Reads are served meanwhile.",
+                    "Free some space; writes then continue automatically. Reads are served meanwhile.",
                 ))
             }
             WriteState::Damaged { reason } => Some(

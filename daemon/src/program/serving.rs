@@ -92,7 +92,7 @@ pub(super) fn serve(
         // The daemon ends only after a stop request, so this task has only one report left to send.
         let reported = managed.await;
         stopped = reported
-            .inspect_err(|error| tracing::debug!(%error, "the service manager was not told"))
+            .inspect_err(|error| tracing::debug!(%error, "the service manager was not notified"))
             .ok();
         ended.map_err(|error: Error| error.to_string())
     });
@@ -167,6 +167,6 @@ async fn be_managed(context: Option<Arc<Context>>, stop: CancellationToken) -> I
 
 fn report(news: ManagerMessage<'_>) {
     if let Err(error) = manager::notify(news) {
-        tracing::warn!(%error, "the service manager was not told");
+        tracing::warn!(%error, "the service manager was not notified");
     }
 }

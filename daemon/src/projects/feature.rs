@@ -164,7 +164,7 @@ impl ProjectState {
         let mut reported = self.sync_status.faults();
         let layers = self.shelf.in_force(None);
         let broken = layers.broken().iter();
-        reported.extend(broken.map(|broken| format!("a template is not in force: {broken}")));
+        reported.extend(broken.map(|broken| format!("a template is not active: {broken}")));
         reported
     }
 

@@ -87,7 +87,7 @@ impl TemplateCache {
             previous.as_ref().map(|previous| &*previous.layers),
         ));
         for broken in layers.broken() {
-            tracing::warn!(%broken, "a template is not in force");
+            tracing::warn!(%broken, "a template is not active");
         }
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         if kept.len() >= PROJECTS_MAX {

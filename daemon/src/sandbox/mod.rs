@@ -2,7 +2,7 @@
 //! below the daemon's own folders, and little else.
 //!
 //! Dropped privileges cannot be regained, and threads inherit from the thread that starts them. [`confine`] is
-//! therefore called before there is a second thread. [The starter of resolvers](crate::upstream::ProcessBroker), which
+//! therefore called before there is a second thread. [The process broker](crate::upstream::ProcessBroker), which
 //! must stay unrestricted, is started before that.
 
 #[cfg(target_os = "linux")]

@@ -25,7 +25,7 @@ pub fn note(folder: &Path, end: Position) -> Position {
         return lowest;
     }
     if let Err(error) = write(folder, lowest) {
-        tracing::warn!(%error, "where the log ends cannot be noted for the indexes of search");
+        tracing::warn!(%error, "the end of the log cannot be recorded for the search indexes");
     }
     lowest
 }

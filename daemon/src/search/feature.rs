@@ -106,7 +106,7 @@ impl SearchIndexes {
             // One that has been woken already needs no more.
             let _ = wake.try_send(());
             if thread.join().is_err() {
-                tracing::error!("the thread that indexes behind the log panicked");
+                tracing::error!("the indexing thread panicked");
             }
         }
     }

@@ -40,9 +40,9 @@ pub async fn run(cx: Arc<Context>) {
         .spawn(move || span.in_scope(|| follow(&shared, &wakes)));
     match (thread, SearchIndexes::of(&cx)) {
         (Ok(thread), Ok(room)) => room.keep(thread, wake.clone()),
-        (Ok(_), Err(refusal)) => tracing::error!(%refusal, "nothing is indexed behind the log"),
+        (Ok(_), Err(refusal)) => tracing::error!(%refusal, "nothing is indexed"),
         (Err(error), _) => {
-            tracing::error!(%error, "nothing is indexed behind the log: no thread can be started");
+            tracing::error!(%error, "nothing is indexed: no thread can be started");
             return;
         }
     }

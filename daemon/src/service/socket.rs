@@ -32,11 +32,11 @@ pub enum SocketError {
     #[error(transparent)]
     Folder(#[from] PlaceError),
     /// The socket's path exists and is not a socket.
-    #[error("{0:?} is there and is not a socket; move it away")]
+    #[error("{0:?} exists and is not a socket; move it away")]
     NoSocket(PathBuf),
     /// Another process listens there, although no daemon holds this data folder's lock.
     #[error(
-        "somebody else listens at {0:?}, a daemon of another data folder or another program: end it (`ss -xlp` \
+        "another process listens at {0:?}: a daemon of another data folder, or another program: end it (`ss -xlp` \
          names it), or name another socket with LORE_SOCKET"
     )]
     InUse(PathBuf),

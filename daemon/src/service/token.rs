@@ -16,7 +16,7 @@ const CHARS_MIN: usize = 32;
 #[derive(Debug, thiserror::Error)]
 pub enum TokenError {
     /// The file is readable for others, or belongs to another user.
-    #[error("{} is not a file of ours that nobody else can read; remove it, and a new token is made", .0.display())]
+    #[error("{} is not a private file of the daemon; remove it, and a new token is created", .0.display())]
     Open(PathBuf),
     /// The file does not contain a valid token.
     #[error("{} holds no token: one line of at least {CHARS_MIN} visible characters; remove it, and a new one is made", .0.display())]

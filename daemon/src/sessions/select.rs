@@ -252,7 +252,7 @@ pub(super) fn check_free(rows: &dyn Rows, session: &str) -> Result<(), Refusal> 
     if view::exists(rows, session)? {
         let message = format!("there is already a session `{session}`");
         return Err(conflict(message)
-            .hint("Use it as it is, choose another id, or name none for a fresh one."));
+            .hint("Use the existing session, choose another id, or omit the id for a new session."));
     }
     match forgotten(rows, session)? {
         None => Ok(()),
@@ -301,7 +301,7 @@ pub fn open(rows: &dyn Rows, session: &str) -> Result<SessionRow, Refusal> {
             Code::SessionClosed,
             format!("the session `{session}` was closed; nothing more is recorded in it"),
         )
-        .hint("Go on in a fork of it, `fork_session`, or in a new session.")),
+        .hint("Continue in a fork (`fork_session`) or in a new session.")),
         None => Err(not_found(rows, session)?),
     }
 }

@@ -179,6 +179,6 @@ impl Register {
                 self.name
             ),
         )
-        .hint("Register under a name that is there, which replaces it, or in another scope.")
+        .hint("Register under an existing name, which replaces it, or in another scope.")
     }
 }

@@ -207,7 +207,7 @@ fn with_suffix(
 ) -> Result<Name, NameError> {
     if words::normal_chars(suffix).next().is_none() {
         return Err(NameError(format!(
-            "nothing follows the `_` behind the step: leave it out, {field}{FROM_STEP}{step}"
+            "nothing follows the `_` after the step: omit it, {field}{FROM_STEP}{step}"
         )));
     }
     if field.eq_ignore_ascii_case("RESULT") {

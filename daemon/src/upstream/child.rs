@@ -9,7 +9,7 @@ use tokio::net::unix::pipe::{Receiver, Sender};
 use tokio::time::timeout;
 
 use super::Program;
-use super::broker::{ChildHandle, ProcessBroker, no_starter};
+use super::broker::{ChildHandle, ProcessBroker, no_broker};
 use super::phrases::quoted;
 
 /// Time for a child to exit by itself once its input is closed.
@@ -44,7 +44,7 @@ pub async fn start(
     broker: Option<&ProcessBroker>,
     program: &Program,
 ) -> io::Result<(Child, Pipes)> {
-    let broker = broker.ok_or_else(no_starter)?;
+    let broker = broker.ok_or_else(no_broker)?;
     let (handle, [input, output, errors]) = broker.start(program).await?;
     // From here on, a failure drops the child, which ends it.
     let child = Child { handle };

@@ -61,7 +61,7 @@ impl<G: WatchScope> Runner<G> {
                 self.look_at_folder(&folder);
             }
             if let Some(why) = lost {
-                tracing::info!("watching {} anew: {why}", self.watch_scope.what());
+                tracing::info!("watching {} again: {why}", self.watch_scope.what());
                 self.open();
                 let mut notes = self.shared.notes();
                 let longest = notes.settle.times().longest;

@@ -3,8 +3,8 @@
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
+mod broker;
 mod serving;
-mod starter;
 mod tries;
 
 use std::path::Path;

@@ -52,7 +52,12 @@ fn a_serving_daemon_is_confined() {
     let limit: Vec<_> = limit.split_whitespace().collect();
     assert_eq!(limit, ["0", "0", "bytes"]);
     let children = proc_of(&daemon, &format!("task/{}/children", daemon.pid()));
-    assert_eq!(fs::read_to_string(children).unwrap(), "", "no starter");
+    let children = fs::read_to_string(children).unwrap();
+    let [broker] = children.split_whitespace().collect::<Vec<_>>()[..] else {
+        panic!("children: {children:?}");
+    };
+    let name = fs::read_to_string(format!("/proc/{broker}/comm")).unwrap();
+    assert_eq!(name, "lored-broker\n", "no other child");
     daemon.verify();
     daemon.stop();
 }

@@ -7,6 +7,7 @@ mod hostile;
 mod intake;
 mod moving;
 mod sent;
+mod workers;
 
 use std::fs;
 use std::path::{Path, PathBuf};

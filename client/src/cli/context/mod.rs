@@ -109,7 +109,7 @@ pub const CONTEXT: Command = Command::family(
             Report::Rendered(template),
         )
         .details(
-            "A copy of it in the folder of your templates, or in your project's, takes its place.",
+            "A copy of it in the folder of your templates, or in your project's, replaces it.",
         )
         .flags(&[
             WHICH,

@@ -53,7 +53,7 @@ pub const APPEND: Command = Command::call_with(
     },
     Report::Rendered(|reply, _| written(reply)),
 )
-.details("The rest of the file stays as it is, whoever else writes to it.")
+.details("The rest of the file stays unchanged, even with concurrent writers.")
 .flags(&[
     WHICH,
     &[Flag::positional(

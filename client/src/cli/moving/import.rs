@@ -41,7 +41,7 @@ pub const IMPORT: Command = Command::client(
     Flag::of(Kind::Path, "project", "DIR", "Of Markdown files: directory of the project that they belong to; otherwise the files' own")
         .local()
         .requires("from"),
-    Flag::text("prefix", "PREFIX", "Of other programs' sessions: comes before their ids, with a `-`, for a second copy beside the first one")
+    Flag::text("prefix", "PREFIX", "Of other programs' sessions: comes before their ids, with a `-`, for a second copy next to the first one")
         .local()
         .requires("from"),
 ]])

@@ -166,7 +166,7 @@ fn write(path: &Path, text: &str) -> Result<bool, Failure> {
         Some(found) if found == text => return Ok(false),
         Some(found) if !is_ours(&found) => {
             return Err(refused(format!(
-                "{} is there and was not put there by lore: move it away, or make a drop-in of it",
+                "{} exists and was not written by lore: move it away, or use a drop-in",
                 path_text(path)
             )));
         }

@@ -129,7 +129,7 @@ impl<'t> File<'t> {
             None => Ok(first),
             Some(second) => Err(self.fault(
                 &second.into(),
-                format!("`{name}` stands here a second time"),
+                format!("`{name}` is defined a second time here"),
             )),
         }
     }

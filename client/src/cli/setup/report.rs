@@ -71,7 +71,7 @@ impl Report {
         let mut text = match self.outcome {
             Outcome::Added => format!("{file} has lore now\n"),
             Outcome::Updated => format!("{file} has lore as it should be now\n"),
-            Outcome::Replaced => format!("{file} has lore now, in the place of another\n"),
+            Outcome::Replaced => format!("{file} has lore now, which replaced another entry\n"),
             Outcome::Unchanged => format!("{file} has lore already: nothing changed\n"),
             Outcome::Removed if self.deleted => {
                 format!("{file} had nothing but lore, and is gone\n")

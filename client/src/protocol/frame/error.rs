@@ -55,7 +55,7 @@ pub enum FrameError {
     #[error("the field `{0}` is missing")]
     Missing(&'static str),
     /// A field occurs twice.
-    #[error("the field `{0}` is there twice")]
+    #[error("the field `{0}` is set twice")]
     Twice(&'static str),
     /// A field is unknown.
     #[error("unknown field `{name}`{}", nearest_note(*nearest))]

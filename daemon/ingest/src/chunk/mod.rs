@@ -106,6 +106,9 @@ fn is_packed_across(kind: Kind) -> bool {
         | Kind::Csv
         | Kind::Docx
         | Kind::Pptx
+        | Kind::Xlsx
+        | Kind::Ods
+        | Kind::Epub
         | Kind::Pdf => false,
     }
 }

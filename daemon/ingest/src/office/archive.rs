@@ -107,6 +107,15 @@ impl<'a> Archive<'a> {
         Ok(Some(bytes))
     }
 
+    /// Inflates every part once, for a reader that inflates them itself.
+    ///
+    /// # Errors
+    /// A part is broken, or inflates beyond the limits.
+    pub fn check(&mut self) -> Result<(), IngestError> {
+        let names: Vec<String> = self.parts.keys().cloned().collect();
+        names.iter().try_for_each(|name| self.read(name).map(drop))
+    }
+
     fn bounded(
         &self,
         mut from: impl Read,

@@ -1,8 +1,10 @@
-//! Documents of Word and PowerPoint.
+//! Documents in zip archives: Word, PowerPoint, workbooks, and books.
 
 mod archive;
 mod docx;
+mod epub;
 mod pptx;
+mod workbook;
 mod xml;
 
 #[cfg(test)]
@@ -14,10 +16,13 @@ use super::kind::Kind;
 use super::limits::Budget;
 use archive::Archive;
 
+/// The content of the part `mimetype` of an OpenDocument spreadsheet.
+const ODS: &[u8] = b"application/vnd.oasis.opendocument.spreadsheet";
+
 /// Reads an archive as what its parts say it is.
 ///
 /// # Errors
-/// It is neither a docx nor a pptx, is broken, or goes beyond the limits.
+/// It is of no known format, is broken, or goes beyond the limits.
 pub(super) fn read<'b>(
     bytes: &'b [u8],
     budget: &'b Budget<'b>,
@@ -28,13 +33,23 @@ pub(super) fn read<'b>(
         Ok((Kind::Docx, docx::read(&mut archive, budget)?))
     } else if begins("ppt/presentation") {
         Ok((Kind::Pptx, pptx::read(&mut archive, budget)?))
+    } else if begins("xl/workbook.xml") {
+        let draft = workbook::read(&mut archive, bytes, Kind::Xlsx, budget)?;
+        Ok((Kind::Xlsx, draft))
     } else if begins("xl/") {
         Err(IngestError::Binary {
-            what: "an Excel workbook".into(),
+            what: "a binary Excel workbook".into(),
         })
+    } else if begins(epub::CONTAINER) {
+        Ok((Kind::Epub, epub::read(&mut archive, budget)?))
     } else if begins("mimetype") {
+        let kind = archive.read("mimetype")?.unwrap_or_default();
+        if kind.starts_with(ODS) {
+            let draft = workbook::read(&mut archive, bytes, Kind::Ods, budget)?;
+            return Ok((Kind::Ods, draft));
+        }
         Err(IngestError::Binary {
-            what: "an OpenDocument or EPUB file".into(),
+            what: "an OpenDocument file other than a spreadsheet".into(),
         })
     } else {
         Err(IngestError::Binary {

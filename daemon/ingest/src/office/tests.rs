@@ -132,14 +132,143 @@ fn slides_are_sections_in_their_order_with_notes() {
     );
 }
 
+fn isolated() -> Limits {
+    Limits {
+        is_isolated: true,
+        ..Limits::default()
+    }
+}
+
+fn workbook(sheet: &str) -> Vec<u8> {
+    let relations = |target: &str, kind: &str| {
+        format!(
+            "<Relationships xmlns=\"http://schemas.openxmlformats.org/package/2006/relationships\">\
+             <Relationship Id=\"r1\" Type=\"http://schemas.openxmlformats.org/officeDocument/2006/relationships/{kind}\" \
+             Target=\"{target}\"/></Relationships>"
+        )
+    };
+    let of_package = relations("xl/workbook.xml", "officeDocument");
+    let of_workbook = relations("worksheets/sheet1.xml", "worksheet");
+    let book = "<workbook xmlns=\"http://schemas.openxmlformats.org/spreadsheetml/2006/main\" \
+        xmlns:r=\"http://schemas.openxmlformats.org/officeDocument/2006/relationships\"><sheets>\
+        <sheet name=\"Racks\" sheetId=\"1\" r:id=\"r1\"/></sheets></workbook>";
+    let styles = "<styleSheet xmlns=\"http://schemas.openxmlformats.org/spreadsheetml/2006/main\"><cellXfs>\
+        <xf numFmtId=\"0\"/><xf numFmtId=\"14\"/></cellXfs></styleSheet>";
+    let sheet = format!(
+        "<worksheet xmlns=\"http://schemas.openxmlformats.org/spreadsheetml/2006/main\"><sheetData>{sheet}\
+         </sheetData></worksheet>"
+    );
+    zip(&[
+        ("_rels/.rels", of_package.as_bytes()),
+        ("xl/_rels/workbook.xml.rels", of_workbook.as_bytes()),
+        ("xl/workbook.xml", book.as_bytes()),
+        ("xl/styles.xml", styles.as_bytes()),
+        ("xl/worksheets/sheet1.xml", sheet.as_bytes()),
+    ])
+}
+
+/// Sheets are sections, and rows name their columns; dates are dates. Without a worker process, workbooks are refused.
+#[test]
+fn a_workbook_becomes_rows() {
+    let inline =
+        |at: &str, text: &str| format!("<c r=\"{at}\" t=\"inlineStr\"><is><t>{text}</t></is></c>");
+    let rows = format!(
+        "<row r=\"1\">{}{}</row><row r=\"2\">{}<c r=\"B2\"><v>42</v></c></row>\
+         <row r=\"3\">{}<c r=\"B3\" s=\"1\"><v>45351</v></c></row>",
+        inline("A1", "name"),
+        inline("B1", "value"),
+        inline("A2", "height"),
+        inline("A3", "built &amp; since"),
+    );
+    let bytes = workbook(&rows);
+    let document = extract(bytes.as_slice(), "racks.xlsx", &isolated()).unwrap();
+    let wanted = "# Racks\n\nname | value\n\nname: height | value: 42\nname: built & since | value: 2024-02-29";
+    assert_eq!(document.text.trim_end(), wanted);
+    assert_eq!((document.kind, document.sections.len()), (Kind::Xlsx, 1));
+    let refused = extract(bytes.as_slice(), "racks.xlsx", &Limits::default()).unwrap_err();
+    assert!(refused.to_string().contains("worker process"), "{refused}");
+}
+
+#[test]
+fn an_opendocument_spreadsheet_becomes_rows() {
+    let content = "<office:document-content xmlns:office=\"urn:oasis:names:tc:opendocument:xmlns:office:1.0\" \
+        xmlns:table=\"urn:oasis:names:tc:opendocument:xmlns:table:1.0\" \
+        xmlns:text=\"urn:oasis:names:tc:opendocument:xmlns:text:1.0\"><office:body><office:spreadsheet>\
+        <table:table table:name=\"Ports\"><table:table-row>\
+        <table:table-cell office:value-type=\"string\"><text:p>port</text:p></table:table-cell>\
+        <table:table-cell office:value-type=\"string\"><text:p>use</text:p></table:table-cell></table:table-row>\
+        <table:table-row><table:table-cell office:value-type=\"float\" office:value=\"443\"><text:p>443</text:p>\
+        </table:table-cell><table:table-cell office:value-type=\"string\"><text:p>https</text:p></table:table-cell>\
+        </table:table-row></table:table></office:spreadsheet></office:body></office:document-content>";
+    let bytes = zip(&[
+        (
+            "mimetype",
+            b"application/vnd.oasis.opendocument.spreadsheet",
+        ),
+        ("content.xml", content.as_bytes()),
+        (
+            "META-INF/manifest.xml",
+            b"<manifest:manifest xmlns:manifest=\"m\"/>",
+        ),
+    ]);
+    let document = extract(bytes, "ports.ods", &isolated()).unwrap();
+    assert_eq!(
+        document.text.trim_end(),
+        "# Ports\n\nport | use\n\nport: 443 | use: https"
+    );
+    assert_eq!(document.kind, Kind::Ods);
+}
+
+/// Chapters come in the order of the package document, wherever they are and however their names are written; a missing
+/// one is reported.
+#[test]
+fn a_book_becomes_its_chapters() {
+    let container =
+        "<container><rootfiles><rootfile full-path=\"OPS/book.opf\"/></rootfiles></container>";
+    let package = "<package xmlns:dc=\"d\"><metadata><dc:title>The &amp; Book</dc:title></metadata><manifest>\
+        <item id=\"b\" href=\"two%20b.xhtml\"/><item id=\"a\" href=\"../text/one.html#top\"/>\
+        <item id=\"c\" href=\"none.xhtml\"/><item id=\"i\" href=\"cover.png\"/></manifest>\
+        <spine><itemref idref=\"i\"/><itemref idref=\"a\"/><itemref idref=\"b\"/><itemref idref=\"c\"/></spine></package>";
+    let chapter = |title: &str, text: &str| {
+        format!(
+            "<html xmlns=\"http://www.w3.org/1999/xhtml\"><body><h1>{title}</h1><p>{text}</p></body></html>"
+        )
+    };
+    let (one, two) = (chapter("One", "It begins."), chapter("Two", "It ends."));
+    let bytes = zip(&[
+        ("mimetype", b"application/epub+zip"),
+        ("META-INF/container.xml", container.as_bytes()),
+        ("OPS/book.opf", package.as_bytes()),
+        ("OPS/two b.xhtml", two.as_bytes()),
+        ("text/one.html", one.as_bytes()),
+    ]);
+    let document = read(&bytes, "book.epub");
+    assert_eq!(
+        document.text.trim_end(),
+        "# One\n\nIt begins.\n\n# Two\n\nIt ends."
+    );
+    assert_eq!(
+        (document.kind, document.title.as_str()),
+        (Kind::Epub, "The & Book")
+    );
+    let warnings: Vec<String> = document.warnings.iter().map(ToString::to_string).collect();
+    assert_eq!(warnings, ["OPS/none.xhtml is missing from the archive"]);
+    let empty = zip(&[("META-INF/container.xml", b"<container/>".as_slice())]);
+    let refused = extract(empty, "book.epub", &Limits::default()).unwrap_err();
+    assert!(
+        refused.to_string().contains("names no package document"),
+        "{refused}"
+    );
+}
+
 #[test]
 fn archives_of_other_kinds_are_named() {
     let refused = |bytes: &[u8], name: &str| extract(bytes, name, &Limits::default()).unwrap_err();
     let other = |part: &str| zip(&[(part, b"x")]);
     assert_eq!(
-        refused(&other("xl/workbook.xml"), "a.xlsx"),
+        refused(&other("xl/workbook.bin"), "a.xlsb"),
         IngestError::Binary {
-            what: "an Excel workbook".into()
+            what: "a binary Excel workbook".into()
         }
     );
     assert_eq!(

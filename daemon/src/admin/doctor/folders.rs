@@ -66,7 +66,7 @@ fn folder(doctor_cx: &DoctorContext<'_>, check: &'static str, path: &Path) -> Fi
         Err(error) => Finding::bad(
             check,
             error.to_string(),
-            "Mend the path, or name another folder with LORE_HOME.",
+            "Correct the path, or name another folder with LORE_HOME.",
         ),
     }
 }
@@ -112,7 +112,7 @@ fn socket_folder(doctor_cx: &DoctorContext<'_>) -> Finding {
         Err(PlaceError::TooOpen { mode, .. }) if is_for_others && mode & 0o022 == 0 => {
             Finding::good(
                 check,
-                format!("{}, open to those who are named", path.display()),
+                format!("{}, open to the listed users and groups", path.display()),
             )
         }
         _ => folder(doctor_cx, check, path),
@@ -177,7 +177,7 @@ fn modes(doctor_cx: &DoctorContext<'_>) -> Finding {
     }
     if let Some(first) = foreign.first() {
         let seen = format!(
-            "{} belong to somebody else, {} first",
+            "{} belong to another user, {} first",
             foreign.len(),
             first.display()
         );
@@ -239,7 +239,7 @@ fn disk_space(doctor_cx: &DoctorContext<'_>) -> Finding {
         return Finding::bad(
             check,
             seen,
-            "Free some space; writing goes on by itself then.",
+            "Free some space; writes then continue automatically.",
         );
     }
     if free < wanted * 4 {

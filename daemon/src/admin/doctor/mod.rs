@@ -153,9 +153,9 @@ fn mended(error: &crate::config::Error) -> &'static str {
             "Make it a file that can be read, or move it away: without one every setting has its default."
         }
         crate::config::Error::Variable { .. } => {
-            "Mend the variable, or unset it; `lored config default` shows what there is."
+            "Correct the variable, or unset it; `lored config default` lists all settings."
         }
-        _ => "Mend the line, or take it out; `lored config default` shows what there is.",
+        _ => "Correct the line, or remove it; `lored config default` lists all settings.",
     }
 }
 

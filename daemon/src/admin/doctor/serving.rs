@@ -43,7 +43,7 @@ fn unusable_lock(doctor_cx: &DoctorContext<'_>, error: &PlaceError) -> Vec<Findi
             findings
         }
         Err(_) => {
-            let remedy = format!("{remedy} It is rebuilt if it is removed while nobody serves.");
+            let remedy = format!("{remedy} It is rebuilt if it is removed while no daemon is running.");
             vec![Finding::bad("lock", error.to_string(), remedy)]
         }
     }
@@ -51,7 +51,7 @@ fn unusable_lock(doctor_cx: &DoctorContext<'_>, error: &PlaceError) -> Vec<Findi
 
 fn lock(held: Option<Holder>) -> Finding {
     let seen = match held {
-        None => "free: nobody serves this data folder".to_owned(),
+        None => "free: no daemon serves this data folder".to_owned(),
         Some(Holder { pid: Some(pid), .. }) => format!("held by process {pid}"),
         Some(Holder { pid: None, .. }) => "held".to_owned(),
     };

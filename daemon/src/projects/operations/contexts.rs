@@ -220,7 +220,7 @@ impl<'r> ProjectFiles<'r> {
         {
             reply.warnings.push(format!(
                 "version {beside} and the edit by hand in version {} changed the same lines at the \
-                 same time; what {beside} says is not in it: read it with `version`, and bring both \
+                 same time; the changes of {beside} are not in it: read it with `version`, and bring both \
                  together",
                 row.written.version
             ));
@@ -231,7 +231,7 @@ impl<'r> ProjectFiles<'r> {
         for broken in self.layers.broken() {
             reply
                 .warnings
-                .push(format!("a template file is not in force: {broken}"));
+                .push(format!("a template file is not active: {broken}"));
         }
         Ok(())
     }

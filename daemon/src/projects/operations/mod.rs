@@ -205,7 +205,7 @@ fn not_found(rows: &dyn Rows, id: &str, sentence: &str) -> Refusal {
     let details = serde_json::json!({"projects": ids, "total": count});
     match names.as_slice() {
         [] => refusal
-            .hint("There is none yet: `init_project` makes a directory one.")
+            .hint("No project exists yet: `init_project` makes a directory one.")
             .details(details),
         names => {
             let more = match count - names.len() {

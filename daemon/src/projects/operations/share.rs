@@ -107,9 +107,9 @@ impl Op for ListShares {
 
 fn tenant_directory(cx: &Context) -> Result<&TenantDirectory, Refusal> {
     cx.extensions.get::<TenantDirectory>().ok_or_else(|| {
-        let message = "this daemon has one memory, which all who may connect share";
+        let message = "this daemon has one memory for all users that may connect";
         Refusal::new(Code::Forbidden, message)
-            .hint("Whoever runs it names users in `access.allow_users` of its settings.")
+            .hint("Its administrator names users in the setting `access.allow_users`.")
     })
 }
 

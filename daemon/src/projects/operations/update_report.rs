@@ -178,7 +178,7 @@ impl PendingUpdate {
             Some(_) | None => {
                 reply.next_steps = Some(format!(
                     "Read the draft with get_context (\"draft\": true) and the form with get_template, \
-                     mend every error listed here, and call update_context again; or leave it to a \
+                     correct every error listed here, and call update_context again; or leave it to a \
                      person: the draft is kept. Attempts are counted anew after {} minutes.",
                     ProjectState::of(&self.cx)?.limits.attempts_kept_ms / 60_000
                 ));

@@ -268,8 +268,8 @@ impl PendingUpdate {
 }
 
 fn went() -> Refusal {
-    Refusal::invalid("the file type has no template any more")
-        .hint("`list_templates` lists those that are in force.")
+    Refusal::invalid("the file type no longer has a template")
+        .hint("`list_templates` lists the active templates.")
 }
 
 /// Others write to the file without a pause.

@@ -75,7 +75,7 @@ pub enum Reason {
         nearest: String,
     },
     /// Two things of one name.
-    #[error("`{name}` is there twice; the first is on line {first}")]
+    #[error("`{name}` is defined twice; the first is on line {first}")]
     Twice {
         /// The name.
         name: String,

@@ -156,7 +156,7 @@ impl<'a> Diagnostics<'a> {
             kind: found.kind,
             section: found.section,
             line: found.line,
-            correction_prompt: prompt.unwrap_or_else(|| format!("mend this: {}", found.message)),
+            correction_prompt: prompt.unwrap_or_else(|| format!("correct this: {}", found.message)),
             message: found.message,
             severity: found.severity,
             template_example: bounded(example),
@@ -197,7 +197,7 @@ impl<'a> Diagnostics<'a> {
 fn by_itself(kind: FlawKind, schema: &SectionSchema) -> String {
     let (name, says) = (&schema.name, &schema.says);
     match kind {
-        FlawKind::MissingSection => format!("add a section `## {name}` that tells {says}"),
+        FlawKind::MissingSection => format!("add a section `## {name}` that describes {says}"),
         FlawKind::FormatError => {
             let form = match schema.format {
                 Format::MarkdownList => "a list, one item per line that begins with `- `",

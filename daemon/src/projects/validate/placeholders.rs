@@ -250,7 +250,7 @@ fn left_over(outline: &Outline<'_>, template: &Template, diagnostics: &mut Diagn
         let lines = if count == 1 { "line" } else { "lines" };
         let message = format!("Placeholder text: {count} {lines} of the template's own example");
         let prompt = format!(
-            "replace what is copied from the template's example, from line {line} on, by what is true of your project"
+            "replace what is copied from the template's example, from line {line} on, with the facts of your project"
         );
         let kind = FlawKind::ContentQuality;
         let found = match section {

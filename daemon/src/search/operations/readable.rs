@@ -75,7 +75,7 @@ fn add(text: &mut String, number: usize, result: &SearchResult, has_content: boo
         }
     }
     if result.changed == Some(true) {
-        text.push_str("\n   The file has changed since it was taken in.");
+        text.push_str("\n   The file has changed since it was ingested.");
     }
     if let Some(caption) = &result.caption {
         let _ = write!(text, "\n   Caption: {}", caption.text);

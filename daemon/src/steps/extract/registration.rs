@@ -49,7 +49,7 @@ pub struct FieldMapping {
 pub enum RegistrationError {
     /// The name cannot be written in a variable.
     #[error(
-        "{name:?} is not a name: it begins with a letter, goes on with letters, digits, `_` and `-`, and has at most 64 bytes"
+        "{name:?} is not a name: it begins with a letter, continues with letters, digits, `_` and `-`, and has at most 64 bytes"
     )]
     Name {
         /// The name given.

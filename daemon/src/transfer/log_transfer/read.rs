@@ -224,7 +224,7 @@ fn header(at: usize, line: &str, format: &str, version: Option<&Value>) -> Resul
         None => return Err(format!("there is no `version`; it is {}", VERSIONS.start())),
     }
     if at != 1 {
-        return Err("the line with `format` stands first, and once".to_owned());
+        return Err("the line with `format` must come first, and once".to_owned());
     }
     object::<Header>(line).map(drop)
 }

@@ -126,7 +126,7 @@ impl Checker {
         let is_within = |span: &(u32, u32)| span.0 <= span.1 && u64::from(span.1) <= bytes;
         if let Some(span) = message.quoted.iter().find(|span| !is_within(span)) {
             return Err(format!(
-                "`quoted` has {span:?}; `content` has {bytes} bytes, and a start stands before its end"
+                "`quoted` has {span:?}; `content` has {bytes} bytes, and a start must come before its end"
             ));
         }
         rules(&message.rules)?;
@@ -135,7 +135,7 @@ impl Checker {
             return Ok(());
         }
         Err(format!(
-            "the message `{}` stands on an earlier line; an id is given once",
+            "the message `{}` is on an earlier line; each id occurs once",
             message.message
         ))
     }
@@ -300,7 +300,7 @@ impl Checker {
         }
         if !self.checkpoints.insert(key) {
             return Err(format!(
-                "the checkpoint `{key}` stands on an earlier line; an id is given once"
+                "the checkpoint `{key}` is on an earlier line; each id occurs once"
             ));
         }
         Ok(context)

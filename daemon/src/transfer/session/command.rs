@@ -144,7 +144,7 @@ impl PreparedEvents {
                     let decided = decided.next().ok_or_else(|| {
                         Refusal::new(
                             Code::Internal,
-                            "fewer checkpoints were decided than brought",
+                            "fewer checkpoints were decided than imported",
                         )
                     })?;
                     let mut renamed = renamed.lock().unwrap_or_else(PoisonError::into_inner);

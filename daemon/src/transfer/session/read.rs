@@ -71,7 +71,7 @@ pub fn read_at(content: &str, first_line: usize) -> Result<ParsedSession, Refusa
     let header = header(lines.first().copied().unwrap_or_default())
         .map_err(|message| refused(vec![LineFault { line: 1, message }], 1))?;
     let Some((last, events)) = lines.get(1..).unwrap_or_default().split_last() else {
-        let message = "there is nothing behind it: the text was truncated".to_owned();
+        let message = "nothing follows it: the text was truncated".to_owned();
         return Err(refused(vec![LineFault { line: 1, message }], 1));
     };
     let mut reading = SessionReader::default();

@@ -31,7 +31,7 @@ use tokio_util::sync::CancellationToken;
 use wire::{BYTES, PIPES, Reply, Request};
 
 /// Subcommand of `lored` that runs the broker.
-pub const SUBCOMMAND: &str = "starter";
+pub const SUBCOMMAND: &str = "process-broker";
 /// Stack of the thread that reads the broker's replies.
 const HEAR_STACK_BYTES: usize = 64 << 10;
 /// Prevents programs that the broker starts from inheriting these descriptors.
@@ -149,7 +149,7 @@ impl ProcessBroker {
         if !*is_heard {
             let link = Arc::clone(&self.link);
             thread::Builder::new()
-                .name("starter".to_owned())
+                .name("broker".to_owned())
                 .stack_size(HEAR_STACK_BYTES)
                 .spawn(move || link.receive())?;
             *is_heard = true;
@@ -170,15 +170,12 @@ fn not_on_the_list() -> io::Error {
 }
 
 /// Returns the error of starting a program without a broker.
-pub fn no_starter() -> io::Error {
-    io::Error::other(
-        "no resolver was to be started when the daemon started, or its log says why none can be; \
-         restart the daemon",
-    )
+pub fn no_broker() -> io::Error {
+    io::Error::other("the daemon has no process broker; its log says why. Restart the daemon")
 }
 
 fn closed() -> io::Error {
-    io::Error::other("the starter of resolvers has ended; restart the daemon")
+    io::Error::other("the process broker has ended; restart the daemon")
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -235,7 +232,7 @@ impl BrokerLink {
         // Without its socket the broker is useless, even if it is still running.
         let _ = self.socket.shutdown(Shutdown::Both);
         if let Err(error) = lock(&self.process).wait() {
-            tracing::debug!(%error, "the starter of resolvers was not reaped");
+            tracing::debug!(%error, "the process broker was not reaped");
         }
     }
 

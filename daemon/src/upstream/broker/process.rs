@@ -58,7 +58,7 @@ pub fn run() -> io::Result<()> {
 fn be_named() {
     #[cfg(target_os = "linux")]
     // The name does not affect the function.
-    let _ = rustix::thread::set_name(c"lored-starter");
+    let _ = rustix::thread::set_name(c"lored-broker");
 }
 
 struct BrokerProcess {

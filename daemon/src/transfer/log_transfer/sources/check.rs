@@ -113,7 +113,7 @@ pub fn part(reported: &DocumentPart) -> Result<(), String> {
     placed(&reported.source, &reported.name)?;
     if !(2..=PARTS_MAX).contains(&reported.number) {
         return Err(format!(
-            "`number` is {}; the first part stands in its Document, further ones count from 2",
+            "`number` is {}; the first part is in its Document, later parts count from 2",
             reported.number
         ));
     }
@@ -146,7 +146,7 @@ fn piece(reported: &DocumentPiece) -> Result<(), String> {
         let lists = reported.headings.len().max(1);
         if *headings as usize >= lists {
             return Err(format!(
-                "chunk {n} of the part stands under the headings {headings} of {lists}, from 0"
+                "chunk {n} of the part is under the headings {headings} of {lists}, from 0"
             ));
         }
     }

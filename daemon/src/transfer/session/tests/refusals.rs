@@ -110,7 +110,7 @@ fn other_texts_are_no_exports() {
         ),
         (
             r#"{"format":"lore-session","version":1,"session":"s-1"}"#.to_owned(),
-            "line 1: there is nothing behind it: the text was truncated",
+            "line 1: nothing follows it: the text was truncated",
         ),
     ] {
         let reported = refusal(&text);

@@ -77,7 +77,7 @@ impl fmt::Display for Damage {
             LossCause::Middle => "a journal is damaged before its end",
             LossCause::Sealed => "a journal that was complete is not whole",
             LossCause::JournalMissing => "a journal file is gone",
-            LossCause::BeforeHead => "the log ends before what was acknowledged",
+            LossCause::BeforeHead => "the log ends before the last acknowledged event",
             LossCause::Skipped => "the engine left out a write that its journal holds",
             LossCause::TornTail => "the last write was unfinished",
         })?;
@@ -89,7 +89,7 @@ impl fmt::Display for Damage {
         if let Some(behind) = self.positions_behind {
             write!(
                 f,
-                "; positions {} to {} were whole behind the damage and are in the copy",
+                "; positions {} to {} were valid after the damage and are in the copy",
                 behind.first, behind.last
             )?;
         }

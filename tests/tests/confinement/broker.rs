@@ -84,7 +84,7 @@ fn a_server_that_ended_is_started_again() {
     let own = reported(Path::new("/proc/self/status"), "NoNewPrivs:");
     let status = Path::new("/proc").join(starter).join("status");
     assert_eq!(reported(&status, "NoNewPrivs:"), own);
-    assert_eq!(reported(&status, "Name:").as_deref(), Some("lored-starter"));
+    assert_eq!(reported(&status, "Name:").as_deref(), Some("lored-broker"));
     let starter = starter.to_owned();
     daemon.stop();
     gone(&starter);
