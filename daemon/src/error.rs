@@ -113,7 +113,9 @@ impl From<store::Error> for Refusal {
                 Code::StorageUnavailable,
                 format!("nothing was recorded: {error}"),
             )
-            .hint("Free some space; writes then continue automatically. Reads are served meanwhile.");
+            .hint(
+                "Free some space; writes then continue automatically. Reads are served meanwhile.",
+            );
         }
         match &error {
             store::Error::Corrupt { .. } => Self::new(Code::Corrupt, error.to_string())

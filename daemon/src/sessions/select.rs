@@ -251,8 +251,9 @@ pub(super) fn check_free(rows: &dyn Rows, session: &str) -> Result<(), Refusal> 
     let conflict = |message: String| Refusal::new(Code::Conflict, message);
     if view::exists(rows, session)? {
         let message = format!("there is already a session `{session}`");
-        return Err(conflict(message)
-            .hint("Use the existing session, choose another id, or omit the id for a new session."));
+        return Err(conflict(message).hint(
+            "Use the existing session, choose another id, or omit the id for a new session.",
+        ));
     }
     match forgotten(rows, session)? {
         None => Ok(()),

@@ -108,9 +108,7 @@ pub const CONTEXT: Command = Command::family(
             named_project,
             Report::Rendered(template),
         )
-        .details(
-            "A copy of it in the folder of your templates, or in your project's, replaces it.",
-        )
+        .details("A copy of it in the folder of your templates, or in your project's, replaces it.")
         .flags(&[
             WHICH,
             &[Flag::switch("example", "Print a whole file that fits instead").local()],

@@ -56,7 +56,11 @@ fn watches_of(watches: Option<u64>, instances: Option<u64>) -> Finding {
     let check = "watching";
     let (Some(watches), Some(instances)) = (watches, instances) else {
         let remedy = "Files are looked at now and then instead; nothing has to be done.";
-        return Finding::warning(check, "the system does not report its inotify limits", remedy);
+        return Finding::warning(
+            check,
+            "the system does not report its inotify limits",
+            remedy,
+        );
     };
     let seen = format!("{watches} folders and {instances} watchers for each user");
     if watches < WATCHES_MIN || instances < INSTANCES_MIN {

@@ -43,7 +43,8 @@ fn unusable_lock(doctor_cx: &DoctorContext<'_>, error: &PlaceError) -> Vec<Findi
             findings
         }
         Err(_) => {
-            let remedy = format!("{remedy} It is rebuilt if it is removed while no daemon is running.");
+            let remedy =
+                format!("{remedy} It is rebuilt if it is removed while no daemon is running.");
             vec![Finding::bad("lock", error.to_string(), remedy)]
         }
     }
