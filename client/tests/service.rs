@@ -242,7 +242,7 @@ fn files_of_others_stay() {
     fs::write(fixture.unit("lored.service"), own).unwrap();
     let (code, _, err) = fixture.lore(&["service", "install"]);
     assert_eq!(code, 1);
-    assert!(err.contains("was not put there by lore"), "{err}");
+    assert!(err.contains("was not written by lore"), "{err}");
     fixture.reported();
 
     let (code, out, _) = fixture.lore(&["service", "uninstall"]);

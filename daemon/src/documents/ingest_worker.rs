@@ -238,7 +238,8 @@ pub fn run() -> io::Result<()> {
         current: Some(MEMORY_BYTES_MAX),
         maximum: Some(MEMORY_BYTES_MAX),
     };
-    setrlimit(Resource::Data, memory)?;
+    // A service manager may refuse this; then its own limit on memory applies.
+    let _ = setrlimit(Resource::Data, memory);
     sandbox::seal();
     let (input, output) = (io::stdin().lock(), io::stdout().lock());
     serve(input, io::BufWriter::with_capacity(64 << 10, output))
