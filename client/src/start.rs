@@ -73,8 +73,7 @@ pub enum StartError {
     },
     /// The responsible service manager does not start the daemon.
     #[error(
-        "{manager} is to start lored, and nobody serves at {socket} after {seconds} s; a second one is \
-         not started beside it", socket = .socket.display()
+        "{manager} manages lored, and no daemon listens at {socket} after {seconds} s; a second one is not started", socket = .socket.display()
     )]
     Managed {
         /// Service manager.
@@ -86,7 +85,7 @@ pub enum StartError {
     },
     /// An admin command works on the store, so it cannot be served.
     #[error(
-        "{who} works on the store at {data}, as a backup or a verification does, so nobody serves it: call again once \
+        "{who} works on the store at {data}, for example for a backup or a verification, so no daemon serves it: call again once \
          that has ended", data = .data.display()
     )]
     Maintenance {

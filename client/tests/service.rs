@@ -500,7 +500,7 @@ fn no_client_starts_a_daemon_beside_systemd() {
     assert_eq!(code, 3, "{err}");
     let (code, _, err) = fixture.lore(&["status"]);
     assert_eq!(code, 3);
-    assert!(err.contains("systemd is to start lored"), "{err}");
+    assert!(err.contains("systemd manages lored"), "{err}");
     assert!(
         err.contains("systemctl --user status lored.socket"),
         "{err}"
@@ -537,7 +537,7 @@ fn the_lock_of_a_managed_daemon_is_heeded() {
     let limit = Duration::from_millis(30);
     let error = start::connect_within(limit, &paths, &Hello::default()).unwrap_err();
     assert!(
-        error.to_string().contains("systemd is to start lored"),
+        error.to_string().contains("systemd manages lored"),
         "{error}"
     );
     assert!(

@@ -326,7 +326,7 @@ fn broken_and_foreign_files_are_left_alone() {
             "cursor",
             ".cursor/mcp.json",
             "{\"mcpServers\": {}, \"mcpServers\": {}}",
-            "column 20: `mcpServers` stands here a second time",
+            "column 20: `mcpServers` is defined a second time here",
         ),
         (
             "cursor",
@@ -446,10 +446,7 @@ fn force_is_for_entries_of_others() {
     let theirs = r#"{"mcpServers": {"lore": {"url": "https://x"}, "b": {}}}"#;
     let file = home.write(".cursor/mcp.json", theirs);
     let (code, out, _) = home.setup(&["cursor", "--force"]);
-    assert!(
-        code == 0 && out.contains("in the place of another"),
-        "{out}"
-    );
+    assert!(code == 0 && out.contains("replaced another"), "{out}");
     let now: Value = serde_json::from_str(&fs::read_to_string(&file).unwrap()).unwrap();
     assert_eq!(
         now,

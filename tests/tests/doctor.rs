@@ -347,7 +347,7 @@ fn a_lock_and_a_head_that_are_none() {
     assert_eq!((code, &reported["state"]), (1, &json!("bad")), "{reported}");
     let remedy = reported["remedy"].as_str().unwrap();
     assert!(
-        remedy.contains("while nobody serves") && lock.is_dir(),
+        remedy.contains("while no daemon is running") && lock.is_dir(),
         "{reported}"
     );
 }
@@ -517,7 +517,9 @@ fn somebody_else_behind_the_socket() {
     let socket = of(&findings, "socket");
     assert_eq!((code, &socket["state"]), (1, &json!("bad")), "{socket}");
     assert!(
-        socket["seen"].to_string().contains("somebody else listens"),
+        socket["seen"]
+            .to_string()
+            .contains("another process listens"),
         "{socket}"
     );
     assert!(home.socket().exists(), "it is left");

@@ -336,7 +336,7 @@ fn a_socket_that_somebody_listens_on() {
     // The listener does not answer a Hello, so the command does not wait for it.
     says(
         &home.spawn().wait(),
-        &["somebody else listens", "LORE_SOCKET"],
+        &["another process listens", "LORE_SOCKET"],
     );
     UnixStream::connect(home.socket()).expect("it is left alone");
     drop(foreign);
@@ -345,7 +345,7 @@ fn a_socket_that_somebody_listens_on() {
     let output = other.run(&["serve", "--socket", home.socket().to_str().unwrap()]);
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(output.status.code(), Some(3), "{said}");
-    assert!(said.contains("somebody else listens"), "{said}");
+    assert!(said.contains("another process listens"), "{said}");
     let status = first.call("status", json!({}));
     assert_eq!(status["pid"], first.pid());
 }

@@ -188,7 +188,7 @@ fn broken_front_matter_stays_text_with_a_warning() {
         warning(&document),
         (
             Some(3),
-            "the front matter is taken as text: the key `a` is there twice"
+            "the front matter is taken as text: the key `a` is set twice"
         )
     );
     let document = read("a.md", "---\n- a\n---\nText.\n");

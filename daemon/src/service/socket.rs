@@ -258,7 +258,7 @@ mod tests {
         assert_eq!(mode & 0o777, 0o600);
         let alive = bind(&socket, 0o600).expect("a dead socket is replaced");
         let refused = bind(&socket, 0o600).unwrap_err().to_string();
-        assert!(refused.contains("somebody else listens"), "{refused}");
+        assert!(refused.contains("another process listens"), "{refused}");
         StdUnixStream::connect(&socket).expect("it is left alone");
         drop(alive);
 

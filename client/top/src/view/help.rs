@@ -12,7 +12,7 @@ pub const LINES: &[&str] = &[
     "?, h           this page; any other key leaves it",
     "",
     "1 Sessions     the 200 newest; 5 MIN: events of the last five minutes",
-    "2 Agents       agents that caused events, since this began and a thousand events before",
+    "2 Agents       agents of the events since the start, and of a thousand before",
     "3 Events       the last 2000, the newest first; scrolled down, they stand still",
     "4 Followers    background work on the log, and resolvers of names",
     "5 Latency      round trips of this program's own calls, not of others';",

@@ -208,7 +208,7 @@ fn a_model_is_added_whole_with_its_terms() {
     assert!(add(&from, &into).unwrap().was_there);
     write(&root.path().join("from"), "tiny", &tiny::statics());
     let taken = add(&from, &into).unwrap_err().to_string();
-    assert!(taken.contains("holds another model"), "{taken}");
+    assert!(taken.contains("contains another model"), "{taken}");
 }
 
 #[test]

@@ -96,11 +96,12 @@ fn socket(doctor_cx: &DoctorContext<'_>, held: Option<Holder>, error: &Error) ->
             Finding::bad(check, format!("{shown} is there and is no socket"), remedy)
         }
         (None, _) if let Some(manager) = in_charge(doctor_cx.paths) => {
-            let seen = format!("{manager} is to have somebody serve at {shown}: {error}");
+            let seen = format!("{manager} should run a daemon at {shown}: {error}");
             Finding::bad(check, seen, begin_again(manager, path))
         }
         (Some(holder), _) if holder.is_maintenance => {
-            let seen = "somebody works on the store, as a backup does, so nobody serves it";
+            let seen =
+                "another process works on the store, for example a backup, so no daemon serves it";
             Finding::warning(check, seen, "It ends by itself; calls are answered then.")
         }
         (None, Err(error)) if error.kind() == std::io::ErrorKind::NotFound => {

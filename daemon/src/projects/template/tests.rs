@@ -50,7 +50,7 @@ fn a_wrong_template_says_the_line_and_the_reason() {
             with(
                 "required_sections = [\"a\",\n\"a\"]\n[section_schemas.a]\nformat = \"freeform\"\n",
             ),
-            "x.toml:5: `a` is there twice; the first is on line 4",
+            "x.toml:5: `a` is defined twice; the first is on line 4",
         ),
         (
             with(
@@ -120,7 +120,7 @@ fn a_wrong_template_says_the_line_and_the_reason() {
             section(
                 "format = \"structured\"\n[[section_schemas.a.fields]]\nname = \"F\"\n[[section_schemas.a.fields]]\nname = \"G\"\nalso = [\"f\"]\n",
             ),
-            "x.toml:8: `f` is there twice; the first is on line 6",
+            "x.toml:8: `f` is defined twice; the first is on line 6",
         ),
         (
             section(

@@ -244,7 +244,7 @@ fn payloads_are_checked() {
         ),
         (
             with_payload(6, |payload| payload["message"] = json!("m-a1")),
-            "line 6: the message `m-a1` stands on an earlier line",
+            "line 6: the message `m-a1` is on an earlier line",
         ),
         (
             with_payload(3, |payload| payload["sender"] = json!("robot")),
