@@ -148,7 +148,7 @@ impl BareBroker {
     fn reported(list: &[u8]) -> Self {
         let (socket, its) = UnixStream::pair().unwrap();
         let process = Command::new(env!("CARGO_BIN_EXE_lored-under-test"))
-            .arg("starter")
+            .arg("process-broker")
             .stdin(Stdio::from(OwnedFd::from(its)))
             .stderr(Stdio::piped())
             .spawn()
@@ -243,7 +243,7 @@ fn lists_that_are_none_are_refused() {
         assert!(said.contains(wanted), "{list:?}: {said}");
     }
     let by_hand = Command::new(env!("CARGO_BIN_EXE_lored-under-test"))
-        .arg("starter")
+        .arg("process-broker")
         .stdin(Stdio::null())
         .output()
         .unwrap();
