@@ -171,7 +171,7 @@ fn not_on_the_list() -> io::Error {
 
 /// Returns the error of starting a program without a broker.
 pub fn no_broker() -> io::Error {
-    io::Error::other("the daemon has no process broker; its log says why. Restart the daemon")
+    io::Error::other("the daemon has no process broker, and its log says why; restart the daemon")
 }
 
 fn closed() -> io::Error {
