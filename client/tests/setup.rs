@@ -332,7 +332,7 @@ fn broken_and_foreign_files_are_left_alone() {
             "cursor",
             ".cursor/mcp.json",
             "{\"mcpServers\": {\"lore\": 1,\n\"l\\u006fre\": 2}}",
-            "line 2, column 1: `lore` stands",
+            "line 2, column 1: `lore` is defined",
         ),
         (
             "opencode",
