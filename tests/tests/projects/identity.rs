@@ -274,7 +274,7 @@ fn what_is_no_project_is_told_with_those_that_are() {
     says(
         &refused,
         Code::ProjectNotFound,
-        &["working directory", "none yet", "init_project"],
+        &["working directory", "No project exists", "init_project"],
     );
     let dir = folder(&home, "shop");
     let reply = daemon.call("init_project", json!({"path": dir}));
