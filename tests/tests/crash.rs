@@ -128,7 +128,7 @@ fn check_order(ledger: &Ledger) {
 fn eight_writers_and_kills_at_random() {
     let seed = seed();
     let cycles: u64 = std::env::var("LORE_CRASH_CYCLES")
-        .map_or(200, |cycles| cycles.parse().expect("a number of cycles"));
+        .map_or(100, |cycles| cycles.parse().expect("a number of cycles"));
     println!("seed {seed}, {cycles} cycles");
     let mut random = Random::new(seed);
     let acknowledged = kills(cycles, &mut random, None);
@@ -256,7 +256,7 @@ fn kills_during_the_first_start() {
         "blobs",
         "run",
     ];
-    for round in 0..60 {
+    for round in 0..40 {
         let home = home!();
         for _ in 0..random.range(1, 4) {
             let stage = *random.pick(&stages);

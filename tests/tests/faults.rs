@@ -5,6 +5,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use lore::connection::Error;
@@ -23,6 +24,8 @@ const STEPS: u32 = 60;
 const COMPACT_AFTER: [u32; 2] = [25, 45];
 /// Number of faults by default. `LORE_FAULTS` overrides it: `all` tries every call, `from N` those from the Nth on.
 const FAULTS: u64 = 80;
+/// Runs at the same time.
+const SIDE_BY_SIDE: usize = 4;
 
 /// Returns the fault library, compiled once.
 fn library() -> &'static Path {
@@ -103,6 +106,38 @@ fn calls() -> u64 {
     count
 }
 
+/// Lets the call with number `at` fail, restarts, and checks the steps. Returns the number of acknowledged steps.
+fn one_fault(seed: u64, round: usize, at: u64) -> usize {
+    let (errno, short) = [
+        (EIO, false),
+        (ENOSPC, false),
+        (ENOSPC, true),
+        (EMFILE, false),
+    ][round % 4];
+    let mut home = fragile_home();
+    home.set("LORE_FAULT_AT", &at.to_string());
+    home.set("LORE_FAULT_ERRNO", &errno.to_string());
+    if short {
+        home.set("LORE_FAULT_SHORT", "1");
+    }
+    let what = format!("seed {seed}, call {at} fails with {errno} (short: {short})");
+    println!("{what}");
+    let mut ledger = Ledger::default();
+    run(&home, &mut ledger);
+    home.unset("LD_PRELOAD");
+    let daemon = match home.try_start() {
+        Ok(daemon) => daemon,
+        Err(ended) => panic!("{what}: the store stays shut: {ended}"),
+    };
+    if let Err(lost) = ledger.check(&daemon, 1) {
+        panic!("{what}: {lost}\n{}", daemon.stderr());
+    }
+    let status = daemon.call("status", json!({}));
+    assert_eq!(status["writable"], true, "{what}: {status:#}");
+    daemon.verify();
+    ledger.acknowledged.len()
+}
+
 /// One file call of a run fails once, in one of four ways: the daemon continues or ends, never hangs. The next
 /// start has every acknowledged step and no other, and verifies.
 #[test]
@@ -119,37 +154,25 @@ fn one_failed_call_loses_nothing() {
         Err(_) => (0..FAULTS).map(|_| random.range(1, calls + 1)).collect(),
     };
     println!("seed {seed}: {} of {calls} calls fail", faults.len());
-    let mut acknowledged = 0;
-    for (round, at) in faults.iter().enumerate() {
-        let (errno, short) = [
-            (EIO, false),
-            (ENOSPC, false),
-            (ENOSPC, true),
-            (EMFILE, false),
-        ][round % 4];
-        let mut home = fragile_home();
-        home.set("LORE_FAULT_AT", &at.to_string());
-        home.set("LORE_FAULT_ERRNO", &errno.to_string());
-        if short {
-            home.set("LORE_FAULT_SHORT", "1");
-        }
-        let what = format!("seed {seed}, call {at} fails with {errno} (short: {short})");
-        println!("{what}");
-        let mut ledger = Ledger::default();
-        run(&home, &mut ledger);
-        acknowledged += ledger.acknowledged.len();
-        home.unset("LD_PRELOAD");
-        let daemon = match home.try_start() {
-            Ok(daemon) => daemon,
-            Err(ended) => panic!("{what}: the store stays shut: {ended}"),
-        };
-        if let Err(lost) = ledger.check(&daemon, 1) {
-            panic!("{what}: {lost}\n{}", daemon.stderr());
-        }
-        let status = daemon.call("status", json!({}));
-        assert_eq!(status["writable"], true, "{what}: {status:#}");
-        daemon.verify();
-    }
+    // A run waits for its disk most of the time.
+    let next = AtomicUsize::new(0);
+    let acknowledged: usize = std::thread::scope(|scope| {
+        let workers: Vec<_> = (0..SIDE_BY_SIDE)
+            .map(|_| {
+                scope.spawn(|| {
+                    let rounds = std::iter::repeat_with(|| next.fetch_add(1, Ordering::Relaxed));
+                    rounds
+                        .map_while(|round| Some((round, faults.get(round)?)))
+                        .map(|(round, at)| one_fault(seed, round, *at))
+                        .sum::<usize>()
+                })
+            })
+            .collect();
+        workers
+            .into_iter()
+            .map(|worker| worker.join().unwrap())
+            .sum()
+    });
     println!(
         "{} faults, {acknowledged} acknowledged steps, none lost",
         faults.len()

@@ -1,25 +1,25 @@
-//! What sort of text is where: a text may have a block for each of its lines, so they are kept in few bytes.
+//! The blocks of a text by kind. A text may have a block for each line, so blocks are stored compactly.
 
 use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
-/// What sort of text a block is: how it may be cut.
+/// Kind of a block, which decides how it may be cut.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BlockKind {
-    /// A heading's own line; stays with what follows.
+    /// A heading's own line; stays with the text after it.
     Heading,
     /// Sentences.
     Prose,
     /// A list: cut between its items.
     List,
-    /// Lines that each say something: a table's rows, data. Cut between them.
+    /// Independent lines, such as a table's rows or data: cut between them.
     Rows,
     /// Source code: cut between blocks and functions.
     Code,
 }
 
-/// By their numbers.
+/// Kinds by code.
 const SORTS: [BlockKind; 5] = [
     BlockKind::Heading,
     BlockKind::Prose,
@@ -27,46 +27,46 @@ const SORTS: [BlockKind; 5] = [
     BlockKind::Rows,
     BlockKind::Code,
 ];
-/// Bits of a sort's number.
+/// Bits of a kind's code.
 const SORT_BITS: u32 = 3;
-/// Bits of a number in one byte; the highest one says that more follow.
+/// Payload bits of a byte; the highest bit marks that more bytes follow.
 const BYTE_BITS: u32 = 7;
 const MORE: u8 = 1 << BYTE_BITS;
 
-/// A piece of the text that is one thing.
+/// A range of the text with one kind.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Block {
-    /// How it may be cut.
+    /// Kind of the block.
     pub sort: BlockKind,
-    /// Where it is in the text, in bytes.
+    /// Byte range in the text.
     pub range: Range<usize>,
 }
 
-/// Blocks in the order in which they were put. Each is two numbers: how far it begins from the end of the one
-/// before, with its sort, and its length; most are two bytes.
+/// Blocks in insertion order. Each is two numbers: its distance from the end of the previous block, combined with
+/// its kind, and its length. Most blocks take two bytes.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Blocks {
     packed: Vec<u8>,
-    /// Where the last one ends.
+    /// End of the last block.
     end: usize,
 }
 
 impl Blocks {
-    /// Adds a block.
+    /// Appends a block.
     pub fn push(&mut self, block: Block) {
         let Block { sort, range } = block;
         let (ahead, back) = (
             range.start.saturating_sub(self.end) as u64,
             self.end.saturating_sub(range.start) as u64,
         );
-        // Steps back are odd numbers, as those of `zigzag` encodings.
+        // Backward steps are odd numbers, as in zigzag encoding.
         let step = (ahead << 1) | (back << 1).saturating_sub(1);
         self.number((step << SORT_BITS) | sort as u64);
         self.number(range.len() as u64);
         self.end = range.start + range.len();
     }
 
-    /// All of them, in order.
+    /// Iterates over the blocks, in order.
     pub fn iter(&self) -> Iter<'_> {
         Iter {
             packed: self.packed.iter(),
@@ -100,11 +100,11 @@ impl<'b> IntoIterator for &'b Blocks {
     }
 }
 
-/// Blocks, one after the other.
+/// Iterator over blocks.
 #[derive(Debug, Clone)]
 pub struct Iter<'b> {
     packed: std::slice::Iter<'b, u8>,
-    /// Where the last one ended.
+    /// End of the previous block.
     end: usize,
 }
 
@@ -149,7 +149,7 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// Blocks come out as they were put in, whatever their order.
+        /// Blocks are decoded unchanged, in any order.
         #[test]
         fn blocks_are_kept(put in prop::collection::vec((0..5_usize, 0..1_usize << 40, 0..1_usize << 30), 0..50)) {
             let blocks: Vec<Block> = put
@@ -164,7 +164,7 @@ mod tests {
         }
     }
 
-    /// A block for each line of a text takes less than the line.
+    /// A block for each line takes fewer bytes than the line.
     #[test]
     fn blocks_are_small() {
         let lines = (0..1000).map(|line| Block {

@@ -1,4 +1,4 @@
-//! What was read of a file so far: text, and where its sections and blocks are.
+//! The builder of a document: its text so far, with the ranges of its sections and blocks.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,30 +7,28 @@ use super::blocks::{Block, BlockKind, Blocks};
 use super::limits::Budget;
 use std::ops::Range;
 
-/// Titles of sections are cut here, in characters.
+/// Limit on a section's title, in characters; the rest is cut off.
 const TITLE_MAX: usize = 200;
-/// Headings within headings beyond this one stay as text.
+/// Limit on nested headings; deeper ones stay as text.
 const LEVELS_MAX: usize = 6;
-/// Behind each block that is written.
+/// Written after each block.
 const END: &str = "\n\n";
 
-/// A part of the text under one heading, up to the next heading of any level. Sections follow each
-/// other without gaps and cover the text.
+/// The text under one heading, up to the next heading of any level. Sections are contiguous and cover the text.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Section {
-    /// The headings from the outermost to its own; empty before the first heading.
+    /// The headings from the outermost to the section's own; empty before the first heading.
     pub path: Vec<String>,
-    /// Where it is in the text, its heading included; bytes.
+    /// Byte range in the text, including the heading.
     pub range: Range<usize>,
 }
 
-/// A heading that is still open.
 struct OpenHeading {
     level: u32,
     title: String,
 }
 
-/// The document as it grows.
+/// A document that is being built.
 pub(super) struct Draft<'b> {
     pub text: String,
     pub title: Option<String>,
@@ -48,12 +46,12 @@ pub(super) struct Body {
     pub title: Option<String>,
     pub warnings: Vec<Warning>,
     pub sections: Vec<Section>,
-    /// They do not overlap, are in order, and cover all of the text that is not blank.
+    /// Blocks in order, without overlaps; they cover all text except blank ranges.
     pub blocks: Blocks,
 }
 
 impl<'b> Draft<'b> {
-    /// An empty one, or one over a text that is there already.
+    /// Creates a draft over `text`, which may be empty.
     pub fn over(text: String, budget: &'b Budget<'b>) -> Self {
         Self {
             text,
@@ -74,18 +72,18 @@ impl<'b> Draft<'b> {
         });
     }
 
-    /// Whether no more text is taken.
+    /// Whether the text limit is reached.
     pub fn is_full(&self) -> bool {
         self.is_full
     }
 
-    /// How much more text there is room for, in bytes.
+    /// Returns the remaining room for text, in bytes.
     pub fn room(&self) -> usize {
         let most = self.budget.limits.text_bytes;
         most.saturating_sub(self.text.len())
     }
 
-    /// Begins a section at a place of the text; says whether it did, or the heading stays as text.
+    /// Begins a section at a text offset. Returns `false` if it does not, and the heading stays as text.
     pub fn section(&mut self, level: u32, title: &str, at: usize) -> bool {
         let title = short(title);
         while self.open.last().is_some_and(|open| open.level >= level) {
@@ -103,7 +101,7 @@ impl<'b> Draft<'b> {
         true
     }
 
-    /// Begins a section whose whole path is known; says whether it did.
+    /// Begins a section with a known path; returns whether it did.
     pub fn section_of(&mut self, path: &[String], at: usize) -> bool {
         if self.sections.len() >= self.budget.limits.sections {
             return false;
@@ -122,7 +120,7 @@ impl<'b> Draft<'b> {
         });
     }
 
-    /// Says that a range of the text is a block.
+    /// Marks a range of the text as a block.
     pub fn mark(&mut self, sort: BlockKind, range: Range<usize>) {
         if range.start < range.end {
             self.blocks.push(Block { sort, range });
@@ -146,7 +144,7 @@ impl<'b> Draft<'b> {
         self.put(sort, &format!("{marks} {title}"));
     }
 
-    /// Writes a block, if there is room for it; one that is blank is none.
+    /// Writes a block, cut to the remaining room; a blank block is ignored.
     pub fn put(&mut self, sort: BlockKind, block: &str) {
         let block = block.trim_end();
         if block.trim().is_empty() || self.is_full {
@@ -162,7 +160,7 @@ impl<'b> Draft<'b> {
         let start = self.text.len();
         let wanted = taken + END.len();
         if self.text.capacity() - start < wanted {
-            // Twice as much as before, and not more than there will ever be.
+            // Double the capacity, but not beyond the limit.
             self.text.reserve_exact(wanted.max(start.min(room)));
         }
         self.text.push_str(block.get(..taken).unwrap_or_default());
@@ -170,7 +168,7 @@ impl<'b> Draft<'b> {
         self.text.push_str(END);
     }
 
-    /// The body: sections closed, and what lies between blocks and is not blank made prose.
+    /// Closes the sections and turns text between blocks, unless blank, into prose.
     pub fn finish(mut self) -> Body {
         let end = self.text.len();
         self.close_section(end);
@@ -200,7 +198,7 @@ impl<'b> Draft<'b> {
         }
     }
 
-    /// The blocks with the gaps between them filled, each within one section.
+    /// Returns the blocks with their gaps filled, each within one section.
     fn whole(&mut self) -> Blocks {
         let found = std::mem::take(&mut self.blocks);
         let mut whole = Blocks::default();
@@ -217,7 +215,7 @@ impl<'b> Draft<'b> {
             };
             for mut part in [gap, block] {
                 part.range.start = part.range.start.max(done);
-                // A part that reaches into the next section is cut there.
+                // A part that crosses a section boundary is cut there.
                 while let Some(section) = sections.peek() {
                     if section.range.end >= part.range.end {
                         break;
@@ -234,7 +232,7 @@ impl<'b> Draft<'b> {
         whole
     }
 
-    /// Takes a range as a block, without the white space around it, if anything is left.
+    /// Adds a range as a block, without surrounding white space, unless it is blank.
     fn keep(&self, whole: &mut Blocks, sort: BlockKind, range: Range<usize>) {
         let range = trimmed(&self.text, range);
         if range.start < range.end {
@@ -243,7 +241,7 @@ impl<'b> Draft<'b> {
     }
 }
 
-/// A range of a text without the white space around it; indentation of its first line stays.
+/// Trims a range's white space, except for the indentation of its first line.
 pub(super) fn trimmed(text: &str, range: Range<usize>) -> Range<usize> {
     let Some(inner) = text.get(range.clone()) else {
         return range.start..range.start;
@@ -255,7 +253,7 @@ pub(super) fn trimmed(text: &str, range: Range<usize>) -> Range<usize> {
     start.min(end)..end
 }
 
-/// A title on one line and of bounded length.
+/// Returns a title on one line, with limited length.
 pub(super) fn short(title: &str) -> String {
     let mut short = String::new();
     for word in title.split_whitespace() {

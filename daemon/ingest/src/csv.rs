@@ -1,5 +1,5 @@
-//! CSV: each row a line of `column: value`, so that a part of it says what its values are. It is read field
-//! by field: a row may be as long as the file, and nothing of it is held but its line.
+//! CSV: each row becomes a line of `column: value`, so that any part of it names its values. The file is read field
+//! by field: a row may be as long as the file, and only its line is held in memory.
 
 use super::IngestError;
 use super::blocks::BlockKind;
@@ -7,15 +7,15 @@ use super::builder::Draft;
 use super::limits::Budget;
 use csv_core::{ReadFieldResult, Reader, ReaderBuilder};
 
-/// Lines that are looked at to tell what separates the columns.
+/// Number of lines examined to detect the separator.
 const LINES_LOOKED_AT: usize = 20;
-/// A field longer than this is most likely a quote that was never closed, in bytes.
+/// Limit on a field, in bytes. A longer one is most likely an unclosed quote.
 const FIELD_MAX: usize = 64 << 10;
-/// More columns than any spreadsheet has: a longer first row names none.
+/// Limit on the columns that a header names; more than in any spreadsheet.
 const COLUMNS_MAX: usize = 1 << 14;
-/// Rows between two looks at the clock.
+/// Rows between two checks of the time limit.
 const ROWS_PER_CHECK: usize = 10_000;
-/// Rows that are one block.
+/// Rows of one block.
 pub(super) const ROWS_PER_BLOCK: usize = 256;
 
 pub(super) fn read<'b>(text: String, budget: &'b Budget<'b>) -> Result<Draft<'b>, IngestError> {
@@ -55,7 +55,7 @@ pub(super) fn read<'b>(text: String, budget: &'b Budget<'b>) -> Result<Draft<'b>
     Ok(draft)
 }
 
-/// The names of the columns, if the first row is such: several texts, none of them a number, each once.
+/// Returns the column names, if the first row is a header: several distinct texts, none of them a number.
 fn head(fields: &mut Fields<'_>) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     let mut is_head = true;
@@ -79,25 +79,25 @@ fn head(fields: &mut Fields<'_>) -> Vec<String> {
     }
 }
 
-/// A field on one line.
+/// Joins a field's lines into one.
 fn fold(field: &str) -> String {
     field.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// The lines of rows, as far as there is room for them.
+/// The lines of rows, as far as there is room.
 #[derive(Default)]
 pub(super) struct Block {
     pub(super) text: String,
-    /// How much of it is of use, in bytes; what is beyond is left out.
+    /// Room for text, in bytes; text beyond it is left out.
     pub(super) room: usize,
-    /// Where the last line begins.
+    /// Start of the last line.
     line: usize,
-    /// Fields of that so far.
+    /// Number of fields in the current row so far.
     fields: usize,
 }
 
 impl Block {
-    /// Puts a value on the line, with its column's name where there is one; an empty one is left out.
+    /// Appends a value to the line, after its column's name if there is one; empty values are left out.
     pub(super) fn value(&mut self, columns: &[String], field: &str) {
         let column = columns.get(self.fields).filter(|name| !name.is_empty());
         self.fields += 1;
@@ -130,17 +130,17 @@ impl Block {
         self.fields = 0;
     }
 
-    /// Whether it says more than there is room for: white space at its end says nothing.
+    /// Whether the text exceeds the room; trailing white space does not count.
     fn is_over(&self) -> bool {
         self.text.len() > self.room && self.text.trim_end().len() > self.room
     }
 }
 
-/// The fields of a text, row by row.
+/// Reader of a text's fields, row by row.
 struct Fields<'t> {
     reader: Reader,
     rest: &'t [u8],
-    /// The field that is read.
+    /// Buffer for the current field.
     field: Vec<u8>,
 }
 
@@ -153,7 +153,7 @@ impl<'t> Fields<'t> {
         }
     }
 
-    /// Tells the fields of the next row; whether there is one.
+    /// Calls `tell` with each field of the next row; returns whether there is one.
     ///
     /// # Errors
     /// A field is too long.
@@ -171,11 +171,11 @@ impl<'t> Fields<'t> {
                 ));
             }
             match result {
-                // The text is all there is: the next look finds its end.
+                // The input is complete, so the next call finds its end.
                 ReadFieldResult::InputEmpty | ReadFieldResult::OutputFull => {}
                 ReadFieldResult::Field { record_end } => {
                     let field = self.field.get(..length).unwrap_or_default();
-                    // Separators and quotes are ASCII, so that a field of a text is one.
+                    // Separators and quotes are ASCII, so each field of a valid text is valid UTF-8.
                     tell(std::str::from_utf8(field).unwrap_or_default());
                     length = 0;
                     if record_end {
@@ -188,7 +188,7 @@ impl<'t> Fields<'t> {
     }
 }
 
-/// What separates the columns: what comes equally often in the first lines, and most often.
+/// Detects the separator: the candidate whose count is the same in most of the first lines, then the most frequent.
 fn separator(text: &str) -> u8 {
     let lines: Vec<&str> = text
         .lines()
@@ -226,7 +226,7 @@ mod tests {
     use super::*;
     use crate::{ExtractedText, Limits, extract};
 
-    /// What the fields of a text are by a reader of whole rows.
+    /// Returns the fields as a reader of whole rows finds them.
     fn rows(text: &str, separator: u8) -> Vec<Vec<String>> {
         let mut reader = csv::ReaderBuilder::new()
             .has_headers(false)
@@ -247,7 +247,7 @@ mod tests {
     }
 
     proptest! {
-        /// Field by field, a text has the rows that a reader of whole rows finds.
+        /// Reading field by field finds the same rows as a reader of whole rows.
         #[test]
         fn fields_are_those_of_rows(text in "[ab,;\"\n \u{e9}\u{feff}]{0,80}") {
             let mut fields = Fields::of(&text, b',');
@@ -262,7 +262,7 @@ mod tests {
             prop_assert_eq!(found, rows(&text, b','));
         }
 
-        /// With little room the text is the beginning of what it is with much.
+        /// With little room, the text is a prefix of the text with much room.
         #[test]
         fn little_room_gives_a_beginning(
             text in "([ab]{1,9}[, ]|,|\n){0,80}",
@@ -277,7 +277,7 @@ mod tests {
         }
     }
 
-    /// A row that begins long after others is told by its line; one longer than any field may be is one, still.
+    /// An oversized field is reported with its line, also far into the file; an oversized row is accepted.
     #[test]
     fn only_fields_are_bounded() {
         let row = "ab,".repeat(FIELD_MAX);

@@ -1,26 +1,25 @@
-//! From bytes to text, whatever their encoding.
+//! Decodes bytes to text, in any encoding.
 
 use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
 use encoding_rs::{Encoding, UTF_16BE, UTF_16LE};
 use std::borrow::Cow;
 
-/// So many bytes are looked at to tell text from binary data, and one encoding from another.
+/// Number of bytes examined to detect binary data and the encoding.
 const LOOKED_AT: usize = 1 << 18;
-/// An encoding is declared in the first bytes.
+/// Number of bytes at the beginning in which an encoding may be declared.
 const DECLARED_WITHIN: usize = 1024;
-/// One control character of so many bytes is too many for a text.
+/// More than one control character in this many bytes means binary data.
 const BYTES_PER_CONTROL: usize = 20;
-/// UTF-8 with less than one wrong sequence among so many right ones is UTF-8 with faults.
+/// Text with more than this many valid multi-byte characters for each invalid sequence is UTF-8 with errors.
 const RIGHT_PER_WRONG: usize = 4;
 
-/// A text, and what is to be said about how it was read.
+/// Decoded text, with a warning about the decoding.
 pub(super) struct Decoded {
     pub text: String,
     pub warning: Option<String>,
 }
 
-/// Reads bytes as text with line feeds at its lines' ends; none if they are no text. Bytes that are given away
-/// become the text where they are.
+/// Decodes bytes to text with `\n` line ends; `None` if they are not text. Owned UTF-8 bytes are reused.
 pub(super) fn decode(bytes: Cow<'_, [u8]>) -> Option<Decoded> {
     let (text, warning) = match read(&bytes)? {
         Read::AsItIs => (String::from_utf8(bytes.into_owned()).ok()?, None),
@@ -32,7 +31,7 @@ pub(super) fn decode(bytes: Cow<'_, [u8]>) -> Option<Decoded> {
     })
 }
 
-/// A text with `\n` for each `\r\n` and each `\r` alone.
+/// Replaces each `\r\n` and each lone `\r` by `\n`.
 fn with_line_feeds(text: String) -> Option<String> {
     if !text.contains('\r') {
         return Some(text);
@@ -53,11 +52,11 @@ fn with_line_feeds(text: String) -> Option<String> {
     String::from_utf8(bytes).ok()
 }
 
-/// What bytes are.
+/// Result of decoding.
 enum Read {
-    /// UTF-8.
+    /// The bytes are valid UTF-8.
     AsItIs,
-    /// This text, and what is to be said about it.
+    /// The decoded text, with an optional warning.
     As(String, Option<String>),
 }
 
@@ -88,12 +87,12 @@ fn read(bytes: &[u8]) -> Option<Read> {
     as_encoded(bytes, detector.guess(None, Utf8Detection::Deny))
 }
 
-/// Whether a file that begins so is no text.
+/// Whether a file with this beginning is binary.
 pub(super) fn is_binary(head: &[u8]) -> bool {
     Encoding::for_bom(head).is_none() && utf_16(head).is_none() && is_mixed(head)
 }
 
-/// Whether there is more between letters than a text has.
+/// Whether there are zero bytes or too many control characters for a text.
 fn is_mixed(head: &[u8]) -> bool {
     head.contains(&0) || controls(head) > head.len() / BYTES_PER_CONTROL
 }
@@ -115,7 +114,7 @@ fn as_encoded(bytes: &[u8], encoding: &'static Encoding) -> Option<Read> {
     Some(Read::As(text.into_owned(), warning))
 }
 
-/// The encoding that HTML or XML say they have.
+/// Returns the encoding that HTML or XML declares.
 fn declared(head: &[u8]) -> Option<&'static Encoding> {
     let head = String::from_utf8_lossy(head.get(..DECLARED_WITHIN).unwrap_or(head));
     let head = head.trim_start();
@@ -127,11 +126,11 @@ fn declared(head: &[u8]) -> Option<&'static Encoding> {
         .find_map(|key| Some(head.split_once(key)?.1))?;
     let label = rest.trim_start_matches(['"', '\'']);
     let end = label.find(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | ':')))?;
-    // What says it is UTF-8 and is not is found by its bytes.
+    // A false declaration of UTF-8 is ignored, and the encoding is guessed from the bytes.
     Encoding::for_label(label.get(..end)?.as_bytes()).filter(|found| *found != encoding_rs::UTF_8)
 }
 
-/// UTF-16 without a mark: of mostly Latin text, every second byte is zero, and only those.
+/// Detects UTF-16 without a byte order mark: in mostly Latin text, only every second byte is zero.
 fn utf_16(head: &[u8]) -> Option<&'static Encoding> {
     let pairs = head.chunks_exact(2);
     let count = pairs.len();
@@ -150,7 +149,8 @@ fn utf_16(head: &[u8]) -> Option<&'static Encoding> {
     }
 }
 
-/// Controls that no text has; tabs, line ends, form feeds, overstrikes and colours are usual.
+/// Counts control characters that texts do not have. Tabs, line ends, form feeds, backspaces (overstrikes) and
+/// escapes (colours) are common in texts.
 fn controls(head: &[u8]) -> usize {
     let is_control = |byte: &u8| matches!(byte, 0..=7 | 11 | 14..=26 | 28..=31 | 127);
     head.iter().filter(|byte| is_control(byte)).count()

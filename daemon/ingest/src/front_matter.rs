@@ -1,22 +1,22 @@
-//! Front matter: what a document says about itself before its text.
+//! Front matter: the metadata before a document's text.
 
 use super::yaml::{self, YamlError};
 use super::{FrontMatter, Warning};
 use serde_json::{Map, Number, Value};
 
-/// Front matter longer than this is none, in bytes.
+/// Limit on front matter, in bytes; a longer block is text.
 const BYTES_MAX: usize = 64 << 10;
 
-/// What front matter was found.
+/// Result of reading front matter.
 pub(super) struct FrontMatterBlock {
     pub front: FrontMatter,
-    /// Where the content begins: 0 if there is none or it is broken.
+    /// Start of the content: 0 if there is no front matter or it is invalid.
     pub content: usize,
     pub warnings: Vec<Warning>,
 }
 
-/// Reads YAML between lines of `---`, or TOML between lines of `+++`, at the very beginning of a text.
-/// What is broken stays in the content, with a warning.
+/// Reads YAML between `---` lines, or TOML between `+++` lines, at the very beginning of a text. Invalid front
+/// matter stays in the content, with a warning.
 pub(super) fn read(text: &str) -> FrontMatterBlock {
     let mut found = FrontMatterBlock {
         front: FrontMatter::default(),
@@ -35,7 +35,7 @@ pub(super) fn read(text: &str) -> FrontMatterBlock {
             found.content = content;
             found.front = sorted(fields, &mut found.warnings);
         }
-        // Its first line is the file's second.
+        // The first line of the YAML is the second line of the file.
         Err(YamlError { line, reason }) => found.warnings.push(Warning {
             line: Some(line + 1),
             reason: format!("the front matter is taken as text: {reason}"),
@@ -50,7 +50,7 @@ enum Fence {
     Toml,
 }
 
-/// The fence, what is within it, and where the text behind it begins.
+/// Returns the fence, the text within it, and the offset of the content after it.
 fn fenced(text: &str) -> Option<(Fence, &str, usize)> {
     let (first, _) = text.split_once('\n')?;
     let fence = match first.trim_end() {
@@ -61,7 +61,7 @@ fn fenced(text: &str) -> Option<(Fence, &str, usize)> {
     let start = first.len() + 1;
     let mut at = start;
     for line in text.get(start..)?.split_inclusive('\n') {
-        // A rule in Markdown is followed by a blank line; front matter begins at once.
+        // A Markdown rule is followed by a blank line; front matter begins at once.
         if at == start && line.trim().is_empty() {
             return None;
         }
@@ -95,7 +95,7 @@ fn toml_table(text: &str) -> Result<Map<String, Value>, YamlError> {
         .collect())
 }
 
-/// TOML nests no deeper here than its parser lets it.
+/// Converts a TOML value. The recursion is safe, because the TOML parser limits the nesting.
 fn from_toml(value: toml::Value) -> Value {
     match value {
         toml::Value::String(text) => Value::String(text),
@@ -114,7 +114,7 @@ fn from_toml(value: toml::Value) -> Value {
     }
 }
 
-/// The fields with a meaning of their own, and all others.
+/// Splits the fields into known ones and custom metadata.
 fn sorted(fields: Map<String, Value>, warnings: &mut Vec<Warning>) -> FrontMatter {
     let mut front = FrontMatter::default();
     for (key, value) in fields {
@@ -143,7 +143,7 @@ fn sorted(fields: Map<String, Value>, warnings: &mut Vec<Warning>) -> FrontMatte
     front
 }
 
-/// Keeps a field whose value does not fit its meaning among the others.
+/// Stores a known field with a value of the wrong type as custom metadata, with a warning.
 fn keep(custom: &mut Map<String, Value>, key: String, value: Value, warnings: &mut Vec<Warning>) {
     let wanted = match key.as_str() {
         "tags" => "a list of texts, or a text with commas",
@@ -158,7 +158,7 @@ fn keep(custom: &mut Map<String, Value>, key: String, value: Value, warnings: &m
     custom.insert(key, value);
 }
 
-/// A scalar as text; null is an empty one.
+/// Returns a scalar as text; null becomes an empty text.
 fn scalar(value: &Value) -> Option<String> {
     match value {
         Value::Null => Some(String::new()),
@@ -169,7 +169,7 @@ fn scalar(value: &Value) -> Option<String> {
     }
 }
 
-/// Tags, each once, in their order.
+/// Returns the distinct tags, in order.
 fn tags(value: &Value) -> Option<Vec<String>> {
     let texts: Vec<String> = match value {
         Value::Array(list) => list.iter().map(scalar).collect::<Option<_>>()?,
@@ -186,7 +186,7 @@ fn tags(value: &Value) -> Option<Vec<String>> {
     Some(tags)
 }
 
-/// A moment as YAML's writers put it, in the form of ISO 8601: `2024-05-01 10:00:00` gets its `T`.
+/// Converts a timestamp from the usual YAML form to ISO 8601: `2024-05-01 10:00:00` gets a `T`.
 pub(super) fn moment(text: &str) -> Option<String> {
     let (date, time) = text.split_once(' ')?;
     let is_date = date.len() == 10

@@ -1,5 +1,5 @@
-//! JSON as lines of `key: value` under headings of the keys that lead there. It is read as a stream:
-//! no tree of its values is built.
+//! Converts JSON to lines of `key: value`, under headings of the keys that lead to them. JSON is read as a stream,
+//! without a tree of its values.
 
 use super::IngestError;
 use super::blocks::BlockKind;
@@ -8,23 +8,22 @@ use super::limits::Budget;
 use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 use std::fmt::{self, Write as _};
 
-/// Objects and lists down to this depth get a heading.
+/// Limit on the depth of headings for objects and lists.
 const HEADING_DEPTH: usize = 3;
-/// Texts of a list up to this length share a line.
+/// Limit on a list's texts that share a line, in bytes.
 const SHORT_BYTES: usize = 40;
-/// A line of a list is not continued beyond this length.
+/// Length beyond which a line of list values is not continued, in bytes.
 const LINE_BYTES: usize = 200;
-/// The key under which serde_json hands out a number in the digits of its text.
+/// The key under which serde_json passes a number as text with its original digits.
 const NUMBER_KEY: &str = "$serde_json::private::Number";
-/// serde_json itself goes no deeper than 128.
+/// Limit on nesting, below serde_json's own of 128.
 const DEPTH_MAX: usize = 126;
-/// A block is no longer than this and its last line.
+/// Length after which a block is closed, in bytes; it exceeds this by at most one line.
 const BLOCK_BYTES: usize = 32 << 10;
-/// Values between two looks at the clock.
+/// Values between two checks of the time limit.
 const VALUES_PER_CHECK: usize = 10_000;
 
-/// Reads one JSON value, or several after each other. What is no JSON is taken as it is, with a
-/// warning.
+/// Reads a sequence of JSON values. Invalid JSON is read as plain text, with a warning.
 pub(super) fn read<'b>(text: String, budget: &'b Budget<'b>) -> Result<Draft<'b>, IngestError> {
     let mut outline = Outline::new(budget);
     let mut values = serde_json::Deserializer::from_str(&text);
@@ -52,7 +51,7 @@ pub(super) fn read<'b>(text: String, budget: &'b Budget<'b>) -> Result<Draft<'b>
     }
 }
 
-/// A step on the way to a value.
+/// A step of the path to a value.
 enum Step {
     Key(String),
     Item(usize),
@@ -62,18 +61,18 @@ struct Outline<'b> {
     draft: Draft<'b>,
     budget: &'b Budget<'b>,
     path: Vec<Step>,
-    /// The keys of the heading that is open.
+    /// Keys in the current heading.
     heading: Vec<String>,
-    /// How many steps of the path the heading says already.
+    /// Number of path steps that the heading already includes.
     said: usize,
     /// Whether an object or list began or ended since the last line.
     has_moved: bool,
-    /// The lines below the heading.
+    /// Lines under the current heading.
     block: String,
-    /// Whether the last line is a list of short values that may go on.
+    /// Whether the last line is a list of short values that can be continued.
     is_listing: bool,
     values: usize,
-    /// Why reading was broken off.
+    /// The error that stopped the reader.
     refused: Option<IngestError>,
 }
 
@@ -115,7 +114,7 @@ impl<'b> Outline<'b> {
         if !self.block.is_empty() {
             self.block.push('\n');
         }
-        // The values of a list share the list's key.
+        // The values of a list share its key.
         let end = self.path.len() - usize::from(is_item);
         let unsaid = self.path.get(self.said..end).unwrap_or_default();
         let label = keys(unsaid).join(".");
@@ -132,7 +131,7 @@ impl<'b> Outline<'b> {
         self.block.len() - self.block.rfind('\n').map_or(0, |at| at + 1)
     }
 
-    /// Begins the section of the object that holds the value at hand, if another one is open.
+    /// Begins the section of the object with the current value, unless it is already open.
     fn turn(&mut self) {
         let is_item = |step: &Step| matches!(step, Step::Item(_));
         let items = self
@@ -165,7 +164,7 @@ impl<'b> Outline<'b> {
         self.is_listing = false;
     }
 
-    /// Steps into an object or list.
+    /// Enters an object or list, unless the nesting exceeds the limit.
     fn enter(&mut self, step: Step) -> Result<(), IngestError> {
         let most = self.budget.limits.depth.min(DEPTH_MAX);
         if self.path.len() >= most {
@@ -178,14 +177,14 @@ impl<'b> Outline<'b> {
         Ok(())
     }
 
-    /// Notes why no more is read; serde's error is only the way out.
+    /// Stores the reason for stopping; serde's error only ends the deserialization.
     fn refuse<E: serde::de::Error>(&mut self, refused: IngestError) -> E {
         self.refused = Some(refused);
         E::custom("refused")
     }
 }
 
-/// Keys as they are shown: a place in a list belongs to the list's key.
+/// Returns the keys as shown: a list index is appended to the list's key.
 fn keys(path: &[Step]) -> Vec<String> {
     let mut keys: Vec<String> = Vec::new();
     for step in path {
@@ -200,7 +199,7 @@ fn keys(path: &[Step]) -> Vec<String> {
     keys
 }
 
-/// One value on its way into the outline.
+/// Deserializes one value into the outline.
 struct Node<'o, 'b>(&'o mut Outline<'b>);
 
 impl<'de> DeserializeSeed<'de> for Node<'_, '_> {

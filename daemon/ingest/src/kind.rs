@@ -1,8 +1,8 @@
-//! Which kind of document a file is, by its name and its first bytes.
+//! Detects a file's kind of document from its name and first bytes.
 
 use serde::{Deserialize, Serialize};
 
-/// A kind of document: how it is read.
+/// Kind of document, which decides how it is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Kind {
     /// Markdown.
@@ -15,7 +15,7 @@ pub enum Kind {
     Html,
     /// Source code, scripts and configuration.
     Code,
-    /// JSON, or one JSON value a line.
+    /// JSON, or one JSON value per line.
     Json,
     /// YAML.
     Yaml,
@@ -38,7 +38,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// Its name in sentences.
+    /// Returns the name of the kind for use in sentences.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -60,7 +60,7 @@ impl Kind {
         }
     }
 
-    /// The extension that most of its files have.
+    /// Returns the most common file extension of the kind.
     #[must_use]
     pub fn usual_extension(self) -> &'static str {
         match self {
@@ -81,7 +81,7 @@ impl Kind {
         }
     }
 
-    /// Whether its files are text as they are.
+    /// Whether files of this kind are plain text.
     #[must_use]
     pub fn is_text(self) -> bool {
         !matches!(
@@ -208,12 +208,12 @@ const CODE_NAMES: &[&str] = &[
     "cmakelists.txt",
 ];
 
-/// The name's last part without what is before the last slash.
+/// Returns the part of a name after the last slash.
 pub(super) fn base(file_name: &str) -> &str {
     file_name.rsplit(['/', '\\']).next().unwrap_or(file_name)
 }
 
-/// The name without folders and extension.
+/// Returns the name without folders and extension.
 pub(super) fn stem(file_name: &str) -> &str {
     let base = base(file_name);
     match base.rsplit_once('.') {
@@ -222,8 +222,8 @@ pub(super) fn stem(file_name: &str) -> &str {
     }
 }
 
-/// The extension in lower case; none of a name that only begins with a dot, or whose last part is
-/// longer than any extension.
+/// Returns the extension in lower case; `None` if the only dot is at the start, or the last part is too long for
+/// an extension.
 pub(super) fn extension(file_name: &str) -> Option<String> {
     let (stem, extension) = base(file_name).rsplit_once('.')?;
     let is_one = !stem.is_empty()
@@ -232,7 +232,7 @@ pub(super) fn extension(file_name: &str) -> Option<String> {
     is_one.then(|| extension.to_ascii_lowercase())
 }
 
-/// The kind that the name says.
+/// Returns the kind that the name implies.
 pub(super) fn by_name(file_name: &str) -> Option<Kind> {
     if CODE_NAMES.contains(&base(file_name).to_ascii_lowercase().as_str()) {
         return Some(Kind::Code);
@@ -260,7 +260,7 @@ pub(super) fn by_name(file_name: &str) -> Option<Kind> {
     Some(kind)
 }
 
-/// The kind that a text without a telling name is.
+/// Returns the kind of a text whose name does not imply one.
 pub(super) fn by_text(text: &str) -> Kind {
     let start = text.trim_start();
     let begins = |with: &str| {
@@ -279,18 +279,18 @@ pub(super) fn by_text(text: &str) -> Kind {
     }
 }
 
-/// What the first bytes say, where they are those of a format with a mark of its own.
+/// A format recognised by its first bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Signature {
     /// A PDF.
     Pdf,
     /// A zip archive: docx, pptx, xlsx, ods, epub or something else.
     Zip,
-    /// Something that is not read.
+    /// A format that is not supported.
     Other(&'static str),
 }
 
-/// Beginnings of formats that are not read.
+/// Signatures of formats that are not supported.
 const OTHERS: &[(&[u8], &str)] = &[
     (b"\x1f\x8b", "gzip"),
     (b"\x7fELF", "a program"),
@@ -310,13 +310,13 @@ const OTHERS: &[(&[u8], &str)] = &[
     (b"wOF2", "a font"),
 ];
 
-/// The old container of Office: a doc, ppt or xls, or a document with a password.
+/// Signature of the old Office container: doc, ppt, xls, or a document with a password.
 pub(super) const OLE: &[u8] = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1";
 
-/// A PDF may have something before its mark, but not much.
+/// A PDF may have a few bytes before its signature.
 const PDF_MARK_WITHIN: usize = 1024;
 
-/// Reads the mark at the beginning of a file.
+/// Recognises a format by its first bytes.
 pub(super) fn mark(bytes: &[u8]) -> Option<Signature> {
     for (start, what) in OTHERS {
         if bytes.starts_with(start) {
@@ -328,7 +328,7 @@ pub(super) fn mark(bytes: &[u8]) -> Option<Signature> {
     }
     let head = bytes.get(..PDF_MARK_WITHIN).unwrap_or(bytes);
     let is_pdf = bytes.starts_with(b"%PDF-")
-        // Behind other bytes only where those are no text that merely speaks of the mark.
+        // After other bytes, only in binary data: a text may merely mention the signature.
         || (head.contains(&0) && head.windows(5).any(|window| window == b"%PDF-"));
     is_pdf.then_some(Signature::Pdf)
 }

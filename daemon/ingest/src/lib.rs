@@ -1,12 +1,12 @@
-//! Document ingestion for lored: from a file's bytes to text, metadata and chunks. Nothing is trusted: any
-//! bytes give a text or a refusal, within limits of size, depth and time, and never a panic.
+//! Document ingestion for lored: converts a file's bytes to text, metadata and chunks. Input is untrusted:
+//! any bytes give a text or an error, within limits of size, depth and time, and never a panic.
 //!
 //! - [`extract`] detects the kind of a file, reads it, and finds its sections and blocks.
 //! - [`chunks`] cuts the text into the pieces that are indexed, found and quoted; [`mod@sentences`] and
 //!   [`quotable`] cut it into sentences.
 //!
-//! What it is not: it opens no files and keeps nothing. Which files are read, and what is recorded of
-//! them, the daemon decides (`daemon/src/documents`).
+//! This crate opens no files and stores nothing. The daemon decides which files are read and what is recorded
+//! about them (`daemon/src/documents`).
 
 mod blocks;
 mod builder;
@@ -47,50 +47,50 @@ use serde_json::{Map, Value};
 use std::borrow::Cow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// What a file says.
+/// Text and metadata extracted from a file.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct ExtractedText {
-    /// What it is.
+    /// Kind of document.
     pub kind: Kind,
-    /// The extension of its name in lower case, or that of its kind where it has none.
+    /// The file name's extension in lower case, or the usual extension of the kind if there is none.
     pub file_type: String,
-    /// Its text, with line feeds at the ends of lines: as it is, or as Markdown where it was no text.
+    /// The text, with `\n` line ends: unchanged, or as Markdown if the file was not text.
     pub text: String,
-    /// The text by headings, without gaps.
+    /// Sections by headings; contiguous.
     pub sections: Vec<Section>,
-    /// The text by paragraphs, lists, tables and code: in order, not overlapping, all that is not blank.
+    /// Paragraphs, lists, tables and code: in order, without overlaps; they cover all text except blank ranges.
     pub blocks: Blocks,
-    /// From the front matter, else the first heading, else the name of the file.
+    /// Title from the front matter, else from the first heading, else from the file name.
     pub title: String,
-    /// What it says about itself.
+    /// Metadata from the document's front matter.
     pub front_matter: FrontMatter,
-    /// What could not be read as it should.
+    /// Problems while reading.
     pub warnings: Vec<Warning>,
 }
 
-/// What a document says about itself before its text.
+/// Front matter: the metadata before a document's text.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct FrontMatter {
     /// `title`.
     pub title: Option<String>,
     /// `category`.
     pub category: Option<String>,
-    /// `tags`, a list or a text with commas; each once.
+    /// `tags`, a list or a comma-separated text, without duplicates.
     pub tags: Vec<String>,
     /// `context_id`.
     pub context_id: Option<String>,
     /// `context_name`.
     pub context_name: Option<String>,
-    /// Every other field, by its type; moments as ISO 8601 texts.
+    /// All other fields, with their types; timestamps as ISO 8601 texts.
     pub custom: Map<String, Value>,
 }
 
-/// Something that could not be read as it should, and what was done about it.
+/// A problem while reading a file, and how it was handled.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Warning {
-    /// The line of the file, from 1, where that is known.
+    /// Line in the file, from 1, if known.
     pub line: Option<usize>,
-    /// What is wrong.
+    /// Description of the problem.
     pub reason: String,
 }
 
@@ -103,10 +103,10 @@ impl std::fmt::Display for Warning {
     }
 }
 
-/// Reads a file of any kind. Bytes that are given away are let go of, or become the text, as soon as may be.
+/// Extracts the text of a file of any kind. Owned bytes are freed, or reused as the text, as early as possible.
 ///
 /// # Errors
-/// [`IngestError`] says why it gives no text.
+/// The file is not a readable document or exceeds the limits; [`IngestError`] has the reason.
 pub fn extract<'b>(
     bytes: impl Into<Cow<'b, [u8]>>,
     file_name: &str,
@@ -115,10 +115,10 @@ pub fn extract<'b>(
     guarded(bytes.into(), file_name, FrontMatterText::Tells, limits)
 }
 
-/// Reads a text that is no file's: what looks like front matter says nothing about it, but is part of it.
+/// Extracts a text that is not from a file: front matter is not parsed but is part of the text.
 ///
 /// # Errors
-/// [`IngestError`] says why it gives no text.
+/// The text is not readable or exceeds the limits; [`IngestError`] has the reason.
 pub fn extract_whole(
     text: &str,
     file_name: &str,
@@ -132,12 +132,12 @@ pub fn extract_whole(
     )
 }
 
-/// What stands between lines of `---` at the beginning of a text.
+/// Treatment of front matter at the beginning of a text.
 #[derive(Debug, Clone, Copy)]
 enum FrontMatterText {
-    /// It tells of the text.
+    /// Metadata about the text.
     Tells,
-    /// It is text.
+    /// Part of the text.
     IsText,
 }
 
@@ -154,7 +154,7 @@ fn guarded(
         });
     }
     let named = kind::by_name(file_name);
-    // The readers of formats are others' work, and the files anybody's.
+    // Format readers are third-party code and files are untrusted, so panics are caught.
     let read = || read(bytes, file_name, (named, front), limits);
     let read = catch_unwind(AssertUnwindSafe(read));
     read.unwrap_or_else(|panic| {
@@ -167,14 +167,14 @@ fn guarded(
     })
 }
 
-/// Whether a file's name says that it is a document, and of which kind.
+/// Whether a file's name implies a kind of document.
 #[must_use]
 pub fn is_promised(file_name: &str) -> bool {
     kind::by_name(file_name).is_some()
 }
 
-/// What a file is, by its first bytes, when it is surely no document and its name promises none: it
-/// need not be read any further. The more bytes, the surer; some thousands will do.
+/// Returns a description of a file that is surely not a document by its first bytes, and whose name does not
+/// promise one. It need not be read further. A few thousand bytes are enough; more make the result more certain.
 #[must_use]
 pub fn passed_over(head: &[u8], file_name: &str) -> Option<&'static str> {
     if is_promised(file_name) {

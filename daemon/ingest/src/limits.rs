@@ -1,35 +1,35 @@
-//! What a file may cost, and why one is refused.
+//! Resource limits for reading a file, and the errors when it is rejected.
 
 use std::borrow::Cow;
 use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
-/// What one file may cost; a file beyond any of these is refused, or told about in a warning where a
-/// part of it is still of use.
+/// Resource limits for one file. A file that exceeds one is rejected, or truncated with a warning if a part of it
+/// is still useful.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Limits {
-    /// The file itself, in bytes.
+    /// File size, in bytes.
     pub file_bytes: usize,
-    /// The text that is made of it, in bytes; what is beyond is left out with a warning.
+    /// Size of the extracted text, in bytes; the rest is left out with a warning.
     pub text_bytes: usize,
-    /// One part of an archive or one stream of a PDF, inflated, in bytes.
+    /// Inflated size of one part of an archive or one stream of a PDF, in bytes.
     pub part_bytes: usize,
-    /// All parts that are read, inflated, in bytes.
+    /// Total inflated size of all parts that are read, in bytes.
     pub parts_bytes: usize,
-    /// How many bytes one byte of an archive may inflate to, once a part is over 1 MiB.
+    /// Compression ratio of an archive's part; applies once the part exceeds 1 MiB.
     pub ratio: usize,
-    /// Entries of an archive.
+    /// Number of entries in an archive.
     pub parts: usize,
-    /// Objects within objects.
+    /// Nesting depth.
     pub depth: usize,
-    /// Pages of a PDF, slides of a presentation; those beyond are left out with a warning.
+    /// Pages of a PDF or slides of a presentation; the rest is left out with a warning.
     pub pages: usize,
-    /// Headings that begin a section; those beyond stay as text.
+    /// Number of sections; further headings stay as text.
     pub sections: usize,
-    /// Whether the extraction runs where a lack of memory ends nothing else: needed for workbooks.
+    /// Whether the extraction is isolated, so that a lack of memory ends nothing else; required for workbooks.
     pub is_isolated: bool,
-    /// How long it may take, checked between pieces of work.
+    /// Time limit, checked between units of work.
     pub time: Duration,
 }
 
@@ -51,79 +51,79 @@ impl Default for Limits {
     }
 }
 
-/// Why a file gives no text.
+/// Reason why a file cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[non_exhaustive]
 pub enum IngestError {
-    /// Larger than [`Limits::file_bytes`].
+    /// The file exceeds [`Limits::file_bytes`].
     #[error("the file has {bytes} bytes; at most {most} are read")]
     TooLarge {
-        /// What it has.
+        /// Size of the file, in bytes.
         bytes: usize,
-        /// What it may have.
+        /// Limit, in bytes.
         most: usize,
     },
-    /// No text, whatever its name says.
+    /// The file is binary, regardless of its name.
     #[error(
         "the file is binary ({what}); text, Markdown, HTML, source code, JSON, YAML, TOML, CSV, docx, pptx, xlsx, ods, epub and pdf are read"
     )]
     Binary {
-        /// What it looks like.
+        /// Detected content.
         what: Cow<'static, str>,
     },
-    /// A format that needs a password.
+    /// The file is encrypted with a password.
     #[error("the {what} is encrypted; store it without a password")]
     Encrypted {
-        /// Which format.
+        /// Format of the file.
         what: Cow<'static, str>,
     },
-    /// A document that does not follow its format.
+    /// The document violates its format.
     #[error("the {what} cannot be read: {why}")]
     Broken {
-        /// Which format.
+        /// Format of the file.
         what: Cow<'static, str>,
-        /// What is wrong with it.
+        /// Description of the violation.
         why: String,
     },
-    /// A part that inflates beyond the limits.
+    /// A part inflates beyond the limits.
     #[error("{part} inflates to more than {most} bytes")]
     Inflates {
-        /// The part's name.
+        /// Name of the part.
         part: String,
-        /// What it may become.
+        /// Limit, in bytes.
         most: usize,
     },
-    /// More entries than [`Limits::parts`].
+    /// The archive has more entries than [`Limits::parts`].
     #[error("the archive has more than {most} entries")]
     TooManyParts {
-        /// What it may have.
+        /// Limit on entries.
         most: usize,
     },
-    /// Objects within objects beyond [`Limits::depth`].
+    /// The nesting exceeds [`Limits::depth`].
     #[error("the {what} nests deeper than {most}")]
     TooDeep {
-        /// Which format.
+        /// Format of the file.
         what: Cow<'static, str>,
-        /// How deep it may nest.
+        /// Limit on the nesting depth.
         most: usize,
     },
-    /// Not done within [`Limits::time`].
+    /// The extraction exceeded [`Limits::time`].
     #[error("reading the file took longer than {} ms", .most.as_millis())]
     TooSlow {
-        /// How long it may take.
+        /// Time limit.
         most: Duration,
     },
-    /// A reader panicked; a fault of ours or of a library's.
+    /// A reader panicked, because of a bug in lored or in a library.
     #[error("reading the {what} failed: {why}")]
     Fault {
-        /// Which format.
+        /// Format of the file.
         what: Cow<'static, str>,
-        /// What the panic said.
+        /// Message of the panic.
         why: String,
     },
 }
 
-/// Limits, and the moment when the time is over.
+/// The limits for one file, with its deadline.
 pub(super) struct Budget<'l> {
     pub limits: &'l Limits,
     until: Option<Instant>,
@@ -137,8 +137,7 @@ impl<'l> Budget<'l> {
         }
     }
 
-    /// # Errors
-    /// [`IngestError::TooSlow`] when the time is over.
+    /// Fails with [`IngestError::TooSlow`] after the deadline.
     pub fn check(&self) -> Result<(), IngestError> {
         match self.until {
             Some(until) if Instant::now() > until => Err(IngestError::TooSlow {

@@ -1,4 +1,4 @@
-//! Markdown: its sections and blocks, the text as it is.
+//! Reads the sections and blocks of Markdown; the text stays unchanged.
 
 use super::IngestError;
 use super::blocks::BlockKind;
@@ -7,12 +7,11 @@ use super::limits::Budget;
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 use std::ops::Range;
 
-/// Events between two looks at the clock.
+/// Parser events between two checks of the time limit.
 const EVENTS_PER_CHECK: usize = 10_000;
-/// A longer text is parsed in parts of this size, in bytes: the parser holds up to fifty times what it
-/// parses.
+/// Limit on a part that is parsed at once, in bytes: the parser needs up to fifty times as much memory.
 const PART_BYTES: usize = 1 << 20;
-/// Line ends and marks in such a part: it is these that the parser holds most for.
+/// Limit on the line ends and marks in a part, which need most of the parser's memory.
 const PART_MARKS: usize = 1 << 17;
 const MARKS: &[u8] = b"\n>[*_`<";
 
@@ -33,8 +32,8 @@ pub(super) fn read<'b>(text: String, budget: &'b Budget<'b>) -> Result<Draft<'b>
     Ok(reader.draft)
 }
 
-/// Where a part ends: before the last heading in its second half, else at a blank line, else at the
-/// end of a line. What a part cuts in two, such as a very long list, is two blocks.
+/// Returns the end of a part: before the last heading in its second half, else at a blank line, else at a line end.
+/// A block that crosses the end, such as a very long list, becomes two blocks.
 fn end_of_part(text: &str, start: usize) -> usize {
     let rest = text.get(start..).unwrap_or_default();
     let head = rest.floor_char_boundary(PART_BYTES);
@@ -63,11 +62,11 @@ fn end_of_part(text: &str, start: usize) -> usize {
 
 struct Reader<'b> {
     draft: Draft<'b>,
-    /// How many elements are open.
+    /// Number of open elements.
     depth: usize,
-    /// What the outermost of them is.
+    /// Kind of the outermost open element.
     sort: BlockKind,
-    /// What the heading that is open says so far.
+    /// Text of the open heading so far.
     title: Option<String>,
 }
 

@@ -1,19 +1,18 @@
-//! Plain text and source code, the text as it is.
+//! Plain text and source code; the text is stored unchanged.
 
 use super::blocks::BlockKind;
 use super::builder::Draft;
 use super::limits::Budget;
 
-/// A block ends at the first blank line behind this many bytes, so that no block is the whole of a long
-/// file.
+/// Bytes after which the first blank line ends a block, so that a long file is more than one block.
 const BLOCK_BYTES: usize = 32 << 10;
 
-/// Plain text: all prose, cut at sentences and blank lines.
+/// Reads plain text: a prose block, which is split at sentences and blank lines.
 pub(super) fn text<'b>(text: String, budget: &'b Budget<'b>) -> Draft<'b> {
     whole(text, BlockKind::Prose, budget)
 }
 
-/// Source code: cut where its lines are indented least.
+/// Reads source code: a code block, which is split at its least indented lines.
 pub(super) fn code<'b>(text: String, budget: &'b Budget<'b>) -> Draft<'b> {
     whole(text, BlockKind::Code, budget)
 }
@@ -32,10 +31,10 @@ fn whole<'b>(text: String, sort: BlockKind, budget: &'b Budget<'b>) -> Draft<'b>
     draft
 }
 
-/// A line and where it begins.
+/// A line and its offset.
 pub(super) type Line<'t> = (usize, &'t str);
 
-/// The lines of a text, without the white space at their ends.
+/// Iterates over the lines of a text, without trailing white space.
 pub(super) fn lines(text: &str) -> impl Iterator<Item = Line<'_>> {
     let mut at = 0;
     text.split_inclusive('\n').map(move |line| {

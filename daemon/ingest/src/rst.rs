@@ -1,4 +1,4 @@
-//! reStructuredText: its sections, the text as it is.
+//! reStructuredText: its headings become sections; the text is stored unchanged.
 
 use super::blocks::BlockKind;
 use super::builder::{Draft, short};
@@ -6,10 +6,10 @@ use super::limits::Budget;
 use super::plain::{Line, lines};
 use std::ops::Range;
 
-/// Rules of more styles than this are no headings.
+/// Limit on the styles of rules. Rules of further styles do not make headings.
 const STYLES_MAX: usize = 64;
 
-/// A heading: its level from 1, its title, and where it is with its rules.
+/// A heading: its level from 1, its title, and its range including the rules.
 type Heading = (u32, String, Range<usize>);
 
 pub(super) fn read<'b>(text: String, budget: &'b Budget<'b>) -> Draft<'b> {
@@ -26,8 +26,8 @@ pub(super) fn read<'b>(text: String, budget: &'b Budget<'b>) -> Draft<'b> {
     draft
 }
 
-/// A heading is a line with a rule of punctuation below it, or above and below; levels are in the order
-/// in which the styles of rules first come.
+/// Finds the headings: lines with a punctuation rule below, or above and below. Levels follow the order in
+/// which the styles of rules first appear.
 fn headings(text: &str) -> Vec<Heading> {
     let mut headings: Vec<Heading> = Vec::new();
     let mut styles: Vec<(char, bool)> = Vec::new();
@@ -41,7 +41,7 @@ fn headings(text: &str) -> Vec<Heading> {
             let style = (mark, over.is_some());
             let known = styles.iter().position(|other| *other == style);
             let level = known.unwrap_or(styles.len());
-            // Only between two rules may a title be indented.
+            // A title may be indented only between two rules.
             let is_heading =
                 (over.is_some() || !title.starts_with([' ', '\t'])) && level < STYLES_MAX;
             if is_heading {
@@ -64,7 +64,7 @@ fn is_title(title: &str, rule_below: &str) -> bool {
     title_chars > 0 && rule(title).is_none() && title_chars <= rule_below.len()
 }
 
-/// The character of a line that is a rule of punctuation.
+/// Returns the character of a punctuation rule; `None` for other lines.
 fn rule(line: &str) -> Option<char> {
     let mark = line.chars().next().filter(char::is_ascii_punctuation)?;
     (line.len() >= 3 && line.chars().all(|c| c == mark)).then_some(mark)

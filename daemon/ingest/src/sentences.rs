@@ -1,38 +1,37 @@
-//! Where sentences end.
+//! Splits text into sentences.
 
 use std::ops::Range;
 
-/// Abbreviations that more of the sentence follows, whatever it begins with; in lower case, without
-/// their last dot.
+/// Abbreviations that never end a sentence; in lower case, without the last dot.
 const NEVER_LAST: &[&str] = &[
     "adm", "bzgl", "bzw", "ca", "capt", "cf", "d.h", "dept", "dr", "e.g", "eg", "ggf", "gov",
     "i.e", "ie", "inkl", "m.a.w", "messrs", "mgr", "mme", "mr", "mrs", "ms", "mt", "prof", "rev",
     "s.a", "sgt", "sog", "st", "u.a", "vgl", "viz", "vs", "z.b", "zzgl",
 ];
-/// Abbreviations that a number follows; before anything else they are words.
+/// Abbreviations only before a number; elsewhere they are words.
 const BEFORE_NUMBER: &[&str] = &[
     "abs", "art", "bd", "ch", "chap", "col", "eq", "eqs", "fig", "figs", "no", "nos", "nr", "op",
     "p", "par", "pp", "ref", "refs", "sec", "sect", "tab", "vol", "vols",
 ];
-/// Abbreviations that may end a sentence, too: they do before a capital letter.
+/// Abbreviations that end a sentence only before a capital letter.
 const MAYBE_LAST: &[&str] = &[
     "a.m", "al", "approx", "apr", "aug", "ave", "blvd", "bros", "co", "corp", "dec", "ed", "eds",
     "etc", "feb", "inc", "jan", "jr", "jul", "jun", "ltd", "mar", "max", "min", "nov", "oct",
     "p.m", "ph.d", "rd", "sep", "sept", "sr", "u.k", "u.s", "u.s.a", "usw",
 ];
-/// Bytes of a sentence that is quoted whole.
+/// Limit on a quotable sentence, in bytes.
 const LONG: usize = 600;
-/// The longest abbreviation that is looked for, in bytes.
+/// Limit on an abbreviation, in bytes.
 const ABBREVIATION_MAX: usize = 12;
 
-/// The sentences of a text, in order, without white space around them; together they hold all that is
-/// not blank. A blank line and the beginning of a list's item end a sentence, too.
+/// Returns the sentences of a text in order, trimmed; together they contain all non-blank text. Blank lines and
+/// list items also end a sentence.
 pub fn sentences(text: &str) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     let mut start = 0;
     let mut at = 0;
     while let Some(c) = next(text, at) {
-        // What follows is passed over whole, so that no run is looked at twice.
+        // The whole run of terminators is skipped, so that no run is scanned twice.
         let (is_end, behind) = match c {
             '.' | '!' | '?' | '…' => terminator(text, at),
             '。' | '！' | '？' | '｡' | '．' => (true, after_closers(text, at + c.len_utf8())),
@@ -49,8 +48,8 @@ pub fn sentences(text: &str) -> Vec<Range<usize>> {
     found
 }
 
-/// The same, with sentences over [`LONG`] bytes (a log, a table, code) cut at line ends or spaces,
-/// so that each can be quoted.
+/// Like [`sentences`], but sentences over [`LONG`] bytes (a log, a table, code) are cut at line ends or spaces,
+/// so that each part can be quoted.
 pub fn quotable(text: &str) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     for sentence in sentences(text) {
@@ -64,7 +63,7 @@ pub fn quotable(text: &str) -> Vec<Range<usize>> {
     found
 }
 
-/// Where too long a sentence is cut: at the last line end within, else the last space.
+/// Returns where a too long sentence is cut: at the last line end within the limit, else at the last space.
 fn cut(sentence: &str) -> Option<usize> {
     if sentence.len() <= LONG {
         return None;
@@ -92,7 +91,7 @@ fn keep(text: &str, range: Range<usize>, found: &mut Vec<Range<usize>>) {
     }
 }
 
-/// Whether the terminators from `at` on end a sentence, and where what belongs to them ends.
+/// Returns whether the terminators at `at` end a sentence, and the offset after them and their closing marks.
 fn terminator(text: &str, at: usize) -> (bool, usize) {
     let rest = text.get(at..).unwrap_or_default();
     let run = rest
@@ -101,12 +100,12 @@ fn terminator(text: &str, at: usize) -> (bool, usize) {
     let marks = rest.get(..run).unwrap_or_default();
     let end = after_closers(text, at + run);
     let behind = text.get(end..).unwrap_or_default();
-    // Decimals, file names, versions and paths go on without a space.
+    // In decimals, file names, versions and paths, no space follows.
     if !behind.starts_with(char::is_whitespace) {
         return (behind.is_empty(), end);
     }
     let follows = behind.trim_start().chars().find(|c| !is_opener(*c));
-    // Texts all in lower case set the mark apart: "of the flow . the results are".
+    // Text in lower case separates the mark: "of the flow . the results are".
     let apart = text
         .get(..at)
         .unwrap_or_default()
@@ -114,7 +113,7 @@ fn terminator(text: &str, at: usize) -> (bool, usize) {
     if apart && run == 1 {
         return (true, end);
     }
-    // "Stop!" he said; "... and so on".
+    // Such as: "Stop!" he said; "... and so on".
     if follows.is_some_and(char::is_lowercase) {
         return (false, end);
     }
@@ -122,7 +121,7 @@ fn terminator(text: &str, at: usize) -> (bool, usize) {
     (!is_dot || !is_abbreviation(text, at, follows), end)
 }
 
-/// Behind the quotes and brackets that close with the sentence.
+/// Returns the offset after the quotes and brackets that close the sentence.
 fn after_closers(text: &str, mut at: usize) -> usize {
     while let Some(c) = next(text, at) {
         if !matches!(
@@ -156,7 +155,7 @@ fn is_opener(c: char) -> bool {
     )
 }
 
-/// Whether the dot at `at` belongs to the word before it.
+/// Returns whether the dot at `at` belongs to an abbreviation, an initial or an ordinal number.
 fn is_abbreviation(text: &str, at: usize, follows: Option<char>) -> bool {
     let from = text.floor_char_boundary(at.saturating_sub(ABBREVIATION_MAX));
     let head = text.get(from..at).unwrap_or_default();
@@ -172,10 +171,10 @@ fn is_abbreviation(text: &str, at: usize, follows: Option<char>) -> bool {
     let mut letters = word.chars();
     match (letters.next(), letters.next()) {
         (None, _) => false,
-        // Initials, and items such as "A."; but "I" is a word.
+        // Initials, and list items such as "A."; but "I" is a word.
         (Some(letter), None) if letter.is_uppercase() => letter != 'I',
         (Some(digit), _) if digit.is_ascii_digit() => {
-            // The number of an item, or a German date: "1. Mai".
+            // The number of a list item, or a German date: "1. Mai".
             word.bytes().all(|byte| byte.is_ascii_digit()) && word.len() <= 3 && begins_line()
         }
         _ => {
@@ -195,12 +194,12 @@ fn is_abbreviation(text: &str, at: usize, follows: Option<char>) -> bool {
     }
 }
 
-/// Whether the line end at `at` ends a sentence: a blank line or an item of a list comes.
+/// Returns whether the line end at `at` ends a sentence: the next line is blank or a list item.
 fn is_break(text: &str, at: usize) -> bool {
     let rest = text.get(at + 1..).unwrap_or_default();
     let line = rest.split('\n').next().unwrap_or(rest);
     if line.len() > 200 {
-        // Long enough to be no blank line; only its beginning matters.
+        // A line this long counts as not blank; only its beginning matters.
         return is_item(
             line.get(..line.floor_char_boundary(200))
                 .unwrap_or_default(),
@@ -209,7 +208,7 @@ fn is_break(text: &str, at: usize) -> bool {
     line.trim().is_empty() || is_item(line)
 }
 
-/// Whether a line begins an item of a list.
+/// Returns whether a line begins a list item.
 pub(crate) fn is_item(line: &str) -> bool {
     let line = line.trim_start();
     if let Some(rest) = line.strip_prefix(['-', '*', '+', '•', '–', '‣', '◦', '▪']) {

@@ -1,11 +1,10 @@
-//! A table as it is read from HTML and office documents, and as Markdown.
+//! A table as read from HTML and office documents, and its Markdown form.
 
-/// A table is layout, not data, if one of its cells has more lines than this, or more bytes than the
-/// next.
+/// A table is layout instead of data if a cell has more lines than this, or more bytes than [`CELL_BYTES_MAX`].
 const CELL_LINES_MAX: usize = 3;
 const CELL_BYTES_MAX: usize = 600;
 
-/// Rows of cells, the last row and its last cell still growing.
+/// Rows of cells; the last row and its last cell are still open.
 #[derive(Default)]
 pub(super) struct Table {
     rows: Vec<Vec<String>>,
@@ -14,7 +13,7 @@ pub(super) struct Table {
 }
 
 impl Table {
-    /// Adds a line to the cell that is open.
+    /// Adds a line to the open cell.
     pub fn line(&mut self, text: &str) {
         if !self.cell.is_empty() && !text.is_empty() {
             self.cell.push('\n');
@@ -22,12 +21,12 @@ impl Table {
         self.cell.push_str(text);
     }
 
-    /// Ends the cell that is open, empty or not.
+    /// Ends the open cell, empty or not.
     pub fn end_cell(&mut self) {
         self.row.push(std::mem::take(&mut self.cell));
     }
 
-    /// Ends the row that is open, if it says anything.
+    /// Ends the open row; empty rows are dropped.
     pub fn end_row(&mut self) {
         if !self.cell.is_empty() {
             self.end_cell();
@@ -38,8 +37,7 @@ impl Table {
         }
     }
 
-    /// Whether it only puts things beside each other: long cells, or hardly two that say anything in
-    /// a row.
+    /// Returns whether the table is only layout: it has long cells, or fewer than 1.5 filled cells per row.
     pub fn is_layout(&self) -> bool {
         let rows = self.rows.iter().chain([&self.row]);
         let cells = rows.flatten().chain([&self.cell]);
@@ -49,7 +47,7 @@ impl Table {
         filled.iter().any(is_long) || filled.len() * 2 < self.rows.len() * 3
     }
 
-    /// The lines of all its cells, row by row.
+    /// Returns the lines of all cells, row by row.
     pub fn into_lines(mut self) -> Vec<String> {
         self.end_row();
         let cells = self.rows.iter().flatten();
@@ -58,7 +56,7 @@ impl Table {
             .collect()
     }
 
-    /// Rows between bars, with a rule below the first one.
+    /// Renders the table as Markdown with the first row as the header.
     pub fn into_markdown(mut self) -> String {
         self.end_row();
         let mut out = String::new();

@@ -1,4 +1,4 @@
-//! Kinds, encodings, front matter, and each kind of text, whole and hostile.
+//! Tests of kinds, encodings, front matter, and each text format with valid and hostile input.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
 use super::{BlockKind, ExtractedText, IngestError, Kind, Limits, Sizes, chunks, extract};
@@ -13,7 +13,7 @@ fn refused(name: &str, bytes: &[u8]) -> IngestError {
     extract(bytes, name, &Limits::default()).unwrap_err()
 }
 
-/// Each section as its headings and its text.
+/// Returns each section as its heading path and its text.
 fn sections(document: &ExtractedText) -> Vec<(String, &str)> {
     let sections = document
         .sections
@@ -193,7 +193,7 @@ fn broken_front_matter_stays_text_with_a_warning() {
     );
     let document = read("a.md", "---\n- a\n---\nText.\n");
     assert!(warning(&document).1.contains("not a mapping"));
-    // A rule, and a fence that is never closed, are no front matter.
+    // A horizontal rule, or a fence that is never closed, is not front matter.
     assert!(read("a.md", "---\n\nText\n\n---\n").warnings.is_empty());
     assert!(read("a.md", "---\ntitle: x\nText\n").warnings.is_empty());
     let document = read("a.md", "---\ntags: {a: 1}\ntitle: [x]\n---\nText.\n");
@@ -352,7 +352,7 @@ fn csv_rows_name_their_columns() {
     assert!(warning(&document).1.contains("is a quote not closed?"));
 }
 
-/// What must end in a text or a refusal, on a small stack.
+/// Files whose extraction must return a text or an error, even on a small stack.
 fn hostile() -> Vec<(&'static str, Vec<u8>)> {
     let text = |text: String| text.into_bytes();
     vec![

@@ -1,4 +1,4 @@
-//! TOML: its tables as sections, the text with its comments as it is.
+//! TOML: its tables become sections; the text and its comments are stored unchanged.
 
 use super::blocks::BlockKind;
 use super::builder::Draft;
@@ -29,7 +29,7 @@ pub(super) fn read<'b>(text: String, budget: &'b Budget<'b>) -> Draft<'b> {
     draft
 }
 
-/// The quotes of a text of several lines that are open behind a line.
+/// Returns the multi-line quotes that are open after a line.
 fn quotes_after(line: &str, mut open: Option<&'static str>) -> Option<&'static str> {
     if open.is_none() && line.trim_start().starts_with('#') {
         return None;
@@ -49,7 +49,7 @@ fn quotes_after(line: &str, mut open: Option<&'static str>) -> Option<&'static s
     }
 }
 
-/// The keys of `[a.b]` or `[[a.b]]`.
+/// Parses the keys of a table header `[a.b]` or `[[a.b]]`.
 fn table_head(line: &str) -> Option<Vec<String>> {
     let inner = line.trim().strip_prefix('[')?;
     let inner = inner.strip_prefix('[').unwrap_or(inner);
@@ -65,7 +65,7 @@ fn table_head(line: &str) -> Option<Vec<String>> {
                 let keys: Vec<String> = keys.iter().map(|key| key.trim().to_owned()).collect();
                 return (is_head && keys.iter().all(|key| !key.is_empty())).then_some(keys);
             }
-            // An array of several lines, not a head.
+            // A multi-line array, not a table header.
             (None, ',' | '{' | '[') => return None,
             (None, '.') => keys.push(String::new()),
             _ => keys.last_mut()?.push(c),

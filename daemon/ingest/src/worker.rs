@@ -1,8 +1,8 @@
-//! Extraction in another process: the messages between a daemon and its worker, and the worker's loop.
+//! Extraction in a separate process: the messages between the daemon and its worker, and the worker's loop.
 //!
-//! A request is the length of a header (4 bytes, big-endian), the header as JSON, and the bytes of the file. A reply
-//! is the same with the text instead of the bytes. Both sides read no more than their limits and allocate only what
-//! has arrived: a damaged worker is no more trusted than a file.
+//! A request is the length of a header (4 bytes, big-endian), the header as JSON, and the bytes of the file. A
+//! reply has the same form, with the text instead of the file. Both sides enforce limits and allocate only for
+//! received bytes, because a compromised worker is trusted no more than a file.
 
 use std::borrow::Cow;
 use std::io::{self, Read, Write};
@@ -14,7 +14,7 @@ use super::{ExtractedText, IngestError, Limits, extract};
 
 /// Limit on a request's header, in bytes.
 const HEADER_BYTES_MAX: usize = 1 << 20;
-/// Limit on a reply's header, in bytes: sections and blocks of the longest text.
+/// Limit on a reply's header, in bytes; fits the sections and blocks of the longest text.
 const REPLY_BYTES_MAX: usize = 64 << 20;
 
 #[derive(Serialize, Deserialize)]
@@ -27,14 +27,11 @@ struct Request<'r> {
 #[derive(Serialize, Deserialize)]
 struct Reply {
     extracted: Result<ExtractedText, IngestError>,
-    /// Length of the text that follows.
+    /// Length of the text that follows, in bytes.
     text: usize,
 }
 
 /// Sends a file to a worker.
-///
-/// # Errors
-/// When writing fails.
 pub fn send(to: &mut impl Write, bytes: &[u8], file_name: &str, limits: &Limits) -> io::Result<()> {
     let header = Request {
         file_name: Cow::Borrowed(file_name),
@@ -47,14 +44,14 @@ pub fn send(to: &mut impl Write, bytes: &[u8], file_name: &str, limits: &Limits)
 /// Receives the worker's reply to the last file.
 ///
 /// # Errors
-/// When reading fails, or the reply is malformed or longer than the limits allow.
+/// The reply cannot be read, is malformed, or is longer than the limits allow.
 pub fn receive(
     from: &mut impl Read,
     limits: &Limits,
 ) -> io::Result<Result<ExtractedText, IngestError>> {
     let header = read_header(from, REPLY_BYTES_MAX)?;
     let reply: Reply = header.ok_or(io::ErrorKind::UnexpectedEof)?;
-    // Markdown made of other formats may be a little longer than the limit, never twice as long.
+    // Markdown converted from other formats may slightly exceed the limit, but never doubles it.
     let text = read_exactly(from, reply.text, limits.text_bytes.saturating_mul(2))?;
     let text = String::from_utf8(text).map_err(|_| malformed("its text is not UTF-8"))?;
     Ok(reply.extracted.and_then(|extracted| {
@@ -80,7 +77,7 @@ pub fn receive(
 /// Extracts files until the input ends.
 ///
 /// # Errors
-/// When a request is malformed, or reading or writing fails.
+/// A request is malformed, or reading or writing fails.
 pub fn serve(mut input: impl Read, mut output: impl Write) -> io::Result<()> {
     while let Some(request) = read_header::<Request<'static>>(&mut input, HEADER_BYTES_MAX)? {
         let bytes = read_exactly(&mut input, request.bytes, request.limits.file_bytes)?;
@@ -162,7 +159,7 @@ mod tests {
         (ended, replies)
     }
 
-    /// A worker's replies are those of an extraction in the same process: texts and refusals.
+    /// A worker's replies equal an extraction in the same process, for texts and refusals.
     #[test]
     fn replies_are_those_of_the_same_process() {
         let limits = Limits::default();
@@ -189,7 +186,7 @@ mod tests {
         assert!(replies.is_empty());
     }
 
-    /// Claimed lengths allocate nothing, and a cut message is an error on both sides.
+    /// Declared lengths allocate nothing, and a truncated message is an error on both sides.
     #[test]
     fn claims_and_cut_messages_are_refused() {
         let limits = Limits::default();
@@ -208,7 +205,7 @@ mod tests {
     }
 
     proptest! {
-        /// Neither side panics, whatever the other one sends.
+        /// Neither side panics on arbitrary input from the other.
         #[test]
         fn arbitrary_messages_never_panic(mut bytes in prop::collection::vec(any::<u8>(), 0..300), length in 0..300_u32) {
             let _ = served(&bytes);

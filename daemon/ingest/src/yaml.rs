@@ -1,5 +1,4 @@
-//! YAML: its mappings as sections with the text and its comments as they are, and front matter as
-//! values.
+//! YAML: its mappings become sections, with the text unchanged. Front matter is parsed to values.
 
 use super::IngestError;
 use super::blocks::BlockKind;
@@ -9,18 +8,19 @@ use saphyr_parser::{Event, Parser, ScalarStyle, ScanError, Span};
 use serde_json::{Map, Number, Value};
 use std::collections::BTreeMap;
 
-/// Keys of mappings down to this depth begin sections.
+/// Depth down to which the keys of mappings begin sections.
 const SECTION_DEPTH: usize = 3;
-/// Events between two looks at the clock.
+/// YAML events between two checks of the time limit.
 const EVENTS_PER_CHECK: usize = 10_000;
-/// Values of front matter with its aliases expanded.
+/// Limit on the values of front matter, with aliases expanded.
 const VALUES_MAX: usize = 10_000;
-/// Bytes of its texts and keys with its aliases expanded: what is recorded of a document beside its text.
+/// Limit on the texts and keys of front matter in bytes, with aliases expanded. They are stored with the
+/// document in addition to its text.
 const VALUE_BYTES_MAX: usize = 256 << 10;
-/// Values within values of front matter.
+/// Limit on the nesting of front matter values.
 const VALUE_DEPTH_MAX: usize = 32;
 
-/// What is wrong with a text, and in which of its lines, from 1.
+/// A YAML error and its line, from 1.
 #[derive(Debug)]
 pub(super) struct YamlError {
     pub line: usize,
@@ -36,16 +36,16 @@ impl From<ScanError> for YamlError {
     }
 }
 
-/// A mapping or list that is open.
+/// An open mapping or list.
 struct Frame {
     is_mapping: bool,
-    /// The key that waits for its value, and the line where it begins.
+    /// The key whose value follows, and its line.
     key: Option<(String, usize)>,
-    /// How many keys lead here.
+    /// Number of keys on the path to this frame.
     depth: usize,
 }
 
-/// A place where a section begins, and the keys that lead to it, cut as titles are.
+/// The start of a section, and the path of its keys, shortened like titles.
 struct SectionStart {
     line: usize,
     path: Vec<String>,
@@ -76,7 +76,7 @@ pub(super) fn read<'b>(text: String, budget: &'b Budget<'b>) -> Result<Draft<'b>
     Ok(draft)
 }
 
-/// Where sections begin, at most one a line; or what is wrong with the text.
+/// Returns the section starts, at most one per line, or the YAML error.
 fn marks(
     text: &str,
     budget: &Budget<'_>,
@@ -111,7 +111,7 @@ fn marks(
 struct Marks {
     frames: Vec<Frame>,
     marks: Vec<SectionStart>,
-    /// So many: those beyond begin no section.
+    /// Limit on the sections; further keys do not begin one.
     most: usize,
     path: Vec<String>,
 }
@@ -158,7 +158,7 @@ impl Marks {
         });
     }
 
-    /// Begins a section at a line, unless it goes on in the one before, or one begins there already.
+    /// Begins a section at a line, unless the path equals the previous section's or the line already begins one.
     fn mark(&mut self, line: usize) {
         let depth = self.path.len().min(SECTION_DEPTH);
         let path = self.path.get(..depth).unwrap_or_default();
@@ -173,11 +173,10 @@ impl Marks {
     }
 }
 
-/// Reads a mapping of front matter as values: numbers, truth values and nested mappings by their type,
-/// moments as ISO 8601 texts.
+/// Parses front matter: numbers, booleans and nested mappings by their type, timestamps as ISO 8601 texts.
 ///
 /// # Errors
-/// What is wrong with it, and where.
+/// The line and reason of the first fault: invalid YAML, not a mapping, a duplicate key, or a limit exceeded.
 pub(super) fn mapping(text: &str) -> Result<Map<String, Value>, YamlError> {
     let mut reader = Values::default();
     let mut parser = Parser::new_from_str(text);
@@ -198,7 +197,7 @@ pub(super) fn mapping(text: &str) -> Result<Map<String, Value>, YamlError> {
     }
 }
 
-/// A value that is being read.
+/// A list or mapping during parsing.
 enum OpenValue {
     List(Vec<Value>, usize),
     Map(Map<String, Value>, Option<String>, usize),
@@ -207,7 +206,7 @@ enum OpenValue {
 #[derive(Default)]
 struct Values {
     open: Vec<OpenValue>,
-    /// Values by the anchors that name them.
+    /// Anchored values, by anchor id.
     anchors: BTreeMap<usize, Value>,
     size: Size,
     done: Option<Value>,
@@ -232,7 +231,7 @@ impl Values {
             Event::Alias(anchor) => {
                 let value = self.anchors.get(&anchor);
                 let value = value.ok_or("an alias names no anchor")?;
-                // Before it is copied.
+                // The limit is checked before the copy is made.
                 self.size.grow(Size::of(value))?;
                 let value = value.clone();
                 self.value(value, 0)
@@ -246,7 +245,7 @@ impl Values {
                 Ok(())
             }
             Event::SequenceEnd | Event::MappingEnd => {
-                // What is in it was counted as it came.
+                // The elements were already counted.
                 self.size.grow(Size {
                     values: 1,
                     bytes: 0,
@@ -293,16 +292,16 @@ impl Values {
     }
 }
 
-/// How much values are.
+/// The size of values.
 #[derive(Clone, Copy, Debug, Default)]
 struct Size {
     values: usize,
-    /// Of texts and keys.
+    /// Bytes of texts and keys.
     bytes: usize,
 }
 
 impl Size {
-    /// That of a value with all that is in it.
+    /// Returns the size of a value, nested ones included.
     fn of(value: &Value) -> Self {
         let mut size = Self {
             values: 1,
@@ -327,7 +326,7 @@ impl Size {
         self.bytes += other.bytes;
     }
 
-    /// Adds what comes to what is there, as far as all of it may be.
+    /// Adds to the total size; fails if the total exceeds the limits.
     fn grow(&mut self, by: Self) -> Result<(), String> {
         self.add(by);
         if self.values > VALUES_MAX {
@@ -342,7 +341,7 @@ impl Size {
     }
 }
 
-/// A scalar without quotes, by the core schema of YAML 1.2.
+/// Parses an unquoted scalar by the core schema of YAML 1.2.
 fn plain(text: &str) -> Value {
     match text {
         "" | "~" | "null" | "Null" | "NULL" => return Value::Null,
@@ -383,7 +382,7 @@ mod tests {
         marks(text, &Budget::new(limits)).unwrap().unwrap()
     }
 
-    /// A key that is half of the file is not held once for each line below it.
+    /// A key that fills half of the file is not stored once for each line below it.
     #[test]
     fn long_keys_do_not_multiply() {
         const LINES: usize = 200;
@@ -398,7 +397,7 @@ mod tests {
         assert!(bytes < LINES * 1000, "{bytes}");
     }
 
-    /// There are no more marks than sections may come of them.
+    /// The number of marks does not exceed the limit on sections.
     #[test]
     fn marks_are_as_many_as_sections() {
         let text: String = (0..100).map(|key| format!("a{key}: {{}}\n")).collect();
@@ -410,7 +409,7 @@ mod tests {
         assert_eq!(marks_of(&text, &Limits::default()).len(), 100);
     }
 
-    /// A long text is not recorded once for each alias; without aliases, front matter may be as long as ever.
+    /// A long text is not stored once for each alias. Without aliases, long front matter is allowed.
     #[test]
     fn aliases_do_not_multiply_bytes() {
         let long = "x".repeat(30_000);

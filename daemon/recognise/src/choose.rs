@@ -1,4 +1,4 @@
-//! A span belongs to one entity: which candidate has it.
+//! Resolves overlaps: a span belongs to one candidate.
 
 use std::collections::BTreeMap;
 
@@ -11,8 +11,8 @@ pub(super) struct Candidate<T> {
     pub(super) what: T,
 }
 
-/// Those of `candidates` that keep their spans, in order of the text: the longer wins, then the
-/// more confident, then the one given first.
+/// Selects non-overlapping candidates and returns them in text order. The longer one wins, then the more
+/// confident one, then the earlier one in `candidates`.
 pub(super) fn choose<T>(mut candidates: Vec<Candidate<T>>) -> Vec<Candidate<T>> {
     candidates.retain(|candidate| candidate.start < candidate.end);
     candidates.sort_by(|a, b| {

@@ -1,17 +1,16 @@
-//! Where words end: whether a span of a text stands by itself.
+//! Word boundaries: whether a span of a text is a separate word.
 
 use std::str::FromStr;
 
-/// What may touch a name.
+/// Which characters may touch a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub(super) enum Edges {
-    /// It stands alone: no letter, digit or `_`, and no `-`, `.`, `/`, `@` or `\` that joins it to
-    /// another word.
+    /// Stands alone: no adjacent letter, digit or `_`, and no `-`, `.`, `/`, `@` or `\` that joins another word.
     #[default]
     Alone,
-    /// No letter, digit or `_` touches it.
+    /// No adjacent letter, digit or `_`.
     Word,
-    /// Anything.
+    /// Any character.
     None,
 }
 
@@ -32,7 +31,7 @@ impl FromStr for Edges {
 }
 
 impl Edges {
-    /// Whether the span may stand where it does.
+    /// Returns whether the characters around the span are allowed.
     pub(super) fn allow(self, text: &str, start: usize, end: usize) -> bool {
         let before = text.get(..start).and_then(|text| text.chars().next_back());
         let mut after = text.get(end..).unwrap_or_default().chars();
@@ -52,13 +51,12 @@ impl Edges {
     }
 }
 
-/// Whether a character is part of a word.
+/// Returns whether a character is part of a word.
 pub(super) fn is_word(character: char) -> bool {
     character.is_alphanumeric() || character == '_'
 }
 
-/// Without punctuation that ends a sentence, and without a closing bracket that was not opened
-/// within.
+/// Trims trailing sentence punctuation, and a closing bracket that is not opened within the text.
 pub(super) fn without_punctuation(text: &str) -> &str {
     let mut rest = text;
     loop {

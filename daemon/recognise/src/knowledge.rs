@@ -1,33 +1,33 @@
-//! What is known before a text is read, and what a text adds to it.
+//! The knowledge that recognition uses besides a text, and the knowledge that a text adds.
 
 use super::{Gazetteer, KnownName, Match, RecognitionMethod};
 use std::collections::HashSet;
 use std::sync::Arc;
 
-/// What recognition may rest on beside the text. Empty by default.
+/// Input to recognition besides the text. Empty by default.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Knowledge<'a> {
-    /// Names that are known, the nearest first: the session's, the project's.
+    /// Known names, the most specific gazetteer first: the session's, then the project's.
     pub gazetteers: &'a [&'a Gazetteer],
     /// Entities mentioned in earlier texts, the latest first. A hundred are enough.
     pub recent: &'a [Mention],
-    /// The last listing of earlier texts, in its order; see [`listing`].
+    /// The last listing in earlier texts, in its order; see [`listing`].
     pub listing: &'a [Mention],
-    /// The kind of the objects of a result, if the call tells it and the result does not; see
+    /// The kind of a result's objects, if the call states it and the result does not; see
     /// [`PackSet::kind_of`](super::PackSet::kind_of).
     pub objects: Option<&'a str>,
-    /// Whether references are resolved: in what people and agents say, not in what tools print.
+    /// Whether references are resolved: for messages of people and agents, not for tool output.
     pub references: bool,
 }
 
 /// An entity that was mentioned.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Mention {
-    /// Its kind.
+    /// The kind of the entity.
     pub kind: Arc<str>,
-    /// Its canonical key.
+    /// The canonical key of the entity.
     pub key: String,
-    /// Its name, as it is shown.
+    /// The display name of the entity.
     pub name: String,
 }
 
@@ -41,8 +41,8 @@ impl Mention {
     }
 }
 
-/// The entities that a text is about, each once, in the order of their first mention: for what is
-/// [recent](Knowledge::recent), in turn.
+/// Returns the entities that a text is about, each once, in the order of their first mention. A later
+/// recognition uses them as [recent](Knowledge::recent) entities.
 #[must_use]
 pub fn mentions(matches: &[Match]) -> Vec<Mention> {
     let mut seen = HashSet::new();
@@ -57,8 +57,8 @@ pub fn mentions(matches: &[Match]) -> Vec<Mention> {
         .collect()
 }
 
-/// The listing that a text is, if it is one: it names two entities of one kind, or more. Ordinals and
-/// plurals in later texts are about it, until another text is one.
+/// Returns the entities of a listing: a text that names at least two entities of one kind. `None` for other
+/// texts. Ordinals and plurals in later texts refer to it, until the next listing.
 #[must_use]
 pub fn listing(matches: &[Match]) -> Option<Vec<Mention>> {
     let named = matches

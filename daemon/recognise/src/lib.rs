@@ -1,29 +1,29 @@
-//! Recognition for lored: which entities a text mentions. Pure: the same packs, text and knowledge give the
-//! same matches.
+//! Entity recognition for lored: which entities a text mentions. The functions are pure: the same packs, text
+//! and knowledge give the same matches.
 //!
-//! What it is not: it keeps nothing and reads no events. What a session knows, and what becomes of the
-//! matches, is the daemon's (`daemon/src/entities`).
+//! The crate stores nothing and reads no events. The daemon (`daemon/src/entities`) manages a session's
+//! knowledge and processes the matches.
 //!
-//! Three layers look at a text. **Patterns**: the rules of the packs, such as the shape of an
-//! address. **Known names**: the [`Gazetteer`]s, first the session's, then its project's.
-//! **References**: "that device", "the second one", "its". A text that is JSON, or has JSON on lines
-//! of its own or within the strings of other JSON, is read by **field** instead: objects become
-//! entities, nested ones their parents or children, and only prose within is searched.
+//! Three layers examine a text. **Patterns**: the rules of the packs, such as the shape of an address. **Known
+//! names**: the [`Gazetteer`]s, first the session's, then its project's. **References**: "that device", "the
+//! second one", "its". JSON, as the whole text, on separate lines or within strings of other JSON, is read by
+//! **field** instead. Its objects become entities, nested ones their parents or children, and only prose within
+//! is searched.
 //!
 //! # Precedence
 //! A span belongs to one entity, whichever pack or layer found it:
-//! 1. what stands in a field of JSON is that;
-//! 2. of overlapping names the longer wins, then the more confident; a known name is more confident
-//!    than all patterns are, the session's more than the project's;
-//! 3. then the earlier pack (built-in ones first, `netbox` before `code`, then those of the folder
-//!    by file name), then the earlier rule;
-//! 4. a reference counts only where no name is, and a plural one ("both") stands for several
-//!    entities on the same span.
+//! 1. A value in a JSON field is the entity that the field declares.
+//! 2. Of overlapping names, the longer wins, then the more confident. A known name is more confident than any
+//!    pattern, the session's more than the project's.
+//! 3. Then the earlier pack wins (built-in packs first, `netbox` before `code`, then the folder's packs by file
+//!    name), then the earlier rule.
+//! 4. A reference counts only where no name is. A plural reference ("both") means several entities on the same
+//!    span.
 //!
 //! # Bounds
-//! Only the first [`TEXT_BYTES_MAX`] bytes of a text are searched and only [`MATCHES_MAX`] matches are
-//! told; [`TextMentions`] says when something was cut. Names have at most [`NAME_BYTES_MAX`] bytes:
-//! what is longer is no name. JSON is read to a depth of 128.
+//! At most the first [`TEXT_BYTES_MAX`] bytes of a text are searched, and at most [`MATCHES_MAX`] matches are
+//! returned; [`TextMentions`] reports truncation. Names have at most [`NAME_BYTES_MAX`] bytes; longer texts are
+//! not names. JSON is read to a depth of 128.
 
 mod choose;
 mod edges;
@@ -49,16 +49,16 @@ use json::{Flat, Object, Read};
 use std::collections::HashSet;
 use std::sync::Arc;
 
-/// How much of a text is searched, in bytes.
+/// Limit on the searched text, in bytes.
 pub const TEXT_BYTES_MAX: usize = 1 << 20;
-/// Most matches of one text.
+/// Limit on the matches of one text.
 pub const MATCHES_MAX: usize = 500;
-/// Longest name, in bytes.
+/// Limit on a name, in bytes.
 pub const NAME_BYTES_MAX: usize = 256;
 
-/// How sure a name is that the session, or its project, knows.
+/// Confidence of a name known to the session, and of one known to its project.
 const KNOWN_CONFIDENCE: [f32; 2] = [0.97, 0.96];
-/// How sure an object is that JSON has, and a name in a field.
+/// Confidence of a JSON object, and of a name in a JSON field.
 const OBJECT_CONFIDENCE: f32 = 1.0;
 const FIELD_CONFIDENCE: f32 = 0.85;
 
@@ -87,7 +87,7 @@ pub fn recognise(packs: &PackSet, text: &str, knowledge: &Knowledge<'_>) -> Text
     if documents.is_empty() {
         matches.extend(in_prose(packs, searched, knowledge));
     } else {
-        // What is around the JSON is prose, too.
+        // The text around the JSON is prose, too.
         let mut prose = read.prose;
         let mut from = 0;
         for document in &documents {
@@ -99,7 +99,7 @@ pub fn recognise(packs: &PackSet, text: &str, knowledge: &Knowledge<'_>) -> Text
         let within = names_in(packs, prose.text(), knowledge).into_iter();
         let within = within.map(|found| of_name(&found, Some(&prose)));
         matches.extend(within.filter(|hit| {
-            // An entity that a field tells is not told again by its name or slug elsewhere.
+            // An entity found in a field is not matched again by its name or slug in the prose.
             !entities.contains(&(Arc::clone(&hit.kind), hit.key.clone()))
         }));
     }
@@ -111,7 +111,7 @@ pub fn recognise(packs: &PackSet, text: &str, knowledge: &Knowledge<'_>) -> Text
     }
 }
 
-/// The names and the references of a text without JSON.
+/// Finds the names and references in a text without JSON.
 fn in_prose(packs: &PackSet, text: &str, knowledge: &Knowledge<'_>) -> Vec<Match> {
     let found = names_in(packs, text, knowledge);
     let mut matches: Vec<Match> = found.iter().map(|found| of_name(found, None)).collect();
@@ -131,13 +131,13 @@ fn in_prose(packs: &PackSet, text: &str, knowledge: &Knowledge<'_>) -> Vec<Match
     matches
 }
 
-/// The names in a text by patterns and by what is known, each span once, in order.
+/// Finds the names in a text by patterns and gazetteers, without overlaps, in order.
 fn names_in(
     packs: &PackSet,
     text: &str,
     knowledge: &Knowledge<'_>,
 ) -> Vec<Candidate<(RecognitionMethod, Mention)>> {
-    /// Made a mention only when it is chosen: most candidates are not.
+    /// Converted to a mention only when selected, because most candidates are not.
     enum CandidateMention<'a> {
         Known(&'a KnownName),
         Pattern(usize),
@@ -184,7 +184,7 @@ fn names_in(
     mentioned.collect()
 }
 
-/// The entity of a kind that a name in a text means: a known one that has it, or one of this name.
+/// Returns the entity of a kind that a name in a text refers to: a known one, or else a new one with this name.
 fn mention_of(kind: &str, name: &str, knowledge: &Knowledge<'_>) -> Option<Mention> {
     let mut known = knowledge.gazetteers.iter();
     if let Some(known) = known.find_map(|gazetteer| gazetteer.lookup(kind, name)) {
@@ -237,8 +237,7 @@ fn of_object(packs: &PackSet, object: Object) -> Option<Match> {
     })
 }
 
-/// As much of a text as is searched, ending with a whole character and, if there is one near, with
-/// a whole word.
+/// Returns the searched part of a text; it ends at a character boundary and, if possible, a word boundary.
 fn beginning(text: &str) -> &str {
     if text.len() <= TEXT_BYTES_MAX {
         return text;

@@ -1,4 +1,4 @@
-//! What recognition finds, and how much of it is told.
+//! The matches that recognition returns, and their limit.
 
 use super::Mention;
 use super::json::unescaped;
@@ -6,64 +6,63 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 use std::sync::Arc;
 
-/// What a text mentions.
+/// The mentions found in a text.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TextMentions {
-    /// In order of the text.
+    /// Ordered by position in the text.
     pub matches: Vec<Match>,
-    /// How many matches were left out since there were too many: repeated mentions first, then
-    /// entities that are only nested in others.
+    /// Number of matches omitted by the limit: repeated mentions first, then entities only nested in others.
     pub more: usize,
-    /// How many bytes were searched, if not all of the text was.
+    /// Number of bytes searched, if the text was truncated.
     pub searched_bytes: Option<usize>,
 }
 
-/// One mention of an entity.
+/// A mention of an entity.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Match {
     /// The kind of the entity, as a pack names it.
     pub kind: Arc<str>,
-    /// The canonical key of the entity, one within its kind.
+    /// The canonical key of the entity, unique within its kind.
     pub key: String,
-    /// Its name: safe to show, at most 256 bytes.
+    /// The entity's display name, at most 256 bytes, without control characters.
     pub name: String,
-    /// Where the mention begins in the text, in bytes.
+    /// Start of the mention in the text, in bytes.
     pub start: usize,
-    /// Where it ends.
+    /// End of the mention in the text, in bytes.
     pub end: usize,
-    /// How it was found.
+    /// The method that found the mention.
     pub how: RecognitionMethod,
-    /// How sure it is: above 0, at most 1.
+    /// Confidence: above 0, at most 1.
     pub confidence: f32,
-    /// Whether it is only part of other entities' data, rather than what the text is about.
+    /// Whether the entity is only part of other entities' data, and not a subject of the text.
     pub is_nested: bool,
-    /// What it belongs to, as the text says it.
+    /// The entities that it belongs to, according to the text.
     pub parents: Vec<EntityLink>,
-    /// Its id in the system it comes from, as written there.
+    /// The entity's id in its source system, as written there.
     pub id: Option<String>,
-    /// Its slug.
+    /// The entity's slug in its source system.
     pub slug: Option<String>,
-    /// How that system shows it, if not by its name.
+    /// The entity's display text in its source system, if it differs from the name.
     pub display: Option<String>,
-    /// Its own data, if the text has it as a result by itself.
+    /// The entity's JSON object, if it is a top-level result in the text.
     pub data: Option<Data>,
 }
 
-/// How a mention was found.
+/// The method that found a mention.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RecognitionMethod {
-    /// By a rule of a pack.
+    /// A pattern of a pack matched.
     Pattern,
-    /// As a name that is known.
+    /// A known name matched.
     Known,
-    /// As a reference to what was mentioned.
+    /// A reference was resolved to an earlier mention.
     Reference,
-    /// In a field of JSON.
+    /// A JSON field or object held the entity.
     Json,
 }
 
 impl RecognitionMethod {
-    /// One word.
+    /// Returns the method's name, one word.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -75,30 +74,30 @@ impl RecognitionMethod {
     }
 }
 
-/// An entity that another belongs to.
+/// A link to the entity that another one belongs to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EntityLink {
-    /// The field that says so, such as `site`.
+    /// The JSON field of the link, such as `site`.
     pub field: String,
-    /// The kind of the other entity.
+    /// The kind of the linked entity.
     pub kind: Arc<str>,
-    /// Its canonical key.
+    /// The canonical key of the linked entity.
     pub key: String,
 }
 
-/// Where the JSON object of an entity stands in a text.
+/// The location of an entity's JSON object in a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Data {
-    /// Its opening bracket.
+    /// Offset of the opening bracket, in bytes.
     pub start: usize,
-    /// Behind its closing bracket.
+    /// Offset after the closing bracket, in bytes.
     pub end: usize,
-    /// How many strings of JSON it is within: so often its quotes are escaped.
+    /// Number of enclosing JSON strings; the object's quotes are escaped once per level.
     pub levels: u8,
 }
 
 impl Data {
-    /// The object as JSON text; `None` if it is not in `text`.
+    /// Returns the object as JSON text; `None` if `text` does not contain it.
     #[must_use]
     pub fn json<'a>(&self, text: &'a str) -> Option<Cow<'a, str>> {
         let mut json = Cow::Borrowed(text.get(self.start..self.end)?);
@@ -134,8 +133,8 @@ impl Match {
     }
 }
 
-/// Orders matches by the text and leaves at most `most`: the first of each entity before repeated
-/// ones, and what the text is about before what is nested. Returns how many went.
+/// Sorts matches by position and keeps at most `most`. First mentions take precedence over repeated ones, and
+/// subjects of the text over nested entities. Returns the number of removed matches.
 pub(super) fn cut(matches: &mut Vec<Match>, most: usize) -> usize {
     matches.sort_by_key(|hit| (hit.start, hit.end));
     let more = matches.len().saturating_sub(most);

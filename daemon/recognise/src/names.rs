@@ -1,13 +1,12 @@
-//! Names of entities: the key that spellings share, the form that is safe to show, and which known
-//! name is meant.
+//! Names of entities: the canonical key of all spellings, the safe display form, and the lookup of known names.
 
 use super::NAME_BYTES_MAX;
 use std::net::IpAddr;
 
-/// The key that all spellings of a name share: lower-cased, trimmed, white space folded, without
-/// characters that cannot be seen; addresses and prefixes in their canonical form.
+/// Returns the key that all spellings of a name share: lower-cased, trimmed, with white space folded and hidden
+/// characters removed. Addresses and prefixes get their canonical form.
 ///
-/// An IP address is keyed without the length of its network, since people leave it out.
+/// The key of an IP address has no prefix length, because people often omit it.
 #[must_use]
 pub fn canonical_key(kind: &str, name: &str) -> String {
     let folded = folded(name);
@@ -20,16 +19,15 @@ pub fn canonical_key(kind: &str, name: &str) -> String {
     special.unwrap_or(folded)
 }
 
-/// The kind of what has a name and nothing that says its kind.
+/// The kind of a named entity without a known kind.
 pub const UNKNOWN_KIND: &str = "thing";
 
-/// A name as it is shown and passed on: trimmed, white space folded, control and bidirectional
-/// characters written out as `\u{202e}`. `None` if nothing is left or it exceeds
-/// [`NAME_BYTES_MAX`].
+/// Returns a name for display: trimmed, white space folded, hidden characters escaped as `\u{202e}`. `None` if
+/// the name has no letter or digit, or exceeds [`NAME_BYTES_MAX`].
 #[must_use]
 pub fn shown_name(raw: &str) -> Option<String> {
     if raw.len() > NAME_BYTES_MAX * 4 {
-        return None; // most of it would have to be white space
+        return None; // it could only fit if most of it were white space
     }
     let mut shown = String::with_capacity(raw.len());
     for word in raw.split_whitespace() {
@@ -48,22 +46,22 @@ pub fn shown_name(raw: &str) -> Option<String> {
     fits.then_some(shown)
 }
 
-/// How close a known name is to the one that was looked for.
+/// How closely a known name matches a searched one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MatchQuality {
-    /// Equal but for case.
+    /// Equal except for case.
     Exact,
     /// Equal in letters and digits.
     Normalised,
-    /// One letter apart.
+    /// One edit apart.
     Near,
 }
 
-/// Shortest name, in characters, that is matched with one letter wrong: more than 6.
+/// Shortest name that may match with one edit, in characters.
 const NEAR_CHARS_MIN: usize = 7;
 
-/// Which of `candidates` a name means: equal but for case, else equal in letters and digits, else
-/// the only one within one edit, for names over 6 characters. An edit never changes a number:
+/// Finds the candidate that a name refers to: equal except for case, else equal in letters and digits, else the
+/// only candidate within one edit. Only names over 6 characters match by edit. An edit never changes a number:
 /// `sw-nyc-01` is not a misspelt `sw-nyc-02`.
 #[must_use]
 pub fn match_known<'a>(
@@ -98,7 +96,7 @@ fn is_near(wanted: &str, known: &str) -> bool {
         && strsim::levenshtein(wanted, known) == 1
 }
 
-/// The numbers in a name, without leading zeros.
+/// Returns the numbers in a name, without leading zeros.
 fn numbers(text: &str) -> impl Iterator<Item = &str> {
     text.split(|c: char| !c.is_ascii_digit())
         .filter(|digits| !digits.is_empty())
@@ -109,7 +107,7 @@ fn normalised(text: &str) -> String {
     text.chars().filter(|c| c.is_alphanumeric()).collect()
 }
 
-/// Lower-cased, white space folded, unseen characters and a leading `#` left out.
+/// Lower-cases a name, folds white space, and removes hidden characters and a leading `#`.
 fn folded(name: &str) -> String {
     let mut out = String::with_capacity(name.len());
     for word in name.split_whitespace() {
@@ -125,8 +123,8 @@ fn folded(name: &str) -> String {
     }
 }
 
-/// Characters that are not seen, or that change how others are: control characters, marks of
-/// direction, blanks without width, tags.
+/// Returns whether a character is invisible or changes the display of others: control characters, direction
+/// marks, zero-width spaces, tags.
 #[must_use]
 pub fn is_hidden(character: char) -> bool {
     character.is_control()
@@ -140,7 +138,7 @@ pub fn is_hidden(character: char) -> bool {
         )
 }
 
-/// An IP address, with the length of its network if that is given.
+/// Parses an IP address with an optional prefix length.
 pub(super) fn address(text: &str) -> Option<(IpAddr, Option<u8>)> {
     let (ip, bits) = match text.split_once('/') {
         Some((ip, bits)) => (ip, Some(bits)),
@@ -155,7 +153,7 @@ pub(super) fn address(text: &str) -> Option<(IpAddr, Option<u8>)> {
     (bits <= width(ip)).then_some((ip, Some(bits)))
 }
 
-/// A network: an address whose bits behind the prefix are zero.
+/// Parses a network: an address whose host bits are zero.
 pub(super) fn network(text: &str) -> Option<(IpAddr, u8)> {
     let (ip, bits) = address(text)?;
     let bits = bits?;
@@ -170,7 +168,7 @@ pub(super) fn network(text: &str) -> Option<(IpAddr, u8)> {
     (all & mask == 0).then_some((ip, bits))
 }
 
-/// How many bits an address of this family has.
+/// Returns the number of bits of the address family.
 pub(super) const fn width(ip: IpAddr) -> u8 {
     match ip {
         IpAddr::V4(_) => 32,
@@ -178,7 +176,7 @@ pub(super) const fn width(ip: IpAddr) -> u8 {
     }
 }
 
-/// A MAC address of 48 bits as `00:1c:73:23:ab:a5`, however it was grouped.
+/// Parses a 48-bit MAC address in any grouping and formats it as `00:1c:73:23:ab:a5`.
 pub(super) fn mac(text: &str) -> Option<String> {
     let separators: [char; 3] = [':', '-', '.'];
     let digits: String = text.chars().filter(|c| !separators.contains(c)).collect();
@@ -214,7 +212,7 @@ mod tests {
         );
         assert_eq!(canonical_key("issue", "#12"), "12");
         assert_eq!(canonical_key("device", "sw\u{202e}-1\u{200b}"), "sw-1");
-        // Not what the kind promises: as any other name.
+        // Not an address: folded like any other name.
         assert_eq!(canonical_key("ip_address", "Ten"), "ten");
     }
 
@@ -267,7 +265,7 @@ mod tests {
             "another number is another device"
         );
         assert_eq!(find("zurich-cxxe"), None);
-        // Two are one edit away: neither is meant for sure.
+        // A normalised match wins over a near one; two near candidates are ambiguous.
         let twins = ["alphaone", "alphatwo-"];
         assert_eq!(
             match_known("alphaone-", twins),

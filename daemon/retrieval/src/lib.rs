@@ -1,12 +1,12 @@
-//! Search for lored: finds texts by their words and vectors by their direction, and makes one ranking of both.
+//! Search for lored: full-text search, vector search, and one ranking of both.
 //!
 //! In reading order:
 //! - [`text`]: BM25 over an index on disk (tantivy's postings) and a small one in memory
 //! - [`vectors`]: the nearest vectors to a query, by an exact scan of files
-//! - [`ranking`]: two rankings fused into one, its first results reranked, captions
+//! - [`ranking`]: fusion of two rankings, reranking of the first results, captions
 //!
-//! What it is not: it embeds nothing (the crate `lored-models` does), reads no events and knows no
-//! sessions. What is indexed, and who may see it, the daemon decides (`daemon/src/search`).
+//! This crate does not compute embeddings (the crate `lored-models` does), reads no events and has no notion
+//! of sessions. The daemon decides what is indexed and which results are visible (`daemon/src/search`).
 
 pub mod ranking;
 pub mod text;

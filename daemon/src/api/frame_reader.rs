@@ -1,18 +1,15 @@
 //! Reads frames from a stream, with limits on size, time and memory. Cancel-safe between any two
 //! bytes: received bytes are retained.
 
-use std::future::Future;
 use std::io;
 use std::time::Duration;
 
 use lore::protocol::frame::{FrameError, frame_length};
 use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncReadExt};
-use tokio::time::{Instant, timeout_at};
 
-use super::limits::{Budget, MemoryPermit, SMALL_BYTES};
+use super::incoming::{self, Incoming, in_time};
+use super::limits::{Budget, MemoryPermit};
 
-/// Memory for a large frame is reserved in pieces of this size, in bytes.
-const PIECE_BYTES: usize = 256 * 1024;
 /// If at least this many bytes of a frame remain, they are read directly into its body.
 /// This starts after as many bytes came through the stream's buffer.
 const DIRECT_BYTES_MIN: usize = 16 * 1024;
@@ -34,16 +31,21 @@ pub enum ReadError {
     Slow,
 }
 
+impl From<incoming::ReadError> for ReadError {
+    fn from(error: incoming::ReadError) -> Self {
+        match error {
+            incoming::ReadError::Io(error) => Self::Io(error),
+            incoming::ReadError::Slow => Self::Slow,
+        }
+    }
+}
+
 /// Reads frames one after the other.
 pub struct FrameReader {
     bytes_max: usize,
-    wait_max: Duration,
     prefix: Vec<u8>,
     length: Option<usize>,
-    body: Vec<u8>,
-    memory_permit: MemoryPermit,
-    paid_bytes: usize,
-    deadline: Option<Instant>,
+    incoming: Incoming,
 }
 
 impl FrameReader {
@@ -52,13 +54,9 @@ impl FrameReader {
     pub fn new(bytes_max: usize, wait_max: Duration) -> Self {
         Self {
             bytes_max,
-            wait_max,
             prefix: Vec::with_capacity(4),
             length: None,
-            body: Vec::new(),
-            memory_permit: MemoryPermit::default(),
-            paid_bytes: 0,
-            deadline: None,
+            incoming: Incoming::new(wait_max),
         }
     }
 
@@ -75,28 +73,31 @@ impl FrameReader {
             if let Some(left) = self.left_to_read_directly() {
                 self.read_directly(reader, left, budget).await?;
             } else {
-                let arrived = in_time(self.deadline, reader.fill_buf()).await?;
+                let arrived = in_time(self.incoming.deadline(), reader.fill_buf()).await?;
                 if arrived.is_empty() {
-                    return match self.deadline {
+                    return match self.incoming.deadline() {
                         None => Ok(None),
                         Some(_) => Err(ReadError::Io(io::ErrorKind::UnexpectedEof.into())),
                     };
                 }
-                self.deadline
-                    .get_or_insert_with(|| Instant::now() + self.wait_max);
+                self.incoming.begin();
                 let taken = self.take(arrived, budget)?;
                 reader.consume(taken);
             }
-            if self.length.is_some_and(|length| self.body.len() == length) {
-                return Ok(Some(self.finish()));
+            let body = &self.incoming.body;
+            if self.length.is_some_and(|length| body.len() == length) {
+                self.prefix.clear();
+                self.length = None;
+                return Ok(Some(self.incoming.finish()));
             }
         }
     }
 
     /// Returns the number of missing bytes of a large frame, once its beginning has arrived.
     fn left_to_read_directly(&self) -> Option<usize> {
-        let left = self.length?.checked_sub(self.body.len())?;
-        (self.body.len() >= DIRECT_AFTER_BYTES && left >= DIRECT_BYTES_MIN).then_some(left)
+        let received = self.incoming.body.len();
+        let left = self.length?.checked_sub(received)?;
+        (received >= DIRECT_AFTER_BYTES && left >= DIRECT_BYTES_MIN).then_some(left)
     }
 
     /// Reads a piece of a large frame. The buffer grows only with received bytes: a claimed length alone reserves nothing.
@@ -106,12 +107,14 @@ impl FrameReader {
         left: usize,
         budget: &Budget,
     ) -> Result<(), ReadError> {
-        let piece = left.min(self.body.len() * 3);
-        self.pay(self.body.len() + left, self.body.len() + piece, budget)?;
-        self.body.reserve(piece);
+        let received = self.incoming.body.len();
+        let piece = left.min(received * 3);
+        self.pay(received + left, received + piece, budget)?;
+        let deadline = self.incoming.deadline();
+        let body = &mut self.incoming.body;
+        body.reserve(piece);
         let mut limited = reader.take(piece as u64);
-        let read = in_time(self.deadline, limited.read_buf(&mut self.body)).await?;
-        match read {
+        match in_time(deadline, limited.read_buf(body)).await? {
             0 => Err(ReadError::Io(io::ErrorKind::UnexpectedEof.into())),
             _ => Ok(()),
         }
@@ -129,48 +132,20 @@ impl FrameReader {
             }
             (None, Err(_)) => return Ok(head.len()),
         };
-        let body = rest.get(..length - self.body.len()).unwrap_or(rest);
-        self.pay(length, self.body.len() + body.len(), budget)?;
+        let received = self.incoming.body.len();
+        let body = rest.get(..length - received).unwrap_or(rest);
+        self.pay(length, received + body.len(), budget)?;
         // The buffer grows with the received bytes, not with the claimed length.
-        self.body.extend_from_slice(body);
+        self.incoming.body.extend_from_slice(body);
         Ok(head.len() + body.len())
     }
 
-    /// Reserves memory for `bytes` of a frame, unless it is reserved already or the frame is small.
     fn pay(&mut self, length: usize, bytes: usize, budget: &Budget) -> Result<(), ReadError> {
-        while length > SMALL_BYTES && self.paid_bytes < bytes {
-            if !budget.large(&mut self.memory_permit, PIECE_BYTES) {
-                return Err(ReadError::Busy);
-            }
-            self.paid_bytes += PIECE_BYTES;
+        match self.incoming.pay(length, bytes, budget) {
+            true => Ok(()),
+            false => Err(ReadError::Busy),
         }
-        Ok(())
     }
-
-    fn finish(&mut self) -> Frame {
-        self.prefix.clear();
-        self.length = None;
-        self.deadline = None;
-        self.paid_bytes = 0;
-        (
-            std::mem::take(&mut self.body),
-            std::mem::take(&mut self.memory_permit),
-        )
-    }
-}
-
-/// Applies the frame timeout to a read, if a frame has begun. Between frames a peer may be silent without limit.
-async fn in_time<T>(
-    deadline: Option<Instant>,
-    read: impl Future<Output = io::Result<T>>,
-) -> Result<T, ReadError> {
-    let read = match deadline {
-        None => read.await,
-        Some(deadline) => timeout_at(deadline, read)
-            .await
-            .map_err(|_| ReadError::Slow)?,
-    };
-    read.map_err(ReadError::Io)
 }
 
 #[cfg(test)]
@@ -245,7 +220,7 @@ mod tests {
         let mut bytes: &[u8] = &[0, 0x0f, 0xff, 0xff, 1];
         let cut = frames.next(&mut bytes, &budget).await;
         assert!(matches!(cut, Err(ReadError::Io(_))), "{cut:?}");
-        assert!(frames.body.capacity() < 64);
+        assert!(frames.incoming.body.capacity() < 64);
         let refused = reader().next(&mut &[1, 0, 0, 0, 0][..], &budget).await;
         assert!(matches!(
             refused,

@@ -9,6 +9,7 @@ mod dispatch;
 mod frame_reader;
 mod frames;
 mod http;
+mod incoming;
 pub mod limits;
 mod listener;
 mod mcp;

@@ -1,4 +1,4 @@
-//! `lore://checkpoint/{id}`: checkpoints by their address.
+//! The `lore://checkpoint/{id}` resource: a checkpoint's context.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -18,10 +18,10 @@ use crate::sessions::{AccessTimes, SessionSelector};
 use crate::state::State;
 use crate::store::{Direction, Rows};
 
-/// Checkpoints of the caller's current session that are listed: the newest.
+/// Maximum number of checkpoints that a listing returns, newest first.
 const LISTED_MAX: usize = 50;
 
-/// A checkpoint's context.
+/// The checkpoint resource.
 pub struct Checkpoint;
 
 impl Resource for Checkpoint {
@@ -31,7 +31,7 @@ impl Resource for Checkpoint {
     const SENTENCE: &'static str = "The complete context of a checkpoint, as a JSON object.";
     const MIME: &'static str = "application/json";
 
-    /// The newest of the caller's current session; any other can be read by its id.
+    /// Lists the newest checkpoints of the caller's current session. Any other checkpoint is readable by its id.
     async fn list(
         cx: Arc<Context>,
         caller: Caller,
@@ -39,7 +39,7 @@ impl Resource for Checkpoint {
     ) -> Result<Page, Refusal> {
         let state = State::live(&cx, None).await?;
         let selector = SessionSelector::of(&caller, None);
-        // A caller without a session has no checkpoints to be offered.
+        // Without a current session, the list is empty.
         let Ok(session) = selector.find(&state, &caller.actor, cx.engine.clock().now()) else {
             return Ok(Page::default());
         };
@@ -82,7 +82,7 @@ impl Resource for Checkpoint {
         row.map(drop).ok_or_else(|| not_found(id))
     }
 
-    /// A context never changes, so it is touched once: when it goes.
+    /// A stored context never changes, so a resource update is reported only when the checkpoint is deleted.
     fn touched(_: &LoggedEvent, meta: Option<&Event>) -> AffectedResources {
         let Some(meta) = meta else {
             return AffectedResources::default();

@@ -1,4 +1,4 @@
-//! A checkpoint as it is taken elsewhere: with its whole context.
+//! Loads a saved checkpoint with its whole context, for the session export.
 
 use std::sync::Arc;
 
@@ -11,34 +11,34 @@ use crate::events::checkpoints::{CheckpointDescribed, CheckpointKey, CheckpointS
 use crate::log::{Hash, LoggedEvent};
 use crate::store::{Blobs, Error, Rows};
 
-/// What there is of a saved checkpoint.
+/// The result of loading a saved checkpoint.
 pub enum CheckpointData {
-    /// All of it.
+    /// The complete checkpoint.
     Whole(FullCheckpoint),
-    /// Nothing: it was deleted.
+    /// The checkpoint was deleted.
     Deleted,
-    /// Its event alone.
+    /// The event is readable, but the context is corrupt.
     Damaged(CheckpointKey, Error),
 }
 
 /// A checkpoint with its context.
 pub struct FullCheckpoint {
-    /// Its id.
+    /// Checkpoint id.
     pub checkpoint: CheckpointKey,
-    /// SHA-256 of its context's canonical text.
+    /// SHA-256 of the context's canonical text.
     pub hash: Hash,
-    /// The context.
+    /// The whole context.
     pub context: Arc<Canonical>,
-    /// What was said about it: a JSON object, as text.
+    /// Caller's metadata: a JSON object as text.
     pub metadata: Option<String>,
-    /// The checkpoint that it was forked from.
+    /// Source checkpoint of a fork.
     pub forked_from: Option<CheckpointKey>,
 }
 
-/// The checkpoint that an event saved.
+/// Loads the checkpoint that an event saved.
 ///
 /// # Errors
-/// [`Error`] when the event saved none, or a row cannot be read.
+/// [`Error`] when the event is not a saved checkpoint.
 pub fn take(
     rows: &dyn Rows,
     blobs: &Blobs,

@@ -1,5 +1,5 @@
-//! Reading objects back: from the cache, from their rows, from blobs; checked by their hashes, or all
-//! at once by that of the context that they make up.
+//! Reads object values from the cache, their rows or blobs. Each value is checked by its hash, or all of them
+//! at once by the hash of the context that they form.
 
 use std::sync::Arc;
 
@@ -15,21 +15,21 @@ use crate::log::{Hash, OBJECTS, Position};
 use crate::operation::Context;
 use crate::store::{Blobs, Error, Rows};
 
-/// The longest way to an object that is whole: more than any save makes.
+/// Maximum length of a delta chain, from an object to its keyframe. No save writes a longer one.
 const CHAIN_MAX: usize = 64;
-/// The longest value, in bytes: no call could bring a longer one.
+/// Maximum length of a value, in bytes. No call can carry a longer one.
 const VALUE_BYTES_MAX: u64 = 64 << 20;
 
-/// When values are compared with their hashes.
+/// When values are checked against their hashes.
 #[derive(Clone, Copy)]
 enum Check {
-    /// Each one on the way.
+    /// Every value is checked as it is read.
     Each,
-    /// By what is made of them, by the caller: nothing is kept in memory until then.
+    /// The caller checks the assembled context. Until then no value is cached.
     AtLast,
 }
 
-/// Values of objects in one state of the rows.
+/// Reads object values in one state of the rows.
 #[derive(Clone, Copy)]
 pub struct Values<'v> {
     rows: &'v dyn Rows,
@@ -38,33 +38,33 @@ pub struct Values<'v> {
 }
 
 impl<'v> Values<'v> {
-    /// Reads from these rows, and from what else the daemon has.
+    /// Creates a reader over `rows`, with the daemon's blobs and cache.
     #[must_use]
     pub fn of(cx: &'v Context, rows: &'v dyn Rows) -> Self {
         Self::new(rows, &cx.blobs, &cx.cache)
     }
 
-    /// Reads from these.
+    /// Creates a reader over `rows`, `blobs` and `cache`.
     #[must_use]
     pub fn new(rows: &'v dyn Rows, blobs: &'v Blobs, cache: &'v Cache) -> Self {
         Self { rows, blobs, cache }
     }
 
-    /// The value of an object.
+    /// Returns the value of an object.
     ///
     /// # Errors
-    /// [`Error::Corrupt`] when it is missing or not what its hash says; nothing is changed then.
+    /// [`Error::Corrupt`] when the object is missing or its value does not match its hash. Nothing is changed then.
     pub fn get(&self, hash: &Hash) -> Result<Arc<Vec<u8>>, Error> {
         self.get_within(hash, CHAIN_MAX, Check::Each)
     }
 
-    /// The value of an object, if it is in memory.
+    /// Returns the value of an object if it is cached.
     #[must_use]
     pub fn known(&self, hash: &Hash) -> Option<Arc<Vec<u8>>> {
         self.cache.get(&cache_key(*hash))
     }
 
-    /// Notes a value that was just brought: the next save is likely to need it.
+    /// Caches a value that a save has just received, because the next save is likely to need it.
     pub fn note(&self, hash: Hash, value: impl FnOnce() -> Vec<u8>) {
         let key = cache_key(hash);
         if self.cache.get::<Vec<u8>>(&key).is_none() {
@@ -127,17 +127,17 @@ impl<'v> Values<'v> {
         pack::unpack(&packed, length, base).map_err(|reason| corrupt(hash, &reason))
     }
 
-    /// The canonical text of a part.
+    /// Reads the canonical text of a part.
     fn text(&self, part: &ContextPart, check: Check) -> Result<String, Error> {
         let hash = part.hash();
         let value = self.get_within(&hash, CHAIN_MAX, check)?;
         String::from_utf8(Arc::unwrap_or_clone(value)).map_err(|_| corrupt(&hash, "it is not text"))
     }
 
-    /// The whole context of a checkpoint.
+    /// Returns the whole context of a checkpoint.
     ///
     /// # Errors
-    /// [`Error::Corrupt`] when a part cannot be read, or all of them are not the context saved.
+    /// [`Error::Corrupt`] when a part cannot be read, or the parts together do not match the saved context's hash.
     pub fn context(&self, manifest: &CheckpointSaved) -> Result<Arc<Canonical>, Error> {
         let hash = manifest.context_hash();
         if let Some(context) = self.known_context(hash) {
@@ -148,10 +148,10 @@ impl<'v> Values<'v> {
         Ok(context)
     }
 
-    /// The same, to be spliced into a reply.
+    /// Returns the whole context as JSON, to be spliced into a reply.
     ///
     /// # Errors
-    /// As [`Values::context`].
+    /// See [`Values::context`].
     pub fn json(&self, manifest: &CheckpointSaved) -> Result<RawJson, Error> {
         let hash = manifest.context_hash();
         if let Some(json) = self.known_json(hash) {
@@ -168,7 +168,7 @@ impl<'v> Values<'v> {
         Ok(json)
     }
 
-    /// The context of a hash as it is spliced into a reply, if it is in memory.
+    /// Returns the JSON of a context by its hash, if it is cached.
     #[must_use]
     pub fn known_json(&self, hash: Hash) -> Option<Arc<RawJson>> {
         self.cache.get(&json_key(hash))
@@ -177,13 +177,13 @@ impl<'v> Values<'v> {
     fn whole(&self, manifest: &CheckpointSaved) -> Result<Canonical, Error> {
         let hash = manifest.context_hash();
         let is_whole = |context: &Canonical| Hash::of(context.text.as_bytes()) == hash;
-        // One hash at the end costs a quarter of one for every value and base on the way.
+        // One hash at the end costs a quarter of hashing every value and base on the way.
         if let Ok(context) = self.some_of(manifest, None, Check::AtLast)
             && is_whole(&context)
         {
             return Ok(context);
         }
-        // Which of them is it?
+        // Read again with every value checked, to name the damaged one.
         let context = self.some_of(manifest, None, Check::Each)?;
         if !is_whole(&context) {
             let reason = "its parts are not the context that was saved";
@@ -192,20 +192,20 @@ impl<'v> Values<'v> {
         Ok(context)
     }
 
-    /// The context of a hash, if it is in memory.
+    /// Returns a context by its hash, if it is cached.
     #[must_use]
     pub fn known_context(&self, hash: Hash) -> Option<Arc<Canonical>> {
         self.cache.get(&context_key(hash))
     }
 
-    /// Notes a whole context: the latest is what is loaded most, and what the next is compared with.
+    /// Caches a whole context. The latest one is loaded most often, and the next save is compared with it.
     pub fn note_context(&self, hash: Hash, context: &Arc<Canonical>) {
         let bytes = context.text.len() + 64 * context.entries.len();
         self.cache
             .put(context_key(hash), Arc::clone(context), bytes);
     }
 
-    /// Some keys of a checkpoint's context; only what they need is read.
+    /// Returns selected keys of a checkpoint's context. Only the parts that they need are read.
     ///
     /// # Errors
     /// [`Error::Corrupt`] when a part cannot be read.
@@ -242,7 +242,7 @@ impl<'v> Values<'v> {
         Ok(context)
     }
 
-    /// The top-level keys of a checkpoint's context.
+    /// Returns the top-level keys of a checkpoint's context.
     ///
     /// # Errors
     /// [`Error::Corrupt`] when a part cannot be read.
@@ -255,17 +255,16 @@ impl<'v> Values<'v> {
     }
 }
 
-/// Values stand under no event: their hash says all.
+/// Values belong to no event, so their cache keys use position 0: the hash identifies them.
 fn cache_key(hash: Hash) -> crate::cache::Key {
     (Position(0), hash)
 }
 
-/// Contexts likewise, beside the values of the same hash.
+/// A separate position, so that a context and a value of the same hash do not collide.
 fn context_key(hash: Hash) -> crate::cache::Key {
     (Position(u64::MAX), hash)
 }
 
-/// The JSON of contexts.
 fn json_key(hash: Hash) -> crate::cache::Key {
     (Position(u64::MAX - 1), hash)
 }

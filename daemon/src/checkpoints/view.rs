@@ -1,19 +1,21 @@
-//! Which checkpoints there are, which keys are critical, and which objects are still in use.
+//! The view of checkpoints, critical keys and objects in use.
 //!
 //! | key | value |
 //! | --- | --- |
 //! | `c` checkpoint (16) | position (u64), session |
 //! | `s` session 0 position (u64) | [`CheckpointRow`] |
 //! | `l` session | [`SessionRow`] |
-//! | `m` session 0 key | position (u64) of the newest checkpoint that holds a critical key; 0 for none |
+//! | `m` session 0 key | position (u64) of the newest checkpoint that holds a critical key; 0 if none does |
 //! | `o` object (32) | [`super::object_uses::ObjectRow`] |
-//! | `u` session 0 object (32) | how many parts and deltas of the session need it (u32), since which position (u64) |
-//! | `w` object (32) session | that position again |
+//! | `u` session 0 object (32) | number of parts and deltas that need it (u32), position of the first use (u64) |
+//! | `w` object (32) session | position (u64) of the session's first use |
 //! | `t` | [`super::CheckpointTotals`] |
 //!
-//! All numbers are big-endian. An object's bytes count for the session that has used it for longest.
-//! So a session's rows follow from its own events alone, and the others' are without it what they
-//! would be if it had never been: it can be forgotten.
+//! All numbers are big-endian. An object's bytes count for the session that has used it for the longest time.
+//! A session's rows therefore follow from its own events alone. Without a session, the rows of all others are as
+//! if it had never existed. That makes it possible to forget a session.
+//!
+//! Functions that read rows return [`Error`] when a row cannot be read.
 
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
@@ -25,38 +27,38 @@ use crate::events::checkpoints::{
 use crate::log::{Hash, LoggedEvent, Position, RecordKey};
 use crate::store::{Direction, Error, Keyspace, Rows, RowsMut, after_prefix};
 
-/// The rows of this view, version 2.
+/// Keyspace of this view, version 2.
 pub const SPACE: Keyspace = Keyspace::new("checkpoints.2");
 
-/// A checkpoint as the view keeps it.
+/// A checkpoint as the view stores it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CheckpointRow {
-    /// Where its event is.
+    /// Log position of the event.
     pub position: Position,
-    /// In which record.
+    /// Record that contains the event.
     pub record: RecordKey,
-    /// Its id.
+    /// Checkpoint id.
     pub checkpoint: CheckpointKey,
-    /// SHA-256 of its context's canonical text.
+    /// SHA-256 of the context's canonical text.
     pub hash: Hash,
-    /// What its objects take on disk, in bytes.
+    /// Size of its objects on disk, in bytes.
     pub stored_bytes: u64,
-    /// It never goes by itself.
+    /// Whether it is exempt from automatic deletion.
     pub is_kept: bool,
 }
 
-/// What a session has of checkpoints.
+/// A session's checkpoint totals.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SessionRow {
-    /// Position of the latest; 0 without any.
+    /// Position of the latest checkpoint; 0 if the session has none.
     pub latest: Position,
-    /// How many there are.
+    /// Number of checkpoints.
     pub count: u64,
-    /// Bytes of the objects that no other session has used for longer.
+    /// Bytes of the objects that no other session has used for a longer time.
     pub bytes: u64,
 }
 
-/// Takes numbers off the front of a row.
+/// Reads numbers from the front of a row.
 pub(super) struct Reader<'v>(pub(super) &'v [u8]);
 
 impl<'v> Reader<'v> {
@@ -144,10 +146,7 @@ pub(super) fn damaged(key: &[u8]) -> Error {
     Error::corrupt(SPACE.name(), key, "not a row of this kind")
 }
 
-/// Folds an event of this room.
-///
-/// # Errors
-/// [`Error`] when a row cannot be read.
+/// Folds a checkpoint event into the view.
 pub fn apply(
     rows: &mut dyn RowsMut,
     event: &LoggedEvent,
@@ -259,19 +258,13 @@ fn apply_marked(rows: &mut dyn RowsMut, session: &str, marked: &KeyMarked) -> Re
     Ok(())
 }
 
-/// What a session has of checkpoints; nothing when it never had any.
-///
-/// # Errors
-/// [`Error`] when the row cannot be read.
+/// Returns a session's checkpoint totals; zeros if it never had a checkpoint.
 pub fn of_session_row(rows: &dyn Rows, session: &str) -> Result<SessionRow, Error> {
     let row = read(rows, &key(b'l', session.as_bytes()), SessionRow::decode)?;
     Ok(row.unwrap_or_default())
 }
 
-/// Session and position of a checkpoint, if there is one of this id.
-///
-/// # Errors
-/// [`Error`] when the row cannot be read.
+/// Returns the session and position of a checkpoint, if it exists.
 pub fn place_of(
     rows: &dyn Rows,
     checkpoint: &CheckpointKey,
@@ -283,10 +276,7 @@ pub fn place_of(
     })
 }
 
-/// A session's checkpoint at a position.
-///
-/// # Errors
-/// [`Error`] when the row cannot be read.
+/// Returns a session's checkpoint at a position.
 pub fn at(
     rows: &dyn Rows,
     session: &str,
@@ -298,10 +288,7 @@ pub fn at(
     })
 }
 
-/// A checkpoint and its session, if there is one of this id.
-///
-/// # Errors
-/// [`Error`] when a row cannot be read.
+/// Returns a checkpoint and its session, if it exists.
 pub fn get(
     rows: &dyn Rows,
     checkpoint: &CheckpointKey,
@@ -312,10 +299,7 @@ pub fn get(
     Ok(at(rows, &session, position)?.map(|row| (session, row)))
 }
 
-/// The ids of a session's checkpoints.
-///
-/// # Errors
-/// [`Error`] when the rows cannot be read.
+/// Returns the ids of a session's checkpoints.
 pub fn ids_of(rows: &dyn Rows, session: &str) -> Result<BTreeSet<CheckpointKey>, Error> {
     let mut found = BTreeSet::new();
     walk(rows, session, None, Direction::Forward, &mut |row| {
@@ -325,10 +309,7 @@ pub fn ids_of(rows: &dyn Rows, session: &str) -> Result<BTreeSet<CheckpointKey>,
     Ok(found)
 }
 
-/// Whether a session has a checkpoint that never goes by itself.
-///
-/// # Errors
-/// [`Error`] when the rows cannot be read.
+/// Returns whether a session has a checkpoint that is exempt from automatic deletion.
 pub fn has_kept(rows: &dyn Rows, session: &str) -> Result<bool, Error> {
     let mut found = false;
     walk(rows, session, None, Direction::Backward, &mut |row| {
@@ -341,10 +322,7 @@ pub fn has_kept(rows: &dyn Rows, session: &str) -> Result<bool, Error> {
     Ok(found)
 }
 
-/// A session's newest checkpoint, or its newest before a position.
-///
-/// # Errors
-/// [`Error`] when the rows cannot be read.
+/// Returns a session's newest checkpoint, or its newest before a position.
 pub fn newest(
     rows: &dyn Rows,
     session: &str,
@@ -358,10 +336,9 @@ pub fn newest(
     Ok(found)
 }
 
-/// Visits a session's checkpoints, those before a position if one is given; `Break` ends it.
+/// Visits a session's checkpoints, optionally only those before a position.
 ///
-/// # Errors
-/// [`Error`] when the rows cannot be read, or what `visit` returned.
+/// `Break` ends the walk. An error of `visit` is returned.
 pub fn walk(
     rows: &dyn Rows,
     session: &str,
@@ -381,11 +358,8 @@ pub fn walk(
     })
 }
 
-/// A session's critical keys, in order, each with the position of the newest checkpoint known to
-/// hold it (0 for none).
-///
-/// # Errors
-/// [`Error`] when the rows cannot be read.
+/// Lists a session's critical keys in order, each with the position of the newest checkpoint known to hold it
+/// (0 if none does).
 pub fn critical_keys(rows: &dyn Rows, session: &str) -> Result<Vec<(String, Position)>, Error> {
     let prefix = of_session(b'm', session, &[]);
     let mut found = Vec::new();
@@ -406,13 +380,12 @@ pub fn critical_keys(rows: &dyn Rows, session: &str) -> Result<Vec<(String, Posi
     Ok(found)
 }
 
-/// What [`sessions`] calls for each; `Break` ends it.
+/// Callback of [`sessions`]; `Break` ends the walk.
 pub type SessionVisitor<'v> = &'v mut dyn FnMut(&str, SessionRow) -> Result<ControlFlow<()>, Error>;
 
-/// Every session that has checkpoints, with what it has of them; `Break` ends it.
+/// Visits every session that has checkpoints, with its totals.
 ///
-/// # Errors
-/// [`Error`] when the rows cannot be read, or what `visit` returned.
+/// `Break` ends the walk. An error of `visit` is returned.
 pub fn sessions(rows: &dyn Rows, visit: SessionVisitor<'_>) -> Result<(), Error> {
     let high = after_prefix(b"l");
     rows.scan(SPACE, b"l", &high, Direction::Forward, &mut |key, value| {

@@ -1,6 +1,6 @@
-//! Every document there is, in memory: what searches are narrowed by, and what summaries count.
+//! An in-memory catalogue of all documents, for search filters and the counts of summaries.
 //!
-//! Made of the rows when it is needed, kept until they change or nobody asks.
+//! Built from the rows on demand, and retained until the rows change or it is released.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -11,27 +11,27 @@ use super::view::{self, DocumentRow};
 use crate::log::Position;
 use crate::store::{Error, Rows};
 
-/// One document.
+/// A document of the catalogue.
 #[derive(Clone, Debug)]
 pub struct Entry {
-    /// Its id.
+    /// Id of the document.
     pub id: String,
-    /// What the view has of it.
+    /// Row of the view.
     pub row: DocumentRow,
-    /// What its front matter says besides.
+    /// Further front matter.
     pub custom: Map<String, Value>,
 }
 
-/// Every document, by context and path.
+/// All documents, by id.
 #[derive(Clone, Debug, Default)]
 pub struct Catalogue {
-    /// The last event that it knows of.
+    /// Position of the last event that the catalogue includes.
     pub changed: Position,
     entries: BTreeMap<String, Arc<Entry>>,
 }
 
 impl Catalogue {
-    /// Reads all rows; what an earlier catalogue has of a document that did not change is shared with it.
+    /// Reads all rows. Entries of unchanged documents are shared with the earlier catalogue.
     fn read(rows: &dyn Rows, earlier: Option<&Self>) -> Result<Self, Error> {
         let mut entries = BTreeMap::new();
         view::documents(rows, &mut |id, row| {
@@ -56,39 +56,36 @@ impl Catalogue {
         })
     }
 
-    /// Every document, by id.
+    /// Iterates over all documents, by id.
     pub fn all(&self) -> impl Iterator<Item = &Arc<Entry>> {
         self.entries.values()
     }
 
-    /// A document.
+    /// Returns a document by id.
     #[must_use]
     pub fn get(&self, id: &str) -> Option<&Arc<Entry>> {
         self.entries.get(id)
     }
 
-    /// How many there are.
+    /// Returns the number of documents.
     #[must_use]
     pub fn len(&self) -> usize {
         self.entries.len()
     }
 
-    /// Whether there is none.
+    /// Reports whether the catalogue is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }
 }
 
-/// The catalogue as it was needed last.
+/// Cache of the most recent catalogue.
 #[derive(Default)]
 pub struct CatalogueCache(Mutex<Option<Arc<Catalogue>>>);
 
 impl CatalogueCache {
-    /// The catalogue of these rows.
-    ///
-    /// # Errors
-    /// [`Error`] when a row cannot be read.
+    /// Returns the catalogue of these rows, rebuilt if they changed.
     pub fn catalogue(&self, rows: &dyn Rows) -> Result<Arc<Catalogue>, Error> {
         let changed = view::changed(rows)?;
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -102,7 +99,7 @@ impl CatalogueCache {
         Ok(read)
     }
 
-    /// Lets it go.
+    /// Drops the cached catalogue.
     pub fn release(&self) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }

@@ -1,4 +1,4 @@
-//! Whether a file is another by now than the one that was taken in.
+//! Detects whether a file differs from its ingested version.
 
 use std::fs;
 use std::path::Path;
@@ -7,13 +7,12 @@ use super::sources::FileFingerprint;
 use crate::events::documents::DocumentMeta;
 use crate::log::Hash;
 
-/// Files up to this many bytes are read to be sure, where their time says nothing.
+/// Limit on files that are compared by content if only their time differs, in bytes.
 const READ_BYTES_MAX: u64 = 1 << 20;
 
-/// Whether the file at a path is not what was taken in: gone, of another length, or written since.
+/// Reports whether the file at a path differs from its ingested version, or is missing.
 ///
-/// A file whose time changed is read, if it is short, and compared by its hash: touching it changes
-/// nothing.
+/// A short file with another time is compared by its hash, so that touching the file is not a change.
 #[must_use]
 pub fn is_changed(path: &Path, taken: &DocumentMeta) -> bool {
     let Ok(found) = fs::symlink_metadata(path) else {
@@ -38,7 +37,7 @@ pub fn is_changed(path: &Path, taken: &DocumentMeta) -> bool {
 mod tests {
     use super::*;
 
-    /// Another content and a file that is gone are told; a new time alone is not.
+    /// Other content and a missing file are changes; another time alone is not.
     #[test]
     fn changes_are_told() {
         let dir = tempfile::tempdir().unwrap();

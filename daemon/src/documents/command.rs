@@ -1,4 +1,4 @@
-//! Decisions about documents: that a folder is a source, what a file says, that it is gone.
+//! Commands that decide about sources and documents.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -13,10 +13,10 @@ use crate::events::{NewEvent, empty_body};
 use crate::log::{Body, Hash, codec};
 use crate::store::{PendingBlob, Rows};
 
-/// How many hexadecimal digits of a hash are an id: enough for no two to be alike on one machine.
+/// Hexadecimal digits of a hash in an id: enough to make collisions on one machine unlikely.
 const ID_DIGITS: usize = 16;
 
-/// The id of the source at a path.
+/// Returns the id of the source at a path.
 #[must_use]
 pub fn source_id(path: &str) -> String {
     format!("source-{}", digits(&Hash::of(path.as_bytes())))
@@ -26,12 +26,12 @@ fn digits(hash: &Hash) -> String {
     hash.to_string().chars().take(ID_DIGITS).collect()
 }
 
-/// The id of a new document: of its source, its path, and how many had the same one before.
+/// Returns the id of a new document, from its source, its path and the number of earlier documents with both.
 pub(super) fn document_id(rows: &dyn Rows, source: &str, path: &str) -> Result<String, Refusal> {
     let mut again = 0_u64;
     loop {
         let id = id_of(source, path, again);
-        // One that moved away keeps the id that it got here.
+        // A document that moved away keeps the id of its first path.
         if view::document(rows, &id)?.is_none() {
             return Ok(id);
         }
@@ -39,7 +39,7 @@ pub(super) fn document_id(rows: &dyn Rows, source: &str, path: &str) -> Result<S
     }
 }
 
-/// The id of the document that is the `again`th one of its source and path, from 0.
+/// Returns the id of the `again`th document of a source and path, counted from 0.
 pub(crate) fn id_of(source: &str, path: &str, again: u64) -> String {
     let mut named = source.as_bytes().to_vec();
     named.push(0);
@@ -48,12 +48,12 @@ pub(crate) fn id_of(source: &str, path: &str, again: u64) -> String {
     format!("doc-{}", digits(&Hash::of(&named)))
 }
 
-/// Whether a command recorded nothing because it is so already; shared with its caller.
+/// Set if a command records nothing because the state is already as requested; shared with the caller.
 #[derive(Clone, Default)]
 pub struct UnchangedFlag(Arc<Mutex<bool>>);
 
 impl UnchangedFlag {
-    /// What was told.
+    /// Locks the flag.
     pub fn unchanged(&self) -> MutexGuard<'_, bool> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -63,22 +63,22 @@ fn nothing_recorded() -> Refusal {
     Refusal::new(Code::Conflict, "nothing was recorded")
 }
 
-/// No source has this id.
+/// Returns the refusal for an unknown source id.
 #[must_use]
 pub fn unknown_source(source: &str) -> Refusal {
     Refusal::new(Code::NotFound, format!("there is no source `{source}`"))
         .hint("`list_sources` lists them; `add_source` makes a folder one.")
 }
 
-/// Wants a folder or file to be a source.
+/// Adds a folder or file as a source.
 pub struct AddSource {
-    /// Its id.
+    /// Id of the source.
     pub source: String,
-    /// Path and settings.
+    /// Path and settings of the source.
     pub added: SourceAdded,
-    /// Random.
+    /// Random salt.
     pub salt: [u8; 16],
-    /// To the caller.
+    /// Set if nothing is recorded.
     pub unchanged: UnchangedFlag,
 }
 
@@ -97,11 +97,11 @@ impl Command for AddSource {
     }
 }
 
-/// Wants a source to be none any more.
+/// Removes a source.
 pub struct RemoveSource {
-    /// Its id.
+    /// Id of the source.
     pub source: String,
-    /// Random.
+    /// Random salt.
     pub salt: [u8; 16],
 }
 
@@ -118,31 +118,31 @@ impl Command for RemoveSource {
     }
 }
 
-/// Wants a file taken in.
+/// Ingests a file.
 pub struct IngestDocument {
-    /// Its source.
+    /// Id of the source.
     pub source: String,
-    /// What is known of it; its id is given by the decision.
+    /// Metadata of the document; the decision sets its id.
     pub taken: DocumentMeta,
-    /// The document that was moved to this path, if one was.
+    /// Document that moved to this path, if any.
     pub moved: Option<String>,
-    /// The payload of the first event; taken when it is decided.
+    /// Payload of the first event; the decision takes it.
     pub body: Option<Body>,
-    /// Numbers of the first chunks, blobs and payloads of the further ones.
+    /// Further parts of the document.
     pub further: Vec<AddPart>,
-    /// Random.
+    /// Random salt.
     pub salt: [u8; 16],
-    /// Blobs that the payloads name: no sweep takes them before the events are committed.
+    /// Blobs of the payloads, protected from the sweep until the events are committed.
     pub _pending: Vec<PendingBlob>,
 }
 
 /// A further part of a document.
 pub struct AddPart {
-    /// The number of its first chunk.
+    /// Number of the first chunk.
     pub first_chunk: u32,
-    /// Hashes of its blobs.
+    /// Hashes of the blobs.
     pub blobs: Vec<serde_bytes::ByteArray<32>>,
-    /// Its payload.
+    /// Payload of the part.
     pub body: Body,
 }
 
@@ -156,7 +156,7 @@ impl Command for IngestDocument {
 }
 
 impl IngestDocument {
-    /// What it holds in memory, in bytes, about: payloads with the texts that are in them, and facts.
+    /// Returns the approximate size of the command in memory, in bytes: payloads with inline texts, and metadata.
     #[must_use]
     pub fn bytes(&self) -> usize {
         let further = self.further.iter().map(|further| &further.body);
@@ -166,7 +166,7 @@ impl IngestDocument {
         bodies.map(|body| body.bytes.len()).sum::<usize>() + facts
     }
 
-    /// What is recorded, in a source that there is.
+    /// Returns the events to record in an existing source.
     fn events(&mut self, rows: &dyn Rows) -> Result<Vec<NewEvent>, Refusal> {
         let moved = match self.moved.take() {
             Some(moved) => view::document(rows, &moved)?
@@ -175,7 +175,7 @@ impl IngestDocument {
             None => None,
         };
         let at_path = view::document_at(rows, &self.source, &self.taken.path)?;
-        // What was at this path before, if another document moved here over it.
+        // The document that was at this path before another document moved over it.
         let over = at_path
             .clone()
             .filter(|_| moved.is_some())
@@ -218,18 +218,18 @@ impl IngestDocument {
     }
 }
 
-/// Wants bytes that were sent taken in as a document.
+/// Stores sent bytes as a document.
 pub struct PutDocument {
-    /// The document.
+    /// Command that ingests the document.
     pub take: IngestDocument,
-    /// The settings of its source that it was made under.
+    /// Settings of the source with which the document was prepared.
     pub under: SourceAdded,
-    /// Whether the source comes to be by this, where it is not there.
+    /// Whether a missing source is created.
     pub may_begin: bool,
-    /// Whether it has a key: then something is recorded in any case, so that a late repetition of it does
-    /// not undo what came in between.
+    /// Whether the call has an idempotency key. Then an event is always recorded, so that a late repetition
+    /// does not undo later changes.
     pub has_key: bool,
-    /// To the caller.
+    /// Set if nothing is recorded.
     pub unchanged: UnchangedFlag,
 }
 
@@ -275,7 +275,7 @@ impl Command for PutDocument {
 }
 
 impl PutDocument {
-    /// The document of this name, if it says just this, as its source wants it said.
+    /// Returns the stored document of this name if it has the same content and is current for its source.
     fn there(
         &self,
         rows: &dyn Rows,
@@ -295,7 +295,7 @@ impl PutDocument {
     }
 }
 
-/// Refuses documents that are sent to a source whose documents are files.
+/// Refuses sent documents if the documents of the source are files.
 ///
 /// # Errors
 /// `INVALID_INPUT`.
@@ -310,11 +310,11 @@ pub fn check_sent(source: &str, row: &SourceRow) -> Result<(), Refusal> {
     ))
 }
 
-/// Wants a document that was sent to be none any more.
+/// Removes a sent document.
 pub struct RemoveDocument {
-    /// Its id.
+    /// Id of the document.
     pub document: String,
-    /// Random.
+    /// Random salt.
     pub salt: [u8; 16],
 }
 
@@ -337,7 +337,7 @@ impl Command for RemoveDocument {
     }
 }
 
-/// No document has this id.
+/// Returns the refusal for an unknown document id.
 #[must_use]
 pub fn unknown_document(id: &str) -> Refusal {
     let shown: String = id.chars().take(80).collect();
@@ -346,26 +346,26 @@ pub fn unknown_document(id: &str) -> Refusal {
         .hint("`search_documents` and `explore_document_structure` give ids.")
 }
 
-/// Wants something noted of a file that is not taken in.
+/// Records the state of a file that is not ingested.
 pub struct RecordFileState {
-    /// Its source.
+    /// Id of the source.
     pub source: String,
-    /// What: touched, gone, failed, or no failure any more.
+    /// State to record.
     pub note: FileState,
-    /// Random.
+    /// Random salt.
     pub salt: [u8; 16],
 }
 
-/// What is noted.
+/// State of a file.
 #[derive(Clone, Debug)]
 pub enum FileState {
-    /// It was written without being changed.
+    /// The file was rewritten with the same content.
     Touched(DocumentRestatted),
-    /// It is not there any more.
+    /// The file no longer exists.
     Gone(DocumentRemoved),
-    /// It could not be taken in.
+    /// The file could not be ingested.
     Failed(FileFailed),
-    /// Such a file is not there any more.
+    /// A file that could not be ingested no longer exists.
     FailureCleared(IngestFailureCleared),
 }
 

@@ -1,4 +1,4 @@
-//! What this room keeps in memory: limits, what is being done with each source, and the catalogue.
+//! In-memory state of the documents feature: limits, progress of each source, and the catalogue.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -13,66 +13,66 @@ use crate::error::{Code, Refusal};
 use crate::operation::Context;
 use crate::store::{Error, Rows};
 
-/// What can be set for documents.
+/// Settings of the documents feature.
 #[derive(Clone, Debug, Default)]
 pub struct Settings {
-    /// How much of a file is read, and for how long.
+    /// Limits on the size of a file and the time to read it.
     pub reading: Reading,
-    /// How long chunks are.
+    /// Chunk sizes.
     pub sizes: Sizes,
 }
 
-/// What is being done with a source.
+/// Current activity of a source.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SourceActivity {
-    /// Nothing.
+    /// No activity.
     #[default]
     Idle,
-    /// It is being looked through.
+    /// The source is being scanned.
     Scanning,
-    /// Its files are being taken in.
+    /// Files of the source are being ingested.
     TakingIn,
-    /// It is not there.
+    /// The source's path does not exist.
     Missing,
 }
 
-/// What is known of a source besides its rows: all of it is found out again after a start.
+/// Progress of a source. It is not stored, and determined again after a start.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SourceProgress {
-    /// What is being done.
+    /// Current activity.
     pub doing: SourceActivity,
-    /// Whether changes are seen as they happen; otherwise why not, and what is done instead.
+    /// Whether changes are watched; otherwise the reason and the fallback.
     pub watching: String,
-    /// Files that the scan has found.
+    /// Number of files found by the scan.
     pub found: Option<u64>,
-    /// Files that are still to be taken in.
+    /// Number of files still to be ingested.
     pub left: u64,
-    /// What could not be read.
+    /// Descriptions of unreadable parts.
     pub warnings: Vec<String>,
-    /// When it was last looked through to the end.
+    /// Time of the last complete scan.
     pub scanned_at: Option<Micros>,
 }
 
-/// What is to be looked through.
+/// A request to scan sources.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ScanRequest {
-    /// These sources.
+    /// Sources to scan.
     pub sources: BTreeSet<String>,
-    /// Those of them whose failed files are tried again.
+    /// Sources among them whose failed files are tried again.
     pub retry: BTreeSet<String>,
-    /// Whether sources were added, removed or set otherwise since.
+    /// Whether sources were added, removed or reconfigured.
     pub changed: bool,
 }
 
-/// Documents that were sent and are made ready at the same time: each may take seconds of a processor, and
-/// many times its bytes of memory.
+/// Limit on sent documents that are prepared concurrently, because each can take seconds of CPU time and
+/// many times its size in memory.
 const SENT_AT_ONCE: usize = 2;
 
-/// Limits, progress, catalogue.
+/// State of the documents feature.
 pub struct Documents {
-    /// What can be set.
+    /// Settings of the feature.
     pub settings: Settings,
-    /// The processes that read files.
+    /// Worker processes that read files.
     pub workers: IngestWorkers,
     progress: Mutex<BTreeMap<String, SourceProgress>>,
     wanted: Mutex<ScanRequest>,
@@ -88,7 +88,7 @@ impl Default for Documents {
 }
 
 impl Documents {
-    /// With these settings.
+    /// Creates the state with these settings and workers.
     #[must_use]
     pub fn new(settings: Settings, workers: IngestWorkers) -> Self {
         Self {
@@ -102,23 +102,23 @@ impl Documents {
         }
     }
 
-    /// The room of a daemon.
+    /// Returns the documents feature of the daemon.
     ///
     /// # Errors
-    /// `INTERNAL` when the daemon was put together without it.
+    /// `INTERNAL` if the daemon was started without it.
     pub fn of(cx: &Context) -> Result<&Self, Refusal> {
         cx.extensions
             .get()
             .ok_or_else(|| Refusal::new(Code::Internal, "the daemon was started without documents"))
     }
 
-    /// What is being done with every source, to be read or noted.
+    /// Locks the progress of all sources, to read or update it.
     pub fn progress(&self) -> MutexGuard<'_, BTreeMap<String, SourceProgress>> {
         self.progress.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Wants something looked through; whoever waits in [`Self::wanted`] is woken. From now on these sources
-    /// are being looked through, whenever that begins.
+    /// Adds to the scan request and wakes the task that waits in [`Self::wanted`]. The sources count as being
+    /// scanned from now on.
     pub fn want(&self, more: impl FnOnce(&mut ScanRequest)) {
         let mut wanted = self.wanted.lock().unwrap_or_else(PoisonError::into_inner);
         more(&mut wanted);
@@ -133,23 +133,20 @@ impl Documents {
         self.wake.notify_one();
     }
 
-    /// Waits until it is a sent document's turn to be made ready; others wait as long as this is kept.
-    ///
-    /// # Errors
-    /// None that is known: nobody ends the waiting.
+    /// Waits for a permit to prepare a sent document. The caller holds the permit while it prepares.
     pub async fn turn(&self) -> Result<SemaphorePermit<'_>, Refusal> {
         let turn = self.sent.acquire().await;
         turn.map_err(|_| Refusal::new(Code::Internal, "no document is made ready any more"))
     }
 
-    /// Whether it is wanted that a source is looked through, and that has not begun.
+    /// Reports whether a scan of the source is requested but has not begun.
     #[must_use]
     pub fn is_wanted(&self, source: &str) -> bool {
         let wanted = self.wanted.lock().unwrap_or_else(PoisonError::into_inner);
         wanted.sources.contains(source)
     }
 
-    /// Waits until something is wanted, and takes it.
+    /// Waits for a scan request and takes it.
     pub async fn requested(&self) -> ScanRequest {
         loop {
             let taken =
@@ -161,21 +158,18 @@ impl Documents {
         }
     }
 
-    /// Every document there is, by these rows.
-    ///
-    /// # Errors
-    /// [`Error`] when a row cannot be read.
+    /// Returns the catalogue of all documents in these rows.
     pub fn catalogue(&self, rows: &dyn Rows) -> Result<Arc<Catalogue>, Error> {
         self.shelf.catalogue(rows)
     }
 
-    /// Lets the catalogue go; the next use reads it again.
+    /// Drops the catalogue and the idle workers; the next use creates them again.
     pub fn release(&self) {
         self.shelf.release();
         self.workers.release();
     }
 
-    /// What `status` warns of.
+    /// Returns the warnings for `status`.
     #[must_use]
     pub fn faults(&self) -> Vec<String> {
         let progress = self.progress();

@@ -1,6 +1,6 @@
-//! Sent documents that come from another store: as they were read and cut there, decided one event after
-//! the other. A long document may come in several commits; until its last part is there it counts as stale,
-//! so that whoever sends it again completes it.
+//! Imports sent documents from another store, already parsed and chunked, one event at a time.
+//! A long document can take several commits. Until its last part is stored it counts as stale, so that
+//! sending it again completes it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,61 +15,61 @@ use crate::events::documents::{
 use crate::log::{Hash, codec};
 use crate::store::{Error, Rows};
 
-/// The first part of a document, and all that is known of it but its id.
+/// A document's first part, with all metadata except the id.
 #[derive(Clone, Debug)]
 pub struct ImportedDocument {
-    /// What its source is called.
+    /// Name of the source.
     pub source: String,
-    /// What is known of it. A hash of zeros: it is to be sent again.
+    /// Metadata of the document. A hash of zeros marks a document that must be sent again.
     pub taken: DocumentMeta,
 }
 
 /// A further part of a document.
 #[derive(Clone, Debug)]
 pub struct ImportedPart {
-    /// What its source is called.
+    /// Name of the source.
     pub source: String,
-    /// What the document is called.
+    /// Name of the document.
     pub name: String,
-    /// Its number; the first part, which is none of these, has 1.
+    /// Number of the part, from 2; the first part has number 1.
     pub number: u32,
-    /// The number of its first chunk.
+    /// Number of the first chunk.
     pub first_chunk: u32,
-    /// How many chunks it has.
+    /// Number of chunks.
     pub chunks: u32,
-    /// Hashes of the blobs that its body names.
+    /// Hashes of the blobs that the body references.
     pub blobs: Vec<ByteArray<32>>,
 }
 
-/// The id of a source, and what is to be recorded in it.
+/// Id of a source, and the event to record in it.
 pub type SourceEvent = (String, DocumentEvent);
 
-/// Decides about what is brought, in order; nothing to record is `None`: it is there.
+/// Decides about imported lines in order. `None` means that the data exists, so nothing is recorded.
 pub struct ImportBuilder<'b> {
     rows: &'b dyn Rows,
-    /// Whether anything may stand on lines before these that were not recorded.
+    /// Whether earlier lines that were not recorded can be assumed to exist.
     trusts: bool,
-    /// Sources that come to be by this.
+    /// Sources that this import creates.
     sources: BTreeSet<String>,
-    /// What is known of each document that was brought or looked up, by the id of its source and its name.
+    /// Progress of each document that was imported or looked up, by source id and name.
     begun: BTreeMap<(String, String), ImportProgress>,
 }
 
-/// How far a document is.
+/// Progress of a document.
 #[derive(Clone)]
 struct ImportProgress {
-    /// Whether it was there before.
+    /// Whether the document existed before the import.
     is_here: bool,
     document: String,
     title: String,
-    /// Parts that are there, and those that it has.
+    /// Number of parts that are present, and of all parts.
     parts: (u32, u32),
-    /// Chunks that are there at least, and those that it has.
+    /// Number of chunks that are present (at least), and of all chunks.
     chunks: (u32, u32),
 }
 
 impl<'b> ImportBuilder<'b> {
-    /// Nothing yet.
+    /// Creates an empty builder.
     #[must_use]
     pub fn new(rows: &'b dyn Rows, trusts: bool) -> Self {
         Self {
@@ -80,10 +80,10 @@ impl<'b> ImportBuilder<'b> {
         }
     }
 
-    /// A source of documents that were sent. One that is known keeps the settings that it has here.
+    /// Imports a source of sent documents. A known source keeps its local settings.
     ///
     /// # Errors
-    /// `INVALID_INPUT` where the documents of a source of this name are files.
+    /// `INVALID_INPUT` if the documents of the source with this name are files.
     pub fn source(&mut self, added: &SourceAdded) -> Result<Option<SourceEvent>, Refusal> {
         let source = source_id(&added.path);
         if let Some(row) = view::source(self.rows, &source)? {
@@ -96,11 +96,11 @@ impl<'b> ImportBuilder<'b> {
         Ok(Some((source, DocumentEvent::SourceAdded(added.clone()))))
     }
 
-    /// A document with its first part.
+    /// Imports a document with its first part.
     ///
     /// # Errors
-    /// `CONFLICT` where one of this name says something else here, and `INVALID_INPUT` where its source is none
-    /// of documents that were sent, or it was brought already.
+    /// `CONFLICT` if the document of this name has other content here. `INVALID_INPUT` if the source is missing
+    /// or not for sent documents, or if the document was already imported.
     pub fn document(&mut self, imported: ImportedDocument) -> Result<Option<SourceEvent>, Refusal> {
         let ImportedDocument { source, mut taken } = imported;
         let id = source_id(&source);
@@ -130,10 +130,10 @@ impl<'b> ImportBuilder<'b> {
         Ok(Some((id, DocumentEvent::Ingested(Box::new(taken)))))
     }
 
-    /// A further part of a document.
+    /// Imports a further part of a document.
     ///
     /// # Errors
-    /// `INVALID_INPUT` where the parts before it are not there.
+    /// `INVALID_INPUT` if the parts before it are missing.
     pub fn further(&mut self, further: ImportedPart) -> Result<Option<SourceEvent>, Refusal> {
         let id = source_id(&further.source);
         let place = (id.clone(), further.name.clone());
@@ -148,7 +148,7 @@ impl<'b> ImportBuilder<'b> {
             };
         };
         let (there, all) = begun.parts;
-        // One that was cut here may have fewer parts than where the lines come from.
+        // A document that was chunked here can have fewer parts than the imported lines.
         if begun.is_here && there >= all.min(further.number) {
             self.begun.insert(place, begun);
             return Ok(None);
@@ -188,7 +188,7 @@ impl<'b> ImportBuilder<'b> {
         }
     }
 
-    /// The document that is there at a place.
+    /// Looks up the stored document of a source and name.
     fn known(
         &self,
         (source, name): &(String, String),
@@ -212,7 +212,7 @@ impl<'b> ImportBuilder<'b> {
 }
 
 impl ImportProgress {
-    /// A document of which the first part is there.
+    /// Creates the progress of a document whose first part is present.
     fn of(taken: &DocumentMeta) -> Self {
         Self {
             is_here: false,
@@ -224,8 +224,8 @@ impl ImportProgress {
     }
 }
 
-/// Whether a document that is known was made of the same bytes; those of one that is to be sent again are not
-/// told.
+/// Reports whether two documents have the same content. A hash of zeros is not compared: that document
+/// must be sent again.
 fn says_the_same(known: &DocumentMeta, imported: &DocumentMeta) -> bool {
     let is_untold = *imported.hash == Hash::default().0;
     (is_untold || known.hash == imported.hash)
@@ -246,13 +246,13 @@ fn stray(further: &ImportedPart, why: &str) -> Refusal {
     .hint("The parts of a document stand behind it, in order, from 2 on.")
 }
 
-/// The body of the event that brings the first part.
+/// Encodes the event body of the first part.
 #[must_use]
 pub fn first_body(part: TextPart, warnings: Vec<String>) -> Vec<u8> {
     codec::encode(&DocumentIngested { part, warnings })
 }
 
-/// The body of the event that brings a further part.
+/// Encodes the event body of a further part.
 #[must_use]
 pub fn further_body(part: TextPart) -> Vec<u8> {
     codec::encode(&PartAdded { part })

@@ -1,11 +1,11 @@
-//! Files are read in worker processes: one bad file ends its worker, never the daemon.
+//! Reads files in worker processes: a bad file ends its worker, never the daemon.
 //!
-//! The readers of formats are large, much of their code is other people's, and the files are anybody's. A panic is
-//! caught in the process, but a stack overflow or a lack of memory is not. So the process broker starts `lored
+//! The parsers are large and mostly third-party code, and the files are untrusted. A panic is caught in the
+//! process, but a stack overflow or a lack of memory is not. So the process broker starts `lored
 //! ingest-worker`, which confines itself to its pipes ([`run`]) and extracts one file after the other. If it takes
 //! too long it is killed, and if it ends only its file fails; the next file gets a new worker.
 //!
-//! Without a broker (in tests, or when it could not be started, which the log reports) files are read in the daemon.
+//! Without a broker (in tests, or if it could not be started, which the log reports) the daemon reads the files.
 
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -29,7 +29,7 @@ pub const SUBCOMMAND: &str = "ingest-worker";
 const MEMORY_BYTES_MAX: u64 = 1 << 30;
 /// Time beyond the limit of a file that a worker gets to start, to receive the file and to reply.
 const GRACE: Duration = Duration::from_secs(10);
-/// Limit on workers that wait for the next file.
+/// Limit on idle workers.
 const IDLE_MAX: usize = 2;
 
 /// Returns the program of a worker, for the broker's list.
@@ -52,7 +52,7 @@ pub struct IngestWorkers {
 struct Worker {
     input: Pipe,
     output: Pipe,
-    /// Never read: a worker writes no messages. Closed, it would end with the first one.
+    /// Never read, because a worker writes no messages. If it were closed, the first message would end the worker.
     _errors: OwnedFd,
     process: ChildHandle,
 }
@@ -93,7 +93,7 @@ impl IngestWorkers {
             self.put_back(worker);
             return extracted;
         }
-        // Whatever ended a worker that had read other files, only a new one tells whether it was this file.
+        // The worker may have ended because of an earlier file, so a new worker tries this file again.
         let mut worker = match Worker::start(broker, program) {
             Ok(worker) => worker,
             Err(error) => {
@@ -120,7 +120,7 @@ impl IngestWorkers {
         }
     }
 
-    /// Ends the workers that wait for a file, which gives their memory back.
+    /// Ends the idle workers to release their memory.
     pub fn release(&self) {
         self.lock().clear();
     }
@@ -156,7 +156,7 @@ impl Worker {
         receive(&mut self.output, limits)
     }
 
-    /// Describes the end of a worker within a file.
+    /// Describes why a worker ended during a file.
     fn fault(&self, error: &io::Error) -> IngestError {
         let how = self
             .process
@@ -226,13 +226,13 @@ impl Write for Pipe {
     }
 }
 
-/// Runs a worker: limits its memory, gives up everything but its pipes, and extracts the files that arrive on standard
-/// input until it ends.
+/// Runs a worker: limits its memory, gives up everything but its pipes, and extracts the files that arrive on
+/// standard input until it ends.
 ///
 /// # Errors
-/// When a message is malformed, or a pipe fails.
+/// A message is malformed, or a pipe fails.
 pub fn run() -> io::Result<()> {
-    // A panic is part of the reply, and nobody reads this process's messages.
+    // A panic is reported in the reply, and this process's messages are never read.
     std::panic::set_hook(Box::new(|_| {}));
     let memory = Rlimit {
         current: Some(MEMORY_BYTES_MAX),

@@ -1,5 +1,5 @@
-//! Documents: folders and files that people name as sources, taken in as text and chunks, and kept as
-//! the files are.
+//! Documents: folders and files that are added as sources, ingested as text and chunks, and kept in sync
+//! with the files.
 
 mod catalogue;
 mod changed;
@@ -20,7 +20,7 @@ mod view;
 
 pub use catalogue::{Catalogue, Entry};
 pub use import::{ImportBuilder, ImportedDocument, ImportedPart, first_body, further_body};
-/// The kinds of events, with what each says.
+/// Event kinds of documents, with their metadata and payloads.
 pub mod events {
     pub use crate::events::documents::{
         DocumentIngested, DocumentMeta, DocumentRemoved, DocumentRestatted, FileFailed,

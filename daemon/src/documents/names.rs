@@ -1,13 +1,13 @@
-//! What a document that is sent, and a source of such, may be called.
+//! Valid names of sent documents and of their sources.
 
 use crate::error::Refusal;
 
-/// The longest name of a document, in bytes.
+/// Limit on the name of a document, in bytes.
 const NAME_BYTES_MAX: usize = 1024;
-/// The longest name of a source, in bytes.
+/// Limit on the name of a source, in bytes.
 const SOURCE_BYTES_MAX: usize = 4096;
 
-/// Refuses what cannot be the path of a file below a folder.
+/// Refuses a name that cannot be the path of a file below a folder.
 ///
 /// # Errors
 /// `INVALID_INPUT`.
@@ -27,7 +27,7 @@ pub fn check_name(name: &str) -> Result<(), Refusal> {
     .hint("Give a name such as `plan.md` or `reports/2026/costs.pdf`."))
 }
 
-/// Refuses what no source of documents that are sent can be called.
+/// Refuses an invalid name for a source of sent documents.
 ///
 /// # Errors
 /// `INVALID_INPUT`.

@@ -1,4 +1,4 @@
-//! From a document's text to events: parts of a bounded size, each with its chunks, long ones as blobs.
+//! Converts a document's text to events: parts of a bounded size, each with its chunks, long ones as blobs.
 
 use std::ops::Range;
 
@@ -15,27 +15,28 @@ use crate::operation::Context;
 use crate::steps::Text;
 use crate::store::PendingBlob;
 
-/// Bytes of a part's text, about: it is read whole to quote one chunk, so for each result of a search.
+/// Approximate size of a part's text, in bytes. A part is read whole to quote one chunk, so for each search
+/// result.
 const PART_BYTES: usize = 16 * 1024;
 
-/// A document that was read, before it is put away.
+/// A document that was read but is not stored yet.
 pub struct Document<'d> {
-    /// Its source.
+    /// Id of the source.
     pub source: String,
-    /// All that is known of it; id, chunks, parts and blobs are filled in.
+    /// Metadata of the document; id, chunks, parts and blobs are set later.
     pub taken: DocumentMeta,
-    /// The document that was moved to this path, if one was.
+    /// Document that moved to this path, if any.
     pub moved: Option<String>,
-    /// Its text.
+    /// Text of the document.
     pub text: &'d str,
-    /// Where that is cut.
+    /// Chunks of the text.
     pub chunks: &'d [Chunk],
-    /// What could not be read as it should.
+    /// Warnings about content that was not read completely.
     pub warnings: Vec<String>,
 }
 
 impl<'d> Document<'d> {
-    /// Of what was made of a file.
+    /// Creates a document from a prepared file.
     #[must_use]
     pub fn of(source: &str, taken: &'d sources::PreparedDocument, moved: Option<String>) -> Self {
         let custom = &taken.custom_metadata;
@@ -62,10 +63,7 @@ impl<'d> Document<'d> {
         }
     }
 
-    /// The command that records it. Writes long parts to disk: off the event loop.
-    ///
-    /// # Errors
-    /// When a part cannot be put away.
+    /// Builds the command that records the document. Writes long parts to disk, so it must run off the event loop.
     pub fn prepare(mut self, cx: &Context) -> Result<IngestDocument, Refusal> {
         let ranges = parts(self.chunks);
         let number = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
@@ -109,7 +107,7 @@ impl<'d> Document<'d> {
     }
 }
 
-/// Which chunks are in each part; one part at least.
+/// Groups the chunks into at least one part.
 fn parts(chunks: &[Chunk]) -> Vec<Range<usize>> {
     let mut parts = Vec::new();
     let mut begin = 0;
@@ -136,7 +134,7 @@ fn part(
         0 => 0,
         _ => chunks.first().map_or(0, |chunk| chunk.range.start),
     };
-    // What stands between two parts belongs to the first, so that all parts are the whole text.
+    // Text between two parts belongs to the first part, so that the parts cover the whole text.
     let own = chunks.last().map_or(text.len(), |chunk| chunk.range.end);
     let end = match all.get(numbers.end) {
         Some(next) => own.max(next.range.start),
@@ -146,7 +144,7 @@ fn part(
     let within = |at: usize| u32::try_from(at.saturating_sub(start)).unwrap_or(u32::MAX);
     let mut rows = Vec::with_capacity(chunks.len());
     for chunk in chunks {
-        // Chunks under the same headings follow each other.
+        // Chunks under the same headings are consecutive.
         if headings.last() != Some(&chunk.path) {
             headings.push(chunk.path.clone());
         }
@@ -171,7 +169,7 @@ mod tests {
     use crate::config::Config;
     use crate::daemon::Daemon;
 
-    /// A command counts as what it holds: parts are short, so that all of a long text is in it.
+    /// The size of a command includes its content: parts are short, so a long text is held inline.
     #[tokio::test]
     async fn a_long_text_is_counted() {
         const BYTES: usize = 1 << 20;
@@ -206,7 +204,7 @@ mod tests {
         }
     }
 
-    /// Parts hold every chunk once, in order, and none is longer than it may be unless it is one chunk.
+    /// Parts contain every chunk once and in order. A part exceeds the limit only if it is a single chunk.
     #[test]
     fn parts_are_bounded() {
         assert_eq!(parts(&[]).len(), 1);

@@ -1,4 +1,4 @@
-//! `lore://document/{id}`: documents by their addresses.
+//! Serves the resource `lore://document/{id}`: documents by URI.
 
 use std::sync::Arc;
 
@@ -16,12 +16,12 @@ use crate::resource::{AffectedResources, Entry as Listed, Page, Resource};
 use crate::state::State;
 use crate::store::Rows;
 
-/// Documents that are listed at most: those taken in last.
+/// Limit on the listed documents; the most recently ingested are listed.
 const LISTED_MAX: usize = 100;
-/// Documents that are looked at for what somebody types.
+/// Limit on the documents that are searched to complete an argument.
 const CANDIDATES_MAX: usize = 20_000;
 
-/// A document's text.
+/// The text of a document.
 pub struct Document;
 
 impl Resource for Document {
@@ -56,7 +56,7 @@ impl Resource for Document {
         row(rows, id).map(drop)
     }
 
-    /// Of a source that is removed the documents are not known any more: lists are others then.
+    /// The removal of a source affects only the list, because the event does not name its documents.
     fn touched(_: &LoggedEvent, meta: Option<&Event>) -> AffectedResources {
         let Some(meta) = meta else {
             return AffectedResources::default();
@@ -72,7 +72,7 @@ impl Resource for Document {
                 list: true,
                 ..AffectedResources::default()
             },
-            // Further parts come with the event that took the file in.
+            // Further parts are committed with the event that ingests the file.
             Event::Document(
                 DocumentEvent::SourceAdded(_)
                 | DocumentEvent::PartAdded(_)
@@ -92,7 +92,7 @@ impl Resource for Document {
     }
 }
 
-/// Documents, those taken in last first.
+/// Lists documents, the most recently ingested first.
 async fn newest(cx: Arc<Context>, most: usize) -> Result<Vec<Listed>, Refusal> {
     let state = State::live(&cx, None).await?;
     blocking(move || {
@@ -120,8 +120,8 @@ fn listed(entry: &Entry) -> Listed {
     }
 }
 
-/// The whole text. Parts begin before the end of the one before them, since a sentence is told again:
-/// what was told is left out.
+/// Joins the parts to the whole text. A part can begin before the end of the previous part, because a
+/// sentence is repeated; the repeated text is skipped.
 fn text(cx: &Context, state: &State, row: &DocumentRow) -> Result<String, Refusal> {
     let mut whole = String::new();
     for part in row.parts.iter() {
@@ -133,7 +133,7 @@ fn text(cx: &Context, state: &State, row: &DocumentRow) -> Result<String, Refusa
     Ok(whole)
 }
 
-/// The row of an address's varying part.
+/// Returns the row of the document that a URI identifies.
 fn row(rows: &dyn Rows, id: &str) -> Result<DocumentRow, Refusal> {
     view::document(rows, id)?.ok_or_else(|| unknown_document(id))
 }

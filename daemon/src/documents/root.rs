@@ -1,11 +1,11 @@
-//! Where the documents of a source are: files below a folder, or names that somebody gave.
+//! Locates the documents of a source: files below a folder, or names of sent documents.
 
 use std::path::{Path, PathBuf};
 
 use super::changed::is_changed;
 use crate::events::documents::{DocumentMeta, SourceAdded};
 
-/// Where the documents of a source begin.
+/// The location of a source's documents.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Root {
     path: PathBuf,
@@ -13,7 +13,7 @@ pub struct Root {
 }
 
 impl Root {
-    /// That of a source.
+    /// Returns the root of a source.
     #[must_use]
     pub fn of(added: &SourceAdded) -> Self {
         Self {
@@ -22,7 +22,7 @@ impl Root {
         }
     }
 
-    /// Where a document's file is: a source that is a file itself is its own.
+    /// Returns the path of a document's file. For a source that is a single file, it is the source's path.
     #[must_use]
     pub fn file_path(&self, path: &str) -> PathBuf {
         match self.is_itself(path) {
@@ -31,7 +31,7 @@ impl Root {
         }
     }
 
-    /// The folder that a document's path begins at.
+    /// Returns the folder that a document's path is relative to.
     #[must_use]
     pub fn base(&self, path: &str) -> &Path {
         match (self.is_itself(path), self.path.parent()) {
@@ -40,8 +40,8 @@ impl Root {
         }
     }
 
-    /// Whether a document's file is another by now than the one that was taken in. What was sent stays as it
-    /// is until it is sent again: nobody looks for a file then.
+    /// Reports whether a document's file differs from its ingested version. A sent document never does,
+    /// because no file is checked.
     #[must_use]
     pub fn is_changed(&self, taken: &DocumentMeta) -> bool {
         !self.is_sent && is_changed(&self.file_path(&taken.path), taken)
@@ -57,7 +57,7 @@ impl Root {
 mod tests {
     use super::*;
 
-    /// A source of documents that were sent is told by its name alone.
+    /// The root of a source of sent documents depends on its name alone.
     #[test]
     fn what_was_sent_is_where_its_name_says() {
         let root = |path: &str| {

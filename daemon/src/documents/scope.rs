@@ -1,4 +1,4 @@
-//! What a source means: its settings, and what the project that it is in leaves out.
+//! Resolves the scope of a source from its settings and the exclusions of the project that contains it.
 
 use std::path::Path;
 
@@ -7,10 +7,11 @@ use crate::events::documents::SourceAdded;
 use crate::operation::Context;
 use crate::projects;
 
-/// What these settings mean of the file system, now. Reads it: off the event loop.
+/// Resolves the scope of these settings in the current file system. Reads files, so it must run off the
+/// event loop.
 ///
 /// # Errors
-/// [`SourceError`] says why they are no source.
+/// [`SourceError`] if the path or the settings are not a valid source.
 pub fn scope(cx: &Context, added: &SourceAdded) -> Result<SourceScope, SourceError> {
     let own = [cx.folder.data.clone()];
     let path = Path::new(&added.path);

@@ -1,26 +1,26 @@
-//! Where the parts of a document are, in twenty bytes each: a row has thousands of them where a document is
-//! long, and is written anew for each one that comes.
+//! Locations of a document's parts, packed in 20 bytes each, because the row of a long document has thousands
+//! of parts and is rewritten for each new one.
 
 use serde::{Deserialize, Serialize};
 
 use crate::log::{Position, RecordKey};
 
-/// Bytes of a part: position and record (u64), first chunk (u32), big-endian.
+/// Bytes of a packed part: position and record (u64), first chunk (u32), big-endian.
 const PART_BYTES: usize = 20;
 
-/// Where a part of a document is.
+/// The location of a part of a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PartRow {
-    /// The event that brought it.
+    /// Position of its event.
     pub position: u64,
-    /// In which record.
+    /// Record that contains the event.
     pub record: u64,
-    /// The number of its first chunk.
+    /// Number of the part's first chunk.
     pub first_chunk: u32,
 }
 
 impl PartRow {
-    /// Where its event is.
+    /// Returns the location of its event.
     #[must_use]
     pub fn place(&self) -> (RecordKey, Position) {
         (RecordKey(Position(self.record)), Position(self.position))
@@ -63,19 +63,19 @@ impl PartRow {
 pub struct Parts(#[serde(with = "serde_bytes")] Vec<u8>);
 
 impl Parts {
-    /// Adds one behind the others.
+    /// Appends a part.
     pub fn push(&mut self, part: PartRow) {
         self.0.extend(part.position.to_be_bytes());
         self.0.extend(part.record.to_be_bytes());
         self.0.extend(part.first_chunk.to_be_bytes());
     }
 
-    /// All of them.
+    /// Iterates over all parts.
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = PartRow> + ExactSizeIterator {
         self.0.as_chunks().0.iter().map(PartRow::unpacked)
     }
 
-    /// The one that has a chunk, by the chunk's number in the document.
+    /// Returns the part that contains a chunk, by the chunk's number in the document.
     #[must_use]
     pub fn of_chunk(&self, chunk: u32) -> Option<PartRow> {
         let parts = self.0.as_chunks().0;
@@ -102,8 +102,8 @@ mod tests {
     use crate::log::codec;
 
     proptest! {
-        /// Parts come out as they were put in, also by way of a row, and a chunk is in the last part that
-        /// begins at or before it.
+        /// Parts survive packing and a round trip through a row. A chunk is in the last part that begins at or
+        /// before it.
         #[test]
         fn parts_are_kept(
             sizes in prop::collection::vec((any::<u64>(), any::<u64>(), 1..9_u32), 0..40),
@@ -123,7 +123,7 @@ mod tests {
             prop_assert_eq!(packed.of_chunk(chunk), holds);
         }
 
-        /// Bytes that are no parts are none, and never a panic.
+        /// Trailing bytes of an incomplete part are ignored, without a panic.
         #[test]
         fn any_bytes_are_read(bytes in prop::collection::vec(any::<u8>(), 0..100)) {
             let parts = Parts(bytes);

@@ -1,7 +1,7 @@
-//! Types of contexts, by what their ids look like: the patterns of "Refined MCP Tools Plan: Use Case
+//! Types of contexts, derived from their ids: the patterns of "Refined MCP Tools Plan: Use Case
 //! Agnostic Design".
 
-/// Types and what an id of each holds, in capitals.
+/// Types and the upper-case texts that an id of each type contains.
 const PATTERNS: [(&str, &[&str]); 5] = [
     ("work_item", &["WI-", "WORK-", "BUG-", "FEATURE-"]),
     ("project", &["PROJ-", "PROJECT-"]),
@@ -10,10 +10,10 @@ const PATTERNS: [(&str, &[&str]); 5] = [
     ("policy", &["POLICY-", "PROC-", "PROCEDURE-"]),
 ];
 
-/// The type of a context that follows no known pattern.
+/// Type of a context that matches no known pattern.
 pub const OTHER: &str = "other";
 
-/// Whether a context is of a type: of a known one by its patterns, of any other when its id holds that
+/// Reports whether a context has a type: a known type by its patterns, any other type if the id contains its
 /// text, in any case.
 #[must_use]
 pub fn is_of(context_id: &str, context_type: &str) -> bool {
@@ -25,7 +25,7 @@ pub fn is_of(context_id: &str, context_type: &str) -> bool {
     }
 }
 
-/// The first known type whose patterns an id follows.
+/// Returns the first known type whose patterns match an id.
 #[must_use]
 pub fn type_of(context_id: &str) -> &'static str {
     let id = context_id.to_uppercase();

@@ -1,4 +1,4 @@
-//! The sources there are, their documents, and the files that could not be taken in.
+//! The view of sources, their documents, and the files that could not be ingested.
 //!
 //! | key | value |
 //! | --- | --- |
@@ -8,7 +8,8 @@
 //! | `f` source 0 path | [`FailureRow`] |
 //! | `t` | position of the last event that changed any of these (u64) |
 //!
-//! Values are CBOR; numbers are big-endian. Ids and paths hold no zero byte.
+//! Values are CBOR; numbers are big-endian. Ids and paths contain no zero byte.
+//! All functions fail if a row cannot be read or is damaged.
 
 use std::ops::ControlFlow;
 
@@ -22,71 +23,71 @@ use crate::events::documents::{DocumentEvent, DocumentMeta, SourceAdded};
 use crate::log::{LoggedEvent, Position, RecordKey, codec};
 use crate::store::{Direction, Error, Keyspace, Rows, RowsMut, after_prefix};
 
-/// The rows of this view, version 2.
+/// Keyspace of this view, version 2.
 pub const SPACE: Keyspace = Keyspace::new("documents.2");
 
-/// A source as the view keeps it.
+/// Stored row of a source.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SourceRow {
-    /// Path and settings, as they were given last.
+    /// Current path and settings.
     pub added: SourceAdded,
-    /// When it was added first.
+    /// Time when the source was first added.
     pub added_at: Micros,
-    /// The event that gave the settings.
+    /// Position of the event with the settings.
     pub position: u64,
-    /// The event that last changed what they say about its documents: those taken in before it say
-    /// something else.
+    /// Position of the event that last changed the document metadata in the settings. Documents that were
+    /// ingested before it have outdated metadata.
     #[serde(rename = "told")]
     pub reported: u64,
 }
 
-/// A document as the view keeps it.
+/// Stored row of a document.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DocumentRow {
-    /// Its source.
+    /// Id of the source.
     pub source: String,
-    /// What its event says of it, the stamp as it was seen last.
+    /// Metadata of its event, with the most recent fingerprint.
     pub taken: DocumentMeta,
-    /// When it was taken in.
+    /// Time of ingestion.
     pub at: Micros,
-    /// Its parts, in order.
+    /// Parts of the document, in order.
     pub parts: Parts,
 }
 
 impl DocumentRow {
-    /// The event that brought its first part: which version it is.
+    /// Returns the position of its first part's event, which identifies the version.
     #[must_use]
     pub fn version(&self) -> Position {
         Position(self.parts.iter().next().map_or(0, |part| part.position))
     }
 
-    /// Whether all its parts are there. One that comes from another store may come in several commits.
+    /// Reports whether all parts are stored. A document from another store can take several commits.
     #[must_use]
     pub fn is_whole(&self) -> bool {
         self.parts.iter().len() >= self.taken.parts as usize
     }
 
-    /// The name of its file.
+    /// Returns the name of its file.
     #[must_use]
     pub fn file_name(&self) -> &str {
         file_name(&self.taken.path)
     }
 }
 
-/// The last component of a path in a source.
+/// Returns the last component of a path in a source.
 #[must_use]
 pub fn file_name(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
 }
 
-/// A file that could not be taken in.
+/// A file that could not be ingested.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FailureRow {
-    /// Why.
+    /// Reason of the failure.
     pub reason: String,
-    /// How the file was.
+    /// Fingerprint of the file at the failure.
     pub stamp: FileFingerprint,
-    /// When that was found.
+    /// Time of the failure.
     pub at: Micros,
 }
 
@@ -116,10 +117,7 @@ fn put<T: Serialize>(rows: &mut dyn RowsMut, key: &[u8], row: &T) {
     rows.put(SPACE, key, &codec::encode(row));
 }
 
-/// Folds an event of this room.
-///
-/// # Errors
-/// [`Error`] when a row cannot be read or is damaged.
+/// Folds an event of this feature.
 pub fn apply(
     rows: &mut dyn RowsMut,
     event: &LoggedEvent,
@@ -234,54 +232,36 @@ fn remove_source(rows: &mut dyn RowsMut, source: &str) -> Result<(), Error> {
     Ok(())
 }
 
-/// Removes all rows of a source, by the event at a position.
-///
-/// # Errors
-/// [`Error`] when a row cannot be read.
+/// Removes all rows of a source, on behalf of the event at a position.
 pub fn forget(rows: &mut dyn RowsMut, source: &str, by: Position) -> Result<(), Error> {
     remove_source(rows, source)?;
     rows.put(SPACE, b"t", &by.0.to_be_bytes());
     Ok(())
 }
 
-/// The last event that changed any of these rows.
-///
-/// # Errors
-/// [`Error`] when the row cannot be read.
+/// Returns the position of the last event that changed any of these rows.
 pub fn changed(rows: &dyn Rows) -> Result<Position, Error> {
     let value = rows.get(SPACE, b"t")?;
     let bytes = value.and_then(|value| <[u8; 8]>::try_from(&value[..]).ok());
     Ok(Position(bytes.map_or(0, u64::from_be_bytes)))
 }
 
-/// A source, if it is known.
-///
-/// # Errors
-/// [`Error`] when the row cannot be read.
+/// Returns a source, if it is known.
 pub fn source(rows: &dyn Rows, source: &str) -> Result<Option<SourceRow>, Error> {
     get(rows, &key(b's', source, None))
 }
 
-/// All sources, by their ids.
-///
-/// # Errors
-/// [`Error`] when a row cannot be read.
+/// Lists all sources with their ids.
 pub fn sources(rows: &dyn Rows) -> Result<Vec<(String, SourceRow)>, Error> {
     under(rows, b"s")
 }
 
-/// A document, if it is known.
-///
-/// # Errors
-/// [`Error`] when the row cannot be read.
+/// Returns a document, if it is known.
 pub fn document(rows: &dyn Rows, document: &str) -> Result<Option<DocumentRow>, Error> {
     get(rows, &key(b'd', document, None))
 }
 
-/// The event that brought a chunk of a document, as the document is now.
-///
-/// # Errors
-/// [`Error`] when the row cannot be read.
+/// Returns the position of the event that stored a chunk of a document's current version.
 pub fn position_of(rows: &dyn Rows, id: &str, chunk: u32) -> Result<Option<Position>, Error> {
     let row = document(rows, id)?;
     Ok(row.and_then(|row| {
@@ -290,10 +270,7 @@ pub fn position_of(rows: &dyn Rows, id: &str, chunk: u32) -> Result<Option<Posit
     }))
 }
 
-/// All documents, by their ids, one at a time.
-///
-/// # Errors
-/// [`Error`] when a row cannot be read.
+/// Visits all documents with their ids, one at a time.
 pub fn documents(rows: &dyn Rows, visit: &mut dyn FnMut(String, DocumentRow)) -> Result<(), Error> {
     each(rows, b"d", &mut |document, key, value| {
         visit(document, decode(key, value)?);
@@ -301,28 +278,19 @@ pub fn documents(rows: &dyn Rows, visit: &mut dyn FnMut(String, DocumentRow)) ->
     })
 }
 
-/// The document at a path of a source.
-///
-/// # Errors
-/// [`Error`] when the row cannot be read.
+/// Returns the id of the document at a path of a source.
 pub fn document_at(rows: &dyn Rows, source: &str, path: &str) -> Result<Option<String>, Error> {
     let own = key(b'p', source, Some(path));
     let value = rows.get(SPACE, &own)?;
     value.map(|value| text(&own, &value)).transpose()
 }
 
-/// The paths of a source that have a document, with its id.
-///
-/// # Errors
-/// [`Error`] when a row cannot be read.
+/// Lists the paths of a source that have a document, with its id.
 pub fn paths(rows: &dyn Rows, source: &str) -> Result<Vec<(String, String)>, Error> {
     paths_below(rows, source, "")
 }
 
-/// The paths of a source that begin so and have a document, with its id.
-///
-/// # Errors
-/// [`Error`] when a row cannot be read.
+/// Lists the paths of a source that begin with a prefix and have a document, with its id.
 pub fn paths_below(
     rows: &dyn Rows,
     source: &str,
@@ -337,11 +305,7 @@ pub fn paths_below(
     Ok(found)
 }
 
-/// The documents of a source whose paths come behind one, in the order of these and at most so many: path
-/// and id.
-///
-/// # Errors
-/// [`Error`] when a row cannot be read.
+/// Lists at most `most` documents of a source whose paths sort after a path: path and id, sorted by path.
 pub fn paths_behind(
     rows: &dyn Rows,
     source: &str,
@@ -351,7 +315,7 @@ pub fn paths_behind(
     let prefix = key(b'p', source, Some(""));
     let low = match behind {
         "" => prefix.clone(),
-        // The least of all that are greater.
+        // The least key that is greater.
         behind => [&key(b'p', source, Some(behind))[..], &[0]].concat(),
     };
     let high = after_prefix(&prefix);
@@ -367,18 +331,12 @@ pub fn paths_behind(
     Ok(found)
 }
 
-/// A file of a source that could not be taken in.
-///
-/// # Errors
-/// [`Error`] when the row cannot be read.
+/// Returns the failure of a file of a source.
 pub fn failure(rows: &dyn Rows, source: &str, path: &str) -> Result<Option<FailureRow>, Error> {
     get(rows, &key(b'f', source, Some(path)))
 }
 
-/// The files of a source that could not be taken in.
-///
-/// # Errors
-/// [`Error`] when a row cannot be read.
+/// Lists the failures of a source, with their paths.
 pub fn failures(rows: &dyn Rows, source: &str) -> Result<Vec<(String, FailureRow)>, Error> {
     under(rows, &key(b'f', source, Some("")))
 }
@@ -388,7 +346,7 @@ fn text(key: &[u8], value: &[u8]) -> Result<String, Error> {
         .map_err(|_| Error::corrupt(SPACE.name(), key, "not a row of this view"))
 }
 
-/// Every row below a prefix, with the text that follows the prefix in its key.
+/// Lists every row below a prefix, with the text that follows the prefix in its key.
 fn under<T: DeserializeOwned>(rows: &dyn Rows, prefix: &[u8]) -> Result<Vec<(String, T)>, Error> {
     let mut found = Vec::new();
     each(rows, prefix, &mut |name, key, value| {
@@ -398,7 +356,7 @@ fn under<T: DeserializeOwned>(rows: &dyn Rows, prefix: &[u8]) -> Result<Vec<(Str
     Ok(found)
 }
 
-/// What visitors of rows get: the text that follows a prefix, the key, the value.
+/// A visitor of rows; receives the text that follows a prefix, the key and the value.
 type RowVisitor<'v> = &'v mut dyn FnMut(String, &[u8], &[u8]) -> Result<(), Error>;
 
 /// Visits every row below a prefix.

@@ -1,4 +1,4 @@
-//! Decisions about entities.
+//! Commands that record entity events.
 
 use super::view;
 use crate::engine::{Command, DecisionContext};
@@ -9,13 +9,13 @@ use crate::log::{Body, Position};
 use crate::sessions::{self, Line, PreparedSession};
 use crate::steps;
 
-/// Wants something noted that needs no decision but which session it is of.
+/// Records an entity event, and decides only its session.
 pub struct RecordEntityEvent {
-    /// Which session.
+    /// Session to record in.
     pub choice: PreparedSession,
-    /// What happened.
+    /// Event to record.
     pub event: EntityEvent,
-    /// Its payload.
+    /// Payload of the event.
     pub body: Body,
 }
 
@@ -26,13 +26,13 @@ impl Command for RecordEntityEvent {
     }
 }
 
-/// Wants noted what was found out of an entity that nobody asked about: only as long as something names it.
+/// Records the unrequested resolution of an entity. Conflicts if nothing mentions the entity any more.
 pub struct RecordResolution {
-    /// The session that mentions it.
+    /// Session that mentions the entity.
     pub session: String,
-    /// Which entity.
+    /// The resolved entity.
     pub entity: EntityRef,
-    /// What was found out.
+    /// Command that records the result.
     pub note: RecordEntityEvent,
 }
 
@@ -48,21 +48,21 @@ impl Command for RecordResolution {
     }
 }
 
-/// Wants what a follower found noted: also in a session that was closed meanwhile.
+/// Records the entities that a follower extracted, also in a session that was closed in the meantime.
 pub struct RecordExtraction {
-    /// Which session.
+    /// Id of the session.
     pub session: String,
-    /// The version of the rules.
+    /// Version of the extraction rules.
     pub rules: Vec<u8>,
-    /// What was found, in the order of the log.
+    /// Extracted entities, in log order.
     pub found: Vec<TextEntities>,
-    /// The position of the last text that something was found in.
+    /// Position of the last text in which an entity was found.
     pub last: Position,
-    /// An empty payload, salted.
+    /// Empty payload with a salt.
     pub body: Body,
 }
 
-/// Whether what something was found in is there still.
+/// Reports whether the source of an extraction still exists.
 fn is_there(
     on: &DecisionContext<'_>,
     session: &str,

@@ -338,14 +338,42 @@ pub fn blobs_of(event: &LoggedEvent) -> Result<Vec<BlobRef>, Error> {
             MessageEvent::ToolCall(_) => body::<ToolRecorded>(event)?.blobs().collect(),
         },
         Some(Event::Project(project)) => projects::blobs_of(event, &project)?,
-        Some(Event::Document(_)) => documents::blobs_of(event)?,
+        Some(Event::Document(DocumentEvent::Ingested(_) | DocumentEvent::PartAdded(_))) => {
+            documents::blobs_of(event)?
+        }
         Some(
-            Event::Session(_)
+            Event::Session(
+                SessionEvent::Created(_)
+                | SessionEvent::Updated
+                | SessionEvent::Closed
+                | SessionEvent::Leased(_)
+                | SessionEvent::Released(_)
+                | SessionEvent::Forgotten(_)
+                | SessionEvent::Erased,
+            )
             | Event::Step(StepEvent::ExtractorRegistered | StepEvent::MappingRegistered)
-            | Event::Entity(_)
-            | Event::Pack(_)
-            | Event::Checkpoint(_)
-            | Event::Forgetting(_),
+            | Event::Entity(
+                EntityEvent::Extracted(_) | EntityEvent::Related(_) | EntityEvent::Resolved(_),
+            )
+            | Event::Pack(PackEvent::Built(_) | PackEvent::Pruned(_) | PackEvent::Unpruned(_))
+            | Event::Checkpoint(
+                CheckpointEvent::Saved(_)
+                | CheckpointEvent::Deleted(_)
+                | CheckpointEvent::KeyMarked(_),
+            )
+            | Event::Document(
+                DocumentEvent::SourceAdded(_)
+                | DocumentEvent::SourceRemoved
+                | DocumentEvent::Restatted(_)
+                | DocumentEvent::Removed(_)
+                | DocumentEvent::FileFailed(_)
+                | DocumentEvent::FailureCleared(_),
+            )
+            | Event::Forgetting(
+                ForgettingEvent::Events(_)
+                | ForgettingEvent::EventsErased(_)
+                | ForgettingEvent::Content(_),
+            ),
         )
         | None => Vec::new(),
     })

@@ -1,5 +1,4 @@
-//! The projects there are, their worktrees, their context files with every version, and drafts that
-//! did not fit.
+//! Projects with their worktrees, context files in every version, and rejected drafts.
 //!
 //! | key | value |
 //! | --- | --- |
@@ -10,7 +9,8 @@
 //! | `d` project 0 file type 0 agent | [`DraftRow`] |
 //! | `s` project 0 user (u32) | [`ShareRow`] |
 //!
-//! Values are CBOR; numbers in keys are big-endian. Ids, types and agents hold no zero byte.
+//! Values are CBOR; numbers in keys are big-endian. Ids, types and agents contain no zero byte.
+//! All functions fail if a row cannot be read or is damaged.
 
 use std::ops::ControlFlow;
 
@@ -22,88 +22,88 @@ use crate::events::projects::{Change, DraftMeta, ProjectEvent, ShareAccess, Vers
 use crate::log::{LoggedEvent, Position, RecordKey, codec};
 use crate::store::{Direction, Error, Keyspace, Rows, RowsMut, after_prefix, remove_all};
 
-/// The rows of this view, version 1.
+/// Keyspace of this view, version 1.
 pub const SPACE: Keyspace = Keyspace::new("projects.1");
 
-/// A project as the view keeps it.
+/// Stored row of a project.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProjectRow {
-    /// What people call it.
+    /// Display name.
     pub name: String,
-    /// Its directory.
+    /// Directory of the project.
     pub path: String,
-    /// When it became known.
+    /// Time when the project was first recorded.
     pub created_at: Micros,
-    /// When anything of it changed last.
+    /// Time of the last change to the project.
     pub updated_at: Micros,
 }
 
 /// A worktree of a project.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WorktreeRow {
-    /// The branch that was checked out when it was seen last.
+    /// Branch that was checked out at the last observation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub branch: Option<String>,
-    /// When that was noted.
+    /// Time of the last observation.
     pub noted_at: Micros,
 }
 
 /// A version of a context file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FileRow {
-    /// What its event says of it.
+    /// Metadata of its event.
     pub written: VersionMeta,
-    /// Where its event is.
+    /// Position of its event.
     pub position: u64,
-    /// In which record.
+    /// Record that contains the event.
     pub record: u64,
-    /// When it was written.
+    /// Time when the version was written.
     pub at: Micros,
-    /// By whom.
+    /// Agent that wrote it.
     pub agent: String,
 }
 
 impl FileRow {
-    /// Whether there is content: it was not cleared.
+    /// Reports whether this version has content, and is not a clearing.
     #[must_use]
     pub fn is_written(&self) -> bool {
         self.written.change != Change::Cleared
     }
 
-    /// Where its event is.
+    /// Returns the location of its event.
     #[must_use]
     pub fn place(&self) -> (RecordKey, Position) {
         (RecordKey(Position(self.record)), Position(self.position))
     }
 }
 
-/// An agent's updates that did not fit, up to now.
+/// Rejected updates of an agent since its last successful update.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DraftRow {
-    /// How many in a row.
+    /// Number of consecutive rejected updates.
     pub attempts: u32,
-    /// When the last one was.
+    /// Time of the last rejected update.
     pub at: Micros,
-    /// Where its event is.
+    /// Position of its event.
     pub position: u64,
-    /// In which record.
+    /// Record that contains the event.
     pub record: u64,
 }
 
 impl DraftRow {
-    /// Where its event is.
+    /// Returns the location of its event.
     #[must_use]
     pub fn place(&self) -> (RecordKey, Position) {
         (RecordKey(Position(self.record)), Position(self.position))
     }
 }
 
-/// What another user of the machine may do with a project.
+/// Access of another user of the machine to a project.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ShareRow {
-    /// What.
+    /// Level of access.
     pub access: ShareAccess,
-    /// Since when.
+    /// Start of the access.
     pub since: Micros,
 }
 
@@ -133,10 +133,7 @@ fn put<T: Serialize>(rows: &mut dyn RowsMut, key: &[u8], row: &T) {
     rows.put(SPACE, key, &codec::encode(row));
 }
 
-/// Folds an event of this room.
-///
-/// # Errors
-/// [`Error`] when a row cannot be read or is damaged.
+/// Folds an event of this feature.
 pub fn apply(
     rows: &mut dyn RowsMut,
     event: &LoggedEvent,
@@ -232,7 +229,7 @@ fn apply_written(
         &key(b'v', project, &[file_type.as_bytes(), &version]),
         &row,
     );
-    // Whoever succeeds begins to count anew.
+    // A successful update resets the count of attempts.
     let draft = key(
         b'd',
         project,
@@ -241,10 +238,7 @@ fn apply_written(
     rows.remove(SPACE, &draft);
 }
 
-/// With whom a project is shared, by the users' numbers.
-///
-/// # Errors
-/// [`Error`] when the rows cannot be read.
+/// Lists the users that a project is shared with, by user number.
 pub fn shares(rows: &dyn Rows, project: &str) -> Result<Vec<(u32, ShareRow)>, Error> {
     let prefix = key(b's', project, &[&[]]);
     let mut found = Vec::new();
@@ -264,10 +258,7 @@ pub fn shares(rows: &dyn Rows, project: &str) -> Result<Vec<(u32, ShareRow)>, Er
     Ok(found)
 }
 
-/// What a user may do with a project of somebody else's.
-///
-/// # Errors
-/// [`Error`] when the row cannot be read.
+/// Returns a user's access to a project of another user.
 pub fn shared_with(
     rows: &dyn Rows,
     project: &str,
@@ -278,9 +269,6 @@ pub fn shared_with(
 }
 
 /// Removes all rows of a project.
-///
-/// # Errors
-/// [`Error`] when the rows cannot be read.
 pub fn forget(rows: &mut dyn RowsMut, project: &str) -> Result<(), Error> {
     rows.remove(SPACE, &key(b'p', project, &[]));
     for tag in *b"wcvds" {
@@ -289,76 +277,49 @@ pub fn forget(rows: &mut dyn RowsMut, project: &str) -> Result<(), Error> {
     Ok(())
 }
 
-/// A project, if it is known.
-///
-/// # Errors
-/// [`Error`] when the row cannot be read.
+/// Returns a project, if it is known.
 pub fn project(rows: &dyn Rows, project: &str) -> Result<Option<ProjectRow>, Error> {
     get(rows, &key(b'p', project, &[]))
 }
 
-/// What people call a project, if it is known.
-///
-/// # Errors
-/// [`Error`] when the row cannot be read.
+/// Returns a project's display name, if the project is known.
 pub fn name_of(rows: &dyn Rows, id: &str) -> Result<Option<String>, Error> {
     Ok(project(rows, id)?.map(|row| row.name))
 }
 
-/// All projects, by their ids.
-///
-/// # Errors
-/// [`Error`] when a row cannot be read.
+/// Lists all projects with their ids.
 pub fn projects(rows: &dyn Rows) -> Result<Vec<(String, ProjectRow)>, Error> {
     under(rows, b"p")
 }
 
-/// A worktree of a project, if it was noted.
-///
-/// # Errors
-/// [`Error`] when the row cannot be read.
+/// Returns a worktree of a project, if it was recorded.
 pub fn worktree(rows: &dyn Rows, project: &str, path: &str) -> Result<Option<WorktreeRow>, Error> {
     get(rows, &key(b'w', project, &[path.as_bytes()]))
 }
 
-/// The worktrees of a project, by their paths.
-///
-/// # Errors
-/// [`Error`] when a row cannot be read.
+/// Lists the worktrees of a project with their paths.
 pub fn worktrees(rows: &dyn Rows, project: &str) -> Result<Vec<(String, WorktreeRow)>, Error> {
     under(rows, &key(b'w', project, &[&[]]))
 }
 
-/// The newest version of a context file, cleared or not.
-///
-/// # Errors
-/// [`Error`] when the row cannot be read.
+/// Returns the newest version of a context file, including a cleared one.
 pub fn file(rows: &dyn Rows, project: &str, file_type: &str) -> Result<Option<FileRow>, Error> {
     get(rows, &key(b'c', project, &[file_type.as_bytes()]))
 }
 
-/// The newest versions of a project's context files, by their types.
-///
-/// # Errors
-/// [`Error`] when a row cannot be read.
+/// Lists the newest versions of a project's context files with their types.
 pub fn files(rows: &dyn Rows, project: &str) -> Result<Vec<(String, FileRow)>, Error> {
     under(rows, &key(b'c', project, &[&[]]))
 }
 
-/// The types of a project's context files that say something.
-///
-/// # Errors
-/// [`Error`] when a row cannot be read.
+/// Lists the types of a project's context files that have content.
 pub fn file_types(rows: &dyn Rows, project: &str) -> Result<Vec<String>, Error> {
     let files = files(rows, project)?.into_iter();
     let written = files.filter(|(_, row)| row.is_written());
     Ok(written.map(|(file_type, _)| file_type).collect())
 }
 
-/// One version of a context file.
-///
-/// # Errors
-/// [`Error`] when the row cannot be read.
+/// Returns one version of a context file.
 pub fn version(
     rows: &dyn Rows,
     project: &str,
@@ -369,10 +330,10 @@ pub fn version(
     get(rows, &key(b'v', project, &parts))
 }
 
-/// Versions of a context file from the newest one below a number down, as long as `visit` goes on.
+/// Visits the versions of a context file below a number, the newest first, until `visit` breaks.
 ///
 /// # Errors
-/// [`Error`] when a row cannot be read, or what `visit` returns.
+/// `visit` returned an error.
 pub fn versions(
     rows: &dyn Rows,
     project: &str,
@@ -391,10 +352,7 @@ pub fn versions(
     )
 }
 
-/// An agent's draft of a context file, if its last update did not fit.
-///
-/// # Errors
-/// [`Error`] when the row cannot be read.
+/// Returns an agent's draft of a context file, if its last update was rejected.
 pub fn draft(
     rows: &dyn Rows,
     project: &str,
@@ -405,10 +363,7 @@ pub fn draft(
     get(rows, &key(b'd', project, &parts))
 }
 
-/// All drafts of a context file, by their agents.
-///
-/// # Errors
-/// [`Error`] when a row cannot be read.
+/// Lists all drafts of a context file with their agents.
 pub fn drafts(
     rows: &dyn Rows,
     project: &str,
@@ -417,7 +372,7 @@ pub fn drafts(
     under(rows, &key(b'd', project, &[file_type.as_bytes(), &[]]))
 }
 
-/// Every row below a prefix, with the text that follows the prefix in its key.
+/// Lists every row below a prefix, with the text that follows the prefix in its key.
 fn under<T: DeserializeOwned>(rows: &dyn Rows, prefix: &[u8]) -> Result<Vec<(String, T)>, Error> {
     let mut found = Vec::new();
     let high = after_prefix(prefix);

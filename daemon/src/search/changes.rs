@@ -11,7 +11,11 @@ use super::searchable_text::{
 use crate::checkpoints::CheckpointEvent;
 use crate::documents::DocumentEvent;
 use crate::events::Event;
+use crate::events::entities::EntityEvent;
 use crate::events::forgetting::{EventsForgotten, ForgettingEvent};
+use crate::events::messages::MessageEvent;
+use crate::events::packs::PackEvent;
+use crate::events::steps::StepEvent;
 use crate::log::{EventScope, Log, LoggedEvent, Position, RecordKey};
 use crate::projects::ProjectEvent;
 use crate::sessions::SessionEvent;
@@ -106,10 +110,14 @@ pub fn changes(log: &Log<'_>, blobs: &Blobs, event: &LoggedEvent) -> Result<Chan
         )
         | Event::Checkpoint(CheckpointEvent::Saved(_) | CheckpointEvent::KeyMarked(_))
         | Event::Forgetting(ForgettingEvent::EventsErased(_) | ForgettingEvent::Content(_))
-        | Event::Step(_)
-        | Event::Message(_)
-        | Event::Entity(_)
-        | Event::Pack(_) => {}
+        | Event::Step(
+            StepEvent::Recorded(_) | StepEvent::ExtractorRegistered | StepEvent::MappingRegistered,
+        )
+        | Event::Message(MessageEvent::Message(_) | MessageEvent::ToolCall(_))
+        | Event::Entity(
+            EntityEvent::Extracted(_) | EntityEvent::Related(_) | EntityEvent::Resolved(_),
+        )
+        | Event::Pack(PackEvent::Built(_) | PackEvent::Pruned(_) | PackEvent::Unpruned(_)) => {}
     }
     add(log, blobs, event, &mut changes)?;
     Ok(changes)

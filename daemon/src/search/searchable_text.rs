@@ -6,6 +6,10 @@
 use crate::checkpoints::{CheckpointEvent, CheckpointSaved, Metadata};
 use crate::documents::{self, DocumentEvent};
 use crate::events::documents::{DocumentIngested, PartAdded};
+use crate::events::entities::EntityEvent;
+use crate::events::forgetting::ForgettingEvent;
+use crate::events::packs::PackEvent;
+use crate::events::sessions::SessionEvent;
 use crate::events::{Event, body};
 use crate::log::LoggedEvent;
 use crate::messages::{MessageEvent, MessageRecorded};
@@ -185,11 +189,21 @@ pub fn pieces(blobs: &Blobs, event: &LoggedEvent) -> Result<Option<Pieces>, Erro
         }
         Event::Project(ProjectEvent::Written(version)) => of_version(blobs, event, &version),
         Event::Checkpoint(CheckpointEvent::Saved(saved)) => of_saved(event, &saved),
-        Event::Session(_)
+        Event::Session(
+            SessionEvent::Created(_)
+            | SessionEvent::Updated
+            | SessionEvent::Closed
+            | SessionEvent::Leased(_)
+            | SessionEvent::Released(_)
+            | SessionEvent::Forgotten(_)
+            | SessionEvent::Erased,
+        )
         | Event::Step(StepEvent::ExtractorRegistered | StepEvent::MappingRegistered)
         | Event::Message(MessageEvent::ToolCall(_))
-        | Event::Entity(_)
-        | Event::Pack(_)
+        | Event::Entity(
+            EntityEvent::Extracted(_) | EntityEvent::Related(_) | EntityEvent::Resolved(_),
+        )
+        | Event::Pack(PackEvent::Built(_) | PackEvent::Pruned(_) | PackEvent::Unpruned(_))
         | Event::Checkpoint(CheckpointEvent::Deleted(_) | CheckpointEvent::KeyMarked(_))
         | Event::Project(
             ProjectEvent::Initialised(_)
@@ -205,7 +219,11 @@ pub fn pieces(blobs: &Blobs, event: &LoggedEvent) -> Result<Option<Pieces>, Erro
             | DocumentEvent::FileFailed(_)
             | DocumentEvent::FailureCleared(_),
         )
-        | Event::Forgetting(_) => Ok(None),
+        | Event::Forgetting(
+            ForgettingEvent::Events(_)
+            | ForgettingEvent::EventsErased(_)
+            | ForgettingEvent::Content(_),
+        ) => Ok(None),
     }
 }
 

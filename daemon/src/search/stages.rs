@@ -1,4 +1,4 @@
-//! The vectors of one tier: what is open of it, what it lacks, and how that is made.
+//! The vectors of one tier: the open store, the units that lack a vector, and the embedding of these units.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -13,45 +13,45 @@ use super::searchable_text::pieces;
 use crate::log::{Log, Position};
 use crate::store::{Blobs, Error as StoreError};
 
-/// Counts up when the same events would give other units: then the indexes are made anew.
+/// Version of how events become units. Raise it when the same events give other units: the indexes are rebuilt.
 pub const VERSION: u32 = 2;
-/// Bits of a unit's key that number it within its event.
+/// Bits of a unit's key that hold its number within its event.
 const NUMBER_BITS: u32 = 20;
 
-/// What is open of one tier.
+/// The open vector index of one tier.
 pub struct StageIndex {
-    /// The vectors.
+    /// The vectors of the tier.
     pub store: RwLock<VectorStore>,
-    /// Units that have no vector yet, the newest last; known once the text index has caught up.
+    /// Keys of units without a vector, the newest last; complete once the text index has caught up.
     pub missing: Mutex<BTreeSet<u64>>,
-    /// Held while files are written anew: one at a time. DocumentMeta before the store.
+    /// Held during compaction, of which only one runs at a time. Lock it before `store`.
     pub compacting: Mutex<()>,
 }
 
-/// What a lock guards, whoever panicked with it.
+/// Locks a mutex, even if another thread panicked while holding it.
 pub fn lock<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
     of.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The key of a unit: the position of the event that brought it, and its number among those.
+/// Returns the key of a unit, from the position of its event and its number within the event.
 #[must_use]
 pub fn text_key(position: u64, number: u64) -> u64 {
     position << NUMBER_BITS | number
 }
 
-/// The position of the event that brought a unit.
+/// Returns the position of a unit's event.
 #[must_use]
 pub fn text_position(key: u64) -> u64 {
     key >> NUMBER_BITS
 }
 
-/// The number of a unit among those that its event brought.
+/// Returns the number of a unit within its event.
 #[must_use]
 pub fn text_number(key: u64) -> u64 {
     key & ((1 << NUMBER_BITS) - 1)
 }
 
-/// The keys that want a vector most.
+/// Returns the keys of the newest units without a vector, at most `most`, the newest first.
 pub fn newest(stage: &StageIndex, most: usize) -> Vec<u64> {
     lock(&stage.missing)
         .iter()
@@ -61,18 +61,17 @@ pub fn newest(stage: &StageIndex, most: usize) -> Vec<u64> {
         .collect()
 }
 
-/// The vectors of texts, in their order.
+/// Embeds texts and returns their vectors in the same order.
 #[must_use]
 pub fn vectors_of(model: &Model, texts: &[(u64, String)]) -> Vec<Vec<f32>> {
     let of: Vec<&str> = texts.iter().map(|(_, text)| text.as_str()).collect();
     model.embed_many(&of)
 }
 
-/// Keeps vectors of the units that are there still. Whoever takes a unit away changes the texts first and
-/// then needs the store to take its vector: so none is left behind, and none comes after it was purged.
+/// Stores the vectors of the units that still exist.
 ///
-/// # Errors
-/// [`IndexError`] when the disk refuses.
+/// A removal changes the text index first and then needs the vector store to delete the vector. So no vector
+/// outlives its unit, and none is stored after a purge.
 pub fn keep(
     stage: &StageIndex,
     texts: &[(u64, String)],
@@ -91,7 +90,7 @@ pub fn keep(
     Ok(())
 }
 
-/// The text of a unit as it is embedded; `None` when it is no more.
+/// Returns the text of a unit as it is embedded; `None` if the unit no longer exists.
 pub fn embedded(log: &Log<'_>, blobs: &Blobs, key: u64) -> Result<Option<String>, IndexError> {
     let Some(event) = log.at(Position(text_position(key)))? else {
         return Ok(None);
@@ -105,7 +104,7 @@ pub fn embedded(log: &Log<'_>, blobs: &Blobs, key: u64) -> Result<Option<String>
     Ok(piece.map(|piece| found.embedded(piece)))
 }
 
-/// The name of a tier, and of its folder.
+/// Returns the name of a tier, which is also the name of its folder.
 #[must_use]
 pub const fn name(stage: EmbeddingStage) -> &'static str {
     match stage {
@@ -114,7 +113,7 @@ pub const fn name(stage: EmbeddingStage) -> &'static str {
     }
 }
 
-/// Opens a tier's vectors, if it has a model; those of another model are let go.
+/// Opens a tier's vectors, if the tier has a model. Damaged vectors and vectors of another model are deleted.
 pub fn stage(
     folder: &Path,
     models: &ModelPool,
@@ -145,10 +144,7 @@ pub fn stage(
     }))
 }
 
-/// Deletes a folder, if it is there.
-///
-/// # Errors
-/// [`IndexError::Io`].
+/// Deletes a folder, if it exists.
 pub fn remove(folder: &Path) -> Result<(), IndexError> {
     match fs::remove_dir_all(folder) {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(IndexError::Io {

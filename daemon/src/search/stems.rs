@@ -1,4 +1,4 @@
-//! The stems of a text, as captions compare them.
+//! The stems of a text, for comparisons in captions.
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -6,11 +6,11 @@ use std::collections::BTreeSet;
 use lored_retrieval::text::analyser::{Analyser, AnalysisMode};
 
 thread_local! {
-    /// Making one costs more than a sentence does.
+    /// Reused, because creating an analyser costs more than analysing a sentence.
     static ANALYSER: RefCell<Analyser> = RefCell::new(Analyser::default());
 }
 
-/// The stems of the words of a text that mean something.
+/// Returns the stems of a text's words, without stop words.
 #[must_use]
 pub fn stems(text: &str) -> BTreeSet<String> {
     let mut found = BTreeSet::new();

@@ -1,4 +1,4 @@
-//! Decisions about steps: numbers and attempts, and where an extractor holds.
+//! Decisions about steps: step numbers, attempts, and the scope of a registration.
 
 use std::collections::BTreeSet;
 
@@ -16,17 +16,17 @@ use crate::store::PendingBlob;
 /// The highest step number.
 pub const STEP_MAX: u32 = 1_000_000;
 
-/// Wants a result recorded.
+/// Command: records a tool result as a step.
 pub struct RecordStep {
-    /// Into which session.
+    /// Target session.
     pub choice: PreparedSession,
-    /// Under which number; otherwise the next free one.
+    /// Step number; by default the next free one.
     pub step: Option<u32>,
-    /// Whether it succeeded.
+    /// Whether the tool call succeeded.
     pub success: bool,
-    /// The payload of the event; taken when it is decided.
+    /// Event payload, taken when the command is decided.
     pub body: Option<Body>,
-    /// Blobs that the payload names: no sweep takes them before the event is committed.
+    /// Blobs that the payload references. They are protected from the sweep until the event is committed.
     pub blobs: Vec<PendingBlob>,
 }
 
@@ -37,7 +37,7 @@ impl Command for RecordStep {
             project,
             created,
         } = self.choice.decide(on)?;
-        // The number after the last one was never recorded: no need to look.
+        // The number after the last one has no earlier attempts.
         let (step, before) = match self.step {
             Some(step) => {
                 let lines = lineage(on.rows, &session)?;
@@ -72,34 +72,34 @@ fn decided_twice() -> Refusal {
     Refusal::new(Code::Internal, "a command was decided twice")
 }
 
-/// Where a registration holds.
+/// Scope of a registration.
 pub enum RegistrationScope {
     /// One session.
     Session(PreparedSession),
     /// One project.
     Project(String),
-    /// Everywhere.
+    /// All sessions.
     Global,
 }
 
-/// Which kind of registration.
+/// Kind of a registration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Registration {
-    /// Of an extractor.
+    /// An extractor.
     Extractor,
-    /// Of other names of a field.
+    /// A field mapping (aliases of a field).
     Mapping,
 }
 
-/// Wants an extractor or a field mapping registered.
+/// Command: registers an extractor or a field mapping.
 pub struct Register {
-    /// Where it holds.
+    /// Scope of the registration.
     pub reach: RegistrationScope,
-    /// Which kind.
+    /// Kind of the registration.
     pub what: Registration,
-    /// Name of the extractor, or of the field.
+    /// Name of the extractor or the field.
     pub name: String,
-    /// The payload of the event.
+    /// Event payload.
     pub body: Body,
 }
 
@@ -133,7 +133,7 @@ impl Command for Register {
 }
 
 impl Register {
-    /// Refuses a name too many in a scope; one that is there already is replaced.
+    /// Refuses a new name when the scope is full. A registered name is replaced.
     fn check_room(&self, on: &DecisionContext<'_>, scope: EventScope<'_>) -> Result<(), Refusal> {
         let all = view::registrations(on.rows, scope, Position(u64::MAX))?;
         if all.len() < REGISTERED_MAX {
@@ -141,7 +141,7 @@ impl Register {
         }
         let name = words::normalise(&self.name);
         let mut others = BTreeSet::new();
-        // The newest first: whoever registers the same again and again is found at once.
+        // Newest first: a name that is registered repeatedly is found at once.
         for (position, record) in all.into_iter().rev() {
             let event = on.event(record, position)?;
             let other = match (self.what, registered_by(&event)?) {

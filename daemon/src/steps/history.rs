@@ -1,4 +1,4 @@
-//! A session's steps as variables see them: read from the log on first use, kept in the cache.
+//! A session's steps as variables see them: read from the log on first use, then cached.
 
 use std::cell::Cell;
 use std::sync::Arc;
@@ -17,32 +17,33 @@ use crate::sessions::{self, Line};
 use crate::state::State;
 use crate::store::{Error, Rows};
 
-/// What a step costs in the cache besides its result, in bytes.
+/// Cache cost of a step in addition to its result, in bytes.
 const STEP_BYTES: usize = 1024;
-/// What parsed and extracted data costs, per byte of result.
+/// Cache cost of parsed and extracted data, per byte of result.
 const PARSED_FACTOR: usize = 8;
 
-/// What is derived from results on the event loop in one call, in bytes of result; more goes to a
-/// thread for blocking work. A small read saves two thread hops this way.
+/// Maximum size of the results that one call parses on the event loop, in bytes.
+///
+/// Larger work goes to a thread for blocking work. A small read saves two thread hops this way.
 const INLINE_BYTES_MAX: usize = 16 * 1024;
 
-/// Where the reading is done.
+/// Where steps are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum On {
-    /// Where nothing may take long.
+    /// On the event loop, where no work may take long.
     EventLoop,
     /// On a thread for blocking work.
     Thread,
 }
 
-/// Why a step was not read.
+/// Reason why a step was not read.
 #[derive(Debug)]
 pub enum StepReadError {
-    /// It cannot be.
+    /// The read failed.
     Fault(Error),
-    /// The caller is told.
+    /// The request is refused.
     Refused(Refusal),
-    /// It would take longer than the event loop may be held up.
+    /// The read would block the event loop for too long.
     TooLong,
 }
 
@@ -60,23 +61,20 @@ impl From<Refusal> for StepReadError {
 
 /// The steps of one session in one state.
 pub struct SessionSteps<'c> {
-    /// Blobs and cache.
+    /// Context with the blobs and the cache.
     pub cx: &'c Context,
-    /// The rows.
+    /// State with the rows.
     pub state: &'c State,
-    /// It and those whose past it shares.
+    /// The session and the sessions whose history it shares.
     pub lines: Vec<Line>,
-    /// The extractors that reach it.
+    /// Extractors that apply to the session.
     pub set: Arc<ExtractorSet>,
-    /// Bytes of results that may still be derived from; `None` off the event loop.
+    /// Bytes of results that may still be parsed; `None` off the event loop.
     left: Cell<Option<usize>>,
 }
 
 impl<'c> SessionSteps<'c> {
-    /// The steps of a session, read with the extractors that reach it.
-    ///
-    /// # Errors
-    /// When the registrations cannot be read.
+    /// Opens the steps of a session, with the extractors that apply to it.
     pub fn of(
         cx: &'c Context,
         state: &'c State,
@@ -96,10 +94,10 @@ impl<'c> SessionSteps<'c> {
         })
     }
 
-    /// One attempt, with what is derived from it.
+    /// Returns one attempt with its derived data.
     ///
     /// # Errors
-    /// When the event or its blob cannot be read, or not on the event loop.
+    /// [`StepReadError::TooLong`] on the event loop, when the result is too large to parse there.
     pub fn data(&self, attempt: &StepAttempt) -> Result<Arc<StepData>, StepReadError> {
         let key = (attempt.position, Hash(self.set.hash()));
         if let Some(data) = self.cx.cache.get::<StepData>(&key) {
@@ -109,7 +107,7 @@ impl<'c> SessionSteps<'c> {
         let body: StepRecorded = events::body(&event)?;
         self.afford(&body)?;
         let data = Arc::new(self.derive(attempt, body)?);
-        // It holds the set: one too large for the cache would stay there with it, uncounted.
+        // The cached data holds the set. A set that is too large for the cache would otherwise stay in memory uncounted.
         let set = self.set.bytes();
         let set = if self.cx.cache.keeps(set) { 0 } else { set };
         let bytes = STEP_BYTES + PARSED_FACTOR * data.raw.len() + set;
@@ -117,7 +115,7 @@ impl<'c> SessionSteps<'c> {
         Ok(data)
     }
 
-    /// On the event loop, takes the cost of a result from what is left.
+    /// Charges the size of a result to the bytes left on the event loop.
     fn afford(&self, body: &StepRecorded) -> Result<(), StepReadError> {
         if let Some(left) = self.left.get() {
             let bytes = body.result.as_ref().map_or(0, Text::bytes);
@@ -144,10 +142,7 @@ impl<'c> SessionSteps<'c> {
         .with_outcome(attempt.success, error))
     }
 
-    /// The event of an attempt.
-    ///
-    /// # Errors
-    /// When its record cannot be read.
+    /// Reads the event of an attempt.
     pub fn event(&self, attempt: &StepAttempt) -> Result<LoggedEvent, Error> {
         self.state.log().event(attempt.record, attempt.position)
     }
@@ -167,8 +162,9 @@ impl History for SessionSteps<'_> {
     }
 }
 
-/// The extractors and mappings that reach a session: built in, global, its project's, its own; a
-/// later one of the same name replaces an earlier one.
+/// Returns the extractors and mappings that apply to a session: built-in, global, of its project, and its own.
+///
+/// A later one of the same name replaces an earlier one.
 fn set_of(cx: &Context, state: &State, lines: &[Line]) -> Result<Arc<ExtractorSet>, Refusal> {
     let session = lines.first().map_or("", |line| &line.session);
     let project = sessions::get(state, session)?.and_then(|row| row.project);
@@ -177,7 +173,7 @@ fn set_of(cx: &Context, state: &State, lines: &[Line]) -> Result<Arc<ExtractorSe
         return Ok(built_in());
     }
     let newest = Position(last.into_iter().max().unwrap_or(0));
-    // Where a scope has none, it does not matter which one it is: all sessions share the global set.
+    // Scopes without registrations are not part of the cache key, so that their sessions share the global set.
     let [of_session, of_project, _] = last;
     let own = (of_session > 0).then_some(session);
     let shared = project.as_deref().filter(|_| of_project > 0);
@@ -217,26 +213,23 @@ fn built_in() -> Arc<ExtractorSet> {
     Arc::clone(&BUILT_IN)
 }
 
-/// What was registered.
+/// The content of a registration.
 pub enum Registrations {
     /// An extractor.
     Extractor(Extractor),
-    /// Other names of a field.
+    /// Aliases of a field.
     Mapping(FieldMapping),
 }
 
-/// A registration and where it stands.
+/// A registration with its log position.
 pub struct Registration {
     /// Position of its event.
     pub position: Position,
-    /// What it says.
+    /// Content of the registration.
     pub what: Registrations,
 }
 
-/// The registrations of one scope up to a position, oldest first.
-///
-/// # Errors
-/// When an event cannot be read.
+/// Lists the registrations of one scope up to a position, oldest first.
 pub fn registered(
     state: &State,
     scope: EventScope<'_>,
@@ -252,10 +245,7 @@ pub fn registered(
     Ok(found)
 }
 
-/// What an event registered; `None` once its content is forgotten.
-///
-/// # Errors
-/// When its content does not decode.
+/// Returns the registration of an event; `None` for any other event and for forgotten content.
 pub fn registered_by(event: &LoggedEvent) -> Result<Option<Registrations>, Error> {
     Ok(match StepEvent::of(event)? {
         Some(StepEvent::ExtractorRegistered) => {

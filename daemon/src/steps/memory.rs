@@ -1,4 +1,4 @@
-//! A session in memory, for the tests of what reads sessions.
+//! An in-memory session for tests.
 
 use super::extract::ExtractorSet;
 use super::resolve::{History, StepData};
@@ -6,7 +6,6 @@ use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::sync::Arc;
 
-/// A session in memory.
 #[derive(Default)]
 pub(super) struct Session {
     pub(super) steps: BTreeMap<u32, Arc<StepData>>,

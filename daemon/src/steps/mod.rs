@@ -1,4 +1,4 @@
-//! Steps: what tools returned, what was found in it, and how later steps refer to it.
+//! Steps: recorded tool results, the values extracted from them, and references to these values.
 
 mod command;
 pub mod extract;
@@ -25,6 +25,6 @@ pub use view::{
 };
 pub use words::normalise;
 
-// For the engine's own tests, which decide real commands.
+// The engine's tests decide real commands.
 #[cfg(test)]
 pub(crate) use command::{RecordStep, Register, Registration, RegistrationScope};

@@ -1,4 +1,4 @@
-//! Values of steps that a text refers to by name: `ID_FROM_STEP_2` and its kin.
+//! Values of steps that a text references by variable name, such as `ID_FROM_STEP_2`.
 
 use super::history::{On, SessionSteps, StepReadError};
 use super::names;
@@ -7,20 +7,16 @@ use crate::error::{Code, Refusal};
 use crate::operation::Context;
 use crate::state::State;
 
-/// The extractors that reach a session, as a hash: with the session's own steps it decides what a name
-/// stands for.
+/// Returns the hash of the extractors that apply to a session.
 ///
-/// # Errors
-/// When the registrations cannot be read.
+/// The hash and the session's own steps determine the value of a variable name.
 pub fn extractors_hash(cx: &Context, state: &State, session: &str) -> Result<[u8; 32], Refusal> {
     Ok(SessionSteps::of(cx, state, session, On::Thread)?.set.hash())
 }
 
-/// What each of these words stands for that is a name, as resolved in a session. Results are read: off
-/// the event loop.
+/// Resolves the words that are variable names, in the context of a session.
 ///
-/// # Errors
-/// When a step cannot be read.
+/// Reads results, so it must run off the event loop.
 pub fn resolved<'w>(
     cx: &Context,
     state: &State,
@@ -45,7 +41,7 @@ fn refused(unread: StepReadError) -> Refusal {
     match unread {
         StepReadError::Fault(error) => error.into(),
         StepReadError::Refused(refusal) => refusal,
-        // Nothing is too long on a thread.
+        // Only reads on the event loop have a limit.
         StepReadError::TooLong => {
             Refusal::new(Code::Internal, "a read gave up on a thread of its own")
         }

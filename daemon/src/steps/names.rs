@@ -1,4 +1,4 @@
-//! Variable names: `ID_FROM_STEP_2` and its kin, from text to a closed list of meanings.
+//! Parser of variable names, such as `ID_FROM_STEP_2`, into a closed set of forms.
 
 use super::extract::ExtractorSet;
 use super::words;
@@ -7,73 +7,75 @@ use std::fmt;
 /// Highest step number.
 pub const STEP_MAX: u32 = 1_000_000;
 
-/// Longest name, in bytes.
+/// Maximum length of a name, in bytes.
 pub const NAME_BYTES_MAX: usize = 256;
 
 const FROM_STEP: &str = "_FROM_STEP_";
 const FROM_STEPS: &str = "_FROM_STEPS_";
 const COMBINED: &str = "COMBINED_RESULTS";
 
-/// What a variable asks for.
+/// A parsed variable name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Name {
     /// `FIELD_FROM_STEP_N`, `FIELD_FROM_STEP_N_TYPE` and both legacy forms.
     Field {
-        /// The field, as written.
+        /// Field name, as written.
         field: String,
-        /// Which step.
+        /// Step.
         step: StepRef,
-        /// The type it must have, by its name in the set.
+        /// Required type, by its name in the set.
         of: Option<String>,
     },
     /// `RESULT_FROM_STEP_N`.
     Result {
-        /// Which step.
+        /// Step.
         step: StepRef,
     },
     /// `ALL_FIELDS_FROM_STEP_N`.
     All {
-        /// The field, plural or singular, as written.
+        /// Field name, plural or singular, as written.
         field: String,
-        /// Which step.
+        /// Step.
         step: StepRef,
-        /// The type the values must have.
+        /// Required type of the values.
         of: Option<String>,
     },
     /// `COUNT_FROM_STEP_N`.
     Count {
-        /// Which step.
+        /// Step.
         step: StepRef,
     },
     /// `COMBINED_RESULTS_FROM_STEPS_A_TO_B`.
     Combined {
-        /// The first step.
+        /// First step.
         from: StepRef,
-        /// The last step.
+        /// Last step.
         to: StepRef,
     },
 }
 
-/// Which step a variable means.
+/// A reference to a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StepRef {
-    /// The step of this number, from 1 to [`STEP_MAX`].
+    /// A step number, from 1 to [`STEP_MAX`].
     Number(u32),
     /// The newest step.
     Last,
-    /// The one before the current step, else the newest.
+    /// The step before the current one; without a current step, the newest.
     Previous,
 }
 
-/// The text is no name; the sentence says what would be.
+/// The text is not a variable name. The message suggests a valid form.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct NameError(pub String);
 
-/// Reads a name. Braces, backticks and a trailing note in parentheses are taken off; case does not matter.
+/// Parses a variable name.
+///
+/// Braces, backticks and a trailing note in parentheses are removed. Case does not matter.
 ///
 /// # Errors
-/// [`NameError`], with a sentence that says what would be right.
+/// [`NameError`] when the text is not a variable name, with a message that suggests a valid form.
 pub fn parse(text: &str, set: &ExtractorSet) -> Result<Name, NameError> {
     let name = bare(text);
     if name.len() > NAME_BYTES_MAX {
@@ -111,7 +113,7 @@ pub fn parse(text: &str, set: &ExtractorSet) -> Result<Name, NameError> {
     }
 }
 
-/// The name without what people put around it: braces, backticks, a trailing note in parentheses.
+/// Removes braces, backticks and a trailing note in parentheses around a name.
 #[must_use]
 pub fn bare(text: &str) -> &str {
     let mut name = text.trim();
@@ -134,7 +136,7 @@ pub fn bare(text: &str) -> &str {
     }
 }
 
-/// Splits at an ASCII word, whatever its case.
+/// Splits at an ASCII word, ignoring case.
 fn split_at<'a>(text: &'a str, word: &str) -> Option<(&'a str, &'a str)> {
     let at = text
         .as_bytes()
@@ -179,7 +181,7 @@ fn step_ref(text: &str) -> Result<StepRef, NameError> {
     }
 }
 
-/// What a field means without a suffix behind the step.
+/// Returns the name of a field that has no suffix after the step.
 fn of_field(field: &str, step: StepRef, of: Option<String>) -> Name {
     let list = split_at(field, "ALL_").filter(|(head, list)| head.is_empty() && !list.is_empty());
     match list {
@@ -198,7 +200,7 @@ fn of_field(field: &str, step: StepRef, of: Option<String>) -> Name {
     }
 }
 
-/// The legacy forms come first, then a type.
+/// Returns the name of a field with a suffix. The legacy forms take precedence over a type.
 fn with_suffix(
     field: &str,
     step: StepRef,
@@ -238,7 +240,7 @@ impl fmt::Display for StepRef {
     }
 }
 
-/// The name in its generic or typed form, which reads back as the same name.
+/// Formats the name in its generic or typed form, which parses to the same name.
 impl fmt::Display for Name {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -1,13 +1,13 @@
-//! The debug trail: one line when a name is looked up, one for what it stands for, one for each stored result.
+//! The debug trail: one line for each lookup of a name, each resolution and each stored result.
 
 use super::resolve::Resolution;
 use super::words;
 use serde_json::Value;
 
-/// How much of a value or result a line shows, in characters.
+/// Maximum length of a value or result in a line, in characters.
 const SHOWN_CHARS: usize = 100;
 
-/// The line about a stored result: its first 100 characters.
+/// Formats the line for a stored result, with its first 100 characters.
 #[must_use]
 pub fn stored_result(step: u32, raw: &str) -> String {
     format!(
@@ -16,7 +16,7 @@ pub fn stored_result(step: u32, raw: &str) -> String {
     )
 }
 
-/// Writes the line about a stored result.
+/// Logs the line for a stored result.
 pub fn stored(step: u32, raw: &str) {
     tracing::debug!("{}", stored_result(step, raw));
 }
@@ -43,7 +43,7 @@ pub(super) fn resolved(resolution: &Resolution) {
     }
 }
 
-/// A value as a line shows it: text without quotes, cut. Written only when the line is.
+/// A truncated value for a log line: text without quotes. Formatted only if the line is written.
 struct TruncatedValue<'a>(&'a Value);
 
 impl std::fmt::Display for TruncatedValue<'_> {

@@ -1,13 +1,13 @@
-//! Which steps there are and where their events stand; which registrations hold where.
+//! The view of recorded steps, their events, and the registrations of each scope.
 //!
 //! | key | value |
 //! | --- | --- |
-//! | `a` session 0 step (u32) | the [`StepAttempt`] that answers, and how many there are (u32) |
-//! | `r` session 0 step (u32) attempt (u32) | an [`StepAttempt`] that does not answer |
+//! | `a` session 0 step (u32) | the [`StepAttempt`] that answers, and the number of attempts (u32) |
+//! | `r` session 0 step (u32) attempt (u32) | a [`StepAttempt`] that does not answer |
 //! | `x` stream position (u64) | record (u64) of a registration |
 //! | `y` stream | position (u64) of its last registration |
 //!
-//! All numbers are big-endian.
+//! All numbers are big-endian. Functions that read rows return [`Error`] when a row cannot be read.
 
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
@@ -18,7 +18,7 @@ use crate::log::{EventScope, LoggedEvent, Position, RecordKey};
 use crate::sessions::Line;
 use crate::store::{Direction, Error, Keyspace, Rows, RowsMut, after_prefix, remove_all};
 
-/// The rows of this view, version 1.
+/// Keyspace of this view, version 1.
 pub const SPACE: Keyspace = Keyspace::new("steps.1");
 
 /// One recorded attempt.
@@ -26,22 +26,22 @@ pub const SPACE: Keyspace = Keyspace::new("steps.1");
 pub struct StepAttempt {
     /// Step number.
     pub step: u32,
-    /// Attempt.
+    /// Attempt number.
     pub attempt: u32,
-    /// Where its event is.
+    /// Log position of the event.
     pub position: Position,
-    /// In which record.
+    /// Record that contains the event.
     pub record: RecordKey,
-    /// Whether it succeeded.
+    /// Whether the attempt succeeded.
     pub success: bool,
 }
 
-/// The attempt of a step that answers variables: the latest successful one, else the latest.
+/// The attempt of a step that variables use: the latest successful one, else the latest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AnswerAttempt {
-    /// That attempt.
+    /// The attempt.
     pub attempt: StepAttempt,
-    /// How many there are.
+    /// Number of attempts of the step.
     pub attempts: u32,
 }
 
@@ -103,10 +103,7 @@ fn decode_answering(key: &[u8], step: u32, value: &[u8]) -> Result<AnswerAttempt
     Ok(AnswerAttempt { attempt, attempts })
 }
 
-/// Folds an event of this room.
-///
-/// # Errors
-/// [`Error`] when a row cannot be read.
+/// Folds a step event into the view.
 pub fn apply(
     rows: &mut dyn RowsMut,
     event: &LoggedEvent,
@@ -138,10 +135,7 @@ pub fn apply(
     }
 }
 
-/// Removes every row of a session: its attempts and its registrations.
-///
-/// # Errors
-/// [`Error`] when the rows cannot be read.
+/// Removes all rows of a session: its attempts and its registrations.
 pub fn forget(rows: &mut dyn RowsMut, session: &str) -> Result<(), Error> {
     for tag in [b'a', b'r'] {
         remove_all(rows, SPACE, &step_prefix(tag, session))?;
@@ -149,10 +143,7 @@ pub fn forget(rows: &mut dyn RowsMut, session: &str) -> Result<(), Error> {
     forget_registrations(rows, EventScope::Session(session))
 }
 
-/// Removes the registrations of a stream.
-///
-/// # Errors
-/// [`Error`] when the rows cannot be read.
+/// Removes the registrations of a scope.
 pub fn forget_registrations(rows: &mut dyn RowsMut, scope: EventScope<'_>) -> Result<(), Error> {
     remove_all(rows, SPACE, &registrations_key(b'x', scope))?;
     rows.remove(SPACE, &registrations_key(b'y', scope));
@@ -166,7 +157,7 @@ fn apply_attempt(
     attempt: &StepAttempt,
 ) -> Result<(), Error> {
     let key = step_key(b'a', session, numbered.step);
-    // A first attempt has none before it: no need to look.
+    // A first attempt has no earlier attempt to read.
     let found = match numbered.attempt {
         0 | 1 => None,
         _ => rows.get(SPACE, &key)?,
@@ -190,19 +181,12 @@ fn apply_attempt(
     Ok(())
 }
 
-/// How many attempts a step has; 0 when it was never recorded.
-///
-/// # Errors
-/// [`Error`] when the row cannot be read.
+/// Returns the number of attempts of a step; 0 if it was never recorded.
 pub fn attempts(rows: &dyn Rows, lines: &[Line], step: u32) -> Result<u32, Error> {
     Ok(answering(rows, lines, step)?.map_or(0, |answering| answering.attempts))
 }
 
-/// The attempt of a step that answers, and how many there are; those count that the lines of a
-/// session share.
-///
-/// # Errors
-/// [`Error`] when the row cannot be read.
+/// Returns the attempt of a step that answers, and the number of attempts, over all lines that a session shares.
 pub fn answering(
     rows: &dyn Rows,
     lines: &[Line],
@@ -229,7 +213,7 @@ pub fn answering(
     Ok(found)
 }
 
-/// What answers among a session's own attempts.
+/// Returns the answering attempt among a session's own attempts.
 fn own_answer(rows: &dyn Rows, session: &str, step: u32) -> Result<Option<AnswerAttempt>, Error> {
     let key = step_key(b'a', session, step);
     rows.get(SPACE, &key)?
@@ -237,7 +221,7 @@ fn own_answer(rows: &dyn Rows, session: &str, step: u32) -> Result<Option<Answer
         .transpose()
 }
 
-/// The attempts of a step that one line of a session holds.
+/// Returns the attempts of a step within one line of a session.
 fn attempts_of(rows: &dyn Rows, line: &Line, step: u32) -> Result<Vec<StepAttempt>, Error> {
     let mut found = Vec::new();
     if let Some(answer) = own_answer(rows, &line.session, step)? {
@@ -258,10 +242,7 @@ fn attempts_of(rows: &dyn Rows, line: &Line, step: u32) -> Result<Vec<StepAttemp
     Ok(found)
 }
 
-/// One attempt of a step.
-///
-/// # Errors
-/// [`Error`] when the row cannot be read.
+/// Returns one attempt of a step.
 pub fn attempt(
     rows: &dyn Rows,
     lines: &[Line],
@@ -294,10 +275,7 @@ fn step_of(key: &[u8]) -> Result<u32, Error> {
         .ok_or_else(|| Error::corrupt(SPACE.name(), key, "not an answer row"))
 }
 
-/// The answering attempts of a session's steps with numbers from `from` on, in order.
-///
-/// # Errors
-/// [`Error`] when the rows cannot be read.
+/// Lists the answering attempts of a session's steps with numbers from `from` on, in order.
 pub fn steps(
     rows: &dyn Rows,
     lines: &[Line],
@@ -329,7 +307,7 @@ pub fn steps(
     Ok(all?.into_iter().flatten().collect())
 }
 
-/// The numbers of the steps that a shared line holds, from `from` on, at most `limit`.
+/// Lists the step numbers of a shared line, from `from` on, at most `limit`.
 fn numbers_of(rows: &dyn Rows, line: &Line, from: u32, limit: usize) -> Result<Vec<u32>, Error> {
     let low = step_key(b'a', &line.session, from);
     let high = after_prefix(&step_prefix(b'a', &line.session));
@@ -348,10 +326,7 @@ fn numbers_of(rows: &dyn Rows, line: &Line, from: u32, limit: usize) -> Result<V
     Ok(found)
 }
 
-/// The highest step number of a session below `before`, if it has any.
-///
-/// # Errors
-/// [`Error`] when the rows cannot be read.
+/// Returns a session's highest step number below `before`, if it has one.
 pub fn last_before(rows: &dyn Rows, lines: &[Line], before: u32) -> Result<Option<u32>, Error> {
     let mut last = None;
     for (at, line) in lines.iter().enumerate() {
@@ -369,11 +344,10 @@ pub fn last_before(rows: &dyn Rows, lines: &[Line], before: u32) -> Result<Optio
     Ok(last)
 }
 
-/// Positions of the last registrations that reach a session: of its own and those it shares, its
-/// project's, and everywhere. Equal positions mean an equal set.
+/// Returns the positions of the last registrations that apply to a session.
 ///
-/// # Errors
-/// [`Error`] when a row cannot be read.
+/// They are those of the session and the lines it shares, of its project, and of the global scope. Equal positions
+/// mean an equal set.
 pub fn last_registrations(
     rows: &dyn Rows,
     lines: &[Line],
@@ -385,7 +359,7 @@ pub fn last_registrations(
     };
     let mut of_session = 0;
     for line in lines {
-        // A parent's later registrations count for nothing here, but then the set is only read anew.
+        // A parent's later registrations do not apply here. Counting them only causes the set to be read again.
         of_session = of_session.max(last(EventScope::Session(&line.session))?);
     }
     Ok([
@@ -395,10 +369,7 @@ pub fn last_registrations(
     ])
 }
 
-/// The registrations of one scope up to a position, oldest first.
-///
-/// # Errors
-/// [`Error`] when the rows cannot be read.
+/// Lists the registrations of one scope up to a position, oldest first.
 pub fn registrations(
     rows: &dyn Rows,
     scope: EventScope<'_>,

@@ -1,32 +1,32 @@
-//! How field words are compared: by their letters and digits alone, without case.
+//! Comparison of field words: only by letters and digits, ignoring case.
 
-/// The letters and digits of `text`, in lower case: `CLOSED_DATE` and `closedDate` are both `closeddate`.
+/// Returns the letters and digits of `text` in lower case: `CLOSED_DATE` and `closedDate` are both `closeddate`.
 #[must_use]
 pub fn normalise(text: &str) -> String {
     normal_chars(text).collect()
 }
 
-/// The characters of [`normalise`], without building the text.
+/// Iterates over the characters of [`normalise`] without building the text.
 pub(super) fn normal_chars(text: &str) -> impl Iterator<Item = char> + '_ {
     text.chars()
         .filter(|c| c.is_alphanumeric())
         .flat_map(char::to_lowercase)
 }
 
-/// Whether two texts have the same letters and digits.
+/// Returns whether two texts have the same letters and digits.
 #[must_use]
 pub fn same(left: &str, right: &str) -> bool {
     normal_chars(left).eq(normal_chars(right))
 }
 
-/// A 64-bit FNV-1a hash of the letters and digits: equal words have equal hashes, also across spellings.
+/// Returns the 64-bit FNV-1a hash of the letters and digits. Spellings of one word have equal hashes.
 pub(super) fn hash(text: &str) -> u64 {
     normal_chars(text).fold(0xcbf2_9ce4_8422_2325, |state, c| {
         (state ^ u64::from(u32::from(c))).wrapping_mul(0x0000_0100_0000_01b3)
     })
 }
 
-/// The words a list name may stand for, normalised: as it is, its singulars, its plural.
+/// Returns the normalised forms of a list name: unchanged, its singulars, its plural.
 pub(super) fn number_forms(text: &str) -> Vec<String> {
     let word = normalise(text);
     let mut forms = vec![word.clone()];
@@ -48,7 +48,7 @@ pub(super) fn number_forms(text: &str) -> Vec<String> {
     forms
 }
 
-/// The first `count` characters of `text`, never cutting one in two.
+/// Returns the first `count` characters of `text`.
 pub(super) fn first_chars(text: &str, count: usize) -> &str {
     match text.char_indices().nth(count) {
         Some((end, _)) => text.get(..end).unwrap_or(text),
@@ -56,7 +56,7 @@ pub(super) fn first_chars(text: &str, count: usize) -> &str {
     }
 }
 
-/// The largest character boundary of `text` at or below `at`.
+/// Returns the largest character boundary of `text` at or below `at`.
 pub(super) fn floor_boundary(text: &str, at: usize) -> usize {
     let mut at = at.min(text.len());
     while !text.is_char_boundary(at) {

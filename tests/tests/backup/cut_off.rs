@@ -151,7 +151,7 @@ fn failing_disks_lose_no_backup() {
         .unwrap();
     assert!(calls > 20, "only {calls} calls were seen");
     let mut random = Random::new(seed());
-    for _ in 0..20 {
+    for _ in 0..12 {
         let at = random.range(1, calls + 1).to_string();
         let output = faulty(
             &mut home,

@@ -1,4 +1,4 @@
-//! From a text to chunks: the pieces that are indexed, found and quoted.
+//! Cuts a text into chunks: the pieces that are indexed, found and quoted.
 
 mod ranges;
 mod words;
@@ -10,16 +10,16 @@ use super::{ExtractedText, Kind, Section};
 use ranges::{TextRange, pieces};
 use std::ops::Range;
 
-/// So many bytes are one word of the limit in bytes: more than prose needs, so that it counts only for
-/// what is hardly made of words.
+/// Factor from the word limit of a chunk to its byte limit. Prose needs fewer bytes per word, so the byte limit
+/// applies only to text that hardly consists of words.
 const BYTES_PER_WORD: usize = 16;
 
-/// How long chunks are.
+/// Size of chunks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Sizes {
-    /// Words of a chunk, at most; at least 8 count.
+    /// Limit on the words of a chunk; values below 8 count as 8.
     pub words: usize,
-    /// Sentences that are told again at the beginning of the next chunk of the same section.
+    /// Number of sentences repeated at the beginning of the next chunk of the same section.
     pub overlap: usize,
 }
 
@@ -33,22 +33,21 @@ impl Default for Sizes {
 }
 
 impl Sizes {
-    /// Bytes of a chunk, at most.
+    /// Returns the limit on a chunk's bytes.
     fn bytes(&self) -> usize {
         self.words.saturating_mul(BYTES_PER_WORD)
     }
 }
 
-/// A part of a document's text. Chunks are in order, hold all of the text that is not blank, and share
-/// nothing but the sentences that are told again. A document that gives itself a title and says nothing
-/// has one chunk without text.
+/// A part of a document's text. Chunks are in order, cover all text except blank ranges, and share only repeated
+/// sentences. A document with a title in its front matter but no text has one empty chunk.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Chunk {
-    /// From 0.
+    /// Number of the chunk, from 0.
     pub number: usize,
-    /// Where it is in the text, in bytes: its text is exactly that.
+    /// Byte range of the chunk's text in the document's text.
     pub range: Range<usize>,
-    /// The headings above it; of a chunk over several sections, those that all of them share.
+    /// The headings above the chunk; if it spans several sections, only their common ones.
     pub path: Vec<String>,
 }
 
@@ -75,7 +74,7 @@ pub fn chunks(document: &ExtractedText, sizes: &Sizes) -> Vec<Chunk> {
         while let Some(block) = blocks.next_if(|block| block.range.start < section.range.end) {
             for mut piece in pieces(&document.text, &block, &sizes) {
                 if packer.across && std::mem::take(&mut is_first) {
-                    // Outer sections are better places to begin a chunk than inner ones.
+                    // It is better to begin a chunk at an outer section than at an inner one.
                     piece.cost = u8::try_from(section.path.len()).unwrap_or(u8::MAX);
                 }
                 packer.push(piece);
@@ -83,7 +82,7 @@ pub fn chunks(document: &ExtractedText, sizes: &Sizes) -> Vec<Chunk> {
         }
     }
     packer.flush();
-    // A title is found even if nothing stands below it.
+    // The title must be found even without text.
     if packer.chunks.is_empty() && document.front_matter.title.is_some() {
         packer.chunks.push(Chunk {
             number: 0,
@@ -94,7 +93,7 @@ pub fn chunks(document: &ExtractedText, sizes: &Sizes) -> Vec<Chunk> {
     packer.chunks
 }
 
-/// Data has many small sections, of a line or two; its chunks go over several of them.
+/// Whether chunks span sections: data has many small sections of a line or two.
 fn is_packed_across(kind: Kind) -> bool {
     match kind {
         Kind::Json | Kind::Yaml | Kind::Toml => true,
@@ -117,17 +116,17 @@ struct Packer<'d> {
     sizes: Sizes,
     sections: &'d [Section],
     across: bool,
-    /// The pieces of the chunk that is open.
+    /// Pieces of the open chunk.
     open: Vec<TextRange>,
-    /// What is told again before them: where it begins, and its words.
+    /// The repeated sentences before them: their start and number of words.
     reported: Option<(usize, usize)>,
-    /// The words of all these.
+    /// Number of words in the open chunk, with repeated sentences.
     words: usize,
     chunks: Vec<Chunk>,
 }
 
 impl Packer<'_> {
-    /// Chunks end with their section; headings alone go with what comes below them.
+    /// Begins a section. A chunk ends with its section, except that headings alone go with the text below them.
     fn begin_section(&mut self) {
         if !self.across && !self.open.iter().all(|piece| piece.is_heading) {
             self.flush();
@@ -153,20 +152,19 @@ impl Packer<'_> {
             && piece.range.end - self.start().unwrap_or(piece.range.start) <= self.sizes.bytes()
     }
 
-    /// Where the open chunk begins.
+    /// Returns the start of the open chunk.
     fn start(&self) -> Option<usize> {
         let first = self.open.first().map(|first| first.range.start);
         self.reported.map(|(start, _)| start).or(first)
     }
 
-    /// Ends the open chunk at the best place: the last of those that cost least, up to the piece that
-    /// has no room in it.
+    /// Closes the open chunk at the best place up to `next`, which does not fit: the last place with the least cost.
     fn close_before(&mut self, next: &TextRange) {
         let costs = self.open.iter().chain([next]).map(|piece| piece.cost);
         let leads = self.open.iter().map(|piece| piece.is_heading);
         let places = costs.skip(1).zip(leads).enumerate();
         let best = places.min_by_key(|(at, (cost, after_heading))| {
-            // Nothing is worse than a heading without what it is about.
+            // The worst place is after a heading, which would lose its text.
             (*after_heading, *cost, std::cmp::Reverse(*at))
         });
         let end = best.map_or(self.open.len(), |(at, _)| at + 1);
@@ -183,7 +181,7 @@ impl Packer<'_> {
         self.open = rest;
     }
 
-    /// The last sentences of the open chunk, if they leave at least half of the next one's room.
+    /// Returns the last sentences of the open chunk, if they leave at least half of the next chunk's room.
     fn overlap(&self, next: &TextRange) -> Option<(usize, usize)> {
         if !next.is_sentence {
             return None;
@@ -202,7 +200,7 @@ impl Packer<'_> {
         reported
     }
 
-    /// Ends the open chunk.
+    /// Closes the open chunk.
     fn flush(&mut self) {
         if let (Some(start), Some(first), Some(last)) =
             (self.start(), self.open.first(), self.open.last())
@@ -219,8 +217,8 @@ impl Packer<'_> {
         self.words = 0;
     }
 
-    /// The headings that sections share, from that of one place to that of another; or those of the
-    /// last one, where the others are but headings that lead to it.
+    /// Returns the headings common to the sections from offset `first` to `last`. If chunks do not span sections, it
+    /// returns the last section's headings, because the sections before it are only headings that lead to it.
     fn path(&self, first: usize, last: usize) -> Vec<String> {
         let of = |at: usize| {
             self.sections

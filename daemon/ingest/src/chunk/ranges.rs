@@ -1,4 +1,4 @@
-//! What chunks are packed of: sentences, rows, items, lines, and parts of those that are too long.
+//! The pieces that chunks are made of: sentences, rows, items, lines, and parts of oversized ones.
 
 use super::Sizes;
 use super::words::{Count, count};
@@ -6,19 +6,19 @@ use crate::sentences::{is_item, sentences};
 use crate::{Block, BlockKind};
 use std::ops::Range;
 
-/// What breaking before a piece costs where nothing else is said.
+/// Default cost of a break before a piece.
 const USUAL: u8 = 16;
-/// Code that is indented further than this is broken as readily as at this depth.
+/// Limit on the indentation that increases the cost of a break.
 const INDENT_MAX: usize = 12;
 
-/// A range of the text that is not cut.
+/// A piece of text that is not cut.
 #[derive(Debug, Clone)]
 pub(super) struct TextRange {
     pub range: Range<usize>,
     pub words: usize,
-    /// How bad it is to begin a chunk with it.
+    /// Cost of beginning a chunk with this piece.
     pub cost: u8,
-    /// Whether it is told again at the beginning of the next chunk.
+    /// Whether the piece may be repeated at the beginning of the next chunk.
     pub is_sentence: bool,
     pub is_heading: bool,
 }
@@ -39,7 +39,7 @@ impl TextRange {
     }
 }
 
-/// The pieces of a block, in order, each within the sizes.
+/// Splits a block into pieces, in order, each within the sizes.
 pub(super) fn pieces(text: &str, block: &Block, sizes: &Sizes) -> Vec<TextRange> {
     let inner = text.get(block.range.clone()).unwrap_or_default();
     let at = block.range.start;
@@ -81,7 +81,7 @@ fn sentences_of(text: &str, range: Range<usize>) -> Vec<TextRange> {
     found.collect()
 }
 
-/// The lines of a text that are not blank, without the white space at their ends.
+/// Iterates over the ranges of non-blank lines, without trailing white space.
 fn lines(inner: &str, at: usize) -> impl Iterator<Item = Range<usize>> {
     let mut next = at;
     inner.split_inclusive('\n').filter_map(move |line| {
@@ -92,8 +92,7 @@ fn lines(inner: &str, at: usize) -> impl Iterator<Item = Range<usize>> {
     })
 }
 
-/// The items of a list; inner items cost more to break at, and items that are too long become
-/// sentences.
+/// Splits a list into items. A break at a nested item costs more; oversized items become sentences.
 fn items(text: &str, range: Range<usize>, sizes: &Sizes) -> Vec<TextRange> {
     let inner = text.get(range.clone()).unwrap_or_default();
     let mut items: Vec<TextRange> = Vec::new();
@@ -118,8 +117,8 @@ fn items(text: &str, range: Range<usize>, sizes: &Sizes) -> Vec<TextRange> {
     out
 }
 
-/// The lines of code. The less a line is indented, the better a chunk begins with it, but not where
-/// it only closes what is above, or belongs to a comment or attribute above.
+/// Splits code into lines. A chunk begins best at a line with little indentation, but not at one that closes
+/// the code above, or belongs to a comment or attribute above.
 fn code(text: &str, range: Range<usize>) -> Vec<TextRange> {
     let inner = text.get(range.clone()).unwrap_or_default();
     let mut out: Vec<TextRange> = Vec::new();
@@ -142,7 +141,7 @@ fn code(text: &str, range: Range<usize>) -> Vec<TextRange> {
     out
 }
 
-/// How far a line is indented, in steps of two columns.
+/// Returns the indentation of a line, in steps of two columns.
 fn indent(line: &str) -> usize {
     let mut columns = 0;
     for byte in line.bytes() {
@@ -155,7 +154,7 @@ fn indent(line: &str) -> usize {
     columns / 2
 }
 
-/// Whether a line goes with the one above.
+/// Whether a line belongs to the line above.
 fn closes(line: &str) -> bool {
     const WORDS: &[&str] = &[
         "end", "else", "elif", "elsif", "fi", "done", "esac", "then", "except", "finally", "catch",
@@ -169,7 +168,7 @@ fn closes(line: &str) -> bool {
         || line.get(..word).is_some_and(|word| WORDS.contains(&word))
 }
 
-/// Whether a line goes with the one below: a comment, an attribute, a decorator.
+/// Whether a line belongs to the line below: a comment, an attribute, a decorator.
 fn leads(line: &str) -> bool {
     let line = line.trim_start();
     [
@@ -179,8 +178,7 @@ fn leads(line: &str) -> bool {
     .any(|lead| line.starts_with(lead))
 }
 
-/// Cuts a piece that is too long: at its last line end, else at its last white space, else anywhere
-/// between two characters.
+/// Cuts an oversized piece at the last line end, else at the last white space, else between any two characters.
 fn cut(text: &str, piece: &TextRange, sizes: &Sizes, out: &mut Vec<TextRange>) {
     let mut start = piece.range.start;
     let mut is_first = true;
@@ -202,7 +200,7 @@ fn cut(text: &str, piece: &TextRange, sizes: &Sizes, out: &mut Vec<TextRange>) {
     }
 }
 
-/// How much of a text is one part.
+/// Returns the length of the next part, in bytes.
 fn cut_at(rest: &str, sizes: &Sizes) -> usize {
     let mut count = Count::default();
     let mut line = None;
@@ -210,7 +208,7 @@ fn cut_at(rest: &str, sizes: &Sizes) -> usize {
     for (at, c) in rest.char_indices() {
         count.push(c);
         if count.words > sizes.words || at + c.len_utf8() > sizes.bytes() {
-            // A line end in the second half is better than the last space.
+            // A line end in the second half is preferred to the last white space.
             let line = line.filter(|line| *line > at / 2);
             return line.or(space).unwrap_or(at).max(1);
         }

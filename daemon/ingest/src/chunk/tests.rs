@@ -1,4 +1,4 @@
-//! Golden lists of chunks, and what holds of the chunks of any text.
+//! Golden lists of chunks, and properties of the chunks of any text.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
 use super::{Chunk, Sizes, chunks, words};
@@ -14,7 +14,7 @@ fn sizes(words: usize) -> Sizes {
     Sizes { words, overlap: 1 }
 }
 
-/// Each chunk as its headings and its text.
+/// Returns the headings and the text of each chunk.
 fn chunk_texts(document: &ExtractedText, words: usize) -> Vec<(String, String)> {
     let found = chunks(document, &sizes(words));
     let reported = found.into_iter().enumerate().map(|(number, chunk)| {
@@ -32,7 +32,7 @@ fn split(text: &str) -> Vec<&str> {
     ranges.into_iter().map(|range| &text[range]).collect()
 }
 
-/// Texts all in lower case, with their marks set apart, are cut between sentences, too.
+/// Texts in lower case, with spaces around punctuation, are still cut between sentences.
 #[test]
 fn chunks_of_a_lower_case_text_are_whole_sentences() {
     let text = "the flow past a flat plate was measured . ".repeat(30);
@@ -237,7 +237,7 @@ fn what_has_no_end_is_cut_at_lines_then_words_then_characters() {
     );
 }
 
-/// Chunks hold all that is not blank, in order, within the sizes, and add something each.
+/// Asserts that chunks cover all text except blank ranges, in order and within the sizes, each with new text.
 fn assert_whole(document: &ExtractedText, found: &[Chunk], sizes: &Sizes) {
     let text = &document.text;
     let mut done = 0;
@@ -258,7 +258,7 @@ fn assert_whole(document: &ExtractedText, found: &[Chunk], sizes: &Sizes) {
     );
 }
 
-/// Texts made of what matters to splitting.
+/// Generates texts from characters and words that affect splitting.
 fn texts() -> impl Strategy<Value = String> {
     let part = prop_oneof![
         "[a-z]{1,12}",
@@ -299,7 +299,7 @@ proptest! {
         overlap in 0usize..3,
     ) {
         let sizes = Sizes { words, overlap };
-        // Controls among the characters may make it binary, which is refused.
+        // Control characters may make the text binary, which is rejected.
         if let Ok(document) = extract(text.as_bytes(), &format!("a.{kind}"), &Limits::default()) {
             assert_whole(&document, &chunks(&document, &sizes), &sizes);
         }

@@ -1,14 +1,14 @@
-//! Words as a measure of length.
+//! Word counts, the measure of chunk lengths.
 
-/// A word longer than this counts again for every so many characters.
+/// A longer word counts once for each started run of this many characters.
 const WORD_CHARS: usize = 24;
 
-/// Counts the words of a text while it goes by. A word is a run of letters, digits, underscores and
-/// apostrophes; where words are written without space between them, each character is one.
+/// Counts words character by character. A word is a run of letters, digits, underscores and apostrophes. In scripts
+/// without spaces, each character is a word.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Count {
     pub words: usize,
-    /// The length of the word that is open, in characters.
+    /// Length of the current word, in characters.
     open: usize,
 }
 
@@ -26,14 +26,14 @@ impl Count {
     }
 }
 
-/// How many words a text has.
+/// Counts the words of a text.
 pub(super) fn count(text: &str) -> usize {
     let mut count = Count::default();
     text.chars().for_each(|c| count.push(c));
     count.words
 }
 
-/// Characters of scripts that put no space between words, roughly one word each.
+/// Whether a character belongs to a script without spaces, in which it is roughly one word.
 fn is_ideograph(c: char) -> bool {
     matches!(c, '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}' | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{3ffff}')
 }

@@ -1,4 +1,4 @@
-//! HTML as Markdown: headings, paragraphs, lists, tables and code; scripts and styles left out.
+//! Converts HTML to Markdown: headings, paragraphs, lists, tables and code. Scripts and styles are left out.
 
 mod tag;
 
@@ -11,9 +11,9 @@ use html5gum::emitters::callback::{CallbackEmitter, CallbackEvent};
 use html5gum::{Span, Tokenizer};
 use tag::{Tag, tag_of};
 
-/// Tags and texts between two looks at the clock.
+/// Tags and texts between two checks of the time limit.
 const TOKENS_PER_CHECK: usize = 10_000;
-/// Lists within lists are indented down to this depth.
+/// Limit on the indentation of nested lists.
 const LIST_DEPTH_MAX: usize = 8;
 
 pub(super) fn read<'b>(text: &str, budget: &'b Budget<'b>) -> Result<Draft<'b>, IngestError> {
@@ -21,7 +21,7 @@ pub(super) fn read<'b>(text: &str, budget: &'b Budget<'b>) -> Result<Draft<'b>, 
     let mut emitter =
         CallbackEmitter::new(|event: CallbackEvent<'_>, _: Span<()>| page.event(event));
     emitter.naively_switch_states(true);
-    // The page itself collects the text; a token is yielded only to look at the clock.
+    // The callback collects the text; a token is yielded only for a check of the time limit.
     for Ok(()) in Tokenizer::new_with_emitter(text, emitter) {
         budget.check()?;
     }
@@ -32,21 +32,21 @@ pub(super) fn read<'b>(text: &str, budget: &'b Budget<'b>) -> Result<Draft<'b>, 
 struct Page<'b> {
     draft: Draft<'b>,
     tokens: usize,
-    /// The tag that is being read.
+    /// The current tag.
     tag: Tag,
     is_alt: bool,
-    /// The tag within which nothing is read.
+    /// The tag whose content is being skipped.
     skipped: Option<Tag>,
-    /// The text of the block that is open, white space folded.
+    /// Text of the open block, with collapsed white space.
     inline: String,
     is_title: bool,
     heading: Option<u32>,
     is_pre: bool,
-    /// The numbers of the lists that are open; none of one with bullets.
+    /// Last item numbers of the open lists; `None` for a bullet list.
     lists: Vec<Option<usize>>,
-    /// The lines of the outermost list.
+    /// Lines of the outermost list.
     list: String,
-    /// The mark of the item that is open, until its first text.
+    /// Marker of the open item, until its first text.
     bullet: Option<String>,
     tables: usize,
     table: Table,
@@ -113,7 +113,7 @@ impl<'b> Page<'b> {
             Tag::Block => self.flush(),
             Tag::Heading(level) => {
                 self.flush();
-                // A table with a heading in it is layout.
+                // A table that contains a heading is used for layout.
                 self.spill(true);
                 self.heading = Some(level);
             }
@@ -126,7 +126,7 @@ impl<'b> Page<'b> {
             Tag::Item => self.begin_item(),
             Tag::Table => {
                 self.flush();
-                // A table in a table: the outer one is layout.
+                // In nested tables, the outer one is used for layout.
                 self.spill(true);
                 self.tables += 1;
             }
@@ -137,7 +137,7 @@ impl<'b> Page<'b> {
             }
             Tag::Cell => {
                 self.flush();
-                // Cells need not be ended.
+                // End tags of cells are optional.
                 if std::mem::replace(&mut self.is_cell, true) {
                     self.table.end_cell();
                 }
@@ -206,7 +206,7 @@ impl<'b> Page<'b> {
         }
     }
 
-    /// Ends the block that is open and puts it where it belongs.
+    /// Closes the open block and writes it to its cell, list or document.
     fn flush(&mut self) {
         let inline = std::mem::take(&mut self.inline);
         if std::mem::take(&mut self.is_title) {
@@ -290,7 +290,7 @@ impl<'b> Page<'b> {
         }
     }
 
-    /// Puts out the rows of a table and the items of a list that are open.
+    /// Writes the pending rows of a table and items of a list.
     fn spill(&mut self, is_layout: bool) {
         let table = std::mem::take(&mut self.table);
         match is_layout || table.is_layout() {
@@ -303,7 +303,7 @@ impl<'b> Page<'b> {
         }
     }
 
-    /// Puts out what a table held that was layout: paragraphs and lists.
+    /// Writes the content of a layout table, as paragraphs and lists.
     fn put_lines(&mut self, lines: &[String]) {
         let runs = lines.chunk_by(|a, b| is_item(a) && is_item(b));
         for run in runs {

@@ -1,11 +1,11 @@
-//! The tags of HTML that say where blocks begin and end.
+//! HTML tags that delimit blocks.
 
-/// The tags that matter.
+/// Role of a tag.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Tag {
     Title,
     Heading(u32),
-    /// Ends what was before it and stands for itself.
+    /// Ends the previous block and begins its own.
     Block,
     Break,
     Pre,
@@ -16,13 +16,13 @@ pub(super) enum Tag {
     Row,
     Cell,
     Image,
-    /// Nothing within it is text.
+    /// Its content is not text.
     Silent(&'static str),
-    /// Part of a line, or unknown.
+    /// Part of a line, or an unknown tag.
     Inline,
 }
 
-/// Tags within which nothing is text for a reader.
+/// Tags whose content is not text for a reader.
 const SILENT: &[&str] = &[
     "script", "style", "noscript", "template", "svg", "iframe", "object",
 ];
@@ -63,7 +63,7 @@ const BLOCKS: &[&str] = &[
     "thead",
 ];
 
-/// The tag of a name in lower case.
+/// Returns the role of a tag, by its name in lower case.
 pub(super) fn tag_of(name: &[u8]) -> Tag {
     match name {
         b"title" => Tag::Title,

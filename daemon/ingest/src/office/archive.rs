@@ -1,4 +1,4 @@
-//! The parts of an office document: a zip archive, read within limits whatever it claims.
+//! Reads the parts of a zip archive (an office document) within limits, without trusting its declared sizes.
 
 use crate::IngestError;
 use crate::limits::Budget;
@@ -7,25 +7,25 @@ use rawzip::{CompressionMethod, ZipArchive, ZipArchiveEntryWayfinder, ZipSliceAr
 use std::collections::BTreeMap;
 use std::io::Read;
 
-/// A part may inflate to this many bytes whatever its ratio.
+/// Inflated size up to which the compression ratio of a part is not limited, in bytes.
 const RATIO_FREE_BYTES: usize = 1 << 20;
-/// What is read at once.
+/// Bytes inflated between two checks of the limits.
 const STEP_BYTES: usize = 64 << 10;
-/// Names longer than this are of no part that is read.
+/// Limit on a part's name, in bytes. No part that is read has a longer name.
 const NAME_MAX: usize = 512;
 
 /// An open archive.
 pub(super) struct Archive<'a> {
     zip: ZipSliceArchive<&'a [u8]>,
     parts: BTreeMap<String, (ZipArchiveEntryWayfinder, CompressionMethod)>,
-    /// What may still be inflated.
+    /// Bytes that may still be inflated from this archive.
     room: usize,
     budget: &'a Budget<'a>,
 }
 
 impl<'a> Archive<'a> {
     /// # Errors
-    /// It is no archive, or has more entries than the limits allow.
+    /// The bytes are not a zip archive, an entry is encrypted, or there are more entries than the limits allow.
     pub fn open(bytes: &'a [u8], budget: &'a Budget<'a>) -> Result<Self, IngestError> {
         let zip = ZipArchive::from_slice(bytes).map_err(|error| broken(&error.to_string()))?;
         let mut parts = BTreeMap::new();
@@ -53,7 +53,7 @@ impl<'a> Archive<'a> {
                 });
             }
             let part = (entry.wayfinder(), entry.compression_method());
-            // Of two with one name the first counts, for every reader here alike.
+            // The first of two entries with the same name wins, so that every reader of the archive sees the same part.
             parts.entry(name).or_insert(part);
         }
         Ok(Self {
@@ -68,10 +68,10 @@ impl<'a> Archive<'a> {
         self.parts.keys().map(String::as_str)
     }
 
-    /// A part inflated; none if there is no such part.
+    /// Inflates a part; `None` if the archive has no part of this name.
     ///
     /// # Errors
-    /// The part is broken, or inflates beyond the limits.
+    /// The part is damaged, or inflates beyond the limits.
     pub fn read(&mut self, name: &str) -> Result<Option<Vec<u8>>, IngestError> {
         let Some((wayfinder, method)) = self.parts.get(name).copied() else {
             return Ok(None);
@@ -91,7 +91,7 @@ impl<'a> Archive<'a> {
             .min(self.budget.limits.part_bytes)
             .min(self.room);
         if wayfinder.uncompressed_size_hint() > most as u64 {
-            // By its own account.
+            // The size that the archive declares is already too large.
             return Err(inflates(name, most));
         }
         let bytes = match method {
@@ -107,10 +107,10 @@ impl<'a> Archive<'a> {
         Ok(Some(bytes))
     }
 
-    /// Inflates every part once, for a reader that inflates them itself.
+    /// Inflates every part once to check it, for a reader that inflates the parts itself.
     ///
     /// # Errors
-    /// A part is broken, or inflates beyond the limits.
+    /// A part is damaged, or inflates beyond the limits.
     pub fn check(&mut self) -> Result<(), IngestError> {
         let names: Vec<String> = self.parts.keys().cloned().collect();
         names.iter().try_for_each(|name| self.read(name).map(drop))
@@ -127,7 +127,7 @@ impl<'a> Archive<'a> {
             self.budget.check()?;
             let before: usize = bytes.len();
             if bytes.capacity() - before < STEP_BYTES {
-                // Not to be held twice when it grows.
+                // Doubling the capacity would hold the part in memory twice.
                 bytes.reserve_exact(STEP_BYTES.max(before / 4));
             }
             let step = (&mut from).take(STEP_BYTES as u64).read_to_end(&mut bytes);

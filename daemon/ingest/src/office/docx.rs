@@ -1,4 +1,4 @@
-//! A Word document as Markdown: headings by style, paragraphs, lists, tables, footnotes.
+//! Converts a Word document to Markdown: headings by style, paragraphs, lists, tables, footnotes.
 
 use super::archive::Archive;
 use super::xml::{Element, Node, walk};
@@ -9,9 +9,9 @@ use crate::limits::Budget;
 use crate::table::Table;
 use std::collections::BTreeMap;
 
-/// Lists within lists are indented down to this depth.
+/// Limit on the indentation of nested lists.
 const LIST_DEPTH_MAX: usize = 8;
-/// Text that is shown elsewhere in the document too, or no more.
+/// Elements whose text is deleted, or repeated elsewhere in the document.
 const SKIPPED: &[&str] = &["Fallback", "moveFrom", "del"];
 
 pub(super) fn read<'b>(
@@ -59,7 +59,7 @@ pub(super) fn read<'b>(
     Ok(reader.draft)
 }
 
-/// What a style says about its paragraphs.
+/// The role that a style gives to its paragraphs.
 #[derive(Clone, Copy)]
 enum Style {
     Heading(u32),
@@ -96,7 +96,7 @@ fn styles_of(bytes: Vec<u8>, budget: &Budget<'_>) -> Result<Styles, IngestError>
     Ok(styles)
 }
 
-/// What a style's name, or its id where there is no name, says.
+/// Returns the role that a style's name implies. The id is used if a style has no name.
 fn by_name(name: &str) -> Option<Style> {
     let name = name.to_ascii_lowercase();
     if name == "title" {
@@ -109,7 +109,7 @@ fn by_name(name: &str) -> Option<Style> {
     (1..=9).contains(&level).then_some(Style::Heading(level))
 }
 
-/// The level of an outline, from 1; 9 is body text.
+/// Returns an outline level, from 1; the stored level 9 means body text.
 fn outline(element: &Element<'_>) -> Option<u32> {
     let level: u32 = element.attribute("val")?.parse().ok()?;
     (level < 9).then_some(level + 1)
@@ -118,17 +118,16 @@ fn outline(element: &Element<'_>) -> Option<u32> {
 struct Reader<'b, 's> {
     draft: Draft<'b>,
     styles: &'s Styles,
-    /// How many elements deep in one that is skipped.
+    /// Nesting depth within a skipped element; 0 outside of one.
     skipped: usize,
     is_text: bool,
     paragraph: String,
     style: Option<Style>,
-    /// The depth of the paragraph's list item.
     item: Option<usize>,
     list: String,
     tables: usize,
     table: Table,
-    /// A heading that comes if something comes below it.
+    /// A heading that is written only if content follows it.
     coming: Option<&'static str>,
 }
 
@@ -165,7 +164,7 @@ impl<'b, 's> Reader<'b, 's> {
 
     fn start(&mut self, element: &Element<'_>) {
         match element.name() {
-            // Of a paragraph in a paragraph (a text box), the outer one ends.
+            // A nested paragraph (in a text box) ends the outer one.
             "p" => self.end_paragraph(),
             "pStyle" => {
                 let id = element.attribute("val").unwrap_or_default();

@@ -1,4 +1,5 @@
-//! An EPUB as Markdown: its chapters in reading order, read as HTML (EPUB 3.3, W3C; EPUB 2 is the same in this).
+//! Converts an EPUB to Markdown: its chapters in reading order, read as HTML (EPUB 3.3, W3C; EPUB 2 does not
+//! differ in the parts that are read).
 
 use std::collections::HashMap;
 
@@ -11,7 +12,7 @@ use crate::limits::Budget;
 /// The part that names the package document.
 pub(super) const CONTAINER: &str = "META-INF/container.xml";
 const WHAT: &str = "EPUB";
-/// Extensions of chapters; images and styles in the reading order are skipped.
+/// File extensions of chapters. Images and styles in the reading order are skipped.
 const CHAPTERS: &[&str] = &["xhtml", "html", "htm", "xml"];
 
 pub(super) fn read<'b>(
@@ -129,7 +130,7 @@ impl Package {
     }
 }
 
-/// Resolves a chapter's relative URL to a path in the archive; `None` for other files.
+/// Resolves a chapter's relative URL to a path in the archive; `None` for files that are not chapters.
 fn within(folder: &str, file: &str) -> Option<String> {
     let file = file.split(['#', '?']).next().unwrap_or_default();
     let extension = file.rsplit_once('.')?.1.to_ascii_lowercase();

@@ -1,4 +1,4 @@
-//! Documents in zip archives: Word, PowerPoint, workbooks, and books.
+//! Reads documents in zip archives: Word, PowerPoint, workbooks and EPUB books.
 
 mod archive;
 mod docx;
@@ -19,10 +19,10 @@ use archive::Archive;
 /// The content of the part `mimetype` of an OpenDocument spreadsheet.
 const ODS: &[u8] = b"application/vnd.oasis.opendocument.spreadsheet";
 
-/// Reads an archive as what its parts say it is.
+/// Detects the format of an archive from its parts and reads it.
 ///
 /// # Errors
-/// It is of no known format, is broken, or goes beyond the limits.
+/// The format is unknown, the archive is damaged, or it exceeds the limits.
 pub(super) fn read<'b>(
     bytes: &'b [u8],
     budget: &'b Budget<'b>,

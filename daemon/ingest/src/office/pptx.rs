@@ -1,4 +1,4 @@
-//! A presentation as Markdown: one section a slide, with its title, points, tables and notes.
+//! Converts a presentation to Markdown: one section per slide, with its title, points, tables and notes.
 
 use super::archive::Archive;
 use super::xml::{Element, Node, walk};
@@ -9,9 +9,9 @@ use crate::limits::Budget;
 use crate::table::Table;
 use std::collections::BTreeMap;
 
-/// Points within points are indented down to this depth.
+/// Limit on the indentation of nested points.
 const POINT_DEPTH_MAX: usize = 8;
-/// Placeholders that say nothing of the slide's own.
+/// Placeholder types without content: slide numbers, dates, footers, headers, images.
 const FURNITURE: &[&str] = &["sldNum", "dt", "ftr", "hdr", "sldImg"];
 
 pub(super) fn read<'b>(
@@ -56,7 +56,7 @@ pub(super) fn read<'b>(
     Ok(draft)
 }
 
-/// The paths of the slides in their order.
+/// Returns the paths of the slides in presentation order.
 fn slides(archive: &mut Archive<'_>, budget: &Budget<'_>) -> Result<Vec<String>, IngestError> {
     let mut order = Vec::new();
     if let Some(bytes) = archive.read("ppt/presentation.xml")? {
@@ -64,7 +64,7 @@ fn slides(archive: &mut Archive<'_>, budget: &Budget<'_>) -> Result<Vec<String>,
             if let Node::Start(element) = node
                 && element.name() == "sldId"
             {
-                // Its number is `id` without a prefix; the relation's comes second.
+                // A slide has two `id` attributes: the slide number, which is numeric, and the relation's id with a prefix.
                 order.extend(
                     element
                         .attributes("id")
@@ -83,7 +83,7 @@ fn slides(archive: &mut Archive<'_>, budget: &Budget<'_>) -> Result<Vec<String>,
     if !found.is_empty() {
         return Ok(found);
     }
-    // Without relations: by the numbers in their names.
+    // Without relations, the order follows the numbers in the file names.
     let is_slide = |name: &&str| name.starts_with("ppt/slides/slide") && name.ends_with(".xml");
     let mut named: Vec<String> = archive
         .names()
@@ -98,7 +98,7 @@ fn is_number(id: &str) -> bool {
     id.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// Where a part's relations lead, by their ids, as paths in the archive.
+/// Returns the targets of a part's relations by id, as paths in the archive.
 fn relations(
     archive: &mut Archive<'_>,
     part: &str,
@@ -121,7 +121,7 @@ fn relations(
     Ok(targets)
 }
 
-/// A target as seen from a folder of the archive.
+/// Resolves a target relative to a folder of the archive.
 fn resolved(folder: &str, target: &str) -> String {
     if let Some(absolute) = target.strip_prefix('/') {
         return absolute.to_owned();
@@ -160,7 +160,7 @@ fn notes(
     Ok(lines.collect::<Vec<_>>().join("\n"))
 }
 
-/// What a slide says.
+/// The content of a slide.
 #[derive(Default)]
 struct Slide {
     title: String,
@@ -181,7 +181,7 @@ fn slide(archive: &mut Archive<'_>, path: &str, budget: &Budget<'_>) -> Result<S
 #[derive(Default)]
 struct Reader {
     slide: Slide,
-    /// How many elements deep in one that is shown elsewhere, too.
+    /// Nesting depth within a skipped `Fallback` element, whose text appears elsewhere; 0 outside of one.
     skipped: usize,
     is_title: bool,
     is_furniture: bool,

@@ -1,4 +1,4 @@
-//! Documents of Word and PowerPoint made here, whole and hostile.
+//! Word and PowerPoint documents that the tests build, valid and hostile.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
 use crate::{BlockKind, ExtractedText, IngestError, Kind, Limits, extract};
@@ -8,7 +8,6 @@ use proptest::prelude::*;
 use rawzip::{CompressionMethod, ZipArchiveWriter};
 use std::io::Write;
 
-/// An archive of parts.
 fn zip(parts: &[(&str, &[u8])]) -> Vec<u8> {
     let mut out = Vec::new();
     let mut archive = ZipArchiveWriter::new(&mut out);
@@ -167,7 +166,8 @@ fn workbook(sheet: &str) -> Vec<u8> {
     ])
 }
 
-/// Sheets are sections, and rows name their columns; dates are dates. Without a worker process, workbooks are refused.
+/// A sheet becomes a section, rows name their columns, and dates stay dates. Without a worker process,
+/// workbooks are refused.
 #[test]
 fn a_workbook_becomes_rows() {
     let inline =
@@ -219,8 +219,8 @@ fn an_opendocument_spreadsheet_becomes_rows() {
     assert_eq!(document.kind, Kind::Ods);
 }
 
-/// Chapters come in the order of the package document, wherever they are and however their names are written; a missing
-/// one is reported.
+/// Chapters follow the order of the package document, wherever they are stored and however their names are
+/// escaped. A missing chapter is reported.
 #[test]
 fn a_book_becomes_its_chapters() {
     let container =
@@ -301,7 +301,7 @@ fn parts_inflate_within_their_limits() {
         "{} bytes",
         bomb.len()
     );
-    // Headings of a document whose styles are a bomb are known by their ids.
+    // The styles are a decompression bomb, so headings are recognised by their style ids.
     let styles = format!("<styles>{}</styles>", " ".repeat(8 << 20));
     let bytes = zip(&[
         (
@@ -353,7 +353,7 @@ fn xml_has_no_entities_no_document_type_and_an_end_of_nesting() {
         refused("<w:document><w:p></w:document>".to_owned()),
         IngestError::Broken { .. }
     ));
-    // An entity without a definition stands for nothing.
+    // An undefined entity yields no text.
     let document = read(&docx(&paragraph("", "a&unknown;b&#x41;&#0;")), "a.docx");
     assert_eq!(document.text.trim_end(), "abA");
 }

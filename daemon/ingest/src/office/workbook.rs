@@ -1,7 +1,9 @@
-//! A workbook of Excel or OpenDocument: each sheet is a section, each row a line of `column: value`, as for CSV.
+//! Converts an Excel or OpenDocument workbook: each sheet is a section, each row a line of `column: value`, as
+//! for CSV.
 //!
-//! calamine reads it, which inflates parts and allocates rows by its own rules. So the parts are checked against the
-//! limits first, and it is used only where a lack of memory ends nothing but a worker ([`Limits::is_isolated`]).
+//! The workbook is parsed by calamine, which inflates parts and allocates rows without these limits. The parts
+//! are therefore checked against the limits first. calamine runs only where an out-of-memory failure ends just
+//! a worker ([`Limits::is_isolated`]).
 //!
 //! [`Limits::is_isolated`]: crate::Limits::is_isolated
 
@@ -17,7 +19,7 @@ use crate::csv::{Block, ROWS_PER_BLOCK};
 use crate::kind::Kind;
 use crate::limits::Budget;
 
-/// Limit on the columns that give names to values.
+/// Limit on the number of columns whose header names their values.
 const COLUMNS_MAX: usize = 1 << 14;
 
 pub(super) fn read<'b>(
@@ -108,7 +110,7 @@ fn rows(
     Ok(())
 }
 
-/// Returns whether a row names columns: several different texts, and nothing else.
+/// Returns whether a row is a header: several different texts and nothing else.
 fn is_head(row: &[Data]) -> bool {
     let mut names: Vec<&str> = row.iter().filter_map(Data::get_string).collect();
     let count = names.len();
@@ -129,8 +131,8 @@ fn text(cell: &Data) -> String {
     }
 }
 
-/// Returns a day number of Excel as ISO 8601: the date, and the time unless it is midnight. Excel counts from
-/// 1899-12-30, to whole seconds here.
+/// Formats an Excel day number as ISO 8601: the date, and the time unless it is midnight. Excel counts days
+/// from 1899-12-30; times are rounded to whole seconds.
 fn iso(days: f64) -> String {
     if !(0.0..2_958_466.0).contains(&days) {
         return days.to_string();
@@ -151,8 +153,8 @@ fn iso(days: f64) -> String {
     }
 }
 
-/// Returns the date of a day since 1899-12-30, by the algorithm of Howard Hinnant (chrono-compatible date
-/// algorithms, `civil_from_days`).
+/// Returns the date of a day since 1899-12-30, by Howard Hinnant's algorithm `civil_from_days`
+/// (chrono-compatible date algorithms).
 fn civil(day: u64) -> (u64, u64, u64) {
     // 1899-12-30 is day 693 899 of the era that begins on 0000-03-01.
     let day = day + 693_899;

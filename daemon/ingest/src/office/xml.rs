@@ -1,5 +1,5 @@
-//! XML of office documents as a stream of elements and texts: no entities but the five of XML itself,
-//! no document types, bounded nesting.
+//! Reads the XML of office documents as a stream of elements and texts. Only XML's five predefined entities are
+//! known, document types are refused, and nesting is bounded.
 
 use crate::IngestError;
 use crate::limits::Budget;
@@ -7,36 +7,36 @@ use quick_xml::Reader;
 use quick_xml::events::{BytesStart, Event};
 use std::borrow::Cow;
 
-/// Events between two looks at the clock.
+/// XML events between two checks of the time limit.
 const EVENTS_PER_CHECK: usize = 10_000;
 
-/// What is met in a part, in order.
+/// A piece of a part, in document order.
 pub(super) enum Node<'n> {
-    /// An element begins.
+    /// The start of an element.
     Start(Element<'n>),
-    /// An element ends; one that is empty ends, too.
+    /// The end of an element, also of an empty one.
     End(&'n str),
-    /// Text between tags; a piece of it, where it has entities.
+    /// Text between tags. Entities split it into several pieces.
     Text(&'n str),
 }
 
-/// The beginning of an element.
+/// The start tag of an element.
 pub(super) struct Element<'n> {
     start: &'n BytesStart<'n>,
 }
 
 impl Element<'_> {
-    /// Its name without the prefix of its namespace.
+    /// Returns the element's name without its namespace prefix.
     pub fn name(&self) -> &str {
         local(self.start.name().into_inner())
     }
 
-    /// The first attribute of a name, prefixes aside.
+    /// Returns the value of the first attribute with this name; prefixes are ignored.
     pub fn attribute(&self, name: &str) -> Option<String> {
         self.attributes(name).into_iter().next()
     }
 
-    /// All attributes of a name, prefixes aside.
+    /// Returns the values of all attributes with this name; prefixes are ignored.
     pub fn attributes(&self, name: &str) -> Vec<String> {
         let mut all = self.start.attributes();
         let named = all
@@ -51,10 +51,10 @@ fn local(name: &str) -> &str {
     name.rsplit(':').next().unwrap_or(name)
 }
 
-/// Reads a part and tells what is in it. Elements nest at most as deep as the limits say.
+/// Reads a part and passes each node to `tell`. The limits bound the nesting depth.
 ///
 /// # Errors
-/// It is no XML, has a document type, or nests too deep; or what `tell` returns.
+/// The part is not XML, has a document type, or nests too deep; or `tell` fails.
 pub(super) fn walk(
     bytes: Vec<u8>,
     what: &'static str,
@@ -118,13 +118,12 @@ pub(super) fn walk(
     Ok(())
 }
 
-/// A value with its entities replaced.
 fn plain(value: &str) -> String {
     let unescaped = quick_xml::escape::unescape(value);
     unescaped.map_or_else(|_| value.to_owned(), Cow::into_owned)
 }
 
-/// What `&name;` stands for: the five of XML and numbers, nothing else.
+/// Returns the character of `&name;`: XML's five predefined entities and numeric references, nothing else.
 fn character(name: &str) -> Option<char> {
     match name {
         "amp" => Some('&'),

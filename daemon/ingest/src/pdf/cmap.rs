@@ -1,13 +1,14 @@
-//! What the codes of a font mean, as the file says it in a character map.
+//! Maps the character codes of a font to text, from a character map in the file.
 
 use super::object::{Lexer, Object};
 
-/// Ranges of a map, each code by itself being one.
+/// Limit on the ranges of a map; a single code counts as a range.
 const RANGES_MAX: usize = 30_000;
-/// The longest text of one code, in bytes of UTF-16.
+/// Limit on the text of one code, in bytes of UTF-16.
 const TEXT_BYTES_MAX: usize = 64;
 
-/// A run of codes and the text of the first; each next code's last character is one further.
+/// A range of codes and the text of the first code. For each next code, the text's last character increases by
+/// one.
 #[derive(Debug)]
 struct CodeRange {
     first: u32,
@@ -15,17 +16,17 @@ struct CodeRange {
     text: Box<str>,
 }
 
-/// Codes and their texts.
+/// A map from codes to texts.
 #[derive(Debug, Default)]
 pub(super) struct CMap {
-    /// By their first codes.
+    /// Sorted by first code.
     runs: Vec<CodeRange>,
-    /// The length of a code in bytes, where the map says that there is one alone.
+    /// The length of a code in bytes, if all code space ranges of the map have the same one.
     pub code_bytes: Option<usize>,
 }
 
 impl CMap {
-    /// Reads a map; what is broken is passed over.
+    /// Parses a map; malformed entries are skipped.
     pub fn read(bytes: &[u8]) -> Self {
         let mut map = Self::default();
         let mut lexer = Lexer::of_content(bytes);
@@ -47,10 +48,10 @@ impl CMap {
         map
     }
 
-    /// The text of a code.
+    /// Returns the text of a code.
     pub fn text(&self, code: u32) -> Option<String> {
         let behind = self.runs.partition_point(|run| run.first <= code);
-        // A run may lie within another one.
+        // Ranges may be nested, so the nearest four are checked.
         let near = self.runs.get(behind.saturating_sub(4)..behind)?;
         let run = near.iter().rev().find(|run| run.last >= code)?;
         let mut text = run.text.to_string();
@@ -122,7 +123,7 @@ impl CMap {
     }
 }
 
-/// A code of up to four bytes.
+/// Decodes a big-endian code of at most four bytes.
 pub(super) fn number(code: &[u8]) -> u32 {
     code.iter()
         .fold(0, |number, byte| number << 8 | u32::from(*byte))

@@ -1,4 +1,4 @@
-//! The text of a page, from what its content streams draw.
+//! Extracts the text of a page from its content streams.
 
 use super::font::Font;
 use super::matrix::Matrix;
@@ -9,42 +9,42 @@ use crate::limits::Budget;
 use std::collections::HashMap;
 use std::rc::Rc;
 
-/// Forms within forms.
+/// Limit on the nesting of forms.
 const FORM_DEPTH_MAX: usize = 6;
-/// Forms drawn on one page.
+/// Limit on the forms drawn on one page.
 const FORMS_MAX: usize = 500;
-/// Operands of one operator.
+/// Limit on the operands of one operator.
 const OPERANDS_MAX: usize = 1000;
-/// Saved states.
+/// Limit on the saved graphics states.
 const STATES_MAX: usize = 32;
-/// Operators between two looks at the clock.
+/// Operators between two checks of the time limit.
 const OPERATORS_PER_CHECK: usize = 10_000;
-/// A gap wider than this begins a word, in sizes of the font.
+/// Width from which a gap separates words, as a factor of the font size.
 const WORD_GAP: f64 = 0.18;
-/// A step down further than this begins a paragraph, in sizes of the font.
+/// Downward step from which a paragraph begins, as a factor of the font size.
 const PARAGRAPH_STEP: f64 = 1.9;
 
-/// Fonts that are held at once.
+/// Limit on the cached fonts.
 const FONTS_MAX: usize = 64;
 
-/// Fonts by the numbers of their objects, read once for all pages.
+/// Fonts by object number, cached across pages.
 pub(super) type Fonts = HashMap<u32, Rc<Font>>;
 
-/// The text of a page as it is drawn, in the order in which it is drawn.
+/// Collects the text of a page in drawing order.
 pub(super) struct Page<'s, 'p> {
     store: &'s Store<'p>,
     fonts: &'s mut Fonts,
     budget: &'s Budget<'s>,
     text: String,
-    /// Where the last character ended, and its size; on the page.
+    /// End position (x, y) and height of the last character, in page coordinates.
     pen: Option<(f64, f64, f64)>,
     forms: usize,
     operators: usize,
-    /// Characters whose text the file does not say.
+    /// Number of characters without a known text.
     pub unknown: usize,
 }
 
-/// What operators set and others use.
+/// The graphics state: values that operators set and other operators read.
 #[derive(Clone)]
 struct State {
     matrix: Matrix,
@@ -57,7 +57,7 @@ struct State {
     stretch: f64,
 }
 
-/// A content stream that is being followed.
+/// A content stream during interpretation.
 struct Follow<'r> {
     resources: &'r Dict,
     depth: usize,
@@ -81,15 +81,15 @@ impl<'s, 'p> Page<'s, 'p> {
         }
     }
 
-    /// The page's text when all of its streams have been followed.
+    /// Returns the page's text, once all of its streams have been interpreted.
     pub fn finish(self) -> String {
         self.text
     }
 
-    /// Follows the page's content.
+    /// Interprets the page's content.
     ///
     /// # Errors
-    /// It takes too long.
+    /// The time limit is exceeded.
     pub fn follow(&mut self, content: &[u8], resources: &Dict) -> Result<(), IngestError> {
         self.stream(content, resources, Matrix::NONE, 0)
     }
@@ -268,7 +268,7 @@ impl<'s, 'p> Page<'s, 'p> {
         }
     }
 
-    /// Puts a character where it is drawn: on the line, behind a gap, or on another line.
+    /// Appends a character by its position: to the current word, after a gap, or on a new line.
     fn put(&mut self, text: &str, on_page: Matrix, size: f64, width: f64) {
         let (x, y) = on_page.place();
         let height = (size * on_page.height()).abs().max(0.1);
@@ -310,7 +310,7 @@ impl<'s, 'p> Page<'s, 'p> {
         }
     }
 
-    /// Follows a form that is drawn here.
+    /// Interprets a form that the content draws.
     fn form(&mut self, name: &[u8], follow: &Follow<'_>) -> Result<(), IngestError> {
         self.forms += 1;
         if self.forms > FORMS_MAX || follow.depth >= FORM_DEPTH_MAX {
@@ -321,7 +321,7 @@ impl<'s, 'p> Page<'s, 'p> {
         else {
             return Ok(());
         };
-        // An image is not inflated to see that it is one.
+        // The dictionary is checked first, because an image need not be inflated.
         let Some(Object::Dict(dict)) = self.store.get(*number) else {
             return Ok(());
         };
@@ -353,7 +353,7 @@ impl Follow<'_> {
     }
 }
 
-/// Passes over the data of an image that stands in the content.
+/// Skips the data of an inline image.
 fn pass_image(lexer: &mut Lexer<'_>) {
     let rest = lexer.rest();
     let is_end = |window: &[u8]| {

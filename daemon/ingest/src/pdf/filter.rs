@@ -1,4 +1,4 @@
-//! Undoing the filters of a stream, never beyond a given size.
+//! Decodes the filters of a stream, bounded by a given size.
 
 use super::object::{Dict, Object, hex_digit, is_space};
 use flate2::read::{DeflateDecoder, ZlibDecoder};
@@ -6,19 +6,19 @@ use std::borrow::Cow;
 use std::io::Read;
 use std::ops::Range;
 
-/// Filters after each other.
+/// Limit on chained filters.
 const FILTERS_MAX: usize = 4;
 
-/// What keeps a stream from being read.
+/// Why a stream cannot be decoded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum FilterError {
-    /// It becomes larger than it may.
+    /// The decoded data exceeds the limit.
     TooLarge,
-    /// Its filter is one of images, or unknown, or its data is broken.
+    /// A filter or predictor is unknown or only for images, or there are too many filters.
     Unknown,
 }
 
-/// The data of a stream without its filters, at most `most` bytes of it at any step.
+/// Decodes the data of a stream; no step may yield more than `most` bytes.
 pub(super) fn decoded(dict: &Dict, raw: &[u8], most: usize) -> Result<Vec<u8>, FilterError> {
     let filters: Vec<&[u8]> = match dict.get(&b"Filter"[..]).or_else(|| dict.get(&b"F"[..])) {
         Some(Object::Name(name)) => vec![name],
@@ -54,13 +54,13 @@ pub(super) fn decoded(dict: &Dict, raw: &[u8], most: usize) -> Result<Vec<u8>, F
     }
 }
 
-/// Broken data gives what comes before the fault.
+/// Decodes deflate data. If the data is damaged, the part before the fault is returned.
 fn flate(data: &[u8], most: usize) -> Result<Vec<u8>, FilterError> {
     let out = bounded(ZlibDecoder::new(data), most)?;
     if !out.is_empty() || data.is_empty() {
         return Ok(out);
     }
-    // Without a head, or with a wrong one.
+    // The zlib header is missing or wrong.
     let out = bounded(DeflateDecoder::new(data), most)?;
     match out.is_empty() {
         true => bounded(DeflateDecoder::new(data.get(2..).unwrap_or_default()), most),
@@ -71,7 +71,7 @@ fn flate(data: &[u8], most: usize) -> Result<Vec<u8>, FilterError> {
 fn bounded(from: impl Read, most: usize) -> Result<Vec<u8>, FilterError> {
     let mut out = Vec::new();
     let mut from = from.take(most as u64 + 1);
-    // What was read before a fault stays.
+    // The data read before a fault is kept.
     let _ = from.read_to_end(&mut out);
     if out.len() > most {
         return Err(FilterError::TooLarge);
@@ -84,8 +84,8 @@ fn early_change(parameters: Option<&Dict>) -> bool {
     change.and_then(Object::number) != Some(0.0)
 }
 
-/// The codes of LZW, most significant bit first, 9 to 12 bits long. An entry of its table is what one
-/// code gave and the first byte of what the next one gives: a range of what was put out.
+/// Decodes LZW: codes of 9 to 12 bits, most significant bit first. A table entry is the output of one code and
+/// the first byte of the next code's output, stored as a range of the output.
 fn lzw(data: &[u8], most: usize, is_early: bool) -> Result<Vec<u8>, FilterError> {
     const CLEAR: usize = 256;
     const END: usize = 257;
@@ -119,7 +119,7 @@ fn lzw(data: &[u8], most: usize, is_early: bool) -> Result<Vec<u8>, FilterError>
         if let Ok(byte) = u8::try_from(code) {
             out.push(byte);
         } else if let Some(entry) = entries.get(code - END - 1).cloned() {
-            // Byte by byte: the last one may be the first that is put out here.
+            // Copied byte by byte, because the entry's last byte may be the first byte that this loop writes.
             for at in entry {
                 out.extend(out.get(at).copied());
             }
@@ -202,7 +202,7 @@ fn run_length(data: &[u8], most: usize) -> Result<Vec<u8>, FilterError> {
     Ok(out)
 }
 
-/// Undoes PNG's prediction of bytes from those before and above; other predictors are for images.
+/// Undoes PNG prediction from the bytes to the left and above. Other predictors are only used for images.
 fn unpredicted(data: Vec<u8>, parameters: &Dict) -> Result<Vec<u8>, FilterError> {
     let number = |key: &[u8], usual: usize| {
         let found = parameters.get(key).and_then(Object::number);

@@ -1,4 +1,4 @@
-//! What a font makes of the bytes that a page shows: text, and how wide it is.
+//! Decodes the bytes that a page shows with a font into characters and their widths.
 
 use super::cmap::{CMap, number};
 use super::glyphs;
@@ -6,17 +6,17 @@ use super::object::{Dict, Object};
 use super::store::Store;
 use std::collections::HashMap;
 
-/// The width of a glyph that says none, in thousandths of the font's size.
+/// Default width of a glyph, in thousandths of the font size.
 const USUAL_WIDTH: f64 = 500.0;
-/// Widths of a font.
+/// Limit on the widths of a font.
 const WIDTHS_MAX: usize = 30_000;
 
-/// One character as it is shown.
+/// A decoded character.
 pub(super) struct Glyph {
     pub text: Option<String>,
-    /// In thousandths of the font's size.
+    /// Width in thousandths of the font size.
     pub width: f64,
-    /// Whether it is the space of one byte, which word spacing widens.
+    /// Whether the code is the single-byte space, which word spacing widens.
     pub is_space: bool,
 }
 
@@ -24,7 +24,7 @@ pub(super) struct Glyph {
 #[derive(Default)]
 pub(super) struct Font {
     map: Option<CMap>,
-    /// The texts of a simple font's codes.
+    /// The texts of a simple font's codes, by code.
     codes: Vec<Option<String>>,
     widths: HashMap<u32, f64>,
     usual_width: f64,
@@ -32,7 +32,7 @@ pub(super) struct Font {
 }
 
 impl Font {
-    /// Reads what a font's dictionary says.
+    /// Reads a font from its dictionary.
     pub fn read(store: &Store<'_>, dict: &Dict) -> Self {
         let map = match dict.get(&b"ToUnicode"[..]) {
             Some(Object::Reference(number)) => store.stream(*number).and_then(Result::ok),
@@ -56,7 +56,7 @@ impl Font {
         font
     }
 
-    /// What the bytes of a text show.
+    /// Decodes the bytes of a shown text.
     pub fn glyphs(&self, bytes: &[u8]) -> Vec<Glyph> {
         let codes = bytes.chunks(self.code_bytes.max(1));
         let shown = codes.map(|code| {
@@ -81,7 +81,7 @@ impl Font {
             .value(dict, b"FirstChar")
             .and_then(|first| first.number());
         let first = first.unwrap_or_default().clamp(0.0, 255.0) as u32;
-        // The widths of a Type 3 font are in units of its own.
+        // A Type 3 font defines its own unit for widths.
         let scale = match store.value(dict, b"FontMatrix") {
             Some(Object::Array(matrix)) => {
                 matrix.first().and_then(Object::number).unwrap_or(0.001) * 1000.0
@@ -97,7 +97,7 @@ impl Font {
         }
     }
 
-    /// `[c [w1 w2 …] first last w …]`.
+    /// Reads the widths of a composite font: `[c [w1 w2 …] first last w …]`.
     fn composite_widths(&mut self, store: &Store<'_>, dict: &Dict) {
         let inner = match store.value(dict, b"DescendantFonts") {
             Some(Object::Array(fonts)) => fonts.first().and_then(|font| store.resolved(font)),
@@ -139,7 +139,7 @@ impl Font {
     }
 }
 
-/// The texts of the 256 codes of a simple font.
+/// Returns the texts of the 256 codes of a simple font.
 fn codes(store: &Store<'_>, dict: &Dict) -> Vec<Option<String>> {
     let encoding = store.value(dict, b"Encoding");
     let (base, differences) = match &encoding {
@@ -189,7 +189,7 @@ fn codes(store: &Store<'_>, dict: &Dict) -> Vec<Option<String>> {
     codes
 }
 
-/// Where Adobe's own encoding, which fonts have that say none, is not that of Windows.
+/// The codes where Adobe's standard encoding, a font's default, differs from Windows-1252.
 const STANDARD: &[(usize, &str)] = &[
     (0o047, "’"),
     (0o140, "‘"),

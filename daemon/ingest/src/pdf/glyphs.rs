@@ -1,6 +1,6 @@
-//! Characters by the names of their glyphs, as PDF's fonts use them.
+//! Maps glyph names, as PDF fonts use them, to characters.
 
-/// Names that are no letter, number or marked letter; sorted.
+/// Glyph names other than single letters, numeric names and letters with a mark; sorted.
 const NAMES: &[(&str, &str)] = &[
     ("AE", "Æ"),
     ("Dcroat", "Đ"),
@@ -167,7 +167,7 @@ const NAMES: &[(&str, &str)] = &[
     ("zero", "0"),
 ];
 
-/// Letters with a mark: how their names end, and each letter before what it becomes.
+/// Letters with a mark: the ending of their names, then pairs of a letter and its marked form.
 const MARKED: &[(&str, &str)] = &[
     ("acute", "AÁEÉIÍOÓUÚYÝaáeéiíoóuúyýCĆcćNŃnńSŚsśZŹzźLĹlĺRŔrŕ"),
     ("breve", "AĂaăGĞgğUŬuŭ"),
@@ -186,9 +186,9 @@ const MARKED: &[(&str, &str)] = &[
     ("tilde", "AÃNÑOÕaãnñoõIĨiĩUŨuũ"),
 ];
 
-/// The text of a glyph by its name.
+/// Returns the text of a glyph by its name.
 pub(super) fn text(name: &str) -> Option<String> {
-    // Variants of a glyph have the variant's name behind a dot.
+    // The name of a variant follows a dot.
     let name = name.split('.').next().filter(|name| !name.is_empty())?;
     let mut letters = name.chars();
     if let (Some(letter), None) = (letters.next(), letters.next()) {
@@ -213,7 +213,7 @@ fn marked(name: &str) -> Option<char> {
     None
 }
 
-/// `uni20AC` and `u1F600`.
+/// Decodes numeric glyph names such as `uni20AC` and `u1F600`.
 fn by_number(name: &str) -> Option<String> {
     let digits = name
         .strip_prefix("uni")

@@ -1,16 +1,15 @@
-//! Where a page draws: transformations of the plane.
+//! Transformations of the plane, which place text on a page.
 
 use super::object::Object;
 
-/// A transformation of the plane.
 #[derive(Clone, Copy)]
 pub(super) struct Matrix([f64; 6]);
 
 impl Matrix {
-    /// What changes nothing.
+    /// The identity.
     pub const NONE: Self = Self([1.0, 0.0, 0.0, 1.0, 0.0, 0.0]);
 
-    /// The last six operands of an operator.
+    /// Reads a matrix from the last six operands of an operator.
     pub fn of(operands: &[Object]) -> Option<Self> {
         let mut numbers = [0.0; 6];
         let from = operands.len().checked_sub(6)?;
@@ -20,12 +19,12 @@ impl Matrix {
         Some(Self(numbers))
     }
 
-    /// Moved by so much.
+    /// Returns a translation by `x` and `y`.
     pub fn moved(x: f64, y: f64) -> Self {
         Self([1.0, 0.0, 0.0, 1.0, x, y])
     }
 
-    /// First this one, then another one.
+    /// Returns the transformation that applies `self` first, then `other`.
     pub fn then(self, other: Self) -> Self {
         let [a, b, c, d, e, f] = self.0;
         let [g, h, i, j, k, l] = other.0;
@@ -39,19 +38,19 @@ impl Matrix {
         ])
     }
 
-    /// Where it puts the origin.
+    /// Returns the image of the origin.
     pub fn place(self) -> (f64, f64) {
         let [.., e, f] = self.0;
         (e, f)
     }
 
-    /// How much it enlarges what is upright.
+    /// Returns the vertical scale.
     pub fn height(self) -> f64 {
         let [_, _, c, d, ..] = self.0;
         c.hypot(d)
     }
 
-    /// How much it enlarges what lies flat.
+    /// Returns the horizontal scale.
     pub fn width(self) -> f64 {
         let [a, b, ..] = self.0;
         a.hypot(b)

@@ -1,6 +1,6 @@
-//! PDF: the text of its pages. It is read by a reader of our own, because those there are run out of
-//! stack or memory on files made for that, or take longer to build than all else here together.
-//! Files with a password, and text that is only drawn as an image, are not read.
+//! PDF: extracts the text of the pages with a separate parser. Existing parsers exhaust the stack or memory on
+//! hostile files, or take longer to build than the rest of the project. Files with a password, and text that is
+//! only drawn as an image, are not read.
 
 mod cmap;
 mod content;
@@ -23,15 +23,15 @@ use object::{Dict, Object};
 use std::collections::HashSet;
 use store::{Store, is_type};
 
-/// Nodes of the tree of pages within each other.
+/// Limit on the depth of the page tree.
 const TREE_DEPTH_MAX: usize = 64;
-/// More characters without a known text than one of so many are told about.
+/// A warning is added if the unknown characters exceed one in this many of the known ones.
 const UNKNOWN_SHARE: usize = 10;
 
 /// Reads a PDF; each page is a section.
 ///
 /// # Errors
-/// It has no pages, is encrypted, or takes too long.
+/// The file has no pages, is encrypted, or exceeds the time limit.
 pub(super) fn read<'b>(bytes: &[u8], budget: &'b Budget<'b>) -> Result<Draft<'b>, IngestError> {
     let store = Store::open(bytes, budget)?;
     let mut draft = Draft::over(String::new(), budget);
@@ -82,15 +82,15 @@ pub(super) fn read<'b>(bytes: &[u8], budget: &'b Budget<'b>) -> Result<Draft<'b>
     Ok(draft)
 }
 
-/// A page by its object's number, and the node of the tree whose resources it has. Only numbers are
-/// kept: what a thousand pages share is read for one at a time.
+/// A page's object number, and the tree node whose resources it uses. Only numbers are stored: resources that a
+/// thousand pages share are read for one page at a time.
 #[derive(Clone, Copy)]
 struct PageNode {
     number: u32,
     resources_of: u32,
 }
 
-/// The pages in their order, and whether there are more of them.
+/// Returns the pages in order, and whether the limit cut them off.
 fn pages(store: &Store<'_>, budget: &Budget<'_>) -> Result<(Vec<PageNode>, bool), IngestError> {
     let most = budget.limits.pages;
     let mut pages = Vec::new();
@@ -100,7 +100,7 @@ fn pages(store: &Store<'_>, budget: &Budget<'_>) -> Result<(Vec<PageNode>, bool)
             Some(Object::Reference(number)) => Some(*number),
             _ => None,
         });
-    // What is still to be looked at, the next one last.
+    // A stack of the nodes still to visit.
     let mut open: Vec<(PageNode, usize)> = Vec::new();
     open.extend(root.map(|number| {
         (
@@ -139,7 +139,7 @@ fn pages(store: &Store<'_>, budget: &Budget<'_>) -> Result<(Vec<PageNode>, bool)
     if !pages.is_empty() {
         return Ok((pages, false));
     }
-    // Without a tree: every object that says it is a page.
+    // Without a page tree, every object of the type `Page` counts.
     for number in store.numbers() {
         budget.check()?;
         if let Some(Object::Dict(dict)) = store.get(number)
@@ -165,7 +165,7 @@ fn resources_of(store: &Store<'_>, number: u32) -> Dict {
     store.dict(&node, b"Resources").unwrap_or_default()
 }
 
-/// The content streams of a page after each other, and whether all could be read.
+/// Concatenates the content streams of a page; the flag reports whether all of them could be read.
 fn content_of(store: &Store<'_>, page: u32) -> (Vec<u8>, bool) {
     let mut content = Vec::new();
     let Some(Object::Dict(page)) = store.get(page) else {
@@ -199,7 +199,7 @@ fn references(objects: &[Object]) -> Vec<u32> {
     references.collect()
 }
 
-/// A text without the hyphens that only the ends of its lines made.
+/// Removes hyphens at line ends that split a word.
 fn joined(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;

@@ -1,31 +1,30 @@
-//! The objects of a PDF, and reading them from its bytes. No object is larger than what it is read from
-//! allows, and none nests beyond a bound.
+//! The objects of a PDF and their parser. The size and nesting of an object are bounded.
 
 use std::collections::BTreeMap;
 
-/// Arrays and dictionaries within each other.
+/// Limit on the nesting of arrays and dictionaries.
 const DEPTH_MAX: usize = 48;
-/// Values of one object with all that is in it.
+/// Limit on the values of one object, nested ones included.
 const VALUES_MAX: usize = 500_000;
-/// Bytes of one object of a file; streams are none.
+/// Limit on the size of one object in bytes, without stream data.
 const OBJECT_BYTES_MAX: usize = 4 << 20;
 
-/// A dictionary; keys without their slash.
+/// A dictionary; keys have no leading slash.
 pub(super) type Dict = BTreeMap<Vec<u8>, Object>;
 
-/// A value.
+/// A PDF value.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Object {
-    /// Also what is true, false or unknown: no text depends on it.
+    /// Also used for booleans and unknown values, because no text depends on them.
     Null,
     Number(f64),
     Name(Vec<u8>),
     Text(Vec<u8>),
     Array(Vec<Object>),
     Dict(Dict),
-    /// An object that stands elsewhere, by its number.
+    /// A reference to another object, by its number.
     Reference(u32),
-    /// A word of a content stream or of the file's structure.
+    /// A keyword of the file structure or an operator of a content stream.
     Word(Vec<u8>),
 }
 
@@ -59,7 +58,7 @@ impl Object {
     }
 }
 
-/// Reads objects one after the other.
+/// Parses objects in sequence.
 pub(super) struct Lexer<'p> {
     bytes: &'p [u8],
     pub at: usize,
@@ -69,7 +68,7 @@ pub(super) struct Lexer<'p> {
 }
 
 impl<'p> Lexer<'p> {
-    /// For an object of a file or an object stream.
+    /// Creates a lexer for an object of a file or an object stream.
     pub fn new(bytes: &'p [u8], at: usize) -> Self {
         let end = bytes.len().min(at.saturating_add(OBJECT_BYTES_MAX));
         Self {
@@ -80,7 +79,7 @@ impl<'p> Lexer<'p> {
         }
     }
 
-    /// For a content stream or a character map.
+    /// Creates a lexer for a content stream or a character map.
     pub fn of_content(bytes: &'p [u8]) -> Self {
         Self {
             bytes,
@@ -90,7 +89,7 @@ impl<'p> Lexer<'p> {
         }
     }
 
-    /// The next object; none at the end, or where it goes beyond the bounds.
+    /// Parses the next object; `None` at the end or beyond the limits.
     pub fn next(&mut self) -> Option<Object> {
         self.values = 0;
         self.object(0)
@@ -129,7 +128,7 @@ impl<'p> Lexer<'p> {
         self.bytes.get(self.at + ahead).copied()
     }
 
-    /// What is left.
+    /// Returns the unread bytes.
     pub fn rest(&self) -> &'p [u8] {
         self.bytes.get(self.at..).unwrap_or_default()
     }
@@ -260,14 +259,14 @@ impl<'p> Lexer<'p> {
                 b'/' => {
                     let key = self.name();
                     self.skip_space();
-                    // A key without a value.
+                    // The key has no value.
                     if self.peek() == Some(b'>') && self.peek_at(1) == Some(b'>') {
                         continue;
                     }
                     let value = self.object(depth + 1)?;
                     dict.insert(key, value);
                 }
-                // Rubbish between the entries; a word may be the object's end.
+                // Invalid data between the entries; `endobj` and `stream` end the dictionary.
                 _ => {
                     if let Object::Word(word) = self.object(depth + 1)?
                         && matches!(word.as_slice(), b"endobj" | b"stream")
@@ -311,7 +310,7 @@ impl<'p> Lexer<'p> {
         Object::Number(number)
     }
 
-    /// A whole number after white space.
+    /// Skips white space and parses a whole number.
     pub fn digits(&mut self) -> Option<usize> {
         self.skip_space();
         let digits = self
@@ -333,7 +332,7 @@ impl<'p> Lexer<'p> {
             .get(..length.min(64))
             .and_then(|text| std::str::from_utf8(text).ok());
         let text = text.unwrap_or_default();
-        // Writers' slips: "--5", "5-3".
+        // Tolerates malformed numbers such as "--5" and "5-3".
         let sign = text.starts_with('-');
         let digits = text.trim_start_matches(['-', '+']);
         let end = digits.find(['-', '+']).unwrap_or(digits.len());

@@ -1,5 +1,5 @@
-//! The objects of a PDF by their numbers. They are found by going through the file once, not by its
-//! table of places: what that claims need not be believed, and a broken one does not matter.
+//! The objects of a PDF by number. One scan of the file finds them. The cross-reference table is not used, so
+//! its claims need not be trusted and a broken one does no harm.
 
 use super::filter::{FilterError, decoded};
 use super::object::{Dict, Lexer, Object};
@@ -9,45 +9,45 @@ use std::cell::Cell;
 use std::collections::HashMap;
 use std::ops::Range;
 
-/// Objects of a file.
+/// Limit on the objects of a file.
 const OBJECTS_MAX: usize = 1_000_000;
-/// A stream gets this share of the limits: several are held at once, forms within forms.
+/// Divisor of the size limits for streams: nested forms hold several streams at once.
 const SHARE: usize = 4;
-/// References that lead to references.
+/// Limit on a chain of references.
 const HOPS_MAX: usize = 16;
 
-/// Where an object is.
+/// The location of an object.
 #[derive(Debug, Clone, Copy)]
 enum ObjectLocation {
-    /// In the file, behind `obj`.
+    /// Offset in the file, after `obj`.
     File(usize),
-    /// In an object stream that was inflated.
+    /// Offset in a decoded object stream.
     Inner { stream: usize, at: usize },
 }
 
-/// What stands in the file, found but not yet read.
+/// The object index of a file. Objects are parsed on access.
 pub(super) struct Store<'p> {
     bytes: &'p [u8],
     places: HashMap<u32, ObjectLocation>,
-    /// Object streams without their filters.
+    /// The decoded object streams.
     inflated: Vec<Vec<u8>>,
-    /// What may still be inflated of these.
+    /// Bytes that object streams may still decode to.
     room: usize,
     stream_bytes: usize,
-    /// Bytes that are gone through again.
+    /// Number of bytes that were scanned again after a broken object.
     again: usize,
-    /// No stream's end was found from here on.
+    /// From this offset on, the file has no `endstream`; avoids repeated searches.
     endless: Cell<usize>,
-    /// The number of the catalog.
+    /// Object number of the catalog.
     root: Option<u32>,
     is_encrypted: bool,
 }
 
 impl<'p> Store<'p> {
-    /// Goes through a file.
+    /// Scans a file.
     ///
     /// # Errors
-    /// It is encrypted, or takes too long.
+    /// The file is encrypted, or the time limit is exceeded.
     pub fn open(bytes: &'p [u8], budget: &Budget<'_>) -> Result<Self, IngestError> {
         let mut store = Self {
             bytes,
@@ -99,7 +99,7 @@ impl<'p> Store<'p> {
         self.is_encrypted |= dict.contains_key(&b"Encrypt"[..]);
     }
 
-    /// Looks at an object of the file for what it says about others; gives where to go on.
+    /// Reads an object's references (catalog, trailer, object stream) and returns where the scan continues.
     fn pass(&mut self, number: u32, at: usize) -> usize {
         let mut lexer = Lexer::new(self.bytes, at);
         lexer.skip_space();
@@ -107,7 +107,7 @@ impl<'p> Store<'p> {
             return at;
         }
         let Some(Object::Dict(dict)) = lexer.next() else {
-            // What is broken may hold whole objects; but the file is gone through twice at most.
+            // A broken object may contain intact ones, so it is scanned again, up to once the file's size in total.
             self.again += lexer.at - at;
             return if self.again > self.bytes.len() {
                 lexer.at
@@ -130,7 +130,7 @@ impl<'p> Store<'p> {
         data.end
     }
 
-    /// Where the data of a stream is, if one follows a dictionary.
+    /// Returns the range of the stream data that follows a dictionary, if any.
     fn stream_data(&self, dict: &Dict, at: usize) -> Option<Range<usize>> {
         let mut lexer = Lexer::new(self.bytes, at);
         lexer.skip_space();
@@ -141,7 +141,7 @@ impl<'p> Store<'p> {
             _ => 0,
         };
         let start = lexer.at + b"stream".len() + line_end;
-        // The length counts if the stream ends there.
+        // The declared length is used only if `endstream` follows it.
         let length = match dict.get(&b"Length"[..]) {
             Some(Object::Number(length)) => Some(*length),
             Some(Object::Reference(number)) => self.get(*number).and_then(|length| length.number()),
@@ -167,7 +167,7 @@ impl<'p> Store<'p> {
         Some(start..start + length.unwrap_or(rest.len()))
     }
 
-    /// Takes the objects of an object stream.
+    /// Decodes an object stream and indexes its objects.
     fn inflate(&mut self, dict: &Dict, data: Range<usize>) {
         let most = self.room.min(self.stream_bytes);
         let raw = self.bytes.get(data).unwrap_or_default();
@@ -193,7 +193,7 @@ impl<'p> Store<'p> {
         self.inflated.push(inner);
     }
 
-    /// An object by its number.
+    /// Parses an object by its number.
     pub fn get(&self, number: u32) -> Option<Object> {
         let mut lexer = match *self.places.get(&number)? {
             ObjectLocation::File(at) => Lexer::new(self.bytes, at),
@@ -202,7 +202,7 @@ impl<'p> Store<'p> {
         lexer.next()
     }
 
-    /// What a value stands for.
+    /// Resolves a reference, also through other references.
     pub fn resolved(&self, value: &Object) -> Option<Object> {
         let mut value = value.clone();
         for _ in 0..HOPS_MAX {
@@ -214,12 +214,12 @@ impl<'p> Store<'p> {
         None
     }
 
-    /// The value of a key, references followed.
+    /// Returns the resolved value of a key.
     pub fn value(&self, dict: &Dict, key: &[u8]) -> Option<Object> {
         self.resolved(dict.get(key)?)
     }
 
-    /// The dictionary under a key, references followed.
+    /// Returns the resolved dictionary of a key.
     pub fn dict(&self, dict: &Dict, key: &[u8]) -> Option<Dict> {
         match self.value(dict, key)? {
             Object::Dict(dict) => Some(dict),
@@ -227,7 +227,7 @@ impl<'p> Store<'p> {
         }
     }
 
-    /// A stream by its number: its dictionary, and its data without filters.
+    /// Returns the dictionary and the decoded data of a stream by its number.
     pub fn stream(&self, number: u32) -> Option<Result<(Dict, Vec<u8>), FilterError>> {
         let ObjectLocation::File(at) = *self.places.get(&number)? else {
             return None;
@@ -246,12 +246,12 @@ impl<'p> Store<'p> {
         Some(decoded(&dict, raw, self.stream_bytes).map(|data| (dict, data)))
     }
 
-    /// How large a stream may be.
+    /// Returns the size limit of a stream, in bytes.
     pub fn stream_bytes(&self) -> usize {
         self.stream_bytes
     }
 
-    /// The document's catalog.
+    /// Returns the document's catalog.
     pub fn catalog(&self) -> Option<Dict> {
         match self.get(self.root?)? {
             Object::Dict(dict) => Some(dict),
@@ -259,7 +259,7 @@ impl<'p> Store<'p> {
         }
     }
 
-    /// The numbers of all objects, in order.
+    /// Returns the numbers of all objects, sorted.
     pub fn numbers(&self) -> Vec<u32> {
         let mut numbers: Vec<u32> = self.places.keys().copied().collect();
         numbers.sort_unstable();
@@ -267,23 +267,23 @@ impl<'p> Store<'p> {
     }
 }
 
-/// Whether a dictionary says it is of a type.
+/// Returns whether a dictionary's `Type` is `name`.
 pub(super) fn is_type(dict: &Dict, name: &[u8]) -> bool {
     dict.get(&b"Type"[..]).and_then(Object::name) == Some(name)
 }
 
-/// What is met when going through a file.
+/// An item found by the scan.
 enum ScannedItem {
     Object {
         number: u32,
         behind: usize,
     },
     Trailer(usize),
-    /// Nothing; go on behind it.
+    /// No item; the scan continues at this offset.
     Other(usize),
 }
 
-/// The next `1 0 obj` or `trailer`.
+/// Finds the next `1 0 obj` or `trailer`.
 fn find_any(bytes: &[u8], from: usize) -> Option<ScannedItem> {
     let rest = bytes.get(from..)?;
 
@@ -305,14 +305,14 @@ fn find_any(bytes: &[u8], from: usize) -> Option<ScannedItem> {
     })
 }
 
-/// The first of two whole numbers at the end of `head`.
+/// Returns the first of two whole numbers at the end of `head`.
 fn number_before(head: &[u8]) -> Option<u32> {
     let text: String = head.iter().map(|byte| char::from(*byte)).collect();
     let mut words = text.split_ascii_whitespace().rev();
     let is_whole = |word: &&str| word.bytes().all(|byte| byte.is_ascii_digit());
     words.next().filter(is_whole)?;
     let number = words.next()?;
-    // What stands before it may have no space behind: `endobj1 0 obj`.
+    // The text before the number may lack a separating space: `endobj1 0 obj`.
     let digits = number.len() - number.bytes().rev().take_while(u8::is_ascii_digit).count();
     number.get(digits..)?.parse().ok()
 }

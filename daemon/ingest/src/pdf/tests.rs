@@ -1,4 +1,4 @@
-//! PDF files made here, whole, broken and hostile.
+//! PDF files that the tests build: valid, broken and hostile.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
 use crate::{ExtractedText, IngestError, Limits, extract};
@@ -7,7 +7,7 @@ use flate2::write::ZlibEncoder;
 use proptest::prelude::*;
 use std::io::Write;
 
-/// A file of objects, numbered from 1; the first is the catalog.
+/// Builds a file of objects, numbered from 1; the first is the catalog.
 fn file(objects: &[Vec<u8>]) -> Vec<u8> {
     let mut out = b"%PDF-1.5\n%\xe2\xe3\xcf\xd3\n".to_vec();
     for (at, object) in objects.iter().enumerate() {
@@ -36,7 +36,7 @@ const CATALOG: &[u8] = b"<< /Type /Catalog /Pages 2 0 R >>";
 const FONT: &[u8] =
     b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding >>";
 
-/// A file with one page for each content.
+/// Builds a file with one page for each content.
 fn pages(contents: &[&[u8]]) -> Vec<u8> {
     let kids: String = (0..contents.len())
         .map(|at| format!("{} 0 R ", 4 + 2 * at))
@@ -128,7 +128,7 @@ fn objects_in_streams_forms_and_differences_are_found() {
             b"q 1 0 0 1 10 10 cm /X Do Q BI /W 1 ID \xff\x00EI\x01 EI /X Do",
         ),
     ];
-    // The stream's objects come after those of the same numbers, and win.
+    // The objects of the object stream come after the objects of the same numbers, and win.
     let document = read(&file(&objects));
     assert!(
         document.text.starts_with("\u{df}\u{c9}\u{20ac}"),
@@ -176,7 +176,7 @@ fn ascii_85(data: &[u8]) -> Vec<u8> {
     out
 }
 
-/// Codes of nine bits, the table cleared before it grows.
+/// Encodes data as nine-bit codes, with no need for a larger table.
 fn lzw(data: &[u8]) -> Vec<u8> {
     let codes = [256]
         .into_iter()
@@ -193,7 +193,7 @@ fn lzw(data: &[u8]) -> Vec<u8> {
 #[test]
 fn damaged_files_give_what_is_whole() {
     let whole = pages(&[b"BT /F1 12 Tf (One) Tj ET", b"BT /F1 12 Tf (Two) Tj ET"]);
-    // Without trailer and the catalog's number, and cut in the last object.
+    // Without the trailer and the catalog's number, and cut within the last object.
     let end = whole.len() - 90;
     let document = read(&whole[..end]);
     assert!(document.text.starts_with("One"), "{:?}", document.text);
@@ -203,7 +203,7 @@ fn damaged_files_give_what_is_whole() {
         .position(|window| window == b"/Kids")
         .unwrap();
     without_tree[at..at + 5].copy_from_slice(b"/Gone");
-    // The root itself is then the only page; its brothers are found by their type.
+    // The root then counts as the only page.
     assert!(extract(&without_tree, "a.pdf", &Limits::default()).is_ok());
 }
 
@@ -266,7 +266,7 @@ fn hostile_files_stay_within_their_limits() {
         ])),
     ];
     for (name, bytes) in cases {
-        // On the stack of a thread as small as any that reads files.
+        // The smallest stack of any thread that reads files.
         let reader = std::thread::Builder::new().stack_size(512 << 10);
         let read = reader.spawn(move || extract(&bytes, "a.pdf", &Limits::default()));
         let read = read.unwrap().join().unwrap();

@@ -1,13 +1,13 @@
-//! The gazetteer: names already known, found in a text in one pass.
+//! The gazetteer: finds known names in a text in one pass.
 //!
-//! Names are matched as whole words, whatever their case. A search walks over the words of the text
-//! once: a small filter over the first words of all names passes over nearly every word at the cost
-//! of a hash, and from the others an automaton over the names goes on as far as a name does. So what
-//! a pass costs depends on the text and on how often names are in it, not on how many are known.
+//! Names are matched as whole words, ignoring case. A search scans the words of the text once. A small filter
+//! over the first words of all names rejects nearly every word at the cost of a hash. From the remaining words,
+//! an automaton follows the names. The cost of a search therefore depends on the text and its matches, not on
+//! the number of names.
 //!
-//! The names are held in parts, each with its own automaton, the large ones first. Learning some
-//! names builds anew the small part of those that are fresh, and merges it with others only once it
-//! has grown to their order of size: no name is built anew more than a few times.
+//! The names are stored in parts, the largest first, each with its own automaton. Adding names rebuilds only
+//! the small last part. That part is merged with others once it reaches their order of size, so no name is
+//! rebuilt more than a few times.
 
 mod name_index;
 #[cfg(test)]
@@ -19,28 +19,28 @@ use name_index::NameIndex;
 use std::collections::HashSet;
 use std::sync::Arc;
 
-/// Most names of the part that is built anew whenever names are learned.
+/// Limit on the names of the part that is rebuilt whenever names are added.
 const FRESH_MAX: usize = 256;
-/// A part that has grown is merged with the one before it, unless that is this many times larger.
+/// A full part is merged with the one before it, unless that one is more than this many times larger.
 const PART_FACTOR: usize = 4;
-/// Shortest name that is searched for, in bytes, if it has no digit.
+/// Shortest name that is searched in texts, in bytes, if it has no digit.
 const SEARCHED_BYTES_MIN: usize = 3;
 
-/// An entity that is known, by one of its names.
+/// A known entity under one of its names.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct KnownName {
     /// The kind of the entity.
     pub kind: Arc<str>,
-    /// Its canonical key.
+    /// The canonical key of the entity.
     pub key: Arc<str>,
-    /// Its name, as it is shown: matches pass it on as it is.
+    /// The display name of the entity; matches return it unchanged.
     pub name: Arc<str>,
-    /// What a text may call it: its name, its slug, another name.
+    /// The form to find in texts: the name, the slug, or another name.
     pub alias: Arc<str>,
 }
 
 impl KnownName {
-    /// An entity by its own name.
+    /// Creates an entry for an entity under its display name.
     #[must_use]
     pub fn new(kind: &str, key: &str, name: &str) -> Self {
         let name: Arc<str> = name.into();
@@ -52,7 +52,7 @@ impl KnownName {
         }
     }
 
-    /// The same entity by another name.
+    /// Returns the same entity under another name.
     #[must_use]
     pub fn alias(&self, alias: &str) -> Self {
         Self {
@@ -62,22 +62,22 @@ impl KnownName {
     }
 }
 
-/// Names that are known. Cheap to clone: a clone shares its parts.
+/// A set of known names. Cheap to clone, because clones share the parts.
 #[derive(Clone, Debug, Default)]
 pub struct Gazetteer {
-    /// The largest part first.
+    /// Ordered by size, the largest first.
     parts: Vec<Arc<NameIndex>>,
 }
 
 impl Gazetteer {
-    /// A gazetteer of some names; repeated ones count once.
+    /// Creates a gazetteer; repeated names count once.
     #[must_use]
     pub fn new(names: impl IntoIterator<Item = KnownName>) -> Self {
         Self::default().with(names)
     }
 
-    /// The same with more names; those already known and those over 256 bytes change nothing. Finds what a gazetteer of all
-    /// these names, built at once, would find.
+    /// Returns a gazetteer with additional names. Known names and names over 256 bytes are ignored. The result
+    /// finds the same matches as a gazetteer built at once from all names.
     #[must_use]
     pub fn with(&self, names: impl IntoIterator<Item = KnownName>) -> Self {
         let mut seen = HashSet::new();
@@ -106,20 +106,20 @@ impl Gazetteer {
         Self { parts }
     }
 
-    /// How many names are known.
+    /// Returns the number of names.
     #[must_use]
     pub fn len(&self) -> usize {
         self.parts.iter().map(|part| part.names().len()).sum()
     }
 
-    /// Whether no name is known.
+    /// Returns whether the gazetteer is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The one entity of a kind that has a name, looked up by its canonical key; `None` if several
-    /// have it. Finds names, too, that are too short to be searched for in texts.
+    /// Looks up an entity of a kind by the canonical key of a name; `None` if several entities have it. Also finds
+    /// names that are too short for a search in texts.
     #[must_use]
     pub fn lookup(&self, kind: &str, name: &str) -> Option<&KnownName> {
         let alias = canonical_key(kind, name);
@@ -128,14 +128,14 @@ impl Gazetteer {
         known.all(|other| other.key == first.key).then_some(first)
     }
 
-    /// Calls `found` with each whole word of a text that is a name and the entities that have it, in
-    /// order of where they begin. Names may overlap.
+    /// Calls `found` with the start, the end and the entity of each match, in order of the starts. Only whole words
+    /// match. Matches may overlap.
     pub fn search<'a>(&'a self, text: &str, mut found: impl FnMut(usize, usize, &'a KnownName)) {
         search_all(&[self], text, |_, start, end, name| found(start, end, name));
     }
 }
 
-/// Searches several gazetteers in one pass over a text; `found` is told the place of the gazetteer.
+/// Searches several gazetteers in one pass over a text. The first argument of `found` is the gazetteer's index.
 pub(super) fn search_all<'a>(
     gazetteers: &[&'a Gazetteer],
     text: &str,
@@ -162,7 +162,7 @@ fn fits(name: &KnownName) -> bool {
     name.name.len() <= NAME_BYTES_MAX && name.alias.len() <= NAME_BYTES_MAX
 }
 
-/// Whether a name is searched for in texts: numbers and words of two letters would be everywhere.
+/// Returns whether a name is searched in texts. Numbers and words of two letters would match everywhere.
 fn is_searched(alias: &str) -> bool {
     let has_digit = alias.bytes().any(|byte| byte.is_ascii_digit());
     let is_number = alias

@@ -1,4 +1,4 @@
-//! One automaton over many names, and the filter in front of it.
+//! One part of a gazetteer: an automaton over many names, and a filter before it.
 
 use super::{KnownName, is_searched};
 use crate::edges::{Edges, is_word};
@@ -9,22 +9,22 @@ use aho_corasick::{Anchored, MatchKind};
 use rustc_hash::{FxHashMap, FxHasher};
 use std::hash::Hasher as _;
 
-/// Bits of the filter for each name: one word in 16 is looked at in vain, at most.
+/// Filter bits per name; at most one word in 16 is a false positive.
 const FILTER_BITS_PER_NAME: usize = 16;
-/// The smallest filter, in bits.
+/// Smallest size of the filter, in bits.
 const FILTER_BITS_MIN: usize = 1 << 12;
 
-/// Names that were made ready together.
+/// Names that share an automaton.
 #[derive(Debug, Default)]
 pub(super) struct NameIndex {
     names: Vec<KnownName>,
-    /// Over the folded names that are searched for, each from its first word on; `None` without any.
+    /// Matches the folded names that are searched in texts, from their first words on; `None` if there are none.
     automaton: Option<NFA>,
-    /// Which names a pattern of the automaton stands for.
+    /// Indices of the names of each automaton pattern.
     patterns: Vec<Vec<u32>>,
-    /// The names by the hash of their alias's canonical key.
+    /// Indices of the names by the hash of the alias's canonical key.
     by_key: FxHashMap<u64, Vec<u32>>,
-    /// A bit for each hash of the first word of a name that is searched for.
+    /// A bit set over the hashes of the names' first words.
     filter: Vec<u64>,
 }
 
@@ -41,7 +41,7 @@ impl NameIndex {
             }
         }
         let mut folded: Vec<(String, Vec<u32>)> = by_folded.into_iter().collect();
-        folded.sort_unstable(); // so that equal names make equal automata
+        folded.sort_unstable(); // so that equal names build equal automata
         let bits = (folded.len() * FILTER_BITS_PER_NAME).next_power_of_two();
         let mut part = Self {
             names,
@@ -54,7 +54,7 @@ impl NameIndex {
             .match_kind(MatchKind::Standard)
             .prefilter(false)
             .build(folded.iter().map(|(name, _)| name.as_bytes()));
-        // Too many names for its numbers of states, beyond 2^31 bytes: then none is searched for.
+        // The build fails if the names exceed the automaton's state ids (beyond 2^31 bytes). Then none is searched.
         part.automaton = automaton.ok().filter(|_| !folded.is_empty());
         for (stem, targets) in folded {
             words(&stem, |start, hash| {
@@ -71,7 +71,7 @@ impl NameIndex {
         &self.names
     }
 
-    /// Whether it has nothing to search for.
+    /// Returns whether no name is searched in texts.
     pub(super) fn is_empty(&self) -> bool {
         self.automaton.is_none()
     }
@@ -81,7 +81,7 @@ impl NameIndex {
         self.of_hash(hash(&key)).any(|known| known == name)
     }
 
-    /// The names of a kind whose alias has a canonical key.
+    /// Returns the names of a kind whose alias has this canonical key.
     pub(super) fn lookup(&self, kind: &str, key: &str) -> impl Iterator<Item = &KnownName> {
         self.of_hash(hash(key))
             .filter(move |name| &*name.kind == kind && canonical_key(kind, &name.alias) == key)
@@ -100,20 +100,19 @@ impl NameIndex {
         }
     }
 
-    /// Whether a name may begin with the word of this hash.
+    /// Returns whether a name may begin with a word of this hash.
     pub(super) fn may_begin(&self, hash: u64) -> bool {
         let (word, bit) = self.place(hash);
         self.filter.get(word).is_some_and(|word| word & bit != 0)
     }
 
     fn place(&self, hash: u64) -> (usize, u64) {
-        // The upper bits of the hash are its best. The length is a power of two.
+        // The upper bits of the hash are the best mixed. The filter length is a power of two.
         let at = (hash >> 26) as usize & (self.filter.len() * 64).saturating_sub(1);
         (at / 64, 1 << (at % 64))
     }
 
-    /// Follows the automaton from a word on, and tells each name that stands alone: where it begins,
-    /// where it ends.
+    /// Follows the automaton from a word and calls `found` with the start and end of each name that stands alone.
     pub(super) fn walk<'a>(
         &'a self,
         text: &str,
@@ -150,8 +149,8 @@ impl NameIndex {
         }
     }
 
-    /// The names that a state of the automaton has found, if `followed` bytes led to it: it has found
-    /// those, too, that are only the end of these bytes.
+    /// Returns the names that match in a state after `followed` bytes. The state also matches patterns that are
+    /// only a suffix of these bytes; they are filtered out.
     fn targets<'a>(
         &'a self,
         automaton: &'a NFA,
@@ -167,7 +166,7 @@ impl NameIndex {
     }
 }
 
-/// Calls `begin` with each word of a text: where it begins, and a hash of it.
+/// Calls `begin` with the offset and the hash of each word of a text.
 pub(super) fn words(text: &str, mut begin: impl FnMut(usize, u64)) {
     let mut word: Option<(usize, u64)> = None;
     for (at, character) in text.char_indices() {
@@ -183,13 +182,13 @@ pub(super) fn words(text: &str, mut begin: impl FnMut(usize, u64)) {
     }
 }
 
-/// What stands before the first word of a name, and the rest.
+/// Splits a name before its first word.
 fn split(name: &str) -> (&str, &str) {
     let first = name.find(is_word).unwrap_or(name.len());
     name.split_at_checked(first).unwrap_or((name, ""))
 }
 
-/// A multiplication and an addition a byte: nothing else is as cheap, and a filter may be wrong.
+/// Mixes a byte into a word's hash as cheaply as possible. The filter tolerates collisions.
 const fn mixed(state: u64, byte: u8) -> u64 {
     (state.wrapping_add(byte as u64 + 1)).wrapping_mul(0xf135_7aea_2e62_a9c5)
 }
@@ -198,7 +197,7 @@ const fn spread(state: u64) -> u64 {
     state ^ (state >> 29)
 }
 
-/// A name as its letters are compared: each in lower case, white space as it is.
+/// Lower-cases a name for comparison; white space is unchanged.
 fn folded(name: &str) -> String {
     name.chars().flat_map(char::to_lowercase).collect()
 }

@@ -1,4 +1,4 @@
-//! Known names in texts: whole words in any case, and the same however they were learned.
+//! Tests of known names in texts: whole words in any case, independent of the order of additions.
 #![allow(clippy::unwrap_used)]
 
 use super::*;

@@ -1,10 +1,10 @@
-//! A text made of pieces of another one, and where each of its bytes comes from.
+//! A text assembled from pieces of a source, with a mapping of its bytes to the source.
 
-/// Pieces of a text, decoded and put together, with the way back.
+/// A decoded text with a mapping to its source.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Flat {
     text: String,
-    /// Where bytes from `.0` on come from: byte `.1` and those that follow it. Ascending in both.
+    /// Pairs of a text offset and a source offset: bytes from `.0` on come from `.1` on. Both ascend.
     runs: Vec<(usize, usize)>,
 }
 
@@ -13,7 +13,7 @@ impl Flat {
         &self.text
     }
 
-    /// Adds a piece that stands in the source from `at` on as it is.
+    /// Appends a piece that is in the source unchanged, at offset `at`.
     pub(crate) fn push(&mut self, piece: &str, at: usize) {
         let here = self.text.len();
         let goes_on = self
@@ -26,14 +26,14 @@ impl Flat {
         self.text.push_str(piece);
     }
 
-    /// Adds a character that stands in the source from `at` to `end` in another way.
+    /// Appends a character that is escaped in the source, from `at` to `end`.
     pub(crate) fn push_decoded(&mut self, character: char, at: usize, end: usize) {
         self.begin(self.text.len(), at);
         self.text.push(character);
         self.begin(self.text.len(), end);
     }
 
-    /// Adds a line's end that no byte of the source is for: nothing is found across it.
+    /// Appends a line break that is not in the source, so that no match crosses it.
     pub(crate) fn push_break(&mut self) {
         self.text.push('\n');
     }
@@ -45,7 +45,7 @@ impl Flat {
         }
     }
 
-    /// Where a byte comes from.
+    /// Returns the source offset of a byte.
     pub(crate) fn source(&self, at: usize) -> usize {
         let run = self.runs.partition_point(|(from, _)| *from <= at);
         let run = run.checked_sub(1).and_then(|run| self.runs.get(run));
@@ -59,7 +59,7 @@ mod tests {
 
     #[test]
     fn each_byte_knows_where_it_comes_from() {
-        // The source: `ab\u00e9c`, from byte 10 on.
+        // The source: `ab\u00e9c` at byte 10.
         let mut flat = Flat::default();
         flat.push("ab", 10);
         flat.push_decoded('é', 12, 18);

@@ -1,4 +1,4 @@
-//! JSON in a text, read by field: objects become entities, nested ones their parents or children.
+//! Reads JSON in a text by field: objects become entities, nested ones their parents or children.
 
 mod flat;
 mod objects;

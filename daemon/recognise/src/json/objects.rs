@@ -1,4 +1,4 @@
-//! From JSON to entities: which object is one, what it is called, and what it belongs to.
+//! Maps JSON to entities: which objects are entities, and their names and parents.
 
 use super::Flat;
 use super::reader::{Document, Node, Value};
@@ -9,59 +9,59 @@ use std::collections::HashMap;
 
 /// Keys that wrap a result without being part of it.
 const WRAPPERS: [&str; 5] = ["result", "data", "object", "structuredContent", "text"];
-/// Keys that say of what type the objects beside them are.
+/// Keys whose value is the type of the objects next to them.
 pub const TYPE_KEYS: [&str; 2] = ["object_type", "model"];
-/// Keys with the address of an object.
+/// Keys with the URL of an object.
 const ADDRESS_KEYS: [&str; 2] = ["url", "display_url"];
-/// Longest id and slug, in bytes.
+/// Limit on ids and slugs, in bytes.
 const ID_BYTES_MAX: usize = 128;
-/// Most parents of an entity.
+/// Limit on the parents of an entity.
 const PARENTS_MAX: usize = 16;
 
-/// An entity that JSON says there is.
+/// An entity found in JSON.
 #[derive(Clone, Debug)]
 pub(crate) struct Object {
-    /// By its place in the set of packs.
+    /// Index of the kind in the pack set.
     pub(crate) kind: usize,
     pub(crate) key: String,
     pub(crate) name: String,
-    /// Where its name stands.
+    /// Range of the name in the text.
     pub(crate) span: (usize, usize),
-    /// Whether it stands only within other entities, or is only named.
+    /// Whether the entity occurs only within other entities.
     pub(crate) is_nested: bool,
     pub(crate) parents: Vec<EntityLink>,
     pub(crate) id: Option<String>,
     pub(crate) slug: Option<String>,
     pub(crate) display: Option<String>,
     pub(crate) data: Option<Data>,
-    /// Whether it is an object; else only a name in a field.
+    /// Whether a JSON object describes the entity; otherwise it is only a name in a field.
     pub(crate) is_object: bool,
 }
 
-/// What is read of the JSON of a text.
+/// The result of reading a text's JSON.
 pub(crate) struct Read<'p> {
     packs: &'p PackSet,
     pub(crate) objects: Vec<Object>,
-    /// Where an entity is in `objects`.
+    /// Indices of the entities in `objects`, by kind and key.
     places: HashMap<(usize, String), usize>,
-    /// Texts that are searched like a message.
+    /// Text that is searched like a message.
     pub(crate) prose: Flat,
 }
 
-/// Where in a document a value is.
+/// The location of a value in a document.
 #[derive(Clone, Copy)]
 struct ValueLocation<'d> {
-    /// The kind that a type around it tells.
+    /// The kind that an enclosing type implies.
     reported: Option<usize>,
-    /// The entity it is within, and the field of that entity.
+    /// The enclosing entity and its field.
     within: Option<(usize, &'d str)>,
-    /// The field it is in, through lists.
+    /// The field that contains the value, directly or through lists.
     field: Option<&'d str>,
-    /// Whether a list is between it and the field.
+    /// Whether a list is between the value and the field.
     is_listed: bool,
-    /// Whether an object here is a result by itself.
+    /// Whether an object here is a top-level result.
     stands: bool,
-    /// How many strings it is within.
+    /// Number of enclosing JSON strings.
     levels: u8,
 }
 
@@ -75,7 +75,7 @@ impl<'p> Read<'p> {
         }
     }
 
-    /// Reads a document; `told` is the kind of its objects, where nothing in it says so.
+    /// Reads a document; `reported` is the kind of its objects where the document does not state one.
     pub(crate) fn document(&mut self, document: &Document, reported: Option<usize>) {
         let place = ValueLocation {
             reported,
@@ -88,7 +88,7 @@ impl<'p> Read<'p> {
         self.value(document, 0, place);
     }
 
-    /// Depth is bounded by the reader's.
+    /// The recursion is bounded by the JSON reader's depth limit.
     fn value<'d>(&mut self, document: &'d Document, at: usize, place: ValueLocation<'d>) {
         let Some(node) = document.nodes.get(at) else {
             return;
@@ -145,7 +145,7 @@ impl<'p> Read<'p> {
         }
     }
 
-    /// The kind of an object: by its address, else by its field, else by a type around it.
+    /// Returns the kind of an object: by its URL, else by its field, else by an enclosing type.
     fn kind_of(&self, document: &Document, at: usize, place: ValueLocation<'_>) -> Option<usize> {
         for key in ADDRESS_KEYS {
             let address = text_of(document, at, key).and_then(|text| endpoint(text.text()));
@@ -162,7 +162,7 @@ impl<'p> Read<'p> {
             .or(place.reported.filter(|_| place.stands))
     }
 
-    /// Takes an object as an entity, if it has a name.
+    /// Adds an object as an entity if it has a name.
     fn entity(
         &mut self,
         document: &Document,
@@ -211,7 +211,7 @@ impl<'p> Read<'p> {
         Some(self.add(object, place))
     }
 
-    /// The key of the parent that an object's name is unique within.
+    /// Returns the key of the parent within which an object's name is unique.
     fn parent_key(&self, document: &Document, at: usize, field: &str) -> Option<String> {
         let kind = self.packs.kinds.get(*self.packs.fields.get(field)?)?;
         let (at, node) = document.member(at, field)?;
@@ -225,8 +225,8 @@ impl<'p> Read<'p> {
         Some(canonical_key(&kind.name, name.text()))
     }
 
-    /// A text is a name, if its field holds entities; it is prose, if its field says so or if it is
-    /// within no entity.
+    /// Adds a text as a name if its field holds entities. Otherwise the text is prose if its field is declared as
+    /// prose or no entity encloses it.
     fn text(&mut self, text: &Flat, place: ValueLocation<'_>) {
         let packs = self.packs;
         let field = place.field.unwrap_or_default();
@@ -235,7 +235,7 @@ impl<'p> Read<'p> {
         {
             self.add(object, place);
         } else if ADDRESS_KEYS.contains(&field) {
-            // Its own address tells what an object is; it mentions nothing.
+            // An object's own URL only identifies its kind and mentions nothing.
         } else if place.within.is_none() || packs.prose.contains(field) {
             for (at, character) in text.text().char_indices() {
                 let (start, end) = (text.source(at), text.source(at + character.len_utf8()));
@@ -251,7 +251,7 @@ impl<'p> Read<'p> {
         }
     }
 
-    /// An entity that a field holds by its name alone.
+    /// Returns the entity that a field refers to by name only.
     fn named(&self, text: &Flat, kind: usize, place: ValueLocation<'_>) -> Option<Object> {
         let own = place.within.and_then(|(own, _)| self.objects.get(own));
         let declared = self.packs.kinds.get(kind)?;
@@ -285,7 +285,7 @@ impl<'p> Read<'p> {
         })
     }
 
-    /// Adds an entity, or what is new about one that is there, and links it to the one around it.
+    /// Adds an entity or merges it into a known one, and links it to the enclosing entity.
     fn add(&mut self, object: Object, place: ValueLocation<'_>) -> usize {
         let known = self.places.get(&(object.kind, object.key.clone())).copied();
         let at = known.unwrap_or(self.objects.len());
@@ -346,8 +346,8 @@ fn number_of(document: &Document, at: usize, key: &str) -> Option<String> {
     }
 }
 
-/// The last two parts of an address before the number of an object, such as `dcim/devices`, and
-/// whether it is the address of an API, so that no other kind is meant.
+/// Returns the last two path segments of a URL before an object's number, such as `dcim/devices`. The flag
+/// marks API URLs, which allow no other kind.
 fn endpoint(address: &str) -> Option<(String, bool)> {
     let path = address.split(['?', '#']).next()?;
     let mut parts = path.split('/').rev().filter(|part| !part.is_empty());

@@ -1,37 +1,37 @@
-//! Reads JSON within a text to a flat list of nodes that know where they stand.
+//! Parses JSON within a text to a flat list of nodes with their positions.
 //!
-//! Lenient where tools are: text before and after a value, several values on lines of their own, a
-//! value cut off at the end of what is searched, JSON within the strings of other JSON. Strict in
-//! what it costs: depth and nesting are bounded, and a node is made only for a value that was read.
+//! The input is lenient, like tool output: text before and after a value, several values on separate lines, a
+//! value cut off at the end of the searched text, JSON within strings of other JSON. The cost is bounded: depth
+//! and nesting are limited, and only parsed values create nodes.
 
 use super::Flat;
 
-/// Deepest nesting of arrays and objects; what is deeper is not read as JSON.
+/// Limit on the nesting of arrays and objects; deeper values are not read as JSON.
 const DEPTH_MAX: usize = 128;
-/// How often JSON may be within a string of JSON.
+/// Limit on JSON within strings of JSON.
 const NESTED_MAX: usize = 3;
-/// Most places of a text where JSON is looked for in vain.
+/// Limit on failed attempts to find JSON in a text.
 const ATTEMPTS_MAX: usize = 16;
-/// Shortest string that is looked at for JSON, in bytes: `{"id":1}`.
+/// Shortest string that may be JSON, in bytes: `{"id":1}`.
 const NESTED_BYTES_MIN: usize = 8;
 
-/// A value and where it stands.
+/// A value and its position.
 #[derive(Clone, Debug)]
 pub(crate) struct Node {
-    /// The key in the object it is in; `None` in an array and at the root.
+    /// Key in the enclosing object; `None` in an array and at the root.
     pub(crate) key: Option<String>,
     pub(crate) value: Value,
-    /// Its bytes in the text, quotes and brackets included.
+    /// Byte range in the text, quotes and brackets included.
     pub(crate) start: usize,
     pub(crate) end: usize,
-    /// Behind the last node within it.
+    /// Index after the last nested node.
     pub(crate) next: usize,
 }
 
 /// A JSON value.
 #[derive(Clone, Debug)]
 pub(crate) enum Value {
-    /// A string, decoded, with the way back to its bytes.
+    /// A decoded string with a mapping to its source bytes.
     Text(Flat),
     /// A number, as written.
     Number(String),
@@ -45,18 +45,18 @@ pub(crate) enum Value {
     Nested,
 }
 
-/// One JSON value of a text.
+/// A JSON value found in a text.
 #[derive(Clone, Debug)]
 pub(crate) struct Document {
-    /// In the order they stand: first itself, then what is within.
+    /// In document order: a node is followed by its nested nodes.
     pub(crate) nodes: Vec<Node>,
-    /// Its bytes in the text.
+    /// Byte range in the text.
     pub(crate) start: usize,
     pub(crate) end: usize,
 }
 
 impl Document {
-    /// The values right within another, with their places.
+    /// Returns the direct children of a node and their indices.
     pub(crate) fn children(&self, of: usize) -> impl Iterator<Item = (usize, &Node)> {
         let end = self.nodes.get(of).map_or(0, |node| node.next);
         let mut at = of + 1;
@@ -68,15 +68,15 @@ impl Document {
         })
     }
 
-    /// The member of an object.
+    /// Returns the member of an object by key.
     pub(crate) fn member(&self, of: usize, key: &str) -> Option<(usize, &Node)> {
         self.children(of)
             .find(|(_, node)| node.key.as_deref() == Some(key))
     }
 }
 
-/// The JSON values of a text: each object or array that begins a line. With `is_cut`, the text ends
-/// before its source does, and a value may end with it.
+/// Finds the JSON values of a text: each object or array that begins a line. With `is_cut`, the text is a
+/// truncated part of its source, and its last value may be incomplete.
 pub(crate) fn documents(text: &str, is_cut: bool) -> Vec<Document> {
     let mut found = Vec::new();
     let (mut from, mut attempts) = (0, 0);
@@ -104,7 +104,7 @@ pub(crate) fn documents(text: &str, is_cut: bool) -> Vec<Document> {
     found
 }
 
-/// The next line, from an offset on, that begins with a bracket.
+/// Finds the next line from an offset on that begins with a bracket.
 fn next_start(text: &str, from: usize) -> Option<usize> {
     let mut at = from;
     loop {
@@ -121,20 +121,20 @@ fn next_start(text: &str, from: usize) -> Option<usize> {
     }
 }
 
-/// Reads one value.
+/// Parses one value.
 struct Reader<'a> {
-    /// Where the bytes of `text` come from; of the text itself if empty.
+    /// Maps the bytes of `text` to the source; empty if `text` is the source.
     source: Flat,
     text: &'a str,
     at: usize,
     nodes: Vec<Node>,
     is_cut: bool,
-    /// How many strings this text is within.
+    /// Number of enclosing JSON strings.
     nested: usize,
 }
 
 impl Reader<'_> {
-    /// Reads a value; `None` if there is none.
+    /// Parses a value; `None` if it is invalid.
     fn value(&mut self, key: Option<String>, depth: usize) -> Option<()> {
         let (start, place) = (self.at, self.nodes.len());
         match self.peek()? {
@@ -173,7 +173,7 @@ impl Reader<'_> {
         Some(())
     }
 
-    /// Reads what is in brackets, from the opening to the closing one.
+    /// Parses the members of an object or array, from the opening to the closing bracket.
     fn members(&mut self, close: u8, depth: usize) -> Option<()> {
         self.at += 1;
         self.blank();
@@ -218,13 +218,13 @@ impl Reader<'_> {
         self.value(key, depth + 1)
     }
 
-    /// Whether reading stopped because the text did: within an unfinished string, number or word.
+    /// Returns whether parsing failed at the end of the text, within an unfinished string, number or word.
     fn is_near_end(&self) -> bool {
         let rest = self.text.get(self.at..).unwrap_or_default();
         rest.len() < 6 || (rest.starts_with('"') && !rest.contains('\n'))
     }
 
-    /// Reads a string from its opening quote to behind its closing one.
+    /// Parses a string, quotes included.
     fn string(&mut self) -> Option<Flat> {
         let mut flat = Flat::default();
         let mut at = self.at + 1;
@@ -245,7 +245,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Adds what stands as it is. Within nested JSON, it may not stand so in the text.
+    /// Appends unescaped text. Within nested JSON, its characters may be escaped in the source.
     fn push_plain(&self, flat: &mut Flat, piece: &str, at: usize) {
         if self.nested == 0 {
             flat.push(piece, at);
@@ -267,7 +267,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Adds a string, or what is in it if that is JSON.
+    /// Adds a string, or the nodes of its content if that is JSON.
     fn put_text(&mut self, key: Option<String>, text: Flat, start: usize) {
         let is_json = self.nested < NESTED_MAX
             && text.text().len() >= NESTED_BYTES_MIN
@@ -284,7 +284,7 @@ impl Reader<'_> {
         self.put(key, Value::Text(text), start);
     }
 
-    /// The nodes of a string that is JSON and nothing else.
+    /// Parses a string that contains only JSON.
     fn nested_nodes(&self, text: &Flat) -> Option<Vec<Node>> {
         let mut reader = Reader {
             source: text.clone(),
@@ -336,8 +336,8 @@ impl Reader<'_> {
     }
 }
 
-/// The character of an escape and the length of what is written for it. Halves of a surrogate pair
-/// that stand alone become the replacement character, as most readers have it.
+/// Decodes an escape; returns the character and the escape's length. Unpaired surrogates become the replacement
+/// character, as in most readers.
 fn escape(text: &str) -> Option<(char, usize)> {
     let plain = match text.as_bytes().get(1)? {
         b'"' => '"',
@@ -354,7 +354,7 @@ fn escape(text: &str) -> Option<(char, usize)> {
     Some((plain, 2))
 }
 
-/// A text out of the inside of a string, with its escapes taken back once.
+/// Undoes one level of escapes in the content of a string.
 pub(crate) fn unescaped(text: &str) -> Option<String> {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;

@@ -1,31 +1,30 @@
-//! Named checks: what a pattern alone cannot say about a name.
+//! Named checks for conditions on a name that a pattern cannot express.
 
 use super::facts::Kinds;
 use crate::names;
 use std::net::IpAddr;
 use std::str::FromStr;
 
-/// A check that a name has to pass.
+/// A check that a name must pass.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Check {
-    /// An IPv4 address, with or without the length of its network.
+    /// An IPv4 address, with or without a prefix length.
     Ipv4,
-    /// An IPv6 address, with or without the length of its network.
+    /// An IPv6 address, with or without a prefix length.
     Ipv6,
-    /// A network: an address and a length with no bits behind it, and more than one address.
+    /// A network: an address and a prefix length, without host bits, with more than one address.
     Prefix,
-    /// A MAC address of 48 bits, not all zero or all one.
+    /// A 48-bit MAC address, neither all zeros nor all ones.
     Mac,
-    /// A VLAN's number: 1 to 4094.
+    /// A VLAN id: 1 to 4094.
     Vlan,
-    /// An address with scheme and host.
+    /// A URL with scheme and host.
     Url,
-    /// A name whose last part, behind a `-`, is short and ends in a number; without `-`, letters
-    /// and a number.
+    /// A name whose last part, after a `-`, is short and ends in a number; without a `-`, letters and a number.
     Numbered,
     /// Not an IP address.
     Host,
-    /// Hexadecimal digits, of which some are letters and some are not.
+    /// Hexadecimal digits with at least one letter and one decimal digit.
     Commit,
 }
 
@@ -34,9 +33,9 @@ pub(super) const CHECKS: [&str; 9] = [
     "ipv4", "ipv6", "prefix", "mac", "vlan", "url", "numbered", "host", "commit",
 ];
 
-/// Most digits at the end of a numbered name: four would be a year.
+/// Limit on the digits at the end of a numbered name, because four digits would be a year.
 const NUMBER_DIGITS_MAX: usize = 3;
-/// Longest last part of a numbered name, in bytes.
+/// Limit on the last part of a numbered name, in bytes.
 const LAST_PART_BYTES_MAX: usize = 8;
 
 impl FromStr for Check {
@@ -59,7 +58,7 @@ impl FromStr for Check {
 }
 
 impl Check {
-    /// Sets of which every name that passes has a byte each.
+    /// Returns sets of byte kinds. Each passing name has at least one byte of every set.
     pub(super) const fn has(self) -> &'static [Kinds] {
         match self {
             Self::Numbered => &[Kinds::DIGIT],
@@ -74,7 +73,7 @@ impl Check {
         }
     }
 
-    /// Whether a name passes.
+    /// Returns whether a name passes the check.
     pub(crate) fn passes(self, name: &str) -> bool {
         match self {
             Self::Ipv4 => names::address(name).is_some_and(|(ip, bits)| {
@@ -101,13 +100,14 @@ impl Check {
     }
 }
 
-/// Whether an address is one host's, not a network's: networks are prefixes.
+/// Returns whether an address is a host and not a network; networks belong to the kind of prefixes.
 fn is_host(name: &str, bits: Option<u8>, width: u8) -> bool {
-    // With one bit left, both addresses are hosts'.
+    // With one host bit, both addresses are hosts.
     bits.is_none_or(|bits| bits + 1 >= width) || names::network(name).is_none()
 }
 
-/// `::` separates names in several languages, and `a::b` would be an address.
+/// Returns whether an IPv6 address is unambiguous. `::` separates names in several languages, and `a::b` would
+/// be an address.
 fn is_written_out(name: &str, ip: IpAddr) -> bool {
     let colons = name.bytes().filter(|byte| *byte == b':').count();
     let has_digit = name.bytes().any(|byte| byte.is_ascii_digit());

@@ -1,84 +1,84 @@
-//! Why a pack is refused: in which file, on which line, and what would be right.
+//! Errors of a pack: the file, the line, and the expected value.
 
 use super::{PACK_BYTES_MAX, PACKS_MAX, PATTERN_BYTES_MAX};
 use lored_tables::FileError;
 use std::path::PathBuf;
 
-/// A pack that cannot be used.
+/// An error that makes a pack unusable.
 pub type PackError = FileError<Reason>;
 
-/// What is wrong with a pack.
+/// Why a pack is rejected.
 #[derive(Debug, thiserror::Error)]
 pub enum Reason {
-    /// A fault that any table can have.
+    /// A general fault of a table.
     #[error(transparent)]
     Table(#[from] lored_tables::Reason),
     /// The file or its folder cannot be read.
     #[error("cannot read {path}: {error}")]
     Unreadable {
-        /// What was read.
+        /// Path of the file or folder.
         path: PathBuf,
-        /// Why not.
+        /// The I/O error.
         error: std::io::Error,
     },
-    /// The file is too long.
+    /// The file is too large.
     #[error("the file has {bytes} bytes; at most {PACK_BYTES_MAX} are read")]
     TooLong {
-        /// Its length.
+        /// Size of the file, in bytes.
         bytes: u64,
     },
     /// The folder has too many packs.
     #[error("the folder has {count} packs; at most {PACKS_MAX} are loaded")]
     TooManyPacks {
-        /// How many.
+        /// Number of packs in the folder.
         count: usize,
     },
-    /// A name that is no name.
+    /// An invalid name.
     #[error(
         "invalid name {value:?} for `{key}`: use lower-case letters, digits, `_` and `-`, a letter first, at most 64"
     )]
     Name {
-        /// Its key.
+        /// The key that holds the name.
         key: &'static str,
-        /// As written.
+        /// The value as written.
         value: String,
     },
-    /// A confidence that is none.
+    /// A confidence out of range.
     #[error("`confidence` is {value}; it must be more than 0 and at most 1")]
     Confidence {
-        /// As written.
+        /// The value as written.
         value: String,
     },
-    /// A kind that the pack has twice.
+    /// A kind that the pack defines twice.
     #[error("the kind `{kind}` is defined twice; the first is on line {first}")]
     DuplicateKind {
-        /// Its name.
+        /// The name of the kind.
         kind: String,
-        /// Where it is defined first.
+        /// Line of the first definition.
         first: u32,
     },
     /// A JSON field, an object type or a word that two kinds of the pack claim.
     #[error("{value:?} belongs to `{first}` already; `{kind}` cannot have it, too")]
     Claimed {
-        /// The word.
+        /// The claimed field, type or word.
         value: String,
-        /// Who has it.
+        /// The kind that claimed it first.
         first: String,
-        /// Who wants it.
+        /// The kind that claims it again.
         kind: String,
     },
     /// A pattern that is too long.
     #[error("the pattern has {bytes} bytes; at most {PATTERN_BYTES_MAX} are allowed")]
     PatternTooLong {
-        /// Its length.
+        /// Length of the pattern, in bytes.
         bytes: usize,
     },
     /// A pattern that does not compile.
     #[error("the pattern is wrong at byte {position}: {message}")]
     Pattern {
-        /// Byte of the pattern where the fault begins, from 0.
+        /// Offset of the fault in the pattern, in bytes from 0.
         position: usize,
-        /// What is wrong.
+        /// The regex parser's message.
         message: String,
     },
     /// A pattern that needs too much memory.
@@ -90,15 +90,15 @@ pub enum Reason {
     /// A group that the pattern does not have.
     #[error("the pattern has {groups} capture groups; `group` is {group}")]
     NoGroup {
-        /// The group asked for.
+        /// The requested group.
         group: i64,
-        /// How many there are.
+        /// Number of capture groups in the pattern.
         groups: usize,
     },
-    /// Another file of the folder has a pack of this name.
+    /// Two files of the folder have packs of the same name.
     #[error("the pack `{name}` is in {other} already: two files cannot have the same pack")]
     DuplicatePack {
-        /// Its name.
+        /// The name of the pack.
         name: String,
         /// The other file.
         other: String,

@@ -1,35 +1,35 @@
-//! What every match of a pattern has: facts by which most of a text is passed over unread.
+//! Facts about every match of a pattern. They let the search skip most of a text.
 
 use regex_syntax::hir::literal::Extractor;
 use regex_syntax::hir::{Class, Hir, HirKind};
 
-/// Sets of which a match has a byte each, at most: more tell hardly more.
+/// Limit on the sets of required byte kinds; more sets filter little more.
 const HAS_MAX: usize = 6;
-/// How much of the start of a match is looked for, in bytes.
+/// Limit on a start of a match, in bytes.
 const START_BYTES_MAX: usize = 8;
-/// Shortest start that is looked for, in bytes: shorter ones are everywhere.
+/// Shortest start that is searched, in bytes; shorter ones occur everywhere.
 const START_BYTES_MIN: usize = 2;
-/// Ways in which a match may start, at most; each letter in both cases is one.
+/// Limit on the starts of a pattern's matches. Upper and lower case of a letter count separately.
 const STARTS_MAX: usize = 2048;
-/// No white space has a greater number.
+/// The white space character with the highest code point.
 const LAST_WHITE: char = '\u{3000}';
 
-/// Kinds of bytes, as a set: letters by case, digits, white space, control characters, what is not
-/// ASCII. Every other character of ASCII is a kind of its own.
+/// A set of byte kinds: letters by case, digits, white space, control characters, non-ASCII bytes. Each other
+/// ASCII character is a separate kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct Kinds(u64);
 
 impl Kinds {
-    /// White space of ASCII.
+    /// ASCII white space.
     pub(super) const SPACE: Self = Self(1);
     const LOWER: Self = Self(1 << 1);
     const UPPER: Self = Self(1 << 2);
-    /// Digits.
+    /// ASCII digits.
     pub(super) const DIGIT: Self = Self(1 << 3);
-    /// Letters of ASCII.
+    /// ASCII letters.
     pub(super) const LETTER: Self = Self::LOWER.with(Self::UPPER);
 
-    /// The kind of a byte.
+    /// Returns the kind of a byte.
     pub(super) const fn of(byte: u8) -> Self {
         Self(match byte {
             b' ' | 9..=13 => Self::SPACE.0,
@@ -45,12 +45,12 @@ impl Kinds {
         })
     }
 
-    /// Those of both.
+    /// Returns the union of both sets.
     pub(super) const fn with(self, other: Self) -> Self {
         Self(self.0 | other.0)
     }
 
-    /// Whether both have a kind.
+    /// Returns whether both sets share a kind.
     pub(super) const fn meets(self, other: Self) -> bool {
         self.0 & other.0 != 0
     }
@@ -60,24 +60,24 @@ impl Kinds {
     }
 }
 
-/// What every match of a pattern has.
+/// Facts about every match of a pattern.
 #[derive(Clone, Debug)]
 pub(super) struct PatternFacts {
-    /// Where its matches are.
+    /// Where the pattern can match.
     pub(super) place: MatchLocation,
-    /// Of each of these kinds it has a byte.
+    /// Sets of byte kinds. Every match has at least one byte of each set.
     has: Vec<Kinds>,
-    /// The bytes of the shortest.
+    /// Length of the shortest match, in bytes.
     bytes_min: usize,
 }
 
-/// Where the matches of a pattern are.
+/// Where a pattern can match.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum MatchLocation {
-    /// Each within a word: it has no white space of ASCII.
+    /// Within words: a match has no ASCII white space.
     Word,
-    /// Each begins with one of these, in small letters. Whether one begins somewhere is told by the
-    /// words that follow: looking at all of these places takes no longer than reading the text.
+    /// At one of these lower-case prefixes. Trying the pattern at all of their occurrences takes no longer than
+    /// reading the text, because the next few words decide each attempt.
     Start(Vec<Vec<u8>>),
     /// Anywhere.
     Text,
@@ -93,17 +93,17 @@ impl PatternFacts {
         }
     }
 
-    /// A match has one of these kinds, too.
+    /// Adds required byte kinds.
     pub(super) fn and_has(&mut self, kinds: &[Kinds]) {
         self.has = least(self.has.iter().chain(kinds).copied().collect());
     }
 
-    /// Whether there may be a match among bytes of these kinds.
+    /// Returns whether bytes of these kinds may contain a match.
     pub(super) fn fit_kinds(&self, kinds: Kinds) -> bool {
         self.has.iter().all(|has| has.meets(kinds))
     }
 
-    /// Whether there may be a match among so many bytes.
+    /// Returns whether this many bytes may contain a match.
     pub(super) const fn fit_bytes(&self, bytes: usize) -> bool {
         bytes >= self.bytes_min
     }
@@ -122,7 +122,7 @@ fn place(pattern: &Hir, bytes_min: usize) -> MatchLocation {
     }
 }
 
-/// All kinds that a match may have.
+/// Returns all byte kinds that a match may contain.
 fn may_have(pattern: &Hir) -> Kinds {
     match pattern.kind() {
         HirKind::Empty | HirKind::Look(_) => Kinds::default(),
@@ -141,7 +141,7 @@ fn may_have(pattern: &Hir) -> Kinds {
 
 fn of_class(class: &Class) -> Kinds {
     let kinds = |start: u32, end: u32| {
-        // What is not ASCII is one kind.
+        // All non-ASCII characters are one kind.
         let bytes = (start..=end.min(128)).map(|code| u8::try_from(code).unwrap_or(128));
         let first = u8::try_from(start).unwrap_or(128);
         bytes.fold(Kinds::of(first.min(128)), |all, byte| {
@@ -161,7 +161,7 @@ fn of_class(class: &Class) -> Kinds {
     }
 }
 
-/// Sets of which every match has a byte each.
+/// Returns sets of byte kinds. Every match has at least one byte of each set.
 fn has(pattern: &Hir) -> Vec<Kinds> {
     match pattern.kind() {
         HirKind::Empty | HirKind::Look(_) => Vec::new(),
@@ -174,7 +174,7 @@ fn has(pattern: &Hir) -> Vec<Kinds> {
         HirKind::Alternation(parts) => {
             let mut parts = parts.iter().map(has);
             let first = parts.next().unwrap_or_default();
-            // Whichever part matched: something of the one or of the other.
+            // Either part may match, so each set is a union of one set from both.
             parts.fold(first, |all, part| {
                 let either = |one: &Kinds| part.iter().map(move |other| one.with(*other)).collect();
                 least(all.iter().flat_map::<Vec<Kinds>, _>(either).collect())
@@ -183,7 +183,7 @@ fn has(pattern: &Hir) -> Vec<Kinds> {
     }
 }
 
-/// Without the sets that others imply; those that tell most.
+/// Removes sets that others imply, and keeps the most selective ones.
 fn least(mut sets: Vec<Kinds>) -> Vec<Kinds> {
     sets.sort_unstable_by_key(|set| (set.0.count_ones(), set.0));
     let mut kept: Vec<Kinds> = Vec::new();
@@ -195,8 +195,7 @@ fn least(mut sets: Vec<Kinds>) -> Vec<Kinds> {
     kept
 }
 
-/// How every match starts, in small letters; `None` when that would be too much or too little to
-/// look for.
+/// Returns the lower-case prefixes of all matches; `None` if they are too many or too short to search.
 fn starts(pattern: &Hir) -> Option<Vec<Vec<u8>>> {
     let starts = Extractor::new()
         .limit_literal_len(START_BYTES_MAX)
@@ -205,22 +204,21 @@ fn starts(pattern: &Hir) -> Option<Vec<Vec<u8>>> {
     let starts = starts.literals()?.iter();
     let mut starts: Vec<Vec<u8>> = starts
         .map(|start| {
-            // What may be behind the first word is of many forms, and tells little.
+            // The text after the first word varies much and filters little.
             let is_letter = |byte: &&u8| !byte.is_ascii() || byte.is_ascii_alphanumeric();
             let first = start.as_bytes().iter().take_while(is_letter);
             first.map(u8::to_ascii_lowercase).collect()
         })
         .collect();
     starts.sort_unstable();
-    // What starts with another one is found with it.
+    // The shorter prefix also finds the longer one.
     starts.dedup_by(|longer, shorter| longer.starts_with(shorter));
     let are_long = starts.iter().all(|one| one.len() >= START_BYTES_MIN);
     (are_long && !starts.is_empty()).then_some(starts)
 }
 
-/// Whether trying the pattern wherever it may start reads no part of a text often: up to its first
-/// white space it is bounded, and then what repeats without bound stays within a word, or within
-/// white space.
+/// Returns whether trying the pattern at each of its starts takes linear time. It must be bounded up to its
+/// first white space. After that, an unbounded repetition must stay within a word or within white space.
 fn is_tame(pattern: &Hir) -> bool {
     let parts = match pattern.kind() {
         HirKind::Concat(parts) => parts.as_slice(),
@@ -248,21 +246,21 @@ fn stays(pattern: &Hir, in_first_word: bool) -> bool {
     }
 }
 
-/// Whether all characters of all matches are white space.
+/// Returns whether every match consists of white space only.
 fn is_white(pattern: &Hir) -> bool {
     are_all(pattern, &|start, end| {
         (start..=end).all(char::is_whitespace)
     })
 }
 
-/// Whether no character of any match is white space.
+/// Returns whether no match contains white space.
 fn is_solid(pattern: &Hir) -> bool {
     are_all(pattern, &|start, end| {
         !(start..=end.min(LAST_WHITE)).any(char::is_whitespace)
     })
 }
 
-/// Whether all ranges of characters in a pattern are such.
+/// Returns whether all character ranges in a pattern satisfy `are`.
 fn are_all(pattern: &Hir, are: &dyn Fn(char, char) -> bool) -> bool {
     match pattern.kind() {
         HirKind::Empty | HirKind::Look(_) => true,

@@ -1,4 +1,4 @@
-//! Packs from the program and from a folder.
+//! Loads the built-in packs and the packs of a folder.
 
 use super::error::{PackError, Reason};
 use super::read::{Pack, read};
@@ -9,20 +9,20 @@ use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
 impl PackSet {
-    /// The packs that are part of the program.
+    /// Returns the built-in packs.
     ///
     /// # Errors
-    /// None in practice: a test reads them.
+    /// None in practice, because a test reads the packs.
     pub fn built_in() -> Result<Self, PackError> {
         Ok(Self::of(built_in()?))
     }
 
-    /// The built-in packs and those in `folder`, which need not exist: each file that ends in
-    /// `.toml`, by name. A pack there replaces the built-in one of its name.
+    /// Loads the built-in packs and the `.toml` files in `folder`, in the order of their names. The folder may be
+    /// missing. A pack of the folder replaces the built-in pack of the same name.
     ///
     /// # Errors
-    /// The first file that cannot be read or is wrong, with the line and the reason. Nothing is
-    /// loaded in part: whoever has a set keeps it.
+    /// The line and reason of the first file that is unreadable or invalid. Nothing is loaded in part, so the
+    /// caller can keep its current set.
     pub fn load(folder: &Path) -> Result<Self, PackError> {
         let mut packs = built_in()?;
         let mut files: Vec<(String, String)> = Vec::new();
@@ -48,11 +48,10 @@ impl PackSet {
         Ok(Self::of(packs))
     }
 
-    /// One pack by itself, from its text; `file` is how errors call it. To try a pack, or to check
-    /// one before it is put into the folder.
+    /// Parses a single pack, for a trial or a check before it joins the folder. `file` is its name in errors.
     ///
     /// # Errors
-    /// The line that is wrong and the reason.
+    /// The line and reason of the first fault.
     pub fn parse(file: &str, text: &str) -> Result<Self, PackError> {
         check_length(file, text.len() as u64)?;
         Ok(Self::of(vec![(
@@ -74,7 +73,7 @@ fn built_in() -> Result<Vec<(Pack, String)>, PackError> {
         .collect()
 }
 
-/// The files of a folder that are packs, by name.
+/// Returns the pack files of a folder, sorted by name.
 fn files_of(folder: &Path) -> Result<Vec<PathBuf>, PackError> {
     let file = folder.display().to_string();
     let unreadable = |error| unreadable(folder, error);

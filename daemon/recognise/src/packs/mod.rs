@@ -1,4 +1,4 @@
-//! Packs: what kinds of entities there are, and how each is recognised. Declared in TOML.
+//! Packs: the kinds of entities and the rules that recognise them. Packs are written in TOML.
 //!
 //! ```toml
 //! name = "tickets"            # small letters, digits, `_`, `-`
@@ -27,9 +27,9 @@
 //! children = ["tickets"]                  # fields that hold children; all others hold parents
 //! ```
 //!
-//! A kind that two packs name is one kind with the rules of both. What two packs claim (a field, a
-//! type, a word) belongs to the first: built-in packs first, then those of the folder by file name.
-//! A pack of the folder replaces the built-in one of its name, in its place.
+//! If two packs name the same kind, it has the rules of both. If two packs claim the same field, type or word,
+//! it belongs to the first: built-in packs first, then the folder's packs by file name. A pack of the folder
+//! replaces the built-in pack of the same name, at the same position.
 
 mod check;
 mod error;
@@ -52,83 +52,83 @@ use sha2::{Digest, Sha256};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-/// Longest file of a pack, in bytes.
+/// Limit on the file of a pack, in bytes.
 pub const PACK_BYTES_MAX: u64 = 256 << 10;
-/// Most packs in the folder.
+/// Limit on the packs in the folder.
 pub const PACKS_MAX: usize = 64;
-/// Most kinds of a pack.
+/// Limit on the kinds of a pack.
 pub const KINDS_MAX: usize = 128;
-/// Most rules of a kind.
+/// Limit on the rules of a kind.
 pub const RULES_MAX: usize = 32;
-/// Most words in a list of a pack.
+/// Limit on the words in a list of a pack.
 pub const WORDS_MAX: usize = 64;
-/// Longest name, word and field in a pack, in bytes.
+/// Limit on a name, word or field in a pack, in bytes.
 pub const NAME_BYTES_MAX: usize = 64;
-/// Longest pattern, in bytes.
+/// Limit on a pattern, in bytes.
 pub const PATTERN_BYTES_MAX: usize = 1024;
-/// Largest compiled pattern, in bytes.
+/// Limit on a compiled pattern, in bytes.
 const COMPILED_BYTES_MAX: usize = 1 << 20;
 
-/// The packs that are part of the program.
+/// The built-in packs: file name and text.
 const BUILT_IN: [(&str, &str); 2] = [
     ("netbox.toml", include_str!("netbox.toml")),
     ("code.toml", include_str!("code.toml")),
 ];
 
-/// What a pack says of itself.
+/// A pack's description of itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PackInfo {
-    /// Its name.
+    /// The name of the pack.
     pub name: String,
-    /// Its version, in its author's words.
+    /// The version, as free text of the author.
     pub version: String,
-    /// What it is for.
+    /// The purpose of the pack.
     pub description: String,
-    /// The kinds it names, in its order.
+    /// The kinds that the pack names, in its order.
     pub kinds: Vec<String>,
-    /// Its file; `None` for a built-in one.
+    /// The pack's file; `None` for a built-in pack.
     pub file: Option<String>,
 }
 
-/// All packs in use, ready to recognise by.
+/// All active packs, merged for recognition.
 #[derive(Clone, Debug)]
 pub struct PackSet {
     infos: Vec<PackInfo>,
     pub(super) kinds: Vec<Kind>,
     pub(super) rules: Vec<Rule>,
     prefilter: Prefilter,
-    /// Which kind a JSON field holds.
+    /// The kind that a JSON field holds.
     pub(super) fields: HashMap<String, usize>,
-    /// Which kind a type of object, or the end of an address, tells.
+    /// The kind of an object type, or of the end of a URL.
     pub(super) types: HashMap<String, usize>,
-    /// Words for entities of a kind, lower-cased, singular and plural.
+    /// Words for entities of a kind, lower-cased, in singular and plural.
     pub(super) kind_words: HashMap<String, KindWord>,
-    /// JSON fields with prose, and those with children.
+    /// JSON fields with prose, and JSON fields with children.
     pub(super) prose: HashSet<String>,
     pub(super) children: HashSet<String>,
     version: String,
 }
 
 impl PackSet {
-    /// What each pack says of itself, in the order that gives precedence.
+    /// Returns the descriptions of the packs in order of precedence.
     #[must_use]
     pub fn packs(&self) -> &[PackInfo] {
         &self.infos
     }
 
-    /// A hash of the text of all packs, as 16 hexadecimal digits: the same packs have the same.
+    /// Returns a hash of the text of all packs, as 16 hexadecimal digits. Equal packs have equal hashes.
     #[must_use]
     pub fn version(&self) -> &str {
         &self.version
     }
 
-    /// The names of all kinds.
+    /// Returns the names of all kinds.
     pub fn kinds(&self) -> impl Iterator<Item = &str> {
         self.kinds.iter().map(|kind| &*kind.name)
     }
 
-    /// The kind that a word tells: its own name, a type such as `dcim.device` or `dcim/devices`, or a
-    /// JSON field that holds one. For arguments of calls that say what their results are.
+    /// Returns the kind that a word identifies: a kind's name, a type such as `dcim.device` or `dcim/devices`, or a
+    /// JSON field that holds the kind. Used for call arguments that state the type of the results.
     #[must_use]
     pub fn kind_of(&self, word: &str) -> Option<&str> {
         let word = word.trim_matches('/');
@@ -139,23 +139,23 @@ impl PackSet {
         self.kinds.get(at).map(|kind| &*kind.name)
     }
 
-    /// The place of a kind by its name.
+    /// Returns the index of a kind by its name.
     pub(super) fn place_of(&self, kind: &str) -> Option<usize> {
         self.kinds.iter().position(|known| &*known.name == kind)
     }
 
-    /// Whether a word is one by which references name a kind, so that it is no name by itself.
+    /// Returns whether references use a word for a kind, so that the word alone is not a name.
     pub(super) fn is_kind_word(&self, word: &str) -> bool {
         self.kind_words.contains_key(word)
     }
 
-    /// What the rules find in a text: by the rules' order, then in that of the text.
+    /// Returns the rules' matches in a text, ordered by rule and then by position.
     pub(super) fn find(&self, text: &str) -> impl Iterator<Item = (&Rule, (usize, usize))> {
         let found = self.prefilter.search(&self.rules, text).into_iter();
         found.filter_map(|(at, span)| Some((self.rules.get(at)?, span)))
     }
 
-    /// Packs as one, the first with the most say.
+    /// Merges packs; earlier packs take precedence.
     fn of(packs: Vec<(Pack, String)>) -> Self {
         let mut hash = Sha256::new();
         let mut set = Self {
@@ -221,7 +221,7 @@ impl PackSet {
     }
 }
 
-/// The plural of an English noun.
+/// Returns the plural of an English noun.
 fn plural(word: &str) -> String {
     let ends = |endings: &[&str]| endings.iter().any(|ending| word.ends_with(ending));
     match word.strip_suffix('y') {

@@ -1,26 +1,25 @@
-//! Where in a text which rules may have something: one pass over its words, one over how phrases
-//! start. Only there the rules are tried, so that what a rule costs depends on how often a text looks
-//! like it.
+//! Finds where in a text which rules may match, in one pass over its words and one over the starts of phrases.
+//! Rules are tried only there. The cost of a rule therefore depends on how often a text resembles its matches.
 
 use super::facts::{Kinds, MatchLocation};
 use super::rule::Rule;
 use aho_corasick::{AhoCorasick, AhoCorasickKind};
 use rustc_hash::FxHashMap;
 
-/// So many starts make an automaton of some 100 KB that takes one step a byte; more a smaller one.
+/// Limit on the starts for a DFA: one step per byte, some 100 KB. More starts use a smaller automaton.
 const STARTS_FAST_MAX: usize = 256;
 
-/// The rules of a set by where they may match.
+/// The rules of a set, grouped by where they may match.
 #[derive(Clone, Debug)]
 pub(super) struct Prefilter {
     /// The kind of each byte.
     kinds: [Kinds; 256],
-    /// Rules, by their places in the set, whose matches are within words.
+    /// Indices of the rules whose matches are within words.
     of_words: Vec<usize>,
-    /// How matches of other rules start, and which rules a start belongs to.
+    /// Finds the starts of other rules' matches; `of_starts` has the rules of each start.
     starts: Option<AhoCorasick>,
     of_starts: Vec<Vec<usize>>,
-    /// All others.
+    /// Indices of all other rules.
     of_texts: Vec<usize>,
 }
 
@@ -46,7 +45,7 @@ impl Prefilter {
             .build(&starts);
         let automaton = automaton.ok().filter(|_| !starts.is_empty());
         if automaton.is_none() {
-            // More than an automaton can hold: these rules are searched for as the others are.
+            // The starts exceed the automaton's capacity, so their rules search the whole text.
             of_texts.extend(of_starts.drain(..).flatten());
             of_texts.sort_unstable();
             of_texts.dedup();
@@ -60,7 +59,7 @@ impl Prefilter {
         }
     }
 
-    /// The spans that rules find in a text: by the place of the rule, then in order.
+    /// Returns the spans that rules find in a text, ordered by rule index and position.
     pub(super) fn search(&self, rules: &[Rule], text: &str) -> Vec<(usize, (usize, usize))> {
         let mut found = Vec::new();
         let in_text = self.search_words(rules, text, &mut found);
@@ -74,7 +73,7 @@ impl Prefilter {
         found
     }
 
-    /// Tries each rule on the words that have what it needs; the kinds of all words.
+    /// Tries each rule on the words that have the required byte kinds. Returns the kinds of all words.
     fn search_words(
         &self,
         rules: &[Rule],
@@ -82,7 +81,7 @@ impl Prefilter {
         found: &mut Vec<(usize, (usize, usize))>,
     ) -> Kinds {
         let mut in_text = Kinds::SPACE;
-        // Words are of few sorts.
+        // A cache, because a text's words have few combinations of kinds.
         let mut fitting: FxHashMap<Kinds, Vec<(usize, &Rule)>> = FxHashMap::default();
         self.words(text, |start, end, kinds| {
             let fitting = fitting.entry(kinds).or_insert_with(|| {
@@ -99,7 +98,7 @@ impl Prefilter {
         in_text
     }
 
-    /// Tries each rule where a match of it may start.
+    /// Tries each rule where its match may start.
     fn search_starts(&self, rules: &[Rule], text: &str, found: &mut Vec<(usize, (usize, usize))>) {
         let Some(automaton) = &self.starts else {
             return;
@@ -113,7 +112,7 @@ impl Prefilter {
         places.sort_unstable();
         let mut from = (0, 0);
         for (at, start) in places {
-            // Not within what the rule matched before.
+            // The start is within the rule's previous match.
             if (at, start) < from {
                 continue;
             }
@@ -124,8 +123,7 @@ impl Prefilter {
         }
     }
 
-    /// Calls `visit` with each word: what white space of ASCII does not part, where it begins and ends,
-    /// and the kinds of its bytes.
+    /// Calls `visit` with the start, the end and the byte kinds of each word. ASCII white space separates words.
     fn words(&self, text: &str, mut visit: impl FnMut(usize, usize, Kinds)) {
         let (mut start, mut kinds) = (0, Kinds::default());
         for (at, byte) in text.bytes().enumerate() {

@@ -1,4 +1,4 @@
-//! From the text of a pack to its kinds and rules, or to the line that is wrong.
+//! Parses the text of a pack to kinds and rules, or reports the invalid line.
 
 use super::check::{CHECKS, Check};
 use super::error::{PackError, Reason};
@@ -18,30 +18,30 @@ const KIND_KEYS: [&str; 8] = [
 const RULE_KEYS: [&str; 6] = ["pattern", "group", "confidence", "check", "except", "edges"];
 const JSON_KEYS: [&str; 2] = ["text", "children"];
 
-/// Longest version and description, in bytes.
+/// Limit on a description, in bytes.
 const SENTENCE_BYTES_MAX: usize = 1024;
 
-/// A kind of entities.
+/// A kind of entity.
 #[derive(Clone, Debug)]
 pub(crate) struct Kind {
     pub(crate) name: Arc<str>,
-    /// In which fields its objects have their name.
+    /// The JSON fields that hold the name of an object, the preferred one first.
     pub(crate) names: Vec<String>,
-    /// The field of the parent that its names are unique within.
+    /// The parent's field, if names are unique only within a parent.
     pub(crate) within: Option<String>,
 }
 
-/// What a word for entities means.
+/// The meaning of a word for entities.
 #[derive(Clone, Debug)]
 pub(crate) struct KindWord {
-    /// The kind, by its place in the set.
+    /// Index of the kind in the set.
     pub(crate) kind: usize,
     pub(crate) plural: bool,
-    /// Parts of names that tell those that are meant; empty if all of the kind are.
+    /// Parts that select entities by their names; empty if the word means all of the kind.
     pub(crate) parts: Arc<[String]>,
 }
 
-/// A pack as it was read.
+/// A parsed pack.
 pub(super) struct Pack {
     pub(super) info: PackInfo,
     pub(super) kinds: Vec<KindDeclaration>,
@@ -58,7 +58,7 @@ pub(super) struct KindDeclaration {
     pub(super) kind_words: Vec<(String, Arc<[String]>)>,
 }
 
-/// Reads a pack; `file` is how errors call it.
+/// Parses a pack; `file` is its name in errors.
 pub(super) fn read(file: &str, text: &str, compiling: CompileMode) -> Result<Pack, PackError> {
     let source = Source { name: file, text };
     source.read(&PACK_KEYS, |table| pack(table, compiling))
@@ -95,7 +95,7 @@ fn pack(table: &Table<'_, '_>, compiling: CompileMode) -> Result<Pack, PackError
     })
 }
 
-/// The name of a pack or a kind.
+/// Reads the name of a pack or a kind.
 fn name<'t>(table: &Table<'_, 't>) -> Result<Located<&'t str>, PackError> {
     let name = table.needed("name", NAME_BYTES_MAX)?;
     let allowed = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_' || c == '-';
@@ -112,12 +112,12 @@ fn texts<'t>(table: &Table<'_, 't>, key: &'static str) -> Result<Vec<Located<&'t
     table.texts(key, WORDS_MAX, NAME_BYTES_MAX)
 }
 
-/// What the kinds of one pack have claimed: no two may have the same.
+/// The claims of one pack's kinds. Two kinds cannot claim the same item.
 #[derive(Default)]
 struct Claims {
-    /// Where each kind is defined.
+    /// The line of each kind's definition.
     kinds: HashMap<String, u32>,
-    /// Who has a word of a list, by list and word.
+    /// The kind that claimed a word of a list, by list and word.
     words: HashMap<(&'static str, String), String>,
 }
 
@@ -226,7 +226,7 @@ fn rule(table: &Table<'_, '_>, compiling: CompileMode) -> Result<Rule, PackError
     facts.and_has(check.map_or(&[], Check::has));
     let edges = table.choice("edges", &EDGES)?;
     Ok(Rule {
-        kind: 0, // given when the pack joins a set
+        kind: 0, // set when the pack joins a set
         confidence: confidence.value,
         pattern,
         facts,

@@ -1,4 +1,4 @@
-//! One rule of a kind: a pattern made ready, and what it finds.
+//! One rule of a kind: its compiled pattern and its search.
 
 use super::check::Check;
 use super::error::Reason;
@@ -11,16 +11,16 @@ use regex_automata::{Anchored, Input};
 use std::ops::Range;
 use std::sync::OnceLock;
 
-/// Whether patterns are compiled when they are read.
+/// When patterns are compiled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum CompileMode {
-    /// At once, so that what is wrong with one is told.
+    /// While reading, so that faults are reported.
     Now,
-    /// Each at its first use: of those that are built in, and known to be right, most texts need few.
+    /// At the first use. Built-in patterns are known to be valid, and most texts need few of them.
     AtFirstUse,
 }
 
-/// A pattern that is compiled when it is needed: some hundred kilobytes and milliseconds each.
+/// A pattern, compiled on demand because each compilation takes some hundred kilobytes and milliseconds.
 #[derive(Clone, Debug)]
 pub(crate) struct Pattern {
     text: Box<str>,
@@ -35,7 +35,7 @@ impl Pattern {
         }
     }
 
-    /// The regex; `None` only for a pattern that [`CompileMode::Now`] would have refused.
+    /// Returns the regex; `None` only for a pattern that [`CompileMode::Now`] would reject.
     fn regex(&self) -> Option<&Regex> {
         self.compiled.get_or_init(|| build(&self.text)).as_ref()
     }
@@ -55,31 +55,31 @@ fn build(pattern: &str) -> Option<Regex> {
 /// A pattern that finds names of one kind.
 #[derive(Clone, Debug)]
 pub(crate) struct Rule {
-    /// The kind, by its place in the set.
+    /// Index of the kind in the set.
     pub(crate) kind: usize,
     pub(crate) confidence: f32,
     pub(super) pattern: Pattern,
-    /// What every match has.
+    /// Facts about every match.
     pub(super) facts: PatternFacts,
-    /// Which group is the name; without it the first group that took part, or all of the match.
+    /// The group that holds the name. By default, the first group that took part, or the whole match.
     pub(super) group: Option<usize>,
     pub(super) check: Option<Check>,
-    /// Names that are none, matched whole.
+    /// Pattern of texts that are not names; it matches the whole text.
     pub(super) except: Option<Pattern>,
     pub(super) edges: Edges,
 }
 
 /// A match of a pattern.
 pub(super) struct RuleMatch {
-    /// Where the next one is looked for.
+    /// Offset where the next search starts.
     pub(super) end: usize,
-    /// The span of the name, unless a check refused it.
+    /// The span of the name, unless a check rejected it.
     pub(super) name: Option<(usize, usize)>,
 }
 
 impl Rule {
-    /// The spans of all names in a part of a text, in order; what is around it is seen. One pass: what a
-    /// pattern matched and a check refused is not searched again.
+    /// Returns the spans of all names within a range of a text, in order. Boundaries consider the text around the
+    /// range. The search is one pass: a match that a check rejects is not searched again.
     pub(super) fn find<'a>(
         &'a self,
         text: &'a str,
@@ -98,7 +98,7 @@ impl Rule {
         })
     }
 
-    /// The match that begins at a place.
+    /// Returns the match that begins at an offset.
     pub(super) fn find_at(&self, text: &str, at: usize) -> Option<RuleMatch> {
         self.matched(text, &Input::new(text).range(at..).anchored(Anchored::Yes))
     }
@@ -126,7 +126,7 @@ impl Rule {
         let name = span
             .filter(|_| self.edges.allow(text, whole.start, whole.end))
             .and_then(|span| self.name_within(text, span));
-        // A pattern may match nothing, such as a boundary: then the next character is tried.
+        // A match may be empty, such as a boundary; the search then continues at the next character.
         let mut end = whole.end.max(input.start() + 1);
         while end < text.len() && !text.is_char_boundary(end) {
             end += 1;
@@ -134,12 +134,12 @@ impl Rule {
         Some(RuleMatch { end, name })
     }
 
-    /// Whether a name that a field holds fails this rule's check.
+    /// Returns whether a name from a field fails this rule's check.
     pub(crate) fn refuses(&self, name: &str) -> bool {
         self.check.is_some_and(|check| !check.passes(name))
     }
 
-    /// The span without punctuation, if what it holds may be a name.
+    /// Trims punctuation from a span; `None` if the rest cannot be a name.
     fn name_within(&self, text: &str, span: std::ops::Range<usize>) -> Option<(usize, usize)> {
         let name = text.get(span.clone())?;
         if name.len() > NAME_BYTES_MAX {
@@ -156,7 +156,7 @@ impl Rule {
     }
 }
 
-/// A pattern within its bounds, and what every match of it has.
+/// Parses a pattern within the limits, and returns it with the facts about its matches.
 pub(super) fn read(text: &str, compiling: CompileMode) -> Result<(Pattern, PatternFacts), Reason> {
     let bytes = text.len();
     if bytes > PATTERN_BYTES_MAX {
@@ -174,12 +174,12 @@ pub(super) fn read(text: &str, compiling: CompileMode) -> Result<(Pattern, Patte
     Ok((pattern, PatternFacts::of(&parsed)))
 }
 
-/// How many groups a pattern has.
+/// Returns the number of capture groups in a pattern.
 pub(super) fn groups(text: &str) -> usize {
     regex_syntax::parse(text).map_or(0, |parsed| parsed.properties().explicit_captures_len())
 }
 
-/// The whole text of a name matches `pattern`.
+/// Parses a pattern that must match a whole name.
 pub(super) fn read_whole(pattern: &str, compiling: CompileMode) -> Result<Pattern, Reason> {
     regex_syntax::parse(pattern).map_err(|error| fault(&error))?;
     let whole = Pattern::new(&format!("^(?:{pattern})$"));
@@ -189,7 +189,7 @@ pub(super) fn read_whole(pattern: &str, compiling: CompileMode) -> Result<Patter
     Ok(whole)
 }
 
-/// Where and why a pattern is no regex.
+/// Returns the position and reason of an invalid pattern.
 fn fault(error: &regex_syntax::Error) -> Reason {
     let (start, message) = match error {
         regex_syntax::Error::Parse(error) => (error.span().start.offset, error.kind().to_string()),

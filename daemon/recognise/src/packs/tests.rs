@@ -1,4 +1,4 @@
-//! What is refused in a pack, and where; what a folder of packs becomes.
+//! Tests of rejected packs and their error locations, and of loading a folder of packs.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
 use super::facts::MatchLocation;
@@ -205,7 +205,7 @@ fn the_built_in_packs_have_all_their_kinds() {
     assert_eq!(set.kind_of("/dcim/power-feeds/"), Some("power_feed"));
 }
 
-/// What each rule finds by itself in the whole of a text.
+/// Searches a whole text with each rule separately.
 fn one_by_one(set: &PackSet, text: &str) -> Vec<(usize, (usize, usize))> {
     let rules = set.rules.iter().enumerate();
     let mut found: Vec<(usize, (usize, usize))> = rules
@@ -339,7 +339,7 @@ fn most_rules_are_passed_over_where_they_cannot_match() {
         .iter()
         .filter(|rule| rule.facts.place == MatchLocation::Text);
     assert!(read.count() <= 5);
-    // A pattern that could read on without end from each of its starts is searched for in one pass.
+    // A pattern with unbounded matches from each of its starts is searched in one pass.
     for (pattern, place) in [
         (r"foo.*bar\s", MatchLocation::Text),
         (r"foo[a-z]*\s+bar", MatchLocation::Text),

@@ -1,10 +1,9 @@
-//! References: "that device", "the second one", "both", "its", resolved to entities that were
-//! mentioned.
+//! Resolves references such as "that device", "the second one", "both" and "its" to mentioned entities.
 //!
-//! English. A kind word asks for its kind, and some kind words for those whose name says so: "the router" is
-//! the last device with `router` or `rtr` in its name, or the last device if none has. Ordinals and
-//! plurals are about the last listing: entities of one kind that stood in one text. What the text
-//! itself mentions before a reference is nearer than what came before the text.
+//! Only English is supported. A kind word selects entities of its kind, and some kind words prefer certain
+//! names: "the router" is the last device with `router` or `rtr` in its name, or the last device if none has.
+//! Ordinals and plurals refer to the last listing: entities of one kind in one text. Mentions in the same text
+//! take precedence over earlier texts.
 
 mod phrase;
 #[cfg(test)]
@@ -17,14 +16,14 @@ use super::{Knowledge, Mention};
 use phrase::{Number, Phrase, PhraseQuery, phrases};
 use std::collections::HashSet;
 
-/// Most references of a text that are looked at.
+/// Limit on the references of a text.
 const REFERENCES_MAX: usize = 1000;
-/// Most entities that a plural stands for.
+/// Limit on the entities that a plural means.
 const PLURAL_MAX: usize = 32;
-/// Most entities that are remembered while a text is read.
+/// Limit on the mentions that are remembered within a text.
 const REMEMBERED_MAX: usize = 64;
 
-/// A reference and one of the entities it stands for.
+/// A reference and one of the entities that it means.
 #[derive(Clone, Debug)]
 pub(super) struct ResolvedReference {
     pub(super) start: usize,
@@ -33,8 +32,8 @@ pub(super) struct ResolvedReference {
     pub(super) mention: Mention,
 }
 
-/// Resolves the references of a text beside the names that were found in it, in order. An entity is
-/// told once: a text full of "it" mentions nothing more than once.
+/// Resolves the references of a text, in order, given the names found in it. Each entity is returned once,
+/// because a text with many an "it" still mentions the entity only once.
 pub(super) fn resolve(
     packs: &PackSet,
     text: &str,
@@ -77,13 +76,13 @@ pub(super) fn resolve(
     found
 }
 
-/// What was mentioned up to a place in a text.
+/// The mentions up to a position in a text.
 struct MentionHistory<'a> {
     packs: &'a PackSet,
     knowledge: &'a Knowledge<'a>,
-    /// Mentioned in this text, the latest last.
+    /// Mentions in this text, the latest last.
     recent: Vec<Mention>,
-    /// Named in this text, in the order of their first mention.
+    /// Names in this text, in the order of their first mention.
     listed: Vec<Mention>,
 }
 
@@ -108,7 +107,7 @@ impl<'a> MentionHistory<'a> {
         }
     }
 
-    /// The entities that a reference stands for; none if that is not known.
+    /// Returns the entities that a reference means; empty if unknown.
     fn targets(&self, phrase: &Phrase) -> Vec<Mention> {
         let at = |index: usize| self.listing(phrase, index + 1).into_iter().nth(index);
         let one = match phrase.asked {
@@ -129,15 +128,14 @@ impl<'a> MentionHistory<'a> {
         one.into_iter().collect()
     }
 
-    /// Entities that a reference may stand for, the latest first: those its kind word tells, or all.
+    /// Returns the entities that a reference may mean, the latest first. A kind word restricts them.
     fn latest(&self, phrase: &Phrase) -> impl Iterator<Item = Mention> {
         let recent = self.recent.iter().rev().chain(self.knowledge.recent);
         let recent: Vec<&Mention> = recent.take(REMEMBERED_MAX * 2).collect();
         self.narrowed(phrase, recent).into_iter().cloned()
     }
 
-    /// The last listing of a reference's kind that has at least so many entities that it may stand
-    /// for.
+    /// Returns the last listing of a reference's kind with at least `least` entities that the reference may mean.
     fn listing(&self, phrase: &Phrase, least: usize) -> Vec<Mention> {
         for listing in [&*self.listed, self.knowledge.listing] {
             let of_kind = match phrase.kind_word {
@@ -161,7 +159,7 @@ impl<'a> MentionHistory<'a> {
         of_kind.collect()
     }
 
-    /// Of two, the one that was not mentioned last.
+    /// Returns the entity of a listing of two that was not mentioned last.
     fn other(&self, phrase: &Phrase) -> Vec<Mention> {
         let listing = self.listing(phrase, 2);
         let [first, second] = listing.as_slice() else {
@@ -178,7 +176,7 @@ impl<'a> MentionHistory<'a> {
         vec![other.clone()]
     }
 
-    /// Two entities: those of a listing of two, else the last two of one kind.
+    /// Returns the entities of a listing of two, else the last two mentions of one kind.
     fn both(&self, phrase: &Phrase) -> Vec<Mention> {
         let listing = self.listing(phrase, 2);
         if listing.len() == 2 {
@@ -201,7 +199,7 @@ impl<'a> MentionHistory<'a> {
         }
     }
 
-    /// Those of a kind word's kind, and of those the ones whose names say the kind word, if any do.
+    /// Filters mentions by the kind of the kind word, and by its name parts if any name has one of them.
     fn narrowed<'m>(&self, phrase: &Phrase, mentions: Vec<&'m Mention>) -> Vec<&'m Mention> {
         let Some(kind_word) = phrase.kind_word else {
             return mentions;
@@ -221,14 +219,14 @@ impl<'a> MentionHistory<'a> {
     }
 }
 
-/// Whether a part of a name, without the number behind it, is one of `parts`.
+/// Returns whether a part of a name, without its trailing number, is one of `parts`.
 fn has_part(key: &str, parts: &[String]) -> bool {
     key.split(|c: char| !c.is_alphanumeric())
         .map(|part| part.trim_end_matches(|c: char| c.is_ascii_digit()))
         .any(|part| parts.iter().any(|wanted| wanted == part))
 }
 
-/// Those of the kind that most are of.
+/// Returns the mentions of the most frequent kind.
 fn most_of_one_kind(mentions: Vec<&Mention>) -> Vec<&Mention> {
     let count = |kind: &str| {
         mentions
@@ -236,7 +234,7 @@ fn most_of_one_kind(mentions: Vec<&Mention>) -> Vec<&Mention> {
             .filter(|mention| &*mention.kind == kind)
             .count()
     };
-    // Of several kinds with as many, the first.
+    // The first of equally frequent kinds wins.
     let most = mentions
         .iter()
         .rev()
@@ -249,7 +247,7 @@ fn most_of_one_kind(mentions: Vec<&Mention>) -> Vec<&Mention> {
 }
 
 impl Phrase<'_> {
-    /// How sure a reference of this form is.
+    /// Returns the confidence of a reference of this form.
     fn confidence(&self) -> f32 {
         match (self.asked, self.number) {
             (PhraseQuery::Nth(_) | PhraseQuery::Last | PhraseQuery::Other, _) => 0.75,

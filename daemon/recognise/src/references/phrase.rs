@@ -1,4 +1,4 @@
-//! The phrases of a text that may refer to something.
+//! Finds the phrases of a text that may be references.
 
 use crate::edges::is_word;
 use crate::packs::{KindWord, PackSet};
@@ -12,28 +12,28 @@ pub(super) struct Phrase<'p> {
     pub(super) end: usize,
     pub(super) asked: PhraseQuery,
     pub(super) number: Number,
-    /// The kind it asks for; any if there is none.
+    /// The requested kind; `None` for any kind.
     pub(super) kind_word: Option<&'p KindWord>,
 }
 
-/// Which entities a phrase asks for.
+/// The entities that a phrase selects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum PhraseQuery {
-    /// The one mentioned last.
+    /// The last mentioned entity.
     Latest,
-    /// The one at this place of the listing, from 0.
+    /// The entity at this index of the listing, from 0.
     Nth(usize),
-    /// The last of the listing.
+    /// The last entity of the listing.
     Last,
-    /// Of two, the other one.
+    /// The other one of two entities.
     Other,
-    /// Two.
+    /// Two entities.
     Both,
-    /// All of the listing.
+    /// All entities of the listing.
     All,
 }
 
-/// How surely a phrase points at something.
+/// How definite a phrase is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Number {
     /// "This", "that", "same".
@@ -42,29 +42,29 @@ pub(super) enum Number {
     The,
 }
 
-/// A word in lower case and where it stands.
+/// A lower-cased word and its position.
 struct Word<'t> {
     lower: Cow<'t, str>,
     start: usize,
     end: usize,
 }
 
-/// Most words of a kind word.
+/// Limit on the words of a kind word.
 const NOUN_WORDS_MAX: usize = 3;
-/// Longest word that is looked at, in bytes.
+/// Limit on a compared word, in bytes.
 const WORD_BYTES_MAX: usize = 32;
 
 const ORDINALS: [&str; 10] = [
     "first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth",
 ];
 
-/// All phrases of a text, in order; none overlap.
+/// Returns the phrases of a text, in order and without overlaps.
 pub(super) fn phrases<'a>(packs: &'a PackSet, text: &'a str) -> impl Iterator<Item = Phrase<'a>> {
     let mut words = words(text).peekable();
     let mut ahead: VecDeque<Word<'_>> = VecDeque::new();
     std::iter::from_fn(move || {
         loop {
-            // The longest phrase: "both of the", or a determiner and an ordinal, and a kind word.
+            // The longest phrase is "both of the", or a determiner and an ordinal, followed by a kind word.
             while ahead.len() < 4 + NOUN_WORDS_MAX
                 && let Some(word) = words.next()
             {
@@ -87,7 +87,7 @@ pub(super) fn phrases<'a>(packs: &'a PackSet, text: &'a str) -> impl Iterator<It
     })
 }
 
-/// The phrase that some words begin with, and how many of them it has.
+/// Returns the phrase at the start of `words`, and its number of words.
 fn phrase<'p>(packs: &'p PackSet, text: &str, words: &[Word<'_>]) -> Option<(Phrase<'p>, usize)> {
     let word = |at: usize| words.get(at).map(|word| &*word.lower);
     let first = words.first()?;
@@ -167,7 +167,7 @@ fn phrase<'p>(packs: &'p PackSet, text: &str, words: &[Word<'_>]) -> Option<(Phr
     }
 }
 
-/// Which one the word behind a determiner asks for, and where the kind word stands then.
+/// Returns the query of the word after a determiner, and the index where a kind word would follow.
 fn query(word: Option<&str>) -> (Option<PhraseQuery>, usize) {
     let Some(word) = word else {
         return (None, 1);
@@ -184,7 +184,7 @@ fn query(word: Option<&str>) -> (Option<PhraseQuery>, usize) {
     }
 }
 
-/// The longest noun that stands at a place, and how many words it has.
+/// Returns the longest kind word at an index, and its number of words.
 fn kind_word<'p>(
     packs: &'p PackSet,
     words: &[Word<'_>],

@@ -1,9 +1,9 @@
-//! References in turn after turn of a conversation.
+//! Tests of references over several turns of a conversation.
 
 use crate::tests::PACKS;
 use crate::{Knowledge, Mention, RecognitionMethod, listing, mentions, recognise};
 
-/// What the last of several texts refers to.
+/// Returns the entities that the last of several texts refers to.
 fn resolved(texts: &[&str]) -> Vec<String> {
     let (mut recent, mut last_listing) = (Vec::<Mention>::new(), Vec::new());
     let mut referred = Vec::new();
@@ -68,7 +68,7 @@ fn by_the_order_of_the_last_listing() {
         ["router-la-02"]
     );
     assert_eq!(resolved(&[TWO, "the third one"]), NONE);
-    // A later text that is no listing changes nothing.
+    // A later text that is not a listing does not replace it.
     assert_eq!(
         resolved(&[TWO, "Thanks, fw-09 is fine", "the first one"]),
         ["switch-nyc-01"]

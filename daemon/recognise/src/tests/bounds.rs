@@ -1,4 +1,4 @@
-//! What is cut is said; spans are good whatever the text.
+//! Tests of limits: truncation is reported, and spans are valid for any text.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
 use super::*;

@@ -1,4 +1,4 @@
-//! The kinds of code in prose.
+//! Tests of the kinds of code in prose.
 
 use super::check;
 

@@ -1,4 +1,4 @@
-//! JSON by field: NetBox's shapes and what servers make of them.
+//! Tests of JSON by field: the shapes of NetBox and of MCP servers.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
 use super::*;
@@ -109,7 +109,7 @@ fn the_kind_is_told_by_type_field_key_or_call() {
     for (text, wanted) in cases {
         assert_eq!(found(text), [wanted], "{text}");
     }
-    // Of another type, of none, not an address, without a name.
+    // Another type, no type, an invalid address, a missing name, an empty name.
     for text in [
         r#"{"url": "https://n/api/dcim/platforms/1/", "name": "EOS"}"#,
         r#"{"role": "user", "name": "x"}"#,

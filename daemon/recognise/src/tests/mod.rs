@@ -1,4 +1,4 @@
-//! What texts mention: by the packs, by what is known, by field, within the bounds.
+//! Tests of mentions by pack patterns, known names, fields and limits.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
 mod bounds;
@@ -11,7 +11,7 @@ use std::sync::LazyLock;
 
 pub(super) static PACKS: LazyLock<PackSet> = LazyLock::new(|| PackSet::built_in().unwrap());
 
-/// The matches of a text by both built-in packs, each as `kind name`.
+/// Returns the matches of both built-in packs in a text, each as `kind name`.
 fn found(text: &str) -> Vec<String> {
     let recognised = recognise(&PACKS, text, &Knowledge::default());
     words(&recognised.matches)
@@ -22,7 +22,7 @@ fn words(matches: &[Match]) -> Vec<String> {
     matches.iter().map(word).collect()
 }
 
-/// Each text mentions just what is beside it.
+/// Asserts that each text mentions exactly the listed entities.
 fn check(cases: &[(&str, &[&str])]) {
     let wrong: Vec<String> = cases
         .iter()

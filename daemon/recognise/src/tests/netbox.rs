@@ -1,4 +1,4 @@
-//! The kinds of NetBox in prose.
+//! Tests of the kinds of NetBox in prose.
 
 use super::check;
 

@@ -1,4 +1,4 @@
-//! Captions: the two sentences of a text that say most about a query, quoted exactly.
+//! Captions: the two sentences of a text that match a query best, quoted exactly.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -6,7 +6,7 @@ use std::ops::Range;
 use super::fusion::standard;
 use super::rerank::cosine;
 
-/// Sentences of a caption.
+/// Limit on the sentences of a caption.
 const PARTS: usize = 2;
 
 /// The best sentences of a text, in the order of the text.
@@ -19,13 +19,13 @@ pub struct Caption {
 /// One sentence of a caption.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CaptionPart {
-    /// Where it stands in the text, in bytes.
+    /// Byte range in the text.
     pub range: Range<usize>,
-    /// How well it suits: higher is better, only within one text.
+    /// Relevance of the sentence; higher is better. Comparable only within one text.
     pub score: f64,
 }
 
-/// The words of a text as captions compare them: lower case, letters and digits only.
+/// Returns the distinct words of a text for captions: lower case, letters and digits only.
 #[must_use]
 pub fn words(text: &str) -> BTreeSet<String> {
     let words = text
@@ -34,10 +34,10 @@ pub fn words(text: &str) -> BTreeSet<String> {
     words.map(str::to_lowercase).collect()
 }
 
-/// The best two sentences by the words they share with the query and by their vectors, half and half.
+/// Selects the best two sentences: shared words with the query and vector similarity count half each.
 ///
-/// `ranges` and `vectors` are the sentences', in order; `query_words` are those that mean something,
-/// prepared as `prepare` does with a sentence (stems, for one). With one sentence, that one.
+/// `ranges` and `vectors` belong to the sentences, in order. `query_words` are the query's words without stop
+/// words, in the form that `prepare` returns for a sentence (such as stems). A single sentence is always selected.
 #[must_use]
 pub fn caption(
     text: &str,

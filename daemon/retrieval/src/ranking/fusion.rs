@@ -1,64 +1,63 @@
-//! Two ranked lists made one: by z-scores and shares, or by reciprocal ranks.
+//! Fusion of two ranked lists into one, by weighted z-scores or by reciprocal ranks.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-/// How much the text list counts when vectors are the second tier's: half, of one.
+/// Weight of the text list, out of 1, with vectors of the second tier.
 pub const TEXT_SHARE: f64 = 0.5;
-/// The same when they are the first tier's, which know less: with half, what they bring to a
-/// collection of short abstracts is lost again.
+/// Weight of the text list with vectors of the first tier, which are less accurate. With half, their gain on
+/// collections of short abstracts is lost.
 pub const TEXT_SHARE_FIRST_TIER: f64 = 0.6;
 
-/// How two lists become one.
+/// Method of fusing two lists.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Fusion {
-    /// Each list's scores as standard deviations from their mean over all hits of both lists, the
-    /// two added by their shares.
+    /// The weighted sum of both lists' z-scores, which are computed over all hits of both lists.
     ZScores {
-        /// The text list's share, from 0 to 1; the vector list has the rest.
+        /// Weight of the text list, from 0 to 1; the vector list has the rest.
         text_share: f64,
     },
     /// The sum of `1 / (k + rank)` over both lists; 60 is the usual `k`.
     ReciprocalRanks {
-        /// Not negative; the larger, the less the first ranks count.
+        /// Not negative. The larger it is, the less the first ranks count.
         k: f64,
     },
 }
 
-/// One list, and what its search says of hits that only the other list has.
+/// One ranked list, with its scores of hits that only the other list ranks.
 #[derive(Debug, Clone, Copy)]
 pub struct RankedList<'a, K> {
-    /// Best first, every key once.
+    /// Hits, best first, each key once.
     pub ranked: &'a [(K, f32)],
-    /// Scores of hits that are not among the ranked: with them z-scores compare like with like.
-    /// A hit without one gets the list's lowest score.
+    /// Scores of hits outside `ranked`, so that z-scores cover the same hits in both lists.
+    /// A hit without a score gets the list's lowest one.
     pub also: &'a [(K, f32)],
 }
 
-/// What one list's search says of a hit.
+/// Rank and score of a hit in one list.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ListScore {
-    /// From 1; nothing if the list does not hold it.
+    /// Rank, from 1; `None` if the list does not rank the hit.
     pub rank: Option<usize>,
-    /// The search's own score: BM25, or a cosine.
+    /// The search's raw score: BM25 or a cosine.
     pub score: f32,
 }
 
-/// A hit of the fused list, with all that led to its place.
+/// A hit of the fused list, with the scores that led to its rank.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Fused<K> {
-    /// What was found.
+    /// Key of the hit.
     pub key: K,
-    /// Its fused score; higher is better.
+    /// Fused score; higher is better.
     pub score: f64,
-    /// What the text search says of it, if anything.
+    /// Rank and score in the text list, if any.
     pub text: Option<ListScore>,
-    /// What the vector search says of it, if anything.
+    /// Rank and score in the vector list, if any.
     pub vector: Option<ListScore>,
-    /// What text and vectors add to the score: a z-score by its share, or a reciprocal rank.
+    /// Contributions of text and vectors to the score: weighted z-scores or reciprocal ranks.
     pub parts: [f64; 2],
 }
 
-/// Fuses two lists; hits are those ranked in either. Best first; of equals, the lower key.
+/// Fuses two lists into the hits that either list ranks, best first. Ties go to the lower key.
 #[must_use]
 pub fn fuse<K: Ord + Copy>(
     text: RankedList<'_, K>,
@@ -101,7 +100,7 @@ pub fn fuse<K: Ord + Copy>(
 }
 
 impl<K: Ord + Copy> RankedList<'_, K> {
-    /// What this search says of each key.
+    /// Returns this list's score of each key.
     fn scores(&self, keys: &[K]) -> Vec<Option<ListScore>> {
         let also = self.also.iter().map(|(key, score)| {
             (
@@ -126,7 +125,7 @@ impl<K: Ord + Copy> RankedList<'_, K> {
     }
 }
 
-/// Each score's distance from the mean of all, in standard deviations, by the list's share.
+/// Returns weighted z-scores; a missing score counts as the list's lowest.
 fn z_scores(scores: &[Option<ListScore>], share: f64) -> Vec<f64> {
     let known = || scores.iter().flatten().map(|score| f64::from(score.score));
     let Some(lowest) = known().reduce(f64::min) else {
@@ -151,7 +150,7 @@ fn reciprocal_ranks(scores: &[Option<ListScore>], k: f64) -> Vec<f64> {
         .collect()
 }
 
-/// Each number's distance from the mean, in standard deviations; zeros where all are equal.
+/// Returns the z-score of each number; zeros if all numbers are equal.
 pub(super) fn standard(numbers: &[f64]) -> Vec<f64> {
     let count = numbers.len().max(1) as f64;
     let mean = numbers.iter().sum::<f64>() / count;
@@ -161,7 +160,7 @@ pub(super) fn standard(numbers: &[f64]) -> Vec<f64> {
         .sum::<f64>()
         / count;
     let deviation = variance.sqrt();
-    // Equal scores differ by rounding alone.
+    // Equal scores can differ by rounding.
     if deviation <= 1e-9 * mean.abs().max(1e-9) {
         return vec![0.0; numbers.len()];
     }

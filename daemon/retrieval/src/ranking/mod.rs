@@ -1,5 +1,5 @@
-//! How rankings are made: two lists fused into one, its head reranked by best sentences, captions.
-//! Pure: no files, no models; scores and vectors are given.
+//! Rankings: fusion of two lists, reranking of the head by best sentences, captions.
+//! Pure functions: no files and no models; scores and vectors are arguments.
 
 mod caption;
 mod fusion;

@@ -1,24 +1,24 @@
-//! The semantic step: the head of a list put in order again by each document's best sentence.
+//! The semantic step: reranks the head of a list by each document's best sentence.
 
 use super::fusion::{Fused, standard};
 
-/// Hits at the head that are reranked.
+/// Number of hits at the head that are reranked.
 pub const DEPTH: usize = 30;
-/// How much the best sentence counts against the fused score.
+/// Weight of the best sentence's z-score, which is added to the fused score.
 pub const WEIGHT: f64 = 0.2;
 
 /// A hit after the semantic step.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RerankedHit<K> {
-    /// The hit as it was fused.
+    /// The hit before reranking.
     pub fused: Fused<K>,
-    /// Its score now; the fused one where nothing was reranked.
+    /// Final score; the fused score if the hit was not reranked.
     pub score: f64,
-    /// Its best sentence: which one, and its cosine with the query. Nothing for a text of one sentence.
+    /// Index of the best sentence and its cosine with the query; `None` for a text of one sentence.
     pub best: Option<(usize, f32)>,
 }
 
-/// The sentence nearest to a query; of equals the first. Nothing for fewer than two sentences.
+/// Returns the sentence nearest to a query; ties go to the first. `None` for fewer than two sentences.
 #[must_use]
 pub fn best_sentence(query: &[f32], sentences: &[Vec<f32>]) -> Option<(usize, f32)> {
     if sentences.len() < 2 {
@@ -31,7 +31,7 @@ pub fn best_sentence(query: &[f32], sentences: &[Vec<f32>]) -> Option<(usize, f3
     cosines.reduce(|best, next| if next.1 > best.1 { next } else { best })
 }
 
-/// The product of two vectors of length one.
+/// Returns the dot product, which is the cosine of unit vectors.
 pub(super) fn cosine(left: &[f32], right: &[f32]) -> f32 {
     left.iter()
         .zip(right)
@@ -39,10 +39,10 @@ pub(super) fn cosine(left: &[f32], right: &[f32]) -> f32 {
         .sum()
 }
 
-/// Puts the head of a fused list in order again; what is behind [`DEPTH`] stays behind it.
+/// Reranks the head of a fused list; hits after the first [`DEPTH`] stay after it.
 ///
-/// `best` tells the best sentence of each of the first [`DEPTH`] hits, as [`best_sentence`] does;
-/// what has none keeps its fused score.
+/// `best` returns the best sentence of each of the first [`DEPTH`] hits, as [`best_sentence`] does.
+/// A hit without one keeps its fused score.
 #[must_use]
 pub fn rerank<K: Ord + Copy>(
     fused: Vec<Fused<K>>,

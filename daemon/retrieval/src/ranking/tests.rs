@@ -1,4 +1,4 @@
-//! Fusion, reranking and captions by hand-made lists.
+//! Tests of fusion, reranking and captions on hand-made lists.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
 use proptest::prelude::*;
@@ -9,7 +9,7 @@ const HALVES: Fusion = Fusion::ZScores {
     text_share: TEXT_SHARE,
 };
 
-/// A list without scores of what only the other has.
+/// A list without scores of hits that only the other list ranks.
 fn list<K>(ranked: &[(K, f32)]) -> RankedList<'_, K> {
     RankedList { ranked, also: &[] }
 }
@@ -20,7 +20,7 @@ fn keys<K: Copy>(fused: &[Fused<K>]) -> Vec<K> {
 
 #[test]
 fn z_scores_weigh_both_lists_alike() {
-    // Of the text's scores 4, 2, 0 and the vectors' 0.9, 0.5, 0.1 each key has one.
+    // Each key has one of the text scores 4, 2, 0 and one of the vector scores 0.9, 0.5, 0.1.
     let fused = fuse(
         list(&[(1, 4.0), (2, 2.0), (3, 0.0)]),
         list(&[(2, 0.9), (1, 0.5), (3, 0.1)]),
@@ -68,7 +68,7 @@ fn what_one_list_lacks_counts_as_its_worst() {
 
 #[test]
 fn known_scores_of_what_was_not_ranked_count() {
-    // By its true score of 2.9 the third key is nearly as good a text as the first.
+    // With its known text score of 2.9, key 3 matches nearly as well as key 1.
     let text = RankedList {
         ranked: &[(1, 3.0), (2, 1.0)],
         also: &[(3, 2.9), (9, 7.0)],

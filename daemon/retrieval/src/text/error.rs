@@ -1,30 +1,30 @@
-//! Why a text index cannot be used.
+//! Errors of the text index.
 
-/// What went wrong with an index of texts.
+/// Error of the text index.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// Made by another version of the analyser, the format or the caller: to be deleted and made
-    /// anew from the log.
+    /// The index was written by another version of the analyser, the format or the caller. Delete it and rebuild it
+    /// from the log.
     #[error("the text index is of version {found}, this is {wanted}: delete it, it is rebuilt")]
     OtherVersion {
-        /// What it says it is.
+        /// Version stamp of the folder.
         found: String,
-        /// What would be right.
+        /// Expected version stamp.
         wanted: String,
     },
-    /// Not a whole index: to be deleted and made anew from the log.
+    /// The index is incomplete or corrupt. Delete it and rebuild it from the log.
     #[error("the text index is damaged: delete it, it is rebuilt ({0})")]
     Damaged(String),
-    /// What is fresh could not be written down: it stays in memory, and all else is as it was.
+    /// In-memory changes could not be flushed. They stay in memory, and the index is otherwise unchanged.
     #[error("the text index could not be written, and is kept in memory: {0}")]
     Unwritten(String),
-    /// The disk or the memory failed; what was settled before is as it was.
+    /// The disk or an allocation failed; flushed data is unchanged.
     #[error("the text index could not be read or written: {0}")]
     Failed(String),
 }
 
 impl Error {
-    /// Whether deleting the folder and applying the log anew is the cure.
+    /// Whether deleting the folder and replaying the log resolves the error.
     pub fn is_cured_by_rebuilding(&self) -> bool {
         match self {
             Self::OtherVersion { .. } | Self::Damaged(_) => true,
@@ -52,9 +52,10 @@ impl From<std::io::Error> for Error {
     }
 }
 
-/// Runs what reads files that may be damaged. The library below trusts what it wrote and panics
-/// on what it cannot have written; checking every checksum at each start would read the whole
-/// index instead.
+/// Runs code that reads files that may be damaged, and reports a panic as [`Error::Damaged`].
+///
+/// tantivy trusts its own files and panics on invalid ones. Verifying all checksums at each start would instead
+/// read the whole index.
 pub(super) fn contained<T>(reading: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
     let reading = std::panic::AssertUnwindSafe(reading);
     std::panic::catch_unwind(reading).unwrap_or_else(|panic| {

@@ -1,4 +1,4 @@
-//! The index: what is fresh over what is settled, and what may be done with both.
+//! The index: in-memory segments over flushed ones, and the operations on both.
 
 use std::ops::Range;
 use std::path::Path;
@@ -12,28 +12,28 @@ use super::postings::{CorpusCounts, DeletionMask, LivePart, PostingsPart, Remova
 use super::search::{self, Filter, Query, ScoreAccumulator, Terms, TextHits};
 use super::segment_store::{Deletions, Segment, SegmentStore};
 
-/// An index of texts in a folder. All of it may be used from many threads at once: searches never
-/// wait for a settling, only for the instant in which units are put in or taken out.
+/// A text index in a folder, for use from many threads. A search never waits for a flush, only for the moment in
+/// which units are added or removed.
 pub struct TextIndex {
     shelf: SegmentStore,
     state: RwLock<State>,
-    /// One settling at a time.
+    /// Serializes flushes.
     settling: Mutex<()>,
-    /// What searches and additions need besides, kept for the next one.
+    /// Pooled buffers of searches and additions.
     tools: Mutex<Vec<Tools>>,
 }
 
-/// The parts, from old to new.
+/// The segments, from old to new.
 struct State {
     segments: Vec<LivePart<Segment>>,
-    /// What is being settled, and what an earlier settling could not write.
+    /// Segments that a flush is writing, or could not write earlier.
     frozen: Vec<LivePart<Arc<MemorySegment>>>,
     fresh: LivePart<MemorySegment>,
-    /// Up to where the log was applied.
+    /// Log position up to which events are applied.
     position: u64,
-    /// Up to where it is on disk.
+    /// Log position up to which the index is on disk.
     settled: u64,
-    /// The keys that were removed since a settling began.
+    /// Keys removed since the current flush began.
     removed: Vec<u64>,
 }
 
@@ -43,33 +43,33 @@ struct Tools {
     accumulator: ScoreAccumulator,
 }
 
-/// How much there is in an index.
+/// Size of an index.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// How many units there are of each kind, in the order of [`Kind::ALL`].
+    /// Number of units of each kind, in the order of [`Kind::ALL`].
     pub kinds: [u64; Kind::ALL.len()],
-    /// How many of them are in memory only.
+    /// Number of units that are in memory only.
     pub fresh_units: u64,
-    /// About how many bytes of memory those take.
+    /// Estimated memory of the in-memory units, in bytes.
     pub fresh_bytes: u64,
-    /// How many parts the base has on disk.
+    /// Number of segments on disk.
     pub segments: u64,
 }
 
 impl Counts {
-    /// How many units there are.
+    /// Returns the number of units.
     pub fn units(&self) -> u64 {
         self.kinds.iter().sum()
     }
 }
 
 impl TextIndex {
-    /// Opens the index in `folder`, or makes an empty one where nothing is. `version` is the
-    /// caller's own: of what it makes units of.
+    /// Opens the index in `folder`, or creates an empty one if there is none. `version` is the caller's version of how
+    /// it makes units.
     ///
     /// # Errors
-    /// [`Error::OtherVersion`] and [`Error::Damaged`] when the folder is to be deleted first;
-    /// [`Error::Failed`] when it cannot be read or written.
+    /// After [`Error::OtherVersion`] and [`Error::Damaged`], delete the folder first.
+    /// [`Error::Failed`]: the folder cannot be read or written.
     pub fn open(folder: &Path, version: u32) -> Result<Self, Error> {
         contained(|| {
             let shelf = SegmentStore::open(folder, version)?;
@@ -92,22 +92,18 @@ impl TextIndex {
         })
     }
 
-    /// Up to where the log was applied.
+    /// Returns the log position up to which events are applied.
     pub fn position(&self) -> u64 {
         self.read().position
     }
 
-    /// Up to where it is on disk: after a crash it is applied again from here.
+    /// Returns the log position up to which the index is on disk. After a crash, replay starts here.
     pub fn settled_position(&self) -> u64 {
         self.read().settled
     }
 
-    /// Changes the set of units, in order and at once, and gives the keys that were removed,
-    /// ascending. The log is then applied up to `position`. Changes that were applied before
-    /// change nothing.
-    ///
-    /// # Errors
-    /// [`Error::Damaged`].
+    /// Applies changes in order, atomically, and returns the keys that were removed, ascending. The log is then
+    /// applied up to `position`. Applying the same changes again has no effect.
     pub fn apply(&self, changes: &[Change], position: u64) -> Result<Vec<u64>, Error> {
         let mut tools = self.tools();
         let mut prepared: Vec<AnalysedText> = changes
@@ -130,7 +126,7 @@ impl TextIndex {
                     Change::Add(addition) => {
                         let key = addition.unit.key;
                         if !removals.is_empty() && state.find(key).is_some() {
-                            // Whether it is there depends on what is not done yet.
+                            // A pending removal may apply to the existing unit.
                             state.remove(&std::mem::take(&mut removals), &mut removed);
                         }
                         if let Some(prepared) = prepared.pop()
@@ -146,7 +142,7 @@ impl TextIndex {
                         let known = removals.groups.entry(*group).or_default();
                         *known = (*known).max(*before);
                     }
-                    // 0 is no session.
+                    // 0 means no session.
                     Change::RemoveSession { session: 0, .. } => {}
                     Change::RemoveSession { session, before } => {
                         let known = removals.sessions.entry(*session).or_default();
@@ -164,18 +160,19 @@ impl TextIndex {
         })
     }
 
-    /// Writes what is fresh to disk, with the position up to which it goes. Takes long and much of
-    /// a processor; searches and changes go on meanwhile. A crash or an error at any moment leaves
-    /// the last position that was settled, or the new one.
+    /// Writes the in-memory changes to disk, with their log position.
+    ///
+    /// This is slow and uses much CPU time; searches and changes continue meanwhile. A crash or an error leaves the
+    /// previous durable position or the new one.
     ///
     /// # Errors
-    /// All of [`Error`]; [`Error::Unwritten`] when all that is fresh stays in memory, and the next settling
-    /// tries again; after others it is to be opened again.
+    /// Any [`Error`]. After [`Error::Unwritten`], all changes stay in memory and the next flush retries. After other
+    /// errors, open the index again.
     pub fn flush(&self) -> Result<(), Error> {
         self.settle_with(Deletions::Many)
     }
 
-    /// The same, and leaves no word in any file of what was removed until now.
+    /// Flushes, and leaves no word of the units removed until now in any file.
     ///
     /// # Errors
     /// As [`Self::flush`].
@@ -198,7 +195,7 @@ impl TextIndex {
                 .shelf
                 .commit(&fresh, &work.to_delete, work.position)
                 .map_err(|error| self.unwritten(error, work.position))?;
-            // What is committed counts, whether or not it can be tidied.
+            // The commit counts even if tidying fails.
             let tidied = self.shelf.tidy(committed, deletions);
             let opened = {
                 let state = self.read();
@@ -212,8 +209,8 @@ impl TextIndex {
         })
     }
 
-    /// Why a commit failed, and whether that left all as it was: only if the disk says the earlier position.
-    /// One that is on disk after all would bring back what is taken out from now on.
+    /// Returns [`Error::Unwritten`] only if the disk still has the earlier position. A commit that reached the disk
+    /// would restore units that are removed from now on.
     fn unwritten(&self, error: Error, position: u64) -> Error {
         let settled = self.settled_position();
         match error {
@@ -229,10 +226,7 @@ impl TextIndex {
         }
     }
 
-    /// Searches.
-    ///
-    /// # Errors
-    /// [`Error::Damaged`], [`Error::Failed`].
+    /// Searches the index.
     pub fn search(&self, query: &Query<'_>, filter: Option<Filter<'_>>) -> Result<TextHits, Error> {
         let mut tools = self.tools();
         let found = contained(|| {
@@ -243,13 +237,12 @@ impl TextIndex {
             } = &mut tools;
             search::search(&state.views(), query, filter, analyser, accumulator)
         })?;
-        // After an error the accumulator may be half done: only now it is kept.
+        // After an error the accumulator may hold partial scores, so it is dropped.
         self.put_back(tools);
         Ok(found)
     }
 
-    /// The places, in bytes, of the words of `text` that match what a question came to; ascending
-    /// and apart from each other.
+    /// Returns the byte ranges of the words in `text` that match a query's terms: ascending, without overlaps.
     pub fn matches(&self, text: &str, terms: &Terms) -> Vec<Range<usize>> {
         let mut tools = self.tools();
         let places = search::matches(text, terms, &mut tools.analyser);
@@ -257,10 +250,7 @@ impl TextIndex {
         places
     }
 
-    /// The keys of all units that are there and pass, ascending.
-    ///
-    /// # Errors
-    /// [`Error::Damaged`].
+    /// Returns the keys of all live units that pass the filter, ascending.
     pub fn units(&self, filter: Option<Filter<'_>>) -> Result<Vec<u64>, Error> {
         contained(|| {
             let state = self.read();
@@ -280,18 +270,12 @@ impl TextIndex {
         })
     }
 
-    /// Whether a unit is there.
-    ///
-    /// # Errors
-    /// [`Error::Damaged`].
+    /// Whether a unit exists.
     pub fn contains(&self, key: u64) -> Result<bool, Error> {
         contained(|| Ok(self.read().find(key).is_some()))
     }
 
-    /// The unit of a key, if it is there.
-    ///
-    /// # Errors
-    /// [`Error::Damaged`].
+    /// Returns the unit with a key, if it exists.
     pub fn unit(&self, key: u64) -> Result<Option<IndexedText>, Error> {
         contained(|| {
             let state = self.read();
@@ -300,7 +284,7 @@ impl TextIndex {
         })
     }
 
-    /// How much there is.
+    /// Returns the size of the index.
     pub fn counts(&self) -> Counts {
         let state = self.read();
         let mut tally = CorpusCounts::default();
@@ -319,15 +303,12 @@ impl TextIndex {
         }
     }
 
-    /// How many bytes its files take.
-    ///
-    /// # Errors
-    /// [`Error::Failed`].
+    /// Returns the size of the index files, in bytes.
     pub fn disk_bytes(&self) -> Result<u64, Error> {
         self.shelf.bytes()
     }
 
-    /// Gives back the memory that the next search would fill again.
+    /// Frees the memory of caches, which the next search fills again.
     pub fn release(&self) {
         self.lock_tools().clear();
         let mut state = self.write();
@@ -358,10 +339,9 @@ impl TextIndex {
     }
 }
 
-/// What a settling writes.
 struct FlushBatch {
     fresh: Vec<(Arc<MemorySegment>, DeletionMask)>,
-    /// Keys on disk whose units are gone.
+    /// Keys of removed units that are still on disk.
     to_delete: Vec<u64>,
     position: u64,
 }
@@ -378,7 +358,7 @@ impl State {
         views.find_map(|view| view.find(key)).map(|_| ())
     }
 
-    /// Takes units away, from all parts, and appends their keys.
+    /// Removes units from all segments and appends their keys to `removed`.
     fn remove(&mut self, removals: &Removals, removed: &mut Vec<u64>) {
         if removals.is_empty() {
             return;
@@ -392,7 +372,7 @@ impl State {
         self.removed.extend(removed.iter().skip(from));
     }
 
-    /// Sets what is to be settled apart; nothing when all is on disk.
+    /// Freezes the in-memory changes for a flush; `None` if everything is on disk.
     fn freeze(&mut self, deletions: Deletions) -> Option<FlushBatch> {
         if self.fresh.part.units() > 0 {
             let LivePart { part, gone, tally } =
@@ -411,7 +391,7 @@ impl State {
         }
         let is_settled = self.position == self.settled;
         let is_clean = self.frozen.is_empty() && to_delete.is_empty() && is_settled;
-        // Files of segments that were merged may be left by a kill: with a commit they go, too.
+        // A purge commits anyway: the commit also deletes files of merged segments that remain after a kill.
         if is_clean && deletions == Deletions::Many {
             return None;
         }
@@ -425,7 +405,7 @@ impl State {
         })
     }
 
-    /// Puts the segments of a commit in the place of what was settled.
+    /// Replaces the flushed segments with the segments of the commit, and repeats the removals made meanwhile.
     fn thaw(&mut self, kept: Vec<tantivy::Segment>, new: Vec<LivePart<Segment>>, settled: u64) {
         let is_kept = |held: &LivePart<Segment>| kept.iter().any(|segment| held.part.is(segment));
         self.segments.retain(is_kept);

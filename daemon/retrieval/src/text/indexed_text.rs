@@ -1,16 +1,16 @@
-//! What is searched, unit by unit, and how the set of units changes.
+//! The searchable units, and the changes to them.
 
-/// How many bits of a key number the units of one position.
+/// Bits of a key that hold the number of a unit within its position.
 const NUMBER_BITS: u32 = 20;
 
-/// What a unit is.
+/// Kind of a unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Kind {
     /// A chunk of a document.
     Document,
     /// A message of a session.
     Message,
-    /// A step's result, or a piece of it.
+    /// A step's result, or a part of it.
     Step,
     /// A passage of a context file.
     Context,
@@ -19,7 +19,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// All of them, in the order of their codes.
+    /// All kinds, in the order of their codes.
     pub const ALL: [Self; 5] = [
         Self::Document,
         Self::Message,
@@ -28,7 +28,7 @@ impl Kind {
         Self::Checkpoint,
     ];
 
-    /// Which units it is ranked among.
+    /// Returns the class that this kind is ranked in.
     pub fn class(self) -> Class {
         match self {
             Self::Document | Self::Context => Class::Documents,
@@ -36,7 +36,7 @@ impl Kind {
         }
     }
 
-    /// The number it is stored as.
+    /// Returns the stored code.
     pub(super) fn code(self) -> u64 {
         match self {
             Self::Document => 0,
@@ -47,90 +47,88 @@ impl Kind {
         }
     }
 
-    /// The kind of a stored number.
+    /// Returns the kind of a stored code.
     pub(super) fn of_code(code: u64) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.code() == code)
     }
 }
 
-/// Units whose words are counted together: how rare a word is and how long a text is are
-/// relative to these.
+/// Class of units with common statistics: word rarity and text length are relative to the class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Class {
-    /// Texts that were written to be read: documents, context files.
+    /// Texts written to be read: documents, context files.
     Documents,
-    /// What was said and done: short, and understood only with what came before.
+    /// Messages, steps and checkpoint names: short, and understood only with the texts before them.
     Talk,
 }
 
 impl Class {
-    /// Both.
+    /// Both classes.
     pub const ALL: [Self; 2] = [Self::Documents, Self::Talk];
 }
 
-/// One searchable text, without the text.
+/// The metadata of one searchable text (a unit), without the text itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct IndexedText {
-    /// What it is found by: [`key`] of the position of the event that brought it.
+    /// [`key`] of the event's position and the unit's number within the event.
     pub key: u64,
-    /// What it is.
+    /// Kind of the unit.
     pub kind: Kind,
-    /// The hash of what it goes with: its document, its context file, its session.
+    /// Hash of the document, context file or session that the unit belongs to.
     pub group: u64,
-    /// The hash of its session; 0 outside sessions.
+    /// Hash of the unit's session; 0 outside of sessions.
     pub session: u64,
-    /// Its number within its group, such as that of a chunk.
+    /// Number within the group, such as a chunk's number.
     pub number: u32,
 }
 
 impl IndexedText {
-    /// The position of the event that brought it.
+    /// Returns the position of the unit's event.
     pub fn position(&self) -> u64 {
         self.key >> NUMBER_BITS
     }
 }
 
-/// The key of the `number`th unit that the event at `position` brought; numbers beyond 20 bits
-/// and positions beyond 44 do not exist.
+/// Returns the key of the `number`th unit of the event at `position`. Numbers have at most 20 bits and positions
+/// at most 44.
 pub fn key(position: u64, number: u32) -> u64 {
     position << NUMBER_BITS | u64::from(number)
 }
 
-/// A change of the set of units.
+/// A change to the set of units.
 #[derive(Clone, Debug)]
 pub enum Change {
-    /// A unit that can be found from now on. One whose key is there already stays as it is.
+    /// Adds a unit. An existing unit with the same key stays unchanged.
     Add(NewText),
-    /// The units of a group that came before a position are gone: a newer version of a document
-    /// takes their place, or nothing.
+    /// Removes a group's units that were added before a position, such as the units of an older document version.
     RemoveGroup {
         /// [`IndexedText::group`].
         group: u64,
-        /// What came at this position or later stays.
+        /// Units at this position or later stay.
         before: u64,
     },
-    /// The units of a session that came before a position are gone.
+    /// Removes a session's units that were added before a position.
     RemoveSession {
         /// [`IndexedText::session`].
         session: u64,
-        /// What came at this position or later stays.
+        /// Units at this position or later stay.
         before: u64,
     },
-    /// All units of one position are gone.
+    /// Removes all units of one position.
     RemovePosition {
         /// [`IndexedText::position`].
         position: u64,
     },
 }
 
-/// A unit with the text it is found by.
+/// A unit with its text.
 #[derive(Clone, Debug)]
 pub struct NewText {
-    /// The unit.
+    /// The unit's metadata.
     pub unit: IndexedText,
-    /// Its own text.
+    /// The unit's own text.
     pub text: String,
-    /// Talk only: the text together with the two before it in its session. Documents leave it
-    /// empty; what stands there for them is not indexed.
+    /// For talk, the text together with the two texts before it in the session. Empty for documents, where it is
+    /// not indexed.
     pub around: String,
 }

@@ -1,4 +1,4 @@
-//! The part in memory: units that are searchable the moment they come, and not yet on disk.
+//! The in-memory segment: units that are searchable at once but not yet on disk.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -10,13 +10,13 @@ use super::error::Error;
 use super::indexed_text::{Class, IndexedText, NewText, key};
 use super::postings::{CorpusCounts, Entry, Field, LivePart, PerField, PostingsPart, Removals};
 
-/// What a term and what a unit cost beyond their bytes, roughly.
+/// Estimated overhead of a term and of a unit, in bytes.
 const TERM_BYTES: usize = 120;
 const UNIT_BYTES: usize = 240;
-/// A posting, and the same again in the list of its unit.
+/// Estimated size of a posting and its copy in the list of its unit, in bytes.
 const POSTING_BYTES: usize = 20;
 
-/// The words of a text, each once with how often it comes, and how many they are together.
+/// The distinct words of a text with their counts, and the length of the text in words.
 #[derive(Default)]
 pub struct WordCounts {
     counts: Vec<(Box<str>, u32)>,
@@ -24,10 +24,10 @@ pub struct WordCounts {
 }
 
 impl WordCounts {
-    /// Takes a text apart.
+    /// Counts the words of a text.
     pub fn of(text: &str, analyser: &mut Analyser) -> Self {
         let mut counts: FxHashMap<Box<str>, u32> = FxHashMap::default();
-        // About as many different words as a text of this length has.
+        // An estimate of the distinct words in a text of this length.
         counts.reserve(text.len().min(1 << 16) / 16);
         let mut length = 0_u32;
         analyser.tokens(text, AnalysisMode::Index, &mut |token| {
@@ -45,7 +45,7 @@ impl WordCounts {
     }
 }
 
-/// A unit with its words: made before any lock is taken.
+/// A unit with its words, analysed before any lock is taken.
 pub struct AnalysedText {
     unit: IndexedText,
     own: WordCounts,
@@ -53,7 +53,7 @@ pub struct AnalysedText {
 }
 
 impl AnalysedText {
-    /// Takes the texts of a unit apart.
+    /// Analyses the texts of a unit.
     pub fn of(addition: &NewText, analyser: &mut Analyser) -> Self {
         let around = match addition.unit.kind.class() {
             Class::Documents => WordCounts::default(),
@@ -71,10 +71,10 @@ impl AnalysedText {
     }
 }
 
-/// The terms of a text by their numbers, each with how often it comes.
+/// Term numbers of a text with their counts.
 type NumberedTerms = Box<[(u32, u32)]>;
 
-/// Terms of a field by number, and who has them.
+/// Term dictionary and postings of a field.
 #[derive(Default)]
 struct Terms {
     numbers: FxHashMap<Arc<str>, u32>,
@@ -83,7 +83,7 @@ struct Terms {
 }
 
 impl Terms {
-    /// Notes that the unit `at` has these words; gives them by their numbers.
+    /// Adds the words of unit `at`, and returns them as term numbers.
     fn put(&mut self, at: u32, words: WordCounts, bytes: &mut usize) -> NumberedTerms {
         let mut numbered = Vec::with_capacity(words.counts.len());
         for (term, count) in words.counts {
@@ -109,13 +109,13 @@ impl Terms {
     }
 }
 
-/// The fresh units.
+/// Units that are not on disk yet.
 #[derive(Default)]
 pub struct MemorySegment {
     units: Vec<IndexedText>,
     own_lengths: Vec<u32>,
     around_lengths: Vec<u32>,
-    /// What each unit has, own and around: for writing it down without its text.
+    /// Words of each unit, own and around, so that a flush does not need the texts.
     words: Vec<[NumberedTerms; 2]>,
     terms: PerField<Terms>,
     by_key: BTreeMap<u64, u32>,
@@ -125,18 +125,18 @@ pub struct MemorySegment {
 }
 
 impl MemorySegment {
-    /// About how much memory it takes.
+    /// Returns the estimated memory use, in bytes.
     pub fn bytes(&self) -> usize {
         self.bytes
     }
 
-    /// The lengths of a unit's texts, own and around.
+    /// Returns the lengths of a unit's own text and of its surrounding text, in words.
     pub fn lengths_of(&self, at: u32) -> [u32; 2] {
         let length = |lengths: &[u32]| lengths.get(at as usize).copied().unwrap_or(0);
         [length(&self.own_lengths), length(&self.around_lengths)]
     }
 
-    /// Shows each term of one of a unit's fields, and how often it comes.
+    /// Calls `visit` with each term of a unit's field, and its count.
     pub fn words_of(&self, at: u32, field: Field, visit: &mut dyn FnMut(&str, u32)) {
         let Some([own, around]) = self.words.get(at as usize) else {
             return;
@@ -154,7 +154,7 @@ impl MemorySegment {
 }
 
 impl LivePart<MemorySegment> {
-    /// No units yet.
+    /// Creates an empty segment.
     pub fn empty() -> Self {
         Self {
             part: MemorySegment::default(),
@@ -191,7 +191,7 @@ impl PostingsPart for MemorySegment {
     }
 
     fn unit(&self, at: u32) -> IndexedText {
-        // Numbers come from this part's own postings and lists.
+        // Unreachable: numbers come from this segment's own postings and lists.
         let none = IndexedText {
             key: 0,
             kind: super::indexed_text::Kind::Document,

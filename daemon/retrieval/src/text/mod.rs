@@ -1,13 +1,13 @@
-//! Full text search: BM25 over units of text, each searchable the moment it comes.
+//! Full-text search: BM25 over units of text, each searchable as soon as it is added.
 //!
-//! An index has a base on disk, kept by tantivy (`shelf/`), and a small part in memory over it
-//! (`fresh.rs`). Both are searched alike ([`postings::PostingsPart`]) and scored here, over exact counts of the
-//! units that are there: so a ranking follows from the set of units alone, never from when they
-//! were written, merged or deleted, and an index that was made anew answers bit for bit the same.
-//! tantivy's own scores would count deleted units and round the lengths of texts.
+//! An index has segments on disk, managed by tantivy (`segment_store/`), and a small in-memory segment over them
+//! (`memory_segment.rs`). Both are searched alike ([`postings::PostingsPart`]) and scored here, over exact counts
+//! of the live units. So a ranking depends only on the set of units, not on when they were written, merged or
+//! deleted; a rebuilt index returns bit-identical results. tantivy's own scores would count deleted units and
+//! round text lengths.
 //!
-//! The index is disposable: a follower of the log that says up to which position it goes, and that
-//! after a crash or with another version is applied to from there, or from nothing.
+//! The index is disposable. It is derived from the log and stores its log position. After a crash it is updated
+//! from there; with another version it is rebuilt from nothing.
 
 pub mod analyser;
 mod error;

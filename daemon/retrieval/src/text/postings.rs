@@ -1,5 +1,5 @@
-//! A part of an index: units in a fixed numbering, with their words. One part is in memory, the
-//! others are tantivy's segments; all are searched and scored alike.
+//! A segment of an index: numbered units with their words. One segment is in memory, the others are tantivy's;
+//! all are searched and scored alike.
 
 use std::ops::Range;
 
@@ -8,21 +8,21 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::error::Error;
 use super::indexed_text::{Class, IndexedText, Kind};
 
-/// What is indexed of a unit: each field has its own words and its own statistics.
+/// An indexed field of a unit, with its own words and statistics.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Field {
     /// The text of a unit of [`Class::Documents`].
     Documents,
     /// The text of a unit of [`Class::Talk`].
     Talk,
-    /// The same with the two texts before it.
+    /// The text of a unit of [`Class::Talk`], with the two texts before it.
     Around,
 }
 
 impl Field {
     pub const ALL: [Self; 3] = [Self::Documents, Self::Talk, Self::Around];
 
-    /// The field of a class that holds the unit's own text.
+    /// Returns the field with the own text of a class's units.
     pub fn own(class: Class) -> Self {
         match class {
             Class::Documents => Self::Documents,
@@ -30,7 +30,7 @@ impl Field {
         }
     }
 
-    /// All fields of a class.
+    /// Returns all fields of a class.
     pub fn of(class: Class) -> &'static [Self] {
         match class {
             Class::Documents => &[Self::Documents],
@@ -72,45 +72,44 @@ impl<T> PerField<T> {
     }
 }
 
-/// Where a part keeps the units of one term.
+/// Location of a term's postings in a segment.
 #[derive(Clone, Debug)]
 pub struct Entry {
-    /// How many units have it, those that are gone included.
+    /// Number of units with the term, including deleted ones.
     pub units: u32,
-    /// The part's own business.
+    /// Location, in a form private to the segment.
     pub place: Range<usize>,
 }
 
-/// Units by number, from 0, and which of them have which words.
+/// A segment: units numbered from 0, and their postings.
 pub trait PostingsPart: Send + Sync {
-    /// How many numbers there are, those that are gone included.
+    /// Returns the number of units, including deleted ones.
     fn units(&self) -> u32;
-    /// The unit of a number.
+    /// Returns the unit with a number.
     fn unit(&self, at: u32) -> IndexedText;
-    /// Its key alone.
+    /// Returns only the key of a unit.
     fn key(&self, at: u32) -> u64;
-    /// The number of a key.
+    /// Returns the number of the unit with a key, even if deleted.
     fn find(&self, key: u64) -> Option<u32>;
-    /// The lengths of the units' texts, in words.
+    /// Returns the text lengths of all units, in words.
     fn lengths(&self, field: Field) -> &[u32];
-    /// Where a term is kept.
+    /// Looks up a term.
     fn entry(&self, field: Field, term: &str) -> Result<Option<Entry>, Error>;
-    /// Shows the numbers of the units that have a term, ascending, and how often each has it, in
-    /// pieces.
+    /// Calls `visit` with the numbers of the units that have a term, ascending, and its count in each, in batches.
     fn postings(
         &self,
         field: Field,
         entry: &Entry,
         visit: &mut dyn FnMut(&[u32], &[u32]),
     ) -> Result<(), Error>;
-    /// Shows the terms that begin with `beginning`, and how many units have each.
+    /// Calls `visit` with each term that begins with `beginning`, and the number of its units.
     fn terms(
         &self,
         field: Field,
         beginning: &str,
         visit: &mut dyn FnMut(&str, u32),
     ) -> Result<(), Error>;
-    /// The numbers of the units that removals are about, gone or not.
+    /// Returns the numbers of the units that removals select, including deleted ones.
     fn targets(&self, removals: &Removals) -> Vec<u32>;
 }
 
@@ -162,14 +161,14 @@ impl<P: PostingsPart> PostingsPart for std::sync::Arc<P> {
     }
 }
 
-/// Removals that are looked for in one pass.
+/// Removals that one pass over the units applies.
 #[derive(Default)]
 pub struct Removals {
-    /// Groups, each with the position before which its units go.
+    /// Groups, each with the position before which its units are removed.
     pub groups: FxHashMap<u64, u64>,
-    /// Sessions, likewise.
+    /// Sessions, each with the position before which its units are removed.
     pub sessions: FxHashMap<u64, u64>,
-    /// Positions.
+    /// Positions whose units are all removed.
     pub positions: FxHashSet<u64>,
 }
 
@@ -178,7 +177,7 @@ impl Removals {
         self.groups.is_empty() && self.sessions.is_empty() && self.positions.is_empty()
     }
 
-    /// Whether a unit is to go.
+    /// Whether the removals select a unit.
     pub fn mean(&self, unit: &IndexedText) -> bool {
         let position = unit.position();
         let within = |of: &FxHashMap<u64, u64>, hash: u64| {
@@ -190,7 +189,7 @@ impl Removals {
     }
 }
 
-/// Which units of a part are gone: one bit a unit.
+/// The deleted units of a segment, one bit for each unit.
 #[derive(Clone, Debug, Default)]
 pub struct DeletionMask {
     words: Vec<u64>,
@@ -206,12 +205,12 @@ impl DeletionMask {
         self.word(at as usize / 64) >> (at % 64) & 1 == 1
     }
 
-    /// The bits of the units from 64 x `at` on.
+    /// Returns the bits of 64 units, from number 64 x `at` on.
     pub fn word(&self, at: usize) -> u64 {
         self.words.get(at).copied().unwrap_or(0)
     }
 
-    /// Whether it was there before.
+    /// Marks a unit as deleted; returns `false` if it was already.
     pub fn put(&mut self, at: u32) -> bool {
         let (word, bit) = (at as usize / 64, 1_u64 << (at % 64));
         if self.words.len() <= word {
@@ -226,7 +225,7 @@ impl DeletionMask {
         fresh
     }
 
-    /// Those gone here that are not gone there.
+    /// Returns the units that are deleted here but not in `other`.
     pub fn beyond<'a>(&'a self, other: &'a Self) -> impl Iterator<Item = u32> + 'a {
         let words = self.words.iter().enumerate();
         words.flat_map(|(at, word)| {
@@ -240,17 +239,17 @@ impl DeletionMask {
     }
 }
 
-/// What is counted over the units that are there: the ground of all scores.
+/// Counts over the live units, on which all scores are based.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CorpusCounts {
-    /// How many units are of each kind, in the order of [`Kind::ALL`].
+    /// Number of units of each kind, in the order of [`Kind::ALL`].
     pub kinds: [u64; Kind::ALL.len()],
-    /// How long their texts are together, in words.
+    /// Total length of the units' texts, in words.
     pub lengths: PerField<u64>,
 }
 
 impl CorpusCounts {
-    /// Adds a unit of a kind and the lengths of its own text and of what is around it.
+    /// Adds a unit, with the lengths of its own and its surrounding text.
     pub fn add(&mut self, kind: Kind, own: u32, around: u32) {
         self.change(
             kind,
@@ -261,7 +260,7 @@ impl CorpusCounts {
         );
     }
 
-    /// Takes it away again.
+    /// Subtracts a unit.
     pub fn subtract(&mut self, kind: Kind, own: u32, around: u32) {
         let less = |sum: &mut u64, by: u32| *sum = sum.saturating_sub(u64::from(by));
         self.change(
@@ -273,7 +272,7 @@ impl CorpusCounts {
         );
     }
 
-    /// Adds what another part counted.
+    /// Adds the counts of another segment.
     pub fn join(&mut self, other: &Self) {
         for (mine, theirs) in self.kinds.iter_mut().zip(other.kinds) {
             *mine += theirs;
@@ -283,7 +282,7 @@ impl CorpusCounts {
         }
     }
 
-    /// How many units there are of a class.
+    /// Returns the number of units of a class.
     pub fn units(&self, class: Class) -> u64 {
         let counted = Kind::ALL.into_iter().zip(self.kinds);
         let of_class = counted.filter(|(kind, _)| kind.class() == class);
@@ -311,7 +310,7 @@ impl CorpusCounts {
     }
 }
 
-/// A part with what was removed from it since it was made.
+/// A segment with the units deleted from it since it was written.
 pub struct LivePart<P> {
     pub part: P,
     pub gone: DeletionMask,
@@ -319,7 +318,7 @@ pub struct LivePart<P> {
 }
 
 impl<P: PostingsPart> LivePart<P> {
-    /// Takes a unit away; whether it was there.
+    /// Removes a unit; returns whether it was live.
     pub fn remove(&mut self, at: u32) -> bool {
         let fresh = self.gone.put(at);
         if fresh {
@@ -332,7 +331,7 @@ impl<P: PostingsPart> LivePart<P> {
         fresh
     }
 
-    /// The number of a key, if its unit is there.
+    /// Returns the number of the unit with a key, if it is live.
     pub fn find(&self, key: u64) -> Option<u32> {
         self.part.find(key).filter(|at| !self.gone.has(*at))
     }
@@ -346,7 +345,7 @@ impl<P: PostingsPart> LivePart<P> {
     }
 }
 
-/// A part as a search sees it.
+/// A read-only view of a segment for a search.
 #[derive(Clone, Copy)]
 pub struct View<'a> {
     pub part: &'a dyn PostingsPart,
@@ -355,12 +354,12 @@ pub struct View<'a> {
 }
 
 impl View<'_> {
-    /// The number of a key, if its unit is there.
+    /// Returns the number of the unit with a key, if it is live.
     pub fn find(&self, key: u64) -> Option<u32> {
         self.part.find(key).filter(|at| !self.gone.has(*at))
     }
 
-    /// How many of the units that are there have the term of an entry.
+    /// Counts the live units that have an entry's term.
     pub fn living(&self, field: Field, entry: &Entry) -> Result<u64, Error> {
         if self.gone.count() == 0 {
             return Ok(u64::from(entry.units));

@@ -1,8 +1,8 @@
-//! Compaction: neighbouring segments written anew as one, without the rows that are gone.
+//! Compaction: rewrites adjacent segments as one, without the deleted rows.
 //!
-//! In two steps, so that searches and writes go on during the long first one: what changed
-//! meanwhile is seen by the second. A kill between them, or within, loses nothing: the new file
-//! takes the first one's name whole, and the others' rows, should they still lie there, are the same.
+//! It has two steps, so that searches and writes continue during the long first one. The second step applies the
+//! changes made meanwhile. A kill at any moment loses nothing: the new file atomically replaces the first old one.
+//! If other old files remain, they hold the same rows.
 
 use std::collections::HashSet;
 use std::fs::{self, File};
@@ -13,23 +13,23 @@ use super::format::MAX_BLOCK;
 use super::segment::{MAX_ROWS, Segment, failed};
 use super::{VectorError, VectorStore};
 
-/// Segments with fewer rows than this are joined with their neighbours.
+/// Segments with fewer live rows than this are merged with their neighbours.
 const SMALL: usize = MAX_ROWS / 8;
-/// The name of a segment being made. One left behind by a kill is written over.
+/// File name of an unfinished segment. A leftover of a kill is overwritten.
 const DRAFT: &str = "compaction.draft";
 
-/// Segments written anew as one, not yet in their place.
+/// Rewritten segments that are not in place yet.
 #[derive(Debug)]
 pub struct CompactedSegments {
     segments: Range<usize>,
-    /// The files they were made of, in order.
+    /// Files of the old segments, in order.
     from: Vec<PathBuf>,
     segment: Segment,
 }
 
 impl VectorStore {
-    /// Segments worth rewriting now, if any: a quarter of their rows gone, many small ones in a
-    /// row, or rows that came one by one. All but the last, which is being written.
+    /// Returns the segments worth rewriting, if any: with a quarter of the rows deleted, several small ones in
+    /// sequence, or rows that were written one by one. The last segment is excluded, because it is being written.
     #[must_use]
     pub fn worth_compacting(&self) -> Option<Range<usize>> {
         let settled = self.segments.len().saturating_sub(1);
@@ -54,10 +54,7 @@ impl VectorStore {
         Some(first.0..first.0 + count)
     }
 
-    /// Closes the segment that is being written, so that it can be compacted, if that is worth it.
-    ///
-    /// # Errors
-    /// The system refuses.
+    /// Closes the current segment so that it can be compacted, if that is worthwhile.
     pub fn finish(&mut self) -> Result<(), VectorError> {
         let worth = self
             .segments
@@ -66,11 +63,8 @@ impl VectorStore {
         if worth { self.begin() } else { Ok(()) }
     }
 
-    /// Writes every segment anew that holds a row that is gone, so that no file has it any more. Takes as
-    /// long as those segments are.
-    ///
-    /// # Errors
-    /// Rows are not what was written, or the system refuses.
+    /// Rewrites every segment with a deleted row, so that no file holds the row any more. Takes time in proportion to
+    /// the size of those segments.
     pub fn purge(&mut self) -> Result<(), VectorError> {
         let has_gone = |segment: &Segment| segment.live < segment.keys.len();
         if self.segments.last().is_some_and(has_gone) {
@@ -85,10 +79,7 @@ impl VectorStore {
         Ok(())
     }
 
-    /// The first step: writes some settled segments anew, on the disk when it returns.
-    ///
-    /// # Errors
-    /// Rows are not what was written, or the system refuses.
+    /// Performs the first step: rewrites closed segments as one, durable when it returns.
     pub fn rewrite(&self, segments: Range<usize>) -> Result<CompactedSegments, VectorError> {
         let draft = self.folder().join(DRAFT);
         match fs::remove_file(&draft) {
@@ -97,7 +88,7 @@ impl VectorStore {
             Err(error) => return Err(failed(&draft)(error)),
         }
         self.write_draft(&draft, segments).inspect_err(|_| {
-            // The disk may be full; if it stays, the next one writes over it.
+            // Deletion may fail if the disk is full; the next compaction overwrites the draft.
             let _ = fs::remove_file(&draft);
         })
     }
@@ -130,13 +121,9 @@ impl VectorStore {
         })
     }
 
-    /// The second step: puts the new segment in the place of the old ones. Quick, apart from one sync.
+    /// Performs the second step: replaces the old segments with the new one. Fast, except for one sync.
     ///
-    /// Returns the bytes given back; nothing changes, and the draft goes, if the segments are no
-    /// longer those it was made of.
-    ///
-    /// # Errors
-    /// The system refuses.
+    /// Returns the bytes freed. If the segments have changed since the first step, it only deletes the draft.
     pub fn adopt(&mut self, rewritten: CompactedSegments) -> Result<u64, VectorError> {
         let CompactedSegments {
             segments,
@@ -156,7 +143,7 @@ impl VectorStore {
         let before: u64 = old.iter().map(Segment::size).sum();
         let (first, keys) = (segments.start, segment.keys.clone());
         for (within, key) in keys.into_iter().enumerate() {
-            // What was changed or deleted meanwhile has no live row in the old segments any more.
+            // A row that was changed or deleted meanwhile has no live row in the old segments.
             let live = self
                 .find(key)
                 .is_some_and(|row| segments.contains(&super::store::parts(row).0));
@@ -178,7 +165,7 @@ impl VectorStore {
         Ok(before.saturating_sub(after))
     }
 
-    /// Keys deleted in these segments whose rows still lie in earlier ones.
+    /// Returns the keys deleted in these segments that still have rows in earlier ones.
     fn deletions_still_needed(&self, segments: &Range<usize>) -> Result<Vec<u64>, VectorError> {
         let earlier = self.segments.iter().take(segments.start);
         let gone: HashSet<u64> = earlier
@@ -234,12 +221,12 @@ impl VectorStore {
     }
 }
 
-/// A quarter of the rows is gone, or they came one by one.
+/// Whether a quarter of the rows is deleted, or rows were written one by one.
 fn wasteful(segment: &Segment) -> bool {
     segment.crumbled() || segment.live * 4 < segment.keys.len() * 3
 }
 
-/// Rows on their way into a new segment.
+/// Rows to be written to a new segment.
 #[derive(Default)]
 struct Pending {
     keys: Vec<u64>,

@@ -1,25 +1,25 @@
-//! The bytes of a segment: a header that says what it holds, then blocks, each whole or not there.
+//! The file format of a segment: a header that describes its contents, then blocks, each complete or absent.
 //!
-//! A block is a head of [`HEAD`] bytes, a table (keys, then scales) and the rows. Head, table and
-//! rows have a checksum each, so that opening reads no rows. All numbers are little-endian.
+//! A block has a head of [`HEAD`] bytes, a table (keys, then scales) and the rows. Head, table and rows have
+//! separate checksums, so that opening a segment reads no rows. All numbers are little-endian.
 
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::{Generation, MAX_DIMENSION, MAX_MODEL};
 
-/// Bytes of a segment's header.
+/// Length of a segment's header, in bytes.
 pub(super) const HEADER: usize = 128;
-/// Bytes of a block's head.
+/// Length of a block's head, in bytes.
 pub(super) const HEAD: usize = 48;
-/// Rows or keys of a block, at most.
+/// Limit on the rows or keys of a block.
 pub(super) const MAX_BLOCK: usize = 1024;
-/// Bytes of the table for one row: key and scale.
+/// Length of a row's key and scale in the table, in bytes.
 const TABLE_ROW: usize = 12;
 
 const SEGMENT_MAGIC: &[u8; 8] = b"LOREVEC1";
 const BLOCK_MAGIC: u32 = u32::from_le_bytes(*b"VBLK");
 
-/// The header of a segment; nothing if the generation does not fit.
+/// Encodes a segment's header; `None` if the generation exceeds the limits.
 pub(super) fn header(generation: &Generation) -> Option<[u8; HEADER]> {
     let model = generation.model.as_bytes();
     if model.len() > MAX_MODEL || !(1..=MAX_DIMENSION).contains(&generation.dimension) {
@@ -36,7 +36,7 @@ pub(super) fn header(generation: &Generation) -> Option<[u8; HEADER]> {
     bytes.try_into().ok()
 }
 
-/// What a header says; nothing if it is not whole.
+/// Decodes a header; `None` if it is damaged.
 pub(super) fn read_header(bytes: &[u8; HEADER]) -> Option<Generation> {
     let mut reader = Reader::checked(bytes)?;
     if reader.take::<8>()? != *SEGMENT_MAGIC {
@@ -57,12 +57,12 @@ pub(super) fn read_header(bytes: &[u8; HEADER]) -> Option<Generation> {
         })
 }
 
-/// What a block is for.
+/// Content of a block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// New rows; a row of the same key that was there before is gone.
+    /// New rows, which replace earlier rows of the same keys.
     Rows,
-    /// Keys whose rows are gone.
+    /// Keys whose rows are deleted.
     Deletions,
 }
 
@@ -70,9 +70,9 @@ pub(super) enum Kind {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct BlockHeader {
     pub kind: Kind,
-    /// Rows or keys, at most [`MAX_BLOCK`].
+    /// Number of rows or keys, at most [`MAX_BLOCK`].
     pub count: usize,
-    /// How far the log is taken in, with this block.
+    /// Log position up to which events are applied, including this block.
     pub position: u64,
     pub table_hash: u64,
     pub rows_hash: u64,
@@ -117,7 +117,7 @@ impl BlockHeader {
         })
     }
 
-    /// Bytes of the table.
+    /// Returns the length of the table, in bytes.
     pub fn table(&self) -> usize {
         match self.kind {
             Kind::Rows => self.count * TABLE_ROW,
@@ -125,7 +125,7 @@ impl BlockHeader {
         }
     }
 
-    /// Bytes of the rows.
+    /// Returns the length of the rows, in bytes.
     pub fn rows(&self, dimension: usize) -> usize {
         match self.kind {
             Kind::Rows => self.count * dimension,
@@ -134,7 +134,7 @@ impl BlockHeader {
     }
 }
 
-/// A whole block of rows.
+/// Encodes a block of rows.
 pub(super) fn rows_block(
     keys: &[u64],
     scales: &[f32],
@@ -146,7 +146,7 @@ pub(super) fn rows_block(
     block(Kind::Rows, keys.len(), &table, rows, position)
 }
 
-/// A whole block of deletions.
+/// Encodes a block of deletions.
 pub(super) fn deletions_block(keys: &[u64], position: u64) -> Option<Vec<u8>> {
     let table: Vec<u8> = keys.iter().flat_map(|key| key.to_le_bytes()).collect();
     block(Kind::Deletions, keys.len(), &table, &[], position)
@@ -163,7 +163,7 @@ fn block(kind: Kind, count: usize, table: &[u8], rows: &[u8], position: u64) -> 
     Some([&head.write()?, table, rows].concat())
 }
 
-/// Keys of a table, and its scales if it is one of rows.
+/// Decodes the keys of a table and, in a block of rows, its scales.
 pub(super) fn read_table(head: &BlockHeader, table: &[u8]) -> Option<(Vec<u64>, Vec<f32>)> {
     if xxh3_64(table) != head.table_hash {
         return None;
@@ -187,11 +187,11 @@ pub(super) fn read_table(head: &BlockHeader, table: &[u8]) -> Option<(Vec<u64>, 
         .then_some((keys, scales))
 }
 
-/// Takes numbers off the front.
+/// Reads numbers from the front of a slice.
 struct Reader<'a>(&'a [u8]);
 
 impl<'a> Reader<'a> {
-    /// Of bytes whose last eight are the hash of those before.
+    /// Checks the hash in the last eight bytes, and reads the bytes before it.
     fn checked(bytes: &'a [u8]) -> Option<Self> {
         let (body, hash) = bytes.split_last_chunk::<8>()?;
         (xxh3_64(body) == u64::from_le_bytes(*hash)).then_some(Self(body))

@@ -1,11 +1,9 @@
-//! Vectors by key on disk, and the nearest to a query among them: a flat scan, exact over what is
-//! stored, that honours any filter.
+//! Vectors by key on disk, with nearest-neighbour search: a flat scan with any filter, exact over the stored rows.
 //!
-//! A [`VectorStore`] is a folder of append-only segments of one generation: one model, one
-//! dimension. It is derived from the log and says how far ([`VectorStore::position`]): whatever is
-//! damaged is cut off or refused, and made again from there. Rows are int8 with one f32 scale; they
-//! stay in the system's page cache and are read by position, in pieces: a file that shrinks under
-//! us is an error to be told, where a mapped one would end the process.
+//! A [`VectorStore`] is a folder of append-only segments of one generation: one model, one dimension. It is derived
+//! from the log and stores its log position ([`VectorStore::position`]). Damaged data is cut off or rejected, and
+//! rebuilt from there. Rows are int8 with one f32 scale. They stay in the system's page cache and are read by
+//! offset, in pieces: if a file shrinks, that is a reported error, while a memory map would end the process.
 
 mod compaction;
 mod format;
@@ -21,73 +19,73 @@ use std::path::PathBuf;
 pub use compaction::CompactedSegments;
 pub use store::{OpenOutcome, VectorStore};
 
-/// Bytes of a model's id, at most.
+/// Limit on a model's id, in bytes.
 pub const MAX_MODEL: usize = 96;
-/// Numbers in a vector, at most.
+/// Limit on the dimension of a vector.
 pub const MAX_DIMENSION: usize = 4096;
-/// Hits of a search, at most.
+/// Limit on the hits of a search.
 pub const MAX_HITS: usize = 10_000;
 
-/// What a store's vectors are of. Stores of different generations are never mixed.
+/// Model, dimension and version of a store's vectors. Stores of different generations are never mixed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Generation {
     /// The model's id, with the hash of its weights; at most [`MAX_MODEL`] bytes.
     pub model: String,
-    /// Numbers in a vector, at most [`MAX_DIMENSION`].
+    /// Dimension of the vectors, at most [`MAX_DIMENSION`].
     pub dimension: usize,
-    /// Which one of this model: counts up when all vectors are made anew.
+    /// Version for this model; increases when all vectors are rebuilt.
     pub number: u64,
 }
 
-/// One row found.
+/// A search hit.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Hit {
-    /// The key it was stored under.
+    /// Key of the vector.
     pub key: u64,
-    /// Its cosine with the query, from -1 to 1.
+    /// Cosine with the query, from -1 to 1.
     pub score: f32,
 }
 
-/// Why a store cannot do what it was asked.
+/// Error of a vector store.
 #[derive(Debug, thiserror::Error)]
 pub enum VectorError {
-    /// The system refused.
+    /// An I/O operation failed.
     #[error("{path}: {source}")]
     Io {
         /// The file or folder.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
-    /// The stored bytes are not what was written; the store is to be made anew.
+    /// Stored data is corrupt. Delete the store and rebuild it.
     #[error("{path} is damaged at byte {at}: {what}")]
     Damaged {
-        /// The segment.
+        /// The segment file.
         path: PathBuf,
-        /// Where.
+        /// Byte offset in the file.
         at: u64,
-        /// What does not fit.
+        /// Description of the mismatch.
         what: &'static str,
     },
-    /// The folder holds another generation.
+    /// The folder has vectors of another generation.
     #[error("{path} holds vectors of {found:?}, not of {wanted:?}")]
     Other {
-        /// The segment.
+        /// The segment file.
         path: PathBuf,
-        /// What it holds.
+        /// Generation of the segment.
         found: Box<Generation>,
-        /// What was asked for.
+        /// Expected generation.
         wanted: Box<Generation>,
     },
-    /// A vector of another length than the store's.
+    /// A vector's dimension differs from the store's.
     #[error("a vector has {found} numbers; this store's have {wanted}")]
     Dimension {
-        /// Numbers it has.
+        /// Dimension of the vector.
         found: usize,
-        /// Numbers it must have.
+        /// Dimension of the store.
         wanted: usize,
     },
-    /// A generation that cannot be stored.
+    /// The generation exceeds the limits of the format.
     #[error(
         "a generation needs a dimension from 1 to {MAX_DIMENSION} and a model's id of at most {MAX_MODEL} bytes"
     )]

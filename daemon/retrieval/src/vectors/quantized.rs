@@ -1,10 +1,10 @@
-//! Vectors as rows of int8 with a scale, and queries as i16 for a scan without floats.
+//! Quantization: rows as int8 with a scale, and queries as i16 for a scan without floats.
 
 use multiversion::multiversion;
 
-/// Rounds a vector to a row of int8, appended to `row`; returns the scale that takes it back.
+/// Quantizes a vector to int8, appends it to `row`, and returns the scale that restores it.
 ///
-/// What is not finite counts as zero: such a row is never near anything.
+/// A vector with a number that is not finite becomes zero, so it is never near any query.
 pub(super) fn round_row(vector: &[f32], row: &mut Vec<u8>) -> f32 {
     let (largest, sound) = largest(vector);
     let factor = if sound && largest > 0.0 {
@@ -31,7 +31,7 @@ fn largest(vector: &[f32]) -> (f32, bool) {
     (largest, vector.iter().all(|number| number.is_finite()))
 }
 
-/// A query, rounded so finely that its error is a hundredth of the rows' own.
+/// A quantized query. Its rounding error is a hundredth of the rows' own.
 pub(super) struct Query<'a> {
     exact: &'a [f32],
     rounded: Vec<i16>,
@@ -40,7 +40,7 @@ pub(super) struct Query<'a> {
 
 impl<'a> Query<'a> {
     pub fn new(query: &'a [f32]) -> Self {
-        // No sum over 4096 products of this and 128 overflows an i32.
+        // With this bound, no sum of 4096 products with 128 overflows an i32.
         let finest = i32::MAX / (128 * i32::try_from(query.len().max(1)).unwrap_or(i32::MAX / 128));
         let finest = finest.clamp(1, i32::from(i16::MAX)) as f32;
         let (largest, sound) = largest(query);
@@ -60,12 +60,12 @@ impl<'a> Query<'a> {
         }
     }
 
-    /// The product with a row, before the row's own scale.
+    /// Returns the dot product of the quantized query and a row, without the row's scale.
     pub fn near(&self, row: &[u8]) -> f32 {
         product(row, &self.rounded) as f32 * self.scale
     }
 
-    /// The same with the query as it was given.
+    /// Returns the dot product of the original query and a row, without the row's scale.
     pub fn exact(&self, row: &[u8]) -> f32 {
         self.exact
             .iter()
@@ -75,7 +75,7 @@ impl<'a> Query<'a> {
     }
 }
 
-/// The exact sum of products.
+/// Returns the dot product, exact in integers.
 #[multiversion(targets("x86_64+avx512f+avx512bw", "x86_64+avx2"))]
 fn product(row: &[u8], query: &[i16]) -> i32 {
     row.iter()

@@ -1,4 +1,4 @@
-//! The search: over every row that passes the filter, read piece by piece.
+//! Vector search: scans all rows that pass the filter, piece by piece.
 
 use super::quantized::Query;
 use super::segment::{Block, Segment};
@@ -6,20 +6,20 @@ use super::store::{parts, row};
 use super::top_vectors::{Candidate, TopVectors};
 use super::{Hit, MAX_HITS, VectorError, VectorStore};
 
-/// Bytes read at once, at least as long as there are more: larger than a block, smaller than the cache.
+/// Number of bytes read at once, if as many remain: larger than a block, smaller than the CPU cache.
 const PIECE: usize = 512 << 10;
-/// Rows looked at again in f32, beyond those asked for: far more than rounding the query could swap.
+/// Number of additional candidates scored again in f32: far more than rounding the query can displace.
 const SPARE: usize = 100;
 
 impl VectorStore {
-    /// The `limit` rows nearest to a query by cosine, among the keys that `wanted` lets through,
-    /// best first; of equals, the lower key first.
+    /// Returns the `limit` rows nearest to a query by cosine, among the keys that `wanted` accepts. The best is first;
+    /// ties go to the lower key.
     ///
-    /// Scores are those of the query as given with the rows as stored: exact up to the rows' own
-    /// rounding. `wanted` is asked once for each key, before anything is scored.
+    /// Scores use the original query and the stored rows: exact except for the rows' rounding. `wanted` is called once
+    /// for each key, before its row is scored.
     ///
     /// # Errors
-    /// The query has another length, rows are not what was written, or the system refuses.
+    /// The query's dimension differs from the store's, or stored rows are damaged.
     pub fn search(
         &self,
         query: &[f32],
@@ -58,11 +58,11 @@ impl VectorStore {
         self.score_exactly(&query, best, limit)
     }
 
-    /// The cosines of these keys with a query, in their order, as [`VectorStore::search`] scores them; keys
-    /// without a vector are left out.
+    /// Returns the cosines of keys with a query, in the order of `keys`, scored as by [`VectorStore::search`]. Keys
+    /// without a vector are omitted.
     ///
     /// # Errors
-    /// The query has another length, or the system refuses.
+    /// The query's dimension differs from the store's.
     pub fn scores(&self, query: &[f32], keys: &[u64]) -> Result<Vec<Hit>, VectorError> {
         let dimension = self.generation.dimension;
         if query.len() != dimension {
@@ -84,10 +84,7 @@ impl VectorStore {
         Ok(hits)
     }
 
-    /// The vector of a key as it is stored; nothing if it has none.
-    ///
-    /// # Errors
-    /// The system refuses.
+    /// Returns the stored vector of a key, if any.
     pub fn vector(&self, key: u64) -> Result<Option<Vec<f32>>, VectorError> {
         let Some(row) = self.find(key) else {
             return Ok(None);
@@ -128,7 +125,7 @@ impl VectorStore {
             .collect())
     }
 
-    /// Reads a row's numbers; returns its scale.
+    /// Reads a row's numbers into `bytes` and returns its scale.
     fn read_row(&self, row: u32, bytes: &mut [u8]) -> Result<f32, VectorError> {
         let (number, within) = parts(row);
         let Some(segment) = self.segments.get(number) else {
@@ -143,7 +140,7 @@ impl VectorStore {
     }
 }
 
-/// Blocks that lie one behind the other, in groups of about [`PIECE`] bytes.
+/// Groups consecutive blocks into pieces of about [`PIECE`] bytes.
 fn pieces(blocks: &[Block], dimension: usize) -> impl Iterator<Item = &[Block]> {
     let mut rest = blocks;
     std::iter::from_fn(move || {
@@ -160,14 +157,14 @@ fn pieces(blocks: &[Block], dimension: usize) -> impl Iterator<Item = &[Block]> 
     })
 }
 
-/// One segment being searched.
+/// The scan of one segment.
 struct Scan<'a> {
     number: usize,
     segment: &'a Segment,
     dimension: usize,
     query: &'a Query<'a>,
     best: &'a mut TopVectors,
-    /// The rows of a piece that are wanted, by their numbers; kept to save allocations.
+    /// Numbers of the selected rows in the current piece; reused to avoid allocations.
     rows: Vec<usize>,
 }
 

@@ -1,4 +1,4 @@
-//! One segment: its file, and of each row the key, the scale and whether it is still there.
+//! A segment: one file, with the key, scale and deletion state of each row in memory.
 
 use std::fs::{File, OpenOptions};
 use std::io;
@@ -11,55 +11,55 @@ use xxhash_rust::xxh3::xxh3_64;
 use super::format::{self, BlockHeader, HEAD, HEADER, Kind, MAX_BLOCK};
 use super::{Generation, VectorError};
 
-/// Rows of a segment, at most: a row's number within it fits [`ROW_BITS`] bits.
+/// Limit on the rows of a segment: a row's number within it has [`ROW_BITS`] bits.
 pub(super) const MAX_ROWS: usize = 1 << ROW_BITS;
-/// Bits of a row's number that tell the row within its segment.
+/// Bits of a row's number that identify the row within its segment.
 pub(super) const ROW_BITS: u32 = 18;
 
-/// One file of vectors.
+/// A file of vectors.
 #[derive(Debug)]
 pub(super) struct Segment {
     path: PathBuf,
     file: File,
-    /// Where the next block goes.
+    /// File offset of the next block.
     end: u64,
     dimension: usize,
     pub position: u64,
     pub blocks: Vec<Block>,
     pub keys: Vec<u64>,
     pub scales: Vec<f32>,
-    /// Rows that are gone.
+    /// Whether each row is deleted or replaced.
     pub dead: Vec<bool>,
     pub live: usize,
 }
 
-/// Where rows of a block are.
+/// Location of a block's rows.
 #[derive(Debug)]
 pub(super) struct Block {
-    /// Number of its first row within the segment.
+    /// Number of the block's first row within the segment.
     pub first: usize,
     pub count: usize,
-    /// Where its rows begin in the file.
+    /// File offset of the block's rows.
     pub offset: u64,
     rows_hash: u64,
-    /// Whether its rows were compared with their hash since the segment was opened.
+    /// Whether the rows were verified against their hash since the segment was opened.
     checked: AtomicBool,
 }
 
-/// A head, its keys and, if it is of rows, their scales.
+/// A block's head, its keys and, for a block of rows, their scales.
 type WholeBlock = (BlockHeader, Vec<u64>, Vec<f32>);
 
-/// What a block that was read or written changes.
+/// Effect of a block that was read or written.
 #[derive(Debug)]
 pub(super) enum Change {
-    /// Rows were added, from this number on.
+    /// Rows were added, starting with this number.
     Rows(usize),
-    /// These keys are gone.
+    /// The rows of these keys were deleted.
     Deletions(Vec<u64>),
 }
 
 impl Segment {
-    /// Makes a new segment; there must be no file of that name.
+    /// Creates a new segment; the file must not exist.
     pub fn create(path: &Path, generation: &Generation) -> Result<Self, VectorError> {
         let header = format::header(generation).ok_or(VectorError::Unfit)?;
         let fail = failed(path);
@@ -73,9 +73,9 @@ impl Segment {
         Ok(Self::of(path, file, generation.dimension))
     }
 
-    /// Opens a segment and tells its changes in order. What is not whole at its end is cut off.
+    /// Opens a segment and reports its changes in order. An incomplete end is cut off.
     ///
-    /// Returns the segment, or nothing if not even its header is whole, and how many bytes were cut.
+    /// Returns the segment, or `None` if its header is incomplete, and the number of bytes cut off.
     pub fn open(
         path: &Path,
         generation: &Generation,
@@ -130,7 +130,7 @@ impl Segment {
         }
     }
 
-    /// The block at the end of what is known; nothing if none is there, or none that is whole.
+    /// Reads the block after the known ones; `None` if it is missing or incomplete.
     fn next(&self, length: u64) -> io::Result<Option<WholeBlock>> {
         let Some(room) = length
             .checked_sub(self.end)
@@ -156,7 +156,7 @@ impl Segment {
         let Some((keys, scales)) = format::read_table(&head, &table) else {
             return Ok(None);
         };
-        // Only the last block can be torn; those before it are checked when they are first searched.
+        // Only the last block can be torn. Earlier blocks are verified when they are first searched.
         let last = room == size as u64;
         if last && head.kind == Kind::Rows {
             let mut rows = vec![0; head.rows(self.dimension)];
@@ -169,7 +169,7 @@ impl Segment {
         Ok(Some((head, keys, scales)))
     }
 
-    /// Takes a block in that lies at the end.
+    /// Registers a block at the end of the segment.
     fn take(&mut self, head: &BlockHeader, keys: Vec<u64>, scales: Vec<f32>) -> Change {
         let offset = self.end + (HEAD + head.table()) as u64;
         self.end = offset + head.rows(self.dimension) as u64;
@@ -195,7 +195,7 @@ impl Segment {
         }
     }
 
-    /// Appends rows, at most [`MAX_BLOCK`], and returns the number of the first.
+    /// Appends at most [`MAX_BLOCK`] rows and returns the number of the first.
     pub fn append(
         &mut self,
         keys: &[u64],
@@ -210,13 +210,13 @@ impl Segment {
         }
     }
 
-    /// Appends deletions, at most [`MAX_BLOCK`]; with none it only moves the position.
+    /// Appends at most [`MAX_BLOCK`] deletions; without keys, it only advances the position.
     pub fn delete(&mut self, keys: &[u64], position: u64) -> Result<(), VectorError> {
         let block = format::deletions_block(keys, position).ok_or(VectorError::Unfit)?;
         self.write(&block).map(|_| ())
     }
 
-    /// Writes a block and takes it in. A block that fails half-way is written over by the next.
+    /// Writes a block and registers it. The next block overwrites a block that failed half-way.
     fn write(&mut self, block: &[u8]) -> Result<Change, VectorError> {
         let head = block
             .first_chunk()
@@ -230,12 +230,12 @@ impl Segment {
         Ok(self.take(&head, keys, scales))
     }
 
-    /// Whether that many more rows fit.
+    /// Whether `rows` more rows fit.
     pub fn has_room(&self, rows: usize) -> bool {
         self.keys.len() + rows <= MAX_ROWS
     }
 
-    /// A row is gone.
+    /// Marks a row as deleted.
     pub fn kill(&mut self, row: usize) {
         if let Some(dead) = self.dead.get_mut(row).filter(|dead| !**dead) {
             *dead = true;
@@ -243,14 +243,14 @@ impl Segment {
         }
     }
 
-    /// Fills `bytes` from `offset` on.
+    /// Reads bytes at `offset` until `bytes` is full.
     pub fn read(&self, bytes: &mut [u8], offset: u64) -> Result<(), VectorError> {
         self.file
             .read_exact_at(bytes, offset)
             .map_err(failed(&self.path))
     }
 
-    /// Compares a block's rows with their hash, the first time they are read.
+    /// Verifies a block's rows against their hash, the first time they are read.
     pub fn check(&self, block: &Block, rows: &[u8]) -> Result<(), VectorError> {
         if block.checked.load(Ordering::Relaxed) {
             return Ok(());
@@ -266,14 +266,14 @@ impl Segment {
         Ok(())
     }
 
-    /// Where a row's numbers are in the file.
+    /// Returns the file offset of a row.
     pub fn place(&self, row: usize) -> Option<u64> {
         let after = self.blocks.partition_point(|block| block.first <= row);
         let block = self.blocks.get(after.checked_sub(1)?)?;
         Some(block.offset + ((row - block.first) * self.dimension) as u64)
     }
 
-    /// All keys that deletions of this segment name.
+    /// Returns all keys in this segment's deletion blocks.
     pub fn deletions(&self) -> Result<Vec<u64>, VectorError> {
         let mut again = Self::of(
             &self.path,
@@ -289,12 +289,12 @@ impl Segment {
         Ok(deletions)
     }
 
-    /// Bytes of the file.
+    /// Returns the size of the file, in bytes.
     pub fn size(&self) -> u64 {
         self.end
     }
 
-    /// Blocks are much smaller than they could be.
+    /// Whether blocks are much smaller than they could be.
     pub fn crumbled(&self) -> bool {
         self.blocks.len() > 16 && self.keys.len() < self.blocks.len() * (MAX_BLOCK / 8)
     }
@@ -307,13 +307,13 @@ impl Segment {
         self.path = path.into();
     }
 
-    /// Has everything on the disk when it returns.
+    /// Syncs the file; all data is durable when it returns.
     pub fn sync(&self) -> Result<(), VectorError> {
         self.file.sync_data().map_err(failed(&self.path))
     }
 }
 
-/// Says which file failed.
+/// Adds the path to an I/O error.
 pub(super) fn failed(path: &Path) -> impl Fn(io::Error) -> VectorError {
     move |source| VectorError::Io {
         path: path.into(),

@@ -1,4 +1,4 @@
-//! The folder of segments of one generation, and where each key's row is.
+//! The store: the segments of one generation in a folder, and the row of each key.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,12 +12,11 @@ use super::quantized::round_row;
 use super::segment::{Change, ROW_BITS, Segment, failed};
 use super::{Generation, MAX_DIMENSION, MAX_MODEL, VectorError};
 
-/// The name's end of a segment's file.
 const SUFFIX: &str = ".vectors";
-/// Segments, at most: a row's number fits 32 bits.
+/// Limit on the segments: a row's number has 32 bits.
 const MAX_SEGMENTS: usize = 1 << (32 - ROW_BITS);
 
-/// Vectors by key, of one generation. One writer at a time; any number of searches.
+/// Vectors by key, of one generation. It allows one writer at a time and any number of searches.
 #[derive(Debug)]
 pub struct VectorStore {
     folder: PathBuf,
@@ -26,23 +25,23 @@ pub struct VectorStore {
     rows: RowsByKey,
 }
 
-/// What opening a store came to.
+/// Result of opening a store.
 #[derive(Debug)]
 pub struct OpenOutcome {
     /// The store.
     pub store: VectorStore,
-    /// Bytes that were not whole and were cut off; what they held comes again from the log.
+    /// Number of incomplete bytes that were cut off; their vectors come again from the log.
     pub cut: u64,
 }
 
 impl VectorStore {
-    /// Opens the store in a folder, or begins one there.
+    /// Opens the store in a folder, or creates one there.
     ///
-    /// What a kill left half written is cut off at the last whole block, and later segments with
-    /// it: [`VectorStore::position`] then says from where the log is to be read again.
+    /// Data left incomplete by a kill is cut off after the last complete block, together with all later segments.
+    /// [`VectorStore::position`] then returns the position from which the log must be read again.
     ///
     /// # Errors
-    /// The folder holds another generation, or the system refuses.
+    /// The folder holds another generation, or the generation exceeds the limits.
     pub fn open(folder: &Path, generation: Generation) -> Result<OpenOutcome, VectorError> {
         if !(1..=MAX_DIMENSION).contains(&generation.dimension)
             || generation.model.len() > MAX_MODEL
@@ -72,7 +71,7 @@ impl VectorStore {
         Ok(OpenOutcome { store, cut })
     }
 
-    /// Adds one segment; returns how many of its bytes were not whole.
+    /// Opens one more segment; returns the number of incomplete bytes cut off.
     fn open_segment(&mut self, path: &Path) -> Result<u64, VectorError> {
         let number = self.segments.len();
         let (rows, segments) = (&mut self.rows, &mut self.segments);
@@ -103,25 +102,25 @@ impl VectorStore {
         Ok(cut)
     }
 
-    /// What the store holds vectors of.
+    /// Returns the generation of the vectors.
     #[must_use]
     pub fn generation(&self) -> &Generation {
         &self.generation
     }
 
-    /// How far the log is taken in: what was given with the last whole block; 0 if there is none.
+    /// Returns the log position of the last complete block; 0 if there is none.
     #[must_use]
     pub fn position(&self) -> u64 {
         self.segments.last().map_or(0, |segment| segment.position)
     }
 
-    /// Keys that have a vector.
+    /// Returns the number of keys with a vector.
     #[must_use]
     pub fn len(&self) -> usize {
         self.rows.table.len()
     }
 
-    /// Whether no key has a vector.
+    /// Whether the store is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
@@ -133,7 +132,7 @@ impl VectorStore {
         self.find(key).is_some()
     }
 
-    /// The keys that have a vector, in no order.
+    /// Iterates over the keys with a vector, in no particular order.
     pub fn keys(&self) -> impl Iterator<Item = u64> + '_ {
         self.segments.iter().flat_map(|segment| {
             let rows = segment.keys.iter().zip(&segment.dead);
@@ -141,18 +140,18 @@ impl VectorStore {
         })
     }
 
-    /// Bytes on disk.
+    /// Returns the size on disk, in bytes.
     #[must_use]
     pub fn size(&self) -> u64 {
         self.segments.iter().map(Segment::size).sum()
     }
 
-    /// Stores vectors; a key's earlier vector is gone. A kill keeps a whole number of blocks of them.
+    /// Stores vectors; each replaces the earlier vector of its key. After a kill, only complete blocks remain.
     ///
-    /// `position` says how far the log is taken in with them; it never goes down.
+    /// `position` is the log position that the vectors bring the store up to. It never decreases.
     ///
     /// # Errors
-    /// A vector of another length, or the system refuses; then nothing after the failed block is stored.
+    /// A vector's dimension differs from the store's. After an I/O error, no later block is stored.
     pub fn append(&mut self, vectors: &[(u64, &[f32])], position: u64) -> Result<(), VectorError> {
         let wanted = self.generation.dimension;
         if let Some(found) = vectors
@@ -172,7 +171,7 @@ impl VectorStore {
                 .iter()
                 .map(|(_, vector)| round_row(vector, &mut rows))
                 .collect();
-            // Only the last block says the new position: until then it is not all there.
+            // Only the last block has the new position: before it, the vectors are incomplete.
             let position = if rest == 0 {
                 position.max(before)
             } else {
@@ -193,10 +192,10 @@ impl VectorStore {
         Ok(())
     }
 
-    /// Takes vectors away; keys that have none are left out.
+    /// Deletes the vectors of keys; keys without a vector are skipped.
     ///
     /// # Errors
-    /// The system refuses; then nothing after the failed block is taken away.
+    /// After an I/O error, no later block is deleted.
     pub fn delete(&mut self, keys: &[u64], position: u64) -> Result<(), VectorError> {
         let before = self.position();
         let known: Vec<u64> = keys
@@ -229,10 +228,7 @@ impl VectorStore {
         Ok(())
     }
 
-    /// Says that the log is taken in up to `position`, which brought no vectors.
-    ///
-    /// # Errors
-    /// The system refuses.
+    /// Advances the log position without a change of vectors.
     pub fn advance(&mut self, position: u64) -> Result<(), VectorError> {
         if position <= self.position() {
             return Ok(());
@@ -243,15 +239,12 @@ impl VectorStore {
             .map_or(Ok(()), |segment| segment.delete(&[], position))
     }
 
-    /// Has everything on the disk when it returns. Without it a power cut may take what is newest.
-    ///
-    /// # Errors
-    /// The system refuses.
+    /// Syncs the store; all data is durable when it returns. Without a sync, a power failure may lose the latest data.
     pub fn sync(&self) -> Result<(), VectorError> {
         self.segments.last().map_or(Ok(()), Segment::sync)
     }
 
-    /// The segment that is written to, a new one if that many rows do not fit.
+    /// Returns the number of the segment to write to; begins a new one if `rows` more rows do not fit.
     fn current(&mut self, rows: usize) -> Result<usize, VectorError> {
         if !self
             .segments
@@ -263,7 +256,7 @@ impl VectorStore {
         Ok(self.segments.len().saturating_sub(1))
     }
 
-    /// Begins a new segment; those before it are never written again.
+    /// Begins a new segment; earlier segments receive no more writes.
     pub(super) fn begin(&mut self) -> Result<(), VectorError> {
         if self.segments.len() >= MAX_SEGMENTS {
             return Err(VectorError::Unfit);
@@ -287,7 +280,7 @@ impl VectorStore {
         &self.folder
     }
 
-    /// Rebuilds where each key is, after segments were changed.
+    /// Rebuilds the index of rows by key, after segments were replaced.
     pub(super) fn index(&mut self) {
         let mut rows = RowsByKey::default();
         for (number, segment) in self.segments.iter().enumerate() {
@@ -317,7 +310,7 @@ impl VectorStore {
     }
 }
 
-/// The row of each key: only row numbers are kept, five bytes a key; keys are in the segments.
+/// The row of each key. It stores only row numbers, in five bytes for each key; the keys are in the segments.
 #[derive(Debug, Default)]
 struct RowsByKey {
     table: HashTable<u32>,
@@ -330,7 +323,7 @@ impl RowsByKey {
             .copied()
     }
 
-    /// Sets the row of a key; returns the one it had.
+    /// Sets the row of a key and returns the previous one.
     fn put(&mut self, key: u64, row: u32, key_of: impl Fn(u32) -> Option<u64>) -> Option<u32> {
         if let Some(known) = self
             .table
@@ -356,12 +349,12 @@ fn hash(key: u64) -> u64 {
     FxBuildHasher.hash_one(key)
 }
 
-/// A row's number in the store, of its segment's number and its own within it.
+/// Combines the numbers of a segment and of a row within it into the row's number in the store.
 pub(super) fn row(segment: usize, within: usize) -> u32 {
     u32::try_from((segment << ROW_BITS) | within).unwrap_or(u32::MAX)
 }
 
-/// The segment's number, and the row's within it.
+/// Splits a row's number into the numbers of its segment and of the row within it.
 pub(super) fn parts(row: u32) -> (usize, usize) {
     (
         (row >> ROW_BITS) as usize,
@@ -369,7 +362,7 @@ pub(super) fn parts(row: u32) -> (usize, usize) {
     )
 }
 
-/// The key of a row; `next` is a segment that is about to be the last.
+/// Returns the key of a row. `next` is a segment that is about to become the last.
 fn key_at(segments: &[Segment], next: Option<&Segment>, row: u32) -> Option<u64> {
     let (number, within) = parts(row);
     let segment = segments
@@ -378,7 +371,7 @@ fn key_at(segments: &[Segment], next: Option<&Segment>, row: u32) -> Option<u64>
     segment.keys.get(within).copied()
 }
 
-/// The numbers of a folder's segments, in order; other files are left alone.
+/// Returns the numbers of a folder's segments, ascending; other files are ignored.
 fn segment_numbers(folder: &Path) -> Result<Vec<u64>, VectorError> {
     let mut numbers = Vec::new();
     for entry in fs::read_dir(folder).map_err(failed(folder))? {

@@ -1,4 +1,4 @@
-//! Stores against a map and a plain comparison of all rows; torn and damaged files.
+//! Tests against a map and a scan of all rows, and of torn and damaged files.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
 use std::collections::BTreeMap;
@@ -25,7 +25,7 @@ fn open(folder: &Path) -> VectorStore {
     opened.store
 }
 
-/// A vector of length one, made up from a number.
+/// Returns a unit vector derived from a number.
 fn vector(seed: u64) -> Vec<f32> {
     let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
     let mut next = || {
@@ -56,7 +56,7 @@ fn append(store: &mut VectorStore, rows: &[(u64, u64)], position: u64) {
     store.append(&vectors, position).unwrap();
 }
 
-/// What a search must find: every row compared, with the rows as they are stored.
+/// Returns the expected hits, by comparison with all stored rows.
 fn expected(
     store: &VectorStore,
     rows: &BTreeMap<u64, u64>,
@@ -298,7 +298,7 @@ fn a_file_that_shrinks_under_us_is_an_error() {
     ));
 }
 
-/// Whether a store holds just these rows, also after it is opened again.
+/// Asserts that a store holds exactly these rows, also after it is opened again.
 fn assert_holds(store: &VectorStore, folder: &Path, rows: &BTreeMap<u64, u64>) {
     for store in [store, &open(folder)] {
         assert_eq!(store.len(), rows.len());
@@ -329,7 +329,7 @@ fn compaction_keeps_what_is_there_and_forgets_the_rest() {
     let mut freed = 0;
     while let Some(segments) = store.worth_compacting() {
         let rewritten = store.rewrite(segments).unwrap();
-        // What is written between the two steps counts.
+        // Writes between the two steps must take effect.
         let (key, seed) = (*rows.keys().next().unwrap(), 5000 + freed);
         append(&mut store, &[(key, seed)], 9);
         rows.insert(key, seed);
@@ -433,7 +433,7 @@ proptest! {
         fs::write(file, bytes).unwrap();
         if let Ok(opened) = VectorStore::open(folder.path(), generation()) {
             prop_assert!(opened.store.len() <= 2 && opened.store.position() <= 3);
-            // Damage is told or cut, a found row is one that was stored.
+            // Damage is reported or cut off, and every hit was stored.
             if let Ok(hits) = opened.store.search(&vector(3), 5, |_| true) {
                 prop_assert!(hits.iter().all(|hit| (1..=3).contains(&hit.key)));
             }

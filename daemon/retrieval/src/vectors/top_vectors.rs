@@ -1,9 +1,9 @@
-//! The best few of many, in a heap that never holds more.
+//! The best candidates of many, in a bounded heap.
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 
-/// One of the best: where it is, for looking at it again.
+/// A candidate with its row, to score it again.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Candidate {
     pub score: f32,
@@ -11,7 +11,7 @@ pub(super) struct Candidate {
     pub row: u32,
 }
 
-/// Better is greater: the higher score, and of equals the lower key.
+/// The better candidate is greater: higher score, then lower key.
 impl Ord for Candidate {
     fn cmp(&self, other: &Self) -> Ordering {
         self.score
@@ -34,7 +34,7 @@ impl PartialEq for Candidate {
 
 impl Eq for Candidate {}
 
-/// Keeps the best `limit` of what it is offered.
+/// Keeps the best `limit` candidates.
 pub(super) struct TopVectors {
     heap: BinaryHeap<Reverse<Candidate>>,
     limit: usize,
@@ -58,7 +58,7 @@ impl TopVectors {
         }
     }
 
-    /// What was kept, in no order.
+    /// Returns the candidates, in no particular order.
     pub fn into_candidates(self) -> impl Iterator<Item = Candidate> {
         self.heap.into_iter().map(|Reverse(candidate)| candidate)
     }

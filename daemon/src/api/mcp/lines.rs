@@ -5,12 +5,10 @@ use std::io;
 use std::time::Duration;
 
 use tokio::io::{AsyncBufRead, AsyncBufReadExt};
-use tokio::time::{Instant, timeout_at};
 
-use crate::api::limits::{Budget, MemoryPermit, SMALL_BYTES};
+use crate::api::incoming::{self, Incoming, in_time};
+use crate::api::limits::{Budget, MemoryPermit};
 
-/// Memory for a large line is reserved in pieces of this size, in bytes.
-const PIECE_BYTES: usize = 256 * 1024;
 /// Retained beginning of a refused line, in bytes: enough to find its id.
 pub const HEAD_BYTES: usize = 4 * 1024;
 
@@ -37,12 +35,8 @@ pub enum ReadError {
 /// Reads lines one after the other.
 pub struct LineReader {
     bytes_max: usize,
-    wait_max: Duration,
-    body: Vec<u8>,
-    memory_permit: MemoryPermit,
-    paid_bytes: usize,
     is_skipping: bool,
-    deadline: Option<Instant>,
+    incoming: Incoming,
 }
 
 enum Piece {
@@ -57,12 +51,8 @@ impl LineReader {
     pub fn new(bytes_max: usize, wait_max: Duration) -> Self {
         Self {
             bytes_max,
-            wait_max,
-            body: Vec::new(),
-            memory_permit: MemoryPermit::default(),
-            paid_bytes: 0,
             is_skipping: false,
-            deadline: None,
+            incoming: Incoming::new(wait_max),
         }
     }
 
@@ -76,21 +66,17 @@ impl LineReader {
         budget: &Budget,
     ) -> Result<Option<Line>, ReadError> {
         loop {
-            let arrived = match self.deadline {
-                // Between lines a peer may be silent without limit.
-                None => reader.fill_buf().await,
-                Some(deadline) => match timeout_at(deadline, reader.fill_buf()).await {
-                    Ok(arrived) => arrived,
-                    Err(_) => return Err(ReadError::Slow(self.give_up())),
-                },
-            }
-            .map_err(ReadError::Io)?;
+            let read = in_time(self.incoming.deadline(), reader.fill_buf()).await;
+            let arrived = match read {
+                Ok(arrived) => arrived,
+                Err(incoming::ReadError::Io(error)) => return Err(ReadError::Io(error)),
+                Err(incoming::ReadError::Slow) => return Err(ReadError::Slow(self.give_up())),
+            };
             if arrived.is_empty() {
-                let is_left = !self.body.is_empty();
+                let is_left = !self.incoming.body.is_empty();
                 return Ok(is_left.then(|| self.finish()));
             }
-            self.deadline
-                .get_or_insert_with(|| Instant::now() + self.wait_max);
+            self.incoming.begin();
             let end = arrived.iter().position(|byte| *byte == b'\n');
             let (piece, _) = arrived.split_at(end.unwrap_or(arrived.len()));
             let taken = self.take(piece, budget);
@@ -106,7 +92,7 @@ impl LineReader {
                 Piece::Busy => return Ok(Some(Line::Busy(self.skip(end)))),
             }
             if end.is_some() {
-                self.deadline = None;
+                self.incoming.end();
             }
         }
     }
@@ -115,58 +101,52 @@ impl LineReader {
         if self.is_skipping {
             return Piece::Taken;
         }
-        let length = self.body.len() + piece.len();
+        let length = self.incoming.body.len() + piece.len();
         if length > self.bytes_max {
             self.keep_head(piece);
             return Piece::TooLong;
         }
-        if length > SMALL_BYTES {
-            while self.paid_bytes < length {
-                if !budget.large(&mut self.memory_permit, PIECE_BYTES) {
-                    self.keep_head(piece);
-                    return Piece::Busy;
-                }
-                self.paid_bytes += PIECE_BYTES;
-            }
+        if !self.incoming.pay(length, length, budget) {
+            self.keep_head(piece);
+            return Piece::Busy;
         }
         // The buffer grows with the received bytes.
-        self.body.extend_from_slice(piece);
+        self.incoming.body.extend_from_slice(piece);
         Piece::Taken
     }
 
     fn keep_head(&mut self, piece: &[u8]) {
-        let room = HEAD_BYTES.saturating_sub(self.body.len());
-        self.body
-            .extend_from_slice(piece.get(..room).unwrap_or(piece));
+        let room = HEAD_BYTES.saturating_sub(self.incoming.body.len());
+        let head = piece.get(..room).unwrap_or(piece);
+        self.incoming.body.extend_from_slice(head);
     }
 
-    /// Drops a line that may not be complete and returns its head.
+    /// Drops a line that may not be complete and returns its head. The deadline of an incomplete line stays: its rest
+    /// must arrive, too.
     fn skip(&mut self, end: Option<usize>) -> Vec<u8> {
         self.is_skipping = end.is_none();
-        let deadline = self.deadline;
-        let head = self.give_up();
-        self.deadline = deadline.filter(|_| end.is_none());
-        head
+        let (body, _) = self.incoming.take();
+        if end.is_some() {
+            self.incoming.end();
+        }
+        head_of(body)
     }
 
     fn give_up(&mut self) -> Vec<u8> {
-        let mut head = std::mem::take(&mut self.body);
-        head.truncate(HEAD_BYTES);
-        head.shrink_to_fit();
-        self.memory_permit = MemoryPermit::default();
-        self.paid_bytes = 0;
-        self.deadline = None;
-        head
+        let (body, _) = self.incoming.finish();
+        head_of(body)
     }
 
     fn finish(&mut self) -> Line {
-        self.deadline = None;
-        self.paid_bytes = 0;
-        Line::Whole(
-            std::mem::take(&mut self.body),
-            std::mem::take(&mut self.memory_permit),
-        )
+        let (body, memory_permit) = self.incoming.finish();
+        Line::Whole(body, memory_permit)
     }
+}
+
+fn head_of(mut body: Vec<u8>) -> Vec<u8> {
+    body.truncate(HEAD_BYTES);
+    body.shrink_to_fit();
+    body
 }
 
 #[cfg(test)]
@@ -240,10 +220,10 @@ mod tests {
         let budget = Budget::new(1 << 20);
         let mut lines = LineReader::new(100, Duration::from_millis(10));
         assert!(lines.next(&mut server, &budget).now_or_never().is_none());
-        assert!(lines.deadline.is_none());
+        assert!(lines.incoming.deadline().is_none());
         client.write_all(b"be").await.unwrap();
         assert!(lines.next(&mut server, &budget).now_or_never().is_none());
-        assert!(lines.deadline.is_some());
+        assert!(lines.incoming.deadline().is_some());
         client.write_all(b"gun").await.unwrap();
         let slow = lines.next(&mut server, &budget).await;
         assert!(matches!(slow, Err(ReadError::Slow(head)) if head == b"begun"));

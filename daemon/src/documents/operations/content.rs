@@ -21,7 +21,7 @@ use crate::state::State;
 
 const CHUNKS: u64 = 50;
 const CHUNKS_MAX: u64 = 200;
-/// Documents that are asked for by id, at most.
+/// Limit on the documents that a call selects by id.
 const DOCUMENTS_MAX: usize = 100;
 
 /// `get_document_content`.
@@ -62,7 +62,7 @@ impl Op for GetDocumentContent {
 /// Refuses a range that ends before it begins.
 ///
 /// # Errors
-/// `INVALID_INPUT` then.
+/// `INVALID_INPUT`.
 pub fn check_range(range: ChunkRange) -> Result<(), Refusal> {
     if range.start <= range.end {
         return Ok(());
@@ -74,7 +74,7 @@ pub fn check_range(range: ChunkRange) -> Result<(), Refusal> {
     .hint("`start` is the lower number; both ends are included."))
 }
 
-/// The documents that are asked for, in the order of the list.
+/// Returns the selected documents, in listing order or in the order of the ids.
 fn selected<'c>(
     catalogue: &'c Catalogue,
     args: &GetDocumentContentArgs,
@@ -127,7 +127,7 @@ fn page(
     let catalogue = Documents::of(cx)?.catalogue(state)?;
     let wanted = selected(&catalogue, args)?;
     let store = cx.engine.store_id();
-    // Where the page begins: a document, and a chunk of it.
+    // Start of the page: a document, and a chunk of it.
     let (mut at, mut from) = (0, 0);
     if let Some(next) = args.next.as_deref() {
         let cursor = Cursor::read(next, "next", List::Content, store, state.position())?;
@@ -143,7 +143,7 @@ fn page(
     let mut left = most;
     let mut next = None;
     for entry in wanted.into_iter().skip(at) {
-        // Those without a chunk in the range count, too: a page always ends.
+        // Documents without a chunk in the range count too, so that every page ends.
         if left == 0 || documents.len() == most {
             next = Some((entry.id.clone(), 0));
             break;
@@ -169,7 +169,7 @@ fn page(
     })
 }
 
-/// Chunks of a document from a number on, at most so many; and the number of the next one if there is.
+/// Reads at most `most` chunks of a document, starting at `from`, and returns the number of the next chunk.
 fn chunks(
     cx: &Context,
     state: &State,
@@ -244,8 +244,8 @@ fn document(
     })
 }
 
-/// When a document's file was written last, as it is shown; when it was taken in, where that was just
-/// before.
+/// Formats the modification time of a document's file, or the time of ingestion if the former is unreliable
+/// because the file was written just before.
 #[must_use]
 pub fn modified(row: &DocumentRow) -> String {
     format_time(match row.taken.stamp.mtime {

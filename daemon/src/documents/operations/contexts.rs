@@ -13,18 +13,18 @@ use crate::error::Refusal;
 use crate::operation::{Access, Call, Op, blocking};
 use crate::state::State;
 
-/// What there is of a context.
+/// Counts of a context.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ContextCounts {
-    /// What people call it.
+    /// Display name.
     pub name: String,
-    /// Documents in it.
+    /// Number of documents.
     pub documents: u64,
-    /// Chunks of these.
+    /// Number of chunks.
     pub chunks: u64,
 }
 
-/// The contexts of the documents that pass, by their ids.
+/// Counts the contexts of a category's documents, or of all documents, by context id.
 #[must_use]
 pub fn contexts(catalogue: &Catalogue, category: Option<&str>) -> BTreeMap<String, ContextCounts> {
     let mut found: BTreeMap<String, ContextCounts> = BTreeMap::new();

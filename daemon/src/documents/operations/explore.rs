@@ -16,7 +16,7 @@ use crate::error::{Code, Refusal};
 use crate::operation::{Access, Call, Context, Op, blocking};
 use crate::state::State;
 
-/// Characters of a chunk's preview.
+/// Characters in a chunk's preview.
 const PREVIEW_CHARS: usize = 150;
 const ITEMS: u64 = 50;
 const ITEMS_MAX: u64 = 200;
@@ -119,7 +119,7 @@ fn explore(
     Ok(reply)
 }
 
-/// No document is where one was looked for: what there is instead.
+/// Refuses an unknown context or file, and suggests existing contexts.
 fn nothing(catalogue: &Catalogue, context: Option<&str>, file: Option<&str>) -> Refusal {
     let wanted = context.or(file).unwrap_or_default();
     let what = match (context, file) {

@@ -1,4 +1,4 @@
-//! The document lines of the operation table: sources, what there is, and what it says.
+//! Document operations: sources, the structure of documents, and their content.
 
 pub mod content;
 pub mod contexts;
@@ -18,7 +18,7 @@ use crate::events::documents::{TextPart, imported};
 use crate::operation::{Context, Operation};
 use crate::state::State;
 
-/// The lines.
+/// The document operations of the operation table.
 pub const OPERATIONS: &[Operation] = &[
     Operation::of::<sources::AddSource>(),
     Operation::of::<sources::RemoveSource>(),
@@ -32,18 +32,18 @@ pub const OPERATIONS: &[Operation] = &[
     Operation::of::<content::GetDocumentContent>(),
 ];
 
-/// Contexts that a refusal or an empty answer names.
+/// Limit on the contexts that a refusal or an empty reply suggests.
 const NAMED_MAX: usize = 5;
 
-/// A part of a document, read.
+/// A part of a document with its text.
 pub(super) struct Read {
-    /// Ranges and headings.
+    /// Ranges and headings of the chunks.
     pub part: TextPart,
-    /// Its text.
+    /// Text of the part.
     pub text: String,
 }
 
-/// Reads a part.
+/// Reads a part of a document.
 pub(super) fn read(cx: &Context, state: &State, part: &PartRow) -> Result<Read, Refusal> {
     let (record, position) = part.place();
     let mut part = imported(&state.log().event(record, position)?)?;
@@ -55,7 +55,7 @@ pub(super) fn read(cx: &Context, state: &State, part: &PartRow) -> Result<Read, 
 }
 
 impl Read {
-    /// The text of a chunk by its number in this part.
+    /// Returns the text, headings and start offset of a chunk, by its index in this part.
     pub fn chunk(&self, number: usize) -> Option<(&str, &[String], u64)> {
         let (start, end, headings) = self.part.chunks.get(number)?;
         let text = self.text.get(*start as usize..*end as usize)?;
@@ -68,13 +68,13 @@ impl Read {
     }
 }
 
-/// A chunk's own name: its file's and its number.
+/// Returns the name of a chunk: the file name and the chunk number.
 #[must_use]
 pub fn chunk_index(file_name: &str, number: u64) -> String {
     format!("{file_name}_chunk_{number}")
 }
 
-/// The ids of contexts most like a text, the nearest first.
+/// Lists the context ids that are most similar to a text, the most similar first.
 #[must_use]
 pub fn nearest_contexts(catalogue: &Catalogue, wanted: &str) -> Vec<String> {
     let mut ids: Vec<&str> = catalogue
@@ -89,7 +89,7 @@ pub fn nearest_contexts(catalogue: &Catalogue, wanted: &str) -> Vec<String> {
         .collect()
 }
 
-/// Documents in the order in which they are listed: by context, then path.
+/// Lists all documents, sorted by context, then path.
 #[must_use]
 pub fn in_order(catalogue: &Catalogue) -> Vec<&Arc<Entry>> {
     let mut all: Vec<&Arc<Entry>> = catalogue.all().collect();

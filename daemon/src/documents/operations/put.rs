@@ -1,4 +1,4 @@
-//! `put_document`: a document whose bytes are sent.
+//! `put_document`: stores a document whose bytes are sent.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -30,7 +30,7 @@ use crate::operation::{Access, Call, Context, Op, blocking};
 use crate::state::State;
 use crate::store::Rows;
 
-/// The source of documents that name none.
+/// Name of the default source of sent documents.
 const SENT: &str = "sent";
 
 /// `put_document`.
@@ -88,7 +88,7 @@ impl Op for PutDocument {
     }
 }
 
-/// Takes secrets out of all arguments but the document, of which [`take`] does it.
+/// Redacts all arguments except the document, which [`take`] redacts.
 fn redact(redactor: &Redactor, args: &mut PutDocumentArgs, found: &mut SecretCounts) {
     let others = [
         Some(&mut args.name),
@@ -168,13 +168,13 @@ fn content(args: &mut PutDocumentArgs, bytes_max: usize) -> Result<Content, Refu
     })
 }
 
-/// A document that was made ready.
+/// A document that is ready to be recorded.
 struct PreparedDocument {
     command: command::PutDocument,
     warnings: Vec<String>,
 }
 
-/// Reads and cuts a document. Takes as long as its bytes are many: off the event loop.
+/// Reads and chunks a document. Takes time in proportion to its size, so it must run off the event loop.
 fn prepare(
     cx: &Context,
     state: &State,
@@ -219,7 +219,7 @@ fn prepare(
     })
 }
 
-/// The source that a document is sent to.
+/// Returns the source that a document is sent to.
 fn source_of(
     cx: &Context,
     rows: &dyn Rows,
@@ -242,7 +242,7 @@ fn source_of(
     Ok((id, row))
 }
 
-/// Why no document comes of what was sent, as it is told of files.
+/// Converts a read failure of a sent document to a refusal.
 fn untaken(name: &str, unread: ReadFailure) -> Refusal {
     match unread {
         ReadFailure::Skipped(what) => Refusal::invalid(format!(
@@ -256,7 +256,7 @@ fn untaken(name: &str, unread: ReadFailure) -> Refusal {
     }
 }
 
-/// The reply by the last event of a document, or the one that says that it was there already.
+/// Builds the reply from the last event of a document, which can be a record that it was unchanged.
 async fn reply(
     cx: &Arc<Context>,
     outcome: &Outcome,
@@ -274,7 +274,7 @@ async fn reply(
             let state = State::live(cx, Some(event.position())).await?;
             let (id, document) = (meta.document.clone(), meta.document.clone());
             let row = blocking(move || Ok(view::document(&state, &id)?)).await?;
-            // It may have been removed since.
+            // The document may have been removed since then.
             let title = row.map(|row| row.taken.title).unwrap_or_default();
             (document, title, PutStatus::Unchanged)
         }
@@ -291,7 +291,7 @@ async fn reply(
     })
 }
 
-/// The reply where there is nothing to record.
+/// Builds the reply if nothing was recorded.
 fn there(
     cx: &Context,
     state: &State,
@@ -355,7 +355,7 @@ mod tests {
         let read = |base64: &str| content(&mut args("a", base64), 4);
         assert_eq!(read("AQIDBA==").unwrap().bytes, [1, 2, 3, 4]);
         assert_eq!(read("AQIDBA==").unwrap().stamp.mtime, i64::MIN);
-        // Neither is decoded beyond what may be read, nor is it told to be too long by its padding.
+        // Content over the limit is not decoded, and padding does not count towards the length.
         assert!(
             read("AQIDBAU=")
                 .unwrap_err()

@@ -20,15 +20,15 @@ use crate::operation::{Access, Call, Context, Op, blocking};
 use crate::state::State;
 use crate::store::Rows;
 
-/// The longest path, in bytes.
+/// Limit on a path, in bytes.
 const PATH_BYTES_MAX: usize = 4096;
-/// The longest name, category or tag, in bytes.
+/// Limit on a name, category or tag, in bytes.
 const NAME_BYTES_MAX: usize = 256;
-/// Tags or globs of a source, at most.
+/// Limit on the tags or globs of a source.
 const LIST_MAX: usize = 100;
-/// Parts that cannot be read and are named, at most.
+/// Limit on the unreadable parts that are listed.
 const WARNINGS_MAX: usize = 20;
-/// Failures that a list of several sources names for each.
+/// Limit on the failures that are listed per source when all sources are listed.
 const FAILURES_SHOWN: usize = 5;
 
 /// `add_source`.
@@ -90,14 +90,14 @@ impl Op for AddSource {
     }
 }
 
-/// What a source holds, before it is taken in.
+/// Result of examining a source before it is ingested.
 #[derive(Default)]
 struct SourcePreview {
     files: u64,
     warnings: Vec<String>,
 }
 
-/// Looks at what is to be a source: its path without links, and how many files there are.
+/// Resolves the links in a new source's path and counts its files.
 fn preview(cx: &Context, mut added: SourceAdded) -> Result<(SourceAdded, SourcePreview), Refusal> {
     if added.sent {
         return Ok((added, SourcePreview::default()));
@@ -122,7 +122,7 @@ fn preview(cx: &Context, mut added: SourceAdded) -> Result<(SourceAdded, SourceP
     Ok((added, looked))
 }
 
-/// What is asked for, with an absolute path.
+/// Builds the requested settings, with an absolute path.
 fn settings(args: AddSourceArgs, dir: Option<&Path>) -> Result<SourceAdded, Refusal> {
     if args.path.trim().is_empty() || args.path.len() > PATH_BYTES_MAX || args.path.contains('\0') {
         return Err(Refusal::invalid(format!(
@@ -192,7 +192,7 @@ fn check_name(argument: &str, name: &str) -> Result<(), Refusal> {
     )))
 }
 
-/// The id of a source that is named by its id or its path.
+/// Finds a source by its id or its path.
 pub(super) fn named(
     cx: &Context,
     rows: &dyn Rows,
@@ -339,7 +339,7 @@ impl Op for ListSources {
 
     async fn call(call: Call<ListSourcesArgs>) -> Result<ListSourcesReply, Refusal> {
         let Call { cx, args, .. } = call;
-        // Before the state: a source that is said to be idle has all its documents counted.
+        // Read before the state, so that an idle source has all its documents counted.
         let progress = Documents::of(&cx)?.progress().clone();
         let state = State::live(&cx, args.at_least).await?;
         blocking(move || {
@@ -381,7 +381,7 @@ fn source(
     }
     let mut failures = view::failures(state, &id)?;
     let failed = failures.len() as u64;
-    // The latest are told, by path: which of two files failed first is chance.
+    // The latest failures are listed, by path, because the order of failures is random.
     failures.sort_by_key(|(_, failure)| std::cmp::Reverse(failure.at));
     failures.truncate(failures_shown);
     failures.sort_by(|(one, _), (other, _)| one.cmp(other));

@@ -1,4 +1,4 @@
-//! `remove_document` and `list_documents`: what was sent, and what need not be sent again.
+//! `remove_document` and `list_documents`: the sent documents, so that unchanged ones need not be sent again.
 
 use lore::protocol::documents::{
     ListDocumentsArgs, ListDocumentsReply, ListedDocument, RemoveDocumentArgs, RemoveDocumentReply,
@@ -12,9 +12,9 @@ use crate::log::Hash;
 use crate::operation::{Access, Call, Context, Op, blocking};
 use crate::state::State;
 
-/// Documents of a page.
+/// Default number of documents in a page.
 const ITEMS: u64 = 100;
-/// Documents of a page, at most.
+/// Limit on the documents in a page.
 const ITEMS_MAX: u64 = 1000;
 
 /// `remove_document`.
@@ -81,7 +81,7 @@ fn page(
     most: usize,
 ) -> Result<ListDocumentsReply, Refusal> {
     let (source, row) = named(cx, state, &args.source)?;
-    // A page ends with a name, and the next one begins behind it.
+    // A page ends with a name, and the next page begins after it.
     let behind = args.next.as_deref().unwrap_or_default();
     let mut paths = view::paths_behind(state, &source, behind, most + 1)?;
     let has_more = paths.len() > most;

@@ -1,5 +1,5 @@
-//! The files that a source would take in, offered to whoever sends them to a daemon that does not reach
-//! them: by the same rules, read in the same way, compared by their hashes.
+//! Selects the files of a source for upload to a daemon that cannot read them. The rules, the reading and
+//! the comparison by hash are the same as for local sources.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -11,33 +11,33 @@ use super::walk::{Step, WalkError};
 use crate::clock::Clock;
 use crate::log::Hash;
 
-/// What is found about a source's files.
+/// A finding about a source's files.
 #[derive(Debug)]
 pub enum UploadCandidate {
-    /// A file that is not known so.
+    /// A file that is new or changed: its path and content.
     File(String, Content),
-    /// A file that cannot be read, and why.
+    /// A file that cannot be read: its path and the reason.
     Failed(String, String),
-    /// A file that is known and is not there any more, or not to be taken.
+    /// A known file that no longer exists or is excluded.
     Gone(String),
-    /// Something that could not be looked at.
+    /// An error of the walk.
     Trouble(WalkError),
 }
 
-/// How many files there are.
+/// Counts of a source's files.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Count {
-    /// That were found.
+    /// Number of files found.
     pub found: u64,
-    /// That are known as they are.
+    /// Number of unchanged files.
     pub unchanged: u64,
 }
 
-/// Goes through the files of a source, one at a time. `known`: what the daemon has, by path, with the hash
-/// where that is as it should be. `bytes_max`: the longest file that is read.
+/// Visits the files of a source one at a time. `known` maps the paths that the daemon has to their hashes,
+/// or to `None` for stale documents. `bytes_max` limits the length of a file.
 ///
 /// # Errors
-/// What `tell` fails with.
+/// `tell` returned an error.
 pub fn candidate(
     reach: &SourceScope,
     mut known: BTreeMap<String, Option<Hash>>,
@@ -70,7 +70,7 @@ pub fn candidate(
                 tell(UploadCandidate::File(path, content))?;
                 continue;
             }
-            // What is known of it is told to be gone.
+            // If the file is known, it is reported as gone at the end.
             Err(ReadFailure::Gone | ReadFailure::Skipped(_)) => continue,
             Err(ReadFailure::Unsettled) => "is written to all the time; try again later".to_owned(),
             Err(ReadFailure::Barred(reason) | ReadFailure::Failed(reason)) => reason,
@@ -92,7 +92,7 @@ mod tests {
 
     use super::*;
 
-    /// What is offered of a folder, in words.
+    /// Formats the findings for a folder.
     fn offered(folder: &Path, known: &[(&str, Option<&[u8]>)]) -> (Vec<String>, Count) {
         let exclude = ["old/".to_owned()];
         let reach = SourceScope::new(folder, &[], &exclude, &[]).unwrap();
@@ -122,8 +122,8 @@ mod tests {
         (reported, count.unwrap())
     }
 
-    /// Files that are new or changed are offered, those that are known and not to be taken are gone, and the
-    /// rules are those of a source that is read where it is.
+    /// New and changed files are offered, and known files that are excluded are gone. The rules are those of a
+    /// local source.
     #[test]
     fn what_is_not_known_is_offered() {
         let home = tempfile::tempdir().unwrap();
@@ -164,7 +164,7 @@ mod tests {
         assert_eq!((count.found, count.unchanged), (5, 1));
     }
 
-    /// Where a folder cannot be looked into, nothing in it is gone.
+    /// If a folder cannot be read, its files do not count as gone.
     #[test]
     fn what_cannot_be_seen_is_not_gone() {
         let home = tempfile::tempdir().unwrap();

@@ -1,15 +1,15 @@
-//! What the file system would not do, in few words that stand behind a path.
+//! Describes file system errors in short phrases that follow a path.
 
 use std::io;
 
-/// Why a file or folder is not read.
+/// Describes why a file or folder cannot be read.
 pub(super) fn why(error: &io::Error) -> String {
     match error.kind() {
         io::ErrorKind::PermissionDenied => "there is no permission to read it".to_owned(),
         io::ErrorKind::NotFound => "it is not there".to_owned(),
         io::ErrorKind::InvalidFilename => "its path is too long for the system".to_owned(),
         _ => match error.raw_os_error() {
-            // Without the number that the standard library adds.
+            // Strips the error number that the standard library appends.
             Some(number) => {
                 let text = error.to_string();
                 let number = format!(" (os error {number})");

@@ -1,8 +1,8 @@
-//! File systems that hold no files of anybody: what is read there is the system itself.
+//! Detects pseudo file systems, which expose the state of the system instead of user files.
 
 use std::path::Path;
 
-/// Their numbers, as Linux gives them.
+/// Magic numbers of these file systems on Linux.
 const OF_THE_SYSTEM: &[(u64, &str)] = &[
     (0x9fa0, "proc"),
     (0x6265_6572, "sysfs"),
@@ -22,7 +22,7 @@ const OF_THE_SYSTEM: &[(u64, &str)] = &[
     (0xf97c_ff8c, "selinuxfs"),
 ];
 
-/// The name of the file system that a folder is in, if that is one of the system.
+/// Returns the name of the pseudo file system that contains a folder, if any.
 pub(super) fn of_the_system(folder: &Path) -> Option<&'static str> {
     let found = rustix::fs::statfs(folder).ok()?;
     let number = u64::try_from(found.f_type).ok()?;

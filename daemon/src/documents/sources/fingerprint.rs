@@ -1,4 +1,4 @@
-//! What changes when a file does: cheap to ask for, and good enough to leave unchanged files alone.
+//! File fingerprints: cheap to read, and sufficient to skip unchanged files.
 
 use std::fs::Metadata;
 use std::os::unix::fs::MetadataExt;
@@ -7,11 +7,12 @@ use crate::clock::Micros;
 use crate::events::documents::FileFingerprint;
 
 const NANOS: i64 = 1_000_000_000;
-/// Two writes within so many nanoseconds may leave the same time behind: file systems count in ticks.
+/// Time within which two writes can leave the same time stamp, in nanoseconds, because file systems count
+/// in ticks.
 const TICK: i64 = 20_000_000;
 
 impl FileFingerprint {
-    /// That of a file.
+    /// Returns the fingerprint of a file.
     #[must_use]
     pub fn of(found: &Metadata) -> Self {
         Self {
@@ -24,8 +25,8 @@ impl FileFingerprint {
         }
     }
 
-    /// Of content that was read now: where it was written just before, or in the future, it may be
-    /// written again without another time, so the next look has to read it once more.
+    /// Adjusts the fingerprint of content that was read at `now`. If the file was written just before, or in
+    /// the future, another write can leave the same time, so the next scan must read it again.
     #[must_use]
     pub fn read_at(self, now: Micros) -> Self {
         let now = i64::try_from(now).unwrap_or(i64::MAX).saturating_mul(1000);
@@ -38,7 +39,7 @@ impl FileFingerprint {
         self
     }
 
-    /// Whether a file with this stamp is the one that had the other, under whatever name.
+    /// Reports whether both fingerprints are of the same file, regardless of its name.
     #[must_use]
     pub fn is_same_file(self, other: Self) -> bool {
         self == other && self.mtime != i64::MIN && self.bytes > 0

@@ -1,9 +1,8 @@
-//! Sources: folders and files on this machine, whose documents follow what is in them.
+//! Sources: folders and files on this machine, whose documents are kept in sync with them.
 //!
-//! A [`SourceScope`] says what of the file system a source means, a [`walk`] goes through it, a [`Scan`]
-//! compares what was found with what is known, [`take`] makes a document of a file, and [`WatchedFolders`]
-//! says where somebody changed something. What an event of the file system says is only a hint where
-//! to look: which files are meant is for the walk alone to say.
+//! A [`SourceScope`] selects files of the file system, a [`walk`] visits them, a [`Scan`] compares them with
+//! the known files, [`take`] makes a document of a file, and [`WatchedFolders`] reports changes. An event of
+//! the file system is only a hint where to look: only the walk decides which files are selected.
 
 mod candidates;
 mod failure;

@@ -2,21 +2,21 @@
 
 use std::collections::BTreeSet;
 
-/// More places than this are not kept apart: everything is looked at.
+/// Limit on the paths in a set; a larger set becomes the whole source.
 const PLACES_MAX: usize = 1000;
 
-/// Files and folders with all below them; none when nothing is to be looked at.
+/// A set of files and folders, including everything below them. The empty set selects nothing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PathSet(BTreeSet<String>);
 
 impl PathSet {
-    /// The whole source.
+    /// Returns the set that selects the whole source.
     #[must_use]
     pub fn all() -> Self {
         Self(BTreeSet::from([String::new()]))
     }
 
-    /// Adds a file or folder; the empty path is the whole source.
+    /// Adds a file or folder; the empty path selects the whole source.
     pub fn add(&mut self, place: String) {
         if self.is_all() {
             return;
@@ -27,38 +27,38 @@ impl PathSet {
         }
     }
 
-    /// Adds all of some others.
+    /// Adds all paths of another set.
     pub fn add_all(&mut self, others: Self) {
         for place in others.0 {
             self.add(place);
         }
     }
 
-    /// Each place once; the empty path is the whole source.
+    /// Iterates over the paths without duplicates; the empty path is the whole source.
     pub fn iter(&self) -> impl Iterator<Item = &str> {
         self.0.iter().map(String::as_str)
     }
 
-    /// Whether nothing is to be looked at.
+    /// Reports whether nothing is selected.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Whether everything is to be looked at.
+    /// Reports whether the whole source is selected.
     #[must_use]
     pub fn is_all(&self) -> bool {
         self.0.contains("")
     }
 
-    /// Whether a path is one of these places or below one.
+    /// Reports whether a path is in the set or below one of its paths.
     #[must_use]
     pub fn hold(&self, path: &str) -> bool {
         let above = path.match_indices('/').map(|(at, _)| path.split_at(at).0);
         self.is_all() || self.0.contains(path) || above.into_iter().any(|it| self.0.contains(it))
     }
 
-    /// Whether one of these places is below a folder.
+    /// Reports whether a path of the set is below a folder.
     pub(super) fn are_below(&self, folder: &str) -> bool {
         let below = format!("{folder}/");
         let mut next = self.0.range::<String, _>(&below..);

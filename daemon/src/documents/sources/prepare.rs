@@ -1,4 +1,4 @@
-//! From the content of a file to a document: its text, its chunks, and what is said about it.
+//! Converts the content of a file to a document: text, chunks and metadata.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -14,28 +14,28 @@ use crate::documents::ingest_worker::IngestWorkers;
 use crate::events::documents::{FileFingerprint, SourceAdded};
 use crate::log::Hash;
 
-/// The longest that names and tags of a document may be, in bytes.
+/// Limit on names and tags of a document, in bytes.
 const NAME_BYTES_MAX: usize = 256;
-/// The longest title, in bytes.
+/// Limit on a title, in bytes.
 pub const TITLE_BYTES_MAX: usize = 1024;
-/// Tags of a document.
+/// Limit on the tags of a document.
 const TAGS_MAX: usize = 100;
 
-/// What a source says about its documents, where they do not say it themselves.
+/// Metadata from the settings of a source, used where a document has none.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SourceDefaults {
-    /// `context_id`; none is the name of the file's folder.
+    /// `context_id`; by default the name of the file's folder.
     pub context_id: Option<String>,
-    /// `context_name`; none is the context's id.
+    /// `context_name`; by default the context's id.
     pub context_name: Option<String>,
     /// `category`.
     pub category: Option<String>,
-    /// Tags of every document.
+    /// Tags that are added to every document.
     pub tags: Vec<String>,
 }
 
 impl SourceDefaults {
-    /// What the settings of a source say.
+    /// Reads the defaults from the settings of a source.
     #[must_use]
     pub fn of(added: &SourceAdded) -> Self {
         Self {
@@ -50,40 +50,41 @@ impl SourceDefaults {
 /// A document that is ready to be recorded.
 #[derive(Clone, Debug)]
 pub struct PreparedDocument {
-    /// The file's path below the source's folder.
+    /// Path of the file below the source's folder.
     pub path: String,
-    /// The file's size, time and place.
+    /// Fingerprint of the file.
     pub stamp: FileFingerprint,
-    /// Of the file's bytes.
+    /// Hash of the file's bytes.
     pub hash: Hash,
-    /// The file's name.
+    /// Name of the file.
     pub file_name: String,
-    /// Its extension in lower case, or the usual one of its kind.
+    /// Extension in lower case, or the usual extension of the file's kind.
     pub file_type: String,
-    /// From the front matter, else the first heading, else the file's name.
+    /// Title from the front matter, else the first heading, else the file's name.
     pub title: String,
-    /// What it belongs to.
+    /// Id of the context.
     pub context_id: String,
-    /// What that is called.
+    /// Display name of the context.
     pub context_name: String,
-    /// What sort of document it is, where somebody says so.
+    /// Category, if the document or the source declares one.
     pub category: Option<String>,
-    /// Its own, the source's, and its file type; each once, whatever its case.
+    /// Tags of the document and of the source, and the file type; without duplicates, ignoring case.
     pub tags: Vec<String>,
-    /// All else that its front matter says.
+    /// All other front matter.
     pub custom_metadata: Map<String, Value>,
-    /// What it says.
+    /// Extracted text.
     pub text: String,
-    /// The pieces of that to be indexed, found and quoted.
+    /// Chunks of the text, which are indexed, found and quoted.
     pub chunks: Vec<Chunk>,
-    /// What could not be read as it should.
+    /// Warnings about content that was not read completely.
     pub warnings: Vec<Warning>,
 }
 
 /// Makes a document of a file below a folder.
 ///
 /// # Errors
-/// [`ReadFailure::Skipped`] for binary files, and [`ReadFailure::Failed`] for those that promised to be documents.
+/// [`ReadFailure::Skipped`] for binary files; [`ReadFailure::Failed`] if the file has the name of a document
+/// type but cannot be read as such.
 pub fn take(
     content: Content,
     base: &Path,
@@ -132,7 +133,7 @@ pub fn take(
     })
 }
 
-/// The bytes of a file without secrets, where they are text: all that is made of them has none, then.
+/// Redacts secrets in the bytes of a text file, so that nothing derived from them contains a secret.
 fn without_secrets(bytes: Vec<u8>, redactor: &Redactor, found: &mut SecretCounts) -> Vec<u8> {
     let redacted = match std::str::from_utf8(&bytes).map(|text| redactor.text(text, found)) {
         Ok(Cow::Owned(redacted)) => Some(redacted.into_bytes()),
@@ -141,7 +142,7 @@ fn without_secrets(bytes: Vec<u8>, redactor: &Redactor, found: &mut SecretCounts
     redacted.unwrap_or(bytes)
 }
 
-/// Takes out what only shows once a file is read: in archives, other encodings, entities.
+/// Redacts secrets that are visible only after extraction: in archives, other encodings, entities.
 fn redact(extracted: &mut ExtractedText, redactor: &Redactor, found: &mut SecretCounts) {
     let mut short = |text: &mut String| {
         if let Cow::Owned(redacted) = redactor.text(text, found) {
@@ -182,14 +183,14 @@ fn redact(extracted: &mut ExtractedText, redactor: &Redactor, found: &mut Secret
     extracted.blocks = blocks.collect();
 }
 
-/// The name of the folder that a file is in.
+/// Returns the name of the folder that contains a file.
 fn folder_of<'p>(base: &'p Path, path: &'p str) -> &'p str {
     let folder = path.rsplit_once('/').map(|(folder, _)| folder);
     let name = folder.and_then(|folder| folder.rsplit('/').next());
     name.or_else(|| base.file_name()?.to_str()).unwrap_or("/")
 }
 
-/// What is said about a document: by itself first, then by its source.
+/// Metadata of a document: its front matter takes precedence over its source's settings.
 struct DocumentDetails {
     context_id: String,
     context_name: String,
@@ -209,7 +210,7 @@ impl DocumentDetails {
             custom: front.custom,
             warnings: Vec::new(),
         };
-        // The source's name is of the source's context, and of no other.
+        // The source's context name applies only to the source's own context.
         let given_name = given.context_name.clone();
         let given_name = given_name
             .filter(|_| front.context_id.is_none() || front.context_id == given.context_id);
@@ -231,7 +232,7 @@ impl DocumentDetails {
         said
     }
 
-    /// Adds a tag, unless it is there in whatever case.
+    /// Adds a tag unless it is present, ignoring case.
     fn tag(&mut self, tag: String) {
         let tag = self.short("tag", tag, NAME_BYTES_MAX);
         let lower = tag.to_lowercase();
@@ -245,7 +246,7 @@ impl DocumentDetails {
         }
     }
 
-    /// A text as it may be, cut where it is longer.
+    /// Truncates a text to the limit, with a warning.
     fn short(&mut self, what: &str, mut text: String, bytes_max: usize) -> String {
         if text.len() > bytes_max {
             self.warn(format!(

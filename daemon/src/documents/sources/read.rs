@@ -1,5 +1,4 @@
-//! The bytes of a file within a source: read without following links, without ever blocking, and whole
-//! as they were at one moment.
+//! Reads a file of a source: without following links, without blocking, and as a consistent snapshot.
 
 use std::borrow::Cow;
 use std::fs::{File, Metadata};
@@ -19,41 +18,41 @@ use crate::clock::Clock;
 use crate::events::documents::FileFingerprint;
 use crate::log::Hash;
 
-/// How often a file is read that changes meanwhile.
+/// Limit on the reads of a file that changes while it is read.
 const TRIES: u32 = 3;
-/// So many bytes tell whether a file without a telling name is text.
+/// Bytes that are read to decide whether a file with an unknown extension is text.
 const HEAD: u64 = 8192;
 
-/// A file as it was at one moment.
+/// A consistent snapshot of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Content {
-    /// All of it.
+    /// Complete content.
     pub bytes: Vec<u8>,
-    /// To see whether it changed without reading it.
+    /// Fingerprint, to detect changes without reading the file.
     pub stamp: FileFingerprint,
-    /// Of its bytes.
+    /// Hash of the bytes.
     pub hash: Hash,
 }
 
-/// Why there is no content. Where it is a reason, the sentence begins with the path.
+/// The reason why a file has no content. A text continues a sentence that begins with the path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ReadFailure {
-    /// There is no such file any more.
+    /// The file no longer exists.
     Gone,
-    /// It is binary, and its name does not promise a document: what it is.
+    /// The file is binary, and its name does not promise a document. Contains the kind of file.
     Skipped(Cow<'static, str>),
-    /// It is written to all the time; the watch tells when that ends.
+    /// The file is written all the time. The watch reports when that ends.
     Unsettled,
-    /// The system would not let it be read: why. That may end without the file being changed.
+    /// The system denied access, for this reason. That can change without a change to the file.
     Barred(String),
-    /// It cannot be taken in as it is: why.
+    /// The file cannot be ingested in its current state, for this reason.
     Failed(String),
 }
 
-/// Reads a file below a folder. `bytes_max`: the longest that is read.
+/// Reads a file below a folder, of at most `bytes_max` bytes.
 ///
 /// # Errors
-/// [`ReadFailure`] says why there is nothing.
+/// [`ReadFailure`] if the file is missing, binary, not readable, too long, or changes all the time.
 pub fn read(
     base: &Path,
     path: &str,
@@ -89,7 +88,7 @@ pub fn read(
     Err(ReadFailure::Unsettled)
 }
 
-/// The beginning of a file, at most so many bytes of it.
+/// Reads at most `bytes_max` bytes from the start of a file.
 fn part(file: &mut File, bytes_max: u64) -> Result<Vec<u8>, ReadFailure> {
     let mut bytes = Vec::new();
     let read = file
@@ -104,7 +103,7 @@ fn metadata(file: &File) -> Result<Metadata, ReadFailure> {
     found.map_err(|error| ReadFailure::Barred(format!("cannot be read: {}", why(&error))))
 }
 
-/// Also by the time of the last change, which nobody can set back.
+/// Compares the change time as well, which no program can set back.
 fn is_same(one: &Metadata, other: &Metadata) -> bool {
     let changed = |of: &Metadata| (of.ctime(), of.ctime_nsec());
     FileFingerprint::of(one) == FileFingerprint::of(other) && changed(one) == changed(other)
@@ -116,15 +115,15 @@ fn too_long(bytes: u64, bytes_max: u64) -> ReadFailure {
     ))
 }
 
-/// How folders are opened: not through a link.
+/// Flags for opening folders without following links.
 const DIRECTORY: OFlags = OFlags::RDONLY
     .union(OFlags::DIRECTORY)
     .union(OFlags::NOFOLLOW)
     .union(OFlags::CLOEXEC);
 
-/// Opens a regular file, folder by folder, so that no link leads out of the source. What it is, is asked
-/// before it is opened, since opening alone can set off things in a device, and again afterwards, since
-/// it may be another one by then.
+/// Opens a regular file folder by folder, so that no link leads out of the source. The file type is checked
+/// before opening, because opening alone can trigger a device. It is checked again afterwards, because the
+/// file may have been replaced.
 fn open(base: &Path, path: &str) -> Result<File, ReadFailure> {
     let mut folder = open_base(base).map_err(failed)?;
     let mut rest = path;
@@ -143,8 +142,8 @@ fn open(base: &Path, path: &str) -> Result<File, ReadFailure> {
     Ok(file)
 }
 
-/// Where a source begins; its path had no links when the source was added. A link that has come into it since
-/// is refused, also in the folders above it, where the system can look at all of a path at once.
+/// Opens the folder of a source. Its path had no links when the source was added; links added since then are
+/// refused. Links in the folders above are refused where the system can check a whole path at once.
 fn open_base(base: &Path) -> Result<OwnedFd, Errno> {
     #[cfg(target_os = "linux")]
     match openat2(
@@ -154,7 +153,7 @@ fn open_base(base: &Path) -> Result<OwnedFd, Errno> {
         Mode::empty(),
         ResolveFlags::NO_SYMLINKS,
     ) {
-        // Kernels before 5.6 have no such call, and some sandboxes refuse it as one that they do not know.
+        // Kernels before 5.6 lack this call, and some sandboxes refuse it as unknown.
         Err(Errno::NOSYS | Errno::PERM) => {}
         opened => return opened,
     }

@@ -1,8 +1,8 @@
-//! Compares what is known of a source with what was found in it: pure.
+//! Compares the known files of a source with the found files, without I/O.
 //!
-//! A stamp that differs says that a file may have changed; its hash decides. A document whose file is
-//! gone and was found elsewhere has moved: its stamp says so at once, or the hash of a file that is new,
-//! once it was read.
+//! A different fingerprint means that a file may have changed; its hash decides. A document whose file is
+//! missing but found elsewhere has moved. The move is detected by the fingerprint, or by the hash after a new
+//! file is read.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,75 +11,75 @@ use super::walk::{FoundFile, WalkError};
 use crate::events::documents::FileFingerprint;
 use crate::log::Hash;
 
-/// What is known of a file. `D` is how its document is called.
+/// A known file. `D` identifies its document.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KnownFile<D> {
-    /// When it was read last.
+    /// Fingerprint when the file was last read.
     pub stamp: FileFingerprint,
-    /// What came of that.
+    /// Result of that read.
     pub what: ReadOutcome<D>,
 }
 
-/// What came of reading a file.
+/// Result of reading a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ReadOutcome<D> {
     /// A document, with the hash of the file's bytes.
     Document(D, Hash),
-    /// Nothing: it is not tried again as long as it is the same.
+    /// No document; the file is not read again until it changes.
     Nothing,
 }
 
-/// A comparison that is under way.
+/// A comparison in progress.
 #[derive(Debug)]
 pub struct Scan<D> {
     known: BTreeMap<String, KnownFile<D>>,
-    /// Where it is unknown what is there.
+    /// Paths whose content is unknown.
     unread: BTreeSet<String>,
     plan: Plan<D>,
 }
 
-/// What there is to do.
+/// The work that results from a comparison.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Plan<D> {
-    /// Files to be read, in the order of the walk.
+    /// Files to read, in the order of the walk.
     pub jobs: Vec<Job<D>>,
-    /// Documents whose file has another name now, and is the same otherwise.
+    /// Documents whose files were renamed but not changed.
     pub moved: Vec<RenamedDocument<D>>,
-    /// Documents whose file is gone, unless one that is new turns out to be it.
+    /// Documents whose files are missing, unless a new file turns out to be the same.
     pub lost: RemovedDocuments<D>,
-    /// Files of which nothing came that are gone, by their paths.
+    /// Paths of missing files that had no document.
     pub forgotten: Vec<String>,
-    /// Files that are as they were.
+    /// Number of unchanged files.
     pub unchanged: usize,
 }
 
-/// A file to be read.
+/// A file to read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Job<D> {
-    /// Its path below the source's folder.
+    /// Path below the source's folder.
     pub path: String,
-    /// Its stamp when it was found.
+    /// Fingerprint when the file was found.
     pub stamp: FileFingerprint,
-    /// What it was when it was read last; `None` for a new one.
+    /// State at the last read; `None` for a new file.
     pub before: Option<KnownFile<D>>,
 }
 
-/// A document whose file has another name now.
+/// A document whose file was renamed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RenamedDocument<D> {
-    /// Its document.
+    /// The document.
     pub document: D,
-    /// What it was called.
+    /// Old path.
     pub from: String,
-    /// What it is called.
+    /// New path.
     pub to: String,
-    /// The hash of its bytes.
+    /// Hash of the bytes.
     pub hash: Hash,
-    /// As it was found under the new name.
+    /// Fingerprint at the new path.
     pub stamp: FileFingerprint,
 }
 
-/// Documents whose files are gone.
+/// Documents whose files are missing.
 #[derive(Debug, PartialEq, Eq)]
 pub struct RemovedDocuments<D> {
     by_path: BTreeMap<String, (D, Hash)>,
@@ -87,7 +87,7 @@ pub struct RemovedDocuments<D> {
 }
 
 impl<D: Clone> Scan<D> {
-    /// Of what is known in some places, by path.
+    /// Creates a comparison from the known files in some places, by path.
     pub fn new(known: impl IntoIterator<Item = (String, KnownFile<D>)>, places: &PathSet) -> Self {
         let known = known.into_iter().filter(|(path, _)| places.hold(path));
         Self {
@@ -103,7 +103,7 @@ impl<D: Clone> Scan<D> {
         }
     }
 
-    /// Takes up a file that was found.
+    /// Compares a found file with its known state.
     pub fn found(&mut self, found: FoundFile) {
         let before = self.known.remove(&found.path);
         if before
@@ -120,14 +120,14 @@ impl<D: Clone> Scan<D> {
         });
     }
 
-    /// Takes up that something could not be looked at: nothing there is gone.
+    /// Records an error of the walk: files below an unread path do not count as missing.
     pub fn record_error(&mut self, trouble: &WalkError) {
         if trouble.is_unread {
             self.unread.insert(trouble.path.clone());
         }
     }
 
-    /// What there is to do, now that the walk has ended.
+    /// Returns the plan after the end of the walk.
     #[must_use]
     pub fn finish(self) -> Plan<D> {
         let mut plan = self.plan;
@@ -148,7 +148,7 @@ impl<D: Clone> Scan<D> {
         plan.jobs.retain(|job| {
             let was_it =
                 |stamp: FileFingerprint| job.before.is_none() && job.stamp.is_same_file(stamp);
-            // Two names of one file are gone: which one has moved is for the hash to say.
+            // If two names of one file are missing, only the hash can decide which one has moved.
             let same = gone.get_mut(&job.stamp).filter(|same| same.len() == 1);
             let it = same.filter(|_| was_it(job.stamp)).and_then(Vec::pop);
             let is_moved = it.is_some();
@@ -183,8 +183,8 @@ impl<D: Clone> RemovedDocuments<D> {
         self.by_path.insert(path, (document, hash));
     }
 
-    /// A document that had just these bytes and has lost its file: it is not lost any more. The first by
-    /// path of those whose path is so.
+    /// Claims a lost document with this hash, so that it no longer counts as lost. Takes the first path for
+    /// which `so` is true.
     pub fn claim(&mut self, hash: Hash, so: impl Fn(&str) -> bool) -> Option<(String, D)> {
         let paths = self.by_hash.get_mut(&hash.0)?;
         let path = paths.iter().find(|path| so(path))?.clone();
@@ -193,20 +193,20 @@ impl<D: Clone> RemovedDocuments<D> {
         Some((path, document))
     }
 
-    /// Those that nothing has claimed, by path.
+    /// Returns the documents that were not claimed, by path.
     pub fn rest(self) -> impl Iterator<Item = (String, D)> {
         let rest = self.by_path.into_iter();
         rest.map(|(path, (document, _))| (path, document))
     }
 
-    /// How many they are.
+    /// Returns the number of unclaimed documents.
     #[must_use]
     pub fn count(&self) -> usize {
         self.by_path.len()
     }
 }
 
-/// Whether a path is one of these or below one.
+/// Reports whether a path is one of these paths or below one of them.
 fn is_below(path: &str, folders: &BTreeSet<String>) -> bool {
     let mut above = path.match_indices('/').map(|(at, _)| path.split_at(at).0);
     folders.contains("") || folders.contains(path) || above.any(|folder| folders.contains(folder))

@@ -1,4 +1,4 @@
-//! What of the file system a source means.
+//! The scope of a source: which files of the file system it selects.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -10,74 +10,75 @@ use super::filesystems::of_the_system;
 use super::path_set::PathSet;
 use super::walk::FolderWalk;
 
-/// Patterns of a source, in `include` and in `exclude`.
+/// Limit on the patterns of a source, each in `include` and in `exclude`.
 const PATTERNS_MAX: usize = 100;
-/// The length of a pattern, in bytes.
+/// Limit on a pattern, in bytes.
 const PATTERN_BYTES_MAX: usize = 1000;
-/// Files of a source: more are not looked at.
+/// Limit on the files of a source; further files are ignored.
 pub const FILES_MAX: usize = 1_000_000;
 
-/// Why a path is no source. The sentence begins with the path.
+/// Why a path is not a valid source. The message begins with the path.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SourceError {
-    /// It is not there.
+    /// The path does not exist.
     #[error("{} is not there: add a folder or a file that is", .0.display())]
     Missing(PathBuf),
-    /// A link stands where it was, or where a folder above it was.
+    /// The path, or a folder above it, was replaced by a link.
     #[error("{} is behind a symbolic link now, which is not followed: put it back, or add what the link leads to", .0.display())]
     Moved(PathBuf),
-    /// It cannot be looked at.
+    /// The path cannot be read.
     #[error("{} cannot be read: {}", .0.display(), .1)]
     Unreadable(PathBuf, String),
-    /// The root of the file system.
+    /// The path is the root of the file system.
     #[error("/ is the whole machine: add the folders that hold documents")]
     Root,
-    /// A pipe, a device, a socket.
+    /// The path is a pipe, a device or a socket.
     #[error("{} is neither a folder nor a file: add a folder or a file", .0.display())]
     Neither(PathBuf),
-    /// In a file system that holds no files.
+    /// The path is in a pseudo file system.
     #[error("{} is in {}, where the system tells of itself: add a folder with files", .0.display(), .1)]
     System(PathBuf, &'static str),
-    /// The daemon's own.
+    /// The path is in the daemon's own data.
     #[error("{} is where lored keeps its own data: add another folder", .0.display())]
     Own(PathBuf),
-    /// Its name is no text.
+    /// The name is not UTF-8.
     #[error("{} has a name that is not UTF-8: rename it", .0.display())]
     Name(PathBuf),
-    /// A pattern that cannot be used.
+    /// A pattern is invalid.
     #[error("the pattern {pattern:?} in `{list}` {why}")]
     Pattern {
         /// `include` or `exclude`.
         list: &'static str,
-        /// As it was given, or its beginning.
+        /// The pattern, truncated if it is long.
         pattern: String,
-        /// What is wrong with it, and what would be right.
+        /// Description of the error, with the valid form.
         why: String,
     },
 }
 
-/// What of the file system a source means: a folder with what its patterns and the ignore files in it
-/// leave, or one file.
+/// The files that a source selects: a folder without the files that its patterns and ignore files exclude,
+/// or a single file.
 #[derive(Clone, Debug)]
 pub struct SourceScope {
-    /// The folder that relative paths begin at, without links.
+    /// Folder that paths are relative to, with links resolved.
     pub(super) base: PathBuf,
-    /// The name of the file, when the source is one.
+    /// Name of the file if the source is a single file.
     pub(super) only: Option<String>,
     pub(super) include: Option<Gitignore>,
     pub(super) exclude: Gitignore,
-    /// What the project that the source is in leaves out.
+    /// Exclusions of the project that contains the source.
     of_project: Gitignore,
-    /// Folders that are never looked into.
+    /// Folders that are never walked.
     pub(super) apart: Vec<PathBuf>,
 }
 
 impl SourceScope {
-    /// Of a path, with patterns as in a `.gitignore`: only files that one of `include` fits, if there is
-    /// any, and none that one of `exclude` fits. `apart` are the daemon's own folders.
+    /// Creates the scope of a path. `include` and `exclude` have the syntax of a `.gitignore`. If `include` has
+    /// patterns, a file must match one of them; files that match `exclude` are left out. `apart` are the
+    /// daemon's own folders.
     ///
     /// # Errors
-    /// [`SourceError`] says why this is no source.
+    /// [`SourceError`] if the path or a pattern is not valid.
     pub fn new(
         path: &Path,
         include: &[String],
@@ -122,8 +123,8 @@ impl SourceScope {
         })
     }
 
-    /// Leaves out what the project that the source is in leaves out, too: patterns below the project's folder.
-    /// One that cannot be used leaves nothing out; the project's own room says what is wrong with it.
+    /// Adds the exclusions of the project that contains the source; patterns are relative to the project's folder.
+    /// Invalid patterns are ignored here, because the projects feature reports them.
     #[must_use]
     pub fn within(mut self, project: &Path, exclude: &[String]) -> Self {
         let of_project = patterns(project, "exclude", exclude);
@@ -131,7 +132,7 @@ impl SourceScope {
         self
     }
 
-    /// The folder or file itself, without links.
+    /// Returns the path of the folder or file, with links resolved.
     #[must_use]
     pub fn path(&self) -> PathBuf {
         match &self.only {
@@ -140,8 +141,8 @@ impl SourceScope {
         }
     }
 
-    /// The same, as long as it is what this path says without links: whoever puts a link in its place
-    /// makes nobody a source of what that leads to.
+    /// Returns the scope if its resolved path still equals `path`. A link that was put in place of the source
+    /// must not extend the source to the link's target.
     ///
     /// # Errors
     /// [`SourceError::Moved`].
@@ -152,19 +153,19 @@ impl SourceScope {
         }
     }
 
-    /// The folder that relative paths begin at: the source, or that of its one file.
+    /// Returns the folder that paths are relative to: the source, or the folder of its single file.
     #[must_use]
     pub fn base(&self) -> &Path {
         &self.base
     }
 
-    /// Whether it is one file.
+    /// Reports whether the source is a single file.
     #[must_use]
     pub fn is_file(&self) -> bool {
         self.only.is_some()
     }
 
-    /// What whoever adds this source should know.
+    /// Returns a notice for the user that adds this source.
     #[must_use]
     pub fn notice(&self, home: Option<&Path>) -> Option<String> {
         let home = home?.canonicalize().ok()?;
@@ -177,19 +178,19 @@ impl SourceScope {
         })
     }
 
-    /// Goes through the files in these places.
+    /// Walks the files in these places.
     #[must_use]
     pub fn walk(&self, places: &PathSet) -> FolderWalk {
         FolderWalk::new(self, places)
     }
 
-    /// Whether the patterns leave this path.
+    /// Reports whether the patterns select this path.
     pub(super) fn fits(&self, path: &Path, is_folder: bool) -> bool {
         let excluded = self.exclude.matched(path, is_folder).is_ignore()
             || (path.starts_with(self.of_project.path())
                 && self.of_project.matched(path, is_folder).is_ignore());
         let included = match &self.include {
-            // What a folder is called may fit for all that is in it.
+            // A pattern that matches a folder includes everything below it.
             Some(include) if !is_folder => {
                 include.matched_path_or_any_parents(path, false).is_ignore()
             }
@@ -199,7 +200,7 @@ impl SourceScope {
     }
 }
 
-/// Patterns below a folder.
+/// Parses patterns that are relative to a folder.
 fn patterns(base: &Path, list: &'static str, of: &[String]) -> Result<Gitignore, SourceError> {
     let wrong = |pattern: &str, why: String| SourceError::Pattern {
         list,
@@ -220,7 +221,7 @@ fn patterns(base: &Path, list: &'static str, of: &[String]) -> Result<Gitignore,
             let why = format!("is longer than {PATTERN_BYTES_MAX} bytes");
             return Err(wrong(pattern, why));
         }
-        // In an ignore file this would be a remark.
+        // Without the escape, `#` begins a comment.
         let escaped = match pattern.strip_prefix('#') {
             Some(rest) => format!("\\#{rest}"),
             None => pattern.clone(),

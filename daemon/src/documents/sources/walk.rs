@@ -1,8 +1,8 @@
-//! Goes through the files of a source, one at a time and in the order of their names.
+//! Walks the files of a source, one at a time, sorted by name.
 //!
-//! `.gitignore`, `.ignore`, `.loreignore` and git's own lists say what is left out, as do hidden names;
-//! a `.loreignore` can bring something back with `!`. Links are not followed: what they lead to is
-//! walked where it is, or is somebody else's.
+//! `.gitignore`, `.ignore`, `.loreignore` and git's own lists exclude files, and hidden names are excluded; a
+//! `.loreignore` can include something again with `!`. Links are not followed: a target in the source is
+//! walked at its own path, and a target outside does not belong to the source.
 
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -19,40 +19,40 @@ use crate::events::documents::FileFingerprint;
 /// One step of a walk.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Step {
-    /// A folder that is looked into; the empty path is the source's own.
+    /// A visited folder; the empty path is the source's own folder.
     Folder(String),
-    /// A file that is meant.
+    /// A selected file.
     File(FoundFile),
-    /// Something that could not be looked at.
+    /// A path that cannot be read.
     Trouble(WalkError),
 }
 
-/// A file that is meant, whatever is in it.
+/// A selected file, with any content.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FoundFile {
-    /// Its path below the source's folder.
+    /// Path below the source's folder.
     pub path: String,
-    /// Its size, time and place.
+    /// Fingerprint of the file.
     pub stamp: FileFingerprint,
 }
 
-/// Something that could not be looked at.
+/// A path that cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WalkError {
-    /// Where, as a path below the source's folder.
+    /// Path below the source's folder.
     pub path: String,
-    /// Why.
+    /// Reason of the error.
     pub reason: String,
-    /// Whether it is unknown what is there, and below it.
+    /// Whether the content at and below the path is unknown.
     pub is_unread: bool,
 }
 
-/// A walk that is under way.
+/// A walk in progress.
 pub struct FolderWalk {
     base: PathBuf,
     places: Arc<PathSet>,
     inner: ignore::Walk,
-    /// What was left out on the way and is to be told.
+    /// Errors from the filter that are still to be reported.
     aside: Arc<Mutex<Vec<WalkError>>>,
     reported: Vec<WalkError>,
     files: usize,
@@ -67,7 +67,7 @@ impl FolderWalk {
             places: Arc::clone(&places),
             aside: Arc::clone(&aside),
         };
-        // Ignore files above the source are about it only within one repository.
+        // Ignore files above the source apply only within the same repository.
         let in_repository = reach.base.ancestors().any(|it| it.join(".git").exists());
         let mut builder = WalkBuilder::new(reach.path());
         builder
@@ -93,7 +93,7 @@ impl FolderWalk {
         let Some(path) = relative.to_str() else {
             return Some(Step::Trouble(unnamed(relative)));
         };
-        // A broken line of an ignore file; the others count.
+        // An invalid line of an ignore file; the other lines apply.
         if let Some(error) = entry.error() {
             self.reported.push(self.error(error, false));
         }
@@ -113,14 +113,14 @@ impl FolderWalk {
             })),
             Ok(_) => None,
             Err(error) => match innermost(&error) {
-                // It went since the folder was read.
+                // The file was removed after the folder was read.
                 Some(error) if error.kind() == std::io::ErrorKind::NotFound => None,
                 Some(_) | None => Some(Step::Trouble(self.error(&error, true))),
             },
         }
     }
 
-    /// What an error is about; the whole source, where it does not say.
+    /// Builds the error of a path, or of the whole source if the path is unknown.
     fn error(&self, error: &Error, is_unread: bool) -> WalkError {
         let path = path_of(error).and_then(|path| path.strip_prefix(&self.base).ok());
         WalkError {
@@ -130,7 +130,7 @@ impl FolderWalk {
         }
     }
 
-    /// Whether something at a path matters to who asked for these places.
+    /// Reports whether an error affects the selected places.
     fn matters(&self, trouble: &WalkError) -> bool {
         self.places.hold(&trouble.path) || self.places.are_below(&trouble.path)
     }
@@ -183,11 +183,11 @@ fn too_many() -> WalkError {
     }
 }
 
-/// Which entries are meant, beyond what ignore files and hidden names say.
+/// Selects entries, in addition to ignore files and hidden names.
 struct Filter {
     reach: SourceScope,
     places: Arc<PathSet>,
-    /// Of the source's folder: another one is another file system.
+    /// Device of the source's folder, to detect other file systems.
     device: u64,
     aside: Arc<Mutex<Vec<WalkError>>>,
 }
@@ -199,12 +199,12 @@ impl Filter {
             return false;
         };
         let is_folder = entry.file_type().is_some_and(|kind| kind.is_dir());
-        // Whoever brings hidden names back does not mean these.
+        // A pattern that includes hidden names does not apply to these.
         if entry.file_name() == ".git" || !self.reach.fits(path, is_folder) {
             return false;
         }
         let Some(text) = relative.to_str() else {
-            // A file of such a name is told when it is reached.
+            // A file with this kind of name is reported when the walk reaches it.
             if is_folder && self.places.is_all() {
                 self.report(unnamed(relative));
             }
@@ -218,7 +218,7 @@ impl Filter {
         !is_folder || !(is_own || self.is_system(entry, text))
     }
 
-    /// Whether a folder is where a file system of the system begins.
+    /// Reports whether a folder is the mount point of a pseudo file system.
     fn is_system(&self, entry: &DirEntry, text: &str) -> bool {
         let elsewhere = entry.metadata().is_ok_and(|it| it.dev() != self.device);
         let system = elsewhere.then(|| of_the_system(entry.path())).flatten();
@@ -252,7 +252,7 @@ fn is_hidden(path: &str) -> bool {
 
 fn is_gone(error: &Error) -> bool {
     let gone = innermost(error).is_some_and(|error| error.kind() == std::io::ErrorKind::NotFound);
-    // Without its own folder a source is unknown, and not empty.
+    // If a source's own folder is missing, its content is unknown, not empty.
     gone && !is_of_root(error)
 }
 
@@ -269,7 +269,6 @@ fn is_of_root(error: &Error) -> bool {
     }
 }
 
-/// The path that an error is about.
 fn path_of(error: &Error) -> Option<&Path> {
     match error {
         Error::WithPath { path, .. } | Error::Loop { child: path, .. } => Some(path),
@@ -282,7 +281,7 @@ fn path_of(error: &Error) -> Option<&Path> {
     }
 }
 
-/// What the system said.
+/// Returns the underlying I/O error.
 fn innermost(error: &Error) -> Option<&std::io::Error> {
     match error {
         Error::Io(error) => Some(error),

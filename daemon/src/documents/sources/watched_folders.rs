@@ -1,7 +1,7 @@
-//! Which folders of a source are watched, and what an event in them is about.
+//! Selects the watched folders of a source, and maps file system events to paths.
 //!
-//! Only folders that a walk looks into are watched: nobody pays for what is built or fetched into
-//! folders that are left out. Who gets the changes walks the places they name.
+//! Only folders that a walk visits are watched, so excluded build outputs and dependencies cost nothing. The
+//! receiver of the changes walks the reported paths.
 
 use std::path::{Path, PathBuf};
 
@@ -10,38 +10,38 @@ use super::scope::SourceScope;
 use super::walk::Step;
 use crate::watch::{DirWatcher, Folder, PathKind, WatchOutcome, WatchScope};
 
-/// Folders may come while others are being watched: so often it is looked for them.
+/// Limit on repeated walks for folders that are created while others are added to the watch.
 const ROUNDS_MAX: u32 = 4;
-/// Files that say what a folder's files are.
+/// Names of ignore files, which decide which files of a folder are selected.
 const IGNORE_FILES: [&str; 3] = [".gitignore", ".ignore", ".loreignore"];
 
-/// The folders of a source that a walk looks into.
+/// The folders of a source that a walk visits.
 #[derive(Clone, Debug)]
 pub struct WatchedFolders {
     reach: SourceScope,
 }
 
 impl WatchedFolders {
-    /// Of a source's reach.
+    /// Creates the watch scope of a source.
     #[must_use]
     pub fn new(reach: SourceScope) -> Self {
         Self { reach }
     }
 
-    /// Watches all folders in some places; whether one of them was not watched before: another may
-    /// have stood in its place.
+    /// Watches all folders in some places. Returns whether a folder is watched for the first time, or replaced
+    /// another one at its path.
     fn watch(&self, watcher: &mut DirWatcher, places: &PathSet) -> Result<bool, String> {
         let mut has_new = false;
         for step in self.reach.walk(places) {
             match step {
                 Step::Folder(folder) if places.hold(&folder) => {
                     has_new |= match watcher.watch(&self.reach.base().join(&folder))? {
-                        // What came into one before it was watched was told by nobody.
+                        // Changes in a folder before its watch began were not reported.
                         WatchOutcome::New | WatchOutcome::Replaced => true,
                         WatchOutcome::Same | WatchOutcome::Gone | WatchOutcome::None => false,
                     };
                 }
-                // What cannot be looked at is told by whoever reads the files.
+                // Unreadable paths are reported when the files are read.
                 Step::Folder(_) | Step::File(_) | Step::Trouble(_) => {}
             }
         }

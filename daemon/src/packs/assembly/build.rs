@@ -1,8 +1,8 @@
-//! Builds a context pack: the sections in their order, within the budget to the token.
+//! Builds a context pack: the sections in order, within the exact token budget.
 //!
 //! Every section but the last ends with a blank line, and no section begins with a line end or a slash.
-//! o200k never joins what is on both sides of such a seam, so the tokens of the sections add up to those
-//! of the prompt (a test counts both).
+//! o200k never joins text across this seam. So the tokens of the sections add up to those of the prompt (a test
+//! counts both).
 
 use super::entity;
 use super::fit::{BudgetPlan, EntitySize, Sizes};
@@ -15,10 +15,10 @@ use super::pieces::TextPiece;
 use super::share::Shared;
 use crate::tokens::Tokens;
 
-/// Builds the pack that `max_tokens` allow: what goes first when not all fits, see [`super::fit`].
+/// Builds a pack within `max_tokens`. [`super::fit`] defines what is left out first.
 ///
 /// # Errors
-/// [`BudgetTooSmall`] when not even message and instruction fit.
+/// [`BudgetTooSmall`] when not even the message and the instruction fit.
 pub fn build(
     of: &Ingredients,
     max_tokens: usize,
@@ -31,7 +31,7 @@ pub fn build(
         cut.fit(&parts.sizes, target);
         let sections = parts.sections(&cut, tokens);
         if parts.is_over_share(&sections) {
-            // A frame by itself can be more than a passage was given.
+            // The frame alone can exceed a passage's share.
             cut.passages -= 1;
             continue;
         }
@@ -51,12 +51,12 @@ pub fn build(
         if cut.is_bare() {
             return Err(BudgetTooSmall { least: total });
         }
-        // Sizes are those of pieces by themselves: a frame can cost more than a cut leaves to it.
+        // Sizes are those of separate pieces: a frame can cost more than a cut leaves for it.
         target = target.saturating_sub((total - max_tokens).max(1));
     }
 }
 
-/// The ingredients as they would be shown, with their sizes.
+/// The formatted ingredients with their sizes.
 struct Parts<'i> {
     of: &'i Ingredients,
     history: Vec<TextPiece>,
@@ -266,7 +266,7 @@ fn add_text(
     }
 }
 
-/// The label, and the lines below it without the last line's end.
+/// Joins the label and the lines below it, without the last line end.
 fn listed(label: &str, lines: impl Iterator<Item = String>) -> String {
     let mut text = format!("{label}\n");
     text.extend(lines);

@@ -1,4 +1,4 @@
-//! The lines that describe an entity, worded as in the source.
+//! The lines that describe an entity, in the wording of the source.
 
 use std::fmt::Write;
 
@@ -8,14 +8,14 @@ use super::inputs::PackEntity;
 use crate::clock::{Micros, format_time};
 use crate::sanitize;
 
-/// Fields that a summary leaves out, since the lines above it say them.
+/// Fields omitted from a summary, because the lines above it contain them.
 const SAID: [&str; 6] = ["id", "name", "slug", "display", "url", "display_url"];
-/// Fields of a summary at most.
+/// Maximum number of fields in a summary.
 const FIELDS_MAX: usize = 8;
-/// Bytes of one value in a summary at most.
+/// Maximum length of one value in a summary, in bytes.
 const VALUE_BYTES_MAX: usize = 60;
 
-/// What an entity is: each line with its end. The line of the id is left out when there is none.
+/// Formats the lines that identify an entity, each with its line end. The id line is omitted if there is no id.
 pub fn lines(entity: &PackEntity) -> String {
     let mut text = format!(
         "- {}: {}\n",
@@ -23,7 +23,7 @@ pub fn lines(entity: &PackEntity) -> String {
         sanitize::line(&entity.name)
     );
     if let Some(id) = &entity.id {
-        // Writing to a text does not fail.
+        // Writing to a string does not fail.
         let _ = writeln!(text, "  ID: {}", sanitize::line(id));
     }
     let _ = writeln!(text, "  Mentioned {} times", entity.mentions);
@@ -35,13 +35,13 @@ pub fn lines(entity: &PackEntity) -> String {
     text
 }
 
-/// The line of what is known about it.
+/// Formats the line of an entity's details.
 pub fn details(entity: &PackEntity) -> Option<String> {
     let details = entity.details.as_deref()?;
     Some(format!("  Details: {}\n", sanitize::line(details)))
 }
 
-/// The line of its relations: the first few, and how many more there are.
+/// Formats the line of an entity's relations: the first few, and the number of others.
 pub fn relations(entity: &PackEntity) -> Option<String> {
     if entity.relations.is_empty() {
         return None;
@@ -63,8 +63,9 @@ pub fn relations(entity: &PackEntity) -> Option<String> {
     Some(format!("  Related: {}\n", reported.join(", ")))
 }
 
-/// What an entity's data says in short: its first fields that have a plain value or a named object,
-/// without what is told anyway; `None` when that is nothing.
+/// Summarises an entity's data: its first fields that have a plain value or a named object.
+///
+/// Fields that other lines contain are omitted. `None` if no field remains.
 #[must_use]
 pub fn summary(data: &Value) -> Option<String> {
     let fields = data.as_object()?.iter();
@@ -98,7 +99,7 @@ fn in_short(value: &Value) -> Option<String> {
     Some(text)
 }
 
-/// A time as JavaScript's `toISOString` writes it, which the source uses.
+/// Formats a time like JavaScript's `toISOString`, which the source uses.
 pub fn iso_millis(time: Micros) -> String {
     let micros = format_time(time);
     match micros.split_once('.') {

@@ -1,80 +1,80 @@
-//! What goes first when a pack does not fit its budget: sizes in, a [`BudgetPlan`] out. No texts here.
+//! Reduces a pack that does not fit its budget: takes sizes and returns a [`BudgetPlan`], without any texts.
 //!
-//! In this order, each only as far as needed:
+//! In this order, each step only as far as needed:
 //! 1. long texts are cut to one length, as great as fits but at least [`TEXT_TOKENS`];
 //! 2. details of entities, the least relevant first; 3. their relations likewise;
 //! 4. passages of context files, the least relevant first, down to [`PASSAGES_KEPT`];
 //! 5. history, the oldest first, down to the newest [`HISTORY_KEPT`];
 //! 6. entities, the least relevant first, down to [`ENTITIES_KEPT`];
 //! 7. texts are cut down to [`TEXT_TOKENS_LEAST`];
-//! 8. the rest of the history, 9. of the passages, 10. of the entities; 11. the topic; 12. values, the
-//!    least wanted first.
+//! 8. the rest of the history, 9. of the passages, 10. of the entities; 11. the topic; 12. values, lowest
+//!    priority first.
 
-/// No text is cut to fewer tokens while there is something else to leave out.
+/// Minimum length of a cut text, in tokens, while other pieces can be left out.
 pub const TEXT_TOKENS: usize = 256;
-/// No text is cut to fewer tokens: it is left out then.
+/// Minimum length of a cut text, in tokens. Below it the text is left out.
 pub const TEXT_TOKENS_LEAST: usize = 96;
-/// The newest pieces of history stay while there are details, relations or less relevant entities.
+/// Number of newest history pieces that are retained while details, relations or less relevant entities remain.
 pub const HISTORY_KEPT: usize = 2;
-/// The most relevant entities likewise.
+/// Number of most relevant entities that are retained likewise.
 pub const ENTITIES_KEPT: usize = 3;
-/// The most relevant passages likewise.
+/// Number of most relevant passages that are retained likewise.
 pub const PASSAGES_KEPT: usize = 1;
 
-/// Tokens of all that could come into a pack.
+/// Token counts of all candidates for a pack.
 #[derive(Clone, Debug, Default)]
 pub struct Sizes {
-    /// Pieces of history in time order, each whole.
+    /// Whole history pieces, in time order.
     pub history: Vec<usize>,
-    /// Entities, the most relevant first.
+    /// Entities, most relevant first.
     pub entities: Vec<EntitySize>,
-    /// Values, the most wanted first, each whole.
+    /// Whole values, highest priority first.
     pub values: Vec<usize>,
-    /// Passages of context files, the most relevant first, each within their share.
+    /// Passages of context files, most relevant first, each within its share.
     pub passages: Vec<usize>,
-    /// The topic; 0 without one.
+    /// Topic; 0 without one.
     pub topic: usize,
-    /// What the history costs besides its pieces; entities, values and passages likewise.
+    /// Overhead of the history, entities, values and passages in addition to their pieces, in this order.
     pub labels: [usize; 4],
-    /// What is in every pack.
+    /// Fixed part of every pack.
     pub fixed: usize,
 }
 
-/// Tokens of an entity's lines.
+/// Token counts of an entity's lines.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct EntitySize {
-    /// What it is.
+    /// Identifying lines.
     pub lines: usize,
-    /// What is known about it.
+    /// Details.
     pub details: usize,
-    /// What it is related to.
+    /// Relations.
     pub relations: usize,
 }
 
-/// How much of each kind is in the pack.
+/// How much of each kind a pack contains.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BudgetPlan {
-    /// Entities with their details, from the most relevant on.
+    /// Number of entities with details, most relevant first.
     pub details: usize,
-    /// Entities with their relations, likewise.
+    /// Number of entities with relations, most relevant first.
     pub relations: usize,
-    /// Entities, likewise.
+    /// Number of entities, most relevant first.
     pub entities: usize,
-    /// Pieces of history, from the newest on.
+    /// Number of history pieces, newest first.
     pub history: usize,
-    /// Values, from the most wanted on.
+    /// Number of values, highest priority first.
     pub values: usize,
-    /// Passages, from the most relevant on.
+    /// Number of passages, most relevant first.
     pub passages: usize,
-    /// Whether the topic is in.
+    /// Whether the topic is included.
     pub has_topic: bool,
-    /// No text has more tokens.
+    /// Maximum length of a text, in tokens.
     pub text_max: usize,
     floor: usize,
 }
 
 impl BudgetPlan {
-    /// Nothing left out.
+    /// Creates a plan that leaves nothing out.
     pub fn nothing(sizes: &Sizes) -> Self {
         let entities = sizes.entities.len();
         Self {
@@ -90,8 +90,7 @@ impl BudgetPlan {
         }
     }
 
-    /// Leaves out as little more as makes the sum fit. With nothing left to leave out it is what every
-    /// pack has, whatever that costs.
+    /// Leaves out the minimum that makes the sum fit. If everything is left out, the fixed part remains at any cost.
     pub fn fit(&mut self, sizes: &Sizes, budget: usize) {
         loop {
             if let Some(text_max) = self.text_max_within(sizes, budget) {
@@ -104,13 +103,13 @@ impl BudgetPlan {
         }
     }
 
-    /// Whether nothing is in but what every pack has.
+    /// Returns whether only the fixed part of every pack remains.
     pub fn is_bare(&self) -> bool {
         let pieces = self.history + self.entities + self.values + self.passages;
         pieces == 0 && !self.has_topic
     }
 
-    /// The greatest length of texts with which the sum fits; `None` when that is below the floor.
+    /// Returns the greatest text length with which the sum fits; `None` if it is below the floor.
     fn text_max_within(&self, sizes: &Sizes, budget: usize) -> Option<usize> {
         let fits = |text_max: usize| self.cost(sizes, text_max) <= budget;
         if fits(usize::MAX) {
@@ -199,8 +198,7 @@ impl BudgetPlan {
 mod tests {
     use super::*;
 
-    /// Five texts of 300 tokens, four entities of 20 + 10 + 5, one value, a topic: 1789 in all; without
-    /// passages.
+    /// Five texts of 300 tokens, four entities of 20 + 10 + 5, one value, a topic: 1789 in all, without passages.
     fn sizes() -> Sizes {
         let entity = EntitySize {
             lines: 20,
@@ -224,7 +222,7 @@ mod tests {
         cut
     }
 
-    /// Each budget is one token short of what the state before costs.
+    /// Each budget is one token less than the cost of the previous state.
     #[test]
     fn what_goes_first_is_in_order() {
         let all = BudgetPlan::nothing(&sizes());
@@ -269,7 +267,7 @@ mod tests {
         assert!(cut(0).is_bare(), "whatever that costs");
     }
 
-    /// Passages of 100, 80 and 60 behind the same: 1789 + 245 in all.
+    /// Adds passages of 100, 80 and 60 tokens: 1789 + 245 in all.
     #[test]
     fn passages_go_before_history_but_for_the_first() {
         let sizes = Sizes {
@@ -282,7 +280,7 @@ mod tests {
             cut
         };
         assert_eq!(BudgetPlan::nothing(&sizes).cost(&sizes, usize::MAX), 2_034);
-        // Texts of history are cut to 256, details and relations gone.
+        // History texts are cut to 256 tokens; details and relations are gone.
         let at_256 = 2_034 - 5 * 44 - 60;
         assert_eq!(
             (cut(at_256).relations, cut(at_256).passages),

@@ -1,119 +1,119 @@
-//! What a context pack is made of, gathered before anything is counted.
+//! The inputs of a context pack, retrieved before any tokens are counted.
 
 use crate::clock::Micros;
 use crate::events::packs::Item;
 use crate::log::Position;
 
-/// Where a piece comes from.
+/// The origin of a piece.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Source {
-    /// Its session; none of a context file.
+    /// Session; `None` for a context file.
     pub session: Option<String>,
-    /// What it is.
+    /// Kind of item.
     pub item: Item,
-    /// The event that it is read from; for an entity the one that last mentioned it.
+    /// Event that it is read from; for an entity, the event that last mentioned it.
     pub position: Position,
-    /// Of a context file, the headings that it stands below.
+    /// Headings above it, for a context file.
     pub section: Option<String>,
 }
 
-/// Something that was said, or that a tool returned.
+/// A message or a tool result.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PackMessage {
-    /// Where it comes from.
+    /// Origin.
     pub source: Source,
-    /// Who said it, or which tool returned it.
+    /// Author of the message, or tool that returned the result.
     pub who: String,
-    /// When.
+    /// Time of the message or result.
     pub time: Micros,
-    /// Its text, or as much of it as the reader handed over.
+    /// Text, or the part of it that the reader returned.
     pub text: String,
-    /// Bytes of it that were not handed over.
+    /// Number of bytes of the text that the reader did not return.
     pub beyond: u64,
 }
 
-/// A relation of an entity to another.
+/// A relation of an entity to another one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Relation {
-    /// What the other one is to it.
+    /// Role of the other entity.
     pub kind: String,
-    /// The other one's name.
+    /// Name of the other entity.
     pub name: String,
 }
 
-/// An entity that the session knows.
+/// An entity of the session.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PackEntity {
-    /// Where it comes from.
+    /// Origin.
     pub source: Source,
-    /// Its kind.
+    /// Kind of entity.
     pub kind: String,
-    /// Its name as it was first written.
+    /// Name, as first written.
     pub name: String,
-    /// Whether the kind is one of NetBox's.
+    /// Whether the kind is a NetBox kind.
     pub is_netbox: bool,
-    /// Its id in the system that it belongs to.
+    /// Id in the entity's own system.
     pub id: Option<String>,
-    /// How often it was mentioned.
+    /// Number of mentions.
     pub mentions: u64,
-    /// When it was last mentioned.
+    /// Time of the last mention.
     pub last_mentioned: Micros,
-    /// What is known about it, in short: see [`super::summary`].
+    /// Summary of the details: see [`super::summary`].
     pub details: Option<String>,
-    /// What it is related to: the first few.
+    /// First few relations.
     pub relations: Vec<Relation>,
-    /// How many more relations it has.
+    /// Number of further relations.
     pub more_relations: u64,
 }
 
-/// A value that the message refers to by its name, or that was saved for the task.
+/// A value that the message references by name, or that was saved for the task.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Value {
-    /// Where it comes from.
+    /// Origin.
     pub source: Source,
-    /// Its name: a step's variable, or a key.
+    /// Name: a step variable or a key.
     pub name: String,
-    /// Where it comes from, in words.
+    /// Origin, in words.
     pub origin: String,
-    /// The value as JSON in one line.
+    /// Value as JSON on one line.
     pub json: String,
 }
 
-/// A part of a context file: a section, or an entry.
+/// A passage of a context file: a section or an entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Passage {
-    /// Where it comes from.
+    /// Origin.
     pub source: Source,
-    /// When that version was written.
+    /// Time when that version was written.
     pub time: Micros,
-    /// What stands below its heading.
+    /// Text below its heading.
     pub text: String,
 }
 
-/// What a pack is made for.
+/// Purpose of a pack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PackRequest {
-    /// A message that is to be answered.
+    /// A message to be answered.
     Message,
     /// A task, across sessions.
     Task,
 }
 
-/// All that could come into a pack.
+/// All candidates for a pack.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ingredients {
-    /// What it is made for.
+    /// Purpose of the pack.
     pub purpose: PackRequest,
-    /// The message or the task, to be in the pack to the byte.
+    /// Message or task, included in the pack byte for byte.
     pub message: String,
-    /// What was said, in time order.
+    /// Messages and tool results, in time order.
     pub history: Vec<PackMessage>,
-    /// Entities, the most relevant first.
+    /// Entities, most relevant first.
     pub entities: Vec<PackEntity>,
-    /// Values, the most wanted first.
+    /// Values, highest priority first.
     pub values: Vec<Value>,
-    /// Passages of context files, the most relevant first.
+    /// Passages of context files, most relevant first.
     pub passages: Vec<Passage>,
-    /// The topic, and where it comes from.
+    /// Topic with its origin.
     pub topic: Option<(Source, String)>,
 }

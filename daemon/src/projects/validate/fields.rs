@@ -1,4 +1,4 @@
-//! Fields of a section, an item or an entry: where they are, and whether they are as declared.
+//! Finds the fields of a section, an item or an entry, and checks them against their declaration.
 
 use super::blank::is_placeholder;
 use super::diagnostics::{Diagnostics, PendingDiagnostic, field_line};
@@ -9,30 +9,30 @@ use crate::projects::outline::{Outline, key_of};
 use crate::projects::template::{Field, FieldForm, Template};
 use std::ops::Range;
 
-/// Names of no field that are kept, to find the one that was meant.
+/// Limit on the unknown field names that are retained for suggestions.
 const STRANGERS_MAX: usize = 50;
 
-/// What has fields: a section, an item of its list, an entry.
+/// The owner of fields: a section, an item of its list, or an entry.
 pub(super) struct FieldOwner<'a> {
-    /// The key of the section or entry, for flaws.
+    /// Key of the section or entry, for diagnostics.
     pub(super) section: &'a str,
-    /// What its prompts are called after.
+    /// Subject of the correction prompts.
     pub(super) subject: &'a str,
-    /// How it is called within a sentence.
+    /// Name within a sentence.
     pub(super) name: String,
-    /// Where it begins, from 1.
+    /// First line, from 1.
     pub(super) line: u32,
-    /// Where its fields are.
+    /// Byte range of the fields.
     pub(super) range: Range<usize>,
-    /// The level of its heading; fields may be headings below it.
+    /// Level of the owner's heading; fields can be headings below it.
     pub(super) level: u8,
-    /// What is written in front of a line of it.
+    /// Indentation of the owner's lines.
     pub(super) indent: String,
     pub(super) is_entry: bool,
 }
 
 impl FieldOwner<'_> {
-    /// How it is called at the beginning of a sentence.
+    /// Returns the name in the form that begins a sentence.
     pub(super) fn called(&self) -> String {
         let mut rest = self.name.chars();
         let first = rest.next().map(char::to_uppercase);
@@ -40,26 +40,26 @@ impl FieldOwner<'_> {
     }
 }
 
-/// Where a field is, and what it says.
+/// Location of a field and of its value, in bytes of the text.
 struct FieldLocation {
-    /// Which, by its number; `None` for a heading that is no field, which ends the one before.
+    /// Index of the field; `None` for a heading that is not a field but ends the previous field.
     field: Option<usize>,
-    /// Where its line or part of a line begins.
+    /// Start of the field's line, or of its part of a line.
     at: usize,
-    /// Where its value begins.
+    /// Start of the value.
     value: usize,
 }
 
 /// The fields of a range.
 pub(super) struct Fields {
     places: Vec<FieldLocation>,
-    /// The names of what looks like a field and is none, with their lines.
+    /// Names that look like fields but are not declared, with their lines.
     strangers: Vec<(String, u32)>,
     end: usize,
 }
 
 impl Fields {
-    /// Finds the fields of a range that is headed by a heading of a level.
+    /// Finds the fields in a range below a heading of this level.
     pub(super) fn of(
         outline: &Outline<'_>,
         range: &Range<usize>,
@@ -108,12 +108,12 @@ impl Fields {
         fields
     }
 
-    /// Whether any field is there.
+    /// Reports whether the range contains no field.
     pub(super) fn is_empty(&self) -> bool {
         self.places.iter().all(|place| place.field.is_none())
     }
 
-    /// What the first field of a number says, with where.
+    /// Returns the range of a field's first value.
     fn value(&self, field: usize) -> Option<Range<usize>> {
         let at = self
             .places
@@ -130,7 +130,7 @@ impl Fields {
         }
     }
 
-    /// What was probably meant to be a field.
+    /// Returns the unknown name that is probably a misspelling of a field.
     fn target(&self, field: &Field) -> Option<&(String, u32)> {
         let key = field.keys.first()?;
         let far = (key.len() / 3).max(1);
@@ -140,18 +140,18 @@ impl Fields {
     }
 }
 
-/// What was found out about a field.
+/// Result of checking a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum FieldFinding {
-    /// It is not there, or says nothing.
+    /// The field is missing or empty.
     Nothing,
-    /// It says something that does not fit.
+    /// The value is invalid.
     Wrong,
-    /// It says something.
+    /// The value is valid.
     Fine,
 }
 
-/// Checks some fields of an owner; tells what was found out about each.
+/// Checks the fields of an owner and returns a finding for each.
 pub(super) fn check(
     outline: &Outline<'_>,
     template: &Template,
@@ -182,7 +182,7 @@ pub(super) fn check(
                 Some(empty(outline, owner, field, &range)),
             )
         } else if is_placeholder(value) {
-            (FieldFinding::Wrong, None) // told with the other placeholders
+            (FieldFinding::Wrong, None) // reported with the other placeholders
         } else {
             match wrong(field, value) {
                 Some(message) => (
@@ -226,7 +226,7 @@ fn misfit(
     .edit(replaced(outline, range, field))
 }
 
-/// What is wrong with the value of a field.
+/// Returns a message if a field's value is invalid.
 pub(super) fn wrong(field: &Field, value: &str) -> Option<String> {
     let begins = |choice: &String| {
         let value = value.trim_start_matches(|c: char| !c.is_alphanumeric());
@@ -247,7 +247,7 @@ pub(super) fn wrong(field: &Field, value: &str) -> Option<String> {
     ))
 }
 
-/// What a field has to be.
+/// Describes the valid values of a field.
 fn expected(field: &Field) -> String {
     if field.one_of.is_empty() {
         field.says.clone()
@@ -301,7 +301,7 @@ fn empty(
     range: &Range<usize>,
 ) -> PendingDiagnostic {
     let (name, of) = (&field.name, &owner.name);
-    // What nobody asked for may as well be left out.
+    // An optional field can be left out instead.
     let severity = if field.required {
         field.severity
     } else {
@@ -322,7 +322,7 @@ fn empty(
     .edit(replaced(outline, range, field))
 }
 
-/// The first line of a value replaced by one that fits.
+/// Replaces the first line of a value with a valid sample.
 fn replaced(outline: &Outline<'_>, range: &Range<usize>, field: &Field) -> Edit {
     let value = outline.slice(range);
     let blank = value.len() - value.trim_start().len();

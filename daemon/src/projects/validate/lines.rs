@@ -1,17 +1,17 @@
-//! What one line says: its label and value, without the marks that only lay it out.
+//! Parses a single line: its label and value, without layout marks.
 
-/// Longest name of a field on a line, in bytes.
+/// Limit on a field name, in bytes.
 const LABEL_BYTES_MAX: usize = 64;
-/// Longer lines are one part, in bytes: looking for parts takes the square of their number.
+/// Limit on a line that is split into parts, in bytes, because splitting takes quadratic time in their number.
 const PARTS_BYTES_MAX: usize = 4 << 10;
 
-/// A label and where its value begins, in bytes of the line.
+/// A label and the byte offset of its value.
 pub(super) struct FieldLabel<'t> {
     pub(super) name: &'t str,
     pub(super) value: usize,
 }
 
-/// How long what only lays a line out is: indentation, quotation and list marks, a task's box.
+/// Returns the length of a line's layout marks: indentation, quotation and list marks, a task's box.
 pub(super) fn marker_bytes(line: &str) -> usize {
     let mut rest = line.trim_start();
     loop {
@@ -51,7 +51,7 @@ fn without_number(line: &str) -> &str {
     }
 }
 
-/// The label that a part of a line begins with: `Name: …`, `**Name**: …`, `**Name** – …`, `**Name**`
+/// Parses the label at the start of a part: `Name: …`, `**Name**: …`, `**Name** – …`, `**Name**`
 /// alone, or `| Name | … |`.
 pub(super) fn label(part: &str) -> Option<FieldLabel<'_>> {
     let start = marker_bytes(part);
@@ -66,7 +66,7 @@ pub(super) fn label(part: &str) -> Option<FieldLabel<'_>> {
         };
         let (name, _) = bounded(bold).split_once(mark)?;
         let behind = bold.get(name.len() + mark.len()..)?;
-        // `**Name: value**` is all in bold.
+        // In `**Name: value**` all of the text is bold.
         if let Some((name, _)) = name.trim_end_matches(':').split_once(": ") {
             return named(name, start + mark.len() + name.len() + 1);
         }
@@ -86,7 +86,7 @@ pub(super) fn label(part: &str) -> Option<FieldLabel<'_>> {
     }
     let at = bounded(rest).find([':', '\u{ff1a}'])?;
     let mark = rest.get(at..)?.chars().next()?.len_utf8();
-    // `http://…` and `module::name` are no labels.
+    // `http://…` and `module::name` are not labels.
     let behind = rest.get(at + mark..)?;
     if behind.starts_with(['/', ':']) {
         return None;
@@ -99,7 +99,7 @@ fn named(name: &str, value: usize) -> Option<FieldLabel<'_>> {
     is_name.then_some(FieldLabel { name, value })
 }
 
-/// The beginning of a text in which a label has to end.
+/// Returns the start of a text, in which a label must end.
 fn bounded(text: &str) -> &str {
     let mut end = text.len().min(LABEL_BYTES_MAX);
     while !text.is_char_boundary(end) {
@@ -108,10 +108,9 @@ fn bounded(text: &str) -> &str {
     text.get(..end).unwrap_or_default()
 }
 
-/// The parts of a line that may have labels of their own: between semicolons, in cells, after dashes.
-/// Where each begins, and its text.
+/// Splits a line at semicolons, cells and dashes into parts that can have labels, with their byte offsets.
 pub(super) fn parts(line: &str) -> impl Iterator<Item = (usize, &str)> {
-    // A row of a table has one label, in its first cell.
+    // A table row has one label, in its first cell.
     let is_one = line.len() > PARTS_BYTES_MAX || line.trim_start().starts_with('|');
     let mut from = Some(0);
     std::iter::from_fn(move || {
@@ -124,7 +123,7 @@ pub(super) fn parts(line: &str) -> impl Iterator<Item = (usize, &str)> {
     })
 }
 
-/// The first place where a line may be cut: the end of the part before it, the start of the next one.
+/// Finds the first separator: the end of the part before it, and the start of the next part.
 fn separator(text: &str) -> Option<(usize, usize)> {
     let marks = ["; ", " — ", " – ", " | "];
     let found = marks
@@ -134,14 +133,14 @@ fn separator(text: &str) -> Option<(usize, usize)> {
     Some((at, at + bytes))
 }
 
-/// A value without the marks around it.
+/// Strips the marks around a value.
 pub(super) fn plain(value: &str) -> &str {
     let marks = |c: char| c.is_whitespace() || matches!(c, '*' | '_' | '`' | '|' | '"');
     let dashes = |c: char| marks(c) || matches!(c, ':' | '-' | '–' | '—');
     value.trim_matches(marks).trim_start_matches(dashes)
 }
 
-/// The beginning of what somebody wrote, to say it again.
+/// Returns the start of a text, to quote it in a message.
 pub(super) fn quoted(text: &str) -> String {
     const CHARS_MAX: usize = 60;
     let line = text.lines().next().unwrap_or_default().trim();

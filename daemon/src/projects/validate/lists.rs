@@ -1,4 +1,4 @@
-//! Whether a section is a list, and its items have their fields.
+//! Checks that a section is a list and that its items have their fields.
 
 use super::FlawKind;
 use super::diagnostics::{Diagnostics, PendingDiagnostic};
@@ -10,7 +10,7 @@ use crate::projects::outline::{Outline, Section};
 use crate::projects::template::{SectionSchema, Template};
 use std::ops::Range;
 
-/// Checks a section that has to be a list.
+/// Checks a section that must be a list.
 pub(super) fn check(
     outline: &Outline<'_>,
     template: &Template,
@@ -50,8 +50,7 @@ pub(super) fn check(
     }
 }
 
-/// The items of a section that is a list: its subsections, if any has one of the fields, else the items
-/// of its lists.
+/// Lists the items of a section: its subsections if any of them has a declared field, else its list items.
 fn items<'a>(
     outline: &Outline<'_>,
     schema: &'a SectionSchema,
@@ -107,14 +106,14 @@ fn items<'a>(
             let indent = " ".repeat(content_column(line));
             let first = line.get(marker_bytes(line)..).unwrap_or_default();
             let name = plain(first.split([':', '—']).next().unwrap_or_default());
-            // Its own line counts, so that a field may stand on it.
+            // The item's own line is included, because a field can be on it.
             let range = start..item.range.end;
             owner(name, outline.line(start), range, section.level, indent)
         })
         .collect()
 }
 
-/// How far what belongs to the item of a line is indented.
+/// Returns the indentation of an item's content.
 fn content_column(line: &str) -> usize {
     let item = line.trim_start();
     let digits = item.bytes().take_while(u8::is_ascii_digit).count();
@@ -122,7 +121,7 @@ fn content_column(line: &str) -> usize {
     line.len() - item.len() + digits + 2
 }
 
-/// Whether the fields below a heading belong to the items of a list there, not to the heading.
+/// Reports whether the fields below a heading belong to the items of a list there, not to the heading.
 fn is_split(outline: &Outline<'_>, schema: &SectionSchema, range: &Range<usize>) -> bool {
     let deep = outline
         .items_in(range)
@@ -134,13 +133,13 @@ fn is_split(outline: &Outline<'_>, schema: &SectionSchema, range: &Range<usize>)
     })
 }
 
-/// Where the line of a byte begins.
+/// Returns the start of the line that contains a byte.
 fn line_start(outline: &Outline<'_>, at: usize) -> usize {
     let before = outline.text().get(..at).unwrap_or_default();
     before.rfind(['\n', '\r']).map_or(0, |end| end + 1)
 }
 
-/// Each paragraph line as an item.
+/// Turns each line into a list item.
 fn as_list(body: &str) -> String {
     let line = |line: &str| {
         if line.trim().is_empty() {

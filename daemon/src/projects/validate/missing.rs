@@ -1,4 +1,4 @@
-//! A section that is not there: where it belongs, and what was probably meant to be it.
+//! Reports a missing section: where it belongs, and which heading probably misspells it.
 
 use super::FlawKind;
 use super::diagnostics::PendingDiagnostic;
@@ -8,14 +8,14 @@ use crate::projects::outline::{Heading, Outline, SECTION_LEVEL_MAX, key_of};
 use crate::projects::template::{SectionSchema, Template};
 use std::collections::HashMap;
 
-/// Headings among which one that was meant is looked for.
+/// Limit on the headings that are compared with a missing section's name.
 const MEANT_MAX: usize = 200;
-/// The deepest level of a heading that may have been meant to be a section.
+/// Deepest level of a heading that can be a misplaced section.
 const MEANT_LEVEL_MAX: u8 = 4;
-/// Longest heading that may have been meant, in bytes.
+/// Limit on a heading that is compared with a section's name, in bytes.
 const MEANT_BYTES_MAX: usize = 128;
 
-/// The flaw of a section that is not there; `hidden` are the [`headings_in_code`].
+/// Returns the diagnostic of a missing section; `hidden` are the [`headings_in_code`].
 pub(super) fn missing(
     outline: &Outline<'_>,
     template: &Template,
@@ -52,7 +52,7 @@ pub(super) fn missing(
     }
 }
 
-/// What has nearly the section's name is renamed; its level stays, if it is that of a section.
+/// Suggests to rename a similar heading. The heading keeps its level if sections can have it.
 fn renamed(near: &Heading, schema: &SectionSchema) -> PendingDiagnostic {
     let Heading {
         level, line, range, ..
@@ -72,7 +72,7 @@ fn renamed(near: &Heading, schema: &SectionSchema) -> PendingDiagnostic {
         })
 }
 
-/// A heading that was probably meant to be a section: nearly its name, or its name at a deeper level.
+/// Finds a heading that is probably the section: a similar name, or the same name at a deeper level.
 fn target<'o>(outline: &'o Outline<'_>, template: &Template, key: &str) -> Option<&'o Heading> {
     let far = key.len() / 4;
     let is_near = |title: &str| {
@@ -84,14 +84,14 @@ fn target<'o>(outline: &'o Outline<'_>, template: &Template, key: &str) -> Optio
         let may_be = if heading.level <= SECTION_LEVEL_MAX {
             template.section(&heading.key).is_none()
         } else {
-            // Below that there are entries and their fields.
+            // Deeper headings are entries and their fields.
             heading.level <= MEANT_LEVEL_MAX && template.entries.is_none()
         };
         may_be && heading.title.len() < MEANT_BYTES_MAX && is_near(&heading.title)
     })
 }
 
-/// What would be headings if they were not in code: their keys, each with the first line.
+/// Lists the keys of lines that would be headings outside of code, each with its first line number.
 pub(super) fn headings_in_code(outline: &Outline<'_>) -> HashMap<String, u32> {
     let mut hidden = HashMap::new();
     for (start, line) in outline.lines(&outline.whole()) {

@@ -1,4 +1,4 @@
-//! Whether a text is as its template asks, and what is wrong with it where.
+//! Validates a text against its template and reports every diagnostic with its line.
 
 mod blank;
 mod diagnostics;
@@ -21,61 +21,61 @@ use super::outline::Outline;
 use super::template::Template;
 use diagnostics::{Diagnostics, PendingDiagnostic};
 
-/// Most flaws told at once; all are counted.
+/// Limit on the diagnostics that are reported; all are counted.
 pub const FLAWS_MAX: usize = 200;
 
-/// What a text is like by its template.
+/// Result of validating a text against its template.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Validation {
-    /// Whether there is no error; warnings do not matter.
+    /// Whether there are no errors; warnings are allowed.
     pub valid: bool,
-    /// Errors and warnings in the order of their lines, at most [`FLAWS_MAX`], errors before warnings
-    /// if there are more.
+    /// Errors and warnings in the order of their lines, at most [`FLAWS_MAX`]. If there are more, errors
+    /// are preferred.
     pub errors: Vec<Diagnostic>,
-    /// How many errors there are.
+    /// Number of errors.
     pub error_count: usize,
-    /// How many warnings there are.
+    /// Number of warnings.
     pub warning_count: usize,
     /// 1 - errors/10 - warnings/50, at least 0.
     pub confidence: f64,
 }
 
-/// One thing that is wrong.
+/// An error or a warning.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnostic {
-    /// Of what sort.
+    /// Kind of the diagnostic.
     pub kind: FlawKind,
-    /// The key of the section or entry; `None` if it is about the whole text.
+    /// Key of the section or entry; `None` if the diagnostic is about the whole text.
     pub section: Option<String>,
-    /// The line, from 1; of what is missing, where it belongs.
+    /// Line number, from 1. For missing text, the line where it belongs.
     pub line: u32,
-    /// What is wrong.
+    /// Description of the problem.
     pub message: String,
-    /// Whether it makes the text invalid.
+    /// Whether the diagnostic makes the text invalid.
     pub severity: Severity,
-    /// What to do, as it goes on from "Take your original content and ".
+    /// Instruction that continues "Take your original content and ".
     pub correction_prompt: String,
-    /// How it looks when it is right.
+    /// Example of valid text.
     pub template_example: String,
-    /// What would mend it.
+    /// Edit that fixes the problem.
     pub(super) edit: Option<Edit>,
 }
 
-/// What sort of flaw, the worst first.
+/// Kind of a diagnostic, the most severe first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum FlawKind {
-    /// A section is not there.
+    /// A section is missing.
     MissingSection,
-    /// It is laid out in another way.
+    /// The layout is wrong.
     FormatError,
-    /// It says too little, or nothing of its own.
+    /// The text is too short, or has no content of its own.
     ContentQuality,
-    /// A field is missing or has a wrong value, or something is there twice.
+    /// A field is missing or invalid, or something is duplicated.
     SchemaViolation,
 }
 
 impl FlawKind {
-    /// All kinds, the worst first.
+    /// All kinds, the most severe first.
     pub const ALL: [Self; 4] = [
         Self::MissingSection,
         Self::FormatError,
@@ -83,7 +83,7 @@ impl FlawKind {
         Self::SchemaViolation,
     ];
 
-    /// Its name in replies.
+    /// Name in replies.
     #[cfg(test)]
     #[must_use]
     pub const fn word(self) -> &'static str {
@@ -95,7 +95,7 @@ impl FlawKind {
         }
     }
 
-    /// What its correction prompts begin with.
+    /// Start of the correction prompts of this kind.
     pub(super) const fn prefix(self) -> &'static str {
         match self {
             Self::MissingSection => "missing",
@@ -106,20 +106,20 @@ impl FlawKind {
     }
 }
 
-/// Whether a flaw makes a text invalid.
+/// Whether a diagnostic makes a text invalid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Severity {
-    /// It does.
+    /// Makes the text invalid.
     Error,
-    /// It does not.
+    /// Leaves the text valid.
     Warning,
 }
 
 impl Severity {
-    /// Both.
+    /// All severities.
     pub const ALL: [Self; 2] = [Self::Error, Self::Warning];
 
-    /// Its name in templates and replies.
+    /// Name in templates and replies.
     #[must_use]
     pub const fn word(self) -> &'static str {
         match self {
@@ -129,13 +129,13 @@ impl Severity {
     }
 }
 
-/// Checks a text: all that is wrong with it, in time proportional to its length.
+/// Validates a text, in time proportional to its length.
 #[must_use]
 pub fn validate(content: &str, template: &Template) -> Validation {
     let outline = Outline::of(content);
     let mut diagnostics = Diagnostics::new(&outline, template);
     if outline.is_wrapped() {
-        // Nothing else can be said: all of it is code.
+        // Nothing else can be checked, because all of the text is code.
         diagnostics.add(wrapped(&outline));
         return diagnostics.finish();
     }
@@ -147,7 +147,7 @@ pub fn validate(content: &str, template: &Template) -> Validation {
     diagnostics.finish()
 }
 
-/// The text without the fence around it.
+/// Suggests to remove the fence around the text.
 fn wrapped(outline: &Outline<'_>) -> PendingDiagnostic {
     let fence = outline.slice(&outline.whole()).trim();
     let inner = fence.split_once('\n').map_or("", |(_, rest)| rest);
@@ -169,7 +169,7 @@ fn wrapped(outline: &Outline<'_>) -> PendingDiagnostic {
     .edit(edit)
 }
 
-/// What is wrong with the text as a whole.
+/// Checks the text as a whole.
 fn whole(outline: &Outline<'_>, diagnostics: &mut Diagnostics<'_>) {
     let quality = FlawKind::ContentQuality;
     let all = outline.whole();

@@ -1,8 +1,7 @@
-//! Text that stands for text still to be written.
+//! Finds placeholders: text that is still to be written.
 //!
-//! A line, cell or value that is nothing but a placeholder is an error. A line that begins with `TODO:`
-//! and goes on is somebody's own list of things to do: a warning. A word within a sentence is nothing at
-//! all, and code is never looked at.
+//! A line, cell or value that is only a placeholder is an error. A line that continues after `TODO:` is an
+//! intended to-do list: a warning. A word within a sentence is ignored, and code is never checked.
 
 use super::blank::{PLACEHOLDER_BYTES_MAX, is_placeholder, is_word};
 use super::diagnostics::{Diagnostics, PendingDiagnostic};
@@ -14,7 +13,7 @@ use crate::projects::template::Template;
 
 pub(super) fn check(outline: &Outline<'_>, template: &Template, diagnostics: &mut Diagnostics<'_>) {
     let mut at = SectionCursor::the_start_of(outline);
-    // A word that stands alone: what it is depends on the next line.
+    // A word that is alone on its line. The next line decides whether it is a placeholder.
     let mut alone: Option<(PendingDiagnostic, Layout)> = None;
     for (start, line) in outline.lines(&outline.whole()) {
         if line.trim().is_empty() {
@@ -58,11 +57,10 @@ pub(super) fn check(outline: &Outline<'_>, template: &Template, diagnostics: &mu
     left_over(outline, template, diagnostics);
 }
 
-/// How a line is laid out.
 struct Layout {
-    /// Bytes of white space in front.
+    /// Bytes of leading white space.
     indent: usize,
-    /// Bytes of all that is in front of what it says.
+    /// Bytes before the content: white space and marks.
     marker: usize,
 }
 
@@ -78,26 +76,25 @@ impl Layout {
         self.marker > self.indent
     }
 
-    /// Whether the next line is an item of the list that this one heads: "TODO:" and what is to do.
+    /// Reports whether the next line is an item of the list that this line introduces, as after "TODO:".
     fn introduces(&self, next: &Self) -> bool {
         next.is_item() && (!self.is_item() || next.indent > self.indent)
     }
 }
 
-/// A placeholder in a line.
 struct PlaceholderMatch {
     severity: Severity,
     placeholder: String,
     fix: LineFix,
 }
 
-/// What would mend a line.
+/// Edit that fixes a line.
 enum LineFix {
-    /// Nothing that is known here.
+    /// The fix is unknown.
     Unknown,
-    /// Taking the line out.
+    /// Removes the line.
     Remove,
-    /// A value from here on, in bytes of what the line says.
+    /// Replaces the value from this byte of the line's content on.
     Value(usize, String),
 }
 
@@ -116,14 +113,14 @@ impl PlaceholderMatch {
     }
 }
 
-/// A heading that is a placeholder; a section may well be called "TODO".
+/// Matches a heading that is a placeholder. "TODO" is a valid heading.
 fn heading(line: &str) -> Option<PlaceholderMatch> {
     let title = line.trim_start_matches('#').trim();
     let is_blank = is_placeholder(title) && !is_word(plain(title));
     is_blank.then(|| PlaceholderMatch::new(Severity::Error, title))
 }
 
-/// A line that is a placeholder, has one for its value, or begins with one.
+/// Matches a line that is a placeholder, has a placeholder as its value, or begins with one.
 fn whole_line(rest: &str, template: &Template) -> Option<PlaceholderMatch> {
     if is_placeholder(rest) {
         return Some(PlaceholderMatch::new(Severity::Error, rest).mended(LineFix::Remove));
@@ -135,12 +132,12 @@ fn whole_line(rest: &str, template: &Template) -> Option<PlaceholderMatch> {
         return Some(reported);
     }
     let head: String = rest.chars().take_while(|c| c.is_alphanumeric()).collect();
-    // In capitals, since "Todo list: …" is how sentences begin.
+    // Only capitals, because "Todo list: …" is a normal start of a sentence.
     let is_task = matches!(head.as_str(), "TODO" | "TBD" | "FIXME" | "XXX");
     is_task.then(|| PlaceholderMatch::new(Severity::Warning, &head))
 }
 
-/// A label whose value is a placeholder.
+/// Matches a label whose value is a placeholder.
 fn value(rest: &str, template: &Template) -> Option<PlaceholderMatch> {
     if rest.len() > PLACEHOLDER_BYTES_MAX {
         return None;
@@ -151,7 +148,7 @@ fn value(rest: &str, template: &Template) -> Option<PlaceholderMatch> {
     let sections = template.sections.iter().flat_map(|section| &section.fields);
     let entries = template.entries.iter().flat_map(|entries| &entries.fields);
     let field = sections.chain(entries).find(|field| field.goes_by(&key));
-    // A field that the template asks for has to be known; "Release date: TBD" may be so.
+    // A field of the template must have a value; elsewhere "Release date: TBD" is a valid statement.
     let is_error = field.is_some() || is_marker(label.name) || !is_word(plain(value));
     let severity = if is_error {
         Severity::Error
@@ -170,7 +167,7 @@ fn is_marker(name: &str) -> bool {
     matches!(key_of(name).as_str(), "todo" | "tbd" | "fixme" | "xxx")
 }
 
-/// A row of a table: an error if it has nothing but placeholders behind its first cell.
+/// Matches a table row: an error if all cells after the first one are placeholders.
 fn row(row: &str) -> Option<PlaceholderMatch> {
     let cells = row.trim_matches('|').split('|').map(str::trim);
     let cells: Vec<&str> = cells.filter(|cell| !cell.is_empty()).collect();
@@ -185,7 +182,7 @@ fn row(row: &str) -> Option<PlaceholderMatch> {
     Some(PlaceholderMatch::new(severity, first))
 }
 
-/// A variable of a template language within a sentence, which was probably to be replaced.
+/// Matches a template variable within a sentence, which was probably to be replaced.
 fn mention(outline: &Outline<'_>, start: usize, line: &str) -> Option<PlaceholderMatch> {
     let mut places = line.match_indices("{{");
     let (at, _) = places.find(|(at, _)| !outline.is_quiet(start + at))?;
@@ -195,7 +192,7 @@ fn mention(outline: &Outline<'_>, start: usize, line: &str) -> Option<Placeholde
     Some(PlaceholderMatch::new(Severity::Warning, variable))
 }
 
-/// The flaw of a line, by where it begins and where what it says begins.
+/// Builds the diagnostic of a line from the start of the line and of its content.
 fn found(
     outline: &Outline<'_>,
     section: Option<&Section>,
@@ -235,7 +232,7 @@ fn found(
     }
 }
 
-/// Lines of the template's examples: one flaw for each section that has some.
+/// Reports lines of the template's examples, with one diagnostic per section.
 fn left_over(outline: &Outline<'_>, template: &Template, diagnostics: &mut Diagnostics<'_>) {
     let mut at = SectionCursor::the_start_of(outline);
     let mut groups: Vec<(Option<&Section>, u32, usize)> = Vec::new();
@@ -261,7 +258,7 @@ fn left_over(outline: &Outline<'_>, template: &Template, diagnostics: &mut Diagn
     }
 }
 
-/// The section that a place is in, for places in order.
+/// Finds the section of each position; positions must be in ascending order.
 struct SectionCursor<'o> {
     sections: &'o [Section],
     section: Option<&'o Section>,

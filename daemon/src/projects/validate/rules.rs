@@ -1,4 +1,4 @@
-//! Whether the format rules of a template are kept.
+//! Checks the format rules of a template.
 
 use super::FlawKind;
 use super::diagnostics::{Diagnostics, PendingDiagnostic};
@@ -7,7 +7,7 @@ use crate::projects::outline::Outline;
 use crate::projects::template::{Check, FormatRule, Template};
 use std::ops::Range;
 
-/// Places of one rule that are told; a text that breaks it everywhere is told so once.
+/// Limit on the reported violations of one rule.
 const PLACES_MAX: usize = 50;
 
 pub(super) fn check(outline: &Outline<'_>, template: &Template, diagnostics: &mut Diagnostics<'_>) {
@@ -16,7 +16,7 @@ pub(super) fn check(outline: &Outline<'_>, template: &Template, diagnostics: &mu
             None => Some(outline.whole()),
             Some(key) => outline.section(key).map(|section| section.body.clone()),
         };
-        // A section that is not there is told by itself.
+        // A missing section is reported separately.
         if let Some(range) = range.filter(|range| !outline.slice(range).trim().is_empty()) {
             self::rule(outline, rule, &range, diagnostics);
         }

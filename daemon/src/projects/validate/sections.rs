@@ -1,4 +1,4 @@
-//! Whether the sections of the template are there, once each, and as declared.
+//! Checks that the sections of the template exist, once each, and as declared.
 
 use super::diagnostics::{Diagnostics, PendingDiagnostic};
 use super::fields::{self, FieldOwner};
@@ -10,7 +10,7 @@ use crate::projects::template::{Format, SectionSchema, Template};
 use std::cell::OnceCell;
 use std::collections::HashMap;
 
-/// Longest text that is shown moved, in bytes.
+/// Limit on a text that is moved in a suggested edit, in bytes.
 const MOVED_BYTES_MAX: usize = 16 << 10;
 
 pub(super) fn check(outline: &Outline<'_>, template: &Template, diagnostics: &mut Diagnostics<'_>) {
@@ -29,7 +29,7 @@ pub(super) fn check(outline: &Outline<'_>, template: &Template, diagnostics: &mu
     }
 }
 
-/// Sections that are there more than once. Entries are looked at by themselves.
+/// Reports duplicate sections. Entries are checked separately.
 fn duplicates(outline: &Outline<'_>, template: &Template, diagnostics: &mut Diagnostics<'_>) {
     let has_entries = template.entries.as_ref().is_some_and(|one| one.level == 2);
     let mut seen: HashMap<&str, &Section> = HashMap::new();
@@ -59,7 +59,7 @@ fn duplicate(
         first.line
     );
     let kind = FlawKind::SchemaViolation;
-    // Whoever reads the section by its name gets only one of the two.
+    // A lookup by name returns only one of the two sections.
     let severity = if is_known {
         Severity::Error
     } else {
@@ -74,7 +74,7 @@ fn duplicate(
             first.line
         ));
     let range = first.body.end..section.body.end;
-    // One copy for each of many would be the square of the text.
+    // A copy for each of many duplicates would take quadratic space.
     if range.len() > MOVED_BYTES_MAX {
         return found;
     }
@@ -145,7 +145,7 @@ fn section(
     }
 }
 
-/// A number of things, in words.
+/// Formats a count with its noun.
 pub(super) fn counted(count: usize, what: &str) -> String {
     match count {
         0 => format!("no {what}s"),

@@ -1,4 +1,4 @@
-//! Whether a section is a table, and its rows have what their columns ask for.
+//! Checks that a section is a table and that its rows have valid values in the declared columns.
 
 use super::FlawKind;
 use super::blank::is_placeholder;
@@ -9,7 +9,7 @@ use super::sections::counted;
 use crate::projects::outline::{Outline, Section, key_of};
 use crate::projects::template::SectionSchema;
 
-/// Checks a section that has to be a table.
+/// Checks a section that must be a table.
 pub(super) fn check(
     outline: &Outline<'_>,
     schema: &SectionSchema,

@@ -1,7 +1,7 @@
-//! Notes as people write them, each with the flaws it has; and what holds for every text.
+//! Realistic notes with their expected diagnostics, and properties that hold for every text.
 //!
-//! In `cases/` each `name.md` has a `name.flaws` beside it: the template on the first line, then a line
-//! `<line> <severity> <kind> <section or -> <message>` for each flaw.
+//! In `cases/` each `name.md` has a `name.flaws` next to it: the template on the first line, then a line
+//! `<line> <severity> <kind> <section or -> <message>` for each diagnostic.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
 use super::*;
@@ -14,7 +14,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
-/// The templates that cases are written for: the built-in ones and those in the folder of the cases.
+/// The templates of the cases: the built-in ones and the ones in the folder of the cases.
 static TEMPLATES: LazyLock<Layers> = LazyLock::new(|| {
     let files: Vec<(String, String)> = files("toml")
         .into_iter()
@@ -125,7 +125,7 @@ fn a_part_of_the_example_among_other_text_is_left_over_and_all_of_it_is_not() {
     assert!(validate(&all, template).valid);
 }
 
-/// Each flaw that comes with a mended text is gone in it.
+/// Every diagnostic with an edit is gone after the edit is applied.
 #[test]
 fn what_is_shown_as_the_fix_mends_the_flaw() {
     let mut count = 0;
@@ -186,12 +186,12 @@ fn confidence_falls_by_errors_and_warnings() {
         let validation = validate(&content, template("mental_model"));
         (validation.valid, validation.confidence)
     };
-    assert_eq!(of("mm_todo_lines.md"), (false, 0.78)); // two errors, one warning
-    assert_eq!(of("mm_setext_and_star_lists.md"), (true, 0.88)); // six warnings
+    assert_eq!(of("mm_todo_lines.md"), (false, 0.78)); // 2 errors, 1 warning
+    assert_eq!(of("mm_setext_and_star_lists.md"), (true, 0.88)); // 6 warnings
     assert_eq!(of("mm_plain_labels_without_bold.md"), (true, 1.0));
 }
 
-/// A piece of Markdown, as likely broken as not.
+/// Generates a piece of Markdown that is often malformed.
 fn piece() -> impl Strategy<Value = String> {
     prop_oneof![
         "\\PC{0,30}",
@@ -243,7 +243,7 @@ fn text() -> impl Strategy<Value = String> {
         .prop_map(|(pieces, between)| pieces.join(between))
 }
 
-/// The sections of an example, some of them gone, with something in between.
+/// Generates the sections of an example, some of them missing, with other text inserted.
 fn torn() -> impl Strategy<Value = (&'static Template, String)> {
     let name = prop::sample::select(vec!["mental_model", "bugs", "runbook"]);
     (name, any::<u64>(), text(), 0_usize..8).prop_map(|(name, kept, text, at)| {
@@ -269,7 +269,7 @@ fn torn() -> impl Strategy<Value = (&'static Template, String)> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Whatever is written: it is told what is wrong, within bounds.
+    /// Every text is validated, with bounded results.
     #[test]
     fn any_text_is_checked(text in text(), other in text()) {
         for in_force in TEMPLATES.all() {
@@ -289,7 +289,7 @@ proptest! {
         prop_assert!(both_changed(&text, &other, &other).is_empty());
     }
 
-    /// A section that is missing is there once the example of the fix was followed.
+    /// A missing section exists after its example fix is applied.
     #[test]
     fn a_missing_section_is_mended((template, text) in torn()) {
         let validation = validate(&text, template);
@@ -306,7 +306,7 @@ proptest! {
         }
     }
 
-    /// Line ends, a byte order mark and what follows the last line do not matter.
+    /// Line endings, a byte order mark and trailing white space do not affect validity.
     #[test]
     fn a_valid_example_stays_valid_in_other_clothes(mark in any::<bool>(), ends in "[\n ]{0,4}") {
         for in_force in TEMPLATES.all() {

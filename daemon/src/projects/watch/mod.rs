@@ -1,4 +1,4 @@
-//! Which files are watched for projects: the context files in each project's folder.
+//! Selects the watched files of projects: the context files in each project's folder.
 
 #[cfg(test)]
 mod tests;
@@ -9,20 +9,20 @@ use std::path::{Component, Path, PathBuf};
 use super::disk::{Name, is_project};
 use crate::watch::{self, DirWatcher, Folder, PathKind, WatchOutcome, WatchScope};
 
-/// What is to be looked at.
+/// A changed context file, or a request to scan again.
 pub type Change = watch::Change<Name>;
 
-/// The folder of all projects, and each project's in it, those to come included.
+/// The watch scope of projects: the folder of all projects and each project's folder, including later ones.
 #[derive(Debug)]
 pub struct Projects {
     root: PathBuf,
 }
 
 impl Projects {
-    /// Of the folder of all projects, which may come later.
+    /// Creates the scope for the folder of all projects, which does not have to exist yet.
     ///
     /// # Errors
-    /// The working directory is gone.
+    /// The working directory does not exist.
     pub fn new(root: &Path) -> io::Result<Self> {
         Ok(Self {
             root: watch::real(root)?,
@@ -41,7 +41,7 @@ impl WatchScope for Projects {
         &self.root
     }
 
-    /// `None` for all that is nobody's context file, such as what editors put beside one.
+    /// Returns `None` for paths that are not context files, such as an editor's temporary files.
     fn place(&self, path: &Path) -> Option<PathKind<Name>> {
         let below = path.strip_prefix(&self.root).ok()?;
         let mut parts = below.components().map(|part| match part {
@@ -101,7 +101,7 @@ impl WatchScope for Projects {
     }
 }
 
-/// The names in a folder that are text: no others are ours.
+/// Lists the UTF-8 names in a folder. Other names are never context files.
 fn names(folder: &Path) -> io::Result<Vec<String>> {
     std::fs::read_dir(folder)?
         .map(|entry| entry.map(|entry| entry.file_name().into_string().ok()))

@@ -1,4 +1,4 @@
-//! How editors save, on the real file system. The events are inotify's; the clock stands still
+//! Tests how editors save, on the real file system with inotify events. The clock stands still
 //! between the steps of a save and is moved by the test, so no step is ever late.
 #![allow(clippy::unwrap_used)]
 
@@ -13,9 +13,9 @@ use super::*;
 use crate::watch::tests::{overflow, until, wait_for, watch};
 use crate::watch::{Status, real, tests};
 
-/// Between two steps of a save: shorter than what counts as quiet.
+/// Time between two steps of a save, shorter than the quiet period.
 const STEP: u64 = 50;
-/// A step that takes longer than what counts as quiet.
+/// Duration of a step that exceeds the quiet period.
 const PAUSE: u64 = 400;
 
 fn name(file_type: &str) -> Name {
@@ -26,7 +26,7 @@ fn written(file_type: &str) -> Change {
     Change::Written(name(file_type))
 }
 
-/// Real events, and a clock of its own.
+/// Real events with a simulated clock.
 struct Fixture {
     _dir: TempDir,
     root: PathBuf,
@@ -36,7 +36,7 @@ struct Fixture {
 }
 
 impl Fixture {
-    /// With a file `bugs` of the project `app`.
+    /// Creates a fixture with a file `bugs` of the project `app`.
     fn new() -> Self {
         let dir = tempfile::tempdir().unwrap();
         let root = real(dir.path()).unwrap();
@@ -55,7 +55,7 @@ impl Fixture {
         self.root.join("app").join(file)
     }
 
-    /// Waits until all events so far are noted, lets time pass, and takes what has settled.
+    /// Waits until all events so far are recorded, advances the clock, and collects the settled changes.
     fn pass(&mut self, millis: u64) -> &mut Self {
         self.marks += 1;
         let mark = name(&format!("mark{}", self.marks));
@@ -72,13 +72,13 @@ impl Fixture {
         self
     }
 
-    /// All that is told until nothing more can come.
+    /// Returns all reported changes once no more can follow.
     fn changes(&mut self) -> Vec<Change> {
         self.pass(5000).pass(5000);
         std::mem::take(&mut self.reported)
     }
 
-    /// One change, and this is in the file then.
+    /// Asserts that one change is reported, and that the file then has this content.
     fn assert_saved(&mut self, text: &str) {
         assert_eq!(self.changes(), [written("bugs")]);
         assert_eq!(fs::read_to_string(self.path("bugs.md")).unwrap(), text);
@@ -89,7 +89,7 @@ impl Fixture {
     }
 }
 
-/// `echo > x`, nano, and others: cut, then written, in parts and slowly.
+/// `echo > x`, nano, and others: the file is truncated, then written in parts and slowly.
 #[test]
 fn in_place() {
     for wait in [STEP, PAUSE] {
@@ -105,7 +105,7 @@ fn in_place() {
     }
 }
 
-/// Cut and closed, and written only then.
+/// The file is truncated and closed, and written only then.
 #[test]
 fn in_place_in_two_goes() {
     let mut fixture = Fixture::new();
@@ -133,7 +133,7 @@ fn renamed_over() {
     }
 }
 
-/// The old one is kept under another name while the new one is written.
+/// The old file is renamed to a backup while the new file is written.
 #[test]
 fn with_a_backup() {
     for wait in [STEP, PAUSE] {
@@ -150,7 +150,7 @@ fn with_a_backup() {
     }
 }
 
-/// vim: a swap file, a probe whether files can be made here, a backup, permissions.
+/// vim: a swap file, a probe for permission to create files, a backup, permissions.
 #[test]
 fn vim() {
     use std::os::unix::fs::PermissionsExt;
@@ -175,7 +175,7 @@ fn vim() {
     assert_eq!(fixture.changes(), []);
 }
 
-/// Emacs: a lock that is a link to nothing, an autosave, a backup that is a copy.
+/// Emacs: a lock that is a dangling link, an autosave file, a backup copy.
 #[test]
 fn emacs() {
     let mut fixture = Fixture::new();
@@ -193,7 +193,7 @@ fn emacs() {
     fixture.assert_saved("after");
 }
 
-/// What the daemon does: files change places.
+/// The daemon itself: the files are swapped.
 #[test]
 fn replaced_by_us() {
     let mut fixture = Fixture::new();
@@ -222,7 +222,7 @@ fn removed() {
     assert_eq!(fixture.changes(), [Change::Removed(name("bugs"))]);
 }
 
-/// A link in place of a file is told, and it is refused only when it is read.
+/// A link in place of a file is reported, and refused only when it is read.
 #[test]
 fn a_link_instead() {
     let mut fixture = Fixture::new();
@@ -231,7 +231,7 @@ fn a_link_instead() {
     assert_eq!(fixture.changes(), [written("bugs")]);
 }
 
-/// What is in a folder that came is listed once it is watched: nothing falls between.
+/// A new folder is listed after its watch begins, so no file is missed.
 #[test]
 fn folders_come_and_go() {
     let mut fixture = Fixture::new();
@@ -258,7 +258,7 @@ fn folders_come_and_go() {
         [Change::Written(early.clone()), Change::Written(late)]
     );
 
-    // Away with all in it, and another one in its place at once.
+    // The folder is moved away with its content, and replaced at once.
     fs::rename(fixture.root.join("new"), fixture.root.join("OLD")).unwrap();
     fs::create_dir(fixture.root.join("new")).unwrap();
     let replaced = folder(&mut fixture, "new");
@@ -271,7 +271,7 @@ fn folders_come_and_go() {
     assert_eq!(gone, Folder::Gone);
     assert_eq!(tell(&mut fixture, gone), [Change::Rescan]);
 
-    // No folders of projects.
+    // These are not project folders.
     fs::create_dir(fixture.root.join("UPPER")).unwrap();
     fs::write(fixture.root.join("UPPER/bugs.md"), "x").unwrap();
     symlink(fixture.root.join("UPPER"), fixture.root.join("link")).unwrap();
@@ -296,7 +296,7 @@ fn changes_are_reported_in_order() {
     assert!(reported.iter().all(|change| change != Change::Rescan));
 }
 
-/// More events than the kernel keeps: everything is watched anew, and to be looked at.
+/// The kernel's event queue overflows: everything is watched again and rescanned.
 #[test]
 fn lost_events() {
     let dir = tempfile::tempdir().unwrap();
@@ -311,7 +311,7 @@ fn lost_events() {
     until(&reported, &written("bugs"));
 }
 
-/// Looked at now and then as long as it cannot be watched, and watched once it can.
+/// The folder is polled while it cannot be watched, and watched as soon as it can.
 #[test]
 fn a_folder_that_comes_later_and_goes() {
     let dir = tempfile::tempdir().unwrap();

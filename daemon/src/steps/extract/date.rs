@@ -1,9 +1,9 @@
-//! The `date` extractor: dates and date-times as RFC 3339 and ISO 8601 write them.
+//! The `date` extractor: RFC 3339 and ISO 8601 dates and date-times.
 
 use super::span::{Spans, before, byte, digit_runs, is_alphanumeric, is_digit};
 use std::ops::Range;
 
-/// Field names that hold a date whatever their ending.
+/// Field names that hold a date and match none of the suffixes.
 const FIELDS: [&str; 5] = [
     "date",
     "closeddate",
@@ -12,7 +12,7 @@ const FIELDS: [&str; 5] = [
     "completedate",
 ];
 
-/// Whether a JSON field of this name holds a date: `date`, `closedAt`, `created_at`, `dueDate`, `due_date`.
+/// Returns whether a JSON field of this name holds a date: `date`, `closedAt`, `created_at`, `dueDate`, `due_date`.
 pub(super) fn is_field(key: &str) -> bool {
     FIELDS.iter().any(|field| field.eq_ignore_ascii_case(key))
         || ["At", "Date"]
@@ -25,7 +25,7 @@ pub(super) fn is_field(key: &str) -> bool {
         })
 }
 
-/// Dates with what belongs to them: time, fraction, offset.
+/// Finds dates with their time, fraction and offset.
 pub(super) fn find(text: &str) -> Spans {
     let bytes = text.as_bytes();
     let mut finds: Spans = Vec::new();
@@ -44,7 +44,7 @@ pub(super) fn find(text: &str) -> Spans {
     finds
 }
 
-/// Whether a date may begin here: not within a word, nor behind a digit and a hyphen.
+/// Returns whether a date may begin here: not within a word, nor after a digit and a hyphen.
 fn begins(bytes: &[u8], start: usize) -> bool {
     let two_before = byte(bytes, start.checked_sub(2));
     match before(bytes, start) {
@@ -53,7 +53,7 @@ fn begins(bytes: &[u8], start: usize) -> bool {
     }
 }
 
-/// `2025-01-15`, with or without a time behind it.
+/// Matches `2025-01-15`, with or without a time after it.
 fn extended(bytes: &[u8], start: usize) -> Option<usize> {
     let (year, at) = (digits(bytes, start, 4)?, start + 4);
     let (month, at) = (part(bytes, at, b'-')?, at + 3);
@@ -65,7 +65,7 @@ fn extended(bytes: &[u8], start: usize) -> Option<usize> {
     ends(bytes, end).then_some(end)
 }
 
-/// `20250115T103000Z`: only with a time, for eight digits alone are no date yet.
+/// Matches `20250115T103000Z`. The time is required, because eight digits alone are not a date.
 fn basic(bytes: &[u8], start: usize) -> Option<usize> {
     let (year, month, day) = (
         digits(bytes, start, 4)?,
@@ -85,7 +85,7 @@ fn basic(bytes: &[u8], start: usize) -> Option<usize> {
     (is_time(hour, minute, second) && ends(bytes, end)).then_some(end)
 }
 
-/// Whether a date may end here: no word, number or further part goes on.
+/// Returns whether a date may end here: no word, number or further part follows.
 fn ends(bytes: &[u8], end: usize) -> bool {
     let next = byte(bytes, Some(end + 1));
     match byte(bytes, Some(end)) {
@@ -94,7 +94,7 @@ fn ends(bytes: &[u8], end: usize) -> bool {
     }
 }
 
-/// `T10:30`, ` 10:30:00.5+02:00`, ` 10:30:00 +0200`: answers where it ends.
+/// Matches `T10:30`, ` 10:30:00.5+02:00`, ` 10:30:00 +0200`, and returns the end.
 fn time(bytes: &[u8], at: usize) -> Option<usize> {
     if !matches!(byte(bytes, Some(at))?, b'T' | b't' | b' ') {
         return None;
@@ -128,7 +128,7 @@ fn fraction(bytes: &[u8], at: usize) -> usize {
     }
 }
 
-/// `Z`, `+02:00`, `+0200` or `+02`: answers where it ends.
+/// Matches `Z`, `+02:00`, `+0200` or `+02`, and returns the end.
 fn offset(bytes: &[u8], at: usize) -> Option<usize> {
     match byte(bytes, Some(at))? {
         b'Z' | b'z' => Some(at + 1),
@@ -147,7 +147,7 @@ fn offset(bytes: &[u8], at: usize) -> Option<usize> {
     }
 }
 
-/// The two digits behind a separator.
+/// Parses the two digits after a separator.
 fn part(bytes: &[u8], at: usize, separator: u8) -> Option<u32> {
     if byte(bytes, Some(at)) != Some(separator) {
         return None;
@@ -155,7 +155,7 @@ fn part(bytes: &[u8], at: usize, separator: u8) -> Option<u32> {
     digits(bytes, at + 1, 2)
 }
 
-/// The number written by exactly `count` digits.
+/// Parses exactly `count` digits.
 fn digits(bytes: &[u8], at: usize, count: usize) -> Option<u32> {
     let run: Range<usize> = at..at + count;
     bytes.get(run)?.iter().try_fold(0, |number, byte| {

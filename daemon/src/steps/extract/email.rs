@@ -1,13 +1,13 @@
-//! The `email` extractor: addresses of the usual local@domain.tld form.
+//! The `email` extractor: addresses of the usual `local@domain.tld` form.
 
 use super::span::{Spans, before, byte};
 use std::ops::Range;
 
-/// Longest local part and longest domain, in bytes, as mail standards have them.
+/// Maximum length of the local part and of the domain, in bytes, as in the mail standards.
 const LOCAL_MAX: usize = 64;
 const DOMAIN_MAX: usize = 255;
 
-/// Addresses as they stand in the text; `urls` are the addresses of pages, whose user part is none.
+/// Finds email addresses. `urls` are the URLs in the text; their user part is not an address.
 pub(super) fn find(text: &str, urls: &Spans) -> Spans {
     let bytes = text.as_bytes();
     let mut finds: Spans = Vec::new();
@@ -38,12 +38,12 @@ fn around(bytes: &[u8], at: usize) -> Option<Range<usize>> {
         start += 1;
     }
     let ends_well = !matches!(before(bytes, at), Some(b'.'));
-    // A letter outside ASCII just before would be chopped off.
+    // After a non-ASCII letter, the match would be a truncated address.
     if start == at || !ends_well || before(bytes, start).is_some_and(|byte| byte >= 0x80) {
         return None;
     }
     let end = domain_end(bytes, at + 1)?;
-    // `git@host.tld:path` is a place to clone from.
+    // `git@host.tld:path` is a Git remote.
     let is_remote = byte(bytes, Some(end)) == Some(b':')
         && byte(bytes, Some(end + 1))
             .is_some_and(|next| next.is_ascii_alphabetic() || matches!(next, b'/' | b'~'));
@@ -54,7 +54,7 @@ fn is_local(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"._%+-'".contains(&byte)
 }
 
-/// Where the domain that begins at `start` ends: labels of letters, digits and inner hyphens; the last has letters alone.
+/// Returns the end of the domain at `start`: labels of letters, digits and inner hyphens, the last of letters only.
 fn domain_end(bytes: &[u8], start: usize) -> Option<usize> {
     let allowed = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-');
     let ahead = bytes.get(start..)?;
@@ -86,7 +86,7 @@ fn domain_end(bytes: &[u8], start: usize) -> Option<usize> {
     (count >= 2 && !goes_on).then_some(end)
 }
 
-/// Whether the address stands between `//` and the first `/` of an address of a page.
+/// Returns whether the match is between `//` and the first `/` of a URL.
 fn is_user_of_url(text: &str, urls: &Spans, found: &Range<usize>) -> bool {
     let after = urls.partition_point(|url| url.end <= found.start);
     let Some(url) = urls.get(after).filter(|url| url.start < found.start) else {

@@ -1,13 +1,13 @@
-//! The `id` extractor: JSON fields that name something, UUIDs, `#123` and its like, long runs of digits.
+//! The `id` extractor: identifying JSON fields, UUIDs, references like `#123`, and long runs of digits.
 
 use super::span::{
     Spans, before, byte, digit_runs, digits_end, is_alphanumeric, is_digit, is_word,
 };
 
-/// Fewest digits of a run that is an id by itself.
+/// Minimum length of a run of digits that is an id by itself.
 const RUN_DIGITS_MIN: usize = 4;
 
-/// Whether a JSON field of this name holds an id: `id`, `userId`, `user_id`, `number`.
+/// Returns whether a JSON field of this name holds an id: `id`, `userId`, `user_id`, `number`.
 pub(super) fn is_field(key: &str) -> bool {
     let stem = key.strip_suffix("Id").or_else(|| key.strip_suffix("ID"));
     let is_camel =
@@ -20,7 +20,7 @@ pub(super) fn is_field(key: &str) -> bool {
     is_camel || has_suffix || key.eq_ignore_ascii_case("id") || key.eq_ignore_ascii_case("number")
 }
 
-/// UUIDs, with their usual hyphens.
+/// Finds hyphenated UUIDs.
 pub(super) fn uuids(text: &str) -> Spans {
     let bytes = text.as_bytes();
     let mut finds = Spans::new();
@@ -57,13 +57,13 @@ fn is_uuid(candidate: Option<&[u8]>) -> bool {
     })
 }
 
-/// Whether a longer word goes on at `at`.
+/// Returns whether a word continues at `at`.
 fn is_tail(bytes: &[u8], at: usize) -> bool {
     is_word(byte(bytes, Some(at)))
         || (byte(bytes, Some(at)) == Some(b'-') && is_word(byte(bytes, Some(at + 1))))
 }
 
-/// `#123`, `PR 123`, `PR #123`, `Pull Request 123`: the digits alone.
+/// Finds the digits of `#123`, `PR 123`, `PR #123`, `Pull Request 123`.
 pub(super) fn references(text: &str) -> Spans {
     let bytes = text.as_bytes();
     let is_reference = |start: usize| {
@@ -72,7 +72,7 @@ pub(super) fn references(text: &str) -> Spans {
             Some(head) => (head, true),
             None => (head, false),
         };
-        // `&#39;` is a character reference of HTML, `a#1` a fragment, `##1` a heading.
+        // `&#39;` is an HTML character reference, `a#1` a fragment, `##1` a heading.
         if hash
             && !is_word(head.last().copied())
             && !matches!(head.last(), Some(b'&' | b'#' | b'/'))
@@ -90,7 +90,7 @@ pub(super) fn references(text: &str) -> Spans {
     finds
 }
 
-/// Whether `head` ends with `PR` or `pull request`, as a word.
+/// Returns whether `head` ends with `PR` or `pull request`, as a whole word.
 fn ends_with_word(head: &[u8]) -> bool {
     [b"pr".as_slice(), b"pull request"].into_iter().any(|word| {
         let start = head.len().checked_sub(word.len());
@@ -100,12 +100,12 @@ fn ends_with_word(head: &[u8]) -> bool {
     })
 }
 
-/// Whether a fraction begins at `at`.
+/// Returns whether a fraction begins at `at`.
 fn is_decimal(bytes: &[u8], at: usize) -> bool {
     byte(bytes, Some(at)) == Some(b'.') && is_digit(byte(bytes, Some(at + 1)))
 }
 
-/// Runs of four or more digits that stand alone.
+/// Finds runs of four or more digits that stand alone.
 pub(super) fn runs(text: &str) -> Spans {
     let bytes = text.as_bytes();
     let long = digit_runs(bytes).filter(|run| run.len() >= RUN_DIGITS_MIN);
@@ -113,7 +113,8 @@ pub(super) fn runs(text: &str) -> Spans {
         .collect()
 }
 
-/// Not a part of a word, of a decimal or dotted number, of a hyphenated name, of a sign or of a date in words.
+/// Returns whether a run is not part of a word, a decimal or dotted number, a hyphenated name, a number
+/// with a sign (`-`, `+`, `$`, `%`) or a date in words.
 fn stands_alone(bytes: &[u8], start: usize, end: usize) -> bool {
     let left = before(bytes, start);
     let left2 = byte(bytes, start.checked_sub(2));
@@ -123,7 +124,7 @@ fn stands_alone(bytes: &[u8], start: usize, end: usize) -> bool {
         Some(b'-' | b'+' | b'$') => true,
         Some(b'.') => is_digit(left2),
         Some(b':') => is_port(bytes, start - 1),
-        // A process or an index: `CRON[3053]`.
+        // A process id or an index: `CRON[3053]`.
         Some(b'[') => is_word(left2),
         left => is_word(left),
     };
@@ -143,7 +144,8 @@ fn stands_alone(bytes: &[u8], start: usize, end: usize) -> bool {
         && !is_year_of_date(bytes, start, end)
 }
 
-/// Whether the word before says that the number is a line, a port or a file's mode (`index 6f5f4e9..9f46b2c 100644`).
+/// Returns whether the word before makes the number a line, a port or a file mode
+/// (`index 6f5f4e9..9f46b2c 100644`).
 fn counts_something_else(bytes: &[u8], start: usize) -> bool {
     const HEAD_MAX: usize = 48;
     let head = bytes
@@ -161,9 +163,9 @@ fn counts_something_else(bytes: &[u8], start: usize) -> bool {
             .any(|other| other.eq_ignore_ascii_case(word))
 }
 
-/// Whether the colon at `colon` stands behind a host, an address or a file: what follows is a port or a line.
+/// Returns whether the colon follows a host, an address or a file, so that a port or a line number comes next.
 fn is_port(bytes: &[u8], colon: usize) -> bool {
-    /// How far back a host or file is looked for, in bytes.
+    /// How far back to look for a host or file, in bytes.
     const HOST_MAX: usize = 64;
     let head = bytes
         .get(colon.saturating_sub(HOST_MAX)..colon)
@@ -178,7 +180,8 @@ fn is_port(bytes: &[u8], colon: usize) -> bool {
         || host.eq_ignore_ascii_case(b"localhost")
 }
 
-/// The year in `Tue Oct 21 10:00:59 2025`, `21 Nov 2025`, `30/Oct/2025:22:40`, `Nov 21 21:53:12 2026 GMT`.
+/// Returns whether the run is the year in `Tue Oct 21 10:00:59 2025`, `21 Nov 2025`, `30/Oct/2025:22:40` or
+/// `Nov 21 21:53:12 2026 GMT`.
 fn is_year_of_date(bytes: &[u8], start: usize, end: usize) -> bool {
     let year = bytes.get(start..end).unwrap_or_default();
     if year.len() != 4 || !(year.starts_with(b"19") || year.starts_with(b"20")) {
@@ -216,7 +219,7 @@ fn is_clock(word: &[u8]) -> bool {
     word.contains(&b':') && word.iter().all(digits_or_colon)
 }
 
-/// `Nov 21, 2026`: the word is a day, the one before it a month.
+/// Returns whether `word` is a day that follows a month, as in `Nov 21, 2026`.
 fn is_day_after_month(head: &[u8], word: &[u8]) -> bool {
     let day = word.strip_suffix(b",").unwrap_or(word);
     if day.is_empty() || day.len() > 2 || digits_end(day, 0) != day.len() {

@@ -1,9 +1,9 @@
-//! The `json` extractor: whole top-level objects and arrays, nesting kept.
+//! The `json` extractor: whole top-level objects and arrays, with their nesting.
 
 use crate::steps::parse::{Block, ParsedResult};
 use std::collections::HashSet;
 
-/// The objects and arrays of a result, each text once, in order.
+/// Finds the objects and arrays of a result, in order. Equal texts count once.
 pub(super) fn find(parsed: &ParsedResult) -> Vec<Block> {
     let flat = parsed.nodes().flat();
     let mut seen = HashSet::new();

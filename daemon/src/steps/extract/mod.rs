@@ -1,7 +1,7 @@
-//! What stands in a result: ids, dates, numbers, JSON, addresses, and what registered extractors look for.
+//! Extraction of values from a result: ids, dates, numbers, JSON, addresses and the types of registered extractors.
 //!
-//! Extraction reads the flat text of a result and its fields, each once, in linear time. It depends on nothing but
-//! the result and the set, so computing it again gives the same values, in the same order, byte for byte.
+//! Extraction reads the flat text of a result and its fields once each, in linear time. It depends only on the
+//! result and the set: a repeated extraction gives the same values in the same order, byte for byte.
 
 mod date;
 mod email;
@@ -27,49 +27,49 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use span::{OccupiedSpans, Spans};
 
-/// How much of a result is searched, in bytes of its flat text.
+/// Maximum part of a result that is searched, in bytes of its flat text.
 pub const MINED_BYTES_MAX: usize = 4 << 20;
 
-/// What was found in one result.
+/// The values extracted from one result.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ExtractedValues {
-    /// The types in their order, each with its values.
+    /// The types in extraction order, each with its values.
     pub types: Vec<TypeValues>,
-    /// Set when the result is so large that only this many bytes of it were searched.
+    /// Number of bytes searched, if the result was too large to be searched completely.
     pub searched_bytes: Option<u64>,
 }
 
 /// The values of one type.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TypeValues {
-    /// The type's name.
+    /// Type name.
     pub name: String,
-    /// Its values, each once, in their order.
+    /// Distinct values, in extraction order.
     pub values: Vec<Extract>,
 }
 
-/// One value.
+/// One extracted value.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Extract {
-    /// The byte of the raw result where it begins.
+    /// Byte offset in the raw result.
     pub offset: u32,
-    /// What it is.
+    /// The value itself.
     pub form: ValueForm,
 }
 
-/// A value's form.
+/// The form of an extracted value.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ValueForm {
-    /// A text.
+    /// Text.
     Text(String),
-    /// A number, by its digits.
+    /// A number, as its digits.
     Number(String),
-    /// An object or array: a value of the parsed result, by its number there.
+    /// An object or array, as its node in the parsed result.
     Json(NodeId),
 }
 
 impl Extract {
-    /// The value as JSON; `parsed` is the result it was found in.
+    /// Returns the value as JSON. `parsed` is the result that it was extracted from.
     #[must_use]
     pub fn value(&self, parsed: &ParsedResult) -> Value {
         match &self.form {
@@ -81,7 +81,7 @@ impl Extract {
 }
 
 impl ExtractedValues {
-    /// The values of the type of this name, in its own spelling.
+    /// Returns the values of the type with exactly this name.
     #[must_use]
     pub fn of(&self, name: &str) -> &[Extract] {
         let found = self.types.iter().find(|found| found.name == name);
@@ -89,7 +89,7 @@ impl ExtractedValues {
     }
 }
 
-/// Searches a result.
+/// Extracts the values of all types in `set` from a result.
 #[must_use]
 pub fn extract(parsed: &ParsedResult, set: &ExtractorSet) -> ExtractedValues {
     let (spans, searched_bytes) = mined(parsed);
@@ -104,7 +104,7 @@ pub fn extract(parsed: &ParsedResult, set: &ExtractorSet) -> ExtractedValues {
     }
 }
 
-/// The first value of a type within one text, and whether it is all of the text, trailing punctuation aside.
+/// Returns the first value of a type in `text`, and whether it makes up the whole text apart from punctuation.
 #[must_use]
 pub fn find_in(set: &ExtractorSet, of: Type, text: &str) -> Option<(ValueForm, bool)> {
     let range = match of {
@@ -137,7 +137,7 @@ pub fn find_in(set: &ExtractorSet, of: Type, text: &str) -> Option<(ValueForm, b
     Some((form, is_whole))
 }
 
-/// What the finders found in one piece of text.
+/// The matches of all finders in one piece of text.
 struct FormMatches {
     uuids: Spans,
     references: Spans,

@@ -4,7 +4,7 @@ use super::span::{
     OccupiedSpans, Spans, before, byte, digit_runs, digits_end, is_alphanumeric, is_digit, is_word,
 };
 
-/// Numbers that stand for themselves: no parts of words, versions, addresses, times or codes with leading zeros.
+/// Finds numbers that are not part of a word, version, address, time or code with leading zeros.
 pub(super) fn find(text: &str, taken: &OccupiedSpans) -> Spans {
     let bytes = text.as_bytes();
     let mut finds: Spans = Vec::new();
@@ -27,12 +27,12 @@ pub(super) fn find(text: &str, taken: &OccupiedSpans) -> Spans {
     finds
 }
 
-/// The digits as JSON writes them: no grouping, no `+`.
+/// Returns the digits as JSON writes them: without grouping or `+`.
 pub(super) fn digits_of(found: &str) -> String {
     found.trim_start_matches('+').replace(',', "")
 }
 
-/// Where the number that begins at `start` ends, and where the dotted thing ends that it may only be the head of.
+/// Returns the end of the number at `start`, and the end of the dotted group that it may be the head of.
 fn extent(bytes: &[u8], start: usize, first_end: usize) -> (usize, usize) {
     let mut end = grouped(bytes, start, first_end);
     if byte(bytes, Some(end)) == Some(b'.') && is_digit(byte(bytes, Some(end + 1))) {
@@ -43,7 +43,7 @@ fn extent(bytes: &[u8], start: usize, first_end: usize) -> (usize, usize) {
         whole = digits_end(bytes, whole + 1);
     }
     if whole > end {
-        // A network's length belongs to its address: 10.0.0.0/8.
+        // A network prefix length belongs to its address: 10.0.0.0/8.
         let length_end = digits_end(bytes, whole + 1);
         let is_network = byte(bytes, Some(whole)) == Some(b'/') && length_end > whole + 1;
         return (end, if is_network { length_end } else { whole });
@@ -58,8 +58,10 @@ fn extent(bytes: &[u8], start: usize, first_end: usize) -> (usize, usize) {
     (end, end)
 }
 
-/// Takes `,000` groups along. A list without blanks (`7,100,200,5`) is no grouping: all groups have three digits,
-/// and no comma stands at either side.
+/// Extends the match over `,000` groups.
+///
+/// Every group has three digits, and no comma stands on either side. A list without blanks (`7,100,200,5`) is
+/// therefore not grouping.
 fn grouped(bytes: &[u8], start: usize, first_end: usize) -> usize {
     let is_head = first_end - start <= 3
         && bytes.get(start) != Some(&b'0')
@@ -79,7 +81,7 @@ fn grouped(bytes: &[u8], start: usize, first_end: usize) -> usize {
     end
 }
 
-/// Takes a sign along that belongs to the number and not to a word before it.
+/// Extends the match over a sign, unless the sign belongs to a word before it.
 fn sign(bytes: &[u8], start: usize) -> usize {
     let left = before(bytes, start);
     let is_sign = matches!(left, Some(b'-' | b'+'));
@@ -111,7 +113,7 @@ fn ends(bytes: &[u8], end: usize) -> bool {
     }
 }
 
-/// A leading zero makes a code of digits, not a number: `007`, `00010`.
+/// Returns whether leading zeros make the digits a code instead of a number: `007`, `00010`.
 fn is_code(bytes: &[u8], start: usize, first_end: usize) -> bool {
     first_end - start > 1 && bytes.get(start) == Some(&b'0')
 }

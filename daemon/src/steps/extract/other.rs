@@ -1,13 +1,13 @@
-//! Groups of digits that belong together and are no value of any type: telephone numbers, MAC and IPv6 addresses.
+//! Groups of digits that belong together and have no type: telephone numbers, MAC and IPv6 addresses.
 
 use super::span::{
     Spans, before, byte, digit_runs, digits_end, is_alphanumeric, is_digit, is_word,
 };
 
-/// Fewest and most digits of a telephone number.
+/// Minimum and maximum number of digits of a telephone number.
 const PHONE_DIGITS: std::ops::RangeInclusive<usize> = 8..=15;
 
-/// Telephone numbers in their international form: `+48 22 555 01 77`.
+/// Finds telephone numbers in the international form: `+48 22 555 01 77`.
 pub(super) fn phones(text: &str) -> Spans {
     let bytes = text.as_bytes();
     let mut finds: Spans = Vec::new();
@@ -37,7 +37,7 @@ pub(super) fn phones(text: &str) -> Spans {
     finds
 }
 
-/// MAC and IPv6 addresses and fingerprints, an IPv6 network's length taken along.
+/// Finds MAC addresses, IPv6 addresses with their prefix length, and fingerprints.
 pub(super) fn hardware(text: &str) -> Spans {
     let bytes = text.as_bytes();
     let mut finds: Spans = Vec::new();
@@ -74,10 +74,10 @@ pub(super) fn hardware(text: &str) -> Spans {
     finds
 }
 
-/// Longest address, in bytes: a SHA-256 fingerprint.
+/// Maximum length of an address, in bytes: a SHA-256 fingerprint.
 const ADDRESS_MAX: usize = 96;
 
-/// How many hexadecimal digits stand directly before a colon; groups have at most four.
+/// Counts the hexadecimal digits directly before a colon. More than four are not a group.
 fn groups_before(bytes: &[u8], colon: usize) -> usize {
     let head = bytes
         .get(colon.saturating_sub(5)..colon)
@@ -97,7 +97,7 @@ fn is_address(text: &[u8]) -> bool {
     is_pairs || (is_ipv6 && (gaps == 1 || (gaps == 0 && is_full)))
 }
 
-/// Runs of digits that are parts of such things are never ids or numbers.
+/// Finds spans whose digits are never ids or numbers.
 pub(super) fn find(text: &str) -> Spans {
     let mut finds = phones(text);
     if digit_runs(text.as_bytes()).next().is_some() {

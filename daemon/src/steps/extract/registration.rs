@@ -1,130 +1,130 @@
-//! Registered extractors and field mappings: what they are, what makes one valid, and its ready form.
+//! Registered extractors and field mappings: definition, validation and compilation.
 
 use super::set::BUILT_IN;
 use crate::steps::words;
 use regex::{Regex, RegexBuilder};
 
-/// Longest name of an extractor and of a field, in bytes.
+/// Maximum length of an extractor name or a field name, in bytes.
 pub const NAME_BYTES_MAX: usize = 64;
-/// Longest pattern, in bytes.
+/// Maximum length of a pattern, in bytes.
 pub const PATTERN_BYTES_MAX: usize = 1024;
-/// Largest compiled pattern, in bytes.
+/// Maximum size of a compiled pattern, in bytes.
 pub const COMPILED_BYTES_MAX: usize = 1 << 20;
-/// Most extractors of one scope, and most fields that are mapped in it.
+/// Maximum number of extractors, and of mapped fields, in one scope.
 pub const REGISTERED_MAX: usize = 64;
-/// Sizes at which a pattern is tried, in bytes: the first one that it fits into is what it counts for.
+/// Size limits tried in turn when a pattern is compiled, in bytes. The first that fits is the pattern's size.
 const COMPILED_BYTES: [usize; 3] = [32 * 1024, 256 * 1024, COMPILED_BYTES_MAX];
-/// What a pattern's tables may grow to while it is used, whatever its own size, in bytes.
+/// Minimum size that a pattern's lazy DFA tables may grow to, in bytes.
 const TABLES_BYTES_MIN: usize = 64 * 1024;
-/// Most JSON fields of one extractor, and most aliases of one mapping.
+/// Maximum number of JSON fields of one extractor, and of aliases of one mapping.
 pub const WORDS_MAX: usize = 64;
 
-/// Words that variables use for themselves; no extractor can be called so.
+/// Reserved words of the variable grammar. No extractor can have one as its name.
 const RESERVED: [&str; 4] = ["result", "last", "previous", "to"];
 
 /// A registered extractor.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Extractor {
-    /// The type name by which variables ask for it.
+    /// Type name that variables use.
     pub name: String,
-    /// A regex whose matches are values.
+    /// Regular expression whose matches are values.
     pub pattern: Option<String>,
-    /// Which group of the pattern is the value: 0 is all of it. By default its only group, if it has one.
+    /// Capture group that is the value; 0 is the whole match. By default the only group, if the pattern has one.
     pub group: Option<u32>,
-    /// JSON fields whose values are values of this type.
+    /// JSON fields that hold values of this type.
     pub fields: Vec<String>,
 }
 
-/// Registered other names of a field.
+/// Registered aliases of a field.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FieldMapping {
-    /// The name of the list.
+    /// Name of the field.
     pub field: String,
-    /// What else the field may be called, best first.
+    /// Aliases of the field, best first.
     pub aliases: Vec<String>,
 }
 
-/// Why an extractor or a mapping is refused.
+/// Reason why an extractor or a mapping is refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RegistrationError {
-    /// The name cannot be written in a variable.
+    /// The name is not valid in a variable.
     #[error(
         "{name:?} is not a name: it begins with a letter, continues with letters, digits, `_` and `-`, and has at most 64 bytes"
     )]
     Name {
-        /// The name given.
+        /// The rejected name.
         name: String,
     },
-    /// The name is taken by a built-in extractor or by the grammar of variables.
+    /// The name belongs to a built-in extractor or to the variable grammar.
     #[error("`{name}` has a meaning already: choose another name")]
     Reserved {
-        /// The name given.
+        /// The rejected name.
         name: String,
     },
-    /// There is nothing to extract by.
+    /// The extractor has neither a pattern nor JSON fields.
     #[error("extractor `{name}` has neither a pattern nor JSON fields")]
     Empty {
-        /// Its name.
+        /// Name of the extractor.
         name: String,
     },
     /// The pattern is too long.
     #[error("the pattern has {bytes} bytes; at most {PATTERN_BYTES_MAX} are allowed")]
     PatternTooLong {
-        /// Its length.
+        /// Length of the pattern, in bytes.
         bytes: usize,
     },
-    /// The pattern is no regex.
+    /// The pattern is not a valid regular expression.
     #[error("the pattern is wrong at byte {position} (line {line}, column {column}): {message}")]
     Pattern {
-        /// Byte of the pattern where the fault begins, from 0.
+        /// Byte offset of the error in the pattern, from 0.
         position: usize,
-        /// Its line, from 1.
+        /// Line of the error, from 1.
         line: usize,
-        /// Its column in characters, from 1.
+        /// Column of the error in characters, from 1.
         column: usize,
-        /// What is wrong.
+        /// Message of the regex parser.
         message: String,
     },
-    /// The pattern needs too much memory once compiled.
+    /// The compiled pattern is too large.
     #[error(
         "the pattern needs more than {COMPILED_BYTES_MAX} bytes once compiled: repeat less, or smaller classes"
     )]
     PatternTooLarge,
-    /// The pattern has several groups.
+    /// The pattern has more than one capture group.
     #[error(
         "the pattern has {groups} capture groups; at most one is allowed: write the others as (?:…)"
     )]
     Groups {
-        /// How many it has.
+        /// Number of groups.
         groups: usize,
     },
-    /// The group asked for does not exist.
+    /// The requested group does not exist.
     #[error("the pattern has no group {group}")]
     NoGroup {
-        /// The group asked for.
+        /// The requested group.
         group: u32,
     },
-    /// Too many fields or aliases.
+    /// There are too many fields or aliases.
     #[error("{count} names were given; at most {WORDS_MAX} are allowed")]
     TooMany {
-        /// How many were given.
+        /// Number of names in the request.
         count: usize,
     },
-    /// A mapping without aliases.
+    /// The mapping has no aliases.
     #[error("the mapping of `{field}` has no aliases")]
     NoAliases {
-        /// Its field.
+        /// Name of the field.
         field: String,
     },
 }
 
-/// A registered extractor, ready to use.
+/// A compiled extractor.
 #[derive(Clone, Debug)]
 pub(super) struct CustomExtractor {
     pub(super) name: String,
     pub(super) regex: Option<(Regex, usize)>,
     fields: Vec<String>,
-    /// What it may take in memory.
+    /// Memory it may use, in bytes.
     pub(super) bytes: usize,
 }
 
@@ -134,7 +134,7 @@ impl CustomExtractor {
     }
 }
 
-/// A registered extractor, checked and made ready.
+/// Validates and compiles an extractor.
 pub(super) fn compile(extractor: &Extractor) -> Result<CustomExtractor, RegistrationError> {
     let name = &extractor.name;
     check_name(name)?;
@@ -164,7 +164,7 @@ pub(super) fn compile(extractor: &Extractor) -> Result<CustomExtractor, Registra
     })
 }
 
-/// A pattern, the group that is its value, and the bytes that it may take.
+/// Returns the compiled pattern, its value group and the bytes that it may use.
 fn compile_pattern(
     pattern: &str,
     group: Option<u32>,
@@ -198,7 +198,7 @@ fn compile_pattern(
     }
 }
 
-/// Where and why a pattern is no regex.
+/// Converts a regex syntax error to its position and message.
 fn fault(error: &regex_syntax::Error) -> RegistrationError {
     let (span, message) = match error {
         regex_syntax::Error::Parse(error) => (Some(*error.span()), error.kind().to_string()),
@@ -228,7 +228,7 @@ fn check_name(name: &str) -> Result<(), RegistrationError> {
     }
 }
 
-/// Field names come from outside and may have any letters.
+/// Checks field names. They come from other systems, so any letters are allowed.
 fn check_words(names: &[String]) -> Result<(), RegistrationError> {
     if names.len() > WORDS_MAX {
         return Err(RegistrationError::TooMany { count: names.len() });
@@ -243,7 +243,7 @@ fn check_words(names: &[String]) -> Result<(), RegistrationError> {
     }
 }
 
-/// The aliases of a mapping, normalised.
+/// Validates a mapping and returns its normalised aliases.
 pub(super) fn checked(mapping: &FieldMapping) -> Result<Vec<String>, RegistrationError> {
     check_words(std::slice::from_ref(&mapping.field))?;
     check_words(&mapping.aliases)?;

@@ -1,4 +1,4 @@
-//! One search through a result: where it looks, and in which order it hands out what the finders found.
+//! A single search of a result: the text that is searched and the order of the values.
 
 use super::registration::CustomExtractor;
 use super::span::Spans;
@@ -10,10 +10,10 @@ use crate::steps::words;
 use std::collections::HashSet;
 use std::ops::Range;
 
-/// A string of at least this many bytes, all of them base64, is a file and not searched.
+/// Minimum length of a base64 string that counts as a file, in bytes. Files are not searched.
 const FILE_BYTES_MIN: usize = 256;
 
-/// The parts of the flat text to search: all documents up to the limit, without files in base64.
+/// Returns the searched parts of the flat text: all documents up to the limit, without base64 files.
 pub(super) fn mined(parsed: &ParsedResult) -> (Vec<Span>, Option<u64>) {
     let nodes = parsed.nodes();
     let text = nodes.flat().text();
@@ -56,11 +56,11 @@ fn is_file(nodes: &Nodes, node: &Node) -> bool {
         && nodes.text(node).as_bytes().iter().all(is_base64)
 }
 
-/// One search: the pieces of text with what was found in each.
+/// A single search: the pieces of text with their matches.
 pub(super) struct Search<'a> {
     parsed: &'a ParsedResult,
     pieces: Vec<(Span, FormMatches)>,
-    /// Fields behind this flat offset are not searched.
+    /// Fields after this flat offset are not searched.
     limit: u32,
 }
 
@@ -152,7 +152,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Adds the values of the JSON fields of some names: strings and numbers that have the right form.
+    /// Adds the string and number values of the JSON fields that match by name and form.
     fn fields(
         &self,
         values: &mut Values<'a>,
@@ -177,7 +177,7 @@ impl<'a> Search<'a> {
     }
 }
 
-/// Whether a value comes from a `key: value` line rather than from JSON: the document of the lines has no text.
+/// Returns whether a value comes from a `key: value` line and not from JSON. The document of the lines has no text.
 fn is_line(nodes: &Nodes, node: &Node) -> bool {
     nodes
         .get(node.parent)
@@ -200,7 +200,7 @@ pub(super) fn custom_finds(custom: &CustomExtractor, text: &str) -> Spans {
     finds
 }
 
-/// The values of one type, each text once.
+/// The distinct values of one type.
 struct Values<'a> {
     nodes: &'a Nodes,
     list: Vec<Extract>,
@@ -216,7 +216,7 @@ impl<'a> Values<'a> {
         }
     }
 
-    /// Makes room for about `count` values at once.
+    /// Reserves space for `count` values.
     fn expect(&mut self, count: usize) {
         self.list.reserve(count);
         self.seen.reserve(count);
@@ -259,7 +259,7 @@ impl<'a> Values<'a> {
     }
 }
 
-/// A range of a piece as a span of the whole flat text.
+/// Converts a range within a piece to a span of the whole flat text.
 fn within(piece: Span, range: &Range<usize>) -> Span {
     Span {
         start: piece.start + range.start as u32,

@@ -1,4 +1,4 @@
-//! Which extractors and field mappings apply to a step: the built-in ones and those that were registered.
+//! The extractors and field mappings that apply to a step: built-in and registered.
 
 use super::registration::{
     CustomExtractor, Extractor, FieldMapping, RegistrationError, checked, compile,
@@ -8,15 +8,15 @@ use crate::steps::words;
 use sha2::{Digest, Sha256};
 use std::collections::{HashMap, HashSet};
 
-/// Goes into every hash of a set: raised whenever the built-in extractors find other things than before.
+/// Part of every set's hash. Raise it whenever the built-in extractors find different values.
 const VERSION: &str = "lored extractors 1";
 
-/// What a set takes besides what was registered, in bytes.
+/// Memory of an empty set, in bytes.
 const SET_BYTES: usize = 16 * 1024;
-/// What a word takes besides its letters, in bytes.
+/// Memory of a word in addition to its letters, in bytes.
 const WORD_BYTES: usize = 32;
 
-/// A type of value that variables may ask for.
+/// A value type that variables can request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Type {
     /// Identifiers.
@@ -27,15 +27,15 @@ pub enum Type {
     Number,
     /// Objects and arrays.
     Json,
-    /// Addresses of pages.
+    /// URLs of pages.
     Url,
-    /// Addresses of people.
+    /// Email addresses.
     Email,
-    /// A registered one, by its place in the set.
+    /// A registered type, by its index in the set.
     Custom(usize),
 }
 
-/// The built-in types, in the order in which they are applied.
+/// The built-in types, in extraction order.
 pub const BUILT_IN: [(&str, Type); 6] = [
     ("id", Type::Id),
     ("date", Type::Date),
@@ -45,7 +45,7 @@ pub const BUILT_IN: [(&str, Type); 6] = [
     ("email", Type::Email),
 ];
 
-/// Names one field goes by, best first. The words are normalised.
+/// Built-in field mappings: normalised aliases, best first.
 pub const MAPPINGS: [(&str, &[&str]); 7] = [
     ("id", &["id", "pullrequestid", "requestid", "number"]),
     (
@@ -73,7 +73,7 @@ pub const MAPPINGS: [(&str, &[&str]); 7] = [
     ("branch", &["branch", "sourcebranch", "targetbranch"]),
 ];
 
-/// The extractors and mappings of one scope, ready to use.
+/// The compiled extractors and mappings of one scope.
 #[derive(Clone, Debug)]
 pub struct ExtractorSet {
     pub(super) custom: Vec<CustomExtractor>,
@@ -94,16 +94,17 @@ impl Default for ExtractorSet {
 }
 
 impl ExtractorSet {
-    /// The built-in extractors and those registered, in the order of registering: the later one of a name replaces
-    /// the earlier. What was replaced is not looked at.
+    /// Combines the built-in extractors with the registered ones, in registration order.
+    ///
+    /// A later extractor or mapping replaces an earlier one of the same name. Replaced extractors are not validated.
     ///
     /// # Errors
-    /// The first extractor, of those not replaced, or mapping that is not valid.
+    /// The error of the first extractor that is invalid and not replaced, or of the first invalid mapping.
     pub fn new(
         extractors: &[Extractor],
         mappings: &[FieldMapping],
     ) -> Result<Self, RegistrationError> {
-        // Compiling takes long: only what is used is compiled.
+        // Compilation is slow, so replaced extractors are not compiled.
         let mut newest: Vec<&Extractor> = Vec::new();
         for extractor in extractors {
             match newest
@@ -138,26 +139,26 @@ impl ExtractorSet {
         })
     }
 
-    /// What it may take in memory, in bytes: of its patterns, what they may grow to.
+    /// Returns the memory that the set may use, in bytes. Patterns count with the size that they may grow to.
     #[must_use]
     pub fn bytes(&self) -> usize {
         self.bytes
     }
 
-    /// SHA-256 over what the set consists of: equal sets extract equal values.
+    /// Returns the SHA-256 of the set's definition. Sets with equal hashes extract equal values.
     #[must_use]
     pub fn hash(&self) -> [u8; 32] {
         self.hash
     }
 
-    /// The types in the order of extraction, with their names.
+    /// Lists the types with their names, in extraction order.
     pub fn types(&self) -> impl Iterator<Item = (&str, Type)> {
         let custom = self.custom.iter().enumerate();
         let custom = custom.map(|(at, custom)| (custom.name.as_str(), Type::Custom(at)));
         BUILT_IN.into_iter().chain(custom)
     }
 
-    /// The type a word names, in any spelling.
+    /// Returns the type of this name. Case and punctuation do not matter.
     #[must_use]
     pub fn type_named(&self, word: &str) -> Option<Type> {
         self.types()
@@ -165,7 +166,7 @@ impl ExtractorSet {
             .map(|(_, of)| of)
     }
 
-    /// The name of a type.
+    /// Returns the name of a type.
     #[must_use]
     pub fn name_of(&self, wanted: Type) -> &str {
         self.types()
@@ -173,7 +174,7 @@ impl ExtractorSet {
             .map_or("", |(name, _)| name)
     }
 
-    /// Whether a JSON field of this name holds values of a type.
+    /// Returns whether a JSON field of this name holds values of the type.
     #[must_use]
     pub fn is_field_of(&self, of: Type, key: &str) -> bool {
         match of {
@@ -187,7 +188,7 @@ impl ExtractorSet {
         }
     }
 
-    /// The other names of a field: the lists it belongs to, as their name or as a member; normalised, best first.
+    /// Returns the aliases of a field, normalised and best first. A field belongs to the lists that it names or is in.
     #[must_use]
     pub fn aliases(&self, field: &str) -> &[String] {
         let aliases = self.aliases.get(&words::normalise(field));
@@ -195,7 +196,7 @@ impl ExtractorSet {
     }
 }
 
-/// For each name of a field all its names. A registered list extends the built-in one of its name.
+/// Maps each field name to all its aliases. A registered list extends the built-in list of the same name.
 fn aliases(registered: &[(String, Vec<String>)]) -> HashMap<String, Vec<String>> {
     let built_in = MAPPINGS.iter().map(|(field, list)| {
         let list = list.iter().map(|alias| (*alias).to_owned()).collect();
@@ -278,7 +279,7 @@ mod tests {
         );
     }
 
-    /// Only the newest of a name is compiled: those before are broken, and it does not matter.
+    /// Only the newest registration of a name is compiled, so the invalid earlier ones do not matter.
     #[test]
     fn a_name_registered_again_and_again_is_one_pattern() {
         let mut all = vec![extractor("Ticket", "("); 999];
@@ -295,7 +296,7 @@ mod tests {
         assert!(ExtractorSet::new(&[extractor("ticket", "(")], &[]).is_err());
     }
 
-    /// Large patterns count as what they take, words as well.
+    /// Patterns count with the size that they may grow to, and words count as well.
     #[test]
     fn a_set_counts_what_it_takes() {
         let bytes = |extractors: &[Extractor], mappings: &[FieldMapping]| {

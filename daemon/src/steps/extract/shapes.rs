@@ -1,10 +1,11 @@
-//! Shapes that real servers and commands answer in, made short: what a careful person finds in each, and nothing else.
+//! Extraction from shortened outputs of real servers and commands: everything that a careful reader finds, and
+//! nothing else.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
 use super::{ExtractorSet, extract};
 use crate::steps::parse::parse;
 
-/// Everything found in a result but its JSON: one line for each type.
+/// Lists everything extracted from a result except JSON, one line per type.
 fn found(raw: &str) -> Vec<String> {
     let parsed = parse(raw);
     let extracted = extract(&parsed, &ExtractorSet::default());
@@ -23,7 +24,7 @@ fn found(raw: &str) -> Vec<String> {
         .collect()
 }
 
-/// The fields of a result, as `path=value`.
+/// Lists the fields of a result as `path=value`.
 fn fields(raw: &str) -> Vec<String> {
     parse(raw)
         .fields()

@@ -1,11 +1,11 @@
-//! Pieces of text found by an extractor, and what one finder leaves to the others.
+//! Byte spans found by extractors, and the spans that one finder reserves from the others.
 
 use std::ops::Range;
 
 /// Byte ranges in order of appearance.
 pub(super) type Spans = Vec<Range<usize>>;
 
-/// Places that are taken: sorted, merged, quick to ask.
+/// Occupied ranges, sorted and merged for fast lookup.
 #[derive(Debug, Default)]
 pub(super) struct OccupiedSpans(Spans);
 
@@ -23,7 +23,7 @@ impl OccupiedSpans {
         OccupiedSpans(merged)
     }
 
-    /// Whether `range` shares a byte with a taken place.
+    /// Returns whether `range` shares a byte with an occupied range.
     pub(super) fn touches(&self, range: &Range<usize>) -> bool {
         let first = self.0.partition_point(|taken| taken.end <= range.start);
         self.0
@@ -31,39 +31,37 @@ impl OccupiedSpans {
             .is_some_and(|taken| taken.start < range.end)
     }
 
-    /// Leaves out what touches a taken place.
+    /// Removes the ranges that overlap an occupied one.
     pub(super) fn rest_of(&self, mut finds: Spans) -> Spans {
         finds.retain(|range| !self.touches(range));
         finds
     }
 }
 
-/// The byte at `at`, counted so that the byte before the text is `None` as well.
+/// Returns the byte at `at`. `None` is the position before the text and gives `None` as well.
 pub(super) fn byte(text: &[u8], at: Option<usize>) -> Option<u8> {
     at.and_then(|at| text.get(at)).copied()
 }
 
-/// The byte before `at`.
 pub(super) fn before(text: &[u8], at: usize) -> Option<u8> {
     byte(text, at.checked_sub(1))
 }
 
-/// Whether a byte is part of a word; bytes of letters outside ASCII are.
+/// Returns whether a byte is part of a word. Bytes of non-ASCII letters are.
 pub(super) fn is_word(byte: Option<u8>) -> bool {
     byte.is_some_and(|byte| byte.is_ascii_alphanumeric() || byte == b'_' || byte >= 0x80)
 }
 
-/// Whether a byte is a letter or digit.
+/// Returns whether a byte is a letter or digit. Bytes of non-ASCII letters are.
 pub(super) fn is_alphanumeric(byte: Option<u8>) -> bool {
     byte.is_some_and(|byte| byte.is_ascii_alphanumeric() || byte >= 0x80)
 }
 
-/// Whether a byte is a decimal digit.
 pub(super) fn is_digit(byte: Option<u8>) -> bool {
     byte.is_some_and(|byte| byte.is_ascii_digit())
 }
 
-/// Where the run of digits that begins at `at` ends.
+/// Returns the end of the run of digits at `at`.
 pub(super) fn digits_end(text: &[u8], at: usize) -> usize {
     let ahead = text.get(at..).unwrap_or_default();
     at + ahead
@@ -72,7 +70,7 @@ pub(super) fn digits_end(text: &[u8], at: usize) -> usize {
         .count()
 }
 
-/// Every run of digits, in order: `(start, end)`. A run may be part of a word.
+/// Iterates over the runs of digits in order. A run may be part of a word.
 pub(super) fn digit_runs(text: &[u8]) -> impl Iterator<Item = Range<usize>> + '_ {
     let mut at = 0;
     std::iter::from_fn(move || {

@@ -1,4 +1,4 @@
-//! What is found in whole results, in which order, and where.
+//! Values extracted from whole results, with their order and offsets.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
 use super::*;
@@ -191,7 +191,7 @@ fn many_pictures_cost_no_more_than_their_length() {
 }
 
 proptest! {
-    /// Extraction is a function of the result: computed again it gives equal bytes, and offsets lie in the raw text.
+    /// Extraction is a function of the result: a repetition gives equal bytes, and offsets are within the raw text.
     #[test]
     fn extraction_twice_gives_equal_bytes(raw in "([a-z]{1,4}|[0-9]{1,6}|[-/.:,@#\"'{}\\[\\] \n]|https://|é|2025-01-1){0,40}") {
         let set = ExtractorSet::default();

@@ -1,8 +1,8 @@
-//! The `url` extractor: http and https addresses, without the punctuation of the sentence around them.
+//! The `url` extractor: http and https URLs, without the punctuation of the surrounding sentence.
 
 use super::span::{Spans, before, is_alphanumeric};
 
-/// Addresses as they stand in the text.
+/// Finds URLs as they are written in the text.
 pub(super) fn find(text: &str) -> Spans {
     let bytes = text.as_bytes();
     let mut finds: Spans = Vec::new();
@@ -23,7 +23,7 @@ pub(super) fn find(text: &str) -> Spans {
     finds
 }
 
-/// Where `http` or `https` before the colon begins, if it is a word of its own.
+/// Returns the start of `http` or `https` before the colon, if it is a whole word.
 fn scheme_start(bytes: &[u8], colon: usize) -> Option<usize> {
     [5, 4].into_iter().find_map(|length| {
         let start = colon.checked_sub(length)?;
@@ -33,7 +33,7 @@ fn scheme_start(bytes: &[u8], colon: usize) -> Option<usize> {
     })
 }
 
-/// Up to the first character no address has, or the first bracket that nothing in the address opened.
+/// Returns the end of a URL: the first character that no URL contains, or the first unmatched closing bracket.
 fn extent(text: &str, host: usize, quoted: bool) -> usize {
     let (mut round, mut square) = (0_usize, 0_usize);
     for (at, c) in text.get(host..).unwrap_or_default().char_indices() {
@@ -65,7 +65,7 @@ fn extent(text: &str, host: usize, quoted: bool) -> usize {
     text.len()
 }
 
-/// Without trailing punctuation.
+/// Returns the end without trailing punctuation.
 fn trimmed(text: &str, host: usize, end: usize) -> usize {
     let address = text.get(host..end).unwrap_or_default();
     let kept = address.trim_end_matches([

@@ -1,4 +1,4 @@
-//! Names in every form people write them, and what is none.
+//! Variable names in all written forms, and invalid names.
 #![allow(clippy::unwrap_used)]
 
 use super::*;
@@ -166,7 +166,7 @@ fn what_is_no_name_is_told_what_would_be() {
 }
 
 proptest! {
-    /// Whatever is a name is one again when printed, and means the same.
+    /// A formatted name parses to an equal name.
     #[test]
     fn names_round_trip(text in "(ALL_|RESULT|COUNT)?[A-Za-z_.]{0,12}_FROM_STEPS?_([1-9][0-9]{0,5}|LAST|previous)(_TO_[1-9])?(_[A-Za-z]{1,8}|_URL|_RESULT)?") {
         if let Ok(name) = read(&text) {
@@ -174,7 +174,7 @@ proptest! {
         }
     }
 
-    /// No text makes the reader panic.
+    /// No text makes the parser panic.
     #[test]
     fn any_text_is_read(text in any::<String>(), number in any::<u64>()) {
         prop_assert!(read(&text).is_err() || text.to_ascii_uppercase().contains("_FROM_STEP"));

@@ -1,4 +1,4 @@
-//! `get_step` and `list_steps`.
+//! The `get_step` and `list_steps` operations.
 
 use std::collections::BTreeMap;
 
@@ -20,7 +20,7 @@ use crate::steps::view::{self, AnswerAttempt, StepAttempt};
 const LIMIT_DEFAULT: u64 = 50;
 const LIMIT_MAX: u64 = 500;
 
-/// `get_step`.
+/// The `get_step` operation.
 pub struct GetStep;
 
 impl Op for GetStep {
@@ -117,7 +117,7 @@ fn show(
     })
 }
 
-/// `list_steps`.
+/// The `list_steps` operation.
 pub struct ListSteps;
 
 impl Op for ListSteps {

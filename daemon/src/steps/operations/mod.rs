@@ -1,4 +1,4 @@
-//! The step lines of the operation table.
+//! The operations on steps.
 
 mod inspect;
 mod record;
@@ -13,7 +13,7 @@ use crate::operation::{Operation, blocking};
 use crate::read_context::{Read, ReadContext};
 use crate::steps::history::{On, StepReadError};
 
-/// The lines.
+/// Operations on steps, for the operation table.
 pub const OPERATIONS: &[Operation] = &[
     Operation::of::<record::RecordStep>(),
     Operation::of::<resolve::ResolveVariables>(),
@@ -25,7 +25,7 @@ pub const OPERATIONS: &[Operation] = &[
     Operation::of::<register::RegisterFieldMapping>(),
 ];
 
-/// Tries a read on the event loop; when it would take too long there, does it on a thread.
+/// Tries a read on the event loop, and repeats it on a blocking thread if it would take too long.
 async fn quick_or_blocking<T: Send + 'static>(
     read: Read,
     answer: impl Fn(&Read, On) -> Result<T, StepReadError> + Send + 'static,
@@ -42,7 +42,7 @@ fn refuse_unread<T>(answered: Result<T, StepReadError>) -> Result<T, Refusal> {
     answered.map_err(|unread| match unread {
         StepReadError::Fault(error) => error.into(),
         StepReadError::Refused(refusal) => refusal,
-        // Nothing is too long on a thread.
+        // Only reads on the event loop have a limit.
         StepReadError::TooLong => {
             Refusal::new(Code::Internal, "a read gave up on a thread of its own")
         }

@@ -1,4 +1,4 @@
-//! `record_step`.
+//! The `record_step` operation.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -21,14 +21,14 @@ use crate::steps::view::StepAttempt;
 use crate::steps::{parse, trail};
 use crate::store::PendingBlob;
 
-/// Name of a tool, in bytes.
+/// Maximum length of a tool name, in bytes.
 const TOOL_BYTES_MAX: usize = 256;
-/// Why it was called, in bytes.
+/// Maximum length of the purpose of a tool call, in bytes.
 pub(crate) const PURPOSE_BYTES_MAX: usize = 16 * 1024;
-/// Longer arguments are prepared off the event loop, in bytes.
+/// Maximum size of arguments that are prepared on the event loop, in bytes.
 const PREPARE_INLINE_BYTES_MAX: usize = 32 * 1024;
 
-/// `record_step`.
+/// The `record_step` operation.
 pub struct RecordStep;
 
 impl Op for RecordStep {
@@ -94,7 +94,7 @@ fn check(args: &RecordStepArgs) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Everything that needs no decision: judging, blobs, encoding, hashing.
+/// Does the work that needs no decision: judges success, stores blobs, encodes and hashes.
 fn prepare(cx: &Context, choice: PreparedSession, args: RecordStepArgs) -> Result<Record, Refusal> {
     let mut blobs = Vec::new();
     let result = args.result.map(|body| body.0);
@@ -111,7 +111,7 @@ fn prepare(cx: &Context, choice: PreparedSession, args: RecordStepArgs) -> Resul
     };
     Ok(Record {
         choice,
-        // Checked to fit.
+        // `check` has limited it to `STEP_MAX`.
         step: args.step.and_then(|step| u32::try_from(step).ok()),
         success,
         body: Some(Body::new(codec::encode(&event), cx.engine.clock().random())),
@@ -128,7 +128,7 @@ fn text(
     Ok(kept.transpose()?)
 }
 
-/// The reply, made from the recorded event: so a repeated key gets the same one.
+/// Builds the reply from the recorded event, so that a repeated key gets the same reply.
 async fn reply(
     cx: Arc<Context>,
     outcome: Outcome,

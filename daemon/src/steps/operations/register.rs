@@ -1,4 +1,4 @@
-//! `register_extractor`, `register_field_mapping` and `list_extractors`.
+//! The `register_extractor`, `register_field_mapping` and `list_extractors` operations.
 
 use lore::protocol::Position;
 use lore::protocol::SessionId;
@@ -45,7 +45,7 @@ fn reach(
     }
 }
 
-/// `register_extractor`.
+/// The `register_extractor` operation.
 pub struct RegisterExtractor;
 
 impl Op for RegisterExtractor {
@@ -103,8 +103,9 @@ impl Op for RegisterExtractor {
     }
 }
 
-/// How many recorded attempts a registration reaches: these are extracted again when they are next
-/// read, since what was extracted is kept under the hash of the extractors.
+/// Counts the recorded attempts in a registration's scope.
+///
+/// They are extracted again on their next read, because the cache key contains the hash of the extractors.
 async fn steps_reached(cx: &Context, outcome: &Outcome) -> Result<u64, Refusal> {
     let state = State::live(cx, Some(outcome.event.position())).await?;
     Ok(match outcome.event.scope() {
@@ -114,7 +115,7 @@ async fn steps_reached(cx: &Context, outcome: &Outcome) -> Result<u64, Refusal> 
     })
 }
 
-/// `register_field_mapping`.
+/// The `register_field_mapping` operation.
 pub struct RegisterFieldMapping;
 
 impl Op for RegisterFieldMapping {
@@ -161,7 +162,7 @@ impl Op for RegisterFieldMapping {
     }
 }
 
-/// `list_extractors`.
+/// The `list_extractors` operation.
 pub struct ListExtractors;
 
 impl Op for ListExtractors {

@@ -1,4 +1,4 @@
-//! `resolve_variables` and `resolve_parameters`.
+//! The `resolve_variables` and `resolve_parameters` operations.
 
 use lore::protocol::Position;
 use lore::protocol::steps::{
@@ -15,10 +15,10 @@ use crate::steps::history::{On, SessionSteps, StepReadError};
 use crate::steps::parameters::{CALLS_MAX, resolve_parameters};
 use crate::steps::resolve::{Reason, Resolution, Resolver, Strategy};
 
-/// Names in one call.
+/// Maximum number of names in one call.
 const NAMES_MAX: usize = 1000;
 
-/// `resolve_variables`.
+/// The `resolve_variables` operation.
 pub struct ResolveVariables;
 
 impl Op for ResolveVariables {
@@ -78,7 +78,7 @@ fn variables(
     })
 }
 
-/// `resolve_parameters`.
+/// The `resolve_parameters` operation.
 pub struct ResolveParameters;
 
 impl Op for ResolveParameters {

@@ -1,10 +1,10 @@
-//! Control keys: one call for each value of a list, calls under a condition, and keys that are left out.
+//! Control keys: one call per value of a list, conditional calls, and dropped keys.
 
 use super::template::{self, Bindings, whole_name};
 use super::{CALLS_MAX, History, NameLookup, Replacement, ResolvedParameters, size};
 use serde_json::{Map, Value};
 
-/// The keys that expand a call over a parameter of its own.
+/// Keys that expand a call over one parameter.
 const MULTIPLE: [(&str, &str); 2] = [
     ("_MULTIPLE_IDS", "id"),
     ("_MULTIPLE_PR_IDS", "pullRequestId"),
@@ -13,21 +13,21 @@ const LIST_PREFIX: &str = "_LIST_";
 const IF_NOT_EMPTY: &str = "_IF_NOT_EMPTY";
 const IF_EXISTS: &str = "_IF_EXISTS";
 
-/// Something the calls differ in, and its values.
+/// A parameter or placeholder in which the calls differ, with its values.
 struct Axis {
     target: Target,
     values: Vec<Value>,
 }
 
-/// What a value of an axis is for.
+/// Target of an axis's values.
 enum Target {
-    /// The parameter of this name.
+    /// A parameter name.
     Parameter(&'static str),
-    /// The placeholder of this word.
+    /// A placeholder word.
     Placeholder(String),
 }
 
-/// Takes the control keys off the parameters and does what they say. Answers the parameters without them.
+/// Removes the control keys from the parameters and applies them. Returns the remaining parameters.
 pub(super) fn expand<H: History>(
     members: &Map<String, Value>,
     lookup: &mut NameLookup<'_, H>,
@@ -81,7 +81,7 @@ pub(super) fn expand<H: History>(
     Ok(plain)
 }
 
-/// The list of a placeholder that has none of its own: all its values in the step before.
+/// Returns the default list of a placeholder: all its values in the previous step.
 fn default_list<H>(word: &str, lookup: &NameLookup<'_, H>) -> String {
     match lookup
         .resolver
@@ -93,7 +93,7 @@ fn default_list<H>(word: &str, lookup: &NameLookup<'_, H>) -> String {
     }
 }
 
-/// The values of `_MULTIPLE_IDS` and its like; `true` means those of the parameter itself.
+/// Returns the axis of `_MULTIPLE_IDS` or a similar key. `true` selects the values of the parameter itself.
 fn multiple_axis<H: History>(
     parameter: &'static str,
     value: &Value,
@@ -115,7 +115,7 @@ fn multiple_axis<H: History>(
     }))
 }
 
-/// A list: given as one, as text with commas, or as a name. A name without a value gives no values.
+/// Resolves a list: an array, comma-separated text, or a name. A name without a value gives an empty list.
 fn list_of<H: History>(
     value: &Value,
     lookup: &mut NameLookup<'_, H>,
@@ -157,7 +157,7 @@ fn list_of<H: History>(
     }
 }
 
-/// One item of a given list; a name without a value is none.
+/// Resolves one item of a list. A name without a value gives `None`.
 fn item_of<H: History>(
     value: &Value,
     lookup: &mut NameLookup<'_, H>,
@@ -168,7 +168,7 @@ fn item_of<H: History>(
     }
 }
 
-/// A text that a name stands for: the JSON list it is, else itself alone; an empty one has no values.
+/// Splits the text value of a name: a JSON list into its items, other text into one item, empty text into none.
 fn texts(text: &str) -> Vec<Value> {
     match serde_json::from_str(text) {
         Ok(Value::Array(values)) => values,
@@ -177,7 +177,7 @@ fn texts(text: &str) -> Vec<Value> {
     }
 }
 
-/// Why the call is to be skipped, if one of the names of a condition does not hold.
+/// Returns the reason to skip the call, if a name of the condition does not hold.
 fn unmet<H: History>(
     key: &str,
     condition: &Value,
@@ -219,7 +219,7 @@ fn is_empty(value: &Value) -> bool {
     }
 }
 
-/// One call for each combination of values, the first axis turning slowest; and whether there were too many.
+/// Returns one call per combination of values, the last axis varying fastest, and whether calls were cut.
 fn calls<H: History>(
     plain: &Value,
     axes: &[Axis],
@@ -242,7 +242,7 @@ fn calls<H: History>(
     }
 }
 
-/// Turns the axes on by one; false after the last combination.
+/// Advances to the next combination; false after the last one.
 fn advance(turns: &mut [usize], axes: &[Axis]) -> bool {
     for (turn, axis) in turns.iter_mut().zip(axes).rev() {
         *turn += 1;
@@ -271,7 +271,7 @@ fn call<H: History>(
     }
     let mut template = plain.clone();
     if let Value::Object(members) = &mut template {
-        // Keeps their places, and what stood there is not looked up.
+        // Keeps the members' order; the replaced values are not resolved.
         members.extend(parameters.keys().map(|name| (name.clone(), Value::Null)));
     }
     let mut call = template::fill(&template, &bindings, lookup)?;

@@ -1,7 +1,7 @@
-//! Parameters with variables in them: what a call is made of once each variable is replaced by what it stands for.
+//! Parameters with variables: each variable of a call is replaced by its value.
 //!
-//! Nothing fails: what cannot be resolved stays as it is and is listed. What a tool returned is never read as a
-//! template itself: variables and placeholders are those of the caller's text alone.
+//! Resolution never fails: an unresolved name stays unchanged and is listed. A tool's output is never treated as a
+//! template: variables and placeholders come only from the caller's text.
 
 mod calls;
 mod template;
@@ -13,47 +13,44 @@ use super::resolve::{History, Reason, Resolution, Resolver};
 use serde_json::{Map, Value};
 use std::collections::{HashMap, HashSet};
 
-/// Most calls that one set of parameters is expanded to.
+/// Maximum number of calls that one set of parameters expands to.
 pub const CALLS_MAX: usize = 10_000;
-/// Largest reply, in bytes of its values.
+/// Maximum size of a reply, in bytes of its values.
 pub const REPLY_BYTES_MAX: usize = 64 << 20;
-/// Deepest nesting of parameters in which variables are replaced; what lies deeper stays as it is.
+/// Maximum nesting depth at which variables are replaced. Deeper values stay unchanged.
 pub const DEPTH_MAX: usize = 128;
 
-/// Parameters with their variables replaced.
+/// Parameters with resolved variables.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ResolvedParameters {
-    /// The parameters of one call.
+    /// Parameters of a single call.
     pub parameters: Value,
-    /// The parameters of each call, when a control key asks for several; an empty list gives none.
+    /// Parameters of each call, if a control key requests several. An empty list gives no calls.
     pub calls: Option<Vec<Value>>,
-    /// Whether there would have been more calls than [`CALLS_MAX`], or larger ones than [`REPLY_BYTES_MAX`] in all.
+    /// Whether calls were cut because of [`CALLS_MAX`] or [`REPLY_BYTES_MAX`].
     pub calls_cut: bool,
-    /// Why the call is to be skipped, if it is.
+    /// Reason to skip the call, if a condition does not hold.
     pub skip: Option<String>,
-    /// Keys that were removed without effect.
+    /// Unknown control keys that were removed.
     pub dropped: Vec<String>,
-    /// Names without a value, each once.
+    /// Distinct names without a value.
     pub unresolved: Vec<UnresolvedName>,
-    /// What each name stands for, in the order of first appearance.
+    /// Resolutions of all names, in the order of first appearance.
     pub resolutions: Vec<Resolution>,
 }
 
 /// A name without a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnresolvedName {
-    /// The name as written.
+    /// Name, as written.
     pub name: String,
-    /// Why.
+    /// Reason code.
     pub reason: Reason,
-    /// Why, as a sentence.
+    /// Reason as a sentence.
     pub message: String,
 }
 
-/// Replaces the variables in `parameters`. `defaults` has values for names that have none.
-///
-/// # Errors
-/// When the history cannot be read.
+/// Replaces the variables in `parameters`. `defaults` supplies values for unresolved names.
 pub fn resolve_parameters<H: History>(
     resolver: &Resolver<'_, H>,
     parameters: &Value,
@@ -73,11 +70,11 @@ pub fn resolve_parameters<H: History>(
     Ok(reply)
 }
 
-/// Looks names up, each once, and keeps account of what was found and how much was handed out.
+/// Resolves each name once. Collects the resolutions and limits the size of the reply.
 struct NameLookup<'a, H> {
     resolver: &'a Resolver<'a, H>,
     defaults: HashMap<String, &'a Value>,
-    /// Where the resolution of a name is, by its spelling and whether a list was wanted.
+    /// Index of a name's resolution, by its spelling and whether a list is required.
     known: HashMap<(String, bool), usize>,
     resolutions: Vec<Resolution>,
     unresolved: Vec<UnresolvedName>,
@@ -85,7 +82,7 @@ struct NameLookup<'a, H> {
     bytes_left: usize,
 }
 
-/// What a name is replaced by.
+/// Whether a name is replaced by one value or by a list.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Replacement {
     Value,
@@ -106,7 +103,7 @@ impl<'a, H: History> NameLookup<'a, H> {
         }
     }
 
-    /// The value of a name, else its default; what has neither is listed.
+    /// Returns the value of a name or its default. A name without a value is listed as unresolved.
     fn value(&mut self, name: &str, wanted: Replacement) -> Result<Option<Value>, H::Error> {
         let resolution = self.resolution(name, wanted)?;
         if let (Some(reason), Some(message)) = (resolution.reason, resolution.message) {
@@ -127,7 +124,7 @@ impl<'a, H: History> NameLookup<'a, H> {
         Ok(None)
     }
 
-    /// What a name stands for, without listing it when it stands for nothing.
+    /// Returns the resolution of a name without listing it as unresolved.
     fn resolution(&mut self, name: &str, wanted: Replacement) -> Result<Resolution, H::Error> {
         let key = (spelling(name), wanted == Replacement::List);
         if let Some(known) = self
@@ -158,7 +155,7 @@ impl<'a, H: History> NameLookup<'a, H> {
         });
     }
 
-    /// Takes bytes from what the reply may hold; false when it would be too many.
+    /// Charges bytes to the reply; false if they exceed its limit.
     fn spend(&mut self, bytes: usize) -> bool {
         let left = self.bytes_left.checked_sub(bytes);
         self.bytes_left = left.unwrap_or(self.bytes_left);
@@ -166,12 +163,12 @@ impl<'a, H: History> NameLookup<'a, H> {
     }
 }
 
-/// The spelling by which names are the same.
+/// Normalises a name, so that different spellings compare equal.
 fn spelling(name: &str) -> String {
     names::bare(name).to_ascii_uppercase()
 }
 
-/// About how many bytes a value has as JSON.
+/// Estimates the size of a value as JSON, in bytes.
 fn size(value: &Value) -> usize {
     match value {
         Value::Null | Value::Bool(_) => 5,

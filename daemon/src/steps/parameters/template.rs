@@ -1,19 +1,19 @@
-//! Text with variables and list placeholders in it, and filling them in.
+//! Templates: text with variables and list placeholders, and their substitution.
 
 use super::{DEPTH_MAX, History, NameLookup, Replacement};
 use crate::steps::names;
 use serde_json::Value;
 use std::collections::HashMap;
 
-/// What marks a variable, in upper case.
+/// Marker of a variable, in upper case.
 const FROM_STEP: &str = "_FROM_STEP";
-/// How a placeholder ends, in upper case.
+/// Suffix of a placeholder, in upper case.
 const FROM_LIST: &str = "_FROM_LIST";
 
-/// The values of `{X_FROM_LIST}` in one call, by X in upper case.
+/// Values of `{X_FROM_LIST}` in one call, keyed by X in upper case.
 pub(super) type Bindings = HashMap<String, Value>;
 
-/// A place in a text that something else is to stand in.
+/// A slot in a text, to be replaced by a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Placeholder<'a> {
     start: usize,
@@ -21,16 +21,16 @@ pub(super) struct Placeholder<'a> {
     what: PlaceholderTarget<'a>,
 }
 
-/// What a place asks for.
+/// Kind of a slot.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum PlaceholderTarget<'a> {
     /// A variable.
     Name(&'a str),
-    /// A placeholder, `{X_FROM_LIST}`: the X.
+    /// The X of a list placeholder, `{X_FROM_LIST}`.
     List(&'a str),
 }
 
-/// A copy of `template` with everything filled in that can be.
+/// Copies `template`, with all resolvable slots filled in.
 pub(super) fn fill<H: History>(
     template: &Value,
     bindings: &Bindings,
@@ -66,7 +66,7 @@ fn fill_at<H: History>(
     }
 }
 
-/// A text that is one name becomes the value itself; names within longer text are replaced as text.
+/// Fills in a text. A text that is one name becomes the value itself; in a longer text, names are replaced as text.
 fn fill_text<H: History>(
     text: &str,
     bindings: &Bindings,
@@ -112,7 +112,7 @@ fn fill_text<H: History>(
     Ok(Value::String(filled))
 }
 
-/// The name a text consists of, if it is one and nothing else. A name within braces may have any letters.
+/// Returns the name if the text is nothing else. Within braces or backticks, a name may contain ` `, `-` and `/`.
 pub(super) fn whole_name(text: &str) -> Option<&str> {
     let name = names::bare(text);
     let in_braces = text.trim_start().starts_with(['{', '`']);
@@ -122,7 +122,7 @@ pub(super) fn whole_name(text: &str) -> Option<&str> {
     is_name.then_some(name)
 }
 
-/// The variables and placeholders in a text, in order.
+/// Finds the variables and placeholders in a text, in order.
 fn slots(text: &str) -> Vec<Placeholder<'_>> {
     let mut slots = Vec::new();
     let mut rest_start = 0;
@@ -150,7 +150,7 @@ fn slots(text: &str) -> Vec<Placeholder<'_>> {
     slots
 }
 
-/// The next run of letters, digits and `_` at or behind `from`.
+/// Finds the next run of letters, digits and `_` at or after `from`.
 fn next_word(text: &str, from: usize) -> Option<(usize, usize)> {
     let is_word = |c: char| c.is_alphanumeric() || c == '_';
     let start = from + text.get(from..)?.find(is_word)?;
@@ -158,7 +158,7 @@ fn next_word(text: &str, from: usize) -> Option<(usize, usize)> {
     Some((start, length.map_or(text.len(), |length| start + length)))
 }
 
-/// The word with up to two pairs of braces around it, blanks inside them taken along.
+/// Extends a word's range over up to two pairs of braces, with the blanks inside them.
 fn with_braces(text: &str, start: usize, end: usize) -> (usize, usize) {
     let (mut outer_start, mut outer_end) = (start, end);
     for _ in 0..2 {
@@ -176,7 +176,7 @@ fn with_braces(text: &str, start: usize, end: usize) -> (usize, usize) {
     (outer_start, outer_end)
 }
 
-/// The words of all placeholders within a value, in upper case, each once, in order.
+/// Collects the distinct words of all placeholders within a value, in upper case and in order.
 pub(super) fn placeholders(value: &Value, depth: usize, found: &mut Vec<String>) {
     if depth >= DEPTH_MAX {
         return;

@@ -1,4 +1,4 @@
-//! Parameters as agents write them, and the calls that come of them.
+//! Parameters as agents write them, and the resulting calls.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
 use super::*;
@@ -110,7 +110,7 @@ fn multiple_ids_give_one_call_each() {
         json!({"id": 1, "deep": true}),
         json!({"id": 2, "deep": true}),
     ];
-    // The ids of the items, not those of their authors; all ids, when they are asked for.
+    // The ids of the items, not of their authors; all ids on request.
     assert_eq!(
         calls(json!({"_MULTIPLE_IDS": "ID_FROM_STEP_2", "deep": true}))
             .iter()
@@ -174,7 +174,7 @@ fn list_placeholders_are_filled_from_their_list() {
         calls(json!({"l": "{label_from_list}", "_LIST_LABEL": "LABELS_FROM_STEP_1"})),
         [json!({"l": "a"}), json!({"l": "b"})]
     );
-    // Without a list: ALL_XS_FROM_STEP_(current-1).
+    // The default list is ALL_XS_FROM_STEP_(current-1).
     assert_eq!(
         calls(json!({"id": "{ID_FROM_LIST}"})),
         [json!({"id": 1}), json!({"id": 9}), json!({"id": 2})]
@@ -282,14 +282,14 @@ fn deep_parameters_stay_as_they_are_below_the_limit() {
 }
 
 proptest! {
-    /// Parameters without names come back as they are.
+    /// Parameters without names stay unchanged.
     #[test]
     fn text_without_names_is_left_alone(text in any::<String>(), key in "[a-z]{1,8}") {
         let parameters = json!({key: text});
         prop_assert_eq!(resolve(&session(), &parameters).parameters, parameters);
     }
 
-    /// Whatever stands around a name in longer text stays.
+    /// The text around a name stays unchanged.
     #[test]
     fn text_around_a_name_stays(head in "[a-zé :/.{-]{0,8}", tail in "[ é:/.,}-]{0,8}") {
         let text = format!("<{head} ID_FROM_STEP_1 {tail}>");

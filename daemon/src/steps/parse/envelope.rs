@@ -1,18 +1,18 @@
-//! Takes the wrappings off a tool result: JSON-RPC, and MCP's `content[]` and `structuredContent`.
+//! Unwraps the envelopes of a tool result: JSON-RPC, and MCP's `content[]` and `structuredContent`.
 
 use super::flat::Source;
 use super::nodes::{Kind, NodeId, NodeLabel, Nodes};
 use super::scan::ParentSlot;
 use super::{Document, NESTED_MAX, document, json};
 
-/// What a wrapped result holds.
+/// The content of an unwrapped result.
 pub(super) struct EnvelopeContent {
     pub(super) nodes: Nodes,
     pub(super) documents: Vec<Document>,
     pub(super) is_error: bool,
 }
 
-/// Keys of an MCP tool result. An object with others is data that happens to have a `content`.
+/// Keys of an MCP tool result. An object with other keys is data that happens to have a `content`.
 const RESULT_KEYS: [&str; 5] = [
     "content",
     "structuredContent",
@@ -21,7 +21,7 @@ const RESULT_KEYS: [&str; 5] = [
     "resultType",
 ];
 
-/// Unwraps the JSON document `root` of `raw`, if it is a wrapping; `None` if it is data itself.
+/// Unwraps the JSON document `root` of `raw`; `None` if it is data and not an envelope.
 pub(super) fn unwrap(raw: &str, nodes: &Nodes, root: NodeId) -> Option<EnvelopeContent> {
     if is_rpc_error(nodes, root) {
         return None;
@@ -42,13 +42,13 @@ pub(super) fn unwrap(raw: &str, nodes: &Nodes, root: NodeId) -> Option<EnvelopeC
     })
 }
 
-/// Whether `root` has a JSON-RPC `error`, or says `isError`.
+/// Returns whether `root` has a JSON-RPC `error` or a true `isError`.
 pub(super) fn says_error(nodes: &Nodes, root: NodeId) -> bool {
     let marked = member(nodes, root, "isError").and_then(|id| nodes.get(id));
     is_rpc_error(nodes, root) || marked.is_some_and(|node| node.kind == Kind::Bool(true))
 }
 
-/// Whether `root` is `{"error": {"code": NUMBER, "message": TEXT}}`, with or without the rest of JSON-RPC.
+/// Returns whether `root` is `{"error": {"code": NUMBER, "message": TEXT}}`, with or without the other members.
 fn is_rpc_error(nodes: &Nodes, root: NodeId) -> bool {
     let Some(error) = member(nodes, root, "error") else {
         return false;
@@ -60,7 +60,7 @@ fn is_rpc_error(nodes: &Nodes, root: NodeId) -> bool {
     has("code", Kind::Number) && has("message", Kind::String)
 }
 
-/// The `result` of a JSON-RPC answer.
+/// Returns the `result` of a JSON-RPC response.
 fn rpc_result(nodes: &Nodes, root: NodeId) -> Option<NodeId> {
     member(nodes, root, "jsonrpc")?;
     member(nodes, root, "result")
@@ -116,7 +116,7 @@ fn is_container(nodes: &Nodes, id: NodeId) -> bool {
     matches!(kind, Some(Kind::Object | Kind::Array))
 }
 
-/// Structured content: data, or one string whose text is the data. Such a string stays readable under its key.
+/// Reads structured content: data, or one string whose text is the data. The string stays readable by its key.
 fn structured_content(
     raw: &str,
     nodes: &Nodes,
@@ -137,7 +137,7 @@ fn structured_content(
     vec![inner]
 }
 
-/// Each part on its own: text as a document, what is embedded or linked as fields; pictures and sound say nothing.
+/// Reads each part separately: text as a document, embedded or linked resources as fields. Skips images and audio.
 fn parts(raw: &str, nodes: &Nodes, content: NodeId, out: &mut Nodes) -> Vec<Document> {
     let mut documents = Vec::new();
     for (part, _) in nodes.children(content) {
@@ -157,7 +157,7 @@ fn parts(raw: &str, nodes: &Nodes, content: NodeId, out: &mut Nodes) -> Vec<Docu
     documents
 }
 
-/// Adds an object's fields without mining its text, which is mined elsewhere or is base64.
+/// Adds an object's fields without mining its text, because that is mined elsewhere or is base64.
 fn wrapper(source: &Source<'_>, out: &mut Nodes) {
     let before = out.checkpoint();
     let place = ParentSlot::New {
@@ -175,7 +175,7 @@ fn text_of(nodes: &Nodes, part: NodeId, out: &mut Nodes) -> Option<Document> {
     (text.kind == Kind::String).then(|| document(&source, out))
 }
 
-/// The address of a resource is to be mined, too.
+/// Adds the URI of a resource as text to be mined.
 fn uri_of(nodes: &Nodes, part: NodeId, out: &mut Nodes) -> Option<Document> {
     let uri = member(nodes, part, "uri").and_then(|id| nodes.get(id))?;
     let source = nodes.flat().source(uri.text);
@@ -196,7 +196,7 @@ fn member(nodes: &Nodes, object: NodeId, key: &str) -> Option<NodeId> {
         .map(|(id, _)| id)
 }
 
-/// The raw text of an object or array.
+/// Returns the raw text of an object or array.
 fn slice<'a>(raw: &'a str, nodes: &Nodes, id: NodeId) -> Source<'a> {
     let span = nodes.get(id).map(|node| node.text).unwrap_or_default();
     let start = nodes.flat().raw_of(span.start) as usize;

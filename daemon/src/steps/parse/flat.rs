@@ -1,4 +1,4 @@
-//! The flat text: what a result says once its wrappings and escapes are taken off, with the way back to raw offsets.
+//! The flat text: a result without its envelopes and escapes, with a mapping back to raw offsets.
 
 use std::borrow::Cow;
 use std::cell::Cell;
@@ -8,48 +8,48 @@ use std::cell::Cell;
 pub struct Span {
     /// Offset of the first byte.
     pub start: u32,
-    /// Offset behind the last byte.
+    /// Offset after the last byte.
     pub end: u32,
 }
 
 impl Span {
-    /// Length in bytes.
+    /// Returns the length in bytes.
     #[must_use]
     pub fn len(self) -> usize {
         (self.end.saturating_sub(self.start)) as usize
     }
 
-    /// Whether the span holds nothing.
+    /// Returns whether the span is empty.
     #[must_use]
     pub fn is_empty(self) -> bool {
         self.len() == 0
     }
 }
 
-/// From `at` on, one byte of text is one byte of the raw result, beginning at `raw`; until the next mark.
+/// Mapping of offsets: from `at` to the next mark, each byte of text is one byte of the raw result, from `raw` on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct OffsetMark {
     at: u32,
     raw: u32,
 }
 
-/// Text growing piece by piece, each piece remembering where in the raw result it came from.
+/// Text assembled from pieces, with a mapping from its offsets to those of the raw result.
 #[derive(Clone, Debug, Default)]
 pub struct Flat {
     text: String,
     marks: Vec<OffsetMark>,
 }
 
-/// A text to read, with the way from its offsets to those of the raw result.
+/// A text to parse, with a mapping from its offsets to those of the raw result.
 #[derive(Clone, Debug)]
 pub(super) struct Source<'a> {
     pub(super) text: Cow<'a, str>,
     marks: Vec<OffsetMark>,
-    /// The mark used last: reading goes forward, so the next one wanted is that or one of the following.
+    /// Index of the mark used last. Parsing moves forward, so the next lookup needs that mark or one soon after it.
     recent: Cell<usize>,
 }
 
-/// A length of [`Flat`] to come back to.
+/// A saved length of [`Flat`], for rollback.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct FlatPosition {
     text: usize,
@@ -57,7 +57,7 @@ pub(super) struct FlatPosition {
 }
 
 impl<'a> Source<'a> {
-    /// A piece of the raw result itself, which begins there at `base`.
+    /// Creates a source from a piece of the raw result that begins there at `base`.
     pub(super) fn raw(text: &'a str, base: usize) -> Self {
         let raw = clamp(base);
         Source {
@@ -67,9 +67,9 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// The number of marks at or before `at`.
+    /// Counts the marks at or before `at`.
     fn marks_to(&self, at: u32) -> usize {
-        /// How many marks are tried before all are searched.
+        /// Number of marks tried before a binary search.
         const TRIED_MAX: usize = 8;
         let recent = self.recent.get();
         let ahead = self.marks.get(recent..).unwrap_or_default();
@@ -86,7 +86,7 @@ impl<'a> Source<'a> {
         count
     }
 
-    /// The raw offset of the byte at `at`.
+    /// Returns the raw offset of the byte at `at`.
     pub(super) fn raw_of(&self, at: usize) -> u32 {
         let at = clamp(at);
         raw_by(&self.marks, self.marks_to(at), at)
@@ -94,13 +94,13 @@ impl<'a> Source<'a> {
 }
 
 impl Flat {
-    /// The whole text.
+    /// Returns the whole text.
     #[must_use]
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// The text of a span; empty when the span is not one of this text.
+    /// Returns the text of a span; empty if the span is outside this text.
     #[must_use]
     pub fn get(&self, span: Span) -> &str {
         self.text
@@ -108,7 +108,7 @@ impl Flat {
             .unwrap_or_default()
     }
 
-    /// The raw offset of the byte at `at`.
+    /// Returns the raw offset of the byte at `at`.
     #[must_use]
     pub fn raw_of(&self, at: u32) -> u32 {
         raw_by(
@@ -118,12 +118,12 @@ impl Flat {
         )
     }
 
-    /// Where the next piece will begin.
+    /// Returns the offset of the next piece.
     pub(super) fn here(&self) -> u32 {
         clamp(self.text.len())
     }
 
-    /// Adds `source[from..to]` as it is.
+    /// Appends `source[from..to]` unchanged.
     pub(super) fn copy(&mut self, source: &Source<'_>, from: usize, to: usize) {
         let Some(piece) = source.text.get(from..to).filter(|piece| !piece.is_empty()) else {
             return;
@@ -141,13 +141,13 @@ impl Flat {
         self.text.push_str(piece);
     }
 
-    /// Adds a character that stands for something else at the raw offset `raw`.
+    /// Appends a character that replaces other text at the raw offset `raw`.
     pub(super) fn push(&mut self, c: char, raw: u32) {
         self.mark(self.here(), raw);
         self.text.push(c);
     }
 
-    /// A copy of a span, to be read as a document of its own.
+    /// Copies a span, to be parsed as a separate document.
     pub(super) fn source(&self, span: Span) -> Source<'static> {
         let mut marks = vec![OffsetMark {
             at: 0,
@@ -170,7 +170,7 @@ impl Flat {
         }
     }
 
-    /// The present length, for [`Flat::back_to`].
+    /// Saves the current length for [`Flat::back_to`].
     pub(super) fn checkpoint(&self) -> FlatPosition {
         FlatPosition {
             text: self.text.len(),
@@ -178,13 +178,13 @@ impl Flat {
         }
     }
 
-    /// Forgets everything added since `mark`.
+    /// Removes everything added after `mark`.
     pub(super) fn back_to(&mut self, mark: FlatPosition) {
         self.text.truncate(mark.text);
         self.marks.truncate(mark.marks);
     }
 
-    /// Notes the raw offset at `at`, unless the last mark says the same.
+    /// Stores the raw offset of `at`, unless the last mark implies it.
     fn mark(&mut self, at: u32, raw: u32) {
         if let Some(last) = self.marks.last_mut() {
             if last.raw.saturating_add(at - last.at) == raw {
@@ -199,7 +199,7 @@ impl Flat {
     }
 }
 
-/// The raw offset of `at`, which `before` marks are at or before.
+/// Returns the raw offset of `at`. `before` is the number of marks at or before `at`.
 fn raw_by(marks: &[OffsetMark], before: usize, at: u32) -> u32 {
     match before.checked_sub(1).and_then(|last| marks.get(last)) {
         Some(mark) => mark.raw.saturating_add(at - mark.at),
@@ -207,7 +207,7 @@ fn raw_by(marks: &[OffsetMark], before: usize, at: u32) -> u32 {
     }
 }
 
-/// Offsets are 32 bits wide: results are at most 64 MiB, far below.
+/// Converts an offset to 32 bits. Results are at most 64 MiB, far below the limit.
 pub(super) fn clamp(offset: usize) -> u32 {
     u32::try_from(offset).unwrap_or(u32::MAX)
 }

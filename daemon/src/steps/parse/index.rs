@@ -1,12 +1,12 @@
-//! From the words of a field to the values that bear it.
+//! Index from the words of a field to its values.
 
 use super::nodes::{Kind, NodeId, Nodes};
 use crate::steps::words;
 
-/// The keys of a result, by their letters and digits.
+/// Index of a result's keys, compared by their letters and digits.
 #[derive(Debug, Default)]
 pub(crate) struct Index {
-    /// Sorted: values of one key stand together, shallow ones first, then in document order.
+    /// Sorted by key, then depth (shallow first), then document order.
     entries: Vec<Entry>,
 }
 
@@ -18,7 +18,7 @@ struct Entry {
 }
 
 impl Index {
-    /// Builds the index; nulls are no values and stay out.
+    /// Builds the index without null values.
     pub(super) fn of(nodes: &Nodes) -> Index {
         let mut entries = Vec::new();
         for (id, node) in nodes.iter() {
@@ -37,7 +37,7 @@ impl Index {
         Index { entries }
     }
 
-    /// The values whose key has the letters and digits of `word`: shallow ones first, then in document order.
+    /// Returns the values whose key has the letters and digits of `word`: shallow ones first, then in document order.
     pub(crate) fn under<'a>(
         &'a self,
         nodes: &'a Nodes,
@@ -56,7 +56,7 @@ impl Index {
         })
     }
 
-    /// Each key once, in the spelling of its shallowest value.
+    /// Lists the distinct keys, each in the spelling of its shallowest value.
     pub(crate) fn keys<'a>(&'a self, nodes: &'a Nodes) -> impl Iterator<Item = &'a str> + 'a {
         let firsts = self.entries.chunk_by(|left, right| left.hash == right.hash);
         firsts.filter_map(|group| {

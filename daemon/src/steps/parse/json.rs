@@ -1,11 +1,12 @@
-//! Reads JSON with offsets: serde_json gives values but not where they stand, and stops at the first stray byte.
+//! JSON parser with offsets. serde_json gives values without their offsets, and stops at the first stray byte.
 
 use super::flat::{Source, Span};
 use super::nodes::{Kind, NodeId, NodeLabel, Nodes};
 use super::scan::{ParentSlot, Scan, ScanError};
 
-/// Reads one value that begins at `start`. Answers where it ends, or where it stops being JSON
-/// (then `out` holds rubbish and is to be taken back).
+/// Parses one value that begins at `start`. Returns its end, or the offset of the syntax error.
+///
+/// After an error `out` is incomplete, and the caller must roll it back.
 pub(super) fn read(
     source: &Source<'_>,
     out: &mut Nodes,
@@ -23,7 +24,7 @@ pub(super) fn read(
     }
 }
 
-/// Reads the whole of `source`, the text of the string leaf `leaf`, as an object or array whose members go under that leaf.
+/// Parses the whole text of the string leaf `leaf` as an object or array, whose members are added under that leaf.
 pub(super) fn read_inside(
     source: &Source<'_>,
     out: &mut Nodes,
@@ -56,7 +57,7 @@ fn value(scan: &mut Scan<'_>, place: ParentSlot) -> Result<(), ScanError> {
             let start = scan.here();
             number(scan)?;
             let end = scan.here();
-            // `-Infinity` is no number of JSON's.
+            // `-Infinity` is not a JSON number.
             let last = scan.pos.checked_sub(1).and_then(|last| scan.at(last));
             let kind = if last == Some(b'y') {
                 Kind::Null
@@ -71,7 +72,7 @@ fn value(scan: &mut Scan<'_>, place: ParentSlot) -> Result<(), ScanError> {
     }
 }
 
-/// The words of JSON, and those that Python and JavaScript write where JSON has no number: they are no value.
+/// The literals of JSON, and those that Python and JavaScript write for numbers that JSON lacks (parsed as null).
 const WORDS: [(&str, Kind); 5] = [
     ("true", Kind::Bool(true)),
     ("false", Kind::Bool(false)),
@@ -147,7 +148,7 @@ fn array(scan: &mut Scan<'_>, place: ParentSlot) -> Result<(), ScanError> {
     Ok(())
 }
 
-/// Reads a string from its opening to its closing quote; the span is what stands between, without escapes.
+/// Parses a string from its opening to its closing quote. The span is the content without escapes.
 fn string(scan: &mut Scan<'_>) -> Result<Span, ScanError> {
     scan.pos += 1;
     let start = scan.here();
@@ -186,7 +187,9 @@ fn escape(scan: &mut Scan<'_>) -> Result<(), ScanError> {
     Ok(())
 }
 
-/// Reads the four digits behind `\u`, and the second half of a pair. A half alone is the replacement character.
+/// Parses the four digits after `\u`, and the second half of a surrogate pair.
+///
+/// A lone half becomes the replacement character.
 fn unicode(scan: &mut Scan<'_>) -> Result<char, ScanError> {
     let first = hex(scan, 4)?;
     if !(0xd800..0xdc00).contains(&first) {
@@ -204,7 +207,7 @@ fn unicode(scan: &mut Scan<'_>) -> Result<char, ScanError> {
     Ok(char::REPLACEMENT_CHARACTER)
 }
 
-/// Reads exactly `count` hexadecimal digits.
+/// Parses exactly `count` hexadecimal digits.
 pub(super) fn hex(scan: &mut Scan<'_>, count: usize) -> Result<u32, ScanError> {
     let mut code = 0;
     for _ in 0..count {
@@ -215,7 +218,7 @@ pub(super) fn hex(scan: &mut Scan<'_>, count: usize) -> Result<u32, ScanError> {
     Ok(code)
 }
 
-/// Reads a number as JSON writes it.
+/// Parses a JSON number.
 pub(super) fn number(scan: &mut Scan<'_>) -> Result<(), ScanError> {
     if scan.take(b'-') && scan.take_word("Infinity") {
         return Ok(());

@@ -1,8 +1,8 @@
-//! From a raw result to values: what a tool returned, unwrapped, read and flattened.
+//! Parsing of raw results: unwraps, parses and flattens a tool's output.
 //!
-//! A result is anything: JSON, JSON lines, a Python literal, prose with lines and blocks in it, each of these
-//! wrapped by MCP once or twice. Reading never fails; what cannot be read is text. Every value knows the byte of the
-//! raw result it came from. The work is linear in the length of the result; depth and number of values are limited.
+//! A result can be JSON, JSON lines, a Python literal, or prose with lines and blocks, each wrapped by MCP once or
+//! twice. Parsing never fails: content without a known structure is text. Every value has its byte offset in the
+//! raw result. The work is linear in the length of the result. Depth and number of values are limited.
 
 mod envelope;
 mod flat;
@@ -24,10 +24,10 @@ use scan::{ParentSlot, looks_like_json};
 use serde_json::Value;
 use std::sync::OnceLock;
 
-/// How many strings deep JSON within a string is read.
+/// Maximum nesting of JSON within strings that is parsed.
 const NESTED_MAX: u8 = 3;
 
-/// A raw result, read.
+/// A parsed result.
 #[derive(Debug, Default)]
 pub struct ParsedResult {
     nodes: Nodes,
@@ -39,33 +39,33 @@ pub struct ParsedResult {
 /// One text of a result.
 #[derive(Clone, Debug)]
 pub struct Document {
-    /// Its value, if the whole text is one.
+    /// Its value, if the whole text is a single value.
     pub json: Option<NodeId>,
-    /// The objects and arrays found in it, in order.
+    /// Objects and arrays found in the text, in order.
     pub blocks: Vec<Block>,
-    /// Where its flat text is.
+    /// Its span in the flat text.
     pub mined: Span,
 }
 
-/// A whole object or array found in a text.
+/// A whole object or array within a text.
 #[derive(Clone, Copy, Debug)]
 pub struct Block {
-    /// Its value.
+    /// Its node.
     pub node: NodeId,
-    /// Where it stands in the flat text.
+    /// Its span in the flat text.
     pub span: Span,
 }
 
 /// One field of a result.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Field {
-    /// Its path, `a.b[0].c`.
+    /// Path, `a.b[0].c`.
     pub path: String,
-    /// Its value, with its own type.
+    /// Value with its JSON type.
     pub value: Value,
 }
 
-/// Reads a raw result.
+/// Parses a raw result.
 #[must_use]
 pub fn parse(raw: &str) -> ParsedResult {
     let mut nodes = Nodes::default();
@@ -88,8 +88,10 @@ pub fn parse(raw: &str) -> ParsedResult {
     }
 }
 
-/// Whether a step succeeded, when its recorder did not say: no `error` argument, no `isError`, no JSON-RPC error.
-/// Looks at the result's outermost members alone.
+/// Infers whether a step succeeded when its recorder did not report it.
+///
+/// Success means no `error` argument, no `isError` and no JSON-RPC error. Only the outermost members of the result
+/// and of its `result` member are examined.
 #[must_use]
 pub fn succeeded(raw: &str, error: Option<&str>) -> bool {
     #[derive(serde::Deserialize)]
@@ -129,7 +131,7 @@ pub fn succeeded(raw: &str, error: Option<&str>) -> bool {
         .is_none_or(|result| result.get().len() >= raw.len() || succeeded(result.get(), None))
 }
 
-/// Reads one text: as JSON, JSON lines or a Python literal if all of it is, else as prose.
+/// Parses one text: as JSON, JSON lines or a Python literal if the whole text is one, else as prose.
 fn document(source: &Source<'_>, out: &mut Nodes) -> Document {
     let before = out.checkpoint();
     let start = out.flat.here();
@@ -196,7 +198,7 @@ fn whole_json(source: &Source<'_>, out: &mut Nodes) -> Option<Document> {
     })
 }
 
-/// Two or more objects or arrays, each beginning on a line of its own, and nothing else.
+/// Parses two or more objects or arrays, each beginning on a separate line, with nothing else in the text.
 fn json_lines(source: &Source<'_>, out: &mut Nodes) -> Option<Document> {
     let text: &str = &source.text;
     if !text.trim_start().starts_with(['{', '[']) {
@@ -274,31 +276,31 @@ fn whole_python(source: &Source<'_>, out: &mut Nodes) -> Option<Document> {
 }
 
 impl ParsedResult {
-    /// The values.
+    /// Returns the values.
     #[must_use]
     pub fn nodes(&self) -> &Nodes {
         &self.nodes
     }
 
-    /// The texts the result consists of, once unwrapped.
+    /// Returns the texts of the unwrapped result.
     #[must_use]
     pub fn documents(&self) -> &[Document] {
         &self.documents
     }
 
-    /// Whether the result says of itself that it is an error: MCP's `isError`, or a JSON-RPC error.
+    /// Returns whether the result marks itself as an error: MCP's `isError` or a JSON-RPC error.
     #[must_use]
     pub fn is_error(&self) -> bool {
         self.is_error
     }
 
-    /// Whether the result has more than [`VALUES_MAX`] values; those behind are no fields.
+    /// Returns whether the result has more than [`VALUES_MAX`] values. Later values are not fields.
     #[must_use]
     pub fn overflowed(&self) -> bool {
         self.nodes.overflowed()
     }
 
-    /// The unwrapped JSON: the one value, or a list of them when several texts are JSON.
+    /// Returns the unwrapped JSON: a single value, or a list if several texts are JSON.
     #[must_use]
     pub fn json(&self) -> Option<Value> {
         let mut values: Vec<NodeId> = self
@@ -313,7 +315,7 @@ impl ParsedResult {
         }
     }
 
-    /// All fields in document order, objects and arrays among them.
+    /// Lists all fields in document order, including objects and arrays.
     pub fn fields(&self) -> impl Iterator<Item = Field> + '_ {
         let named = self
             .nodes
@@ -325,7 +327,7 @@ impl ParsedResult {
         })
     }
 
-    /// The way from a field's words to its values, built on first use.
+    /// Returns the index from a field's words to its values, built on first use.
     pub(crate) fn index(&self) -> &Index {
         self.index.get_or_init(|| Index::of(&self.nodes))
     }

@@ -1,63 +1,63 @@
-//! The tree of values found in a result, kept flat in document order: small, quick to build and to walk.
+//! The tree of a result's values, stored flat in document order: small, fast to build and to walk.
 
 use super::flat::{Flat, FlatPosition, Span, clamp};
 use serde_json::{Map, Number, Value};
 
-/// The most values one result is flattened into; what comes later is still text, but no field.
+/// Maximum number of values of one result. Later values remain text, but are not fields.
 pub const VALUES_MAX: usize = 2_000_000;
 
-/// The deepest nesting of objects and arrays that is read as such.
+/// Maximum nesting depth of parsed objects and arrays.
 pub const DEPTH_MAX: u16 = 128;
 
-/// A value's number in the tree; values are numbered in document order, parents before children.
+/// Index of a value in the tree. Values are in document order, parents before children.
 pub type NodeId = u32;
 
-/// How a value is called within its parent.
+/// A value's label within its parent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NodeLabel {
-    /// It is a document of its own.
+    /// Root of a document.
     Root,
-    /// The key of an object.
+    /// Object key.
     Key(Span),
-    /// The place in an array, from 0.
+    /// Array index, from 0.
     Index(u32),
 }
 
-/// What a value is.
+/// A value's kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// No value at all.
+    /// Null.
     Null,
     /// `true` or `false`.
     Bool(bool),
-    /// A number; the span holds its digits as they came.
+    /// A number. The span contains its digits unchanged.
     Number,
-    /// A string; the span holds it without escapes.
+    /// A string. The span contains it without escapes.
     String,
-    /// An object; the span holds its text.
+    /// An object. The span contains its text.
     Object,
-    /// An array; the span holds its text.
+    /// An array. The span contains its text.
     Array,
 }
 
 /// One value of the tree.
 #[derive(Clone, Copy, Debug)]
 pub struct Node {
-    /// The object or array it is in; itself for a root.
+    /// Parent object or array; a root is its own parent.
     pub parent: NodeId,
-    /// The first value behind it that is not inside it.
+    /// First value after it that is not inside it.
     pub end: NodeId,
-    /// Segments of its path: 0 for a root.
+    /// Number of path segments; 0 for a root.
     pub depth: u16,
-    /// How it is called.
+    /// Label within the parent.
     pub label: NodeLabel,
-    /// What it is.
+    /// Kind of the value.
     pub kind: Kind,
-    /// Where its text is.
+    /// Span of its text.
     pub text: Span,
 }
 
-/// The values of one result over its flat text.
+/// The values of one result, over its flat text.
 #[derive(Clone, Debug, Default)]
 pub struct Nodes {
     pub(super) flat: Flat,
@@ -66,7 +66,7 @@ pub struct Nodes {
     overflowed: bool,
 }
 
-/// A state to come back to when a text turns out not to be what it seemed.
+/// A saved state, for rollback when parsing fails.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Checkpoint {
     flat: FlatPosition,
@@ -75,48 +75,48 @@ pub(super) struct Checkpoint {
 }
 
 impl Nodes {
-    /// The flat text the values lie in.
+    /// Returns the flat text of the values.
     #[must_use]
     pub fn flat(&self) -> &Flat {
         &self.flat
     }
 
-    /// How many values there are.
+    /// Returns the number of values.
     #[must_use]
     pub fn len(&self) -> NodeId {
         clamp(self.all.len())
     }
 
-    /// Whether there is no value.
+    /// Returns whether there are no values.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.all.is_empty()
     }
 
-    /// The documents, in order.
+    /// Returns the roots of the documents, in order.
     #[must_use]
     pub fn roots(&self) -> &[NodeId] {
         &self.roots
     }
 
-    /// Whether there were more than [`VALUES_MAX`] values.
+    /// Returns whether there were more than [`VALUES_MAX`] values.
     #[must_use]
     pub fn overflowed(&self) -> bool {
         self.overflowed
     }
 
-    /// One value.
+    /// Returns a value.
     #[must_use]
     pub fn get(&self, id: NodeId) -> Option<&Node> {
         self.all.get(id as usize)
     }
 
-    /// All values with their numbers, in document order.
+    /// Iterates over all values with their indexes, in document order.
     pub fn iter(&self) -> impl Iterator<Item = (NodeId, &Node)> {
         (0..).zip(&self.all)
     }
 
-    /// The values directly inside `id`, in order.
+    /// Iterates over the values directly inside `id`, in order.
     pub fn children(&self, id: NodeId) -> impl Iterator<Item = (NodeId, &Node)> {
         let end = self.get(id).map_or(0, |node| node.end);
         let mut next = id + 1;
@@ -128,7 +128,7 @@ impl Nodes {
         })
     }
 
-    /// The key a value is called by, if it is one of an object.
+    /// Returns the key of an object's member.
     #[must_use]
     pub fn key(&self, node: &Node) -> Option<&str> {
         match node.label {
@@ -137,13 +137,13 @@ impl Nodes {
         }
     }
 
-    /// The text of a value: a string without quotes and escapes, a number's digits.
+    /// Returns the text of a value: a string without quotes and escapes, or a number's digits.
     #[must_use]
     pub fn text(&self, node: &Node) -> &str {
         self.flat.get(node.text)
     }
 
-    /// The path of a value, `a.b[0].c`; empty for a whole document.
+    /// Returns the path of a value, `a.b[0].c`; empty for a whole document.
     #[must_use]
     pub fn path(&self, id: NodeId) -> String {
         let mut labels = Vec::new();
@@ -171,7 +171,7 @@ impl Nodes {
         path
     }
 
-    /// A value as JSON, numbers digit by digit. Deep trees end at [`DEPTH_MAX`] by construction.
+    /// Converts a value to JSON, numbers digit by digit. The depth is limited to [`DEPTH_MAX`] by construction.
     #[must_use]
     pub fn value(&self, id: NodeId) -> Value {
         let Some(node) = self.get(id) else {
@@ -194,13 +194,13 @@ impl Nodes {
         }
     }
 
-    /// How many values an array holds; counting does not build them.
+    /// Counts the items of an array without building them.
     #[must_use]
     pub fn count(&self, id: NodeId) -> usize {
         self.children(id).count()
     }
 
-    /// Adds a value; `None` once there are too many.
+    /// Adds a value; `None` if there are too many.
     pub(super) fn push(
         &mut self,
         parent: Option<NodeId>,
@@ -231,7 +231,7 @@ impl Nodes {
         Some(id)
     }
 
-    /// Says that `id` ends here: everything added since is inside it, and its text ends at `text_end`.
+    /// Closes `id`: every value added since is inside it. Its text ends at `text_end`.
     pub(super) fn close(&mut self, id: NodeId, text_end: Option<u32>) {
         let end = clamp(self.all.len());
         if let Some(node) = self.all.get_mut(id as usize) {
@@ -257,10 +257,10 @@ impl Nodes {
     }
 }
 
-/// The digits as a JSON number; as text when JSON has no such number.
+/// Converts digits to a JSON number, or to text if they are not a JSON number.
 pub(crate) fn number(digits: &str) -> Value {
     match digits.parse::<Number>() {
-        // Not the parsed one: it writes exponents in its own way.
+        // The parsed number would format exponents differently.
         Ok(_) => Value::Number(Number::from_string_unchecked(digits.to_owned())),
         Err(_) => Value::String(digits.to_owned()),
     }

@@ -1,20 +1,20 @@
-//! Reads whole Python literals, as servers print them when they forget to write JSON.
+//! Parser of whole Python literals, for servers that print them instead of JSON.
 
 use super::flat::{Source, Span};
 use super::json::{hex, number};
 use super::nodes::{Kind, NodeLabel, Nodes};
 use super::scan::{ParentSlot, Scan, ScanError};
 
-/// The longest name of a call that is read, in bytes.
+/// Maximum length of a call's name, in bytes.
 const NAME_MAX: usize = 32;
 
-/// The longest arguments of a call that are read, in bytes.
+/// Maximum length of a call's arguments, in bytes.
 const ARGUMENTS_MAX: usize = 200;
 
-/// The longest first key by which a dict is told from a set, in bytes.
+/// Maximum length of the first key that distinguishes a dict from a set, in bytes.
 const KEY_MAX: usize = 4096;
 
-/// Reads one literal that begins at `start`: lists, tuples, sets, dicts, strings, numbers, `None`, dates.
+/// Parses one literal that begins at `start`: lists, tuples, sets, dicts, strings, numbers, `None`, dates.
 pub(super) fn read(
     source: &Source<'_>,
     out: &mut Nodes,
@@ -49,7 +49,7 @@ fn value(scan: &mut Scan<'_>, place: ParentSlot) -> Result<(), ScanError> {
     }
 }
 
-/// Reads what begins with a word: a constant, a prefixed string, or a call that prints a value.
+/// Parses a constant, a prefixed string, or a call that represents a value.
 fn named(scan: &mut Scan<'_>, place: ParentSlot) -> Result<(), ScanError> {
     for (prefix, raw) in [("b", false), ("u", false), ("r", true)] {
         let quote = scan.at(scan.pos + prefix.len());
@@ -76,7 +76,7 @@ fn named(scan: &mut Scan<'_>, place: ParentSlot) -> Result<(), ScanError> {
     call(scan, place)
 }
 
-/// Reads `datetime.date(2025, 9, 2)`, `datetime.datetime(…)`, `Decimal('1.5')` and `UUID('…')`.
+/// Parses `datetime.date(2025, 9, 2)`, `datetime.datetime(…)`, `Decimal('1.5')` and `UUID('…')`.
 fn call(scan: &mut Scan<'_>, place: ParentSlot) -> Result<(), ScanError> {
     let at = scan.pos;
     let rest = scan.rest();
@@ -108,7 +108,7 @@ fn unquoted(argument: &str) -> String {
     argument.trim_matches(['\'', '"']).to_owned()
 }
 
-/// A decimal is a number, unless it is one that JSON cannot write.
+/// Returns a decimal as a number, or as a string if JSON cannot represent it.
 fn decimal(digits: String) -> (String, Kind) {
     let kind = match digits.parse::<serde_json::Number>() {
         Ok(_) => Kind::Number,
@@ -117,7 +117,7 @@ fn decimal(digits: String) -> (String, Kind) {
     (digits, kind)
 }
 
-/// The arguments up to the bracket that closes them. They are short.
+/// Returns the arguments up to the closing bracket. Long arguments are an error.
 fn closed(arguments: &str) -> Result<&str, ScanError> {
     let mut open = 0_usize;
     for (at, byte) in arguments.bytes().enumerate().take(ARGUMENTS_MAX) {
@@ -131,7 +131,7 @@ fn closed(arguments: &str) -> Result<&str, ScanError> {
     Err(ScanError)
 }
 
-/// The arguments of a date or date-time as ISO 8601 writes them.
+/// Formats the arguments of a date or date-time in ISO 8601.
 fn moment(arguments: &str, with_time: bool) -> Result<String, ScanError> {
     let mut fields = [0_u32; 7];
     let mut given = 0;
@@ -165,7 +165,7 @@ fn moment(arguments: &str, with_time: bool) -> Result<String, ScanError> {
     ))
 }
 
-/// Reads a dict or a set.
+/// Parses a dict or a set.
 fn braces(scan: &mut Scan<'_>, place: ParentSlot) -> Result<(), ScanError> {
     let is_dict = is_dict(scan)?;
     if !is_dict {
@@ -192,7 +192,7 @@ fn braces(scan: &mut Scan<'_>, place: ParentSlot) -> Result<(), ScanError> {
     Ok(())
 }
 
-/// Whether the braces ahead hold `key: value` pairs; empty ones do. Looks at the first key alone.
+/// Returns whether the braces contain `key: value` pairs. Empty braces do. Examines only the first key.
 fn is_dict(scan: &Scan<'_>) -> Result<bool, ScanError> {
     let ahead = scan.rest().bytes().skip(1).take(KEY_MAX);
     let mut quote = None;
@@ -212,7 +212,7 @@ fn is_dict(scan: &Scan<'_>) -> Result<bool, ScanError> {
     Err(ScanError)
 }
 
-/// Reads a dict's key: a string, or the text of a number or constant.
+/// Parses a dict's key: a string, or the text of a number or constant.
 fn key(scan: &mut Scan<'_>) -> Result<Span, ScanError> {
     if matches!(scan.peek(), Some(b'\'' | b'"')) {
         return string(scan, false);
@@ -230,7 +230,7 @@ fn key(scan: &mut Scan<'_>) -> Result<Span, ScanError> {
     Ok(Span { start, end })
 }
 
-/// Reads a list, tuple or set up to `close`.
+/// Parses a list, tuple or set up to `close`.
 fn sequence(scan: &mut Scan<'_>, place: ParentSlot, close: u8) -> Result<(), ScanError> {
     let id = scan.enter(place, Kind::Array)?;
     scan.blanks();
@@ -249,7 +249,7 @@ fn sequence(scan: &mut Scan<'_>, place: ParentSlot, close: u8) -> Result<(), Sca
     Ok(())
 }
 
-/// Reads a string in either quote; the span is what stands between, without escapes.
+/// Parses a string in either quotes. The span is the content without escapes.
 fn string(scan: &mut Scan<'_>, raw: bool) -> Result<Span, ScanError> {
     let quote = scan.peek().ok_or(ScanError)?;
     scan.pos += 1;

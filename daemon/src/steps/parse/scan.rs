@@ -1,35 +1,35 @@
-//! A reader over one text that fills the tree as it goes; what the JSON and the Python reader share.
+//! Parser state shared by the JSON and Python parsers. It fills the tree as it reads a text.
 
 use super::flat::{Source, Span, clamp};
 use super::nodes::{DEPTH_MAX, Kind, NodeId, NodeLabel, Nodes};
 use super::{NESTED_MAX, json};
 
-/// Where a value goes: under which value, and how it is called there.
+/// Target of a value: its parent and its label.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum ParentSlot {
-    /// A value of its own under `parent`, or a document when there is none.
+    /// A new value under `parent`; without a parent, a document.
     New {
         parent: Option<NodeId>,
         label: NodeLabel,
     },
-    /// The form of a string leaf that is itself JSON: its members go under that leaf.
+    /// The content of a string leaf that is itself JSON. Its members are added under that leaf.
     Within(Option<NodeId>),
 }
 
-/// The text does not go on as its language wants it.
+/// Syntax error in the text.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ScanError;
 
-/// Reads `source` from `pos` and writes values and flat text to `out`.
+/// Reads `source` from `pos`, and writes values and flat text to `out`.
 pub(super) struct Scan<'a> {
     pub(super) source: &'a Source<'a>,
     pub(super) out: &'a mut Nodes,
     pub(super) pos: usize,
-    /// How deep in objects and arrays the reader is.
+    /// Current nesting depth of objects and arrays.
     pub(super) depth: u16,
-    /// How many strings this text is inside of.
+    /// Number of strings that enclose this text.
     pub(super) level: u8,
-    /// Everything before this offset is in the flat text already.
+    /// Source offset up to which the flat text is complete.
     copied: usize,
 }
 
@@ -78,7 +78,7 @@ impl<'a> Scan<'a> {
         }
     }
 
-    /// Takes a comma between members. It becomes a blank, so that `[100,200]` is not read as one number.
+    /// Consumes a comma between members. It becomes a blank, so that `[100,200]` is not read as one number.
     pub(super) fn comma(&mut self) -> bool {
         if self.peek() != Some(b',') {
             return false;
@@ -90,29 +90,29 @@ impl<'a> Scan<'a> {
         true
     }
 
-    /// Brings the flat text up to the present position.
+    /// Copies the text up to the current position to the flat text.
     pub(super) fn flush(&mut self) {
         self.out.flat.copy(self.source, self.copied, self.pos);
         self.copied = self.pos;
     }
 
-    /// Leaves what lies between the last flush and the present position out of the flat text.
+    /// Skips the text between the last flush and the current position: it is not copied to the flat text.
     pub(super) fn skip_copy(&mut self) {
         self.copied = self.pos;
     }
 
-    /// Writes a character that stands for the source text at `pos`.
+    /// Writes a character that replaces the source text at `pos`.
     pub(super) fn stand_in(&mut self, c: char, pos: usize) {
         let raw = self.source.raw_of(pos);
         self.out.flat.push(c, raw);
     }
 
-    /// The flat offset the present position will get.
+    /// Returns the flat offset of the current position.
     pub(super) fn here(&self) -> u32 {
         self.out.flat.here() + clamp(self.pos - self.copied)
     }
 
-    /// Enters an object or array whose bracket is next; the caller reads it and calls [`Scan::leave`].
+    /// Enters an object or array at its opening bracket. The caller parses it and calls [`Scan::leave`].
     pub(super) fn enter(
         &mut self,
         place: ParentSlot,
@@ -133,7 +133,7 @@ impl<'a> Scan<'a> {
         })
     }
 
-    /// Leaves the object or array `id`, whose closing bracket was just read.
+    /// Leaves the object or array `id` after its closing bracket.
     pub(super) fn leave(&mut self, place: ParentSlot, id: Option<NodeId>) {
         self.depth -= 1;
         let end = self.here();
@@ -146,7 +146,7 @@ impl<'a> Scan<'a> {
         }
     }
 
-    /// Adds a value without members. A string that is itself an object or array gets its members, too.
+    /// Adds a value without members. A string that contains an object or array also gets its members.
     pub(super) fn leaf(&mut self, place: ParentSlot, kind: Kind, text: Span) {
         let ParentSlot::New { parent, label } = place else {
             return;
@@ -171,14 +171,14 @@ impl<'a> Scan<'a> {
         }
     }
 
-    /// Whether the string that was just read may end as JSON does: a cheap look at its last byte.
+    /// Returns whether the string just read may end like JSON. Checks only its last byte, to be cheap.
     fn may_nest(&self) -> bool {
         let last = self.pos.checked_sub(2).and_then(|last| self.at(last));
         matches!(last, None | Some(b'}' | b']' | b' ' | b'n'))
     }
 }
 
-/// Whether a text begins and ends as an object or array does: a cheap look before the whole reading.
+/// Returns whether a text begins and ends like an object or array: a cheap check before parsing.
 pub(super) fn looks_like_json(text: &str) -> bool {
     let text = text.trim();
     (text.starts_with('{') && text.ends_with('}')) || (text.starts_with('[') && text.ends_with(']'))

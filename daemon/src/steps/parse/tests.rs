@@ -1,11 +1,11 @@
-//! What real servers send, made short, and what must be read from it.
+//! Shortened outputs of real servers, and the values that must be parsed from them.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
 use super::*;
 use proptest::prelude::*;
 use serde_json::json;
 
-/// The value at a path, as [`ParsedResult::fields`] lists it.
+/// Returns the value at a path, as [`ParsedResult::fields`] lists it.
 fn field(parsed: &ParsedResult, path: &str) -> Option<Value> {
     parsed
         .fields()
@@ -269,7 +269,7 @@ fn any_json() -> impl Strategy<Value = Value> {
 }
 
 proptest! {
-    /// No text makes the reader panic, and every value lies within the raw text.
+    /// No text makes the parser panic, and every value is within the raw text.
     #[test]
     fn any_text_is_read(raw in any::<String>()) {
         let parsed = parse(&raw);
@@ -280,14 +280,14 @@ proptest! {
         prop_assert_eq!(parsed.fields().count(), parsed.fields().count());
     }
 
-    /// Text made of the pieces that the readers look for.
+    /// Text composed of the tokens that the parsers look for.
     #[test]
     fn any_broken_json_is_read(raw in "([\\[\\]{}:,'\"\\\\ntu0-9.e -]|true|None|\\\\u|date\\(|key: ){0,60}") {
         let parsed = parse(&raw);
         prop_assert!(parsed.nodes().len() <= 1000);
     }
 
-    /// The reader agrees with serde_json about what JSON says.
+    /// The parser agrees with serde_json on JSON.
     #[test]
     fn json_is_read_as_serde_reads_it(value in any_json(), pretty in any::<bool>()) {
         let raw = if pretty { serde_json::to_string_pretty(&value) } else { serde_json::to_string(&value) };
@@ -295,7 +295,7 @@ proptest! {
         prop_assert_eq!(parse(&raw.unwrap()).json(), Some(value));
     }
 
-    /// Wrapping a text as MCP does changes nothing about its fields.
+    /// An MCP envelope does not change the fields of a text.
     #[test]
     fn wrapping_changes_no_field(value in any_json()) {
         let plain = value.to_string();

@@ -1,4 +1,4 @@
-//! Text that is no JSON as a whole: `key: value` lines, and the JSON that stands in it.
+//! Text that is not JSON as a whole: its `key: value` lines, and the JSON within it.
 
 use super::flat::{Source, Span};
 use super::json;
@@ -8,14 +8,14 @@ use super::{Block, Document};
 use crate::steps::words;
 use std::collections::HashMap;
 
-/// Longest key of a `key: value` line, in characters.
+/// Maximum length of the key of a `key: value` line, in characters.
 const KEY_CHARS_MAX: usize = 64;
 
-/// How many bytes may be read in vain in search of JSON, as a multiple of the text's length, and at most.
+/// Limit of the bytes read without finding JSON: a multiple of the text's length, and an absolute maximum.
 const VAIN_FACTOR: usize = 8;
 const VAIN_BYTES_MAX: usize = 32 << 20;
 
-/// Adds a text: it goes to the flat text with its JSON read, and its lines become fields.
+/// Adds a text: it is copied to the flat text with its JSON parsed, and its lines become fields.
 pub(super) fn read(source: &Source<'_>, out: &mut Nodes) -> Document {
     let start = out.flat.here();
     let (blocks, source_spans) = copy_with_blocks(source, out);
@@ -31,7 +31,7 @@ pub(super) fn read(source: &Source<'_>, out: &mut Nodes) -> Document {
     }
 }
 
-/// Copies the text, reading the JSON in it on the way. Answers the blocks, and where they stand in the source.
+/// Copies the text and parses the JSON in it. Returns the blocks and their spans in the source.
 fn copy_with_blocks(source: &Source<'_>, out: &mut Nodes) -> (Vec<Block>, Vec<(usize, usize)>) {
     let text: &str = &source.text;
     let bytes = text.as_bytes();
@@ -81,7 +81,7 @@ fn next_bracket(bytes: &[u8], from: usize) -> Option<usize> {
     Some(from + found)
 }
 
-/// A cheap look at what stands around a bracket: an index (`a[0]`) and most of prose and code end here.
+/// Returns whether JSON may begin at a bracket. Cheaply rejects an index (`a[0]`) and most prose and code.
 fn may_begin(text: &str, at: usize) -> bool {
     let bytes = text.as_bytes();
     let before = at.checked_sub(1).and_then(|before| bytes.get(before));
@@ -102,13 +102,13 @@ fn may_begin(text: &str, at: usize) -> bool {
     }
 }
 
-/// Whether what was read is data rather than a link's text, `[1](…)`.
+/// Returns whether a parsed block is data and not the text of a link, `[1](…)`.
 fn is_block(text: &str, start: usize, end: usize) -> bool {
     let bytes = text.as_bytes();
     let inside = text
         .get(start + 1..end.saturating_sub(1))
         .unwrap_or_default();
-    // A footnote or a time since the start: `[1]`, `[76818.869303]`.
+    // A footnote or a timestamp counted from start-up: `[1]`, `[76818.869303]`.
     let is_mark = inside
         .bytes()
         .all(|byte| byte.is_ascii_digit() || byte == b'.');
@@ -116,7 +116,7 @@ fn is_block(text: &str, start: usize, end: usize) -> bool {
     !(bytes.get(start) == Some(&b'[') && (is_link || is_mark))
 }
 
-/// Adds the `key: value` lines as the fields of one document; of two lines with one key the later wins.
+/// Adds the `key: value` lines as the fields of one document. If two lines have the same key, the later one wins.
 fn read_lines(source: &Source<'_>, out: &mut Nodes, blocks: &[(usize, usize)]) {
     let mut lines = Vec::new();
     let mut latest = HashMap::new();
@@ -178,16 +178,16 @@ fn copy(source: &Source<'_>, out: &mut Nodes, at: usize, len: usize) -> Span {
     }
 }
 
-/// Where `part`, a piece of `text`, begins in it.
+/// Returns the offset of `part` within `text`.
 fn offset(text: &str, part: &str) -> usize {
     (part.as_ptr() as usize).saturating_sub(text.as_ptr() as usize)
 }
 
-/// The key and the value of a `key: value` line.
+/// Parses a `key: value` line.
 fn field_of(line: &str) -> Option<(&str, &str)> {
     let line = without_bullet(line.trim());
     let (key, value) = line.split_once(':')?;
-    // A time of day and a URL have a colon as well.
+    // Times of day and URLs contain a colon as well.
     let digits_around = key.ends_with(|c: char| c.is_ascii_digit())
         && value.starts_with(|c: char| c.is_ascii_digit());
     if digits_around || value.starts_with("//") || value.starts_with(':') {
@@ -202,7 +202,7 @@ fn field_of(line: &str) -> Option<(&str, &str)> {
     (valid && !value.is_empty()).then_some((key, value))
 }
 
-/// Whether a text is all `key = value` lines: settings, or a record as databases print one.
+/// Returns whether all lines of a text are `key = value`: settings, or a record as databases print it.
 fn is_settings(text: &str) -> bool {
     let lines = text.lines().map(str::trim);
     let mut lines = lines
@@ -218,7 +218,7 @@ fn setting_of(line: &str) -> Option<(&str, &str)> {
     (!value.is_empty()).then_some((key, value))
 }
 
-/// The key, one word, and what is behind the sign; nothing may be.
+/// Parses a `key = value` line. The key is one word; the value may be empty.
 fn setting_key(line: &str) -> Option<(&str, &str)> {
     let (key, value) = line.split_once('=')?;
     let key = key.trim();
@@ -229,7 +229,7 @@ fn setting_key(line: &str) -> Option<(&str, &str)> {
     is_key.then_some((key, value.trim()))
 }
 
-/// Takes off `- `, `* `, `+ `, `• `, `1. ` and `1) `.
+/// Strips `- `, `* `, `+ `, `• `, `1. ` and `1) `.
 fn without_bullet(line: &str) -> &str {
     for bullet in ["- ", "* ", "+ ", "• "] {
         if let Some(rest) = line.strip_prefix(bullet) {
@@ -244,7 +244,7 @@ fn without_bullet(line: &str) -> &str {
     }
 }
 
-/// Takes off Markdown's `**key:** value`, `**key**: value`, `_key_: value` and code ticks.
+/// Strips Markdown's `**key:** value`, `**key**: value`, `_key_: value` and code ticks.
 fn without_emphasis<'a>(key: &'a str, value: &'a str) -> (&'a str, &'a str) {
     for mark in ["**", "__", "*", "`"] {
         let Some(inner) = key.strip_prefix(mark) else {
@@ -254,7 +254,7 @@ fn without_emphasis<'a>(key: &'a str, value: &'a str) -> (&'a str, &'a str) {
             return (inner.trim(), value);
         }
         if let Some(rest) = value.strip_prefix(mark) {
-            // Several on one line: `**Total:** 6 | **Showing:** 6`.
+            // Several fields on one line: `**Total:** 6 | **Showing:** 6`.
             let first = rest.split(" | ").next().unwrap_or(rest);
             let several = rest.contains(&format!(" | {mark}"));
             return (inner.trim(), if several { first } else { rest }.trim());
@@ -263,7 +263,7 @@ fn without_emphasis<'a>(key: &'a str, value: &'a str) -> (&'a str, &'a str) {
     (key, value)
 }
 
-/// Takes off a pair of quotes around the whole value.
+/// Strips a pair of quotes around the whole value.
 fn without_quotes(value: &str) -> &str {
     for quote in ['"', '\''] {
         let inner = value

@@ -1,4 +1,4 @@
-//! The five strategies: from a field's words to the value meant.
+//! The five strategies that find the value of a field.
 
 use super::Strategy;
 use super::step::StepData;
@@ -7,29 +7,29 @@ use crate::steps::parse::{Kind, NodeId, NodeLabel, Nodes, number};
 use crate::steps::words;
 use serde_json::Value;
 
-/// How many values a written path may lead past before the search ends.
+/// Maximum number of values visited along a written path.
 const WALK_MAX: u32 = 100_000;
 
-/// Where a value was found.
+/// A match, with the strategy that found it.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Hit {
     pub(super) strategy: Strategy,
-    /// The value is a field of the parsed result, or something found in one.
+    /// Fields of the parsed result, or values extracted from it.
     pub(super) found: FieldValue,
 }
 
-/// What was found.
+/// The values of a match.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum FieldValue {
-    /// These fields, best first.
+    /// Fields, best first.
     Fields(Vec<NodeId>),
-    /// A form that a type's extractor takes from these fields, best first.
+    /// Values that a type's extractor takes from fields, best first.
     Forms(Type, Vec<Value>),
-    /// The values of a type, in order.
+    /// All extracted values of a type, in order.
     Extracts(Type),
 }
 
-/// Looks a field up in one step: the first strategy that has something wins.
+/// Looks up a field in one step. The first strategy with a match wins.
 pub(super) fn find(step: &StepData, field: &str, of: Option<Type>) -> Option<Hit> {
     let nodes = step.parsed().nodes();
     let named = candidates(step, field);
@@ -51,7 +51,7 @@ pub(super) fn find(step: &StepData, field: &str, of: Option<Type>) -> Option<Hit
         })
 }
 
-/// Looks up a field of the outermost object alone.
+/// Looks up a field of the outermost object only.
 pub(super) fn outermost(step: &StepData, field: &str) -> Option<Hit> {
     let parsed = step.parsed();
     let nodes = parsed.nodes();
@@ -72,7 +72,7 @@ pub(super) fn outermost(step: &StepData, field: &str) -> Option<Hit> {
     })
 }
 
-/// Values whose whole path is the field as written or in lower case.
+/// Returns values whose whole path equals the field, as written or in lower case.
 fn direct(step: &StepData, field: &str, named: &[NodeId]) -> Vec<NodeId> {
     let nodes = step.parsed().nodes();
     let lower = field.to_lowercase();
@@ -95,7 +95,7 @@ fn direct(step: &StepData, field: &str, named: &[NodeId]) -> Vec<NodeId> {
         .collect()
 }
 
-/// A way along a written path.
+/// A walk along a written path.
 struct PathWalk<'a> {
     nodes: &'a Nodes,
     left: u32,
@@ -134,7 +134,7 @@ impl PathWalk<'_> {
     }
 }
 
-/// Values whose path ends with the field's words, shallow ones first, then in document order.
+/// Returns values whose path ends with the field's words: shallow ones first, then in document order.
 fn candidates(step: &StepData, field: &str) -> Vec<NodeId> {
     let parsed = step.parsed();
     let nodes = parsed.nodes();
@@ -166,7 +166,7 @@ fn candidates(step: &StepData, field: &str) -> Vec<NodeId> {
     found
 }
 
-/// Whether the path to `id`, its own segment aside, ends with whole segments that together are `words`.
+/// Returns whether the path above `id` ends with whole segments that together are `words`.
 fn ends_with(nodes: &Nodes, id: NodeId, words: &str) -> bool {
     let mut left = words.to_owned();
     let mut at = id;
@@ -187,7 +187,7 @@ fn ends_with(nodes: &Nodes, id: NodeId, words: &str) -> bool {
     true
 }
 
-/// Values under another name of the field: shallow ones first, then by the order of the names.
+/// Returns values under an alias of the field: shallow ones first, then in the order of the aliases.
 fn mapped(step: &StepData, nodes: &Nodes, field: &str) -> Vec<NodeId> {
     let index = step.parsed().index();
     let mut found = Vec::new();
@@ -204,7 +204,7 @@ fn extracts(step: &StepData, of: Type) -> Option<FieldValue> {
     (!values.is_empty()).then_some(FieldValue::Extracts(of))
 }
 
-/// The fields that have the type: first those that are such a value, then those that contain one.
+/// Returns the fields that have the type: first whole values of the type, then values that contain one.
 fn typed(step: &StepData, of: Type, fields: &[NodeId]) -> Option<FieldValue> {
     let mut forms: Vec<(bool, Value)> =
         fields.iter().filter_map(|id| form(step, of, *id)).collect();
@@ -213,7 +213,7 @@ fn typed(step: &StepData, of: Type, fields: &[NodeId]) -> Option<FieldValue> {
     (!values.is_empty()).then_some(FieldValue::Forms(of, values))
 }
 
-/// The form of the type in one field, and whether it is all of the field's value.
+/// Returns the value of the type in one field, and whether it is the field's whole value.
 pub(super) fn form(step: &StepData, of: Type, id: NodeId) -> Option<(bool, Value)> {
     let nodes = step.parsed().nodes();
     let node = nodes.get(id)?;
@@ -242,7 +242,7 @@ pub(super) fn form(step: &StepData, of: Type, id: NodeId) -> Option<(bool, Value
     }
 }
 
-/// An object or array as JSON; of a string that is one, what it says.
+/// Returns an object or array as JSON. A string that contains one is parsed.
 fn container(nodes: &Nodes, id: NodeId) -> Value {
     let value = nodes.value(id);
     match &value {
@@ -253,7 +253,7 @@ fn container(nodes: &Nodes, id: NodeId) -> Value {
     }
 }
 
-/// The values of a find, best first; `all` or the first alone.
+/// Returns the values of a match, best first: all of them, or only the first.
 pub(super) fn values(step: &StepData, found: &FieldValue, all: bool) -> Vec<Value> {
     let count = if all { usize::MAX } else { 1 };
     let parsed = step.parsed();
@@ -275,7 +275,7 @@ pub(super) fn values(step: &StepData, found: &FieldValue, all: bool) -> Vec<Valu
     }
 }
 
-/// The values of a find that have the shape of the first: fields on the same path but for the places in arrays.
+/// Returns the values of a match that have the shape of the first: fields on the same path, ignoring array indexes.
 pub(super) fn peers(step: &StepData, found: &FieldValue) -> Vec<Value> {
     let nodes = step.parsed().nodes();
     match found {

@@ -1,4 +1,4 @@
-//! Lists and counts: every value of a field in one step.
+//! Lists and counts over all values of a field in one step.
 
 use super::field::form;
 use super::step::StepData;
@@ -8,9 +8,11 @@ use crate::steps::words;
 use serde_json::Value;
 use std::collections::HashSet;
 
-/// Every value of a field, at all depths, in document order, each once; else every value of the type it names.
-/// Of a field that is itself a list, its values. `None` when there is no such field and no such type; of a type, and of
-/// a result whose main list is empty, the list may be empty.
+/// Returns every distinct value of a field, at all depths and in document order.
+///
+/// A field that is a list gives its items. Without a match, the values of the type that the field names are
+/// returned. `None` if neither the field nor the type exists. The list may be empty for a type, and for a result
+/// whose main list is empty.
 pub(super) fn all(step: &StepData, field: &str, of: Option<Type>) -> Option<Vec<Value>> {
     let forms = words::number_forms(field);
     let mut values = Vec::new();
@@ -35,7 +37,7 @@ pub(super) fn all(step: &StepData, field: &str, of: Option<Type>) -> Option<Vec<
     Some(distinct(values))
 }
 
-/// The values, each once.
+/// Removes duplicate values.
 pub(super) fn distinct(mut values: Vec<Value>) -> Vec<Value> {
     let mut seen = HashSet::new();
     values.retain(|value| seen.insert(value.to_string()));
@@ -64,7 +66,7 @@ fn members(step: &StepData, id: NodeId) -> Vec<Value> {
     }
 }
 
-/// How long the result's main list is: the result itself, else its shallowest array.
+/// Returns the length of the result's main list: the result itself, else its shallowest array.
 pub(super) fn count(step: &StepData) -> Option<usize> {
     let nodes = step.parsed().nodes();
     let arrays = nodes.iter().filter(|(_, node)| node.kind == Kind::Array);

@@ -1,4 +1,4 @@
-//! Resolution: what a variable stands for, by which strategy, or why it stands for nothing.
+//! Resolution of variables: a value with the strategy that found it, or the reason why there is none.
 
 mod field;
 mod list;
@@ -19,27 +19,24 @@ use outcome::Outcome;
 use serde_json::Value;
 use std::sync::Arc;
 
-/// Largest combined result, in bytes.
+/// Maximum size of a combined result, in bytes.
 pub const COMBINED_BYTES_MAX: usize = 64 << 20;
 
 /// Resolves variables over the steps of one session.
 #[derive(Clone, Copy, Debug)]
 pub struct Resolver<'a, H> {
-    /// The steps.
+    /// Steps of the session.
     pub history: &'a H,
-    /// The types and mappings names may use.
+    /// Types and mappings that names may use.
     pub set: &'a ExtractorSet,
-    /// The step that is being prepared, if any: `PREVIOUS` is the one before it.
+    /// Step that is being prepared, if any; `PREVIOUS` is the step before it.
     pub current_step: Option<u32>,
-    /// Whether replies carry all values.
+    /// Whether replies contain all values.
     pub all_values: bool,
 }
 
 impl<H: History> Resolver<'_, H> {
-    /// Resolves one name. Every outcome is a [`Resolution`]; null values say why.
-    ///
-    /// # Errors
-    /// When the history cannot be read.
+    /// Resolves one name. Every outcome is a [`Resolution`]; a null value has a reason.
     pub fn resolve(&self, name: &str) -> Result<Resolution, H::Error> {
         trail::processing(name);
         let resolution = match names::parse(name, self.set) {
@@ -51,11 +48,10 @@ impl<H: History> Resolver<'_, H> {
         Ok(resolution)
     }
 
-    /// Resolves a name where a list is wanted: its value is every value of the same shape, each once, rather than the
-    /// first alone (`ID_FROM_STEP_2` is the `id` of each item, not those of nested objects).
+    /// Resolves a name where a list is required.
     ///
-    /// # Errors
-    /// When the history cannot be read.
+    /// The value is every distinct value of the same shape instead of only the first: `ID_FROM_STEP_2` is the `id` of
+    /// each item, without those of nested objects.
     pub fn resolve_list(&self, name: &str) -> Result<Resolution, H::Error> {
         let mut resolution = self.resolve(name)?;
         let (Ok(Name::Field { field, of, .. }), Some(step)) =
@@ -96,7 +92,7 @@ impl<H: History> Resolver<'_, H> {
         }
     }
 
-    /// A field of that name in the outermost object, else the raw result.
+    /// Returns the outermost object's field `result`, else the raw result.
     fn result(&self, step: Arc<StepData>) -> Outcome {
         match field::outermost(&step, "result") {
             Some(hit) => Outcome::hit(step, &hit, self.set, self.all_values),
@@ -107,7 +103,7 @@ impl<H: History> Resolver<'_, H> {
         }
     }
 
-    /// A field of that name in the outermost object, else the length of the main list.
+    /// Returns the outermost object's field `count`, else the length of the main list.
     fn count(&self, step: Arc<StepData>) -> Outcome {
         match (field::outermost(&step, "count"), list::count(&step)) {
             (Some(hit), _) => Outcome::hit(step, &hit, self.set, self.all_values),
@@ -124,7 +120,7 @@ impl<H: History> Resolver<'_, H> {
         }
     }
 
-    /// The raw results of several steps, joined by a blank line.
+    /// Joins the raw results of several steps with blank lines.
     fn combined(&self, from: StepRef, to: StepRef) -> Result<Outcome, H::Error> {
         let (first, last) = match (self.number(from)?, self.number(to)?) {
             (Ok(first), Ok(last)) => (first, last),
@@ -163,7 +159,7 @@ impl<H: History> Resolver<'_, H> {
         })
     }
 
-    /// What `find` finds in a step, if there is such a step.
+    /// Runs `find` on a step, if the step exists.
     fn in_step(
         &self,
         step: StepRef,
@@ -179,7 +175,7 @@ impl<H: History> Resolver<'_, H> {
         })
     }
 
-    /// The number a reference stands for.
+    /// Returns the step number of a reference.
     fn number(&self, step: StepRef) -> Result<Result<u32, Outcome>, H::Error> {
         let message = match (step, self.current_step) {
             (StepRef::Number(number), _) => return Ok(Ok(number)),

@@ -1,16 +1,16 @@
-//! The fields that do exist and look most like the one asked for.
+//! Suggestions: the existing fields with the names most similar to the requested one.
 
 use super::step::StepData;
 use crate::steps::words;
 
-/// How many names are told.
+/// Maximum number of suggested names.
 const NEAREST_MAX: usize = 5;
-/// How many different names are compared.
+/// Maximum number of distinct names that are compared.
 const COMPARED_MAX: usize = 2000;
-/// Longest name that is compared letter by letter, in characters.
+/// Maximum number of leading characters of a name that are compared.
 const LETTERS_MAX: usize = 64;
 
-/// Up to five names of fields of a step, nearest first.
+/// Returns up to five field names of a step, most similar first.
 pub(super) fn nearest(step: &StepData, field: &str) -> Vec<String> {
     let parsed = step.parsed();
     let wanted = words::normalise(field);
@@ -26,7 +26,7 @@ pub(super) fn nearest(step: &StepData, field: &str) -> Vec<String> {
         .collect()
 }
 
-/// How far apart two words are, in thousandths: changes per letter, halved when one contains the other.
+/// Returns the distance of two words in thousandths: edits per letter, halved if one word contains the other.
 fn distance(wanted: &str, known: &str) -> u32 {
     let wanted: Vec<char> = wanted.chars().take(LETTERS_MAX).collect();
     let known: Vec<char> = known.chars().take(LETTERS_MAX).collect();
@@ -49,7 +49,7 @@ fn distance(wanted: &str, known: &str) -> u32 {
     if contained { share / 2 } else { share }
 }
 
-/// The least number of letters to insert, remove or exchange.
+/// Returns the edit distance: the minimum number of letters to insert, remove or replace.
 fn changes(from: &[char], to: &[char]) -> u32 {
     let mut row: Vec<u32> = (0..=to.len() as u32).collect();
     for (removed, have) in (1..).zip(from) {

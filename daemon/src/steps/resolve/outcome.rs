@@ -1,4 +1,4 @@
-//! From what was found in a step, or not, to what the reply says.
+//! Converts the outcome of a lookup in a step to the reply.
 
 use super::field::{FieldValue, Hit};
 use super::resolution::{Reason, Resolution, Strategy};
@@ -9,28 +9,28 @@ use crate::steps::words;
 use serde_json::Value;
 use std::sync::Arc;
 
-/// How much of an error a sentence tells, in characters.
+/// Maximum length of an error quoted in a message, in characters.
 const ERROR_CHARS_MAX: usize = 200;
 
-/// A value and where it comes from, or why there is none.
+/// A value with its origin, or the reason why there is none.
 pub(super) enum Outcome {
-    /// There is one.
+    /// A value.
     Value(Answer),
-    /// There is none.
+    /// No value.
     Nothing(Refusal),
 }
 
-/// A value and where it comes from.
+/// A value with its origin.
 pub(super) struct Answer {
     step: Arc<StepData>,
     strategy: Strategy,
-    /// The type whose extractor found it.
+    /// Type whose extractor found the value.
     of: Option<String>,
-    /// The value, and the others when they are wanted.
+    /// The value, followed by the others if they are requested.
     values: Vec<Value>,
 }
 
-/// Why there is no value.
+/// The reason why there is no value.
 pub(super) struct Refusal {
     step: Option<Arc<StepData>>,
     reason: Reason,
@@ -39,7 +39,7 @@ pub(super) struct Refusal {
 }
 
 impl Outcome {
-    /// A value that is not a field.
+    /// Creates the outcome for a value that is not a field.
     pub(super) fn value(step: Arc<StepData>, strategy: Strategy, value: Value) -> Outcome {
         Outcome::Value(Answer {
             step,
@@ -49,7 +49,7 @@ impl Outcome {
         })
     }
 
-    /// The values a strategy hit; `all` of them or the first.
+    /// Creates the outcome for a match: all of its values, or only the first.
     pub(super) fn hit(step: Arc<StepData>, hit: &Hit, set: &ExtractorSet, all: bool) -> Outcome {
         let of = match &hit.found {
             FieldValue::Forms(of, _) | FieldValue::Extracts(of) => {
@@ -66,7 +66,7 @@ impl Outcome {
         })
     }
 
-    /// No value, for a reason that is no particular step's.
+    /// Creates an outcome without a value, for a reason that concerns no particular step.
     pub(super) fn nothing(reason: Reason, message: String) -> Outcome {
         Outcome::Nothing(Refusal {
             step: None,
@@ -76,7 +76,7 @@ impl Outcome {
         })
     }
 
-    /// No step of this number.
+    /// Creates the outcome for a missing step.
     pub(super) fn not_found(step: u32, newest: u32) -> Outcome {
         let known = match newest {
             0 => "the session has no steps yet".to_owned(),
@@ -88,7 +88,7 @@ impl Outcome {
         )
     }
 
-    /// Why a step has no such value.
+    /// Creates the outcome for a step that lacks the value, with the reason.
     pub(super) fn missing(
         step: Arc<StepData>,
         field: &str,
@@ -121,7 +121,7 @@ impl Outcome {
         })
     }
 
-    /// The reply to `name`; with all values, if they are wanted.
+    /// Converts the outcome to the reply for `name`, optionally with all values.
     pub(super) fn named(self, name: &str, all: bool) -> Resolution {
         let name = name.to_owned();
         match self {
@@ -163,7 +163,7 @@ impl Outcome {
     }
 }
 
-/// The name of a value's JSON type.
+/// Returns the name of a value's JSON type.
 fn json_type(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",
@@ -175,7 +175,7 @@ fn json_type(value: &Value) -> &'static str {
     }
 }
 
-/// A type's name in a sentence about several values.
+/// Returns the plural name of a type for messages.
 fn plural(of: Type, set: &ExtractorSet) -> String {
     match of {
         Type::Id => "IDs".to_owned(),

@@ -1,32 +1,32 @@
-//! What a reply says about one name.
+//! The resolution of one name, as replies contain it.
 
 use serde_json::Value;
 
-/// How a value was found.
+/// The strategy that found a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Strategy {
-    /// A whole path equal to the field.
+    /// The whole path equals the field.
     Direct,
-    /// A path equal by letters and digits, or by its last segment.
+    /// The path matches by letters and digits, or by its last segment.
     CaseInsensitive,
-    /// The first value of the type asked for.
+    /// The first value of the requested type.
     Typed,
-    /// Another name of the field.
+    /// An alias of the field.
     Mapping,
     /// The first value of the type that the field names.
     Extracted,
-    /// The raw result.
+    /// The raw result of a step.
     Raw,
     /// Every value of a field.
     All,
     /// The length of the main list.
     Count,
-    /// Several raw results.
+    /// The raw results of several steps.
     Combined,
 }
 
 impl Strategy {
-    /// Its name in replies.
+    /// Returns the name used in replies.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -43,25 +43,25 @@ impl Strategy {
     }
 }
 
-/// Why there is no value.
+/// The reason why there is no value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reason {
-    /// No such step.
+    /// The step does not exist.
     StepNotFound,
-    /// The step failed, and its result has no such field.
+    /// The step failed, and its result does not have the field.
     StepFailed,
-    /// The step has no such field.
+    /// The step does not have the field.
     FieldNotFound,
-    /// Nothing of the type asked for.
+    /// The step has no value of the requested type.
     TypeMismatch,
-    /// The text is no name.
+    /// The text is not a variable name.
     MalformedName,
-    /// The value is larger than a reply may be.
+    /// The value is larger than a reply allows.
     TooLarge,
 }
 
 impl Reason {
-    /// Its name in replies.
+    /// Returns the name used in replies.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -75,29 +75,29 @@ impl Reason {
     }
 }
 
-/// What a variable stands for.
+/// The resolution of a variable.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Resolution {
-    /// The name as it was asked.
+    /// Name, as requested.
     pub name: String,
-    /// The value; null when there is none.
+    /// Value; null if there is none.
     pub value: Value,
-    /// Its type: the extractor's when one found it, else JSON's; empty when there is no value.
+    /// Type: the extractor's if one found the value, else the JSON type; empty without a value.
     pub type_name: String,
-    /// How it was found.
+    /// Strategy that found the value.
     pub strategy: Option<Strategy>,
-    /// The step it comes from; of several the last.
+    /// Step of the value; for several steps, the last.
     pub step: Option<u32>,
-    /// The attempt of that step.
+    /// Attempt of that step.
     pub attempt: Option<u32>,
-    /// The log position of that attempt.
+    /// Log position of that attempt.
     pub position: Option<u64>,
-    /// All values the strategy found, best first; on request.
+    /// All values that the strategy found, best first; only on request.
     pub values: Option<Vec<Value>>,
-    /// Why there is no value.
+    /// Reason why there is no value.
     pub reason: Option<Reason>,
     /// The reason as a sentence.
     pub message: Option<String>,
-    /// Names of fields that do exist, nearest first.
+    /// Names of existing fields, most similar first.
     pub nearest: Vec<String>,
 }

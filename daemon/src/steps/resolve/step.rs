@@ -1,4 +1,4 @@
-//! One recorded step as variables see it, and where they look steps up.
+//! A recorded step as variables see it, and the interface that looks up steps.
 
 use crate::steps::extract::{ExtractedValues, ExtractorSet, extract};
 use crate::steps::parse::{ParsedResult, parse};
@@ -6,36 +6,30 @@ use std::sync::{Arc, OnceLock};
 
 /// The steps of one session.
 pub trait History {
-    /// Why a step could not be read.
+    /// Error of a failed read.
     type Error;
 
-    /// The highest step number; `None` in a session without steps.
-    ///
-    /// # Errors
-    /// When the store fails.
+    /// Returns the highest step number; `None` in a session without steps.
     fn last(&self) -> Result<Option<u32>, Self::Error>;
 
-    /// The attempt that answers variables: the latest successful one of this step, else the latest.
-    ///
-    /// # Errors
-    /// When the store fails.
+    /// Returns the attempt that variables use: the latest successful one of this step, else the latest.
     fn step(&self, step: u32) -> Result<Option<Arc<StepData>>, Self::Error>;
 }
 
-/// One attempt of a step. What is derived from its result is computed on first use and kept.
+/// One attempt of a step. Data derived from its result is computed on first use and retained.
 #[derive(Debug)]
 pub struct StepData {
-    /// Its number, from 1.
+    /// Step number, from 1.
     pub step: u32,
-    /// Which attempt, from 1.
+    /// Attempt number, from 1.
     pub attempt: u32,
-    /// Its position in the log.
+    /// Log position.
     pub position: u64,
-    /// Whether it succeeded.
+    /// Whether the attempt succeeded.
     pub success: bool,
-    /// The error its recorder gave.
+    /// Error text from the recorder.
     pub error: Option<String>,
-    /// The result as it was recorded.
+    /// Recorded result, unchanged.
     pub raw: String,
     set: Arc<ExtractorSet>,
     parsed: OnceLock<ParsedResult>,
@@ -43,7 +37,7 @@ pub struct StepData {
 }
 
 impl StepData {
-    /// A step whose result is to be read with the extractors of `set`.
+    /// Creates a step whose result is read with the extractors of `set`.
     #[must_use]
     pub fn new(
         step: u32,
@@ -65,7 +59,7 @@ impl StepData {
         }
     }
 
-    /// The step as one with this outcome.
+    /// Sets the outcome.
     #[must_use]
     pub fn with_outcome(self, success: bool, error: Option<String>) -> Self {
         StepData {
@@ -75,7 +69,7 @@ impl StepData {
         }
     }
 
-    /// The step with values extracted earlier, by the same set.
+    /// Sets values that the same set extracted earlier.
     #[must_use]
     pub fn with_extracted(self, extracted: ExtractedValues) -> Self {
         StepData {
@@ -84,19 +78,19 @@ impl StepData {
         }
     }
 
-    /// The extractors this step is read with.
+    /// Returns the extractors of this step.
     #[must_use]
     pub fn set(&self) -> &ExtractorSet {
         &self.set
     }
 
-    /// The result, read.
+    /// Returns the parsed result.
     #[must_use]
     pub fn parsed(&self) -> &ParsedResult {
         self.parsed.get_or_init(|| parse(&self.raw))
     }
 
-    /// What was found in the result. An error's text is not searched.
+    /// Returns the values extracted from the result. An error text is not searched.
     #[must_use]
     pub fn extracted(&self) -> &ExtractedValues {
         self.extracted.get_or_init(|| {
@@ -108,8 +102,7 @@ impl StepData {
         })
     }
 
-    /// Whether the result says nothing but why the step failed: it is an error of itself, or there is no other error
-    /// text.
+    /// Returns whether the result is only an error text: it marks itself as an error, or there is no other error text.
     fn is_error_text(&self) -> bool {
         let said_elsewhere = self.error.as_deref().is_some_and(|error| error != self.raw);
         !self.success && (self.parsed().is_error() || !said_elsewhere)

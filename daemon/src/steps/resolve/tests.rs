@@ -1,4 +1,4 @@
-//! Every example of the variables' description, each strategy and each refusal, over sessions in memory.
+//! Every example from the description of variables, each strategy and each refusal, over in-memory sessions.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
 use super::*;
@@ -20,7 +20,7 @@ impl Session {
         }
     }
 
-    /// The value and how it was found.
+    /// Returns the value and the strategy that found it.
     fn get(&self, name: &str) -> (Value, &'static str) {
         let resolution = self.resolve(name);
         (
@@ -29,7 +29,7 @@ impl Session {
         )
     }
 
-    /// Why there is no value.
+    /// Returns the reason why there is no value.
     fn none(&self, name: &str) -> (&'static str, String) {
         let resolution = self.resolve(name);
         assert_eq!(resolution.value, Value::Null, "{name}");
@@ -139,7 +139,7 @@ fn azure_dev_ops_workflow() {
         session.get("DATE_FROM_STEP_1"),
         (json!("2025-01-15T10:30:00Z"), "mapping")
     );
-    // pullRequestId=ID_FROM_STEP_2: the words match a nested `id`; the pull request is asked for by its own name.
+    // pullRequestId=ID_FROM_STEP_2: the words match a nested `id`, so the pull request is requested by its own name.
     assert_eq!(session.get("PULL_REQUEST_ID_FROM_STEP_2").0, json!(612));
 }
 
@@ -228,7 +228,7 @@ fn type_mismatches() {
     let session = Session::of(&[PULL, r#"{"id": 12345}"#]);
     let expected = ("type_mismatch", "no URLs found in step 2".to_owned());
     assert_eq!(session.none("ID_FROM_STEP_2_URL"), expected);
-    // A field of another type does not count; the type's first value does.
+    // A field of another type does not count; the first value of the type does.
     assert_eq!(
         session.get("TITLE_FROM_STEP_1_URL"),
         (json!("https://example.com/pr/12345"), "typed")
@@ -423,7 +423,7 @@ fn a_reply_names_step_attempt_and_position() {
 }
 
 proptest! {
-    /// The order of the strategies: what an earlier one finds, a later one never replaces.
+    /// A later strategy never replaces the value of an earlier one.
     #[test]
     fn earlier_strategies_win(direct in any::<bool>(), cased in any::<bool>(), mapped in any::<bool>(), extracted in any::<bool>()) {
         let mut object = serde_json::Map::new();
@@ -445,7 +445,7 @@ proptest! {
         }
     }
 
-    /// Every top-level field of any object is found by its own name, directly.
+    /// Every top-level field of any object is found directly by its own name.
     #[test]
     fn every_field_is_found(key in "[a-z][a-z0-9_]{0,10}", value in any::<i64>()) {
         let raw = json!({"other": {key.clone(): 0}, key.clone(): value}).to_string();

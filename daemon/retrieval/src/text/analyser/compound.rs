@@ -1,10 +1,10 @@
-//! A run of words taken apart at joints and changes of case, and put together again as one word.
+//! Splits a compound at joints (`_`, `-`, `.`) and case changes, and joins its parts again as one word.
 
 use std::ops::Range;
 
 use super::{TERM_CHARACTERS_MAX, fold};
 
-/// The words of a run; keeps its buffers between runs.
+/// Splits compounds; reuses its buffers between runs.
 #[derive(Default)]
 pub struct Compound {
     part: String,
@@ -12,9 +12,8 @@ pub struct Compound {
 }
 
 impl Compound {
-    /// Shows each part, folded, with its place in `run` and `true`; then, when there is more than
-    /// one, the whole without its joints and `false`. Ends early when `visit` says `false`, and
-    /// says so.
+    /// Calls `visit` with each part, folded, its range in `run`, and `true`. If there is more than one part, calls
+    /// it again with the whole without joints, and `false`. Stops and returns `false` when `visit` returns `false`.
     pub fn words(
         &mut self,
         run: &str,
@@ -22,7 +21,7 @@ impl Compound {
     ) -> bool {
         let is_plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
         if run.len() <= TERM_CHARACTERS_MAX && run.bytes().all(is_plain) {
-            return visit(run, 0..run.len(), true); // as most words are
+            return visit(run, 0..run.len(), true); // fast path: most words
         }
         self.whole.clear();
         let (mut parts, mut characters) = (0_u32, 0);
@@ -49,8 +48,7 @@ impl Compound {
         !whole || visit(&self.whole, 0..run.len(), false)
     }
 
-    /// Between digits a joint is part of the name: 3.14, 10.0.0.1 and 2026-01-31 stay apart from
-    /// 314.
+    /// Between digits a joint is part of the term: 3.14, 10.0.0.1 and 2026-01-31 differ from 314.
     fn keep_joint(&mut self, run: &str, start: usize) {
         let joint = run
             .get(..start)
@@ -65,7 +63,7 @@ impl Compound {
     }
 }
 
-/// The places of the parts of a run.
+/// Iterates over the ranges of a run's parts.
 struct Parts<'a> {
     run: &'a str,
     at: usize,
@@ -100,7 +98,7 @@ impl Iterator for Parts<'_> {
     }
 }
 
-/// Whether a part begins with `one`: `user|Name`, `HTTP|Server`.
+/// Whether a new part begins with `one`: `user|Name`, `HTTP|Server`.
 fn is_seam(before: char, one: char, next: Option<char>) -> bool {
     one.is_uppercase()
         && (!before.is_uppercase() && !super::runs::is_mark(before)

@@ -1,8 +1,8 @@
-//! One character as searches see it: lower-case, without accents, ligatures opened.
+//! Character folding for search: lower case, no accents, expanded ligatures.
 
 use unicode_normalization::char::{decompose_canonical, decompose_compatible};
 
-/// Appends what `one` comes to; nothing for a mark that only changes the letter before it.
+/// Appends the folded form of `one`; nothing for a mark that only modifies the letter before it.
 pub fn push(out: &mut String, one: char) {
     if one.is_ascii() {
         out.push(one.to_ascii_lowercase());
@@ -19,7 +19,7 @@ pub fn push(out: &mut String, one: char) {
         'þ' | 'Þ' => out.push_str("th"),
         'ı' => out.push('i'),
         'ς' => out.push('σ'),
-        // Latin, Greek and Cyrillic with accents.
+        // Accented Latin, Greek and Cyrillic letters.
         '\u{c0}'..='\u{52f}' | '\u{1e00}'..='\u{1fff}' => {
             decompose_canonical(one, |part| lower(out, part));
         }

@@ -1,10 +1,8 @@
-//! What a text is made of for a search: its words as terms, the same for what is indexed and what is
-//! asked.
+//! Text analysis: turns a text into terms, in the same way for indexed texts and queries.
 //!
-//! A word is lower-cased, freed of accents, left out when it says nothing (a stop word) and cut to
-//! its stem by Porter2. A compound such as `userName`, `user_name`, `well-known` or `mod.rs` gives
-//! its parts and, besides, the whole without its joints (`username`), so all spellings of one
-//! name meet. Scripts that write no spaces give pairs of neighbouring characters.
+//! Words are lower-cased, stripped of accents and stemmed by Porter2; stop words are dropped. A compound such as
+//! `userName`, `user_name`, `well-known` or `mod.rs` gives its parts and also the whole without its joints
+//! (`username`), so all spellings of one name match. Scripts without spaces give pairs of adjacent characters.
 
 mod compound;
 mod fold;
@@ -17,37 +15,37 @@ use std::ops::Range;
 
 pub use typos::neighbours;
 
-/// The version of all that decides which terms a text gives. An index made by another one is
-/// rebuilt; raise it with every change here.
+/// Version of everything that decides which terms a text gives. Raise it with every change here: an index of
+/// another version is rebuilt.
 pub const ANALYSER: u32 = 2;
 
-/// The longest term, in characters: what is longer is found by its beginning.
+/// Limit on a term, in characters. A longer word is found by its beginning.
 pub const TERM_CHARACTERS_MAX: usize = 64;
 
-/// Whether a text is to be found, or to find.
+/// Whether a text is indexed or a query.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AnalysisMode {
-    /// A text to be found: the last character of an unspaced script is a term too, so that a
-    /// single character can be asked for as the beginning of a pair.
+    /// A text to index. The last character of an unspaced script is also a term, so that a query for a single
+    /// character can match it.
     Index,
-    /// A question: nothing beyond what was written.
+    /// A query: only the terms that were written.
     Query,
 }
 
 /// One term of a text.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Token<'a> {
-    /// The term, as it stands in the index.
+    /// The term, as it is stored in the index.
     pub term: &'a str,
-    /// The word before it was cut to its stem: lower-case, without accents.
+    /// The word before stemming: lower case, without accents.
     pub word: &'a str,
-    /// Where it stands in the text, in bytes.
+    /// Byte range in the text.
     pub range: Range<usize>,
-    /// Whether it counts to the length of the text; wholes of compounds do not, as their parts do.
+    /// Whether the term counts towards the text's length. Whole compounds do not, because their parts do.
     pub counted: bool,
 }
 
-/// Takes texts apart. Costs some kilobytes and is worth keeping: it remembers the stems of words.
+/// Splits texts into terms. Reuse it: it takes some kilobytes and caches the stems of words.
 pub struct Analyser {
     memo: stem_cache::StemCache,
     compound: compound::Compound,
@@ -60,7 +58,7 @@ impl Default for Analyser {
 }
 
 impl Analyser {
-    /// An analyser that has seen nothing yet.
+    /// Creates an analyser with an empty cache.
     pub fn new() -> Self {
         Self {
             memo: stem_cache::StemCache::new(),
@@ -68,7 +66,7 @@ impl Analyser {
         }
     }
 
-    /// Shows each term of `text` in the order of the text. Ends early when `visit` says `false`.
+    /// Calls `visit` with each term of `text`, in order. Stops when `visit` returns `false`.
     pub fn tokens(
         &mut self,
         text: &str,
@@ -100,7 +98,7 @@ impl Analyser {
         }
     }
 
-    /// The terms of `text`, in its order, repeated as often as they stand there.
+    /// Returns the terms of `text`, in order, with repetitions.
     pub fn terms(&mut self, text: &str, purpose: AnalysisMode) -> Vec<String> {
         let mut terms = Vec::new();
         self.tokens(text, purpose, &mut |token| {
@@ -110,13 +108,13 @@ impl Analyser {
         terms
     }
 
-    /// The term that a single word comes to.
+    /// Returns the term of a single word.
     pub fn stem<'a>(&'a mut self, word: &'a str) -> &'a str {
         self.memo.stem(word)
     }
 }
 
-/// Pairs of neighbours; a lone character is itself.
+/// Emits pairs of adjacent characters; a lone character is a term by itself.
 fn unspaced(
     text: &str,
     range: &Range<usize>,

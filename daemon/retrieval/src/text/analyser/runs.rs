@@ -1,10 +1,10 @@
-//! A text cut into runs: words with what joins them, and scripts that write no spaces.
+//! Splits a text into runs: words with their joints, and scripts without spaces.
 
 use std::ops::Range;
 
 use unicode_normalization::char::is_combining_mark;
 
-/// A piece of a text, in bytes.
+/// A run of a text, as a byte range.
 #[derive(Debug, PartialEq, Eq)]
 pub enum TextSpan {
     /// Letters and digits, with single joints between them: `user_name`, `mod.rs`.
@@ -13,7 +13,6 @@ pub enum TextSpan {
     Unspaced(Range<usize>),
 }
 
-/// What a character is to a run.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum CharClass {
     Word,
@@ -22,7 +21,7 @@ enum CharClass {
     Other,
 }
 
-/// The runs of a text, in its order.
+/// Iterates over the runs of a text, in order.
 pub fn runs(text: &str) -> impl Iterator<Item = TextSpan> {
     let mut at = 0;
     std::iter::from_fn(move || {
@@ -53,7 +52,7 @@ pub fn runs(text: &str) -> impl Iterator<Item = TextSpan> {
     })
 }
 
-/// What stands at a place, and how many bytes it takes.
+/// Returns the class of the character at `at`, and its length in bytes.
 #[inline]
 fn sort_at(text: &str, at: usize) -> Option<(CharClass, usize)> {
     let byte = *text.as_bytes().get(at)?;
@@ -64,7 +63,7 @@ fn sort_at(text: &str, at: usize) -> Option<(CharClass, usize)> {
     Some((sort(one), one.len_utf8()))
 }
 
-/// Whether a character only changes the one before it.
+/// Whether a character only modifies the one before it.
 pub fn is_mark(one: char) -> bool {
     !one.is_ascii() && is_combining_mark(one)
 }
@@ -80,7 +79,7 @@ fn sort(one: char) -> CharClass {
     }
 }
 
-/// Scripts without spaces, and Hangul, whose words carry their endings unsplit.
+/// Scripts without spaces, and Hangul, whose words have unsplit suffixes.
 fn is_unspaced(one: char) -> bool {
     let script = matches!(one,
         '\u{0e01}'..='\u{0eff}' // Thai, Lao

@@ -1,17 +1,17 @@
-//! Stems of English words by Porter2, and a memory of the last ones: texts repeat themselves.
+//! Stems of English words by Porter2, with a cache of recent ones, because texts repeat words.
 
 use std::hash::Hasher;
 
 use rustc_hash::FxHasher;
 use snowball_stemmers_rs::{Algorithm, Stemmer};
 
-/// How many words are remembered; a power of two.
+/// Slots of the cache; a power of two.
 const WORDS: usize = 8192;
 
-/// The words of a script other than the English one, and short ones, are their own stems.
+/// Shorter words, and words with characters other than `a` to `z`, are not stemmed.
 const LETTERS_MIN: usize = 3;
 
-/// Remembers the stem of the last word of each hash.
+/// Caches the stem of the latest word of each hash slot.
 pub struct StemCache {
     stemmer: Stemmer,
     known: Vec<(String, String)>,
@@ -25,7 +25,7 @@ impl StemCache {
         }
     }
 
-    /// The stem of a word that is lower-case and free of accents.
+    /// Returns the stem of a word that is in lower case and without accents.
     pub fn stem<'a>(&'a mut self, word: &'a str) -> &'a str {
         let letters = word.bytes().all(|byte| byte.is_ascii_lowercase());
         if !letters || word.len() < LETTERS_MIN {

@@ -1,11 +1,11 @@
-//! Words that say nothing about what a text is about.
+//! Stop words: words that are not specific to any subject.
 
 use std::sync::LazyLock;
 
 use rustc_hash::FxHashSet;
 
-/// The list with which the quality of ranking was measured: English function words, and what is
-/// left of them after an apostrophe.
+/// The list with which the ranking quality was measured: English function words, and the remainders of
+/// contractions after an apostrophe.
 const WORDS: &str = "\
     i me my myself we our ours ourselves you your yours yourself yourselves he him his himself \
     she her hers herself it its itself they them their theirs themselves what which who whom this \
@@ -15,12 +15,12 @@ const WORDS: &str = "\
     over under again further then once here there when where why how all any both each few more \
     most other some such no nor not only own same so than too very s t d m ll re ve can will just";
 
-/// The longest of them, in bytes.
+/// Length of the longest stop word, in bytes.
 const LONGEST: usize = 10;
 
 static SET: LazyLock<FxHashSet<&'static str>> = LazyLock::new(|| WORDS.split(' ').collect());
 
-/// Whether a word, lower-case and without accents, is left out.
+/// Whether a word, in lower case and without accents, is a stop word.
 pub fn is_one(word: &str) -> bool {
     word.len() <= LONGEST && SET.contains(word)
 }

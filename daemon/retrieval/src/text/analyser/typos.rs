@@ -1,7 +1,7 @@
-//! All words that are one edit away from another: one letter more, less, other, or two swapped.
+//! All words that are one edit away from a word: an insertion, a deletion, a substitution or a swap.
 
-/// Shows each word that is one edit away from `word`; some come twice. The letters tried are those
-/// of the scripts in which one key is easily hit for another: Latin, Greek and Cyrillic.
+/// Calls `visit` with each word that is one edit away from `word`; some are repeated. The letters tried belong
+/// to scripts in which a wrong key is easily hit: Latin, Greek and Cyrillic.
 pub fn neighbours(word: &str, visit: &mut dyn FnMut(&str)) {
     let letters: Vec<char> = word.chars().collect();
     let alphabet = alphabet(&letters);

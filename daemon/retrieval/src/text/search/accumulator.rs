@@ -1,36 +1,34 @@
-//! The scores of one part's units, added up term by term.
+//! The scores of one segment's units, accumulated term by term.
 
 use super::super::error::Error;
 use super::super::postings::{DeletionMask, PerField, View};
 use super::scoring::{Clause, LengthNorm};
 use super::top_hits::TopHits;
 
-/// When the units that match are fewer than one in so many, they are listed rather than looked
-/// for among all.
+/// If fewer than one unit in this many matches, the matches are listed instead of found by a scan of all scores.
 const LISTED_SHARE: usize = 32;
 
-/// How many units are scored at once: a block of postings.
+/// Number of units scored at once: a block of postings.
 const PIECE: usize = 128;
 
-/// How many units make a block; as many as a word of [`DeletionMask`] has bits.
+/// Number of units in a block of scores; the number of bits in a word of [`DeletionMask`].
 const BLOCK: usize = 64;
 
-/// Room for the scores of a part; kept between searches, all zero.
+/// Score buffers for a segment; reused between searches, all zero in between.
 #[derive(Default)]
 pub struct ScoreAccumulator {
     scores: Vec<f32>,
-    /// The highest score of each block of units, so that hardly any block is looked through.
+    /// The highest score of each block, so that most blocks are skipped.
     highest: Vec<f32>,
-    /// The units that match, when they are few.
+    /// The matching units, if there are few.
     listed: Vec<u32>,
     lists: bool,
-    /// Units and scores of a word that has variants.
+    /// Units and scores of a word with variants.
     several: Vec<(u32, f32)>,
 }
 
 impl ScoreAccumulator {
-    /// Adds up the scores of all units of a part, `at` in the order of parts; those that are gone
-    /// included.
+    /// Adds up the scores of all units of segment number `at`, including deleted units.
     pub fn add_up(
         &mut self,
         view: &View<'_>,
@@ -66,14 +64,14 @@ impl ScoreAccumulator {
         Ok(())
     }
 
-    /// The score of one unit; 0 when it does not match.
+    /// Returns a unit's score; 0 if it does not match.
     pub fn score(&self, unit: u32) -> f32 {
         self.scores.get(unit as usize).copied().unwrap_or(0.0)
     }
 
-    /// Shows each unit that matches and is there, with its score, and is all zero again. Unless
-    /// `all` are asked for, those below the bar of `best` may be counted only; how many were is
-    /// what comes back.
+    /// Calls `show` with each live matching unit and its score, and resets all scores to zero.
+    ///
+    /// Unless `all` is set, units below the bar of `best` may be skipped. Returns the number of skipped units.
     pub fn drain(
         &mut self,
         gone: &DeletionMask,
@@ -116,8 +114,8 @@ impl ScoreAccumulator {
         counted
     }
 
-    /// Adds a term's scores. In three passes over pieces, so that the middle one, with the
-    /// divisions, is done for several units at once.
+    /// Adds a term's scores in three passes over pieces, so that the middle pass, with the divisions, handles several
+    /// units at once.
     fn add(
         &mut self,
         units: &[u32],
@@ -154,7 +152,7 @@ impl ScoreAccumulator {
         }
     }
 
-    /// Adds the best of a word's terms to each unit that has one.
+    /// Adds the best score among a word's terms to each unit that has one of them.
     fn add_best(
         &mut self,
         view: &View<'_>,

@@ -1,12 +1,11 @@
-//! Where the words of a question stand in a text.
+//! The positions of a query's words in a text.
 
 use std::ops::Range;
 
 use super::super::analyser::{Analyser, AnalysisMode};
 use super::words::Terms;
 
-/// The places, in bytes, of the words of `text` that match `terms`: ascending, apart from each
-/// other.
+/// Returns the byte ranges of the words in `text` that match `terms`: ascending, without overlaps.
 pub fn matches(text: &str, terms: &Terms, analyser: &mut Analyser) -> Vec<Range<usize>> {
     let mut places: Vec<Range<usize>> = Vec::new();
     if terms.words.is_empty() {

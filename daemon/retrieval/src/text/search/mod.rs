@@ -1,4 +1,4 @@
-//! A search over all parts of an index.
+//! A search over all segments of an index.
 
 mod accumulator;
 mod matches;
@@ -20,24 +20,23 @@ use super::error::Error;
 use super::indexed_text::{Class, IndexedText, Kind};
 use super::postings::{CorpusCounts, Field, View};
 
-/// What is looked for.
+/// A search query.
 #[derive(Clone, Copy, Debug)]
 pub struct Query<'a> {
-    /// Words; a unit that has any of them matches.
+    /// The query's words; a unit with any of them matches.
     pub text: &'a str,
-    /// Which units may match.
+    /// The classes to search.
     pub classes: &'a [Class],
-    /// How many hits are given, the best first.
+    /// Limit on the hits, which are the best ones.
     pub limit: usize,
-    /// Keys whose scores are told besides, whether or not they are among the hits or pass the
-    /// filter.
+    /// Keys whose scores are also returned, even if they are not hits or do not pass the filter.
     pub also: &'a [u64],
 }
 
-/// Which units are asked for: those for which it says `true`.
+/// Selects units: `true` for a unit that may match.
 pub type Filter<'a> = &'a dyn Fn(&IndexedText) -> bool;
 
-/// A unit that matches.
+/// A matching unit.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Hit {
     /// [`IndexedText::key`].
@@ -48,24 +47,24 @@ pub struct Hit {
     pub group: u64,
     /// [`IndexedText::number`].
     pub number: u32,
-    /// Higher is better; of one search only.
+    /// BM25 score; higher is better. Comparable only within one search.
     pub score: f32,
 }
 
-/// What a search found.
+/// Result of a search.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TextHits {
-    /// The best units, by score, and by key where scores are equal.
+    /// The best units by score, best first. Ties go to the lower key.
     pub hits: Vec<Hit>,
-    /// How many units match and pass the filter.
+    /// Number of units that match and pass the filter.
     pub total: u64,
-    /// The scores of [`Query::also`], in its order; 0 for what does not match or is not there.
+    /// Scores of [`Query::also`], in its order; 0 for keys that do not match or do not exist.
     pub also: Vec<f32>,
-    /// What the question came to.
+    /// The analysed query.
     pub terms: Terms,
 }
 
-/// Searches all parts.
+/// Searches all segments.
 pub fn search(
     views: &[View<'_>],
     query: &Query<'_>,
@@ -109,7 +108,7 @@ pub fn search(
     Ok(found)
 }
 
-/// Takes the best units of a part; how many match and pass.
+/// Collects the best units of a segment; returns the number of units that match and pass the filter.
 fn collect(
     view: &View<'_>,
     filter: Option<Filter<'_>>,

@@ -1,5 +1,5 @@
-//! BM25 over the units that are there. Every sum is made in one order, that of the question, so
-//! a score depends on nothing but the question and the set of units.
+//! BM25 over the live units. Scores are summed in the order of the query's words, so a score depends only on the
+//! query and the set of units.
 
 use super::super::error::Error;
 use super::super::indexed_text::Class;
@@ -7,8 +7,8 @@ use super::super::postings::{CorpusCounts, Entry, Field, PerField};
 use super::term_stats::{TermPostings, TermStats};
 use super::words::{MatchQuality, Terms};
 
-/// How fast a word's repetition stops to matter, and how much a text's length counts against it.
-/// Talk is short: its lengths say less.
+/// BM25 parameters: saturation of repeated words (`k1`) and penalty for long texts (`b`). Talk is short, so its
+/// lengths count less.
 struct Bm25Parameters {
     k1: f64,
     b: f64,
@@ -21,7 +21,7 @@ fn shape(class: Class) -> Bm25Parameters {
     }
 }
 
-/// What a field's score counts: a unit of talk has the mean of two.
+/// Returns the weight of a field; talk averages its two fields.
 fn share(field: Field) -> f64 {
     match field {
         Field::Documents => 1.0,
@@ -29,7 +29,7 @@ fn share(field: Field) -> f64 {
     }
 }
 
-/// What a variant counts against the word itself.
+/// Returns the weight of a variant relative to the word itself.
 fn discount(quality: MatchQuality) -> f64 {
     match quality {
         MatchQuality::Beginning => 0.6,
@@ -37,7 +37,7 @@ fn discount(quality: MatchQuality) -> f64 {
     }
 }
 
-/// What a text's length adds below the fraction of BM25: `flat + slope * length`.
+/// The length normalization in BM25's denominator: `flat + slope * length`.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct LengthNorm {
     flat: f32,
@@ -45,7 +45,7 @@ pub struct LengthNorm {
 }
 
 impl LengthNorm {
-    /// What a word is worth in a unit that has it `count` times among `length` words.
+    /// Returns the score of a word that occurs `count` times in a text of `length` words.
     #[inline]
     pub fn score(&self, weight: f32, count: u32, length: u32) -> f32 {
         let count = count as f32;
@@ -53,7 +53,7 @@ impl LengthNorm {
     }
 }
 
-/// The norms of all fields.
+/// Returns the length normalizations of all fields.
 pub fn norms(tally: &CorpusCounts) -> PerField<LengthNorm> {
     let mut norms = PerField::default();
     for field in Field::ALL {
@@ -68,23 +68,23 @@ pub fn norms(tally: &CorpusCounts) -> PerField<LengthNorm> {
     norms
 }
 
-/// A term that is looked for, and where each part keeps it.
+/// A query term with its postings in each segment.
 pub struct QueryTerm {
-    /// What having it is worth at most.
+    /// Upper bound of the term's score.
     pub weight: f32,
-    /// Its place in each part, in the order of the parts.
+    /// The term's entry in each segment, in the order of the segments.
     pub entries: Vec<Option<Entry>>,
 }
 
-/// A word in a field: the best of its terms counts.
+/// A word in a field; only the best of its terms counts.
 pub struct Clause {
-    /// Where it is looked for.
+    /// The field to search.
     pub field: Field,
     /// The word itself and its variants.
     pub query_terms: Vec<QueryTerm>,
 }
 
-/// What is added up for a question, in its order.
+/// Returns the clauses to add up for a query, in its order.
 pub fn clauses(
     stats: &mut TermStats<'_>,
     classes: &[Class],
@@ -106,7 +106,7 @@ pub fn clauses(
                 if living == 0 {
                     continue;
                 }
-                // A variant is never worth more than the word, however rare it is.
+                // A variant never scores more than the word, however rare it is.
                 let rarity = rarity(living, units).min(worth_most);
                 if discount == 1.0 {
                     worth_most = rarity;
@@ -128,7 +128,7 @@ pub fn clauses(
     Ok(clauses)
 }
 
-/// How much it says that a unit has a term that `living` of `units` have.
+/// Returns the inverse document frequency of a term that `living` of `units` units have.
 fn rarity(living: u64, units: u64) -> f64 {
     let (living, units) = (living as f64, units as f64);
     ((units - living + 0.5) / (living + 0.5)).ln_1p()

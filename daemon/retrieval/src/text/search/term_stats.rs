@@ -1,20 +1,20 @@
-//! Where the parts keep the terms of a question, looked up once.
+//! The postings of a query's terms in all segments, each looked up once.
 
 use rustc_hash::FxHashMap;
 
 use super::super::error::Error;
 use super::super::postings::{Entry, Field, PerField, View};
 
-/// A term in a field.
+/// The postings of a term in a field.
 #[derive(Clone, Debug)]
 pub struct TermPostings {
-    /// Its entry in each part, in the order of the parts.
+    /// The term's entry in each segment, in the order of the segments.
     pub entries: Vec<Option<Entry>>,
-    /// How many units that are there have it.
+    /// Number of live units with the term.
     pub living: u64,
 }
 
-/// What was looked up for one question.
+/// Lookups of one query, cached.
 pub struct TermStats<'a> {
     views: &'a [View<'a>],
     known: FxHashMap<String, PerField<Option<TermPostings>>>,
@@ -28,12 +28,12 @@ impl<'a> TermStats<'a> {
         }
     }
 
-    /// The parts it is about.
+    /// Returns the segments.
     pub fn views(&self) -> &'a [View<'a>] {
         self.views
     }
 
-    /// The place of a term in a field.
+    /// Returns the postings of a term in a field.
     pub fn postings(&mut self, field: Field, term: &str) -> Result<TermPostings, Error> {
         let known = self
             .known
@@ -58,7 +58,7 @@ impl<'a> TermStats<'a> {
         Ok(postings)
     }
 
-    /// How many units that are there have a term, over some fields of different classes.
+    /// Counts the live units with a term, over fields of different classes.
     pub fn living(&mut self, fields: &[Field], term: &str) -> Result<u64, Error> {
         let mut living = 0;
         for field in fields {

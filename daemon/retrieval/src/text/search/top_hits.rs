@@ -1,12 +1,11 @@
-//! The best units so far: those with the highest scores, and the lowest keys where scores are
-//! equal.
+//! The best hits so far: highest score first, ties go to the lower key.
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
 use super::Hit;
 
-/// A number of hits at most; better ones push others out.
+/// At most `limit` hits; a better hit replaces the worst.
 pub struct TopHits {
     limit: usize,
     worst_first: BinaryHeap<RankedHit>,
@@ -22,7 +21,7 @@ impl TopHits {
         }
     }
 
-    /// The score below which nothing has a chance.
+    /// Returns the score below which a hit is rejected.
     pub fn bar(&self) -> f32 {
         if self.worst_first.len() < self.limit {
             return 0.0;
@@ -31,7 +30,7 @@ impl TopHits {
         worst.map_or(f32::INFINITY, |worst| worst.0.score)
     }
 
-    /// Takes a hit if it is among the best.
+    /// Adds a hit if it is among the best.
     pub fn take(&mut self, hit: Hit) {
         if self.worst_first.len() < self.limit {
             self.worst_first.push(RankedHit(hit));
@@ -43,14 +42,14 @@ impl TopHits {
         }
     }
 
-    /// The hits, the best first.
+    /// Returns the hits, best first.
     pub fn into_hits(self) -> Vec<Hit> {
         let sorted = self.worst_first.into_sorted_vec();
         sorted.into_iter().map(|ranked| ranked.0).collect()
     }
 }
 
-/// The better one is the less.
+/// The better hit is the lesser one.
 impl Ord for RankedHit {
     fn cmp(&self, other: &Self) -> Ordering {
         let by_score = other.0.score.total_cmp(&self.0.score);

@@ -1,5 +1,5 @@
-//! Terms in the place of one that hardly any unit has: what begins with it, and what is one typo
-//! away. Which they are follows from the units that are there alone.
+//! Variants of a rare term: longer terms with the same beginning, and terms one typo away. They depend only on the
+//! live units.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,30 +9,30 @@ use super::super::postings::Field;
 use super::term_stats::TermStats;
 use super::words::{MatchQuality, Variant, Word};
 
-/// A word that more units have is taken as it is.
+/// Limit on the units that have a rare word. A more frequent word gets no variants.
 const RARE_UNITS_MAX: u64 = 2;
 
-/// How many terms that begin with a word are looked for, and how many for a typo.
+/// Limits on the variants with the same beginning and on typo variants, for each word.
 const BEGINNINGS_MAX: usize = 8;
 const TYPOS_MAX: usize = 4;
 
-/// Shorter words have too many that begin like them, or are one letter off.
+/// Shorter words share their beginning, or all but one letter, with too many terms.
 const BEGINNING_CHARACTERS_MIN: usize = 3;
 const TYPO_CHARACTERS_MIN: usize = 4;
 
-/// Longer words have too many neighbours: a word of 24 letters has about 1300 in one script. So have many
-/// words, and a question is answered while others wait.
+/// Longer words have too many neighbours: a word of 24 letters has about 1300 in one script. Many words have too
+/// many as well, and other queries wait meanwhile.
 const TYPO_CHARACTERS_MAX: usize = 24;
 pub const TYPO_WORDS_MAX: usize = 16;
 
-/// From here on scripts write no spaces, and a pair of characters says as much as a word.
+/// From this character on, scripts have no spaces, and a pair of characters is as specific as a word.
 const FIRST_UNSPACED: char = '\u{e00}';
 
-/// How many letters an ending may have that a stem has lost: `configurat` begins with `configur`.
+/// Limit on the letters cut from a word to find its stem: `configurat` begins with `configur`.
 const ENDING_CHARACTERS_MAX: usize = 5;
 
-/// The variants of a word, those that most units have first; none for a word that is not rare. Typos are
-/// looked for in the first `typos_left` words that have any neighbours.
+/// Returns the variants of a rare word, most frequent first; none if the word is not rare. Typos are looked up
+/// only for the first `typos_left` words that have neighbours.
 pub fn variants(
     stats: &mut TermStats<'_>,
     fields: &[Field],
@@ -59,7 +59,7 @@ pub fn variants(
     Ok(variants)
 }
 
-/// Whether a word is one that is written wrongly by hand: of letters, neither short nor long.
+/// Whether a word may be a typing error: only letters, neither short nor long.
 fn may_be_typo(written: &str) -> bool {
     let characters = written.chars().take(TYPO_CHARACTERS_MAX + 1).count();
     (TYPO_CHARACTERS_MIN..=TYPO_CHARACTERS_MAX).contains(&characters)
@@ -72,7 +72,7 @@ struct Candidates<'a, 'b> {
 }
 
 impl Candidates<'_, '_> {
-    /// Terms that begin with the word's, with at most how many units have each.
+    /// Returns the terms that begin with the word's term, each with an upper bound of its units.
     fn beginnings(&self, word: &Word) -> Result<BTreeMap<String, u64>, Error> {
         let mut found = BTreeMap::new();
         let spaced = word.term.chars().all(|one| one < FIRST_UNSPACED);
@@ -91,7 +91,7 @@ impl Candidates<'_, '_> {
         Ok(found)
     }
 
-    /// The longest term that is the word without its last letters.
+    /// Returns the longest term that equals the word without its last letters.
     fn beginning_of(&mut self, word: &Word) -> Result<Option<Variant>, Error> {
         let ends = word.written.char_indices().rev().map(|(end, _)| end);
         for end in ends.take(ENDING_CHARACTERS_MAX) {
@@ -111,7 +111,7 @@ impl Candidates<'_, '_> {
         Ok(None)
     }
 
-    /// Terms of the words one edit away from the word as it was written.
+    /// Returns the terms of all words one edit away from the word as written.
     fn typos(&self, word: &Word, analyser: &mut Analyser) -> Result<BTreeMap<String, u64>, Error> {
         let mut found = BTreeMap::new();
         let mut near = BTreeSet::new();
@@ -127,7 +127,7 @@ impl Candidates<'_, '_> {
         Ok(found)
     }
 
-    /// Notes a term if any part knows it.
+    /// Adds a term to `found` if any segment has it.
     fn note(&self, term: &str, found: &mut BTreeMap<String, u64>) -> Result<(), Error> {
         let mut units = 0;
         for view in self.stats.views() {
@@ -142,9 +142,8 @@ impl Candidates<'_, '_> {
         Ok(())
     }
 
-    /// The terms that most units have, among equals the first by the alphabet. What is known of
-    /// each is how many units have or had it; those that are there are counted for as few as
-    /// possible.
+    /// Returns the terms with the most live units; ties go to the alphabetically first. `found` has upper bounds that
+    /// include deleted units, so live units are counted for as few terms as possible.
     fn best(
         &mut self,
         found: BTreeMap<String, u64>,

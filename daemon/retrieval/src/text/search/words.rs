@@ -1,59 +1,59 @@
-//! A question's words. There is no syntax: operators, quotes and brackets are text like any other.
+//! The words of a query. There is no syntax: operators, quotes and brackets are treated as text.
 
 use super::super::analyser::{Analyser, AnalysisMode};
 
-/// How many different words of a question are looked for; more are cut off, and said to be.
+/// Limit on the distinct words of a query. More words are cut off, and [`Terms::cut`] is set.
 pub const WORDS_MAX: usize = 128;
 
-/// How many bytes of a question are read.
+/// Limit on the part of a query that is read, in bytes.
 pub const QUESTION_BYTES_MAX: usize = 64 << 10;
 
-/// How a word that is nearly that of the question was found.
+/// How a variant matches the word of the query.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum MatchQuality {
-    /// It begins with the word, or the word with it.
+    /// The variant begins with the word, or the word with the variant.
     Beginning,
-    /// It is one edit away.
+    /// The variant is one edit away from the word.
     Typo,
 }
 
-/// A term that is looked for in the place of a rare one.
+/// A term that is searched in addition to a rare word.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Variant {
-    /// As it stands in the index.
+    /// The term, as it is stored in the index.
     pub term: String,
-    /// How it is like the word.
+    /// How the term matches the word.
     pub quality: MatchQuality,
-    /// How many units have it, among those asked for.
+    /// Number of units with the term, in the queried classes.
     pub units: u64,
 }
 
-/// What one word of the question came to.
+/// One word of the query, analysed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Word {
-    /// Lower-case and without accents.
+    /// The word in lower case, without accents.
     pub written: String,
-    /// Its stem, as it stands in the index.
+    /// Its stem, as it is stored in the index.
     pub term: String,
-    /// How often it comes in the question.
+    /// Number of occurrences in the query.
     pub count: u32,
-    /// How many units have it, among those asked for; not only those that pass the filter.
+    /// Number of units with the word, in the queried classes; the filter does not apply.
     pub units: u64,
-    /// What is looked for besides, since so few have it.
+    /// Terms that are also searched, because the word is rare.
     pub variants: Vec<Variant>,
 }
 
-/// What a question came to.
+/// The analysed query.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Terms {
-    /// Its words, each once; none when it consists of stop words.
+    /// The distinct words; empty if the query has only stop words.
     pub words: Vec<Word>,
-    /// Whether it had more words or bytes than are looked for.
+    /// Whether the query exceeds the limits on words or bytes.
     pub cut: bool,
 }
 
 impl Terms {
-    /// Takes a question apart; nothing is looked up yet.
+    /// Analyses a query, without lookups in the index.
     pub fn of(question: &str, analyser: &mut Analyser) -> Self {
         let end = question.floor_char_boundary(QUESTION_BYTES_MAX);
         let mut terms = Self {
@@ -83,7 +83,7 @@ impl Terms {
         terms
     }
 
-    /// Whether a term of a text is one of these.
+    /// Whether a term of a text matches the query.
     pub(super) fn have(&self, term: &str) -> bool {
         self.words.iter().any(|word| {
             word.term == term || word.variants.iter().any(|variant| variant.term == term)

@@ -1,5 +1,5 @@
-//! The units to be deleted, as a query by their keys: tantivy deletes by queries, and an index of
-//! keys beside the column would be used for nothing else.
+//! A query that matches the units to delete, by key. tantivy deletes by query, and an index of the keys in addition
+//! to the column would have no other use.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use tantivy::query::{
 };
 use tantivy::{BitSet, DocId, Result, Score};
 
-/// Matches the units of some keys.
+/// Matches the units with the given keys.
 #[derive(Clone, Debug)]
 pub struct DeleteQuery {
     keys: Arc<FxHashSet<u64>>,

@@ -1,33 +1,33 @@
-//! Which segments to make one of: few segments, no old deletions, and every unit rewritten only as
-//! often as the index doubles.
+//! Merge policy: few segments, no old deletions, and each unit is rewritten only as often as the index doubles.
 
-/// Segments that hold no more units than this together are always merged.
+/// Segments with at most this many units together are always merged.
 const SMALL: u64 = 4096;
 
-/// A segment is rewritten when one unit of so many in it is deleted.
+/// A segment is rewritten if more than one in this many of its units is deleted.
 const DELETED_SHARE: u64 = 4;
 
-/// A segment, as far as merging cares.
+/// Size of a segment, for the merge policy.
 #[derive(Clone, Copy, Debug)]
 pub struct Size {
-    /// Units that are there.
+    /// Number of live units.
     pub living: u64,
-    /// Units that are deleted and still take room.
+    /// Number of deleted units that still take space.
     pub deleted: u64,
 }
 
-/// When deletions alone are a reason to rewrite a segment.
+/// How many deletions cause the rewrite of a segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Deletions {
-    /// When there are many.
+    /// Many deletions.
     Many,
-    /// When there are any: what was forgotten is to be in no file.
+    /// Any deletion, for a purge: no file may still hold a deleted unit.
     Any,
 }
 
-/// The numbers of the segments to merge next; none when all is well. Each segment that stays has
-/// at least as many units as all smaller ones together, so there are at most as many segments as
-/// the index doubled.
+/// Returns the numbers of the segments to merge next; empty if no merge is due.
+///
+/// Each remaining segment has at least as many units as all smaller ones together. So there are at most as many
+/// segments as the index has doubled.
 pub fn next(sizes: &[Size], deletions: Deletions) -> Vec<usize> {
     let mut order: Vec<(u64, usize)> = Vec::new();
     order.extend(sizes.iter().enumerate().map(|(at, size)| (size.living, at)));

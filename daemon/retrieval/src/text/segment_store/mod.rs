@@ -1,5 +1,4 @@
-//! The part of an index that is on disk, kept by tantivy: written in whole commits, each with the
-//! position of the log up to which it goes.
+//! The on-disk part of an index, managed by tantivy. It is written in atomic commits, each with its log position.
 
 mod delete_query;
 mod merging;
@@ -23,15 +22,15 @@ use super::error::Error;
 use super::memory_segment::MemorySegment;
 use super::postings::{DeletionMask, LivePart, PostingsPart};
 
-/// The version of what is on disk beside the terms themselves.
+/// Version of the on-disk format, apart from the terms.
 const FORMAT: u32 = 1;
 
-/// The memory of a writer while it writes, in bytes. What does not fit becomes a further segment,
-/// which is merged at once: the least that tantivy takes, 15 MB, holds only a thousand texts of
-/// 1.6 KB, and merging them takes as long as writing them.
+/// Memory of a writer, in bytes. Larger commits create several segments, which are merged at once.
+///
+/// tantivy's minimum, 15 MB, holds only a thousand texts of 1.6 KB, and merging them takes as long as writing them.
 const WRITER_BYTES: usize = 50_000_000;
 
-/// The folder of an index.
+/// The on-disk segments of an index.
 pub struct SegmentStore {
     index: Index,
     fields: Fields,
@@ -40,10 +39,10 @@ pub struct SegmentStore {
 }
 
 impl SegmentStore {
-    /// Opens the folder, or makes it when there is nothing yet.
+    /// Opens the folder, or creates it if it is missing or empty.
     ///
     /// # Errors
-    /// [`Error::OtherVersion`] and [`Error::Damaged`] when it is to be deleted.
+    /// [`Error::OtherVersion`] and [`Error::Damaged`]: the folder must be deleted.
     pub fn open(folder: &Path, version: u32) -> Result<Self, Error> {
         let (schema, fields) = schema::schema();
         let is_new = match std::fs::read_dir(folder) {
@@ -79,7 +78,7 @@ impl SegmentStore {
         Ok(shelf)
     }
 
-    /// The position that the last commit was made with.
+    /// Returns the log position of the last commit.
     pub fn position(&self) -> Result<u64, Error> {
         let wanted = self.stamp();
         let metas = self.metas()?;
@@ -97,7 +96,7 @@ impl SegmentStore {
         }
     }
 
-    /// Its segments; those that are already open are not opened again.
+    /// Returns the segments; segments that are already open are not opened again.
     pub fn segments(
         &self,
         open: impl Fn(&tantivy::Segment) -> bool,
@@ -113,8 +112,7 @@ impl SegmentStore {
         Ok(opened)
     }
 
-    /// Deletes the units of some keys, adds those of fresh parts, and commits with `position`:
-    /// all of it or nothing.
+    /// Deletes units by key, adds the live units of in-memory segments, and commits with `position`, atomically.
     pub fn commit(
         &self,
         fresh: &[(&MemorySegment, &DeletionMask)],
@@ -135,7 +133,7 @@ impl SegmentStore {
                 there.map(move |at| (*part, at))
             })
         };
-        // A unit may be there already, if an earlier settling failed right after its commit.
+        // A unit may exist already, if an earlier flush failed right after its commit.
         let written = living().map(|(part, at)| part.key(at));
         let to_delete = DeleteQuery::new(to_delete.iter().copied().chain(written));
         writer.delete_query(Box::new(to_delete))?;
@@ -148,7 +146,7 @@ impl SegmentStore {
         Ok(IndexCommit { writer })
     }
 
-    /// After a commit: merges what should be one segment, and deletes files that nothing needs.
+    /// Merges segments as the policy requires and deletes unused files, after a commit.
     pub fn tidy(&self, committed: IndexCommit, deletions: Deletions) -> Result<(), Error> {
         let IndexCommit { mut writer } = committed;
         self.merge(&mut writer, deletions)?;
@@ -157,13 +155,13 @@ impl SegmentStore {
         Ok(())
     }
 
-    /// How many bytes its files take.
+    /// Returns the size of the files, in bytes.
     pub fn bytes(&self) -> Result<u64, Error> {
         let mut bytes = 0;
         for file in std::fs::read_dir(&self.folder)? {
             match file?.metadata() {
                 Ok(known) => bytes += known.len(),
-                // A merge may have ended meanwhile.
+                // A merge may have deleted the file meanwhile.
                 Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
                 Err(error) => return Err(error.into()),
             }
@@ -202,13 +200,13 @@ impl SegmentStore {
         metas.map_err(|error| Error::Damaged(error.to_string()))
     }
 
-    /// What an index must say to be this one.
+    /// Returns the version stamp that the index must have.
     fn stamp(&self) -> String {
         format!("text {FORMAT}.{ANALYSER}.{}", self.version)
     }
 }
 
-/// A commit that is on disk.
+/// A commit that is on disk but not tidied yet.
 #[must_use = "it leaves more segments than there should be"]
 pub struct IndexCommit {
     writer: IndexWriter<TantivyDocument>,
@@ -217,8 +215,8 @@ pub struct IndexCommit {
 /// The segments of a commit.
 #[derive(Default)]
 pub struct OpenSegments {
-    /// Those that were open already.
+    /// Segments that were already open.
     pub kept: Vec<tantivy::Segment>,
-    /// The others.
+    /// Newly opened segments.
     pub new: Vec<LivePart<Segment>>,
 }

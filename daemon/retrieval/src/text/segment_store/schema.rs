@@ -1,5 +1,5 @@
-//! What tantivy keeps of a unit: its words with how often they come, and some columns. No text, no
-//! positions, no rounded lengths.
+//! The tantivy schema: a unit's words with their counts, and some columns. It has no texts, no positions and no
+//! rounded lengths.
 
 use tantivy::TantivyDocument;
 use tantivy::schema::{
@@ -14,7 +14,7 @@ use super::word_list;
 /// The fields of the schema.
 #[derive(Clone, Copy)]
 pub struct Fields {
-    /// Words.
+    /// Text fields with the words.
     pub words: PerField<Place>,
     key: Place,
     kind: Place,
@@ -25,7 +25,7 @@ pub struct Fields {
     around: Place,
 }
 
-/// The schema, and its fields.
+/// Builds the schema and its fields.
 pub fn schema() -> (Schema, Fields) {
     let mut schema = Schema::builder();
     let words = TextOptions::default().set_indexing_options(
@@ -53,7 +53,7 @@ pub fn schema() -> (Schema, Fields) {
 }
 
 impl Fields {
-    /// A fresh unit as tantivy takes it.
+    /// Converts an in-memory unit to a tantivy document.
     pub fn document(&self, fresh: &MemorySegment, at: u32) -> TantivyDocument {
         let unit = fresh.unit(at);
         let [own, around] = fresh.lengths_of(at);

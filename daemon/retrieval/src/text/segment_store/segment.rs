@@ -1,5 +1,5 @@
-//! A segment of tantivy as a part: postings and columns are mapped from disk, only lengths are
-//! held in memory, from the first search on.
+//! A tantivy segment: postings and columns are memory-mapped; only lengths are held in memory, from the first
+//! search on.
 
 use std::sync::{Arc, OnceLock};
 
@@ -16,12 +16,12 @@ use super::super::postings::{
 };
 use super::schema::Fields;
 
-/// How many values of a column are read at once.
+/// Number of column values read at once.
 const PIECE: usize = 1024;
 
 type Column = Arc<dyn ColumnValues<u64>>;
 
-/// One segment.
+/// An open tantivy segment.
 pub struct Segment {
     id: SegmentId,
     deletions: Option<Opstamp>,
@@ -45,7 +45,7 @@ struct Columns {
 }
 
 impl Segment {
-    /// Opens a segment and counts what is in it.
+    /// Opens a segment and counts its live units.
     pub fn open(segment: &tantivy::Segment, fields: &Fields) -> Result<LivePart<Self>, Error> {
         let reader = SegmentReader::open(segment)?;
         let column = |name: &str| -> Result<Column, Error> {
@@ -86,17 +86,17 @@ impl Segment {
         Ok(LivePart { part, gone, tally })
     }
 
-    /// Whether it is this very state of a segment.
+    /// Whether this is the same segment in the same state.
     pub fn is(&self, segment: &tantivy::Segment) -> bool {
         self.id == segment.id() && self.deletions == segment.meta().delete_opstamp()
     }
 
-    /// Its units that are deleted on disk too.
+    /// Returns the units that are already deleted on disk.
     pub fn deleted(&self) -> &DeletionMask {
         &self.deleted
     }
 
-    /// Forgets what can be read again.
+    /// Frees caches that can be read again.
     pub fn release(&mut self) {
         self.own_lengths.take();
         self.around_lengths.take();
@@ -131,7 +131,7 @@ impl Segment {
             let mut keys = Vec::with_capacity(self.units as usize);
             read([&self.columns.key], self.units, |[key]| keys.push(key));
             if keys.is_sorted() {
-                return Vec::new(); // as nearly always: units come in the order of the log
+                return Vec::new(); // common case: units are in log order
             }
             let mut order: Vec<u32> = (0..self.units).collect();
             order.sort_by_key(|at| keys.get(*at as usize).copied());
@@ -149,7 +149,7 @@ impl PostingsPart for Segment {
         let columns = &self.columns;
         IndexedText {
             key: columns.key.get_val(at),
-            // Seen to be one when the segment was opened.
+            // Validated when the segment was opened.
             kind: Kind::of_code(columns.kind.get_val(at)).unwrap_or(Kind::Document),
             group: columns.group.get_val(at),
             session: columns.session.get_val(at),
@@ -261,7 +261,7 @@ impl PostingsPart for Segment {
     }
 }
 
-/// Shows the values of some columns, unit by unit.
+/// Calls `visit` with the values of some columns, unit by unit.
 fn read<const N: usize>(columns: [&Column; N], units: u32, mut visit: impl FnMut([u64; N])) {
     let mut pieces = [[0_u64; PIECE]; N];
     for start in (0..units).step_by(PIECE) {
@@ -280,7 +280,7 @@ fn read<const N: usize>(columns: [&Column; N], units: u32, mut visit: impl FnMut
     }
 }
 
-/// A stored number that was put in as one of 32 bits.
+/// Converts a stored number that was written as 32 bits.
 fn length(stored: u64) -> u32 {
     u32::try_from(stored).unwrap_or(u32::MAX)
 }

@@ -1,22 +1,21 @@
-//! The words of a unit on their way into tantivy: each once, with how often it comes, so that
-//! nothing is taken apart twice.
+//! A unit's words on their way into tantivy: each word once, with its count, so that no text is analysed twice.
 
 use tantivy::tokenizer::{Token, TokenStream, Tokenizer};
 
-/// The name under which tantivy knows the tokenizer that reads them.
+/// Name of the tantivy tokenizer that reads word lists.
 pub const NAME: &str = "written";
 
-/// Between a term and its count, and between words; no term has it, as none has white space.
+/// Separates terms and counts; terms have no white space.
 const BREAK: char = '\n';
 
-/// Words as one text: `term\ncount\n` again and again.
+/// A list of words as one text: `term\ncount\n`, repeated.
 #[derive(Default)]
 pub struct WordList {
     pub text: String,
 }
 
 impl WordList {
-    /// Appends a term that comes `count` times.
+    /// Appends a term that occurs `count` times.
     pub fn push(&mut self, term: &str, count: u32) {
         self.text.push_str(term);
         self.text.push(BREAK);
@@ -25,13 +24,13 @@ impl WordList {
     }
 }
 
-/// Reads such a text.
+/// Tokenizer for word lists.
 #[derive(Clone, Default)]
 pub struct Reader {
     token: Token,
 }
 
-/// The words of one text, each as often as it comes.
+/// The tokens of a word list; each word is repeated by its count.
 pub struct Stream<'a> {
     rest: std::str::Split<'a, char>,
     left: u32,

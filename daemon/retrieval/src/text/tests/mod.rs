@@ -8,7 +8,7 @@ mod searching;
 
 use super::*;
 
-/// A unit of a document, or of talk in the session 100 + `group`.
+/// Creates a unit of a document, or of talk in session 100 + `group`.
 fn unit(kind: Kind, position: u64, number: u32, group: u64) -> IndexedText {
     let session = match kind.class() {
         Class::Documents => 0,
@@ -31,7 +31,7 @@ fn add(unit: IndexedText, text: &str, around: &str) -> Change {
     })
 }
 
-/// An index with one document for each text, at the positions 1, 2, 3, …
+/// Creates an index with one document for each text, at the positions 1, 2, 3, …
 fn documents(folder: &std::path::Path, texts: &[&str]) -> TextIndex {
     let index = TextIndex::open(folder, 1).unwrap();
     for (at, text) in texts.iter().enumerate() {
@@ -51,7 +51,6 @@ fn query(text: &str) -> Query<'_> {
     }
 }
 
-/// The positions of the hits, the best first.
 fn positions(index: &TextIndex, text: &str) -> Vec<u64> {
     let found = index.search(&query(text), None).unwrap();
     assert_eq!(found.total, found.hits.len() as u64);

@@ -1,4 +1,4 @@
-//! What an index must answer, by looking at every unit.
+//! A reference implementation of the index that scans every unit.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -52,7 +52,7 @@ impl KnownText {
 }
 
 impl Oracle {
-    /// The keys that were removed, ascending.
+    /// Applies changes and returns the removed keys, ascending.
     pub fn apply(&mut self, changes: &[Change]) -> Vec<u64> {
         let mut removed = Vec::new();
         for change in changes {
@@ -95,7 +95,7 @@ impl Oracle {
         self.units.values().filter(has).count() as u64
     }
 
-    /// The words of a question and their variants.
+    /// Returns the words of a query with their variants.
     fn words(&self, text: &str, fields: &[Field]) -> Vec<(u32, Vec<(String, f64)>)> {
         let mut words: Vec<(String, String, u32)> = Vec::new();
         Analyser::new().tokens(text, AnalysisMode::Query, &mut |token| {
@@ -157,7 +157,7 @@ impl Oracle {
             .collect()
     }
 
-    /// Key and score of all units that match, the best first.
+    /// Returns the keys and scores of all matching units, best first.
     pub fn search(&self, text: &str, classes: &[Class]) -> Vec<(u64, f32)> {
         let asked = Class::ALL
             .into_iter()

@@ -1,4 +1,4 @@
-//! Whatever happened to an index, it answers bit for bit as one looked through unit by unit.
+//! After any history, an index returns bit-identical results to a scan of all units.
 
 use proptest::prelude::*;
 
@@ -53,12 +53,12 @@ enum Step {
     RemoveGroup(u64, u64),
     RemoveSession(u64, u64),
     RemovePosition(u64),
-    /// A document's newer version in the place of its older ones.
+    /// A new version of a document replaces the older ones.
     Replace(u64, Vec<usize>),
     Settle,
-    /// The process ends and begins again.
+    /// The process restarts.
     Reopen,
-    /// The log is applied again from some positions back.
+    /// The log is replayed from some positions back.
     Again(u64),
     LetGo,
 }
@@ -90,7 +90,7 @@ fn written(words: &[usize]) -> String {
     words.join(" ")
 }
 
-/// The event a happening stands for.
+/// Returns the event of a step.
 fn event(happening: &Step, position: u64) -> Vec<Change> {
     match happening {
         Step::Add { kind, group, texts } => texts

@@ -1,4 +1,4 @@
-//! Crashes, damage, other versions, and use from many threads.
+//! Tests of crashes, damage, other versions, and concurrent use.
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -82,7 +82,7 @@ fn what_was_not_settled_is_gone_after_a_crash_and_the_position_says_so() {
 fn a_settling_that_cannot_write_keeps_all_and_the_next_one_writes_it() {
     let folder = tempfile::tempdir().unwrap();
     let index = documents(folder.path(), &["x one", "x two"]);
-    // Another writer holds the folder.
+    // Another writer holds the folder's lock.
     let other = tantivy::Index::open_in_dir(folder.path()).unwrap();
     let lock = other
         .writer_with_num_threads::<tantivy::TantivyDocument>(1, 15_000_000)
@@ -114,7 +114,7 @@ fn searches_and_changes_go_on_while_it_settles() {
         let searching = scope.spawn(|| {
             while !done.load(Ordering::Relaxed) {
                 let found = index.search(&query("x"), None).unwrap();
-                // One unit or two: the newer one comes in the instant the older one goes.
+                // Not zero or two units: the new one is added and the old one removed atomically.
                 assert_eq!(found.total, 1);
             }
         });
@@ -182,7 +182,7 @@ fn segments_stay_few_and_removed_units_leave_the_disk() {
     assert!(index.disk_bytes().unwrap() < 2 * bytes);
 }
 
-/// The files that tantivy answers for, and those that are there, by name.
+/// Returns the file names that tantivy manages, and the file names that exist.
 fn files(folder: &std::path::Path) -> (BTreeSet<String>, BTreeSet<String>) {
     let known = std::fs::read(folder.join(".managed.json")).unwrap();
     let entries = std::fs::read_dir(folder).unwrap();

@@ -1,4 +1,4 @@
-//! What searches find.
+//! Tests of search results.
 
 use super::*;
 
@@ -260,8 +260,7 @@ fn matches_are_the_words_of_the_question_in_the_text() {
     assert!(index.matches("the cat", &none.terms).is_empty());
 }
 
-/// Typos are looked for in some words of a question only, and in none that is long: each has thousands of
-/// neighbours.
+/// Typos are looked up for a limited number of words, and never for long words, which have thousands of neighbours.
 #[test]
 fn typos_are_looked_for_in_few_words() {
     let folder = tempfile::tempdir().unwrap();
@@ -279,7 +278,7 @@ fn typos_are_looked_for_in_few_words() {
         };
         found.terms.words.iter().filter(typos).count()
     };
-    // Every word is another typo of the same.
+    // Every word is a different typo of the same word.
     let typos: Vec<String> = ('a'..='z')
         .filter(|one| *one != 'k')
         .map(|one| format!("{one}ubernetes"))

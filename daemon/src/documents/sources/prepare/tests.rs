@@ -1,4 +1,4 @@
-//! What is said about a document, by whom.
+//! Tests which metadata a document gets, and from where.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
 use serde_json::json;
@@ -39,8 +39,7 @@ fn given() -> SourceDefaults {
     }
 }
 
-/// No secret of a file is in what is recorded of it, whatever the file is written in; what is around it
-/// is cut as ever.
+/// No secret of a file is recorded, in any format or encoding; the text around it is chunked as usual.
 #[test]
 fn secrets_stay_outside() {
     let token = ["ghp_", "x9Qm2Lk8Vb4Zt7Wd1Rf6Yh3Jn5Pc0Sg8Ta2E"].concat();
@@ -63,7 +62,7 @@ fn secrets_stay_outside() {
         let said = format!("{taken:?}");
         assert!(!said.contains(&token), "{said}");
         assert!(said.contains("One [redacted:github-personal-token], two."));
-        // Behind one that tells of the encoding.
+        // The last warning follows the one about the encoding.
         let warning = taken.warnings.last().unwrap();
         assert!(
             warning.reason.contains("github-personal-token"),
@@ -138,7 +137,7 @@ fn then_where_the_file_is() {
     assert_eq!(at("pay.txt"), ("shop".to_owned(), "pay".to_owned()));
 }
 
-/// The source's name is of the source's context alone.
+/// The source's context name applies only to the source's own context.
 #[test]
 fn a_context_of_its_own_has_a_name_of_its_own() {
     let of = |front: &str| {
@@ -159,7 +158,7 @@ fn a_context_of_its_own_has_a_name_of_its_own() {
     );
 }
 
-/// What is too long for a name is cut, and said.
+/// Names over the limit are truncated with a warning.
 #[test]
 fn names_have_an_end() {
     let long = "é".repeat(3000);
@@ -195,12 +194,12 @@ fn what_is_no_document() {
     assert!(broken(not("a.md", b"\x89PNG\r\n\x1a\n")));
     assert!(broken(not("a.docx", b"PK\x03\x04 no archive")));
     assert!(broken(not("a.pdf", b"%PDF-1.4\nno document")));
-    // Nothing is text, too.
+    // An empty file is text, too.
     let empty = taken("a.md", "", &given);
     assert_eq!((empty.chunks.len(), &*empty.title), (0, "a"));
 }
 
-/// What is but a title can be found by it.
+/// A document that is only a title can be found by it.
 #[test]
 fn a_title_alone_is_a_chunk() {
     let given = SourceDefaults::default();

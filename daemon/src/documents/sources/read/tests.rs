@@ -1,4 +1,4 @@
-//! What is read and what is not, on the real file system.
+//! Tests which files are read, on the real file system.
 #![allow(clippy::unwrap_used)]
 
 use std::fs;
@@ -43,7 +43,7 @@ fn a_file_with_its_stamp_and_hash() {
     assert_eq!(content.stamp.mtime, 1_000_000_000_000_000_000);
 }
 
-/// Written a moment ago, it may be written again without another time.
+/// A file that was just written can be written again without a new time.
 #[test]
 fn a_file_that_was_just_written_has_no_stamp_to_rely_on() {
     let dir = at("a.md", b"text");
@@ -79,11 +79,11 @@ fn what_is_not_read() {
     assert!(failed("a/link.md").contains("is a symbolic link"));
     assert!(failed("link/b.md").contains("behind a symbolic link"));
     assert!(failed("a").contains("is a folder"));
-    // Opening a pipe without a writer would wait for one.
+    // Opening a pipe would block until it has a writer.
     nix::unistd::mkfifo(&path("pipe"), nix::sys::stat::Mode::S_IRWXU).unwrap();
     assert!(failed("pipe").contains("is a named pipe"));
 
-    // Two gigabytes that are not there are refused by their size alone.
+    // A sparse file of two gigabytes is refused by its size alone.
     let huge = fs::File::create(path("huge.txt")).unwrap();
     huge.set_len(2 << 30).unwrap();
     let limit = 50 << 20;
@@ -91,7 +91,7 @@ fn what_is_not_read() {
     assert!(matches!(refused, Err(ReadFailure::Failed(why)) if why.contains("2147483648 bytes")));
 }
 
-/// A link in the place of the folder, or of one above it, leads nowhere.
+/// A link in place of the folder, or of a folder above it, is not followed.
 #[test]
 #[cfg(target_os = "linux")]
 fn a_link_above_the_source() {
@@ -112,7 +112,7 @@ fn a_link_above_the_source() {
     }
 }
 
-/// Binary files are passed over by their first bytes, unless their names promise a document.
+/// Binary files are skipped by their first bytes, unless their names promise a document.
 #[test]
 fn binary_files() {
     let mut program = b"\x7fELF".to_vec();

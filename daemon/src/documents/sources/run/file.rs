@@ -1,4 +1,4 @@
-//! One file: read, compared with what the log has of it, and made a command when that is something else.
+//! Processes one file: reads it, compares it with the log, and builds a command if they differ.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -21,46 +21,43 @@ use crate::state::State;
 /// A file of a source.
 #[derive(Clone, Debug)]
 pub struct File {
-    /// The source.
+    /// Id of the source.
     pub source: String,
-    /// The source's settings.
+    /// Settings of the source.
     pub row: Arc<SourceRow>,
-    /// The folder that its path begins at.
+    /// Folder that the path is relative to.
     pub base: PathBuf,
-    /// What is to be looked at.
+    /// The file to process.
     pub task: Task,
 }
 
-/// What a look at a file found.
+/// Result of reading a file and its rows.
 #[derive(Debug)]
 pub struct FileInspection {
-    /// Its content, or why there is none.
+    /// Content, or the reason why there is none.
     pub read: Result<Content, ReadFailure>,
-    /// The document that the log has at this path.
+    /// Stored document at this path.
     pub document: Option<(String, DocumentRow)>,
-    /// The failure that the log has at this path.
+    /// Stored failure at this path.
     pub failure: Option<FailureRow>,
 }
 
-/// What there is to record of a file.
+/// The changes to record for a file.
 pub enum Outcome {
-    /// Nothing: the log has it all.
+    /// Nothing, because the log is up to date.
     Nothing,
-    /// A document.
+    /// A document to ingest.
     Take(Box<IngestDocument>),
-    /// Something about it.
+    /// States of the file to record.
     Notes(Vec<FileState>),
-    /// The same, and it is binary.
+    /// The file is binary; states to record, if any.
     Skipped(Vec<FileState>),
-    /// It is written to all the time: later.
+    /// The file is written all the time, so it is tried later.
     Later,
 }
 
 impl File {
-    /// Reads it, and what the log has of it.
-    ///
-    /// # Errors
-    /// What is known cannot be read.
+    /// Reads the file and its rows.
     pub fn inspect(&self, cx: &Context, state: State) -> Result<FileInspection, Refusal> {
         let bytes_max = Documents::of(cx)?.settings.reading.file_bytes as u64;
         let (source, path) = (&self.source, &self.task.path);
@@ -69,7 +66,7 @@ impl File {
             None => None,
         };
         let failure = view::failure(&state, source, path)?;
-        drop(state); // Reading may take long.
+        drop(state); // Reading can take long.
         Ok(FileInspection {
             read: read(&self.base, path, bytes_max, cx.engine.clock()),
             document,
@@ -77,10 +74,7 @@ impl File {
         })
     }
 
-    /// What there is to record. `moved`: the document whose file this was under another name.
-    ///
-    /// # Errors
-    /// A part of a long text cannot be put away.
+    /// Decides what to record. `moved` is the document whose file was renamed to this path.
     pub fn decide(
         &self,
         cx: &Context,
@@ -113,7 +107,7 @@ impl File {
         Ok(Outcome::Take(Box::new(document.prepare(cx)?)))
     }
 
-    /// It cannot be taken in as it is.
+    /// Records that the file cannot be ingested in its current state.
     pub fn failed(&self, reason: String) -> Outcome {
         Outcome::Notes(vec![FileState::Failed(FileFailed {
             path: self.task.path.clone(),
@@ -122,7 +116,7 @@ impl File {
         })])
     }
 
-    /// The document has these bytes.
+    /// Handles a file whose document has the same bytes.
     fn unchanged(
         &self,
         id: &str,
@@ -143,7 +137,7 @@ impl File {
         recorded(notes)
     }
 
-    /// Why no document comes of it. What it was before stays only if it may be that still.
+    /// Handles a file that has no document. An earlier document is retained only if it may still be valid.
     fn untaken(
         &self,
         unread: ReadFailure,
@@ -151,7 +145,7 @@ impl File {
         failure: Option<FailureRow>,
     ) -> Outcome {
         let (reason, stamp) = match unread {
-            // That is for the next look to find.
+            // The next scan handles a missing file.
             ReadFailure::Gone => return Outcome::Nothing,
             ReadFailure::Unsettled => return Outcome::Later,
             ReadFailure::Skipped(_) => {
@@ -160,7 +154,7 @@ impl File {
                 let forgotten = failure.map(|_| self.failure_gone());
                 return Outcome::Skipped(gone.into_iter().chain(forgotten).collect());
             }
-            // It is tried each time: nothing about the file tells when it may be read.
+            // Access is tried every time, because no fingerprint shows when the file becomes readable.
             ReadFailure::Barred(reason) => (reason, FileFingerprint::default()),
             ReadFailure::Failed(reason) => (reason, self.task.stamp),
         };

@@ -1,9 +1,8 @@
-//! The documents of sources follow the files: looked through at the start and when somebody asks, watched
-//! in between, one file after the other.
+//! Keeps the documents of sources in sync with their files: scans at the start and on request, watches in
+//! between, and processes one file after the other.
 //!
-//! What a file is told to be here is only a hint: each is read and compared with what the log has of it
-//! when its turn comes. So a crash at any moment repeats nothing that was recorded, and what was not is
-//! found by the next look.
+//! A scan result is only a hint: each file is read and compared with the log when it is processed. So a crash
+//! never repeats a recorded change, and the next scan finds the unrecorded ones.
 
 mod file;
 mod scan_plan;
@@ -33,11 +32,11 @@ use scan_plan::{ScanPlan, ScanWork, Task};
 use source::{Source, SourceUpdate, open};
 use writes::PendingWrites;
 
-/// Files of one source that are looked at before it is the next one's turn.
+/// Files of a source that are processed before the next source's turn.
 const FILES_A_TURN: usize = 32;
-/// Parts that could not be looked at and are named.
+/// Limit on the unreadable parts that are reported.
 const TROUBLES_TOLD_MAX: usize = 20;
-/// After a failure it begins anew in so long.
+/// Delay before a restart after a failure.
 const AGAIN: Duration = Duration::from_secs(2);
 
 /// Follows all sources until it is dropped.
@@ -52,11 +51,11 @@ pub async fn run(cx: Arc<Context>) {
     }
 }
 
-/// All sources, and what is on its way from them to the log.
+/// All sources, and their pending writes to the log.
 struct SourceRunner {
     cx: Arc<Context>,
     sources: BTreeMap<String, Source>,
-    /// Whose turn it was last.
+    /// Id of the source that had the last turn.
     last: String,
     sender: UnboundedSender<SourceUpdate>,
     changes: UnboundedReceiver<SourceUpdate>,
@@ -78,7 +77,7 @@ impl SourceRunner {
         Ok(intake)
     }
 
-    /// Follows as long as nothing fails; why it failed.
+    /// Follows the sources until a failure, and returns it.
     async fn follow(&mut self) -> Refusal {
         let cx = Arc::clone(&self.cx);
         let room = match Documents::of(&cx) {
@@ -114,7 +113,7 @@ impl SourceRunner {
         }
     }
 
-    /// Whose turn it is: the next source that has something to do.
+    /// Returns the next source that has work to do.
     fn next(&self, now: Instant) -> Option<String> {
         let busy = |(_, source): &(&String, &Source)| source.is_busy(now);
         let after = self.sources.range(self.last.clone()..);
@@ -137,7 +136,7 @@ impl SourceRunner {
             if let Some(source) = self.sources.get_mut(&id) {
                 source.now = PathSet::all();
                 source.retry |= wanted.retry.contains(&id);
-                // Binary files are looked at again, too.
+                // Binary files are read again, too.
                 source.skipped.clear();
                 self.show(&id);
             }
@@ -145,11 +144,11 @@ impl SourceRunner {
         Ok(())
     }
 
-    /// Takes up which sources there are and what they mean.
+    /// Loads the sources and their settings.
     async fn know(&mut self) -> Result<(), Refusal> {
         let state = State::live(&self.cx, None).await?;
         let mut rows = blocking(move || Ok(view::sources(&state)?)).await?;
-        // There is nothing to look at where documents are sent.
+        // Sources of sent documents have nothing to scan.
         rows.retain(|(_, row)| !row.added.sent);
         let mut before = std::mem::take(&mut self.sources);
         for (id, row) in rows {
@@ -157,7 +156,7 @@ impl SourceRunner {
             self.sources
                 .insert(id, same.unwrap_or_else(|| Source::new(row)));
         }
-        // Those that are none any more, or have other settings by now.
+        // Sources that were removed or reconfigured.
         let watches = before.into_values().filter_map(|mut it| it.take_watch());
         end(watches.collect());
         let ids: Vec<String> = self.sources.keys().cloned().collect();
@@ -169,7 +168,7 @@ impl SourceRunner {
         Ok(())
     }
 
-    /// A source does the next of what it has to do: looks through places, or takes in some files.
+    /// Runs the next step of a source: scans paths, or processes some files.
     async fn turn(&mut self, id: &str) -> Result<(), Refusal> {
         self.last = id.to_owned();
         let places = self.sources.get_mut(id).and_then(Source::take_places);
@@ -181,9 +180,9 @@ impl SourceRunner {
         Ok(())
     }
 
-    /// Looks through places of a source.
+    /// Scans paths of a source.
     async fn scan_plan(&mut self, id: &str, places: PathSet, waits: bool) -> Result<(), Refusal> {
-        // What is under way is to be known.
+        // The scan must see all pending writes.
         self.writes.flush().await?;
         if !self.open(id).await? {
             return Ok(());
@@ -234,7 +233,7 @@ impl SourceRunner {
         Ok(())
     }
 
-    /// Finds out what a source means, and watches it; whether it is there.
+    /// Resolves the scope of a source and watches it. Returns whether the source exists.
     async fn open(&mut self, id: &str) -> Result<bool, Refusal> {
         let Some(source) = self.sources.get(id) else {
             return Ok(false);
@@ -262,7 +261,7 @@ impl SourceRunner {
         Ok(is_there)
     }
 
-    /// A source that is one file and is not there, while its folder is, has lost its document.
+    /// Removes the document of a single-file source if the file is missing but its folder exists.
     async fn file_gone(&mut self, id: &str) -> Result<(), Refusal> {
         let Some(source) = self.sources.get(id) else {
             return Ok(());
@@ -282,7 +281,7 @@ impl SourceRunner {
         self.writes.note(id, gone.into_iter().collect()).await
     }
 
-    /// Looks at the next files of a source.
+    /// Processes the next files of a source.
     async fn files(&mut self, id: &str) -> Result<(), Refusal> {
         for _ in 0..FILES_A_TURN {
             let Some(source) = self.sources.get_mut(id) else {
@@ -299,7 +298,7 @@ impl SourceRunner {
         Ok(())
     }
 
-    /// Looks at one file, and records what came of it.
+    /// Processes one file and records the result.
     async fn file(&mut self, id: &str, task: Task) -> Result<(), Refusal> {
         let Some(source) = self.sources.get_mut(id) else {
             return Ok(());
@@ -323,7 +322,7 @@ impl SourceRunner {
         }
         let (of, cx) = (Arc::clone(&file), Arc::clone(&self.cx));
         let outcome = match blocking(move || of.decide(&cx, looked, moved)).await {
-            // A fault of ours with this file must not keep the others waiting.
+            // An internal error with one file must not block the others.
             Err(refusal) if refusal.code == Code::Internal => {
                 tracing::error!(path = file.task.path, %refusal, "a file was not taken in");
                 file.failed(refusal.message)
@@ -345,7 +344,7 @@ impl SourceRunner {
         }
     }
 
-    /// All files of a work were looked at: what none of them claimed is gone.
+    /// Completes a scan after its last file: documents that no file claimed are removed.
     async fn finish(&mut self, id: &str) -> Result<(), Refusal> {
         self.writes.flush().await?;
         let Some(source) = self.sources.get_mut(id) else {
@@ -369,7 +368,7 @@ impl SourceRunner {
         self.writes.note(id, notes).await
     }
 
-    /// Nothing else is to be done: perhaps a source is back.
+    /// Checks whether missing sources exist again, when nothing else is to be done.
     async fn look_for_missing(&mut self) -> Result<(), Refusal> {
         let now = Instant::now();
         let missing = self.sources.iter().filter(|(_, it)| it.is_poll_due(now));
@@ -385,7 +384,7 @@ impl SourceRunner {
         Ok(())
     }
 
-    /// Tells what is being done with a source.
+    /// Publishes the progress of a source.
     fn show(&self, id: &str) {
         let (Some(source), Ok(room)) = (self.sources.get(id), Documents::of(&self.cx)) else {
             return;
@@ -406,9 +405,9 @@ impl SourceRunner {
 }
 
 impl Source {
-    /// The document whose file had these bytes and is gone, by what is being done.
+    /// Claims a lost document that had these bytes from the pending scans.
     fn claim(&mut self, hash: Hash, base: &Path) -> Option<String> {
-        // Another may have its name by now, or it is there and only left out.
+        // The path may have been reused by another file, or be excluded while its file still exists.
         let is_gone = |path: &str| base.join(path).symlink_metadata().is_err();
         let mut lost = self.works.iter_mut().rev().map(|work| &mut work.lost);
         let (_, document) = lost.find_map(|lost| lost.claim(hash, is_gone))?;
@@ -416,7 +415,7 @@ impl Source {
     }
 }
 
-/// What is gone after a work, unless something has happened to it since.
+/// Lists the removals after a scan, except for documents that have changed since then.
 fn removed(state: &State, source: &str, work: ScanWork) -> Result<Vec<FileState>, Refusal> {
     let mut notes = Vec::new();
     for (path, lost) in work.lost.rest() {
@@ -436,7 +435,7 @@ fn removed(state: &State, source: &str, work: ScanWork) -> Result<Vec<FileState>
     Ok(notes)
 }
 
-/// Ends watches on a thread that may wait for theirs.
+/// Ends watches on a blocking thread, because each waits for its own thread.
 fn end(watches: Vec<WatchHandle>) {
     if !watches.is_empty() {
         tokio::task::spawn_blocking(move || drop(watches));

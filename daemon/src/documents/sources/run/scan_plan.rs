@@ -1,4 +1,4 @@
-//! Looks through some places of a source and says what there is to do, by what the log knows of them.
+//! Scans paths of a source and plans the work by comparison with the log.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -12,69 +12,66 @@ use crate::log::Hash;
 use crate::state::State;
 use crate::store::Rows;
 
-/// A document as it was when its source was looked through.
+/// A document at the time when its source was scanned.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Document {
-    /// Its id.
+    /// Id of the document.
     pub id: String,
-    /// When its file was read last.
+    /// Fingerprint of its file when it was last read.
     pub stamp: FileFingerprint,
 }
 
-/// A file to be looked at.
+/// A file to process.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Task {
-    /// Where it is in its source.
+    /// Path below the source's folder.
     pub path: String,
-    /// As it was found.
+    /// Fingerprint when the file was found.
     pub stamp: FileFingerprint,
-    /// The document whose file was given this name.
+    /// Document whose file was renamed to this path.
     pub moved: Option<String>,
 }
 
-/// What there is to do about some places.
+/// The work that results from a scan.
 #[derive(Debug)]
 pub struct ScanWork {
-    /// Where.
+    /// Scanned paths.
     pub places: PathSet,
-    /// Files to be looked at, those that moved first.
+    /// Files to process, moved files first.
     pub tasks: VecDeque<Task>,
-    /// Documents whose files were not found, unless a task finds one.
+    /// Documents whose files were not found, unless a task claims one.
     pub lost: RemovedDocuments<Document>,
-    /// Files of which nothing came that were not found.
+    /// Missing files that had no document.
     pub forgotten: Vec<String>,
-    /// Files that were found.
+    /// Number of files found.
     pub found: u64,
-    /// What could not be looked at.
+    /// Errors of the walk.
     pub troubles: Vec<WalkError>,
-    /// Whether some of what is to be done was left for later.
+    /// Whether part of the work is postponed.
     pub is_put_off: bool,
 }
 
-/// What is to be looked through, and how.
+/// Parameters of a scan.
 pub struct ScanPlan<'s> {
-    /// The source.
+    /// Id of the source.
     pub source: &'s str,
-    /// Its settings.
+    /// Settings of the source.
     pub row: &'s SourceRow,
-    /// What it means.
+    /// Scope of the source.
     pub reach: &'s SourceScope,
-    /// Files that are binary, as they were when that was seen.
+    /// Binary files, with their fingerprints when they were read.
     pub skipped: &'s BTreeMap<String, FileFingerprint>,
-    /// Whether files that failed are tried again though they are the same.
+    /// Whether failed files are tried again although they are unchanged.
     pub retry: bool,
-    /// Whether new files are left for later: one that was moved here is told a moment before it is told
-    /// that it is gone from where it was.
+    /// Whether new files are postponed: a move is reported at the new path shortly before the removal at the
+    /// old path.
     pub put_off: bool,
-    /// Whether others wait already, so that what is gone has to wait with them.
+    /// Whether other paths are already postponed, so that removals must wait with them.
     pub others_wait: bool,
 }
 
 impl ScanPlan<'_> {
-    /// Goes through some places. The state is let go before: a walk may take long.
-    ///
-    /// # Errors
-    /// What is known cannot be read.
+    /// Scans some paths. Releases the state before the walk, which can take long.
     pub fn of(&self, state: State, places: PathSet) -> Result<ScanWork, Refusal> {
         let mut scan = Scan::new(self.known(&state, &places)?, &places);
         drop(state);
@@ -109,7 +106,7 @@ impl ScanPlan<'_> {
                 continue;
             };
             let stamp = row.taken.stamp;
-            // What was taken in under other settings says something else.
+            // A document that was ingested with other settings has other metadata.
             let is_as_told = row.version().0 >= self.row.reported;
             known.insert(
                 path,
@@ -136,14 +133,14 @@ impl ScanPlan<'_> {
                 stamp,
                 what: ReadOutcome::Nothing,
             };
-            // A document may be there still, of what the file was before.
+            // The document of an earlier version may still exist.
             known.entry(path).or_insert(nothing).stamp = stamp;
         }
         Ok(known)
     }
 }
 
-/// The documents in some places of a source, by path.
+/// Lists the documents in some paths of a source, by path.
 fn documents_in(
     rows: &dyn Rows,
     source: &str,

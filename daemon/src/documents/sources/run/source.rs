@@ -1,4 +1,4 @@
-//! One source as it is being followed: what it means, whether it is watched, and what is to be done.
+//! The state of one followed source: its scope, its watch, and its pending work.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -18,45 +18,44 @@ use crate::documents::view::SourceRow;
 use crate::operation::Context;
 use crate::watch::{Change, Status, Times, WatchHandle};
 
-/// How often it is looked whether a source that is missing is there, and whether one that cannot be
-/// watched has changed.
+/// Interval for checking missing sources, and for scanning sources that cannot be watched.
 pub const POLL: Duration = Duration::from_secs(30);
-/// How long new files wait for word that they were moved.
+/// Time that new files wait for a report that they were moved.
 const PUT_OFF: Duration = Duration::from_millis(1200);
-/// When files that are written to all the time are tried again.
+/// Delay before files that are written all the time are tried again.
 const UNSETTLED: Duration = Duration::from_secs(5);
 
-/// A change in a source, by the source's id.
+/// A change in a source, with the source's id.
 pub type SourceUpdate = (String, Change<String>);
 
-/// A source as it is being followed.
+/// A followed source.
 pub struct Source {
-    /// Its settings.
+    /// Settings of the source.
     pub row: Arc<SourceRow>,
-    /// What it means, when it is there.
+    /// Scope of the source, if it exists.
     pub reach: Option<Arc<SourceScope>>,
     watch: Option<WatchHandle>,
-    /// Whether it was one file when it was there last.
+    /// Whether the source was a single file when it last existed.
     is_file: bool,
-    /// Why it is not there.
+    /// Reason why the source does not exist.
     pub trouble: Option<String>,
-    /// When it is looked whether it is back, or can be watched.
+    /// Next time to check whether the source exists or can be watched.
     poll_at: Option<Instant>,
-    /// Places to be looked through now.
+    /// Paths to scan now.
     pub now: PathSet,
-    /// Places to be looked through then, new files included.
+    /// Paths to scan at `late_at`, including new files.
     late: PathSet,
     late_at: Option<Instant>,
-    /// Whether files that failed are tried again.
+    /// Whether failed files are tried again.
     pub retry: bool,
-    /// What is being done, the newest last.
+    /// Work in progress, the newest last.
     pub works: Vec<ScanWork>,
-    /// Binary files, as they were when that was seen.
+    /// Binary files, with their fingerprints when they were read.
     pub skipped: BTreeMap<String, FileFingerprint>,
 }
 
 impl Source {
-    /// To be looked through as a whole.
+    /// Creates a source whose scan is pending for all of its paths.
     pub fn new(row: SourceRow) -> Self {
         Self {
             row: Arc::new(row),
@@ -74,22 +73,22 @@ impl Source {
         }
     }
 
-    /// Whether there is something to do now.
+    /// Reports whether there is work to do now.
     pub fn is_busy(&self, now: Instant) -> bool {
         !self.now.is_empty() || !self.works.is_empty() || self.late_at.is_some_and(|at| at <= now)
     }
 
-    /// When there is something to do next, if nobody tells of anything before.
+    /// Returns the time of the next work if no change is reported before.
     pub fn due(&self) -> Option<Instant> {
         self.late_at.into_iter().chain(self.poll_at).min()
     }
 
-    /// Whether it is time to look whether it is back, or can be watched.
+    /// Reports whether it is time to check whether the source exists or can be watched.
     pub fn is_poll_due(&self, now: Instant) -> bool {
         self.poll_at.is_some_and(|at| at <= now)
     }
 
-    /// Takes up a change.
+    /// Adds the paths of a change to the next scan.
     pub fn on_change(&mut self, change: Change<String>) {
         match change {
             Change::Written(place) | Change::Removed(place) => self.now.add(place),
@@ -97,26 +96,26 @@ impl Source {
         }
     }
 
-    /// Looks at these places again in a moment.
+    /// Scans these paths again after a short delay.
     pub fn put_off(&mut self, places: PathSet) {
         self.late.add_all(places);
         let at = Instant::now() + PUT_OFF;
         self.late_at = Some(self.late_at.map_or(at, |earlier| earlier.min(at)));
     }
 
-    /// Whether places wait to be looked at again.
+    /// Reports whether paths are postponed.
     pub fn is_waiting(&self) -> bool {
         self.late_at.is_some()
     }
 
-    /// Looks at a file again once it may have settled.
+    /// Scans a file again when its writes may have ended.
     pub fn unsettled(&mut self, path: String) {
         self.late.add(path);
         let at = Instant::now() + UNSETTLED;
         self.late_at = Some(self.late_at.map_or(at, |earlier| earlier.min(at)));
     }
 
-    /// The places to be looked through now, and whether new files in them are to wait.
+    /// Takes the paths to scan now, and whether new files in them are postponed.
     pub fn take_places(&mut self) -> Option<(PathSet, bool)> {
         let is_late = self.late_at.take_if(|at| *at <= Instant::now()).is_some();
         if is_late {
@@ -129,7 +128,7 @@ impl Source {
         (!places.is_empty()).then_some((places, waits))
     }
 
-    /// What `status` shows.
+    /// Returns the activity that `status` reports.
     pub fn doing(&self) -> SourceActivity {
         match (&self.reach, self.works.is_empty(), self.now.is_empty()) {
             (None, ..) if self.trouble.is_some() => SourceActivity::Missing,
@@ -139,12 +138,12 @@ impl Source {
         }
     }
 
-    /// Files that are still to be looked at.
+    /// Returns the number of files still to be processed.
     pub fn left(&self) -> u64 {
         self.works.iter().map(|work| work.tasks.len() as u64).sum()
     }
 
-    /// Whether changes are seen, in a few words.
+    /// Describes whether changes are watched.
     pub fn watching(&self) -> String {
         match &self.watch {
             _ if !self.row.added.watch => "no: `rescan` looks for changes".to_owned(),
@@ -155,8 +154,7 @@ impl Source {
             },
         }
     }
-    /// Takes up what opening came to. A watch that is not needed any more is given back, to be ended where
-    /// nobody waits for that.
+    /// Applies the result of opening. Returns a watch that is no longer needed, because ending it can block.
     pub fn opened(&mut self, opened: OpenResult) -> Option<WatchHandle> {
         match opened.reach {
             Ok(reach) => {
@@ -172,30 +170,30 @@ impl Source {
                 self.trouble = Some(unusable.to_string());
                 self.reach = None;
                 self.poll_at = Some(Instant::now() + POLL);
-                // A file may be back at any moment: its folder tells of it.
+                // The watch of a file's folder reports when the file exists again.
                 self.watch.take_if(|_| !self.is_file)
             }
         }
     }
 
-    /// Whether it is watched already.
+    /// Reports whether the source is watched.
     pub fn is_watched(&self) -> bool {
         self.watch.is_some()
     }
 
-    /// Gives its watch away.
+    /// Takes the watch out of the source.
     pub fn take_watch(&mut self) -> Option<WatchHandle> {
         self.watch.take()
     }
 }
 
-/// What opening a source came to.
+/// Result of opening a source.
 pub struct OpenResult {
     pub reach: Result<SourceScope, SourceError>,
     pub watch: Option<WatchHandle>,
 }
 
-/// Finds out what a source means, and watches it. Blocks for as long as its folders are many.
+/// Resolves the scope of a source and watches it. Blocks for a time in proportion to the number of folders.
 pub fn open(
     cx: &Context,
     id: &str,
@@ -213,7 +211,7 @@ pub fn open(
             ..Times::default()
         };
         let watch = WatchHandle::start(WatchedFolders::new(reach.clone()), times, move |change| {
-            // Whoever does not listen any more looks at everything anew.
+            // If the receiver is gone, its successor scans everything again.
             let _ = sender.send((id.clone(), change));
         });
         let failed = |error| tracing::warn!(%error, "no thread for watching documents");

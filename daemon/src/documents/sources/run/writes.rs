@@ -1,5 +1,4 @@
-//! What is on its way to the log: some commands at a time, so that they are committed together, and not
-//! more than memory has room for.
+//! Pending writes to the log: several commands at a time, so that they share a commit, within a memory limit.
 
 use std::sync::Arc;
 
@@ -11,12 +10,12 @@ use crate::error::{Code, Refusal};
 use crate::log::Actor;
 use crate::operation::Context;
 
-/// Commands under way.
+/// Limit on pending commands.
 const WRITES_MAX: usize = 16;
-/// Bytes of all, about; one that is longer goes alone.
+/// Approximate limit on the bytes of all pending commands; a larger command is written alone.
 const BYTES_MAX: usize = 2 << 20;
 
-/// Commands that were queued and are not answered yet.
+/// Commands that are queued but not acknowledged.
 pub struct PendingWrites {
     cx: Arc<Context>,
     under_way: JoinSet<(usize, Result<(), Refusal>)>,
@@ -24,7 +23,7 @@ pub struct PendingWrites {
 }
 
 impl PendingWrites {
-    /// None yet.
+    /// Creates an empty queue.
     pub fn new(cx: &Arc<Context>) -> Self {
         Self {
             cx: Arc::clone(cx),
@@ -33,19 +32,19 @@ impl PendingWrites {
         }
     }
 
-    /// Records a document.
+    /// Queues the command that ingests a document.
     ///
     /// # Errors
-    /// An earlier command could not be written.
+    /// An earlier command failed.
     pub async fn take(&mut self, command: IngestDocument) -> Result<(), Refusal> {
         let bytes = command.bytes();
         self.queue(command, bytes).await
     }
 
-    /// Records something about files.
+    /// Queues commands that record states of files.
     ///
     /// # Errors
-    /// An earlier command could not be written.
+    /// An earlier command failed.
     pub async fn note(&mut self, source: &str, notes: Vec<FileState>) -> Result<(), Refusal> {
         for note in notes {
             let command = RecordFileState {
@@ -58,10 +57,10 @@ impl PendingWrites {
         Ok(())
     }
 
-    /// Waits until all are answered.
+    /// Waits until all commands are acknowledged.
     ///
     /// # Errors
-    /// One could not be written.
+    /// A command failed.
     pub async fn flush(&mut self) -> Result<(), Refusal> {
         while !self.under_way.is_empty() {
             self.one().await?;
@@ -94,14 +93,14 @@ impl PendingWrites {
         Ok(())
     }
 
-    /// Waits for one answer.
+    /// Waits for one acknowledgement.
     async fn one(&mut self) -> Result<(), Refusal> {
         let Some(Ok((bytes, written))) = self.under_way.join_next().await else {
             return Ok(());
         };
         self.bytes -= bytes;
         match written {
-            // The source or the document went meanwhile: then there is nothing to record.
+            // The source or the document was removed in the meantime, so there is nothing to record.
             Err(refusal) if matches!(refusal.code, Code::NotFound | Code::Conflict) => Ok(()),
             other => other,
         }

@@ -1,4 +1,4 @@
-//! Cases, and a property: what a plan makes of what is known is what is on disk.
+//! Examples, and a property: applying a plan to the known files gives the files on disk.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
 use proptest::prelude::*;
@@ -89,7 +89,7 @@ fn a_file_that_moved_keeps_its_document() {
     assert_eq!((moved.document, &*moved.from, &*moved.to), (1, "a", "b"));
     assert_eq!(plan.lost.count(), 0);
 
-    // By its hash, once it is read; the first by path of several.
+    // By its hash, after it is read. The first path of several is claimed.
     let mut two = scan(&[("a", document(1, 1, 7)), ("c", document(2, 2, 7))]);
     two.found(found("b", 3));
     let mut plan = two.finish();
@@ -101,7 +101,7 @@ fn a_file_that_moved_keeps_its_document() {
     assert_eq!(claim(7, |_| true), Some(1));
     assert_eq!(claim(7, |_| true), None);
 
-    // Two names of one file: its stamp does not say which of them moved.
+    // With two names of one file, the fingerprint does not show which of them moved.
     let mut names = scan(&[("a", document(1, 1, 7)), ("c", document(2, 1, 7))]);
     names.found(found("b", 1));
     let plan = names.finish();
@@ -142,7 +142,7 @@ fn elsewhere_is_not_gone() {
     );
 }
 
-/// A file: its inode, how often it was written, its content.
+/// A file: its inode, number of writes, and content.
 type File = (u64, u8, u8);
 
 fn of_disk(file: File) -> (FileFingerprint, Hash) {
@@ -152,7 +152,7 @@ fn of_disk(file: File) -> (FileFingerprint, Hash) {
         mtime: i64::from(writes),
         inode,
     };
-    // Who writes another content to a file writes.
+    // Changing the content of a file requires a write.
     (
         stamp,
         hash(content.wrapping_mul(31).wrapping_add(writes % 3)),
@@ -160,14 +160,14 @@ fn of_disk(file: File) -> (FileFingerprint, Hash) {
 }
 
 proptest! {
-    /// Doing what a plan says makes what is known equal to what is there. A document stays with its
-    /// path; one that lost its path stays if its content, or its file, is found under a new one.
+    /// Applying a plan makes the known files equal to the files on disk. A document keeps its path. If the path
+    /// is missing, the document is retained if its content or its file is found at a new path.
     #[test]
     fn after_a_plan_all_is_known(
         before in prop::collection::btree_map("[abc](/[abc])?", (0u64..6, 0u8..3, 0u8..3), 0..8),
         after in prop::collection::btree_map("[abc](/[abc])?", (0u64..6, 0u8..3, 0u8..3), 0..8),
     ) {
-        // The same inode and time are the same file, whatever its name.
+        // The same inode and time mean the same file, regardless of its name.
         let content = |(inode, writes, _): File| (inode % 3) as u8 + writes;
         let before: BTreeMap<String, File> =
             before.into_iter().map(|(path, it)| (path, (it.0, it.1, content(it)))).collect();
@@ -238,7 +238,7 @@ proptest! {
                 prop_assert_eq!(ids_after.get(id), Some(path));
             }
         }
-        // As many documents moved as contents were lost and found: none that could stay is new.
+        // Every content that was both lost and found is a moved document, never a new one.
         let mut gone: BTreeMap<[u8; 32], usize> = BTreeMap::new();
         for (path, file) in before.iter().filter(|(path, _)| !after.contains_key(*path)) {
             prop_assert!(!done.contains_key(path));

@@ -1,4 +1,4 @@
-//! What a walk finds, on the real file system.
+//! Tests which files a walk finds, on the real file system.
 #![allow(clippy::unwrap_used)]
 
 use std::ffi::OsStr;
@@ -12,7 +12,7 @@ use tempfile::TempDir;
 use super::*;
 use crate::documents::sources::SourceError;
 
-/// A folder with files, named by their paths; each says its own name.
+/// Creates a folder with files; each file contains its own path.
 fn folder(files: &[&str]) -> TempDir {
     let dir = tempfile::tempdir().unwrap();
     for file in files {
@@ -68,7 +68,7 @@ fn in_the_order_of_names_with_stamps() {
     })));
 }
 
-/// Within a repository as git has it, and the same without one.
+/// The same rules apply within a git repository and without one.
 #[test]
 fn what_ignore_files_say() {
     for in_repository in [false, true] {
@@ -98,8 +98,7 @@ fn what_ignore_files_say() {
     }
 }
 
-/// A source within a repository follows the repository's ignore files; one that is in none follows its
-/// own alone.
+/// A source within a repository also follows the ignore files above it; any other source follows only its own.
 #[test]
 fn ignore_files_above_a_source() {
     let dir = folder(&["docs/a.md", "docs/b.md", "docs/c.md"]);
@@ -150,7 +149,7 @@ fn what_patterns_say() {
     assert!(SourceScope::new(dir.path(), &["x".repeat(1001)], &[], &[]).is_err());
 }
 
-/// Links lead out, in a circle, to what is there anyway; the rest is no file at all.
+/// Links that lead out, in a circle or to another file in the source are ignored, as are special files.
 #[test]
 fn only_regular_files_in_the_source() {
     let outside = folder(&["secret.md"]);
@@ -171,7 +170,7 @@ fn only_regular_files_in_the_source() {
     let real = dir.path().canonicalize().unwrap();
     assert_eq!(linked.path(), real);
     assert_eq!(files(&linked), ["a/b.md"]);
-    // But it is followed only as long as its path is without one.
+    // But it is followed only while its path has no link.
     assert!(linked.clone().still_at(&real).is_ok());
     let by_link = outside.path().canonicalize().unwrap().join("in");
     let moved = linked.still_at(&by_link).unwrap_err();
@@ -204,12 +203,12 @@ fn parts_that_cannot_be_read_are_told_and_the_rest_is_walked() {
         ("caf\u{fffd}.md", false),
         ("dir\u{fffd}", false),
     ];
-    // Whoever may read everything has no trouble with permissions.
+    // A privileged user can read everything.
     if !can_read_all {
         expected.insert(0, ("b", true));
     }
     for (path, _) in &mut troubles {
-        // The ignore file or its folder, as the reader of ignore files puts it.
+        // The `ignore` crate reports either the ignore file or its folder.
         *path = path.strip_suffix("/.gitignore").unwrap_or(path);
     }
     assert_eq!(troubles, expected);
@@ -246,7 +245,7 @@ fn what_is_no_source() {
     let pipe = dir.path().join("pipe");
     nix::unistd::mkfifo(&pipe, nix::sys::stat::Mode::S_IRWXU).unwrap();
     assert!(matches!(refused(&pipe), SourceError::Neither(_)));
-    // The daemon's own folder within a source is left out.
+    // The daemon's own folder within a source is excluded.
     assert_eq!(files(&new(dir.path()).unwrap()), ["a.md"]);
 
     let source = new(dir.path()).unwrap();
@@ -260,7 +259,7 @@ fn what_is_no_source() {
     assert_eq!(source.notice(Some(Path::new("/"))), None);
 }
 
-/// It is asked for by name, so nothing leaves it out.
+/// A single file is selected explicitly, so no rule excludes it.
 #[test]
 fn one_file() {
     let dir = folder(&[".hidden.md", "other.md"]);
@@ -273,7 +272,7 @@ fn one_file() {
     assert!(files_of(one.walk(&places)).is_empty());
 }
 
-/// Places are walked by the rules of the whole.
+/// Selected places are walked by the rules of the whole source.
 #[test]
 fn some_places() {
     let dir = folder(&[
@@ -304,7 +303,7 @@ fn some_places() {
     assert_eq!(at(&[""]), ["a/b/c.md", "a/e.md", "f.md"]);
 }
 
-/// Unknown, and not empty.
+/// The content of a missing source is unknown, not empty.
 #[test]
 fn a_source_that_vanishes() {
     let dir = folder(&["a.md"]);

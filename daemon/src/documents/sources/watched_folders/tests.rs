@@ -1,4 +1,4 @@
-//! What is told of a source's folders, on the real file system.
+//! Tests which changes in a source's folders are reported, on the real file system.
 #![allow(clippy::unwrap_used)]
 
 use std::fs;
@@ -26,13 +26,13 @@ fn reach(dir: &TempDir) -> SourceScope {
     SourceScope::new(dir.path(), &[], &[], &[]).unwrap()
 }
 
-/// Names of files that no test has used.
+/// Counter for file names that no test has used.
 static MARKS: AtomicU32 = AtomicU32::new(0);
 
-/// All that is told until nothing more can come, in the order of paths.
+/// Returns all reported changes once no more can follow, sorted by path.
 fn changes(dir: &TempDir, fixture: &mut Fixture<WatchedFolders>) -> Vec<Change<String>> {
     loop {
-        // What is told last says that all before it was told.
+        // Events are ordered, so the event of this file follows all earlier ones.
         let mark = format!("mark{}", MARKS.fetch_add(1, Ordering::Relaxed));
         fs::write(dir.path().join(&mark), "x").unwrap();
         fixture.heard_of(&mark);
@@ -77,13 +77,13 @@ fn files_come_change_and_go() {
             written("docs/b.md")
         ]
     );
-    // An editor that writes beside and renames over.
+    // An editor that writes a temporary file and renames it over the original.
     fs::write(at("docs/b.md.tmp"), "y").unwrap();
     fs::rename(at("docs/b.md.tmp"), at("docs/b.md")).unwrap();
     assert!(changes(&dir, &mut fixture).contains(&written("docs/b.md")));
 }
 
-/// What is left out is not watched, so nothing that happens there costs anything.
+/// Excluded folders are not watched, so changes in them cost nothing.
 #[test]
 fn what_is_left_out_is_not_watched() {
     let (dir, mut fixture) = source();
@@ -93,7 +93,7 @@ fn what_is_left_out_is_not_watched() {
     fs::write(dir.path().join("target/x.md"), "x").unwrap();
     fs::write(outside.path().join("x.md"), "x").unwrap();
     assert_eq!(changes(&dir, &mut fixture), []);
-    // It is, as soon as it is not left out any more.
+    // The folder is watched as soon as it is no longer excluded.
     fs::write(dir.path().join(".gitignore"), "").unwrap();
     assert_eq!(changes(&dir, &mut fixture), [written("")]);
     fs::write(dir.path().join("target/x.md"), "y").unwrap();
@@ -108,25 +108,25 @@ fn folders_come_move_and_go() {
     fs::create_dir_all(outside.path().join("in/deep")).unwrap();
     fs::write(outside.path().join("in/deep/x.md"), "x").unwrap();
 
-    // Moved in: all of it is to be looked at, and what is in it is watched.
+    // Moved in: the whole folder must be scanned, and it is watched.
     fs::rename(outside.path().join("in"), at("in")).unwrap();
     assert_eq!(changes(&dir, &mut fixture), [written("in")]);
     fs::write(at("in/deep/x.md"), "y").unwrap();
     assert_eq!(changes(&dir, &mut fixture), [written("in/deep/x.md")]);
 
-    // Renamed: both names, and what happens in it has the new one.
+    // Renamed: both names are reported, and later changes have the new name.
     fs::rename(at("in"), at("on")).unwrap();
     assert_eq!(changes(&dir, &mut fixture), [removed("in"), written("on")]);
     fs::write(at("on/deep/x.md"), "z").unwrap();
     assert_eq!(changes(&dir, &mut fixture), [written("on/deep/x.md")]);
 
-    // Moved out: what happens there is nobody's business.
+    // Moved out: later changes are not reported.
     fs::rename(at("on"), outside.path().join("out")).unwrap();
     assert_eq!(changes(&dir, &mut fixture), [removed("on")]);
     fs::write(outside.path().join("out/deep/x.md"), "1").unwrap();
     assert_eq!(changes(&dir, &mut fixture), []);
 
-    // Another one in its place, and gone again with all in it.
+    // Another folder takes its name, and is removed with all its content.
     fs::create_dir_all(at("on/deep")).unwrap();
     changes(&dir, &mut fixture);
     fs::write(at("on/deep/x.md"), "2").unwrap();
@@ -135,8 +135,8 @@ fn folders_come_move_and_go() {
     assert!(changes(&dir, &mut fixture).contains(&removed("on")));
 }
 
-/// Another folder in the place of one is looked through again, as a new one is: what came into it before it
-/// was watched was told by nobody.
+/// A folder that replaced another is scanned again like a new one, because changes before its watch began
+/// were not reported.
 #[test]
 fn a_folder_that_is_replaced() {
     let (dir, mut fixture) = source();
@@ -151,7 +151,7 @@ fn a_folder_that_is_replaced() {
     assert!(!watch_scope.watch(&mut fixture.watcher, &docs).unwrap());
 }
 
-/// A branch switch: so many files are told that together they are everything.
+/// A branch switch reports so many files that the whole source is scanned.
 #[test]
 fn five_thousand_files_at_once() {
     let dir = tempfile::tempdir().unwrap();
@@ -176,7 +176,7 @@ fn five_thousand_files_at_once() {
     assert_eq!(files, 5000);
 }
 
-/// A folder that came with files in it is one place.
+/// A new folder with files in it is reported as one path.
 #[test]
 fn a_folder_with_many_files() {
     let (dir, mut fixture) = source();
@@ -217,7 +217,7 @@ fn lost_events_and_a_source_that_vanishes() {
     until(&reported, &written("x.md"));
 }
 
-/// Its folder is watched, since whoever replaces a file makes another one; its neighbours are not told.
+/// The folder of a single file is watched, because programs replace files. Other files in it are not reported.
 #[test]
 fn one_file() {
     let dir = tempfile::tempdir().unwrap();
