@@ -1,14 +1,14 @@
-//! A new entry in a file that is a log: where it goes, and what a new file is around it.
+//! Appends an entry to a context file that is a log: finds the position, and builds a new file if needed.
 
 use super::fix::{Edit, section_place};
 use super::outline::{Heading, Outline, Section};
 use super::template::{AppendOrder, SectionPlacement, Template};
 use super::validate::entries_of;
 
-/// Why an entry was not added.
+/// The reason why an entry was not appended.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum AppendError {
-    /// Files of this type are no logs.
+    /// The file type does not allow appends.
     #[error(
         "nothing is appended to `{file_type}`: it is written as a whole, with `update_context`"
     )]
@@ -16,32 +16,32 @@ pub enum AppendError {
         /// The file type.
         file_type: String,
     },
-    /// There is nothing to add.
+    /// The entry is empty.
     #[error("the entry is empty; write it as the template shows")]
     Empty,
-    /// What is added would become a part of what was never closed.
+    /// The file ends in an open code fence or comment, which would swallow the entry.
     #[error(
         "the file ends within a code fence or comment that is never closed: close it with `update_context` first"
     )]
     OpenEnd,
-    /// What is added would swallow what is behind it.
+    /// The entry ends in an open code fence or comment, which would swallow the text after it.
     #[error("the entry ends within a code fence or comment that is never closed: close it")]
     OpenEntry,
 }
 
-/// Adds an entry at the place that the template declares; a text without anything in it becomes a file
-/// with title and sections first. Whether the outcome is valid is for [`validate`](fn@super::validate::validate).
+/// Inserts an entry at the position that the template declares. An empty text first becomes a file with a title
+/// and sections. The result is not validated; call [`validate`](fn@super::validate::validate).
 ///
 /// # Errors
-/// If files of this type are no logs, if there is nothing to add, if the text or the entry ends within a
-/// code fence or a comment.
+/// The file type does not allow appends, the entry is empty, or the text or the entry ends in an open code fence
+/// or comment.
 pub fn append(content: &str, entry: &str, template: &Template) -> Result<String, AppendError> {
     let Some(appends) = &template.appends else {
         let file_type = template.name.clone();
         return Err(AppendError::NoLog { file_type });
     };
     let entry = entry.trim_start_matches('\u{feff}');
-    // Blank lines go; the indentation of the first line stays.
+    // Blank lines are removed; the indentation of the first line stays.
     let entry = entry.trim_end().trim_start_matches(['\n', '\r']);
     if entry.trim().is_empty() {
         return Err(AppendError::Empty);
@@ -73,7 +73,7 @@ pub fn append(content: &str, entry: &str, template: &Template) -> Result<String,
     Ok(edit.apply(content))
 }
 
-/// A new file with one entry.
+/// Renders a new file with one entry.
 fn frame(template: &Template, appends: &AppendOrder, entry: &str) -> String {
     let mut parts = vec![format!("# {}", template.title)];
     for section in &template.sections {
@@ -94,7 +94,7 @@ fn frame(template: &Template, appends: &AppendOrder, entry: &str) -> String {
     parts.join("\n\n").trim_end().to_owned() + "\n"
 }
 
-/// In a file that is made of entries: before the first one, or at the end.
+/// Inserts into a file that consists of entries: before the first one, or at the end.
 fn anywhere(outline: &Outline<'_>, template: &Template, at: SectionPlacement, entry: &str) -> Edit {
     let entries = entries_of(outline, template);
     let first = entries.first().map(|entry| entry.heading.range.start);
@@ -106,7 +106,7 @@ fn anywhere(outline: &Outline<'_>, template: &Template, at: SectionPlacement, en
     Edit::insert(outline.text(), at, entry)
 }
 
-/// In a section: before its first entry, or at its end; in the place of the words that there is none.
+/// Inserts into a section: before its first entry, or at its end. The entry replaces a "none" placeholder.
 fn within(
     outline: &Outline<'_>,
     template: &Template,
@@ -129,11 +129,11 @@ fn within(
         (SectionPlacement::Top, Some(first)) => first.range.start,
         (SectionPlacement::Top, None) | (SectionPlacement::End, _) => outline.trimmed_end(&body),
     };
-    // A heading as the very last line has no line end to follow.
+    // A heading on the very last line may have no line end.
     Edit::insert(outline.text(), at.max(section.heading.end), entry)
 }
 
-/// With the section that is not there.
+/// Inserts the missing section together with the entry.
 fn section_and(outline: &Outline<'_>, template: &Template, key: &str, entry: &str) -> Edit {
     let name = template.section(key).map_or(key, |section| &section.name);
     let at = section_place(outline, template, key);
@@ -157,14 +157,14 @@ mod tests {
     #[test]
     fn an_entry_goes_where_the_template_says() {
         let cases = [
-            // Below Open Issues, before those that are there, behind what introduces them.
+            // Below Open Issues, after its introduction, before the existing entries.
             (
                 "bugs",
                 "# Bugs\n\n## Open Issues\n\nBy date.\n\n### BUG-0: z (2025-01-01)\n\nz\n\n## Resolved Issues\n",
                 BUG,
                 "# Bugs\n\n## Open Issues\n\nBy date.\n\n### BUG-1: a (2025-01-01)\n\nx\n\n### BUG-0: z (2025-01-01)\n\nz\n\n## Resolved Issues\n",
             ),
-            // In the place of "none".
+            // Replaces "none".
             (
                 "bugs",
                 "# Bugs\n\n## Open Issues\n\n_None yet_\n\n## Resolved Issues\n\nNone.\n",
@@ -183,7 +183,7 @@ mod tests {
                 BUG,
                 "# Bugs\n\n## Open Issues\n\n### BUG-1: a (2025-01-01)\n\nx\n",
             ),
-            // With its section, in the order of the template.
+            // Adds the section, in the order of the template.
             (
                 "bugs",
                 "# Bugs\n\n## Resolved Issues\n\nNone.\n",

@@ -1,11 +1,11 @@
-//! Which sections differ between versions of a file.
+//! Compares the sections of two versions of a file.
 
 use super::outline::Outline;
 use std::collections::HashMap;
 
-/// The keys of the sections that were added, removed or changed from one text to another, in the order
-/// of the newer text, then of the older one. What precedes the first section has the empty key. Line
-/// ends and white space at the ends of lines do not count.
+/// Returns the keys of the sections that were added, removed or changed between two texts: in the order of the
+/// newer text, then of the older one. The text before the first section has the empty key. Line endings and
+/// trailing white space are ignored.
 #[must_use]
 pub fn changed_sections(base: &str, one: &str) -> Vec<String> {
     let (base, one) = (Parts::of(base), Parts::of(one));
@@ -16,7 +16,7 @@ pub fn changed_sections(base: &str, one: &str) -> Vec<String> {
         .collect()
 }
 
-/// The keys of the sections that two texts changed in different ways: where one would undo the other.
+/// Returns the keys of the sections that both texts changed differently, so that one would undo the other.
 #[must_use]
 pub fn both_changed(base: &str, theirs: &str, yours: &str) -> Vec<String> {
     let by_them = changed_sections(base, theirs);
@@ -28,7 +28,7 @@ pub fn both_changed(base: &str, theirs: &str, yours: &str) -> Vec<String> {
         .collect()
 }
 
-/// What a text says by section. Sections of one key count as one.
+/// The text of each section. Sections with the same key are joined.
 struct Parts {
     order: Vec<String>,
     by_key: HashMap<String, String>,
@@ -65,7 +65,7 @@ impl Parts {
         }
     }
 
-    /// A section that is not there is not the same as an empty one; an empty preamble is none.
+    /// Returns a section. A missing section differs from an empty one; an empty preamble counts as missing.
     fn part(&self, key: &str) -> Option<&str> {
         let part = self.by_key.get(key).map(String::as_str);
         part.filter(|part| !(key.is_empty() && part.is_empty()))
@@ -105,12 +105,12 @@ mod tests {
             changed_sections(BASE, &format!("{BASE}\n## A\n\nagain\n")),
             ["a"]
         );
-        // What is said under a heading of level 3 belongs to its section.
+        // The text under a level 3 heading belongs to its section.
         assert_eq!(
             changed_sections(BASE, &BASE.replace("two", "### x\n\ntwo")),
             ["b"]
         );
-        // An empty section is not the same as none.
+        // An empty section differs from a missing one.
         assert_eq!(changed_sections("## A\n", "## A\n## B\n"), ["b"]);
     }
 

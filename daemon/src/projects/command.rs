@@ -1,4 +1,4 @@
-//! Decisions about projects: that a directory becomes one, what a context file says, what did not fit.
+//! Commands of projects: initialise a directory, share a project, write a context file, save a draft.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -15,29 +15,29 @@ use crate::events::{NewEvent, empty_body};
 use crate::log::Body;
 use crate::store::{PendingBlob, Rows};
 
-/// The project that an event is about, as far as its directory is known.
+/// The project of an event, with its directory if that is known.
 #[derive(Clone, Debug)]
 pub struct ProjectSubject {
-    /// Its id.
+    /// The project's id.
     pub project: String,
-    /// Name, directory and worktree, when the caller is in one or named one.
+    /// Name, directory and worktree, if the caller is in a directory or named one.
     pub known: Option<KnownDirectory>,
-    /// Salts for the events that make it known.
+    /// Salts of the events that introduce the project and its worktree.
     pub salts: [[u8; 16]; 2],
 }
 
-/// What is known of a project's directory.
+/// The recorded data of a project's directory.
 #[derive(Clone, Debug)]
 pub struct KnownDirectory {
     /// Name and directory.
     pub initialised: ProjectInitialised,
-    /// The worktree worked in.
+    /// The caller's current worktree.
     pub worktree: WorktreeSeen,
 }
 
 impl ProjectSubject {
-    /// The events that make the project and its worktree known, if they are not; `anew` also when only
-    /// its name or directory is another.
+    /// Returns the events that introduce the project and its worktree, if they are unknown. With `again`, a changed
+    /// name or directory is recorded as well.
     fn introduce(&self, rows: &dyn Rows, again: bool) -> Result<Vec<NewEvent>, Refusal> {
         let row = view::project(rows, &self.project)?;
         let Some(known) = &self.known else {
@@ -68,7 +68,6 @@ impl ProjectSubject {
     }
 }
 
-/// No project has this id.
 fn unknown(project: &str) -> Refusal {
     Refusal::new(
         Code::ProjectNotFound,
@@ -81,11 +80,11 @@ fn decided_twice() -> Refusal {
     Refusal::new(Code::Internal, "a command was decided twice")
 }
 
-/// Wants a directory to be a project.
+/// Makes a directory a project.
 pub struct InitialiseProject {
-    /// Which.
+    /// The project.
     pub subject: ProjectSubject,
-    /// Set when there is nothing to record.
+    /// Set if there is nothing to record.
     pub report: Report,
 }
 
@@ -100,13 +99,13 @@ impl Command for InitialiseProject {
     }
 }
 
-/// Wants a project shared with somebody, or no more.
+/// Grants another user access to a project, or revokes it.
 pub struct Shares {
-    /// Which; it has to be known.
+    /// Id of the project, which must be known.
     pub project: String,
-    /// With whom, and what for.
+    /// The user and the granted access.
     pub shared: ProjectShared,
-    /// Of the payload.
+    /// Salt of the payload.
     pub salt: [u8; 16],
 }
 
@@ -121,58 +120,58 @@ impl Command for Shares {
     }
 }
 
-/// Why nothing was recorded, when that is no refusal.
+/// The reason why a command recorded nothing without being refused.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NoOpReason {
-    /// It is so already.
+    /// The log already has this state.
     Unchanged,
-    /// The file is not what it was when the change was prepared: this is its newest version.
+    /// The file has changed since the change was prepared; holds its newest version.
     Stale(Option<Box<FileRow>>),
 }
 
-/// Tells the caller of a command why it recorded nothing; shared with it.
+/// Reports to the sender of a command why it recorded nothing; shared with the command.
 #[derive(Clone, Default)]
 pub struct Report(Arc<Mutex<Option<NoOpReason>>>);
 
 impl Report {
-    /// What was told.
+    /// Returns the reported reason.
     pub fn outcome(&self) -> MutexGuard<'_, Option<NoOpReason>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// Answered in place of an event; whoever sent the command reads its report instead.
+/// The refusal that ends a command without an event. The sender reads its report instead.
 fn nothing_recorded() -> Refusal {
     Refusal::new(Code::Conflict, "nothing was recorded")
 }
 
-/// Wants a new version of a context file.
+/// Writes a new version of a context file.
 pub struct WriteContext {
-    /// Of which project.
+    /// The project.
     pub subject: ProjectSubject,
-    /// Which file.
+    /// The file type.
     pub file_type: String,
-    /// How the version comes about.
+    /// The kind of change.
     pub change: Change,
-    /// Hash and length of the content.
+    /// SHA-256 of the content.
     pub hash: ByteArray<32>,
     /// Length of the content, in bytes.
     pub bytes: u64,
-    /// Errors and warnings that it has by its template.
+    /// Numbers of template errors and warnings in the content.
     pub diagnostics: (u32, u32),
-    /// The newest version that this one follows: another is told as stale. `None`: whatever it is.
+    /// The version that must be the newest one, otherwise the command is stale. `None`: no check.
     pub follows: Option<u64>,
-    /// The version that it was made from, where that is not the one that it follows.
+    /// The version that the change was made from, if it differs from `follows`.
     pub base: Option<u64>,
-    /// A version made at the same time whose changes are not in this one.
+    /// A concurrent version whose changes this one does not contain.
     pub beside: Option<u64>,
-    /// How long failed attempts count.
+    /// How long failed attempts count, in microseconds.
     pub attempts_kept: Micros,
-    /// The payload of the event; taken when it is decided.
+    /// The payload of the event; the decision takes it.
     pub body: Option<Body>,
-    /// Blobs that the payload names: no sweep takes them before the event is committed.
+    /// Blobs that the payload references; the sweep spares them until the event is committed.
     pub blobs: Vec<PendingBlob>,
-    /// To the caller.
+    /// Receives the reason if nothing is recorded.
     pub report: Report,
 }
 
@@ -226,17 +225,17 @@ impl Command for WriteContext {
     }
 }
 
-/// Wants an update kept as a draft: it did not fit.
+/// Saves an update that failed validation as a draft.
 pub struct DraftContext {
-    /// Of which project.
+    /// The project.
     pub subject: ProjectSubject,
-    /// Which file.
+    /// The file type.
     pub file_type: String,
-    /// How long failed attempts count.
+    /// How long failed attempts count, in microseconds.
     pub attempts_kept: Micros,
-    /// The payload of the event; taken when it is decided.
+    /// The payload of the event; the decision takes it.
     pub body: Option<Body>,
-    /// Blobs that the payload names: no sweep takes them before the event is committed.
+    /// Blobs that the payload references; the sweep spares them until the event is committed.
     pub blobs: Vec<PendingBlob>,
 }
 

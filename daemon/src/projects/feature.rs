@@ -1,4 +1,4 @@
-//! What this room keeps in memory: its limits, the templates in force, and what is on disk.
+//! The state of the projects module: limits, active templates, and the sync status of the files on disk.
 
 use std::path::{Path, PathBuf};
 
@@ -11,17 +11,17 @@ use crate::error::{Code, Refusal};
 use crate::operation::Context;
 use crate::store::{Error, Rows};
 
-/// The longest path, in bytes.
+/// Maximum length of a path, in bytes.
 const PATH_BYTES_MAX: usize = 4096;
 
-/// What may be kept of context files.
+/// Limits on context files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// The longest content, in bytes.
+    /// Maximum length of a context file, in bytes.
     pub content_bytes_max: u64,
-    /// Attempts in a row that are told how to mend what does not fit.
+    /// Consecutive failed attempts that get guidance.
     pub attempts_max: u64,
-    /// How long attempts count, in milliseconds.
+    /// How long a failed attempt counts, in milliseconds.
     pub attempts_kept_ms: u64,
 }
 
@@ -35,32 +35,32 @@ impl Default for Limits {
     }
 }
 
-/// Limits, templates, files.
+/// The state of the projects module.
 pub struct ProjectState {
-    /// What may be kept.
+    /// Limits on context files.
     pub limits: Limits,
-    /// Context files on disk.
+    /// Sync status of the context files on disk.
     pub sync_status: SyncStatus,
     shelf: TemplateCache,
     root: PathBuf,
     configured: Vec<Configured>,
-    /// Whether directories of users can be looked at.
+    /// Whether the users' directories can be read.
     reaches_files: bool,
 }
 
-/// What can be set for projects.
+/// Settings of projects.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Settings {
-    /// What may be kept.
+    /// Limits on context files.
     pub limits: Limits,
-    /// The user's folder of templates, when it is another than `templates` beside the config.
+    /// The user's template folder, if it is not `templates` next to the config.
     pub templates: Option<PathBuf>,
-    /// What is said of single projects.
+    /// Settings of single projects.
     pub configured: Vec<Configured>,
 }
 
 impl ProjectState {
-    /// With the folder of all context files, and where the user's templates are if nothing else is set.
+    /// Creates the state. `root` is the folder of all context files; `templates` is the default template folder.
     #[must_use]
     pub fn new(settings: Settings, root: PathBuf, templates: PathBuf) -> Self {
         let templates = settings.templates.unwrap_or(templates);
@@ -74,25 +74,25 @@ impl ProjectState {
         }
     }
 
-    /// Without looking at directories: where their users are others than the daemon's own.
+    /// Disables access to directories, for a daemon whose clients are other users.
     #[must_use]
     pub fn blind(mut self) -> Self {
         self.reaches_files = false;
         self
     }
 
-    /// The room of a daemon.
+    /// Returns the state of this daemon.
     ///
     /// # Errors
-    /// `INTERNAL` when the daemon was put together without it.
+    /// `INTERNAL` if the daemon was started without projects.
     pub fn of(cx: &Context) -> Result<&Self, Refusal> {
         cx.extensions
             .get()
             .ok_or_else(|| Refusal::new(Code::Internal, "the daemon was started without projects"))
     }
 
-    /// The place of a directory; `None` when there is no such directory, as far as directories can be
-    /// looked at. Reads the file system: off the event loop.
+    /// Returns the location of a directory; `None` if the directory does not exist, as far as directories can be read.
+    /// Reads the file system; do not call it on the event loop.
     #[must_use]
     pub fn place_of(&self, dir: &Path) -> Option<ProjectLocation> {
         if self.reaches_files {
@@ -102,11 +102,8 @@ impl ProjectState {
         }
     }
 
-    /// The same in the light of what is known: the id of another folder, which is still that project, is
-    /// not taken from a `.lore.toml`; the settings can confirm it. A folder that has moved keeps its id.
-    ///
-    /// # Errors
-    /// [`Error`] when the rows cannot be read.
+    /// Returns the location of a directory, checked against the known projects. An id in `.lore.toml` is ignored if
+    /// another folder still is the project with that id, unless the settings confirm it. A moved folder keeps its id.
     pub fn place_in(&self, rows: &dyn Rows, dir: &Path) -> Result<Option<ProjectLocation>, Error> {
         let place = match self.place_of(dir) {
             Some(place) if place.is_claimed() => place,
@@ -123,11 +120,11 @@ impl ProjectState {
         }))
     }
 
-    /// The directory that a path means: itself, or the one that the file is in, as far as files can be
-    /// looked at. Reads the file system: off the event loop.
+    /// Returns the directory that a path selects: itself or, for a file, its parent, as far as files can be read.
+    /// Reads the file system; do not call it on the event loop.
     ///
     /// # Errors
-    /// `INVALID_INPUT` when it can be no path.
+    /// `INVALID_INPUT` if the path is invalid.
     pub fn directory(&self, path: &str) -> Result<PathBuf, Refusal> {
         if path.len() > PATH_BYTES_MAX || path.contains('\0') {
             return Err(Refusal::invalid(format!(
@@ -142,14 +139,14 @@ impl ProjectState {
         })
     }
 
-    /// The folder of a project's context files.
+    /// Returns the folder of a project's context files.
     #[must_use]
     pub fn folder_of(&self, project: &str) -> PathBuf {
         self.root.join(project)
     }
 
-    /// The templates in force for a project, the files as they are now: the built-in ones, over them the
-    /// user's, over them the project's own. Reads the file system: off the event loop.
+    /// Returns the active templates of a project, read from the current files. The user's override the built-in ones,
+    /// and the project's override both. Reads the file system; do not call it on the event loop.
     #[must_use]
     pub fn templates(&self, place: Option<&ProjectLocation>) -> std::sync::Arc<Layers> {
         let own = place.filter(|_| self.reaches_files);
@@ -157,8 +154,7 @@ impl ProjectState {
         self.shelf.in_force(own.as_deref())
     }
 
-    /// What `status` warns of: files that are not as the log says, templates of the user's own that are
-    /// not in force.
+    /// Lists the warnings for `status`: files that differ from the log, and the user's templates that are not active.
     #[must_use]
     pub fn faults(&self) -> Vec<String> {
         let mut reported = self.sync_status.faults();
@@ -168,12 +164,12 @@ impl ProjectState {
         reported
     }
 
-    /// Lets the templates go; the next use reads them again.
+    /// Releases the cached templates; the next use reads them again.
     pub fn release(&self) {
         self.shelf.release();
     }
 
-    /// Where a user's own templates are.
+    /// Returns the user's template folder.
     #[must_use]
     pub fn templates_folder(&self) -> &Path {
         self.shelf.user()

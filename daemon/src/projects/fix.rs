@@ -1,25 +1,25 @@
-//! Changes to a text that mend it, and how they are shown.
+//! Text edits that fix a diagnostic, and their display.
 
 use super::outline::Outline;
 use super::template::Template;
 use std::ops::Range;
 
-/// Texts up to this length are shown as a whole, in bytes.
+/// Texts up to this length are shown completely, in bytes.
 const WHOLE_BYTES_MAX: usize = 8 << 10;
-/// How much is shown before and behind a change of a longer one, in bytes.
+/// Context shown before and after a change in a longer text, in bytes.
 const AROUND_BYTES: usize = 400;
 
-/// A change of a text: a part of it replaced.
+/// A text edit: one range is replaced.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Edit {
-    /// What is replaced, in bytes of the text; empty where something is put in.
+    /// The replaced range, in bytes of the text; empty for an insertion.
     pub(super) range: Range<usize>,
-    /// By what.
+    /// The replacement.
     pub(super) text: String,
 }
 
 impl Edit {
-    /// Puts in something that stands by itself: blank lines come around it.
+    /// Inserts a block with blank lines around it.
     pub(super) fn insert(content: &str, at: usize, block: &str) -> Self {
         let before = content.get(..at).unwrap_or_default();
         let behind = content.get(at..).unwrap_or_default();
@@ -40,14 +40,14 @@ impl Edit {
         }
     }
 
-    /// The text with the change.
+    /// Returns the text with the edit applied.
     pub(super) fn apply(&self, content: &str) -> String {
         let before = content.get(..self.range.start).unwrap_or_default();
         let behind = content.get(self.range.end..).unwrap_or_default();
         format!("{before}{}{behind}", self.text)
     }
 
-    /// The text with the change; of a long one, only what is around it.
+    /// Returns the text with the edit applied; of a long text, only the part around the edit.
     pub(super) fn diff(&self, content: &str) -> String {
         if content.len() + self.text.len() <= WHOLE_BYTES_MAX {
             return self.apply(content);
@@ -70,7 +70,7 @@ impl Edit {
     }
 }
 
-/// What is missing for a blank line behind a text.
+/// Returns the line ends that are missing for a blank line after a text.
 fn gap(before: &str) -> &'static str {
     let line_ends = before.len() - before.trim_end_matches(['\n', '\r']).len();
     let ends = before.get(before.len() - line_ends..).unwrap_or_default();
@@ -81,7 +81,7 @@ fn gap(before: &str) -> &'static str {
     }
 }
 
-/// The start of the first line that begins at a byte or behind it.
+/// Returns the start of the first line that begins at this byte or after it.
 fn line_start(text: &str, from: usize) -> usize {
     if from == 0 {
         return 0;
@@ -91,7 +91,7 @@ fn line_start(text: &str, from: usize) -> usize {
     skipped.map_or(text.len(), |skipped| from + skipped + 1)
 }
 
-/// The end of the last line that ends before a byte.
+/// Returns the end of the last line that ends before this byte.
 fn line_end(text: &str, most: usize) -> usize {
     if text.len() <= most {
         return text.len();
@@ -101,8 +101,8 @@ fn line_end(text: &str, most: usize) -> usize {
     end.unwrap_or_default()
 }
 
-/// Where a section that is not there belongs: before the next one of the template's order that is
-/// there, else at the end.
+/// Returns the position for a missing section: before the next existing section in the template's order, else at
+/// the end.
 pub(super) fn section_place(outline: &Outline<'_>, template: &Template, key: &str) -> usize {
     let order = template.sections.iter().map(|section| &section.key);
     let later = order.skip_while(|one| *one != key).skip(1);

@@ -1,28 +1,28 @@
-//! How to mend a text: what is worst first, step by step, with what follows.
+//! Guidance to fix a text: the worst diagnostic step by step, then the others.
 
 use super::template::Template;
 use super::validate::{Diagnostic, FlawKind, Severity, Validation};
 
-/// Flaws that are named behind the one that is mended first.
+/// Diagnostics that are listed after the first one.
 const THEN_MAX: usize = 10;
 
-/// What to do about a text that is not valid, or could be better.
+/// Guidance to fix or improve a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Guidance {
-    /// The worst flaw.
+    /// Message of the worst diagnostic.
     pub primary_issue: String,
-    /// What to do about it, and then about the others.
+    /// Steps to fix it, then the other diagnostics.
     pub step_by_step_fix: Vec<String>,
-    /// How what is to be mended looks by the template.
+    /// The part of the template that the faulty part must follow.
     pub template_to_follow: String,
-    /// The text with the worst flaw mended, as far as it can be; of a long one, the part around it.
+    /// The text with the worst diagnostic fixed as far as possible; of a long text, the part around the edit.
     pub example_fix: String,
-    /// How to try again.
+    /// Instructions for the next attempt.
     pub retry_instructions: String,
 }
 
-/// Guidance for the worst error, or for the first warning if there are no errors; `None` if there is
-/// nothing to mend.
+/// Returns guidance for the worst error, or for the worst warning if there are no errors. `None` if there are no
+/// diagnostics.
 #[must_use]
 pub fn guide(validation: &Validation, template: &Template, content: &str) -> Option<Guidance> {
     let worst = |severity: Severity| {
@@ -30,7 +30,7 @@ pub fn guide(validation: &Validation, template: &Template, content: &str) -> Opt
         let mut of_severity = diagnostics
             .filter(move |diagnostic| diagnostic.severity == severity)
             .collect::<Vec<&Diagnostic>>();
-        // Stable: of one kind, the first in the text.
+        // The sort is stable: within a kind, the first in the text comes first.
         of_severity.sort_by_key(|diagnostic| diagnostic.kind);
         of_severity
     };
@@ -58,7 +58,7 @@ pub fn guide(validation: &Validation, template: &Template, content: &str) -> Opt
     })
 }
 
-/// What to do next, in a sentence that ends with how to try again.
+/// Returns a sentence with the next steps.
 #[must_use]
 pub fn next_steps(guidance: &Guidance) -> String {
     format!(
@@ -104,7 +104,7 @@ fn steps(diagnostic: &Diagnostic, template: &Template) -> Vec<String> {
     }
 }
 
-/// What comes after the worst flaw, in the order of how bad it is.
+/// Lists the diagnostics after the worst one, by severity of their kind.
 fn then(rest: &[&Diagnostic], count: usize) -> Vec<String> {
     let reported = rest.iter().take(THEN_MAX);
     let reported = reported

@@ -1,4 +1,4 @@
-//! What the file system says of a directory: which project it belongs to, and in which worktree it is.
+//! The location of a directory: its project and its git worktree.
 
 use std::fs;
 use std::path::{Component, Path, PathBuf};
@@ -7,47 +7,47 @@ use super::marker::{self, Marker};
 use crate::log::Hash;
 
 const NAME_CHARS_MAX: usize = 40;
-/// A `.git` file, `commondir` or `HEAD` holds one line; anything longer is none.
+/// A `.git` file, `commondir` or `HEAD` has one line; a longer file is ignored.
 const GIT_FILE_BYTES_MAX: u64 = 8 * 1024;
-/// Digits of a commit that stand for it where no branch is checked out.
+/// Digits of the commit that are shown if no branch is checked out.
 const COMMIT_DIGITS: usize = 12;
 
-/// What the config says of a project.
+/// The config's settings for one project.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Configured {
-    /// Its root, the real path.
+    /// Canonical path of the project's root.
     pub path: PathBuf,
-    /// What would stand in `.lore.toml`, and goes before that.
+    /// Overrides the settings in `.lore.toml`.
     pub marker: Marker,
 }
 
-/// Where a directory belongs.
+/// The project and worktree of a directory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProjectLocation {
     /// The project's id: `<base name reduced to [a-z0-9_-], 40 characters>-<8 hex of SHA-256 of the real
-    /// path of the git common directory, or of the directory itself>`, or what the marker says.
+    /// path of the git common directory, or of the directory itself>`, or the id in the marker.
     pub project: String,
-    /// What people call it: the marker's name, or that of the directory.
+    /// Display name: the marker's name, or that of the directory.
     pub name: String,
-    /// The project's directory: of a repository the main worktree's.
+    /// The project's directory; in a repository, the main worktree.
     pub path: PathBuf,
-    /// The worktree that the directory is in; without a repository the directory itself.
+    /// The directory's worktree; without a repository, the directory itself.
     pub root: PathBuf,
-    /// The branch that is checked out there, or the beginning of the commit.
+    /// The checked-out branch, or the abbreviated commit.
     pub branch: Option<String>,
-    /// What `.lore.toml` in the root says.
+    /// The settings in the root's `.lore.toml`, overridden by the config.
     pub marker: Marker,
-    /// Why it says nothing, when it is there and broken.
+    /// The reason why `.lore.toml` is ignored or could not be read.
     pub marker_fault: Option<String>,
-    /// The id that it would have without `.lore.toml`, when that file alone names another: anybody can
-    /// write such a file, so an id that belongs to another folder is not taken from it.
+    /// The id without `.lore.toml`, if only that file sets another id. Any user can write such a file, so it must not
+    /// claim the id of another folder.
     unclaimed: Option<String>,
 }
 
 impl ProjectLocation {
-    /// The place of a directory; `None` when there is no such directory.
+    /// Returns the location of a directory; `None` if the directory does not exist.
     ///
-    /// Reads the file system: neither for the event loop nor for the writer.
+    /// Reads the file system; do not call it on the event loop or in the writer.
     #[must_use]
     pub fn of(dir: &Path, configured: &[Configured]) -> Option<Self> {
         let dir = fs::canonicalize(dir).ok().filter(|dir| dir.is_dir())?;
@@ -90,13 +90,13 @@ impl ProjectLocation {
         })
     }
 
-    /// Whether the id is what `.lore.toml` alone says.
+    /// Returns whether only `.lore.toml` sets the id.
     #[must_use]
     pub const fn is_claimed(&self) -> bool {
         self.unclaimed.is_some()
     }
 
-    /// The place without the id that its `.lore.toml` claims, since that belongs to another folder.
+    /// Returns the location without the id from `.lore.toml`, because `owner` has that id.
     #[must_use]
     pub fn without_claim(mut self, owner: &Path) -> Self {
         let Some(made) = self.unclaimed.take() else {
@@ -114,8 +114,8 @@ impl ProjectLocation {
         self
     }
 
-    /// The place of a directory that cannot be looked at: a project of its own, known by its path as it
-    /// is written. `None` for a path that is not absolute.
+    /// Returns the location of a directory that cannot be read: a separate project, identified by the path as written.
+    /// `None` if the path is not absolute.
     #[must_use]
     pub fn unseen(dir: &Path) -> Option<Self> {
         let is_plain = |part: &Component<'_>| !matches!(part, Component::CurDir);
@@ -142,8 +142,7 @@ impl ProjectLocation {
     }
 }
 
-/// The nearest folder above with a marker or in the config, where no repository says what belongs
-/// together.
+/// Returns the nearest ancestor with a marker or an entry in the config, for directories outside of a repository.
 fn marked(dir: &Path, configured: &[Configured]) -> Option<PathBuf> {
     let is_root =
         |folder: &&Path| marker::is_in(folder) || configured.iter().any(|own| own.path == **folder);
@@ -151,7 +150,7 @@ fn marked(dir: &Path, configured: &[Configured]) -> Option<PathBuf> {
     Some(found.to_path_buf())
 }
 
-/// A git repository, as far as its files say what it is.
+/// A git repository, as described by its files.
 struct Repository {
     root: PathBuf,
     main: PathBuf,
@@ -185,19 +184,19 @@ impl Repository {
     }
 }
 
-/// The own and the common git directory that a worktree's `.git` file leads to.
+/// Follows a worktree's `.git` file; returns its own and the common git directory.
 fn of_worktree(folder: &Path, git: &Path) -> Option<(PathBuf, PathBuf)> {
     let text = small_file(git)?;
     let own = fs::canonicalize(folder.join(text.strip_prefix("gitdir:")?.trim())).ok()?;
     let common = match small_file(&own.join("commondir")) {
         Some(path) => fs::canonicalize(own.join(path.trim())).ok()?,
-        // A submodule has a git directory of its own.
+        // A submodule has a separate git directory.
         None => own.clone(),
     };
     Some((own, common))
 }
 
-/// The branch that a git directory's `HEAD` names, or the beginning of its commit.
+/// Returns the branch in a git directory's `HEAD`, or the abbreviated commit.
 fn branch(own: &Path) -> Option<String> {
     let head = small_file(&own.join("HEAD"))?;
     let head = head.trim();
@@ -249,8 +248,8 @@ mod tests {
         of(dir).unwrap().project
     }
 
-    /// Same-named directories differ; sub-directories and worktrees of one repository do not, and a
-    /// worktree is told with its branch.
+    /// Directories with the same name differ; sub-directories and worktrees of one repository do not. A worktree
+    /// reports its branch.
     #[test]
     fn ids() {
         let root = tempfile::tempdir().unwrap();
@@ -294,7 +293,7 @@ mod tests {
         assert!(project(Path::new("/")).starts_with("project-"));
     }
 
-    /// A marker names the project, also from a folder below; a broken one is told and changes nothing.
+    /// A marker names the project, also from a sub-directory. A broken marker is reported and changes nothing.
     #[test]
     fn markers() {
         let root = tempfile::tempdir().unwrap();
@@ -319,7 +318,7 @@ mod tests {
         assert_eq!(place.project, "store", "the config goes before the marker");
     }
 
-    /// What cannot be looked at is known by its path, however that is written.
+    /// A directory that cannot be read is identified by its normalised path.
     #[test]
     fn a_place_that_is_unseen() {
         let place = ProjectLocation::unseen(Path::new("/srv//shop/./web/")).unwrap();

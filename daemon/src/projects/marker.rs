@@ -1,4 +1,4 @@
-//! `.lore.toml`: what a project says of itself in its root.
+//! `.lore.toml`: the settings in a project's root.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -8,37 +8,37 @@ use toml::de::DeTable;
 
 /// The file's name.
 pub const FILE: &str = ".lore.toml";
-/// Where a project's own templates are, if its marker names no other folder.
+/// Default folder of a project's own templates.
 const TEMPLATES: &str = ".lore/templates";
 const BYTES_MAX: u64 = 64 * 1024;
 const ID_BYTES_MAX: usize = 64;
 const NAME_BYTES_MAX: usize = 256;
-/// Patterns of files that are left out, and the length of each in bytes.
+/// Limit on the number of exclude patterns.
 const EXCLUDES_MAX: usize = 1000;
 const PATTERN_BYTES_MAX: usize = 1024;
 
-/// What the file says.
+/// The settings in the file.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Marker {
-    /// The project's id, instead of one made of its path: 1 to 64 of `a-z`, `0-9`, `_`, `-`.
+    /// The project's id, which replaces the one derived from the path: 1 to 64 of `a-z`, `0-9`, `_`, `-`.
     pub id: Option<String>,
-    /// What people call it.
+    /// Display name.
     pub name: Option<String>,
-    /// A folder with templates of the project's own, from the root; absent: `.lore/templates`.
+    /// Folder of the project's own templates, relative to the root; absent: `.lore/templates`.
     pub templates: Option<String>,
-    /// Files and folders that are never read, as patterns of the kind `.gitignore` has.
+    /// Files and folders that are never read, as `.gitignore` patterns.
     pub exclude: Vec<String>,
 }
 
 impl Marker {
-    /// The folder of the project's own templates, from its root.
+    /// Returns the folder of the project's own templates, relative to the root.
     #[must_use]
     pub fn templates(&self) -> &str {
         self.templates.as_deref().unwrap_or(TEMPLATES)
     }
 
-    /// What the other says, and what this one says where that says nothing.
+    /// Merges two markers: `other` takes precedence, and the exclude patterns are joined.
     #[must_use]
     pub fn under(self, other: &Self) -> Self {
         Self {
@@ -49,7 +49,7 @@ impl Marker {
         }
     }
 
-    /// What is wrong with it, in a sentence.
+    /// Returns a sentence about the first invalid setting.
     #[must_use]
     pub fn problem(&self) -> Option<String> {
         if let Some(id) = self.id.as_deref().filter(|id| !is_id(id)) {
@@ -93,7 +93,7 @@ impl Marker {
     }
 }
 
-/// Whether a text can be the id of a project.
+/// Returns whether a text is a valid project id.
 #[must_use]
 pub fn is_id(text: &str) -> bool {
     let is_allowed = |byte: u8| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'_' | b'-');
@@ -105,19 +105,19 @@ pub fn is_id(text: &str) -> bool {
             .is_some_and(|first| first.is_ascii_alphanumeric())
 }
 
-/// Whether a folder has a marker.
+/// Returns whether a folder has a marker.
 #[must_use]
 pub fn is_in(folder: &Path) -> bool {
     std::fs::symlink_metadata(folder.join(FILE)).is_ok_and(|file| file.is_file())
 }
 
-/// Where the marker of a folder is.
+/// Returns the path of a folder's marker.
 #[must_use]
 pub fn path(folder: &Path) -> PathBuf {
     folder.join(FILE)
 }
 
-/// In which line of a folder's marker each key stands, from 1; of one that cannot be read, none.
+/// Returns the line of each key in a folder's marker, from 1; empty if the marker cannot be parsed.
 #[must_use]
 pub fn lines(folder: &Path) -> BTreeMap<String, usize> {
     let Ok(text) = std::fs::read_to_string(path(folder)) else {
@@ -132,10 +132,10 @@ pub fn lines(folder: &Path) -> BTreeMap<String, usize> {
         .collect()
 }
 
-/// Reads the marker of a folder; one that is not there says nothing.
+/// Reads the marker of a folder; a missing one is empty.
 ///
 /// # Errors
-/// A sentence with file and line, when it is there and cannot be used.
+/// The file cannot be read or is invalid; the message names the file.
 pub fn read(folder: &Path) -> Result<Marker, String> {
     let path = path(folder);
     if !is_in(folder) {
@@ -162,7 +162,8 @@ pub fn read(folder: &Path) -> Result<Marker, String> {
 mod tests {
     use super::*;
 
-    /// Every key is read; what is unknown, leaves the project or is no id is told with its place.
+    /// Every key is read. Unknown keys, invalid values and paths outside of the project are reported with the
+    /// file.
     #[test]
     fn markers_are_read_and_refused() {
         let folder = tempfile::tempdir().unwrap();

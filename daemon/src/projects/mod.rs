@@ -1,8 +1,8 @@
-//! Projects: a directory, told apart from its namesakes, with context files that agents keep true.
+//! Projects: identified directories, with context files that agents keep up to date.
 //!
-//! A context file is Markdown of a known form. Agents read and write it by operations: what does not
-//! fit its template comes back with how to mend it, what races is refused with both sides. People read
-//! and edit it as a file. Every version stays in the log.
+//! A context file is Markdown with a declared structure. Agents read and write it through operations. An update
+//! that does not fit its template is returned with guidance to fix it. A conflicting update returns both versions.
+//! People read and edit the file. The log contains every version.
 
 mod append;
 mod changes;
@@ -49,11 +49,11 @@ use guide::guide;
 use template::{Layers, Template};
 use validate::validate;
 
-/// Reads a template as a project's own is read, and a file by it and by those that are built in, with the guidance that
-/// its writer gets: how many flaws there are in all.
+/// Parses a template like a project's own, validates a file with it and with the built-in templates, and builds the
+/// guidance. Returns the total number of diagnostics.
 ///
 /// # Errors
-/// What is wrong with the template, and on which line.
+/// The template is invalid; the message names the line.
 pub fn check_file(template: &str, content: &str) -> Result<usize, String> {
     static LAYERS: LazyLock<Layers> = LazyLock::new(Layers::built_in);
     let own = Template::parse(template, "own.toml").map_err(|broken| broken.to_string());

@@ -1,4 +1,4 @@
-//! Context files as others draw on them: which there are, what a version says, and that cut into passages.
+//! Context files as sources for other modules: lists them, reads their content and splits it into passages.
 
 use super::operations;
 use super::outline::{Heading, Outline, SECTION_LEVEL_MAX};
@@ -10,33 +10,30 @@ use crate::projects::FileVersion;
 use crate::state::State;
 use crate::store::{Error, Rows};
 
-/// Files of a project that are drawn on: those written last.
+/// Limit on the source files of a project; the last written ones are used.
 const FILES: usize = 16;
-/// Dated entries of a log of sessions that are drawn on: the newest.
+/// Limit on the passages of a session summary; the newest dated entries are used.
 const SUMMARIES: usize = 5;
-/// The type of file whose entries are below its sections, and their level.
+/// The file type whose entries are below its sections, and their heading level.
 const BUGS: (&str, u8) = ("bugs", 3);
-/// The type of file whose entries are dated.
+/// The file type whose entries are dated.
 const SUMMARY: &str = "session_summary";
-/// What stands between the heading of a section and that of an entry below it.
+/// Separator between the heading of a section and that of an entry below it.
 const BETWEEN: &str = " / ";
 
-/// A part of a context file that says something by itself: a section or, in a file of entries, an entry.
+/// A self-contained part of a context file: a section or, in a file of entries, an entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Passage<'t> {
-    /// The heading that it stands below; of an entry in a section that of the section, too. Empty for
-    /// what precedes the first heading.
+    /// The passage's heading, prefixed with the section's for an entry in a section. Empty for the text before the
+    /// first heading.
     pub heading: String,
-    /// The key of that heading.
+    /// The key of the passage's heading.
     pub key: String,
-    /// What stands below it.
+    /// The text below the heading.
     pub text: &'t str,
 }
 
-/// The context files of a project that say something, the last written first.
-///
-/// # Errors
-/// [`Error`] when a row cannot be read.
+/// Lists the context files of a project that have content, the last written first.
 pub fn drawn_on(rows: &dyn Rows, project: &str) -> Result<Vec<FileRow>, Error> {
     let files = view::files(rows, project)?.into_iter();
     let mut files: Vec<FileRow> = files.map(|(_, row)| row).collect();
@@ -46,28 +43,23 @@ pub fn drawn_on(rows: &dyn Rows, project: &str) -> Result<Vec<FileRow>, Error> {
     Ok(files)
 }
 
-/// What a version of a context file says.
-///
-/// # Errors
-/// When its event or blob cannot be read.
+/// Reads the content of a version of a context file.
 pub fn content(cx: &Context, state: &State, row: &FileRow) -> Result<String, Refusal> {
     operations::content_of(cx, state, row.place())
 }
 
-/// Where a version of a context file was written.
-///
-/// # Errors
-/// [`Error`] when the row cannot be read.
+/// Returns the log position of a version of a context file.
 pub fn position_of(rows: &dyn Rows, file: &FileVersion) -> Result<Option<Position>, Error> {
     let row = view::version(rows, &file.project, &file.file_type, file.version)?;
     Ok(row.map(|row| Position(row.position)))
 }
 
-/// Cuts a file of a type into passages, in order. Of `bugs` every bug is one, of `session_summary` each of
-/// the newest dated entries, the newest first; of any other each section. What has no text is none.
+/// Splits a file into passages, in order. In `bugs`, every bug is a passage. In `session_summary`, each of the
+/// newest dated entries is one, the newest first. In other files, every section is one. Parts without text are
+/// skipped.
 #[must_use]
 pub fn passages<'t>(file_type: &str, content: &'t str) -> Vec<Passage<'t>> {
-    // A byte order mark would make the first line begin before the Markdown does.
+    // With a byte order mark, the first line would begin before the Markdown.
     let content = content.strip_prefix('\u{feff}').unwrap_or(content);
     let outline = Outline::of(content);
     let deepest = match file_type {
@@ -104,7 +96,7 @@ pub fn passages<'t>(file_type: &str, content: &'t str) -> Vec<Passage<'t>> {
         add(title, &heading.key, range);
     }
     if file_type == SUMMARY {
-        // A sort that keeps the order: of one day, the file has the newest first.
+        // The sort is stable: of one day, the file has the newest first.
         found
             .sort_by_key(|passage| std::cmp::Reverse(date_in(&passage.heading).map(str::to_owned)));
         found.truncate(SUMMARIES);
@@ -112,7 +104,7 @@ pub fn passages<'t>(file_type: &str, content: &'t str) -> Vec<Passage<'t>> {
     found
 }
 
-/// The date in a heading, as `2025-11-21`.
+/// Returns the date in a heading, such as `2025-11-21`.
 fn date_in(heading: &str) -> Option<&str> {
     let is_date = |text: &str| {
         text.bytes().enumerate().all(|(at, byte)| match at {

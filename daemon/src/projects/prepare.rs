@@ -1,4 +1,4 @@
-//! What is made of a content before the writer decides: checked, hashed, put away if it is long.
+//! Prepares a content before the writer decides: checks it, hashes it, and stores a long one as a blob.
 
 use serde_bytes::ByteArray;
 
@@ -13,10 +13,10 @@ use crate::operation::Context;
 use crate::steps::Text;
 use crate::store::PendingBlob;
 
-/// Refuses what can be no text of a context file.
+/// Refuses invalid content of a context file.
 ///
 /// # Errors
-/// `INVALID_INPUT` when it is empty, too long, or binary.
+/// `INVALID_INPUT` if the content is empty, too long or binary.
 pub fn check_content(content: &str, bytes_max: u64) -> Result<(), Refusal> {
     if content.trim_start_matches('\u{feff}').trim().is_empty() {
         return Err(Refusal::invalid("the content is empty").hint(
@@ -44,7 +44,7 @@ pub fn check_content(content: &str, bytes_max: u64) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// How many errors and warnings there are.
+/// Returns the numbers of errors and warnings.
 #[must_use]
 pub fn counts(validation: &Validation) -> (u32, u32) {
     let number = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
@@ -54,7 +54,7 @@ pub fn counts(validation: &Validation) -> (u32, u32) {
     )
 }
 
-/// A content that can be recorded.
+/// A content that is ready to be recorded.
 pub struct PreparedContent {
     hash: ByteArray<32>,
     bytes: u64,
@@ -63,10 +63,10 @@ pub struct PreparedContent {
 }
 
 impl PreparedContent {
-    /// Of a new version.
+    /// Prepares a new version.
     ///
     /// # Errors
-    /// When a long content cannot be put away.
+    /// A long content cannot be stored as a blob.
     pub fn written(cx: &Context, content: String) -> Result<Self, Refusal> {
         Self::of(cx, content, |content| {
             codec::encode(&ContextWritten {
@@ -76,17 +76,17 @@ impl PreparedContent {
         })
     }
 
-    /// Of a draft.
+    /// Prepares a draft.
     ///
     /// # Errors
-    /// When a long content cannot be put away.
+    /// A long content cannot be stored as a blob.
     pub fn drafted(cx: &Context, content: String) -> Result<Self, Refusal> {
         Self::of(cx, content, |content| {
             codec::encode(&DraftSaved { content })
         })
     }
 
-    /// Of a file that is emptied.
+    /// Prepares the clearing of a file.
     #[must_use]
     pub fn cleared(cx: &Context, reason: Option<String>) -> Self {
         let body = ContextWritten {
@@ -118,10 +118,10 @@ impl PreparedContent {
         })
     }
 
-    /// The command that records it as a version, whatever is there.
+    /// Returns the command that records the content as a version, whatever the newest version is.
     ///
     /// # Errors
-    /// `INTERNAL` when the daemon was put together without projects.
+    /// `INTERNAL` if the daemon was started without projects.
     pub fn write(
         self,
         cx: &Context,
@@ -146,10 +146,10 @@ impl PreparedContent {
         })
     }
 
-    /// The command that records it as a draft.
+    /// Returns the command that records the content as a draft.
     ///
     /// # Errors
-    /// `INTERNAL` when the daemon was put together without projects.
+    /// `INTERNAL` if the daemon was started without projects.
     pub fn draft(
         self,
         cx: &Context,
@@ -178,8 +178,7 @@ fn attempts_kept(cx: &Context) -> Result<Micros, Refusal> {
 mod tests {
     use super::*;
 
-    /// What is no text is refused with what is wrong; line ends of any kind and a byte order mark are
-    /// text.
+    /// Binary content is refused with the reason; all line endings and a byte order mark are accepted.
     #[test]
     fn contents_are_texts() {
         for (content, reported) in [

@@ -1,4 +1,4 @@
-//! `lore://project/{id}/{file_type}`: context files by their addresses.
+//! `lore://project/{id}/{file_type}`: context files as resources.
 
 use std::sync::Arc;
 
@@ -13,10 +13,10 @@ use crate::resource::{AffectedResources, Entry, Page, Resource};
 use crate::state::State;
 use crate::store::Rows;
 
-/// Files that are listed at most: of the caller's project first, then those changed last.
+/// Limit on the listed files: first the caller's project, then the last changed files.
 const LISTED_MAX: usize = 100;
 
-/// A context file.
+/// The resource of context files.
 pub struct ContextFile;
 
 impl Resource for ContextFile {
@@ -116,7 +116,7 @@ fn described(file: &FileRow) -> String {
     format!("version {}, written {at}{by}", file.written.version)
 }
 
-/// The row of an address's varying part.
+/// Returns the row for the variable part of a URI.
 fn row(rows: &dyn Rows, id: &str) -> Result<FileRow, Refusal> {
     let parts = id.split_once('/');
     let found = match parts {

@@ -1,7 +1,7 @@
-//! The templates in force, kept until a file of theirs changes.
+//! Caches the active templates until one of their files changes.
 //!
-//! Folders are compared with what was read at every use: a handful of looks at the file system, and a
-//! change is in force for the very next call. A watch could only be later, or miss something.
+//! Every use compares the folders with the cached state, which takes a few file system calls. So a change is active
+//! for the next call. A watch would be later, and could miss changes.
 
 use std::collections::HashMap;
 use std::ffi::OsString;
@@ -13,14 +13,14 @@ use std::time::SystemTime;
 
 use super::template::{Layer, Layers, Source, TEMPLATE_BYTES_MAX};
 
-/// Projects whose templates are kept; when there are more, all are read anew.
+/// Limit on the cached projects; beyond it, the whole cache is cleared.
 const PROJECTS_MAX: usize = 64;
-/// Entries of a folder that are looked at.
+/// Limit on the entries of a folder that are checked.
 const ENTRIES_MAX: usize = 1000;
-/// What the name of a template file ends in.
+/// Extension of template files.
 const EXTENSION: &str = "toml";
 
-/// Templates by the folder of a project's own.
+/// The active templates, by the project's template folder.
 #[derive(Debug)]
 pub struct TemplateCache {
     user: PathBuf,
@@ -33,7 +33,7 @@ struct CachedTemplate {
     seen: Vec<TemplateFileStamp>,
 }
 
-/// A file, and what tells whether it has changed.
+/// A file with the metadata that reveals a change.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct TemplateFileStamp {
     layer: Layer,
@@ -43,7 +43,7 @@ struct TemplateFileStamp {
 }
 
 impl TemplateCache {
-    /// With the user's own folder, which need not be there.
+    /// Creates the cache with the user's template folder, which may be missing.
     #[must_use]
     pub fn new(user: PathBuf) -> Self {
         Self {
@@ -52,27 +52,27 @@ impl TemplateCache {
         }
     }
 
-    /// The user's own folder.
+    /// Returns the user's template folder.
     #[must_use]
     pub fn user(&self) -> &Path {
         &self.user
     }
 
-    /// Forgets what was read.
+    /// Releases the cached templates.
     pub fn release(&self) {
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        // What is broken now has a last good content only here.
+        // The last valid content of a file that is now invalid exists only here.
         kept.retain(|_, kept| !kept.layers.broken().is_empty());
     }
 
-    /// The templates in force, with those of a project's own folder.
+    /// Returns the active templates, with templates from the project's own folder.
     #[must_use]
     pub fn in_force(&self, own: Option<&Path>) -> Arc<Layers> {
         let mut seen = scan(&self.user, Layer::User);
         if let Some(own) = own {
             seen.extend(scan(own, Layer::Project));
         }
-        // Projects without templates of their own share what there is.
+        // Projects without their own templates share one entry.
         let has_own = seen.iter().any(|file| file.layer == Layer::Project);
         let key = own.filter(|_| has_own).map(Path::to_path_buf);
         let previous = {
@@ -102,7 +102,7 @@ impl TemplateCache {
     }
 }
 
-/// The template files of a folder, by name; none when there is no folder.
+/// Lists the template files of a folder, by name; empty if the folder is missing.
 fn scan(folder: &Path, layer: Layer) -> Vec<TemplateFileStamp> {
     let Ok(entries) = fs::read_dir(folder) else {
         return Vec::new();
@@ -147,7 +147,7 @@ fn load(seen: &[TemplateFileStamp], previous: Option<&Layers>) -> Layers {
     Layers::load(&sources, previous)
 }
 
-/// The text of a file; of one that is too long a little more than is allowed.
+/// Reads a file; a too long one is cut after the limit, so that its length still fails the check.
 fn text_of(path: &Path) -> Result<String, String> {
     let reported = |error: std::io::Error| error.to_string();
     let kind = fs::metadata(path).map_err(reported)?;
@@ -168,8 +168,8 @@ fn text_of(path: &Path) -> Result<String, String> {
 mod tests {
     use super::*;
 
-    /// A file is in force from the next use on, in place of the built-in one of its name; a broken one
-    /// leaves the last good one, and one that is gone goes.
+    /// A new file is active at the next use and overrides the built-in template with its name. An invalid file keeps
+    /// the last valid content, and a removed file loses its template.
     #[test]
     fn files_change() {
         let dir = tempfile::tempdir().unwrap();

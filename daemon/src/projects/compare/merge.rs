@@ -1,7 +1,7 @@
-//! Brings two changed texts together, with what both were made from.
+//! Three-way merge of two texts with their common base.
 //!
-//! A stretch that one side changed is taken from that side. Where both changed the same lines, or
-//! lines that touch, and not to the same, there is a conflict, and both stand there.
+//! A range that one side changed is taken from that side. If both sides changed the same or adjacent lines
+//! differently, that is a conflict, and the result contains both versions.
 
 use std::iter::Peekable;
 use std::ops::Range;
@@ -12,23 +12,23 @@ use similar::DiffOp;
 
 use super::{lines, operations};
 
-/// What became of two changed texts.
+/// The result of a merge.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Merge {
-    /// The changes of both, which do not touch.
+    /// The merged text; no changes touched.
     Clean(String),
-    /// Some changes touch.
+    /// Some changes touched.
     Conflicts {
-        /// How many places are marked.
+        /// Number of marked conflicts.
         count: usize,
-        /// The changes of both. Those that touch are both there, between lines that begin with
-        /// `<<<<<<< `, `=======` and `>>>>>>> `.
+        /// The merged text. Conflicting changes are both included, between lines that begin with `<<<<<<< `, `=======`
+        /// and `>>>>>>> `.
         text: String,
     },
 }
 
-/// Brings `ours` and `theirs` together, both made from `base`. `labels` name ours and theirs beside
-/// the marks. After `longest` what is left counts as changed altogether.
+/// Merges `ours` and `theirs`, which were both made from `base`. `labels` name the two sides in the conflict
+/// markers. When `longest` has passed, the rest counts as changed entirely.
 #[must_use]
 pub fn merge(base: &str, ours: &str, theirs: &str, labels: [&str; 2], longest: Duration) -> Merge {
     if ours == theirs || theirs == base {
@@ -40,7 +40,7 @@ pub fn merge(base: &str, ours: &str, theirs: &str, labels: [&str; 2], longest: D
     }
 }
 
-/// The merge itself: right for equal texts too.
+/// Merges without the shortcuts for equal texts.
 pub(super) fn woven(
     base: &str,
     ours: &str,
@@ -55,7 +55,7 @@ pub(super) fn woven(
         labels,
     };
     let (base, ours, theirs) = (lines(base), lines(ours), lines(theirs));
-    // Each gets half of the time.
+    // Each side gets half of the time.
     let changes_of = |side: &[&str]| changes(&base, side, longest / 2);
     let (our_changes, their_changes) = (changes_of(&ours), changes_of(&theirs));
     let mut our_side = MergeSide::new(&ours, &our_changes);
@@ -84,13 +84,13 @@ pub(super) fn woven(
     out.done()
 }
 
-/// A stretch of the base and what a side made of it.
+/// A range of the base, and the range of a side that replaces it.
 struct Edit {
     base: Range<usize>,
     side: Range<usize>,
 }
 
-/// What a side changed: stretches in order, with unchanged lines between any two.
+/// Returns the changes of a side in order; unchanged lines separate them.
 fn changes(base: &[&str], side: &[&str], longest: Duration) -> Vec<Edit> {
     let mut changes: Vec<Edit> = Vec::new();
     for operation in operations(base, side, longest) {
@@ -109,7 +109,7 @@ fn changes(base: &[&str], side: &[&str], longest: Duration) -> Vec<Edit> {
     changes
 }
 
-/// Takes the changes that touch one another, beginning at `start`; gives where they end.
+/// Passes the changes that touch one another, beginning at `start`; returns where they end in the base.
 fn cluster_end(start: usize, ours: &mut MergeSide<'_>, theirs: &mut MergeSide<'_>) -> usize {
     let mut end = start;
     loop {
@@ -124,15 +124,15 @@ fn cluster_end(start: usize, ours: &mut MergeSide<'_>, theirs: &mut MergeSide<'_
     }
 }
 
-/// One side, walked along the base.
+/// One side of the merge, walked along the base.
 struct MergeSide<'a> {
     lines: &'a [&'a str],
     changes: Peekable<Iter<'a, Edit>>,
-    /// The line that follows what was taken.
+    /// The next line that is not in the output yet.
     taken: usize,
-    /// The line of the base that is the same as `taken`.
+    /// The line of the base that corresponds to `taken`.
     base_taken: usize,
-    /// The end of the last change that was passed: in the base, and in these lines.
+    /// The end of the last passed change: in the base, and in these lines.
     passed: (usize, usize),
 }
 
@@ -151,15 +151,15 @@ impl<'a> MergeSide<'a> {
         self.changes.peek().map(|edit| edit.base.start)
     }
 
-    /// Passes the next change if it begins at or before this line of the base; gives its end.
+    /// Passes the next change if it begins at or before this line of the base; returns its end.
     fn pass(&mut self, line: usize) -> Option<usize> {
         let edit = self.changes.next_if(|edit| edit.base.start <= line)?;
         self.passed = (edit.base.end, edit.side.end);
         Some(edit.base.end)
     }
 
-    /// What this side has for a stretch of the base that begins and ends outside its changes, and
-    /// whose changes are passed.
+    /// Returns this side's lines for a range of the base that begins and ends outside of changes. All changes in the
+    /// range must have been passed.
     fn take(&mut self, base: Range<usize>) -> &'a [&'a str] {
         let start = self.taken + base.start.saturating_sub(self.base_taken);
         let (base_passed, passed) = self.passed;
@@ -173,11 +173,10 @@ fn lines_in<'a, 'b>(lines: &'a [&'b str], range: Range<usize>) -> &'a [&'b str] 
     lines.get(range).unwrap_or_default()
 }
 
-/// The text as it grows.
 struct MergedText<'a> {
     text: String,
     conflicts: usize,
-    /// Of lines that are ours to end.
+    /// Line ending of the markers.
     ending: &'static str,
     labels: [&'a str; 2],
 }
@@ -191,7 +190,7 @@ impl MergedText<'_> {
         self.lines(lines_in(base, range));
     }
 
-    /// Both, without the lines at both ends that they have in common.
+    /// Appends both sides with markers; common lines at both ends stay outside of the markers.
     fn conflict(&mut self, ours: &[&str], theirs: &[&str]) {
         let same = |(ours, theirs): &(&&str, &&str)| ours == theirs;
         let head = ours.iter().zip(theirs).take_while(same).count();

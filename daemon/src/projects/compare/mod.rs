@@ -1,8 +1,8 @@
-//! Compares texts by lines: what differs between two, and two changed ones brought together.
+//! Compares texts by lines: diffs of two texts, and three-way merges.
 //!
-//! Both take as long as they are given and then become coarser, never wrong. A line ends with a
-//! line feed, which belongs to it, as does a carriage return before it: line endings are kept, and
-//! a line with another ending is another line.
+//! Both have a time limit, after which the result becomes coarser but stays correct. A line includes its line
+//! feed and a carriage return before it. Line endings are preserved, and lines that differ only in their ending
+//! are different.
 
 mod merge;
 #[cfg(test)]
@@ -16,16 +16,16 @@ use similar::{Algorithm, DiffOp, TextDiff};
 pub use merge::{Merge, merge};
 pub use unified::{UnifiedDiff, unified};
 
-/// Long enough for texts of some MB that have something in common.
+/// Time limit that suffices for texts of some MB that have something in common.
 pub const LONGEST: Duration = Duration::from_millis(500);
 
-/// The lines of a text, each with its ending.
+/// Splits a text into lines, each with its ending.
 fn lines(text: &str) -> Vec<&str> {
     text.split_inclusive('\n').collect()
 }
 
-/// How to come from the old lines to the new ones. Of the algorithms there are, this one is the
-/// fastest with a few changes in a long text and with nothing in common alike.
+/// Returns the operations that turn the old lines into the new ones. The chosen algorithm is the fastest both for
+/// few changes in a long text and for texts without common lines.
 fn operations(old: &[&str], new: &[&str], longest: Duration) -> Vec<DiffOp> {
     TextDiff::configure()
         .algorithm(Algorithm::Myers)

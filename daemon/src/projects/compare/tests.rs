@@ -1,4 +1,4 @@
-//! That nothing is lost by comparing: small shapes, and properties of any texts.
+//! Comparing loses nothing: small cases, and properties of arbitrary texts.
 #![allow(clippy::unwrap_used)]
 
 use std::time::Duration;
@@ -41,7 +41,7 @@ mod unified {
         assert_eq!((difference.added, difference.removed), (2, 1));
     }
 
-    /// Without any time it is coarse and right.
+    /// Without time the result is coarse but correct.
     #[test]
     fn out_of_time() {
         let old: String = (0..20_000).map(|n| format!("{}\n", n % 7)).collect();
@@ -50,7 +50,7 @@ mod unified {
         assert_eq!(applied(&old, &difference.text), new);
     }
 
-    /// By another program than the one that made it.
+    /// Applies the patch with an independent implementation.
     fn applied(old: &str, patch: &str) -> String {
         if patch.is_empty() {
             return old.to_owned();
@@ -147,8 +147,8 @@ mod merge {
         );
     }
 
-    /// Line endings are kept, and marks have those of the text; a last line without one is ended
-    /// only before a mark.
+    /// Line endings are preserved, and markers use the ending of the text. A last line without an ending gets one only
+    /// before a marker.
     #[test]
     fn endings() {
         assert_eq!(
@@ -168,7 +168,7 @@ mod merge {
         assert_eq!(labelled, conflicts(1, expected));
     }
 
-    /// Without any time there are more conflicts, and nothing is lost.
+    /// Without time there are more conflicts, but nothing is lost.
     #[test]
     fn out_of_time() {
         let text =
@@ -182,7 +182,7 @@ mod merge {
         assert_eq!((our_side, their_side), (ours, theirs));
     }
 
-    /// What a text with conflicts is when each is settled for one side.
+    /// Resolves all conflicts of a text for each side.
     fn sides(text: &str) -> (String, String) {
         let (mut ours, mut theirs) = (String::new(), String::new());
         let (mut in_ours, mut in_theirs) = (true, true);
@@ -200,7 +200,7 @@ mod merge {
         (ours, theirs)
     }
 
-    /// Few different lines, so that there is much to confuse.
+    /// Few different lines, so that many of them match by accident.
     fn text() -> impl Strategy<Value = String> {
         "([a-d]\n|[ab]\r\n){0,30}[a-c]?"
     }
@@ -216,7 +216,7 @@ mod merge {
             }
         }
 
-        /// Sides may be exchanged; a clean merge is the same both ways.
+        /// The sides can be swapped; a clean merge is the same both ways.
         #[test]
         fn both_ways(base in text(), ours in text(), theirs in text()) {
             match (merged(&base, &ours, &theirs), merged(&base, &theirs, &ours)) {
@@ -228,7 +228,7 @@ mod merge {
             }
         }
 
-        /// Changes with unchanged lines between them come together, whatever they are.
+        /// Changes with unchanged lines between them merge cleanly.
         #[test]
         fn apart(
             [first, second] in [text(), text()],
@@ -250,7 +250,7 @@ mod merge {
             prop_assert_eq!(merged(&base, &ours, &theirs), clean(&both));
         }
 
-        /// When both changed all of it, each side is there as a whole.
+        /// If both sides changed everything, the result contains each side completely.
         #[test]
         fn nothing_is_lost(ours in "([a-d]\n){1,30}", theirs in "([a-d]\n){1,30}") {
             prop_assume!(ours != theirs);

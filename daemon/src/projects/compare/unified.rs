@@ -1,4 +1,4 @@
-//! What differs between two texts, in the unified format that `patch` applies.
+//! Diffs of two texts in the unified format that `patch` applies.
 
 use std::fmt::Write;
 use std::ops::Range;
@@ -8,10 +8,10 @@ use similar::{DiffOp, group_diff_ops};
 
 use super::{lines, operations};
 
-/// What differs between two texts.
+/// The diff of two texts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnifiedDiff {
-    /// In the unified format; empty when nothing differs.
+    /// The diff in the unified format; empty if the texts are equal.
     pub text: String,
     /// Lines of the new text that are not in the old one.
     pub added: usize,
@@ -19,8 +19,8 @@ pub struct UnifiedDiff {
     pub removed: usize,
 }
 
-/// What differs, each place with `context` unchanged lines around it. The labels stand for the
-/// names of files. After `longest` what is left is told as replaced altogether.
+/// Compares two texts; each hunk has `context` unchanged lines around it. The labels replace the file names. When
+/// `longest` has passed, the rest is reported as replaced entirely.
 #[must_use]
 pub fn unified(
     old: &str,
@@ -78,7 +78,8 @@ impl UnifiedDiff {
     }
 }
 
-/// From 1, with the number of lines unless it is one; none are after the line before.
+/// Formats the range of a hunk header: start from 1, then the length unless it is one. An empty range names the
+/// line before it.
 fn span(range: &Range<usize>) -> String {
     match range.len() {
         0 => format!("{},0", range.start),

@@ -1,4 +1,4 @@
-//! What the file system would not do, in plain words.
+//! File system errors with a hint how to fix them.
 
 use std::fmt;
 use std::io;
@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use rustix::io::Errno;
 
-/// The file system failed: what was being done, where, and what helps.
+/// A failed file system operation: the action, the path and a hint.
 #[derive(Debug, thiserror::Error)]
 #[error("{doing} {}: {}", .path.display(), ErrorWithHint(.source))]
 pub struct Error {
@@ -16,7 +16,6 @@ pub struct Error {
 }
 
 impl Error {
-    /// What failed as a system call; made with [`doing`].
     fn new(doing: &'static str, path: &Path, source: io::Error) -> Self {
         Self {
             doing,
@@ -25,7 +24,7 @@ impl Error {
         }
     }
 
-    /// Whether there was no room: worth another try once there is some.
+    /// Returns whether the disk was full; a retry can succeed once there is space.
     #[must_use]
     pub fn is_full(&self) -> bool {
         matches!(
@@ -35,7 +34,7 @@ impl Error {
     }
 }
 
-/// Makes an [`Error`] of a failed call: `.map_err(doing("write", path))`.
+/// Converts the error of a failed call to an [`Error`]: `.map_err(doing("write", path))`.
 pub(super) fn doing<E: Into<io::Error>>(
     doing: &'static str,
     path: &Path,
@@ -43,7 +42,7 @@ pub(super) fn doing<E: Into<io::Error>>(
     move |error| Error::new(doing, path, error.into())
 }
 
-/// A failure with what helps against it, where something does.
+/// Displays an I/O error with a hint how to fix it, if one is known.
 struct ErrorWithHint<'a>(&'a io::Error);
 
 impl fmt::Display for ErrorWithHint<'_> {

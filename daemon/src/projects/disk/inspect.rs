@@ -1,4 +1,4 @@
-//! What is on disk under a name: read without following links and without ever blocking.
+//! Reads context files from disk, without following links and without ever blocking.
 
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
@@ -11,60 +11,60 @@ use rustix::io::Errno;
 use super::error::{Error, doing};
 use crate::log::Hash;
 
-/// What is there under the name of a context file.
+/// The file system entry under the name of a context file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DiskEntry {
-    /// Nothing.
+    /// There is no file.
     Absent,
-    /// A file, with its content.
+    /// A regular file, with its content.
     Content(Content),
-    /// Something that is not read.
+    /// An entry that is not read.
     Refused(ReadRefusal),
 }
 
 /// A file's content.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Content {
-    /// All bytes; not necessarily UTF-8.
+    /// The bytes; not necessarily UTF-8.
     pub bytes: Vec<u8>,
-    /// When it was read, to see that it is still the same without reading.
+    /// Fingerprint at the time of the read, to detect later changes without reading.
     pub stamp: FileFingerprint,
-    /// Permissions, the lowest nine bits.
+    /// The permissions: the lowest nine bits.
     pub(super) mode: Mode,
 }
 
-/// What changes when a file does: cheap to ask for, and good enough to leave unchanged ones alone.
+/// Cheap metadata that changes with the file; sufficient to skip unchanged files.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FileFingerprint {
-    /// Last written, in nanoseconds since 1970.
+    /// Modification time, in nanoseconds since 1970.
     pub mtime_nanos: i128,
     /// Length in bytes.
     pub bytes: u64,
-    /// The inode, which another one takes when a file is renamed over.
+    /// The inode, which changes when another file is renamed over this one.
     pub inode: u64,
 }
 
-/// Why what is there is not read. Completes a sentence that begins with the path.
+/// The reason why an entry is not read. The message completes a sentence that begins with the path.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ReadRefusal {
-    /// The project's folder is a link.
+    /// The project's folder is a symbolic link.
     #[error("is in a folder that is a symbolic link; the project's folder must be a real one")]
     FolderIsLink,
-    /// The project's folder is something else.
+    /// The project's folder is not a folder.
     #[error("cannot be there: what has the name of the project's folder is not a folder")]
     NoFolder,
-    /// The file is a link.
+    /// The file is a symbolic link.
     #[error("is a symbolic link; put the file itself there")]
     Link,
-    /// Not a regular file.
+    /// The entry is not a regular file.
     #[error("is {0}; only a regular file is read")]
     NoFile(&'static str),
-    /// Longer than what is read.
+    /// The file is longer than the limit.
     #[error("has {bytes} bytes; at most {bytes_max} are read, so shorten or split it")]
     TooLong {
-        /// The length found.
+        /// Actual length, in bytes.
         bytes: u64,
-        /// The longest that is read.
+        /// Limit, in bytes.
         bytes_max: u64,
     },
     /// The permissions forbid reading.
@@ -73,7 +73,7 @@ pub enum ReadRefusal {
 }
 
 impl DiskEntry {
-    /// The hash of the content, when there is one.
+    /// Returns the hash of the content, if there is one.
     #[must_use]
     pub fn hash(&self) -> Option<Hash> {
         match self {
@@ -93,20 +93,20 @@ impl FileFingerprint {
     }
 }
 
-/// What a look at a name finds: nothing, what was looked for, or something else.
+/// The result of opening a name: absent, the expected kind of entry, or refused.
 pub(super) enum LookOutcome<T> {
     Absent,
     Here(T),
     Refused(ReadRefusal),
 }
 
-/// The folder of all projects. Its own path may lead through links: it is the daemon's.
+/// Opens the folder of all projects. Its path may contain links, because it belongs to the daemon.
 pub(super) fn open_root(root: &Path) -> Result<OwnedFd, Error> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
     openat(CWD, root, flags, Mode::empty()).map_err(doing("cannot open", root))
 }
 
-/// The folder of one project, which may be no link.
+/// Opens the folder of one project, which must not be a link.
 pub(super) fn open_folder(
     root: BorrowedFd<'_>,
     project: &str,
@@ -129,7 +129,7 @@ pub(super) fn open_folder(
     }
 }
 
-/// The content of a file of this folder.
+/// Reads a file of this folder.
 pub(super) fn inspect(
     folder: BorrowedFd<'_>,
     file: &str,
@@ -143,14 +143,14 @@ pub(super) fn inspect(
     })
 }
 
-/// The stamp of a file of this folder, without opening it; `None` when there is no regular file.
+/// Returns the fingerprint of a file without opening it; `None` if it is not a regular file.
 pub(super) fn stamp(folder: BorrowedFd<'_>, file: &str) -> Option<FileFingerprint> {
     let stat = statat(folder, file, AtFlags::SYMLINK_NOFOLLOW).ok()?;
     (FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile)
         .then(|| FileFingerprint::of(&stat))
 }
 
-/// The content of an open file, from its beginning.
+/// Reads an open file from its beginning.
 pub(super) fn content_of(
     mut file: &File,
     bytes_max: u64,
@@ -163,7 +163,7 @@ pub(super) fn content_of(
         return Ok(too_long(stamp.bytes));
     }
     let mut bytes = Vec::new();
-    // The file may be growing: what was found by asking is no bound.
+    // The file may be growing, so the length from `fstat` is not a bound.
     file.seek(SeekFrom::Start(0))
         .and_then(|_| {
             file.take(bytes_max.saturating_add(1))
@@ -181,8 +181,8 @@ pub(super) fn content_of(
     }))
 }
 
-/// Opens a regular file. What it is, is asked before it is opened, since opening alone can set off
-/// things in a device, and again afterwards, since it may be another one by then.
+/// Opens a regular file. The type is checked before opening, because opening a device can have side effects, and
+/// again afterwards, because the entry may have been replaced.
 pub(super) fn open_file(
     folder: BorrowedFd<'_>,
     file: &str,

@@ -1,8 +1,8 @@
 //! Context files on disk: `{root}/{project}/{file_type}.md`, for people to read, grep and edit.
 //!
-//! Anybody may write there at any moment, so nothing that is found is trusted: links, pipes and
-//! overlong files are refused, reading never blocks, and writing is a comparison first: only what
-//! is believed to be there is replaced. What a hand wrote is never thrown away unseen.
+//! Any program may write there at any time, so the contents of the folder are not trusted. Links, pipes and
+//! overlong files are refused, and reading never blocks. A write replaces a file only if it has the expected
+//! content. A manual edit is never discarded unread.
 
 mod error;
 mod inspect;
@@ -31,10 +31,10 @@ use error::doing;
 use inspect::{LookOutcome, inspect, open_folder, open_root};
 use put::{ASIDE, FileSlot, UNFINISHED};
 
-/// Of new folders: nobody else's business.
+/// Mode of new folders: private to the daemon's user.
 const FOLDER_MODE: u32 = 0o700;
 
-/// What is believed to be on disk.
+/// The expected state of a file on disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ExpectedFile {
     /// No file.
@@ -44,7 +44,7 @@ pub enum ExpectedFile {
 }
 
 impl ExpectedFile {
-    /// A file with just these bytes.
+    /// Expects a file with exactly these bytes.
     #[must_use]
     pub fn bytes(bytes: &[u8]) -> Self {
         Self::Hash(Hash::of(bytes))
@@ -58,18 +58,17 @@ impl ExpectedFile {
     }
 }
 
-/// A file that a crash left beside a context file, in the middle of replacing it.
+/// A temporary file that a crash left next to a context file while replacing it.
 #[derive(Debug)]
 pub struct OrphanTempFile {
     /// The context file it belongs to.
     pub name: Name,
-    /// What it contains. When that is a version the log has, it is nobody's loss; otherwise it was
-    /// written by hand, and taken away in the moment of the crash.
+    /// Its content. If the log does not contain it as a version, it is a manual edit that the crash moved aside.
     pub content: DiskEntry,
     file: String,
 }
 
-/// The folder of all projects' folders.
+/// The folder that contains the folders of all projects.
 #[derive(Debug)]
 pub struct Folder {
     root: PathBuf,
@@ -78,11 +77,11 @@ pub struct Folder {
 }
 
 impl Folder {
-    /// Makes the folder if there is none, and takes away what crashes left unfinished.
-    /// `bytes_max`: the longest file that is read.
+    /// Creates the folder if it is missing, and deletes the unfinished files of crashes. Files longer than
+    /// `bytes_max` are not read.
     ///
     /// # Errors
-    /// The folder cannot be made or listed.
+    /// The folder cannot be created or listed.
     pub fn open(root: impl Into<PathBuf>, bytes_max: u64) -> Result<Self, Error> {
         let folder = Self {
             root: root.into(),
@@ -99,7 +98,7 @@ impl Folder {
         Ok(folder)
     }
 
-    /// Where a context file is, or would be.
+    /// Returns the path of a context file, whether it exists or not.
     #[must_use]
     pub fn path(&self, name: &Name) -> PathBuf {
         self.root.join(name.project()).join(name.file())
@@ -108,7 +107,7 @@ impl Folder {
     /// Reads a context file.
     ///
     /// # Errors
-    /// The file system failed. What is merely not acceptable is [`DiskEntry::Refused`].
+    /// The file system failed. An entry that is not acceptable is a [`DiskEntry::Refused`], not an error.
     pub fn read(&self, name: &Name) -> Result<DiskEntry, Error> {
         let shown = self.path(name);
         Ok(match self.folder_of(name.project())? {
@@ -120,10 +119,7 @@ impl Folder {
         })
     }
 
-    /// The stamp of a context file, without reading it; `None` when there is no regular file.
-    ///
-    /// # Errors
-    /// The file system failed.
+    /// Returns the fingerprint of a context file without reading it; `None` if it is not a regular file.
     pub fn stamp(&self, name: &Name) -> Result<Option<FileFingerprint>, Error> {
         Ok(match self.folder_of(name.project())? {
             LookOutcome::Absent | LookOutcome::Refused(_) => None,
@@ -131,13 +127,12 @@ impl Folder {
         })
     }
 
-    /// Puts `new` in the place of what is believed to be there: whole or not at all, and synced.
-    /// When the file has this content already, nothing is written. It keeps its permissions; a new
-    /// file is for its owner alone.
+    /// Replaces the expected file with `new`, atomically and synced. A file that already has this content is not
+    /// written. An existing file keeps its permissions; a new file is private to its owner.
     ///
     /// # Errors
-    /// The file system failed. What is there is as it was, unless it failed in the very moment that
-    /// files changed places: then what was there is a [`OrphanTempFile`].
+    /// The file system failed. The old file is unchanged, unless the failure occurred during the exchange of the two
+    /// files: then the old file is an [`OrphanTempFile`].
     pub fn replace(
         &self,
         name: &Name,
@@ -147,10 +142,7 @@ impl Folder {
         self.replace_while(name, new, expected, &mut |_| {})
     }
 
-    /// Removes a context file if it is what is believed to be there, or gone already.
-    ///
-    /// # Errors
-    /// As of [`Folder::replace`].
+    /// Removes a context file if it has the expected content; a missing file counts as removed.
     pub fn remove(
         &self,
         name: &Name,
@@ -172,10 +164,7 @@ impl Folder {
         }
     }
 
-    /// The context files there are, in order; no more than `names_max` of them.
-    ///
-    /// # Errors
-    /// The folder cannot be listed.
+    /// Lists at most `names_max` context files, in order.
     pub fn names(&self, names_max: usize) -> Result<Vec<Name>, Error> {
         let mut names = Vec::new();
         self.each_file(&mut |_, project, file| {
@@ -189,11 +178,8 @@ impl Folder {
         Ok(names)
     }
 
-    /// What crashes left that may have been written by hand; to be asked before the first
-    /// [`Folder::replace`]. Each stays until it is given to [`Folder::discard`].
-    ///
-    /// # Errors
-    /// The folder cannot be listed, or a file not read.
+    /// Lists the files left by crashes that may contain manual edits. Call it before the first [`Folder::replace`].
+    /// Each file stays until it is passed to [`Folder::discard`].
     pub fn leftovers(&self) -> Result<Vec<OrphanTempFile>, Error> {
         let mut found = Vec::new();
         self.each_file(&mut |_, project, file| {
@@ -216,10 +202,7 @@ impl Folder {
         Ok(leftovers)
     }
 
-    /// Removes a leftover, once what it contains is known to be kept elsewhere.
-    ///
-    /// # Errors
-    /// The file cannot be removed.
+    /// Removes an orphaned file. Its content must be stored elsewhere first.
     pub fn discard(&self, orphan: &OrphanTempFile) -> Result<(), Error> {
         let LookOutcome::Here(folder) = self.folder_of(orphan.name.project())? else {
             return Ok(());
@@ -233,7 +216,7 @@ impl Folder {
         }
     }
 
-    /// [`Folder::replace`], with something that happens while files change places.
+    /// [`Folder::replace`] with a callback that runs before each exchange of files.
     fn replace_while(
         &self,
         name: &Name,
@@ -303,7 +286,7 @@ impl Folder {
         }
     }
 
-    /// Visits the files of all projects' folders: open folder, project, file.
+    /// Visits the files in all projects' folders with the open folder, the project and the file name.
     fn each_file(
         &self,
         visit: &mut dyn FnMut(&OwnedFd, &str, &str) -> ControlFlow<()>,
@@ -327,13 +310,13 @@ impl Folder {
     }
 }
 
-/// Makes the names in a folder durable. The standard library empties the drive's cache on macOS, too, where
+/// Makes the names in a folder durable. On macOS, the standard library also flushes the drive's cache, which
 /// `fsync` does not.
 fn sync_folder(folder: BorrowedFd<'_>) -> io::Result<()> {
     File::from(folder.try_clone_to_owned()?).sync_all()
 }
 
-/// The names in an open folder that are text: no others are ours.
+/// Lists the names in an open folder that are UTF-8; the daemon creates no others.
 fn entries(folder: &OwnedFd, shown: &Path) -> Result<Vec<String>, Error> {
     let listed = Dir::read_from(folder).and_then(|entries| {
         entries
@@ -348,7 +331,7 @@ fn text(name: &CStr) -> Option<String> {
     name.to_str().ok().map(str::to_owned)
 }
 
-/// The context file that a temporary file of ours belongs to.
+/// Returns the context file that a temporary file of the daemon belongs to.
 fn temporary<'a>(file: &'a str, suffix: &str) -> Option<&'a str> {
     let (of, count) = file
         .strip_prefix('.')?

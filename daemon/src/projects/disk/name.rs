@@ -1,31 +1,31 @@
-//! Which context file: a project's id and a file type, checked so that no path can be made of them.
+//! The name of a context file: a project's id and a file type, checked so that they cannot form another path.
 
 use std::fmt;
 use std::sync::Arc;
 
-/// The longest id of a project, in bytes.
+/// Maximum length of a project's id, in bytes.
 pub const PROJECT_BYTES_MAX: usize = 100;
-/// The longest file type, in bytes.
+/// Maximum length of a file type, in bytes.
 pub const FILE_TYPE_BYTES_MAX: usize = 64;
 
 const SUFFIX: &str = ".md";
 
-/// The name of a context file: `{project}/{file_type}.md` in the folder of all of them.
+/// The name of a context file: `{project}/{file_type}.md` in the folder of all projects.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Name {
     project: Arc<str>,
     file_type: Arc<str>,
 }
 
-/// Why this is the name of no context file: what was wrong and what would be right.
+/// The reason why a name is invalid, with the valid form.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NameError {
-    /// The project's id has other characters, or too many or none.
+    /// The project's id has invalid characters, is too long or is empty.
     #[error(
         "invalid project id {0:?}: use 1 to {PROJECT_BYTES_MAX} characters of `a-z`, `0-9`, `_` and `-`"
     )]
     Project(String),
-    /// The file type has other characters, or too many or none.
+    /// The file type has invalid characters, is too long or is empty.
     #[error(
         "invalid file type {0:?}: use 1 to {FILE_TYPE_BYTES_MAX} characters of `a-z`, `0-9` and `_`, \
          beginning with a letter"
@@ -34,10 +34,10 @@ pub enum NameError {
 }
 
 impl Name {
-    /// Checks both parts.
+    /// Checks both parts and joins them.
     ///
     /// # Errors
-    /// Which part is not acceptable; a long one is shown shortened.
+    /// The id or the file type is invalid; the message shortens a long one.
     pub fn new(project: &str, file_type: &str) -> Result<Self, NameError> {
         if !is_project(project) {
             return Err(NameError::Project(shortened(project, PROJECT_BYTES_MAX)));
@@ -54,26 +54,26 @@ impl Name {
         })
     }
 
-    /// The context file that is called `file` in the folder of `project`; `None` when nothing of
-    /// that name is one, as with an editor's backups and swap files.
+    /// Parses the name of `file` in the folder of `project`; `None` if it is not a context file, for example an
+    /// editor's backup or swap file.
     #[must_use]
     pub fn of_file(project: &str, file: &str) -> Option<Self> {
         Self::new(project, file.strip_suffix(SUFFIX)?).ok()
     }
 
-    /// The project's id.
+    /// Returns the project's id.
     #[must_use]
     pub fn project(&self) -> &str {
         &self.project
     }
 
-    /// The file type.
+    /// Returns the file type.
     #[must_use]
     pub fn file_type(&self) -> &str {
         &self.file_type
     }
 
-    /// What the file is called in its project's folder.
+    /// Returns the file name in the project's folder.
     #[must_use]
     pub fn file(&self) -> String {
         format!("{}{SUFFIX}", self.file_type)
@@ -86,7 +86,7 @@ impl fmt::Display for Name {
     }
 }
 
-/// Whether this can be the id of a project, and so the name of its folder.
+/// Returns whether this is a valid project id, and so a valid folder name.
 #[must_use]
 pub fn is_project(text: &str) -> bool {
     (1..=PROJECT_BYTES_MAX).contains(&text.len())
@@ -95,7 +95,7 @@ pub fn is_project(text: &str) -> bool {
             .all(|byte| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'_' | b'-'))
 }
 
-/// Whether this can be a file type.
+/// Returns whether this is a valid file type.
 #[must_use]
 pub fn is_file_type(text: &str) -> bool {
     (1..=FILE_TYPE_BYTES_MAX).contains(&text.len())
@@ -158,7 +158,7 @@ mod tests {
         }
     }
 
-    /// What editors put beside a file is no context file.
+    /// Temporary files of editors are not context files.
     #[test]
     fn what_editors_leave_is_no_name() {
         for file in [

@@ -1,12 +1,12 @@
-//! Puts a file in the place of another one, so that what a hand wrote there meanwhile is not lost.
+//! Replaces a file so that a concurrent manual edit is not lost.
 //!
-//! The new content is complete and synced beside the file before anything moves. Then the two
-//! change places in one step, and what came out is looked at: only when it is what was believed to
-//! be there does the new content stay. Otherwise it is taken out again in the same way, which may
-//! in turn bring out something newer, and so on, until what comes out is what went in.
+//! First the new content is completely written and synced next to the file. Then the two files are exchanged
+//! atomically, and the removed content is checked. The new content stays only if the removed content is the
+//! expected one. Otherwise the files are exchanged again. That may bring out even newer content, so the exchange
+//! repeats until the removed content is the content that was put in.
 //!
-//! Names beside a file: `.{file}.{n}.new` is unfinished and nobody's loss; `.{file}.{n}.old` is
-//! complete, and may be what somebody wrote.
+//! Temporary names: `.{file}.{n}.new` is unfinished and can be deleted; `.{file}.{n}.old` is complete, and may be
+//! a manual edit.
 
 use std::fs::File;
 use std::io::Write;
@@ -24,37 +24,36 @@ use super::error::{Error, doing};
 use super::inspect::{DiskEntry, FileFingerprint, LookOutcome, content_of, inspect, open_file};
 use crate::log::Hash;
 
-/// How often the two files change places before it is left as it is: each time again, somebody
-/// must have written within some microseconds.
+/// Limit on the exchanges of the two files. Each further one means that the file was written within microseconds.
 const SWAPS_MAX: usize = 64;
-/// Names tried for a temporary file: those that are taken were left by earlier runs.
+/// Names tried for a temporary file; files of earlier runs may occupy some.
 const NAMES_TRIED_MAX: u32 = 10_000;
-/// Of a new file; an existing one keeps its own.
+/// Mode of a new file; an existing file keeps its mode.
 const MODE: Mode = Mode::RUSR.union(Mode::WUSR);
 
 pub(super) const UNFINISHED: &str = ".new";
 pub(super) const ASIDE: &str = ".old";
 
-/// What came of a change that was to be made.
+/// The result of a conditional change.
 #[derive(Debug)]
 pub enum Outcome<T> {
-    /// It was made.
+    /// The change was made.
     Done(T),
-    /// Something else is there than was expected, and it is left as it was found.
+    /// The file does not have the expected content; it is left unchanged.
     Overtaken(DiskEntry),
 }
 
-/// A file that is in its place.
+/// A file that was written.
 #[derive(Debug)]
 pub struct WrittenFile {
-    /// As it was written.
+    /// Fingerprint after the write.
     pub stamp: FileFingerprint,
-    /// What it took the place of; `None` when nothing was there or it was the same already.
+    /// The replaced file; `None` if there was none, or if it had the same content already.
     pub replaced_file: Option<ReplacedFile>,
 }
 
-/// A file that is no longer under its name. A program that had opened it before can still write to
-/// it, and nobody would see that: keep this for a few seconds and ask [`ReplacedFile::edited`].
+/// A file that lost its name. A program that opened it earlier can still write to it unnoticed. Hold it for a few
+/// seconds, then call [`ReplacedFile::edited`].
 #[derive(Debug)]
 pub struct ReplacedFile {
     file: File,
@@ -64,24 +63,21 @@ pub struct ReplacedFile {
 }
 
 impl ReplacedFile {
-    /// What it contains, if that is something else than when it was taken away.
-    ///
-    /// # Errors
-    /// The file cannot be read.
+    /// Returns the current content if it has changed since the file was replaced.
     pub fn edited(&self) -> Result<Option<DiskEntry>, Error> {
         let now = content_of(&self.file, self.bytes_max, &self.shown)?;
         Ok((now.hash() != Some(self.hash)).then_some(now))
     }
 }
 
-/// One file of an open folder, whether it exists or not.
+/// A file name in an open folder; the file may be missing.
 pub(super) struct FileSlot {
     pub folder: OwnedFd,
     pub file: String,
-    /// For messages.
+    /// Path for messages.
     pub shown: PathBuf,
     pub bytes_max: u64,
-    /// Two files can change places in one step here; otherwise the file is absent for a moment.
+    /// Whether the file system can exchange two files atomically. If not, the file is absent for a moment.
     pub exchange: bool,
 }
 
@@ -90,8 +86,7 @@ impl FileSlot {
         inspect(self.folder.as_fd(), &self.file, self.bytes_max, &self.shown)
     }
 
-    /// Puts new content where `there` was found; `meanwhile` is called each time before files
-    /// change places.
+    /// Writes new content over the entry `there`. `meanwhile` is called before each exchange of files.
     pub(super) fn put(
         &self,
         new: &[u8],
@@ -121,7 +116,7 @@ impl FileSlot {
         })
     }
 
-    /// Takes the file away if it is what is expected.
+    /// Removes the file if it has the expected content.
     pub(super) fn remove(&self, expected: Hash) -> Result<Outcome<Option<ReplacedFile>>, Error> {
         let Some((replaced_file, aside)) = self.take_away(expected)? else {
             self.sync()?;
@@ -132,8 +127,7 @@ impl FileSlot {
         Ok(Outcome::Done(Some(replaced_file)))
     }
 
-    /// Lets the draft and the file change places; gives what the draft took the place of, or `None`
-    /// when it did not stay.
+    /// Exchanges the draft and the file; returns the replaced file, or `None` if the draft did not stay.
     fn swap(
         &self,
         draft: &Draft,
@@ -155,8 +149,7 @@ impl FileSlot {
                 self.unlink(&aside);
                 return Ok((inside == Some(new)).then_some(out));
             }
-            // Somebody was faster: what they wrote goes back in, and then what was put there now
-            // must come out again.
+            // A concurrent edit was faster: it is put back, and the content that is there now must come out again.
             believed = inside;
             inside = out.map(|replaced_file| replaced_file.hash);
         }
@@ -164,7 +157,7 @@ impl FileSlot {
         Ok(None)
     }
 
-    /// Goes on when the two did not change places.
+    /// Handles an exchange that failed.
     fn without_exchange(
         &self,
         aside: &str,
@@ -173,7 +166,7 @@ impl FileSlot {
         expected: Hash,
     ) -> Result<Option<Option<ReplacedFile>>, Error> {
         match errno {
-            // Removed by hand: before our content was there, or after something else went aside.
+            // Removed by hand: before the new content was written, or after other content was moved aside.
             Errno::NOENT if round == 0 => {
                 self.unlink(aside);
                 Ok(None)
@@ -192,7 +185,7 @@ impl FileSlot {
                 Ok(placed?.then_some(Some(replaced_file)))
             }
             _ => {
-                // Later it may be what somebody wrote, which is found again at the next start.
+                // In later rounds the file may be a manual edit, which the next start recovers.
                 if round == 0 {
                     self.unlink(aside);
                 }
@@ -201,8 +194,8 @@ impl FileSlot {
         }
     }
 
-    /// Takes the file out of its place, and looks at it there; gives it back when it is another one
-    /// than expected. `None` when it is not away, or was not there.
+    /// Moves the file aside and checks its content; puts it back if it is not the expected one. `None` if the file was
+    /// missing or was put back.
     fn take_away(&self, expected: Hash) -> Result<Option<(ReplacedFile, String)>, Error> {
         let aside = self.name_beside(ASIDE)?;
         match renameat(&self.folder, &self.file, &self.folder, &aside) {
@@ -218,8 +211,8 @@ impl FileSlot {
         }
     }
 
-    /// Gives a temporary file the name of the file, unless there is one by now: that is newer, and
-    /// the temporary file goes. Says whether it has the name.
+    /// Renames a temporary file to the file, unless the file exists by now: that one is newer, and the temporary file
+    /// is deleted. Returns whether the rename succeeded.
     fn place(&self, temporary: &str) -> Result<bool, Error> {
         let (folder, file) = (&self.folder, &self.file);
         let placed = match renameat_with(folder, temporary, folder, file, RenameFlags::NOREPLACE) {
@@ -247,7 +240,7 @@ impl FileSlot {
         renameat_with(folder, aside, folder, file, RenameFlags::EXCHANGE)
     }
 
-    /// What went aside, if it is a file that can be read.
+    /// Opens the file that was moved aside, if it can be read.
     fn open_aside(&self, aside: &str) -> Result<Option<ReplacedFile>, Error> {
         let LookOutcome::Here((file, _)) = open_file(self.folder.as_fd(), aside, &self.shown)?
         else {
@@ -262,7 +255,7 @@ impl FileSlot {
         }))
     }
 
-    /// A name that nothing has: a leftover may be from a process with the same id.
+    /// Returns an unused name. An orphan may come from an earlier process with the same id.
     fn name_beside(&self, suffix: &str) -> Result<String, Error> {
         static COUNT: AtomicU64 = AtomicU64::new(0);
         let process = std::process::id();
@@ -280,7 +273,7 @@ impl FileSlot {
         ))
     }
 
-    /// A temporary file that stays costs its space until the next start.
+    /// Deletes a temporary file. If that fails, the file only occupies space until the next start.
     fn unlink(&self, temporary: &str) {
         if let Err(errno) = unlinkat(&self.folder, temporary, AtFlags::empty()) {
             tracing::debug!(path = %self.shown.display(), temporary, %errno, "not removed");
@@ -293,7 +286,7 @@ impl FileSlot {
     }
 }
 
-/// New content, complete and synced, in a file of its own that goes with this.
+/// New content, complete and synced, in a temporary file that is deleted on drop.
 struct Draft<'a> {
     folder: BorrowedFd<'a>,
     name: String,
@@ -306,7 +299,7 @@ impl<'a> Draft<'a> {
         let name = spot.name_beside(UNFINISHED)?;
         let file =
             openat(&spot.folder, &name, flags, MODE).map_err(doing("cannot write", &spot.shown))?;
-        // From here on the file goes when writing it fails.
+        // From here on, the file is deleted if writing it fails.
         let mut draft = Self {
             folder: spot.folder.as_fd(),
             name,
@@ -327,12 +320,12 @@ impl<'a> Draft<'a> {
 
 impl Drop for Draft<'_> {
     fn drop(&mut self) {
-        // Usually it has another name by now.
+        // Usually the file was renamed by now.
         let _ = unlinkat(self.folder, &self.name, AtFlags::empty());
     }
 }
 
-/// The file system, or the kernel, has no such way of renaming.
+/// Returns whether the file system or the kernel does not support this kind of rename.
 fn is_unsupported(errno: Errno) -> bool {
     matches!(errno, Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP)
 }

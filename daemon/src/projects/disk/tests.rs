@@ -1,4 +1,4 @@
-//! Against the real file system: what is refused, what is kept, who is overtaken.
+//! Tests against the real file system: refusals, preserved content and concurrent edits.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
 use std::collections::VecDeque;
@@ -15,7 +15,7 @@ use tempfile::TempDir;
 use super::*;
 
 const BYTES_MAX: u64 = 1024 * 1024;
-/// Far beyond what anything here takes.
+/// Far longer than any step of these tests.
 const LONG: Duration = Duration::from_secs(60);
 
 struct Fixture {
@@ -32,14 +32,14 @@ impl Fixture {
         Self { root, folder, name }
     }
 
-    /// With a file in it.
+    /// Creates a fixture with one file.
     fn with(text: &str) -> Self {
         let place = Self::new();
         place.replace(text, ExpectedFile::Absent);
         place
     }
 
-    /// As on a file system where files cannot change places.
+    /// Simulates a file system that cannot exchange files.
     fn without_exchange(mut self) -> Self {
         self.folder.exchange = false;
         self
@@ -49,7 +49,7 @@ impl Fixture {
         self.folder.path(&self.name)
     }
 
-    /// With the project's folder, and nothing in it.
+    /// Creates the project's folder without the file; returns the path of the file.
     fn empty(&self) -> PathBuf {
         fs::create_dir_all(self.path().parent().unwrap()).unwrap();
         self.path()
@@ -70,7 +70,7 @@ impl Fixture {
         }
     }
 
-    /// Replaces, and this is what is expected to happen.
+    /// Replaces the file and expects success.
     fn replace(&self, text: &str, expected: ExpectedFile) -> WrittenFile {
         let outcome = self.folder.replace(&self.name, text.as_bytes(), expected);
         match outcome.unwrap() {
@@ -79,7 +79,7 @@ impl Fixture {
         }
     }
 
-    /// Nothing but context files is left.
+    /// Returns whether no temporary files are left.
     fn is_tidy(&self) -> bool {
         let folder = self.path().parent().unwrap().to_path_buf();
         fs::read_dir(folder).unwrap().all(|entry| {
@@ -125,7 +125,7 @@ fn written_and_read() {
     assert!(place.is_tidy());
 }
 
-/// Nothing is written where it is there already, whatever was expected.
+/// A file that has the new content already is not written, whatever content is expected.
 #[test]
 fn the_same_again_is_not_written() {
     let place = Fixture::with("one");
@@ -199,7 +199,7 @@ fn a_linked_folder_is_refused() {
     assert_eq!(place.refused(), ReadRefusal::NoFolder);
 }
 
-/// None of these blocks, whoever is or is not at the other end.
+/// Reading none of these blocks, whether the other end is open or not.
 #[test]
 fn what_is_no_file_is_refused() {
     let place = Fixture::new();
@@ -227,7 +227,7 @@ fn what_is_no_file_is_refused() {
     no_file("a socket");
     fs::remove_file(&path).unwrap();
 
-    // Only root may make one: /dev/null.
+    // Only root can create a device: use /dev/null.
     #[cfg(target_os = "linux")]
     {
         use rustix::fs::{CWD, FileType, Mode, makedev, mknodat};
@@ -258,7 +258,7 @@ fn a_long_file_is_refused() {
     assert_eq!(place.text().len() as u64, BYTES_MAX);
 }
 
-/// Seen before anything is written.
+/// The edit is detected before anything is written.
 #[test]
 fn what_was_written_by_hand_before_is_left() {
     for place in [
@@ -284,14 +284,14 @@ fn what_was_written_by_hand_before_is_left() {
     }
 }
 
-/// Saves as editors do that write a new file and rename it.
+/// Saves like editors that write a new file and rename it.
 fn rename_over(path: &std::path::Path, text: &str) {
     let beside = path.with_extension("saving");
     fs::write(&beside, text).unwrap();
     fs::rename(beside, path).unwrap();
 }
 
-/// Between the look and the change of places; each time it is called with the round.
+/// Calls `edit` with the round between the check and each exchange.
 fn replace_while(
     place: &Fixture,
     expected: ExpectedFile,
@@ -357,7 +357,7 @@ fn what_is_written_by_hand_meanwhile_is_left() {
     }
 }
 
-/// While the first edit is put back, the next ones come: the last one stays.
+/// While the first edit is put back, more edits arrive: the last one stays.
 #[test]
 fn the_last_edit_of_several_stays() {
     let place = Fixture::with("ours");
@@ -379,7 +379,7 @@ fn the_last_edit_of_several_stays() {
     assert_eq!(place.text(), "edit");
 }
 
-/// A program that opened the file before it was replaced, and writes only then.
+/// A program that opened the file before it was replaced writes afterwards.
 #[test]
 fn a_late_writer_is_noticed() {
     let place = Fixture::with("ours");
@@ -430,8 +430,8 @@ fn removed() {
     assert!(matches!(removed, Ok(Outcome::Done(None))), "{removed:?}");
 }
 
-/// A crash while writing leaves nothing; one while files change places leaves what may be
-/// somebody's, and no later file takes its name.
+/// A crash while writing leaves nothing. A crash during the exchange leaves a file that may be a manual edit, and
+/// no later temporary file takes its name.
 #[test]
 fn after_a_crash() {
     let place = Fixture::with("one");
@@ -515,7 +515,7 @@ fn a_place_that_cannot_be_is_said_plainly() {
     assert!(!error.is_full());
 }
 
-/// The replaced file is one of its own: who holds the old one open reads on what it had.
+/// A replacement is a new inode: a reader of the old file still sees the old content.
 #[test]
 fn a_file_is_never_half_written() {
     let place = Fixture::with("one");
@@ -526,8 +526,8 @@ fn a_file_is_never_half_written() {
     assert_eq!(std::io::read_to_string(old).unwrap(), "one");
 }
 
-/// A hand saves, and saves again only once its last text was seen by the other side, which writes
-/// all the time: a lost edit would be waited for in vain.
+/// One thread saves by hand, and saves again only after the other side has seen its last text. The other side
+/// writes all the time, so a lost edit causes a timeout.
 fn race(place: Fixture, rounds: usize, save: fn(&std::path::Path, &str)) {
     let (tell, seen) = mpsc::channel::<String>();
     let path = place.path();
@@ -539,8 +539,8 @@ fn race(place: Fixture, rounds: usize, save: fn(&std::path::Path, &str)) {
             while seen.recv_timeout(LONG).expect("the edit is lost") != text {}
         }
     });
-    // Who has one of these open may be writing still, so they are looked at again and again; 200
-    // take far longer than a save.
+    // A thread may still write to one of these files, so they are checked repeatedly; 200 of them take far longer
+    // than a save.
     let mut replaced_file = VecDeque::<ReplacedFile>::new();
     let saw = |there: &DiskEntry| {
         if there.hash().is_some() && text_of(there).starts_with("hand") {

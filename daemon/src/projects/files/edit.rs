@@ -1,5 +1,4 @@
-//! Edits by hand become events of the agent `file`, and are brought together with what an agent wrote
-//! at the same time.
+//! Records manual edits as events of the agent `file`, and merges them with concurrent edits by agents.
 
 use std::borrow::Cow;
 use std::ops::ControlFlow;
@@ -25,24 +24,24 @@ use crate::log::{Actor, Hash};
 use crate::operation::{Context, blocking};
 use crate::state::State;
 
-/// Who edits by hand.
+/// Agent name of manual edits.
 pub const AGENT: &str = "file";
-/// How long both sides are compared.
+/// Time limit for merging.
 const MERGED_MAX: Duration = Duration::from_secs(2);
-/// Versions that are compared with what is on disk.
+/// Versions that are compared with the file on disk.
 const VERSIONS_MAX: usize = 100;
 
-/// What came of an edit.
+/// The result of recording an edit.
 pub enum EditOutcome {
-    /// It is a version of this number.
+    /// Recorded as the version with this number.
     As(u64),
-    /// Another version came meanwhile: to be looked at again.
+    /// A concurrent version was recorded; check the file again.
     Again,
-    /// It cannot be a version; why, as what follows the file's name.
+    /// The edit cannot be a version. The reason completes a sentence that begins with the file's name.
     Not(String),
 }
 
-/// The newest version with this content, not older than a number.
+/// Returns the newest version with this content that is not older than the version `not_before`.
 pub fn version_with(
     state: &State,
     name: &Name,
@@ -70,7 +69,7 @@ pub fn version_with(
     Ok(found)
 }
 
-/// Records an edit that was made from version `from`, while `newest` is the newest one.
+/// Records an edit that was made from version `from`.
 pub async fn record(
     cx: &Arc<Context>,
     name: &Name,
@@ -84,7 +83,7 @@ pub async fn record(
             "is not UTF-8 text: it is left as it is, and not taken over".to_owned(),
         ));
     };
-    // An empty file is an edit, too; all else that can be no text is left alone.
+    // An empty file is an edit, too; any other invalid content is left alone.
     if !content.trim().is_empty()
         && let Err(refusal) = check_content(&content, limit)
     {
@@ -95,7 +94,7 @@ pub async fn record(
     }
     let content = without_secrets(cx, name, content).await?;
     if let Some(same) = newest.filter(|row| row.is_written() && is_of(row, &content)) {
-        // But for its secrets, the log has it; the file follows.
+        // Apart from its secrets, the content is in the log already; the file is rewritten later.
         return Ok(EditOutcome::As(same.written.version));
     }
     let newest_version = newest.map_or(0, |row| row.written.version);
@@ -107,7 +106,7 @@ pub async fn record(
         content: content.clone(),
         follows: newest_version,
         base: is_beside.then_some(base),
-        // Until both are brought together.
+        // Until both are merged.
         beside: is_beside.then_some(newest_version),
     };
     let Some(number) = write(cx, edit).await? else {
@@ -119,7 +118,7 @@ pub async fn record(
     Ok(EditOutcome::As(number))
 }
 
-/// What a hand wrote, without secrets. The file gets that text too, as it gets all that the log says.
+/// Redacts the secrets of a manual edit. The file is rewritten with the redacted text.
 async fn without_secrets(
     cx: &Arc<Context>,
     name: &Name,
@@ -146,7 +145,7 @@ fn is_of(row: &FileRow, content: &str) -> bool {
     row.written.hash.as_ref() == Hash::of(content.as_bytes()).0.as_slice()
 }
 
-/// Records what was written to a file after it was replaced, while version `from` was its last.
+/// Records what was written to a file after it was replaced; `from` is the last version it had.
 pub async fn record_late(
     cx: &Arc<Context>,
     name: &Name,
@@ -161,7 +160,7 @@ pub async fn record_late(
         .map(drop)
 }
 
-/// Records that somebody took the file away.
+/// Records that the file was deleted by hand.
 pub async fn record_deletion(cx: &Arc<Context>, name: &Name, row: &FileRow) -> Result<(), Refusal> {
     let prepared = PreparedContent::cleared(cx, Some("the file was deleted".to_owned()));
     let subject = subject(cx, name);
@@ -170,7 +169,7 @@ pub async fn record_deletion(cx: &Arc<Context>, name: &Name, row: &FileRow) -> R
     send(cx, command).await.map(drop)
 }
 
-/// Joins an edit and the version made beside it, where they do not touch.
+/// Merges an edit with the concurrent version if their changes do not touch.
 async fn synchronise(
     cx: &Arc<Context>,
     name: &Name,
@@ -208,7 +207,7 @@ async fn synchronise(
         base: None,
         beside: None,
     };
-    // When another version came meanwhile, that one says what is to be joined.
+    // If another version was recorded meanwhile, its own synchronisation merges it.
     write(cx, joined).await.map(drop)
 }
 
@@ -222,7 +221,7 @@ struct Edit {
     beside: Option<u64>,
 }
 
-/// Records a version; its number, or `None` when another came meanwhile.
+/// Records a version; returns its number, or `None` if a concurrent version was recorded first.
 async fn write(cx: &Arc<Context>, edit: Edit) -> Result<Option<u64>, Refusal> {
     let shared = Arc::clone(cx);
     let state = State::live(cx, None).await?;
@@ -259,7 +258,7 @@ fn subject(cx: &Context, name: &Name) -> ProjectSubject {
     }
 }
 
-/// Whether a command was recorded; not when another version came meanwhile.
+/// Sends a command; returns whether it was recorded, which fails if a concurrent version was recorded first.
 async fn send(
     cx: &Arc<Context>,
     command: super::super::command::WriteContext,

@@ -1,7 +1,7 @@
-//! Which version each file had when it was written or read last: what an edit by hand was made from.
+//! Stores which version each file had when it was last written or read: the base of a manual edit.
 //!
-//! A file beside the folder, `projects.seen`: one line `project file_type version hash` each. It may be
-//! behind, never ahead; a lost one makes an edit by hand follow the newest version.
+//! The file `projects.seen` next to the folder has one line `project file_type version hash` for each. It may lag
+//! behind, but is never ahead. If it is lost, a manual edit counts as based on the newest version.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -14,13 +14,13 @@ use crate::store::durable;
 /// A version of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Version {
-    /// Its number.
+    /// Version number.
     pub number: u64,
-    /// The hash of its content.
+    /// SHA-256 of the content.
     pub hash: Hash,
 }
 
-/// What was seen on disk last.
+/// The last known version of each file on disk.
 #[derive(Debug)]
 pub struct LastSynced {
     path: PathBuf,
@@ -28,7 +28,7 @@ pub struct LastSynced {
 }
 
 impl LastSynced {
-    /// Reads what was written down; lines that are none are left out.
+    /// Reads the stored versions; invalid lines are skipped.
     #[must_use]
     pub fn open(path: PathBuf) -> Self {
         let text = fs::read_to_string(&path).unwrap_or_default();
@@ -38,13 +38,13 @@ impl LastSynced {
         }
     }
 
-    /// The version that was on disk last; `None` when the file was not there.
+    /// Returns the version that was last on disk; `None` if the file was absent.
     #[must_use]
     pub fn get(&self, name: &Name) -> Option<Version> {
         self.of.get(name).copied()
     }
 
-    /// Notes what is on disk now, and writes it down.
+    /// Records the version that is on disk now, and stores it.
     pub fn note(&mut self, name: &Name, version: Option<Version>) {
         let before = match version {
             Some(version) => self.of.insert(name.clone(), version),
@@ -55,7 +55,7 @@ impl LastSynced {
         }
     }
 
-    /// Nothing of a project is on disk any more.
+    /// Removes the versions of a project whose files are all gone.
     pub fn forget(&mut self, project: &str) {
         let count = self.of.len();
         self.of.retain(|name, _| name.project() != project);
@@ -108,7 +108,7 @@ fn hash(digits: &str) -> Option<Hash> {
 mod tests {
     use super::*;
 
-    /// What was noted is there after a restart; what is damaged is left out.
+    /// Recorded versions survive a restart; damaged lines are skipped.
     #[test]
     fn versions_are_remembered() {
         let dir = tempfile::tempdir().unwrap();

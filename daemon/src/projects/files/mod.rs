@@ -1,9 +1,9 @@
-//! Context files on disk follow the log, and what hands write there becomes events.
+//! Synchronises the context files on disk with the log, in both directions.
 //!
-//! The log is the truth. A follower writes each new version to its file once its event is committed,
-//! and only over what it believes to be there: what somebody edited meanwhile is recorded first, as a
-//! version of its own by the agent `file`, and brought together with the other where both do not touch
-//! the same lines. So neither side is lost, whoever is faster.
+//! The log is authoritative. A follower writes each new version to its file once its event is committed, and only
+//! over the expected content. If the file was edited meanwhile, the edit is recorded first, as a separate version
+//! by the agent `file`. It is merged with the new version if they do not touch the same lines. So neither side is
+//! lost.
 
 mod edit;
 mod last_synced;
@@ -32,16 +32,16 @@ use sync::{FileSync, SyncTrigger};
 
 pub use sync_status::SyncStatus;
 
-/// Its name in `status`.
+/// Name in `status`.
 pub const NAME: &str = "files";
-/// Events looked at in one go.
+/// Events read at a time.
 const EVENTS_MAX: usize = 1000;
-/// Files in all that are looked at: as many as a disk of notes may hold.
+/// Limit on the files that are listed.
 const FILES_MAX: usize = 100_000;
-/// After a failure it tries again in so long.
+/// Delay before a retry after a failure.
 const AGAIN: Duration = Duration::from_secs(2);
 
-/// Follows the log and the folder until it is dropped.
+/// Follows the log and the folder until the future is dropped.
 pub async fn run(cx: Arc<Context>) {
     loop {
         match follow(&cx).await {
@@ -57,11 +57,11 @@ pub async fn run(cx: Arc<Context>) {
     }
 }
 
-/// Follows as long as nothing fails.
+/// Follows until a failure.
 async fn follow(cx: &Arc<Context>) -> Result<(), Refusal> {
     let mut published = cx.engine.watch();
     let sync_status = &ProjectState::of(cx)?.sync_status;
-    // Nobody pays for a watch who has no context files.
+    // A folder without context files is not watched, which saves the cost.
     let (mut done, files) = loop {
         published.borrow_and_update();
         let (position, files) = all(cx).await?;
@@ -81,7 +81,7 @@ async fn follow(cx: &Arc<Context>) -> Result<(), Refusal> {
     let (sender, mut changes) = mpsc::unbounded_channel();
     let watch = Projects::new(sync_status.root()).and_then(|projects| {
         WatchHandle::start(projects, Times::default(), move |change| {
-            // Whoever does not listen any more is about to look at everything anew.
+            // If the receiver is gone, everything is about to be checked again.
             let _ = sender.send(change);
         })
     });
@@ -132,15 +132,15 @@ async fn follow(cx: &Arc<Context>) -> Result<(), Refusal> {
     }
 }
 
-/// Removes the files of a project that was forgotten; one that is known keeps them.
+/// Removes the files of a forgotten project; the files of a known project stay.
 ///
 /// # Errors
-/// `STORAGE_UNAVAILABLE` when the folder cannot be removed.
+/// `STORAGE_UNAVAILABLE` if the folder cannot be removed.
 pub fn remove_files(cx: &Context, project: &str) -> Result<(), Refusal> {
     let Some(published) = cx.engine.published() else {
         return Ok(());
     };
-    // Nothing else may be made a path of.
+    // No other text may become part of a path.
     let is_name = Name::new(project, "a").is_ok();
     if !is_name || view::project(&published.snapshot, project)?.is_some() {
         return Ok(());
@@ -153,13 +153,14 @@ pub fn remove_files(cx: &Context, project: &str) -> Result<(), Refusal> {
     };
     let removed = std::fs::remove_dir_all(&folder);
     unless_gone(removed).map_err(Error::file("removing", &folder))?;
-    // Also when it was gone: whoever removed it may have been killed, and a power cut brings it back.
+    // Also if the folder was already gone: a killed process may have removed it without a sync, and a power loss would
+    // restore it.
     let synced = File::open(root).and_then(|root| root.sync_all());
     unless_gone(synced).map_err(Error::file("syncing", root))?;
     Ok(())
 }
 
-/// Every context file that the log knows.
+/// Lists every context file in the log, with the log position.
 async fn all(cx: &Arc<Context>) -> Result<(Position, BTreeSet<Name>), Refusal> {
     let state = State::live(cx, None).await?;
     blocking(move || {
@@ -174,7 +175,7 @@ async fn all(cx: &Arc<Context>) -> Result<(Position, BTreeSet<Name>), Refusal> {
     .await
 }
 
-/// The context files that the next events wrote, and the last event looked at.
+/// Lists the context files that the next events wrote, with the position of the last event read.
 async fn written(cx: &Arc<Context>, done: Position) -> Result<(Position, BTreeSet<Name>), Refusal> {
     let state = State::live(cx, None).await?;
     blocking(move || {
@@ -205,20 +206,19 @@ fn type_of(event: &crate::log::LoggedEvent) -> Result<Option<String>, Error> {
     })
 }
 
-/// Why nothing can be done with the folder of context files.
+/// Converts a failure of the context files' folder to a refusal.
 fn no_files(error: super::disk::Error) -> Refusal {
     let refusal = Refusal::new(crate::error::Code::StorageUnavailable, error.to_string());
     refusal.hint("What was recorded is safe; the files are written once that is mended.")
 }
 
 impl FileSync {
-    /// The context files that are on disk.
+    /// Lists the context files on disk.
     fn names(&self) -> Result<Vec<Name>, Refusal> {
         self.folder().names(FILES_MAX).map_err(no_files)
     }
 
-    /// What a crash left in the middle of replacing a file was perhaps written by hand: it is recorded,
-    /// unless the log has it.
+    /// Records the files that a crash left, unless the log has their content: they may be manual edits.
     async fn take_up_leftovers(&mut self) -> Result<(), Refusal> {
         let leftovers: Vec<OrphanTempFile> = self.folder().leftovers().map_err(no_files)?;
         for orphan in leftovers {

@@ -1,4 +1,4 @@
-//! One file at a time: what is on disk, what the log says, and which of them has to follow.
+//! Synchronises one file: compares disk and log, and decides which of them follows.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -20,33 +20,33 @@ use crate::log::Hash;
 use crate::operation::{Context, blocking};
 use crate::state::State;
 
-/// How often one file is looked at in one go while others change it.
+/// Checks of one file in a row while it keeps changing.
 const ROUNDS_MAX: u32 = 8;
 
-/// A program that had a file open before it was replaced may write to the old one for so long.
+/// How long a program that had a replaced file open is expected to write to it.
 const LATE: Duration = Duration::from_secs(5);
 
-/// Whoever wrote a file within this time may not be done, and is about to write one that is empty within
-/// the other: the watch tells when they are.
+/// A file written this recently may be incomplete, and an empty file may be about to be filled. The watch reports
+/// when the writer is done.
 const UNSETTLED: Duration = Duration::from_millis(100);
 const EMPTY_UNSETTLED: Duration = Duration::from_secs(1);
 
-/// Why a file is looked at, and so whether one that is not there is believed to be gone, and one that is
-/// there to be whole. An editor may be in the middle of saving; then the watch has more to tell.
+/// The reason to check a file. It decides whether an absent file counts as deleted, and an existing one as
+/// complete: an editor may be saving, and then the watch reports again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SyncTrigger {
-    /// The daemon starts: nobody tells of it again.
+    /// The daemon starts; no further report follows.
     Start,
-    /// The watch says that it was written and has settled.
+    /// The watch reports that the file was written and has settled.
     Written,
-    /// The watch says that it is gone, and has been for long enough.
+    /// The watch reports that the file has been absent for long enough.
     Removed,
-    /// An event wrote it, or anything may have changed.
+    /// An event wrote the file, or anything may have changed.
     Any,
 }
 
 impl SyncTrigger {
-    /// Whether a file that is not there is gone, if it was not there the last time, either.
+    /// Returns whether an absent file counts as deleted; `was_missing`: it was absent at the last check, too.
     fn is_gone(self, was_missing: bool) -> bool {
         match self {
             Self::Start | Self::Removed => true,
@@ -54,7 +54,7 @@ impl SyncTrigger {
         }
     }
 
-    /// Whether what is there was written so recently that its writer may not be done.
+    /// Returns whether the content was written so recently that it may be incomplete.
     fn is_part(self, content: &Content, now: Micros) -> bool {
         let unsettled = match (self, content.bytes.is_empty()) {
             (Self::Start, _) | (Self::Written, false) => return false,
@@ -63,46 +63,46 @@ impl SyncTrigger {
         };
         let now = u128::from(now) * 1000;
         let written = u128::try_from(content.stamp.mtime_nanos).unwrap_or_default();
-        // One that claims to be from the future is no part.
+        // A modification time in the future does not count.
         now.checked_sub(written)
             .is_some_and(|ago| ago < unsettled.as_nanos())
     }
 }
 
-/// Brings files and log together.
+/// Synchronises files and log.
 pub struct FileSync {
     pub(super) cx: Arc<Context>,
     folder: Arc<Folder>,
     pub(super) seen: LastSynced,
-    /// Files whose absence was doubted.
+    /// Files that were absent at the last check, but are not confirmed as deleted.
     missing: BTreeSet<Name>,
-    /// Files in whose place is what cannot be read: who takes that away deletes no content.
+    /// Files whose entry on disk cannot be read; deleting that entry does not delete content.
     obstructed: BTreeSet<Name>,
-    /// Wait for what is written to replaced files.
+    /// Tasks that wait for writes to replaced files.
     late: JoinSet<()>,
 }
 
-/// What there is to do about a file.
+/// The next action for a file.
 #[derive(Debug)]
 pub(super) enum Step {
-    /// Nothing: disk and log agree.
+    /// Disk and log agree.
     Agree(Option<Version>),
-    /// The file is to be what the log says.
+    /// Write the version of the log.
     Write(Box<FileRow>, ExpectedFile),
-    /// The whole folder of the project is gone, which no editor does: it is to be made anew.
+    /// Write the file again: the project's whole folder is gone, which no editor causes.
     Restore(Box<FileRow>),
-    /// The file is to go.
+    /// Remove the file.
     Remove(Hash),
-    /// Somebody edited it: this is what it says now.
+    /// Record a manual edit with this content.
     Edited(Content, Hash),
-    /// Somebody took it away.
+    /// Record that the file was deleted by hand.
     Deleted(Box<FileRow>),
-    /// What is there is not read.
+    /// The entry on disk is not read; holds the reason.
     Refused(String),
 }
 
 impl FileSync {
-    /// Of an open folder.
+    /// Creates the synchroniser of an open folder.
     pub fn new(cx: &Arc<Context>, folder: Folder) -> Self {
         Self {
             cx: Arc::clone(cx),
@@ -118,7 +118,7 @@ impl FileSync {
         &self.folder
     }
 
-    /// Brings one file and the log together; what keeps it from that is noted.
+    /// Synchronises one file with the log; records the fault if that fails.
     pub async fn one(&mut self, name: &Name, trigger: SyncTrigger) {
         let done = self.rounds(name, trigger).await;
         let fault = match done {
@@ -155,7 +155,7 @@ impl FileSync {
                 }
                 Step::Write(row, expected) => self.write(name, *row, expected).await?,
                 Step::Restore(row) => {
-                    // Its other files were not deleted one by one, either.
+                    // The project's other files were not deleted one by one, either.
                     self.seen.forget(name.project());
                     self.write(name, *row, ExpectedFile::Absent).await?;
                 }
@@ -229,7 +229,7 @@ impl FileSync {
         Ok(())
     }
 
-    /// Records what a program writes to a file that it had opened before it was replaced.
+    /// Records what a program writes to a file that it opened before the file was replaced.
     fn wait_for_late_writes(
         &mut self,
         name: &Name,
@@ -252,7 +252,7 @@ impl FileSync {
         });
     }
 
-    /// Looks at disk and log.
+    /// Compares disk and log.
     async fn inspect(&self, name: &Name) -> Result<(Step, Option<FileRow>), Refusal> {
         let state = State::live(&self.cx, None).await?;
         let (folder, name, seen) = (Arc::clone(&self.folder), name.clone(), self.seen.get(name));
@@ -260,7 +260,7 @@ impl FileSync {
             let there = folder.read(&name).map_err(no_files)?;
             let (project, file_type) = (name.project(), name.file_type());
             if view::project(&state, project)?.is_none() {
-                // A folder that is nobody's.
+                // The folder belongs to no project.
                 return Ok((Step::Agree(None), None));
             }
             let row = view::file(&state, project, file_type)?;
@@ -283,7 +283,7 @@ impl FileSync {
         .await
     }
 
-    /// Records content that a crash took away, unless it is that of a version.
+    /// Records content that a crash moved aside, unless a version has it.
     pub(super) async fn record_unless_known(
         &mut self,
         name: &Name,
@@ -311,7 +311,7 @@ fn version_of(row: &FileRow) -> Version {
     }
 }
 
-/// What there is to do, from what is there, what the log says, and what was there last.
+/// Decides the next action from the disk, the log and the last known version.
 fn step(
     there: DiskEntry,
     row: Option<&FileRow>,
@@ -324,7 +324,7 @@ fn step(
         (DiskEntry::Refused(why), _) => Step::Refused(why.to_string()),
         (DiskEntry::Absent, None) => Step::Agree(None),
         (DiskEntry::Absent, Some(row)) => {
-            // Taken away by hand only where it was, and where nothing newer is to come.
+            // The file was deleted by hand only if it was there with the newest version.
             let was_there = seen.is_some_and(|seen| seen.number == row.written.version);
             let row = Box::new(row.clone());
             match (has_folder, was_there) {

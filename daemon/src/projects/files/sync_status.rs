@@ -1,4 +1,4 @@
-//! What others may know of the files on disk: how far they follow, and what is wrong with which.
+//! The sync status of the files on disk: the position reached, and the faults of files.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -10,12 +10,12 @@ use tokio::sync::watch;
 use crate::log::Position;
 use crate::watch::Status;
 
-/// A write waits so long for its file.
+/// How long a write waits for its file.
 const FILE_WAIT_MAX: Duration = Duration::from_secs(2);
-/// Files with faults that `status` names.
+/// Files with faults that `status` lists.
 const FAULTS_TOLD_MAX: usize = 5;
 
-/// The state of the files on disk.
+/// The sync status of the files on disk.
 #[derive(Debug)]
 pub struct SyncStatus {
     root: PathBuf,
@@ -25,16 +25,16 @@ pub struct SyncStatus {
 
 #[derive(Debug, Default)]
 struct Faults {
-    /// By project and file type, why a file is not what the log says.
+    /// The reason why a file differs from the log, by project and file type.
     of: BTreeMap<(String, String), String>,
-    /// Why nothing is written or read at all.
+    /// The reason why no file is written or read.
     all: Option<String>,
-    /// Why changes are not seen as they happen.
+    /// The reason why changes are not detected as they happen.
     watch: Option<String>,
 }
 
 impl SyncStatus {
-    /// Of the folder of all context files.
+    /// Creates the status for the folder of all context files.
     #[must_use]
     pub fn new(root: PathBuf) -> Self {
         Self {
@@ -44,29 +44,29 @@ impl SyncStatus {
         }
     }
 
-    /// The folder of all context files.
+    /// Returns the folder of all context files.
     #[must_use]
     pub fn root(&self) -> &Path {
         &self.root
     }
 
-    /// The files are as the log says up to here, or it is told why not.
+    /// Returns the log position up to which all files are written or have a reported fault.
     #[must_use]
     pub fn position(&self) -> Position {
         *self.done.borrow()
     }
 
-    /// Waits a moment until the files are as the log says up to a position.
+    /// Waits a limited time until the files have reached a log position.
     pub async fn reaches(&self, position: Position) {
         let mut done = self.done.subscribe();
         let reached = done.wait_for(|done| *done >= position);
-        // Whoever waits reads the faults next: a late file is one.
+        // The caller reads the faults next, and a late file is one of them.
         if tokio::time::timeout(FILE_WAIT_MAX, reached).await.is_err() {
             tracing::debug!(%position, "a context file is written late");
         }
     }
 
-    /// Why a file is not what the log says, in a sentence.
+    /// Returns a sentence with the reason why a file differs from the log.
     #[must_use]
     pub fn fault(&self, project: &str, file_type: &str) -> Option<String> {
         let faults = self.lock();
@@ -74,7 +74,7 @@ impl SyncStatus {
         own.or(faults.all.as_ref()).cloned()
     }
 
-    /// What `status` warns of.
+    /// Lists the warnings for `status`.
     #[must_use]
     pub fn faults(&self) -> Vec<String> {
         let faults = self.lock();
@@ -121,7 +121,7 @@ impl SyncStatus {
     }
 
     fn lock(&self) -> MutexGuard<'_, Faults> {
-        // A panic leaves at worst a fault that is told once more.
+        // After a panic, at worst a fault is reported twice.
         self.faults.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -1,5 +1,5 @@
-//! What is told who changed a version that is not the newest any more: both sides, what both changed,
-//! and the two together where they do not touch.
+//! The refusal of an update of an outdated version: both versions, the sections that both changed, and their merge
+//! if the changes do not touch.
 
 use std::time::Duration;
 
@@ -14,29 +14,26 @@ use crate::projects::compare::{Merge, merge};
 use crate::projects::view::{self, FileRow};
 use crate::state::State;
 
-/// A side that is longer is told by its version alone.
+/// A longer version is reported by its number alone.
 const SIDE_BYTES_MAX: usize = 128 * 1024;
-/// How long both sides are compared.
+/// Time limit for merging.
 const MERGED_MAX: Duration = Duration::from_secs(2);
 
-/// Who changed what.
+/// The two sides of a conflicting update.
 pub struct ConflictSides {
-    /// The project.
+    /// The project's id.
     pub project: String,
-    /// The file.
+    /// The file type.
     pub file_type: String,
     /// The version that the caller's change was made from.
     pub expected: u64,
     /// The newest version.
     pub newest: Option<FileRow>,
-    /// The caller's content, when it is a whole one.
+    /// The caller's content, if the change is a complete content.
     pub yours: Option<String>,
 }
 
-/// The refusal, with base, theirs and yours.
-///
-/// # Errors
-/// When the versions cannot be read.
+/// Builds the refusal, with base, theirs and yours.
 pub fn refusal(cx: &Context, state: &State, sides: ConflictSides) -> Result<Refusal, Refusal> {
     let read = |row: Option<&FileRow>| match row.filter(|row| row.is_written()) {
         Some(row) => content_of(cx, state, row.place()),
@@ -83,7 +80,7 @@ pub fn refusal(cx: &Context, state: &State, sides: ConflictSides) -> Result<Refu
     }
     let is_merged = reported.contains_key("merged");
     let sections = match (&sides.yours, both.as_slice()) {
-        // An entry and an emptied file change no section of their own.
+        // An appended entry or a cleared file has no changed sections.
         (None, _) => match changed_sections(&base, &theirs).as_slice() {
             [] => "no section".to_owned(),
             theirs => theirs.join(", "),

@@ -56,7 +56,7 @@ impl Op for GetContext {
     }
 }
 
-/// A project's files, as a read sees them.
+/// A project's files, for one read.
 struct ProjectFiles<'r> {
     cx: &'r Context,
     state: &'r State,
@@ -99,7 +99,7 @@ impl<'r> ProjectFiles<'r> {
         Ok(reply)
     }
 
-    /// The version that is asked for; none when nothing was written then.
+    /// Returns the requested version; `None` if nothing was written by then.
     fn row(&self, args: &GetContextArgs) -> Result<Option<FileRow>, Refusal> {
         let (project, file_type) = (&*self.found.project, &*args.file_type);
         if let Some(number) = args.version {
@@ -145,7 +145,7 @@ impl<'r> ProjectFiles<'r> {
         })
     }
 
-    /// The caller's last content that did not fit.
+    /// Returns the caller's draft: its last content that failed validation.
     fn draft(
         &self,
         caller: &Caller,
@@ -171,7 +171,7 @@ impl<'r> ProjectFiles<'r> {
         content_of(self.cx, self.state, draft.place())
     }
 
-    /// Content with what is to be said about it, or the part of it that is asked for.
+    /// Adds the content, or the requested part of it, with its validation and sections to the reply.
     fn describe(
         &self,
         args: &GetContextArgs,
@@ -209,7 +209,7 @@ impl<'r> ProjectFiles<'r> {
         Ok(())
     }
 
-    /// What a reader should know: who wrote beside whom, and what is not on disk as it is here.
+    /// Adds warnings: concurrent edits that were not merged, faults of the file on disk, and inactive templates.
     fn warn(&self, file_type: &str, reply: &mut GetContextReply) -> Result<(), Refusal> {
         let room = ProjectState::of(self.cx)?;
         let project = &self.found.project;
@@ -237,7 +237,7 @@ impl<'r> ProjectFiles<'r> {
     }
 }
 
-/// How to write what is not written yet.
+/// Describes how to write a missing file.
 fn to_write(template: &Template) -> FileContent {
     FileContent {
         description: template.description.clone(),
@@ -251,7 +251,7 @@ fn to_write(template: &Template) -> FileContent {
     }
 }
 
-/// A section with its heading, and those below it.
+/// Returns a section with its heading, and the sections below it.
 fn section(outline: &Outline<'_>, name: &str) -> Result<String, Refusal> {
     let key = crate::projects::outline::key_of(name);
     let all = outline.sections();
@@ -279,7 +279,7 @@ fn section(outline: &Outline<'_>, name: &str) -> Result<String, Refusal> {
     Ok(text.unwrap_or_default().to_owned())
 }
 
-/// How many bytes of a text fit a budget, at the end of a line, and how many tokens it has in all.
+/// Returns the bytes of a text that fit a token budget, cut at a line end, and the token count of the whole text.
 fn cut(text: &str, most: u64, tokens: &Tokens) -> (usize, u64) {
     let total = tokens.count(text) as u64;
     if total <= most {

@@ -23,7 +23,7 @@ const LIMIT: u64 = 50;
 const LIMIT_MAX: u64 = 500;
 /// Unchanged lines around each change.
 const AROUND: usize = 3;
-/// How long two versions are compared before the rest is told as replaced.
+/// Time limit for comparing two versions; the rest is reported as replaced.
 const COMPARED_MAX: Duration = Duration::from_secs(2);
 
 /// `context_history`.
@@ -70,7 +70,7 @@ fn page(
             bytes.map_or(0, u64::from_be_bytes)
         }
     };
-    // One more than is shown: the one before the last, and whether there are more.
+    // One more than the page: to compare the last version, and to know if there are more.
     let mut rows: Vec<FileRow> = Vec::new();
     view::versions(state, &found.project, &args.file_type, below, &mut |row| {
         rows.push(row);
@@ -96,7 +96,7 @@ fn page(
     })
 }
 
-/// The versions of rows, each compared with the next row's; of the last one more than are shown.
+/// Describes `limit` versions, each compared with the next row, which is the older version.
 fn versions(
     cx: &Context,
     state: &State,
@@ -110,7 +110,7 @@ fn versions(
         Ok((text.unwrap_or_default(), reason))
     };
     let mut versions = Vec::new();
-    // No more than two contents are held at once.
+    // At most two contents are in memory at once.
     let mut earlier = rows.first().map(read).transpose()?;
     for (at, row) in rows.iter().take(limit).enumerate() {
         let Some((content, reason)) = earlier.take() else {
@@ -181,7 +181,7 @@ fn difference(
             None => Err(no_version(name, number, newest)),
         }
     };
-    // `from` may have been made of `to`: what the caller named is told first.
+    // The default of `from` is derived from `to`, so an error in the caller's `to` is reported first.
     let new = read("to", to)?;
     let old = read("from", from)?;
     let labels = [from, to].map(|version| format!("{} version {version}", args.file_type));
@@ -202,7 +202,7 @@ fn difference(
     })
 }
 
-/// There is no version of this number.
+/// The refusal for a missing version.
 pub(super) fn no_version(name: &str, number: u64, newest: u64) -> Refusal {
     let refusal = Refusal::new(
         Code::NotFound,

@@ -116,7 +116,7 @@ async fn initialise(
     })
 }
 
-/// Whether a project became known with this event, by this call or by the one that it repeats.
+/// Returns whether this event made the project known, in this call or in the call that it repeats.
 async fn is_first(cx: &Arc<Context>, project: &str, event: &LoggedEvent) -> Result<bool, Refusal> {
     let state = State::live(cx, Some(event.position())).await?;
     let project = project.to_owned();

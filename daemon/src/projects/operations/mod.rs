@@ -1,4 +1,4 @@
-//! The project lines of the operation table.
+//! The operations of projects.
 
 mod conflict;
 mod contexts;
@@ -32,7 +32,7 @@ use crate::operation::{Caller, Context, Operation, blocking};
 use crate::state::State;
 use crate::store::Rows;
 
-/// The lines.
+/// The operations of projects.
 pub const OPERATIONS: &[Operation] = &[
     Operation::of::<contexts::GetContext>(),
     Operation::of::<update::UpdateContext>(),
@@ -49,30 +49,29 @@ pub const OPERATIONS: &[Operation] = &[
     Operation::of::<share::ListShares>(),
 ];
 
-/// What stands for the project of the caller's working directory.
+/// The `project_id` that selects the project of the caller's working directory.
 const CURRENT: &str = "current";
-/// Projects that a refusal names.
+/// Limit on the projects that a refusal lists.
 const NAMED_MAX: usize = 10;
-/// How alike a name is to what was written, in thousandths, to be offered instead.
+/// Similarity from which a file type is suggested, in thousandths.
 const NEAR_MIN: u32 = 750;
 
-/// The project that a call is about.
+/// The project of a call.
 #[derive(Clone, Debug)]
 pub(super) struct ResolvedProject {
-    /// Its id.
+    /// The project's id.
     pub project: String,
-    /// Where it is, as far as that is still there.
+    /// The project's location, if its directory still exists.
     pub place: Option<ProjectLocation>,
-    /// Whether the caller is in it or named a directory of it: then its worktree is noted.
+    /// Whether the caller is in the project or named its directory; then the worktree is recorded.
     pub is_at: bool,
 }
 
 impl ResolvedProject {
-    /// The project that `project_id` means: an id, an absolute path, or `current`.
+    /// Resolves `project_id`: an id, an absolute path, or `current`.
     ///
     /// # Errors
-    /// `INVALID_INPUT` when it is none of these, `PROJECT_NOT_FOUND` when there is no such project,
-    /// naming those that there are.
+    /// `INVALID_INPUT` if it is none of these. `PROJECT_NOT_FOUND` if the project does not exist; lists the known ones.
     pub async fn of(
         cx: &Arc<Context>,
         caller: &Caller,
@@ -140,7 +139,7 @@ impl ResolvedProject {
         }
     }
 
-    /// What commands about it need.
+    /// Returns the subject for commands.
     pub fn subject(&self, cx: &Context) -> ProjectSubject {
         let place = self.place.as_ref().filter(|_| self.is_at);
         let clock = cx.engine.clock();
@@ -151,7 +150,7 @@ impl ResolvedProject {
         }
     }
 
-    /// What the caller should know of the project's own settings.
+    /// Lists the warnings about the project's marker.
     pub fn warnings(&self) -> Vec<String> {
         let fault = self
             .place
@@ -164,7 +163,7 @@ impl ResolvedProject {
     }
 }
 
-/// What is noted of a place, under a name of the caller's choice.
+/// Returns the data to record about a location, with the caller's name for it if there is one.
 pub(super) fn known(place: &ProjectLocation, name: Option<String>) -> KnownDirectory {
     KnownDirectory {
         initialised: ProjectInitialised {
@@ -187,7 +186,7 @@ fn not_an_id(id: &str) -> Refusal {
     .hint("`list_projects` lists the ids there are.")
 }
 
-/// No such project; those that there are, the most alike first.
+/// The refusal for an unknown project; lists the known ones, the most similar first.
 fn not_found(rows: &dyn Rows, id: &str, sentence: &str) -> Refusal {
     let mut all: Vec<(String, ProjectRow)> = view::projects(rows).unwrap_or_default();
     all.sort_by_key(|(project, row)| {
@@ -222,7 +221,7 @@ fn not_found(rows: &dyn Rows, id: &str, sentence: &str) -> Refusal {
     }
 }
 
-/// Refuses what cannot be the type of a context file, or is none here; those that there are.
+/// Refuses an unknown file type; lists the known ones and suggests the nearest.
 pub(super) fn check_file_type(file_type: &str, known: &BTreeSet<String>) -> Result<(), Refusal> {
     if known.contains(file_type) {
         return Ok(());
@@ -246,7 +245,7 @@ pub(super) fn check_file_type(file_type: &str, known: &BTreeSet<String>) -> Resu
     )
 }
 
-/// The file types that templates in force are for.
+/// Returns the file types of the active templates.
 pub(super) fn types_of(layers: &Layers) -> BTreeSet<String> {
     layers
         .all()
@@ -254,7 +253,7 @@ pub(super) fn types_of(layers: &Layers) -> BTreeSet<String> {
         .collect()
 }
 
-/// The file types that a project has templates or files of.
+/// Returns the file types for which a project has a template or a file.
 pub(super) fn types_known(
     cx: &Context,
     rows: &dyn Rows,
@@ -267,7 +266,7 @@ pub(super) fn types_known(
     Ok(types)
 }
 
-/// The content of a version; empty when it was cleared.
+/// Reads the content of a version; empty if the file was cleared.
 pub(super) fn content_of(
     cx: &Context,
     state: &State,
@@ -281,7 +280,7 @@ pub(super) fn content_of(
     }
 }
 
-/// The newest version at a moment: one whose event is not after it.
+/// Returns the newest version that satisfies the predicate.
 pub(super) fn version_at(
     rows: &dyn Rows,
     project: &str,
@@ -300,7 +299,7 @@ pub(super) fn version_at(
     Ok(found)
 }
 
-/// How a version came about, as it goes over the wire.
+/// Converts a kind of change to the protocol.
 pub(super) fn change(change: Change) -> WireChange {
     match change {
         Change::Updated => WireChange::Updated,
@@ -311,7 +310,7 @@ pub(super) fn change(change: Change) -> WireChange {
     }
 }
 
-/// The file of a project, as people see it.
+/// Returns the path of a context file, for display.
 pub(super) fn path_of(room: &ProjectState, project: &str, file_type: &str) -> String {
     let file = format!("{file_type}.md");
     room.folder_of(project)

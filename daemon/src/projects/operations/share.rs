@@ -1,4 +1,4 @@
-//! `share_project` and `list_shares`: what other users of the machine may do with a project.
+//! `share_project` and `list_shares`: access of other users of the machine to a project.
 
 use std::sync::Arc;
 
@@ -35,7 +35,7 @@ impl Op for ShareProject {
         let (cx, caller, args) = call.into_parts();
         let tenant_directory = tenant_directory(&cx)?;
         let (uid_of, name) = (tenant_directory.uid, args.user.clone());
-        // May ask the system's user database.
+        // The lookup may query the system's user database.
         let user = blocking(move || uid_of(&name).map_err(Refusal::invalid)).await?;
         let owner = caller.actor.uid;
         if user == owner {

@@ -95,7 +95,7 @@ impl Op for ListTemplates {
     }
 }
 
-/// For which project is asked, and what is in force there.
+/// The project of a query, and its active templates.
 struct TemplateQuery {
     project: Option<String>,
     layers: Arc<Layers>,

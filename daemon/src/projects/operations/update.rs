@@ -12,7 +12,7 @@ use crate::error::Refusal;
 use crate::operation::{Access, Call, Op};
 use crate::state::State;
 
-/// The longest reason, in bytes.
+/// Maximum length of a reason, in bytes.
 const REASON_BYTES_MAX: usize = 1024;
 
 /// `update_context`.
@@ -31,7 +31,7 @@ impl Op for UpdateContext {
         let (cx, caller, mut args) = call.into_parts();
         let state = Arc::new(State::live(&cx, None).await?);
         let found = ResolvedProject::of(&cx, &caller, &state, &args.project_id).await?;
-        // A key stands for the project that was meant, not for the word `current`.
+        // The idempotency key covers the resolved project, not the word `current`.
         args.project_id.clone_from(&found.project);
         let claim = caller.claim(Self::NAME, &args, args.key.as_deref())?;
         let writing = PendingUpdate {

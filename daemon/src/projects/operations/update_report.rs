@@ -1,4 +1,4 @@
-//! What is answered to a change of a context file, from the event that was recorded.
+//! Builds the reply to a change of a context file from the recorded event.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -20,7 +20,7 @@ use crate::projects::view;
 use crate::state::State;
 
 impl PendingUpdate {
-    /// The reply of an earlier call with the same key.
+    /// Returns the reply of an earlier call with the same key.
     pub(super) async fn repeated(&self) -> Result<Option<UpdateContextReply>, Refusal> {
         let earlier = self.cx.repeated(&self.caller, self.claim.as_ref()).await?;
         match earlier {
@@ -52,7 +52,7 @@ impl PendingUpdate {
         })
     }
 
-    /// The last version with content below one that an event made, of those that were not forgotten since.
+    /// Returns the last version with content before `below`, as of an event; forgotten versions do not count.
     async fn written_before(
         &self,
         event: &LoggedEvent,
@@ -75,7 +75,7 @@ impl PendingUpdate {
         .await
     }
 
-    /// The content is what is there already: nothing was recorded.
+    /// Replies that the file already has this content and nothing was recorded.
     pub(super) async fn unchanged(
         &self,
         validation: Validation,
@@ -93,7 +93,7 @@ impl PendingUpdate {
         Ok(reply)
     }
 
-    /// The reply of an event, also of one recorded by an earlier call.
+    /// Builds the reply for an event, which an earlier call may have recorded.
     pub(super) async fn reply(
         &self,
         outcome: Outcome,
@@ -130,7 +130,7 @@ impl PendingUpdate {
         Ok(reply)
     }
 
-    /// The reply of an update that was kept as a draft.
+    /// Builds the reply for an update that was saved as a draft.
     async fn not_fitting(
         &self,
         event: &Arc<LoggedEvent>,
@@ -187,7 +187,7 @@ impl PendingUpdate {
         Ok(reply)
     }
 
-    /// The content of an event with its validation, as far as there still is a template.
+    /// Returns the content of an event with its validation; `None` if the template is gone.
     async fn checked(
         &self,
         event: &Arc<LoggedEvent>,
@@ -213,7 +213,7 @@ impl PendingUpdate {
         .await
     }
 
-    /// What the reply to every update says.
+    /// Builds the common part of the replies.
     fn base_reply(&self, reported: UpdateReport) -> Result<UpdateContextReply, Refusal> {
         Ok(UpdateContextReply {
             success: true,
@@ -238,8 +238,8 @@ impl PendingUpdate {
         })
     }
 
-    /// What the caller should know who named no version and replaced what another wrote, perhaps only
-    /// after this call had looked at it.
+    /// Returns a warning if a caller without `expected_version` replaced another agent's version, which may have been
+    /// recorded during this call.
     pub(super) async fn replaced(
         &self,
         event: &LoggedEvent,
@@ -268,7 +268,7 @@ impl PendingUpdate {
         }))
     }
 
-    /// Waits until the file on disk is as the event says; why it is not.
+    /// Waits until the file on disk has reached the event; returns the fault if it has one.
     async fn on_disk(&self, event: &LoggedEvent) -> Option<String> {
         let room = ProjectState::of(&self.cx).ok()?;
         room.sync_status.reaches(event.position()).await;
@@ -276,7 +276,7 @@ impl PendingUpdate {
     }
 }
 
-/// What came of an update.
+/// The result of an update.
 struct UpdateReport {
     status: UpdateStatus,
     message: String,

@@ -1,4 +1,4 @@
-//! Validations and guidance as they go over the wire.
+//! Converts validations and guidance to the protocol.
 
 use lore::protocol::projects::{
     CorrectionGuidance, FlawType, Severity as WireSeverity, ValidationError, ValidationResult,
@@ -7,7 +7,7 @@ use lore::protocol::projects::{
 use crate::projects::guide::Guidance;
 use crate::projects::validate::{Diagnostic, FlawKind, Severity, Validation};
 
-/// What is right and wrong with a content.
+/// Converts a validation.
 pub fn validation(validation: &Validation) -> ValidationResult {
     let all = validation.error_count + validation.warning_count;
     let more = all.saturating_sub(validation.errors.len());
@@ -15,7 +15,7 @@ pub fn validation(validation: &Validation) -> ValidationResult {
         valid: validation.valid,
         errors: validation.errors.iter().map(diagnostic).collect(),
         more: (more > 0).then_some(more as u64),
-        // Two digits tell it all: an error is 0.1, a warning 0.02.
+        // Two digits are exact: an error is 0.1, a warning 0.02.
         confidence: (validation.confidence * 100.0).round() / 100.0,
     }
 }
@@ -40,7 +40,7 @@ fn diagnostic(diagnostic: &Diagnostic) -> ValidationError {
     }
 }
 
-/// How to mend a content.
+/// Converts guidance.
 pub fn guidance(guidance: Guidance) -> CorrectionGuidance {
     CorrectionGuidance {
         primary_issue: guidance.primary_issue,

@@ -1,4 +1,4 @@
-//! A change of a context file on its way: checked, prepared, sent to the writer.
+//! A pending change of a context file: checks it, prepares it and sends it to the writer.
 
 use std::sync::Arc;
 
@@ -19,10 +19,10 @@ use crate::projects::validate::{Validation, validate};
 use crate::projects::view::{self, FileRow};
 use crate::state::State;
 
-/// How often an entry is added anew to a file that others write to at the same time.
+/// Attempts to append an entry while others write to the file.
 const TRIES_MAX: u32 = 20;
 
-/// A change of a context file on its way.
+/// A pending change of a context file.
 pub struct PendingUpdate {
     pub(super) cx: Arc<Context>,
     pub(super) caller: Caller,
@@ -32,7 +32,7 @@ pub struct PendingUpdate {
     pub(super) claim: Option<KeyClaim>,
 }
 
-/// What is known when a change is prepared.
+/// The state that a change is prepared from.
 pub(super) struct WriteBasis {
     pub(super) template: Option<Arc<Template>>,
     pub(super) newest: Option<FileRow>,
@@ -71,7 +71,7 @@ impl PendingUpdate {
         {
             Ok(outcome) => self.reply(outcome, Some(validation), Some(&known)).await,
             Err(NoOpReason::Unchanged) => self.unchanged(validation, &known).await,
-            // Another was faster than the check above.
+            // A concurrent update was recorded after the check above.
             Err(NoOpReason::Stale(_)) => {
                 let state = Arc::new(State::live(&self.cx, None).await?);
                 let known = self.known(&state, true).await?;
@@ -81,7 +81,7 @@ impl PendingUpdate {
         }
     }
 
-    /// Adds an entry to whatever is there: when others write at the same time, to what they wrote.
+    /// Appends an entry to the current content; repeats that when a concurrent version is recorded.
     pub(super) async fn append(
         self,
         mut state: Arc<State>,
@@ -150,7 +150,7 @@ impl PendingUpdate {
         }
     }
 
-    /// What the project has of this file and its template.
+    /// Reads the project's current version and template of this file.
     async fn known(&self, state: &Arc<State>, wants_template: bool) -> Result<WriteBasis, Refusal> {
         let (cx, state) = (Arc::clone(&self.cx), Arc::clone(state));
         let (found, file_type) = (self.found.clone(), self.file_type.clone());
@@ -171,7 +171,7 @@ impl PendingUpdate {
         .await
     }
 
-    /// The content that is there, if any.
+    /// Reads the current content; empty if there is none.
     async fn content(&self, state: &Arc<State>, known: &WriteBasis) -> Result<String, Refusal> {
         let Some(row) = known.newest.clone().filter(FileRow::is_written) else {
             return Ok(String::new());
@@ -180,7 +180,7 @@ impl PendingUpdate {
         blocking(move || content_of(&cx, &state, row.place())).await
     }
 
-    /// Refuses a change that was made from another version than the newest, with both sides.
+    /// Refuses a change that was not made from the newest version; the refusal has both versions.
     async fn check_expected(
         &self,
         state: &Arc<State>,
@@ -249,7 +249,7 @@ impl PendingUpdate {
         }
     }
 
-    /// Keeps what does not fit, and says how to mend it.
+    /// Saves content that failed validation as a draft, and replies with guidance.
     async fn draft(
         &self,
         content: String,
@@ -272,7 +272,7 @@ fn went() -> Refusal {
         .hint("`list_templates` lists the active templates.")
 }
 
-/// Others write to the file without a pause.
+/// The refusal when concurrent writers never pause.
 fn busy(file_type: &str) -> Refusal {
     Refusal::new(
         Code::Conflict,

@@ -1,11 +1,11 @@
-//! From a Markdown text to its outline.
+//! Parses a Markdown text into an outline.
 
 use super::{Heading, Item, Outline, Row, SECTION_LEVEL_MAX, Section, Table, key_of};
 use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag, TagEnd};
 use std::cell::OnceCell;
 use std::ops::Range;
 
-/// Front matter longer than this is none, in lines.
+/// Longer front matter is not recognised, in lines.
 const FRONT_MATTER_LINES_MAX: usize = 200;
 
 pub(super) fn read(text: &str) -> Outline<'_> {
@@ -19,14 +19,14 @@ pub(super) fn read(text: &str) -> Outline<'_> {
     reader.finish()
 }
 
-/// Where the Markdown begins: behind byte order mark and front matter.
+/// Returns the start of the Markdown, after byte order mark and front matter.
 fn begin_of(text: &str) -> usize {
     let rest = text.strip_prefix('\u{feff}').unwrap_or(text);
     text.len() - rest.len() + front_matter_bytes(rest)
 }
 
-/// The length of YAML between two lines of three dashes at the start, which Markdown would take for a
-/// rule and a heading.
+/// Returns the length of YAML between two lines of three dashes at the start, which Markdown would parse as a rule
+/// and a heading.
 fn front_matter_bytes(text: &str) -> usize {
     let mut bytes = 0;
     for (number, line) in text.split_inclusive('\n').enumerate() {
@@ -34,7 +34,7 @@ fn front_matter_bytes(text: &str) -> usize {
         let is_end = number > 1 && matches!(line.trim_end(), "---" | "...");
         let is_none = match number {
             0 => line.trim_end() != "---",
-            // Yaml begins at once; a rule is followed by a blank line.
+            // YAML begins on the next line; a rule is followed by a blank line.
             1 => line.trim().is_empty() || line.starts_with('#'),
             _ => number > FRONT_MATTER_LINES_MAX,
         };
@@ -50,14 +50,14 @@ fn front_matter_bytes(text: &str) -> usize {
 
 struct Reader<'t> {
     out: Outline<'t>,
-    /// Where the text ends without the white space at its end.
+    /// End of the text without trailing white space.
     end: usize,
-    /// How many quotations, lists and the like are open.
+    /// Number of open quotations, footnotes and lists.
     containers: u32,
     lists: u32,
-    /// The heading that is open, and what it says so far.
+    /// The open heading and its text so far.
     heading: Option<(u8, Range<usize>, String)>,
-    /// The cell that is open, and those of its row.
+    /// The text of the open cell; `row` collects the finished ones.
     cell: Option<String>,
     row: Row,
 }
@@ -189,7 +189,7 @@ impl<'t> Reader<'t> {
         });
     }
 
-    /// A range from the start of its first line to the end of its last one.
+    /// Extends a range to the start of its first line and the end of its last one.
     fn whole_lines(&self, range: &Range<usize>) -> Range<usize> {
         let trimmed = self.out.trimmed_end(range);
         let first = self.out.starts.partition_point(|at| *at <= range.start);
@@ -249,7 +249,7 @@ impl<'t> Reader<'t> {
     }
 }
 
-/// Where each line begins; a line ends with LF, CRLF or CR.
+/// Returns the start of each line; a line ends with LF, CRLF or CR.
 fn starts(text: &str) -> Vec<usize> {
     let bytes = text.as_bytes();
     let mut starts = vec![0];
@@ -263,7 +263,7 @@ fn starts(text: &str) -> Vec<usize> {
     starts
 }
 
-/// Whether the last line of a fenced block closes it.
+/// Returns whether the last line of a fenced block closes it.
 fn is_closed(block: &str) -> bool {
     let block = block.trim();
     let Some(mark) = block.chars().next() else {

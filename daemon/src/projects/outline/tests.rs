@@ -1,4 +1,4 @@
-//! What is a heading and what is none; keys, lines and ranges.
+//! Tests of headings, keys, lines and ranges.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
 use super::*;

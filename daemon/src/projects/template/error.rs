@@ -1,15 +1,15 @@
-//! Why a template is refused: in which file, on which line, and what would be right.
+//! Errors of templates: the file, the line, the fault and the valid form.
 
 use super::{PATTERN_BYTES_MAX, TEMPLATE_BYTES_MAX};
 use lored_tables::FileError;
 
-/// A template that cannot be used.
+/// A template that is invalid.
 pub type TemplateError = FileError<Reason>;
 
-/// What is wrong with a template.
+/// The reason why a template is invalid.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Reason {
-    /// A fault that any table can have.
+    /// A fault that is not specific to templates.
     #[error(transparent)]
     Table(#[from] lored_tables::Reason),
     /// The file cannot be read.
@@ -18,85 +18,85 @@ pub enum Reason {
     /// The file is too long.
     #[error("the file has {bytes} bytes; at most {TEMPLATE_BYTES_MAX} are read")]
     TooLong {
-        /// Its length.
+        /// Length of the file, in bytes.
         bytes: usize,
     },
-    /// A name that is no name.
+    /// The file type is invalid.
     #[error(
         "invalid file type {value:?}: use lower-case letters, digits and `_`, a letter first, at most 64"
     )]
     Name {
-        /// As written.
+        /// The invalid name.
         value: String,
     },
-    /// A pattern that is too long.
+    /// The pattern is too long.
     #[error("the pattern has {bytes} bytes; at most {PATTERN_BYTES_MAX} are allowed")]
     PatternTooLong {
-        /// Its length.
+        /// Length of the pattern, in bytes.
         bytes: usize,
     },
-    /// A pattern that does not compile.
+    /// The pattern does not compile.
     #[error("the pattern is wrong at byte {position}: {message}")]
     Pattern {
         /// Byte of the pattern where the fault begins, from 0.
         position: usize,
-        /// What is wrong.
+        /// Message of the regex parser.
         message: String,
     },
-    /// A pattern that needs too much memory.
+    /// The pattern needs too much memory.
     #[error("the pattern needs too much memory once compiled: repeat less, or use smaller classes")]
     PatternTooLarge,
-    /// A section that is named and not declared.
+    /// A referenced section is not declared.
     #[error("there is no `[section_schemas.{key}]`; those declared are {declared}")]
     NoSection {
-        /// Its key.
+        /// Key of the missing section.
         key: String,
-        /// Those there are.
+        /// Keys of the declared sections.
         declared: String,
     },
-    /// A section whose heading has another key.
+    /// The heading of a section produces another key.
     #[error("the heading {name:?} is found as `{found}`, not as `{key}`: rename one of them")]
     SectionKey {
-        /// The key of its schema.
+        /// Key of the schema.
         key: String,
-        /// Its heading.
+        /// Heading of the section.
         name: String,
-        /// The key of its heading.
+        /// Key of the heading.
         found: String,
     },
-    /// A correction prompt for nothing there is.
+    /// The correction prompt has no subject.
     #[error(
         "`{key}` prompts for nothing: a prompt is `missing_`, `format_`, `content_` or `schema_` and a section, `entries` or a format rule{nearest}"
     )]
     Prompt {
-        /// As written.
+        /// Key of the prompt.
         key: String,
-        /// A key that would do, as a question; may be empty.
+        /// Suggestion of a valid key, as a question; may be empty.
         nearest: String,
     },
-    /// Two things of one name.
+    /// A name is defined twice.
     #[error("`{name}` is defined twice; the first is on line {first}")]
     Twice {
-        /// The name.
+        /// The duplicate name.
         name: String,
-        /// Where it is first.
+        /// Line of the first definition.
         first: u32,
     },
-    /// What is declared does not fit together.
+    /// The declarations are inconsistent.
     #[error("{0}")]
     Unfit(String),
-    /// An example that is not valid by the template itself.
+    /// An example is not valid by the template.
     #[error("example {number} is not valid by this template: {message}")]
     Example {
-        /// Which, from 1.
+        /// Number of the example, from 1.
         number: usize,
-        /// The first error.
+        /// First error of the example.
         message: String,
     },
-    /// Another file of the same layer has a template of this name.
+    /// Another file of the same layer has a template with this name.
     #[error("the template `{name}` is in {other} already: two files cannot have the same one")]
     Duplicate {
-        /// Its name.
+        /// Name of the template.
         name: String,
         /// The other file.
         other: String,
@@ -104,9 +104,9 @@ pub enum Reason {
     /// A layer has too many files.
     #[error("there are {count} template files here; at most {most} are read")]
     TooManyFiles {
-        /// How many.
+        /// Number of files.
         count: usize,
-        /// How many are read.
+        /// Limit on the files that are read.
         most: usize,
     },
 }

@@ -1,23 +1,23 @@
-//! The templates in force: those of the program, over them the user's, over them the project's.
+//! The active templates: the user's override the built-in ones, and the project's override both.
 
 use super::error::{Reason, TemplateError};
 use super::{TEMPLATES_MAX, Template};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Where a template comes from; a later one replaces an earlier one of its name.
+/// The origin of a template; later layers override templates with the same name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Layer {
-    /// The program.
+    /// Built into the program.
     BuiltIn,
-    /// The user's folder of templates.
+    /// The user's template folder.
     User,
-    /// The project's own.
+    /// The project's template folder.
     Project,
 }
 
 impl Layer {
-    /// Its name, as people are told it.
+    /// Returns the layer's display name.
     #[must_use]
     pub const fn word(self) -> &'static str {
         match self {
@@ -28,34 +28,34 @@ impl Layer {
     }
 }
 
-/// A template file as it was found.
+/// A template file that was read.
 #[derive(Clone, Debug)]
 pub struct Source<'a> {
-    /// Where.
+    /// Layer of the file.
     pub layer: Layer,
-    /// Its name, for people; one layer has it once.
+    /// Display name of the file, unique in its layer.
     pub file: &'a str,
-    /// Its text, or why it cannot be read.
+    /// Text of the file, or the reason why it cannot be read.
     pub text: Result<&'a str, String>,
 }
 
-/// A template in force, and where it comes from.
+/// An active template and its origin.
 #[derive(Clone, Debug)]
 pub struct ActiveTemplate {
     /// The template.
     pub template: Arc<Template>,
-    /// Where it comes from.
+    /// Layer of the template.
     pub layer: Layer,
-    /// Its file.
+    /// Display name of the file.
     pub file: String,
 }
 
-/// The templates in force by their names, and the files that are not used.
+/// The active templates by name, and the errors of invalid files.
 #[derive(Clone, Debug, Default)]
 pub struct Layers {
     in_force: BTreeMap<String, ActiveTemplate>,
     broken: Vec<TemplateError>,
-    /// The last good content of each file that is there.
+    /// The last valid content of each existing file.
     good: BTreeMap<(Layer, String), Good>,
 }
 
@@ -66,14 +66,14 @@ struct Good {
 }
 
 impl Layers {
-    /// The templates of the program alone.
+    /// Loads only the built-in templates.
     #[must_use]
     pub fn built_in() -> Self {
         Self::load(&[], None)
     }
 
-    /// Those of the program and of some files. `former` is what was in force before: a file that has
-    /// been broken since stays as it was, one that is gone goes, one that is the same is not read again.
+    /// Loads the built-in templates and the files. A file that is now invalid keeps its template from
+    /// `previous`. A removed file loses its template. An unchanged file is not parsed again.
     #[must_use]
     pub fn load(files: &[Source<'_>], previous: Option<&Self>) -> Self {
         let built_in = Template::built_in().map(|(file, text)| Source {
@@ -100,18 +100,18 @@ impl Layers {
         layers
     }
 
-    /// The template of a file type.
+    /// Returns the template of a file type.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&ActiveTemplate> {
         self.in_force.get(name)
     }
 
-    /// All templates in force, by name.
+    /// Returns all active templates, by name.
     pub fn all(&self) -> impl Iterator<Item = &ActiveTemplate> {
         self.in_force.values()
     }
 
-    /// The files that are not used as they are, and why.
+    /// Lists the errors of files that are not active with their current content.
     #[must_use]
     pub fn broken(&self) -> &[TemplateError] {
         &self.broken

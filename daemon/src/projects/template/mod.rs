@@ -1,4 +1,4 @@
-//! Templates: what form a context file has. Declared in TOML.
+//! Templates: the declared structure of a context file, in TOML.
 //!
 //! ```toml
 //! name = "runbook"                        # the file type
@@ -53,8 +53,8 @@
 //! # also format_…, content_… and schema_…, of a section, of `entries`, of a format rule
 //! ```
 //!
-//! `examples` is a list of whole files, at least one; each has to be valid by the template. What is
-//! shown of a section or an entry is cut out of them.
+//! `examples` is a list of at least one complete file; each must be valid by the template. The samples shown for
+//! sections and entries are cut from the examples.
 
 mod built_in;
 mod error;
@@ -76,54 +76,54 @@ use super::validate::Severity;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
-/// Longest template file, in bytes.
+/// Maximum length of a template file, in bytes.
 pub const TEMPLATE_BYTES_MAX: usize = 256 << 10;
-/// Most sections of a template.
+/// Maximum number of sections of a template.
 pub const SECTIONS_MAX: usize = 100;
-/// Most fields of a section or an entry.
+/// Maximum number of fields of a section or an entry.
 pub const FIELDS_MAX: usize = 64;
-/// Most format rules of a template.
+/// Maximum number of format rules of a template.
 pub const RULES_MAX: usize = 64;
-/// Most examples of a template.
+/// Maximum number of examples of a template.
 pub const EXAMPLES_MAX: usize = 8;
-/// Most words in a list of a template.
+/// Maximum number of words in a list of a template.
 pub const WORDS_MAX: usize = 64;
-/// Longest name and word in a template, in bytes.
+/// Maximum length of a name or word in a template, in bytes.
 pub const NAME_BYTES_MAX: usize = 64;
-/// Longest sentence in a template, in bytes.
+/// Maximum length of a sentence in a template, in bytes.
 pub const SENTENCE_BYTES_MAX: usize = 2048;
-/// Longest pattern, in bytes.
+/// Maximum length of a pattern, in bytes.
 pub const PATTERN_BYTES_MAX: usize = 1024;
-/// Most templates of one layer.
+/// Maximum number of templates of one layer.
 pub const TEMPLATES_MAX: usize = 64;
 
-/// What a context file has to look like.
+/// The required structure of a context file.
 #[derive(Clone, Debug)]
 pub struct Template {
     /// The file type: `[a-z][a-z0-9_]{0,63}`.
     pub name: String,
     /// The first heading of a new file.
     pub title: String,
-    /// What such a file is for.
+    /// Purpose of the file type.
     pub description: String,
-    /// Its sections: the required ones in their order, then the others as declared.
+    /// Sections: the required ones in their order, then the others as declared.
     pub sections: Vec<SectionSchema>,
-    /// If the file is made of entries: what each is like.
+    /// Structure of the entries, if the file consists of entries.
     pub entries: Option<EntrySchema>,
-    /// Rules for the whole text.
+    /// Rules for the whole text or one section.
     pub format_rules: Vec<FormatRule>,
-    /// What to do about a flaw, by `missing_<section>` and so on.
+    /// Instructions to fix a diagnostic, by `missing_<section>` and so on.
     pub correction_prompts: BTreeMap<String, String>,
-    /// Whole files that are valid; at least one.
+    /// Complete valid files; at least one.
     pub examples: Vec<String>,
-    /// Where a new entry goes; `None` if nothing is appended to such files.
+    /// Position of new entries; `None` if the file type does not allow appends.
     pub appends: Option<AppendOrder>,
     pub(super) source: Box<str>,
-    /// What is left over from an example, and is nobody's own.
+    /// Distinctive lines of the examples, to detect example text that was left in a file.
     pub(super) samples: samples::Samples,
 }
 
-/// How a section's content is laid out.
+/// The layout of a section's content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
     /// A list with at least one item.
@@ -136,179 +136,179 @@ pub enum Format {
     Structured,
 }
 
-/// What a section has to look like.
+/// The required structure of a section.
 #[derive(Clone, Debug)]
 pub struct SectionSchema {
-    /// By which it is found: [`key_of`] its name.
+    /// Key that identifies the section: [`key_of`] the name.
     pub key: String,
-    /// Its heading.
+    /// Heading of the section.
     pub name: String,
-    /// What it is to say.
+    /// Description of the content.
     pub says: String,
-    /// Whether a file without it is invalid.
+    /// Whether a file without the section is invalid.
     pub required: bool,
-    /// How it is laid out.
+    /// Layout of the content.
     pub format: Format,
-    /// Fewest characters.
+    /// Minimum number of characters.
     pub min_length: Option<usize>,
-    /// Fewest items of the list, or rows of the table.
+    /// Minimum number of list items or table rows.
     pub min_items: Option<usize>,
-    /// What has to match in it, and what that means.
+    /// Pattern that must match in the section, and its description.
     pub pattern: Option<(Pattern, String)>,
-    /// Fields of the section, of each item, of each entry in it; columns of a table.
+    /// Fields of the section, of each item, or of each entry in it; columns of a table.
     pub fields: Vec<Field>,
-    /// Says that there is nothing; with it the section may also be empty.
+    /// Text that states that the section has no content; if set, the section may also be empty.
     pub if_none: Option<String>,
-    /// What the section holds in an example.
+    /// The section's content in an example.
     pub sample: String,
 }
 
 /// A named value of a section, item or entry.
 #[derive(Clone, Debug)]
 pub struct Field {
-    /// Its name.
+    /// Name of the field.
     pub name: String,
-    /// The keys of all names it may have, its own first.
+    /// Keys of all accepted names, that of `name` first.
     pub keys: Vec<String>,
-    /// What it is to say.
+    /// Description of the value.
     pub says: String,
-    /// Whether it has to be there.
+    /// Whether the field must be present.
     pub required: bool,
-    /// What a missing or wrong one is.
+    /// Severity of a missing or invalid field.
     pub severity: Severity,
-    /// How its value begins, in any case of letters; empty if it may be anything.
+    /// Accepted beginnings of the value, case-insensitive; empty if any value is accepted.
     pub one_of: Vec<String>,
-    /// What its value matches.
+    /// Pattern that the value must match.
     pub pattern: Option<Pattern>,
-    /// A value.
+    /// Example of a value.
     pub example: Option<String>,
 }
 
-/// How fields are written where they are shown.
+/// The form of fields in examples and edits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FieldForm {
-    /// As headings one level below the entry's.
+    /// Headings one level below the entry's.
     Heading,
-    /// As list items that begin with the name in bold.
+    /// List items that begin with the name in bold.
     Line,
 }
 
-/// What the entries of a file are like.
+/// The required structure of the entries of a file.
 #[derive(Clone, Debug)]
 pub struct EntrySchema {
-    /// What one is called: `bug`.
+    /// Name of the kind of entry: `bug`.
     pub name: String,
-    /// The level of their headings: 2 or 3.
+    /// Heading level of the entries: 2 or 3.
     pub level: u8,
-    /// The keys of the sections they are in; empty if they are anywhere.
+    /// Keys of the sections that contain entries; empty if the whole file does.
     pub under: Vec<String>,
-    /// What a heading matches, and what that means.
+    /// Pattern that a heading must match, and its description.
     pub heading: Option<(Pattern, String)>,
-    /// Whether no two may have the same id, or the same heading.
+    /// Whether the ids, or else the headings, must be unique.
     pub unique: bool,
-    /// How missing fields are shown.
+    /// Form in which missing fields are shown.
     pub field_form: FieldForm,
-    /// Their fields.
+    /// Fields of an entry.
     pub fields: Vec<Field>,
-    /// Names of fields of which an entry has one or more; empty if it need not.
+    /// Names of fields of which an entry must have at least one; empty if there is no such rule.
     pub at_least_one_of: Vec<String>,
-    /// An entry out of an example, with its heading.
+    /// An entry from an example, with its heading.
     pub sample: String,
 }
 
-/// A rule for the whole text or one section of it.
+/// A rule for the whole text or one section.
 #[derive(Clone, Debug)]
 pub struct FormatRule {
-    /// Its name.
+    /// Name of the rule.
     pub name: String,
-    /// What it asks for.
+    /// Description of the rule.
     pub says: String,
-    /// The section it is about; `None` for the whole file.
+    /// Key of the section; `None` for the whole file.
     pub section: Option<String>,
-    /// What breaking it is.
+    /// Severity of a violation.
     pub severity: Severity,
-    /// What it looks at.
+    /// The check.
     pub check: Check,
 }
 
-/// What a format rule looks at.
+/// The check of a format rule.
 #[derive(Clone, Debug)]
 pub enum Check {
-    /// Matches somewhere.
+    /// The pattern must match.
     Must(Pattern),
-    /// Matches nowhere outside code.
+    /// The pattern must not match outside of code.
     MustNot(Pattern),
-    /// Longest text, in bytes.
+    /// Maximum length of the text, in bytes.
     MaxBytes(usize),
 }
 
-/// Where new entries go.
+/// The position of new entries.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AppendOrder {
-    /// The key of the section; `None` for the whole file.
+    /// Key of the section; `None` for the whole file.
     pub under: Option<String>,
-    /// Before or behind the entries that are there.
+    /// Position relative to the existing entries.
     pub at: SectionPlacement,
 }
 
-/// Before or behind.
+/// A position relative to the existing entries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SectionPlacement {
     /// Before all other entries: the newest first.
     Top,
-    /// Behind all other entries.
+    /// After all other entries.
     End,
 }
 
 impl Template {
-    /// Reads a template; `file` is how errors call it.
+    /// Parses a template; `file` is its name in errors.
     ///
     /// # Errors
-    /// What is wrong with it and on which line.
+    /// The template is invalid; the error names the line.
     pub fn parse(text: &str, file: &str) -> Result<Self, TemplateError> {
         read::read(text, file)
     }
 
-    /// The templates that are part of the program: file name and text.
+    /// Returns the built-in templates: file name and text.
     #[must_use]
     pub fn built_in() -> [(&'static str, &'static str); 4] {
         built_in::BUILT_IN
     }
 
-    /// The schema of a section by its key.
+    /// Returns the schema of a section by its key.
     #[must_use]
     pub fn section(&self, key: &str) -> Option<&SectionSchema> {
         self.sections.iter().find(|section| section.key == key)
     }
 
-    /// The keys of the sections that a file must have, in order.
+    /// Returns the keys of the required sections, in order.
     pub fn required_sections(&self) -> impl Iterator<Item = &str> {
         let required = self.sections.iter().filter(|section| section.required);
         required.map(|section| section.key.as_str())
     }
 
-    /// An empty file of this type: every heading, and in angle brackets what is to be written there.
+    /// Renders an empty file of this type: every heading, with a description of the content in angle brackets.
     #[must_use]
     pub fn skeleton(&self) -> String {
         skeleton::file(self)
     }
 
-    /// One section of such a file, with its heading.
+    /// Renders one empty section, with its heading.
     #[must_use]
     pub fn section_skeleton(&self, section: &SectionSchema) -> String {
         skeleton::section(self, section)
     }
 
-    /// Its text, as it was read.
+    /// Returns the template's TOML text.
     #[must_use]
     pub fn source(&self) -> &str {
         &self.source
     }
 
-    /// Sections, entries and rules as the text declares them, as JSON; without prompts and examples.
+    /// Returns the declared sections, entries and rules as JSON, without prompts and examples.
     #[must_use]
     pub fn schema(&self) -> Map<String, Value> {
-        // It was read before, so it is TOML.
+        // The text was parsed before, so it is valid TOML.
         let mut schema: Map<String, Value> = toml::from_str(&self.source).unwrap_or_default();
         for key in [
             "name",
@@ -322,18 +322,18 @@ impl Template {
         schema
     }
 
-    /// Whether a section is one that holds entries.
+    /// Returns whether a section contains entries.
     pub(super) fn holds_entries(&self, key: &str) -> bool {
         let entries = self.entries.as_ref();
         entries.is_some_and(|entries| entries.under.iter().any(|under| under == key))
     }
 
-    /// A section as an example has it, with its heading.
+    /// Returns a section from an example, with its heading.
     pub(super) fn section_sample(&self, section: &SectionSchema) -> String {
         format!("## {}\n\n{}\n", section.name, section.sample.trim())
     }
 
-    /// What to do about a flaw, if the template says so.
+    /// Returns the template's instruction to fix a kind of diagnostic, if there is one.
     pub(super) fn prompt(&self, prefix: &str, subject: &str) -> Option<&str> {
         let prompt = self.correction_prompts.get(&format!("{prefix}_{subject}"));
         prompt.map(String::as_str)
@@ -349,7 +349,7 @@ impl Format {
         Self::Structured,
     ];
 
-    /// Its name in templates.
+    /// Returns the format's name in templates.
     #[must_use]
     pub const fn word(self) -> &'static str {
         match self {
@@ -362,7 +362,7 @@ impl Format {
 }
 
 impl SectionSchema {
-    /// Whether a body says only that there is nothing, in the section's words or in its own: `None yet.`,
+    /// Returns whether a body only states that there is no content, in the template's words or others: `None yet.`,
     /// `No open bugs`.
     pub(super) fn is_none(&self, body: &str) -> bool {
         const NONE_BYTES_MAX: usize = 80;
@@ -379,12 +379,12 @@ impl SectionSchema {
 }
 
 impl Field {
-    /// Whether it goes by this key.
+    /// Returns whether the field accepts a name with this key.
     pub(super) fn goes_by(&self, key: &str) -> bool {
         self.keys.iter().any(|one| one == key)
     }
 
-    /// A value to show: the example, or what it is to say, in angle brackets.
+    /// Renders a sample value: the example, or the description in angle brackets.
     pub(super) fn render(&self) -> String {
         match (&self.example, self.one_of.first()) {
             (Some(example), _) => example.clone(),
@@ -393,7 +393,7 @@ impl Field {
         }
     }
 
-    /// What it is to say, in angle brackets.
+    /// Renders the description in angle brackets.
     pub(super) fn hint(&self) -> String {
         if self.one_of.is_empty() {
             format!("<{}>", self.says)

@@ -1,11 +1,11 @@
-//! Patterns of templates: compiled within bounds, and their faults told.
+//! Patterns of templates: compiled within limits, with errors that name the position.
 
 use super::PATTERN_BYTES_MAX;
 use super::error::{Reason, TemplateError};
 use super::read::Table;
 use regex::{Regex, RegexBuilder};
 
-/// Largest compiled pattern, in bytes.
+/// Maximum size of a compiled pattern, in bytes.
 const COMPILED_BYTES_MAX: usize = 256 << 10;
 
 /// A regular expression of a template; `^` and `$` match at line ends.
@@ -16,13 +16,13 @@ impl Pattern {
     /// Compiles a pattern.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// The pattern is too long, does not parse, or needs too much memory.
     pub(super) fn new(pattern: &str) -> Result<Self, Reason> {
         let bytes = pattern.len();
         if bytes > PATTERN_BYTES_MAX {
             return Err(Reason::PatternTooLong { bytes });
         }
-        // Parsed here as well, for the place of the fault.
+        // Parsed here as well, because that error has the position of the fault.
         let mut parser = regex_syntax::ParserBuilder::new().multi_line(true).build();
         parser.parse(pattern).map_err(|error| fault(&error))?;
         RegexBuilder::new(pattern)
@@ -34,12 +34,12 @@ impl Pattern {
             .map_err(|_| Reason::PatternTooLarge)
     }
 
-    /// Reads a pattern, if the key is set.
+    /// Reads and compiles a pattern, if the key is set.
     pub(super) fn read(
         table: &Table<'_, '_>,
         key: &'static str,
     ) -> Result<Option<Self>, TemplateError> {
-        // The limit of the text is no tighter than the file: a long pattern gets its own error.
+        // This limit must not refuse the text first, because a long pattern has a separate error.
         let Some(text) = table.text(key, PATTERN_BYTES_MAX << 8)? else {
             return Ok(None);
         };
@@ -47,19 +47,19 @@ impl Pattern {
         pattern.map(Some)
     }
 
-    /// The pattern as it was written.
+    /// Returns the pattern's text.
     #[must_use]
     pub fn text(&self) -> &str {
         self.0.as_str()
     }
 
-    /// Whether it matches somewhere in a text.
+    /// Returns whether the pattern matches somewhere in a text.
     #[must_use]
     pub fn matches(&self, text: &str) -> bool {
         self.0.is_match(text)
     }
 
-    /// Where it matches in a text, in order.
+    /// Returns the matches in a text with their start, in order.
     pub(in crate::projects) fn places<'a>(
         &'a self,
         text: &'a str,
@@ -68,14 +68,14 @@ impl Pattern {
         found.map(|found| (found.start(), found.as_str()))
     }
 
-    /// What a group matches in a text.
+    /// Returns the text that a named group matches.
     pub(in crate::projects) fn group<'t>(&self, text: &'t str, name: &str) -> Option<&'t str> {
         let captures = self.0.captures(text)?;
         captures.name(name).map(|group| group.as_str())
     }
 }
 
-/// Where and why a pattern is no regex.
+/// Converts a parser error to the position and the reason.
 fn fault(error: &regex_syntax::Error) -> Reason {
     let (start, message) = match error {
         regex_syntax::Error::Parse(error) => (error.span().start.offset, error.kind().to_string()),

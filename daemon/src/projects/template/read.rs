@@ -1,4 +1,4 @@
-//! From the text of a template to the template, or to the line that is wrong.
+//! Parses the text of a template; errors name the line.
 
 use super::error::{Reason, TemplateError};
 use super::samples::Samples;
@@ -27,7 +27,7 @@ const TEMPLATE_KEYS: [&str; 10] = [
     "examples",
 ];
 
-/// Most correction prompts of a template.
+/// Maximum number of correction prompts of a template.
 const PROMPTS_MAX: usize = 500;
 
 pub(super) fn read(text: &str, file: &str) -> Result<Template, TemplateError> {
@@ -79,7 +79,7 @@ fn name(table: &Table<'_, '_>) -> Result<String, TemplateError> {
     Err(table.error(name.at, Reason::Name { value }))
 }
 
-/// A key as a heading: `data_flow` is `Data Flow`.
+/// Converts a key to a heading: `data_flow` becomes `Data Flow`.
 fn titled(key: &str) -> String {
     let words = key.split('_').map(|word| {
         let mut rest = word.chars();
@@ -89,7 +89,7 @@ fn titled(key: &str) -> String {
     words.collect::<Vec<String>>().join(" ")
 }
 
-/// The sections: the required ones in their order, then the others in that of the file.
+/// Reads the sections: the required ones in their order, then the others in the order of the file.
 fn sections(table: &Table<'_, '_>) -> Result<Vec<SectionSchema>, TemplateError> {
     let mut declared = Vec::new();
     let schemas = table.named_tables("section_schemas", &shape::SECTION_KEYS, SECTIONS_MAX)?;
@@ -148,7 +148,8 @@ fn no_section(
     )
 }
 
-/// Whether what is declared fits together: every section that is named is there.
+/// Checks that the declarations are consistent: every referenced section is declared, and every `structured`
+/// section has fields or contains entries.
 fn fits(table: &Table<'_, '_>, template: &Template) -> Result<(), TemplateError> {
     let named = |key: &str, place: &str| {
         if template.section(key).is_some() {
@@ -187,7 +188,7 @@ fn fits(table: &Table<'_, '_>, template: &Template) -> Result<(), TemplateError>
     Ok(())
 }
 
-/// The correction prompts, each for something that there is.
+/// Reads the correction prompts, each of which must have a subject.
 fn prompts(
     table: &Table<'_, '_>,
     template: &Template,
@@ -206,7 +207,7 @@ fn prompts(
             })
         };
         if known().any(|one| one == key.value) {
-            // It is put into a sentence, which ends by itself.
+            // The prompt becomes part of a sentence, which adds the full stop.
             let prompt = prompt.trim().trim_end_matches('.');
             prompts.insert(key.value.to_owned(), prompt.to_owned());
             continue;
@@ -223,7 +224,7 @@ fn prompts(
     Ok(prompts)
 }
 
-/// Takes the examples, and out of them what is shown of sections and entries; each has to be valid.
+/// Reads the examples, which must be valid, and cuts the samples of sections and entries from them.
 fn examples(
     file: &Source<'_>,
     table: &Table<'_, '_>,
@@ -256,15 +257,15 @@ fn examples(
     Ok(())
 }
 
-/// The line of the file that a line of a text within it stands on.
+/// Converts a line within a TOML string to the line of the file.
 fn line_within(file: &Source<'_>, at: usize, line: u32) -> u32 {
     let begin = file.text.get(at..).unwrap_or_default();
     let quotes = ["\"\"\"", "'''"];
     let is_long = quotes.iter().find_map(|quote| begin.strip_prefix(quote));
     let Some(rest) = is_long else {
-        return file.line(at); // all of it is on one line
+        return file.line(at); // a string on one line
     };
-    // A line end right behind the quotes is no part of the text.
+    // A line end directly after the opening quotes is not part of the text.
     let skipped = u32::from(rest.starts_with('\n') || rest.starts_with("\r\n"));
     file.line(at) + skipped + line.saturating_sub(1)
 }

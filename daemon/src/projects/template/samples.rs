@@ -1,19 +1,19 @@
-//! Lines of the examples that nobody would write by chance: who has some of them left them over.
+//! Detects distinctive lines of the examples that were left in a file.
 
 use crate::projects::outline::Outline;
 use std::collections::HashMap;
 
-/// Shorter lines may well be somebody's own, in bytes.
+/// Shorter lines are ignored, because they may match by accident, in bytes.
 const LINE_BYTES_MIN: usize = 24;
-/// And lines of fewer words.
+/// Lines with fewer words are ignored.
 const WORDS_MIN: usize = 4;
 
-/// The telling lines of a template's examples.
+/// The distinctive lines of a template's examples.
 #[derive(Clone, Debug, Default)]
 pub(in crate::projects) struct Samples {
-    /// Which examples a line is in, a bit each.
+    /// The examples that contain each line, one bit per example.
     lines: HashMap<String, u8>,
-    /// How many such lines each example has.
+    /// The number of distinctive lines in each example.
     totals: Vec<usize>,
 }
 
@@ -37,8 +37,8 @@ impl Samples {
         samples
     }
 
-    /// The lines of a text that are left over from an example: where each begins. An example that is
-    /// there as a whole is meant.
+    /// Returns the start of each line of a text that is left over from an example. Lines of an example that is included
+    /// completely do not count, because that is intended.
     pub(in crate::projects) fn left_over(&self, outline: &Outline<'_>) -> Vec<usize> {
         let mut seen: HashMap<&str, u8> = HashMap::new();
         let mut places = Vec::new();
@@ -69,7 +69,7 @@ impl Samples {
     }
 }
 
-/// A line without its marker and spacing, if it says enough to be known again.
+/// Normalises a line without its marker and spacing; `None` if it is not distinctive.
 fn telling(line: &str) -> Option<String> {
     let line = line.trim_start_matches(|c: char| {
         c.is_whitespace() || matches!(c, '-' | '*' | '+' | '>' | '_')

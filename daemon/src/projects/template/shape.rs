@@ -1,4 +1,4 @@
-//! The parts of a template as they are declared: sections, fields, entries, rules.
+//! Reads the parts of a template: sections, fields, entries, rules.
 
 use super::error::{Reason, TemplateError};
 use super::read::Table;
@@ -48,10 +48,10 @@ const RULE_KEYS: [&str; 7] = [
 ];
 const APPENDS_KEYS: [&str; 2] = ["under", "at"];
 
-/// Most characters, items or bytes that a template can ask for.
+/// Maximum number of characters, items or bytes that a template can require.
 const NUMBER_MAX: usize = 1 << 30;
 
-/// A section as it is declared.
+/// A section as declared.
 pub(super) struct SectionDeclaration {
     pub(super) key: String,
     pub(super) required: Option<bool>,
@@ -121,13 +121,13 @@ pub(super) fn section(
     })
 }
 
-/// What something is to say; by default its name.
+/// Reads the description of a part; the default is its name.
 fn says(table: &Table<'_, '_>, name: &str) -> Result<String, TemplateError> {
     let says = table.owned("says", SENTENCE_BYTES_MAX)?;
     Ok(says.unwrap_or_else(|| name.to_lowercase()))
 }
 
-/// A pattern, and what it asks for in words.
+/// Reads a pattern and its description.
 fn explained(
     table: &Table<'_, '_>,
     key: &'static str,
@@ -136,7 +136,7 @@ fn explained(
     let Some(pattern) = Pattern::read(table, key)? else {
         return Ok(None);
     };
-    // Whoever has to mend a text is told in words what is missing.
+    // A description is required, because diagnostics show it instead of the pattern.
     let says = table.needed(says, SENTENCE_BYTES_MAX)?;
     Ok(Some((pattern, says.value.to_owned())))
 }
@@ -253,7 +253,7 @@ pub(super) fn appends(table: &Table<'_, '_>) -> Result<Option<AppendOrder>, Temp
     Ok(Some(AppendOrder { under, at }))
 }
 
-/// Cuts out of the examples what is shown of each section and of an entry.
+/// Cuts the samples of each section and of an entry from the examples.
 pub(super) fn take_samples(template: &mut Template, examples: &[Outline<'_>]) {
     let samples: Vec<String> = template
         .sections

@@ -1,4 +1,4 @@
-//! A file with nothing in it yet: headings, and in angle brackets what is to be written there.
+//! Renders an empty file: headings, with descriptions of the content in angle brackets.
 
 use super::{EntrySchema, Field, FieldForm, Format, SectionSchema, Template};
 
@@ -54,7 +54,7 @@ pub(super) fn body(template: &Template, section: &SectionSchema) -> String {
     }
 }
 
-/// One entry; empty if the file is not made of entries.
+/// Renders one entry; empty if the file does not consist of entries.
 pub(super) fn entry(template: &Template) -> String {
     let Some(entries) = &template.entries else {
         return String::new();
@@ -73,7 +73,7 @@ pub(super) fn entry(template: &Template) -> String {
     format!("{hashes} {heading}\n\n{}", fields.join(between))
 }
 
-/// A field of an entry with a value, in the form of the template.
+/// Renders a field of an entry with a value, in the template's form.
 pub(in crate::projects) fn field(entries: &EntrySchema, field: &Field, value: String) -> String {
     let name = &field.name;
     match entries.field_form {

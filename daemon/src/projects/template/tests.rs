@@ -1,4 +1,4 @@
-//! What is refused in a template, and where; what layers of templates become.
+//! Tests of template errors with their lines, and of layers.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
 use super::*;
@@ -273,7 +273,7 @@ fn the_built_in_templates_are_as_declared() {
     assert!(!bugs.entries.as_ref().unwrap().sample.contains("BUG-13"));
 }
 
-/// A whole template in few lines; `says` tells one version from another.
+/// Returns a complete short template; `says` distinguishes versions.
 fn tiny(name: &str, says: &str) -> String {
     format!("name = \"{name}\"\ndescription = \"{says}\"\nexamples = [\"text\"]\n")
 }
@@ -319,7 +319,7 @@ fn a_broken_file_leaves_its_last_good_content_in_force() {
         broken.broken()[0].to_string(),
         "u.toml:1: `name` is a integer; it must be a text"
     );
-    // And once more: the last good content is handed on.
+    // The last valid content survives a second failure.
     let unreadable = Source {
         layer: Layer::User,
         file: "u.toml",
@@ -337,7 +337,7 @@ fn a_broken_file_leaves_its_last_good_content_in_force() {
         (says(&mended, "bugs"), mended.broken()),
         ("mended", &[][..])
     );
-    // Without a last good content the layer below is in force.
+    // Without a last valid content, the layer below is active.
     let never = Layers::load(&[source(Layer::User, "u.toml", "name = 3")], None);
     assert_eq!(never.get("bugs").unwrap().layer, Layer::BuiltIn);
 }
@@ -392,7 +392,7 @@ fn two_files_of_a_layer_cannot_have_one_template_nor_a_layer_too_many() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Whatever is cut out of a template or put into it: it is read or refused.
+    /// A template with text removed or inserted anywhere is either parsed or refused.
     #[test]
     fn any_template_is_read_or_refused(at in 0..4000_usize, cut in 0..200_usize, put in "\\PC{0,20}") {
         let (_, text) = Template::built_in()[2];

@@ -1,11 +1,11 @@
-//! What stands for text still to be written: words, and brackets that ask for something.
+//! Detects placeholders: words that announce missing text, and brackets that ask for it.
 
 use super::lines::plain;
 
-/// Longest placeholder, in bytes.
+/// Maximum length of a placeholder, in bytes.
 pub(super) const PLACEHOLDER_BYTES_MAX: usize = 300;
 
-/// Words that stand alone for what is still to be said.
+/// Words that are a placeholder on their own.
 const WORDS: [&str; 26] = [
     "todo",
     "tbd",
@@ -35,7 +35,7 @@ const WORDS: [&str; 26] = [
     "lorem ipsum",
 ];
 
-/// What may follow `TODO` without saying anything.
+/// Texts after `TODO` that make the task a placeholder.
 const EMPTY_TASKS: [&str; 20] = [
     "fill in",
     "fill this in",
@@ -59,7 +59,7 @@ const EMPTY_TASKS: [&str; 20] = [
     "expand",
 ];
 
-/// Words that tell that brackets ask for something.
+/// Words that make a text in brackets a placeholder.
 const ASKING: [&str; 34] = [
     "add",
     "brief",
@@ -97,13 +97,13 @@ const ASKING: [&str; 34] = [
     "yyyy-mm-dd",
 ];
 
-/// Elements of HTML that stand on lines of their own in Markdown.
+/// HTML elements that can occupy a line in Markdown.
 const ELEMENTS: [&str; 22] = [
     "a", "b", "br", "code", "details", "div", "em", "figure", "hr", "i", "img", "kbd", "li", "ol",
     "p", "picture", "pre", "span", "sub", "summary", "table", "ul",
 ];
 
-/// Whether a text is nothing but a placeholder.
+/// Returns whether a text is only a placeholder.
 pub(super) fn is_placeholder(text: &str) -> bool {
     let text = plain(text);
     if text.is_empty() || text.len() > PLACEHOLDER_BYTES_MAX || text.contains(['\n', '\r']) {
@@ -112,7 +112,7 @@ pub(super) fn is_placeholder(text: &str) -> bool {
     is_word(text) || is_angled(text) || is_bracketed(text) || is_braced(text)
 }
 
-/// Whether it is one of the [`WORDS`], or a task that says nothing.
+/// Returns whether a text is one of the [`WORDS`], or a task without content.
 pub(super) fn is_word(text: &str) -> bool {
     let inner = text.trim_matches(|c: char| !c.is_alphanumeric());
     let lower = inner.to_lowercase();
@@ -133,7 +133,7 @@ pub(super) fn is_word(text: &str) -> bool {
     task.is_some_and(|task| EMPTY_TASKS.contains(&task))
 }
 
-/// `<what it is for>`, and no HTML, address or type.
+/// Matches `<what it is for>`, but not HTML, an address or a type.
 fn is_angled(text: &str) -> bool {
     let inner = text
         .strip_prefix('<')
@@ -148,7 +148,7 @@ fn is_angled(text: &str) -> bool {
         && !inner.starts_with("mailto:")
 }
 
-/// `[description]`, and no link, list of values or task.
+/// Matches `[description]`, but not a link, a list of values or a task.
 fn is_bracketed(text: &str) -> bool {
     let inner = text
         .strip_prefix('[')
@@ -162,7 +162,7 @@ fn is_bracketed(text: &str) -> bool {
     words.any(|word| ASKING.contains(&word))
 }
 
-/// `{{name}}`.
+/// Matches `{{name}}`.
 fn is_braced(text: &str) -> bool {
     let inner = text
         .strip_prefix("{{")

@@ -1,20 +1,20 @@
-//! Flaws as they are found, and the validation that they make.
+//! Collects diagnostics and builds the validation.
 
 use super::{Diagnostic, FLAWS_MAX, FlawKind, Severity, Validation};
 use crate::projects::fix::Edit;
 use crate::projects::outline::Outline;
 use crate::projects::template::{Field, FieldForm, Format, SectionSchema, Template, skeleton};
 
-/// Found flaws kept to choose from; more are only counted.
+/// Limit on the collected diagnostics; further ones are only counted.
 const KEPT_MAX: usize = 10_000;
-/// Longest example with a flaw, in bytes.
+/// Maximum length of a diagnostic's example, in bytes.
 const EXAMPLE_BYTES_MAX: usize = 2 << 10;
 
-/// A flaw as it is found; what all flaws of its section have in common is added when it is told.
+/// A diagnostic before the common parts of its section are added.
 pub(super) struct PendingDiagnostic {
     kind: FlawKind,
     severity: Severity,
-    /// What its prompts are called after: a section's key, `entries`, a rule.
+    /// Suffix of its prompt keys: a section's key, `entries`, or a rule's name.
     subject: Option<String>,
     section: Option<String>,
     line: u32,
@@ -22,12 +22,12 @@ pub(super) struct PendingDiagnostic {
     prompt: Option<String>,
     example: Option<String>,
     edit: Option<Edit>,
-    /// Whether more of what the example has would mend it.
+    /// Whether adding the section's sample fixes it.
     lacks: bool,
 }
 
 impl PendingDiagnostic {
-    /// A flaw of the whole text.
+    /// Creates a diagnostic of the whole text.
     pub(super) fn file(kind: FlawKind, line: u32, message: impl Into<String>) -> Self {
         Self {
             kind,
@@ -43,7 +43,7 @@ impl PendingDiagnostic {
         }
     }
 
-    /// A flaw of a section of the template.
+    /// Creates a diagnostic of a section of the template.
     pub(super) fn section(
         kind: FlawKind,
         key: &str,
@@ -57,13 +57,13 @@ impl PendingDiagnostic {
         }
     }
 
-    /// The same, in an entry, or in a section that the template does not have.
+    /// Sets the section to an entry, or to a section that the template does not have.
     pub(super) fn within(mut self, key: &str) -> Self {
         self.section = Some(key.to_owned());
         self
     }
 
-    /// What its prompts are called after, if not its section.
+    /// Sets the suffix of its prompt keys, if it is not the section.
     pub(super) fn subject(mut self, subject: &str) -> Self {
         self.subject = Some(subject.to_owned());
         self
@@ -74,7 +74,7 @@ impl PendingDiagnostic {
         self
     }
 
-    /// What to do, where it can be said better than the template does.
+    /// Sets an instruction that is more exact than the template's.
     pub(super) fn prompt(mut self, prompt: impl Into<String>) -> Self {
         self.prompt = Some(prompt.into());
         self
@@ -85,7 +85,7 @@ impl PendingDiagnostic {
         self
     }
 
-    /// What the section has in an example would mend it.
+    /// Marks that adding the section's sample fixes it.
     pub(super) fn lacks(mut self) -> Self {
         self.lacks = true;
         self
@@ -97,7 +97,7 @@ impl PendingDiagnostic {
     }
 }
 
-/// Collects flaws.
+/// Collects diagnostics.
 pub(super) struct Diagnostics<'a> {
     outline: &'a Outline<'a>,
     template: &'a Template,
@@ -127,7 +127,7 @@ impl<'a> Diagnostics<'a> {
         }
     }
 
-    /// The validation: the worst flaws if there are many, in the order of their lines.
+    /// Builds the validation, with the worst diagnostics if there are many, ordered by line.
     pub(super) fn finish(mut self) -> Validation {
         if self.found.len() > FLAWS_MAX {
             self.found
@@ -182,7 +182,7 @@ impl<'a> Diagnostics<'a> {
         }
     }
 
-    /// Adds to a section what it has in an example; what is there stays.
+    /// Returns an edit that appends the section's sample to the existing text.
     fn sample(&self, found: &PendingDiagnostic) -> Option<Edit> {
         let subject = found.subject.as_deref().filter(|_| found.lacks)?;
         let schema = self.template.section(subject)?;
@@ -193,7 +193,7 @@ impl<'a> Diagnostics<'a> {
     }
 }
 
-/// What to do about a flaw of a section, where the template does not say so.
+/// Returns the default instruction for a diagnostic of a section.
 fn by_itself(kind: FlawKind, schema: &SectionSchema) -> String {
     let (name, says) = (&schema.name, &schema.says);
     match kind {
@@ -214,7 +214,7 @@ fn by_itself(kind: FlawKind, schema: &SectionSchema) -> String {
     }
 }
 
-/// How a field looks in an entry or an item.
+/// Renders a field in the form of an entry or an item.
 pub(super) fn field_line(
     template: &Template,
     is_entry: bool,
@@ -233,7 +233,7 @@ pub(super) fn field_line(
 }
 
 fn confidence(errors: usize, warnings: usize) -> f64 {
-    // In hundredths: exact up to the division.
+    // Counted in hundredths, which is exact up to the division.
     let lost = errors
         .saturating_mul(10)
         .saturating_add(warnings.saturating_mul(2));

@@ -1,4 +1,4 @@
-//! Whether the entries of a file are where and as the template asks.
+//! Checks the position and the structure of a file's entries.
 
 use super::FlawKind;
 use super::diagnostics::{Diagnostics, PendingDiagnostic};
@@ -12,13 +12,13 @@ use std::collections::HashMap;
 /// An entry of a file.
 pub(in crate::projects) struct Entry<'o> {
     pub(in crate::projects) heading: &'o Heading,
-    /// The section it is in; for entries that are sections, itself.
+    /// Key of its section; if the entry is a section, its own key.
     under: &'o str,
-    /// Where it ends, in bytes of the text.
+    /// End of the entry, in bytes of the text.
     pub(in crate::projects) end: usize,
 }
 
-/// The entries of a text, in order.
+/// Returns the entries of a text, in order.
 pub(in crate::projects) fn entries_of<'o>(
     outline: &'o Outline<'_>,
     template: &Template,
@@ -29,15 +29,15 @@ pub(in crate::projects) fn entries_of<'o>(
     }
 }
 
-/// A heading that is not where it belongs.
+/// A heading at a wrong level or in a wrong section.
 enum MisplacedHeading<'o> {
-    /// It looks like that of an entry.
+    /// The heading looks like an entry's.
     Entry(&'o Heading),
-    /// It is that of a field, on the level of entries.
+    /// The heading is a field's, but at the level of entries.
     Field(&'o Heading),
 }
 
-/// The entries, and the headings that are not where they belong.
+/// Returns the entries and the misplaced headings.
 fn sorted<'o>(
     outline: &'o Outline<'_>,
     template: &Template,
@@ -108,7 +108,7 @@ pub(super) fn check(outline: &Outline<'_>, template: &Template, diagnostics: &mu
     }
 }
 
-/// How an entry is called, in the flaws about it.
+/// Creates a diagnostic of an entry.
 fn found(kind: FlawKind, key: &str, line: u32, message: String) -> PendingDiagnostic {
     PendingDiagnostic::section(kind, key, line, message).subject("entries")
 }
@@ -138,7 +138,7 @@ fn field_astray(schema: &EntrySchema, heading: &Heading) -> PendingDiagnostic {
     other_level(heading, schema.level + 1, &what)
 }
 
-/// A heading that has to have another level.
+/// Creates a diagnostic of a heading at a wrong level.
 fn other_level(heading: &Heading, wanted: u8, what: &str) -> PendingDiagnostic {
     let Heading {
         level,
@@ -161,7 +161,7 @@ fn other_level(heading: &Heading, wanted: u8, what: &str) -> PendingDiagnostic {
         })
 }
 
-/// Where there are no entries though there is text, or though there have to be some.
+/// Reports text without entries in a section for entries, and a file without any entry.
 fn none(
     outline: &Outline<'_>,
     template: &Template,
@@ -278,7 +278,7 @@ fn entry(
     };
     let said = fields::check(outline, template, &owner, &schema.fields, diagnostics);
     at_least_one(outline, schema, &owner, &said, diagnostics);
-    // What the section asks of the entries in it, unless their own fields are wrong already.
+    // The section's fields are checked as well, except fields that the entry's own check reported already.
     let Some(section) = template.section(entry.under) else {
         return;
     };
@@ -291,7 +291,7 @@ fn entry(
     fields::check(outline, template, &owner, &fields, diagnostics);
 }
 
-/// A heading that does not say what one of an entry has to.
+/// Creates a diagnostic of an entry's heading that does not match the pattern.
 fn other_heading(schema: &EntrySchema, heading: &Heading, says: &str) -> PendingDiagnostic {
     let Heading {
         title,
