@@ -337,7 +337,7 @@ fn nothing_stays(home: &Home, workers: &mut [Worker]) {
 #[test]
 fn nothing_acknowledged_is_lost() {
     let cycles: u64 = std::env::var("LORE_CRASH_CYCLES")
-        .map_or(30, |cycles| cycles.parse().expect("a number of cycles"));
+        .map_or(20, |cycles| cycles.parse().expect("a number of cycles"));
     kills(
         &format!("per_session_max = {PER_SESSION_MAX}\n"),
         cycles,
@@ -350,7 +350,7 @@ fn nothing_acknowledged_is_lost() {
 #[test]
 fn kills_during_clean_ups() {
     let cycles: u64 = std::env::var("LORE_CRASH_CYCLES")
-        .map_or(20, |cycles| cycles.parse().expect("a number of cycles"));
+        .map_or(14, |cycles| cycles.parse().expect("a number of cycles"));
     let limits = format!(
         "per_session_max = {PER_SESSION_MAX}\ntotal_bytes_max = 1500000\nclean_percent = 50\n\
          inactive_days = 0\n"
