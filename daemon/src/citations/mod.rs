@@ -1,8 +1,6 @@
-//! Quotes: text that came out of a context pack and is recorded again, which is recognised and not
-//! counted as new.
+//! Pack citations: text from a context pack that is recorded again is recognised and not counted as new.
 //!
-//! A small room without events of its own: the packs' events bring what is to be remembered, and
-//! whoever records a text asks.
+//! This module has no events. The hashes come from the events of packs; the modules that record text look them up.
 
 mod pieces;
 mod view;

@@ -1,27 +1,26 @@
-//! Which parts of a text came out of a context pack: recognised by the hashes of the pack's pieces, so
-//! that what is only repeated is not searched again and not counted as new.
+//! Recognises which parts of a text came from a context pack, by hashes of the pack's pieces. Repeated text is not
+//! searched again and not counted as new.
 //!
-//! Texts are compared by their words: line breaks, blanks, marks of quotation and fences do not matter.
-//! A piece is the words from some word on that have [`PIECE_BYTES`] together. Of a pack, pieces from every
-//! [`STRIDE`]th word on are remembered, and those that begin and end its lines; of the text, all are
-//! looked up. So a quote of whole lines is found to the word, and one that begins or ends within a line
-//! but for a few words at that end. What has fewer bytes than a piece is never a quote, unless it is all
-//! that the pack said.
+//! Texts are compared by their words; line breaks, whitespace, quotation marks and fences are ignored. A piece is a
+//! run of words with at least [`PIECE_BYTES`] bytes. For a pack, the pieces that start at every [`STRIDE`]th word
+//! are stored, and the pieces at the start and the end of each line. For a text, all pieces are looked up. So a
+//! citation of whole lines is found exactly; one that starts or ends within a line may miss a few words there. A
+//! text shorter than a piece is only a citation if it is the whole pack.
 
 use std::ops::Range;
 
 use crate::log::Hash;
 
-/// Bytes of the words that a piece has at least.
+/// Minimum length of a piece's words, in bytes.
 pub const PIECE_BYTES: usize = 40;
 
-/// Words from one remembered piece to the next at most.
+/// Maximum distance between stored pieces, in words.
 pub const STRIDE: usize = 4;
 
-/// A piece, or a whole text, by the first 8 bytes of SHA-256 of its words.
+/// A hash of a piece or a whole text: the first 8 bytes of the SHA-256 of its words.
 pub type PieceHash = u64;
 
-/// What is remembered of a text that goes out: its pieces' hashes, in ascending order, each once.
+/// Returns the hashes to store for a pack's text, in ascending order, without duplicates.
 #[must_use]
 pub fn pieces(text: &str) -> Vec<PieceHash> {
     let words = WordIter::of(text);
@@ -49,15 +48,15 @@ pub fn pieces(text: &str) -> Vec<PieceHash> {
     hashes
 }
 
-/// The hash of all words of a text, by which it is known even when it is shorter than a piece.
+/// Returns the hash of all words of a text; it also identifies a text that is shorter than a piece.
 #[must_use]
 pub fn whole(text: &str) -> PieceHash {
     let words = WordIter::of(text);
     words.hash(0..words.ranges.len(), &mut Vec::new())
 }
 
-/// The parts of a text whose pieces, or the whole of which, are known: in order, apart from each other,
-/// as byte ranges. All pieces of the text are hashed, so do not ask when nothing is known.
+/// Returns the parts of a text that are known, as a whole or by pieces: sorted, separate byte ranges. It hashes
+/// all pieces of the text, so do not call it when no hashes are known.
 #[must_use]
 pub fn quoted_spans(text: &str, is_known: impl Fn(PieceHash) -> bool) -> Vec<Range<usize>> {
     let words = WordIter::of(text);
@@ -85,7 +84,7 @@ pub fn quoted_spans(text: &str, is_known: impl Fn(PieceHash) -> bool) -> Vec<Ran
         .collect()
 }
 
-/// What of a text is not within these spans, in order: what is new in it.
+/// Returns the parts of a text outside these spans, in order.
 pub fn outside<'t>(text: &'t str, spans: &[Range<usize>]) -> impl Iterator<Item = &'t str> {
     let starts = std::iter::once(0).chain(spans.iter().map(|span| span.end));
     let ends = spans
@@ -98,8 +97,8 @@ pub fn outside<'t>(text: &'t str, spans: &[Range<usize>]) -> impl Iterator<Item 
         .filter(|part| !part.is_empty())
 }
 
-/// Adds a piece to ranges of words; pieces come in no strict order, but none begins before the range
-/// that was last extended by more than a piece.
+/// Merges a piece into ranges of words. Pieces are not strictly sorted, but none starts more than one piece before
+/// the range that was extended last.
 fn add(quoted: &mut Vec<Range<usize>>, mut piece: Range<usize>) {
     while let Some(last) = quoted.last()
         && piece.start <= last.end
@@ -110,8 +109,8 @@ fn add(quoted: &mut Vec<Range<usize>>, mut piece: Range<usize>) {
     quoted.push(piece);
 }
 
-/// The words of a text: what stands between blanks and has a letter or a digit. A sign of a script
-/// without blanks between words is a word.
+/// Iterates over the words of a text: runs between whitespace with a letter or a digit. In a script without spaces
+/// between words, each character is a word.
 struct WordIter<'t> {
     text: &'t str,
     ranges: Vec<Word>,
@@ -159,7 +158,7 @@ impl<'t> WordIter<'t> {
         });
     }
 
-    /// Whether a word is the first of its line; there is a line behind the last word.
+    /// Returns whether a word is the first of its line; the index after the last word counts as a line start.
     fn begins_line(&self, at: usize) -> bool {
         self.ranges.get(at).is_none_or(|word| word.begins_line)
     }
@@ -168,7 +167,7 @@ impl<'t> WordIter<'t> {
         self.ranges.get(at).map(|word| word.end - word.start)
     }
 
-    /// Where the piece ends that begins with the word at `start`, if so many words are left.
+    /// Returns the end of the piece that starts at word `start`, if enough words follow.
     fn piece_from(&self, start: usize) -> Option<usize> {
         let (mut bytes, mut end) = (0, start);
         while bytes < PIECE_BYTES {
@@ -178,7 +177,7 @@ impl<'t> WordIter<'t> {
         Some(end)
     }
 
-    /// Where the piece begins that ends in front of the word at `end`, if so many words are there.
+    /// Returns the start of the piece that ends before word `end`, if enough words precede it.
     fn piece_up_to(&self, end: usize) -> Option<usize> {
         let (mut bytes, mut start) = (0, end);
         while bytes < PIECE_BYTES {
@@ -206,7 +205,7 @@ impl<'t> WordIter<'t> {
     }
 }
 
-/// Whether a character is a word by itself: a letter of Chinese, Japanese or Korean.
+/// Returns whether a character is a word: a Chinese, Japanese or Korean letter.
 fn is_word_alone(character: char) -> bool {
     character >= '\u{2e80}'
         && character.is_alphanumeric()
@@ -313,8 +312,8 @@ mod tests {
     }
 
     proptest! {
-        /// Spans are in order, apart, and on character boundaries; each line of a pack that is as long
-        /// as a piece is found whole wherever it stands; with nothing known there are none.
+        /// Spans are sorted, separate, and on character boundaries. Each pack line of at least a piece's length is found
+        /// whole in any context. Without known hashes there are no spans.
         #[test]
         fn lines_are_found_wherever_they_stand(
             lines in prop::collection::vec("[a-z漢 >.\u{e9}-]{0,90}", 1..8),

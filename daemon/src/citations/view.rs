@@ -1,11 +1,11 @@
-//! What the newest packs of a session, and of a project outside of sessions, said.
+//! The piece hashes of the newest packs of a session, and of a project outside sessions.
 //!
 //! | key | value |
 //! | --- | --- |
 //! | `s` session 0 position (u64) · `p` project 0 position | hashes of the pieces, 8 bytes each |
 //!
-//! All numbers are big-endian. Only the newest packs are kept: nobody quotes the old ones, and what is
-//! found is part of the event that quotes, so that nothing rests on these rows later.
+//! All numbers are big-endian. Only the newest packs are retained, because older ones are not cited any more. The
+//! citing event stores the recognised spans, so nothing depends on these rows later.
 
 use std::collections::HashSet;
 use std::ops::ControlFlow;
@@ -14,18 +14,18 @@ use super::pieces::PieceHash;
 use crate::log::Position;
 use crate::store::{Direction, Error, Keyspace, Rows, RowsMut, after_prefix, remove_all};
 
-/// The rows of this view, version 1.
+/// The keyspace of this view, version 1.
 pub const SPACE: Keyspace = Keyspace::new("quotes.1");
 
-/// Of so many packs, the newest ones, it is remembered what they said.
+/// Number of newest packs for each owner whose hashes are retained.
 pub const KEPT_PACKS: usize = 8;
 
-/// For whom a pack was made.
+/// The owner of a pack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PackOwner<'o> {
-    /// For a session.
+    /// A session.
     Session(&'o str),
-    /// For a project, across its sessions; empty for what belongs to none.
+    /// A project, across its sessions; empty for packs without a project.
     Project(&'o str),
 }
 
@@ -42,10 +42,7 @@ impl PackOwner<'_> {
     }
 }
 
-/// Remembers what a pack said, and forgets what the oldest one did.
-///
-/// # Errors
-/// [`Error`] when the rows cannot be read.
+/// Stores the hashes of a pack and removes the oldest pack's above the limit.
 pub fn remember(
     rows: &mut dyn RowsMut,
     owner: PackOwner<'_>,
@@ -64,7 +61,7 @@ pub fn remember(
         if kept > KEPT_PACKS {
             surplus.push(key.to_vec());
         }
-        // There was never more than one too many: what is older has been removed.
+        // At most one pack is surplus, because older ones are already removed.
         kept <= KEPT_PACKS
     })?;
     for key in surplus {
@@ -73,7 +70,7 @@ pub fn remember(
     Ok(())
 }
 
-/// Visits the newest packs first, as long as `visit` wants more.
+/// Visits the packs, newest first, while `visit` returns `true`.
 fn newest(
     rows: &dyn Rows,
     prefix: &[u8],
@@ -95,23 +92,17 @@ fn newest(
     )
 }
 
-/// Removes what the packs of an owner said.
-///
-/// # Errors
-/// [`Error`] when the rows cannot be read.
+/// Removes the hashes of an owner's packs.
 pub fn forget(rows: &mut dyn RowsMut, owner: PackOwner<'_>) -> Result<(), Error> {
     remove_all(rows, SPACE, &owner.prefix())
 }
 
-/// The pieces that the newest packs said.
+/// The piece hashes of the newest packs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CitedPieces(HashSet<PieceHash>);
 
 impl CitedPieces {
-    /// What was said to these owners: to a session and those whose past it shares, and to its project.
-    ///
-    /// # Errors
-    /// [`Error`] when the rows cannot be read.
+    /// Loads the hashes for these owners: a session and its ancestors, and its project.
     pub fn to<'o>(
         rows: &dyn Rows,
         owners: impl IntoIterator<Item = PackOwner<'o>>,
@@ -129,13 +120,13 @@ impl CitedPieces {
         Ok(Self(known))
     }
 
-    /// Whether nothing is known, so that no text quotes anything.
+    /// Returns whether no hashes are known, so that no text is a citation.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Where a text quotes, as byte ranges; costs nothing when nothing is known.
+    /// Returns the cited parts of a text as byte ranges; free when no hashes are known.
     #[must_use]
     pub fn spans(&self, text: &str) -> Vec<std::ops::Range<usize>> {
         if self.is_empty() {
@@ -157,8 +148,8 @@ mod tests {
         CitedPieces::to(rows, [owner]).unwrap()
     }
 
-    /// What is said to a session or a project is known to it alone; of the newest packs only, and not
-    /// after the session was forgotten.
+    /// Only the owner of a pack knows its hashes; only the newest packs are known, and none after the session was
+    /// forgotten.
     #[test]
     fn the_newest_packs_are_remembered() {
         let mut rows = MemoryStore::new();

@@ -1,4 +1,4 @@
-//! Decisions about messages and tool executions.
+//! Commands for messages and tool executions.
 
 use super::view;
 use crate::engine::{Command, DecisionContext};
@@ -9,15 +9,15 @@ use crate::log::Body;
 use crate::sessions::{PreparedSession, lineage};
 use crate::store::PendingBlob;
 
-/// Wants a message recorded.
+/// Records a message.
 pub struct RecordMessage {
-    /// Into which session.
+    /// The target session.
     pub choice: PreparedSession,
-    /// What folding needs.
+    /// The event metadata for folding.
     pub said: MessageMeta,
-    /// The payload of the event; taken when it is decided.
+    /// The event's payload; moved out by the decision.
     pub body: Option<Body>,
-    /// Blobs that the payload names: no sweep takes them before the event is committed.
+    /// Blobs that the payload references, protected from the sweep until the event is committed.
     pub blobs: Vec<PendingBlob>,
 }
 
@@ -30,17 +30,17 @@ impl Command for RecordMessage {
     }
 }
 
-/// Wants it recorded how far the execution of a tool is.
+/// Records the progress of a tool execution.
 pub struct RecordTool {
-    /// Into which session.
+    /// The target session.
     pub choice: PreparedSession,
-    /// What folding needs.
+    /// The event metadata for folding.
     pub executed: ToolCallMeta,
-    /// Whether it goes on, so that it must be there.
+    /// Whether it continues an execution, which must then exist.
     pub goes_on: bool,
-    /// The payload of the event; taken when it is decided.
+    /// The event's payload; moved out by the decision.
     pub body: Option<Body>,
-    /// Blobs that the payload names: no sweep takes them before the event is committed.
+    /// Blobs that the payload references, protected from the sweep until the event is committed.
     pub blobs: Vec<PendingBlob>,
 }
 

@@ -1,4 +1,4 @@
-//! Messages and tool executions: what was said in a session, and what was done for it.
+//! Messages and tool executions of sessions.
 
 mod command;
 pub mod operations;
@@ -16,7 +16,7 @@ pub use view::{
     execution, forget, newest, oldest, totals, uses,
 };
 
-// For the engine's own tests, which decide real commands.
+// For the engine's tests, which decide real commands.
 #[cfg(test)]
 pub(crate) mod decided {
     pub(crate) use super::command::{RecordMessage, RecordTool};

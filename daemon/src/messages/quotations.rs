@@ -1,4 +1,4 @@
-//! What came out of context packs: recorded again, it is recognised and not counted as new.
+//! Text of a message that came from a context pack: it is recognised and not counted as new.
 
 use std::borrow::Cow;
 
@@ -6,11 +6,9 @@ use crate::citations::{CitedPieces, PackOwner};
 use crate::sessions::{self, Line};
 use crate::store::{Error, Rows};
 
-/// Where a text came out of a context pack of this session, of one whose past it shares, or of its
-/// project, in bytes: start and end.
+/// Finds the parts of a text that came from a context pack of this session, its ancestors, or its project.
 ///
-/// # Errors
-/// [`Error`] when a row cannot be read.
+/// Returns start and end in bytes.
 pub fn spans(rows: &dyn Rows, lines: &[Line], text: &str) -> Result<Vec<(u32, u32)>, Error> {
     let project = match lines.first() {
         Some(line) => sessions::get(rows, &line.session)?.and_then(|row| row.project),
@@ -26,20 +24,19 @@ pub fn spans(rows: &dyn Rows, lines: &[Line], text: &str) -> Result<Vec<(u32, u3
         .collect())
 }
 
-/// The text without these spans: what is new in it.
+/// Returns the text without these spans.
 #[must_use]
 pub fn without<'t>(text: &'t str, spans: &[(u32, u32)]) -> Cow<'t, str> {
     replaced(text, spans, |_| String::new())
 }
 
-/// The text with blanks in place of these spans, so that whatever is found in it stands where it
-/// stands in the text.
+/// Returns the text with these spans blanked, so that byte offsets remain valid.
 #[must_use]
 pub fn blanked<'t>(text: &'t str, spans: &[(u32, u32)]) -> Cow<'t, str> {
     replaced(text, spans, |quote| " ".repeat(quote.len()))
 }
 
-/// The text with something else in place of each of these spans.
+/// Returns the text with each of these spans replaced.
 #[must_use]
 pub fn replaced<'t>(
     text: &'t str,

@@ -1,4 +1,4 @@
-//! Messages and tool executions as they are told: the row, and what its event says.
+//! Reading of messages and tool executions: the row and its event.
 
 use std::ops::ControlFlow;
 
@@ -12,14 +12,14 @@ use crate::sessions::Line;
 use crate::steps::Text;
 use crate::store::{Error, Rows};
 
-/// A message with what its event says.
+/// A message with its event.
 #[derive(Clone, Debug)]
 pub struct StoredMessage {
-    /// When, by whom, in which session.
+    /// The event's header, with time, author and session.
     pub header: Header,
-    /// What the decision knew.
+    /// The event's metadata.
     pub said: MessageMeta,
-    /// What the caller brought; a long content is a blob still to be read.
+    /// The event's payload; long content is a blob that is not loaded yet.
     pub body: MessageRecorded,
 }
 
@@ -37,10 +37,7 @@ pub fn read(log: &Log<'_>, row: &MessageRow) -> Result<StoredMessage, Error> {
     })
 }
 
-/// The message at a position.
-///
-/// # Errors
-/// [`Error`] when a row cannot be read or is damaged.
+/// Returns the message at a position.
 pub fn at(
     rows: &dyn Rows,
     lines: &[Line],
@@ -54,28 +51,28 @@ pub fn at(
     Ok(found)
 }
 
-/// A tool at work, as its latest event says: a step, an execution of its own, a tool of a message.
+/// A tool execution as of its latest event: a step, a separate execution, or a tool of a message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Execution {
-    /// Where it stands.
+    /// Log position of the event.
     pub position: Position,
-    /// When.
+    /// Time of the event.
     pub at: Micros,
-    /// By whom.
+    /// The agent that ran the tool.
     pub agent: String,
     /// Name of the tool.
     pub tool: String,
-    /// How far it is.
+    /// The status.
     pub status: Status,
-    /// What it is.
+    /// The form in which it is recorded.
     pub of: ExecutionKind,
-    /// What it returned; a long one is a blob still to be read.
+    /// The result; a long one is a blob that is not loaded yet.
     pub result: Option<Text>,
-    /// What went wrong; likewise.
+    /// The error; a long one is a blob that is not loaded yet.
     pub error: Option<Text>,
 }
 
-/// What an execution is recorded as.
+/// The form in which an execution is recorded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ExecutionKind {
     /// An attempt of a step.
@@ -85,17 +82,13 @@ pub enum ExecutionKind {
         /// Attempt.
         attempt: u32,
     },
-    /// An execution of its own, by its id.
+    /// A separate execution, by its id.
     Execution(String),
-    /// A message, by its id.
+    /// A tool of a message, by the message's id.
     Message(String),
 }
 
-/// The tools at work in a session, the last one first, at most `limit`; those before a position if
-/// one is given.
-///
-/// # Errors
-/// [`Error`] when a record cannot be read.
+/// Lists at most `limit` tool executions of a session, newest first, optionally only before a position.
 pub fn executions(
     rows: &dyn Rows,
     log: &Log<'_>,
@@ -105,7 +98,7 @@ pub fn executions(
 ) -> Result<Vec<Execution>, Error> {
     let mut uses: Vec<ToolUseRow> = Vec::new();
     let mut found = Vec::new();
-    // A message may hold several tools, so no more uses than executions are needed.
+    // A message can hold several tools, so at most `limit` uses are needed.
     view::uses(rows, lines, before, &mut |one| {
         if uses.len() == limit {
             return Ok(ControlFlow::Break(()));
@@ -123,10 +116,7 @@ pub fn executions(
     Ok(found)
 }
 
-/// The tools of one use, the last one first; none when its content was forgotten.
-///
-/// # Errors
-/// [`Error`] when a record cannot be read.
+/// Lists the executions of one tool use, newest first; empty if its content was forgotten.
 pub fn executions_of(
     rows: &dyn Rows,
     log: &Log<'_>,
@@ -146,7 +136,7 @@ fn push_executions(
     found: &mut Vec<Execution>,
 ) -> Result<(), Error> {
     let event = log.event(one.record, one.position)?;
-    // What was forgotten is no history.
+    // Forgotten events are not part of the history.
     if event.payload.is_none() {
         return Ok(());
     }

@@ -1,5 +1,5 @@
-//! Pruning that nobody asks for: when it is set, a session whose messages have grown over what the
-//! strategy allows is pruned once a message was recorded in it.
+//! Automatic pruning: when it is enabled, a session whose messages exceed the strategy's token limit is pruned
+//! after a message was recorded in it.
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -17,13 +17,13 @@ use crate::operation::{Context, blocking};
 use crate::sessions::{self, SessionSelector};
 use crate::state::State;
 
-/// Events looked at in one go.
+/// Maximum number of events per batch.
 const EVENTS_MAX: usize = 1000;
-/// Up to so many tokens nothing is pruned: what the comprehensive strategy allows.
+/// At most this many tokens, a session is not pruned: the limit of the comprehensive strategy.
 const TOKENS: u64 = 4000;
 
-/// Follows the log until it is dropped. What was recorded before it began waits for the next message of
-/// its session.
+/// Follows the log until the future is dropped. Earlier messages are considered with the next message of their
+/// session.
 pub async fn run(cx: Arc<Context>) {
     let mut published = cx.engine.watch();
     let mut done = cx.engine.position();
@@ -41,7 +41,7 @@ pub async fn run(cx: Arc<Context>) {
     }
 }
 
-/// Prunes what the next events made too large; the position of the last event looked at.
+/// Prunes the sessions that the next events made too large; returns the position of the last event read.
 async fn advance(cx: &Arc<Context>, done: Position) -> Result<Position, Refusal> {
     let state = State::live(cx, None).await?;
     let (large, to) = blocking(move || large(&state, done)).await?;
@@ -58,7 +58,7 @@ async fn advance(cx: &Arc<Context>, done: Position) -> Result<Position, Refusal>
         };
         match turn(cx, &actor, None, selector, prepare).await {
             Ok(_) => {}
-            // Closed or forgotten meanwhile, or so busy that the next message comes soon.
+            // The session was closed or forgotten meanwhile, or is so busy that its next message comes soon.
             Err(refusal)
                 if matches!(
                     refusal.code,
@@ -70,8 +70,8 @@ async fn advance(cx: &Arc<Context>, done: Position) -> Result<Position, Refusal>
     Ok(to)
 }
 
-/// Sessions that a message among the next events made too large, each with who recorded it: the pruning is
-/// in that agent's name, so that nobody's current session becomes another one.
+/// Finds the sessions that a message among the next events made too large, each with the actor of that message.
+/// The pruning is recorded in that agent's name, so that no agent's current session changes.
 fn large(
     state: &State,
     done: Position,

@@ -1,4 +1,4 @@
-//! Decisions about packs and prunings.
+//! Commands for packs and prunings.
 
 use super::retrieval::TaskScope;
 use super::view;
@@ -10,20 +10,20 @@ use crate::events::packs::{ContextPruned, ContextUnpruned, Item, PackBuilt, Pack
 use crate::log::{Body, Position, forgotten};
 use crate::sessions::{self, PreparedSession, SessionSettings};
 
-/// Wants it recorded that a pack was made.
+/// Records that a pack was built.
 pub struct MakePack {
-    /// For whom.
+    /// The session or the project that the pack is for.
     pub among: TaskScope,
-    /// What it rests on.
+    /// The pack's metadata, with its dependencies.
     pub made: PackBuilt,
-    /// Up to where the log was read for it.
+    /// The log position up to which the inputs were read.
     pub read_at: Position,
-    /// The payload of the event: nothing.
+    /// The event's payload, which is empty.
     pub body: Body,
 }
 
 impl MakePack {
-    /// Whether something that it may rest on has gone since the log was read for it.
+    /// Returns whether a possible dependency was removed after the log was read.
     fn is_gone(&self, on: &DecisionContext<'_>) -> Result<bool, Refusal> {
         if forgotten::is_since(on.rows, self.read_at)? {
             return Ok(true);
@@ -78,28 +78,28 @@ impl Command for MakePack {
     }
 }
 
-/// What is to happen to a working set.
+/// A change of a working set.
 #[derive(Clone, Debug)]
 pub enum WorkingSetUpdate {
-    /// It is pruned.
+    /// Prune it.
     Prune(ContextPruned),
-    /// The last pruning is undone.
+    /// Undo the last pruning.
     Unprune(ContextUnpruned),
 }
 
-/// Wants a session pruned, or a pruning undone.
+/// Records a pruning, or the reset of one.
 pub struct UpdateWorkingSet {
-    /// The session, with what fences it.
+    /// The session with its fence.
     pub choice: PreparedSession,
-    /// What was prepared.
+    /// The prepared change.
     pub turn: WorkingSetUpdate,
-    /// Position of the session's last change when that was done.
+    /// Position of the session's last change when the update was prepared.
     pub changed: u64,
-    /// Up to where the log was read for it.
+    /// The log position up to which the update's inputs were read.
     pub read_at: Position,
-    /// When sessions expire.
+    /// The expiry settings of sessions.
     pub room: SessionSettings,
-    /// The payload of the event: nothing.
+    /// The event's payload, which is empty.
     pub body: Body,
 }
 
@@ -108,7 +108,7 @@ impl Command for UpdateWorkingSet {
         let selected = self.choice.decide(on)?;
         let row = sessions::open(on.rows, &selected.session)?;
         refuse_expired(&self.room, &row, &selected.session, on.now)?;
-        // What is forgotten of it changes nothing that is left of the session.
+        // Forgetting events of the session does not update `changed`.
         if row.changed != self.changed || forgotten::is_since(on.rows, self.read_at)? {
             return Err(Refusal::new(
                 Code::Conflict,
@@ -134,7 +134,7 @@ impl Command for UpdateWorkingSet {
     }
 }
 
-/// Refuses a session in which nothing has happened for so long that it expired.
+/// Rejects a session that expired because of inactivity.
 ///
 /// # Errors
 /// `SESSION_EXPIRED`.

@@ -1,5 +1,5 @@
-//! Context packs: what a message or a task needs of what is known, within a budget; pruning; and what
-//! an answer rested on.
+//! Context packs: the relevant context of a message or a task within a token budget; pruning; and provenance of
+//! answers.
 
 mod assembly;
 pub mod auto_prune;
@@ -20,7 +20,7 @@ pub use settings::PackSettings;
 pub use size::{Point, PruneTotals, context_size, prunings, series};
 pub use view::{SPACE, apply, forget, forget_outside, forget_own, resting_on, tokens};
 
-// For the engine's own tests, which decide real commands.
+// For the engine's tests, which decide real commands.
 #[cfg(test)]
 pub(crate) mod decided {
     pub(crate) use super::command::{MakePack, UpdateWorkingSet, WorkingSetUpdate};

@@ -1,4 +1,4 @@
-//! What a session's working set has, and what a pruning leaves of it.
+//! The contents of a session's working set, and the outcome of a pruning.
 
 use std::ops::ControlFlow;
 
@@ -14,19 +14,16 @@ use crate::messages::{self, ToolUseRow, ToolUseState};
 use crate::sessions::Line;
 use crate::store::{Error, Rows};
 
-/// What a pruning came to.
+/// The outcome of planning a pruning.
 pub enum Pruning {
-    /// There is something to take away.
+    /// The session must be pruned.
     Needed(ContextPruned),
-    /// The session is small enough: its tokens.
+    /// The session is small enough; its tokens.
     NotNeeded(u64),
 }
 
-/// What pruning a session now would leave. Reads the row of every message and entity of the working set,
-/// and the events of the tool uses that stay.
-///
-/// # Errors
-/// When a row or an event cannot be read.
+/// Plans the pruning of a session. Reads the row of every message and entity of the working set, and the events
+/// of the retained tool uses.
 pub fn pruning(
     of: &SessionSnapshot<'_>,
     strategy: Strategy,
@@ -63,10 +60,7 @@ pub fn pruning(
     }))
 }
 
-/// What undoing the last pruning comes to; `None` when there is none.
-///
-/// # Errors
-/// When a row cannot be read.
+/// Plans the reset of the last pruning; `None` if there is none.
 pub fn unpruning(of: &SessionSnapshot<'_>) -> Result<Option<ContextUnpruned>, Refusal> {
     let Some((_, pruned)) = &of.working.pruned else {
         return Ok(None);
@@ -81,10 +75,7 @@ pub fn unpruning(of: &SessionSnapshot<'_>) -> Result<Option<ContextUnpruned>, Re
     }))
 }
 
-/// The messages of a working set, in time order.
-///
-/// # Errors
-/// When a row cannot be read.
+/// Lists the messages of a working set, in time order.
 pub fn messages_of(
     rows: &dyn Rows,
     lines: &[Line],
@@ -104,12 +95,11 @@ pub fn messages_of(
     Ok(found)
 }
 
-/// The uses of tools of a working set, in time order. Before the last pruning only those that it kept
-/// are looked for.
+/// Lists the tool uses of a working set, in time order. Before the last pruning, only retained ones are read.
 fn uses_of(of: &SessionSnapshot<'_>, messages: &[ScoredMessage]) -> Result<Vec<ToolUseRow>, Error> {
     let mut found = Vec::new();
     let mut older_left = of.working.pruned.as_ref().map(|(_, row)| {
-        // One use each; messages with tools among the kept ones are uses, too.
+        // One use each; retained messages with tools are uses, too.
         row.pruned.tools.len() + row.pruned.messages.len()
     });
     messages::uses(of.state, &of.lines, None, &mut |one| {
@@ -137,13 +127,13 @@ fn uses_of(of: &SessionSnapshot<'_>, messages: &[ScoredMessage]) -> Result<Vec<T
     Ok(found)
 }
 
-/// What a use is, by the id that events name it by.
+/// Returns the item of a tool use, as events name it.
 fn item_at(of: &SessionSnapshot<'_>, one: &ToolUseRow) -> Result<Option<Item>, Error> {
     let executions = messages::executions_of(of.state, &of.state.log(), &of.lines, one)?;
     Ok(executions.first().map(|execution| item_of(&execution.of)))
 }
 
-/// The entities of a working set, the greatest pruning score first.
+/// Lists the entities of a working set, highest pruning score first.
 fn entities_of(of: &SessionSnapshot<'_>, now: Micros) -> Result<Vec<EntityRef>, Error> {
     let mut scored: Vec<(f64, Micros, EntityRef)> = Vec::new();
     entities::walk(of.state, &of.lines, None, &mut |entity, row| {
@@ -172,7 +162,7 @@ fn ids_of(of: &SessionSnapshot<'_>, kept: &PrunedSet<EntityRef>) -> Result<Vec<S
     Ok(ids)
 }
 
-/// Steps and executions that stay; a message brings its tools along.
+/// Lists the retained steps and executions. Messages are omitted because they include their tool uses.
 fn items_of(
     of: &SessionSnapshot<'_>,
     uses: &[ToolUseRow],

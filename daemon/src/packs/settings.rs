@@ -1,16 +1,16 @@
-//! What this room is set to.
+//! The settings of context packs.
 
 use crate::operation::Context;
 
 /// The settings of context packs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PackSettings {
-    /// Sessions are pruned by themselves once their messages have more tokens than the strategy allows.
+    /// Whether a session is pruned automatically once its messages exceed the strategy's token limit.
     pub prune_automatically: bool,
 }
 
 impl PackSettings {
-    /// The settings that the daemon was started with.
+    /// Returns the settings that the daemon was started with.
     #[must_use]
     pub fn of(cx: &Context) -> Self {
         cx.extensions.get::<Self>().copied().unwrap_or_default()

@@ -1,4 +1,4 @@
-//! How large a session's context is, how it came to be, and how it was pruned.
+//! The size of a session's context, its history, and the prunings.
 
 use std::ops::ControlFlow;
 
@@ -10,11 +10,7 @@ use crate::messages;
 use crate::sessions::Line;
 use crate::store::{Error, Rows};
 
-/// Tokens of the messages in a session's working set. Reads the rows of those since the last pruning
-/// alone.
-///
-/// # Errors
-/// [`Error`] when a row cannot be read or is damaged.
+/// Sums the tokens of the messages in a session's working set. Reads only the rows since the last pruning.
 pub fn context_size(rows: &dyn Rows, lines: &[Line]) -> Result<u64, Error> {
     let Some((at, row)) = working::of(rows, lines)?.pruned else {
         return Ok(messages::totals(rows, lines)?.tokens_total());
@@ -32,18 +28,15 @@ pub fn context_size(rows: &dyn Rows, lines: &[Line]) -> Result<u64, Error> {
 
 /// A pruning of a session.
 pub struct PruneTotals {
-    /// Where its event is.
+    /// Position of its event.
     pub position: Position,
-    /// What it left.
+    /// The stored outcome.
     pub row: PrunedRow,
     /// Whether it was undone.
     pub is_undone: bool,
 }
 
-/// The prunings of a session, the oldest first.
-///
-/// # Errors
-/// [`Error`] when a row cannot be read or is damaged.
+/// Lists the prunings of a session, oldest first.
 pub fn prunings(rows: &dyn Rows, lines: &[Line]) -> Result<Vec<PruneTotals>, Error> {
     let mut turns = Vec::new();
     working::turns(rows, lines, &mut |position, turn| {
@@ -68,12 +61,12 @@ pub fn prunings(rows: &dyn Rows, lines: &[Line]) -> Result<Vec<PruneTotals>, Err
     Ok(found)
 }
 
-/// A moment of a session, as its metrics tell it.
+/// A data point of a session's metrics.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Point {
-    /// The event after which it was so.
+    /// Position of the event that led to this state.
     pub position: Position,
-    /// When.
+    /// Time of the event.
     pub at: Micros,
     /// Tokens of the messages in the working set.
     pub context_size: u64,
@@ -81,11 +74,8 @@ pub struct Point {
     pub tokens: u64,
 }
 
-/// How large a session was after each message and each pruning since a time, the oldest first; of more
-/// than `most` the newest.
-///
-/// # Errors
-/// [`Error`] when a row or an event cannot be read.
+/// Lists the context size after each message and each pruning since a time, oldest first. If there are more than
+/// `most` points, the newest are returned.
 pub fn series(
     rows: &dyn Rows,
     log: &Log<'_>,
@@ -139,7 +129,7 @@ pub fn series(
     Ok(found)
 }
 
-/// When the working set changed, and how large it was before.
+/// Returns the time of a working-set change, and the context size before it.
 fn turn_at(
     log: &Log<'_>,
     position: Position,

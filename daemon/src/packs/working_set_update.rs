@@ -1,5 +1,5 @@
-//! Turning the working set of a session: prepared on the rows of a moment, recorded if the session has not
-//! changed since.
+//! Updates of a session's working set: prepared on a snapshot, and recorded if the session has not changed in the
+//! meantime.
 
 use std::sync::Arc;
 
@@ -13,34 +13,34 @@ use crate::operation::{Context, blocking, while_stale};
 use crate::sessions::{self, PreparedSession, SessionSelector, SessionSettings};
 use crate::state::State;
 
-/// What was prepared.
+/// The result of the preparation.
 pub enum PreparedUpdate {
-    /// Something to be done.
+    /// A change to record.
     Turn(WorkingSetUpdate),
-    /// The session is as it should be: its tokens.
+    /// No change is needed; the session's tokens.
     Nothing(u64),
 }
 
-/// What it came to.
+/// The result of an update.
 pub enum UpdateResult {
-    /// It was done.
+    /// The change was recorded.
     Done(Outcome),
-    /// There was nothing to be done.
+    /// No change was needed.
     Nothing {
-        /// In which session.
+        /// The session's id.
         session: String,
-        /// Its tokens.
+        /// Tokens of the session.
         tokens: u64,
-        /// As read.
+        /// The state that was read.
         state: State,
     },
 }
 
-/// Prepares a turn and has it recorded; anew when the session has changed meanwhile, since what a pruning
-/// does not name would otherwise be lost from the working set.
+/// Prepares a change and records it. If the session changed in the meantime, the change is prepared again, because
+/// items that a pruning does not name would be lost from the working set.
 ///
 /// # Errors
-/// `SESSION_CLOSED`, `SESSION_EXPIRED`, `CONFLICT` when the session changes all the time or a lease is lost.
+/// `SESSION_CLOSED`, `SESSION_EXPIRED`; `CONFLICT` if the session keeps changing or a lease is lost.
 pub async fn turn(
     cx: &Arc<Context>,
     actor: &Arc<Actor>,

@@ -1,4 +1,4 @@
-//! What an event does to the set of what can be found.
+//! The changes that an event makes to the search indexes.
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -21,29 +21,25 @@ use crate::projects::ProjectEvent;
 use crate::sessions::SessionEvent;
 use crate::store::{Blobs, Error};
 
-/// How many texts before a message or result stand beside it.
+/// Number of preceding texts that are indexed as context of a message or result.
 const BESIDE: usize = 2;
-/// How many events of its session are looked through for them.
+/// Number of preceding events of the session that are searched for these texts.
 const LOOKED_BACK: usize = 16;
 
-/// What one event changes.
+/// The changes of one event.
 #[derive(Debug, Default)]
 pub struct Changes {
-    /// For the index of texts, in order.
+    /// Changes of the text index, in order.
     pub text: Vec<Change>,
-    /// For the vectors: key and text of each unit that is new.
+    /// New texts to embed, with their keys.
     pub embed: Vec<(u64, String)>,
-    /// Something was forgotten: it is to leave the files, too.
+    /// Whether something was forgotten, so that it must leave the index files, too.
     pub is_forgetting: bool,
-    /// Where the events are that stood beside what was forgotten: they are added anew next
-    /// ([`added_anew`]).
+    /// Events whose context included forgotten text; they are indexed again afterwards ([`added_anew`]).
     pub again: Vec<(Position, RecordKey)>,
 }
 
-/// What an event changes. A text that cannot be read is left out, and logged: whoever reads it is told.
-///
-/// # Errors
-/// [`Error`] when the event or the index of the log cannot be read.
+/// Computes the changes of an event. A text that cannot be read is omitted and logged.
 pub fn changes(log: &Log<'_>, blobs: &Blobs, event: &LoggedEvent) -> Result<Changes, Error> {
     let before = event.position().0;
     let mut changes = Changes::default();
@@ -123,7 +119,7 @@ pub fn changes(log: &Log<'_>, blobs: &Blobs, event: &LoggedEvent) -> Result<Chan
     Ok(changes)
 }
 
-/// Adds the units of an event.
+/// Adds the texts of an event.
 fn add(
     log: &Log<'_>,
     blobs: &Blobs,
@@ -164,10 +160,7 @@ fn add(
     Ok(())
 }
 
-/// The changes that add some events anew, as they are without what was forgotten beside them.
-///
-/// # Errors
-/// As [`changes`].
+/// Computes the changes that index some events again, without the forgotten text in their context.
 pub fn added_anew(
     log: &Log<'_>,
     blobs: &Blobs,
@@ -185,7 +178,7 @@ pub fn added_anew(
     Ok(changes)
 }
 
-/// Removes the units of forgotten events, and finds those that may have had them beside them, each once.
+/// Removes the texts of forgotten events, and collects the events with these in their context, each once.
 fn forget(
     log: &Log<'_>,
     tombstone: &LoggedEvent,
@@ -201,7 +194,7 @@ fn forget(
         let forgotten = forgotten.into_iter().map(|(position, _)| position.0);
         let removed = forgotten.map(|position| Change::RemovePosition { position });
         changes.text.extend(removed);
-        // Only what is said in a session has anything beside it.
+        // Only texts of sessions have context.
         if matches!(scope, EventScope::Session(_)) {
             next.extend(log.stream(scope, Position(*last), end, LOOKED_BACK)?);
         }
@@ -218,7 +211,7 @@ fn forget(
     Ok(())
 }
 
-/// The beginnings of the texts before an event in its session, in their order.
+/// Returns the start of the preceding texts of the session, in order.
 fn extra_text(log: &Log<'_>, blobs: &Blobs, event: &LoggedEvent) -> Result<String, Error> {
     let Some(session) = event.header.session.as_deref().filter(|_| is_talk(event)) else {
         return Ok(String::new());

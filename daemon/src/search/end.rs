@@ -1,5 +1,5 @@
-//! Where the log ended at a start, kept on disk until the indexes were opened once: those who cut the log
-//! twice before that would else find indexes of events that it lost the first time.
+//! The end of the log at a start, stored on disk until the indexes are opened. Without it, a log that is cut twice
+//! before that would leave index entries of events that the first cut removed.
 
 use std::fs::{self, File};
 use std::io::{self, Read as _};
@@ -8,13 +8,13 @@ use std::path::Path;
 use crate::log::Position;
 use crate::store::durable;
 
-/// The file below the folder of the indexes.
+/// Name of the file in the index folder.
 const NAME: &str = "end";
-/// Bytes of it that are read.
+/// Maximum number of bytes to read from the file.
 const BYTES_MAX: u64 = 32;
 
-/// Where the log has ended at this start and at all those since the indexes were opened last, at the lowest.
-/// From now on that is on disk; before anything is recorded, and only if there are indexes.
+/// Returns the lowest end of the log at this start and all starts since the indexes were last opened. If there are
+/// indexes, it is stored on disk. Call it before anything is recorded.
 pub fn note(folder: &Path, end: Position) -> Position {
     if !folder.is_dir() {
         return end;
@@ -30,10 +30,7 @@ pub fn note(folder: &Path, end: Position) -> Position {
     lowest
 }
 
-/// Takes the note away: the indexes are on disk as the log is.
-///
-/// # Errors
-/// What the system says.
+/// Removes the file, once the indexes on disk match the log.
 pub fn remove(folder: &Path) -> io::Result<()> {
     match fs::remove_file(folder.join(NAME)) {
         Ok(()) => durable::sync_folder(folder),
@@ -42,7 +39,7 @@ pub fn remove(folder: &Path) -> io::Result<()> {
     }
 }
 
-/// What is noted; 0 when that cannot be read, since all of the indexes may be wrong then.
+/// Reads the stored end. An unreadable file gives 0, because all of the indexes may be wrong then.
 fn read(folder: &Path) -> Option<Position> {
     let file = match File::open(folder.join(NAME)) {
         Ok(file) => file,
@@ -65,7 +62,7 @@ fn write(folder: &Path, end: Position) -> io::Result<()> {
 mod tests {
     use super::*;
 
-    /// The lowest end counts, over any number of starts, until it is taken away; what cannot be read is 0.
+    /// The lowest end of any number of starts is returned until the file is removed; an unreadable file gives 0.
     #[test]
     fn the_lowest_end_is_kept() {
         let folder = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! A search: two lists, fused, the head reranked.
+//! Execution of a search: two ranked lists, fused, and the top hits reranked.
 
 use std::sync::PoisonError;
 use std::time::{Duration, Instant};
@@ -17,31 +17,31 @@ use super::request::{Mode, SearchRequest};
 use super::stages::name;
 use crate::log::Position;
 
-/// Hits of each list that are fused; more than are reranked.
+/// Number of hits of each list to fuse; it must cover the hits that are reranked.
 const FUSED: usize = 100;
 const _: () = assert!(lored_retrieval::ranking::DEPTH <= FUSED);
 
-/// One hit, with how it came to its score.
+/// A hit with the parts of its score.
 #[derive(Clone, Copy, Debug)]
 pub struct RankedHit {
-    /// The unit.
+    /// Key of the text.
     pub key: u64,
-    /// Higher is better.
+    /// The score; higher is better.
     pub score: f64,
-    /// What the full text says.
+    /// Rank and score in the full-text list.
     pub text: Option<ListScore>,
-    /// What the vectors say.
+    /// Rank and score in the vector list.
     pub vector: Option<ListScore>,
-    /// What both add.
+    /// The contribution of each list to the score: full text, vectors.
     pub parts: [f64; 2],
-    /// The score before reranking, when it was reranked or fused.
+    /// The score before reranking; only set by reranking.
     pub fused: Option<f64>,
-    /// The cosine of the best sentence.
+    /// The cosine similarity of the best sentence.
     pub sentence: Option<f32>,
 }
 
 impl RankedHit {
-    /// A hit that was not searched for: it stands where it stands.
+    /// Creates a hit without a score, for listings without a query.
     #[must_use]
     pub const fn unscored(key: u64) -> Self {
         Self {
@@ -56,43 +56,40 @@ impl RankedHit {
     }
 }
 
-/// What a search came to.
+/// The outcome of a search.
 #[derive(Debug, Default)]
 pub struct SearchOutcome {
-    /// The best first.
+    /// The hits, best first.
     pub hits: Vec<RankedHit>,
-    /// How many match.
+    /// Number of matches.
     pub total: u64,
-    /// How it was done.
+    /// The mode that was used.
     pub used: Mode,
-    /// Why not as asked.
+    /// The reason if this is not the requested mode.
     pub reason: Option<String>,
-    /// The model of the vectors.
+    /// The embedding model.
     pub model: Option<String>,
-    /// What the query's words came to.
+    /// The query's terms.
     pub terms: Terms,
-    /// The query as the first tier embeds it, when captions are wanted.
+    /// The query's embedding by the first tier, if captions are requested.
     pub query: Option<Vec<f32>>,
-    /// What could not be searched in time.
+    /// A description of the texts that were not searched in time.
     pub partial: Option<String>,
 }
 
-/// Everything that a search needs.
+/// The inputs of a search.
 pub struct Search<'s> {
     /// The indexes.
     pub index: &'s Index,
-    /// What is asked for.
+    /// The request.
     pub ask: &'s SearchRequest,
-    /// Which units it is about.
+    /// The texts to search.
     pub scope: &'s Scope,
-    /// The text of a unit, for its sentences.
+    /// Returns the text of a key, for its sentences.
     pub text_of: &'s dyn Fn(u64) -> Option<String>,
 }
 
-/// Applies the rest of the log, as far as the time allows; what is missing then.
-///
-/// # Errors
-/// [`IndexError`] when something cannot be read or written.
+/// Applies the rest of the log within the time limit; returns a description of the missing events.
 pub fn freshen(
     index: &Index,
     published: &crate::engine::PublishedState,
@@ -113,11 +110,10 @@ pub fn freshen(
 }
 
 impl Search<'_> {
-    /// Searches for `limit` hits at least, as far as there are.
+    /// Searches for at least `limit` hits, if there are as many. Without vectors it falls back to text and reports it.
     ///
     /// # Errors
-    /// [`IndexError`] when the text index cannot be read, or vectors are damaged; without vectors it goes on,
-    /// saying so.
+    /// [`IndexError`] when the text index cannot be read, or vectors are damaged.
     pub fn run(&self, limit: usize) -> Result<SearchOutcome, IndexError> {
         let asked = self.ask.mode;
         if asked == Mode::Text {
@@ -129,7 +125,7 @@ impl Search<'_> {
                 let why = "there is no model of embeddings".to_owned();
                 return self.fallen_back(limit, why);
             }
-            // They are made anew, by whoever opens them next.
+            // Damaged vectors are rebuilt when the index is opened again.
             Err(error @ IndexError::Vectors(VectorError::Damaged { .. })) => return Err(error),
             Err(error) => {
                 let why = format!("vectors cannot be searched: {error}");
@@ -206,7 +202,7 @@ impl Search<'_> {
         })
     }
 
-    /// The nearest units; `None` when there is no model.
+    /// Searches for the nearest texts; `None` if there is no model.
     fn vectors(&self, limit: usize) -> Result<Option<NearestTexts>, IndexError> {
         let Some((stage, store, model)) = self.index.ranking()? else {
             return Ok(None);
@@ -228,7 +224,7 @@ impl Search<'_> {
         };
         let mut hits: Vec<(u64, f32)> = Vec::new();
         for hit in store.search(&query, limit, wanted)? {
-            // A vector may be left of a unit that went while the text index was made anew.
+            // A vector can outlive its text if the text was removed while the text index was rebuilt.
             if self.index.text.contains(hit.key)? {
                 hits.push((hit.key, hit.score));
             }
@@ -236,7 +232,7 @@ impl Search<'_> {
         drop(store);
         let missing_vectors = match stage {
             EmbeddingStage::First => self.index.missing_vectors(stage),
-            // Beyond what it should have, it lacks what is old.
+            // The second tier only lacks old texts beyond its limit.
             EmbeddingStage::Second => 0,
         };
         Ok(Some(NearestTexts {
@@ -250,7 +246,7 @@ impl Search<'_> {
     }
 
     fn vector(&self, near: NearestTexts) -> Result<SearchOutcome, IndexError> {
-        // For highlights alone.
+        // The terms are only needed for highlights.
         let terms = self.words(0, &[])?.terms;
         let hits = (1..).zip(&near.hits).map(|(rank, (key, score))| RankedHit {
             key: *key,
@@ -341,7 +337,7 @@ impl Search<'_> {
         Ok(scores.into_iter().map(|hit| (hit.key, hit.score)).collect())
     }
 
-    /// Puts the head in order by its best sentences; without a model it stays as it is, saying so.
+    /// Reranks the top hits by their best sentences. Without a model the order stays, and the reason is reported.
     fn rerank(&self, searched: &mut SearchOutcome) {
         let model = match self.index.models().first() {
             Ok(model) => model,
@@ -390,9 +386,9 @@ impl Search<'_> {
     }
 }
 
-/// The nearest units to a query.
+/// The nearest texts to a query.
 struct NearestTexts {
-    /// Units that have no vector yet.
+    /// Number of texts without a vector.
     missing_vectors: usize,
     hits: Vec<(u64, f32)>,
     total: u64,
@@ -402,7 +398,7 @@ struct NearestTexts {
 }
 
 impl NearestTexts {
-    /// What could not be ranked by vectors.
+    /// Describes the texts that could not be ranked by vectors.
     fn partial(&self) -> Option<String> {
         (self.missing_vectors > 0).then(|| {
             format!(

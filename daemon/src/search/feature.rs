@@ -1,4 +1,4 @@
-//! What this room keeps: where the indexes are, and the indexes while they are used.
+//! State of the search module: its folder, its models, and the open indexes.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -17,12 +17,12 @@ use crate::error::{Code, Refusal};
 use crate::log::Position;
 use crate::operation::Context;
 
-/// What can be set of search.
+/// The settings of search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Units that the second tier embeds, at most.
+    /// Maximum number of texts that the second tier embeds.
     pub second_tier_chunks_max: usize,
-    /// How long a search waits until all of the log is applied, in milliseconds.
+    /// Maximum time that a search waits for the indexes to catch up with the log, in milliseconds.
     pub wait_ms_max: u64,
 }
 
@@ -40,32 +40,32 @@ struct OpenIndex {
     last_use: Instant,
 }
 
-/// Folder, models, the open indexes.
+/// The index folder, the models, and the open indexes.
 pub struct SearchIndexes {
-    /// What can be set.
+    /// The settings.
     pub limits: Limits,
     folder: PathBuf,
     models: Arc<ModelPool>,
     open: RwLock<Option<OpenIndex>>,
-    /// Held while they are opened. Where the log ended at the start, until they were opened once: after
-    /// that they are never ahead of it.
+    /// Held while the indexes are opened. Holds the end of the log at the start until they were opened once; after
+    /// that, the indexes are never ahead of the log.
     opening: Mutex<Option<Position>>,
-    /// Indexes that were closed after an error, and may still be at somebody's hand.
+    /// Indexes that were closed after an error and may still be in use.
     closed: Mutex<Weak<Index>>,
-    /// Folders of indexes that turned out to be damaged: deleted before they are opened again.
+    /// Folders of damaged indexes, which are deleted before the indexes are opened again.
     damaged: Mutex<BTreeSet<PathBuf>>,
-    /// How far the indexes had come when they were let go.
+    /// The applied position when the indexes were released.
     closed_at: Mutex<Option<Position>>,
-    /// What went wrong last, until it works again.
+    /// The last error, until search works again.
     fault: Mutex<Option<String>>,
-    /// Who indexes behind the log, and how it is woken.
+    /// The indexing thread and its wake-up channel.
     follower: Mutex<Option<(JoinHandle<()>, SyncSender<()>)>>,
     is_stopping: AtomicBool,
 }
 
 impl SearchIndexes {
-    /// With indexes below a folder, of a log that ends here before anything is recorded. Notes that end on
-    /// disk, until the indexes are opened.
+    /// Creates the state for an index folder. `end` is the end of the log before anything is recorded; it is stored on
+    /// disk until the indexes are opened.
     #[must_use]
     pub fn new(limits: Limits, folder: PathBuf, models: Arc<ModelPool>, end: Position) -> Self {
         let end = end::note(&folder, end);
@@ -84,26 +84,26 @@ impl SearchIndexes {
         }
     }
 
-    /// Keeps the thread that indexes behind the log.
+    /// Registers the indexing thread.
     pub fn keep(&self, thread: JoinHandle<()>, wake: SyncSender<()>) {
         let mut follower = self.follower.lock().unwrap_or_else(PoisonError::into_inner);
         self.is_stopping.store(false, Ordering::Relaxed);
         *follower = Some((thread, wake));
     }
 
-    /// Whether the thread is to end.
+    /// Returns whether the indexing thread must stop.
     #[must_use]
     pub fn is_stopping(&self) -> bool {
         self.is_stopping.load(Ordering::Relaxed)
     }
 
-    /// Ends the thread that indexes behind the log, and waits for it: it holds the store.
+    /// Stops the indexing thread and waits for it, because it holds the store.
     pub fn stop(&self) {
         self.is_stopping.store(true, Ordering::Relaxed);
-        // Not held meanwhile: the thread itself may want to be woken.
+        // The lock is released before the join, because the thread itself may take it in `wake`.
         let follower = lock(&self.follower).take();
         if let Some((thread, wake)) = follower {
-            // One that has been woken already needs no more.
+            // A full channel means that a wake-up is already pending.
             let _ = wake.try_send(());
             if thread.join().is_err() {
                 tracing::error!("the indexing thread panicked");
@@ -111,26 +111,23 @@ impl SearchIndexes {
         }
     }
 
-    /// The room of a daemon.
+    /// Returns the search state of a daemon.
     ///
     /// # Errors
-    /// `INTERNAL` when the daemon was put together without it.
+    /// `INTERNAL` if the daemon was started without search.
     pub fn of(cx: &Context) -> Result<&Self, Refusal> {
         cx.extensions
             .get()
             .ok_or_else(|| Refusal::new(Code::Internal, "the daemon was started without search"))
     }
 
-    /// The models.
+    /// Returns the model pool.
     #[must_use]
     pub fn models(&self) -> &Arc<ModelPool> {
         &self.models
     }
 
-    /// The indexes, opened if they are not. Reads files: off the event loop.
-    ///
-    /// # Errors
-    /// [`IndexError`] when the disk refuses.
+    /// Returns the indexes and opens them if necessary. It reads files, so call it off the event loop.
     pub fn index(&self) -> Result<Arc<Index>, IndexError> {
         if let Some(index) = self.opened() {
             return Ok(index);
@@ -139,7 +136,7 @@ impl SearchIndexes {
         if let Some(index) = self.opened() {
             return Ok(index);
         }
-        // Two that write to the same files would damage them; whoever has the closed one is about to end.
+        // Two writers would damage the same files. The holder of closed indexes is about to release them.
         let is_in_use = || {
             let closed = self.closed.lock().unwrap_or_else(PoisonError::into_inner);
             closed.strong_count() > 0
@@ -157,7 +154,7 @@ impl SearchIndexes {
         Ok(index)
     }
 
-    /// Opens the indexes, when nobody else has them; what turned out to be damaged is made anew.
+    /// Opens the indexes when no other holder has them; deletes damaged ones first, so that they are rebuilt.
     fn open_anew(&self, end: &mut Option<Position>) -> Result<Index, IndexError> {
         let mut damaged = lock(&self.damaged);
         let is_mending = !damaged.is_empty();
@@ -186,15 +183,15 @@ impl SearchIndexes {
         Ok(index)
     }
 
-    /// Wakes who indexes behind the log: there is something to be made that no event tells of.
+    /// Wakes the indexing thread for work that no event announces.
     fn wake(&self) {
         if let Some((_, wake)) = &*lock(&self.follower) {
-            // One that has been woken already needs no more.
+            // A full channel means that a wake-up is already pending.
             let _ = wake.try_send(());
         }
     }
 
-    /// The indexes, if they are open; that counts as a use of them.
+    /// Returns the indexes if they are open, and marks them as used.
     fn opened(&self) -> Option<Arc<Index>> {
         let mut open = self.open.write().unwrap_or_else(PoisonError::into_inner);
         open.as_mut().map(|open| {
@@ -203,14 +200,14 @@ impl SearchIndexes {
         })
     }
 
-    /// The indexes, if they are open, without using them.
+    /// Returns the indexes if they are open, without marking them as used.
     #[must_use]
     pub fn peek_open(&self) -> Option<Arc<Index>> {
         let open = self.open.read().unwrap_or_else(PoisonError::into_inner);
         open.as_ref().map(|open| Arc::clone(&open.index))
     }
 
-    /// Up to where the log can be found.
+    /// Returns the log position up to which events can be found.
     #[must_use]
     pub fn position(&self) -> Position {
         match self.peek_open() {
@@ -223,8 +220,8 @@ impl SearchIndexes {
         }
     }
 
-    /// Closes the indexes after an error that may have left them half done; whoever needs them opens them
-    /// again, and what is damaged is made anew then.
+    /// Closes the indexes after an error that may have left them inconsistent. The next use opens them again and
+    /// rebuilds damaged ones.
     pub fn close(&self, error: &IndexError) {
         self.note(Some(error));
         if error.leaves_it_usable() {
@@ -241,13 +238,13 @@ impl SearchIndexes {
         }
     }
 
-    /// Notes what went wrong, or that nothing did.
+    /// Stores the last error, or clears it.
     pub fn note(&self, error: Option<&IndexError>) {
         let mut fault = self.fault.lock().unwrap_or_else(PoisonError::into_inner);
         *fault = error.map(|error| format!("search does not work as it should: {error}"));
     }
 
-    /// Lets the indexes go when nobody has used them for so long and all is written down.
+    /// Releases the indexes if they were unused for `idle` and are flushed.
     pub fn release_when_idle(&self, idle: Duration) {
         self.models.release_when_idle(idle);
         let mut open = self.open.write().unwrap_or_else(PoisonError::into_inner);
@@ -265,7 +262,7 @@ impl SearchIndexes {
         }
     }
 
-    /// What `status` warns of.
+    /// Returns the warnings for `status`.
     #[must_use]
     pub fn faults(&self) -> Vec<String> {
         let fault = self.fault.lock().unwrap_or_else(PoisonError::into_inner);

@@ -1,4 +1,4 @@
-//! Which units a search is about: kinds, sessions, projects, and what documents are narrowed to.
+//! The scope of a search: kinds, sessions, projects, and document filters.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::RangeInclusive;
@@ -13,7 +13,7 @@ use crate::projects;
 use crate::sessions;
 use crate::store::{Error, Rows};
 
-/// The units that a search is about.
+/// The texts that a search covers.
 #[derive(Clone, Debug)]
 pub struct Scope {
     kinds: Vec<Kind>,
@@ -23,34 +23,31 @@ pub struct Scope {
     documents: Option<BTreeMap<u64, Chunks>>,
 }
 
-/// What belongs to a project.
+/// The sessions and context files of a project.
 #[derive(Clone, Debug)]
 struct ProjectFilter {
     sessions: BTreeSet<u64>,
     files: BTreeSet<u64>,
 }
 
-/// Which chunks of a document.
+/// The selected chunks of a document.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Chunks {
     named: NamedChunks,
     range: Option<RangeInclusive<u64>>,
 }
 
-/// Chunks of one document by their names.
+/// Chunks of a document, selected by name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum NamedChunks {
     All,
     One(u64),
-    /// Those whose number begins with these digits.
+    /// Chunks whose number starts with these digits.
     Digits(String),
 }
 
 impl Scope {
-    /// What a search asks for, among the documents and sessions that there are.
-    ///
-    /// # Errors
-    /// [`Error`] when a row cannot be read.
+    /// Resolves a request against the existing documents and sessions.
     pub fn of(ask: &SearchRequest, rows: &dyn Rows, catalogue: &Catalogue) -> Result<Self, Error> {
         let documents = ask.document_filter.as_ref().map(|document_filter| {
             let fitting = catalogue.all().filter(|entry| fits(entry, document_filter));
@@ -71,13 +68,13 @@ impl Scope {
         })
     }
 
-    /// Narrows what was said and done to these sessions; none: all of them.
+    /// Restricts messages, steps and checkpoints to these sessions; an empty list means all sessions.
     pub fn within(&mut self, sessions: &[String]) {
         let hashes = sessions.iter().map(|session| of_session(session));
         self.sessions = (!sessions.is_empty()).then(|| hashes.collect());
     }
 
-    /// Whether it is about every unit there is.
+    /// Returns whether the scope covers every text.
     #[must_use]
     pub fn is_all(&self) -> bool {
         self.session.is_none()
@@ -87,7 +84,7 @@ impl Scope {
             && Kind::ALL.iter().all(|kind| self.kinds.contains(kind))
     }
 
-    /// Whether a chunk of a document is among them, by the document's id and its number there.
+    /// Returns whether the scope covers a chunk, by the document's id and the chunk's number.
     #[must_use]
     pub fn has_chunk(&self, document: &str, number: u64) -> bool {
         self.documents.as_ref().is_none_or(|documents| {
@@ -96,7 +93,7 @@ impl Scope {
         })
     }
 
-    /// Whether a unit is among them.
+    /// Returns whether the scope covers a text.
     #[must_use]
     pub fn has(&self, unit: &IndexedText) -> bool {
         if !self.kinds.contains(&unit.kind) {
@@ -140,7 +137,7 @@ fn of_project(rows: &dyn Rows, project: &str) -> Result<ProjectFilter, Error> {
     })
 }
 
-/// Whether a document meets all that is said of documents.
+/// Returns whether a document matches the document filter, except for its chunks.
 fn fits(entry: &Entry, document_filter: &DocumentFilter) -> bool {
     let taken = &entry.row.taken;
     let any = |wanted: &[String], own: &str| {
@@ -174,7 +171,7 @@ fn fits(entry: &Entry, document_filter: &DocumentFilter) -> bool {
             .all(|(path, condition)| condition.is_met(&entry.custom, path))
 }
 
-/// Which chunks of a document are asked for; `None` when none is.
+/// Returns the selected chunks of a document; `None` if no chunk is selected.
 fn chunks(entry: &Entry, document_filter: &DocumentFilter) -> Option<Chunks> {
     let file = entry.row.file_name();
     let first = chunk_index(file, 0);

@@ -1,4 +1,4 @@
-//! What other rooms draw on search for: texts that say something about a question.
+//! Search for other feature modules: finds texts that are relevant to a question.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -18,30 +18,27 @@ use crate::state::State;
 
 pub use super::hit_details::HitDetails;
 
-/// How long is waited until all of the log is applied: a pack is to be quick, and the newest messages are
-/// in it anyway.
+/// Time to wait for the indexes to catch up. A pack must be quick, and it contains the newest messages anyway.
 const WAIT: Duration = Duration::from_millis(50);
-/// Hits that are looked at, for each text that is wanted.
+/// Number of hits to read for each requested text.
 const LOOKED_AT: usize = 4;
 
-/// What is looked for.
+/// A search by another feature module.
 #[derive(Clone, Debug)]
 pub struct PreparedSearch<'f> {
-    /// A message, a task.
+    /// A message or a task.
     pub question: &'f str,
-    /// Kinds of texts.
+    /// The kinds of texts.
     pub kinds: &'f [Kind],
-    /// Only what was said and done in these sessions; empty: everywhere.
+    /// Restricts messages, steps and checkpoints to these sessions; empty for all.
     pub sessions: &'f [String],
-    /// Texts that are wanted at most.
+    /// Maximum number of texts.
     pub most: usize,
 }
 
-/// The texts that have half of a question's words at least, the best first. Search is a help here and no
-/// more: what goes wrong in it is logged, and nothing is found then.
+/// Finds texts that contain at least half of a question's words, best first.
 ///
-/// # Errors
-/// When a row or an event cannot be read.
+/// Search is optional for packs: its errors are logged, and the result is empty.
 pub fn find(
     cx: &Context,
     state: &State,
@@ -110,7 +107,7 @@ pub fn find(
     Ok(found)
 }
 
-/// Whether a text has half of the words, and two of them if there are two.
+/// Returns whether a text contains half of the words, and at least two of them if there are two.
 fn is_about(wanted: &BTreeSet<String>, text: &str) -> bool {
     let shared = wanted.intersection(&stems(text)).count();
     let least = wanted.len().div_ceil(2).max(2).min(wanted.len());

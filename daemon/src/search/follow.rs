@@ -1,8 +1,8 @@
-//! What is done behind the log so that searches find all of it at once: new events are applied, what is
-//! fresh is written down, vectors that are missing are made.
+//! Background indexing: applies new events, flushes in-memory segments, and makes missing vectors, so that searches
+//! find everything at once.
 //!
-//! One thread of low priority: whoever writes or searches goes first. It holds a state only for
-//! milliseconds at a time, so that the store can always be compacted.
+//! It is one thread of low priority, so writes and searches go first. It holds a state only for milliseconds at a
+//! time, so that the store can always be compacted.
 
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
@@ -13,24 +13,24 @@ use super::index::{AdvanceState, Index, IndexError};
 use crate::log::Position;
 use crate::operation::Context;
 
-/// Its name in `status`.
+/// Name of the projection in `status`.
 pub const NAME: &str = "search";
 
-/// What is recorded is applied when nothing more came for so long: whoever writes goes first, and a
-/// search does not wait for it, since it applies the rest itself.
+/// Quiet time after which new events are applied. Writes go first, and a search does not wait because it applies
+/// the rest itself.
 const QUIET: Duration = Duration::from_millis(300);
-/// It is applied after so long in any case.
+/// Time after which new events are applied in any case.
 const PUT_OFF_MAX: Duration = Duration::from_secs(2);
-/// A state is held so long at most.
+/// Maximum time for which a state is held.
 const GO: Duration = Duration::from_millis(20);
-/// What is fresh is written down when nothing has happened for so long.
+/// Idle time after which in-memory segments are flushed.
 const SETTLE_AFTER: Duration = Duration::from_secs(5);
-/// After a failure it tries again in so long.
+/// Delay before a retry after a failure.
 const AGAIN: Duration = Duration::from_secs(2);
 /// Niceness of the thread, from 0 to 19.
 const NICE: i32 = 10;
 
-/// Follows the log until it is dropped.
+/// Follows the log until the future is dropped.
 pub async fn run(cx: Arc<Context>) {
     let (wake, wakes) = sync_channel(1);
     let shared = Arc::clone(&cx);
@@ -56,7 +56,7 @@ pub async fn run(cx: Arc<Context>) {
     }
 }
 
-/// Wakes the thread; one that has been woken already needs no more.
+/// Wakes the thread; a pending wake-up is enough.
 fn knock(wake: &SyncSender<()>) {
     let _ = wake.try_send(());
 }
@@ -91,7 +91,7 @@ fn follow(cx: &Context, wakes: &Receiver<()>) {
     }
 }
 
-/// Waits until nothing is recorded for a while; whether the daemon goes on.
+/// Waits until nothing is recorded for a while; returns `false` when the daemon stops.
 fn put_off(wakes: &Receiver<()>) -> bool {
     let until = Instant::now() + PUT_OFF_MAX;
     loop {
@@ -103,7 +103,7 @@ fn put_off(wakes: &Receiver<()>) -> bool {
     }
 }
 
-/// What is still to be done when nothing new comes.
+/// The remaining work when nothing new is recorded.
 enum RemainingWork {
     Nothing,
     ToSettle,
@@ -137,7 +137,7 @@ fn work(cx: &Context, is_quiet: bool) -> Result<RemainingWork, IndexError> {
     } else if is_quiet && index.compact_some()? {
         RemainingWork::ToCompact
     } else if !is_quiet {
-        // It is compacted when it is quiet.
+        // Compaction waits for a quiet moment.
         RemainingWork::ToSettle
     } else if index.is_settled() && !index.wants_vectors() {
         RemainingWork::Nothing
@@ -146,11 +146,11 @@ fn work(cx: &Context, is_quiet: bool) -> Result<RemainingWork, IndexError> {
     })
 }
 
-/// Brings the indexes up to what is published, within a time, and takes what was forgotten out of their
-/// files; whether that was possible in that time. Otherwise it is to be tried again. Blocks.
+/// Brings the indexes up to the published state and removes forgotten text from their files. It blocks, and
+/// returns `false` if `within` was too short; the caller then tries again.
 ///
 /// # Errors
-/// Why an index cannot be used; it is opened again by the next try.
+/// The reason why an index cannot be used; the next attempt opens it again.
 pub fn take_out_forgotten(cx: &Context, within: Duration) -> Result<bool, String> {
     let (Ok(room), Some(published)) = (SearchIndexes::of(cx), cx.engine.published()) else {
         return Ok(true);

@@ -1,4 +1,4 @@
-//! From keys to what they stand for: the texts in the log, and where they stand.
+//! Resolves keys of hits to their texts in the log and to their origin.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -23,10 +23,10 @@ use crate::sessions;
 use crate::state::State;
 use crate::store::Error;
 
-/// Events whose texts are kept while one search goes on.
+/// Maximum number of events whose texts are cached during a search.
 const KEPT_MAX: usize = 128;
 
-/// Reads what hits stand for; several of one event are read once.
+/// Reads the details of hits; each event is read once.
 pub struct Reader<'r> {
     cx: &'r Context,
     state: &'r State,
@@ -35,52 +35,52 @@ pub struct Reader<'r> {
     sources: RefCell<HashMap<String, Root>>,
 }
 
-/// What a unit is, what it says, and where it stands.
+/// A hit with its text and its origin.
 #[derive(Clone, Debug)]
 pub struct HitDetails {
-    /// What kind of thing.
+    /// The kind of the text.
     pub kind: Kind,
-    /// Its id: a document's with the chunk's number, a message's, a step's.
+    /// Its id: of a document with the chunk's number, of a message, or of a step.
     pub id: String,
-    /// Its document.
+    /// The document's id.
     pub document: Option<String>,
-    /// The document's context, else the session or project.
+    /// The document's context, otherwise the session or project.
     pub context_id: String,
-    /// What people call that.
+    /// The display name of `context_id`.
     pub context_name: String,
     /// The document's category.
     pub category: Option<String>,
-    /// The document's file.
+    /// The document's file name.
     pub file_name: Option<String>,
-    /// What kind of file.
+    /// The document's file type.
     pub file_type: Option<String>,
-    /// Where that is.
+    /// The document's path.
     pub file_path: Option<String>,
-    /// A document's title, or what else it is.
+    /// The document's title, or a description of another text.
     pub title: String,
     /// The document's tags.
     pub tags: Vec<String>,
-    /// The chunk's own name.
+    /// The chunk's name.
     pub chunk_index: Option<String>,
-    /// Its number among the chunks of its document, or the pieces of its event.
+    /// The chunk's number in its document, or the piece's number in its event.
     pub chunk: u32,
-    /// The headings that it stands under.
+    /// The headings above the text.
     pub headings: Vec<String>,
-    /// The session that it was said or done in.
+    /// The session of the text.
     pub session: Option<String>,
     /// The step's number.
     pub step: Option<u64>,
-    /// Who said or did it.
+    /// The author.
     pub agent: Option<String>,
-    /// When the file was changed, or the thing recorded, as it is shown.
+    /// Time of the file's last change, or of the recording, formatted.
     pub modified: String,
-    /// Whether the file is another by now than the one that was taken in.
+    /// Whether the file has changed since it was ingested.
     pub changed: Option<bool>,
-    /// The event that brought it.
+    /// Position of the event with the text.
     pub position: Position,
-    /// When that was recorded.
+    /// Time of that event.
     pub time: Micros,
-    /// Its text.
+    /// The text.
     pub text: String,
 }
 
@@ -90,7 +90,7 @@ struct Read {
     pieces: Pieces,
 }
 
-/// A unit with the event that brought it.
+/// A text with its event.
 struct IndexedEvent {
     read: Rc<Read>,
     at: usize,
@@ -103,7 +103,7 @@ impl IndexedEvent {
 }
 
 impl<'r> Reader<'r> {
-    /// Of a state, with the documents in it.
+    /// Creates a reader of a state, with its documents.
     #[must_use]
     pub fn new(cx: &'r Context, state: &'r State, catalogue: &'r Catalogue) -> Self {
         Self {
@@ -115,17 +115,14 @@ impl<'r> Reader<'r> {
         }
     }
 
-    /// The text of a unit as it is indexed, its title included; `None` when it is no more.
+    /// Returns the indexed form of a text, including its title; `None` if the text no longer exists.
     #[must_use]
     pub fn text(&self, key: u64) -> Option<String> {
         let unit = self.unit(key).ok()??;
         Some(unit.read.pieces.indexed(unit.piece()?))
     }
 
-    /// What a unit is, says, and where it stands; `None` when it is no more.
-    ///
-    /// # Errors
-    /// When a row or an event cannot be read.
+    /// Returns the details of a hit; `None` if the text no longer exists.
     pub fn described(&self, key: u64) -> Result<Option<HitDetails>, Refusal> {
         let Some(unit) = self.unit(key)? else {
             return Ok(None);
@@ -337,7 +334,7 @@ impl<'r> Reader<'r> {
     }
 }
 
-/// Who says something, as it is shown.
+/// Returns the display name of a sender.
 fn sender(sender: Sender) -> &'static str {
     match sender {
         Sender::User => "user",

@@ -1,7 +1,7 @@
-//! The indexes behind search, kept as the log is: texts, and vectors of both tiers.
+//! The indexes of search: full text, and the vectors of both tiers.
 //!
-//! The text index follows the log. The vectors follow the text index: what it has and they lack is
-//! embedded, what they have and it lacks is taken away; so each can be deleted at any time.
+//! The text index follows the log, and the vectors follow the text index: missing vectors are embedded, and vectors
+//! without a text are deleted. So each index can be deleted at any time.
 
 mod embedding;
 mod upkeep;
@@ -23,46 +23,46 @@ use crate::engine::PublishedState;
 use crate::log::{Log, Position};
 use crate::store::{Blobs, Error as StoreError};
 
-/// The folder of the text index.
+/// Name of the text index folder.
 const TEXT: &str = "text";
-/// Events applied in one go, and bytes of their texts: between two goes a search gets its turn.
+/// Maximum number of events in a batch, and bytes of their texts. Searches run between two batches.
 const EVENTS_MAX: usize = 200;
 const BYTES_MAX: usize = 256 * 1024;
 
-/// Why an index cannot be used.
+/// An error of the indexes.
 #[derive(Debug, thiserror::Error)]
 pub enum IndexError {
-    /// The text index.
+    /// An error of the text index.
     #[error(transparent)]
     Text(#[from] text::Error),
-    /// The vectors.
+    /// An error of the vectors.
     #[error(transparent)]
     Vectors(#[from] VectorError),
-    /// A model.
+    /// An error of a model.
     #[error(transparent)]
     Model(#[from] ModelError),
-    /// The log or a blob.
+    /// An error of the log or a blob.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// A folder.
+    /// An error of a folder.
     #[error("{path}: {source}")]
     Io {
-        /// Which.
+        /// The folder.
         path: PathBuf,
-        /// What the system said.
+        /// The system error.
         source: std::io::Error,
     },
 }
 
 impl IndexError {
-    /// Whether what is open is as it was, so that it is only to be tried again.
+    /// Returns whether the open index is unchanged, so that a retry is enough.
     #[must_use]
     pub fn leaves_it_usable(&self) -> bool {
         matches!(self, Self::Text(text::Error::Unwritten(_)))
     }
 
-    /// The folder that is to be deleted so that it is made anew from the log, if that is the cure; those of
-    /// the indexes are below `folder`.
+    /// Returns the folder to delete so that the index is rebuilt from the log, if this repairs the error. `folder` is
+    /// the parent of the indexes.
     #[must_use]
     pub fn damaged(&self, folder: &Path) -> Option<PathBuf> {
         match self {
@@ -77,43 +77,41 @@ impl IndexError {
     }
 }
 
-/// How far a call to [`Index::advance`] has come.
+/// The progress of a call to [`Index::advance`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AdvanceState {
-    /// All of the log that was asked for is applied.
+    /// The requested part of the log is applied.
     All,
-    /// The time was up at this position.
+    /// The time limit was reached at this position.
     Part(Position),
 }
 
 /// The open indexes.
 pub struct Index {
-    /// Texts.
+    /// The text index.
     pub text: TextIndex,
     first: Option<StageIndex>,
     second: Option<StageIndex>,
     second_max: usize,
     folder: PathBuf,
     models: Arc<ModelPool>,
-    /// Up to where the log is applied; held while more is.
+    /// The applied log position; locked while more is applied.
     applied: Mutex<Position>,
-    /// Something that was forgotten is in the files still.
+    /// Whether the files still contain forgotten text.
     is_forgetting: AtomicBool,
-    /// The second tier's model turned out to be unusable.
+    /// Whether the second tier's model is unusable.
     is_second_refused: AtomicBool,
-    /// What was found wrong and mended, for `status`.
+    /// Problems that were found and repaired, for `status`.
     pub warnings: Mutex<Vec<String>>,
-    /// Why new texts have no vectors, until they can be kept again.
+    /// The reason why new texts have no vectors, until vectors can be stored again.
     pub fault: Mutex<Option<String>>,
 }
 
 impl Index {
-    /// Opens the indexes of a folder; what is damaged or of another version is begun anew, and so is what
-    /// goes beyond `end`, where the log is known to have ended since they were used last: it was cut, and
-    /// other events have those positions now, or will.
+    /// Opens the indexes of a folder. An index that is damaged or of another version is rebuilt.
     ///
-    /// # Errors
-    /// [`IndexError`] when the disk refuses.
+    /// `end` is the lowest end of the log since the indexes were last used. A text index beyond it is
+    /// rebuilt and vectors beyond it are deleted, because the log was cut and other events take their positions.
     pub fn open(
         folder: &Path,
         models: Arc<ModelPool>,
@@ -162,14 +160,13 @@ impl Index {
         Ok(index)
     }
 
-    /// Finds out which units have no vector, and takes vectors away that have no unit, or whose event the
-    /// log has lost.
+    /// Finds texts without a vector, and deletes vectors without a text or beyond the end of the log.
     fn compare(&self, is_beyond: impl Fn(u64) -> bool) -> Result<(), IndexError> {
         let units: BTreeSet<u64> = self.text.units(None)?.into_iter().collect();
         let position = self.text.settled_position();
         for stage in [&self.first, &self.second].into_iter().flatten() {
             let mut store = stage.store.write().unwrap_or_else(PoisonError::into_inner);
-            // A unit that came after the text index was written down is applied again soon.
+            // Texts that were added after the last flush of the text index are applied again soon.
             let gone: Vec<u64> = store
                 .keys()
                 .filter(|key| {
@@ -187,16 +184,13 @@ impl Index {
         }
     }
 
-    /// Up to where the log is applied.
+    /// Returns the applied log position.
     #[must_use]
     pub fn applied(&self) -> Position {
         *lock(&self.applied)
     }
 
-    /// Applies the log up to a state, as far as the time allows.
-    ///
-    /// # Errors
-    /// [`IndexError`] when something cannot be read or written; what was applied before stays so.
+    /// Applies the log up to a state, within the time limit. After an error, the part applied before remains applied.
     pub fn advance(
         &self,
         published: &PublishedState,
@@ -220,7 +214,7 @@ impl Index {
         }
     }
 
-    /// The right to apply more, if it comes in time: others hold it for milliseconds.
+    /// Acquires the lock for applying events, within the time limit; other threads hold it for milliseconds.
     fn turn(&self, until: Instant) -> Option<MutexGuard<'_, Position>> {
         loop {
             match self.applied.try_lock() {
@@ -236,7 +230,7 @@ impl Index {
         }
     }
 
-    /// Applies the next events; the position of the last one.
+    /// Applies the next events; returns the position of the last one.
     fn apply_some(
         &self,
         published: &PublishedState,
@@ -267,8 +261,8 @@ impl Index {
             )
         })?;
         if !again.is_empty() {
-            // In parts, so that it takes little memory; applied is all of it together, at the end. Until then
-            // a part that was taken in is taken in again, and changes nothing.
+            // Applied in parts to limit memory use. The position advances only at the end; until then, a part may be applied
+            // again, which has no effect.
             self.apply(std::mem::take(&mut all), applied)?;
             for some in again.chunks(EVENTS_MAX) {
                 self.apply(added_anew(&log, blobs, some)?, applied)?;
@@ -280,7 +274,7 @@ impl Index {
 
     fn apply(&self, all: Changes, to: Position) -> Result<(), IndexError> {
         let mut removed = self.text.apply(&all.text, to.0)?;
-        // What was only added anew, for what stands beside it, has its vector already.
+        // A text that was only indexed again because of its context already has its vector.
         removed.retain(|key| !self.text.contains(*key).unwrap_or(false));
         if all.is_forgetting {
             self.is_forgetting.store(true, Ordering::Release);
@@ -295,7 +289,7 @@ impl Index {
                 });
             }
         }
-        // A unit of these may be replaced by a later event of the same go.
+        // A later event of the same batch may replace a text.
         let mut embed: Vec<(u64, String)> = all
             .embed
             .into_iter()

@@ -1,46 +1,46 @@
-//! Conditions on what a document's front matter says besides: a value, any of a list, a range.
+//! Conditions on custom front-matter fields of documents: a value, a list of values, or a range.
 
 use serde_json::{Map, Value};
 
 use crate::error::Refusal;
 
-/// What a field must be.
+/// A condition on a field.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Condition {
-    /// One of these values; a field that is a list must hold one.
+    /// The field equals one of these values; a list field must contain one.
     AnyOf(Vec<Value>),
-    /// Between bounds.
+    /// The field is within these bounds.
     Within {
-        /// The lower bound, and whether it is included.
+        /// The lower bound, and whether it is inclusive.
         low: Option<(RangeBound, bool)>,
-        /// The upper one.
+        /// The upper bound, and whether it is inclusive.
         high: Option<(RangeBound, bool)>,
     },
 }
 
-/// An end of a range.
+/// A bound of a range.
 #[derive(Clone, Debug, PartialEq)]
 pub enum RangeBound {
     /// A number.
     Number(f64),
-    /// A text, as dates are: ISO 8601 dates and times order as their texts do.
+    /// A text, for example a date; ISO 8601 dates and times sort correctly as text.
     Text(String),
 }
 
-/// The words of a range.
+/// The keywords of a range.
 const WORDS: [&str; 4] = ["gt", "gte", "lt", "lte"];
 
 impl Condition {
-    /// Whether an object is a range: nothing but bounds.
+    /// Returns whether an object is a range, with no keys other than bounds.
     #[must_use]
     pub fn is_range(fields: &Map<String, Value>) -> bool {
         !fields.is_empty() && fields.keys().all(|key| WORDS.contains(&key.as_str()))
     }
 
-    /// Reads a condition.
+    /// Parses a condition.
     ///
     /// # Errors
-    /// `INVALID_INPUT` when a bound is neither a number nor a text, or the ends are of two kinds.
+    /// `INVALID_INPUT` if a bound is neither a number nor a text, or if the bounds have different types.
     pub fn of(field: &str, value: Value) -> Result<Self, Refusal> {
         match value {
             Value::Object(bounds) => Self::within(field, &bounds),
@@ -82,7 +82,7 @@ impl Condition {
         Ok(Self::Within { low, high })
     }
 
-    /// Whether a document's metadata meet it; a field that is not there meets nothing.
+    /// Returns whether a document's metadata meets the condition; a missing field never does.
     #[must_use]
     pub fn is_met(&self, metadata: &Map<String, Value>, path: &str) -> bool {
         let Some(value) = field(metadata, path) else {
@@ -118,7 +118,7 @@ impl Condition {
     }
 }
 
-/// A field by its path, whose parts are divided by dots; a key may hold dots itself.
+/// Returns a field by its dot-separated path; a key can contain dots.
 fn field<'m>(metadata: &'m Map<String, Value>, path: &str) -> Option<&'m Value> {
     if let Some(value) = metadata.get(path) {
         return Some(value);
@@ -129,14 +129,14 @@ fn field<'m>(metadata: &'m Map<String, Value>, path: &str) -> Option<&'m Value> 
     })
 }
 
-/// Equal values: numbers by what they are, texts in any case.
+/// Compares values: numbers by value, texts ignoring case.
 fn is_same(wanted: &Value, value: &Value) -> bool {
     match (wanted, value) {
         (Value::Number(wanted), Value::Number(value)) => wanted.as_f64() == value.as_f64(),
         (Value::String(wanted), Value::String(value)) => {
             wanted == value || wanted.to_lowercase() == value.to_lowercase()
         }
-        // What callers write as text.
+        // Callers may write numbers and booleans as text.
         (Value::String(wanted), Value::Number(value)) => *wanted == value.to_string(),
         (Value::String(wanted), Value::Bool(value)) => *wanted == value.to_string(),
         (wanted, value) => wanted == value,
@@ -167,7 +167,7 @@ mod tests {
             .is_met(&metadata, path)
     }
 
-    /// Values, lists, ranges of numbers and dates, nested fields; what is not there meets nothing.
+    /// Values, lists, ranges of numbers and dates, nested fields; a missing field meets no condition.
     #[test]
     fn conditions_hold_or_do_not() {
         let about = json!({

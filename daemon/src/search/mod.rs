@@ -1,7 +1,7 @@
-//! Search over everything: documents, messages, results, context files, checkpoints.
+//! Search over documents, messages, results, context files and checkpoints.
 //!
-//! The room has no events. Two followers of the log feed its indexes ([`lored_retrieval`]), which can
-//! be deleted at any time; a search first applies what they lack, so what was acknowledged is found.
+//! The module has no events. A background thread follows the log and feeds the indexes ([`lored_retrieval`]), which
+//! can be deleted at any time. A search first applies the events that they lack, so acknowledged writes are found.
 
 mod changes;
 mod end;

@@ -1,4 +1,4 @@
-//! What a search asks for, checked: the same for every operation that searches.
+//! The validated search request, for every search operation.
 
 use std::ops::RangeInclusive;
 
@@ -8,99 +8,99 @@ use lored_retrieval::text::Kind;
 use super::metadata::Condition;
 use crate::error::Refusal;
 
-/// Results of a page, unless another number is asked for, and at most.
+/// Default number of results of a page.
 pub const RESULTS: u64 = 10;
-/// At most.
+/// Maximum number of results of a page.
 pub const RESULTS_MAX: u64 = 50;
-/// How a search is done.
+/// The mode of a search.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Mode {
-    /// Words: BM25.
+    /// Full text: BM25.
     Text,
-    /// Meaning: the nearest vectors.
+    /// Semantic similarity: the nearest vectors.
     Vector,
-    /// Both, fused.
+    /// Full text and vectors, fused.
     #[default]
     Hybrid,
-    /// Both, fused, and the head reranked by its best sentences, which are quoted.
+    /// Like hybrid, with the top hits reranked by their best sentences, which are returned as captions.
     Semantic,
 }
 
-/// How two lists become one.
+/// The method that fuses two lists.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Fusing {
-    /// By standard deviations from the mean.
+    /// Standard deviations from the mean.
     #[default]
     ZScores,
-    /// By reciprocal ranks.
+    /// Reciprocal ranks.
     ReciprocalRanks,
 }
 
-/// A search.
+/// A validated search request.
 #[derive(Clone, Debug)]
 pub struct SearchRequest {
-    /// Words, a question.
+    /// The query: words or a question.
     pub query: String,
-    /// How.
+    /// The mode.
     pub mode: Mode,
-    /// What kinds of things; none of them: nothing is found.
+    /// The kinds of texts to search; empty finds nothing.
     pub kinds: Vec<Kind>,
-    /// Only what was said and done in this session.
+    /// Restricts the search to this session.
     pub session: Option<String>,
-    /// Only what belongs to this project.
+    /// Restricts the search to this project.
     pub project: Option<String>,
-    /// What documents are narrowed to.
+    /// Restricts documents.
     pub document_filter: Option<DocumentFilter>,
-    /// Results of the page.
+    /// Maximum number of results of the page.
     pub most: usize,
-    /// How two lists become one.
+    /// The fusion method.
     pub fusing: Fusing,
-    /// The constant of reciprocal ranks.
+    /// The constant of reciprocal rank fusion.
     pub k: f64,
-    /// Whether each result says how its score came about.
+    /// Whether results explain their scores.
     pub explain: bool,
-    /// Whether results have their whole text.
+    /// Whether results include their whole text.
     pub include_content: bool,
 }
 
-/// What documents are narrowed to. Between fields all must hold, within a list any.
+/// A filter for documents. All fields must match; within a list, one value is enough.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct DocumentFilter {
-    /// Contexts, exactly.
+    /// Context ids, exact.
     pub context_ids: Vec<String>,
-    /// A context by its id or its name, exactly.
+    /// A context's id or name, exact.
     pub context: Option<String>,
-    /// A context's name, exactly.
+    /// A context's name, exact.
     pub context_name: Option<String>,
-    /// Categories, in any case.
+    /// Categories, ignoring case.
     pub categories: Vec<String>,
-    /// A file's name, exactly.
+    /// A file name, exact.
     pub file_name: Option<String>,
-    /// A file's extension, in any case; `md` and `markdown` are one.
+    /// A file extension, ignoring case; `md` and `markdown` are equal.
     pub file_type: Option<String>,
-    /// Tags, in any case.
+    /// Tags, ignoring case.
     pub tags: Vec<String>,
-    /// Which chunks by their names.
+    /// Chunk names.
     pub pattern: Option<Pattern>,
-    /// Which chunks by their numbers.
+    /// Chunk numbers.
     pub range: Option<RangeInclusive<u64>>,
-    /// What the front matter must say besides.
+    /// Conditions on other front-matter fields.
     pub conditions: Vec<(String, Condition)>,
 }
 
-/// Names of chunks.
+/// A pattern for chunk names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Pattern {
-    /// All chunks of a file, or one by its whole name.
+    /// All chunks of the file with this name, or the chunk with this name.
     Exactly(String),
-    /// Those whose name begins so.
+    /// Chunks with this name prefix.
     Beginning(String),
 }
 
-/// Checks how many results are wanted.
+/// Validates the number of requested results.
 ///
 /// # Errors
-/// `INVALID_INPUT` when they are none or too many.
+/// `INVALID_INPUT` if it is 0 or too large.
 pub fn results(wanted: Option<u64>, default: u64, most: u64) -> Result<usize, Refusal> {
     let wanted = wanted.unwrap_or(default);
     if (1..=most).contains(&wanted) {
@@ -113,7 +113,7 @@ pub fn results(wanted: Option<u64>, default: u64, most: u64) -> Result<usize, Re
 }
 
 impl SearchRequest {
-    /// How the lists are fused; of the first tier's vectors the text counts more.
+    /// Returns the fusion of the lists. `text_share` is higher with first-tier vectors.
     #[must_use]
     pub fn fusion(&self, text_share: f64) -> Fusion {
         match self.fusing {
@@ -123,7 +123,7 @@ impl SearchRequest {
     }
 }
 
-/// A file type in lower case without its dot; the names of Markdown are one.
+/// Normalises a file type: lower case, without its dot, and `md` for Markdown.
 #[must_use]
 pub fn plain_type(file_type: &str) -> String {
     let plain = file_type.trim_start_matches('.').to_lowercase();

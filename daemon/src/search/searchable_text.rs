@@ -1,7 +1,7 @@
-//! What can be found of an event: its searchable texts, the same each time they are asked for.
+//! The searchable texts of events. They are deterministic.
 //!
-//! They are made when an event is indexed, and made again when one of them is shown: so the index
-//! holds no text, and what is quoted is what the log says.
+//! They are made when an event is indexed, and again when a hit is shown. So the index stores no text, and results
+//! quote the log.
 
 use crate::checkpoints::{CheckpointEvent, CheckpointSaved, Metadata};
 use crate::documents::{self, DocumentEvent};
@@ -19,52 +19,50 @@ use crate::store::{Blobs, Error};
 use lored_ingest::{Limits, Sizes};
 use lored_retrieval::text::Kind;
 
-/// Pieces of a message, a result or a context file that can be found, at most.
+/// Maximum number of indexed pieces of a message, a result or a context file.
 const PIECES_MAX: usize = 64;
-/// How much of such a text is cut into pieces, in bytes.
+/// Maximum length of a text that is split into pieces, in bytes.
 const TEXT_BYTES_MAX: usize = 256 * 1024;
-/// How much of a text stands beside those that follow it, in bytes.
+/// Maximum length of a text that is indexed as context of later texts, in bytes.
 const BESIDE_BYTES_MAX: usize = 2048;
 
 /// A searchable text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SearchableText {
-    /// Its number in what it belongs to: of a document's chunk that in the document.
+    /// Its number in the event or, for a chunk of a document, in the document.
     pub number: u32,
-    /// The headings that it stands under.
+    /// The headings above it.
     pub headings: Vec<String>,
     /// The text.
     pub text: String,
-    /// Bytes at its beginning that are told again: the last sentence of the piece before. They are shown,
-    /// but not found a second time.
+    /// Number of leading bytes that repeat the last sentence of the previous piece; shown, but not indexed again.
     pub reported: usize,
 }
 
 impl SearchableText {
-    /// What it says that the piece before does not.
+    /// Returns the text without the repeated part.
     fn own(&self) -> &str {
         self.text.get(self.reported..).unwrap_or(&self.text)
     }
 }
 
-/// The texts of an event, and what they belong to.
+/// The texts of an event, with their group.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pieces {
-    /// What they are.
+    /// Their kind.
     pub kind: Kind,
-    /// What they go with: a document, a context file, a checkpoint, a session.
+    /// The hash of their group: a document, a context file, a checkpoint, or a session.
     pub group: u64,
-    /// Their session's or source's hash; 0 when there is none.
+    /// The hash of their session or source; 0 for none.
     pub session: u64,
-    /// The title that stands above all of them.
+    /// The common title.
     pub title: String,
     /// The texts, in order.
     pub all: Vec<SearchableText>,
 }
 
-/// What a piece is found by, besides its own words.
 impl Pieces {
-    /// The text of a piece as it is indexed: with what stands above it.
+    /// Returns the indexed form of a piece, with the title and headings.
     #[must_use]
     pub fn indexed(&self, piece: &SearchableText) -> String {
         let mut text = self.title.clone();
@@ -81,7 +79,7 @@ impl Pieces {
         text
     }
 
-    /// The text of a piece as it is embedded: the title and the innermost heading as sentences before it.
+    /// Returns the form of a piece for embedding, with the title and the innermost heading as sentences before it.
     #[must_use]
     pub fn embedded(&self, piece: &SearchableText) -> String {
         let innermost = piece.headings.last().filter(|one| **one != self.title);
@@ -96,7 +94,7 @@ impl Pieces {
         text
     }
 
-    /// The beginning of all of it, as it stands beside what follows it in its session.
+    /// Returns the start of the texts, for indexing as context of later texts of the session.
     #[must_use]
     pub fn extra_text(&self) -> String {
         let mut text = String::new();
@@ -112,7 +110,7 @@ impl Pieces {
     }
 }
 
-/// The hash that stands for what pieces go with.
+/// Hashes the name of a group.
 #[must_use]
 pub fn hash(kind: &str, parts: &[&str]) -> u64 {
     let mut bytes = kind.as_bytes().to_vec();
@@ -122,50 +120,50 @@ pub fn hash(kind: &str, parts: &[&str]) -> u64 {
     }
     let digest = crate::log::Hash::of(&bytes).0;
     let first = digest.first_chunk::<8>().copied().unwrap_or_default();
-    // 0 stands for none.
+    // 0 means none.
     u64::from_be_bytes(first).max(1)
 }
 
-/// The group of a document.
+/// Returns the group of a document.
 #[must_use]
 pub fn of_document(document: &str) -> u64 {
     hash("document", &[document])
 }
 
-/// The group of a context file.
+/// Returns the group of a context file.
 #[must_use]
 pub fn of_context(project: &str, file_type: &str) -> u64 {
     hash("context", &[project, file_type])
 }
 
-/// The hash of a source.
+/// Returns the hash of a source.
 #[must_use]
 pub fn of_source(source: &str) -> u64 {
     hash("source", &[source])
 }
 
-/// The hash of a session.
+/// Returns the hash of a session.
 #[must_use]
 pub fn of_session(session: &str) -> u64 {
     hash("session", &[session])
 }
 
-/// The group of a checkpoint.
+/// Returns the group of a checkpoint.
 #[must_use]
 pub fn of_checkpoint(checkpoint: &str) -> u64 {
     hash("checkpoint", &[checkpoint])
 }
 
-/// Whether an event's kind is one that speaks in a session: a message or a step.
+/// Returns whether an event is part of a session's conversation: a message or a step.
 #[must_use]
 pub fn is_talk(event: &LoggedEvent) -> bool {
     event.header.session.is_some() && event.header.kind.has(|policy| policy.is_talk)
 }
 
-/// The searchable texts of an event; `None` when it has none.
+/// Extracts the searchable texts of an event; `None` if it has none.
 ///
 /// # Errors
-/// [`Error`] when it does not decode, or a text cannot be read.
+/// [`Error`] if the event cannot be decoded, or a text cannot be read.
 pub fn pieces(blobs: &Blobs, event: &LoggedEvent) -> Result<Option<Pieces>, Error> {
     let Some(meta) = Event::of(event)? else {
         return Ok(None);
@@ -227,7 +225,7 @@ pub fn pieces(blobs: &Blobs, event: &LoggedEvent) -> Result<Option<Pieces>, Erro
     }
 }
 
-/// What a version of a context file says.
+/// Extracts the text of a context-file version.
 fn of_version(
     blobs: &Blobs,
     event: &LoggedEvent,
@@ -247,7 +245,7 @@ fn of_version(
     }))
 }
 
-/// What a checkpoint is called, and what is said with it.
+/// Extracts the metadata of a checkpoint.
 fn of_saved(event: &LoggedEvent, saved: &CheckpointSaved) -> Result<Option<Pieces>, Error> {
     let Some(session) = &event.header.session else {
         return Ok(None);
@@ -271,7 +269,7 @@ fn of_saved(event: &LoggedEvent, saved: &CheckpointSaved) -> Result<Option<Piece
     }))
 }
 
-/// A part of a document: of which one, its title, and the number of the part's first chunk.
+/// Extracts the chunks of a document part, with the document's id and title and the number of the first chunk.
 fn of_part(
     blobs: &Blobs,
     event: &LoggedEvent,
@@ -304,7 +302,7 @@ fn of_part(
     }))
 }
 
-/// What a tool returned with the call that it came of.
+/// Extracts the result of a step, with its call as title.
 fn of_step(blobs: &Blobs, event: &LoggedEvent) -> Result<Option<Pieces>, Error> {
     let read = |text: Option<Text>| text.map(|text| text.read(blobs)).transpose();
     let step: StepRecorded = body(event)?;
@@ -320,13 +318,13 @@ fn of_step(blobs: &Blobs, event: &LoggedEvent) -> Result<Option<Pieces>, Error> 
     Ok(of_talk(event, Kind::Step, title.join(" "), &result))
 }
 
-/// What was said.
+/// Extracts the content of a message.
 fn of_message(blobs: &Blobs, event: &LoggedEvent) -> Result<Option<Pieces>, Error> {
     let content = body::<MessageRecorded>(event)?.content.read(blobs)?;
     Ok(of_talk(event, Kind::Message, String::new(), &content))
 }
 
-/// A part of the conversation; `None` outside sessions.
+/// Splits a text of a conversation; `None` outside sessions.
 fn of_talk(event: &LoggedEvent, kind: Kind, title: String, text: &str) -> Option<Pieces> {
     let session = event.header.session.as_deref()?;
     let mut all = cut(text, "talk.txt");
@@ -347,7 +345,7 @@ fn of_talk(event: &LoggedEvent, kind: Kind, title: String, text: &str) -> Option
     })
 }
 
-/// A text cut as documents are, by the ending of a name that it could have.
+/// Splits a text into pieces like a document; the extension of `name` selects the format.
 fn cut(text: &str, name: &str) -> Vec<SearchableText> {
     let end = text.floor_char_boundary(TEXT_BYTES_MAX);
     let text = text.get(..end).unwrap_or_default();
@@ -362,7 +360,7 @@ fn cut(text: &str, name: &str) -> Vec<SearchableText> {
     if text.trim().is_empty() {
         return Vec::new();
     }
-    // What is short is one piece, as it stands.
+    // A short text stays one piece, unchanged.
     if name.ends_with(".txt") && text.len() < 800 {
         return whole();
     }
@@ -393,8 +391,8 @@ fn cut(text: &str, name: &str) -> Vec<SearchableText> {
 mod tests {
     use super::*;
 
-    /// Every word of what was said can be found, also those between lines that would be front matter in a
-    /// file: the header of a note, the first document of many in YAML.
+    /// Every word of a message is searchable, also between lines that would be front matter in a file: the header of a
+    /// note, or the first of several YAML documents.
     #[test]
     fn front_matter_of_what_is_said_is_found() {
         let long = "The cluster answered. ".repeat(50);

@@ -1,4 +1,4 @@
-//! `list_messages`.
+//! The `list_messages` operation.
 
 use std::ops::ControlFlow;
 
@@ -19,12 +19,12 @@ use super::message;
 
 const LIMIT: u64 = 50;
 const LIMIT_MAX: u64 = 500;
-/// Of a longer content a list shows the beginning, in bytes.
+/// Maximum content length in a list, in bytes; longer content is truncated.
 const SHOWN_BYTES_MAX: usize = 8 * 1024;
-/// A page ends once it is larger than this, in bytes: a model's reply stays readable.
+/// Size after which a page ends, in bytes; keeps the reply readable for a model.
 const PAGE_BYTES: usize = 64 * 1024;
 
-/// `list_messages`.
+/// The `list_messages` operation.
 pub struct ListMessages;
 
 impl Op for ListMessages {

@@ -1,4 +1,4 @@
-//! The message lines of the operation table.
+//! The operations of messages.
 
 mod list;
 mod record;
@@ -9,18 +9,18 @@ use crate::operation::Operation;
 
 pub use wire::{mentioned, message};
 
-/// The lines.
+/// The operations.
 pub const OPERATIONS: &[Operation] = &[
     Operation::of::<record::RecordMessage>(),
     Operation::of::<tool::RecordTool>(),
     Operation::of::<list::ListMessages>(),
 ];
 
-/// The longest content and the longest result, each, in bytes.
+/// Maximum length of a content and of each result, in bytes.
 const TEXT_BYTES_MAX: usize = 16 << 20;
-/// Name of a tool, in bytes.
+/// Maximum length of a tool's name, in bytes.
 pub(crate) const TOOL_BYTES_MAX: usize = 256;
-/// Tools of one message.
+/// Maximum number of tools of a message.
 pub(crate) const TOOLS_MAX: usize = 100;
-/// Texts longer than this are prepared off the event loop, in bytes.
+/// Maximum length of text that is prepared on the event loop, in bytes; a longer text goes to a blocking thread.
 const PREPARE_INLINE_BYTES_MAX: usize = 8 * 1024;

@@ -1,4 +1,4 @@
-//! `record_message`.
+//! The `record_message` operation.
 
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ use crate::sessions::{self, PreparedSession, SessionSelector, session_of};
 use crate::state::State;
 use crate::steps::Text;
 
-/// `record_message`.
+/// The `record_message` operation.
 pub struct RecordMessage;
 
 impl Op for RecordMessage {
@@ -102,7 +102,7 @@ pub(super) fn check_tool(name: &str) -> Result<(), Refusal> {
     )))
 }
 
-/// Everything that needs no decision: recognising, counting, blobs, encoding, hashing.
+/// Does the work that needs no decision: recognition, token counting, blobs, encoding, hashing.
 fn prepare(
     cx: &Context,
     state: &State,
@@ -111,7 +111,7 @@ fn prepare(
     args: RecordMessageArgs,
 ) -> Result<(Record, Vec<String>), Refusal> {
     let clock = cx.engine.clock();
-    // A session that does not exist yet knows nothing; the writer says so if it had to.
+    // A session that does not exist yet has no context. If it had to exist, the writer rejects the command.
     let session = selector.find(state, &caller.actor, clock.now()).ok();
     let lines = match &session {
         Some(session) => sessions::lineage(state, session)?,
@@ -174,7 +174,7 @@ fn prepare(
     Ok((record, warnings))
 }
 
-/// The reply, made from the recorded event: so a repeated key gets the same one.
+/// Builds the reply from the recorded event, so that a repeated key gets the same reply.
 fn reply(outcome: &Outcome, warnings: Vec<String>) -> Result<RecordMessageReply, Refusal> {
     let event = &outcome.event;
     let Event::Message(MessageEvent::Message(said)) = &outcome.meta else {

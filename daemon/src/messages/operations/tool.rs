@@ -1,4 +1,4 @@
-//! `record_tool`.
+//! The `record_tool` operation.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ use crate::sessions::{self, PreparedSession, SessionSelector, session_of};
 use crate::state::State;
 use crate::steps::Text;
 
-/// `record_tool`.
+/// The `record_tool` operation.
 pub struct RecordTool;
 
 impl Op for RecordTool {

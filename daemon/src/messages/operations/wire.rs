@@ -1,4 +1,4 @@
-//! Messages as they go over the wire.
+//! Conversion of messages to protocol types.
 
 use lore::protocol::Body;
 use lore::protocol::messages::{self as wire, Mentioned, Message};
@@ -10,7 +10,7 @@ use crate::messages::read::StoredMessage;
 use crate::steps::Text;
 use crate::store::{Blobs, Error};
 
-/// Declares that two closed lists of names are the same.
+/// Implements the conversions between two enums with the same variants.
 macro_rules! same {
     ($ours:ident = $theirs:ident { $($name:ident)* }) => {
         impl From<wire::$theirs> for $ours {
@@ -32,7 +32,7 @@ same!(Kind = MessageType { Query Response ToolResult Error });
 same!(Status = ToolStatus { Starting Running Completed Error });
 same!(MentionSource = Recognised { Pattern Known Reference Json });
 
-/// A mention.
+/// Converts a mention.
 #[must_use]
 pub fn mentioned(mention: &Mention) -> Mentioned {
     Mentioned {
@@ -43,10 +43,7 @@ pub fn mentioned(mention: &Mention) -> Mentioned {
     }
 }
 
-/// A message; of a content longer than `bytes_max` its beginning.
-///
-/// # Errors
-/// [`Error`] when a blob cannot be read.
+/// Converts a message; content longer than `bytes_max` is truncated.
 pub fn message(
     reported: StoredMessage,
     blobs: &Blobs,
@@ -82,7 +79,7 @@ pub fn message(
     })
 }
 
-/// Cuts a text that is too long, at a character; its whole length then.
+/// Truncates a text that is too long, at a character boundary, and returns its original length.
 fn shorten(text: &mut String, bytes_max: Option<usize>) -> Option<u64> {
     let max = bytes_max.filter(|max| text.len() > *max)?;
     let whole = text.len() as u64;

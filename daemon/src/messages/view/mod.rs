@@ -1,11 +1,11 @@
-//! Which messages a session has, and which tools were at work for it.
+//! The view of messages and tool uses of sessions.
 //!
 //! | key | value |
 //! | --- | --- |
 //! | `m` session 0 position (u64) | [`MessageRow`] |
 //! | `i` session 0 id | position (u64) and record (u64) of a message |
-//! | `x` session 0 id 0 position (u64) | record (u64) of an event that says how far an execution is |
-//! | `u` session 0 position (u64) | [`ToolUseRow`]: a step, an execution that began, or a message with tools |
+//! | `x` session 0 id 0 position (u64) | record (u64) of an event with the status of an execution |
+//! | `u` session 0 position (u64) | [`ToolUseRow`]: a step, the start of an execution, or a message with tools |
 //! | `k` session | [`MessageTotals`] |
 //!
 //! All numbers are big-endian.
@@ -21,21 +21,21 @@ use crate::store::{Error, Keyspace, Rows, RowsMut, remove_all};
 
 pub use read::{by_id, execution, newest, oldest, uses};
 
-/// The rows of this view, version 1.
+/// The keyspace of this view, version 1.
 pub const SPACE: Keyspace = Keyspace::new("messages.1");
 
-/// A message as the view keeps it.
+/// The row of a message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MessageRow {
-    /// Where its event is.
+    /// Position of the event.
     pub position: Position,
-    /// In which record.
+    /// Key of the record that holds the event.
     pub record: RecordKey,
-    /// Who said it.
+    /// The sender.
     pub sender: Sender,
-    /// What it is.
+    /// The type of the message.
     pub kind: Kind,
-    /// Whether tools were used to make it.
+    /// Whether it contains tool uses.
     pub has_tools: bool,
     /// Whether it mentions entities.
     pub has_entities: bool,
@@ -45,41 +45,41 @@ pub struct MessageRow {
     pub id: String,
 }
 
-/// What a use of a tool is.
+/// The kind of a tool use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ToolUseState {
     /// A recorded step.
     Step,
-    /// An execution of its own; its latest event is found by its id.
+    /// A separate execution; its latest event is found by its id.
     Execution,
     /// The tools of a message.
     Message,
 }
 
-/// A use of a tool.
+/// The row of a tool use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ToolUseRow {
-    /// Where its event is.
+    /// Position of the event.
     pub position: Position,
-    /// In which record.
+    /// Key of the record that holds the event.
     pub record: RecordKey,
-    /// What it is.
+    /// The kind of the use.
     pub done: ToolUseState,
 }
 
-/// What a session's messages come to.
+/// Totals of a session's messages.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MessageTotals {
-    /// Messages.
+    /// Number of messages.
     pub messages: u64,
-    /// Uses of tools: steps, executions, tools of messages.
+    /// Number of tool uses: steps, executions, tools of messages.
     pub uses: u64,
     /// Tokens by sender: user, assistant, system, tool.
     pub tokens: [u64; 4],
 }
 
 impl MessageTotals {
-    /// Tokens of all senders.
+    /// Sums the tokens of all senders.
     #[must_use]
     pub fn tokens_total(&self) -> u64 {
         self.tokens.iter().sum()
@@ -185,10 +185,7 @@ impl MessageTotals {
     }
 }
 
-/// Folds an event of this room.
-///
-/// # Errors
-/// [`Error`] when a row cannot be read or is damaged.
+/// Folds an event of this feature module.
 pub fn apply(
     rows: &mut dyn RowsMut,
     event: &LoggedEvent,
@@ -204,10 +201,7 @@ pub fn apply(
     }
 }
 
-/// Folds a recorded step: it is a use of a tool.
-///
-/// # Errors
-/// [`Error`] when a row cannot be read or is damaged.
+/// Folds a recorded step, which counts as a tool use.
 pub fn apply_step(
     rows: &mut dyn RowsMut,
     event: &LoggedEvent,
@@ -257,7 +251,7 @@ fn execute(
     executed: &ToolCallMeta,
     record: RecordKey,
 ) -> Result<(), Error> {
-    // A fork may go on with what its parent began: that is no other use.
+    // A fork can continue an execution that its parent began; that is not a new use.
     let lines = lineage(rows, session)?;
     if self::execution(rows, &lines, &executed.id)?.is_none() {
         note_use(rows, event, session, record, ToolUseState::Execution)?;
@@ -305,9 +299,6 @@ fn change_totals(
 }
 
 /// Removes all rows of a session.
-///
-/// # Errors
-/// [`Error`] when a row cannot be read.
 pub fn forget(rows: &mut dyn RowsMut, session: &str) -> Result<(), Error> {
     for tag in *b"mixu" {
         let prefix = key(tag, session, &[]);
@@ -330,11 +321,7 @@ fn totals_at(rows: &dyn Rows, key: &[u8]) -> Result<MessageTotals, Error> {
     }
 }
 
-/// What a session's messages come to; a fork's with those that it shares, which are counted one by
-/// one.
-///
-/// # Errors
-/// [`Error`] when a row cannot be read or is damaged.
+/// Returns the totals of a session. For a fork, the shared messages are counted one by one and included.
 pub fn totals(rows: &dyn Rows, lines: &[Line]) -> Result<MessageTotals, Error> {
     let Some((own, shared)) = lines.split_first() else {
         return Ok(MessageTotals::default());

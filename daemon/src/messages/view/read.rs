@@ -1,4 +1,4 @@
-//! Reading this view: messages and uses of tools in order, messages and executions by their ids.
+//! Queries of this view: messages and tool uses in order, messages and executions by id.
 
 use std::ops::ControlFlow;
 
@@ -7,13 +7,10 @@ use crate::log::{Position, RecordKey};
 use crate::sessions::Line;
 use crate::store::{Direction, Error, Rows, after_prefix};
 
-/// What visitors of messages get.
+/// Callback for visited messages.
 pub type MessageVisitor<'v> = &'v mut dyn FnMut(MessageRow) -> Result<ControlFlow<()>, Error>;
 
-/// Visits messages, those before a position if one is given, the newest first; `Break` ends it.
-///
-/// # Errors
-/// [`Error`] when the rows cannot be read, or what `visit` returned.
+/// Visits messages, newest first, optionally only before a position. `Break` ends the visit.
 pub fn newest(
     rows: &dyn Rows,
     lines: &[Line],
@@ -25,10 +22,7 @@ pub fn newest(
     })
 }
 
-/// Visits messages from a position on, the oldest first; `Break` ends it.
-///
-/// # Errors
-/// [`Error`] when the rows cannot be read, or what `visit` returned.
+/// Visits messages from a position on, oldest first. `Break` ends the visit.
 pub fn oldest(
     rows: &dyn Rows,
     lines: &[Line],
@@ -51,10 +45,7 @@ pub fn oldest(
     Ok(())
 }
 
-/// Visits uses of tools, those before a position if one is given, the newest first; `Break` ends it.
-///
-/// # Errors
-/// [`Error`] when the rows cannot be read, or what `visit` returned.
+/// Visits tool uses, newest first, optionally only before a position. `Break` ends the visit.
 pub fn uses(
     rows: &dyn Rows,
     lines: &[Line],
@@ -66,7 +57,7 @@ pub fn uses(
     })
 }
 
-/// The end of what counts of a line.
+/// Returns the end of the key range that is visible in a line.
 fn end_of(tag: u8, line: &Line, before: Option<Position>) -> Vec<u8> {
     let end = match (line.before(), before) {
         (Some(end), Some(before)) => Some(end.min(before)),
@@ -109,10 +100,7 @@ fn backward(
     Ok(())
 }
 
-/// Position and record of a message, by its id.
-///
-/// # Errors
-/// [`Error`] when a row cannot be read or is damaged.
+/// Returns position and record of a message by its id.
 pub fn by_id(
     rows: &dyn Rows,
     lines: &[Line],
@@ -134,17 +122,14 @@ pub fn by_id(
     Ok(None)
 }
 
-/// The beginning of the rows of an execution.
+/// Returns the key prefix of an execution's rows.
 pub(super) fn execution_prefix(session: &str, id: &str) -> Vec<u8> {
     let mut prefix = key(b'x', session, id.as_bytes());
     prefix.push(0);
     prefix
 }
 
-/// Position and record of what an execution came to last, by its id.
-///
-/// # Errors
-/// [`Error`] when a row cannot be read or is damaged.
+/// Returns position and record of an execution's latest event by its id.
 pub fn execution(
     rows: &dyn Rows,
     lines: &[Line],

@@ -1,15 +1,15 @@
-//! The words of a context pack: what stands above and around its pieces.
+//! The fixed text of a context pack: labels, the separator, and the instruction.
 
 use super::inputs::{Ingredients, PackRequest, Passage};
 use crate::events::packs::Item;
 
-/// Above the history.
+/// Label of the history section.
 pub const HISTORY: &str = "Conversation history, oldest first:";
 
-/// What stands between two sections.
+/// Separator between two sections.
 pub const BETWEEN: &str = "\n\n";
 
-/// Above the entities: the source's own words when all are NetBox's.
+/// Returns the label of the entities section; it names NetBox if all entities come from NetBox.
 pub fn entities(are_netbox: bool) -> &'static str {
     if are_netbox {
         "NetBox entities we've been discussing:"
@@ -18,7 +18,7 @@ pub fn entities(are_netbox: bool) -> &'static str {
     }
 }
 
-/// Above the values.
+/// Returns the label of the values section.
 pub fn values(purpose: PackRequest) -> &'static str {
     match purpose {
         PackRequest::Message => "Values that the message refers to:",
@@ -26,13 +26,13 @@ pub fn values(purpose: PackRequest) -> &'static str {
     }
 }
 
-/// Above the passages of context files.
+/// Label of a section with passages of context files only.
 pub const CONTEXT_FILES: &str = "From the project's context files:";
 
-/// Above passages when some are of documents.
+/// Label of a section that also holds passages of documents.
 pub const DOCUMENTS: &str = "From context files and documents:";
 
-/// Above these passages.
+/// Returns the label for these passages.
 pub fn passages(passages: &[Passage]) -> &'static str {
     let is_document = |passage: &Passage| matches!(passage.source.item, Item::Document { .. });
     match passages.iter().any(is_document) {
@@ -41,7 +41,7 @@ pub fn passages(passages: &[Passage]) -> &'static str {
     }
 }
 
-/// The topic.
+/// Renders the topic section.
 pub fn topic(topic: &str) -> String {
     format!(
         "Current conversation topic: {}",
@@ -49,7 +49,7 @@ pub fn topic(topic: &str) -> String {
     )
 }
 
-/// The message or the task, to the byte.
+/// Renders the message or the task, unchanged to the byte.
 pub fn message(of: &Ingredients) -> String {
     match of.purpose {
         PackRequest::Message => format!("Current user message: {}", of.message),
@@ -57,7 +57,7 @@ pub fn message(of: &Ingredients) -> String {
     }
 }
 
-/// What to do with the rest: shorter when there is no rest.
+/// Returns the instruction; it is shorter when the pack has no context.
 pub fn instruction(purpose: PackRequest, has_context: bool, has_entities: bool) -> String {
     let what = match purpose {
         PackRequest::Message => "answer the current user message",

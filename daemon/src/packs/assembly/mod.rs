@@ -1,4 +1,4 @@
-//! The craft of context packs: what is relevant, how it is told, and how it fits into a budget. Pure.
+//! Assembly of context packs: relevance ranking, rendering, and fitting into a token budget. Pure functions.
 
 mod build;
 mod entity;

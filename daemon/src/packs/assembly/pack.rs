@@ -1,54 +1,54 @@
-//! What a context pack is, once it is built.
+//! The types of a finished context pack.
 
 use super::inputs::Source;
 
-/// A context pack.
+/// A finished context pack.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BuiltPack {
     /// The prompt: the sections' texts joined by [`super::labels::BETWEEN`].
     pub prompt: String,
-    /// Tokens of the prompt.
+    /// Size of the prompt, in tokens.
     pub tokens: usize,
-    /// The sections that are in it, in order.
+    /// The included sections, in order.
     pub sections: Vec<Section>,
-    /// What is not in it, though it belongs there.
+    /// The relevant pieces that are not included.
     pub left_out: Vec<Omission>,
 }
 
 /// One section of a pack.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Section {
-    /// Which.
+    /// The section's name.
     pub name: SectionName,
-    /// Its text.
+    /// The rendered text.
     pub text: String,
-    /// Its tokens, with the blank line behind it; they add up to those of the prompt.
+    /// Tokens of the text and of the blank line after it; the sections add up to the prompt's tokens.
     pub tokens: usize,
-    /// Where its pieces come from, in order.
+    /// The sources of its pieces, in order.
     pub sources: Vec<Source>,
 }
 
-/// The sections, in the order of a pack.
+/// The sections, in pack order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum SectionName {
-    /// What was said before.
+    /// Earlier messages and tool results.
     History,
-    /// What it was about.
+    /// Relevant entities.
     Entities,
-    /// Values that are referred to by name.
+    /// Values that are referenced by name.
     Values,
-    /// What context files say.
+    /// Passages of context files.
     ContextFiles,
     /// The session's topic.
     Topic,
-    /// The message, or the task.
+    /// The message or the task.
     Message,
-    /// What to do with the rest.
+    /// The closing instruction.
     Instruction,
 }
 
 impl SectionName {
-    /// Its name in events.
+    /// Returns the name that events use.
     #[must_use]
     pub const fn word(self) -> &'static str {
         match self {
@@ -62,7 +62,7 @@ impl SectionName {
         }
     }
 
-    /// The one of this name.
+    /// Returns the section with this name.
     #[must_use]
     pub fn of_word(word: &str) -> Option<Self> {
         let all = [
@@ -78,48 +78,48 @@ impl SectionName {
     }
 }
 
-/// Something that is not in the pack.
+/// A piece, or a part of one, that is not in the pack.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Omission {
-    /// Where it comes from.
+    /// The source of the piece.
     pub source: Source,
-    /// Which part of it: all, or what is named.
+    /// The omitted part.
     pub part: OmittedPart,
-    /// Why.
+    /// The reason.
     pub why: OmissionReason,
 }
 
-/// How much of a piece was left out.
+/// The part of a piece that was omitted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OmittedPart {
-    /// All of it.
+    /// The whole piece.
     Whole,
-    /// So many bytes of its text.
+    /// This many bytes of its text.
     Bytes(u64),
-    /// The line of an entity's data.
+    /// The details line of an entity.
     Details,
-    /// The line of an entity's relations.
+    /// The relations line of an entity.
     Relations,
 }
 
-/// Why something is not in the pack.
+/// The reason for an omission.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OmissionReason {
-    /// The budget is too small for it.
+    /// The piece does not fit into the budget.
     Budget,
-    /// It is there in other words: the message itself, or what it repeats.
+    /// The pack already has the same content, for example as the message itself.
     Duplicate,
-    /// The session was pruned.
+    /// A pruning removed it from the working set.
     Pruned,
-    /// It repeats what an earlier pack said.
+    /// It only repeats text of an earlier pack.
     Quoted,
-    /// Its kind has all that it may have of the budget.
+    /// Its kind has used up its share of the budget.
     Share,
 }
 
 /// The budget is too small for the message and the instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BudgetTooSmall {
-    /// The least budget that would do.
+    /// The smallest sufficient budget, in tokens.
     pub least: usize,
 }

@@ -1,5 +1,5 @@
-//! How a recorded text stands in a context pack: under a line that names its origin, between fences that
-//! nothing inside of it can end, and cut at a boundary when it is longer than it may be.
+//! Rendering of recorded text in a context pack: a line with its origin, then a fenced block. The fence is longer
+//! than any run of backticks in the text, so the text cannot close it. Long text is cut at a boundary.
 
 use super::entity::iso_millis;
 use super::inputs::{PackMessage, Passage, Value};
@@ -7,41 +7,41 @@ use crate::events::packs::Item;
 use crate::sanitize;
 use crate::tokens::Tokens;
 
-/// Tokens that the marker of a cut has at most.
+/// Upper bound for the tokens of a truncation marker.
 const MARKER_TOKENS: usize = 16;
-/// Bytes of a text that are looked at for each token that there may be: few texts have tokens so long.
+/// Bytes of text that are read for each token of the budget; few texts have longer tokens.
 const BYTES_PER_TOKEN_MAX: usize = 16;
-/// Bytes of a heading that the line above a passage has at most.
+/// Maximum length of a heading in the origin line, in bytes.
 const HEADING_BYTES_MAX: usize = 160;
 
-/// A text that may be cut, with what stands around it.
+/// A text that can be truncated, with its frame.
 pub struct TextPiece {
-    /// The text, as it is shown.
+    /// The sanitized text.
     text: String,
-    /// Bytes of it that were never handed over.
+    /// Bytes of the original text that `text` does not contain.
     beyond: u64,
     frame: Frame,
-    /// Tokens of the text and its frame; more than any budget when there is more than was counted.
+    /// Tokens of the text and its frame; above any budget when not all of the text was counted.
     pub tokens: usize,
 }
 
 enum Frame {
-    /// A line of origin, then the text between fences.
+    /// A line with the origin, then a fenced block.
     Fenced { origin: String },
-    /// The text behind a name and its origin, in one line.
+    /// One line: the name with its origin, then the text.
     Line { name: String },
 }
 
-/// A piece as it comes into the pack.
+/// A piece in its final form.
 pub struct RenderedPiece {
-    /// Its lines, each with its end.
+    /// The lines, each with its line end.
     pub lines: String,
     /// Bytes that were left out.
     pub left_out: u64,
 }
 
 impl TextPiece {
-    /// Something that was said: `[user, message m-1, 2026-11-21T10:00:00.000Z]` and a fenced block.
+    /// Frames a message or a tool result: `[user, message m-1, 2026-11-21T10:00:00.000Z]` and a fenced block.
     pub fn message(reported: &PackMessage, tokens: &Tokens, max: usize) -> Self {
         let origin = format!(
             "[{}, {} {}, {}]\n",
@@ -53,7 +53,7 @@ impl TextPiece {
         Self::fenced(origin, &reported.text, reported.beyond, tokens, max)
     }
 
-    /// A passage: `[context file bugs, version 3, Open Issues / BUG-1: …, 2025-11-21T10:00:00.000Z]` and a
+    /// Frames a passage: `[context file bugs, version 3, Open Issues / BUG-1: …, 2025-11-21T10:00:00.000Z]` and a
     /// fenced block.
     pub fn passage(passage: &Passage, tokens: &Tokens, max: usize) -> Self {
         let file = match &passage.source.item {
@@ -90,7 +90,7 @@ impl TextPiece {
         .counted(tokens, max)
     }
 
-    /// A value: `- ID_FROM_STEP_2 (step 2, netbox_get_devices): 42`.
+    /// Frames a value: `- ID_FROM_STEP_2 (step 2, netbox_get_devices): 42`.
     pub fn value(value: &Value, tokens: &Tokens, max: usize) -> Self {
         let name = format!(
             "- {} ({}): ",
@@ -107,7 +107,7 @@ impl TextPiece {
         .counted(tokens, max)
     }
 
-    /// Tokens up to `max`; one more when there are more, so that it is cut.
+    /// Counts the tokens up to `max`. A longer text gets `max + 1`, so that it is cut.
     fn counted(mut self, tokens: &Tokens, max: usize) -> Self {
         self.tokens = match self.beyond {
             0 => tokens
@@ -118,8 +118,7 @@ impl TextPiece {
         self
     }
 
-    /// The piece in at most `max` tokens; whole when it has no more. Where not even its frame and a
-    /// word fit, the text is nothing but the marker.
+    /// Renders the piece in at most `max` tokens. If not even the frame and one word fit, the text is only the marker.
     pub fn within(&self, tokens: &Tokens, max: usize) -> RenderedPiece {
         if self.tokens <= max {
             return RenderedPiece {
@@ -159,13 +158,13 @@ impl TextPiece {
     }
 }
 
-/// As much of a text as could be in a pack, and how many bytes are behind it.
+/// Returns the prefix that could fit into `max` tokens, and the number of bytes after it.
 fn looked_at(text: &str, max: usize) -> (&str, u64) {
     let head = sanitize::head(text, max.saturating_mul(BYTES_PER_TOKEN_MAX));
     (head, (text.len() - head.len()) as u64)
 }
 
-/// Backticks, more than the text has anywhere in a row.
+/// Returns a fence with more backticks than the longest run in the text.
 fn fence(text: &str) -> String {
     let (mut longest, mut run) = (2, 0);
     for byte in text.bytes() {
@@ -175,12 +174,12 @@ fn fence(text: &str) -> String {
     "`".repeat(longest + 1)
 }
 
-/// The beginning of a text in at most `max` tokens: to the end of a line if one ends in its last quarter,
-/// else to the end of a word; of a text without words as many bytes as there may be tokens.
+/// Cuts a text to at most `max` tokens: at a line end if there is one in the last quarter, otherwise at the end
+/// of a word. A text without word boundaries is cut to `max` bytes.
 fn cut<'t>(text: &'t str, tokens: &Tokens, max: usize) -> &'t str {
     let mut head = tokens.beginning(text, max);
     if head.is_empty() {
-        // Every byte is a token at most.
+        // A byte is at most one token.
         head = sanitize::head(text, max);
     }
     let in_last_quarter = |at: &usize| *at > head.len() / 4 * 3;

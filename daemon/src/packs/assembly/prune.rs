@@ -1,26 +1,26 @@
-//! Pruning: what a session keeps in its working set, so that its context stays small. Nothing is deleted.
+//! Pruning: reduces a session's working set so that its context stays small. Nothing is deleted.
 
 use std::collections::BTreeSet;
 
 use crate::events::packs::Strategy;
 use crate::log::Position;
 
-/// The numbers of a strategy.
+/// The limits of a strategy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct StrategyLimits {
-    /// Up to so many tokens a session is left as it is.
+    /// At most this many tokens, a session is not pruned.
     tokens: u64,
-    /// The newest messages.
+    /// Number of newest messages to retain.
     messages: usize,
-    /// The newest important messages: with tools used or entities found.
+    /// Number of newest important messages to retain: messages with tool uses or entities.
     important: usize,
-    /// Entities, by pruning score.
+    /// Number of entities to retain, by pruning score.
     entities: usize,
-    /// The newest uses of tools; those of kept messages come on top.
+    /// Number of newest tool uses to retain, in addition to the tool uses of retained messages.
     tools: usize,
 }
 
-/// What a strategy keeps.
+/// Returns the limits of a strategy.
 #[must_use]
 const fn numbers(strategy: Strategy) -> StrategyLimits {
     let (times, by) = match strategy {
@@ -37,51 +37,51 @@ const fn numbers(strategy: Strategy) -> StrategyLimits {
     }
 }
 
-/// A message in the working set.
+/// A message of the working set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ScoredMessage {
-    /// Where it is.
+    /// Its log position.
     pub position: Position,
-    /// What it costs.
+    /// Its tokens.
     pub tokens: u64,
-    /// Tools were used, or entities found.
+    /// Whether it has tool uses or entities.
     pub is_important: bool,
 }
 
-/// What a session has in its working set.
+/// The working set of a session before a pruning.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct WorkingMessages<E> {
     /// Messages, in time order.
     pub messages: Vec<ScoredMessage>,
-    /// Uses of tools, in time order: steps, tool executions, and messages that tools were used for.
+    /// Tool uses, in time order: steps, tool executions, and messages with tool uses.
     pub tools: Vec<Position>,
-    /// Entities, the greatest pruning score first.
+    /// Entities, highest pruning score first.
     pub entities: Vec<E>,
 }
 
-/// What stays in it.
+/// The part of a working set that a pruning retains.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PrunedSet<E> {
     /// Messages, in time order.
     pub messages: Vec<Position>,
-    /// Uses of tools, in time order.
+    /// Tool uses, in time order.
     pub tools: Vec<Position>,
-    /// Entities, the greatest score first.
+    /// Entities, highest score first.
     pub entities: Vec<E>,
-    /// Tokens of the messages that stay.
+    /// Tokens of the retained messages.
     pub tokens: u64,
 }
 
-/// Tokens of messages.
+/// Sums the tokens of messages.
 #[must_use]
 pub fn tokens_of(messages: &[ScoredMessage]) -> u64 {
     let all = messages.iter().map(|message| message.tokens);
     all.fold(0, u64::saturating_add)
 }
 
-/// What a strategy keeps of a working set; `None` when its messages have no more than `target` tokens, so
-/// that there is nothing to do. A target that the strategy's numbers do not reach takes away the oldest
-/// messages, too, but never the newest one.
+/// Selects the part of a working set that a strategy retains; `None` if the messages have at most `target`
+/// tokens. If the strategy's limits do not reach the target, the oldest messages are dropped, too, but never the
+/// newest one.
 #[must_use]
 pub fn retain<E>(
     working: WorkingMessages<E>,
@@ -108,7 +108,7 @@ pub fn retain<E>(
     })
 }
 
-/// The newest messages and the newest important ones, each once, in time order.
+/// Selects the newest messages and the newest important ones, each once, in time order.
 fn kept_messages(all: &[ScoredMessage], numbers: &StrategyLimits) -> Vec<ScoredMessage> {
     let recent = all.iter().rev().take(numbers.messages);
     let important = all.iter().rev().filter(|message| message.is_important);
@@ -121,7 +121,7 @@ fn kept_messages(all: &[ScoredMessage], numbers: &StrategyLimits) -> Vec<ScoredM
     kept
 }
 
-/// The newest uses of tools, and those of kept messages, in time order.
+/// Selects the newest tool uses and the tool uses of retained messages, in time order.
 fn kept_tools(all: &[Position], messages: &[Position], newest: usize) -> Vec<Position> {
     let first = all.len().saturating_sub(newest);
     let kept = all.iter().enumerate();
@@ -134,8 +134,8 @@ fn kept_tools(all: &[Position], messages: &[Position], newest: usize) -> Vec<Pos
 mod tests {
     use super::*;
 
-    /// Thirty messages of 200 tokens at 1, 3, 5 …, of which the 1st, 3rd, 5th, 7th, 9th, 11th and 25th
-    /// (from 0) are important; tools used at 2, 4, 6 … and for the 5th message; fifty entities.
+    /// Thirty messages of 200 tokens at positions 1, 3, 5 …; the messages 1, 3, 5, 7, 9, 11 and 25 (from 0) are
+    /// important. Tools are used at 2, 4, 6 … and for message 5. There are fifty entities.
     fn working() -> WorkingMessages<usize> {
         let message = |at: u64| ScoredMessage {
             position: Position(2 * at + 1),

@@ -1,8 +1,8 @@
-//! What a message refers to by name: values of steps, and keys of a checkpoint.
+//! References by name in a message: step values and checkpoint keys.
 
-/// Names of step values in a message, such as `ID_FROM_STEP_2`: in order, each once, at most `max`.
+/// Finds names of step values in a message, for example `ID_FROM_STEP_2`: in order, each once, at most `max`.
 ///
-/// A candidate is a word of letters, digits and `_`; `is_name` says whether it is a name.
+/// A candidate is a word of letters, digits and `_`; `is_name` decides whether it is a name.
 pub fn step_names_in(message: &str, max: usize, is_name: impl Fn(&str) -> bool) -> Vec<&str> {
     let mut found: Vec<&str> = Vec::new();
     for word in words(message) {
@@ -17,10 +17,9 @@ pub fn step_names_in(message: &str, max: usize, is_name: impl Fn(&str) -> bool) 
     found
 }
 
-/// The keys that a message names as words, whatever their case: in the order of `keys`.
+/// Returns the keys that a message contains as words, ignoring case, in the order of `keys`.
 ///
-/// A key may hold any characters; it is named when it stands in the message with no letter, digit or
-/// `_` right before or behind it.
+/// A key can hold any characters. It matches if no letter, digit or `_` precedes or follows it directly.
 pub fn keys_in<'k>(message: &str, keys: impl IntoIterator<Item = &'k str>) -> Vec<&'k str> {
     let message = message.to_lowercase();
     let is_named = |key: &&str| is_word_in(&key.to_lowercase(), &message);
@@ -40,7 +39,7 @@ fn is_word_in(key: &str, text: &str) -> bool {
     })
 }
 
-/// The words of a text: runs of letters, digits and `_`.
+/// Splits a text into words: runs of letters, digits and `_`.
 pub(super) fn words(text: &str) -> impl Iterator<Item = &str> {
     text.split(|character| !is_of_word(character))
         .filter(|word| !word.is_empty())

@@ -1,16 +1,16 @@
-//! Which passages of context files a message or a task is about: those that share its words, a rare word
-//! for more than one that most of them have.
+//! Ranking of context-file passages for a message or a task, by shared words. A rare word weighs more than a
+//! common one.
 
 use std::collections::{HashMap, HashSet};
 
 use super::references::words;
 
-/// Words of a message that are looked for: the first.
+/// Number of distinct words of a message that are used, from the start.
 const WORDS_MAX: usize = 256;
-/// Characters of a word that says something; of one with a digit one less.
+/// Minimum length of a word, in characters; one less for a word with a digit.
 const WORD_CHARS_MIN: usize = 3;
 
-/// Words that are in every text.
+/// Stop words.
 const SAID_BY_ALL: &[&str] = &[
     "about", "after", "again", "all", "also", "and", "any", "are", "because", "been", "before",
     "being", "but", "can", "could", "did", "does", "doing", "done", "each", "for", "from", "get",
@@ -22,20 +22,19 @@ const SAID_BY_ALL: &[&str] = &[
     "who", "why", "will", "with", "would", "you", "your",
 ];
 
-/// A passage that could come into a pack.
+/// A passage that could be included in a pack.
 #[derive(Clone, Copy, Debug)]
 pub struct Candidate<'c> {
-    /// Its heading, whose words count as its own.
+    /// Its heading, which is matched like the text.
     pub heading: &'c str,
     /// Its text.
     pub text: &'c str,
 }
 
-/// The candidates that share words with what is wanted, by their places: the one with the greatest score
-/// first, of equal ones the earlier.
+/// Returns the indices of the candidates that share words with `wanted`, highest score first; ties keep order.
 ///
-/// A word counts once, for `log2((candidates + 2) / candidates that have it)` rounded down: nothing when
-/// nearly all have it. A word of the names given counts double.
+/// Each word counts once, with the weight `log2((candidates + 2) / candidates that contain it)` rounded down, which
+/// is 0 when nearly all contain it. Words of `names` count double.
 pub fn relevant(wanted: &str, names: &[&str], candidates: &[Candidate<'_>]) -> Vec<usize> {
     let mut known: HashMap<String, usize> = HashMap::new();
     for word in words(wanted)

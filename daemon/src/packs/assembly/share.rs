@@ -1,22 +1,22 @@
-//! What passages of context files may have of a budget, so that they never crowd out what was said.
+//! Limits the share of the budget for context-file passages, so that they do not crowd out the history.
 
 use super::fit::TEXT_TOKENS_LEAST;
 use super::pieces::{RenderedPiece, TextPiece};
 use crate::tokens::Tokens;
 
-/// Passages have one in so many tokens of the budget at most.
+/// Divisor of the budget: passages get at most 1/4 of the tokens.
 const SHARE: usize = 4;
 
 /// Passages within their share of the budget.
 pub struct Shared {
-    /// Tokens that the section may have, its label included.
+    /// Tokens of the section at most, including its label.
     pub most: usize,
     pieces: Vec<(TextPiece, usize)>,
 }
 
 impl Shared {
-    /// Gives each passage, the most relevant first, what the ones before it leave, cut if need be; the
-    /// first that would be cut too short is not among them, and none behind it.
+    /// Allots the share to the passages, the most relevant first; a passage that does not fit is cut. The first passage
+    /// that would be cut too short ends the list.
     pub fn of(pieces: impl Iterator<Item = TextPiece>, label: usize, max_tokens: usize) -> Self {
         let most = max_tokens / SHARE;
         let mut room = most.saturating_sub(label);
@@ -34,23 +34,23 @@ impl Shared {
         }
     }
 
-    /// Tokens of each passage.
+    /// Returns the tokens of each passage.
     pub fn sizes(&self) -> Vec<usize> {
         self.pieces.iter().map(|(_, given)| *given).collect()
     }
 
-    /// How many passages are within the share.
+    /// Returns the number of passages within the share.
     pub fn len(&self) -> usize {
         self.pieces.len()
     }
 
-    /// The passages as they are shown, when no text has more tokens than these.
+    /// Renders the passages with at most `text_max` tokens each.
     pub fn render(&self, text_max: usize, tokens: &Tokens) -> impl Iterator<Item = RenderedPiece> {
         let pieces = self.pieces.iter();
         pieces.map(move |(piece, given)| piece.within(tokens, text_max.min(*given)))
     }
 
-    /// Whether a passage is cut by the share, not by the budget.
+    /// Returns whether the share, not the budget, cuts a passage.
     pub fn is_cut(&self, at: usize, text_max: usize) -> bool {
         let piece = self.pieces.get(at);
         piece.is_some_and(|(piece, given)| *given < piece.tokens && *given <= text_max)

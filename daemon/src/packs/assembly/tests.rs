@@ -1,4 +1,4 @@
-//! Whole packs: golden texts, and any ingredients within any budget.
+//! Whole packs: golden texts, and property tests with arbitrary inputs and budgets.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
 use std::sync::LazyLock;
@@ -198,8 +198,8 @@ fn what_was_cut_is_told() {
     );
 }
 
-/// Of a budget of 800, passages have 200 with their label: the first is whole, the second has what is left,
-/// and the third is not in, though there were room for it.
+/// With a budget of 800, passages get 200 including their label. The first is whole, the second gets the rest,
+/// and the third is left out although the budget has room for it.
 #[test]
 fn passages_have_a_quarter_of_the_budget() {
     let tokens = Tokens::default();
@@ -284,15 +284,14 @@ prop_compose! {
     }
 }
 
-/// Loaded once for all cases.
 static TOKENS: LazyLock<Tokens> = LazyLock::new(Tokens::default);
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
-    /// Whatever there is and whatever the budget: the prompt as a whole is within it, the message is
-    /// whole, sections add up, every piece is in or told as left out, and the same comes out again. A
-    /// budget that is refused is too small by the count of the least prompt, which then fits exactly.
+    /// For any inputs and any budget: the prompt fits, the message is whole, sections add up, every piece is either
+    /// included or reported as left out, and the result is deterministic. A rejected budget is smaller than the minimal
+    /// prompt, which then fits exactly.
     #[test]
     fn a_pack_is_never_over_its_budget(pack_inputs in pack_inputs(), budget in 0_usize..3_000) {
         let tokens = &*TOKENS;

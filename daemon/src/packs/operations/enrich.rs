@@ -1,4 +1,4 @@
-//! `enrich_message`.
+//! The `enrich_message` operation.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use crate::sessions::{self, SessionSelector};
 use crate::state::State;
 use crate::steps;
 
-/// `enrich_message`.
+/// The `enrich_message` operation.
 pub struct EnrichMessage;
 
 impl Op for EnrichMessage {
@@ -70,9 +70,8 @@ impl EnrichMessage {
     }
 }
 
-/// What a pack of a session follows from: the session as it was last changed, the context files of its
-/// project, the rules by which entities are recognised in the message, and the extractors when a value of a
-/// step is named.
+/// Encodes the dependencies of a session's pack: the session's last change, the project's context files, documents,
+/// and the recognition rules for entities. If the message names a step value, the extractors are included.
 fn rests_on(cx: &Context, state: &State, session: &str, message: &str) -> Result<Vec<u8>, Refusal> {
     let row = sessions::get(state, session)?.ok_or_else(|| {
         Refusal::new(

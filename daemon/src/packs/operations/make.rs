@@ -1,4 +1,4 @@
-//! Making a pack, whatever it is for: from the cache, or gathered, built and recorded.
+//! Building a pack for any purpose: from the cache, or retrieved, assembled and recorded.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -21,32 +21,32 @@ use crate::packs::view;
 use crate::sessions;
 use crate::state::State;
 
-/// Tokens of a pack when the call names none.
+/// Default budget of a pack, in tokens.
 const TOKENS: u64 = 4000;
-/// Tokens of a pack at most.
+/// Maximum budget of a pack, in tokens.
 const TOKENS_MAX: u64 = 1_000_000;
-/// The longest message or task, in bytes.
+/// Maximum length of a message or a task, in bytes.
 const WANTED_BYTES_MAX: usize = 16 << 20;
-/// How long a pack is given again while nothing changes: 10 minutes.
+/// Cache lifetime of an unchanged pack: 10 minutes.
 const CACHED_MICROS: Micros = 600 * 1_000_000;
-/// What a pack costs in the cache besides its prompt, in bytes for each piece.
+/// Cache cost of each piece of a pack in addition to the prompt, in bytes.
 const PIECE_BYTES: usize = 256;
-/// Hashes by which quotes of one pack are recognised, at most.
+/// Maximum number of hashes for recognising citations of one pack.
 const HASHES_MAX: usize = 4096;
 
-/// A pack to be made.
+/// A request for a pack.
 pub struct PackSpec {
-    /// From what.
+    /// The session or project to draw from.
     pub among: TaskScope,
-    /// For what.
+    /// The pack's purpose.
     pub made_for: PackPurpose,
     /// The message or the task.
     pub text: String,
-    /// The tokens that it may have.
+    /// The budget, in tokens.
     pub max_tokens: u64,
 }
 
-/// A pack that was made, as replies tell it and the cache keeps it.
+/// A finished pack, in the form that replies return and the cache stores.
 pub struct CachedPack {
     /// Its id.
     pub pack: String,
@@ -54,33 +54,33 @@ pub struct CachedPack {
     pub prompt: String,
     /// Its tokens.
     pub tokens: u64,
-    /// Its sections.
+    /// The sections.
     pub sections: Vec<PackSection>,
-    /// What is not in it.
+    /// The omissions.
     pub left_out: Vec<LeftOut>,
-    /// What the caller should know.
+    /// Warnings for the caller.
     pub warnings: Vec<String>,
-    /// Until when it would be made again just so.
+    /// Time until which a rebuild gives the same pack, if nothing is recorded.
     until: Micros,
 }
 
-/// A pack with where it stands.
+/// A pack and the log position that it reflects.
 pub struct PackWithPosition {
     /// The pack.
     pub made: Arc<CachedPack>,
-    /// Whether it was made before.
+    /// Whether it came from the cache.
     pub cached: bool,
-    /// Position of its event, or of the state that was read.
+    /// Position of its event, or of the state that was read for a cached pack.
     pub position: Position,
-    /// Whether that is on disk.
+    /// Whether that position is durable.
     pub durable: bool,
 }
 
 impl PackSpec {
-    /// Checks what a caller wants.
+    /// Validates a request.
     ///
     /// # Errors
-    /// `INVALID_INPUT` when the text is too long or the budget no budget.
+    /// `INVALID_INPUT` if the text is too long or the budget is out of range.
     pub fn new(
         among: TaskScope,
         made_for: PackPurpose,
@@ -111,12 +111,12 @@ impl PackSpec {
         })
     }
 
-    /// The pack: from the cache if nothing has changed, otherwise made from what `gather` finds.
+    /// Returns the pack from the cache if nothing has changed; otherwise builds it from the inputs of `gather`.
     ///
-    /// `rests_on` is all that the pack follows from besides message and budget; it is hashed.
+    /// `rests_on` encodes all dependencies of the pack except the message and the budget; it is hashed.
     ///
     /// # Errors
-    /// `INVALID_INPUT` when the budget is too small, naming the least; what `gather` refuses.
+    /// `INVALID_INPUT` if the budget is too small, with the smallest sufficient one; errors of `gather`.
     pub async fn give(
         self,
         cx: &Arc<Context>,
@@ -129,7 +129,7 @@ impl PackSpec {
     ) -> Result<PackWithPosition, Refusal> {
         let now = cx.engine.clock().now();
         let key = self.cache_key(rests_on);
-        // One that was recorded before something of it was forgotten may be put there after the cache was cleared.
+        // A pack that was recorded before one of its sources was forgotten can enter the cache after the cache was cleared.
         if let Some(made) = cx
             .cache
             .get::<CachedPack>(&key)
@@ -159,7 +159,7 @@ impl PackSpec {
         })
     }
 
-    /// Everything that the pack follows from, but for the time.
+    /// Returns a key of all inputs of the pack except the time.
     fn cache_key(&self, rests_on: &[u8]) -> (Position, Hash) {
         let mut all = b"context pack\0".to_vec();
         all.extend(self.max_tokens.to_be_bytes());
@@ -247,8 +247,8 @@ impl PackSpec {
     }
 }
 
-/// By what quotes of the pack are recognised: its pieces without the message, which is nobody's quote,
-/// and all of it together.
+/// Returns the hashes for recognising citations: of its pieces without the message, which is not a citation, and of
+/// the whole prompt.
 fn hashes(built: &BuiltPack) -> Vec<u8> {
     let said = built.sections.iter();
     let said = said.filter(|section| section.name != SectionName::Message);

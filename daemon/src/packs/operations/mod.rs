@@ -1,4 +1,4 @@
-//! The lines of context packs in the operation table.
+//! The operations of context packs.
 
 mod enrich;
 mod make;
@@ -9,7 +9,7 @@ mod wire;
 
 use crate::operation::Operation;
 
-/// The lines.
+/// The operations.
 pub const OPERATIONS: &[Operation] = &[
     Operation::of::<enrich::EnrichMessage>(),
     Operation::of::<task::ContextPack>(),

@@ -1,4 +1,4 @@
-//! `prune_session` and `reset_pruning`.
+//! The `prune_session` and `reset_pruning` operations.
 
 use lore::protocol::packs::{
     PruneSessionArgs, PruneSessionReply, PruneStrategy, ResetPruningArgs, ResetPruningReply,
@@ -16,7 +16,7 @@ use crate::packs::retrieval::SessionSnapshot;
 use crate::packs::working_set_update::{PreparedUpdate, UpdateResult, turn};
 use crate::sessions::{SessionSelector, session_of};
 
-/// `prune_session`.
+/// The `prune_session` operation.
 pub struct PruneSession;
 
 impl Op for PruneSession {
@@ -100,7 +100,7 @@ fn strategy_name(strategy: Strategy) -> PruneStrategy {
     }
 }
 
-/// `reset_pruning`.
+/// The `reset_pruning` operation.
 pub struct ResetPruning;
 
 impl Op for ResetPruning {

@@ -1,4 +1,4 @@
-//! `context_pack`.
+//! The `context_pack` operation.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use crate::packs::retrieval::{self, TaskScope};
 use crate::sessions;
 use crate::state::State;
 
-/// `context_pack`.
+/// The `context_pack` operation.
 pub struct ContextPack;
 
 impl Op for ContextPack {
@@ -88,7 +88,7 @@ impl ContextPack {
     }
 }
 
-/// What a task's pack is made from: the session or the project that is named, else the caller's project.
+/// Returns the scope of a task's pack: the session or project of the arguments, otherwise the caller's project.
 fn among(args: &ContextPackArgs, caller: &Caller, state: &State) -> Result<TaskScope, Refusal> {
     match (&args.session, &args.project, &caller.project) {
         (Some(_), Some(_), _) => Err(Refusal::invalid(

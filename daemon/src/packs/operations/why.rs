@@ -1,4 +1,4 @@
-//! `why`: from a pack to the events that it rests on, and from an event to the packs that used it.
+//! The `why` operation: from a pack to the events that it rests on, and from an event to the packs that used it.
 
 use lore::protocol::packs::{
     MadeFor as WireMadeFor, PackRecord, PackSource, PackUse, SectionTokens, WhyArgs, WhyReply,
@@ -26,10 +26,10 @@ use crate::state::State;
 use crate::steps::{self, StepEvent};
 use crate::store::Error;
 
-/// Packs that are told as having used something.
+/// Maximum number of listed packs that used an event.
 const USES_MAX: usize = 100;
 
-/// `why`.
+/// The `why` operation.
 pub struct Why;
 
 impl Op for Why {
@@ -64,7 +64,6 @@ impl Op for Why {
     }
 }
 
-/// What is asked about.
 enum WhySubject {
     Pack(String),
     Message(String),
@@ -170,7 +169,7 @@ fn reply(
     }
 }
 
-/// A piece of packs that is asked about.
+/// A piece of packs that `why` explains.
 struct PieceFilter {
     session: String,
     lines: Vec<Line>,
@@ -197,7 +196,7 @@ impl PieceFilter {
         })
     }
 
-    /// The packs that used it; of a message also the one that it was made with.
+    /// Lists the packs that used the piece; for a message, also the pack that it was built with.
     fn explain(self, cx: &Context, state: &State) -> Result<WhyReply, Refusal> {
         let mut uses = Vec::new();
         for session in self.lines.iter().map(|line| line.session.as_str()) {
@@ -225,7 +224,7 @@ enum PagePosition {
     Item(String, Item),
 }
 
-/// What the event at a position is, as packs name it.
+/// Maps the event at a position to the pack or the item that packs cite.
 fn event_at(state: &State, position: Position) -> Result<PagePosition, Refusal> {
     let event = state.log().at(position)?;
     let event = event.ok_or_else(|| not_found(&format!("there is no event at {position}")))?;
@@ -262,7 +261,7 @@ fn event_at(state: &State, position: Position) -> Result<PagePosition, Refusal> 
         })
 }
 
-/// Where something is, as a reader up to a position finds it.
+/// Finds the position of an item as of the log position `up_to`.
 fn place_of(
     state: &State,
     lines: &[Line],
@@ -303,7 +302,7 @@ fn topic_at(state: &State, lines: &[Line]) -> Result<Option<Position>, Error> {
     Ok(None)
 }
 
-/// A pack as its event tells it; `None` when there is none, or its content was forgotten.
+/// Decodes a pack from its event; `None` if there is no such pack or its content was forgotten.
 fn pack_told(state: &State, pack: &str) -> Result<Option<PackRecord>, Refusal> {
     let Some(row) = view::get(state, pack)? else {
         return Ok(None);
@@ -342,7 +341,7 @@ fn pack_told(state: &State, pack: &str) -> Result<Option<PackRecord>, Refusal> {
     }))
 }
 
-/// What a pack rests on, with its event as it was when the pack was made.
+/// Resolves a dependency of a pack, with its event as of the time of the pack.
 fn found(
     state: &State,
     own: Option<&str>,

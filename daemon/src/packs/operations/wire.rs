@@ -1,4 +1,4 @@
-//! Packs as they go over the wire.
+//! Conversion of packs to protocol types.
 
 use lore::protocol::SessionId;
 use lore::protocol::packs::{
@@ -13,7 +13,7 @@ use crate::packs::assembly::{
     BuiltPack, Omission, OmissionReason, OmittedPart, SectionName, Source,
 };
 
-/// What a piece is.
+/// Returns the kind of a piece.
 pub fn kind(item: &Item) -> PieceKind {
     match item {
         Item::Message(_) => PieceKind::Message,
@@ -27,7 +27,7 @@ pub fn kind(item: &Item) -> PieceKind {
     }
 }
 
-/// The context file that it is, and which part of it.
+/// Returns the context file and the section of a piece.
 pub fn file(item: &Item, section: Option<&str>) -> Option<PackedFile> {
     match item {
         Item::ContextFile(file) => Some(PackedFile {
@@ -46,12 +46,12 @@ pub fn file(item: &Item, section: Option<&str>) -> Option<PackedFile> {
     }
 }
 
-/// The id of a session.
+/// Parses a session id.
 pub fn session_id(session: &str) -> Result<SessionId, Refusal> {
     SessionId::new(session).map_err(|error| Refusal::new(Code::Corrupt, error.to_string()))
 }
 
-/// A section.
+/// Converts a section name.
 pub fn section(name: SectionName) -> WireSection {
     match name {
         SectionName::History => WireSection::History,
@@ -74,7 +74,7 @@ fn piece(source: &Source) -> Result<Piece, Refusal> {
     })
 }
 
-/// The sections of a pack, each with its place in the prompt.
+/// Converts the sections of a pack, each with its range in the prompt.
 pub fn sections(built: &BuiltPack) -> Result<Vec<PackSection>, Refusal> {
     let mut start = 0;
     let mut sections = Vec::with_capacity(built.sections.len());
@@ -92,7 +92,7 @@ pub fn sections(built: &BuiltPack) -> Result<Vec<PackSection>, Refusal> {
     Ok(sections)
 }
 
-/// What was left out.
+/// Converts an omission.
 pub fn left_out(one: &Omission) -> Result<WireLeftOut, Refusal> {
     let (part, bytes) = match one.part {
         OmittedPart::Whole => (WirePart::Whole, None),

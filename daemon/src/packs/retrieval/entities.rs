@@ -1,4 +1,4 @@
-//! What was talked about: the most relevant entities of a working set, with what is known of each.
+//! The most relevant entities of a working set, with their known data.
 
 use super::{ENTITIES, SessionSnapshot, left_out};
 use crate::clock::Micros;
@@ -11,14 +11,14 @@ use crate::log::{Position, RecordKey};
 use crate::packs::assembly::{Omission, OmissionReason, PackEntity, Relation, summary};
 use crate::store::Error;
 
-/// Relations of an entity that are told.
+/// Maximum number of listed relations of an entity.
 const RELATIONS: usize = 6;
 
 const HOUR_MICROS: Micros = 3600 * 1_000_000;
-/// A mention as old as this no longer counts as near: after these times scores fall.
+/// Ages of a mention after which the score drops.
 const FALLS_AFTER: [Micros; 2] = [HOUR_MICROS, 6 * HOUR_MICROS];
 
-/// The kinds of NetBox.
+/// The entity kinds of NetBox.
 const NETBOX: [&str; 21] = [
     "device",
     "site",
@@ -43,17 +43,17 @@ const NETBOX: [&str; 21] = [
     "vm_interface",
 ];
 
-/// What was talked about.
+/// The retrieved entities.
 pub struct Entities {
-    /// The most relevant first.
+    /// Entities, the most relevant first.
     pub known: Vec<PackEntity>,
-    /// What is not among them.
+    /// Relevant entities that are not included.
     pub left_out: Vec<Omission>,
-    /// When they would be others, or said otherwise.
+    /// Time until which the result stays the same.
     pub until: Micros,
 }
 
-/// The most relevant entities of a session's working set; `named` are those that the message names.
+/// Retrieves the most relevant entities of a session's working set; `named` lists the message's entities.
 pub fn of(of: &SessionSnapshot<'_>, named: &[EntityRef], now: Micros) -> Result<Entities, Refusal> {
     let mut left_out = Vec::new();
     let mut in_mind = Vec::new();
@@ -76,7 +76,7 @@ pub fn of(of: &SessionSnapshot<'_>, named: &[EntityRef], now: Micros) -> Result<
     })
 }
 
-/// All that could be among the most relevant, the most relevant first.
+/// Returns all candidates, the most relevant first.
 pub fn scored(
     of: &SessionSnapshot<'_>,
     named: &[EntityRef],
@@ -119,17 +119,17 @@ fn left_out_of(of: &SessionSnapshot<'_>, one: &ScoredEntity) -> Omission {
     )
 }
 
-/// When an entity would score less, or its data is no longer fresh.
+/// Returns the time at which an entity's score drops or its data expires.
 pub fn changes(row: &EntityRow, now: Micros) -> Micros {
     let falls = FALLS_AFTER.iter();
-    // The end of an hour still belongs to it.
+    // The last microsecond of the interval still belongs to it.
     let falls = falls.map(|after| row.last_at.saturating_add(*after).saturating_add(1));
     let expires = row.data.as_ref().map(|data| data.expires);
     let next = falls.chain(expires).filter(|time| *time > now).min();
     next.unwrap_or(Micros::MAX)
 }
 
-/// An entity with what is told of it.
+/// Loads the details and relations of an entity.
 pub fn known(
     of: &SessionSnapshot<'_>,
     scored: ScoredEntity,
@@ -151,7 +151,7 @@ pub fn known(
     })
 }
 
-/// What another system said of it, while that is fresh.
+/// Returns a summary of the data that another system reported, while it is fresh.
 fn details(
     of: &SessionSnapshot<'_>,
     row: &EntityRow,
@@ -169,7 +169,7 @@ fn details(
     Ok(data.ok().as_ref().and_then(summary))
 }
 
-/// What it belongs to first, then the others in order of their names.
+/// Lists the relations: the parent first, then the others by name.
 fn relations(
     of: &SessionSnapshot<'_>,
     entity: &EntityRef,
@@ -178,7 +178,7 @@ fn relations(
     let mut reported: Vec<(String, EntityRef)> = Vec::new();
     let parent = row.parent.clone();
     reported.extend(parent.map(|parent| ("parent".to_owned(), parent)));
-    // One more, since the parent is among them.
+    // One more because the parent is among them.
     for related in entities::related(of.state, &of.lines, entity, RELATIONS + 1)? {
         let one = (related.relation, related.to);
         if reported.len() < RELATIONS && !reported.contains(&one) {
@@ -221,7 +221,7 @@ mod tests {
         }
     }
 
-    /// What [`changes`] says is the first moment at which the score is another one, to the microsecond.
+    /// The result of [`changes`] is the first moment with a different score, to the microsecond.
     #[test]
     fn a_score_is_what_it_was_until_it_changes() {
         let score =

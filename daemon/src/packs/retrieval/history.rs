@@ -1,4 +1,4 @@
-//! What was said: the newest messages and the newest uses of tools, each once, in time order.
+//! The newest messages and tool uses, each once, in time order.
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -13,22 +13,22 @@ use crate::messages::{
 use crate::packs::assembly::{Omission, OmissionReason, PackMessage};
 use crate::store::Error;
 
-/// Uses of tools that are looked at: a pruning keeps the newest, so that enough are among them.
+/// Number of tool uses to read. A pruning retains the newest, so enough of these are in the working set.
 const USES_LOOKED_AT: usize = 64;
-/// What stands for text that came out of an earlier pack.
+/// Placeholder for text that was cited from an earlier pack.
 const QUOTED: &str = "[… quoted from an earlier context …]";
 
-/// What was said.
+/// Retrieved history.
 #[derive(Default)]
 pub struct History {
-    /// In time order.
+    /// Messages and tool results, in time order.
     pub reported: Vec<PackMessage>,
-    /// What is not in it.
+    /// Relevant pieces that are not included.
     pub left_out: Vec<Omission>,
 }
 
 impl History {
-    /// Adds what was told earlier and is not in it yet, in time order.
+    /// Merges earlier history, without duplicates, in time order.
     pub fn add(&mut self, earlier: Self) {
         for reported in earlier.reported {
             if !self
@@ -44,7 +44,7 @@ impl History {
     }
 }
 
-/// The newest messages and uses of tools of a session's working set.
+/// Retrieves the newest messages and tool uses of a session's working set.
 pub fn of(of: &SessionSnapshot<'_>, message: &str) -> Result<History, Refusal> {
     let mut gathering = HistoryReader {
         of,
@@ -59,7 +59,7 @@ pub fn of(of: &SessionSnapshot<'_>, message: &str) -> Result<History, Refusal> {
     Ok(gathering.finish())
 }
 
-/// The messages at these positions, in time order, as far as they are in the working set.
+/// Retrieves the messages at these positions that are in the working set, in time order.
 pub fn at(
     of: &SessionSnapshot<'_>,
     message: &str,
@@ -84,7 +84,7 @@ pub fn at(
 struct HistoryReader<'g, 's> {
     of: &'g SessionSnapshot<'s>,
     message: &'g str,
-    /// By position, and the place within what that event told.
+    /// By position, and the index within the event.
     reported: BTreeMap<(Position, usize), PackMessage>,
     left_out: Vec<Omission>,
 }
@@ -97,8 +97,8 @@ impl HistoryReader<'_, '_> {
         }
     }
 
-    /// The newest messages of the working set; of those that are not in it, as many are noted as would
-    /// have been among the newest.
+    /// Returns the newest messages of the working set. Pruned messages that would otherwise be among the newest are
+    /// reported as left out.
     fn newest_messages(&mut self) -> Result<Vec<MessageRow>, Error> {
         let SessionSnapshot {
             state,
@@ -165,8 +165,7 @@ impl HistoryReader<'_, '_> {
         Ok(())
     }
 
-    /// The newest uses of tools: steps and executions with what they returned, messages with the results
-    /// that they brought.
+    /// Adds the newest tool uses: steps and executions with their results, messages with the results they contain.
     fn add_tool_uses(&mut self) -> Result<(), Refusal> {
         let SessionSnapshot { state, lines, .. } = self.of;
         let mut uses: Vec<ToolUseRow> = Vec::new();
@@ -194,7 +193,7 @@ impl HistoryReader<'_, '_> {
         Ok(())
     }
 
-    /// Whether the use is in the working set, and was added.
+    /// Adds a tool use and returns whether it is in the working set.
     fn add_tool_use(&mut self, one: &ToolUseRow) -> Result<bool, Error> {
         let SessionSnapshot {
             state,
@@ -213,7 +212,7 @@ impl HistoryReader<'_, '_> {
         }
         let executions = messages::executions_of(*state, &state.log(), lines, one)?;
         let mut is_in = false;
-        // The last one is first.
+        // The list is newest first.
         for (place, execution) in executions.into_iter().rev().enumerate() {
             let item = item_of(&execution.of);
             if one.done != ToolUseState::Message && !working.has_tool(one.position, &item) {
@@ -249,7 +248,7 @@ impl HistoryReader<'_, '_> {
     }
 }
 
-/// An execution, as packs and prunings name it.
+/// Converts an execution to the item that packs and prunings name.
 pub fn item_of(of: &ExecutionKind) -> Item {
     match of {
         ExecutionKind::Step { step, attempt } => Item::Step {

@@ -1,5 +1,5 @@
-//! What could come into a pack, read from the rows and the log: few rows, the newest first, whatever a
-//! session holds.
+//! Retrieval of pack candidates from the rows and the log. Reads few rows, the newest first, regardless of the
+//! session's size.
 
 mod entities;
 mod history;
@@ -22,44 +22,41 @@ use crate::state::State;
 pub use history::item_of;
 pub use task::{TaskScope, sessions_of, task};
 
-/// Messages of a pack, the newest.
+/// Maximum number of newest messages in a pack.
 pub const MESSAGES: usize = 5;
-/// Uses of tools in a pack, the newest.
+/// Maximum number of newest tool uses in a pack.
 pub const TOOL_USES: usize = 3;
-/// Entities of a pack, the most relevant.
+/// Maximum number of most relevant entities in a pack.
 pub const ENTITIES: usize = 10;
 
-/// A session in a state, with what it has in mind.
+/// A session as of a state, with its working set.
 pub struct SessionSnapshot<'s> {
     /// Blobs and settings.
     pub cx: &'s Context,
-    /// The rows.
+    /// The state to read from.
     pub state: &'s State,
-    /// Which session.
+    /// The session's id.
     pub session: &'s str,
-    /// It and those whose past it shares.
+    /// The session and the ancestors whose history it shares.
     pub lines: Vec<Line>,
-    /// What it has in mind.
+    /// The session's working set.
     pub working: WorkingSet,
 }
 
-/// What was gathered.
+/// The result of the retrieval.
 pub struct RetrievedInputs {
-    /// What could come into the pack.
+    /// The candidates for the pack.
     pub pack_inputs: Ingredients,
-    /// What belongs there and is not, for other reasons than the budget.
+    /// Pieces that are left out for other reasons than the budget.
     pub left_out: Vec<Omission>,
-    /// When it would be gathered differently though nothing was recorded: scores fall, data expires.
+    /// Time until which the result stays the same if nothing is recorded: scores drop, data expires.
     pub until: Micros,
-    /// What the caller should know.
+    /// Warnings for the caller.
     pub warnings: Vec<String>,
 }
 
 impl<'s> SessionSnapshot<'s> {
-    /// Finds what a session has in mind.
-    ///
-    /// # Errors
-    /// When a row cannot be read.
+    /// Loads a session's working set.
     pub fn of(cx: &'s Context, state: &'s State, session: &'s str) -> Result<Self, Refusal> {
         let lines = sessions::lineage(state, session)?;
         let working = working::of(state, &lines)?;
@@ -90,10 +87,7 @@ impl<'s> SessionSnapshot<'s> {
     }
 }
 
-/// What a message needs of its session.
-///
-/// # Errors
-/// When a row, an event or a blob cannot be read.
+/// Retrieves the context of a message from its session.
 pub fn message(
     of: &SessionSnapshot<'_>,
     message: &str,
@@ -137,7 +131,7 @@ impl SessionSnapshot<'_> {
         Ok(sessions::get(self.state, self.session)?.and_then(|row| row.project))
     }
 
-    /// The entities that a text names.
+    /// Recognises the entities in a text.
     fn named(&self, text: &str) -> Result<Vec<EntityRef>, Refusal> {
         let project = self.project()?;
         let knowing = SessionContext::of(self.cx, self.state, &self.lines, project.as_deref())?;

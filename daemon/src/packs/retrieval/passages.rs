@@ -1,4 +1,4 @@
-//! What a project's context files say about a message or a task.
+//! Passages of a project's context files that match a message or a task.
 
 use crate::entities::EntityRef;
 use crate::error::{Code, Refusal};
@@ -10,15 +10,12 @@ use crate::projects::{self, FileRow, FileVersion};
 use crate::state::State;
 use crate::store::Error;
 
-/// Passages that come into a pack at most.
+/// Maximum number of passages in a pack.
 const PASSAGES: usize = 12;
-/// The file that says what a project is, and its section that says it in short.
+/// The file type and the section that give an overview of the project.
 const OVERVIEW: (&str, &str) = ("mental_model", "system_overview");
 
-/// What a pack follows from in context files: which versions of which there are.
-///
-/// # Errors
-/// [`Error`] when a row cannot be read.
+/// Encodes the dependencies of a pack on context files: the current versions.
 pub fn rests_on(state: &State, project: Option<&str>) -> Result<Vec<u8>, Error> {
     let mut all = Vec::new();
     for row in drawn_on(state, project)? {
@@ -36,31 +33,29 @@ fn drawn_on(state: &State, project: Option<&str>) -> Result<Vec<FileRow>, Error>
     }
 }
 
-/// Where passages come from.
+/// The source of passages.
 pub struct PassageSource<'f> {
-    /// Blobs.
+    /// For access to blobs.
     pub cx: &'f Context,
-    /// The rows.
+    /// The state to read from.
     pub state: &'f State,
-    /// The project, if there is one.
+    /// The project, if any.
     pub project: Option<&'f str>,
 }
 
-/// The passages of a project's context files, and which of them are wanted.
+/// The passages of a project's context files, with the selected ones.
 pub struct ProjectPassages {
     all: Vec<Passage>,
-    /// Which of them is the overview.
+    /// Index of the overview in `all`.
     transfer: Option<usize>,
-    /// Places in `all`, the most relevant first.
+    /// Indices in `all`, the most relevant first.
     wanted: Vec<usize>,
 }
 
 impl PassageSource<'_> {
-    /// Finds the passages that share words with a text; those of the entities that it names count double.
-    /// A file that is damaged is told, and leaves the pack without it.
+    /// Selects the passages that share words with a text; words of the entities in it count double.
     ///
-    /// # Errors
-    /// When a row, an event or a blob cannot be read.
+    /// A damaged file is skipped and reported as a warning.
     pub fn about(
         &self,
         text: &str,
@@ -121,8 +116,7 @@ impl PassageSource<'_> {
 }
 
 impl ProjectPassages {
-    /// With the overview of the project behind the others, when nothing among them says what the project
-    /// is.
+    /// Appends the project's overview if no selected passage comes from the same file type.
     pub fn with_overview(mut self) -> Self {
         let says_it = |at: &usize| {
             let item = self.all.get(*at).map(|passage| &passage.source.item);
@@ -137,7 +131,7 @@ impl ProjectPassages {
         self
     }
 
-    /// The passages that are wanted, the most relevant first.
+    /// Returns the selected passages, the most relevant first.
     pub fn render(self) -> Vec<Passage> {
         let wanted = self.wanted.iter();
         wanted.filter_map(|at| self.all.get(*at).cloned()).collect()

@@ -1,4 +1,4 @@
-//! What search finds for a message or a task: passages of documents, and what was said earlier.
+//! Search results for a message or a task: passages of documents, and earlier messages.
 
 use lored_retrieval::text::Kind;
 
@@ -13,23 +13,17 @@ use crate::sessions::Line;
 use crate::state::State;
 use crate::store::Error;
 
-/// Passages of documents that come into a pack at most.
+/// Maximum number of document passages in a pack.
 const DOCUMENTS: usize = 4;
-/// Earlier messages that come into a pack at most, because they are about the same.
+/// Maximum number of earlier messages on the same subject in a pack.
 const MESSAGES: usize = 3;
 
-/// What a pack follows from in documents: which of them there are.
-///
-/// # Errors
-/// [`Error`] when a row cannot be read.
+/// Encodes the dependency of a pack on the documents: the position of their last change.
 pub fn rests_on(state: &State) -> Result<[u8; 8], Error> {
     Ok(documents::changed(state)?.0.to_be_bytes())
 }
 
-/// The passages of documents that are about a text, the best first.
-///
-/// # Errors
-/// When a row or an event cannot be read.
+/// Searches for document passages about a text, best first.
 pub fn documents(cx: &Context, state: &State, text: &str) -> Result<Vec<Passage>, Refusal> {
     let find = PreparedSearch {
         question: text,
@@ -59,10 +53,7 @@ fn passage(found: HitDetails) -> Option<Passage> {
     })
 }
 
-/// Where messages about a text are in a session and those whose past it shares, the best first.
-///
-/// # Errors
-/// When a row or an event cannot be read.
+/// Returns the positions of messages about a text in a session and its ancestors, best first.
 pub fn messages(
     cx: &Context,
     state: &State,

@@ -1,5 +1,5 @@
-//! What a task needs of a project: of the sessions that were last active, what is newest and what the
-//! task names.
+//! The context of a task from a project: the newest pieces of the last active sessions, and pieces about the
+//! entities in the task.
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -17,18 +17,18 @@ use crate::sessions::{self, SessionFilter, SessionRow};
 use crate::state::State;
 use crate::store::Error;
 
-/// Sessions that are looked at: the newest of the project.
+/// Number of newest sessions of the project to read.
 const SESSIONS_LOOKED_AT: usize = 50;
-/// Sessions that a pack draws from: of those the last active ones.
+/// Number of last active sessions among them to draw from.
 const SESSIONS: usize = 8;
-/// Sessions whose latest checkpoint is told.
+/// Maximum number of sessions whose latest checkpoint is included.
 const CHECKPOINTS: usize = 3;
-/// Pieces of history that come into a pack at most.
+/// Maximum number of history pieces in a pack.
 const HISTORY: usize = 24;
-/// Mentions of an entity that the task names: the newest in each session.
+/// Number of newest mentions in each session to include for an entity that the task names.
 const MENTIONS: usize = 2;
 
-/// Where a task's pack comes from.
+/// The scope of a task's pack.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TaskScope {
     /// One session.
@@ -37,10 +37,7 @@ pub enum TaskScope {
     Project(String),
 }
 
-/// The sessions that a task's pack draws from, the last active first.
-///
-/// # Errors
-/// When a row cannot be read.
+/// Lists the sessions that a task's pack draws from, the last active first.
 pub fn sessions_of(state: &State, among: &TaskScope) -> Result<Vec<(String, SessionRow)>, Error> {
     let project = match among {
         TaskScope::Session(session) => {
@@ -74,10 +71,7 @@ pub fn sessions_of(state: &State, among: &TaskScope) -> Result<Vec<(String, Sess
     Ok(found)
 }
 
-/// What a task needs of these sessions, and of the project that they are of.
-///
-/// # Errors
-/// When a row, an event or a blob cannot be read.
+/// Retrieves the context of a task from these sessions and their project.
 pub fn task(
     cx: &Context,
     state: &State,
@@ -141,10 +135,10 @@ pub fn task(
 struct TaskRetrieval<'g> {
     task: &'g str,
     now: Micros,
-    /// What mentions an entity that the task names.
+    /// Messages that mention an entity of the task, or match the task in search.
     named_told: Vec<PackMessage>,
     newest_told: Vec<PackMessage>,
-    /// Over all sessions: how an entity scores, and in which session it was mentioned last.
+    /// For each entity of all sessions: its score, and the session with its last mention.
     entities: BTreeMap<EntityRef, MergedPassages>,
     /// Entities that the task names, over all sessions.
     named: Vec<EntityRef>,
@@ -197,7 +191,7 @@ impl TaskRetrieval<'_> {
                 self.entities.insert(merged.scored.entity.clone(), merged);
             }
             Some(merged) => {
-                // What a fork shares is counted once.
+                // Count mentions that a fork shares only once.
                 let shared = scored.row.inherited().max(merged.scored.row.inherited());
                 let both = merged.scored.row.mentions + scored.row.mentions;
                 let mentions = both.saturating_sub(shared);
@@ -211,7 +205,7 @@ impl TaskRetrieval<'_> {
         }
     }
 
-    /// The most relevant entities of all sessions, and when they would be others.
+    /// Returns the most relevant entities of all sessions, and the time until which the result stays the same.
     fn entities(
         &mut self,
         of: &[SessionSnapshot<'_>],
@@ -243,13 +237,13 @@ impl TaskRetrieval<'_> {
         Ok((reported, until.unwrap_or(Micros::MAX)))
     }
 
-    /// What mentions what the task names, then the newest, each once; in time order.
+    /// Returns the messages that match the task, then the newest, each once; sorted by time.
     fn history(self) -> Vec<PackMessage> {
         let mut newest = self.newest_told;
         newest.sort_by_key(|reported| std::cmp::Reverse(reported.source.position));
         let mut reported: Vec<PackMessage> = Vec::new();
         for one in self.named_told.into_iter().chain(newest) {
-            // A fork tells what it shares with its parent, which tells it, too.
+            // A fork and its parent both return the history that they share.
             let is_same = |known: &PackMessage| {
                 let (a, b) = (&known.source, &one.source);
                 (a.position, &a.item, &known.who) == (b.position, &b.item, &one.who)
@@ -259,7 +253,7 @@ impl TaskRetrieval<'_> {
                 reported.push(one);
             }
         }
-        // A message comes before what its tools returned: the sort keeps their order.
+        // The sort is stable: a message stays before the results of its tools.
         reported.sort_by_key(|reported| reported.source.position);
         reported
     }

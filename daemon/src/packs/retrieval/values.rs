@@ -1,4 +1,4 @@
-//! Values that a message refers to by name, and what checkpoints hold for a task.
+//! Values that a message references by name, and checkpoint values for a task.
 
 use super::SessionSnapshot;
 use crate::checkpoints::{self, Latest};
@@ -8,12 +8,12 @@ use crate::log::Position;
 use crate::packs::assembly::{Value, keys_in, step_names_in};
 use crate::steps;
 
-/// Names of step values that are looked up.
+/// Maximum number of step value names to resolve.
 const NAMES_MAX: usize = 20;
-/// Keys of one checkpoint that are told.
+/// Maximum number of values to include from one checkpoint.
 const KEYS_MAX: usize = 20;
 
-/// Values of steps and critical keys of the latest checkpoint that a message names.
+/// Returns the step values and the critical keys of the latest checkpoint that a message names.
 pub fn named(
     of: &SessionSnapshot<'_>,
     message: &str,
@@ -27,8 +27,7 @@ pub fn named(
     Ok(values)
 }
 
-/// The critical keys of the latest checkpoint, and what was said about it; keys that the task names come
-/// first.
+/// Returns the summary and the critical keys of the latest checkpoint; keys that the task names come first.
 pub fn saved(
     of: &SessionSnapshot<'_>,
     task: &str,
@@ -78,7 +77,7 @@ fn of_steps(
     Ok(values)
 }
 
-/// A damaged checkpoint is told, and leaves the pack without its values.
+/// Loads the latest checkpoint. A damaged one is reported as a warning and skipped.
 fn latest(
     of: &SessionSnapshot<'_>,
     wanted: impl Fn(&str) -> bool,

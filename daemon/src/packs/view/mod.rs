@@ -1,11 +1,11 @@
-//! Which packs were made, what each rests on, and what sessions have in mind.
+//! The view of context packs: the packs with their dependencies, and the working sets of sessions.
 //!
 //! | key | value |
 //! | --- | --- |
 //! | `p` pack | [`PackRow`] |
-//! | `s` session 0 position (u64) | [`PackListEntry`]: the packs of a session; of none when it is empty |
-//! | `u` session 0 item 0 position (u64) of the pack | pack: who rested on something of that session, or (empty) of none |
-//! | `w` session 0 position (u64) | [`working::WorkingSetChange`]: the session was pruned, or that was undone |
+//! | `s` session 0 position (u64) | [`PackListEntry`]: a pack of a session; empty session: outside sessions |
+//! | `u` session 0 item 0 position (u64) of the pack | pack that uses an item of the session; empty: of none |
+//! | `w` session 0 position (u64) | [`working::WorkingSetChange`]: a pruning, or the reset of one |
 //!
 //! All numbers are big-endian; an item is the SHA-256 of its encoding.
 
@@ -21,30 +21,30 @@ use crate::events::packs::{Item, PackBuilt, PackDependency, PackEvent};
 use crate::log::{Hash, LoggedEvent, Position, RecordKey, codec};
 use crate::store::{Direction, Error, Keyspace, Rows, RowsMut, after_prefix, remove_all};
 
-/// The rows of this view, version 1.
+/// The keyspace of this view, version 1.
 pub const SPACE: Keyspace = Keyspace::new("packs.1");
 
-/// A pack as the view keeps it.
+/// The row of a pack.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PackRow {
-    /// Where its event is.
+    /// Position of the pack's event.
     pub position: u64,
-    /// In which record.
+    /// Key of the record that holds the event.
     pub record: u64,
-    /// The session that it was made for, if it was for one.
+    /// The session that the pack was built for, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<String>,
 }
 
 impl PackRow {
-    /// Where its event is: record and position.
+    /// Returns the record and the position of the event.
     #[must_use]
     pub fn place(&self) -> (RecordKey, Position) {
         (RecordKey(Position(self.record)), Position(self.position))
     }
 }
 
-/// A pack in the list of its session: what is needed to remove all rows of it.
+/// An entry in a session's list of packs; holds everything that is needed to remove the pack's rows.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct PackListEntry {
     pack: String,
@@ -73,7 +73,7 @@ fn use_key(session: &str, item: &Item) -> Vec<u8> {
     key
 }
 
-/// The session that holds what a pack rests on; none holds a context file.
+/// Returns the session that holds a dependency; empty for context files and documents.
 fn holder<'r>(one: &'r PackDependency, own: &'r str) -> &'r str {
     if one.item.is_of_session() {
         one.session.as_deref().unwrap_or(own)
@@ -86,10 +86,7 @@ pub(super) fn decode<T: DeserializeOwned>(key: &[u8], value: &[u8]) -> Result<T,
     codec::decode(value).map_err(|reason| Error::corrupt(SPACE.name(), key, reason))
 }
 
-/// Folds an event of this room.
-///
-/// # Errors
-/// [`Error`] when a row cannot be read or is damaged.
+/// Folds an event of this feature module.
 pub fn apply(
     rows: &mut dyn RowsMut,
     event: &LoggedEvent,
@@ -137,10 +134,7 @@ fn make(
     citations::remember(rows, owner, position, &made.piece_hashes())
 }
 
-/// The pack of this id.
-///
-/// # Errors
-/// [`Error`] when a row cannot be read or is damaged.
+/// Returns the pack with this id.
 pub fn get(rows: &dyn Rows, pack: &str) -> Result<Option<PackRow>, Error> {
     let key = pack_key(pack);
     rows.get(SPACE, &key)?
@@ -148,10 +142,7 @@ pub fn get(rows: &dyn Rows, pack: &str) -> Result<Option<PackRow>, Error> {
         .transpose()
 }
 
-/// Tokens of all packs that were made for a session.
-///
-/// # Errors
-/// [`Error`] when the rows cannot be read or are damaged.
+/// Sums the tokens of all packs that were built for a session.
 pub fn tokens(rows: &dyn Rows, session: &str) -> Result<u64, Error> {
     let low = key(b's', session, &[]);
     let mut tokens = 0;
@@ -168,10 +159,7 @@ pub fn tokens(rows: &dyn Rows, session: &str) -> Result<u64, Error> {
     Ok(tokens)
 }
 
-/// Packs that rested on something of a session, the newest first, at most `limit`: id and position.
-///
-/// # Errors
-/// [`Error`] when the rows cannot be read.
+/// Lists at most `limit` packs that depend on an item of a session, newest first: id and position.
 pub fn uses(
     rows: &dyn Rows,
     session: &str,
@@ -199,11 +187,7 @@ pub fn uses(
     Ok(found)
 }
 
-/// Packs that were made outside sessions after a position and rest on something that is wanted: where their
-/// events are, in the order of the log.
-///
-/// # Errors
-/// [`Error`] when a row cannot be read or is damaged.
+/// Lists the events of packs outside sessions after a position with a selected dependency, in log order.
 pub fn resting_on(
     rows: &dyn Rows,
     after: Position,
@@ -227,21 +211,13 @@ pub fn resting_on(
     Ok(found.into_iter().flatten().map(|row| row.place()).collect())
 }
 
-/// Removes every row of a session: its packs, who rested on what of it, its prunings, and what its packs
-/// said.
-///
-/// # Errors
-/// [`Error`] when the rows cannot be read.
+/// Removes every row of a session: its packs, their dependents and citations, and its prunings.
 pub fn forget(rows: &mut dyn RowsMut, session: &str) -> Result<(), Error> {
     forget_own(rows, session)?;
     remove_all(rows, SPACE, &key(b'u', session, &[]))
 }
 
-/// Removes what a session's own packs and prunings say; packs of others that rest on something of it
-/// stay.
-///
-/// # Errors
-/// [`Error`] when the rows cannot be read.
+/// Removes the rows of a session's own packs and prunings. Packs of other sessions that use its items remain.
 pub fn forget_own(rows: &mut dyn RowsMut, session: &str) -> Result<(), Error> {
     for (key, value) in all(rows, &key(b's', session, &[]))? {
         remove_listed(rows, session, &key, &value)?;
@@ -250,11 +226,8 @@ pub fn forget_own(rows: &mut dyn RowsMut, session: &str) -> Result<(), Error> {
     citations::forget(rows, PackOwner::Session(session))
 }
 
-/// Removes the packs outside sessions that were made at these positions, all that a project has, or
-/// that belong to none.
-///
-/// # Errors
-/// [`Error`] when the rows cannot be read.
+/// Removes the packs outside sessions at these positions, and the project's citations. The positions cover all
+/// packs of the project, or all packs without a project.
 pub fn forget_outside(
     rows: &mut dyn RowsMut,
     project: Option<&str>,
@@ -269,7 +242,7 @@ pub fn forget_outside(
     citations::forget(rows, PackOwner::Project(project.unwrap_or_default()))
 }
 
-/// Removes all rows of a pack in the list of its session.
+/// Removes all rows of a pack in its session's list.
 fn remove_listed(
     rows: &mut dyn RowsMut,
     session: &str,
@@ -288,7 +261,6 @@ fn remove_listed(
     Ok(())
 }
 
-/// A row's key and value.
 type KeyValue = (Vec<u8>, Vec<u8>);
 
 fn all(rows: &dyn Rows, prefix: &[u8]) -> Result<Vec<KeyValue>, Error> {

@@ -1,6 +1,6 @@
-//! The working set of a session: what packs draw from. Each pruning names what stays and which pruning it
-//! was made on; undoing one goes back to that. So the state at any moment is one row, and a fork has
-//! that of its parent when it began.
+//! The working set of a session, from which packs draw. Each pruning stores what it retained and the pruning
+//! that it replaced; a reset returns to that one. So the state at any moment is one row. A fork starts with the
+//! state of its parent at that moment.
 
 use std::ops::ControlFlow;
 
@@ -17,32 +17,32 @@ use crate::store::{Direction, Error, Rows, RowsMut};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum WorkingSetChange {
-    /// The session was pruned.
+    /// A pruning.
     Pruned(Box<PrunedRow>),
-    /// The last pruning was undone: the one at this position holds again, 0 for none.
+    /// A reset of the last pruning: the pruning at this position is in effect again, 0 for none.
     Unpruned(u64),
 }
 
-/// What a pruning left.
+/// The row of a pruning.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PrunedRow {
-    /// The pruning that held before, 0 for none.
+    /// Position of the pruning that was in effect before, 0 for none.
     pub under: u64,
-    /// When.
+    /// Time of the pruning.
     pub at: u64,
-    /// What the event says.
+    /// The event's metadata.
     pub pruned: ContextPruned,
 }
 
-/// What is in a working set.
+/// A session's working set.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct WorkingSet {
-    /// The pruning that holds: where it is, and what it left; all when there is none.
+    /// The pruning in effect with its position; without one, the whole session is in the working set.
     pub pruned: Option<(Position, PrunedRow)>,
 }
 
 impl WorkingSet {
-    /// Whether something at a position is in it, and if not for its position, for its name.
+    /// Returns whether an item is included: by position if it is after the pruning, otherwise by its id.
     fn has(&self, position: Position, is_kept: impl FnOnce(&ContextPruned) -> bool) -> bool {
         match &self.pruned {
             Some((at, row)) => position > *at || is_kept(&row.pruned),
@@ -50,19 +50,19 @@ impl WorkingSet {
         }
     }
 
-    /// Whether a message is in it.
+    /// Returns whether a message is included.
     #[must_use]
     pub fn has_message(&self, position: Position, id: &str) -> bool {
         self.has(position, |kept| kept.messages.iter().any(|one| one == id))
     }
 
-    /// Whether a step or a tool execution is in it.
+    /// Returns whether a step or a tool execution is included.
     #[must_use]
     pub fn has_tool(&self, position: Position, item: &Item) -> bool {
         self.has(position, |kept| kept.tools.contains(item))
     }
 
-    /// Whether an entity is in it, by its last mention.
+    /// Returns whether an entity is included, by its last mention.
     #[must_use]
     pub fn has_entity(&self, last: Position, entity: &EntityRef) -> bool {
         self.has(last, |kept| kept.entities.contains(entity))
@@ -73,10 +73,7 @@ fn turn_key(session: &str, position: Position) -> Vec<u8> {
     key(b'w', session, &position.0.to_be_bytes())
 }
 
-/// The working set of a session, by its line.
-///
-/// # Errors
-/// [`Error`] when a row cannot be read or is damaged.
+/// Returns the working set of a session, by its lineage.
 pub fn of(rows: &dyn Rows, lines: &[Line]) -> Result<WorkingSet, Error> {
     let mut newest = None;
     turns(rows, lines, &mut |position, turn| {
@@ -93,10 +90,7 @@ pub fn of(rows: &dyn Rows, lines: &[Line]) -> Result<WorkingSet, Error> {
     Ok(WorkingSet { pruned })
 }
 
-/// The working set as it was before the pruning that holds.
-///
-/// # Errors
-/// [`Error`] when a row cannot be read or is damaged.
+/// Returns the working set before the pruning `pruned`.
 pub fn under(rows: &dyn Rows, lines: &[Line], pruned: &PrunedRow) -> Result<WorkingSet, Error> {
     let pruned = match pruned.under {
         0 => None,
@@ -124,10 +118,7 @@ fn pruned_at(
     Ok(None)
 }
 
-/// Visits the changes of a working set, the newest first.
-///
-/// # Errors
-/// [`Error`] when a row cannot be read or is damaged.
+/// Visits the changes of a working set, newest first.
 pub fn turns(
     rows: &dyn Rows,
     lines: &[Line],
@@ -160,7 +151,7 @@ pub fn turns(
     Ok(())
 }
 
-/// A session was pruned.
+/// Folds a pruning.
 pub(super) fn prune(
     rows: &mut dyn RowsMut,
     event: &LoggedEvent,
@@ -182,7 +173,7 @@ pub(super) fn prune(
     Ok(())
 }
 
-/// The last pruning was undone.
+/// Folds the reset of the last pruning.
 pub(super) fn unprune(
     rows: &mut dyn RowsMut,
     event: &LoggedEvent,

@@ -1,4 +1,4 @@
-//! Tests of what forgetting a part of a session changes.
+//! Tests of the changes after a part of a session is forgotten.
 #![allow(clippy::unwrap_used)]
 
 use std::collections::BTreeSet;
@@ -9,10 +9,10 @@ use lored_retrieval::text::{Class, Query, TextIndex};
 use super::*;
 use crate::engine::tests::{Fixture, TestCall, create, forgetting_of, record_long};
 
-/// Letters of the words that the steps have: each has one of them.
+/// Lengths of the words in the steps; each step has one of these words.
 const LETTERS: std::ops::Range<u16> = 3..43;
 
-/// The changes of all events after a position.
+/// Returns the changes of all events after a position.
 fn after(fixture: &Fixture, blobs: &Blobs, position: u64) -> Vec<Changes> {
     let log = Log::new(&fixture.rows);
     let mut found = Vec::new();
@@ -24,7 +24,7 @@ fn after(fixture: &Fixture, blobs: &Blobs, position: u64) -> Vec<Changes> {
     found
 }
 
-/// An index of texts with changes, and with what they add anew, a few events at a time.
+/// Applies changes to a text index, including the events that are indexed again, a few events at a time.
 fn apply(index: &TextIndex, fixture: &Fixture, blobs: &Blobs, all: &[Changes]) {
     for one in all {
         index.apply(&one.text, 0).unwrap();
@@ -35,7 +35,7 @@ fn apply(index: &TextIndex, fixture: &Fixture, blobs: &Blobs, all: &[Changes]) {
     }
 }
 
-/// What each word finds, with its score.
+/// Returns the hits of each word, with scores.
 fn hits(index: &TextIndex) -> Vec<Vec<(u64, f32)>> {
     let found = |length: u16| {
         let query = Query {
@@ -54,8 +54,8 @@ fn open(folder: &Path, name: &str) -> TextIndex {
     TextIndex::open(&folder.join(name), 1).unwrap()
 }
 
-/// Of a session in which two took turns, what one of them did goes: each event that had some of it beside it
-/// is added anew once, and the index is as one that is made anew.
+/// Two agents alternate in a session, and the events of one are forgotten. Each event with forgotten context is
+/// indexed again once, and the index equals a rebuilt one.
 #[test]
 fn what_stood_beside_many_forgotten_pieces_is_added_anew_once() {
     let folder = tempfile::tempdir().unwrap();

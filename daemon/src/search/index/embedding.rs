@@ -1,4 +1,4 @@
-//! Which vectors are made when, and which tier ranks.
+//! Creation of vectors, and the choice of the tier that ranks.
 
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError, RwLock};
@@ -12,20 +12,17 @@ use crate::log::Log;
 use crate::search::stages::{StageIndex, embedded, keep, lock, newest, vectors_of};
 use crate::store::Blobs;
 
-/// Vectors of the second tier that are made although something was just recorded.
+/// Maximum number of missing second-tier vectors that are made at once although events were just recorded.
 const FEW: usize = 64;
-/// Vectors that are made in one go, of the second tier.
+/// Number of second-tier vectors that are made in one batch.
 const EMBEDDED_MAX: usize = 4;
 
-/// A tier that ranks: its name, its vectors and its model.
+/// A tier that ranks, with its vectors and its model.
 pub type Ranking<'i> = (EmbeddingStage, &'i RwLock<VectorStore>, Arc<Model>);
 
 impl Index {
-    /// Makes some vectors that are missing: of the first tier when there are any, else, when it is quiet,
-    /// of the second, the newest first. How many were made.
-    ///
-    /// # Errors
-    /// [`IndexError`] when a model, a text or the disk cannot be used.
+    /// Makes some missing vectors, and returns their number. The first tier comes first; the second tier follows when
+    /// it is quiet, newest texts first.
     pub fn embed_some(
         &self,
         published: &PublishedState,
@@ -61,7 +58,7 @@ impl Index {
         }
     }
 
-    /// Vectors of new texts, of the first tier; later, if they cannot be made or kept now.
+    /// Makes first-tier vectors of new texts; postpones them if they cannot be made or stored now.
     pub(super) fn embed_new(
         &self,
         first: &StageIndex,
@@ -82,8 +79,8 @@ impl Index {
         Ok(())
     }
 
-    /// What was made. A disk that refuses vectors, or a model that cannot be read, only puts them off: words
-    /// are found without them. It is noted until it works again.
+    /// Handles errors of making vectors. A disk or model error only postpones them, because the text index still finds
+    /// the texts. The error is stored as a fault until it works again.
     pub(super) fn unless_put_off(
         &self,
         made: Result<usize, IndexError>,
@@ -130,7 +127,7 @@ impl Index {
         Ok(keys.len())
     }
 
-    /// Keeps vectors, but for those whose unit went while they were made.
+    /// Stores vectors, except for texts that were removed in the meantime.
     pub(super) fn keep(
         &self,
         stage: &StageIndex,
@@ -142,7 +139,7 @@ impl Index {
         keep(stage, texts, vectors, position, is_there)
     }
 
-    /// The second tier's model, unless it turned out that it cannot be used.
+    /// Returns the second tier's model, unless it is unusable.
     fn second_model(&self) -> Option<Arc<Model>> {
         if self.is_second_refused.load(Ordering::Relaxed) {
             return None;
@@ -160,22 +157,22 @@ impl Index {
         }
     }
 
-    /// Whether the second tier lacks so few vectors that they are made at once: so that one message more
-    /// does not put it off.
+    /// Returns whether the second tier lacks so few vectors that they are made at once. So one new message does not
+    /// postpone the tier.
     #[must_use]
     pub fn wants_few(&self) -> bool {
         let second = self.second.as_ref();
         second.is_some_and(|second| lock(&second.missing).len() <= FEW)
     }
 
-    /// Units that have no vector of a tier yet.
+    /// Returns the number of texts without a vector of a tier.
     #[must_use]
     pub fn missing_vectors(&self, stage: EmbeddingStage) -> usize {
         let tiered = self.tiered(stage);
         tiered.map_or(0, |tiered| lock(&tiered.missing).len())
     }
 
-    /// Whether vectors of either tier are still to be made.
+    /// Returns whether vectors of a tier remain to be made.
     #[must_use]
     pub fn wants_vectors(&self) -> bool {
         let first = self.first.as_ref();
@@ -187,8 +184,8 @@ impl Index {
             })
     }
 
-    /// The units that want a vector of the second tier next, the newest first: when it has as many as it
-    /// may, those that are newer than the oldest it has.
+    /// Returns the next texts for the second tier, newest first. If the tier is full, only texts newer than its oldest
+    /// vector are returned.
     pub(super) fn wanted_of_second(&self, second: &StageIndex) -> Vec<u64> {
         let oldest = {
             let store = second.store.read().unwrap_or_else(PoisonError::into_inner);
@@ -200,7 +197,7 @@ impl Index {
         wanted
     }
 
-    /// Takes the oldest vectors of the second tier away, as far as it has more than it may.
+    /// Deletes the oldest vectors of the second tier above its limit.
     pub(super) fn let_oldest_go(&self, second: &StageIndex) -> Result<(), IndexError> {
         let mut store = second.store.write().unwrap_or_else(PoisonError::into_inner);
         let Some(over) = store.len().checked_sub(self.second_max.saturating_add(1)) else {
@@ -216,7 +213,7 @@ impl Index {
         Ok(())
     }
 
-    /// The tier that ranks now: the second one once it has all that it should have.
+    /// Returns the tier that ranks now: the second one once it has all of its vectors.
     #[must_use]
     pub fn ranking_tier(&self) -> Option<EmbeddingStage> {
         if let Some(second) = &self.second
@@ -229,10 +226,7 @@ impl Index {
         self.first.as_ref().map(|_| EmbeddingStage::First)
     }
 
-    /// The same, with what it ranks by; `None` when there is no model.
-    ///
-    /// # Errors
-    /// [`IndexError`] when the first tier's model cannot be read.
+    /// Returns the tier that ranks now, with its vectors and model; `None` if there is no model.
     pub fn ranking(&self) -> Result<Option<Ranking<'_>>, IndexError> {
         if self.ranking_tier() == Some(EmbeddingStage::Second)
             && let (Some(second), Some(model)) = (&self.second, self.second_model())
@@ -249,7 +243,7 @@ impl Index {
         )))
     }
 
-    /// The vectors of a tier.
+    /// Returns the vectors of a tier.
     #[must_use]
     pub fn store(&self, stage: EmbeddingStage) -> Option<&RwLock<VectorStore>> {
         self.tiered(stage).map(|tiered| &tiered.store)
@@ -271,13 +265,13 @@ impl Index {
         has_some && self.wanted_of_second(second).is_empty()
     }
 
-    /// The models.
+    /// Returns the model pool.
     #[must_use]
     pub fn models(&self) -> &ModelPool {
         &self.models
     }
 
-    /// Units that have a vector of the second tier, and that still want one.
+    /// Returns the number of texts with a second-tier vector, and the number without one.
     #[must_use]
     pub fn second_counts(&self) -> (u64, u64) {
         let Some(second) = &self.second else {

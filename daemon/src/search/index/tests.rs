@@ -1,5 +1,4 @@
-//! Tests of the indexes that are opened again: behind a log that was cut, after a kill, and after damage;
-//! and of what they keep on disk.
+//! Tests of reopening the indexes after the log was cut, after a kill and after damage, and of their files on disk.
 #![allow(clippy::unwrap_used)]
 
 use std::fs;
@@ -23,7 +22,7 @@ fn open(folder: &Path, end: Option<u64>) -> Index {
     Index::open(folder, models(false), 0, end.map(Position)).unwrap()
 }
 
-/// Indexes whose second tier has so many vectors at most.
+/// Opens indexes whose second tier holds at most `second_max` vectors.
 fn open_both(folder: &Path, second_max: usize) -> Index {
     Index::open(folder, models(true), second_max, None).unwrap()
 }
@@ -33,12 +32,12 @@ fn room(folder: &Path, end: u64) -> SearchIndexes {
     SearchIndexes::new(Limits::default(), folder, models(false), Position(end))
 }
 
-/// A vector of a tier's length.
+/// Returns a vector with the length of a tier's vectors.
 fn vector(index: &Index, stage: EmbeddingStage) -> Vec<f32> {
     vec![1.0; index.models.known(stage).unwrap().dimension]
 }
 
-/// Takes in the text of one position, without a vector; its key.
+/// Indexes a text at a position, without a vector; returns its key.
 fn take_in_text(index: &Index, position: u64) -> u64 {
     let unit = IndexedText {
         key: text::key(position, 0),
@@ -59,7 +58,7 @@ fn take_in_text(index: &Index, position: u64) -> u64 {
     unit.key
 }
 
-/// Takes in a text for each position up to this one, with its vector, and writes all of it down.
+/// Indexes a text with a vector for each position up to `up_to`, and flushes.
 fn apply(index: &Index, up_to: u64) {
     let first = index.first.as_ref().unwrap();
     let vector = vector(index, EmbeddingStage::First);
@@ -71,15 +70,15 @@ fn apply(index: &Index, up_to: u64) {
     index.flush(true).unwrap();
 }
 
-/// The positions whose texts have a vector.
+/// Returns the positions of texts with a vector.
 fn embedded(index: &Index) -> BTreeSet<u64> {
     let first = index.first.as_ref().unwrap();
     let store = first.store.read().unwrap();
     store.keys().map(text_position).collect()
 }
 
-/// Indexes that have what the log lost are begun anew, and say so: other events have those positions now.
-/// Vectors of what the log still has are kept.
+/// A text index beyond the end of the log is rebuilt with a warning, because other events take its positions.
+/// Vectors of events that are still in the log are retained.
 #[test]
 fn what_the_log_lost_is_not_kept() {
     let folder = tempfile::tempdir().unwrap();
@@ -96,7 +95,7 @@ fn what_the_log_lost_is_not_kept() {
     assert_eq!(lock(&index.warnings).len(), 1);
 }
 
-/// A vector that was made after the texts were written down goes, too, when the log has lost its text.
+/// A vector that is newer than the last flush of the text index is removed, too, if the log has lost its event.
 #[test]
 fn a_vector_beyond_the_log_is_not_kept() {
     let folder = tempfile::tempdir().unwrap();
@@ -115,7 +114,7 @@ fn a_vector_beyond_the_log_is_not_kept() {
     assert_eq!(embedded(&index), (1..=4).collect());
 }
 
-/// The files of segments, by name.
+/// Returns the names of segment files.
 fn segments(folder: &Path) -> BTreeSet<std::ffi::OsString> {
     let files = fs::read_dir(folder.join("text")).unwrap();
     let names = files.map(|file| file.unwrap().file_name());
@@ -123,8 +122,8 @@ fn segments(folder: &Path) -> BTreeSet<std::ffi::OsString> {
     names.filter(is_words).collect()
 }
 
-/// What was taken out leaves the files, although a kill came after it was written down as gone and before
-/// they were written anew: by then nothing is to be applied that tells of it.
+/// Removed text leaves the files even after a kill between the flush and the rewrite of the files. At that point,
+/// no event that announces the removal remains to be applied.
 #[test]
 fn what_was_taken_out_leaves_the_files_after_a_kill() {
     let folder = tempfile::tempdir().unwrap();
@@ -143,7 +142,7 @@ fn what_was_taken_out_leaves_the_files_after_a_kill() {
     assert_eq!(index.text.units(None).unwrap().len(), 7);
 }
 
-/// A text that goes while its vector is made gets none: it would come after all of it left the files.
+/// A text that is removed while its vector is made gets no vector; otherwise the vector would outlive the purge.
 #[test]
 fn what_goes_while_it_is_embedded_gets_no_vector() {
     let folder = tempfile::tempdir().unwrap();
@@ -165,7 +164,7 @@ fn what_goes_while_it_is_embedded_gets_no_vector() {
     assert_eq!(embedded(&index), [1, 2, 3, 5].into());
 }
 
-/// Vectors of a tier that is not used any more go with what is forgotten.
+/// A purge also deletes the vectors of a disabled tier.
 #[test]
 fn vectors_of_a_tier_that_is_off_leave_the_disk() {
     let folder = tempfile::tempdir().unwrap();
@@ -193,7 +192,7 @@ fn vectors_of_a_tier_that_is_off_leave_the_disk() {
     }
 }
 
-/// The second tier has no more vectors than it may: those of the newest texts.
+/// The second tier holds at most its limit of vectors, from the newest texts.
 #[test]
 fn the_second_tier_keeps_the_newest() {
     let folder = tempfile::tempdir().unwrap();
@@ -224,7 +223,7 @@ fn the_second_tier_keeps_the_newest() {
     assert_eq!(positions(&index), (18..=20).collect());
 }
 
-/// Where the log ended counts until the indexes are opened, however often it was started in between.
+/// The lowest end of the log counts until the indexes are opened, regardless of the number of starts in between.
 #[test]
 fn what_the_log_lost_at_an_earlier_start_is_not_kept() {
     let folder = tempfile::tempdir().unwrap();
@@ -239,8 +238,8 @@ fn what_the_log_lost_at_an_earlier_start_is_not_kept() {
     assert_eq!(index.applied(), Position(9));
 }
 
-/// Damage that shows only when rows are read is cured, too: the vectors are made anew, and what was forgotten
-/// can leave the files.
+/// Damage that is only found when rows are read is repaired, too: the vectors are rebuilt, and forgotten text can
+/// leave the files.
 #[test]
 fn damage_found_after_opening_is_cured() {
     let folder = tempfile::tempdir().unwrap();
@@ -284,7 +283,7 @@ fn damage_found_after_opening_is_cured() {
     assert_eq!(index.applied(), Position(0));
 }
 
-/// A disk that is full costs neither what is in memory nor the searches: it is tried again.
+/// A full disk loses neither in-memory texts nor searches; the write is retried.
 #[test]
 fn what_cannot_be_written_is_kept() {
     let folder = tempfile::tempdir().unwrap();
@@ -292,7 +291,7 @@ fn what_cannot_be_written_is_kept() {
     let index = room.index().unwrap();
     apply(&index, 3);
     let key = take_in_text(&index, 4);
-    // Nothing can be written while this is a folder.
+    // A folder at this path prevents all writes.
     let in_the_way = folder.path().join("text/.tantivy-writer.lock");
     fs::remove_file(&in_the_way).unwrap();
     fs::create_dir(&in_the_way).unwrap();
@@ -314,7 +313,7 @@ fn what_cannot_be_written_is_kept() {
     assert!(lock(&index.fault).is_none());
 }
 
-/// A model of the second tier that cannot be read any more leaves the first one to rank.
+/// If the second tier's model becomes unreadable, the first tier ranks.
 #[test]
 fn a_second_tier_that_is_gone_is_done_without() {
     let folder = tempfile::tempdir().unwrap();
@@ -349,7 +348,7 @@ fn a_second_tier_that_is_gone_is_done_without() {
     assert!(!index.wants_vectors());
 }
 
-/// A document that is replaced again and again leaves few rows behind.
+/// A document that is replaced repeatedly leaves few rows.
 #[test]
 fn rows_that_are_gone_give_back_their_room() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,5 +1,4 @@
-//! How the indexes are kept on disk: what is fresh is written down, what was taken out leaves the files, and
-//! vectors that are gone give back their room.
+//! Maintenance of the indexes on disk: flushing in-memory segments, purging removed text, and compacting vectors.
 
 use std::fs;
 use std::path::Path;
@@ -13,21 +12,18 @@ use super::{Index, IndexError};
 use crate::search::stages::{StageIndex, lock, name, remove};
 use crate::store::durable;
 
-/// What is fresh is written down when it is so much.
+/// Size of in-memory segments at which they are flushed.
 const FRESH_BYTES_MAX: u64 = 24 << 20;
 
 impl Index {
-    /// Whether all that is applied is written down.
+    /// Returns whether everything that is applied is flushed.
     #[must_use]
     pub fn is_settled(&self) -> bool {
         self.text.position() == self.text.settled_position()
     }
 
-    /// Writes down what is fresh, when it is much or `all` of it is to be; when something was forgotten, at
-    /// once, and so that no file has it any more. Takes long: others search on.
-    ///
-    /// # Errors
-    /// [`IndexError`] when the disk refuses.
+    /// Flushes in-memory segments if they are large or `all` is set; after forgetting, it purges the files at once.
+    /// Returns whether it wrote anything. It takes long, but searches continue.
     pub fn flush(&self, all: bool) -> Result<bool, IndexError> {
         if self.is_forgetting.load(Ordering::Acquire) {
             return self.purge().map(|()| true);
@@ -52,17 +48,14 @@ impl Index {
         Ok(())
     }
 
-    /// Has on disk what opening found to be gone.
-    ///
-    /// # Errors
-    /// [`IndexError`] when the disk refuses.
+    /// Makes the deletions at opening durable.
     pub fn sync(&self) -> Result<(), IndexError> {
         self.sync_vectors()?;
         sync_folder(&self.folder)
     }
 
-    /// Writes down what is fresh, and leaves in no file what was taken out until now, whoever took it out:
-    /// a kill may have come before its files were written anew.
+    /// Flushes in-memory segments and removes all deleted text from the files, also text that an earlier run deleted: a
+    /// kill may have prevented the rewrite of its files.
     ///
     /// # Errors
     /// [`IndexError`] when the disk refuses; it is tried again by the next [`Self::flush`].
@@ -81,7 +74,7 @@ impl Index {
             store.purge()?;
             store.sync()?;
         }
-        // Vectors of a tier that is not used hold what is to be gone, too, and nothing takes it out.
+        // The folder of a disabled tier can also hold vectors of forgotten text, and no other code removes them.
         let vectors = self.folder.join("vectors");
         for (stage, open) in [
             (EmbeddingStage::First, &self.first),
@@ -96,8 +89,8 @@ impl Index {
         Ok(())
     }
 
-    /// Writes some files of vectors anew, if much of them is gone; whether there may be more. What the disk
-    /// refuses is left for another time.
+    /// Rewrites some vector files if many of their rows are deleted; returns whether there may be more. Disk errors are
+    /// logged, and the work is retried later.
     ///
     /// # Errors
     /// [`IndexError`] when a file is damaged.
@@ -119,7 +112,7 @@ impl Index {
         [&self.first, &self.second].into_iter().flatten()
     }
 
-    /// What the indexes take on disk, in bytes.
+    /// Returns the size of the indexes on disk, in bytes.
     #[must_use]
     pub fn bytes(&self) -> u64 {
         fn of(folder: &Path) -> u64 {
@@ -139,7 +132,7 @@ impl Index {
     }
 }
 
-/// Writes one run of segments anew; others search meanwhile.
+/// Rewrites one run of segments; searches continue.
 fn compact(stage: &StageIndex) -> Result<bool, IndexError> {
     let _alone = lock(&stage.compacting);
     let worth = {

@@ -1,4 +1,4 @@
-//! `search_documents`.
+//! The `search_documents` operation.
 
 use lore::protocol::search::{SearchDocumentsArgs, SearchReply};
 use lored_retrieval::text::Kind;
@@ -12,10 +12,10 @@ use crate::operation::{Access, Call, Op};
 use crate::search::request::{RESULTS, RESULTS_MAX, SearchRequest, results};
 use crate::state::State;
 
-/// The usual constant of reciprocal ranks.
+/// The usual constant of reciprocal rank fusion.
 pub const K: u64 = 60;
 
-/// `search_documents`.
+/// The `search_documents` operation.
 pub struct SearchDocuments;
 
 impl Op for SearchDocuments {

@@ -1,4 +1,4 @@
-//! `search`: over all kinds.
+//! The `search` operation, over all kinds.
 
 use lore::protocol::search::{SearchArgs, SearchReply};
 use lored_retrieval::text::Kind;
@@ -17,7 +17,7 @@ use crate::sessions;
 use crate::state::State;
 use crate::store::{Error, Rows};
 
-/// `search`.
+/// The `search` operation.
 pub struct Search;
 
 impl Op for Search {
@@ -91,7 +91,7 @@ impl Op for Search {
     }
 }
 
-/// Whether a project has context files, was made known, or had a session.
+/// Returns whether a project has context files, was registered, or had a session.
 fn is_known(rows: &dyn Rows, project: &str) -> Result<bool, Error> {
     Ok(projects::name_of(rows, project)?.is_some()
         || !sessions::of_project(rows, project)?.is_empty())

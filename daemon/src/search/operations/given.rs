@@ -1,4 +1,4 @@
-//! What callers ask for, checked, as the room has it.
+//! Validation of requests and conversion from protocol types.
 
 use lore::protocol::search::{Filters, FusionKind, SearchType};
 use serde_json::{Map, Value};
@@ -8,10 +8,10 @@ use crate::error::Refusal;
 use crate::search::metadata::Condition;
 use crate::search::request::{DocumentFilter, Fusing, Mode, Pattern, plain_type};
 
-/// Values of one filter, at most.
+/// Maximum number of values of one filter.
 const VALUES_MAX: usize = 1000;
 
-/// A way to search, as it comes over the wire.
+/// Converts a search type from the protocol.
 #[must_use]
 pub fn mode(search_type: SearchType) -> Mode {
     match search_type {
@@ -22,7 +22,7 @@ pub fn mode(search_type: SearchType) -> Mode {
     }
 }
 
-/// A way to search, as it goes over the wire.
+/// Converts a search mode to the protocol.
 #[must_use]
 pub fn search_type(mode: Mode) -> SearchType {
     match mode {
@@ -33,7 +33,7 @@ pub fn search_type(mode: Mode) -> SearchType {
     }
 }
 
-/// How lists become one, as it comes over the wire.
+/// Converts a fusion method from the protocol.
 #[must_use]
 pub fn fusing(fusion: FusionKind) -> Fusing {
     match fusion {
@@ -42,10 +42,10 @@ pub fn fusing(fusion: FusionKind) -> Fusing {
     }
 }
 
-/// Checks filters; `None` when they narrow nothing.
+/// Validates filters; `None` if they select everything.
 ///
 /// # Errors
-/// `INVALID_INPUT` when one cannot be met or is too long.
+/// `INVALID_INPUT` if a filter cannot be met or is too long.
 pub fn document_filter(filters: Filters) -> Result<Option<DocumentFilter>, Refusal> {
     for (name, list) in [
         ("context_id", &filters.context_id),
@@ -91,7 +91,7 @@ pub fn document_filter(filters: Filters) -> Result<Option<DocumentFilter>, Refus
     Ok((document_filter != DocumentFilter::default()).then_some(document_filter))
 }
 
-/// Adds what a field of the metadata must be; of an object that is no range, each of its fields.
+/// Adds a condition on a metadata field; for an object that is not a range, one for each of its fields.
 fn add(
     conditions: &mut Vec<(String, Condition)>,
     beginning: &str,

@@ -1,8 +1,8 @@
-//! The eight tools of servers for work items, as searches for documents: listed for hosts that ask for
-//! the profile `legacy`, kept for what was written against them.
+//! The eight tools of work-item servers, as searches for documents. They are listed for hosts with the profile
+//! `legacy`, for compatibility with existing clients.
 //!
-//! A work item is a context, by its id or its name. The source of these tools gives the arguments of
-//! the first two; those of the others are named as its filters are.
+//! A work item is a context, by its id or its name. The arguments of the first two tools come from their source;
+//! the arguments of the others are named like its filters.
 
 use std::sync::Arc;
 
@@ -30,13 +30,13 @@ use crate::operation::{Access, Call, Context, Op};
 use crate::search::request::{Fusing, SearchRequest, results};
 use crate::state::State;
 
-/// Results, unless another number is asked for.
+/// Default number of results.
 const RESULTS: u64 = 5;
 
-/// What each of the six searches asks for.
+/// The request of the six searches.
 #[derive(Default)]
 struct LegacyQuery {
-    /// Absent: all that fits, in its order.
+    /// The query; without one, all matching chunks are listed in order.
     query: Option<String>,
     search_type: Option<SearchType>,
     /// A context by its id or its name.
@@ -46,7 +46,7 @@ struct LegacyQuery {
     at_least: Option<Position>,
 }
 
-/// Searches; a page has at most so many results.
+/// Searches; a page has at most `most` results.
 async fn search(cx: Arc<Context>, wanted: LegacyQuery, most: u64) -> Result<SearchReply, Refusal> {
     let is_listing = wanted.query.is_none();
     let mut document_filter = given::document_filter(wanted.filters)?;
@@ -81,7 +81,7 @@ async fn search(cx: Arc<Context>, wanted: LegacyQuery, most: u64) -> Result<Sear
     }
 }
 
-/// A text that must say something.
+/// Checks that a text is not empty.
 fn required(name: &str, text: String) -> Result<String, Refusal> {
     if text.is_empty() {
         return Err(Refusal::invalid(format!("`{name}` is empty"))
@@ -90,7 +90,7 @@ fn required(name: &str, text: String) -> Result<String, Refusal> {
     Ok(text)
 }
 
-/// Declares a search: its name, its title, what it does, results at most, and what it asks for.
+/// Declares a search: its type, arguments, name, title, description, maximum number of results, and request.
 macro_rules! search {
     ($op:ident, $args:ident, $name:literal, $title:literal, $sentence:literal, $most:literal, $wanted:expr) => {
         #[doc = concat!("`", $name, "`.")]
@@ -230,7 +230,7 @@ search!(
     })
 );
 
-/// `get_work_item_list`.
+/// The `get_work_item_list` operation.
 pub struct GetWorkItemList;
 
 impl Op for GetWorkItemList {
@@ -255,7 +255,7 @@ impl Op for GetWorkItemList {
     }
 }
 
-/// `get_work_item_summary`.
+/// The `get_work_item_summary` operation.
 pub struct GetWorkItemSummary;
 
 impl Op for GetWorkItemSummary {

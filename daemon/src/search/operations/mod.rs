@@ -1,4 +1,4 @@
-//! The search lines of the operation table.
+//! The operations of search.
 
 mod documents;
 mod everything;
@@ -11,14 +11,14 @@ mod summary;
 
 use crate::operation::Operation;
 
-/// The lines.
+/// The operations.
 pub const OPERATIONS: &[Operation] = &[
     Operation::of::<documents::SearchDocuments>(),
     Operation::of::<everything::Search>(),
     Operation::of::<summary::GetIndexSummary>(),
 ];
 
-/// The lines of servers for work items, which came before `search_documents`.
+/// The operations of work-item servers, which preceded `search_documents`.
 pub const LEGACY: &[Operation] = &[
     Operation::of::<legacy::SearchWorkItems>(),
     Operation::of::<legacy::SearchByWorkItem>(),

@@ -1,13 +1,13 @@
-//! What was found, as a text to read: for people, and for models that are not shown structured content.
+//! Rendering of search results as text, for people and for models that do not see structured content.
 
 use std::fmt::Write;
 
 use lore::protocol::search::{SearchReply, SearchResult, SearchType};
 
-/// Characters of a result's content.
+/// Maximum number of characters of a result's content.
 const CONTENT_CHARS: usize = 400;
 
-/// The reply as a text. `has_content`: results have their whole content, which is not cut then.
+/// Renders the reply as text. With `has_content`, results have their whole content, which is not truncated.
 #[must_use]
 pub fn readable(reply: &SearchReply, has_content: bool) -> String {
     let mut text = String::new();
@@ -97,7 +97,7 @@ fn named(id: &str, name: &str) -> String {
     }
 }
 
-/// The word of a way to search.
+/// Returns the name of a search type.
 #[must_use]
 pub fn word(search_type: SearchType) -> &'static str {
     match search_type {

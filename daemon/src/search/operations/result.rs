@@ -1,4 +1,4 @@
-//! From hits to results as they go over the wire: what stands in the log, and why it was chosen.
+//! Conversion of hits to results of the protocol, with their scores and captions.
 
 use std::ops::Range;
 
@@ -15,15 +15,12 @@ use crate::search::execute::{RankedHit, Search, SearchOutcome};
 use crate::search::hit_details::{HitDetails, Reader};
 use crate::search::stems::stems;
 
-/// Characters of a preview.
+/// Length of a preview, in characters.
 const PREVIEW_CHARS: usize = 400;
-/// Words that are marked in one text, at most.
+/// Maximum number of highlighted words in one text.
 const HIGHLIGHTS_MAX: usize = 100;
 
-/// The result of a hit; `None` when it is gone by now.
-///
-/// # Errors
-/// When a row or an event cannot be read.
+/// Returns the result of a hit; `None` if its text no longer exists.
 pub fn result(
     reader: &Reader<'_>,
     search: &Search<'_>,
@@ -74,7 +71,7 @@ pub fn result(
     }))
 }
 
-/// The best sentences of a text, when the search was for them.
+/// Returns the best sentences of a text, if the search requested them.
 fn quoted(search: &Search<'_>, searched: &SearchOutcome, found: &HitDetails) -> Option<Caption> {
     let query = searched.query.as_ref()?;
     let model = search.index.models().first().ok()?;
@@ -100,7 +97,7 @@ fn quoted(search: &Search<'_>, searched: &SearchOutcome, found: &HitDetails) -> 
     })
 }
 
-/// The end of a text's preview, in bytes.
+/// Returns the end of a text's preview, in bytes.
 fn end_of_preview(text: &str) -> usize {
     let mut ends = text.char_indices().map(|(at, _)| at);
     ends.nth(PREVIEW_CHARS).unwrap_or(text.len())
@@ -136,7 +133,7 @@ fn scores(hit: &RankedHit, searched: &SearchOutcome) -> Scores {
     }
 }
 
-/// A kind as it goes over the wire.
+/// Converts a kind to the protocol.
 #[must_use]
 pub fn wire_kind(kind: Kind) -> WireKind {
     match kind {
@@ -148,7 +145,7 @@ pub fn wire_kind(kind: Kind) -> WireKind {
     }
 }
 
-/// A kind as it comes over the wire.
+/// Converts a kind from the protocol.
 #[must_use]
 pub fn kind_of(kind: WireKind) -> Kind {
     match kind {

@@ -1,4 +1,4 @@
-//! A search from what is asked to what is answered: the same for every operation that searches.
+//! Running a search from the request to the reply, for every search operation.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -22,21 +22,21 @@ use crate::search::request::{Mode, SearchRequest};
 use crate::search::stages::text_key;
 use crate::state::State;
 
-/// Hits that can be paged through.
+/// Maximum number of hits for paging.
 const HITS_MAX: usize = 10_000;
 
-/// Where the page begins, and which list it is of.
+/// The start of a page, and its list.
 pub struct Page {
-    /// As the page before gave it.
+    /// The cursor from the previous page.
     pub next: Option<String>,
-    /// Which list.
+    /// The list that the cursor belongs to.
     pub list: List,
 }
 
-/// Searches.
+/// Runs a search with a query.
 ///
 /// # Errors
-/// `INVALID_INPUT` for an empty query; what cannot be read.
+/// `INVALID_INPUT` for an empty query.
 pub async fn answer(
     cx: Arc<Context>,
     state: State,
@@ -50,10 +50,7 @@ pub async fn answer(
     blocking(move || searched(&cx, &state, &ask, &page)).await
 }
 
-/// Documents without a query: every chunk that passes the filters, by context, path and number.
-///
-/// # Errors
-/// What cannot be read.
+/// Lists documents without a query: every chunk that passes the filters, by context, path and number.
 pub async fn in_order(
     cx: Arc<Context>,
     state: State,
@@ -105,7 +102,7 @@ fn searched(
     )
 }
 
-/// Every chunk of the documents in a scope, none before another.
+/// Lists every chunk of the documents in a scope, unranked.
 fn chunks_in_order(catalogue: &Catalogue, scope: &Scope) -> SearchOutcome {
     let mut searched = SearchOutcome {
         used: Mode::Text,
@@ -141,7 +138,7 @@ fn refused(error: &IndexError) -> Refusal {
         .hint("Repeat it: an index that is damaged is rebuilt from the log.")
 }
 
-/// Where a page begins: behind a hit, or, should that be gone, at its number.
+/// The start of a page: after a hit or, if that hit no longer exists, at its number.
 struct PageStart {
     offset: usize,
     behind: Option<u64>,
@@ -233,12 +230,12 @@ fn reply(
     })
 }
 
-/// What is shown, and behind which number and key the next page begins.
+/// The results of a page, and the number and key of the hit after which the next page starts.
 type ResultPage<T> = (Vec<T>, Option<(u64, u64)>);
 
-/// What is shown of a page's hits, at most `most`, and where the next page begins, if there may be one: behind
-/// the number and the key of a hit. Hits that are gone since they were indexed show nothing; when there are
-/// more hits than those (`is_cut`), the page that they leave short is not the last.
+/// Renders at most `most` hits of a page; returns them with the start of the next page, if there may be one. Hits
+/// whose texts no longer exist are skipped. If there are more hits than these (`is_cut`), a short page is not the
+/// last one.
 fn shown_of<T>(
     hits: &[RankedHit],
     begin: usize,
@@ -258,7 +255,7 @@ fn shown_of<T>(
     Ok((results, last.filter(|_| is_cut)))
 }
 
-/// Contexts with names like the one asked for.
+/// Returns contexts with names similar to the requested one.
 fn nearest(ask: &SearchRequest, catalogue: &Catalogue) -> Vec<String> {
     let document_filter = ask.document_filter.as_ref();
     let wanted = document_filter.and_then(|document_filter| {
@@ -272,10 +269,7 @@ fn nearest(ask: &SearchRequest, catalogue: &Catalogue) -> Vec<String> {
     }
 }
 
-/// The index as it is open, for those who only look at it.
-///
-/// # Errors
-/// When it cannot be opened.
+/// Returns the indexes for reading, and opens them if necessary.
 pub fn open(cx: &Context) -> Result<Arc<Index>, Refusal> {
     SearchIndexes::of(cx)?
         .index()
@@ -287,7 +281,7 @@ pub fn open(cx: &Context) -> Result<Arc<Index>, Refusal> {
 mod tests {
     use super::*;
 
-    /// A page that hits which are gone leave short, or empty, has a next one while there are more hits.
+    /// A page that is short or empty because of removed hits has a next page while there are more hits.
     #[test]
     fn a_page_of_hits_that_are_gone_is_not_the_last() {
         let hits: Vec<RankedHit> = (1..=4).map(RankedHit::unscored).collect();

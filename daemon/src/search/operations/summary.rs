@@ -1,4 +1,4 @@
-//! `get_index_summary`.
+//! The `get_index_summary` operation.
 
 use std::collections::BTreeMap;
 
@@ -16,10 +16,10 @@ use crate::error::Refusal;
 use crate::operation::{Access, Call, Context, Op, blocking};
 use crate::state::State;
 
-/// Contexts, file types, categories and tags of a detailed summary.
+/// Maximum numbers of contexts, file types, categories and tags in a detailed summary.
 const DETAILED: [usize; 4] = [5, 10, 10, 15];
 
-/// `get_index_summary`.
+/// The `get_index_summary` operation.
 pub struct GetIndexSummary;
 
 impl Op for GetIndexSummary {
@@ -133,7 +133,7 @@ fn tags(entry: &Entry) -> Vec<String> {
     entry.row.taken.tags.clone()
 }
 
-/// Values that documents have, the most frequent first, of equals by their names.
+/// Counts the values of documents, most frequent first, ties by name.
 fn facets<'e>(
     entries: impl Iterator<Item = &'e Entry>,
     most: usize,
@@ -160,7 +160,7 @@ fn facets<'e>(
     facets
 }
 
-/// Contexts, the largest first, of equals by their ids; in a comprehensive summary with what they hold.
+/// Summarises contexts, largest first, ties by id; a comprehensive summary includes their contents.
 fn summaries(catalogue: &Catalogue, most: usize, level: DetailLevel) -> Vec<ContextSummary> {
     let mut all: Vec<_> = contexts(catalogue, None).into_iter().collect();
     all.sort_by_key(|(_, counted)| std::cmp::Reverse(counted.documents));
