@@ -23,7 +23,7 @@ pub trait Resource: 'static {
     /// Title in lists for people.
     const TITLE: &'static str;
     /// Description for models and people.
-    const SENTENCE: &'static str;
+    const DESCRIPTION: &'static str;
     /// The media type of each text.
     const MIME: &'static str;
 
@@ -116,7 +116,7 @@ pub struct Kind {
     /// Title in lists for people.
     pub title: &'static str,
     /// Description.
-    pub sentence: &'static str,
+    pub description: &'static str,
     /// The media type of each text.
     pub mime: &'static str,
     list: fn(Arc<Context>, Caller, Option<String>) -> ResourceLister,
@@ -134,7 +134,7 @@ impl Kind {
             template: R::TEMPLATE,
             name: R::NAME,
             title: R::TITLE,
-            sentence: R::SENTENCE,
+            description: R::DESCRIPTION,
             mime: R::MIME,
             list: |cx, caller, cursor| Box::pin(R::list(cx, caller, cursor)),
             candidates: |cx, caller| Box::pin(R::candidates(cx, caller)),

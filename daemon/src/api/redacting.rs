@@ -71,8 +71,8 @@ mod tests {
     const FIXED: &[&str] = &[
         "remove_source",
         "rescan",
-        "trial_echo",
-        "trial_hold",
+        "test_echo",
+        "test_hold",
         "workflow_checkpoint_delete",
         "workflow_checkpoint_fork",
         "workflow_checkpoint_save",

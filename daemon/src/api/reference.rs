@@ -25,10 +25,10 @@ pub fn markdown() -> String {
     );
     for operation in TABLE.values() {
         let access = access(operation.access);
-        let (name, sentence) = (operation.name, operation.sentence);
+        let (name, description) = (operation.name, operation.description);
         put(
             &mut page,
-            format_args!("| [`{name}`](#{name}) | {access} | {sentence} |\n"),
+            format_args!("| [`{name}`](#{name}) | {access} | {description} |\n"),
         );
     }
     TABLE
@@ -60,7 +60,7 @@ fn access(access: Access) -> &'static str {
 fn section(page: &mut String, operation: &Operation) {
     put(
         page,
-        format_args!("\n## {}\n\n{}\n", operation.name, operation.sentence),
+        format_args!("\n## {}\n\n{}\n", operation.name, operation.description),
     );
     fields(page, "Arguments", &(operation.input)());
     fields(page, "Reply", &(operation.output)());

@@ -78,9 +78,9 @@ pub struct TestEcho;
 impl Op for TestEcho {
     type Args = TrialArgs;
     type Reply = EchoReply;
-    const NAME: &'static str = "trial_echo";
+    const NAME: &'static str = "test_echo";
     const TITLE: &'static str = "Echo";
-    const SENTENCE: &'static str = "Returns an object.";
+    const DESCRIPTION: &'static str = "Returns an object.";
     const ACCESS: Access = Access::Write;
     const IS_DESTRUCTIVE: bool = true;
     const RESULT_CHARS_MAX: Option<u64> = Some(500_000);
@@ -106,9 +106,9 @@ pub struct List;
 impl Op for List {
     type Args = TrialArgs;
     type Reply = ListReply;
-    const NAME: &'static str = "trial_list";
+    const NAME: &'static str = "test_list";
     const TITLE: &'static str = "List";
-    const SENTENCE: &'static str = "Returns an object in a list.";
+    const DESCRIPTION: &'static str = "Returns an object in a list.";
     const ACCESS: Access = Access::Read;
     const WRAPPED_AS: Option<&'static str> = Some("items");
 
@@ -124,9 +124,9 @@ pub struct TestHold;
 impl Op for TestHold {
     type Args = TrialArgs;
     type Reply = EchoReply;
-    const NAME: &'static str = "trial_hold";
+    const NAME: &'static str = "test_hold";
     const TITLE: &'static str = "Hold";
-    const SENTENCE: &'static str = "Returns an object, later.";
+    const DESCRIPTION: &'static str = "Returns an object, later.";
     const ACCESS: Access = Access::Write;
 
     async fn call(call: Call<TrialArgs>) -> Result<EchoReply, Refusal> {
@@ -156,7 +156,7 @@ impl Resource for Pages {
     const TEMPLATE: &'static str = "lore://page/{id}";
     const NAME: &'static str = "page";
     const TITLE: &'static str = "Page";
-    const SENTENCE: &'static str = "One of five.";
+    const DESCRIPTION: &'static str = "One of five.";
     const MIME: &'static str = "application/json";
 
     async fn list(_: Arc<Context>, _: Caller, cursor: Option<String>) -> Result<Page, Refusal> {
@@ -220,7 +220,7 @@ impl Resource for TestNothing {
     const TEMPLATE: &'static str = "lore://nothing/{id}";
     const NAME: &'static str = "nothing";
     const TITLE: &'static str = "Nothing";
-    const SENTENCE: &'static str = "None of these.";
+    const DESCRIPTION: &'static str = "None of these.";
     const MIME: &'static str = "text/plain";
 
     async fn list(_: Arc<Context>, _: Caller, _: Option<String>) -> Result<Page, Refusal> {
@@ -247,7 +247,7 @@ impl Resource for TestNotes {
     const TEMPLATE: &'static str = "lore://note/{folder}/{name}";
     const NAME: &'static str = "note";
     const TITLE: &'static str = "Note";
-    const SENTENCE: &'static str = "A note in a folder.";
+    const DESCRIPTION: &'static str = "A note in a folder.";
     const MIME: &'static str = "text/markdown";
 
     async fn list(_: Arc<Context>, _: Caller, _: Option<String>) -> Result<Page, Refusal> {

@@ -107,10 +107,10 @@ mod tests {
     #[test]
     fn families_divide_the_table() {
         let legacy = search::operations::LEGACY;
-        let trial = crate::api::test_operations::OPERATIONS;
+        let test_operations = crate::api::test_operations::OPERATIONS;
         let listed = Toolset::ALL.iter().skip(3).flat_map(|set| names(*set));
         let mut listed: Vec<&str> = listed.collect();
-        listed.extend(legacy.iter().chain(trial).map(|line| line.name));
+        listed.extend(legacy.iter().chain(test_operations).map(|line| line.name));
         listed.sort_unstable();
         let all: Vec<&str> = TABLE.keys().copied().collect();
         assert_eq!(listed, all);

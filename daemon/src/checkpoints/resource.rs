@@ -28,7 +28,7 @@ impl Resource for Checkpoint {
     const TEMPLATE: &'static str = "lore://checkpoint/{id}";
     const NAME: &'static str = "checkpoint";
     const TITLE: &'static str = "Checkpoint";
-    const SENTENCE: &'static str = "The complete context of a checkpoint, as a JSON object.";
+    const DESCRIPTION: &'static str = "The complete context of a checkpoint, as a JSON object.";
     const MIME: &'static str = "application/json";
 
     /// Lists the newest checkpoints of the caller's current session. Any other checkpoint is readable by its id.

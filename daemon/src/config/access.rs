@@ -20,7 +20,7 @@ impl AccessTable {
     pub const SETTINGS: &[Setting] = &[
         Setting {
             key: "access.allow_users",
-            sentence: "Users that may connect besides the user who runs the daemon, as names or numeric ids. With a \
+            description: "Users that may connect besides the user who runs the daemon, as names or numeric ids. With a \
                 per-user daemon they share its memory. With the system-wide daemon each user has a separate \
                 memory, and an empty list allows every user.",
             takes: ValueType::Texts,
@@ -29,14 +29,14 @@ impl AccessTable {
         },
         Setting {
             key: "access.allow_groups",
-            sentence: "Groups whose members may connect, as names or numeric ids.",
+            description: "Groups whose members may connect, as names or numeric ids.",
             takes: ValueType::Texts,
             acts: EffectTime::NextConnection,
             default: |_| Some("[]".to_owned()),
         },
         Setting {
             key: "access.socket_mode",
-            sentence: "Permission bits of the socket, in octal. Other users need `0660` or `0666`, and access to the \
+            description: "Permission bits of the socket, in octal. Other users need `0660` or `0666`, and access to the \
                 socket's folder. The mode of a service manager's socket is set by the manager.",
             takes: ValueType::Text,
             acts: EffectTime::NextStart,

@@ -64,7 +64,7 @@ pub fn page() -> String {
             page,
             "| `{}`<br>{} | {default} | {} | {} | {variable} |",
             setting.key,
-            setting.sentence.trim(),
+            setting.description.trim(),
             setting.takes.describe(),
             setting.acts.describe(),
         );
@@ -99,7 +99,7 @@ pub fn default_file() -> String {
 fn comment(setting: &Setting) -> String {
     format!(
         "{} Takes {}; acts {}.",
-        setting.sentence.trim(),
+        setting.description.trim(),
         setting.takes.describe(),
         setting.acts.describe()
     )

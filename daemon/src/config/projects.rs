@@ -26,7 +26,7 @@ impl ProjectsTable {
     pub const SETTINGS: &[Setting] = &[
         Setting {
             key: "projects.content_bytes_max",
-            sentence: "Maximum size of a context file, in bytes.",
+            description: "Maximum size of a context file, in bytes.",
             takes: ValueType::Whole {
                 least: 1024,
                 most: 64 * MIB,
@@ -36,7 +36,7 @@ impl ProjectsTable {
         },
         Setting {
             key: "projects.attempts_max",
-            sentence: "Number of invalid updates in a row that receive correction guidance.",
+            description: "Number of invalid updates in a row that receive correction guidance.",
             takes: ValueType::Whole {
                 least: 1,
                 most: 1_000_000_000,
@@ -46,7 +46,7 @@ impl ProjectsTable {
         },
         Setting {
             key: "projects.attempts_kept_ms",
-            sentence: "How long attempts are counted, in milliseconds.",
+            description: "How long attempts are counted, in milliseconds.",
             takes: ValueType::Whole {
                 least: 1000,
                 most: 31_536_000_000,

@@ -33,21 +33,21 @@ impl RedactionTable {
     pub const SETTINGS: &[Setting] = &[
         Setting {
             key: "redaction.enabled",
-            sentence: "Whether secrets are redacted from incoming data.",
+            description: "Whether secrets are redacted from incoming data.",
             takes: ValueType::Flag,
             acts: EffectTime::AtOnce,
             default: |config| Some(config.redaction.enabled.to_string()),
         },
         Setting {
             key: "redaction.off",
-            sentence: "Kinds that are not redacted; docs/redaction.md lists all kinds.",
+            description: "Kinds that are not redacted; docs/redaction.md lists all kinds.",
             takes: ValueType::Texts,
             acts: EffectTime::AtOnce,
             default: |_| Some("[]".to_owned()),
         },
         Setting {
             key: "redaction.allow",
-            sentence: "Values that are never redacted: literal values, or patterns between slashes.",
+            description: "Values that are never redacted: literal values, or patterns between slashes.",
             takes: ValueType::Texts,
             acts: EffectTime::AtOnce,
             default: |_| Some("[]".to_owned()),

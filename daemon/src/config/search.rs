@@ -22,14 +22,14 @@ impl SearchTable {
     pub const SETTINGS: &[Setting] = &[
         Setting {
             key: "search.second_tier",
-            sentence: "Whether a second, slower model embeds texts while the daemon is idle.",
+            description: "Whether a second, slower model embeds texts while the daemon is idle.",
             takes: ValueType::Flag,
             acts: EffectTime::NextStart,
             default: |config| Some(config.search.second_tier.to_string()),
         },
         Setting {
             key: "search.second_tier_chunks_max",
-            sentence: "Maximum number of chunks that the second model embeds.",
+            description: "Maximum number of chunks that the second model embeds.",
             takes: ValueType::Whole {
                 least: 0,
                 most: 10_000_000,

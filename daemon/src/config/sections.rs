@@ -38,7 +38,7 @@ pub struct File {
 const TOP: &[Setting] = &[
     Setting {
         key: "durability",
-        sentence: "When a write returns: `sync` waits for the disk; `relaxed` waits for the operating system \
+        description: "When a write returns: `sync` waits for the disk; `relaxed` waits for the operating system \
             only, so a power cut may lose the last second.",
         takes: ValueType::OneOf(&["sync", "relaxed"]),
         acts: EffectTime::NextStart,
@@ -46,7 +46,7 @@ const TOP: &[Setting] = &[
     },
     Setting {
         key: "log",
-        sentence: "The log filter for standard error: a level (error, warn, info, debug, trace), or levels per \
+        description: "The log filter for standard error: a level (error, warn, info, debug, trace), or levels per \
             module, such as `info,lored::engine=debug`. The variable RUST_LOG overrides it.",
         takes: ValueType::Text,
         acts: EffectTime::AtOnce,
@@ -131,7 +131,7 @@ macro_rules! acts {
 macro_rules! section {
     ($(#[doc = $doc:literal])* $name:ident $section:literal $acts:ident {
         $(
-            $(#[doc = $sentence:literal])+
+            $(#[doc = $description:literal])+
             $key:ident => $first:ident$(.$more:ident)*, $least:expr, $most:expr $(, $own:ident)?;
         )*
     }) => {
@@ -143,7 +143,7 @@ macro_rules! section {
         impl $name {
             const SETTINGS: &[Setting] = &[$(Setting {
                 key: concat!($section, ".", stringify!($key)),
-                sentence: concat!($($sentence),+),
+                description: concat!($($description),+),
                 takes: ValueType::Whole { least: $least, most: $most },
                 acts: acts!($acts $(, $own)?),
                 default: |config| Some(config.$first$(.$more)*.to_string()),
@@ -285,7 +285,7 @@ struct PacksTable {
 impl PacksTable {
     const SETTINGS: &[Setting] = &[Setting {
         key: "packs.prune_automatically",
-        sentence: "Whether a session is pruned automatically once its messages exceed the token limit of the \
+        description: "Whether a session is pruned automatically once its messages exceed the token limit of the \
             strategy.",
         takes: ValueType::Flag,
         acts: EffectTime::NextStart,
@@ -330,12 +330,12 @@ impl LayersTable {
 
     const fn list(
         key: &'static str,
-        sentence: &'static str,
+        description: &'static str,
         default: fn(&Config) -> Option<String>,
     ) -> Setting {
         Setting {
             key,
-            sentence,
+            description,
             takes: ValueType::Texts,
             acts: EffectTime::AtOnce,
             default,

@@ -28,7 +28,7 @@ impl ServiceTable {
     /// Every key.
     pub const SETTINGS: &[Setting] = &[Setting {
         key: "service.confine",
-        sentence: "Whether the daemon runs in a sandbox in which the kernel denies what it does not need, above all \
+        description: "Whether the daemon runs in a sandbox in which the kernel denies what it does not need, above all \
             writes outside its own folders.",
         takes: ValueType::Flag,
         acts: EffectTime::NextStart,

@@ -9,7 +9,7 @@ pub struct Setting {
     /// `section.key`. A part in capitals is a placeholder for a user-defined name.
     pub key: &'static str,
     /// Description with its unit, one sentence.
-    pub sentence: &'static str,
+    pub description: &'static str,
     /// Type and range of the value.
     pub takes: ValueType,
     /// When a changed value takes effect.
@@ -93,10 +93,10 @@ impl ValueType {
 impl Setting {
     /// Declares a setting in a user-defined table: without a default, effective at the next start.
     #[must_use]
-    pub const fn of_own(key: &'static str, takes: ValueType, sentence: &'static str) -> Self {
+    pub const fn of_own(key: &'static str, takes: ValueType, description: &'static str) -> Self {
         Self {
             key,
-            sentence,
+            description,
             takes,
             acts: EffectTime::NextStart,
             default: |_| None,

@@ -28,7 +28,7 @@ impl Resource for Document {
     const TEMPLATE: &'static str = "lore://document/{id}";
     const NAME: &'static str = "document";
     const TITLE: &'static str = "Document";
-    const SENTENCE: &'static str =
+    const DESCRIPTION: &'static str =
         "The complete text of a document as it was ingested; searches return the ids.";
     const MIME: &'static str = "text/plain";
 

@@ -23,7 +23,7 @@ impl Op for CommitCursor {
     type Reply = CommitCursorReply;
     const NAME: &'static str = "commit_cursor";
     const TITLE: &'static str = "Commit a cursor";
-    const SENTENCE: &'static str = "Stores the position of a log reader under a name, so that `follow_events` continues from \
+    const DESCRIPTION: &'static str = "Stores the position of a log reader under a name, so that `follow_events` continues from \
         there, also after a restart. The cursor is on disk before the reply, and moves back only \
         with `reset`. It is not an event.";
     const ACCESS: Access = Access::Write;
@@ -74,7 +74,7 @@ impl Op for ListCursors {
     type Reply = ListCursorsReply;
     const NAME: &'static str = "list_cursors";
     const TITLE: &'static str = "List cursors";
-    const SENTENCE: &'static str = "Lists the caller's named cursors: position, number of events behind, and who committed it \
+    const DESCRIPTION: &'static str = "Lists the caller's named cursors: position, number of events behind, and who committed it \
         last and when.";
     const ACCESS: Access = Access::Read;
 

@@ -13,7 +13,7 @@ impl Op for Compact {
     type Reply = CompactReply;
     const NAME: &'static str = "compact";
     const TITLE: &'static str = "Give disk space back";
-    const SENTENCE: &'static str = "Frees the disk space of removed data: its bytes are gone from tables and journal before the \
+    const DESCRIPTION: &'static str = "Frees the disk space of removed data: its bytes are gone from tables and journal before the \
         reply. Other calls continue meanwhile.";
     const ACCESS: Access = Access::Write;
 

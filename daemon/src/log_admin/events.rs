@@ -19,7 +19,7 @@ impl Op for ReadEvents {
     type Reply = ReadEventsReply;
     const NAME: &'static str = "read_events";
     const TITLE: &'static str = "Read the log";
-    const SENTENCE: &'static str = "Reads events of the log from a position on: what happened, when, by which agent, in which \
+    const DESCRIPTION: &'static str = "Reads events of the log from a position on: what happened, when, by which agent, in which \
         session.";
     const ACCESS: Access = Access::Read;
 

@@ -30,7 +30,7 @@ impl Op for FollowEvents {
     type Reply = FollowEventsReply;
     const NAME: &'static str = "follow_events";
     const TITLE: &'static str = "Follow the log";
-    const SENTENCE: &'static str = "Returns events as they are recorded, filtered, from a position, a named cursor or the \
+    const DESCRIPTION: &'static str = "Returns events as they are recorded, filtered, from a position, a named cursor or the \
         caller's own last event on. Waits up to `wait_ms` for the next one. Call it again with \
         `from` = `next` to miss and repeat nothing.";
     const ACCESS: Access = Access::Read;

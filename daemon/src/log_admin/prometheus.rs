@@ -127,8 +127,8 @@ fn of_sessions(cx: &Context, published: &PublishedState, text: &mut Text) -> Res
             "Tokens of all messages of a session.",
         ),
     ];
-    for (at, (name, sentence)) in reported.into_iter().enumerate() {
-        text.write_header(name, sentence);
+    for (at, (name, description)) in reported.into_iter().enumerate() {
+        text.write_header(name, description);
         for (session, measured) in &gauges {
             let value = measured.get(at).copied().unwrap_or_default();
             text.sample(name, &[("session", session)], value);
@@ -142,11 +142,11 @@ fn of_sessions(cx: &Context, published: &PublishedState, text: &mut Text) -> Res
 struct Text(String);
 
 impl Text {
-    fn write_header(&mut self, name: &str, sentence: &str) {
+    fn write_header(&mut self, name: &str, description: &str) {
         // Writing to a string cannot fail.
         let _ = writeln!(
             self.0,
-            "# HELP lore_{name} {sentence}\n# TYPE lore_{name} gauge"
+            "# HELP lore_{name} {description}\n# TYPE lore_{name} gauge"
         );
     }
 
@@ -158,8 +158,8 @@ impl Text {
         let _ = writeln!(self.0, "lore_{name}{{{}}} {value}", labels.join(","));
     }
 
-    fn one(&mut self, name: &str, sentence: &str, value: u64) {
-        self.write_header(name, sentence);
+    fn one(&mut self, name: &str, description: &str, value: u64) {
+        self.write_header(name, description);
         let _ = writeln!(self.0, "lore_{name} {value}");
     }
 }

@@ -30,7 +30,7 @@ impl Op for Status {
     type Reply = StatusReply;
     const NAME: &'static str = "status";
     const TITLE: &'static str = "Daemon status";
-    const SENTENCE: &'static str =
+    const DESCRIPTION: &'static str =
         "Reports the daemon's version, process, log position, counts, sizes and warnings.";
     const ACCESS: Access = Access::Read;
 

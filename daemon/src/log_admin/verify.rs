@@ -34,7 +34,7 @@ impl Op for VerifyLog {
     type Reply = VerifyLogReply;
     const NAME: &'static str = "verify_log";
     const TITLE: &'static str = "Verify the log";
-    const SENTENCE: &'static str = "Verifies the whole log: every link of the chain, every payload, blob and object against its \
+    const DESCRIPTION: &'static str = "Verifies the whole log: every link of the chain, every payload, blob and object against its \
         hash, and every view against a replay.";
     const ACCESS: Access = Access::Read;
 

@@ -93,7 +93,7 @@ pub trait Op: 'static {
     /// Title in lists for people.
     const TITLE: &'static str;
     /// Description for models and the docs.
-    const SENTENCE: &'static str;
+    const DESCRIPTION: &'static str;
     /// Whether it can change anything.
     const ACCESS: Access;
     /// Whether it can remove existing data.
@@ -218,7 +218,7 @@ pub struct Operation {
     /// Title in lists for people.
     pub title: &'static str,
     /// Description.
-    pub sentence: &'static str,
+    pub description: &'static str,
     /// Whether it can change anything.
     pub access: Access,
     /// Whether it can remove existing data.
@@ -245,7 +245,7 @@ impl Operation {
         Self {
             name: O::NAME,
             title: O::TITLE,
-            sentence: O::SENTENCE,
+            description: O::DESCRIPTION,
             access: O::ACCESS,
             is_destructive: O::IS_DESTRUCTIVE,
             wrapped_as: O::WRAPPED_AS,

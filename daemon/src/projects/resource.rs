@@ -23,7 +23,7 @@ impl Resource for ContextFile {
     const TEMPLATE: &'static str = "lore://project/{id}/{file_type}";
     const NAME: &'static str = "project";
     const TITLE: &'static str = "Context file";
-    const SENTENCE: &'static str = "The current content of a project's context file, as Markdown: its mental model, session \
+    const DESCRIPTION: &'static str = "The current content of a project's context file, as Markdown: its mental model, session \
         summaries, bugs, features.";
     const MIME: &'static str = "text/markdown";
 

@@ -29,7 +29,7 @@ impl Resource for Session {
     const TEMPLATE: &'static str = "lore://session/{id}";
     const NAME: &'static str = "session";
     const TITLE: &'static str = "Session";
-    const SENTENCE: &'static str = "The state of a session as in `get_session`: topic, entities, the last tools with their \
+    const DESCRIPTION: &'static str = "The state of a session as in `get_session`: topic, entities, the last tools with their \
         results; as a JSON object.";
     const MIME: &'static str = "application/json";
 

@@ -114,7 +114,7 @@ pub enum LayerName {
 
 /// Shortening of a key's value.
 #[wire]
-pub enum Treatment {
+pub enum TruncationAction {
     /// Unchanged.
     Whole,
     /// Whitespace was removed.
@@ -142,7 +142,7 @@ pub struct KeyReport {
     /// Tokens of its value in the view.
     pub tokens_in_view: Option<u64>,
     /// How it was shortened for the view.
-    pub treatment: Option<Treatment>,
+    pub treatment: Option<TruncationAction>,
 }
 
 /// One layer of a context.

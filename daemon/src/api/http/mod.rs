@@ -33,7 +33,7 @@ use tokio::time::timeout;
 use super::connection_slots::ConnectionSlot;
 use super::frames::{Endpoint, Host, busy};
 use super::limits::{MemoryPermit, SMALL_BYTES};
-use super::mcp::{Lasts, LineError, Parcel, Server, anonymous, unload};
+use super::mcp::{ConnectionLifetime, LineError, RawMcpCall, Server, anonymous, unload};
 use super::tool_selection::ToolSelection;
 
 /// Path of the MCP endpoint.
@@ -212,7 +212,7 @@ impl Service {
     }
 
     /// Creates a service for one request.
-    fn mcp(&self, endpoint: &Endpoint, host: Host, raw_call: Option<Arc<Parcel>>) -> Mcp {
+    fn mcp(&self, endpoint: &Endpoint, host: Host, raw_call: Option<Arc<RawMcpCall>>) -> Mcp {
         let bytes_max = endpoint.limits.frame_bytes_max;
         let config = self.config.clone().with_max_request_body_bytes(bytes_max);
         let endpoint = endpoint.clone();
@@ -220,7 +220,7 @@ impl Service {
             let server = Server::new(
                 &endpoint,
                 host.clone(),
-                Lasts::OneRequest,
+                ConnectionLifetime::OneRequest,
                 endpoint.stop.child_token(),
             );
             Ok(server.with_parcel(raw_call.clone()))
@@ -237,7 +237,7 @@ fn tools_of(query: Option<&str>) -> Option<String> {
 }
 
 /// Inserts the reply into rmcp's answer.
-async fn complete(raw_call: &Parcel, answer: Answer) -> Answer {
+async fn complete(raw_call: &RawMcpCall, answer: Answer) -> Answer {
     let (head, body) = answer.into_parts();
     let Ok(body) = body.collect().await;
     let body = raw_call.complete(body.to_bytes().into());

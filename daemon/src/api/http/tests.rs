@@ -139,12 +139,12 @@ async fn the_newest_era_calls() {
 #[tokio::test]
 async fn parcels_pass_as_written() {
     let fixture = Fixture::open(Limits::default());
-    let reply = post(&fixture, "/mcp", HOST, &odd_call("trial_echo")).await;
+    let reply = post(&fixture, "/mcp", HOST, &odd_call("test_echo")).await;
     assert_eq!(reply.status, 200, "{}", reply.body);
     let object = format!(r#"{{"object":{ODD}}}"#);
     assert_eq!(contents(&reply.body), (object.clone(), object));
     assert_eq!(reply.json()["result"]["_meta"]["position"], 7);
-    let reply = post(&fixture, "/mcp", HOST, &odd_call("trial_list")).await;
+    let reply = post(&fixture, "/mcp", HOST, &odd_call("test_list")).await;
     let list = format!("[{ODD}]");
     let wrapped = format!(r#"{{"items":{list}}}"#);
     assert_eq!(contents(&reply.body), (list, wrapped));
@@ -405,7 +405,7 @@ async fn who_goes_away_leaves_its_calls_paid_for() {
     let (fixture, service) = (Fixture::open(limits), Service::new());
     let (budget, connection_slot) = (&fixture.endpoint.budget, ConnectionSlot::alone().unwrap());
     let object = json!({"object": {"text": "x".repeat(900 << 10)}});
-    let body = call(1, "trial_hold", object).to_string();
+    let body = call(1, "test_hold", object).to_string();
     let request = format!(
         "POST /mcp HTTP/1.1\r\n{HOST}{ACCEPT}{JSON}MCP-Protocol-Version: 2025-06-18\r\nContent-Length: {}\r\n\r\n{body}",
         body.len()
@@ -441,7 +441,7 @@ async fn who_goes_away_leaves_its_calls_paid_for() {
     frame::encode_hello(&mut frames, &hello);
     let object = json!({"object": {"text": "x".repeat(900 << 10)}});
     let arguments = Args::Json(object.to_string().into_bytes());
-    frame::encode_call(&mut frames, 1, "trial_hold", &arguments);
+    frame::encode_call(&mut frames, 1, "test_hold", &arguments);
     for _ in 0..3 {
         let (mut peer, server) = UnixStream::pair().unwrap();
         let (read, mut write) = server.into_split();

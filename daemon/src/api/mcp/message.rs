@@ -16,7 +16,7 @@ use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
 use super::id::{id_in, id_of};
-use super::raw_call::Parcel;
+use super::raw_call::RawMcpCall;
 
 /// Maximum size of a message without the arguments of a call, in bytes.
 const ENVELOPE_BYTES_MAX: usize = 1 << 20;
@@ -26,7 +26,7 @@ const NO_ARGUMENTS: &[u8] = b"{}";
 /// The parse result of a line.
 #[derive(Debug)]
 pub enum Message {
-    /// A message for rmcp; the raw arguments of a call are in its extensions, as an `Arc` of [`Parcel`].
+    /// A message for rmcp; the raw arguments of a call are in its extensions, as an `Arc` of [`RawMcpCall`].
     Forward(Box<ClientJsonRpcMessage>),
     /// A blank line, or a response without a request.
     Nothing,
@@ -121,7 +121,7 @@ pub fn read(mut line: Vec<u8>) -> Result<Message, LineError> {
                 }
                 None => NO_ARGUMENTS.to_vec(),
             };
-            let raw_call = Arc::new(Parcel::new(arguments));
+            let raw_call = Arc::new(RawMcpCall::new(arguments));
             request.extensions_mut().insert(raw_call);
             let request = ClientRequest::CallToolRequest(*request);
             Ok(Message::Forward(Box::new(ClientJsonRpcMessage::request(
@@ -143,7 +143,7 @@ pub fn check(line: &[u8]) -> Result<(), LineError> {
 ///
 /// # Errors
 /// [`LineError`], for the sender.
-pub fn unload(body: &mut Vec<u8>) -> Result<Option<Parcel>, LineError> {
+pub fn unload(body: &mut Vec<u8>) -> Result<Option<RawMcpCall>, LineError> {
     let arguments = match parse(body)? {
         ParsedLine::Nothing | ParsedLine::Other(_) => return Ok(None),
         ParsedLine::Call(_, _, None) => NO_ARGUMENTS.to_vec(),
@@ -155,7 +155,7 @@ pub fn unload(body: &mut Vec<u8>) -> Result<Option<Parcel>, LineError> {
             arguments
         }
     };
-    Ok(Some(Parcel::new(arguments)))
+    Ok(Some(RawMcpCall::new(arguments)))
 }
 
 enum ParsedLine {

@@ -21,9 +21,9 @@ use std::io;
 use std::sync::Arc;
 
 pub use message::{LineError, check, unload};
-pub use raw_call::Parcel;
+pub use raw_call::RawMcpCall;
 use rmcp::service::serve_directly;
-pub use server::{Lasts, Server};
+pub use server::{ConnectionLifetime, Server};
 use tokio::io::{AsyncBufRead, AsyncWrite, AsyncWriteExt};
 use tokio::sync::mpsc;
 use tokio::time::timeout;
@@ -79,7 +79,7 @@ where
     let (answers, mut queue) = mpsc::channel(endpoint.limits.calls_in_flight_max + QUEUE_SPARE);
     let gone = CancellationToken::new();
     let over = CancellationToken::new();
-    let server = Server::new(endpoint, host, Lasts::Long, over.clone());
+    let server = Server::new(endpoint, host, ConnectionLifetime::Long, over.clone());
     let transport = LineTransport::new(endpoint, reader, answers, gone.clone(), over.clone());
     let running = serve_directly(server, transport, None);
     let written = write(&endpoint.limits, connection_slot, &mut queue, &mut writer).await;

@@ -45,7 +45,7 @@ impl Prompt {
         }
     }
 
-    const fn sentence(self) -> &'static str {
+    const fn description(self) -> &'static str {
         match self {
             Self::ResumeSession => {
                 "Go on with the work of a session: where it stands, what comes next."
@@ -83,14 +83,14 @@ impl Prompt {
     }
 
     fn published(self) -> McpPrompt {
-        let arguments = self.arguments().iter().map(|(name, sentence)| {
+        let arguments = self.arguments().iter().map(|(name, description)| {
             PromptArgument::new(*name)
-                .with_description(*sentence)
+                .with_description(*description)
                 .with_required(false)
         });
         McpPrompt::new(
             self.name(),
-            Some(self.sentence()),
+            Some(self.description()),
             Some(arguments.collect()),
         )
         .with_title(self.title())
@@ -173,7 +173,7 @@ pub async fn get(
         PromptMessage::new_text(Role::User, text),
         PromptMessage::new_text(Role::User, transfer),
     ];
-    Ok(GetPromptResult::new(messages).with_description(prompt.sentence()))
+    Ok(GetPromptResult::new(messages).with_description(prompt.description()))
 }
 
 /// Builds the error for an unknown name.

@@ -12,7 +12,7 @@ use crate::api::limits::MemoryPermit;
 
 /// The raw arguments and the raw reply of one call.
 #[derive(Debug, Default)]
-pub struct Parcel {
+pub struct RawMcpCall {
     arguments: Mutex<Option<Vec<u8>>>,
     content: Mutex<Option<Content>>,
     /// Size of the whole request, when nothing else counts it for the lifetime of the call.
@@ -31,7 +31,7 @@ pub struct Content {
     pub readable: Option<String>,
 }
 
-impl Parcel {
+impl RawMcpCall {
     /// Creates a call with these arguments, which are JSON.
     #[must_use]
     pub fn new(arguments: Vec<u8>) -> Self {
@@ -67,7 +67,7 @@ impl Parcel {
         arguments.take()
     }
 
-    /// Stores the reply for [`Parcel::complete`].
+    /// Stores the reply for [`RawMcpCall::complete`].
     pub fn leave(&self, content: Content) {
         *self.content.lock().unwrap_or_else(PoisonError::into_inner) = Some(content);
     }
@@ -120,7 +120,7 @@ mod tests {
     const EMPTY: &str = r#"{"jsonrpc":"2.0","id":"a\n","result":{"resultType":"complete","content":[],"isError":false,"_meta":{"position":7}}}"#;
 
     fn completed(answer: &str, json: &str, wrapped_as: Option<&'static str>) -> String {
-        let raw_call = Parcel::default();
+        let raw_call = RawMcpCall::default();
         raw_call.leave(Content {
             json: RawValue::from_string(json.to_owned()).unwrap(),
             wrapped_as,
@@ -146,7 +146,7 @@ mod tests {
     /// A readable text replaces the JSON text; structured content is still the reply.
     #[test]
     fn a_text_to_read_stands_beside_the_reply() {
-        let raw_call = Parcel::default();
+        let raw_call = RawMcpCall::default();
         raw_call.leave(Content {
             json: RawValue::from_string(r#"{"n":1}"#.to_owned()).unwrap(),
             wrapped_as: None,
@@ -164,7 +164,7 @@ mod tests {
     fn other_answers_stay() {
         let error = r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"m"}}"#;
         assert_eq!(completed(error, "{}", None), error);
-        let raw_call = Parcel::new(b"{}".to_vec());
+        let raw_call = RawMcpCall::new(b"{}".to_vec());
         assert_eq!(raw_call.complete(EMPTY.into()), EMPTY.as_bytes());
         assert_eq!(raw_call.take_arguments().unwrap(), b"{}");
         assert_eq!(raw_call.take_arguments(), None);

@@ -19,7 +19,7 @@ pub fn templates(resources: Resources) -> ListResourceTemplatesResult {
     let templates = resources.kinds().iter().map(|kind| {
         ResourceTemplate::new(kind.template, kind.name)
             .with_title(kind.title)
-            .with_description(kind.sentence)
+            .with_description(kind.description)
             .with_mime_type(kind.mime)
     });
     ListResourceTemplatesResult::with_all_items(templates.collect())

@@ -7,7 +7,7 @@ use rmcp::model::{
 };
 use serde_json::Value;
 
-use super::raw_call::{Content, Parcel};
+use super::raw_call::{Content, RawMcpCall};
 use crate::operation::{Operation, Reply};
 
 /// Describes the server, with the newest revision that has an `initialize`.
@@ -32,7 +32,7 @@ pub fn about(has_resources: bool, tells_changes: bool) -> InitializeResult {
 
 /// Builds the result of a call; its content stays in the raw call.
 #[must_use]
-pub fn replied(operation: &Operation, reply: Reply, raw_call: &Parcel) -> CallToolResult {
+pub fn replied(operation: &Operation, reply: Reply, raw_call: &RawMcpCall) -> CallToolResult {
     raw_call.leave(Content {
         json: reply.json,
         wrapped_as: operation.wrapped_as,

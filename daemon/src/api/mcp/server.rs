@@ -26,7 +26,7 @@ use super::in_flight::InFlightCall;
 use super::message::protocol_error;
 use super::named::{key_of, named_tools};
 use super::prompts;
-use super::raw_call::Parcel;
+use super::raw_call::RawMcpCall;
 use super::resources;
 use super::results::{about, refused, replied};
 use super::subscriptions::{self, Subscriptions};
@@ -67,10 +67,10 @@ const RESOURCE_METHODS: [&str; 6] = [
 
 /// Lifetime of a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Lasts {
-    /// Lasts as long as its connection.
+pub enum ConnectionLifetime {
+    /// ConnectionLifetime as long as its connection.
     Long,
-    /// Lasts for one request; its subscriptions end with it.
+    /// ConnectionLifetime for one request; its subscriptions end with it.
     OneRequest,
 }
 
@@ -80,12 +80,12 @@ pub struct Server {
     budget: Budget,
     host: Host,
     /// Raw call of a server that serves one call, when requests do not carry theirs.
-    raw_call: Option<Arc<Parcel>>,
+    raw_call: Option<Arc<RawMcpCall>>,
     /// From `initialize`; applies to later requests that do not name their client.
     client: Mutex<Option<Implementation>>,
     /// From `initialize`, when it selects tools.
     tools: Mutex<Option<ToolSelection>>,
-    lasts: Lasts,
+    lifetime: ConnectionLifetime,
     subscriptions: Subscriptions,
     over: CancellationToken,
 }
@@ -93,7 +93,12 @@ pub struct Server {
 impl Server {
     /// Creates a server for this host. Long polls end when `over` is cancelled.
     #[must_use]
-    pub fn new(endpoint: &Endpoint, mut host: Host, lasts: Lasts, over: CancellationToken) -> Self {
+    pub fn new(
+        endpoint: &Endpoint,
+        mut host: Host,
+        lifetime: ConnectionLifetime,
+        over: CancellationToken,
+    ) -> Self {
         host.caller.wait_permit = WaitPermit::until(over.clone());
         Self {
             dispatch: endpoint.dispatch.clone(),
@@ -102,7 +107,7 @@ impl Server {
             raw_call: None,
             client: Mutex::default(),
             tools: Mutex::default(),
-            lasts,
+            lifetime,
             subscriptions: Subscriptions::default(),
             over,
         }
@@ -110,7 +115,7 @@ impl Server {
 
     /// Sets the raw call of a server that serves one call.
     #[must_use]
-    pub fn with_parcel(mut self, raw_call: Option<Arc<Parcel>>) -> Self {
+    pub fn with_parcel(mut self, raw_call: Option<Arc<RawMcpCall>>) -> Self {
         self.raw_call = raw_call;
         self
     }
@@ -127,7 +132,7 @@ impl Server {
 
     /// Whether a host of the older era can subscribe.
     fn has_subscriptions(&self) -> bool {
-        self.has_resources() && self.lasts == Lasts::Long
+        self.has_resources() && self.lifetime == ConnectionLifetime::Long
     }
 
     /// Builds the caller from the connection and the request.
@@ -159,7 +164,7 @@ impl Server {
         &self,
         operation: &Operation,
         mut caller: Caller,
-        raw_call: &Parcel,
+        raw_call: &RawMcpCall,
         in_flight_call: Option<&InFlightCall>,
     ) -> Answer {
         if let Some(in_flight_call) = in_flight_call {
@@ -260,7 +265,7 @@ impl ServerHandler for Server {
             let refusal = unknown(&request.name).to_body();
             return Err(protocol_error(ErrorCode::INVALID_PARAMS, &refusal));
         };
-        let carried = cx.extensions.get::<Arc<Parcel>>().cloned();
+        let carried = cx.extensions.get::<Arc<RawMcpCall>>().cloned();
         let Some(raw_call) = carried.or_else(|| self.raw_call.clone()) else {
             return Err(ErrorData::internal_error("a call has a parcel", None));
         };

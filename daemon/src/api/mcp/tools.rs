@@ -98,7 +98,7 @@ fn tool(operation: &Operation) -> Tool {
         .open_world(false);
     let mut tool = Tool::new(
         operation.name,
-        operation.sentence,
+        operation.description,
         Arc::new(unnamed((operation.input)())),
     )
     .with_title(operation.title)
@@ -267,8 +267,8 @@ mod tests {
                 "{name}"
             );
             assert_eq!(tool.title.as_deref(), Some(operation.title));
-            assert_eq!(tool.description.as_deref(), Some(operation.sentence));
-            assert!(!operation.title.is_empty() && !operation.sentence.is_empty());
+            assert_eq!(tool.description.as_deref(), Some(operation.description));
+            assert!(!operation.title.is_empty() && !operation.description.is_empty());
             let reads = operation.access == Access::Read;
             let hints = tool.annotations.clone().unwrap_or_default();
             assert_eq!(

@@ -19,7 +19,7 @@ use tokio_util::sync::CancellationToken;
 use super::in_flight::{InFlightCall, InFlightCalls};
 use super::lines::{Line, LineReader, ReadError};
 use super::message::{self, LineError, Message};
-use super::raw_call::Parcel;
+use super::raw_call::RawMcpCall;
 use crate::api::frames::Endpoint;
 use crate::api::limits::{Limits, MemoryPermit};
 
@@ -35,7 +35,7 @@ pub struct Answer {
 struct PendingRequest {
     in_flight_call: Arc<InFlightCall>,
     /// Set when the request is a call.
-    raw_call: Option<Arc<Parcel>>,
+    raw_call: Option<Arc<RawMcpCall>>,
 }
 
 /// The newest position when a request arrived; `None` while the store was reopened.
@@ -149,7 +149,7 @@ impl<R> LineTransport<R> {
                 let extensions = request.request.extensions_mut();
                 extensions.insert(Arc::clone(&in_flight_call));
                 extensions.insert(RequestStart(self.newest()));
-                let raw_call = extensions.get::<Arc<Parcel>>().cloned();
+                let raw_call = extensions.get::<Arc<RawMcpCall>>().cloned();
                 let flying = PendingRequest {
                     in_flight_call,
                     raw_call,

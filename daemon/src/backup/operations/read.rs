@@ -41,7 +41,7 @@ impl Op for Backup {
     type Reply = BackupReply;
     const NAME: &'static str = "backup";
     const TITLE: &'static str = "Read the log for a backup";
-    const SENTENCE: &'static str = "Returns the log's records in their stored bytes after a position, page by page, and names \
+    const DESCRIPTION: &'static str = "Returns the log's records in their stored bytes after a position, page by page, and names \
         the objects and blobs that their events need. `lored backup` writes them to a folder.";
     const ACCESS: Access = Access::Read;
 
@@ -116,7 +116,7 @@ impl Op for BackupObjects {
     type Reply = BackupObjectsReply;
     const NAME: &'static str = "backup_objects";
     const TITLE: &'static str = "Read objects for a backup";
-    const SENTENCE: &'static str =
+    const DESCRIPTION: &'static str =
         "Returns objects, the values of checkpoints, in their stored form. `backup` names them.";
     const ACCESS: Access = Access::Read;
 
@@ -156,7 +156,7 @@ impl Op for BackupBlob {
     type Reply = BackupBlobReply;
     const NAME: &'static str = "backup_blob";
     const TITLE: &'static str = "Read a blob for a backup";
-    const SENTENCE: &'static str =
+    const DESCRIPTION: &'static str =
         "Returns a part of a blob, a large text that events name. `backup` names it.";
     const ACCESS: Access = Access::Read;
 

@@ -27,7 +27,7 @@ impl Op for Delete {
     type Reply = DeleteReply;
     const NAME: &'static str = "workflow_checkpoint_delete";
     const TITLE: &'static str = "Delete a checkpoint";
-    const SENTENCE: &'static str =
+    const DESCRIPTION: &'static str =
         "Deletes a checkpoint for good and frees what no other checkpoint uses.";
     const ACCESS: Access = Access::Write;
     const IS_DESTRUCTIVE: bool = true;

@@ -20,7 +20,7 @@ impl Op for Diff {
     type Reply = DiffReply;
     const NAME: &'static str = "workflow_checkpoint_diff";
     const TITLE: &'static str = "Compare two checkpoints";
-    const SENTENCE: &'static str =
+    const DESCRIPTION: &'static str =
         "Compares two checkpoints: values added, removed and changed, by JSON Pointer.";
     const ACCESS: Access = Access::Read;
 

@@ -26,7 +26,7 @@ impl Op for Fork {
     type Reply = ForkReply;
     const NAME: &'static str = "workflow_checkpoint_fork";
     const TITLE: &'static str = "Fork a checkpoint";
-    const SENTENCE: &'static str = "Creates a session whose first checkpoint is the given one, to try another way from there. \
+    const DESCRIPTION: &'static str = "Creates a session whose first checkpoint is the given one, to try another way from there. \
         Critical keys are included, and no data is copied.";
     const ACCESS: Access = Access::Write;
 

@@ -26,7 +26,7 @@ impl Op for List {
     type Reply = ListReply;
     const NAME: &'static str = "workflow_checkpoint_list";
     const TITLE: &'static str = "List checkpoints";
-    const SENTENCE: &'static str = "Lists metadata of a session's checkpoints, newest first, to find one to resume from. Filters \
+    const DESCRIPTION: &'static str = "Lists metadata of a session's checkpoints, newest first, to find one to resume from. Filters \
         by tags, name or words.";
     const ACCESS: Access = Access::Read;
     const WRAPPED_AS: Option<&'static str> = Some("checkpoints");

@@ -41,7 +41,7 @@ impl Op for Load {
     type Reply = LoadReply;
     const NAME: &'static str = "workflow_checkpoint_load";
     const TITLE: &'static str = "Load a checkpoint";
-    const SENTENCE: &'static str = "Loads a workflow's state and context from a checkpoint by its id, or the latest of a \
+    const DESCRIPTION: &'static str = "Loads a workflow's state and context from a checkpoint by its id, or the latest of a \
         session. The context is equal to the saved one; `keys` and `maxTokens` shorten only the \
         reply.";
     const ACCESS: Access = Access::Read;

@@ -25,7 +25,7 @@ impl Op for MarkCritical {
     type Reply = MarkReply;
     const NAME: &'static str = "workflow_mark_critical";
     const TITLE: &'static str = "Mark a key critical";
-    const SENTENCE: &'static str = "Marks a top-level key of the session's context as CRITICAL: no view shortens its value, and \
+    const DESCRIPTION: &'static str = "Marks a top-level key of the session's context as CRITICAL: no view shortens its value, and \
         the newest checkpoint with it is never cleaned up. Use it for user goals, decisions, final \
         answers.";
     const ACCESS: Access = Access::Write;

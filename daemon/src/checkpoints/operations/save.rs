@@ -41,7 +41,7 @@ impl Op for Save {
     type Reply = SaveReply;
     const NAME: &'static str = "workflow_checkpoint_save";
     const TITLE: &'static str = "Save a checkpoint";
-    const SENTENCE: &'static str = "Saves the current workflow state and context as a checkpoint and returns its id for later \
+    const DESCRIPTION: &'static str = "Saves the current workflow state and context as a checkpoint and returns its id for later \
         resumption. Atomic; skipped if the context equals the session's latest checkpoint. Cheap: \
         only changes are stored.";
     const ACCESS: Access = Access::Write;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use lore::protocol::checkpoints::{
     CompressArgs, CompressReply, KeyReport, LayerName, LayerReport, PrioritizeArgs,
-    PrioritizeReply, Treatment, ViewReport,
+    PrioritizeReply, TruncationAction, ViewReport,
 };
 use lore::protocol::{CheckpointId, RawJson, RawObject, SessionId};
 use serde_json::{Map, Value};
@@ -36,7 +36,7 @@ impl Op for Compress {
     type Reply = CompressReply;
     const NAME: &'static str = "workflow_context_compress";
     const TITLE: &'static str = "Fit a context into a budget";
-    const SENTENCE: &'static str = "Returns as much of a context as fits into a token budget, the most important keys first. \
+    const DESCRIPTION: &'static str = "Returns as much of a context as fits into a token budget, the most important keys first. \
         Takes a context, or a stored one, which stays whole.";
     const ACCESS: Access = Access::Read;
 
@@ -73,7 +73,7 @@ impl Op for Prioritize {
     type Reply = PrioritizeReply;
     const NAME: &'static str = "workflow_context_prioritize";
     const TITLE: &'static str = "Rank a context's keys";
-    const SENTENCE: &'static str = "Reports the importance of each key of a context, with the reason and its tokens. With a \
+    const DESCRIPTION: &'static str = "Reports the importance of each key of a context, with the reason and its tokens. With a \
         budget it also reports what would fit of each key.";
     const ACCESS: Access = Access::Read;
 
@@ -319,12 +319,12 @@ fn layer_name(layer: Layer) -> LayerName {
     }
 }
 
-fn treatment(done: ValueReductions) -> Treatment {
+fn treatment(done: ValueReductions) -> TruncationAction {
     match done {
-        ValueReductions::Whole => Treatment::Whole,
-        ValueReductions::WhiteSpace => Treatment::Whitespace,
-        ValueReductions::Strings => Treatment::Strings,
-        ValueReductions::Arrays => Treatment::Arrays,
-        ValueReductions::Dropped => Treatment::Dropped,
+        ValueReductions::Whole => TruncationAction::Whole,
+        ValueReductions::WhiteSpace => TruncationAction::Whitespace,
+        ValueReductions::Strings => TruncationAction::Strings,
+        ValueReductions::Arrays => TruncationAction::Arrays,
+        ValueReductions::Dropped => TruncationAction::Dropped,
     }
 }

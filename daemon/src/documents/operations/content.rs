@@ -32,7 +32,7 @@ impl Op for GetDocumentContent {
     type Reply = GetDocumentContentReply;
     const NAME: &'static str = "get_document_content";
     const TITLE: &'static str = "Read documents";
-    const SENTENCE: &'static str = "Returns the text of documents, chunk by chunk in order, by the ids of search results, or by \
+    const DESCRIPTION: &'static str = "Returns the text of documents, chunk by chunk in order, by the ids of search results, or by \
         context and file name.";
     const ACCESS: Access = Access::Read;
 

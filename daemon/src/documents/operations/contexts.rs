@@ -52,7 +52,7 @@ impl Op for GetDocumentContexts {
     type Reply = GetDocumentContextsReply;
     const NAME: &'static str = "get_document_contexts";
     const TITLE: &'static str = "List contexts of documents";
-    const SENTENCE: &'static str = "Discover all available document contexts (work items, projects, \
+    const DESCRIPTION: &'static str = "Discover all available document contexts (work items, projects, \
         contracts, etc.) in the index for exploration and filtering.";
     const ACCESS: Access = Access::Read;
 

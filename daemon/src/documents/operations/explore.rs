@@ -29,7 +29,7 @@ impl Op for ExploreDocumentStructure {
     type Reply = ExploreDocumentStructureReply;
     const NAME: &'static str = "explore_document_structure";
     const TITLE: &'static str = "Explore the structure of documents";
-    const SENTENCE: &'static str = "Navigate and explore document hierarchies, file structures, and chunk \
+    const DESCRIPTION: &'static str = "Navigate and explore document hierarchies, file structures, and chunk \
         organization for better understanding of available content.";
     const ACCESS: Access = Access::Read;
 

@@ -41,7 +41,7 @@ impl Op for PutDocument {
     type Reply = PutDocumentReply;
     const NAME: &'static str = "put_document";
     const TITLE: &'static str = "Send a document";
-    const SENTENCE: &'static str = "Stores a document that is sent as text or as Base64. It is read, chunked, searched and cited \
+    const DESCRIPTION: &'static str = "Stores a document that is sent as text or as Base64. It is read, chunked, searched and cited \
         like a file. A different document with the same name is replaced.";
     const ACCESS: Access = Access::Write;
     const TAKES_BYTES: bool = true;

@@ -39,7 +39,7 @@ impl Op for AddSource {
     type Reply = AddSourceReply;
     const NAME: &'static str = "add_source";
     const TITLE: &'static str = "Add a source of documents";
-    const SENTENCE: &'static str = "Adds a folder or a file as a document source. Its files are ingested, searchable, and \
+    const DESCRIPTION: &'static str = "Adds a folder or a file as a document source. Its files are ingested, searchable, and \
         followed as they change. Ignore files apply.";
     const ACCESS: Access = Access::Write;
 
@@ -232,7 +232,7 @@ impl Op for RemoveSource {
     type Reply = RemoveSourceReply;
     const NAME: &'static str = "remove_source";
     const TITLE: &'static str = "Remove a source of documents";
-    const SENTENCE: &'static str = "Removes a source: its documents are no longer found. The folder and its files are not \
+    const DESCRIPTION: &'static str = "Removes a source: its documents are no longer found. The folder and its files are not \
         changed.";
     const ACCESS: Access = Access::Write;
     const IS_DESTRUCTIVE: bool = true;
@@ -275,7 +275,7 @@ impl Op for Rescan {
     type Reply = RescanReply;
     const NAME: &'static str = "rescan";
     const TITLE: &'static str = "Look through sources again";
-    const SENTENCE: &'static str = "Scans one source, or all of them, again: changed files are ingested, and missing ones are \
+    const DESCRIPTION: &'static str = "Scans one source, or all of them, again: changed files are ingested, and missing ones are \
         removed. `list_sources` shows the progress.";
     const ACCESS: Access = Access::Write;
 
@@ -333,7 +333,7 @@ impl Op for ListSources {
     type Reply = ListSourcesReply;
     const NAME: &'static str = "list_sources";
     const TITLE: &'static str = "List sources of documents";
-    const SENTENCE: &'static str = "Lists the document sources: progress, whether changes are watched, and failed files with the \
+    const DESCRIPTION: &'static str = "Lists the document sources: progress, whether changes are watched, and failed files with the \
         reason.";
     const ACCESS: Access = Access::Read;
 

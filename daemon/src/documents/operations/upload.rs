@@ -25,7 +25,7 @@ impl Op for RemoveDocument {
     type Reply = RemoveDocumentReply;
     const NAME: &'static str = "remove_document";
     const TITLE: &'static str = "Remove a document that was sent";
-    const SENTENCE: &'static str =
+    const DESCRIPTION: &'static str =
         "Removes a sent document from search. Documents from files are removed with their files.";
     const ACCESS: Access = Access::Write;
     const IS_DESTRUCTIVE: bool = true;
@@ -56,7 +56,7 @@ impl Op for ListDocuments {
     type Reply = ListDocumentsReply;
     const NAME: &'static str = "list_documents";
     const TITLE: &'static str = "List the documents of a source";
-    const SENTENCE: &'static str = "Lists the documents of a source by name, with the SHA-256 of their bytes, so that unchanged \
+    const DESCRIPTION: &'static str = "Lists the documents of a source by name, with the SHA-256 of their bytes, so that unchanged \
         ones need not be sent again.";
     const ACCESS: Access = Access::Read;
 

@@ -37,7 +37,7 @@ impl Op for GetEntity {
     type Reply = GetEntityReply;
     const NAME: &'static str = "get_entity";
     const TITLE: &'static str = "Show an entity";
-    const SENTENCE: &'static str = "Returns what a session knows of an entity: mentions with the surrounding text, parents, \
+    const DESCRIPTION: &'static str = "Returns what a session knows of an entity: mentions with the surrounding text, parents, \
         relations, data of other systems.";
     const ACCESS: Access = Access::Read;
 

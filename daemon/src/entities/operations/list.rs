@@ -32,7 +32,7 @@ impl Op for ListEntities {
     type Reply = ListEntitiesReply;
     const NAME: &'static str = "list_entities";
     const TITLE: &'static str = "List entities";
-    const SENTENCE: &'static str = "Lists the entities of a session, a project or all sessions, such as devices, files and \
+    const DESCRIPTION: &'static str = "Lists the entities of a session, a project or all sessions, such as devices, files and \
         issues. The most relevant come first, with counts per kind.";
     const ACCESS: Access = Access::Read;
 

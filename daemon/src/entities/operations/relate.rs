@@ -18,7 +18,7 @@ impl Op for RelateEntities {
     type Reply = RelateEntitiesReply;
     const NAME: &'static str = "relate_entities";
     const TITLE: &'static str = "Relate two entities";
-    const SENTENCE: &'static str = "Records a relation between two entities of a session, such as `connected_to`. `parent` makes \
+    const DESCRIPTION: &'static str = "Records a relation between two entities of a session, such as `connected_to`. `parent` makes \
         the first belong to the second.";
     const ACCESS: Access = Access::Write;
 

@@ -27,7 +27,7 @@ impl Op for ResolveEntity {
     type Reply = ResolveEntityReply;
     const NAME: &'static str = "resolve_entity";
     const TITLE: &'static str = "Resolve an entity";
-    const SENTENCE: &'static str = "Resolves a name to an entity: one that the session or its project knows, otherwise one of a \
+    const DESCRIPTION: &'static str = "Resolves a name to an entity: one that the session or its project knows, otherwise one of a \
         configured system, whose data is cached for an hour.";
     const ACCESS: Access = Access::Write;
 

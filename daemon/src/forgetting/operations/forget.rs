@@ -24,7 +24,7 @@ impl Op for Forget {
     type Reply = ForgetReply;
     const NAME: &'static str = "forget";
     const TITLE: &'static str = "Forget";
-    const SENTENCE: &'static str = "Forgets data for good: of a session or project, by an agent, between two moments, or from \
+    const DESCRIPTION: &'static str = "Forgets data for good: of a session or project, by an agent, between two moments, or from \
         one origin. Its bytes are gone from disk before the reply. The log still verifies. `dry_run` \
         counts and changes nothing.";
     const ACCESS: Access = Access::Write;

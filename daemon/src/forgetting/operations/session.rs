@@ -21,7 +21,7 @@ impl Op for ForgetSession {
     type Reply = ForgetSessionReply;
     const NAME: &'static str = "forget_session";
     const TITLE: &'static str = "Forget a session";
-    const SENTENCE: &'static str = "Forgets everything in a session for good: its bytes are gone from disk before the reply. The \
+    const DESCRIPTION: &'static str = "Forgets everything in a session for good: its bytes are gone from disk before the reply. The \
         log still verifies, and other sessions do not change.";
     const ACCESS: Access = Access::Write;
     const IS_DESTRUCTIVE: bool = true;

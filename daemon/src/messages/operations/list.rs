@@ -32,7 +32,7 @@ impl Op for ListMessages {
     type Reply = ListMessagesReply;
     const NAME: &'static str = "list_messages";
     const TITLE: &'static str = "List messages";
-    const SENTENCE: &'static str = "Lists the messages of a session, page by page, by type and sender, since a position or time; \
+    const DESCRIPTION: &'static str = "Lists the messages of a session, page by page, by type and sender, since a position or time; \
         or returns one message whole.";
     const ACCESS: Access = Access::Read;
 

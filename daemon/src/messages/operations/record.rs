@@ -29,7 +29,7 @@ impl Op for RecordMessage {
     type Reply = RecordMessageReply;
     const NAME: &'static str = "record_message";
     const TITLE: &'static str = "Record a message";
-    const SENTENCE: &'static str = "Records a message of a session with its sender and tools. Its entities are recognised, so \
+    const DESCRIPTION: &'static str = "Records a message of a session with its sender and tools. Its entities are recognised, so \
         that later messages can refer to them by `its`.";
     const ACCESS: Access = Access::Write;
 

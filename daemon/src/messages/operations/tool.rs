@@ -26,7 +26,7 @@ impl Op for RecordTool {
     type Reply = RecordToolReply;
     const NAME: &'static str = "record_tool";
     const TITLE: &'static str = "Record a tool at work";
-    const SENTENCE: &'static str = "Records that a tool starts, runs, has completed or failed, for a session's tool history. Use \
+    const DESCRIPTION: &'static str = "Records that a tool starts, runs, has completed or failed, for a session's tool history. Use \
         `record_step` for results that later calls need.";
     const ACCESS: Access = Access::Write;
 

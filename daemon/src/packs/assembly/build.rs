@@ -6,7 +6,7 @@
 
 use super::entity;
 use super::fit::{BudgetPlan, EntitySize, Sizes};
-use super::inputs::{Ingredients, PackEntity, Source};
+use super::inputs::{PackEntity, PackInputs, Source};
 use super::labels;
 use super::pack::{
     BudgetTooSmall, BuiltPack, Omission, OmissionReason, OmittedPart, Section, SectionName,
@@ -20,7 +20,7 @@ use crate::tokens::Tokens;
 /// # Errors
 /// [`BudgetTooSmall`] when not even the message and the instruction fit.
 pub fn build(
-    of: &Ingredients,
+    of: &PackInputs,
     max_tokens: usize,
     tokens: &Tokens,
 ) -> Result<BuiltPack, BudgetTooSmall> {
@@ -58,7 +58,7 @@ pub fn build(
 
 /// The formatted ingredients with their sizes.
 struct Parts<'i> {
-    of: &'i Ingredients,
+    of: &'i PackInputs,
     history: Vec<TextPiece>,
     values: Vec<TextPiece>,
     passages: Shared,
@@ -66,7 +66,7 @@ struct Parts<'i> {
 }
 
 impl<'i> Parts<'i> {
-    fn of(of: &'i Ingredients, max_tokens: usize, tokens: &Tokens) -> Self {
+    fn of(of: &'i PackInputs, max_tokens: usize, tokens: &Tokens) -> Self {
         let reported = of.history.iter();
         let history: Vec<_> = reported
             .map(|reported| TextPiece::message(reported, tokens, max_tokens))

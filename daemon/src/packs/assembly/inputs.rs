@@ -101,7 +101,7 @@ pub enum PackRequest {
 
 /// All candidates for a pack.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Ingredients {
+pub struct PackInputs {
     /// Purpose of the pack.
     pub purpose: PackRequest,
     /// Message or task, included in the pack byte for byte.

@@ -1,6 +1,6 @@
 //! The fixed text of a context pack: labels, the separator, and the instruction.
 
-use super::inputs::{Ingredients, PackRequest, Passage};
+use super::inputs::{PackInputs, PackRequest, Passage};
 use crate::events::packs::Item;
 
 /// Label of the history section.
@@ -50,7 +50,7 @@ pub fn topic(topic: &str) -> String {
 }
 
 /// Renders the message or the task, unchanged to the byte.
-pub fn message(of: &Ingredients) -> String {
+pub fn message(of: &PackInputs) -> String {
     match of.purpose {
         PackRequest::Message => format!("Current user message: {}", of.message),
         PackRequest::Task => format!("Current task: {}", of.message),

@@ -17,7 +17,7 @@ mod tests;
 pub use build::build;
 pub use entity::summary;
 pub use inputs::{
-    Ingredients, PackEntity, PackMessage, PackRequest, Passage, Relation, Source, Value,
+    PackEntity, PackInputs, PackMessage, PackRequest, Passage, Relation, Source, Value,
 };
 pub use pack::{BuiltPack, Omission, OmissionReason, OmittedPart, SectionName};
 pub use prune::{PrunedSet, ScoredMessage, WorkingMessages, retain, tokens_of};

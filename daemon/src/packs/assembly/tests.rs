@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use proptest::prelude::*;
 
 use super::{
-    Ingredients, OmissionReason, OmittedPart, PackEntity, PackMessage, PackRequest, Passage,
+    OmissionReason, OmittedPart, PackEntity, PackInputs, PackMessage, PackRequest, Passage,
     Relation, SectionName, Source, Value, build,
 };
 use crate::events::packs::Item;
@@ -71,8 +71,8 @@ fn passage(version: u64, heading: Option<&str>, text: &str) -> Passage {
     }
 }
 
-fn some() -> Ingredients {
-    Ingredients {
+fn some() -> PackInputs {
+    PackInputs {
         purpose: PackRequest::Message,
         message: "What is its status?".to_owned(),
         history: vec![
@@ -154,7 +154,7 @@ fn a_task_and_other_entities_have_labels_of_their_own() {
 #[test]
 fn without_anything_known_there_are_message_and_instruction() {
     let tokens = Tokens::default();
-    let pack_inputs = Ingredients {
+    let pack_inputs = PackInputs {
         history: Vec::new(),
         entities: Vec::new(),
         values: Vec::new(),
@@ -256,8 +256,8 @@ prop_compose! {
         values in prop::collection::vec((texts(), texts()), 0..4),
         passages in prop::collection::vec((prop::option::of(texts()), texts()), 0..5),
         topic in prop::option::of(texts()),
-    ) -> Ingredients {
-        Ingredients {
+    ) -> PackInputs {
+        PackInputs {
             purpose: PackRequest::Message,
             message,
             history: (1..).zip(history).map(|(at, (text, beyond))| PackMessage {

@@ -23,7 +23,7 @@ impl Op for EnrichMessage {
     type Reply = EnrichMessageReply;
     const NAME: &'static str = "enrich_message";
     const TITLE: &'static str = "Put a message into its context";
-    const SENTENCE: &'static str = "Builds a prompt for a message from its session: history, entities, values it names, passages \
+    const DESCRIPTION: &'static str = "Builds a prompt for a message from its session: history, entities, values it names, passages \
         of context files, topic. Stays within a token budget and names the source of each piece.";
     const ACCESS: Access = Access::Write;
 

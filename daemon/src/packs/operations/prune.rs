@@ -24,7 +24,7 @@ impl Op for PruneSession {
     type Reply = PruneSessionReply;
     const NAME: &'static str = "prune_session";
     const TITLE: &'static str = "Prune a session";
-    const SENTENCE: &'static str = "Reduces what a session's packs draw from: the newest and the important messages, the most \
+    const DESCRIPTION: &'static str = "Reduces what a session's packs draw from: the newest and the important messages, the most \
         relevant entities and the newest tool executions. Deletes nothing; `reset_pruning` undoes \
         it.";
     const ACCESS: Access = Access::Write;
@@ -108,7 +108,7 @@ impl Op for ResetPruning {
     type Reply = ResetPruningReply;
     const NAME: &'static str = "reset_pruning";
     const TITLE: &'static str = "Undo a pruning";
-    const SENTENCE: &'static str = "Undoes the last pruning of a session that is still in effect: packs draw from the pruned \
+    const DESCRIPTION: &'static str = "Undoes the last pruning of a session that is still in effect: packs draw from the pruned \
         data again.";
     const ACCESS: Access = Access::Write;
 

@@ -21,7 +21,7 @@ impl Op for ContextPack {
     type Reply = ContextPackReply;
     const NAME: &'static str = "context_pack";
     const TITLE: &'static str = "Put a task into its context";
-    const SENTENCE: &'static str = "Builds a prompt for a task from a project's sessions: the last messages, what the task \
+    const DESCRIPTION: &'static str = "Builds a prompt for a task from a project's sessions: the last messages, what the task \
         names, checkpoints and context files. Stays within a token budget.";
     const ACCESS: Access = Access::Write;
 

@@ -37,7 +37,7 @@ impl Op for Why {
     type Reply = WhyReply;
     const NAME: &'static str = "why";
     const TITLE: &'static str = "Tell what rests on what";
-    const SENTENCE: &'static str = "Returns the events that a context pack draws on, and so the sources of an answer built from \
+    const DESCRIPTION: &'static str = "Returns the events that a context pack draws on, and so the sources of an answer built from \
         it. For a message, a step or another event it returns the packs that used it.";
     const ACCESS: Access = Access::Read;
 

@@ -8,7 +8,7 @@ pub mod search_hits;
 mod task;
 mod values;
 
-use super::assembly::{Ingredients, Omission, OmissionReason, OmittedPart, PackRequest, Source};
+use super::assembly::{Omission, OmissionReason, OmittedPart, PackInputs, PackRequest, Source};
 use super::view::working::{self, WorkingSet};
 use crate::clock::Micros;
 use crate::entities::{EntityRef, SessionContext, recognised};
@@ -46,7 +46,7 @@ pub struct SessionSnapshot<'s> {
 /// The result of the retrieval.
 pub struct RetrievedInputs {
     /// The candidates for the pack.
-    pub pack_inputs: Ingredients,
+    pub pack_inputs: PackInputs,
     /// Pieces that are left out for other reasons than the budget.
     pub left_out: Vec<Omission>,
     /// Time until which the result stays the same if nothing is recorded: scores drop, data expires.
@@ -111,7 +111,7 @@ pub fn message(
     let mut left_out = history.left_out;
     left_out.extend(entities.left_out);
     Ok(RetrievedInputs {
-        pack_inputs: Ingredients {
+        pack_inputs: PackInputs {
             purpose: PackRequest::Message,
             message: message.to_owned(),
             history: history.reported,

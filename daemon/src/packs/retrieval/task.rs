@@ -12,7 +12,7 @@ use crate::entities::{self as known, EntityRef, ScoredEntity, relevance};
 use crate::error::Refusal;
 use crate::log::Position;
 use crate::operation::Context;
-use crate::packs::assembly::{Ingredients, Omission, PackMessage, PackRequest};
+use crate::packs::assembly::{Omission, PackInputs, PackMessage, PackRequest};
 use crate::sessions::{self, SessionFilter, SessionRow};
 use crate::state::State;
 use crate::store::Error;
@@ -117,7 +117,7 @@ pub fn task(
     let (entities, until) = gathering.entities(&of)?;
     let left_out = std::mem::take(&mut gathering.left_out);
     Ok(RetrievedInputs {
-        pack_inputs: Ingredients {
+        pack_inputs: PackInputs {
             purpose: PackRequest::Task,
             message: task.to_owned(),
             history: gathering.history(),

@@ -31,7 +31,7 @@ impl Op for GetContext {
     type Reply = GetContextReply;
     const NAME: &'static str = "get_context";
     const TITLE: &'static str = "Get a context file";
-    const SENTENCE: &'static str = "Returns a project's context file with its content, version and validation. If nothing is \
+    const DESCRIPTION: &'static str = "Returns a project's context file with its content, version and validation. If nothing is \
         written yet, it returns the template.";
     const ACCESS: Access = Access::Read;
 
@@ -297,7 +297,7 @@ impl Op for ListContexts {
     type Reply = ListContextsReply;
     const NAME: &'static str = "list_contexts";
     const TITLE: &'static str = "List context files";
-    const SENTENCE: &'static str = "Lists a project's context files, existing and possible ones: version, author, size, errors, \
+    const DESCRIPTION: &'static str = "Lists a project's context files, existing and possible ones: version, author, size, errors, \
         and agents with a draft.";
     const ACCESS: Access = Access::Read;
 

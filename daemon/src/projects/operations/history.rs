@@ -34,7 +34,7 @@ impl Op for ContextHistory {
     type Reply = ContextHistoryReply;
     const NAME: &'static str = "context_history";
     const TITLE: &'static str = "History of a context file";
-    const SENTENCE: &'static str = "Lists the versions of a context file, the newest first: author, time, kind of change, and \
+    const DESCRIPTION: &'static str = "Lists the versions of a context file, the newest first: author, time, kind of change, and \
         changed sections.";
     const ACCESS: Access = Access::Read;
 
@@ -149,7 +149,7 @@ impl Op for DiffContext {
     type Reply = DiffContextReply;
     const NAME: &'static str = "diff_context";
     const TITLE: &'static str = "Compare versions of a context file";
-    const SENTENCE: &'static str = "Compares two versions of a context file: the changed sections, and the lines as a unified \
+    const DESCRIPTION: &'static str = "Compares two versions of a context file: the changed sections, and the lines as a unified \
         diff.";
     const ACCESS: Access = Access::Read;
 

@@ -26,7 +26,7 @@ impl Op for InitProject {
     type Reply = InitProjectReply;
     const NAME: &'static str = "init_project";
     const TITLE: &'static str = "Make a directory a project";
-    const SENTENCE: &'static str = "Makes a directory a project with its own context files. All worktrees of a repository are \
+    const DESCRIPTION: &'static str = "Makes a directory a project with its own context files. All worktrees of a repository are \
         one project; different directories of the same name are different projects.";
     const ACCESS: Access = Access::Write;
 

@@ -25,7 +25,7 @@ impl Op for ListProjects {
     type Reply = ListProjectsReply;
     const NAME: &'static str = "list_projects";
     const TITLE: &'static str = "List projects";
-    const SENTENCE: &'static str = "Lists the projects, the most recently changed first, with their directories, worktrees and \
+    const DESCRIPTION: &'static str = "Lists the projects, the most recently changed first, with their directories, worktrees and \
         branches.";
     const ACCESS: Access = Access::Read;
 

@@ -25,7 +25,7 @@ impl Op for ShareProject {
     type Reply = ShareProjectReply;
     const NAME: &'static str = "share_project";
     const TITLE: &'static str = "Share a project";
-    const SENTENCE: &'static str = "Lets another user of the machine read, or also write, the context files of a project; \
+    const DESCRIPTION: &'static str = "Lets another user of the machine read, or also write, the context files of a project; \
         `access: none` revokes it. Only for daemons that serve all users: all users of any other \
         daemon share its data.";
     const ACCESS: Access = Access::Write;
@@ -81,7 +81,7 @@ impl Op for ListShares {
     type Reply = ListSharesReply;
     const NAME: &'static str = "list_shares";
     const TITLE: &'static str = "List who shares a project";
-    const SENTENCE: &'static str =
+    const DESCRIPTION: &'static str =
         "Lists the users of the machine that may read or write the context files of a project.";
     const ACCESS: Access = Access::Read;
 

@@ -22,7 +22,7 @@ impl Op for GetTemplate {
     type Reply = GetTemplateReply;
     const NAME: &'static str = "get_template";
     const TITLE: &'static str = "Get a template";
-    const SENTENCE: &'static str = "Returns the template of a type of context file: its sections, entries and rules, and a \
+    const DESCRIPTION: &'static str = "Returns the template of a type of context file: its sections, entries and rules, and a \
         complete valid example.";
     const ACCESS: Access = Access::Read;
 
@@ -60,7 +60,7 @@ impl Op for ListTemplates {
     type Reply = ListTemplatesReply;
     const NAME: &'static str = "list_templates";
     const TITLE: &'static str = "List templates";
-    const SENTENCE: &'static str = "Lists the types of context files with the origin of their templates, and invalid template \
+    const DESCRIPTION: &'static str = "Lists the types of context files with the origin of their templates, and invalid template \
         files with line and reason.";
     const ACCESS: Access = Access::Read;
 

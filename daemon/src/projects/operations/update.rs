@@ -23,7 +23,7 @@ impl Op for UpdateContext {
     type Reply = UpdateContextReply;
     const NAME: &'static str = "update_context";
     const TITLE: &'static str = "Update a context file";
-    const SENTENCE: &'static str = "Updates a project's context file with the complete new content. Invalid content returns \
+    const DESCRIPTION: &'static str = "Updates a project's context file with the complete new content. Invalid content returns \
         correction steps: apply them and call again.";
     const ACCESS: Access = Access::Write;
 
@@ -57,7 +57,7 @@ impl Op for AppendContext {
     type Reply = UpdateContextReply;
     const NAME: &'static str = "append_context";
     const TITLE: &'static str = "Add an entry to a context file";
-    const SENTENCE: &'static str = "Appends an entry, such as a bug, a feature or a session summary, where the template puts it. \
+    const DESCRIPTION: &'static str = "Appends an entry, such as a bug, a feature or a session summary, where the template puts it. \
         The rest of the file stays unchanged, even with concurrent writers.";
     const ACCESS: Access = Access::Write;
 
@@ -90,7 +90,7 @@ impl Op for ClearContext {
     type Reply = ClearContextReply;
     const NAME: &'static str = "clear_context";
     const TITLE: &'static str = "Clear a context file";
-    const SENTENCE: &'static str = "Empties a context file and removes it from disk. Every earlier version stays in its history.";
+    const DESCRIPTION: &'static str = "Empties a context file and removes it from disk. Every earlier version stays in its history.";
     const ACCESS: Access = Access::Write;
     const IS_DESTRUCTIVE: bool = true;
 

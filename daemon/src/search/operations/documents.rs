@@ -23,7 +23,7 @@ impl Op for SearchDocuments {
     type Reply = SearchReply;
     const NAME: &'static str = "search_documents";
     const TITLE: &'static str = "Search documents";
-    const SENTENCE: &'static str = "Search across all indexed documents with flexible filtering and multiple \
+    const DESCRIPTION: &'static str = "Search across all indexed documents with flexible filtering and multiple \
         search modes. Supports any document type including work items, API documentation, legal documents, \
         project files, and more.";
     const ACCESS: Access = Access::Read;

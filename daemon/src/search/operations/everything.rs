@@ -25,7 +25,7 @@ impl Op for Search {
     type Reply = SearchReply;
     const NAME: &'static str = "search";
     const TITLE: &'static str = "Search everything";
-    const SENTENCE: &'static str = "Searches everything: documents, messages, tool results, context files, checkpoints. `kinds`, \
+    const DESCRIPTION: &'static str = "Searches everything: documents, messages, tool results, context files, checkpoints. `kinds`, \
         `session` and `project` narrow it.";
     const ACCESS: Access = Access::Read;
 

@@ -101,7 +101,7 @@ macro_rules! search {
             type Reply = SearchReply;
             const NAME: &'static str = $name;
             const TITLE: &'static str = $title;
-            const SENTENCE: &'static str = $sentence;
+            const DESCRIPTION: &'static str = $sentence;
             const ACCESS: Access = Access::Read;
 
             async fn call(call: Call<$args>) -> Result<SearchReply, Refusal> {
@@ -238,7 +238,7 @@ impl Op for GetWorkItemList {
     type Reply = GetDocumentContextsReply;
     const NAME: &'static str = "get_work_item_list";
     const TITLE: &'static str = "List work items";
-    const SENTENCE: &'static str =
+    const DESCRIPTION: &'static str =
         "Lists all work items: every context with its documents. Newer: `get_document_contexts`.";
     const ACCESS: Access = Access::Read;
 
@@ -263,7 +263,7 @@ impl Op for GetWorkItemSummary {
     type Reply = GetIndexSummaryReply;
     const NAME: &'static str = "get_work_item_summary";
     const TITLE: &'static str = "Summarise work items";
-    const SENTENCE: &'static str = "Counts documents, chunks and work items, and names the most frequent file \
+    const DESCRIPTION: &'static str = "Counts documents, chunks and work items, and names the most frequent file \
         types, categories and tags. Newer: `get_index_summary`.";
     const ACCESS: Access = Access::Read;
 

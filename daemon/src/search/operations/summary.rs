@@ -27,7 +27,7 @@ impl Op for GetIndexSummary {
     type Reply = GetIndexSummaryReply;
     const NAME: &'static str = "get_index_summary";
     const TITLE: &'static str = "Summarise the index of documents";
-    const SENTENCE: &'static str = "Get comprehensive overview of the document index including statistics, \
+    const DESCRIPTION: &'static str = "Get comprehensive overview of the document index including statistics, \
         document types, categories, and system health.";
     const ACCESS: Access = Access::Read;
 

@@ -17,7 +17,7 @@ impl Op for CreateSession {
     type Reply = CreateSessionReply;
     const NAME: &'static str = "create_session";
     const TITLE: &'static str = "Create a session";
-    const SENTENCE: &'static str = "Creates a session under your own id or a new one, so that several agents can record into it \
+    const DESCRIPTION: &'static str = "Creates a session under your own id or a new one, so that several agents can record into it \
         by name.";
     const ACCESS: Access = Access::Write;
 

@@ -28,7 +28,7 @@ impl Op for LeaseSession {
     type Reply = LeaseSessionReply;
     const NAME: &'static str = "lease_session";
     const TITLE: &'static str = "Lease a session";
-    const SENTENCE: &'static str = "Takes or renews a named lease of a session for some seconds, for exclusive work. Give its \
+    const DESCRIPTION: &'static str = "Takes or renews a named lease of a session for some seconds, for exclusive work. Give its \
         token as `fence` with writes; a write after the lease was lost fails.";
     const ACCESS: Access = Access::Write;
 
@@ -86,7 +86,7 @@ impl Op for ReleaseSession {
     type Reply = ReleaseSessionReply;
     const NAME: &'static str = "release_session";
     const TITLE: &'static str = "Release a lease";
-    const SENTENCE: &'static str = "Releases a lease of a session before it ends.";
+    const DESCRIPTION: &'static str = "Releases a lease of a session before it ends.";
     const ACCESS: Access = Access::Write;
 
     async fn call(call: Call<ReleaseSessionArgs>) -> Result<ReleaseSessionReply, Refusal> {

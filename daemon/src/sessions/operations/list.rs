@@ -31,7 +31,7 @@ impl Op for ListSessions {
     type Reply = ListSessionsReply;
     const NAME: &'static str = "list_sessions";
     const TITLE: &'static str = "List sessions";
-    const SENTENCE: &'static str = "Lists sessions, the newest first, by user, project, agent, state and tags. Expired ones are \
+    const DESCRIPTION: &'static str = "Lists sessions, the newest first, by user, project, agent, state and tags. Expired ones are \
         listed only if `state` asks for them.";
     const ACCESS: Access = Access::Read;
 

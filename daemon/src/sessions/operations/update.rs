@@ -21,7 +21,7 @@ impl Op for UpdateSession {
     type Reply = UpdateSessionReply;
     const NAME: &'static str = "update_session";
     const TITLE: &'static str = "Update a session";
-    const SENTENCE: &'static str = "Sets title, topic, tags or single preferences of a session. Other fields stay, so two agents \
+    const DESCRIPTION: &'static str = "Sets title, topic, tags or single preferences of a session. Other fields stay, so two agents \
         never overwrite each other.";
     const ACCESS: Access = Access::Write;
 
@@ -96,7 +96,7 @@ impl Op for CloseSession {
     type Reply = CloseSessionReply;
     const NAME: &'static str = "close_session";
     const TITLE: &'static str = "Close a session";
-    const SENTENCE: &'static str = "Closes a session: its content stays readable, and nothing more can be recorded in it. \
+    const DESCRIPTION: &'static str = "Closes a session: its content stays readable, and nothing more can be recorded in it. \
         `fork_session` continues from it.";
     const ACCESS: Access = Access::Write;
 

@@ -28,7 +28,7 @@ impl Op for GetStep {
     type Reply = GetStepReply;
     const NAME: &'static str = "get_step";
     const TITLE: &'static str = "Show a step";
-    const SENTENCE: &'static str = "Returns one recorded step whole: parameters, the raw result, parsed and extracted values, \
+    const DESCRIPTION: &'static str = "Returns one recorded step whole: parameters, the raw result, parsed and extracted values, \
         time and agent.";
     const ACCESS: Access = Access::Read;
 
@@ -125,7 +125,7 @@ impl Op for ListSteps {
     type Reply = ListStepsReply;
     const NAME: &'static str = "list_steps";
     const TITLE: &'static str = "List steps";
-    const SENTENCE: &'static str = "Lists the recorded steps of a session in order: tool, purpose, outcome, size. `next` returns \
+    const DESCRIPTION: &'static str = "Lists the recorded steps of a session in order: tool, purpose, outcome, size. `next` returns \
         the following page.";
     const ACCESS: Access = Access::Read;
 

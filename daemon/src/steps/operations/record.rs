@@ -36,7 +36,7 @@ impl Op for RecordStep {
     type Reply = RecordStepReply;
     const NAME: &'static str = "record_step";
     const TITLE: &'static str = "Record a step";
-    const SENTENCE: &'static str = "Records a tool result, so that you and other agents can use its values by name \
+    const DESCRIPTION: &'static str = "Records a tool result, so that you and other agents can use its values by name \
         (ID_FROM_STEP_2), also after a restart.";
     const ACCESS: Access = Access::Write;
 

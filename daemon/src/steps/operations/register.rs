@@ -53,7 +53,7 @@ impl Op for RegisterExtractor {
     type Reply = RegisterExtractorReply;
     const NAME: &'static str = "register_extractor";
     const TITLE: &'static str = "Register an extractor";
-    const SENTENCE: &'static str = "Registers a custom extractor: a name, a regular expression with at most one capture group, \
+    const DESCRIPTION: &'static str = "Registers a custom extractor: a name, a regular expression with at most one capture group, \
         JSON field names, or both. It applies to the session, the project or globally, also to \
         earlier steps.";
     const ACCESS: Access = Access::Write;
@@ -123,7 +123,7 @@ impl Op for RegisterFieldMapping {
     type Reply = RegisterFieldMappingReply;
     const NAME: &'static str = "register_field_mapping";
     const TITLE: &'static str = "Register a field mapping";
-    const SENTENCE: &'static str = "Registers aliases of a field, so that TICKET_FROM_STEP_1 finds `issueid`. They apply to the \
+    const DESCRIPTION: &'static str = "Registers aliases of a field, so that TICKET_FROM_STEP_1 finds `issueid`. They apply to the \
         session, the project or globally.";
     const ACCESS: Access = Access::Write;
 
@@ -170,7 +170,7 @@ impl Op for ListExtractors {
     type Reply = ListExtractorsReply;
     const NAME: &'static str = "list_extractors";
     const TITLE: &'static str = "List extractors";
-    const SENTENCE: &'static str = "Lists the extractors and field mappings of a session: built-in, global, its project's and \
+    const DESCRIPTION: &'static str = "Lists the extractors and field mappings of a session: built-in, global, its project's and \
         its own.";
     const ACCESS: Access = Access::Read;
 

@@ -26,7 +26,7 @@ impl Op for ResolveVariables {
     type Reply = ResolveVariablesReply;
     const NAME: &'static str = "resolve_variables";
     const TITLE: &'static str = "Resolve variables";
-    const SENTENCE: &'static str = "Returns the values of names such as ID_FROM_STEP_2, DATE_FROM_STEP_1_DATE or \
+    const DESCRIPTION: &'static str = "Returns the values of names such as ID_FROM_STEP_2, DATE_FROM_STEP_1_DATE or \
         ALL_IDS_FROM_STEP_3 from recorded steps, with their origin. A name without a value is null, \
         with the reason and similar fields.";
     const ACCESS: Access = Access::Read;
@@ -86,7 +86,7 @@ impl Op for ResolveParameters {
     type Reply = ResolveParametersReply;
     const NAME: &'static str = "resolve_parameters";
     const TITLE: &'static str = "Resolve parameters";
-    const SENTENCE: &'static str = "Replaces names such as ID_FROM_STEP_2 in the parameters of your next call. Several values \
+    const DESCRIPTION: &'static str = "Replaces names such as ID_FROM_STEP_2 in the parameters of your next call. Several values \
         can expand it into several calls. Names without a value stay unchanged and are listed.";
     const ACCESS: Access = Access::Read;
 

@@ -34,7 +34,7 @@ impl Op for DiffSession {
     type Reply = DiffSessionReply;
     const NAME: &'static str = "diff_session";
     const TITLE: &'static str = "Compare two moments of a session";
-    const SENTENCE: &'static str = "Compares two moments of a session, or a session with its fork: fields, messages, entities, \
+    const DESCRIPTION: &'static str = "Compares two moments of a session, or a session with its fork: fields, messages, entities, \
         step results, keys of the latest context.";
     const ACCESS: Access = Access::Read;
 

@@ -22,7 +22,7 @@ impl Op for ExportSession {
     type Reply = ExportSessionReply;
     const NAME: &'static str = "export_session";
     const TITLE: &'static str = "Export a session";
-    const SENTENCE: &'static str = "Exports a session page by page: as JSON lines, which `import_session` reads into this or \
+    const DESCRIPTION: &'static str = "Exports a session page by page: as JSON lines, which `import_session` reads into this or \
         another store, or as Markdown for people.";
     const ACCESS: Access = Access::Read;
 

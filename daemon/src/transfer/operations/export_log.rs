@@ -22,7 +22,7 @@ impl Op for ExportLog {
     type Reply = ExportLogReply;
     const NAME: &'static str = "export_log";
     const TITLE: &'static str = "Export all that is recorded";
-    const SENTENCE: &'static str = "Exports everything as JSON lines, page by page: projects with their context files, then \
+    const DESCRIPTION: &'static str = "Exports everything as JSON lines, page by page: projects with their context files, then \
         every session. `import_log` reads them into another store.";
     const ACCESS: Access = Access::Read;
 

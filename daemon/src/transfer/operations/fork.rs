@@ -21,7 +21,7 @@ impl Op for ForkSession {
     type Reply = ForkSessionReply;
     const NAME: &'static str = "fork_session";
     const TITLE: &'static str = "Fork a session";
-    const SENTENCE: &'static str = "Creates a session that shares another one's past up to a moment, without copying it, and \
+    const DESCRIPTION: &'static str = "Creates a session that shares another one's past up to a moment, without copying it, and \
         continues separately.";
     const ACCESS: Access = Access::Write;
 

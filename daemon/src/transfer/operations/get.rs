@@ -33,7 +33,7 @@ impl Op for GetSession {
     type Reply = GetSessionReply;
     const NAME: &'static str = "get_session";
     const TITLE: &'static str = "Show a session";
-    const SENTENCE: &'static str = "Returns the state of a session: topic, preferences, agents, current entities, the last tools \
+    const DESCRIPTION: &'static str = "Returns the state of a session: topic, preferences, agents, current entities, the last tools \
         with their results, tokens used.";
     const ACCESS: Access = Access::Read;
 

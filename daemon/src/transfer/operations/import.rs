@@ -24,7 +24,7 @@ impl Op for ImportSession {
     type Reply = ImportSessionReply;
     const NAME: &'static str = "import_session";
     const TITLE: &'static str = "Import a session";
-    const SENTENCE: &'static str = "Imports a session from JSON lines of `export_session` or another program: everything in one \
+    const DESCRIPTION: &'static str = "Imports a session from JSON lines of `export_session` or another program: everything in one \
         commit, with its times and authors, or nothing. An error names the invalid line.";
     const ACCESS: Access = Access::Write;
 

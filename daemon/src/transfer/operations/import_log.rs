@@ -27,7 +27,7 @@ impl Op for ImportLog {
     type Reply = ImportLogReply;
     const NAME: &'static str = "import_log";
     const TITLE: &'static str = "Import what was exported";
-    const SENTENCE: &'static str = "Imports JSON lines of `export_log` or another program. Each session is recorded as a whole \
+    const DESCRIPTION: &'static str = "Imports JSON lines of `export_log` or another program. Each session is recorded as a whole \
         or not at all. Existing data is not recorded twice, and a session that has grown is appended \
         to.";
     const ACCESS: Access = Access::Write;

@@ -20,7 +20,7 @@ impl Op for Metrics {
     type Reply = MetricsReply;
     const NAME: &'static str = "metrics";
     const TITLE: &'static str = "Metrics of a session";
-    const SENTENCE: &'static str = "Returns the context size, entity count and token use of a session over the last hour, \
+    const DESCRIPTION: &'static str = "Returns the context size, entity count and token use of a session over the last hour, \
         message by message, with their current values.";
     const ACCESS: Access = Access::Read;
 

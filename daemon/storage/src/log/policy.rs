@@ -15,7 +15,7 @@ pub struct Policy {
     pub may_go_alone: bool,
     /// Visibility in forks.
     pub inheritance: Inheritance,
-    /// Treatment in a session's export.
+    /// TruncationAction in a session's export.
     pub transfer: TransferPolicy,
     /// Whether it is part of the conversation, which is searched together with its previous events.
     pub is_talk: bool,

@@ -41,9 +41,9 @@ async fn frames_carry_bytes_and_meta() {
     let object = format!(r#"{{"object":{ODD}}}"#);
     let inside = json!({ "object": ODD });
     for (id, name, args) in [
-        (1, "trial_echo", Args::Json(object.clone().into_bytes())),
-        (2, "trial_echo", Args::Value(inside)),
-        (3, "trial_list", Args::Json(object.clone().into_bytes())),
+        (1, "test_echo", Args::Json(object.clone().into_bytes())),
+        (2, "test_echo", Args::Value(inside)),
+        (3, "test_list", Args::Json(object.clone().into_bytes())),
         (4, "status", Args::Json(b"{}".to_vec())),
     ] {
         frame::encode_call(&mut out, id, name, &args);
@@ -75,14 +75,14 @@ async fn frames_carry_bytes_and_meta() {
 async fn lines_carry_bytes_and_meta() {
     let fixture = Fixture::open(Limits::default());
     let mut peer = fixture.peer().await;
-    peer.send(odd_call("trial_echo")).await;
+    peer.send(odd_call("test_echo")).await;
     let line = peer.line().await;
     let object = format!(r#"{{"object":{ODD}}}"#);
     assert_eq!(contents(&line), (object.clone(), object));
     let meta = r#""_meta":{"position":7,"durable":true,"warnings":["beside"]}}}"#;
     assert!(line.trim_end().ends_with(meta), "{line}");
 
-    peer.send(odd_call("trial_list")).await;
+    peer.send(odd_call("test_list")).await;
     let line = peer.line().await;
     let list = format!("[{ODD}]");
     assert_eq!(
@@ -93,12 +93,12 @@ async fn lines_carry_bytes_and_meta() {
     assert_eq!(answer["result"]["_meta"]["total"], 1);
 
     // The newest era marks its results, and the mark is retained.
-    let modern = modern(call(2, "trial_echo", json!({"object": {"a": 1}})));
+    let modern = modern(call(2, "test_echo", json!({"object": {"a": 1}})));
     let answer = peer.request(modern).await;
     assert_eq!(answer["result"]["resultType"], "complete");
     assert_eq!(answer["result"]["_meta"]["position"], 7, "{answer}");
     assert_eq!(content(&answer)["object"]["a"], 1);
-    let refused = peer.call(3, "trial_echo", json!({"object": [1]})).await;
+    let refused = peer.call(3, "test_echo", json!({"object": [1]})).await;
     let refused = &refused["result"]["structuredContent"]["message"];
     assert!(
         refused
@@ -116,12 +116,12 @@ async fn lines_carry_bytes_and_meta() {
 #[test]
 fn tools_say_how_replies_come() {
     let tool = |name: &str| serde_json::to_value(super::super::tools::find(name)).unwrap();
-    let listed = &tool("trial_list")["outputSchema"]["anyOf"][0];
+    let listed = &tool("test_list")["outputSchema"]["anyOf"][0];
     assert_eq!(listed["type"], "object");
     assert_eq!(listed["required"], json!(["items"]));
     assert_eq!(listed["properties"]["items"]["type"], "array");
-    assert_eq!(tool("trial_list").get("_meta"), None);
-    let echo = tool("trial_echo");
+    assert_eq!(tool("test_list").get("_meta"), None);
+    let echo = tool("test_echo");
     assert_eq!(
         echo["_meta"],
         json!({"anthropic/maxResultSizeChars": 500_000})
@@ -140,7 +140,7 @@ async fn large_parcels_pass() {
     let entries = entry.repeat((10 << 20) / entry.len());
     let object = format!(r#"{{"list":[{entries}0]}}"#);
     let line = format!(
-        r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{{"name":"trial_list","arguments":{{"object":{object}}}}}}}"#
+        r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{{"name":"test_list","arguments":{{"object":{object}}}}}}}"#
     );
     peer.send(line).await;
     let (text, structured) = contents(&peer.line().await);
