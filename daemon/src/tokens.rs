@@ -14,8 +14,8 @@ use std::time::{Duration, Instant};
 use regex::Regex;
 use rustc_hash::FxBuildHasher;
 
-/// Every token by rank: its length in one byte, then its bytes. Written by `build.rs`.
-static VOCABULARY: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/o200k"));
+/// Every token by rank: its length in one byte, then its bytes. OpenAI publishes them as `o200k_base.tiktoken`.
+static VOCABULARY: &[u8] = include_bytes!("../o200k/tokens.bin");
 
 /// Pattern that splits a text into pieces before their encoding: o200k's own expression without its look-ahead
 /// (`\s+(?!\S)`), which [`Encoding::piece`] implements manually. So it needs no backtracking.
@@ -310,7 +310,31 @@ fn set(places: &mut [u32], at: u32, value: u32) {
 #[allow(clippy::unwrap_used, clippy::indexing_slicing)]
 mod tests {
     use super::*;
+    use base64::prelude::{BASE64_STANDARD, Engine as _};
     use proptest::prelude::*;
+    use sha2::{Digest as _, Sha256};
+
+    /// The vocabulary is OpenAI's: written as `o200k_base.tiktoken` (base64 and rank in each line), it has the SHA-256
+    /// that OpenAI's own tokenizer expects of that file.
+    #[test]
+    fn the_vocabulary_is_o200k() {
+        let mut published = String::new();
+        let mut rest = VOCABULARY;
+        for rank in 0.. {
+            let Some((&length, after)) = rest.split_first() else {
+                break;
+            };
+            let (token, after) = after.split_at(length.into());
+            published += &format!("{} {rank}\n", BASE64_STANDARD.encode(token));
+            rest = after;
+        }
+        let hash = Sha256::digest(published);
+        let hex: String = hash.iter().map(|byte| format!("{byte:02x}")).collect();
+        assert_eq!(
+            hex,
+            "446a9538cb6c348e3516120d7c08b09f57c36495e2acfffe59a5bf8b0cfb1a2d"
+        );
+    }
 
     /// Counts equal those of tiktoken-rs 0.12, which contains OpenAI's own code.
     #[test]

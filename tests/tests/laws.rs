@@ -146,7 +146,6 @@ const OUTSIDERS: &[(&str, &[&str])] = &[
         &["daemon/src/projects/outline/", "daemon/ingest/src/"],
     ),
     ("ignore", &["daemon/src/documents/sources/"]),
-    ("tiktoken_rs", &["daemon/build.rs"]),
     (
         "toml",
         &[
