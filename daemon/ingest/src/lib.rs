@@ -132,7 +132,7 @@ pub fn extract_whole(
     )
 }
 
-/// TruncationAction of front matter at the beginning of a text.
+/// Treatment of front matter at the beginning of a text.
 #[derive(Debug, Clone, Copy)]
 enum FrontMatterText {
     /// Metadata about the text.

@@ -271,7 +271,7 @@ fn since(
         Log::new(on.rows).stream(part.stream.scope(), up_to, end, usize::MAX)?
     {
         let event = on.event(record, position)?;
-        let is_told = event.header.kind.tells_of_forgetting();
+        let is_told = event.header.kind.records_forgetting();
         let is_known = part.positions.binary_search(&position).is_ok();
         if !is_known && ((part.is_whole && !is_told) || (is_session && is_derived(&event))) {
             let held = event.payload.as_ref().map_or(0, |payload| payload.bytes());

@@ -36,7 +36,7 @@ pub(super) fn fold(
             clear_session(rows, session)?;
             for (position, record) in places {
                 let event = event_lookup.event(record, position)?;
-                if !event.header.kind.tells_of_forgetting() {
+                if !event.header.kind.records_forgetting() {
                     let is_forgotten = forgotten::covers(rows, scope, position)?;
                     let left = is_forgotten.then(|| event.without_content());
                     let left = left.as_ref().unwrap_or(&event);
@@ -71,7 +71,7 @@ fn fold_outside(
     for (position, record) in places {
         if !forgotten::covers(rows, scope, position)? {
             let event = event_lookup.event(record, position)?;
-            if !event.header.kind.tells_of_forgetting() {
+            if !event.header.kind.records_forgetting() {
                 let meta = Event::of(&event)?;
                 super::apply(rows, &event, meta.as_ref(), record, Some(&none))?;
             }

@@ -63,7 +63,7 @@ pub fn forgotten(rows: &dyn Rows, session: &str) -> Result<Option<Tombstone>, Er
 
 /// Returns whether an event's content was forgotten, although its bytes may still be in a record.
 pub fn is_forgotten(rows: &dyn Rows, header: &Header) -> Result<bool, Error> {
-    let reports = header.kind.tells_of_forgetting();
+    let reports = header.kind.records_forgetting();
     match &header.session {
         Some(session) if !reports => Ok(forgotten(rows, session)?.is_some()),
         Some(_) | None => Ok(false),

@@ -299,7 +299,7 @@ fn what_a_tool_returned_goes() {
     let gone: Vec<String> = fixture
         .events()
         .into_iter()
-        .filter(|event| event.payload.is_none() && !event.header.kind.tells_of_forgetting())
+        .filter(|event| event.payload.is_none() && !event.header.kind.records_forgetting())
         .map(|event| event.header.kind.to_string())
         .collect();
     let mut tombstones = fixture.events().into_iter();

@@ -130,7 +130,7 @@ impl SelectionContext<'_> {
             Log::new(self.rows).stream(scope, Position(0), selected.up_to, usize::MAX)?
         {
             let event = self.event_lookup.event(record, position)?;
-            let is_told = event.header.kind.tells_of_forgetting();
+            let is_told = event.header.kind.records_forgetting();
             if event.payload.is_none()
                 || is_told
                 || !selector.wants(&event.header)

@@ -78,7 +78,7 @@ impl SelectionContext<'_> {
         {
             let event = self.event_lookup.event(record, position)?;
             if event.payload.is_none()
-                || event.header.kind.tells_of_forgetting()
+                || event.header.kind.records_forgetting()
                 || forgotten::covers(self.rows, scope, position)?
             {
                 continue;

@@ -99,7 +99,7 @@ impl ForgetSelector {
     pub(super) fn takes(&self, event: &Arc<LoggedEvent>) -> Result<bool, Error> {
         if !self.is_of_events()
             || event.payload.is_none()
-            || event.header.kind.tells_of_forgetting()
+            || event.header.kind.records_forgetting()
             || is_derived(event)
         {
             return Ok(true);

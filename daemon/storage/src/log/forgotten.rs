@@ -238,7 +238,7 @@ pub fn is_since(rows: &dyn Rows, position: Position) -> Result<bool, Error> {
 
 /// Returns whether an event's content is forgotten, even if its bytes are still in a record.
 pub fn is_forgotten(rows: &dyn Rows, header: &Header) -> Result<bool, Error> {
-    if header.kind.tells_of_forgetting() || !is_anything(rows)? {
+    if header.kind.records_forgetting() || !is_anything(rows)? {
         return Ok(false);
     }
     covers(rows, header.scope(), header.position)

@@ -147,8 +147,8 @@ impl Kind {
 
     /// Returns whether the event records a forget; such an event is never forgotten itself.
     #[must_use]
-    pub fn tells_of_forgetting(&self) -> bool {
-        self.has(|policy| policy.tells_of_forgetting)
+    pub fn records_forgetting(&self) -> bool {
+        self.has(|policy| policy.records_forgetting)
     }
 
     /// Returns the stored name.

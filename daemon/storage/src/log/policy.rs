@@ -6,7 +6,7 @@ use super::EventKind;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Policy {
     /// Whether it records a forget; such an event is never forgotten itself.
-    pub tells_of_forgetting: bool,
+    pub records_forgetting: bool,
     /// Whether it changes its session's entry in lists; clients that subscribed to lists are notified.
     pub changes_lists: bool,
     /// Effect of a partial forget of its session.
@@ -15,7 +15,7 @@ pub struct Policy {
     pub may_go_alone: bool,
     /// Visibility in forks.
     pub inheritance: Inheritance,
-    /// TruncationAction in a session's export.
+    /// Treatment in a session's export.
     pub transfer: TransferPolicy,
     /// Whether it is part of the conversation, which is searched together with its previous events.
     pub is_talk: bool,
@@ -58,7 +58,7 @@ pub enum TransferPolicy {
 
 /// The default policy of a session's event.
 const IN_SESSION: Policy = Policy {
-    tells_of_forgetting: false,
+    records_forgetting: false,
     changes_lists: false,
     in_part: PartialForget::Own,
     may_go_alone: false,
@@ -73,7 +73,7 @@ const LOCAL: Policy = Policy {
 };
 
 const FORGETTING: Policy = Policy {
-    tells_of_forgetting: true,
+    records_forgetting: true,
     ..LOCAL
 };
 
