@@ -156,7 +156,7 @@ fn sessions_are_asked_for() {
                 r#"{"strategy":"conservative","target":9}"#,
             ),
             (
-                &["session", "unprune", "s1"],
+                &["session", "reset-pruning", "s1"],
                 "reset_pruning",
                 r#"{"session":"s1"}"#,
             ),
@@ -414,7 +414,7 @@ fn sessions_are_told_to_people() {
         "session s1 has 50 tokens: nothing to do (comprehensive)\n"
     );
     assert_eq!(
-        fixture.out(&["session", "unprune"]),
+        fixture.out(&["session", "reset-pruning"]),
         "session s1 is whole: 900 tokens before, 5000 now\n"
     );
 }
@@ -631,7 +631,7 @@ fn help_and_completions_know_the_verbs() {
     assert!(fixture.out(&["why", "--help"]).contains("p-…"));
     let script = fixture.out(&["completions", "bash"]);
     for verb in [
-        "unprune",
+        "reset-pruning",
         "relate",
         "aggressive",
         "tool_result",

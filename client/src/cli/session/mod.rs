@@ -127,9 +127,9 @@ pub const SESSION: Command = Command::family(
                 GUARD,
             ])
             .examples(&["lore session prune outage --strategy conservative"]),
-        Command::call("unprune", "Undo the pruning of a session", "reset_pruning", Report::Line("session {session} is whole: {tokens_before} tokens before, {tokens_after} now"))
+        Command::call("reset-pruning", "Undo the pruning of a session", "reset_pruning", Report::Line("session {session} is whole: {tokens_before} tokens before, {tokens_after} now"))
             .flags(&[&[SESSION_ID], GUARD])
-            .examples(&["lore session unprune outage"]),
+            .examples(&["lore session reset-pruning outage"]),
         Command::call("metrics", "Show how the size of a session changed", "metrics", Report::Text(metrics))
             .flags(&[&[
                 SESSION_ID,
