@@ -159,9 +159,6 @@ impl Kind {
     }
 
     /// Checks that an entry exists.
-    ///
-    /// # Errors
-    /// The refusal of the feature module.
     pub fn check(&self, rows: &dyn Rows, id: &str) -> Result<(), Refusal> {
         (self.check)(rows, id)
     }
@@ -173,9 +170,6 @@ impl Kind {
     }
 
     /// Lists a page of entries. A panic becomes an error.
-    ///
-    /// # Errors
-    /// The refusal of the feature module.
     pub async fn list(
         &self,
         cx: Arc<Context>,
@@ -186,9 +180,6 @@ impl Kind {
     }
 
     /// Lists entries for the completion of an id. A panic becomes an error.
-    ///
-    /// # Errors
-    /// The refusal of the feature module.
     pub async fn candidates(
         &self,
         cx: Arc<Context>,
@@ -198,9 +189,6 @@ impl Kind {
     }
 
     /// Reads the text of an entry. A panic becomes an error.
-    ///
-    /// # Errors
-    /// The refusal of the feature module.
     pub async fn read(
         &self,
         cx: Arc<Context>,

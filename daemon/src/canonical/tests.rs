@@ -12,12 +12,8 @@ fn text(json: &str) -> String {
     Canonical::of(json).unwrap().text
 }
 
-fn refused(json: &str) -> CanonicalError {
-    Canonical::of(json).unwrap_err()
-}
-
-fn at(byte: usize) -> TextPosition {
-    TextPosition { byte, line: 1 }
+fn refused(json: &str) -> String {
+    Canonical::of(json).unwrap_err().to_string()
 }
 
 #[test]
@@ -95,9 +91,9 @@ fn numbers_stay_as_they_are_written_or_are_refused() {
         "01", "+1", ".5", "1.", "1e", "1e+", "-", "--1", "-01", "1.e1", "1.2.3", "1e1.5", "1-1",
         "00", "-.5", "1ee1", "0.", ".", "+", "1e+-1",
     ] {
-        let number = number.to_owned();
-        let json = format!(r#"{{"a": {number} }}"#);
-        assert_eq!(refused(&json), CanonicalError::Number { number, at: at(6) });
+        let message = refused(&format!(r#"{{"a": {number} }}"#));
+        let start = format!("invalid JSON: `{number}` at byte 6 (line 1) is not a number");
+        assert!(message.starts_with(&start), "{message}");
     }
 }
 
@@ -143,19 +139,18 @@ fn equal_keys_are_refused_whatever_they_are_written_like() {
         (r#"{"a":[0,{"b/~":{"/":1,"\/":2}}]}"#, "/", "/a/1/b~1~0", 22),
         (r#"{"b":{"z":{"b":1,"a":1,"b":1}}}"#, "b", "/b/z", 23),
     ] {
-        let (key, object) = (key.to_owned(), object.to_owned());
-        let at = at(byte);
-        assert_eq!(
-            refused(json),
-            CanonicalError::DuplicateKey { key, object, at }
+        let expected = format!(
+            "the key {key:?} is twice in the object at JSON Pointer {object:?}, again at byte {byte} \
+             (line 1); keep one of them"
         );
+        assert_eq!(refused(json), expected);
     }
     assert_eq!(
-        refused("{\"a\":1,\n\"a\":2}").to_string(),
+        refused("{\"a\":1,\n\"a\":2}"),
         r#"the key "a" is twice in the object at JSON Pointer "", again at byte 8 (line 2); keep one of them"#
     );
     let long = "k".repeat(5000);
-    let message = refused(&format!(r#"{{"{long}":1,"{long}":2}}"#)).to_string();
+    let message = refused(&format!(r#"{{"{long}":1,"{long}":2}}"#));
     assert!(message.len() < 400 && message.contains("kk…"), "{message}");
 }
 
@@ -170,11 +165,11 @@ fn half_surrogates_are_refused() {
         (r"\uDD1E\uD834", 6, 0xdd1e),
         (r"\uD834\u0041", 6, 0xd834),
     ] {
-        let malformed = refused(&format!(r#"{{"a":"{string}"}}"#));
-        assert_eq!(
-            malformed,
-            CanonicalError::LoneSurrogate { unit, at: at(byte) }
+        let expected = format!(
+            "invalid JSON: \\u{unit:04x} at byte {byte} (line 1) is half of a surrogate pair, the other \
+             half is missing"
         );
+        assert_eq!(refused(&format!(r#"{{"a":"{string}"}}"#)), expected);
     }
 }
 
@@ -240,7 +235,7 @@ fn what_is_no_json_object_is_refused_with_its_place() {
         ),
         (r#"{"a":01}"#, "`01` at byte 5 (line 1) is not a number"),
     ] {
-        let message = refused(json).to_string();
+        let message = refused(json);
         assert!(message.contains(says), "{json}: {message}");
     }
     let message = Canonical::of_bytes(b"{\"a\":\n\"\xff\"}")
@@ -257,20 +252,14 @@ fn nesting_ends_at_its_limit() {
         format!("{inner}1{}", "}".repeat(depth))
     };
     assert_eq!(text(&arrays(DEPTH_MAX - 1)), arrays(DEPTH_MAX - 1));
-    assert_eq!(
-        refused(&arrays(DEPTH_MAX)),
-        CanonicalError::TooDeep { at: at(132) }
-    );
+    let too_deep =
+        "the array or object at byte 132 (line 1) is nested deeper than 128; make it flatter";
+    assert_eq!(refused(&arrays(DEPTH_MAX)), too_deep);
     let sorted = r#"{"a":"#.repeat(DEPTH_MAX) + "1" + &r#","b":0}"#.repeat(DEPTH_MAX);
     assert_eq!(text(&objects(DEPTH_MAX)), sorted);
-    assert!(matches!(
-        refused(&objects(DEPTH_MAX + 1)),
-        CanonicalError::TooDeep { .. }
-    ));
-    assert!(matches!(
-        refused(&arrays(1_000_000)),
-        CanonicalError::TooDeep { .. }
-    ));
+    for json in [objects(DEPTH_MAX + 1), arrays(1_000_000)] {
+        assert!(refused(&json).contains("is nested deeper than 128"));
+    }
 }
 
 #[test]
@@ -444,8 +433,7 @@ proptest! {
                 prop_assert_eq!(own, other.unwrap());
             }
             // The parser uses the last of two keys, or finds another error after them.
-            Err(CanonicalError::DuplicateKey { .. }) => {}
-            Err(_) => prop_assert!(other.is_err()),
+            Err(error) => prop_assert!(other.is_err() || error.to_string().contains(" is twice ")),
         }
     }
 }

@@ -33,13 +33,13 @@ pub fn check_objects(
     // A cache of its own: what others have read before says nothing of the disk.
     let cache = Cache::new(CACHE_BYTES_MAX);
     let values = Values::new(rows, blobs, &cache);
-    object_uses::walk(rows, &mut |object, row| {
+    for (object, row) in object_uses::all(rows)? {
         let what = match values.get(&object) {
             Err(error) => Some(format!("is in use and cannot be read: {error}")),
             Ok(value) => differs(rows, &object, &row, value.len() as u64)?,
         };
-        what.map_or(Ok(()), |what| tell(fault(object, &what)))
-    })?;
+        what.map_or(Ok(()), |what| tell(fault(object, &what)))?;
+    }
     objects::walk(rows, &mut |row| match row {
         Row::Object(object) => match object_uses::object(rows, &object)? {
             Some(_) => Ok(()),
@@ -56,9 +56,6 @@ pub fn check_objects(
 }
 
 /// Whether anything of an object is there: itself, or a use of it.
-///
-/// # Errors
-/// [`Error`] when a row cannot be read.
 pub fn is_object_there(rows: &dyn Rows, object: &Hash) -> Result<bool, Error> {
     Ok(objects::is_kept(rows, object)? || object_uses::object(rows, object)?.is_some())
 }

@@ -62,9 +62,6 @@ pub fn latest(
 }
 
 /// The id of the checkpoint that an event saved, if it did.
-///
-/// # Errors
-/// When the event does not decode.
 pub fn saved_by(event: &LoggedEvent) -> Result<Option<String>, Error> {
     Ok(match CheckpointEvent::of(event)? {
         Some(CheckpointEvent::Saved(saved)) => Some(saved.checkpoint.to_string()),
@@ -73,9 +70,6 @@ pub fn saved_by(event: &LoggedEvent) -> Result<Option<String>, Error> {
 }
 
 /// Where a checkpoint is, by its id.
-///
-/// # Errors
-/// When the row cannot be read.
 pub fn position_of(state: &State, checkpoint: &str) -> Result<Option<Position>, Refusal> {
     let Some(key) = CheckpointKey::parse(checkpoint) else {
         return Ok(None);

@@ -35,13 +35,15 @@ pub use crate::events::checkpoints::{
 pub use check::{ObjectFault, check_objects, is_object_there};
 pub use diff::{Change, ContextDiff, DiffOp, KeyDifference, difference, key_difference};
 pub use feature::Checkpoints;
-pub use forget::{flush, forget, free_objects, freed_by, objects_of};
+pub use forget::{forget, free_objects};
 pub use import::{CheckpointImport, ImportBuilder, ImportDecision, RetainedObjects};
 pub use latest::{Latest, latest, position_of, saved_by};
 pub use layers::LayerWords;
 pub use limits::Limits;
 pub use metadata::Metadata;
-pub use object_uses::{CheckpointTotals, in_use as objects_in_use, totals};
+pub use object_uses::{
+    CheckpointTotals, flush, freed_by, in_use as objects_in_use, objects_of, totals,
+};
 pub use operations::{StoredCheckpoint, is_blob_named};
 pub use pack::release;
 pub use restore::{CheckpointData, FullCheckpoint, take};

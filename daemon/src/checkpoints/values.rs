@@ -149,9 +149,6 @@ impl<'v> Values<'v> {
     }
 
     /// Returns the whole context as JSON, to be spliced into a reply.
-    ///
-    /// # Errors
-    /// See [`Values::context`].
     pub fn json(&self, manifest: &CheckpointSaved) -> Result<RawJson, Error> {
         let hash = manifest.context_hash();
         if let Some(json) = self.known_json(hash) {

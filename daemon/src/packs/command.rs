@@ -6,7 +6,7 @@ use crate::documents;
 use crate::engine::{Command, DecisionContext};
 use crate::error::{Code, Refusal};
 use crate::events::NewEvent;
-use crate::events::packs::{ContextPruned, ContextUnpruned, Item, PackBuilt, PackEvent};
+use crate::events::packs::{Item, PackBuilt, PackEvent};
 use crate::log::{Body, Position, forgotten};
 use crate::sessions::{self, PreparedSession, SessionSettings};
 
@@ -78,21 +78,12 @@ impl Command for MakePack {
     }
 }
 
-/// A change of a working set.
-#[derive(Clone, Debug)]
-pub enum WorkingSetUpdate {
-    /// Prune it.
-    Prune(ContextPruned),
-    /// Undo the last pruning.
-    Unprune(ContextUnpruned),
-}
-
 /// Records a pruning, or the reset of one.
 pub struct UpdateWorkingSet {
     /// The session with its fence.
     pub choice: PreparedSession,
-    /// The prepared change.
-    pub turn: WorkingSetUpdate,
+    /// The prepared change: a pruning, or the reset of one.
+    pub event: PackEvent,
     /// Position of the session's last change when the update was prepared.
     pub changed: u64,
     /// The log position up to which the update's inputs were read.
@@ -120,13 +111,9 @@ impl Command for UpdateWorkingSet {
             .hint("Repeat the call.")
             .stale());
         }
-        let event = match &self.turn {
-            WorkingSetUpdate::Prune(pruned) => PackEvent::Pruned(pruned.clone()),
-            WorkingSetUpdate::Unprune(unpruned) => PackEvent::Unpruned(unpruned.clone()),
-        };
-        let body = self.body.clone();
+        let (session, event, body) = (selected.session, self.event.clone(), self.body.clone());
         Ok(vec![NewEvent::in_session(
-            selected.session,
+            session,
             row.project,
             event,
             body,

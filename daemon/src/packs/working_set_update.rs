@@ -3,11 +3,12 @@
 
 use std::sync::Arc;
 
-use super::command::{UpdateWorkingSet, WorkingSetUpdate, refuse_expired};
+use super::command::{UpdateWorkingSet, refuse_expired};
 use super::retrieval::SessionSnapshot;
 use crate::clock::Micros;
 use crate::engine::{KeyClaim, Outcome, QueuedWrite};
 use crate::error::Refusal;
+use crate::events::packs::PackEvent;
 use crate::log::{Actor, Body, codec};
 use crate::operation::{Context, blocking, while_stale};
 use crate::sessions::{self, PreparedSession, SessionSelector, SessionSettings};
@@ -16,7 +17,7 @@ use crate::state::State;
 /// The result of the preparation.
 pub enum PreparedUpdate {
     /// A change to record.
-    Turn(WorkingSetUpdate),
+    Record(PackEvent),
     /// No change is needed; the session's tokens.
     Nothing(u64),
 }
@@ -66,8 +67,8 @@ pub async fn turn(
             Ok((prepared, state))
         })
         .await?;
-        let turn = match prepared {
-            PreparedUpdate::Turn(turn) => turn,
+        let event = match prepared {
+            PreparedUpdate::Record(event) => event,
             PreparedUpdate::Nothing(tokens) => {
                 return Ok(UpdateResult::Nothing {
                     session,
@@ -83,7 +84,7 @@ pub async fn turn(
         };
         let command = UpdateWorkingSet {
             choice: PreparedSession::prepare(selector, clock),
-            turn,
+            event,
             changed: row.changed,
             read_at,
             room,

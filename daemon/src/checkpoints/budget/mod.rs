@@ -1,14 +1,12 @@
-//! The budgeted view: a context as JSON of at most so many tokens, and what was done to each key.
+//! The budgeted view: a context as JSON within a token budget, and a report on each key.
 //!
-//! A context that fits is its own view. Otherwise CRITICAL keys stay whole, whatever they cost, and
-//! the layers get [`SHARES`] of the budget, of which what one does not need flows to the next. Within
-//! its share a layer is shortened step by step ([`ValueReductions`]), each step only as far as needed: white
-//! space, long texts in the middle, arrays between head and tail, and when nothing else helps whole
-//! keys, EPHEMERAL to IMPORTANT. EPHEMERAL values are never shortened: they are there or not.
+//! A context that fits is its own view. Otherwise CRITICAL keys stay whole at any cost, and the layers get
+//! [`SHARES`] of the budget; an unused share passes to the next layer. Within its share a layer is shortened step by
+//! step ([`TruncationAction`]), each step only as far as needed: white space, long texts in the middle, arrays between
+//! head and tail, and at last whole keys, EPHEMERAL to IMPORTANT. EPHEMERAL values are included or dropped, never
+//! shortened.
 
-use std::fmt;
-
-use super::layers::{Layer, LayerAssignment, Rule};
+use super::layers::{LAYERS, Layer, LayerAssignment, Rule};
 use crate::tokens::Tokens;
 
 use plan::{Item, Outcome, plan};
@@ -20,7 +18,9 @@ mod tests;
 mod value;
 mod white_space;
 
-/// Percent of the budget for each layer, in the order of [`Layer::ALL`].
+pub use lore::protocol::names::TruncationAction;
+
+/// Percent of the budget for each layer, in the order of [`LAYERS`].
 pub const SHARES: [usize; 4] = [30, 40, 20, 10];
 
 /// A top-level key of a context.
@@ -32,41 +32,6 @@ pub struct Entry<'a> {
     pub value: &'a str,
     /// Its layer, and why.
     pub assignment: LayerAssignment,
-}
-
-/// What was done to a value, each with all before it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum ValueReductions {
-    /// Nothing: it is in the view to the byte.
-    Whole,
-    /// Runs of blanks, trailing blanks and blank lines inside of texts were taken out.
-    WhiteSpace,
-    /// Long texts were cut in the middle.
-    Strings,
-    /// Arrays were cut between head and tail.
-    Arrays,
-    /// The key is not in the view.
-    Dropped,
-}
-
-impl ValueReductions {
-    /// The name in reports.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Whole => "whole",
-            Self::WhiteSpace => "whitespace",
-            Self::Strings => "strings",
-            Self::Arrays => "arrays",
-            Self::Dropped => "dropped",
-        }
-    }
-}
-
-impl fmt::Display for ValueReductions {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
 }
 
 /// A context within its budget.
@@ -83,7 +48,7 @@ pub struct BudgetedView {
     pub over_budget: bool,
     /// Each key of the context, in its order.
     pub keys: Vec<KeyReport>,
-    /// The sums, in the order of [`Layer::ALL`].
+    /// The sums, in the order of [`LAYERS`].
     pub layers: [LayerReport; 4],
 }
 
@@ -102,7 +67,7 @@ pub struct KeyReport {
     /// Tokens in the view.
     pub tokens_after: usize,
     /// What was done.
-    pub done: ValueReductions,
+    pub done: TruncationAction,
 }
 
 /// What became of the keys of one layer.
@@ -162,7 +127,7 @@ pub fn budgeted_view(
         tokens: count,
         tokens_before,
         over_budget: count > budget,
-        layers: Layer::ALL.map(|layer| sum(layer, &keys)),
+        layers: LAYERS.map(|layer| sum(layer, &keys)),
         keys,
     }
 }
@@ -195,9 +160,9 @@ fn assemble(items: &[Item<'_>], outcomes: &[Outcome]) -> String {
 
 fn report(entry: &Entry<'_>, item: &Item<'_>, outcome: &Outcome) -> KeyReport {
     let (tokens_after, done) = match outcome {
-        Outcome::Whole => (item.tokens, ValueReductions::Whole),
+        Outcome::Whole => (item.tokens, TruncationAction::Whole),
         Outcome::Shortened { tokens, done, .. } => (*tokens, *done),
-        Outcome::Dropped => (0, ValueReductions::Dropped),
+        Outcome::Dropped => (0, TruncationAction::Dropped),
     };
     KeyReport {
         key: entry.key.to_owned(),
@@ -219,7 +184,7 @@ fn sum(layer: Layer, keys: &[KeyReport]) -> LayerReport {
     };
     for key in keys.iter().filter(|key| key.layer == layer) {
         sum.keys += 1;
-        sum.dropped += usize::from(key.done == ValueReductions::Dropped);
+        sum.dropped += usize::from(key.done == TruncationAction::Dropped);
         sum.tokens_before += key.tokens_before;
         sum.tokens_after += key.tokens_after;
     }

@@ -3,8 +3,8 @@
 use std::cell::OnceCell;
 
 use super::value::{MarkerOrigin, ShortenLimit, Value};
-use super::{SHARES, ValueReductions};
-use crate::checkpoints::layers::Layer;
+use super::{SHARES, TruncationAction};
+use crate::checkpoints::layers::{LAYERS, Layer};
 use crate::tokens::Tokens;
 
 /// A key and its value on the way into the view.
@@ -32,7 +32,7 @@ pub(super) enum Outcome {
         json: String,
         /// Tokens of key, shorter value and punctuation.
         tokens: usize,
-        done: ValueReductions,
+        done: TruncationAction,
     },
     Dropped,
 }
@@ -65,7 +65,7 @@ pub(super) fn plan(
     tokens: &Tokens,
 ) -> Vec<Outcome> {
     let [critical, important, useful, ephemeral] =
-        Layer::ALL.map(|layer| Group::new(items, layer, tokens));
+        LAYERS.map(|layer| Group::new(items, layer, tokens));
     let braces = 1;
     let room = allowed.saturating_sub(critical.whole() + braces);
     let mut grants = grants(

@@ -6,7 +6,7 @@ use std::fmt;
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
-use super::ValueReductions;
+use super::TruncationAction;
 use super::white_space::squeeze;
 
 /// Levels of nesting that are looked into; what is deeper stays as it is.
@@ -115,10 +115,10 @@ impl<'a> Value<'a> {
         &self,
         cut: &ShortenLimit,
         origin: &MarkerOrigin<'_>,
-    ) -> (String, ValueReductions) {
+    ) -> (String, TruncationAction) {
         let mut writer = Writer {
             json: String::new(),
-            done: ValueReductions::Whole,
+            done: TruncationAction::Whole,
             cut,
             origin: Some(origin),
         };
@@ -200,7 +200,7 @@ impl<'de> Deserialize<'de> for Members<'de> {
 /// Writes a value under a cut.
 struct Writer<'a> {
     json: String,
-    done: ValueReductions,
+    done: TruncationAction,
     cut: &'a ShortenLimit,
     /// Taken by the first marker: all in one value are loaded the same way.
     origin: Option<&'a MarkerOrigin<'a>>,
@@ -232,10 +232,10 @@ impl Writer<'_> {
             let (head, tail) = ends(&text.squeezed, self.cut.chars);
             let cut = format!("{head}{marker}{tail}");
             self.json.push_str(&text_json(&cut));
-            self.done = self.done.max(ValueReductions::Strings);
+            self.done = self.done.max(TruncationAction::Strings);
         } else if text.is_loose {
             self.json.push_str(&text_json(&text.squeezed));
-            self.done = self.done.max(ValueReductions::WhiteSpace);
+            self.done = self.done.max(TruncationAction::Whitespace);
         } else {
             self.json.push_str(text.json);
         }
@@ -257,7 +257,7 @@ impl Writer<'_> {
                 self.comma(at);
                 let marker = self.marker(&format!("{left_out} of {count} elements"));
                 self.json.push_str(&text_json(&marker));
-                self.done = self.done.max(ValueReductions::Arrays);
+                self.done = self.done.max(TruncationAction::Arrays);
             }
             if at < head || at >= tail {
                 self.comma(at);
@@ -311,7 +311,7 @@ mod tests {
         checkpoint: Some("C1"),
     };
 
-    fn shorten(json: &str, chars: usize, elements: usize) -> (String, ValueReductions) {
+    fn shorten(json: &str, chars: usize, elements: usize) -> (String, TruncationAction) {
         Value::read(json).shorten(&ShortenLimit { chars, elements }, &ORIGIN)
     }
 
@@ -325,7 +325,7 @@ mod tests {
             "{\"k\":\"aaa…[195 characters left out; load key \\\"notes\\\" of checkpoint C1]…éé\",\
              \"l\":[\"aaa…[195 characters left out]…éé\",1.50e+07]}"
         );
-        assert_eq!(done, ValueReductions::Strings);
+        assert_eq!(done, TruncationAction::Strings);
     }
 
     #[test]
@@ -333,11 +333,11 @@ mod tests {
         let (cut, done) = shorten("[1,2,3,4,5,6,7]", 9, 3);
         let marker = "\"…[4 of 7 elements left out; load key \\\"notes\\\" of checkpoint C1]…\"";
         assert_eq!(cut, format!("[1,2,{marker},7]"));
-        assert_eq!(done, ValueReductions::Arrays);
+        assert_eq!(done, TruncationAction::Arrays);
         assert!(shorten("[1,2,3,4,5]", 9, 0).0.starts_with("[\"…[5 of 5"));
         assert_eq!(
             shorten("[1,2,3,4]", 9, 3),
-            ("[1,2,3,4]".to_owned(), ValueReductions::Whole)
+            ("[1,2,3,4]".to_owned(), TruncationAction::Whole)
         );
     }
 
@@ -353,7 +353,7 @@ mod tests {
         ] {
             assert_eq!(
                 shorten(json, 9, 9),
-                (json.to_owned(), ValueReductions::Whole)
+                (json.to_owned(), TruncationAction::Whole)
             );
             assert!(!Value::read(json).feels(&ShortenLimit {
                 chars: 9,

@@ -13,7 +13,7 @@ use serde_bytes::ByteArray;
 
 pub use delete::DeleteCheckpoints;
 pub use mark::MarkKey;
-pub use save::{ContextPiece, Fork, PackedObject, SaveCheckpoint};
+pub use save::{ContextPiece, Fork, PackedObject, SaveCheckpoint, sizes};
 
 use super::object_uses;
 use super::view::{self, CheckpointRow};

@@ -99,7 +99,7 @@ impl Command for SaveCheckpoint {
         self.check_latest(&session, latest)?;
         let parts = self.parts(on.rows)?;
         let chains = parts.iter().map(|part| &part.chain);
-        let (stored_bytes, new_bytes) = sizes(on.rows, chains)?;
+        let (stored_bytes, new_bytes) = sizes(on.rows, chains, &mut HashSet::new())?;
         let totals = object_uses::totals(on.rows)?;
         self.limits
             .allow(&session, stored_bytes, new_bytes, of.bytes, totals.bytes)?;
@@ -208,7 +208,7 @@ impl SaveCheckpoint {
         let of = view::of_session_row(rows, session)?;
         self.check_latest(session, view::at(rows, session, of.latest)?)?;
         let chains = self.pieces.iter().map(|piece| &piece.chain);
-        let (stored_bytes, new_bytes) = sizes(rows, chains)?;
+        let (stored_bytes, new_bytes) = sizes(rows, chains, &mut HashSet::new())?;
         let totals = object_uses::totals(rows)?;
         self.limits
             .allow(session, stored_bytes, new_bytes, of.bytes, totals.bytes)
@@ -239,21 +239,19 @@ impl SaveCheckpoint {
                 Some(chain) => Some(chain.clone()),
                 None => object_uses::chain(rows, &piece.hash)?,
             };
-            let (chain, since) = match known {
-                Some(chain) if is_same_way(&chain, &piece.chain) => {
-                    (as_kept(&piece.chain, &chain), piece.since)
-                }
-                Some(chain) => (chain, piece.since),
+            let chain = match known {
+                Some(chain) if is_same_way(&chain, &piece.chain) => as_kept(&piece.chain, &chain),
+                Some(chain) => chain,
                 None => {
                     let chain = self.new_chain(rows, piece)?;
                     new.insert(piece.hash, chain.clone());
-                    (chain, piece.since)
+                    chain
                 }
             };
             parts.push(ContextPart {
                 key: piece.key.clone(),
                 chain,
-                since,
+                since: piece.since,
             });
         }
         Ok(parts)
@@ -316,18 +314,19 @@ impl SaveCheckpoint {
     }
 }
 
-/// What all objects of these ways take, and of these the ones that are new, in bytes.
-fn sizes<'w>(
+/// Returns the size of all objects of these chains, and the size of the new ones that are not in `counted` yet, in
+/// bytes.
+pub fn sizes<'w>(
     rows: &dyn Rows,
     chains: impl Iterator<Item = &'w Vec<DeltaLink>>,
+    counted: &mut HashSet<Hash>,
 ) -> Result<(u64, u64), Error> {
     let mut seen = HashSet::new();
     let (mut stored, mut new) = (0, 0);
-    for link in chains.flatten() {
-        if seen.insert(link.hash) {
-            stored += link.stored_bytes;
-            let is_new = object_uses::object(rows, &link.hash)?.is_none();
-            new += if is_new { link.stored_bytes } else { 0 };
+    for link in chains.flatten().filter(|link| seen.insert(link.hash)) {
+        stored += link.stored_bytes;
+        if object_uses::object(rows, &link.hash)?.is_none() && counted.insert(link.hash) {
+            new += link.stored_bytes;
         }
     }
     Ok((stored, new))
@@ -335,8 +334,9 @@ fn sizes<'w>(
 
 /// Whether two ways lead over the same objects.
 fn is_same_way(a: &[DeltaLink], b: &[DeltaLink]) -> bool {
-    let hashes = |way: &[DeltaLink]| way.iter().map(|link| link.hash).collect::<Vec<_>>();
-    hashes(a) == hashes(b)
+    a.iter()
+        .map(|link| link.hash)
+        .eq(b.iter().map(|link| link.hash))
 }
 
 /// A way as it was prepared, with what its objects take as they are kept: whichever session's manifest

@@ -34,15 +34,8 @@ fn saving(id: u8, content: u8) -> SaveCheckpoint {
 }
 
 fn deleting(ids: &[u8], cause: DeletionCause) -> DeleteCheckpoints {
-    DeleteCheckpoints {
-        session: "s".to_owned(),
-        checkpoints: ids.iter().map(|id| key(*id)).collect(),
-        cause,
-        holders: Vec::new(),
-        body: Some(empty_body([0; 16])),
-        report: Report::default(),
-        let_go: Vec::new(),
-    }
+    let checkpoints = ids.iter().map(|id| key(*id)).collect();
+    DeleteCheckpoints::new("s", checkpoints, cause, [0; 16])
 }
 
 fn marking(key: &str) -> MarkKey {
@@ -55,14 +48,8 @@ fn marking(key: &str) -> MarkKey {
 }
 
 fn left(fixture: &Fixture) -> Vec<CheckpointKey> {
-    let mut found = Vec::new();
-    let forward = crate::store::Direction::Forward;
-    view::walk(&fixture.rows, "s", None, forward, &mut |row| {
-        found.push(row.checkpoint);
-        Ok(std::ops::ControlFlow::Continue(()))
-    })
-    .unwrap();
-    found
+    let all = view::all(&fixture.rows, "s").unwrap();
+    all.into_iter().map(|row| row.checkpoint).collect()
 }
 
 fn saved(fixture: &Fixture) -> CheckpointSaved {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use lore::protocol::checkpoints::{DeleteArgs, DeleteReply};
 
 use super::{StoredCheckpoint, checkpoint_id, clear_up, meta_of_write};
-use crate::checkpoints::command::{self, DeleteCheckpoints, Report, empty_body};
+use crate::checkpoints::command::{self, DeleteCheckpoints};
 use crate::checkpoints::values::Values;
 use crate::checkpoints::view;
 use crate::engine::Outcome;
@@ -46,16 +46,12 @@ impl Op for Delete {
         let of = session.clone();
         let holders =
             blocking(move || Ok(next_holders(&shared, &state, &of, &checkpoint)?)).await?;
-        let report = Report::default();
+        let (asked, salt) = (DeletionCause::Asked, cx.engine.clock().random());
         let command = DeleteCheckpoints {
-            session,
-            checkpoints: vec![checkpoint],
-            cause: DeletionCause::Asked,
             holders,
-            body: Some(empty_body(cx.engine.clock().random())),
-            report: report.clone(),
-            let_go: Vec::new(),
+            ..DeleteCheckpoints::new(&session, vec![checkpoint], asked, salt)
         };
+        let report = command.report.clone();
         let outcome = cx.write(&caller, claim, 0, command).await?;
         let freed_bytes = clear_up(&cx, &report);
         reply(&cx, &outcome, freed_bytes).await

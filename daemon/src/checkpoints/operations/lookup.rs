@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use lore::protocol::{CheckpointId, SessionId};
 
-use super::{checkpoint_id, session_id};
+use super::checkpoint_id;
 use crate::canonical::Canonical;
 use crate::checkpoints::command;
 use crate::checkpoints::metadata::Metadata;
@@ -16,7 +16,7 @@ use crate::events;
 use crate::events::checkpoints::{CheckpointDescribed, CheckpointKey, CheckpointSaved};
 use crate::log::{Log, LoggedEvent};
 use crate::operation::Context;
-use crate::sessions::lineage;
+use crate::sessions::{lineage, operations::session_id};
 use crate::state::State;
 use crate::store::{Direction, Error};
 
@@ -65,9 +65,6 @@ impl StoredCheckpoint {
     }
 
     /// The checkpoint of a row.
-    ///
-    /// # Errors
-    /// [`Error`] when its event cannot be read.
     pub fn at(log: &Log<'_>, session: String, row: CheckpointRow) -> Result<Self, Error> {
         let event = log.event(row.record, row.position)?;
         Ok(Self {
@@ -88,17 +85,11 @@ impl StoredCheckpoint {
     }
 
     /// Its id, as it goes over the wire.
-    ///
-    /// # Errors
-    /// Never for an id of ours.
     pub fn checkpoint_id(&self) -> Result<CheckpointId, Refusal> {
         checkpoint_id(&self.row.checkpoint)
     }
 
     /// Its session, as it goes over the wire.
-    ///
-    /// # Errors
-    /// Never for an id of ours.
     pub fn session_id(&self) -> Result<SessionId, Refusal> {
         session_id(&self.session)
     }
@@ -114,9 +105,6 @@ impl StoredCheckpoint {
     }
 
     /// Its top-level keys.
-    ///
-    /// # Errors
-    /// As [`Self::context`].
     pub fn keys(&self, cx: &Context, state: &State) -> Result<Vec<String>, Refusal> {
         Values::of(cx, state)
             .keys(&self.manifest)

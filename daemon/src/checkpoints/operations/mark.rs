@@ -2,10 +2,9 @@
 
 use std::sync::Arc;
 
-use lore::protocol::Meta;
 use lore::protocol::checkpoints::{MarkArgs, MarkReply, MarkStatus};
 
-use super::{StoredCheckpoint, limit_warnings, meta_of_read};
+use super::{StoredCheckpoint, meta_of_read, meta_of_write};
 use crate::checkpoints::command::{MarkKey, empty_body};
 use crate::checkpoints::limits::Limits;
 use crate::checkpoints::view;
@@ -72,13 +71,7 @@ impl Op for MarkCritical {
         Ok(MarkReply {
             status: MarkStatus::Success,
             message,
-            meta: Some(Meta {
-                position: outcome.event.header.position,
-                durable: outcome.durable,
-                project: outcome.event.header.project.clone(),
-                warnings: limit_warnings(&cx, Some(&session)).await?,
-                total: None,
-            }),
+            meta: Some(meta_of_write(&cx, &outcome).await?),
         })
     }
 }

@@ -16,7 +16,7 @@ use lore::protocol::{CheckpointId, Meta, Position, SessionId};
 
 pub use lookup::StoredCheckpoint;
 
-use super::command::Report;
+use super::command::{Report, SaveResult};
 use super::feature::Checkpoints;
 use super::object_uses;
 use super::view;
@@ -55,10 +55,6 @@ fn checkpoint_id(key: &CheckpointKey) -> Result<CheckpointId, Refusal> {
         .map_err(|error| Refusal::new(Code::Corrupt, error.to_string()))
 }
 
-fn session_id(session: &str) -> Result<SessionId, Refusal> {
-    SessionId::new(session).map_err(|error| Refusal::new(Code::Corrupt, error.to_string()))
-}
-
 /// What is said beside the reply of a read.
 fn meta_of_read(cx: &Context, state: &State, warnings: Vec<String>) -> Meta {
     Meta {
@@ -86,29 +82,20 @@ async fn limit_warnings(cx: &Context, session: Option<&str>) -> Result<Vec<Strin
     let room = Checkpoints::of(cx)?;
     let published = cx.read(None).await?;
     let rows = &published.snapshot;
-    let of_session = match session {
-        Some(session) => {
-            let row = view::of_session_row(rows, session)?;
-            Some((row.count, row.bytes))
-        }
-        None => None,
-    };
-    Ok(room
-        .limits
-        .get()
-        .warnings(of_session, object_uses::totals(rows)?.bytes))
+    let of_session = session.map(|session| view::of_session_row(rows, session));
+    let of_session = of_session.transpose()?.map(|row| (row.count, row.bytes));
+    let of_all = object_uses::totals(rows)?.bytes;
+    Ok(room.limits.get().warnings(of_session, of_all))
 }
 
 /// After deleted objects are durably gone: their blobs are removed, and what they took is noted.
 /// Nobody waits for it; what a crash leaves is swept when the daemon is idle.
 pub(super) fn clear_up(cx: &Arc<Context>, report: &Report) -> u64 {
-    let (bytes, blobs) = {
-        let mut reported = report.result();
-        (
-            reported.freed_bytes,
-            std::mem::take(&mut reported.freed_blobs),
-        )
-    };
+    let SaveResult {
+        freed_bytes: bytes,
+        freed_blobs: blobs,
+        ..
+    } = std::mem::take(&mut *report.result());
     if !blobs.is_empty() {
         let cx = Arc::clone(cx);
         drop(tokio::task::spawn_blocking(move || {
@@ -130,9 +117,6 @@ pub(super) fn clear_up(cx: &Arc<Context>, report: &Report) -> u64 {
 }
 
 /// Whether any event or object names a blob.
-///
-/// # Errors
-/// [`Error`] when a row cannot be read.
 pub fn is_blob_named(rows: &dyn Rows, blob: &[u8; 32]) -> Result<bool, Error> {
     Ok(index::is_blob_named(rows, blob)? || objects::is_blob_named(rows, blob)?)
 }

@@ -8,7 +8,9 @@ use serde::{Serialize, Serializer};
 use serde_json::json;
 
 use super::views;
-use super::{StoredCheckpoint, checkpoint_id, clear_up, limit_warnings, meta_of_write, session_id};
+use super::{
+    StoredCheckpoint, checkpoint_id, clear_up, limit_warnings, meta_of_read, meta_of_write,
+};
 use crate::checkpoints::command::{Report, SaveCheckpoint, SaveSkipped};
 use crate::checkpoints::feature::Checkpoints;
 use crate::checkpoints::limits::Limits;
@@ -22,6 +24,7 @@ use crate::error::{Code, Refusal};
 use crate::events::checkpoints::{CheckpointKey, CheckpointSaved};
 use crate::log::{Body, codec};
 use crate::operation::{Access, Call, Caller, Context, Op, blocking};
+use crate::sessions::operations::session_id;
 use crate::sessions::{self, PreparedSession, SessionSelector};
 use crate::state::State;
 
@@ -322,11 +325,8 @@ impl PendingSave {
             size_bytes: row.stored_bytes,
             new_bytes: 0,
             meta: Some(Meta {
-                position: state.position(),
-                durable: cx.engine.is_durable(),
                 project: found.event.header.project.clone(),
-                warnings,
-                total: None,
+                ..meta_of_read(cx, &state, warnings)
             }),
         })
     }

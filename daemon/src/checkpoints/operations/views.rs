@@ -4,19 +4,17 @@
 use std::sync::Arc;
 
 use lore::protocol::checkpoints::{
-    CompressArgs, CompressReply, KeyReport, LayerName, LayerReport, PrioritizeArgs,
-    PrioritizeReply, TruncationAction, ViewReport,
+    CompressArgs, CompressReply, KeyReport, LayerReport, PrioritizeArgs, PrioritizeReply,
+    TruncationAction, ViewReport,
 };
-use lore::protocol::{CheckpointId, RawJson, RawObject, SessionId};
+use lore::protocol::{CheckpointId, Meta, Position, RawJson, RawObject, SessionId};
 use serde_json::{Map, Value};
 
 use super::{StoredCheckpoint, meta_of_read};
 use crate::canonical::Canonical;
-use crate::checkpoints::budget::{
-    self, BudgetedView, Entry, SHARES, ValueReductions, budgeted_view,
-};
+use crate::checkpoints::budget::{self, BudgetedView, Entry, SHARES, budgeted_view};
 use crate::checkpoints::feature::Checkpoints;
-use crate::checkpoints::layers::{ContextRules, Layer};
+use crate::checkpoints::layers::ContextRules;
 use crate::checkpoints::metadata::Metadata;
 use crate::checkpoints::prepare;
 use crate::checkpoints::view;
@@ -49,19 +47,16 @@ impl Op for Compress {
             session: args.session_id,
             rules: args.context_rules,
         };
-        let state = State::live(&cx, args.at_least).await?;
-        blocking(move || {
-            let subject = source.open(&cx, &state)?;
-            let view = subject.view(&cx, budget)?;
+        let reply = move |subject: RankedContext, view: BudgetedView, meta| {
             Ok(CompressReply {
                 context: raw(&view.json)?,
                 view: describe(&view, budget, subject.checkpoint.as_ref()),
                 checkpoint_id: subject.checkpoint,
                 session_id: subject.session,
-                meta: Some(meta_of_read(&cx, &state, Vec::new())),
+                meta: Some(meta),
             })
-        })
-        .await
+        };
+        source.view(cx, args.at_least, budget, reply).await
     }
 }
 
@@ -86,10 +81,8 @@ impl Op for Prioritize {
             session: args.session_id,
             rules: args.context_rules,
         };
-        let state = State::live(&cx, args.at_least).await?;
-        blocking(move || {
-            let subject = source.open(&cx, &state)?;
-            let view = subject.view(&cx, budget.unwrap_or(usize::MAX))?;
+        let within = budget.unwrap_or(usize::MAX);
+        let reply = move |subject: RankedContext, view: BudgetedView, meta| {
             let mut keys = key_reports(&view, budget.is_some());
             keys.sort_by_key(|key| key.layer);
             Ok(PrioritizeReply {
@@ -99,10 +92,10 @@ impl Op for Prioritize {
                 over_budget: budget.map(|_| view.over_budget),
                 checkpoint_id: subject.checkpoint,
                 session_id: subject.session,
-                meta: Some(meta_of_read(&cx, &state, Vec::new())),
+                meta: Some(meta),
             })
-        })
-        .await
+        };
+        source.view(cx, args.at_least, within, reply).await
     }
 }
 
@@ -134,6 +127,23 @@ pub(super) struct RankedContext {
 }
 
 impl Source {
+    /// Opens the context in the requested state, and replies with its view.
+    async fn view<R: Send + 'static>(
+        self,
+        cx: Arc<Context>,
+        at_least: Option<Position>,
+        budget: usize,
+        reply: impl FnOnce(RankedContext, BudgetedView, Meta) -> Result<R, Refusal> + Send + 'static,
+    ) -> Result<R, Refusal> {
+        let state = State::live(&cx, at_least).await?;
+        blocking(move || {
+            let subject = self.open(&cx, &state)?;
+            let view = subject.view(&cx, budget)?;
+            reply(subject, view, meta_of_read(&cx, &state, Vec::new()))
+        })
+        .await
+    }
+
     fn open(self, cx: &Context, state: &State) -> Result<RankedContext, Refusal> {
         let found = match (self.context, self.checkpoint, self.session) {
             (Some(context), None, None) => {
@@ -227,9 +237,7 @@ pub(super) fn rules(written: Option<&Map<String, Value>>) -> Result<Option<Conte
         })?;
         pairs.push((pattern.as_str(), layer));
     }
-    ContextRules::new(pairs)
-        .map(Some)
-        .map_err(|fault| Refusal::invalid(fault.to_string()))
+    ContextRules::new(pairs).map(Some).map_err(Refusal::invalid)
 }
 
 /// Checks the rules that metadata brings, before they are stored.
@@ -262,7 +270,7 @@ pub(super) fn describe(
     let is_cut = view
         .keys
         .iter()
-        .any(|key| key.done != ValueReductions::Whole);
+        .any(|key| key.done != TruncationAction::Whole);
     let note = match (view.over_budget, is_cut, checkpoint) {
         (true, _, _) => Some(
             "the critical keys alone take more than the budget; they are whole all the same"
@@ -288,11 +296,11 @@ pub(super) fn describe(
 fn key_reports(view: &BudgetedView, has_budget: bool) -> Vec<KeyReport> {
     let report = |key: &budget::KeyReport| KeyReport {
         key: key.key.clone(),
-        layer: layer_name(key.layer),
+        layer: key.layer,
         reason: key.rule.to_string(),
         tokens: key.tokens_before as u64,
         tokens_in_view: has_budget.then_some(key.tokens_after as u64),
-        treatment: has_budget.then_some(treatment(key.done)),
+        treatment: has_budget.then_some(key.done),
     };
     view.keys.iter().map(report).collect()
 }
@@ -301,30 +309,11 @@ fn layer_reports(view: &BudgetedView, budget: Option<usize>) -> Vec<LayerReport>
     let layers = view.layers.iter().zip(SHARES);
     layers
         .map(|(layer, share)| LayerReport {
-            layer: layer_name(layer.layer),
+            layer: layer.layer,
             keys: layer.keys as u64,
             tokens: layer.tokens_before as u64,
             tokens_in_view: budget.map(|_| layer.tokens_after as u64),
             share: budget.map(|budget| (budget as u64).saturating_mul(share as u64) / 100),
         })
         .collect()
-}
-
-fn layer_name(layer: Layer) -> LayerName {
-    match layer {
-        Layer::Critical => LayerName::Critical,
-        Layer::Important => LayerName::Important,
-        Layer::Useful => LayerName::Useful,
-        Layer::Ephemeral => LayerName::Ephemeral,
-    }
-}
-
-fn treatment(done: ValueReductions) -> TruncationAction {
-    match done {
-        ValueReductions::Whole => TruncationAction::Whole,
-        ValueReductions::WhiteSpace => TruncationAction::Whitespace,
-        ValueReductions::Strings => TruncationAction::Strings,
-        ValueReductions::Arrays => TruncationAction::Arrays,
-        ValueReductions::Dropped => TruncationAction::Dropped,
-    }
 }

@@ -1,7 +1,7 @@
 //! The inputs of a context pack, retrieved before any tokens are counted.
 
 use crate::clock::Micros;
-use crate::events::packs::Item;
+use crate::events::packs::{Item, PackPurpose};
 use crate::log::Position;
 
 /// The origin of a piece.
@@ -90,20 +90,11 @@ pub struct Passage {
     pub text: String,
 }
 
-/// Purpose of a pack.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PackRequest {
-    /// A message to be answered.
-    Message,
-    /// A task, across sessions.
-    Task,
-}
-
 /// All candidates for a pack.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PackInputs {
     /// Purpose of the pack.
-    pub purpose: PackRequest,
+    pub purpose: PackPurpose,
     /// Message or task, included in the pack byte for byte.
     pub message: String,
     /// Messages and tool results, in time order.

@@ -1,8 +1,7 @@
 //! The `why` operation: from a pack to the events that it rests on, and from an event to the packs that used it.
 
-use lore::protocol::packs::{
-    MadeFor as WireMadeFor, PackRecord, PackSource, PackUse, SectionTokens, WhyArgs, WhyReply,
-};
+use lore::protocol::names::of_word;
+use lore::protocol::packs::{PackRecord, PackSource, PackUse, SectionTokens, WhyArgs, WhyReply};
 
 use super::wire;
 use crate::checkpoints;
@@ -12,15 +11,15 @@ use crate::entities;
 use crate::error::{Code, Refusal};
 use crate::events::checkpoints::CheckpointEvent;
 use crate::events::messages::MessageRecorded;
-use crate::events::packs::{Item, PackBuilt, PackDependency, PackEvent, PackPurpose};
+use crate::events::packs::{Item, PackBuilt, PackDependency, PackEvent};
 use crate::events::{self, Event};
 use crate::log::{Hash, LoggedEvent, Position};
 use crate::messages::{self, MessageEvent};
 use crate::operation::{Access, Call, Context, Op, blocking};
-use crate::packs::assembly::SectionName;
 use crate::packs::view;
 use crate::projects::{self, FileVersion};
 use crate::read_context::{Read, ReadContext};
+use crate::sessions::operations::session_id;
 use crate::sessions::{self, Line};
 use crate::state::State;
 use crate::steps::{self, StepEvent};
@@ -110,13 +109,26 @@ fn explain(
 ) -> Result<WhyReply, Refusal> {
     let of = match what {
         WhySubject::Pack(pack) => return of_pack(cx, state, &pack),
-        WhySubject::Position(position) => match event_at(state, position)? {
-            PagePosition::Pack(pack) => return of_pack(cx, state, &pack),
-            PagePosition::Item(_, item @ (Item::ContextFile(_) | Item::Document { .. })) => {
-                PieceFilter::new(state, String::new(), item)?
+        WhySubject::Position(position) => {
+            let event = state.log().at(position)?;
+            let event =
+                event.ok_or_else(|| not_found(&format!("there is no event at {position}")))?;
+            match (Event::of(&event)?, event_item(&event)?) {
+                (Some(Event::Pack(PackEvent::Built(built))), _) => {
+                    return of_pack(cx, state, &built.id);
+                }
+                (_, Some(item)) => {
+                    let session = event.header.session.filter(|_| item.is_of_session());
+                    PieceFilter::new(state, session.unwrap_or_default(), item)?
+                }
+                (_, None) => {
+                    let kind = &event.header.kind;
+                    return Err(not_found(&format!(
+                        "the event at {position} is a {kind}, which no pack rests on by itself"
+                    )));
+                }
             }
-            PagePosition::Item(session, item) => PieceFilter::new(state, session, item)?,
-        },
+        }
         WhySubject::Message(id) => PieceFilter::new(state, session.to_owned(), Item::Message(id))?,
         WhySubject::Execution(id) => PieceFilter::new(state, session.to_owned(), Item::Tool(id))?,
         WhySubject::Checkpoint(id) => {
@@ -219,25 +231,16 @@ impl PieceFilter {
     }
 }
 
-enum PagePosition {
-    Pack(String),
-    Item(String, Item),
-}
-
-/// Maps the event at a position to the pack or the item that packs cite.
-fn event_at(state: &State, position: Position) -> Result<PagePosition, Refusal> {
-    let event = state.log().at(position)?;
-    let event = event.ok_or_else(|| not_found(&format!("there is no event at {position}")))?;
-    let session = event.header.session.clone().unwrap_or_default();
-    let item = match Event::of(&event)? {
-        Some(Event::Pack(PackEvent::Built(built))) => return Ok(PagePosition::Pack(built.id)),
+/// Returns the item of an event that packs cite.
+fn event_item(event: &LoggedEvent) -> Result<Option<Item>, Refusal> {
+    Ok(match Event::of(event)? {
         Some(Event::Message(MessageEvent::Message(said))) => Some(Item::Message(said.id)),
         Some(Event::Message(MessageEvent::ToolCall(call))) => Some(Item::Tool(call.id)),
         Some(Event::Step(StepEvent::Recorded(assigned))) => Some(Item::Step {
             step: assigned.step,
             attempt: assigned.attempt,
         }),
-        Some(Event::Project(_)) => FileVersion::made_by(&event)?.map(Item::ContextFile),
+        Some(Event::Project(_)) => FileVersion::made_by(event)?.map(Item::ContextFile),
         Some(Event::Checkpoint(CheckpointEvent::Saved(saved))) => {
             Some(Item::Checkpoint(saved.checkpoint.to_string()))
         }
@@ -245,20 +248,13 @@ fn event_at(state: &State, position: Position) -> Result<PagePosition, Refusal> 
             Event::Session(_)
             | Event::Step(StepEvent::ExtractorRegistered | StepEvent::MappingRegistered)
             | Event::Entity(_)
-            | Event::Pack(PackEvent::Pruned(_) | PackEvent::Unpruned(_))
+            | Event::Pack(_)
             | Event::Checkpoint(CheckpointEvent::Deleted(_) | CheckpointEvent::KeyMarked(_))
             | Event::Document(_)
             | Event::Forgetting(_),
         )
         | None => None,
-    };
-    item.map(|item| PagePosition::Item(session, item))
-        .ok_or_else(|| {
-            let kind = &event.header.kind;
-            not_found(&format!(
-                "the event at {position} is a {kind}, which no pack rests on by itself"
-            ))
-        })
+    })
 }
 
 /// Finds the position of an item as of the log position `up_to`.
@@ -319,18 +315,15 @@ fn pack_told(state: &State, pack: &str) -> Result<Option<PackRecord>, Refusal> {
     let sections = made.sections.iter();
     let sections = sections.filter_map(|(name, tokens)| {
         Some(SectionTokens {
-            name: wire::section(SectionName::of_word(name)?),
+            name: of_word(name)?,
             tokens: *tokens,
         })
     });
     Ok(Some(PackRecord {
         pack: made.id,
-        made_for: match made.made_for {
-            PackPurpose::Message => WireMadeFor::Message,
-            PackPurpose::Task => WireMadeFor::Task,
-        },
+        made_for: made.made_for,
         wanted: Hash(wanted).to_string(),
-        session: row.session.as_deref().map(wire::session_id).transpose()?,
+        session: row.session.as_deref().map(session_id).transpose()?,
         position,
         at: format_time(event.header.time),
         agent: event.header.actor.agent,
@@ -367,7 +360,7 @@ fn rested_on(
         kind: wire::kind(item),
         id: item.id(),
         session: match item.is_of_session() {
-            true => Some(wire::session_id(session)?),
+            true => Some(session_id(session)?),
             false => None,
         },
         file: wire::file(item, None),

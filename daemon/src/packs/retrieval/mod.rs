@@ -8,12 +8,14 @@ pub mod search_hits;
 mod task;
 mod values;
 
-use super::assembly::{Omission, OmissionReason, OmittedPart, PackInputs, PackRequest, Source};
+use lore::protocol::names::{Part, WhyLeftOut};
+
+use super::assembly::{Omission, PackInputs, Source};
 use super::view::working::{self, WorkingSet};
 use crate::clock::Micros;
 use crate::entities::{EntityRef, SessionContext, recognised};
 use crate::error::Refusal;
-use crate::events::packs::Item;
+use crate::events::packs::{Item, PackPurpose};
 use crate::log::Position;
 use crate::operation::Context;
 use crate::sessions::{self, Line};
@@ -112,7 +114,7 @@ pub fn message(
     left_out.extend(entities.left_out);
     Ok(RetrievedInputs {
         pack_inputs: PackInputs {
-            purpose: PackRequest::Message,
+            purpose: PackPurpose::Message,
             message: message.to_owned(),
             history: history.reported,
             entities: entities.known,
@@ -147,10 +149,6 @@ impl SessionSnapshot<'_> {
     }
 }
 
-fn left_out(source: Source, why: OmissionReason) -> Omission {
-    Omission {
-        source,
-        part: OmittedPart::Whole,
-        why,
-    }
+fn left_out(source: &Source, why: WhyLeftOut) -> Omission {
+    Omission::of(source, Part::Whole, why)
 }

@@ -10,9 +10,10 @@ use super::{
 use crate::clock::Micros;
 use crate::entities::{self as known, EntityRef, ScoredEntity, relevance};
 use crate::error::Refusal;
+use crate::events::packs::PackPurpose;
 use crate::log::Position;
 use crate::operation::Context;
-use crate::packs::assembly::{Omission, PackInputs, PackMessage, PackRequest};
+use crate::packs::assembly::{Omission, PackEntity, PackInputs, PackMessage};
 use crate::sessions::{self, SessionFilter, SessionRow};
 use crate::state::State;
 use crate::store::Error;
@@ -118,7 +119,7 @@ pub fn task(
     let left_out = std::mem::take(&mut gathering.left_out);
     Ok(RetrievedInputs {
         pack_inputs: PackInputs {
-            purpose: PackRequest::Task,
+            purpose: PackPurpose::Task,
             message: task.to_owned(),
             history: gathering.history(),
             entities,
@@ -209,7 +210,7 @@ impl TaskRetrieval<'_> {
     fn entities(
         &mut self,
         of: &[SessionSnapshot<'_>],
-    ) -> Result<(Vec<crate::packs::assembly::PackEntity>, Micros), Refusal> {
+    ) -> Result<(Vec<PackEntity>, Micros), Refusal> {
         let now = self.now;
         let mut places: BTreeMap<EntityRef, usize> = BTreeMap::new();
         let mut all: Vec<ScoredEntity> = Vec::new();

@@ -12,8 +12,8 @@ use crate::clock::{Micros, format_time};
 use crate::error::Refusal;
 use crate::operation::cursor::{Cursor, List};
 use crate::operation::{Access, Call, Context, Op, blocking};
+use crate::sessions::SessionSettings;
 use crate::sessions::view::{self, Details, SessionFilter, SessionRow};
-use crate::sessions::{SessionSettings, State};
 use crate::store::{Error, Rows};
 
 const LIMIT: u64 = 50;
@@ -145,11 +145,7 @@ impl Page<'_> {
 
     /// Returns the session's state if it matches the filter.
     fn state(&self, row: &SessionRow) -> Option<SessionState> {
-        let state = match self.room.state(row, self.now) {
-            State::Active => SessionState::Active,
-            State::Expired => SessionState::Expired,
-            State::Closed => SessionState::Closed,
-        };
+        let state = self.room.state(row, self.now);
         let is_wanted = match self.args.state {
             None => !self.room.is_past(row, self.now),
             Some(StateFilter::Any) => true,
