@@ -33,7 +33,7 @@ pub use crate::events::checkpoints::{
     objects_named,
 };
 pub use check::{ObjectFault, check_objects, is_object_there};
-pub use diff::{Change, ContextDiff, DiffOp, KeyDifference, difference, key_difference};
+pub use diff::{Change, ContextDiff, KeyDifference, difference, key_difference};
 pub use feature::Checkpoints;
 pub use forget::{forget, free_objects};
 pub use import::{CheckpointImport, ImportBuilder, ImportDecision, RetainedObjects};

@@ -84,31 +84,20 @@ impl Resource for Checkpoint {
 
     /// A stored context never changes, so a resource update is reported only when the checkpoint is deleted.
     fn touched(_: &LoggedEvent, meta: Option<&Event>) -> AffectedResources {
-        let Some(meta) = meta else {
+        let Some(Event::Checkpoint(event)) = meta else {
             return AffectedResources::default();
         };
-        match meta {
-            Event::Checkpoint(CheckpointEvent::Saved(_)) => AffectedResources {
-                list: true,
-                ..AffectedResources::default()
-            },
-            Event::Checkpoint(CheckpointEvent::Deleted(deleted)) => AffectedResources {
-                ids: deleted
-                    .gone
-                    .iter()
-                    .map(|gone| gone.checkpoint.to_string())
-                    .collect(),
-                list: true,
-            },
-            Event::Checkpoint(CheckpointEvent::KeyMarked(_))
-            | Event::Session(_)
-            | Event::Step(_)
-            | Event::Message(_)
-            | Event::Entity(_)
-            | Event::Pack(_)
-            | Event::Project(_)
-            | Event::Document(_)
-            | Event::Forgetting(_) => AffectedResources::default(),
+        let gone = match event {
+            CheckpointEvent::Saved(_) => &[][..],
+            CheckpointEvent::Deleted(deleted) => &deleted.gone,
+            CheckpointEvent::KeyMarked(_) => return AffectedResources::default(),
+        };
+        AffectedResources {
+            ids: gone
+                .iter()
+                .map(|gone| gone.checkpoint.to_string())
+                .collect(),
+            list: true,
         }
     }
 }

@@ -81,12 +81,8 @@ impl Command for DeleteCheckpoints {
         let project = sessions::get(on.rows, &self.session)?.and_then(|row| row.project);
         let body = self.body.take().ok_or_else(decided_twice)?;
         let deleted = CheckpointEvent::Deleted(deleted);
-        Ok(vec![NewEvent::in_session(
-            &self.session,
-            project,
-            deleted,
-            body,
-        )])
+        let event = NewEvent::in_session(&self.session, project, deleted, body);
+        Ok(vec![event])
     }
 
     fn keep(&mut self, rows: &mut dyn RowsMut) -> Result<(), Error> {

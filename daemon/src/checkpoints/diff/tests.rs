@@ -11,10 +11,10 @@ use crate::canonical::Canonical;
 fn lines(old: &str, new: &str) -> Vec<String> {
     let found = difference(old, new, usize::MAX);
     assert_eq!(found.left_out, 0);
-    let line = |change: &Change| match change.what {
-        DiffOp::Added { new } => format!("+ {} {new}", change.pointer),
-        DiffOp::Removed { old } => format!("- {} {old}", change.pointer),
-        DiffOp::Changed { old, new } => format!("~ {} {old} {new}", change.pointer),
+    let line = |change: &Change| match (change.old, change.new) {
+        (Some(old), Some(new)) => format!("~ {} {old} {new}", change.pointer),
+        (Some(old), None) => format!("- {} {old}", change.pointer),
+        (None, new) => format!("+ {} {}", change.pointer, new.unwrap()),
     };
     found.changes.iter().map(line).collect()
 }
@@ -114,7 +114,7 @@ fn keys_alone_are_compared_in_their_order() {
 /// Applies a change the way RFC 6902 does, after looking whether it says what was there.
 fn apply(value: &mut Value, change: &Change) {
     let parsed = |json: &str| serde_json::from_str::<Value>(json).unwrap();
-    if let DiffOp::Changed { old, new } = change.what {
+    if let (Some(old), Some(new)) = (change.old, change.new) {
         let place = value.pointer_mut(&change.pointer).unwrap();
         assert_eq!(*place, parsed(old));
         *place = parsed(new);
@@ -122,20 +122,23 @@ fn apply(value: &mut Value, change: &Change) {
     }
     let (parent, token) = change.pointer.rsplit_once('/').unwrap();
     let token = token.replace("~1", "/").replace("~0", "~");
-    match (value.pointer_mut(parent).unwrap(), change.what) {
-        (Value::Object(object), DiffOp::Added { new }) => {
+    match (value.pointer_mut(parent).unwrap(), change.new) {
+        (Value::Object(object), Some(new)) => {
             assert_eq!(object.insert(token, parsed(new)), None);
         }
-        (Value::Object(object), DiffOp::Removed { old }) => {
-            assert_eq!(object.shift_remove(&token), Some(parsed(old)));
+        (Value::Object(object), None) => {
+            assert_eq!(object.shift_remove(&token), change.old.map(parsed));
         }
-        (Value::Array(array), DiffOp::Added { new }) => {
+        (Value::Array(array), Some(new)) => {
             array.insert(token.parse().unwrap(), parsed(new));
         }
-        (Value::Array(array), DiffOp::Removed { old }) => {
-            assert_eq!(array.remove(token.parse().unwrap()), parsed(old));
+        (Value::Array(array), None) => {
+            assert_eq!(
+                Some(array.remove(token.parse().unwrap())),
+                change.old.map(parsed)
+            );
         }
-        (other, what) => panic!("{what:?} in {other}"),
+        (other, _) => panic!("{change:?} in {other}"),
     }
 }
 

@@ -10,7 +10,7 @@ use crate::checkpoints::values::Values;
 use crate::checkpoints::view::{self, CheckpointRow};
 use crate::clock::format_time;
 use crate::error::Refusal;
-use crate::operation::{Access, Call, Context, Op, blocking};
+use crate::operation::{Access, Call, Context, Op, blocking, page_limit};
 use crate::sessions;
 use crate::state::State;
 use crate::store::Direction;
@@ -33,17 +33,12 @@ impl Op for List {
 
     async fn call(call: Call<ListArgs>) -> Result<ListReply, Refusal> {
         let Call { cx, args, .. } = call;
-        let limit = args.limit.unwrap_or(LIMIT);
-        if !(1..=LIMIT_MAX).contains(&limit) {
-            return Err(Refusal::invalid(format!(
-                "`limit`: got {limit}, expected 1 to {LIMIT_MAX}"
-            ))
-            .hint("Use `offset` for the next page."));
-        }
+        let limit = page_limit(args.limit, LIMIT, LIMIT_MAX);
+        let limit = limit.map_err(|refusal| refusal.hint("Use `offset` for the next page."))?;
         let event_lookup = args.as_of.clone().map(|as_of| (&args.session_id, as_of));
         let state = state_as_of(&cx, args.at_least, event_lookup).await?;
         sessions::find(&state, args.session_id.as_str())?;
-        blocking(move || page(&cx, &state, &args, limit)).await
+        blocking(move || page(&cx, &state, &args, limit as u64)).await
     }
 }
 

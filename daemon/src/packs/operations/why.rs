@@ -107,49 +107,44 @@ fn explain(
     session: &str,
     what: WhySubject,
 ) -> Result<WhyReply, Refusal> {
-    let of = match what {
+    let own = session.to_owned();
+    let (session, item) = match what {
         WhySubject::Pack(pack) => return of_pack(cx, state, &pack),
         WhySubject::Position(position) => {
             let event = state.log().at(position)?;
             let event =
                 event.ok_or_else(|| not_found(&format!("there is no event at {position}")))?;
-            match (Event::of(&event)?, event_item(&event)?) {
-                (Some(Event::Pack(PackEvent::Built(built))), _) => {
-                    return of_pack(cx, state, &built.id);
-                }
-                (_, Some(item)) => {
-                    let session = event.header.session.filter(|_| item.is_of_session());
-                    PieceFilter::new(state, session.unwrap_or_default(), item)?
-                }
-                (_, None) => {
-                    let kind = &event.header.kind;
-                    return Err(not_found(&format!(
-                        "the event at {position} is a {kind}, which no pack rests on by itself"
-                    )));
-                }
+            if let Some(PackEvent::Built(built)) = PackEvent::of(&event)? {
+                return of_pack(cx, state, &built.id);
             }
+            let item = event_item(&event)?.ok_or_else(|| {
+                let kind = &event.header.kind;
+                not_found(&format!(
+                    "the event at {position} is a {kind}, which no pack rests on by itself"
+                ))
+            })?;
+            let session = event.header.session.filter(|_| item.is_of_session());
+            (session.unwrap_or_default(), item)
         }
-        WhySubject::Message(id) => PieceFilter::new(state, session.to_owned(), Item::Message(id))?,
-        WhySubject::Execution(id) => PieceFilter::new(state, session.to_owned(), Item::Tool(id))?,
+        WhySubject::Message(id) => (own, Item::Message(id)),
+        WhySubject::Execution(id) => (own, Item::Tool(id)),
         WhySubject::Checkpoint(id) => {
             let position = checkpoints::position_of(state, &id)?;
             let event = position
                 .map(|position| state.log().at(position))
                 .transpose()?;
             let session = event.flatten().and_then(|event| event.header.session);
-            PieceFilter::new(state, session.unwrap_or_default(), Item::Checkpoint(id))?
+            (session.unwrap_or_default(), Item::Checkpoint(id))
         }
-        WhySubject::Step(step, Some(attempt)) => {
-            PieceFilter::new(state, session.to_owned(), Item::Step { step, attempt })?
-        }
+        WhySubject::Step(step, Some(attempt)) => (own, Item::Step { step, attempt }),
         WhySubject::Step(step, None) => {
             let lines = sessions::lineage(state, session)?;
             let answer = steps::answering(state, &lines, step)?;
             let attempt = answer.map_or(1, |answer| answer.attempt.attempt);
-            PieceFilter::new(state, session.to_owned(), Item::Step { step, attempt })?
+            (own, Item::Step { step, attempt })
         }
     };
-    of.explain(cx, state)
+    PieceFilter::new(state, session, item)?.explain(cx, state)
 }
 
 fn not_found(what: &str) -> Refusal {

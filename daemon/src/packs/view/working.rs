@@ -76,12 +76,7 @@ fn turn_key(session: &str, position: Position) -> Vec<u8> {
 
 /// Returns the working set of a session, by its lineage.
 pub fn of(rows: &dyn Rows, lines: &[Line]) -> Result<WorkingSet, Error> {
-    let mut newest = None;
-    turns(rows, lines, &mut |position, turn| {
-        newest = Some((position, turn));
-        ControlFlow::Break(())
-    })?;
-    let pruned = match newest {
+    let pruned = match turns(rows, lines, 1)?.pop() {
         None | Some((_, WorkingSetChange::Unpruned(0))) => None,
         Some((position, WorkingSetChange::Pruned(row))) => Some((position, *row)),
         Some((_, WorkingSetChange::Unpruned(position))) => {
@@ -116,29 +111,29 @@ fn pruned_at(
     Ok(None)
 }
 
-/// Visits the changes of a working set, newest first.
+/// Lists at most `limit` changes of a working set, newest first.
 pub fn turns(
     rows: &dyn Rows,
     lines: &[Line],
-    visit: &mut dyn FnMut(Position, WorkingSetChange) -> ControlFlow<()>,
-) -> Result<(), Error> {
-    let mut flow = ControlFlow::Continue(());
+    limit: usize,
+) -> Result<Vec<(Position, WorkingSetChange)>, Error> {
+    let mut found = Vec::new();
     for line in lines {
-        if flow.is_break() {
-            break;
-        }
         let low = turn_key(&line.session, Position(0));
         let mut high = turn_key(&line.session, line.up_to);
         high.push(0);
         let backward = Direction::Backward;
         rows.scan(SPACE, &low, &high, backward, &mut |key, value| {
+            if found.len() == limit {
+                return Ok(ControlFlow::Break(()));
+            }
             let at = key.last_chunk::<8>().and_then(|at| rows::position(at));
             let position = at.ok_or_else(|| rows::damaged(SPACE, key))?;
-            flow = visit(position, rows::decode(SPACE, key, value)?);
-            Ok(flow)
+            found.push((position, rows::decode(SPACE, key, value)?));
+            Ok(ControlFlow::Continue(()))
         })?;
     }
-    Ok(())
+    Ok(found)
 }
 
 /// Folds a pruning.

@@ -11,7 +11,7 @@ use super::{parent, session_id};
 use crate::clock::{Micros, format_time};
 use crate::error::Refusal;
 use crate::operation::cursor::{Cursor, List};
-use crate::operation::{Access, Call, Context, Op, blocking};
+use crate::operation::{Access, Call, Op, blocking, page_limit};
 use crate::sessions::SessionSettings;
 use crate::sessions::view::{self, Details, SessionFilter, SessionRow};
 use crate::store::{Error, Rows};
@@ -37,17 +37,15 @@ impl Op for ListSessions {
 
     async fn call(call: Call<ListSessionsArgs>) -> Result<ListSessionsReply, Refusal> {
         let Call { cx, args, .. } = call;
-        let limit = args.limit.unwrap_or(LIMIT);
-        if !(1..=LIMIT_MAX).contains(&limit) {
-            return Err(Refusal::invalid(format!(
-                "`limit`: got {limit}, expected 1 to {LIMIT_MAX}"
-            ))
-            .hint("Use `next` of the reply for the following page."));
-        }
+        let limit = page_limit(args.limit, LIMIT, LIMIT_MAX);
+        let limit = limit
+            .map_err(|refusal| refusal.hint("Use `next` of the reply for the following page."))?;
         let published = cx.read(args.at_least).await?;
         let tail = published.tail.position;
-        let next = args.next.as_deref();
-        let before = next.map(|next| cursor(&cx, next, tail)).transpose()?;
+        let store = cx.engine.store_id();
+        let read = |next: &str| Cursor::read(next, "next", List::Sessions, store, tail);
+        let before = args.next.as_deref().map(read).transpose()?;
+        let before = before.map(|cursor| cursor.position);
         let now = cx.engine.clock().now();
         blocking(move || {
             let rows = &published.snapshot;
@@ -56,7 +54,7 @@ impl Op for ListSessions {
                 args: &args,
                 room: &SessionSettings::of(&cx),
                 now,
-                limit: limit as usize,
+                limit,
                 found: Vec::new(),
                 looked_at: 0,
                 last: None,
@@ -65,14 +63,13 @@ impl Op for ListSessions {
             view::newest(rows, within(&args), before, &mut |session, created| {
                 page.look_at(session, created)
             })?;
-            let (found, next) = (page.found, page.next);
-            let sessions = found
-                .into_iter()
-                .map(|found| found.summary())
-                .collect::<Result<_, _>>()?;
+            let found = page.found.into_iter();
+            let next = page.next.map(Cursor::behind);
             Ok(ListSessionsReply {
-                sessions,
-                next: next.map(|at| Cursor::behind(at).text(List::Sessions, cx.engine.store_id())),
+                sessions: found
+                    .map(ListedSession::summary)
+                    .collect::<Result<_, _>>()?,
+                next: next.map(|cursor| cursor.text(List::Sessions, cx.engine.store_id())),
                 position: published.tail.position,
                 durable: cx.engine.is_durable(),
                 warnings: Vec::new(),
@@ -80,11 +77,6 @@ impl Op for ListSessions {
         })
         .await
     }
-}
-
-fn cursor(cx: &Context, next: &str, tail: Position) -> Result<Position, Refusal> {
-    let cursor = Cursor::read(next, "next", List::Sessions, cx.engine.store_id(), tail)?;
-    Ok(cursor.position)
 }
 
 /// Returns the narrowest list that contains all requested sessions.
