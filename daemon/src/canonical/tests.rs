@@ -175,69 +175,55 @@ fn half_surrogates_are_refused() {
 
 #[test]
 fn what_is_no_json_object_is_refused_with_its_place() {
-    for (json, says) in [
-        (
-            "",
-            "not a JSON object: at byte 0 (line 1) is the end of the text",
-        ),
-        (" [1]", "not a JSON object: at byte 1 (line 1) is '['"),
-        ("\u{feff}{}", "at byte 0 (line 1) is '\\u{feff}'"),
+    for (json, byte, says) in [
+        ("", 0, "is the end of the text, where `{` should be"),
+        (" [1]", 1, "is '[', where `{` should be"),
+        ("\u{feff}{}", 0, "is '\\u{feff}', where `{` should be"),
         (
             "{",
-            "at byte 1 (line 1) is the end of the text, where a key in quotes should be",
+            1,
+            "is the end of the text, where a key in quotes should be",
         ),
-        ("{} {}", "at byte 3 (line 1) is '{', behind the end"),
-        ("{}\n\n]", "at byte 4 (line 3) is ']', behind the end"),
-        (r#"{"a"}"#, "at byte 4 (line 1) is '}', where `:`"),
-        (r#"{"a":}"#, "at byte 5 (line 1) is '}', where a value"),
-        (r#"{"a":1,}"#, "at byte 7 (line 1) is '}', where a key"),
-        (
-            r#"{"a":1 "b":2}"#,
-            "at byte 7 (line 1) is '\"', where `,` or `}`",
-        ),
-        (r#"{"a":[1,]}"#, "at byte 8 (line 1) is ']', where a value"),
-        (
-            r#"{"a":[1 é]}"#,
-            "at byte 8 (line 1) is 'é', where `,` or `]`",
-        ),
+        ("{} {}", 3, "is '{', behind the end of the object"),
+        (r#"{"a"}"#, 4, "is '}', where `:` should be"),
+        (r#"{"a":}"#, 5, "is '}', where a value should be"),
+        (r#"{"a":1,}"#, 7, "is '}', where a key in quotes should be"),
+        (r#"{"a":1 "b":2}"#, 7, "is '\"', where `,` or `}` should be"),
+        (r#"{"a":[1,]}"#, 8, "is ']', where a value should be"),
+        (r#"{"a":[1 é]}"#, 8, "is 'é', where `,` or `]` should be"),
         (
             r#"{"a":[1"#,
-            "at byte 7 (line 1) is the end of the text, where `,` or `]`",
+            7,
+            "is the end of the text, where `,` or `]` should be",
         ),
-        (r#"{"a":nul}"#, "at byte 5 (line 1) is 'n', where a value"),
-        (
-            r#"{"a":nulls}"#,
-            "at byte 9 (line 1) is 's', where `,` or `}`",
-        ),
-        (r#"{"a":NaN}"#, "at byte 5 (line 1) is 'N', where a value"),
-        ("{a:1}", "at byte 1 (line 1) is 'a', where a key in quotes"),
-        ("{'a':1}", "is '\\'', where a key in quotes"),
-        (
-            r#"{"a":"b}"#,
-            "the string that begins at byte 5 (line 1) has no closing quote",
-        ),
-        (r#"{"a":"b\"#, "no such escape at byte 7 (line 1)"),
-        (r#"{"a":"\x"}"#, "no such escape at byte 6 (line 1)"),
-        (r#"{"a":"\u12"}"#, "no such escape at byte 6 (line 1)"),
-        (r#"{"a":"\u+123"}"#, "no such escape at byte 6 (line 1)"),
-        (r#"{"a":"\u12é4"}"#, "no such escape at byte 6 (line 1)"),
-        (
-            r#"{"a":"\ud834\u12"}"#,
-            "no such escape at byte 12 (line 1)",
-        ),
-        (
-            "{\"a\":\"x\ny\"}",
-            "control character at byte 7 (line 1) in a string; write it as \\u000a",
-        ),
-        (
-            "{\"a\":\"\\n\0\"}",
-            "control character at byte 8 (line 1) in a string; write it as \\u0000",
-        ),
-        (r#"{"a":01}"#, "`01` at byte 5 (line 1) is not a number"),
+        (r#"{"a":nul}"#, 5, "is 'n', where a value should be"),
+        (r#"{"a":nulls}"#, 9, "is 's', where `,` or `}` should be"),
+        (r#"{"a":NaN}"#, 5, "is 'N', where a value should be"),
+        ("{a:1}", 1, "is 'a', where a key in quotes should be"),
+        ("{'a':1}", 1, "is '\\'', where a key in quotes should be"),
+        (r#"{"a":"b}"#, 5, "has no closing quote"),
+        (r#"{"a":"b\"#, 7, "; there are"),
+        (r#"{"a":"\x"}"#, 6, "; there are"),
+        (r#"{"a":"\u12"}"#, 6, "; there are"),
+        (r#"{"a":"\u+123"}"#, 6, "; there are"),
+        (r#"{"a":"\u12é4"}"#, 6, "; there are"),
+        (r#"{"a":"\ud834\u12"}"#, 12, "; there are"),
+        ("{\"a\":\"x\ty\"}", 7, "in a string; write it as \\u0009"),
+        ("{\"a\":\"\\n\0\"}", 8, "in a string; write it as \\u0000"),
+        (r#"{"a":01}"#, 5, "is not a number"),
     ] {
         let message = refused(json);
-        assert!(message.contains(says), "{json}: {message}");
+        let kind = match says {
+            "; there are" => "invalid JSON: no such escape",
+            _ if says.ends_with("`{` should be") => "not a JSON object:",
+            _ => "invalid JSON: ",
+        };
+        assert!(message.starts_with(kind), "{json}: {message}");
+        let place = format!("at byte {byte} (line 1)");
+        let (_, behind) = message.split_once(&place).unwrap();
+        assert!(behind.trim_start().starts_with(says), "{json}: {message}");
     }
+    assert!(refused("{}\n\n]").contains("at byte 4 (line 3) is ']', behind the end"));
     let message = Canonical::of_bytes(b"{\"a\":\n\"\xff\"}")
         .unwrap_err()
         .to_string();

@@ -46,7 +46,7 @@ pub use object_uses::{
 };
 pub use operations::{StoredCheckpoint, is_blob_named};
 pub use pack::release;
-pub use restore::{CheckpointData, FullCheckpoint, take};
+pub use restore::{CheckpointData, take};
 pub use view::{SPACE, apply, has_kept, ids_of, of_session_row};
 
 // For the engine's own tests, which decide real commands.

@@ -19,7 +19,6 @@ use crate::sessions::session_of;
 use crate::state::State;
 use crate::store::{Direction, Error};
 
-/// `workflow_checkpoint_delete`.
 pub struct Delete;
 
 impl Op for Delete {

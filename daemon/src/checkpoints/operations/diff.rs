@@ -12,7 +12,6 @@ use crate::state::State;
 const LIMIT: u64 = 1000;
 const LIMIT_MAX: u64 = 10_000;
 
-/// `workflow_checkpoint_diff`.
 pub struct Diff;
 
 impl Op for Diff {

@@ -18,7 +18,6 @@ use crate::operation::{Access, Call, Context, Op, blocking};
 use crate::sessions::{PreparedSession, session_of};
 use crate::state::State;
 
-/// `workflow_checkpoint_fork`.
 pub struct Fork;
 
 impl Op for Fork {

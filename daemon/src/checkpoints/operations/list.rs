@@ -18,7 +18,6 @@ use crate::store::Direction;
 const LIMIT: u64 = 20;
 const LIMIT_MAX: u64 = 100;
 
-/// `workflow_checkpoint_list`.
 pub struct List;
 
 impl Op for List {

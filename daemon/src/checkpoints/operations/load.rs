@@ -27,7 +27,6 @@ const REPLY_INLINE_BYTES_MAX: usize = 256 * 1024;
 /// The largest context that an agent's host should still show whole, in characters.
 const CHARS_MAX: u64 = 500_000;
 
-/// `workflow_checkpoint_load`.
 pub struct Load;
 
 /// Which checkpoint is wanted.

@@ -16,7 +16,6 @@ use crate::state::State;
 /// Keys told when one is not there.
 const KEYS_TOLD_MAX: usize = 50;
 
-/// `workflow_mark_critical`.
 pub struct MarkCritical;
 
 impl Op for MarkCritical {

@@ -36,7 +36,6 @@ const READ_INLINE_BYTES_MAX: usize = 256 * 1024;
 /// A save that others disturb so often is prepared so that nothing can.
 const ATTEMPTS_MAX: u32 = 4;
 
-/// `workflow_checkpoint_save`.
 pub struct Save;
 
 impl Op for Save {

@@ -26,7 +26,6 @@ use crate::state::State;
 /// The largest budget: more tokens than any context has.
 pub(super) const TOKENS_MAX: u64 = 100_000_000;
 
-/// `workflow_context_compress`.
 pub struct Compress;
 
 impl Op for Compress {
@@ -60,7 +59,6 @@ impl Op for Compress {
     }
 }
 
-/// `workflow_context_prioritize`.
 pub struct Prioritize;
 
 impl Op for Prioritize {

@@ -15,7 +15,7 @@ use crate::tokens::Tokens;
 
 const TIME: u64 = 1_763_719_200_000_000;
 
-fn source(item: Item, position: u64) -> Source {
+pub(super) fn source(item: Item, position: u64) -> Source {
     Source {
         session: Some("s-1".to_owned()),
         item,
@@ -24,7 +24,7 @@ fn source(item: Item, position: u64) -> Source {
     }
 }
 
-fn chat_message(at: u64, who: &str, text: &str) -> PackMessage {
+pub(super) fn chat_message(at: u64, who: &str, text: &str) -> PackMessage {
     PackMessage {
         source: source(Item::Message(format!("m-{at}")), at),
         who: who.to_owned(),
@@ -34,7 +34,7 @@ fn chat_message(at: u64, who: &str, text: &str) -> PackMessage {
     }
 }
 
-fn known(at: u64, kind: &str, name: &str) -> PackEntity {
+pub(super) fn known(at: u64, kind: &str, name: &str) -> PackEntity {
     PackEntity {
         source: source(Item::entity(kind, name), at),
         kind: kind.to_owned(),
@@ -52,7 +52,7 @@ fn known(at: u64, kind: &str, name: &str) -> PackEntity {
     }
 }
 
-fn passage(version: u64, heading: Option<&str>, text: &str) -> Passage {
+pub(super) fn passage(version: u64, heading: Option<&str>, text: &str) -> Passage {
     let file = FileVersion {
         project: "shop-12345678".to_owned(),
         file_type: "bugs".to_owned(),

@@ -15,7 +15,6 @@ use crate::sessions::{self, SessionSelector};
 use crate::state::State;
 use crate::steps;
 
-/// The `enrich_message` operation.
 pub struct EnrichMessage;
 
 impl Op for EnrichMessage {

@@ -15,7 +15,6 @@ use crate::packs::working_set_update::{UpdateResult, turn};
 use crate::sessions::operations::session_id;
 use crate::sessions::{SessionSelector, session_of};
 
-/// The `prune_session` operation.
 pub struct PruneSession;
 
 impl Op for PruneSession {
@@ -81,7 +80,6 @@ fn pruned(outcome: &Outcome) -> Result<PruneSessionReply, Refusal> {
     })
 }
 
-/// The `reset_pruning` operation.
 pub struct ResetPruning;
 
 impl Op for ResetPruning {

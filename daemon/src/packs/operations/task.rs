@@ -12,7 +12,6 @@ use crate::packs::retrieval::{self, TaskScope};
 use crate::sessions::{self, operations::session_id};
 use crate::state::State;
 
-/// The `context_pack` operation.
 pub struct ContextPack;
 
 impl Op for ContextPack {

@@ -28,7 +28,6 @@ use crate::store::Error;
 /// Maximum number of listed packs that used an event.
 const USES_MAX: usize = 100;
 
-/// The `why` operation.
 pub struct Why;
 
 impl Op for Why {

@@ -23,7 +23,6 @@ const LOOKED_AT_MAX: usize = 20_000;
 /// Limit on the agents in a summary.
 const AGENTS_MAX: usize = 20;
 
-/// The `list_sessions` operation.
 pub struct ListSessions;
 
 impl Op for ListSessions {
