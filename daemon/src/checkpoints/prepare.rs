@@ -21,10 +21,8 @@ pub const INLINE_BYTES_MAX: usize = 64 * 1024;
 
 /// A context that is ready for the decision.
 pub struct Context {
-    /// Its canonical form.
     pub canonical: Arc<Canonical>,
     hash: OnceLock<Hash>,
-    /// Hashes of its pieces.
     pieces: Vec<OnceLock<Hash>>,
 }
 
@@ -106,9 +104,7 @@ impl Context {
 pub struct ObjectPacker<'p> {
     /// The state that the save is prepared on.
     pub rows: &'p dyn Rows,
-    /// Values in it.
     pub values: Values<'p>,
-    /// Store of large objects.
     pub blobs: &'p Blobs,
     /// Pack every object, also existing ones, so that none can be missing at the decision.
     pub is_self_contained: bool,
@@ -309,9 +305,7 @@ pub fn write_blob(blobs: &Blobs, packed: &mut PackedObject) -> Result<(), Error>
 /// The previous checkpoint's value under the key of a piece.
 #[derive(Clone, Copy)]
 enum PreviousPiece<'s> {
-    /// The same value.
     Same(&'s ContextPart),
-    /// Another value.
     Changed(&'s ContextPart),
     /// A value that is not cached for comparison, or none.
     Unknown(Option<&'s ContextPart>),

@@ -80,7 +80,6 @@ impl Command for MakePack {
 
 /// Records a pruning, or the reset of one.
 pub struct UpdateWorkingSet {
-    /// The session with its fence.
     pub choice: PreparedSession,
     /// The prepared change: a pruning, or the reset of one.
     pub event: PackEvent,
@@ -88,7 +87,6 @@ pub struct UpdateWorkingSet {
     pub changed: u64,
     /// The log position up to which the update's inputs were read.
     pub read_at: Position,
-    /// The expiry settings of sessions.
     pub room: SessionSettings,
     /// The event's payload, which is empty.
     pub body: Body,

@@ -22,13 +22,10 @@ pub enum PreparedUpdate {
     Nothing(u64),
 }
 
-/// The result of an update.
 pub enum UpdateResult {
-    /// The change was recorded.
     Done(Outcome),
     /// No change was needed.
     Nothing {
-        /// The session's id.
         session: String,
         /// Tokens of the session.
         tokens: u64,

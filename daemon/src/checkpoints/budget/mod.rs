@@ -26,11 +26,10 @@ pub const SHARES: [usize; 4] = [30, 40, 20, 10];
 /// A top-level key of a context.
 #[derive(Clone, Debug)]
 pub struct Entry<'a> {
-    /// The key.
     pub key: &'a str,
     /// The value as canonical JSON, without white space between its tokens.
     pub value: &'a str,
-    /// Its layer, and why.
+    /// Its layer, with the reason.
     pub assignment: LayerAssignment,
 }
 
@@ -43,8 +42,7 @@ pub struct BudgetedView {
     pub tokens: usize,
     /// Tokens of the whole context.
     pub tokens_before: usize,
-    /// Whether `json` has more tokens than the budget, which only CRITICAL keys can cause (or a budget
-    /// of none, since even `{}` is a token).
+    /// Whether `json` exceeds the budget. Only CRITICAL keys, or a budget of 0, can cause this.
     pub over_budget: bool,
     /// Each key of the context, in its order.
     pub keys: Vec<KeyReport>,
@@ -52,43 +50,33 @@ pub struct BudgetedView {
     pub layers: [LayerReport; 4],
 }
 
-/// What became of one key. Tokens are those of the key and its value counted by themselves, so that
-/// sums may differ from the tokens of the whole by one or two for each key.
+/// The report on one key. Key and value are counted separately, so that sums may differ from the tokens of the whole
+/// by one or two per key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeyReport {
-    /// The key.
     pub key: String,
-    /// Its layer.
     pub layer: Layer,
-    /// What put it there.
     pub rule: Rule,
-    /// Tokens in the context.
     pub tokens_before: usize,
-    /// Tokens in the view.
     pub tokens_after: usize,
-    /// What was done.
     pub done: TruncationAction,
 }
 
-/// What became of the keys of one layer.
+/// The report on the keys of one layer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LayerReport {
-    /// The layer.
     pub layer: Layer,
-    /// Keys in the context.
+    /// Number of keys in the context.
     pub keys: usize,
-    /// Of these, how many are not in the view.
+    /// Number of keys that are not in the view.
     pub dropped: usize,
-    /// Tokens in the context.
     pub tokens_before: usize,
-    /// Tokens in the view.
     pub tokens_after: usize,
 }
 
-/// The view of a context with at most `budget` tokens.
+/// Builds the view of a context with at most `budget` tokens. It is deterministic.
 ///
-/// `checkpoint` is where the context can be loaded whole, for the markers; `None` for one that is not
-/// stored. The same input gives the same view.
+/// Markers name the `checkpoint` from which the whole context can be loaded, if it is stored.
 #[must_use]
 pub fn budgeted_view(
     entries: &[Entry<'_>],
@@ -104,8 +92,7 @@ pub fn budgeted_view(
     let mut json = assemble(&items, &outcomes);
     let tokens_before = tokens.count(&json);
     let mut count = tokens_before;
-    // Plans add up what was counted key by key; the text as a whole may have some tokens more, and
-    // then the next plan is for less.
+    // Plans sum the tokens of the keys. The whole text may have a few more; then the next plan gets a smaller budget.
     let mut slack = 0;
     while count > budget {
         let allowed = budget.saturating_sub(slack);
@@ -132,13 +119,12 @@ pub fn budgeted_view(
     }
 }
 
-/// Whether nothing is left that could be dropped.
+/// Returns whether no more keys can be dropped.
 fn is_bare(items: &[Item<'_>], outcomes: &[Outcome]) -> bool {
     let mut pairs = items.iter().zip(outcomes);
     pairs.all(|(item, outcome)| item.layer == Layer::Critical || *outcome == Outcome::Dropped)
 }
 
-/// The view as text.
 fn assemble(items: &[Item<'_>], outcomes: &[Outcome]) -> String {
     let mut json = String::from("{");
     for (item, outcome) in items.iter().zip(outcomes) {

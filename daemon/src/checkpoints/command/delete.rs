@@ -17,9 +17,7 @@ use crate::store::{Error, RowsMut};
 
 /// Command: deletes checkpoints of one session.
 pub struct DeleteCheckpoints {
-    /// The session.
     pub session: String,
-    /// The checkpoints.
     pub checkpoints: Vec<CheckpointKey>,
     /// The cause. On request each checkpoint must exist; otherwise those that may not be deleted automatically stay.
     pub cause: DeletionCause,
@@ -27,7 +25,6 @@ pub struct DeleteCheckpoints {
     pub holders: Vec<(String, u64)>,
     /// The payload of the event; taken when it is decided.
     pub body: Option<Body>,
-    /// The report to the caller.
     pub report: Report,
     /// Objects of the deleted checkpoints.
     pub let_go: Vec<Hash>,

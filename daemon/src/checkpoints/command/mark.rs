@@ -13,9 +13,7 @@ use crate::sessions;
 pub struct MarkKey {
     /// Session, which must exist.
     pub session: String,
-    /// The top-level key.
     pub key: String,
-    /// Whether the mark is removed.
     pub is_unmarked: bool,
     /// The payload of the event; taken when it is decided.
     pub body: Option<Body>,

@@ -38,7 +38,6 @@ pub struct ContextPiece {
 
 /// A new object.
 pub struct PackedObject {
-    /// The object.
     pub object: Object,
     /// Whether it replaces a damaged object of the same value.
     pub is_repair: bool,
@@ -48,15 +47,12 @@ pub struct PackedObject {
 
 /// Command: saves a context.
 pub struct SaveCheckpoint {
-    /// Session.
     pub choice: PreparedSession,
-    /// Checkpoint id.
     pub checkpoint: CheckpointKey,
     /// SHA-256 of the context's canonical text.
     pub hash: Hash,
     /// Top-level keys of the context.
     pub keys: BTreeSet<String>,
-    /// Its pieces.
     pub pieces: Vec<ContextPiece>,
     /// Whether it has a name or tags.
     pub is_kept: bool,
@@ -64,15 +60,12 @@ pub struct SaveCheckpoint {
     pub is_forced: bool,
     /// Expected latest checkpoint of the session.
     pub expected: Option<CheckpointKey>,
-    /// Source of a fork.
     pub fork: Option<Fork>,
     /// The payload of the event; taken when it is decided.
     pub body: Option<Body>,
     /// Salt of the event that deletes older checkpoints.
     pub deletion_salt: [u8; 16],
-    /// Storage limits.
     pub limits: Limits,
-    /// The report to the caller.
     pub report: Report,
     /// Objects of checkpoints that are deleted for this one.
     pub let_go: Vec<Hash>,
@@ -80,7 +73,6 @@ pub struct SaveCheckpoint {
 
 /// The source of a forked checkpoint.
 pub struct Fork {
-    /// Source checkpoint.
     pub from: CheckpointKey,
     /// Critical keys of its session, each with the payload of an event.
     pub marks: Vec<(String, Body)>,

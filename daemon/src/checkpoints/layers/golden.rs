@@ -1,7 +1,7 @@
-//! What a careful person says about 90 keys, compared with what the words say.
+//! Compares the layers of 90 keys with a careful person's assignment.
 //!
-//! The expectations were written down before the words were tried on them. Where the two differ, the
-//! expectation stays: the test prints it, and at least 95 % must agree.
+//! The assignment was written before the words were tried. Differences stay: the test prints them, and at least 95 %
+//! must agree.
 
 use super::{ContextRules, Layer, LayerAssignment, LayerWords};
 
@@ -41,7 +41,7 @@ const KEYS: &[(Layer, &str)] = &[
     ),
 ];
 
-/// Keys of which the value says more than the words.
+/// Keys whose value matters more than the words.
 fn with_values() -> Vec<(&'static str, String, Layer)> {
     let text = |length: usize| format!("\"{}\"", "line of output\\n".repeat(length / 15));
     vec![

@@ -29,7 +29,7 @@ fn layer_of_name(name: &str) -> Option<Layer> {
     of_word(&name.trim().to_ascii_uppercase())
 }
 
-/// The layer of a key, and what put it there.
+/// The layer of a key, with the rule that decided.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LayerAssignment {
     /// The layer.
@@ -38,24 +38,24 @@ pub struct LayerAssignment {
     pub rule: Rule,
 }
 
-/// What put a key into its layer; displayed as a few words for reports.
+/// The rule that assigned a layer; its text is for reports.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Rule {
     /// The session marked the key as critical.
     Mark,
-    /// This pattern of the caller's `contextRules`.
+    /// A pattern of the caller's `contextRules`.
     Pattern(String),
     /// The key begins with `_`.
     Underscore,
-    /// The key ends with the word `at`: it says when something happened.
+    /// The key ends with the word `at`, so it is a time.
     Time,
-    /// This word of the key.
+    /// A word of the key.
     Word(String),
-    /// The value is null, blank or has nothing in it.
+    /// The value is null, blank or empty.
     Empty,
-    /// The value is a file put into text (a base64 data URI).
+    /// The value is an embedded file (a base64 data URI).
     Embedded,
-    /// Nothing said anything: USEFUL.
+    /// No other rule applies: USEFUL.
     Otherwise,
 }
 
@@ -104,10 +104,9 @@ pub fn shape(value: &str) -> Option<Rule> {
 }
 
 impl LayerWords {
-    /// The layer of a top-level key of a context.
+    /// Assigns the layer of a top-level key of a context.
     ///
-    /// `value` is JSON without white space between its tokens; `is_marked` says whether the session
-    /// marked the key as critical.
+    /// `value` is JSON without white space between its tokens; `is_marked`: the session marked the key as critical.
     #[must_use]
     pub fn place(
         &self,

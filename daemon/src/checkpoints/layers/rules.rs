@@ -1,17 +1,16 @@
-//! The caller's own rules: which pattern of keys belongs to which layer.
+//! The caller's rules: layers of key patterns.
 
 use super::{Layer, layer_of_name};
 
-/// Rules in one set of `contextRules`.
+/// Maximum number of rules in `contextRules`.
 pub const RULES_MAX: usize = 100;
 
-/// Characters of a pattern.
+/// Maximum length of a pattern, in characters.
 pub const PATTERN_CHARS_MAX: usize = 256;
 
-/// Patterns and layers in the order written; the first whose pattern matches the key decides.
+/// Patterns and layers in the order written; the first matching pattern decides.
 ///
-/// A pattern is compared with the whole key, without case: `*` stands for any characters or none,
-/// `?` for exactly one, all others for themselves.
+/// A pattern must match the whole key, ignoring case: `*` matches any characters or none, `?` exactly one.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ContextRules {
     rules: Vec<(String, Layer)>,
@@ -49,7 +48,7 @@ impl ContextRules {
         Ok(Self { rules })
     }
 
-    /// The first pattern that matches the key, and its layer.
+    /// Returns the first pattern that matches the key, with its layer.
     #[must_use]
     pub fn layer(&self, key: &str) -> Option<(&str, Layer)> {
         let mut rules = self.rules.iter();
@@ -58,12 +57,12 @@ impl ContextRules {
     }
 }
 
-/// Whether a pattern matches a whole key. Only the last star is ever tried again, so the time is at
-/// most the product of both lengths.
+/// Returns whether a pattern matches a whole key. Only the last star backtracks, so the time is at most the product of
+/// both lengths.
 fn matches(pattern: &str, key: &str) -> bool {
     let mut pattern = pattern.chars().flat_map(char::to_lowercase).peekable();
     let mut key = key.chars().flat_map(char::to_lowercase);
-    // Behind the last star: the pattern, and the key from where the star may take one more.
+    // After the last star: the rest of the pattern, and of the key where the star may match one more character.
     let mut star = None;
     loop {
         if pattern.next_if_eq(&'*').is_some() {

@@ -57,7 +57,7 @@ impl Op for Delete {
     }
 }
 
-/// The reply, made from the recorded event; what was freed is known to the first call alone.
+/// Builds the reply from the recorded event. Only the first call knows the freed size.
 async fn reply(cx: &Context, outcome: &Outcome, freed_bytes: u64) -> Result<DeleteReply, Refusal> {
     let gone = match &outcome.meta {
         Event::Checkpoint(CheckpointEvent::Deleted(deleted)) => deleted.gone.first(),
@@ -72,8 +72,7 @@ async fn reply(cx: &Context, outcome: &Outcome, freed_bytes: u64) -> Result<Dele
     })
 }
 
-/// Which older checkpoint becomes the newest that holds a critical key, for every key whose newest
-/// holder is the one that goes.
+/// Finds the next newest holder of every critical key whose newest holder is deleted.
 fn next_holders(
     cx: &Context,
     state: &State,
@@ -97,7 +96,7 @@ fn next_holders(
     view::walk(state, session, Some(at), Direction::Backward, &mut |row| {
         let Position(position) = row.position;
         let found = StoredCheckpoint::at(&log, session.to_owned(), row)?;
-        // A damaged one holds nothing.
+        // A damaged checkpoint has no keys.
         let keys = values.keys(&found.manifest).unwrap_or_default();
         orphaned.retain(|key| {
             let is_held = keys.contains(key);

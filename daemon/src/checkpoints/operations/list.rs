@@ -41,7 +41,7 @@ impl Op for List {
     }
 }
 
-/// What a list is filtered by.
+/// The filters of a list.
 struct Filter {
     tags: Vec<String>,
     name: Option<String>,
@@ -109,7 +109,7 @@ fn page(cx: &Context, state: &State, args: &ListArgs, limit: u64) -> Result<List
     let listed = |(found, metadata): (StoredCheckpoint, Metadata)| {
         let mut critical_keys = marks.clone();
         if !marks.is_empty() {
-            // A damaged one is listed with what was marked when it was saved.
+            // A damaged checkpoint is listed with the keys that were critical when it was saved.
             let keys = values.keys(&found.manifest);
             let keys = keys.unwrap_or_else(|_| found.manifest.critical.clone());
             critical_keys.retain(|mark| keys.contains(mark));

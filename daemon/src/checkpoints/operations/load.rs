@@ -17,19 +17,18 @@ use crate::sessions::{self, AccessTimes};
 use crate::state::State;
 use crate::store::Error;
 
-/// Contexts that take more than this on disk are loaded off the event loop, in bytes, unless they
-/// are in memory.
+/// Contexts with a larger size on disk are loaded off the event loop unless they are cached, in bytes.
 const LOAD_INLINE_BYTES_MAX: u64 = 8 * 1024;
-/// How often the latest of a session is looked for again.
+/// Maximum number of further searches for the latest checkpoint of a session.
 const REPEATS_MAX: u32 = 3;
-/// Also those in memory that are longer than this, in bytes.
+/// Longer cached contexts are also loaded off the event loop, in bytes.
 const REPLY_INLINE_BYTES_MAX: usize = 256 * 1024;
-/// The largest context that an agent's host should still show whole, in characters.
+/// Largest context that an agent's host should show whole, in characters.
 const CHARS_MAX: u64 = 500_000;
 
 pub struct Load;
 
-/// Which checkpoint is wanted.
+/// The requested checkpoint.
 enum CheckpointSelector {
     This(lore::protocol::CheckpointId),
     LatestOf(SessionId),
@@ -60,7 +59,7 @@ impl Op for Load {
             (_, None) => None,
         };
         let args = Arc::new(args);
-        // A latest one that is deleted while it is read leaves another one the latest.
+        // If the latest checkpoint is deleted while it is read, another one becomes the latest.
         let mut repeats_left = match (&which, &event_lookup) {
             (CheckpointSelector::LatestOf(_), None) => REPEATS_MAX,
             (CheckpointSelector::LatestOf(_) | CheckpointSelector::This(_), _) => 0,
@@ -74,7 +73,7 @@ impl Op for Load {
                     StoredCheckpoint::latest(&state, session.as_str())?
                 }
             };
-            // What memory or others still have of it gives nothing back.
+            // A deleted checkpoint is not returned, even if it is cached or shared.
             if event_lookup.is_some() && found.is_deleted(&cx) {
                 return Err(found.deleted());
             }
@@ -159,11 +158,11 @@ fn reply(
     })
 }
 
-/// What a load shows.
+/// The result of a load.
 enum Read {
-    /// The context as it is.
+    /// The unchanged context.
     Whole(RawJson),
-    /// To be shortened, or some of its keys.
+    /// Some of its keys, or a context to shorten.
     Parts(Arc<Canonical>),
 }
 
@@ -185,7 +184,7 @@ fn read(
     Ok(Read::Parts(context))
 }
 
-/// As much of the context as fits, and how that was done.
+/// Fits the context into a budget, with a report.
 fn fit(
     cx: &Context,
     state: &State,

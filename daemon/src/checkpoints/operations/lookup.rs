@@ -1,4 +1,4 @@
-//! A checkpoint that was found, and what is said when it cannot be read.
+//! A stored checkpoint, and the errors when it cannot be read.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -28,15 +28,15 @@ pub struct StoredCheckpoint {
     pub row: CheckpointRow,
     /// The event that saved it.
     pub event: LoggedEvent,
-    /// What that says.
+    /// The manifest in the event.
     pub manifest: CheckpointSaved,
 }
 
 impl StoredCheckpoint {
-    /// The checkpoint of this id.
+    /// Returns the checkpoint with this id.
     ///
     /// # Errors
-    /// `CHECKPOINT_NOT_FOUND` when there is none.
+    /// `CHECKPOINT_NOT_FOUND`.
     pub fn of(state: &State, checkpoint: &CheckpointId) -> Result<Self, Refusal> {
         let found = match CheckpointKey::parse(checkpoint.as_str()) {
             Some(key) => view::get(state, &key)?,
@@ -46,11 +46,11 @@ impl StoredCheckpoint {
         Ok(Self::at(&state.log(), session, row)?)
     }
 
-    /// The latest checkpoint of a session; of a fork without one of its own, the latest that it
-    /// shares with its parent.
+    /// Returns the latest checkpoint of a session; for a fork without checkpoints, the latest one that it shares with its
+    /// parent.
     ///
     /// # Errors
-    /// `CHECKPOINT_NOT_FOUND` when it has none.
+    /// `CHECKPOINT_NOT_FOUND` when there is none.
     pub fn latest(state: &State, session: &str) -> Result<Self, Refusal> {
         for line in lineage(state, session)? {
             if let Some(row) = view::newest(state, &line.session, line.before())? {
@@ -64,7 +64,7 @@ impl StoredCheckpoint {
         .hint("Save one with `workflow_checkpoint_save`."))
     }
 
-    /// The checkpoint of a row.
+    /// Reads the checkpoint of a row.
     pub fn at(log: &Log<'_>, session: String, row: CheckpointRow) -> Result<Self, Error> {
         let event = log.event(row.record, row.position)?;
         Ok(Self {
@@ -75,43 +75,40 @@ impl StoredCheckpoint {
         })
     }
 
-    /// What was said about it.
-    ///
-    /// # Errors
-    /// [`Error`] when that does not decode.
+    /// Returns its metadata.
     pub fn metadata(&self) -> Result<Metadata, Error> {
         let described: CheckpointDescribed = events::body(&self.event)?;
         Ok(Metadata::stored(&described))
     }
 
-    /// Its id, as it goes over the wire.
+    /// Returns its id in the wire format.
     pub fn checkpoint_id(&self) -> Result<CheckpointId, Refusal> {
         checkpoint_id(&self.row.checkpoint)
     }
 
-    /// Its session, as it goes over the wire.
+    /// Returns its session in the wire format.
     pub fn session_id(&self) -> Result<SessionId, Refusal> {
         session_id(&self.session)
     }
 
-    /// Its whole context.
+    /// Returns its whole context.
     ///
     /// # Errors
-    /// `CORRUPT` when it is damaged, `CHECKPOINT_NOT_FOUND` when it was deleted since.
+    /// `CORRUPT` when it is damaged, `CHECKPOINT_NOT_FOUND` when it was deleted in the meantime.
     pub fn context(&self, cx: &Context, state: &State) -> Result<Arc<Canonical>, Refusal> {
         Values::of(cx, state)
             .context(&self.manifest)
             .map_err(|error| self.unreadable(cx, state, &error))
     }
 
-    /// Its top-level keys.
+    /// Returns its top-level keys; errors as [`Self::context`].
     pub fn keys(&self, cx: &Context, state: &State) -> Result<Vec<String>, Refusal> {
         Values::of(cx, state)
             .keys(&self.manifest)
             .map_err(|error| self.unreadable(cx, state, &error))
     }
 
-    /// Whether it is gone by now.
+    /// Returns whether it was deleted in the meantime.
     pub fn is_deleted(&self, cx: &Context) -> bool {
         let newest = cx.engine.published();
         newest.is_some_and(|newest| {
@@ -120,7 +117,7 @@ impl StoredCheckpoint {
         })
     }
 
-    /// It was there, and is no longer.
+    /// Builds the refusal for a deleted checkpoint.
     pub fn deleted(&self) -> Refusal {
         let checkpoint = self.row.checkpoint;
         Refusal::new(
@@ -130,8 +127,8 @@ impl StoredCheckpoint {
         .hint("`workflow_checkpoint_list` lists those that the session still has.")
     }
 
-    /// Why it cannot be read: deleted since the state that it was found in, or damaged. Nothing is
-    /// deleted for damage; the newest good checkpoint of its session is named.
+    /// Builds the refusal for an unreadable checkpoint: deleted in the meantime, or damaged. A damaged one is not deleted;
+    /// the refusal names the newest good checkpoint of its session.
     pub fn unreadable(&self, cx: &Context, state: &State, error: &Error) -> Refusal {
         if !matches!(error, Error::Corrupt { .. }) {
             return Refusal::new(Code::StorageUnavailable, error.to_string())

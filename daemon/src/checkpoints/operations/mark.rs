@@ -13,7 +13,7 @@ use crate::operation::{Access, Call, Context, Op, blocking};
 use crate::sessions::SessionSelector;
 use crate::state::State;
 
-/// Keys told when one is not there.
+/// Maximum number of keys in the message about a missing key.
 const KEYS_TOLD_MAX: usize = 50;
 
 pub struct MarkCritical;
@@ -86,7 +86,7 @@ fn check(key: &str) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Why a key cannot be marked: the session's latest context has it not.
+/// Returns the reason if the session's latest context does not have the key.
 fn absent(
     cx: &Context,
     state: &State,

@@ -1,5 +1,4 @@
-//! `workflow_context_compress` and `workflow_context_prioritize`: what matters most of a context,
-//! given or stored, and as much of it as fits into a budget.
+//! `workflow_context_compress` and `workflow_context_prioritize`: rank the keys of a context, and fit it into a budget.
 
 use std::sync::Arc;
 
@@ -97,7 +96,7 @@ impl Op for Prioritize {
     }
 }
 
-/// A budget of tokens as the craft takes it.
+/// Checks a budget of tokens.
 pub(super) fn budget_of(tokens: u64) -> Result<usize, Refusal> {
     if !(1..=TOKENS_MAX).contains(&tokens) {
         return Err(Refusal::invalid(format!(
@@ -107,7 +106,7 @@ pub(super) fn budget_of(tokens: u64) -> Result<usize, Refusal> {
     usize::try_from(tokens).map_err(|error| Refusal::invalid(error.to_string()))
 }
 
-/// Which context a call is about.
+/// The context of a call.
 struct Source {
     context: Option<RawObject>,
     checkpoint: Option<CheckpointId>,
@@ -115,7 +114,7 @@ struct Source {
     rules: Option<Map<String, Value>>,
 }
 
-/// A context with all that ranks its keys.
+/// A context with everything that ranks its keys.
 pub(super) struct RankedContext {
     pub context: Arc<Canonical>,
     pub marks: Vec<String>,
@@ -173,7 +172,7 @@ impl Source {
 }
 
 impl RankedContext {
-    /// A stored context, or some keys of one; rules that are given take the place of stored ones.
+    /// Creates one for a stored context, or some of its keys. Given rules replace the stored ones.
     pub fn stored(
         state: &State,
         found: &StoredCheckpoint,
@@ -196,7 +195,7 @@ impl RankedContext {
         })
     }
 
-    /// The view of it within a budget.
+    /// Builds its view within a budget.
     pub fn view(&self, cx: &Context, budget: usize) -> Result<BudgetedView, Refusal> {
         let room = Checkpoints::of(cx)?;
         let words = room.words.get();
@@ -217,10 +216,10 @@ impl RankedContext {
     }
 }
 
-/// Rules as written, checked.
+/// Checks the rules of a call.
 ///
 /// # Errors
-/// `INVALID_INPUT` that names the pattern and what is wrong with its layer.
+/// `INVALID_INPUT` with the pattern and the fault.
 pub(super) fn rules(written: Option<&Map<String, Value>>) -> Result<Option<ContextRules>, Refusal> {
     let Some(written) = written else {
         return Ok(None);
@@ -238,10 +237,7 @@ pub(super) fn rules(written: Option<&Map<String, Value>>) -> Result<Option<Conte
     ContextRules::new(pairs).map(Some).map_err(Refusal::invalid)
 }
 
-/// Checks the rules that metadata brings, before they are stored.
-///
-/// # Errors
-/// `INVALID_INPUT` that says what is wrong.
+/// Checks the rules in metadata before they are stored.
 pub(super) fn check_rules(metadata: &Metadata) -> Result<(), Refusal> {
     match metadata.map.get("contextRules") {
         None => Ok(()),
@@ -253,13 +249,13 @@ pub(super) fn check_rules(metadata: &Metadata) -> Result<(), Refusal> {
     }
 }
 
-/// JSON that was made here.
+/// Wraps the JSON of a view.
 pub(super) fn raw(json: &str) -> Result<RawJson, Refusal> {
     RawJson::parse(json.to_owned())
         .map_err(|error| Refusal::new(Code::Internal, format!("a view is not JSON: {error}")))
 }
 
-/// How a view was made, for the reply.
+/// Builds the report on a view.
 pub(super) fn describe(
     view: &BudgetedView,
     budget: usize,

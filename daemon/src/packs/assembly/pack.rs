@@ -20,9 +20,7 @@ pub struct BuiltPack {
 /// One section of a pack.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Section {
-    /// The section's name.
     pub name: SectionName,
-    /// The rendered text.
     pub text: String,
     /// Tokens of the text and of the blank line after it; the sections add up to the prompt's tokens.
     pub tokens: usize,
@@ -33,13 +31,10 @@ pub struct Section {
 /// A piece, or a part of one, that is not in the pack.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Omission {
-    /// The source of the piece.
     pub source: Source,
-    /// The omitted part.
     pub part: Part,
     /// Number of omitted bytes of a text.
     pub bytes: Option<u64>,
-    /// The reason.
     pub why: WhyLeftOut,
 }
 

@@ -39,7 +39,6 @@ const HASHES_MAX: usize = 4096;
 pub struct PackSpec {
     /// The session or project to draw from.
     pub among: TaskScope,
-    /// The pack's purpose.
     pub made_for: PackPurpose,
     /// The message or the task.
     pub text: String,

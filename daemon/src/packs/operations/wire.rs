@@ -8,7 +8,6 @@ use crate::packs::assembly::labels::BETWEEN;
 use crate::packs::assembly::{BuiltPack, Omission, Source};
 use crate::sessions::operations::session_id;
 
-/// Returns the kind of a piece.
 pub fn kind(item: &Item) -> PieceKind {
     match item {
         Item::Message(_) => PieceKind::Message,

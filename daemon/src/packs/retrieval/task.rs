@@ -80,9 +80,8 @@ pub fn task(
     task: &str,
     now: Micros,
 ) -> Result<RetrievedInputs, Refusal> {
-    let of = sessions
-        .iter()
-        .map(|(id, _)| SessionSnapshot::of(cx, state, id));
+    let of = sessions.iter();
+    let of = of.map(|(id, _)| SessionSnapshot::of(cx, state, id));
     let of: Vec<SessionSnapshot<'_>> = of.collect::<Result<_, _>>()?;
     let mut gathering = TaskRetrieval {
         task,
@@ -111,9 +110,8 @@ pub fn task(
         [only] => only.topic()?,
         _ => None,
     };
-    let from = passages::PassageSource { cx, state, project };
-    let passages = from.about(task, &gathering.named, &mut warnings)?;
-    let mut passages = passages.with_overview().render();
+    let from = (cx, state, project);
+    let mut passages = passages::about(from, task, &gathering.named, true, &mut warnings)?;
     passages.extend(search_hits::documents(cx, state, task)?);
     let (entities, until) = gathering.entities(&of)?;
     let left_out = std::mem::take(&mut gathering.left_out);
@@ -207,22 +205,13 @@ impl TaskRetrieval<'_> {
     }
 
     /// Returns the most relevant entities of all sessions, and the time until which the result stays the same.
-    fn entities(
-        &mut self,
-        of: &[SessionSnapshot<'_>],
-    ) -> Result<(Vec<PackEntity>, Micros), Refusal> {
+    fn entities(&self, of: &[SessionSnapshot<'_>]) -> Result<(Vec<PackEntity>, Micros), Refusal> {
         let now = self.now;
-        let mut places: BTreeMap<EntityRef, usize> = BTreeMap::new();
         let mut all: Vec<ScoredEntity> = Vec::new();
-        for (entity, merged) in std::mem::take(&mut self.entities) {
-            let MergedPassages {
-                session,
-                mut scored,
-                is_named,
-            } = merged;
+        for merged in self.entities.values() {
+            let mut scored = merged.scored.clone();
             let row = &scored.row;
-            scored.score = relevance::pack_score(row.mentions, row.last_at, is_named, now);
-            places.insert(entity, session);
+            scored.score = relevance::pack_score(row.mentions, row.last_at, merged.is_named, now);
             all.push(scored);
         }
         known::sort(&mut all);
@@ -230,8 +219,8 @@ impl TaskRetrieval<'_> {
         let until = all.iter().map(|one| entities::changes(&one.row, now)).min();
         let mut reported = Vec::new();
         for scored in all {
-            let place = places.get(&scored.entity).and_then(|at| of.get(*at));
-            if let Some(of) = place {
+            let merged = self.entities.get(&scored.entity);
+            if let Some(of) = merged.and_then(|merged| of.get(merged.session)) {
                 reported.push(entities::known(of, scored, now)?);
             }
         }

@@ -18,7 +18,6 @@ use crate::store::{Direction, Error, Rows, RowsMut};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum WorkingSetChange {
-    /// A pruning.
     Pruned(Box<PrunedRow>),
     /// A reset of the last pruning: the pruning at this position is in effect again, 0 for none.
     Unpruned(u64),
