@@ -19,12 +19,12 @@ pub struct ObjectFault {
     pub what: String,
 }
 
-/// Checks every object and reports each fault to `tell`. An object in use must exist, and match its hash and the sizes
+/// Checks every object and reports each fault to `report`. An object in use must exist, and match its hash and the sizes
 /// in the view. An existing object must be in use, and its blob must be named.
 pub fn check_objects(
     rows: &dyn Rows,
     blobs: &Blobs,
-    tell: &mut dyn FnMut(ObjectFault) -> Result<(), Error>,
+    report: &mut dyn FnMut(ObjectFault) -> Result<(), Error>,
 ) -> Result<(), Error> {
     // A separate cache: values that are already cached may differ from the disk.
     let cache = Cache::new(CACHE_BYTES_MAX);
@@ -34,18 +34,18 @@ pub fn check_objects(
             Err(error) => Some(format!("is in use and cannot be read: {error}")),
             Ok(value) => differs(rows, &object, &row, value.len() as u64)?,
         };
-        what.map_or(Ok(()), |what| tell(fault(object, &what)))?;
+        what.map_or(Ok(()), |what| report(fault(object, &what)))?;
     }
     objects::walk(rows, &mut |row| match row {
         Row::Object(object) => match object_uses::object(rows, &object)? {
             Some(_) => Ok(()),
-            None => tell(fault(object, "is kept without use")),
+            None => report(fault(object, "is kept without use")),
         },
         Row::Blob { blob, object } => match objects::get(rows, &object)?.map(|kept| kept.place) {
             Some(ObjectLocation::Blob(place)) if place.hash == blob => Ok(()),
             Some(_) | None => {
                 let what = format!("is not in the blob {}, which a row says", Hash(blob));
-                tell(fault(object, &what))
+                report(fault(object, &what))
             }
         },
     })
@@ -142,11 +142,11 @@ mod tests {
 
     fn faults(kept: &StoredDelta) -> Vec<ObjectFault> {
         let mut faults = Vec::new();
-        let mut tell = |fault| {
+        let mut report = |fault| {
             faults.push(fault);
             Ok(())
         };
-        check_objects(&kept.rows, &kept.blobs, &mut tell).unwrap();
+        check_objects(&kept.rows, &kept.blobs, &mut report).unwrap();
         faults
     }
 

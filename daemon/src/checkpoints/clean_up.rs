@@ -21,13 +21,13 @@ const BATCH: usize = 100;
 
 /// Starts a clean-up in the background if one is due and none is running.
 pub async fn start_if_due(cx: &Arc<Context>) -> Result<(), Refusal> {
-    let room = Checkpoints::of(cx)?;
+    let feature = Checkpoints::of(cx)?;
     let published = cx.read(None).await?;
-    let is_due = room
+    let is_due = feature
         .limits
         .get()
         .is_clean_up_due(object_uses::totals(&published.snapshot)?.bytes);
-    if !is_due || room.is_cleaning.swap(true, Ordering::AcqRel) {
+    if !is_due || feature.is_cleaning.swap(true, Ordering::AcqRel) {
         return Ok(());
     }
     let cx = Arc::clone(cx);
@@ -37,8 +37,8 @@ pub async fn start_if_due(cx: &Arc<Context>) -> Result<(), Refusal> {
             Ok(count) => tracing::info!(count, "checkpoints of untouched sessions were deleted"),
             Err(refusal) => tracing::warn!(%refusal, "checkpoints were not cleaned up"),
         }
-        if let Ok(room) = Checkpoints::of(&cx) {
-            room.is_cleaning.store(false, Ordering::Release);
+        if let Ok(feature) = Checkpoints::of(&cx) {
+            feature.is_cleaning.store(false, Ordering::Release);
         }
     }));
     Ok(())
@@ -47,7 +47,7 @@ pub async fn start_if_due(cx: &Arc<Context>) -> Result<(), Refusal> {
 /// Cleans up until there is room for `more_bytes`, or no checkpoint is left that may be deleted. Returns the
 /// number of deleted checkpoints.
 pub async fn run(cx: &Arc<Context>, more_bytes: u64) -> Result<u64, Refusal> {
-    let room = Checkpoints::of(cx)?;
+    let feature = Checkpoints::of(cx)?;
     let shared = Arc::clone(cx);
     let untouched = blocking(move || untouched(&shared)).await?;
     let mut went = 0;
@@ -55,7 +55,7 @@ pub async fn run(cx: &Arc<Context>, more_bytes: u64) -> Result<u64, Refusal> {
         let published = cx.read(None).await?;
         let totals = object_uses::totals(&published.snapshot)?;
         let wanted = totals.bytes.saturating_add(more_bytes);
-        if !room.limits.get().is_clean_up_due(wanted) {
+        if !feature.limits.get().is_clean_up_due(wanted) {
             break;
         }
         let mut candidates = view::all(&published.snapshot, &session)?;
@@ -70,13 +70,17 @@ pub async fn run(cx: &Arc<Context>, more_bytes: u64) -> Result<u64, Refusal> {
 
 /// Lists the inactive sessions with checkpoints, the longest inactive first.
 fn untouched(cx: &Context) -> Result<Vec<(Micros, String)>, Refusal> {
-    let room = Checkpoints::of(cx)?;
+    let feature = Checkpoints::of(cx)?;
     let Some(published) = cx.engine.published() else {
         return Ok(Vec::new());
     };
     let rows = &published.snapshot;
     let access = cx.extensions.get::<AccessTimes>();
-    let idle = room.limits.get().inactive_days.saturating_mul(DAY_MICROS);
+    let idle = feature
+        .limits
+        .get()
+        .inactive_days
+        .saturating_mul(DAY_MICROS);
     let before = cx.engine.clock().now().saturating_sub(idle);
     let mut found = Vec::new();
     for (session, row) in view::sessions(rows)? {

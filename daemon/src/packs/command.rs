@@ -87,7 +87,7 @@ pub struct UpdateWorkingSet {
     pub changed: u64,
     /// The log position up to which the update's inputs were read.
     pub read_at: Position,
-    pub room: SessionSettings,
+    pub settings: SessionSettings,
     /// The event's payload, which is empty.
     pub body: Body,
 }
@@ -96,7 +96,7 @@ impl Command for UpdateWorkingSet {
     fn decide(&mut self, on: &DecisionContext<'_>) -> Result<Vec<NewEvent>, Refusal> {
         let selected = self.choice.decide(on)?;
         let row = sessions::open(on.rows, &selected.session)?;
-        refuse_expired(&self.room, &row, &selected.session, on.now)?;
+        refuse_expired(&self.settings, &row, &selected.session, on.now)?;
         // Forgetting events of the session does not update `changed`.
         if row.changed != self.changed || forgotten::is_since(on.rows, self.read_at)? {
             return Err(Refusal::new(
@@ -124,12 +124,12 @@ impl Command for UpdateWorkingSet {
 /// # Errors
 /// `SESSION_EXPIRED`.
 pub fn refuse_expired(
-    room: &SessionSettings,
+    settings: &SessionSettings,
     row: &sessions::SessionRow,
     session: &str,
     now: crate::clock::Micros,
 ) -> Result<(), Refusal> {
-    if !room.is_past(row, now) {
+    if !settings.is_past(row, now) {
         return Ok(());
     }
     Err(Refusal::new(

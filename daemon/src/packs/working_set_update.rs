@@ -55,9 +55,9 @@ pub async fn turn(
         let now = cx.engine.clock().now();
         let session = selector.find(&state, actor, now)?;
         let row = sessions::open(&state, &session)?;
-        let room = SessionSettings::of(cx);
+        let settings = SessionSettings::of(cx);
         let read_at = state.position();
-        refuse_expired(&room, &row, &session, now)?;
+        refuse_expired(&settings, &row, &session, now)?;
         let (shared, prepare, of) = (Arc::clone(cx), prepare.clone(), session.clone());
         let (prepared, state) = blocking(move || {
             let prepared = prepare(&SessionSnapshot::of(&shared, &state, &of)?, now)?;
@@ -84,7 +84,7 @@ pub async fn turn(
             event,
             changed: row.changed,
             read_at,
-            room,
+            settings,
             body: Body::new(codec::EMPTY.to_vec(), clock.random()),
         };
         let write = QueuedWrite {

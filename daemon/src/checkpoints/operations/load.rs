@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
+use lore::protocol::RawJson;
 use lore::protocol::checkpoints::{LoadArgs, LoadReply, ViewReport};
-use lore::protocol::{RawJson, SessionId};
 
 use super::views::{RankedContext, budget_of, describe, raw};
 use super::{StoredCheckpoint, meta_of_read, state_as_of};
@@ -28,12 +28,6 @@ const CHARS_MAX: u64 = 500_000;
 
 pub struct Load;
 
-/// The requested checkpoint.
-enum CheckpointSelector {
-    This(lore::protocol::CheckpointId),
-    LatestOf(SessionId),
-}
-
 impl Op for Load {
     type Args = LoadArgs;
     type Reply = LoadReply;
@@ -47,31 +41,23 @@ impl Op for Load {
 
     async fn call(call: Call<LoadArgs>) -> Result<LoadReply, Refusal> {
         let Call { cx, args, .. } = call;
-        let which = which(&args)?;
-        let event_lookup = match (&which, &args.as_of) {
-            (CheckpointSelector::LatestOf(session), Some(as_of)) => Some((session, as_of.clone())),
-            (CheckpointSelector::This(_), Some(_)) => {
-                return Err(Refusal::invalid(
-                    "`asOf` goes with `sessionId`: a checkpoint never changes",
-                )
-                .hint("Leave `asOf` out, or name the session instead of the checkpoint."));
-            }
-            (_, None) => None,
-        };
+        check(&args)?;
         let args = Arc::new(args);
+        let event_lookup = args.session_id.as_ref().zip(args.as_of.clone());
         // If the latest checkpoint is deleted while it is read, another one becomes the latest.
-        let mut repeats_left = match (&which, &event_lookup) {
-            (CheckpointSelector::LatestOf(_), None) => REPEATS_MAX,
-            (CheckpointSelector::LatestOf(_) | CheckpointSelector::This(_), _) => 0,
+        let mut repeats_left = match (&args.session_id, &args.as_of) {
+            (Some(_), None) => REPEATS_MAX,
+            _ => 0,
         };
         loop {
             let state = state_as_of(&cx, args.at_least, event_lookup.clone()).await?;
-            let found = match &which {
-                CheckpointSelector::This(checkpoint) => StoredCheckpoint::of(&state, checkpoint)?,
-                CheckpointSelector::LatestOf(session) => {
+            let found = match (&args.checkpoint_id, &args.session_id) {
+                (None, Some(session)) => {
                     sessions::find(&state, session.as_str())?;
                     StoredCheckpoint::latest(&state, session.as_str())?
                 }
+                (Some(checkpoint), _) => StoredCheckpoint::of(&state, checkpoint)?,
+                (None, None) => return Err(missing_id()),
             };
             // A deleted checkpoint is not returned, even if it is cached or shared.
             if event_lookup.is_some() && found.is_deleted(&cx) {
@@ -111,19 +97,24 @@ async fn load(
     }
 }
 
-fn which(args: &LoadArgs) -> Result<CheckpointSelector, Refusal> {
+fn check(args: &LoadArgs) -> Result<(), Refusal> {
     match (&args.checkpoint_id, &args.session_id) {
-        (Some(checkpoint), None) => Ok(CheckpointSelector::This(checkpoint.clone())),
-        (None, Some(session)) => Ok(CheckpointSelector::LatestOf(session.clone())),
         (Some(_), Some(_)) => Err(Refusal::invalid(
             "`checkpointId` and `sessionId` exclude each other; one of them is needed",
         )
         .hint("`checkpointId` loads that one, `sessionId` the latest of the session.")),
-        (None, None) => Err(
-            Refusal::invalid("either `checkpointId` or `sessionId` is needed")
-                .hint("`workflow_checkpoint_list` lists the checkpoints of a session."),
-        ),
+        (None, None) => Err(missing_id()),
+        (Some(_), None) if args.as_of.is_some() => Err(Refusal::invalid(
+            "`asOf` goes with `sessionId`: a checkpoint never changes",
+        )
+        .hint("Leave `asOf` out, or name the session instead of the checkpoint.")),
+        (Some(_), None) | (None, Some(_)) => Ok(()),
     }
+}
+
+fn missing_id() -> Refusal {
+    Refusal::invalid("either `checkpointId` or `sessionId` is needed")
+        .hint("`workflow_checkpoint_list` lists the checkpoints of a session.")
 }
 
 fn reply(

@@ -14,7 +14,7 @@ use crate::sessions::SessionSelector;
 use crate::state::State;
 
 /// Maximum number of keys in the message about a missing key.
-const KEYS_TOLD_MAX: usize = 50;
+const KEYS_SHOWN_MAX: usize = 50;
 
 pub struct MarkCritical;
 
@@ -111,7 +111,7 @@ fn absent(
 fn no_such_key(key: &str, what: &str, session: &str, keys: &[String]) -> String {
     let shown: Vec<String> = keys
         .iter()
-        .take(KEYS_TOLD_MAX)
+        .take(KEYS_SHOWN_MAX)
         .map(|key| format!("`{}`", key.chars().take(64).collect::<String>()))
         .collect();
     let more = match keys.len().saturating_sub(shown.len()) {

@@ -79,13 +79,13 @@ async fn meta_of_write(cx: &Context, outcome: &Outcome) -> Result<Meta, Refusal>
 }
 
 async fn limit_warnings(cx: &Context, session: Option<&str>) -> Result<Vec<String>, Refusal> {
-    let room = Checkpoints::of(cx)?;
+    let feature = Checkpoints::of(cx)?;
     let published = cx.read(None).await?;
     let rows = &published.snapshot;
     let of_session = session.map(|session| view::of_session_row(rows, session));
     let of_session = of_session.transpose()?.map(|row| (row.count, row.bytes));
     let of_all = object_uses::totals(rows)?.bytes;
-    Ok(room.limits.get().warnings(of_session, of_all))
+    Ok(feature.limits.get().warnings(of_session, of_all))
 }
 
 /// Removes the blobs of durably deleted objects in the background, and returns the size of the objects. Blobs that

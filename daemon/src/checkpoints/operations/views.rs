@@ -197,8 +197,8 @@ impl RankedContext {
 
     /// Builds its view within a budget.
     pub fn view(&self, cx: &Context, budget: usize) -> Result<BudgetedView, Refusal> {
-        let room = Checkpoints::of(cx)?;
-        let words = room.words.get();
+        let feature = Checkpoints::of(cx)?;
+        let words = feature.words.get();
         let entries: Vec<Entry<'_>> = self
             .context
             .members()
@@ -212,7 +212,7 @@ impl RankedContext {
             })
             .collect();
         let checkpoint = self.checkpoint.as_ref().map(CheckpointId::as_str);
-        Ok(budgeted_view(&entries, budget, checkpoint, &room.tokens))
+        Ok(budgeted_view(&entries, budget, checkpoint, &feature.tokens))
     }
 }
 

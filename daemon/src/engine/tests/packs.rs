@@ -70,7 +70,7 @@ impl Command for UpdateNow {
             event: self.event.clone(),
             changed: row.map_or(0, |row| row.changed),
             read_at: Position(u64::MAX),
-            room: SessionSettings::default(),
+            settings: SessionSettings::default(),
             body: body(),
         };
         turn.decide(on)

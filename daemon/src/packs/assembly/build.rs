@@ -37,10 +37,7 @@ pub fn build(
         }
         let total = sections.iter().map(|section| section.tokens).sum();
         if total <= max_tokens {
-            let texts: Vec<&str> = sections
-                .iter()
-                .map(|section| section.text.as_str())
-                .collect();
+            let texts: Vec<&str> = sections.iter().map(|one| one.text.as_str()).collect();
             return Ok(BuiltPack {
                 prompt: texts.join(labels::BETWEEN),
                 tokens: total,
@@ -153,11 +150,8 @@ impl<'i> Parts<'i> {
             add(SectionName::ContextFiles, text, sources.collect());
         }
         if let Some((source, topic)) = of.topic.as_ref().filter(|_| cut.has_topic) {
-            add(
-                SectionName::Topic,
-                labels::topic(topic),
-                vec![source.clone()],
-            );
+            let sources = vec![source.clone()];
+            add(SectionName::Topic, labels::topic(topic), sources);
         }
         add(SectionName::Message, labels::message(of), Vec::new());
         let instruction = labels::instruction(of.purpose, !cut.is_bare(), cut.entities > 0);

@@ -152,7 +152,7 @@ fn not_found(what: &str) -> Refusal {
 }
 
 fn of_pack(cx: &Context, state: &State, pack: &str) -> Result<WhyReply, Refusal> {
-    let reported = pack_told(state, pack)?;
+    let reported = pack_record(state, pack)?;
     let reported =
         reported.ok_or_else(|| not_found(&format!("there is no context pack `{pack}`")))?;
     Ok(reply(cx, state, None, Some(reported), Vec::new()))
@@ -217,7 +217,7 @@ impl PieceFilter {
             Some(MessageEvent::ToolCall(_)) | None => None,
         };
         let pack = match pack {
-            Some(pack) => pack_told(state, &pack)?,
+            Some(pack) => pack_record(state, &pack)?,
             None => None,
         };
         let of = rested_on(&self.session, &self.item, Some(&self.event))?;
@@ -293,7 +293,7 @@ fn topic_at(state: &State, lines: &[Line]) -> Result<Option<Position>, Error> {
 }
 
 /// Decodes a pack from its event; `None` if there is no such pack or its content was forgotten.
-fn pack_told(state: &State, pack: &str) -> Result<Option<PackRecord>, Refusal> {
+fn pack_record(state: &State, pack: &str) -> Result<Option<PackRecord>, Refusal> {
     let Some(row) = view::get(state, pack)? else {
         return Ok(None);
     };

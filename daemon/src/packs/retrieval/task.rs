@@ -86,8 +86,8 @@ pub fn task(
     let mut gathering = TaskRetrieval {
         task,
         now,
-        named_told: Vec::new(),
-        newest_told: Vec::new(),
+        matching: Vec::new(),
+        newest: Vec::new(),
         entities: BTreeMap::new(),
         named: Vec::new(),
         left_out: Vec::new(),
@@ -135,8 +135,8 @@ struct TaskRetrieval<'g> {
     task: &'g str,
     now: Micros,
     /// Messages that mention an entity of the task, or match the task in search.
-    named_told: Vec<PackMessage>,
-    newest_told: Vec<PackMessage>,
+    matching: Vec<PackMessage>,
+    newest: Vec<PackMessage>,
     /// For each entity of all sessions: its score, and the session with its last mention.
     entities: BTreeMap<EntityRef, MergedPassages>,
     /// Entities that the task names, over all sessions.
@@ -154,7 +154,7 @@ impl TaskRetrieval<'_> {
     fn add(&mut self, of: &SessionSnapshot<'_>, at: usize) -> Result<(), Refusal> {
         let named = of.named(self.task)?;
         let newest = history::of(of, self.task)?;
-        self.newest_told.extend(newest.reported);
+        self.newest.extend(newest.reported);
         self.left_out.extend(newest.left_out);
         let mut mentioned: Vec<Position> = Vec::new();
         for entity in &named {
@@ -166,7 +166,7 @@ impl TaskRetrieval<'_> {
         )?);
         mentioned.sort_unstable();
         mentioned.dedup();
-        self.named_told
+        self.matching
             .extend(history::at(of, self.task, mentioned)?.reported);
         for scored in entities::scored(of, &named, self.now)? {
             let is_named = named.contains(&scored.entity);
@@ -229,10 +229,10 @@ impl TaskRetrieval<'_> {
 
     /// Returns the messages that match the task, then the newest, each once; sorted by time.
     fn history(self) -> Vec<PackMessage> {
-        let mut newest = self.newest_told;
+        let mut newest = self.newest;
         newest.sort_by_key(|reported| std::cmp::Reverse(reported.source.position));
         let mut reported: Vec<PackMessage> = Vec::new();
-        for one in self.named_told.into_iter().chain(newest) {
+        for one in self.matching.into_iter().chain(newest) {
             // A fork and its parent both return the history that they share.
             let is_same = |known: &PackMessage| {
                 let (a, b) = (&known.source, &one.source);

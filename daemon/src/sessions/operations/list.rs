@@ -51,7 +51,7 @@ impl Op for ListSessions {
             let mut page = Page {
                 rows,
                 args: &args,
-                room: &SessionSettings::of(&cx),
+                settings: &SessionSettings::of(&cx),
                 now,
                 limit,
                 found: Vec::new(),
@@ -90,7 +90,7 @@ fn within(args: &ListSessionsArgs) -> SessionFilter<'_> {
 struct Page<'p> {
     rows: &'p dyn Rows,
     args: &'p ListSessionsArgs,
-    room: &'p SessionSettings,
+    settings: &'p SessionSettings,
     now: Micros,
     limit: usize,
     found: Vec<ListedSession>,
@@ -136,9 +136,9 @@ impl Page<'_> {
 
     /// Returns the session's state if it matches the filter.
     fn state(&self, row: &SessionRow) -> Option<SessionState> {
-        let state = self.room.state(row, self.now);
+        let state = self.settings.state(row, self.now);
         let is_wanted = match self.args.state {
-            None => !self.room.is_past(row, self.now),
+            None => !self.settings.is_past(row, self.now),
             Some(StateFilter::Any) => true,
             Some(StateFilter::Active) => state == SessionState::Active,
             Some(StateFilter::Expired) => state == SessionState::Expired,

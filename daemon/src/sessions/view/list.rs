@@ -34,11 +34,17 @@ impl SessionFilter<'_> {
     }
 }
 
+/// Returns the keys of a session in the lists of all sessions and of its project.
+fn keys(created: Position, project: Option<&str>) -> impl Iterator<Item = Vec<u8>> {
+    let project = project.map(SessionFilter::Project);
+    let lists = [Some(SessionFilter::All), project].into_iter().flatten();
+    lists.map(move |list| list.key(created))
+}
+
 /// Adds a session to the lists of all sessions and of its project.
 pub(super) fn begin(rows: &mut dyn RowsMut, session: &str, header: &Header) {
-    let project = header.project.as_deref().map(SessionFilter::Project);
-    for within in [Some(SessionFilter::All), project].into_iter().flatten() {
-        rows.put(SPACE, &within.key(header.position), session.as_bytes());
+    for key in keys(header.position, header.project.as_deref()) {
+        rows.put(SPACE, &key, session.as_bytes());
     }
 }
 
@@ -50,9 +56,8 @@ pub(super) fn begin_for(rows: &mut dyn RowsMut, user: &str, position: Position, 
 
 /// Removes a session from the lists of all sessions and of its project.
 pub(super) fn forget(rows: &mut dyn RowsMut, row: &SessionRow) {
-    let project = row.project.as_deref().map(SessionFilter::Project);
-    for within in [Some(SessionFilter::All), project].into_iter().flatten() {
-        rows.remove(SPACE, &within.key(Position(row.created)));
+    for key in keys(Position(row.created), row.project.as_deref()) {
+        rows.remove(SPACE, &key);
     }
 }
 
