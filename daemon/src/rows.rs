@@ -104,14 +104,24 @@ pub fn read_cbor<T: DeserializeOwned>(
     value.map(|value| decode(space, key, &value)).transpose()
 }
 
-/// Visits the rows whose keys begin with a prefix: each with the rest of its key, and its value. `None` from
-/// `visit` reports a damaged row, `Break` ends the scan.
+/// Ends a scan or walk once `is_over`.
+pub fn until(is_over: bool) -> ControlFlow<()> {
+    match is_over {
+        true => ControlFlow::Break(()),
+        false => ControlFlow::Continue(()),
+    }
+}
+
+/// Visitor of rows: gets the rest of the key and the value. `None` reports a damaged row, `Break` ends the walk.
+pub type RowVisitor<'v> = &'v mut dyn FnMut(&[u8], &Bytes) -> Option<ControlFlow<()>>;
+
+/// Visits the rows whose keys begin with a prefix.
 pub fn walk(
     rows: &dyn Rows,
     space: Keyspace,
     prefix: &[u8],
     direction: Direction,
-    visit: &mut dyn FnMut(&[u8], &Bytes) -> Option<ControlFlow<()>>,
+    visit: RowVisitor<'_>,
 ) -> Result<(), Error> {
     let high = after_prefix(prefix);
     rows.scan(space, prefix, &high, direction, &mut |key, value| {

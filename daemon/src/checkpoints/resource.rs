@@ -1,6 +1,5 @@
 //! The `lore://checkpoint/{id}` resource: a checkpoint's context.
 
-use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use lore::protocol::CheckpointId;
@@ -14,6 +13,7 @@ use crate::events::checkpoints::{CheckpointEvent, CheckpointKey};
 use crate::log::LoggedEvent;
 use crate::operation::{Caller, Context, blocking};
 use crate::resource::{AffectedResources, Entry, Page, Resource};
+use crate::rows::until;
 use crate::sessions::{AccessTimes, SessionSelector};
 use crate::state::State;
 use crate::store::{Direction, Rows};
@@ -47,11 +47,7 @@ impl Resource for Checkpoint {
             let mut rows = Vec::new();
             view::walk(&state, &session, None, Direction::Backward, &mut |row| {
                 rows.push(row);
-                Ok(if rows.len() < LISTED_MAX {
-                    ControlFlow::Continue(())
-                } else {
-                    ControlFlow::Break(())
-                })
+                Ok(until(rows.len() >= LISTED_MAX))
             })?;
             let mut page = Page::default();
             for row in rows {

@@ -25,7 +25,7 @@ use crate::events::checkpoints::{
     CheckpointEvent, CheckpointKey, CheckpointSaved, CheckpointsDeleted, KeyMarked, MarkHolder,
 };
 use crate::log::{Hash, LoggedEvent, Position, RecordKey};
-use crate::rows::{self, key, key_in};
+use crate::rows::{self, key, key_in, until};
 use crate::store::{Direction, Error, Keyspace, Rows, RowsMut, after_prefix};
 
 /// Keyspace of this view, version 2.
@@ -276,10 +276,7 @@ fn find(
     let mut found = None;
     walk(rows, session, before, Direction::Backward, &mut |row| {
         found = Some(row).filter(&is_wanted);
-        Ok(match found {
-            Some(_) => ControlFlow::Break(()),
-            None => ControlFlow::Continue(()),
-        })
+        Ok(until(found.is_some()))
     })?;
     Ok(found)
 }

@@ -7,13 +7,11 @@
 //! All numbers are big-endian. Only the newest packs are retained, because older ones are not cited any more. The
 //! citing event stores the recognised spans, so nothing depends on these rows later.
 
-use std::collections::HashSet;
-use std::ops::ControlFlow;
-
 use super::pieces::PieceHash;
 use crate::log::Position;
-use crate::rows::{self, key_in};
+use crate::rows::{self, key_in, until};
 use crate::store::{Bytes, Direction, Error, Keyspace, Rows, RowsMut, remove_all};
+use std::collections::HashSet;
 
 /// The keyspace of this view, version 1.
 pub const SPACE: Keyspace = Keyspace::new("quotes.1");
@@ -69,10 +67,7 @@ fn newest(rows: &dyn Rows, prefix: &[u8], limit: usize) -> Result<Vec<(Vec<u8>, 
         Direction::Backward,
         &mut |at, value| {
             found.push((at.to_vec(), value.clone()));
-            Some(match found.len() < limit {
-                true => ControlFlow::Continue(()),
-                false => ControlFlow::Break(()),
-            })
+            Some(until(found.len() >= limit))
         },
     )?;
     Ok(found)

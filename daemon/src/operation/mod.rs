@@ -301,20 +301,6 @@ fn encode<O: Op>(reply: &O::Reply) -> Answer {
     })
 }
 
-/// Returns the number of items of a page: the argument `limit`, from 1 to `max`.
-///
-/// # Errors
-/// `INVALID_INPUT`.
-pub fn page_limit(limit: Option<u64>, default: u64, max: u64) -> Result<usize, Refusal> {
-    let limit = limit.unwrap_or(default);
-    if !(1..=max).contains(&limit) {
-        return Err(Refusal::invalid(format!(
-            "`limit`: got {limit}, expected 1 to {max}"
-        )));
-    }
-    Ok(usize::try_from(limit).unwrap_or(usize::MAX))
-}
-
 /// Runs a handler and converts a panic to an error; internal faults are logged.
 ///
 /// # Errors

@@ -2,7 +2,6 @@
 //! after a message was recorded in it.
 
 use std::collections::BTreeMap;
-use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use super::prune::pruning;
@@ -13,6 +12,7 @@ use crate::error::{Code, Refusal};
 use crate::events::packs::Strategy;
 use crate::log::{Actor, EventKind, Position};
 use crate::operation::{Context, blocking};
+use crate::rows::until;
 use crate::sessions::{self, SessionSelector};
 use crate::state::State;
 
@@ -85,11 +85,7 @@ fn large(
             };
             sessions.insert(session, Arc::new(actor));
         }
-        Ok(if looked_at == EVENTS_MAX {
-            ControlFlow::Break(())
-        } else {
-            ControlFlow::Continue(())
-        })
+        Ok(until(looked_at == EVENTS_MAX))
     })?;
     let mut large = BTreeMap::new();
     for (session, actor) in sessions {

@@ -1,9 +1,7 @@
 //! Saves: checked against the latest checkpoint and the limits, with the current chain of every object.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
-use std::ops::ControlFlow;
-
 use serde_bytes::ByteArray;
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use super::nothing_recorded;
 use super::{Report, SaveSkipped, decided_twice, deleted, empty_body, holders, marked, release};
@@ -19,6 +17,7 @@ use crate::events::checkpoints::{
 };
 use crate::log::objects::{self, Object, ObjectLocation};
 use crate::log::{Body, Hash};
+use crate::rows::until;
 use crate::sessions::{PreparedSession, ResolvedSession};
 use crate::store::{Direction, Error, PendingBlob, Rows, RowsMut};
 
@@ -290,10 +289,7 @@ impl SaveCheckpoint {
                 rows.push(row);
                 surplus -= 1;
             }
-            Ok(match surplus {
-                0 => ControlFlow::Break(()),
-                _ => ControlFlow::Continue(()),
-            })
+            Ok(until(surplus == 0))
         })?;
         if surplus > 0 {
             return Err(self.limits.too_many(session, count));

@@ -1,6 +1,5 @@
 //! `workflow_checkpoint_delete`.
 
-use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use lore::protocol::checkpoints::{DeleteArgs, DeleteReply};
@@ -15,6 +14,7 @@ use crate::events::Event;
 use crate::events::checkpoints::{CheckpointEvent, CheckpointKey, DeletionCause};
 use crate::log::Position;
 use crate::operation::{Access, Call, Context, Op, blocking};
+use crate::rows::until;
 use crate::sessions::session_of;
 use crate::state::State;
 use crate::store::{Direction, Error};
@@ -105,10 +105,7 @@ fn next_holders(
             }
             !is_held
         });
-        Ok(match orphaned.is_empty() {
-            true => ControlFlow::Break(()),
-            false => ControlFlow::Continue(()),
-        })
+        Ok(until(orphaned.is_empty()))
     })?;
     Ok(holders)
 }

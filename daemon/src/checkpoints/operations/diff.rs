@@ -6,7 +6,8 @@ use lore::protocol::checkpoints::{DiffArgs, DiffReply, Difference};
 use super::{StoredCheckpoint, meta_of_read};
 use crate::checkpoints::difference;
 use crate::error::{Code, Refusal};
-use crate::operation::{Access, Call, Op, blocking, page_limit};
+use crate::operation::cursor::page_limit;
+use crate::operation::{Access, Call, Op, blocking};
 use crate::state::State;
 
 const LIMIT: u64 = 1000;

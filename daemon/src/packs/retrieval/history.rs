@@ -11,6 +11,7 @@ use crate::events::packs::Item;
 use crate::log::Position;
 use crate::messages::{self, Execution, ExecutionKind, MessageRow, ToolUseRow, ToolUseState};
 use crate::packs::assembly::{Omission, PackMessage};
+use crate::rows::until;
 use crate::store::Error;
 
 /// Number of tool uses to read. A pruning retains the newest, so enough of these are in the working set.
@@ -96,19 +97,14 @@ impl<'g, 's> HistoryReader<'g, 's> {
     /// Returns the newest messages of the working set. Pruned messages that would otherwise be among the newest are
     /// reported as left out.
     fn newest_messages(&mut self) -> Result<Vec<MessageRow>, Error> {
-        let SessionSnapshot {
-            state,
-            lines,
-            working,
-            ..
-        } = self.of;
+        let (state, lines, working) = (self.of.state, &self.of.lines, &self.of.working);
         let (mut kept, mut seen) = (Vec::new(), 0);
         let mut pruned = Vec::new();
         let mut older_left = working
             .pruned
             .as_ref()
             .map(|(_, row)| row.pruned.messages.len());
-        messages::newest(*state, lines, None, &mut |row| {
+        messages::newest(state, lines, None, &mut |row| {
             let is_older = matches!(&working.pruned, Some((at, _)) if row.position < *at);
             let are_all_kept = is_older && older_left == Some(0);
             if kept.len() == MESSAGES || (are_all_kept && seen >= MESSAGES) {
@@ -170,11 +166,7 @@ impl<'g, 's> HistoryReader<'g, 's> {
         while added < TOOL_USES && looked_at < USES_LOOKED_AT {
             messages::uses(*state, lines, before, &mut |one| {
                 uses.push(one);
-                Ok(if uses.len() == TOOL_USES {
-                    ControlFlow::Break(())
-                } else {
-                    ControlFlow::Continue(())
-                })
+                Ok(until(uses.len() == TOOL_USES))
             })?;
             let Some(last) = uses.last() else { break };
             before = Some(last.position);
@@ -190,14 +182,9 @@ impl<'g, 's> HistoryReader<'g, 's> {
 
     /// Adds a tool use and returns whether it is in the working set.
     fn add_tool_use(&mut self, one: &ToolUseRow) -> Result<bool, Error> {
-        let SessionSnapshot {
-            state,
-            lines,
-            working,
-            ..
-        } = self.of;
+        let (state, lines, working) = (self.of.state, &self.of.lines, &self.of.working);
         if one.done == ToolUseState::Message {
-            let Some(row) = messages::at(*state, lines, one.position)? else {
+            let Some(row) = messages::at(state, lines, one.position)? else {
                 return Ok(false);
             };
             if !working.has_message(row.position, &row.id) {
@@ -205,7 +192,7 @@ impl<'g, 's> HistoryReader<'g, 's> {
             }
             self.add_message(&row)?;
         }
-        let executions = messages::executions_of(*state, &state.log(), lines, one)?;
+        let executions = messages::executions_of(state, &state.log(), lines, one)?;
         let mut is_in = false;
         // The list is newest first.
         for (place, execution) in executions.into_iter().rev().enumerate() {

@@ -1,9 +1,6 @@
 //! The context of a task from a project: the newest pieces of the last active sessions, and pieces about the
 //! entities in the task.
 
-use std::collections::BTreeMap;
-use std::ops::ControlFlow;
-
 use super::{
     ENTITIES, RetrievedInputs, SessionSnapshot, entities, history, passages, search_hits, values,
 };
@@ -14,9 +11,11 @@ use crate::events::packs::PackPurpose;
 use crate::log::Position;
 use crate::operation::Context;
 use crate::packs::assembly::{Omission, PackEntity, PackInputs, PackMessage};
+use crate::rows::until;
 use crate::sessions::{self, SessionFilter, SessionRow};
 use crate::state::State;
 use crate::store::Error;
+use std::collections::BTreeMap;
 
 /// Number of newest sessions of the project to read.
 const SESSIONS_LOOKED_AT: usize = 50;
@@ -54,11 +53,7 @@ pub fn sessions_of(state: &State, among: &TaskScope) -> Result<Vec<(String, Sess
         None,
         &mut |session, _| {
             ids.push(session.to_owned());
-            Ok(if ids.len() == SESSIONS_LOOKED_AT {
-                ControlFlow::Break(())
-            } else {
-                ControlFlow::Continue(())
-            })
+            Ok(until(ids.len() == SESSIONS_LOOKED_AT))
         },
     )?;
     let mut found = Vec::new();

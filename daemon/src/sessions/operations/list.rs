@@ -10,8 +10,8 @@ use lore::protocol::sessions::{
 use super::{parent, session_id};
 use crate::clock::{Micros, format_time};
 use crate::error::Refusal;
-use crate::operation::cursor::{Cursor, List};
-use crate::operation::{Access, Call, Op, blocking, page_limit};
+use crate::operation::cursor::{Cursor, List, page_limit};
+use crate::operation::{Access, Call, Op, blocking};
 use crate::sessions::SessionSettings;
 use crate::sessions::view::{self, Details, SessionFilter, SessionRow};
 use crate::store::{Error, Rows};
