@@ -1,4 +1,6 @@
 //! Closed vocabularies of names that the wire shares with events and views.
+//!
+//! Events store some of these words, so a word never changes.
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;

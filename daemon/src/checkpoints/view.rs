@@ -61,11 +61,13 @@ pub struct SessionRow {
 
 impl CheckpointRow {
     fn encode(&self) -> Vec<u8> {
-        let numbers = rows::numbers(
-            [self.record.0.0, self.stored_bytes],
-            &[u8::from(self.is_kept)],
-        );
-        [&numbers, &self.checkpoint.bytes()[..], &self.hash.0].concat()
+        let mut value = Vec::with_capacity(65);
+        value.extend(self.record.to_bytes());
+        value.extend(self.stored_bytes.to_be_bytes());
+        value.push(u8::from(self.is_kept));
+        value.extend(self.checkpoint.bytes());
+        value.extend(self.hash.0);
+        value
     }
 
     fn decode(position: Position, value: &[u8]) -> Option<Self> {

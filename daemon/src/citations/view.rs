@@ -35,6 +35,12 @@ impl PackOwner<'_> {
             Self::Project(project) => key_in(b'p', project, ""),
         }
     }
+
+    fn key(self, position: Position) -> Vec<u8> {
+        let mut key = self.prefix();
+        key.extend(position.0.to_be_bytes());
+        key
+    }
 }
 
 /// Stores the hashes of a pack and removes the oldest pack's above the limit.
@@ -44,32 +50,24 @@ pub fn remember(
     position: Position,
     pieces: &[PieceHash],
 ) -> Result<(), Error> {
-    let prefix = owner.prefix();
-    let mut key = prefix.clone();
-    key.extend(position.0.to_be_bytes());
     let value: Vec<u8> = pieces.iter().flat_map(|hash| hash.to_be_bytes()).collect();
-    rows.put(SPACE, &key, &value);
-    let newest = newest(rows, &prefix, KEPT_PACKS + 1)?;
+    rows.put(SPACE, &owner.key(position), &value);
+    let newest = newest(rows, &owner.prefix(), KEPT_PACKS + 1)?;
     // At most one pack is surplus, because older ones are already removed.
     if let Some((at, _)) = newest.get(KEPT_PACKS) {
-        rows.remove(SPACE, &[&prefix[..], at].concat());
+        rows.remove(SPACE, &owner.key(*at));
     }
     Ok(())
 }
 
-/// Lists the newest packs, newest first: their positions as in the key, and their rows.
-fn newest(rows: &dyn Rows, prefix: &[u8], limit: usize) -> Result<Vec<(Vec<u8>, Bytes)>, Error> {
+/// Lists the newest packs, newest first: their positions and rows.
+fn newest(rows: &dyn Rows, prefix: &[u8], limit: usize) -> Result<Vec<(Position, Bytes)>, Error> {
     let mut found = Vec::new();
-    rows::walk(
-        rows,
-        SPACE,
-        prefix,
-        Direction::Backward,
-        &mut |at, value| {
-            found.push((at.to_vec(), value.clone()));
-            Some(until(found.len() >= limit))
-        },
-    )?;
+    let backward = Direction::Backward;
+    rows::walk(rows, SPACE, prefix, backward, &mut |at, value| {
+        found.push((rows::position(at)?, value.clone()));
+        Some(until(found.len() >= limit))
+    })?;
     Ok(found)
 }
 

@@ -140,48 +140,19 @@ mod tests {
     fn mark_then_rules_then_words_then_shape_then_useful() {
         let rules = ContextRules::new([("debug*", "important")]).unwrap();
         let none = ContextRules::default();
-        for (key, value, is_marked, rules, layer, rule) in [
-            (
-                "debugLog",
-                "1",
-                true,
-                &rules,
-                Layer::Critical,
-                "marked as critical",
-            ),
-            (
-                "debugLog",
-                "1",
-                false,
-                &rules,
-                Layer::Important,
-                "contextRules: debug*",
-            ),
-            (
-                "debugLog",
-                "1",
-                false,
-                &none,
-                Layer::Ephemeral,
-                "word: debug",
-            ),
-            ("plan", "null", false, &none, Layer::Important, "word: plan"),
-            (
-                "thing",
-                "null",
-                false,
-                &none,
-                Layer::Ephemeral,
-                "empty value",
-            ),
-            ("thing", "1", false, &none, Layer::Useful, "otherwise"),
-        ] {
-            let placed = LayerWords::default().place(key, value, is_marked, rules);
-            assert_eq!(
-                (placed.layer, placed.rule.to_string().as_str()),
-                (layer, rule)
-            );
-        }
+        let place = |key: &str, value: &str, is_marked, rules: &ContextRules| {
+            let LayerAssignment { layer, rule } =
+                LayerWords::default().place(key, value, is_marked, rules);
+            format!("{layer:?}: {rule}")
+        };
+        let debug = |is_marked, rules| place("debugLog", "1", is_marked, rules);
+        assert_eq!(debug(true, &rules), "Critical: marked as critical");
+        assert_eq!(debug(false, &rules), "Important: contextRules: debug*");
+        assert_eq!(debug(false, &none), "Ephemeral: word: debug");
+        let unmarked = |key, value| place(key, value, false, &none);
+        assert_eq!(unmarked("plan", "null"), "Important: word: plan");
+        assert_eq!(unmarked("thing", "null"), "Ephemeral: empty value");
+        assert_eq!(unmarked("thing", "1"), "Useful: otherwise");
     }
 
     #[test]
@@ -197,10 +168,10 @@ mod tests {
             "0",
             "false",
             "[null]",
-            "\"data: 1, 2\"",
-            "\"\\\\n\"",
-            "\"data:\"",
-            "\" x\"",
+            r#""data: 1, 2""#,
+            r#""\\n""#,
+            r#""data:""#,
+            r#"" x""#,
         ] {
             assert_eq!(shape(some), None, "{some}");
         }

@@ -224,14 +224,7 @@ mod tests {
     #[test]
     fn plurals_are_understood() {
         let words = LayerWords::default();
-        for key in [
-            "goals",
-            "strategies",
-            "statuses",
-            "processes",
-            "users",
-            "caches",
-        ] {
+        for key in "goals strategies statuses processes users caches".split(' ') {
             assert!(words.layer(key).is_some(), "{key}");
         }
         for key in ["goal", "statu", "proces", "s", "es", "ies"] {
