@@ -17,7 +17,7 @@
 //! - [`canonical`]: one canonical text for each JSON object
 //! - [`program`], [`admin`], [`demo`]: the command line of `lored`; [`importers`]: data of other programs
 //! - [`service`]: the daemon as a process; [`privileged_init`], [`sandbox`]: the rights that it gives up before it serves
-//! - [`config`], [`reloadable`], [`error`], [`cache`], [`tokens`], [`sanitize`], [`citations`]: shared by all
+//! - [`config`], [`reloadable`], [`error`], [`cache`], [`rows`], [`tokens`], [`sanitize`], [`citations`]: shared by all
 //!
 //! This crate is not a library to embed. Programs talk to the daemon over its socket; the crate `lore` is the client.
 
@@ -51,6 +51,7 @@ pub mod read_context;
 pub mod reload;
 pub mod reloadable;
 pub mod resource;
+pub mod rows;
 pub mod sandbox;
 pub mod sanitize;
 pub mod search;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use lore::protocol::{AsOf, CommonArgs, Position, SessionId};
 
 use crate::clock::Micros;
-use crate::error::{Code, Refusal};
+use crate::error::Refusal;
 use crate::operation::{Caller, Context, blocking};
 use crate::sessions::{self, AccessTimes, Line, SessionSelector};
 use crate::state::State;
@@ -72,13 +72,9 @@ impl ReadContext {
 }
 
 impl Read {
-    /// The session's id in the wire format.
-    ///
-    /// # Errors
-    /// `CORRUPT` when the stored id is invalid.
+    /// Returns the session's id in the wire format.
     pub fn session_id(&self) -> Result<SessionId, Refusal> {
-        SessionId::new(self.session.as_str())
-            .map_err(|error| Refusal::new(Code::Corrupt, error.to_string()))
+        sessions::operations::session_id(&self.session)
     }
 
     /// Returns the lineage: the session and the ancestors whose past it shares.

@@ -102,28 +102,23 @@ pub struct Entry {
     pub bytes: Option<u64>,
 }
 
-type ResourceLister = Pin<Box<dyn Future<Output = Result<Page, Refusal>> + Send>>;
-type ResourceCompleter = Pin<Box<dyn Future<Output = Result<Vec<Entry>, Refusal>> + Send>>;
-type ResourceReader = Pin<Box<dyn Future<Output = Result<String, Refusal>> + Send>>;
+type Answered<T> = Pin<Box<dyn Future<Output = Result<T, Refusal>> + Send>>;
 
-/// An entry of the resource table.
+/// An entry of the resource table: the constants and functions of a [`Resource`]. A panic in a handler becomes an
+/// error.
 #[derive(Clone, Copy)]
+#[allow(missing_docs)] // as in `Resource`
 pub struct Kind {
-    /// The URI template, with its variable part in braces at the end.
     pub template: &'static str,
-    /// One word.
     pub name: &'static str,
-    /// Title in lists for people.
     pub title: &'static str,
-    /// Description.
     pub description: &'static str,
-    /// The media type of each text.
     pub mime: &'static str,
-    list: fn(Arc<Context>, Caller, Option<String>) -> ResourceLister,
-    candidates: fn(Arc<Context>, Caller) -> ResourceCompleter,
-    read: fn(Arc<Context>, Caller, String) -> ResourceReader,
-    check: fn(&dyn Rows, &str) -> Result<(), Refusal>,
-    touched: fn(&LoggedEvent, Option<&Event>) -> AffectedResources,
+    pub list: fn(Arc<Context>, Caller, Option<String>) -> Answered<Page>,
+    pub candidates: fn(Arc<Context>, Caller) -> Answered<Vec<Entry>>,
+    pub read: fn(Arc<Context>, Caller, String) -> Answered<String>,
+    pub check: fn(&dyn Rows, &str) -> Result<(), Refusal>,
+    pub touched: fn(&LoggedEvent, Option<&Event>) -> AffectedResources,
 }
 
 impl Kind {
@@ -136,9 +131,9 @@ impl Kind {
             title: R::TITLE,
             description: R::DESCRIPTION,
             mime: R::MIME,
-            list: |cx, caller, cursor| Box::pin(R::list(cx, caller, cursor)),
-            candidates: |cx, caller| Box::pin(R::candidates(cx, caller)),
-            read: |cx, caller, id| Box::pin(R::read(cx, caller, id)),
+            list: |cx, caller, cursor| Box::pin(answered(R::NAME, R::list(cx, caller, cursor))),
+            candidates: |cx, caller| Box::pin(answered(R::NAME, R::candidates(cx, caller))),
+            read: |cx, caller, id| Box::pin(answered(R::NAME, R::read(cx, caller, id))),
             check: R::check,
             touched: R::touched,
         }
@@ -156,57 +151,5 @@ impl Kind {
     #[must_use]
     pub fn address(&self, id: &str) -> String {
         format!("{}{id}", self.prefix())
-    }
-
-    /// Checks that an entry exists.
-    ///
-    /// # Errors
-    /// The refusal of the feature module.
-    pub fn check(&self, rows: &dyn Rows, id: &str) -> Result<(), Refusal> {
-        (self.check)(rows, id)
-    }
-
-    /// Returns the effect of an event on this kind.
-    #[must_use]
-    pub fn touched(&self, event: &LoggedEvent, meta: Option<&Event>) -> AffectedResources {
-        (self.touched)(event, meta)
-    }
-
-    /// Lists a page of entries. A panic becomes an error.
-    ///
-    /// # Errors
-    /// The refusal of the feature module.
-    pub async fn list(
-        &self,
-        cx: Arc<Context>,
-        caller: Caller,
-        cursor: Option<String>,
-    ) -> Result<Page, Refusal> {
-        answered(self.name, (self.list)(cx, caller, cursor)).await
-    }
-
-    /// Lists entries for the completion of an id. A panic becomes an error.
-    ///
-    /// # Errors
-    /// The refusal of the feature module.
-    pub async fn candidates(
-        &self,
-        cx: Arc<Context>,
-        caller: Caller,
-    ) -> Result<Vec<Entry>, Refusal> {
-        answered(self.name, (self.candidates)(cx, caller)).await
-    }
-
-    /// Reads the text of an entry. A panic becomes an error.
-    ///
-    /// # Errors
-    /// The refusal of the feature module.
-    pub async fn read(
-        &self,
-        cx: Arc<Context>,
-        caller: Caller,
-        id: String,
-    ) -> Result<String, Refusal> {
-        answered(self.name, (self.read)(cx, caller, id)).await
     }
 }

@@ -125,12 +125,19 @@ impl State {
     }
 }
 
+impl State {
+    /// Returns the rows of a keyspace: past ones, except for the log.
+    fn rows(&self, space: Keyspace) -> &dyn Rows {
+        match &self.past_rows {
+            Some(past_rows) if !KEPT.contains(&space) => past_rows,
+            _ => &self.live.snapshot,
+        }
+    }
+}
+
 impl Rows for State {
     fn get(&self, space: Keyspace, key: &[u8]) -> Result<Option<Bytes>, Error> {
-        match &self.past_rows {
-            Some(past_rows) if !KEPT.contains(&space) => past_rows.get(space, key),
-            _ => self.live.snapshot.get(space, key),
-        }
+        self.rows(space).get(space, key)
     }
 
     fn scan(
@@ -141,12 +148,7 @@ impl Rows for State {
         direction: Direction,
         visit: RowVisitor<'_>,
     ) -> Result<(), Error> {
-        match &self.past_rows {
-            Some(past_rows) if !KEPT.contains(&space) => {
-                past_rows.scan(space, low, high, direction, visit)
-            }
-            _ => self.live.snapshot.scan(space, low, high, direction, visit),
-        }
+        self.rows(space).scan(space, low, high, direction, visit)
     }
 }
 

@@ -56,14 +56,16 @@ impl Tokens {
     /// Counts the tokens of a text; `None` when they are more than `max`, without counting all.
     #[must_use]
     pub fn count_within(&self, text: &str, max: usize) -> Option<usize> {
-        self.encoding().count_within(text, max)
+        let (count, rest) = self.encoding().read(text, max);
+        rest.is_empty().then_some(count)
     }
 
     /// Returns the longest beginning of a text that has at most `max` tokens and does not end inside
     /// a word or a run of punctuation.
     #[must_use]
     pub fn beginning<'t>(&self, text: &'t str, max: usize) -> &'t str {
-        self.encoding().beginning(text, max)
+        let (_, rest) = self.encoding().read(text, max);
+        text.get(..text.len() - rest.len()).unwrap_or_default()
     }
 
     /// Drops the encoding; the next use loads it again. Running counts are not affected.
@@ -73,13 +75,8 @@ impl Tokens {
 
     /// Drops the encoding unless it was used within the last `idle`.
     pub fn release_when_idle(&self, idle: Duration) {
-        let mut loaded = self.lock();
-        if loaded
-            .as_ref()
-            .is_some_and(|loaded| loaded.last_use.elapsed() >= idle)
-        {
-            *loaded = None;
-        }
+        self.lock()
+            .take_if(|loaded| loaded.last_use.elapsed() >= idle);
     }
 
     /// Whether the encoding is in memory.
@@ -146,35 +143,19 @@ impl Encoding {
         }
     }
 
-    fn count_within(&self, text: &str, max: usize) -> Option<usize> {
+    /// Reads whole pieces with at most `max` tokens; returns their tokens, and the rest of the text.
+    fn read<'t>(&self, text: &'t str, max: usize) -> (usize, &'t str) {
         let mut merge = Merge::default();
-        let mut count = 0;
-        let mut rest = text;
+        let (mut count, mut rest) = (0, text);
         while !rest.is_empty() {
             let (piece, behind) = self.piece(rest);
-            count += self.count_piece(piece.as_bytes(), &mut merge);
-            if count > max {
-                return None;
-            }
-            rest = behind;
-        }
-        Some(count)
-    }
-
-    fn beginning<'t>(&self, text: &'t str, max: usize) -> &'t str {
-        let mut merge = Merge::default();
-        let mut count = 0;
-        let mut rest = text;
-        while !rest.is_empty() {
-            let (piece, behind) = self.piece(rest);
-            count += self.count_piece(piece.as_bytes(), &mut merge);
-            if count > max {
+            let with_piece = count + self.count_piece(piece.as_bytes(), &mut merge);
+            if with_piece > max {
                 break;
             }
-            rest = behind;
+            (count, rest) = (with_piece, behind);
         }
-        let end = text.len() - rest.len();
-        text.get(..end).unwrap_or_default()
+        (count, rest)
     }
 
     /// Splits the first piece off a text that is not empty.

@@ -44,6 +44,7 @@ const LINE: &[&str] = &[
     "citations",
     "events",
     "tokens",
+    "rows",
     "sanitize",
     "canonical",
     "reloadable",

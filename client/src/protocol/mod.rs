@@ -17,6 +17,7 @@ mod json;
 mod lenient_numbers;
 pub mod log;
 pub mod messages;
+pub mod names;
 mod nearest;
 pub mod packs;
 pub mod projects;

@@ -83,7 +83,7 @@ fn collect(
         }
         let meta = Event::of(&event)?;
         for kind in resources.kinds() {
-            let touched = kind.touched(&event, meta.as_ref());
+            let touched = (kind.touched)(&event, meta.as_ref());
             let addresses = touched.ids.iter().map(|id| kind.address(id));
             changed.updated.extend(addresses);
             changed.lists |= touched.list;

@@ -60,7 +60,7 @@ impl Resources {
             Some(cursor) => self.from(cursor).ok_or_else(|| unknown_cursor(cursor))?,
         };
         while let Some((kind, after)) = kinds.split_first() {
-            let page = kind.list(Arc::clone(cx), caller.clone(), cursor.take());
+            let page = (kind.list)(Arc::clone(cx), caller.clone(), cursor.take());
             let Page { entries, next } = page.await?;
             let next = match (next, after.first()) {
                 (Some(next), _) => Some(format!("{}:{next}", kind.name)),
@@ -99,7 +99,7 @@ impl Resources {
         address: &str,
     ) -> Result<(&'static Kind, String), Refusal> {
         let (kind, id) = self.find(address)?;
-        let text = kind.read(Arc::clone(cx), caller.clone(), id.to_owned());
+        let text = (kind.read)(Arc::clone(cx), caller.clone(), id.to_owned());
         Ok((kind, text.await?))
     }
 
@@ -109,7 +109,7 @@ impl Resources {
     /// As [`Self::read`].
     pub fn check(&self, rows: &dyn Rows, address: &str) -> Result<(), Refusal> {
         let (kind, id) = self.find(address)?;
-        kind.check(rows, id)
+        (kind.check)(rows, id)
     }
 
     /// Finds the kind that has a URI, and the id in it.

@@ -1,8 +1,8 @@
 //! The cursor of the single pass over a text: reads its tokens and copies unchanged spans.
 
-use super::malformed::{UnexpectedInput, shortened};
+use super::CanonicalError;
+use super::malformed::{place, shortened};
 use super::text::{is_number, plain_bytes, push_escaped};
-use super::{CanonicalError, TextPosition};
 
 /// A text being read, and the output so far.
 pub(super) struct Cursor<'a> {
@@ -28,10 +28,8 @@ impl<'a> Cursor<'a> {
     pub(super) fn finish(mut self) -> Result<String, CanonicalError> {
         self.blank();
         if self.at < self.json.len() {
-            return Err(CanonicalError::Trailing {
-                found: self.found(),
-                at: self.place(),
-            });
+            let reason = format!("{}, behind the end of the object", self.found());
+            return Err(CanonicalError::invalid(&reason));
         }
         self.flush();
         Ok(self.out)
@@ -50,12 +48,16 @@ impl<'a> Cursor<'a> {
                 }
                 Some(b'\\') => self.escape()?,
                 Some(byte) => {
-                    let at = self.place();
-                    return Err(CanonicalError::ControlCharacter { byte, at });
+                    return Err(CanonicalError::invalid(&format!(
+                        "control character {} in a string; write it as \\u{byte:04x}",
+                        self.place_of(self.at)
+                    )));
                 }
                 None => {
-                    let at = self.place_of(opening);
-                    return Err(CanonicalError::OpenString { at });
+                    return Err(CanonicalError::invalid(&format!(
+                        "the string that begins {} has no closing quote",
+                        self.place_of(opening)
+                    )));
                 }
             }
         }
@@ -81,9 +83,11 @@ impl<'a> Cursor<'a> {
 
     /// Decodes a `\u` escape, or the two of a surrogate pair; returns the character and the length.
     fn code_units(&self) -> Result<(char, usize), CanonicalError> {
-        let lone = |unit| CanonicalError::LoneSurrogate {
-            unit,
-            at: self.place(),
+        let lone = |unit: u16| {
+            CanonicalError::invalid(&format!(
+                "\\u{unit:04x} {} is half of a surrogate pair, the other half is missing",
+                self.place_of(self.at)
+            ))
         };
         let first = self.code_unit(self.at)?;
         if let Some(character) = char::from_u32(first.into()) {
@@ -116,10 +120,12 @@ impl<'a> Cursor<'a> {
         let length = rest.iter().position(|byte| !is_part(byte));
         let number = rest.get(..length.unwrap_or(rest.len())).unwrap_or(rest);
         if !is_number(number) {
-            return Err(CanonicalError::Number {
-                number: shortened(&String::from_utf8_lossy(number)),
-                at: self.place(),
-            });
+            return Err(CanonicalError::invalid(&format!(
+                "`{}` {} is not a number; numbers are like 0, -1, 2.5 or 1e9, without leading zeros \
+                 or plus",
+                shortened(&String::from_utf8_lossy(number)),
+                self.place_of(self.at)
+            )));
         }
         self.at += number.len();
         Ok(())
@@ -140,11 +146,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// Reads a colon or comma and the white space around it.
-    pub(super) fn separator(
-        &mut self,
-        byte: u8,
-        expected: &'static str,
-    ) -> Result<(), CanonicalError> {
+    pub(super) fn separator(&mut self, byte: u8, expected: &str) -> Result<(), CanonicalError> {
         self.blank();
         if !self.take(byte) {
             return Err(self.syntax(expected));
@@ -211,33 +213,30 @@ impl<'a> Cursor<'a> {
         self.at += bytes;
     }
 
-    pub(super) fn place(&self) -> TextPosition {
-        self.place_of(self.at)
+    /// Describes the position at an offset.
+    pub(super) fn place_of(&self, at: usize) -> String {
+        place(self.json.as_bytes(), at)
     }
 
-    pub(super) fn place_of(&self, at: usize) -> TextPosition {
-        TextPosition::of(self.json.as_bytes(), at)
-    }
-
-    /// Returns the unexpected character or end at the cursor.
-    pub(super) fn found(&self) -> UnexpectedInput {
+    /// Describes the position and the unexpected character or end at the cursor.
+    pub(super) fn found(&self) -> String {
         let rest = self.json.get(self.at..).unwrap_or_default();
-        rest.chars()
-            .next()
-            .map_or(UnexpectedInput::End, UnexpectedInput::Character)
+        let found = match rest.chars().next() {
+            Some(character) => format!("{character:?}"),
+            None => "the end of the text".to_owned(),
+        };
+        format!("{} is {found}", self.place_of(self.at))
     }
 
-    pub(super) fn syntax(&self, expected: &'static str) -> CanonicalError {
-        CanonicalError::Syntax {
-            expected,
-            found: self.found(),
-            at: self.place(),
-        }
+    pub(super) fn syntax(&self, expected: &str) -> CanonicalError {
+        CanonicalError::invalid(&format!("{}, where {expected} should be", self.found()))
     }
 
     fn no_escape(&self, at: usize) -> CanonicalError {
-        CanonicalError::Escape {
-            at: self.place_of(at),
-        }
+        CanonicalError::invalid(&format!(
+            "no such escape {}; there are \\\" \\\\ \\/ \\b \\f \\n \\r \\t and \\u with four hexadecimal \
+             digits",
+            self.place_of(at)
+        ))
     }
 }

@@ -18,7 +18,7 @@ mod tests;
 
 use std::ops::Range;
 
-pub use malformed::{CanonicalError, TextPosition};
+pub use malformed::CanonicalError;
 pub use order::key_order;
 
 /// Limit on the nesting of arrays and objects, including the outermost object.
@@ -45,7 +45,7 @@ pub struct Entry {
 }
 
 impl Canonical {
-    /// The canonical form of a JSON object.
+    /// Returns the canonical form of a JSON object.
     ///
     /// ```
     /// use lored::canonical::Canonical;
@@ -56,8 +56,8 @@ impl Canonical {
     /// ```
     ///
     /// # Errors
-    /// [`CanonicalError`] says where the text is no JSON object, or one without a canonical form: two
-    /// equal keys in one object, half a surrogate pair, nesting beyond [`DEPTH_MAX`].
+    /// [`CanonicalError`] when the text is not a JSON object, or has no canonical form: duplicate keys in an object, a
+    /// lone surrogate, nesting beyond [`DEPTH_MAX`].
     pub fn of(json: &str) -> Result<Self, CanonicalError> {
         reader::read(json)
     }
@@ -69,9 +69,10 @@ impl Canonical {
     pub fn of_bytes(json: &[u8]) -> Result<Self, CanonicalError> {
         match str::from_utf8(json) {
             Ok(json) => Self::of(json),
-            Err(error) => Err(CanonicalError::NotUtf8 {
-                at: TextPosition::of(json, error.valid_up_to()),
-            }),
+            Err(error) => {
+                let place = malformed::place(json, error.valid_up_to());
+                Err(CanonicalError(format!("not UTF-8 {place}")))
+            }
         }
     }
 

@@ -17,10 +17,9 @@ pub(super) fn read(json: &str) -> Result<Canonical, CanonicalError> {
     };
     reader.cursor.blank();
     if reader.cursor.peek() != Some(b'{') {
-        return Err(CanonicalError::NotAnObject {
-            found: reader.cursor.found(),
-            at: reader.cursor.place(),
-        });
+        let found = reader.cursor.found();
+        let reason = format!("not a JSON object: {found}, where `{{` should be");
+        return Err(CanonicalError(reason));
     }
     let in_order = reader.members()?;
     if !in_order {
@@ -177,9 +176,10 @@ impl Reader<'_> {
         if self.path.len() < DEPTH_MAX {
             return Ok(());
         }
-        Err(CanonicalError::TooDeep {
-            at: self.cursor.place(),
-        })
+        Err(CanonicalError(format!(
+            "the array or object {} is nested deeper than {DEPTH_MAX}; make it flatter",
+            self.cursor.place_of(self.cursor.at())
+        )))
     }
 
     /// Reports that the member's key is a duplicate in the object being read.
@@ -199,10 +199,11 @@ impl Reader<'_> {
                 Step::Index(index) => object += &index.to_string(),
             }
         }
-        CanonicalError::DuplicateKey {
-            key: shortened(&member.unescaped_key(self.cursor.written())),
-            object: shortened(&object),
-            at: self.cursor.place_of(member.came_at),
-        }
+        CanonicalError(format!(
+            "the key {:?} is twice in the object at JSON Pointer {:?}, again {}; keep one of them",
+            shortened(&member.unescaped_key(self.cursor.written())),
+            shortened(&object),
+            self.cursor.place_of(member.came_at)
+        ))
     }
 }

@@ -1,32 +1,31 @@
-//! Which earlier value a new one is kept against (docs/decisions/0003).
+//! Selects the base of a delta (docs/decisions/0003).
 //!
-//! A value kept whole is a keyframe; a changed one is a delta against an earlier value of its key.
-//! The values on the way from the last one to its keyframe are open: the next one is a delta
-//! against the deepest of them that is not used up, which it is once the deltas against it take as
-//! much as it takes itself. So small changes make long-lived keyframes, large ones short-lived.
+//! A value that is stored whole is a keyframe; a changed value is a delta against an earlier value of its key. The
+//! next value is a delta against the deepest value of the last chain that is not used up. A value is used up once the
+//! deltas against it take as much space as the value. So small changes make long-lived keyframes, large ones
+//! short-lived.
 
 use crate::events::checkpoints::{ContextPart, DeltaLink};
 
-/// Deltas on the way to a keyframe, at most.
+/// Maximum number of deltas in a chain.
 pub const DEPTH_MAX: usize = 3;
-/// Values that one keyframe serves, at most: bounds what a damaged byte can reach.
+/// Maximum number of values per keyframe; limits the reach of a damaged byte.
 const VERSIONS_MAX: u32 = 128;
-/// A delta may always take so many bytes.
+/// Any delta may have this many bytes.
 const ROOM_BYTES_MIN: u64 = 64;
 
-/// How the next value of a key is to be kept.
+/// The plan for the delta of a key's next value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Plan {
-    /// The way from its base to the keyframe.
+    /// The chain from its base to the keyframe.
     pub base: Vec<DeltaLink>,
-    /// What the delta may take, in bytes: about half of what a keyframe would.
+    /// Maximum size of the delta, in bytes: about half of a keyframe.
     pub room: u64,
-    /// Values since the keyframe, the next one included.
+    /// Number of values since the keyframe, including the next one.
     pub since: u32,
 }
 
-/// Plans the next value of a key, of so many bytes, given the part that holds its last one; none
-/// when it is to be a keyframe.
+/// Plans the next value of a key from the part with its last value; `None` for a keyframe.
 #[must_use]
 pub fn plan(last: &ContextPart, bytes: u64) -> Option<Plan> {
     let since = last.since + 1;
@@ -49,7 +48,7 @@ pub fn plan(last: &ContextPart, bytes: u64) -> Option<Plan> {
     })
 }
 
-/// The way from a new delta to its keyframe.
+/// Returns the chain from a new delta to its keyframe.
 #[must_use]
 pub fn extend(delta: DeltaLink, mut base: Vec<DeltaLink>) -> Vec<DeltaLink> {
     if let Some(first) = base.first_mut() {
@@ -79,7 +78,7 @@ mod tests {
         }
     }
 
-    /// Deltas go as deep as they may; equal ones use their bases up at once, all but the keyframe.
+    /// Chains grow to the limit; equal deltas use up their bases at once, except the keyframe.
     #[test]
     fn deltas_go_deep_first() {
         let mut last = part(vec![link(0, 1000, 100)], 0);
@@ -95,7 +94,7 @@ mod tests {
         assert_eq!(last.since, 11);
     }
 
-    /// A keyframe that is used up, or that has served long enough, is followed by another.
+    /// A used-up keyframe, or one with the maximum of values, is followed by another.
     #[test]
     fn keyframes_are_replaced() {
         let mut keyframe = link(0, 1000, 100);
@@ -117,8 +116,7 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever deltas come to, no way is longer than the limit and no keyframe serves more
-        /// values than it may.
+        /// With deltas of any size, chains and values per keyframe stay within their limits.
         #[test]
         fn ways_are_bounded(sizes in proptest::collection::vec(1_u64..400, 1..400)) {
             let mut last = part(vec![link(0, 1000, 300)], 0);

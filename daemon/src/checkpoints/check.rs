@@ -1,5 +1,4 @@
-//! Proving the objects: whatever is in use is there and is what its hash says, and nothing is kept
-//! without use.
+//! Verification of objects: each object in use exists and matches its hash, and no object is unused.
 
 use super::object_uses::{self, ObjectRow};
 use super::values::Values;
@@ -8,62 +7,56 @@ use crate::log::Hash;
 use crate::log::objects::{self, ObjectLocation, Row};
 use crate::store::{Blobs, Error, Rows};
 
-/// Values kept while checking, in bytes: many objects rest on the same one.
+/// Size of the cache of values, in bytes: many objects have the same base.
 const CACHE_BYTES_MAX: usize = 32 << 20;
 
-/// Something wrong with an object.
+/// A fault of an object.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ObjectFault {
-    /// Which.
+    /// Hash of the object.
     pub object: Hash,
-    /// What, as a sentence.
+    /// Description, as a sentence.
     pub what: String,
 }
 
-/// Looks at every object: one in use has to be there and unpack to its hash, as large as the view
-/// says; one that is there has to be in use, and its blob has to be named. Each fault is told.
-///
-/// # Errors
-/// [`Error`] when rows cannot be read, or what `tell` returned.
+/// Checks every object and reports each fault to `report`. An object in use must exist, and match its hash and the sizes
+/// in the view. An existing object must be in use, and its blob must be named.
 pub fn check_objects(
     rows: &dyn Rows,
     blobs: &Blobs,
-    tell: &mut dyn FnMut(ObjectFault) -> Result<(), Error>,
+    report: &mut dyn FnMut(ObjectFault) -> Result<(), Error>,
 ) -> Result<(), Error> {
-    // A cache of its own: what others have read before says nothing of the disk.
+    // A separate cache: values that are already cached may differ from the disk.
     let cache = Cache::new(CACHE_BYTES_MAX);
     let values = Values::new(rows, blobs, &cache);
-    object_uses::walk(rows, &mut |object, row| {
+    for (object, row) in object_uses::all(rows)? {
         let what = match values.get(&object) {
             Err(error) => Some(format!("is in use and cannot be read: {error}")),
             Ok(value) => differs(rows, &object, &row, value.len() as u64)?,
         };
-        what.map_or(Ok(()), |what| tell(fault(object, &what)))
-    })?;
+        what.map_or(Ok(()), |what| report(fault(object, &what)))?;
+    }
     objects::walk(rows, &mut |row| match row {
         Row::Object(object) => match object_uses::object(rows, &object)? {
             Some(_) => Ok(()),
-            None => tell(fault(object, "is kept without use")),
+            None => report(fault(object, "is kept without use")),
         },
         Row::Blob { blob, object } => match objects::get(rows, &object)?.map(|kept| kept.place) {
             Some(ObjectLocation::Blob(place)) if place.hash == blob => Ok(()),
             Some(_) | None => {
                 let what = format!("is not in the blob {}, which a row says", Hash(blob));
-                tell(fault(object, &what))
+                report(fault(object, &what))
             }
         },
     })
 }
 
-/// Whether anything of an object is there: itself, or a use of it.
-///
-/// # Errors
-/// [`Error`] when a row cannot be read.
+/// Returns whether an object exists or is in use.
 pub fn is_object_there(rows: &dyn Rows, object: &Hash) -> Result<bool, Error> {
     Ok(objects::is_kept(rows, object)? || object_uses::object(rows, object)?.is_some())
 }
 
-/// How a readable object is not what the view says of it.
+/// Describes how a readable object differs from the view.
 fn differs(
     rows: &dyn Rows,
     object: &Hash,
@@ -103,7 +96,7 @@ mod tests {
     use crate::log::{OBJECTS, Position};
     use crate::store::{MemoryStore, RowsMut};
 
-    /// A keyframe in a blob, a delta against it, and the rows that say so.
+    /// A keyframe in a blob, a delta against it, and their rows.
     struct StoredDelta {
         rows: MemoryStore,
         blobs: Blobs,
@@ -149,90 +142,86 @@ mod tests {
 
     fn faults(kept: &StoredDelta) -> Vec<ObjectFault> {
         let mut faults = Vec::new();
-        let mut tell = |fault| {
+        let mut report = |fault| {
             faults.push(fault);
             Ok(())
         };
-        check_objects(&kept.rows, &kept.blobs, &mut tell).unwrap();
+        check_objects(&kept.rows, &kept.blobs, &mut report).unwrap();
         faults
     }
 
-    fn finds(kept: &StoredDelta, object: Hash, what: &str) {
-        let faults = faults(kept);
-        let found = |fault: &ObjectFault| fault.object == object && fault.what.contains(what);
-        assert!(faults.iter().any(found), "{what}: {faults:?}");
+    /// Damages stored objects, and expects faults of the keyframe and the delta with these descriptions.
+    fn finds(damage: impl Fn(&mut StoredDelta), keyframe: Option<&str>, delta: Option<&str>) {
+        let mut kept = stored_deltas();
+        damage(&mut kept);
+        let faults = faults(&kept);
+        for (object, what) in [(kept.keyframe, keyframe), (kept.delta, delta)] {
+            let Some(what) = what else { continue };
+            let found = |fault: &ObjectFault| fault.object == object && fault.what.contains(what);
+            assert!(faults.iter().any(found), "{what}: {faults:?}");
+        }
     }
 
-    /// Objects in order have no faults.
     #[test]
-    fn what_is_whole_has_no_faults() {
+    fn intact_objects_have_no_faults() {
         assert_eq!(faults(&stored_deltas()), []);
     }
 
-    /// An object in use that is not there is told, and so is the delta that needs it.
+    /// A missing keyframe is reported with the delta that needs it; its use still counts as the object.
     #[test]
-    fn a_missing_object_is_told() {
-        let mut kept = stored_deltas();
-        let keyframe = kept.keyframe;
-        objects::remove(&mut kept.rows, &keyframe).unwrap();
-        finds(&kept, kept.keyframe, "is missing");
-        finds(&kept, kept.delta, "is missing");
-        assert!(is_object_there(&kept.rows, &keyframe).unwrap(), "a use");
-    }
-
-    /// A blob that is gone or changed is told with its object.
-    #[test]
-    fn a_damaged_blob_is_told() {
-        let kept = stored_deltas();
-        assert!(kept.blobs.remove_unnamed(&kept.blob, || Ok(false)).unwrap());
-        finds(&kept, kept.keyframe, "the file is missing");
-    }
-
-    /// Other bytes under the hash are told.
-    #[test]
-    fn a_changed_object_is_told() {
-        let mut kept = stored_deltas();
-        let other = Object {
-            form: ObjectForm::Plain,
-            bytes: 5,
-            place: ObjectLocation::Inline(b"other".to_vec()),
+    fn missing_objects_are_reported() {
+        let missing = Some("is missing");
+        let remove = |kept: &mut StoredDelta| {
+            objects::remove(&mut kept.rows, &kept.keyframe).unwrap();
+            assert!(is_object_there(&kept.rows, &kept.keyframe).unwrap());
         };
-        objects::put(&mut kept.rows, &kept.delta, &other);
-        finds(&kept, kept.delta, "not what its hash says");
+        finds(remove, missing, missing);
+        let remove_blob = |kept: &mut StoredDelta| {
+            assert!(kept.blobs.remove_unnamed(&kept.blob, || Ok(false)).unwrap());
+        };
+        finds(remove_blob, Some("the file is missing"), None);
     }
 
-    /// Lengths that the view has otherwise are told: limits would count wrongly.
+    /// Other bytes under the hash, and sizes that differ from the view's, which would make limits count wrongly.
     #[test]
-    fn a_wrong_length_is_told() {
-        let mut kept = stored_deltas();
-        object_uses::release(&mut kept.rows, &kept.delta, "s").unwrap();
-        let keyframe = objects::get(&kept.rows, &kept.keyframe).unwrap().unwrap();
-        let delta = objects::get(&kept.rows, &kept.delta).unwrap().unwrap();
-        let chain = [
-            DeltaLink::to(kept.delta, delta.bytes, 1),
-            DeltaLink::to(kept.keyframe, keyframe.bytes, keyframe.place.bytes()),
-        ];
-        object_uses::take(&mut kept.rows, &chain, "s", Position(2)).unwrap();
-        finds(&kept, kept.delta, "its view says");
+    fn changed_objects_are_reported() {
+        let change = |kept: &mut StoredDelta| {
+            let other = Object {
+                form: ObjectForm::Plain,
+                bytes: 5,
+                place: ObjectLocation::Inline(b"other".to_vec()),
+            };
+            objects::put(&mut kept.rows, &kept.delta, &other);
+        };
+        finds(change, None, Some("not what its hash says"));
+        let resize = |kept: &mut StoredDelta| {
+            object_uses::release(&mut kept.rows, &kept.delta, "s").unwrap();
+            let object = |hash| objects::get(&kept.rows, hash).unwrap().unwrap();
+            let (keyframe, delta) = (object(&kept.keyframe), object(&kept.delta));
+            let chain = [
+                DeltaLink::to(kept.delta, delta.bytes, 1),
+                DeltaLink::to(kept.keyframe, keyframe.bytes, keyframe.place.bytes()),
+            ];
+            object_uses::take(&mut kept.rows, &chain, "s", Position(2)).unwrap();
+        };
+        finds(resize, None, Some("its view says"));
     }
 
-    /// What nothing uses and is kept all the same is told.
     #[test]
-    fn an_unused_object_is_told() {
-        let mut kept = stored_deltas();
-        object_uses::release(&mut kept.rows, &kept.delta, "s").unwrap();
-        finds(&kept, kept.delta, "without use");
-        finds(&kept, kept.keyframe, "without use");
+    fn unused_objects_are_reported() {
+        let release = |kept: &mut StoredDelta| {
+            object_uses::release(&mut kept.rows, &kept.delta, "s").unwrap();
+        };
+        finds(release, Some("without use"), Some("without use"));
     }
 
-    /// A blob whose row is missing would be swept; a row whose blob holds nothing keeps it for ever.
+    /// A blob without a row would be swept; a row of a blob without an object would keep it for ever.
     #[test]
     fn blobs_and_their_rows_belong_together() {
-        let mut kept = stored_deltas();
-        let row = [&b"b"[..], &kept.blob].concat();
-        kept.rows.remove(OBJECTS, &row);
-        finds(&kept, kept.keyframe, "which no row names");
-        kept.rows.put(OBJECTS, &row, &kept.delta.0);
-        finds(&kept, kept.delta, "which a row says");
+        let row = |kept: &StoredDelta| [&b"b"[..], &kept.blob].concat();
+        let remove = |kept: &mut StoredDelta| kept.rows.remove(OBJECTS, &row(kept));
+        finds(remove, Some("which no row names"), None);
+        let put = |kept: &mut StoredDelta| kept.rows.put(OBJECTS, &row(kept), &kept.delta.0);
+        finds(put, None, Some("which a row says"));
     }
 }

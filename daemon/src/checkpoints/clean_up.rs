@@ -1,10 +1,10 @@
-//! When nearly all space for checkpoints is taken: sessions that nobody has touched for long give
-//! up those without a name, longest untouched first, until enough is free.
+//! Automatic clean-up: when the space for checkpoints is nearly full, checkpoints without a name are deleted from
+//! inactive sessions, the longest inactive first, until enough is free.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use super::command::{DeleteCheckpoints, Report, empty_body};
+use super::command::DeleteCheckpoints;
 use super::feature::Checkpoints;
 use super::operations::clear_up;
 use super::{object_uses, view};
@@ -14,24 +14,20 @@ use crate::events::checkpoints::{CheckpointKey, DeletionCause};
 use crate::log::Actor;
 use crate::operation::{Caller, Context, blocking};
 use crate::sessions::{self, AccessTimes};
-use crate::store::{Direction, Error, Rows};
 
 const DAY_MICROS: Micros = 24 * 3600 * 1_000_000;
-/// Checkpoints that one event deletes, at most.
+/// Maximum number of checkpoints that one event deletes.
 const BATCH: usize = 100;
 
-/// Begins a clean-up when one is due and none is running; nobody waits for it.
-///
-/// # Errors
-/// When the state cannot be read.
+/// Starts a clean-up in the background if one is due and none is running.
 pub async fn start_if_due(cx: &Arc<Context>) -> Result<(), Refusal> {
-    let room = Checkpoints::of(cx)?;
+    let feature = Checkpoints::of(cx)?;
     let published = cx.read(None).await?;
-    let is_due = room
+    let is_due = feature
         .limits
         .get()
         .is_clean_up_due(object_uses::totals(&published.snapshot)?.bytes);
-    if !is_due || room.is_cleaning.swap(true, Ordering::AcqRel) {
+    if !is_due || feature.is_cleaning.swap(true, Ordering::AcqRel) {
         return Ok(());
     }
     let cx = Arc::clone(cx);
@@ -41,20 +37,17 @@ pub async fn start_if_due(cx: &Arc<Context>) -> Result<(), Refusal> {
             Ok(count) => tracing::info!(count, "checkpoints of untouched sessions were deleted"),
             Err(refusal) => tracing::warn!(%refusal, "checkpoints were not cleaned up"),
         }
-        if let Ok(room) = Checkpoints::of(&cx) {
-            room.is_cleaning.store(false, Ordering::Release);
+        if let Ok(feature) = Checkpoints::of(&cx) {
+            feature.is_cleaning.store(false, Ordering::Release);
         }
     }));
     Ok(())
 }
 
-/// Cleans up until no more is due, also with so many more bytes, or nothing is left that may go; how
-/// many checkpoints went.
-///
-/// # Errors
-/// When the state cannot be read or nothing be written.
+/// Cleans up until there is room for `more_bytes`, or no checkpoint is left that may be deleted. Returns the
+/// number of deleted checkpoints.
 pub async fn run(cx: &Arc<Context>, more_bytes: u64) -> Result<u64, Refusal> {
-    let room = Checkpoints::of(cx)?;
+    let feature = Checkpoints::of(cx)?;
     let shared = Arc::clone(cx);
     let untouched = blocking(move || untouched(&shared)).await?;
     let mut went = 0;
@@ -62,10 +55,12 @@ pub async fn run(cx: &Arc<Context>, more_bytes: u64) -> Result<u64, Refusal> {
         let published = cx.read(None).await?;
         let totals = object_uses::totals(&published.snapshot)?;
         let wanted = totals.bytes.saturating_add(more_bytes);
-        if !room.limits.get().is_clean_up_due(wanted) {
+        if !feature.limits.get().is_clean_up_due(wanted) {
             break;
         }
-        let candidates = unnamed(&published.snapshot, &session)?;
+        let mut candidates = view::all(&published.snapshot, &session)?;
+        candidates.retain(|row| !row.is_kept);
+        let candidates: Vec<_> = candidates.iter().map(|row| row.checkpoint).collect();
         for batch in candidates.chunks(BATCH) {
             went += delete(cx, &session, batch).await?;
         }
@@ -73,38 +68,30 @@ pub async fn run(cx: &Arc<Context>, more_bytes: u64) -> Result<u64, Refusal> {
     Ok(went)
 }
 
-/// Sessions with checkpoints that nobody has touched for long, longest first.
+/// Lists the inactive sessions with checkpoints, the longest inactive first.
 fn untouched(cx: &Context) -> Result<Vec<(Micros, String)>, Refusal> {
-    let room = Checkpoints::of(cx)?;
+    let feature = Checkpoints::of(cx)?;
     let Some(published) = cx.engine.published() else {
         return Ok(Vec::new());
     };
     let rows = &published.snapshot;
     let access = cx.extensions.get::<AccessTimes>();
-    let idle = room.limits.get().inactive_days.saturating_mul(DAY_MICROS);
+    let idle = feature
+        .limits
+        .get()
+        .inactive_days
+        .saturating_mul(DAY_MICROS);
     let before = cx.engine.clock().now().saturating_sub(idle);
     let mut found = Vec::new();
-    view::sessions(rows, &mut |session, row| {
-        let written = sessions::get(rows, session)?.map_or(0, |row| row.last_activity);
-        let read = access.map_or(0, |access| access.none_since(session));
+    for (session, row) in view::sessions(rows)? {
+        let written = sessions::get(rows, &session)?.map_or(0, |row| row.last_activity);
+        let read = access.map_or(0, |access| access.none_since(&session));
         let touched = written.max(read);
         if row.count > 0 && touched < before {
-            found.push((touched, session.to_owned()));
+            found.push((touched, session));
         }
-        Ok(std::ops::ControlFlow::Continue(()))
-    })?;
+    }
     found.sort();
-    Ok(found)
-}
-
-fn unnamed(rows: &dyn Rows, session: &str) -> Result<Vec<CheckpointKey>, Error> {
-    let mut found = Vec::new();
-    view::walk(rows, session, None, Direction::Forward, &mut |row| {
-        if !row.is_kept {
-            found.push(row.checkpoint);
-        }
-        Ok(std::ops::ControlFlow::Continue(()))
-    })?;
     Ok(found)
 }
 
@@ -113,16 +100,9 @@ async fn delete(
     session: &str,
     checkpoints: &[CheckpointKey],
 ) -> Result<u64, Refusal> {
-    let report = Report::default();
-    let command = DeleteCheckpoints {
-        session: session.to_owned(),
-        checkpoints: checkpoints.to_vec(),
-        cause: DeletionCause::Quota,
-        holders: Vec::new(),
-        body: Some(empty_body(cx.engine.clock().random())),
-        report: report.clone(),
-        let_go: Vec::new(),
-    };
+    let salt = cx.engine.clock().random();
+    let command = DeleteCheckpoints::new(session, checkpoints.to_vec(), DeletionCause::Quota, salt);
+    let report = command.report.clone();
     let daemon = Caller {
         actor: Arc::new(Actor {
             agent: "lored".to_owned(),

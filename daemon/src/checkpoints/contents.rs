@@ -1,26 +1,25 @@
-//! A context and its pieces: large values one by one, small ones together, and back.
+//! Splits a context into pieces, and joins them.
 //!
-//! Each top-level key's value is an object of its own, so that checkpoints of any session share
-//! what is equal. A value that is smaller than what naming it would cost stands with the other
-//! small ones in one object, as the members of a JSON object.
+//! The value of each large top-level key is a piece, so that checkpoints of any session share equal values. All small
+//! values together are one piece, a JSON object, because naming each would take more space than the value.
 
 use std::borrow::Cow;
 
 use crate::canonical::{Canonical, CanonicalError, key_order, quoted};
 
-/// Values from this many bytes on are pieces of their own.
+/// Minimum length of a value that is a separate piece, in bytes.
 pub const LARGE_BYTES_MIN: usize = 4096;
 
 /// A piece of a context: canonical JSON.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Content<'c> {
-    /// The key of a large value; none for the object of all small ones.
+    /// The key of a large value; `None` for the object of all small values.
     pub key: Option<&'c str>,
     /// The value, or that object.
     pub text: Cow<'c, str>,
 }
 
-/// Takes a context apart. One without any keys has no pieces.
+/// Splits a context. A context without keys has no pieces.
 #[must_use]
 pub fn split(context: &Canonical) -> Vec<Content<'_>> {
     let mut pieces = Vec::new();
@@ -47,16 +46,14 @@ pub fn split(context: &Canonical) -> Vec<Content<'_>> {
     pieces
 }
 
-/// Puts pieces together: the canonical text they came from, or that of some of them.
+/// Joins pieces, or some of them, into canonical text.
 ///
 /// # Errors
-/// [`CanonicalError`] when the object of small values is none.
+/// [`CanonicalError`] when the small values are not an object.
 pub fn join(pieces: &[Content<'_>]) -> Result<Canonical, CanonicalError> {
     let small = pieces.iter().find(|piece| piece.key.is_none());
-    let small = match small {
-        Some(piece) => Canonical::of(&piece.text)?,
-        None => Canonical::default(),
-    };
+    let small = small.map(|piece| Canonical::of(&piece.text)).transpose()?;
+    let small = small.unwrap_or_default();
     let mut members: Vec<(&str, Cow<'_, str>)> = Vec::new();
     for entry in &small.entries {
         let member = small.text.get(entry.member.clone()).unwrap_or_default();
@@ -76,10 +73,10 @@ pub fn join(pieces: &[Content<'_>]) -> Result<Canonical, CanonicalError> {
     Ok(Canonical::of_members(members))
 }
 
-/// The keys of a context, from its pieces.
+/// Returns the keys of a context from its pieces.
 ///
 /// # Errors
-/// [`CanonicalError`] when the object of small values is none.
+/// As [`join`].
 pub fn keys<'c>(
     large: impl Iterator<Item = &'c str>,
     small: Option<&str>,

@@ -1,4 +1,4 @@
-//! What the room keeps in memory besides rows.
+//! Settings and state of checkpoints in memory.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -13,21 +13,21 @@ use crate::tokens::Tokens;
 /// Settings and state of the checkpoints.
 #[derive(Debug, Default)]
 pub struct Checkpoints {
-    /// What may be kept.
+    /// Storage limits.
     pub limits: Reloadable<Limits>,
-    /// What words of keys say.
+    /// Layers of the words in keys.
     pub words: Reloadable<LayerWords>,
-    /// Counts tokens; shared with whoever else does.
+    /// Token counter, shared with other modules.
     pub tokens: Arc<Tokens>,
-    /// Untouched sessions are being cleaned up.
+    /// A clean-up of inactive sessions is running.
     pub is_cleaning: AtomicBool,
 }
 
 impl Checkpoints {
-    /// The room of a daemon.
+    /// Returns the daemon's settings and state.
     ///
     /// # Errors
-    /// `INTERNAL` when the daemon was put together without it.
+    /// `INTERNAL` when the daemon was started without them.
     pub fn of(cx: &Context) -> Result<&Self, Refusal> {
         cx.extensions.get().ok_or_else(|| {
             Refusal::new(Code::Internal, "the daemon was started without checkpoints")

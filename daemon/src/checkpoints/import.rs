@@ -1,8 +1,6 @@
-//! Checkpoints and marks of a session that comes from elsewhere: contexts are packed before the
-//! queue, and all of them are decided at once.
+//! Import of a session's checkpoints and marks: contexts are packed before the queue, and all are decided at once.
 //!
-//! Every object is brought, also one that may be there already, and its base with it: whatever
-//! happens before the decision, nothing can be missing then.
+//! Every object is imported with its base, also if it may exist already. So none can be missing at the decision.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
@@ -10,13 +8,12 @@ use std::sync::Arc;
 use serde_bytes::ByteArray;
 
 use super::chain;
-use super::command::{PackedObject, empty_body};
+use super::command::{PackedObject, empty_body, sizes};
 use super::contents;
 use super::limits::Limits;
 use super::metadata::Metadata;
 use super::object_uses;
-use super::pack;
-use super::prepare::INLINE_BYTES_MAX;
+use super::prepare::{pack_delta, pack_object, write_blob};
 use super::view;
 use crate::canonical::Canonical;
 use crate::clock::Clock;
@@ -25,45 +22,45 @@ use crate::events::checkpoints::{
     CheckpointDescribed, CheckpointEvent, CheckpointKey, CheckpointSaved, ContextPart, DeltaLink,
     KeyMarked, MarkHolder,
 };
-use crate::log::objects::{self, Object, ObjectForm, ObjectLocation};
+use crate::log::objects;
 use crate::log::{Body, Hash, codec};
 use crate::store::{Blobs, Error, Rows, RowsMut};
 
-/// Gathers what is brought, in order.
+/// Collects the imported checkpoints and marks, in order.
 pub struct ImportBuilder<'b> {
     blobs: &'b Blobs,
     clock: &'b Clock,
     imported: CheckpointImport,
     marks: BTreeSet<String>,
-    /// The last part of each key; what the next one may be a delta against.
+    /// The last part of each key: the base of the next delta.
     last: HashMap<Option<String>, ContextPart>,
     /// Values of the objects that were packed.
     values: HashMap<Hash, Arc<str>>,
-    /// The newest checkpoint that holds each key, by its number.
+    /// The number of the newest checkpoint that contains each key.
     holders: HashMap<String, usize>,
 }
 
-/// What is brought, ready to be decided.
+/// Imported checkpoints and marks, ready for the decision.
 #[derive(Default)]
 pub struct CheckpointImport {
     events: Vec<Event>,
-    /// How many checkpoints there are among them.
+    /// Number of checkpoints in `events`.
     saves: usize,
     objects: HashMap<Hash, PackedObject>,
     limits: Limits,
 }
 
 enum Event {
-    /// A checkpoint that is there.
+    /// An existing checkpoint.
     Known(CheckpointKey),
     Saved(Save),
     Marked(ImportedMark),
 }
 
-/// A checkpoint on its way.
+/// An imported checkpoint.
 struct Save {
     checkpoint: CheckpointKey,
-    /// Its id where the other one is taken.
+    /// Its id if the other one is taken.
     spare: CheckpointKey,
     forked_from: Option<CheckpointKey>,
     hash: Hash,
@@ -74,27 +71,27 @@ struct Save {
     body: Body,
 }
 
-/// A mark on its way.
+/// An imported mark.
 struct ImportedMark {
     key: String,
     is_unmarked: bool,
-    /// The newest checkpoint that holds the key, by its number, and whether it is the latest.
+    /// The number of the newest checkpoint that contains the key, and whether it is the latest.
     holder: Option<(usize, bool)>,
     body: Body,
 }
 
-/// What was decided for one of them.
+/// The decision on a checkpoint or mark.
 pub struct ImportDecision {
     /// The event.
     pub event: CheckpointEvent,
     /// Its payload.
     pub body: Body,
-    /// The id that a checkpoint had, and the one that it gets since that one is taken.
+    /// The original id of a checkpoint and its new id, if the original is taken.
     pub renamed: Option<(CheckpointKey, CheckpointKey)>,
 }
 
 impl<'b> ImportBuilder<'b> {
-    /// Nothing yet.
+    /// Creates an empty import.
     #[must_use]
     pub fn new(blobs: &'b Blobs, clock: &'b Clock, limits: &Limits) -> Self {
         Self {
@@ -111,10 +108,7 @@ impl<'b> ImportBuilder<'b> {
         }
     }
 
-    /// Brings a checkpoint: its context and its metadata, a JSON object that was checked.
-    ///
-    /// # Errors
-    /// [`Error`] when a large object cannot be written.
+    /// Adds a checkpoint: its context and its metadata, a validated JSON object.
     pub fn save(
         &mut self,
         checkpoint: CheckpointKey,
@@ -154,7 +148,7 @@ impl<'b> ImportBuilder<'b> {
         Ok(())
     }
 
-    /// A checkpoint that is there, with the keys of its context: what is brought comes behind it.
+    /// Adds an existing checkpoint with the keys of its context; imported ones follow it.
     pub fn know(&mut self, checkpoint: CheckpointKey, keys: impl Iterator<Item = String>) {
         let number = self.imported.saves;
         self.holders.extend(keys.map(|key| (key, number)));
@@ -162,7 +156,7 @@ impl<'b> ImportBuilder<'b> {
         self.imported.events.push(Event::Known(checkpoint));
     }
 
-    /// A mark that is there, or that it was taken back.
+    /// Adds an existing mark, or its removal.
     pub fn know_mark(&mut self, key: &str, is_unmarked: bool) {
         match is_unmarked {
             true => self.marks.remove(key),
@@ -170,13 +164,9 @@ impl<'b> ImportBuilder<'b> {
         };
     }
 
-    /// Brings a mark, or that it was taken back.
+    /// Adds an imported mark, or its removal.
     pub fn mark(&mut self, key: String, is_unmarked: bool) {
-        if is_unmarked {
-            self.marks.remove(&key);
-        } else {
-            self.marks.insert(key.clone());
-        }
+        self.know_mark(&key, is_unmarked);
         let holder = self.holders.get(&key).copied();
         let body = empty_body(self.clock.random());
         self.imported.events.push(Event::Marked(ImportedMark {
@@ -187,13 +177,13 @@ impl<'b> ImportBuilder<'b> {
         }));
     }
 
-    /// All that was brought.
+    /// Returns the import.
     #[must_use]
     pub fn done(self) -> CheckpointImport {
         self.imported
     }
 
-    /// The part of a value; its object is packed unless an equal one was.
+    /// Returns the part of a value. Its object is packed unless an equal one was packed already.
     fn part(&mut self, key: Option<String>, text: &str) -> Result<ContextPart, Error> {
         let hash = Hash::of(text.as_bytes());
         if self.imported.objects.contains_key(&hash) {
@@ -206,56 +196,30 @@ impl<'b> ImportBuilder<'b> {
                 },
             });
         }
-        let delta = self.last.get(&key).and_then(|last| self.delta(last, text));
-        let (form, packed, base, since) = match delta {
-            Some((packed, plan)) => {
-                let base = plan.base.first().map(|link| link.hash).unwrap_or_default();
-                (ObjectForm::Delta { base }, packed, plan.base, plan.since)
-            }
-            None => match pack::pack(text.as_bytes()) {
-                Some(packed) => (ObjectForm::Whole, packed, Vec::new(), 0),
-                None => (ObjectForm::Plain, text.as_bytes().to_vec(), Vec::new(), 0),
-            },
-        };
-        let bytes = text.len() as u64;
-        let (place, blob) = if packed.len() > INLINE_BYTES_MAX {
-            let blob = self.blobs.put(&packed)?;
-            (ObjectLocation::Blob(blob.reference()), Some(blob))
-        } else {
-            (ObjectLocation::Inline(packed), None)
-        };
-        let link = DeltaLink::to(hash, bytes, place.bytes());
-        let packed = PackedObject {
-            object: Object { form, bytes, place },
+        let base_value = |base: &Hash| self.values.get(base).map(Arc::clone);
+        let last = self.last.get(&key);
+        let delta = last.and_then(|last| pack_delta(text.as_bytes(), last, base_value));
+        let (object, chain, since) = pack_object(text.as_bytes(), hash, delta);
+        let mut packed = PackedObject {
+            object,
             is_repair: false,
-            blob,
+            blob: None,
         };
+        write_blob(self.blobs, &mut packed)?;
         self.imported.objects.insert(hash, packed);
         self.values.insert(hash, text.into());
-        Ok(ContextPart {
-            key,
-            chain: chain::extend(link, base),
-            since,
-        })
-    }
-
-    fn delta(&self, last: &ContextPart, text: &str) -> Option<(Vec<u8>, chain::Plan)> {
-        let plan = chain::plan(last, text.len() as u64)?;
-        let base = self.values.get(&plan.base.first()?.hash)?;
-        let room = usize::try_from(plan.room).unwrap_or(usize::MAX);
-        let packed = pack::pack_against(base.as_bytes(), text.as_bytes(), room)?;
-        Some((packed, plan))
+        Ok(ContextPart { key, chain, since })
     }
 }
 
 impl CheckpointImport {
-    /// How many events it makes.
+    /// Returns the number of events.
     #[must_use]
     pub fn count(&self) -> usize {
         self.events.len()
     }
 
-    /// About how much it holds while it waits, in bytes.
+    /// Returns its approximate size in memory, in bytes.
     #[must_use]
     pub fn bytes(&self) -> usize {
         let objects = self.objects.values();
@@ -263,11 +227,10 @@ impl CheckpointImport {
         usize::try_from(bytes).unwrap_or(usize::MAX)
     }
 
-    /// The events, each of a session that has no checkpoints but those that are known, in the order in which
-    /// they were brought.
+    /// Decides the events, in import order. The session must have no other checkpoints than the known ones.
     ///
     /// # Errors
-    /// `STORAGE_QUOTA_EXCEEDED` when they are more than may be kept.
+    /// `STORAGE_QUOTA_EXCEEDED`.
     pub fn decide(
         self,
         rows: &dyn Rows,
@@ -310,7 +273,7 @@ impl CheckpointImport {
         Ok((decided, keeping))
     }
 
-    /// The way from an object that is brought to its keyframe, over brought ones alone.
+    /// Returns the chain of an imported object to its keyframe, with imported objects only.
     fn own_chain(&self, hash: &Hash) -> Vec<DeltaLink> {
         let mut links = Vec::new();
         let mut next = Some(*hash);
@@ -332,13 +295,10 @@ pub struct RetainedObjects {
 }
 
 impl RetainedObjects {
-    /// Keeps those that the events need and that are not there; once the events are folded.
-    ///
-    /// # Errors
-    /// [`Error`] when a row cannot be read.
+    /// Stores the missing objects that the events need, after the events are folded.
     pub fn keep(&self, rows: &mut dyn RowsMut) -> Result<(), Error> {
         for (hash, packed) in &self.objects {
-            // A delta that was there already may rest on another base than the one brought with it.
+            // An existing delta may have another base than the imported one.
             let is_needed = object_uses::object(rows, hash)?.is_some();
             if is_needed && !objects::is_kept(rows, hash)? {
                 objects::put(rows, hash, &packed.object);
@@ -348,23 +308,23 @@ impl RetainedObjects {
     }
 }
 
-/// What is known while the events are decided one after the other.
+/// The state of a decision, event by event.
 struct DecisionState<'d> {
     rows: &'d dyn Rows,
     session: &'d str,
     limits: &'d Limits,
     objects: &'d HashMap<Hash, PackedObject>,
-    /// The ids that checkpoints had, and those that they get.
+    /// New ids by original ids.
     ids: HashMap<CheckpointKey, CheckpointKey>,
-    /// Those that they get, by their numbers.
+    /// New ids by number.
     in_order: Vec<CheckpointKey>,
-    /// The way to each object, as it will be.
+    /// The resulting chain of each object.
     chains: HashMap<Hash, Vec<DeltaLink>>,
-    /// Objects that count as added.
+    /// Objects that are counted as added.
     counted: HashSet<Hash>,
-    /// Bytes of these.
+    /// Size of these, in bytes.
     added: u64,
-    /// Bytes of all objects before.
+    /// Size of all objects before the import, in bytes.
     total: u64,
 }
 
@@ -376,30 +336,19 @@ impl DecisionState<'_> {
 
     fn save(&mut self, save: Save) -> Result<ImportDecision, Refusal> {
         let is_taken = view::place_of(self.rows, &save.checkpoint)?.is_some();
-        let checkpoint = if is_taken {
-            save.spare
-        } else {
-            save.checkpoint
+        let checkpoint = match is_taken {
+            true => save.spare,
+            false => save.checkpoint,
         };
         self.ids.insert(save.checkpoint, checkpoint);
         self.in_order.push(checkpoint);
         let mut parts = Vec::with_capacity(save.pieces.len());
-        let mut seen = HashSet::new();
-        let (mut stored_bytes, mut new_bytes) = (0, 0);
         for (key, hash, since) in save.pieces {
             let chain = self.chain(&hash)?;
-            for link in &chain {
-                if !seen.insert(link.hash) {
-                    continue;
-                }
-                stored_bytes += link.stored_bytes;
-                let is_there = object_uses::object(self.rows, &link.hash)?.is_some();
-                if !is_there && self.counted.insert(link.hash) {
-                    new_bytes += link.stored_bytes;
-                }
-            }
             parts.push(ContextPart { key, chain, since });
         }
+        let chains = parts.iter().map(|part| &part.chain);
+        let (stored_bytes, new_bytes) = sizes(self.rows, chains, &mut self.counted)?;
         let total = self.total.saturating_add(self.added);
         self.limits
             .allow(self.session, stored_bytes, new_bytes, self.added, total)?;
@@ -426,11 +375,10 @@ impl DecisionState<'_> {
         let held_by = match mark.holder {
             _ if mark.is_unmarked => None,
             Some((_, true)) => None,
-            Some((number, false)) => self
-                .in_order
-                .get(number)
-                .copied()
-                .map(MarkHolder::Checkpoint),
+            Some((number, false)) => {
+                let holder = self.in_order.get(number);
+                holder.map(|holder| MarkHolder::Checkpoint(*holder))
+            }
             None => Some(MarkHolder::Nobody),
         };
         let marked = KeyMarked {
@@ -445,7 +393,7 @@ impl DecisionState<'_> {
         }
     }
 
-    /// The way to an object: as it is there, else as it is brought.
+    /// Returns the chain of an object: the existing one, otherwise the imported one.
     fn chain(&mut self, hash: &Hash) -> Result<Vec<DeltaLink>, Refusal> {
         if let Some(chain) = self.chains.get(hash) {
             return Ok(chain.clone());

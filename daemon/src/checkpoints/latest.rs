@@ -1,4 +1,4 @@
-//! What a session's latest checkpoint says under some of its keys, for rooms that tell it on.
+//! Values of a session's latest checkpoint, for other feature modules.
 
 use super::operations::StoredCheckpoint;
 use super::values::Values;
@@ -13,21 +13,21 @@ use crate::store::Error;
 /// Some values of a checkpoint.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Latest {
-    /// Which checkpoint.
+    /// Checkpoint id.
     pub checkpoint: CheckpointKey,
-    /// Where its event is.
+    /// Position of its event.
     pub position: Position,
     /// Keys, each with its value as JSON.
     pub values: Vec<(String, String)>,
-    /// What was said about the checkpoint: its `summary`, if it has one.
+    /// The `summary` of its metadata, if any.
     pub summary: Option<String>,
 }
 
-/// The critical keys of a session that are `wanted`, as its latest checkpoint has them; `None` when it has
-/// no checkpoint. Values are read: off the event loop.
+/// Returns the `wanted` critical keys of a session with their values in its latest checkpoint; `None` without a
+/// checkpoint. Reads values, so it must be called off the event loop.
 ///
 /// # Errors
-/// `CORRUPT` when the checkpoint is damaged, naming a good one.
+/// `CORRUPT` when the checkpoint is damaged, with the newest good one.
 pub fn latest(
     cx: &Context,
     state: &State,
@@ -61,10 +61,7 @@ pub fn latest(
     }))
 }
 
-/// The id of the checkpoint that an event saved, if it did.
-///
-/// # Errors
-/// When the event does not decode.
+/// Returns the id of the checkpoint that an event saved, if any.
 pub fn saved_by(event: &LoggedEvent) -> Result<Option<String>, Error> {
     Ok(match CheckpointEvent::of(event)? {
         Some(CheckpointEvent::Saved(saved)) => Some(saved.checkpoint.to_string()),
@@ -72,13 +69,9 @@ pub fn saved_by(event: &LoggedEvent) -> Result<Option<String>, Error> {
     })
 }
 
-/// Where a checkpoint is, by its id.
-///
-/// # Errors
-/// When the row cannot be read.
+/// Returns the position of a checkpoint.
 pub fn position_of(state: &State, checkpoint: &str) -> Result<Option<Position>, Refusal> {
-    let Some(key) = CheckpointKey::parse(checkpoint) else {
-        return Ok(None);
-    };
-    Ok(view::get(state, &key)?.map(|(_, row)| row.position))
+    let key = CheckpointKey::parse(checkpoint);
+    let place = key.map(|key| view::place_of(state, &key)).transpose()?;
+    Ok(place.flatten().map(|(_, position)| position))
 }

@@ -1,10 +1,10 @@
-//! What checkpoints may take: per checkpoint, per session, in all.
+//! Storage limits of checkpoints: per checkpoint, per session, in total.
 
 use serde_json::json;
 
 use crate::error::{Code, Refusal};
 
-/// Limits of what is kept; all of them in the section `[checkpoints]` of the config.
+/// Storage limits, in the section `[checkpoints]` of the configuration.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// Stored bytes of one checkpoint.
@@ -13,14 +13,13 @@ pub struct Limits {
     pub session_bytes_max: u64,
     /// Stored bytes of all checkpoints.
     pub total_bytes_max: u64,
-    /// Checkpoints of one session: beyond it the oldest without name and tags go.
+    /// Number of checkpoints of one session; beyond it the oldest without name and tags are deleted.
     pub per_session_max: u64,
-    /// From this share of a limit on, replies warn, in percent.
+    /// Share of a limit from which replies warn, in percent.
     pub warn_percent: u64,
-    /// From this share of `total_bytes_max` on, untouched sessions give up what has no name, in
-    /// percent.
+    /// Share of `total_bytes_max` from which unnamed checkpoints of inactive sessions are deleted, in percent.
     pub clean_percent: u64,
-    /// Untouched is a session that nobody wrote to or read for so many days.
+    /// A session is inactive after this many days without a read or write.
     pub inactive_days: u64,
 }
 
@@ -39,24 +38,23 @@ impl Default for Limits {
 }
 
 impl Limits {
-    /// Critical keys of a session.
+    /// Maximum number of critical keys of a session.
     pub const MARKS_MAX: usize = 1024;
-    /// A key that can be marked, in bytes.
+    /// Maximum length of a critical key, in bytes.
     pub const MARK_BYTES_MAX: usize = 1024;
-    /// Metadata, in bytes.
+    /// Maximum length of metadata, in bytes.
     pub const METADATA_BYTES_MAX: usize = 64 << 10;
-    /// A checkpoint's name, in bytes.
+    /// Maximum length of a name, in bytes.
     pub const NAME_BYTES_MAX: usize = 256;
-    /// Tags of a checkpoint.
+    /// Maximum number of tags of a checkpoint.
     pub const TAGS_MAX: usize = 64;
-    /// A tag, in bytes.
+    /// Maximum length of a tag, in bytes.
     pub const TAG_BYTES_MAX: usize = 128;
 
-    /// Allows a checkpoint of `stored` bytes of which `new` are added to what its session and all
-    /// sessions have.
+    /// Checks a checkpoint of `stored` bytes, of which `new` are added to its session and to the total.
     ///
     /// # Errors
-    /// `STORAGE_QUOTA_EXCEEDED` with current, asked and maximum bytes.
+    /// `STORAGE_QUOTA_EXCEEDED` with current, requested and maximum bytes.
     pub fn allow(
         &self,
         session: &str,
@@ -65,7 +63,11 @@ impl Limits {
         of_session: u64,
         of_all: u64,
     ) -> Result<(), Refusal> {
-        self.allow_one(stored)?;
+        let max = self.checkpoint_bytes_max;
+        if stored > max {
+            return Err(exceeded("checkpoint", "one checkpoint", 0, stored, max)
+                .hint("Save less in `context`, or what is large in a document or a file."));
+        }
         let over = |current: u64, max: u64| new > 0 && current.saturating_add(new) > max;
         if over(of_session, self.session_bytes_max) {
             let whose = format!("the checkpoints of the session `{session}`");
@@ -80,25 +82,7 @@ impl Limits {
         Ok(())
     }
 
-    /// Allows one checkpoint of `stored` bytes.
-    ///
-    /// # Errors
-    /// `STORAGE_QUOTA_EXCEEDED` with current, asked and maximum bytes.
-    pub fn allow_one(&self, stored: u64) -> Result<(), Refusal> {
-        if stored > self.checkpoint_bytes_max {
-            return Err(exceeded(
-                "checkpoint",
-                "one checkpoint",
-                0,
-                stored,
-                self.checkpoint_bytes_max,
-            )
-            .hint("Save less in `context`, or what is large in a document or a file."));
-        }
-        Ok(())
-    }
-
-    /// The bytes asked for, when a refusal says that all checkpoints together take too much.
+    /// Returns the requested bytes if a refusal is about the total limit.
     #[must_use]
     pub fn asked_of_all(refusal: &Refusal) -> Option<u64> {
         let details = refusal.details.as_deref()?;
@@ -106,7 +90,7 @@ impl Limits {
         details.get("askedBytes")?.as_u64().filter(|_| is_total)
     }
 
-    /// A session is full of checkpoints that never go by themselves.
+    /// Builds the refusal for a session whose checkpoints are all exempt from automatic deletion.
     #[must_use]
     pub fn too_many(&self, session: &str, count: u64) -> Refusal {
         let max = self.per_session_max;
@@ -121,7 +105,7 @@ impl Limits {
         .details(json!({"limit": "count", "current": count, "asked": 1, "maximum": max}))
     }
 
-    /// What a caller should know about limits that are nearly reached.
+    /// Returns warnings about limits that are nearly reached.
     #[must_use]
     pub fn warnings(&self, session: Option<(u64, u64)>, of_all: u64) -> Vec<String> {
         let mut warnings = Vec::new();
@@ -140,7 +124,7 @@ impl Limits {
         warnings
     }
 
-    /// Whether so much is taken that untouched sessions are to be cleaned up.
+    /// Returns whether inactive sessions must be cleaned up.
     #[must_use]
     pub fn is_clean_up_due(&self, of_all: u64) -> bool {
         u128::from(of_all) * 100
@@ -178,7 +162,7 @@ mod tests {
         inactive_days: 30,
     };
 
-    /// Each limit holds at its boundary and says what is taken, asked and allowed.
+    /// Each limit holds at its boundary and reports current, requested and maximum bytes.
     #[test]
     fn limits_hold_at_their_boundaries() {
         assert!(LIMITS.allow("s", 100, 100, 900, 9900).is_ok());

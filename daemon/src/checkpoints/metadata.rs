@@ -1,4 +1,4 @@
-//! What callers say about a checkpoint, and what is said with it.
+//! Metadata of checkpoints: checked, stored, and in replies.
 
 use serde_json::{Map, Value};
 
@@ -9,22 +9,22 @@ use crate::events::checkpoints::CheckpointDescribed;
 use crate::log::{Hash, LoggedEvent};
 use crate::store::Error;
 
-/// Metadata that was checked.
+/// Checked metadata.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Metadata {
-    /// A name to find it by.
+    /// Name of the checkpoint.
     pub name: Option<String>,
-    /// Labels to find it by.
+    /// Tags of the checkpoint.
     pub tags: Vec<String>,
-    /// All of it, JSON.
+    /// All metadata, as JSON.
     pub map: Map<String, Value>,
 }
 
 impl Metadata {
-    /// Checks what a caller says. One tag may stand for a list of one.
+    /// Checks a caller's metadata. A single tag stands for a list of one.
     ///
     /// # Errors
-    /// `INVALID_INPUT` that names the field, what it is and what it should be.
+    /// `INVALID_INPUT` with the field, its value and the expected one.
     pub fn of(map: Option<Map<String, Value>>) -> Result<Self, Refusal> {
         let mut map = map.unwrap_or_default();
         map.retain(|_, value| !value.is_null());
@@ -47,24 +47,21 @@ impl Metadata {
         })
     }
 
-    /// Reads what was stored.
+    /// Reads stored metadata.
     #[must_use]
     pub fn stored(described: &CheckpointDescribed) -> Self {
         let text = described.metadata.as_deref().unwrap_or("{}");
-        // It was checked when it was saved; whatever else it says is left out.
+        // It was checked when it was saved; anything invalid is ignored.
         let map = serde_json::from_str(text).unwrap_or_default();
         Self::of(Some(map)).unwrap_or_default()
     }
 
-    /// What is said with a saved checkpoint.
-    ///
-    /// # Errors
-    /// [`Error::Corrupt`] when it was forgotten or does not decode.
+    /// Reads the metadata of a saved checkpoint.
     pub fn of_event(event: &LoggedEvent) -> Result<Self, Error> {
         Ok(Self::stored(&events::body(event)?))
     }
 
-    /// As it is stored; nothing when there is none.
+    /// Returns the stored form.
     #[must_use]
     pub fn described(&self) -> CheckpointDescribed {
         let is_said = !self.map.is_empty();
@@ -73,20 +70,20 @@ impl Metadata {
         }
     }
 
-    /// Whether the checkpoint never goes by itself.
+    /// Returns whether the checkpoint is exempt from automatic deletion.
     #[must_use]
     pub fn is_kept(&self) -> bool {
         self.name.is_some() || !self.tags.is_empty()
     }
 
-    /// Whether every word stands in name, tags or the rest, whatever the case.
+    /// Returns whether the metadata contains every word, ignoring case.
     #[must_use]
     pub fn has_words(&self, words: &[String]) -> bool {
         let text = Value::from(self.map.clone()).to_string().to_lowercase();
         words.iter().all(|word| text.contains(word))
     }
 
-    /// What replies show: what was said, with who saved it and what the context is and takes.
+    /// Returns the metadata for replies, with the agent, and the hash and size of the context.
     #[must_use]
     pub fn published(
         &self,
@@ -106,24 +103,18 @@ impl Metadata {
 }
 
 fn name(value: &Value) -> Result<String, Refusal> {
-    let max = Limits::NAME_BYTES_MAX;
-    match value {
-        Value::String(name) if (1..=max).contains(&name.len()) => Ok(name.clone()),
-        Value::String(name) => Err(Refusal::invalid(format!(
-            "`metadata.name` has {} bytes; a name has 1 to {max}",
-            name.len()
-        ))),
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => {
-            Err(Refusal::invalid(format!(
-                "`metadata.name` is {}; a name is a text",
-                kind(value)
-            )))
-        }
-    }
+    let has = |kind: &str| format!("`metadata.name` is {kind}; a name is a text");
+    text(
+        value,
+        "`metadata.name`",
+        "a name",
+        Limits::NAME_BYTES_MAX,
+        has,
+    )
 }
 
 fn tags(value: &Value) -> Result<Vec<String>, Refusal> {
-    let (most, max) = (Limits::TAGS_MAX, Limits::TAG_BYTES_MAX);
+    let most = Limits::TAGS_MAX;
     let Value::Array(items) = value else {
         return Err(Refusal::invalid(format!(
             "`metadata.tags` is {}; it is a list of texts",
@@ -136,20 +127,29 @@ fn tags(value: &Value) -> Result<Vec<String>, Refusal> {
             items.len()
         )));
     }
-    let tag = |item: &Value| match item {
-        Value::String(tag) if (1..=max).contains(&tag.len()) => Ok(tag.clone()),
-        Value::String(tag) => Err(Refusal::invalid(format!(
-            "a tag in `metadata.tags` has {} bytes; a tag has 1 to {max}",
-            tag.len()
-        ))),
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => {
-            Err(Refusal::invalid(format!(
-                "`metadata.tags` holds {}; a tag is a text",
-                kind(item)
-            )))
-        }
-    };
+    let has = |kind: &str| format!("`metadata.tags` holds {kind}; a tag is a text");
+    let (subject, max) = ("a tag in `metadata.tags`", Limits::TAG_BYTES_MAX);
+    let tag = |item| text(item, subject, "a tag", max, has);
     items.iter().map(tag).collect()
+}
+
+/// Checks a text of 1 to `max` bytes; `has_kind` is the message for a value of another kind.
+fn text(
+    value: &Value,
+    subject: &str,
+    what: &str,
+    max: usize,
+    has_kind: impl Fn(&str) -> String,
+) -> Result<String, Refusal> {
+    let Value::String(text) = value else {
+        return Err(Refusal::invalid(has_kind(kind(value))));
+    };
+    if !(1..=max).contains(&text.len()) {
+        let bytes = text.len();
+        let message = format!("{subject} has {bytes} bytes; {what} has 1 to {max}");
+        return Err(Refusal::invalid(message));
+    }
+    Ok(text.clone())
 }
 
 fn kind(value: &Value) -> &'static str {

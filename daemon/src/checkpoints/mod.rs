@@ -1,8 +1,8 @@
-//! Checkpoints: an agent's context, saved at every step if need be, and given back exactly.
+//! Checkpoints: an agent's context, saved as often as at every step, and restored exactly.
 //!
-//! A save keeps what changed: each large value is an object by the hash of its canonical text,
-//! shared by all checkpoints that hold it, and a changed one is kept as a delta against an earlier
-//! value of its key. The event of a save is the manifest.
+//! A save stores only changes. Each large value is an object, named by the hash of its canonical text and shared by all
+//! checkpoints with that value. A changed value is stored as a delta against an earlier value of its key. The event of a
+//! save is the manifest.
 
 mod budget;
 mod chain;
@@ -33,21 +33,23 @@ pub use crate::events::checkpoints::{
     objects_named,
 };
 pub use check::{ObjectFault, check_objects, is_object_there};
-pub use diff::{Change, ContextDiff, DiffOp, KeyDifference, difference, key_difference};
+pub use diff::{Change, ContextDiff, KeyDifference, difference, key_difference};
 pub use feature::Checkpoints;
-pub use forget::{flush, forget, free_objects, freed_by, objects_of};
+pub use forget::{forget, free_objects};
 pub use import::{CheckpointImport, ImportBuilder, ImportDecision, RetainedObjects};
 pub use latest::{Latest, latest, position_of, saved_by};
 pub use layers::LayerWords;
 pub use limits::Limits;
 pub use metadata::Metadata;
-pub use object_uses::{CheckpointTotals, in_use as objects_in_use, totals};
+pub use object_uses::{
+    CheckpointTotals, flush, freed_by, in_use as objects_in_use, objects_of, totals,
+};
 pub use operations::{StoredCheckpoint, is_blob_named};
 pub use pack::release;
-pub use restore::{CheckpointData, FullCheckpoint, take};
+pub use restore::{CheckpointData, take};
 pub use view::{SPACE, apply, has_kept, ids_of, of_session_row};
 
-// For the engine's own tests, which decide real commands.
+// For the engine's tests, which decide real commands.
 #[cfg(test)]
 pub(crate) mod decided {
     pub(crate) use super::command::{

@@ -1,73 +1,55 @@
-//! Which objects are still in use, by which sessions, and what they take.
+//! Which objects are in use, by which sessions, and their size on disk.
 //!
-//! Rows of the room's view: its table of keys is in [`super::view`].
+//! The keys of these rows are in the table of [`super::view`].
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::ops::ControlFlow;
 
-use super::view::{Reader, SPACE, damaged, key, of_session, of_session_row, read};
+use super::view::{SPACE, of_session_row};
 use crate::events::checkpoints::DeltaLink;
 use crate::log::{Hash, Position};
-use crate::store::{Direction, Error, Rows, RowsMut, after_prefix};
+use crate::rows::{self, key, key_in};
+use crate::store::{Error, Rows, RowsMut};
 
-/// What the store has of checkpoints.
+/// The checkpoints of the whole store.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CheckpointTotals {
-    /// Checkpoints.
+    /// Number of checkpoints.
     pub count: u64,
-    /// Bytes of their objects.
+    /// Size of their objects on disk, in bytes.
     pub bytes: u64,
 }
 
 /// An object in use.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ObjectRow {
-    /// Length of its value.
+    /// Length of its value, in bytes.
     pub bytes: u64,
-    /// What it takes on disk, in bytes.
+    /// Size on disk, in bytes.
     pub stored_bytes: u64,
-    /// The object that it is a delta against.
+    /// The delta base, if any.
     pub base: Option<Hash>,
 }
 
 /// One session's use of an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct ObjectUse {
-    /// How many parts and deltas of the session need it.
+    /// Number of parts and deltas of the session that need it.
     count: u32,
-    /// Position of the save since which they do.
+    /// Position of the first save that needs it.
     since: Position,
-}
-
-impl CheckpointTotals {
-    fn encode(&self) -> Vec<u8> {
-        [self.count, self.bytes].map(u64::to_be_bytes).concat()
-    }
-
-    fn decode(value: &[u8]) -> Option<Self> {
-        let mut reader = Reader(value);
-        Some(Self {
-            count: reader.u64()?,
-            bytes: reader.u64()?,
-        })
-    }
 }
 
 impl ObjectRow {
     fn encode(&self) -> Vec<u8> {
-        let mut value = Vec::with_capacity(48);
-        value.extend(self.bytes.to_be_bytes());
-        value.extend(self.stored_bytes.to_be_bytes());
-        value.extend(self.base.iter().flat_map(|base| base.0));
-        value
+        let base = self.base.as_ref().map_or(&[][..], |base| &base.0);
+        rows::numbers([self.bytes, self.stored_bytes], base)
     }
 
     fn decode(value: &[u8]) -> Option<Self> {
-        let mut reader = Reader(value);
-        let (bytes, stored_bytes) = (reader.u64()?, reader.u64()?);
-        let base = match reader.0 {
+        let ([bytes, stored_bytes], base) = rows::split(value)?;
+        let base = match base {
             [] => None,
-            _ => Some(Hash(reader.array()?)),
+            base => Some(hash(base)?),
         };
         Some(Self {
             bytes,
@@ -79,32 +61,38 @@ impl ObjectRow {
 
 impl ObjectUse {
     fn encode(self) -> Vec<u8> {
-        let mut value = self.count.to_be_bytes().to_vec();
-        value.extend(self.since.0.to_be_bytes());
-        value
+        [&self.count.to_be_bytes()[..], &self.since.0.to_be_bytes()].concat()
     }
 
     fn decode(value: &[u8]) -> Option<Self> {
-        let mut reader = Reader(value);
+        let (count, since) = value.split_first_chunk()?;
         Some(Self {
-            count: reader.array().map(u32::from_be_bytes)?,
-            since: Position(reader.u64()?),
+            count: u32::from_be_bytes(*count),
+            since: rows::position(since)?,
         })
     }
 }
 
+fn hash(bytes: &[u8]) -> Option<Hash> {
+    Some(Hash(bytes.try_into().ok()?))
+}
+
 fn use_key(session: &str, object: &Hash) -> Vec<u8> {
-    of_session(b'u', session, &object.0)
+    key_in(b'u', session, object.0)
 }
 
 fn user_key(object: &Hash, session: &str) -> Vec<u8> {
-    let mut user = key(b'w', &object.0);
+    let mut user = key(b'w', object.0);
     user.extend(session.as_bytes());
     user
 }
 
-/// Notes one more use of the first object of a chain by a session; one that is new to the session
-/// uses the next, too.
+fn read_use(rows: &dyn Rows, key: &[u8]) -> Result<Option<ObjectUse>, Error> {
+    rows::read(rows, SPACE, key, ObjectUse::decode)
+}
+
+/// Adds a session's use of the first object of a chain. An object that is new to the session also uses the next
+/// object of the chain.
 pub(super) fn take(
     rows: &mut dyn RowsMut,
     chain: &[DeltaLink],
@@ -113,7 +101,7 @@ pub(super) fn take(
 ) -> Result<(), Error> {
     for (at, link) in chain.iter().enumerate() {
         let use_key = use_key(session, &link.hash);
-        if let Some(mut used) = read(rows, &use_key, ObjectUse::decode)? {
+        if let Some(mut used) = read_use(rows, &use_key)? {
             used.count = used.count.saturating_add(1);
             rows.put(SPACE, &use_key, &used.encode());
             return Ok(());
@@ -121,7 +109,7 @@ pub(super) fn take(
         rows.put(SPACE, &use_key, &ObjectUse { count: 1, since }.encode());
         let user_key = user_key(&link.hash, session);
         rows.put(SPACE, &user_key, &since.0.to_be_bytes());
-        let object_key = key(b'o', &link.hash.0);
+        let object_key = key(b'o', link.hash.0);
         if rows.get(SPACE, &object_key)?.is_none() {
             let row = ObjectRow {
                 bytes: link.bytes,
@@ -129,22 +117,19 @@ pub(super) fn take(
                 base: chain.get(at + 1).map(|base| base.hash),
             };
             rows.put(SPACE, &object_key, &row.encode());
-            charge(rows, session, |bytes| {
-                bytes.saturating_add(link.stored_bytes)
-            })?;
-            store(rows, |bytes| bytes.saturating_add(link.stored_bytes))?;
+            charge(rows, session, link.stored_bytes.cast_signed())?;
+            change_totals(rows, 0, link.stored_bytes.cast_signed())?;
         }
     }
     Ok(())
 }
 
-/// Notes one use less of an object by a session; one that the session no longer uses makes it use
-/// its base no more.
+/// Removes one use of an object by a session. After the last one, the object's use of its base is removed, too.
 pub(super) fn release(rows: &mut dyn RowsMut, object: &Hash, session: &str) -> Result<(), Error> {
     let mut next = Some(*object);
     while let Some(object) = next.take() {
         let use_key = use_key(session, &object);
-        let Some(mut used) = read(rows, &use_key, ObjectUse::decode)? else {
+        let Some(mut used) = read_use(rows, &use_key)? else {
             break;
         };
         used.count = used.count.saturating_sub(1);
@@ -157,7 +142,7 @@ pub(super) fn release(rows: &mut dyn RowsMut, object: &Hash, session: &str) -> R
     Ok(())
 }
 
-/// Ends every use that a session makes of objects.
+/// Removes all uses of a session.
 pub(super) fn release_all(rows: &mut dyn RowsMut, session: &str) -> Result<(), Error> {
     for (object, used) in all_of(rows, session)? {
         end(rows, &object, session, used.since)?;
@@ -165,25 +150,23 @@ pub(super) fn release_all(rows: &mut dyn RowsMut, session: &str) -> Result<(), E
     Ok(())
 }
 
-/// Lets objects count for a session that was folded again where it has used them for longest.
-pub(super) fn flush(rows: &mut dyn RowsMut, session: &str) -> Result<(), Error> {
+/// Charges objects to a session that was folded again if it has used them for the longest time.
+pub fn flush(rows: &mut dyn RowsMut, session: &str) -> Result<(), Error> {
     for (object, used) in all_of(rows, session)? {
         let other = longest(rows, &object, Some(session))?;
         if let Some((since, heir)) = other
             && used.since < since
             && let Some(row) = self::object(rows, &object)?
         {
-            charge(rows, &heir, |bytes| bytes.saturating_sub(row.stored_bytes))?;
-            charge(rows, session, |bytes| {
-                bytes.saturating_add(row.stored_bytes)
-            })?;
+            charge(rows, &heir, -row.stored_bytes.cast_signed())?;
+            charge(rows, session, row.stored_bytes.cast_signed())?;
         }
     }
     Ok(())
 }
 
-/// Ends a session's use of an object: it goes when nobody else uses it, and else counts for who has
-/// used it for longest. Its base, which the session uses through it, comes back.
+/// Removes a session's use of an object, and returns the object's base, which the session uses through it. An
+/// unused object is removed; otherwise it is charged to the session that has used it for the longest time.
 fn end(
     rows: &mut dyn RowsMut,
     object: &Hash,
@@ -195,195 +178,127 @@ fn end(
     let Some(row) = self::object(rows, object)? else {
         return Ok(None);
     };
-    let less = |bytes: u64| bytes.saturating_sub(row.stored_bytes);
+    let bytes = row.stored_bytes.cast_signed();
     match longest(rows, object, None)? {
         None => {
-            rows.remove(SPACE, &key(b'o', &object.0));
-            charge(rows, session, less)?;
-            store(rows, less)?;
+            rows.remove(SPACE, &key(b'o', object.0));
+            charge(rows, session, -bytes)?;
+            change_totals(rows, 0, -bytes)?;
         }
         Some((its, heir)) if since < its => {
-            charge(rows, session, less)?;
-            charge(rows, &heir, |bytes| bytes.saturating_add(row.stored_bytes))?;
+            charge(rows, session, -bytes)?;
+            charge(rows, &heir, bytes)?;
         }
         Some(_) => {}
     }
     Ok(row.base)
 }
 
-/// The session that has used an object for longest, but for one that is left out, and since when.
+/// Lists the sessions that use an object, by name, each with the position of its first use.
+fn users(rows: &dyn Rows, object: &Hash) -> Result<Vec<(Position, String)>, Error> {
+    rows::list(
+        rows,
+        SPACE,
+        &key(b'w', object.0),
+        usize::MAX,
+        |name, since| Some((rows::position(since)?, rows::text(name)?)),
+    )
+}
+
+/// Returns the session other than `but` that has used an object for the longest time, with its first use.
 fn longest(
     rows: &dyn Rows,
     object: &Hash,
     but: Option<&str>,
 ) -> Result<Option<(Position, String)>, Error> {
-    let prefix = key(b'w', &object.0);
-    let high = after_prefix(&prefix);
-    let mut found: Option<(Position, String)> = None;
-    rows.scan(
-        SPACE,
-        &prefix,
-        &high,
-        Direction::Forward,
-        &mut |key, value| {
-            let name = key.get(prefix.len()..).unwrap_or_default();
-            let name = std::str::from_utf8(name).map_err(|_| damaged(key))?;
-            let since = Position(Reader(value).u64().ok_or_else(|| damaged(key))?);
-            let is_wanted = but != Some(name);
-            if is_wanted && found.as_ref().is_none_or(|(first, _)| since < *first) {
-                found = Some((since, name.to_owned()));
-            }
-            Ok(ControlFlow::Continue(()))
-        },
-    )?;
-    Ok(found)
+    let mut users = users(rows, object)?;
+    users.retain(|(_, name)| Some(name.as_str()) != but);
+    Ok(users.into_iter().min_by_key(|(since, _)| *since))
 }
 
-/// The objects that a session uses.
 fn all_of(rows: &dyn Rows, session: &str) -> Result<Vec<(Hash, ObjectUse)>, Error> {
-    let prefix = of_session(b'u', session, &[]);
-    let high = after_prefix(&prefix);
-    let mut found = Vec::new();
-    rows.scan(
-        SPACE,
-        &prefix,
-        &high,
-        Direction::Forward,
-        &mut |key, value| {
-            let hash = key
-                .get(prefix.len()..)
-                .and_then(|hash| hash.try_into().ok());
-            match (hash, ObjectUse::decode(value)) {
-                (Some(hash), Some(used)) => found.push((Hash(hash), used)),
-                (None, _) | (_, None) => return Err(damaged(key)),
-            }
-            Ok(ControlFlow::Continue(()))
-        },
-    )?;
-    Ok(found)
+    let prefix = key_in(b'u', session, "");
+    rows::list(rows, SPACE, &prefix, usize::MAX, |object, value| {
+        Some((hash(object)?, ObjectUse::decode(value)?))
+    })
 }
 
-/// The objects that a session uses.
-pub(super) fn of(rows: &dyn Rows, session: &str) -> Result<Vec<Hash>, Error> {
+/// Lists the objects that a session uses.
+pub fn objects_of(rows: &dyn Rows, session: &str) -> Result<Vec<Hash>, Error> {
     let all = all_of(rows, session)?.into_iter();
     Ok(all.map(|(hash, _)| hash).collect())
 }
 
-/// What the objects take on disk that nobody uses any more once these sessions use these of them no more.
-pub(super) fn freed_by(
-    rows: &dyn Rows,
-    no_more: &BTreeMap<&str, BTreeSet<Hash>>,
-) -> Result<u64, Error> {
-    let objects: BTreeSet<Hash> = no_more.values().flatten().copied().collect();
+/// Returns the size on disk of the objects that become unused once these sessions stop using these objects.
+pub fn freed_by(rows: &dyn Rows, no_more: &BTreeMap<&str, BTreeSet<Hash>>) -> Result<u64, Error> {
+    let objects: BTreeSet<&Hash> = no_more.values().flatten().collect();
     let mut bytes = 0;
     for hash in objects {
-        let prefix = key(b'w', &hash.0);
-        let high = after_prefix(&prefix);
-        let mut is_used = false;
-        rows.scan(SPACE, &prefix, &high, Direction::Forward, &mut |key, _| {
-            let user = key.get(prefix.len()..).unwrap_or_default();
-            let user = std::str::from_utf8(user).map_err(|_| damaged(key))?;
-            let ended = no_more.get(user);
-            is_used = !ended.is_some_and(|ended| ended.contains(&hash));
-            Ok(match is_used {
-                true => ControlFlow::Break(()),
-                false => ControlFlow::Continue(()),
-            })
-        })?;
-        if !is_used && let Some(row) = object(rows, &hash)? {
+        let users = users(rows, hash)?;
+        let ends = |user: &str| no_more.get(user).is_some_and(|ended| ended.contains(hash));
+        if users.iter().all(|(_, user)| ends(user))
+            && let Some(row) = object(rows, hash)?
+        {
             bytes += row.stored_bytes;
         }
     }
     Ok(bytes)
 }
 
-fn charge(rows: &mut dyn RowsMut, session: &str, change: impl Fn(u64) -> u64) -> Result<(), Error> {
+/// Changes the bytes that a session is charged for.
+fn charge(rows: &mut dyn RowsMut, session: &str, bytes: i64) -> Result<(), Error> {
     let mut of = of_session_row(rows, session)?;
-    of.bytes = change(of.bytes);
-    rows.put(SPACE, &key(b'l', session.as_bytes()), &of.encode());
+    of.bytes = of.bytes.saturating_add_signed(bytes);
+    rows.put(SPACE, &key(b'l', session), &of.encode());
     Ok(())
 }
 
-fn store(rows: &mut dyn RowsMut, change: impl Fn(u64) -> u64) -> Result<(), Error> {
-    let mut totals = totals(rows)?;
-    totals.bytes = change(totals.bytes);
-    put_totals(rows, totals);
-    Ok(())
-}
-
-/// Nothing at all is no row: as if there had never been anything.
-fn put_totals(rows: &mut dyn RowsMut, totals: CheckpointTotals) {
-    match totals == CheckpointTotals::default() {
-        true => rows.remove(SPACE, b"t"),
-        false => rows.put(SPACE, b"t", &totals.encode()),
+/// Changes the totals of the store. Zeros have no row, as if there had never been a checkpoint.
+pub(super) fn change_totals(rows: &mut dyn RowsMut, count: i64, bytes: i64) -> Result<(), Error> {
+    let CheckpointTotals {
+        count: counted,
+        bytes: stored,
+    } = totals(rows)?;
+    match (
+        counted.saturating_add_signed(count),
+        stored.saturating_add_signed(bytes),
+    ) {
+        (0, 0) => rows.remove(SPACE, b"t"),
+        (count, bytes) => rows.put(SPACE, b"t", &rows::numbers([count, bytes], &[])),
     }
-}
-
-/// Counts checkpoints of the store.
-///
-/// # Errors
-/// [`Error`] when the row cannot be read.
-pub(super) fn count(rows: &mut dyn RowsMut, change: impl Fn(u64) -> u64) -> Result<(), Error> {
-    let mut totals = totals(rows)?;
-    totals.count = change(totals.count);
-    put_totals(rows, totals);
     Ok(())
 }
 
-/// What the store has of checkpoints.
-///
-/// # Errors
-/// [`Error`] when the row cannot be read.
+/// Returns the totals of the store.
 pub fn totals(rows: &dyn Rows) -> Result<CheckpointTotals, Error> {
-    Ok(read(rows, b"t", CheckpointTotals::decode)?.unwrap_or_default())
+    let totals = rows::read(rows, SPACE, b"t", |value| {
+        let ([count, bytes], _) = rows::split(value)?;
+        Some(CheckpointTotals { count, bytes })
+    })?;
+    Ok(totals.unwrap_or_default())
 }
 
-/// An object in use.
-///
-/// # Errors
-/// [`Error`] when the row cannot be read.
+/// Returns an object in use.
 pub fn object(rows: &dyn Rows, hash: &Hash) -> Result<Option<ObjectRow>, Error> {
-    read(rows, &key(b'o', &hash.0), ObjectRow::decode)
+    rows::read(rows, SPACE, &key(b'o', hash.0), ObjectRow::decode)
 }
 
-/// Visits every object in use.
-///
-/// # Errors
-/// [`Error`] when the rows cannot be read, or what `visit` returned.
-pub fn walk(
-    rows: &dyn Rows,
-    visit: &mut dyn FnMut(Hash, ObjectRow) -> Result<(), Error>,
-) -> Result<(), Error> {
-    let high = after_prefix(b"o");
-    rows.scan(SPACE, b"o", &high, Direction::Forward, &mut |key, value| {
-        let hash = key
-            .get(1..)
-            .and_then(|hash| <[u8; 32]>::try_from(hash).ok());
-        match (hash, ObjectRow::decode(value)) {
-            (Some(hash), Some(row)) => visit(Hash(hash), row)?,
-            (None, _) | (_, None) => return Err(damaged(key)),
-        }
-        Ok(ControlFlow::Continue(()))
+/// Lists every object in use.
+pub fn all(rows: &dyn Rows) -> Result<Vec<(Hash, ObjectRow)>, Error> {
+    rows::list(rows, SPACE, b"o", usize::MAX, |object, value| {
+        Some((hash(object)?, ObjectRow::decode(value)?))
     })
 }
 
-/// Every object in use, by its hash.
-///
-/// # Errors
-/// [`Error`] when the rows cannot be read.
+/// Lists the hashes of every object in use.
 pub fn in_use(rows: &dyn Rows) -> Result<Vec<Hash>, Error> {
-    let mut found = Vec::new();
-    walk(rows, &mut |hash, _| {
-        found.push(hash);
-        Ok(())
-    })?;
-    Ok(found)
+    rows::list(rows, SPACE, b"o", usize::MAX, |object, _| hash(object))
 }
 
-/// The way from an object in use to the one that is whole; `None` when it is not in use.
+/// Returns the chain from an object in use to its keyframe; `None` if the object is not in use.
 ///
 /// # Errors
-/// [`Error`] when a row cannot be read, or one of the way is missing.
+/// [`Error::Corrupt`] when an object of the chain is missing.
 pub fn chain(rows: &dyn Rows, hash: &Hash) -> Result<Option<Vec<DeltaLink>>, Error> {
     let mut links: Vec<DeltaLink> = Vec::new();
     let mut next = Some(*hash);
@@ -391,7 +306,7 @@ pub fn chain(rows: &dyn Rows, hash: &Hash) -> Result<Option<Vec<DeltaLink>>, Err
         let Some(row) = object(rows, &hash)? else {
             return match links.is_empty() {
                 true => Ok(None),
-                false => Err(damaged(&key(b'o', &hash.0))),
+                false => Err(rows::damaged(SPACE, &key(b'o', hash.0))),
             };
         };
         links.push(DeltaLink::to(hash, row.bytes, row.stored_bytes));

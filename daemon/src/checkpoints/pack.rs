@@ -1,55 +1,49 @@
-//! Values as bytes on disk: Zstandard frames (RFC 8878), whole or against an earlier value
-//! (docs/decisions/0003).
+//! Packs values as Zstandard frames (RFC 8878), whole or as a delta (docs/decisions/0003).
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use zstd_safe::{CCtx, CParameter, DCtx, SafeResult, compress_bound, get_error_name};
 
-/// Level 1 loses the base in its small table; 6 costs three times the time for no fewer bytes.
+/// Level 1 cannot use the base, because its table is small; 6 takes three times as long and saves nothing.
 const LEVEL: i32 = 3;
-/// At this level only the last MiB of a base is indexed: well before that, long-distance matching
-/// takes over.
+/// Longer values use long-distance matching, because at this level only the last MiB of a base is indexed.
 const LONG_BYTES: usize = 512 << 10;
 const WINDOW_LOG_MIN: u32 = 10;
 const WINDOW_LOG_MAX: u32 = 27;
 
-/// Contexts that were used before: making one, with tables of a megabyte, takes as long as packing
-/// 50 KB with it.
+/// Contexts for reuse: creating one takes as long as packing 50 KB.
 static PACKERS: Mutex<Vec<CCtx<'static>>> = Mutex::new(Vec::new());
 static UNPACKERS: Mutex<Vec<DCtx<'static>>> = Mutex::new(Vec::new());
-/// How many of either are kept.
+/// Maximum number of contexts of each kind.
 const KEPT_MAX: usize = 2;
 
-/// Lets the kept contexts go: called when the daemon has been idle.
+/// Drops the contexts; called when the daemon is idle.
 pub fn release() {
-    PACKERS
-        .lock()
-        .unwrap_or_else(PoisonError::into_inner)
-        .clear();
-    UNPACKERS
-        .lock()
-        .unwrap_or_else(PoisonError::into_inner)
-        .clear();
+    lock(&PACKERS).clear();
+    lock(&UNPACKERS).clear();
 }
 
-/// Does something with a kept context, or a new one.
+fn lock<C>(kept: &Mutex<Vec<C>>) -> MutexGuard<'_, Vec<C>> {
+    kept.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Runs `work` with a kept context, or a new one.
 fn with<C, T>(
     kept: &Mutex<Vec<C>>,
     make: impl FnOnce() -> Option<C>,
     work: impl FnOnce(&mut C) -> T,
 ) -> Option<T> {
-    let lock = || kept.lock().unwrap_or_else(PoisonError::into_inner);
-    let found = lock().pop();
+    let found = lock(kept).pop();
     let mut context = found.or_else(make)?;
     let done = work(&mut context);
-    let mut kept = lock();
+    let mut kept = lock(kept);
     if kept.len() < KEPT_MAX {
         kept.push(context);
     }
     Some(done)
 }
 
-/// Packs a value by itself; `None` when that makes it no shorter.
+/// Packs a value; `None` when the result is not shorter.
 #[must_use]
 pub fn pack(value: &[u8]) -> Option<Vec<u8>> {
     let mut packed = Vec::with_capacity(compress_bound(value.len()));
@@ -61,16 +55,16 @@ pub fn pack(value: &[u8]) -> Option<Vec<u8>> {
     (packed.len() < value.len()).then_some(packed)
 }
 
-/// Packs a value as what makes it from a base, which must not share its memory; `None` when that
-/// takes more than `room` bytes.
+/// Packs a value as a delta against a base, which must not share its memory; `None` when the delta has more than
+/// `room` bytes.
 #[must_use]
 pub fn pack_against(base: &[u8], value: &[u8], room: usize) -> Option<Vec<u8>> {
-    // It stops as soon as the room is used up.
+    // Packing stops when the room is used up.
     let mut packed = Vec::with_capacity(room.min(compress_bound(value.len())));
     if base.len().max(value.len()) > LONG_BYTES {
         pack_long(base, value, &mut packed)
     } else {
-        // A base is text, so it is never taken for a dictionary with a header.
+        // A base is text, so it never looks like a dictionary with a header.
         with(&PACKERS, CCtx::try_create, |context| {
             context.compress_using_dict(&mut packed, value, base, LEVEL)
         })?
@@ -80,7 +74,7 @@ pub fn pack_against(base: &[u8], value: &[u8], room: usize) -> Option<Vec<u8>> {
     Some(packed)
 }
 
-/// With long-distance matching, which takes a context of its own.
+/// Packs with long-distance matching, which needs a separate context.
 fn pack_long(base: &[u8], value: &[u8], packed: &mut Vec<u8>) -> SafeResult {
     let longest = base.len().max(value.len());
     let window_log = usize::BITS - longest.leading_zeros();
@@ -94,12 +88,11 @@ fn pack_long(base: &[u8], value: &[u8], packed: &mut Vec<u8>) -> SafeResult {
     context.compress2(packed, value)
 }
 
-/// Unpacks a value of `length` bytes, which the caller has bounded: a frame's own claims reserve
-/// nothing.
+/// Unpacks a value of `length` bytes, which the caller has limited: the frame's own length reserves no memory.
 ///
 /// # Errors
-/// Why the frame cannot be read, or that it holds another number of bytes. A damaged frame may
-/// also give other bytes: compare their hash.
+/// The reason when the frame is damaged or has another length. A damaged frame may also give other bytes, so compare
+/// their hash.
 pub fn unpack(packed: &[u8], length: usize, base: Option<&[u8]>) -> Result<Vec<u8>, String> {
     let mut value = Vec::new();
     let out_of_memory = |_| format!("no memory for its {length} bytes");
@@ -134,8 +127,8 @@ mod tests {
         text
     }
 
-    /// Values of all sizes read back whole and from a base that they share much with; what
-    /// is new in a value, and not its length, is what a delta takes.
+    /// Values of all sizes are read back, whole and as deltas. The size of a delta depends on the new part of the value,
+    /// not on its length.
     #[test]
     fn values_read_back() {
         for bytes in [0, 1, 7, 100, 5000, 200 << 10, 2 << 20] {

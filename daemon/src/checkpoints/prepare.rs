@@ -1,5 +1,5 @@
-//! What a save needs no decision for: canonical form, hashes, packing, blobs. Done in parallel,
-//! before the queue.
+//! The part of a save that needs no decision: canonical form, hashes, packing, blobs. It runs in parallel, before the
+//! queue.
 
 use std::collections::{BTreeSet, HashSet};
 use std::sync::{Arc, OnceLock};
@@ -16,26 +16,24 @@ use crate::log::objects::{Object, ObjectForm, ObjectLocation};
 use crate::log::{Hash, objects};
 use crate::store::{Blobs, Error, Rows};
 
-/// Packed bytes up to this many are committed with the event; more are a blob before it.
+/// Objects of at most this many packed bytes are committed with the event; larger ones are blobs before it.
 pub const INLINE_BYTES_MAX: usize = 64 * 1024;
 
-/// A context ready to be decided on.
+/// A context that is ready for the decision.
 pub struct Context {
-    /// Its canonical form.
     pub canonical: Arc<Canonical>,
     hash: OnceLock<Hash>,
-    /// Those of its pieces.
     pieces: Vec<OnceLock<Hash>>,
 }
 
-/// Contexts longer than this are hashed beside being packed, in bytes.
+/// Contexts longer than this are hashed by another thread while they are packed, in bytes.
 const HASH_BESIDE_BYTES_MIN: usize = 64 * 1024;
 
 impl Context {
-    /// Takes a JSON text as a context.
+    /// Reads a JSON text as a context.
     ///
     /// # Errors
-    /// `INVALID_INPUT` that says where it is no JSON object with a canonical form.
+    /// `INVALID_INPUT` when it is not a JSON object with a canonical form.
     pub fn of(json: &str) -> Result<Self, Refusal> {
         let canonical = Canonical::of(json).map_err(|malformed| {
             Refusal::invalid(format!("`context` cannot be saved: {malformed}"))
@@ -50,8 +48,8 @@ impl Context {
         })
     }
 
-    /// SHA-256 of the canonical text. It takes a fifth of a save, so it is only made when it is
-    /// needed, and by whichever thread needs it first.
+    /// Returns the SHA-256 of the canonical text. It takes a fifth of a save, so it is computed at the first use, by
+    /// the thread that needs it first.
     #[must_use]
     pub fn hash(&self) -> Hash {
         *self
@@ -59,7 +57,7 @@ impl Context {
             .get_or_init(|| Hash::of(self.canonical.text.as_bytes()))
     }
 
-    /// SHA-256 of a piece, by its number.
+    /// Returns the SHA-256 of a piece, by its number.
     fn piece_hash(&self, number: usize, content: &Content<'_>) -> Hash {
         let make = || Hash::of(content.text.as_bytes());
         match self.pieces.get(number) {
@@ -68,8 +66,8 @@ impl Context {
         }
     }
 
-    /// Has the hashes of these pieces and of the whole made by another thread, at the same time as
-    /// this one packs; whoever comes first to one makes it.
+    /// Computes the hashes of these pieces and of the whole on another thread while this one packs. The first thread
+    /// that needs a hash computes it.
     fn hash_beside(self: &Arc<Self>, pieces: Vec<usize>) {
         if self.canonical.text.len() < HASH_BESIDE_BYTES_MIN {
             return;
@@ -85,8 +83,7 @@ impl Context {
         }));
     }
 
-    /// Whether this is the context of a hash. One that is in memory is compared, which is quicker
-    /// than to make the hash of this one.
+    /// Returns whether this is the context of a hash. A cached context is compared, which is faster than hashing.
     #[must_use]
     pub fn is(&self, hash: &Hash, values: &Values<'_>) -> bool {
         match (self.hash.get(), values.known_context(*hash)) {
@@ -103,25 +100,19 @@ impl Context {
     }
 }
 
-/// Where objects are looked for and put.
+/// Finds or packs the objects of a context.
 pub struct ObjectPacker<'p> {
     /// The state that the save is prepared on.
     pub rows: &'p dyn Rows,
-    /// Values in it.
     pub values: Values<'p>,
-    /// Where large objects go.
     pub blobs: &'p Blobs,
-    /// Bring every object, also those that are there: nothing can be missing then when it is
-    /// decided.
+    /// Pack every object, also existing ones, so that none can be missing at the decision.
     pub is_self_contained: bool,
 }
 
 impl ObjectPacker<'_> {
-    /// The pieces of a context, all in memory: those are packed that are not there yet, against what
-    /// the previous checkpoint has under the same key, where that is shorter.
-    ///
-    /// # Errors
-    /// [`Error`] when a row cannot be read.
+    /// Returns the pieces of a context. New values are packed, as a delta against the value of the same key in the
+    /// previous checkpoint where that is shorter.
     pub fn pieces(
         &self,
         context: &Arc<Context>,
@@ -139,8 +130,9 @@ impl ObjectPacker<'_> {
         let mut pieces = Vec::new();
         for (number, (content, last)) in contents.iter().zip(lasts).enumerate() {
             // A value that changed is hardly ever there, so it need not wait for its hash.
+            let delta = |part| self.delta(content.text.as_bytes(), part);
             let early = match last {
-                PreviousPiece::Changed(part) => self.delta(content.text.as_bytes(), part),
+                PreviousPiece::Changed(part) => delta(part),
                 PreviousPiece::Same(_) | PreviousPiece::Unknown(_) => None,
             };
             let hash = match last {
@@ -157,10 +149,8 @@ impl ObjectPacker<'_> {
                 self.repair(content, hash)
             } else {
                 let delta = match last {
-                    PreviousPiece::Unknown(Some(part)) => self.delta(content.text.as_bytes(), part),
-                    PreviousPiece::Same(_)
-                    | PreviousPiece::Changed(_)
-                    | PreviousPiece::Unknown(None) => early,
+                    PreviousPiece::Unknown(part) => part.and_then(delta),
+                    PreviousPiece::Same(_) | PreviousPiece::Changed(_) => early,
                 };
                 self.fresh(content, hash, delta)
             };
@@ -170,15 +160,15 @@ impl ObjectPacker<'_> {
         Ok(pieces)
     }
 
-    /// Whether the object that a piece would share cannot be read. What is in memory was read or
-    /// written lately; anything else is read now, once.
+    /// Returns whether the object that a piece would share cannot be read. Cached values were read or written
+    /// recently; others are read now.
     fn is_damaged(&self, content: &Content<'_>, hash: &Hash, last: PreviousPiece<'_>) -> bool {
         let is_known = matches!(last, PreviousPiece::Same(_)) || self.values.known(hash).is_some();
         let value = || self.values.get(hash);
         !is_known && !value().is_ok_and(|value| *value == content.text.as_bytes())
     }
 
-    /// A piece that is kept whole in place of a damaged object.
+    /// Packs a piece whole, to replace a damaged object.
     fn repair(&self, content: &Content<'_>, hash: Hash) -> ContextPiece {
         let mut piece = self.fresh(content, hash, None);
         if let Some(packed) = &mut piece.packed {
@@ -187,7 +177,7 @@ impl ObjectPacker<'_> {
         piece
     }
 
-    /// What the previous checkpoint has in place of a piece.
+    /// Compares a piece with the previous checkpoint.
     fn last<'s>(
         &self,
         content: &Content<'_>,
@@ -203,7 +193,7 @@ impl ObjectPacker<'_> {
         }
     }
 
-    /// A piece whose object is there.
+    /// Returns a piece whose object exists.
     fn shared(
         &self,
         content: &Content<'_>,
@@ -212,7 +202,7 @@ impl ObjectPacker<'_> {
     ) -> Result<ContextPiece, Error> {
         let (chain, since) = match last {
             Some(last) if last.hash() == hash => (last.chain.clone(), last.since),
-            // A value that was there before, or that another key or session has.
+            // An older value, or a value of another key or session.
             Some(_) | None => (object_uses::chain(self.rows, &hash)?.unwrap_or_default(), 0),
         };
         Ok(ContextPiece {
@@ -224,32 +214,13 @@ impl ObjectPacker<'_> {
         })
     }
 
-    /// A piece with an object of its own: a delta where that is worth it, else a keyframe.
-    fn fresh(
-        &self,
-        content: &Content<'_>,
-        hash: Hash,
-        delta: Option<(Vec<u8>, Plan)>,
-    ) -> ContextPiece {
-        let value = content.text.as_bytes();
-        let bytes = value.len() as u64;
-        let (form, packed, base, since) = match delta {
-            Some((packed, plan)) => {
-                let base = plan.base.first().map(|link| link.hash).unwrap_or_default();
-                (ObjectForm::Delta { base }, packed, plan.base, plan.since)
-            }
-            None => match pack::pack(value) {
-                Some(packed) => (ObjectForm::Whole, packed, Vec::new(), 0),
-                None => (ObjectForm::Plain, value.to_vec(), Vec::new(), 0),
-            },
-        };
-        let place = ObjectLocation::Inline(packed);
-        let link = DeltaLink::to(hash, bytes, place.bytes());
-        let object = Object { form, bytes, place };
+    /// Returns a piece with a new object: a delta if there is one, otherwise a keyframe.
+    fn fresh(&self, content: &Content<'_>, hash: Hash, delta: Option<Delta>) -> ContextPiece {
+        let (object, chain, since) = pack_object(content.text.as_bytes(), hash, delta);
         ContextPiece {
             key: content.key.map(str::to_owned),
             hash,
-            chain: chain::extend(link, base),
+            chain,
             since,
             packed: Some(PackedObject {
                 object,
@@ -259,47 +230,84 @@ impl ObjectPacker<'_> {
         }
     }
 
-    /// Writes what is too large for a row into blobs; to be done last.
-    ///
-    /// # Errors
-    /// [`Error`] when a blob cannot be written.
+    /// Writes objects that are too large for a row into blobs; must be done last.
     pub fn write_blobs(&self, pieces: &mut [ContextPiece]) -> Result<(), Error> {
-        for packed in pieces.iter_mut().filter_map(|piece| piece.packed.as_mut()) {
-            if let ObjectLocation::Inline(bytes) = &packed.object.place
-                && bytes.len() > INLINE_BYTES_MAX
-            {
-                let blob = match packed.is_repair {
-                    true => self.blobs.replace(bytes)?,
-                    false => self.blobs.put(bytes)?,
-                };
-                packed.object.place = ObjectLocation::Blob(blob.reference());
-                packed.blob = Some(blob);
-            }
-        }
-        Ok(())
+        let mut packed = pieces.iter_mut().filter_map(|piece| piece.packed.as_mut());
+        packed.try_for_each(|packed| write_blob(self.blobs, packed))
     }
 
-    /// The value as a delta, where its key has a base and that is worth it. A damaged base is no
-    /// reason to refuse a save: the value is kept whole then.
-    fn delta(&self, value: &[u8], last: &ContextPart) -> Option<(Vec<u8>, Plan)> {
-        if self.is_self_contained {
-            return None;
+    /// Packs a value as a delta if that is worth it. With a damaged base the value is stored whole.
+    fn delta(&self, value: &[u8], last: &ContextPart) -> Option<Delta> {
+        match self.is_self_contained {
+            true => None,
+            false => pack_delta(value, last, |base| self.values.get(base).ok()),
         }
-        let plan = chain::plan(last, value.len() as u64)?;
-        let base = self.values.get(&plan.base.first()?.hash).ok()?;
-        let room = usize::try_from(plan.room).unwrap_or(usize::MAX);
-        Some((pack::pack_against(&base, value, room)?, plan))
     }
 }
 
-/// What the previous checkpoint has under the key of a piece.
+/// A packed delta, and the plan that it follows.
+type Delta = (Vec<u8>, Plan);
+
+/// Packs a value as a delta against an earlier value of its key, if that is worth it.
+pub fn pack_delta<B: std::ops::Deref<Target: AsRef<[u8]>>>(
+    value: &[u8],
+    last: &ContextPart,
+    base_value: impl FnOnce(&Hash) -> Option<B>,
+) -> Option<Delta> {
+    let plan = chain::plan(last, value.len() as u64)?;
+    let base = base_value(&plan.base.first()?.hash)?;
+    let room = usize::try_from(plan.room).unwrap_or(usize::MAX);
+    let packed = pack::pack_against((*base).as_ref(), value, room)?;
+    Some((packed, plan))
+}
+
+/// Returns the object of a value, its chain to a keyframe, and the number of values since that keyframe.
+pub fn pack_object(
+    value: &[u8],
+    hash: Hash,
+    delta: Option<Delta>,
+) -> (Object, Vec<DeltaLink>, u32) {
+    let bytes = value.len() as u64;
+    let (form, packed, base, since) = match delta {
+        Some((packed, plan)) => {
+            let base = plan.base.first().map(|link| link.hash).unwrap_or_default();
+            (ObjectForm::Delta { base }, packed, plan.base, plan.since)
+        }
+        None => match pack::pack(value) {
+            Some(packed) => (ObjectForm::Whole, packed, Vec::new(), 0),
+            None => (ObjectForm::Plain, value.to_vec(), Vec::new(), 0),
+        },
+    };
+    let place = ObjectLocation::Inline(packed);
+    let link = DeltaLink::to(hash, bytes, place.bytes());
+    (
+        Object { form, bytes, place },
+        chain::extend(link, base),
+        since,
+    )
+}
+
+/// Writes an object that is too large for a row into a blob.
+pub fn write_blob(blobs: &Blobs, packed: &mut PackedObject) -> Result<(), Error> {
+    if let ObjectLocation::Inline(bytes) = &packed.object.place
+        && bytes.len() > INLINE_BYTES_MAX
+    {
+        let blob = match packed.is_repair {
+            true => blobs.replace(bytes)?,
+            false => blobs.put(bytes)?,
+        };
+        packed.object.place = ObjectLocation::Blob(blob.reference());
+        packed.blob = Some(blob);
+    }
+    Ok(())
+}
+
+/// The previous checkpoint's value under the key of a piece.
 #[derive(Clone, Copy)]
 enum PreviousPiece<'s> {
-    /// The same value.
     Same(&'s ContextPart),
-    /// Another one.
     Changed(&'s ContextPart),
-    /// One that is not in memory to compare with, or none.
+    /// A value that is not cached for comparison, or none.
     Unknown(Option<&'s ContextPart>),
 }
 

@@ -1,6 +1,5 @@
 //! The `lore://checkpoint/{id}` resource: a checkpoint's context.
 
-use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use lore::protocol::CheckpointId;
@@ -14,6 +13,7 @@ use crate::events::checkpoints::{CheckpointEvent, CheckpointKey};
 use crate::log::LoggedEvent;
 use crate::operation::{Caller, Context, blocking};
 use crate::resource::{AffectedResources, Entry, Page, Resource};
+use crate::rows::until;
 use crate::sessions::{AccessTimes, SessionSelector};
 use crate::state::State;
 use crate::store::{Direction, Rows};
@@ -47,11 +47,7 @@ impl Resource for Checkpoint {
             let mut rows = Vec::new();
             view::walk(&state, &session, None, Direction::Backward, &mut |row| {
                 rows.push(row);
-                Ok(if rows.len() < LISTED_MAX {
-                    ControlFlow::Continue(())
-                } else {
-                    ControlFlow::Break(())
-                })
+                Ok(until(rows.len() >= LISTED_MAX))
             })?;
             let mut page = Page::default();
             for row in rows {
@@ -84,31 +80,20 @@ impl Resource for Checkpoint {
 
     /// A stored context never changes, so a resource update is reported only when the checkpoint is deleted.
     fn touched(_: &LoggedEvent, meta: Option<&Event>) -> AffectedResources {
-        let Some(meta) = meta else {
+        let Some(Event::Checkpoint(event)) = meta else {
             return AffectedResources::default();
         };
-        match meta {
-            Event::Checkpoint(CheckpointEvent::Saved(_)) => AffectedResources {
-                list: true,
-                ..AffectedResources::default()
-            },
-            Event::Checkpoint(CheckpointEvent::Deleted(deleted)) => AffectedResources {
-                ids: deleted
-                    .gone
-                    .iter()
-                    .map(|gone| gone.checkpoint.to_string())
-                    .collect(),
-                list: true,
-            },
-            Event::Checkpoint(CheckpointEvent::KeyMarked(_))
-            | Event::Session(_)
-            | Event::Step(_)
-            | Event::Message(_)
-            | Event::Entity(_)
-            | Event::Pack(_)
-            | Event::Project(_)
-            | Event::Document(_)
-            | Event::Forgetting(_) => AffectedResources::default(),
+        let gone = match event {
+            CheckpointEvent::Saved(_) => &[][..],
+            CheckpointEvent::Deleted(deleted) => &deleted.gone,
+            CheckpointEvent::KeyMarked(_) => return AffectedResources::default(),
+        };
+        AffectedResources {
+            ids: gone
+                .iter()
+                .map(|gone| gone.checkpoint.to_string())
+                .collect(),
+            list: true,
         }
     }
 }

@@ -8,37 +8,20 @@ use crate::cache::Cache;
 use crate::canonical::Canonical;
 use crate::events;
 use crate::events::checkpoints::{CheckpointDescribed, CheckpointKey, CheckpointSaved};
-use crate::log::{Hash, LoggedEvent};
+use crate::log::LoggedEvent;
 use crate::store::{Blobs, Error, Rows};
 
 /// The result of loading a saved checkpoint.
 pub enum CheckpointData {
-    /// The complete checkpoint.
-    Whole(FullCheckpoint),
+    /// The manifest, the whole context, and the caller's metadata as the text of a JSON object.
+    Whole(CheckpointSaved, Arc<Canonical>, Option<String>),
     /// The checkpoint was deleted.
     Deleted,
     /// The event is readable, but the context is corrupt.
     Damaged(CheckpointKey, Error),
 }
 
-/// A checkpoint with its context.
-pub struct FullCheckpoint {
-    /// Checkpoint id.
-    pub checkpoint: CheckpointKey,
-    /// SHA-256 of the context's canonical text.
-    pub hash: Hash,
-    /// The whole context.
-    pub context: Arc<Canonical>,
-    /// Caller's metadata: a JSON object as text.
-    pub metadata: Option<String>,
-    /// Source checkpoint of a fork.
-    pub forked_from: Option<CheckpointKey>,
-}
-
 /// Loads the checkpoint that an event saved.
-///
-/// # Errors
-/// [`Error`] when the event is not a saved checkpoint.
 pub fn take(
     rows: &dyn Rows,
     blobs: &Blobs,
@@ -52,13 +35,7 @@ pub fn take(
         return Ok(CheckpointData::Deleted);
     }
     match Values::new(rows, blobs, cache).context(&manifest) {
-        Ok(context) => Ok(CheckpointData::Whole(FullCheckpoint {
-            checkpoint,
-            hash: manifest.context_hash(),
-            context,
-            metadata,
-            forked_from: manifest.forked_from,
-        })),
+        Ok(context) => Ok(CheckpointData::Whole(manifest, context, metadata)),
         Err(error @ Error::Corrupt { .. }) => Ok(CheckpointData::Damaged(checkpoint, error)),
         Err(error) => Err(error),
     }

@@ -29,7 +29,8 @@ enum Check {
     AtLast,
 }
 
-/// Reads object values in one state of the rows.
+/// Reads object values in one state of the rows. A missing object, or a value or context that does not match its hash, is
+/// [`Error::Corrupt`]; nothing is changed then.
 #[derive(Clone, Copy)]
 pub struct Values<'v> {
     rows: &'v dyn Rows,
@@ -51,9 +52,6 @@ impl<'v> Values<'v> {
     }
 
     /// Returns the value of an object.
-    ///
-    /// # Errors
-    /// [`Error::Corrupt`] when the object is missing or its value does not match its hash. Nothing is changed then.
     pub fn get(&self, hash: &Hash) -> Result<Arc<Vec<u8>>, Error> {
         self.get_within(hash, CHAIN_MAX, Check::Each)
     }
@@ -66,11 +64,8 @@ impl<'v> Values<'v> {
 
     /// Caches a value that a save has just received, because the next save is likely to need it.
     pub fn note(&self, hash: Hash, value: impl FnOnce() -> Vec<u8>) {
-        let key = cache_key(hash);
-        if self.cache.get::<Vec<u8>>(&key).is_none() {
-            let value = Arc::new(value());
-            let bytes = value.len();
-            self.cache.put(key, value, bytes);
+        if self.known(&hash).is_none() {
+            self.put(hash, Arc::new(value()));
         }
     }
 
@@ -80,7 +75,7 @@ impl<'v> Values<'v> {
         links_max: usize,
         check: Check,
     ) -> Result<Arc<Vec<u8>>, Error> {
-        if let Some(value) = self.cache.get::<Vec<u8>>(&cache_key(*hash)) {
+        if let Some(value) = self.known(hash) {
             return Ok(value);
         }
         let links_max = links_max
@@ -94,13 +89,15 @@ impl<'v> Values<'v> {
             Check::Each if Hash::of(&value) != *hash => {
                 return Err(corrupt(hash, "it is not what its hash says"));
             }
-            Check::Each => {
-                let bytes = value.len();
-                self.cache.put(cache_key(*hash), Arc::clone(&value), bytes);
-            }
+            Check::Each => self.put(*hash, Arc::clone(&value)),
             Check::AtLast => {}
         }
         Ok(value)
+    }
+
+    fn put(&self, hash: Hash, value: Arc<Vec<u8>>) {
+        let bytes = value.len();
+        self.cache.put(cache_key(hash), value, bytes);
     }
 
     fn unpacked(
@@ -135,9 +132,6 @@ impl<'v> Values<'v> {
     }
 
     /// Returns the whole context of a checkpoint.
-    ///
-    /// # Errors
-    /// [`Error::Corrupt`] when a part cannot be read, or the parts together do not match the saved context's hash.
     pub fn context(&self, manifest: &CheckpointSaved) -> Result<Arc<Canonical>, Error> {
         let hash = manifest.context_hash();
         if let Some(context) = self.known_context(hash) {
@@ -149,9 +143,6 @@ impl<'v> Values<'v> {
     }
 
     /// Returns the whole context as JSON, to be spliced into a reply.
-    ///
-    /// # Errors
-    /// See [`Values::context`].
     pub fn json(&self, manifest: &CheckpointSaved) -> Result<RawJson, Error> {
         let hash = manifest.context_hash();
         if let Some(json) = self.known_json(hash) {
@@ -186,8 +177,10 @@ impl<'v> Values<'v> {
         // Read again with every value checked, to name the damaged one.
         let context = self.some_of(manifest, None, Check::Each)?;
         if !is_whole(&context) {
-            let reason = "its parts are not the context that was saved";
-            return Err(corrupt(&hash, reason));
+            return Err(corrupt(
+                &hash,
+                "its parts are not the context that was saved",
+            ));
         }
         Ok(context)
     }
@@ -206,9 +199,6 @@ impl<'v> Values<'v> {
     }
 
     /// Returns selected keys of a checkpoint's context. Only the parts that they need are read.
-    ///
-    /// # Errors
-    /// [`Error::Corrupt`] when a part cannot be read.
     pub fn only(
         &self,
         manifest: &CheckpointSaved,
@@ -227,14 +217,12 @@ impl<'v> Values<'v> {
         let is_wanted = |key: &str| keys.is_none_or(|keys| keys.iter().any(|wanted| wanted == key));
         let wanted = manifest.parts.iter();
         let wanted = wanted.filter(|part| part.key.as_deref().is_none_or(is_wanted));
-        let mut pieces = Vec::new();
-        for part in wanted {
-            pieces.push(Content {
-                key: part.key.as_deref(),
-                text: self.text(part, check)?.into(),
-            });
-        }
-        let mut context = contents::join(&pieces)
+        let pieces = wanted.map(|part| {
+            let text = self.text(part, check)?.into();
+            let key = part.key.as_deref();
+            Ok(Content { key, text })
+        });
+        let mut context = contents::join(&pieces.collect::<Result<Vec<_>, Error>>()?)
             .map_err(|error| corrupt(&manifest.context_hash(), &error.to_string()))?;
         if keys.is_some() {
             context = context.only(is_wanted);
@@ -243,9 +231,6 @@ impl<'v> Values<'v> {
     }
 
     /// Returns the top-level keys of a checkpoint's context.
-    ///
-    /// # Errors
-    /// [`Error::Corrupt`] when a part cannot be read.
     pub fn keys(&self, manifest: &CheckpointSaved) -> Result<Vec<String>, Error> {
         let small = manifest.parts.iter().find(|part| part.key.is_none());
         let small = small.map(|part| self.text(part, Check::Each)).transpose()?;

@@ -25,6 +25,7 @@ use crate::events::checkpoints::{
     CheckpointEvent, CheckpointKey, CheckpointSaved, CheckpointsDeleted, KeyMarked, MarkHolder,
 };
 use crate::log::{Hash, LoggedEvent, Position, RecordKey};
+use crate::rows::{self, key, key_in, until};
 use crate::store::{Direction, Error, Keyspace, Rows, RowsMut, after_prefix};
 
 /// Keyspace of this view, version 2.
@@ -58,25 +59,6 @@ pub struct SessionRow {
     pub bytes: u64,
 }
 
-/// Reads numbers from the front of a row.
-pub(super) struct Reader<'v>(pub(super) &'v [u8]);
-
-impl<'v> Reader<'v> {
-    pub(super) fn u64(&mut self) -> Option<u64> {
-        self.array().map(u64::from_be_bytes)
-    }
-
-    pub(super) fn array<const N: usize>(&mut self) -> Option<[u8; N]> {
-        let (array, rest) = self.0.split_first_chunk::<N>()?;
-        self.0 = rest;
-        Some(*array)
-    }
-
-    pub(super) fn text(self) -> Option<String> {
-        String::from_utf8(self.0.to_vec()).ok()
-    }
-}
-
 impl CheckpointRow {
     fn encode(&self) -> Vec<u8> {
         let mut value = Vec::with_capacity(65);
@@ -89,61 +71,34 @@ impl CheckpointRow {
     }
 
     fn decode(position: Position, value: &[u8]) -> Option<Self> {
-        let mut reader = Reader(value);
+        let ([record, stored_bytes], rest) = rows::split(value)?;
+        let (is_kept, rest) = rest.split_first()?;
+        let (checkpoint, hash) = rest.split_first_chunk::<16>()?;
         Some(Self {
             position,
-            record: RecordKey(Position(reader.u64()?)),
-            stored_bytes: reader.u64()?,
-            is_kept: reader.array::<1>()? != [0],
-            checkpoint: CheckpointKey::from_bytes(&reader.array::<16>()?)?,
-            hash: Hash(reader.array()?),
+            record: RecordKey(Position(record)),
+            stored_bytes,
+            is_kept: *is_kept != 0,
+            checkpoint: CheckpointKey::from_bytes(checkpoint)?,
+            hash: Hash(hash.try_into().ok()?),
         })
     }
 }
 
 impl SessionRow {
     pub(super) fn encode(&self) -> Vec<u8> {
-        [self.latest.0, self.count, self.bytes]
-            .map(u64::to_be_bytes)
-            .concat()
+        rows::numbers([self.latest.0, self.count, self.bytes], &[])
     }
 
     fn decode(value: &[u8]) -> Option<Self> {
-        let mut reader = Reader(value);
+        let ([latest, count, bytes], _) = rows::split(value)?;
+        let latest = Position(latest);
         Some(Self {
-            latest: Position(reader.u64()?),
-            count: reader.u64()?,
-            bytes: reader.u64()?,
+            latest,
+            count,
+            bytes,
         })
     }
-}
-
-pub(super) fn key(tag: u8, name: &[u8]) -> Vec<u8> {
-    let mut key = Vec::with_capacity(1 + name.len());
-    key.push(tag);
-    key.extend(name);
-    key
-}
-
-pub(super) fn of_session(tag: u8, session: &str, rest: &[u8]) -> Vec<u8> {
-    let mut key = key(tag, session.as_bytes());
-    key.push(0);
-    key.extend(rest);
-    key
-}
-
-pub(super) fn read<T>(
-    rows: &dyn Rows,
-    key: &[u8],
-    decode: impl FnOnce(&[u8]) -> Option<T>,
-) -> Result<Option<T>, Error> {
-    rows.get(SPACE, key)?
-        .map(|value| decode(&value).ok_or_else(|| damaged(key)))
-        .transpose()
-}
-
-pub(super) fn damaged(key: &[u8]) -> Error {
-    Error::corrupt(SPACE.name(), key, "not a row of this kind")
 }
 
 /// Folds a checkpoint event into the view.
@@ -181,9 +136,8 @@ fn apply_saved(
         is_kept: saved.is_kept,
     };
     let at = position.0.to_be_bytes();
-    rows.put(SPACE, &of_session(b's', session, &at), &row.encode());
-    let mut place = at.to_vec();
-    place.extend(session.as_bytes());
+    rows.put(SPACE, &key_in(b's', session, at), &row.encode());
+    let place = rows::numbers([position.0], session.as_bytes());
     rows.put(SPACE, &key(b'c', saved.checkpoint.bytes()), &place);
     for critical in &saved.critical {
         put_holder(rows, session, critical, position);
@@ -194,8 +148,8 @@ fn apply_saved(
     let mut of = of_session_row(rows, session)?;
     of.latest = position;
     of.count += 1;
-    rows.put(SPACE, &key(b'l', session.as_bytes()), &of.encode());
-    object_uses::count(rows, |count| count.saturating_add(1))
+    rows.put(SPACE, &key(b'l', session), &of.encode());
+    object_uses::change_totals(rows, 1, 0)
 }
 
 fn apply_deleted(
@@ -209,7 +163,7 @@ fn apply_deleted(
         };
         rows.remove(SPACE, &key(b'c', gone.checkpoint.bytes()));
         let at = position.0.to_be_bytes();
-        rows.remove(SPACE, &of_session(b's', session, &at));
+        rows.remove(SPACE, &key_in(b's', session, at));
         for object in &gone.objects {
             object_uses::release(rows, &Hash(object.into_array()), session)?;
         }
@@ -217,8 +171,8 @@ fn apply_deleted(
         let mut of = of_session_row(rows, session)?;
         of.latest = latest;
         of.count = of.count.saturating_sub(1);
-        rows.put(SPACE, &key(b'l', session.as_bytes()), &of.encode());
-        object_uses::count(rows, |count| count.saturating_sub(1))?;
+        rows.put(SPACE, &key(b'l', session), &of.encode());
+        object_uses::change_totals(rows, -1, 0)?;
         for (critical, holder) in critical_keys(rows, session)? {
             if holder == position {
                 put_holder(rows, session, &critical, Position(0));
@@ -227,7 +181,7 @@ fn apply_deleted(
     }
     for (critical, holder) in &deleted.holders {
         let is_there = at(rows, session, Position(*holder))?.is_some();
-        let row = of_session(b'm', session, critical.as_bytes());
+        let row = key_in(b'm', session, critical);
         if is_there && rows.get(SPACE, &row)?.is_some_and(|value| *value == [0; 8]) {
             put_holder(rows, session, critical, Position(*holder));
         }
@@ -236,13 +190,13 @@ fn apply_deleted(
 }
 
 fn put_holder(rows: &mut dyn RowsMut, session: &str, critical: &str, holder: Position) {
-    let row = of_session(b'm', session, critical.as_bytes());
+    let row = key_in(b'm', session, critical);
     rows.put(SPACE, &row, &holder.0.to_be_bytes());
 }
 
 fn apply_marked(rows: &mut dyn RowsMut, session: &str, marked: &KeyMarked) -> Result<(), Error> {
     if marked.is_unmarked {
-        rows.remove(SPACE, &of_session(b'm', session, marked.key.as_bytes()));
+        rows.remove(SPACE, &key_in(b'm', session, &marked.key));
     } else {
         let holder = match marked.held_by {
             None => of_session_row(rows, session)?.latest,
@@ -260,7 +214,7 @@ fn apply_marked(rows: &mut dyn RowsMut, session: &str, marked: &KeyMarked) -> Re
 
 /// Returns a session's checkpoint totals; zeros if it never had a checkpoint.
 pub fn of_session_row(rows: &dyn Rows, session: &str) -> Result<SessionRow, Error> {
-    let row = read(rows, &key(b'l', session.as_bytes()), SessionRow::decode)?;
+    let row = rows::read(rows, SPACE, &key(b'l', session), SessionRow::decode)?;
     Ok(row.unwrap_or_default())
 }
 
@@ -269,10 +223,9 @@ pub fn place_of(
     rows: &dyn Rows,
     checkpoint: &CheckpointKey,
 ) -> Result<Option<(String, Position)>, Error> {
-    read(rows, &key(b'c', checkpoint.bytes()), |value| {
-        let mut reader = Reader(value);
-        let position = Position(reader.u64()?);
-        Some((reader.text()?, position))
+    rows::read(rows, SPACE, &key(b'c', checkpoint.bytes()), |value| {
+        let ([position], session) = rows::split_text(value)?;
+        Some((session, Position(position)))
     })
 }
 
@@ -282,8 +235,8 @@ pub fn at(
     session: &str,
     position: Position,
 ) -> Result<Option<CheckpointRow>, Error> {
-    let row_key = of_session(b's', session, &position.0.to_be_bytes());
-    read(rows, &row_key, |value| {
+    let row_key = key_in(b's', session, position.0.to_be_bytes());
+    rows::read(rows, SPACE, &row_key, |value| {
         CheckpointRow::decode(position, value)
     })
 }
@@ -299,27 +252,40 @@ pub fn get(
     Ok(at(rows, &session, position)?.map(|row| (session, row)))
 }
 
+/// Lists a session's checkpoints, oldest first.
+pub fn all(rows: &dyn Rows, session: &str) -> Result<Vec<CheckpointRow>, Error> {
+    let mut found = Vec::new();
+    walk(rows, session, None, Direction::Forward, &mut |row| {
+        found.push(row);
+        Ok(ControlFlow::Continue(()))
+    })?;
+    Ok(found)
+}
+
 /// Returns the ids of a session's checkpoints.
 pub fn ids_of(rows: &dyn Rows, session: &str) -> Result<BTreeSet<CheckpointKey>, Error> {
-    let mut found = BTreeSet::new();
-    walk(rows, session, None, Direction::Forward, &mut |row| {
-        found.insert(row.checkpoint);
-        Ok(ControlFlow::Continue(()))
+    let all = all(rows, session)?.into_iter();
+    Ok(all.map(|row| row.checkpoint).collect())
+}
+
+/// Returns the newest checkpoint before a position, if one is given, that `is_wanted`.
+fn find(
+    rows: &dyn Rows,
+    session: &str,
+    before: Option<Position>,
+    is_wanted: impl Fn(&CheckpointRow) -> bool,
+) -> Result<Option<CheckpointRow>, Error> {
+    let mut found = None;
+    walk(rows, session, before, Direction::Backward, &mut |row| {
+        found = Some(row).filter(&is_wanted);
+        Ok(until(found.is_some()))
     })?;
     Ok(found)
 }
 
 /// Returns whether a session has a checkpoint that is exempt from automatic deletion.
 pub fn has_kept(rows: &dyn Rows, session: &str) -> Result<bool, Error> {
-    let mut found = false;
-    walk(rows, session, None, Direction::Backward, &mut |row| {
-        found = row.is_kept;
-        Ok(match found {
-            true => ControlFlow::Break(()),
-            false => ControlFlow::Continue(()),
-        })
-    })?;
-    Ok(found)
+    Ok(find(rows, session, None, |row| row.is_kept)?.is_some())
 }
 
 /// Returns a session's newest checkpoint, or its newest before a position.
@@ -328,12 +294,7 @@ pub fn newest(
     session: &str,
     before: Option<Position>,
 ) -> Result<Option<CheckpointRow>, Error> {
-    let mut found = None;
-    walk(rows, session, before, Direction::Backward, &mut |row| {
-        found = Some(row);
-        Ok(ControlFlow::Break(()))
-    })?;
-    Ok(found)
+    find(rows, session, before, |_| true)
 }
 
 /// Visits a session's checkpoints, optionally only those before a position.
@@ -346,54 +307,30 @@ pub fn walk(
     direction: Direction,
     visit: &mut dyn FnMut(CheckpointRow) -> Result<ControlFlow<()>, Error>,
 ) -> Result<(), Error> {
-    let low = of_session(b's', session, &[]);
+    let low = key_in(b's', session, "");
     let high = match before {
-        Some(position) => of_session(b's', session, &position.0.to_be_bytes()),
+        Some(position) => key_in(b's', session, position.0.to_be_bytes()),
         None => after_prefix(&low),
     };
     rows.scan(SPACE, &low, &high, direction, &mut |key, value| {
-        let position = key.last_chunk::<8>().map(|at| u64::from_be_bytes(*at));
-        let row = position.and_then(|at| CheckpointRow::decode(Position(at), value));
-        visit(row.ok_or_else(|| damaged(key))?)
+        let position = key.get(low.len()..).and_then(rows::position);
+        let row = position.and_then(|at| CheckpointRow::decode(at, value));
+        visit(row.ok_or_else(|| rows::damaged(SPACE, key))?)
     })
 }
 
 /// Lists a session's critical keys in order, each with the position of the newest checkpoint known to hold it
 /// (0 if none does).
 pub fn critical_keys(rows: &dyn Rows, session: &str) -> Result<Vec<(String, Position)>, Error> {
-    let prefix = of_session(b'm', session, &[]);
-    let mut found = Vec::new();
-    let high = after_prefix(&prefix);
-    rows.scan(
-        SPACE,
-        &prefix,
-        &high,
-        Direction::Forward,
-        &mut |key, value| {
-            let name = key.get(prefix.len()..).unwrap_or_default();
-            let holder = Reader(value).u64().ok_or_else(|| damaged(key))?;
-            let name = String::from_utf8(name.to_vec()).map_err(|_| damaged(key))?;
-            found.push((name, Position(holder)));
-            Ok(ControlFlow::Continue(()))
-        },
-    )?;
-    Ok(found)
+    let prefix = key_in(b'm', session, "");
+    rows::list(rows, SPACE, &prefix, usize::MAX, |name, holder| {
+        Some((rows::text(name)?, rows::position(holder)?))
+    })
 }
 
-/// Callback of [`sessions`]; `Break` ends the walk.
-pub type SessionVisitor<'v> = &'v mut dyn FnMut(&str, SessionRow) -> Result<ControlFlow<()>, Error>;
-
-/// Visits every session that has checkpoints, with its totals.
-///
-/// `Break` ends the walk. An error of `visit` is returned.
-pub fn sessions(rows: &dyn Rows, visit: SessionVisitor<'_>) -> Result<(), Error> {
-    let high = after_prefix(b"l");
-    rows.scan(SPACE, b"l", &high, Direction::Forward, &mut |key, value| {
-        let name = key.get(1..).and_then(|name| std::str::from_utf8(name).ok());
-        let row = SessionRow::decode(value);
-        match (name, row) {
-            (Some(name), Some(row)) => visit(name, row),
-            (None, _) | (_, None) => Err(damaged(key)),
-        }
+/// Lists the sessions that have checkpoints, with their totals.
+pub fn sessions(rows: &dyn Rows) -> Result<Vec<(String, SessionRow)>, Error> {
+    rows::list(rows, SPACE, b"l", usize::MAX, |name, value| {
+        Some((rows::text(name)?, SessionRow::decode(value)?))
     })
 }

@@ -7,12 +7,11 @@
 //! All numbers are big-endian. Only the newest packs are retained, because older ones are not cited any more. The
 //! citing event stores the recognised spans, so nothing depends on these rows later.
 
-use std::collections::HashSet;
-use std::ops::ControlFlow;
-
 use super::pieces::PieceHash;
 use crate::log::Position;
-use crate::store::{Direction, Error, Keyspace, Rows, RowsMut, after_prefix, remove_all};
+use crate::rows::{self, key_in, until};
+use crate::store::{Bytes, Direction, Error, Keyspace, Rows, RowsMut, remove_all};
+use std::collections::HashSet;
 
 /// The keyspace of this view, version 1.
 pub const SPACE: Keyspace = Keyspace::new("quotes.1");
@@ -31,13 +30,15 @@ pub enum PackOwner<'o> {
 
 impl PackOwner<'_> {
     fn prefix(self) -> Vec<u8> {
-        let (tag, name) = match self {
-            Self::Session(session) => (b's', session),
-            Self::Project(project) => (b'p', project),
-        };
-        let mut key = vec![tag];
-        key.extend(name.as_bytes());
-        key.push(0);
+        match self {
+            Self::Session(session) => key_in(b's', session, ""),
+            Self::Project(project) => key_in(b'p', project, ""),
+        }
+    }
+
+    fn key(self, position: Position) -> Vec<u8> {
+        let mut key = self.prefix();
+        key.extend(position.0.to_be_bytes());
         key
     }
 }
@@ -49,47 +50,25 @@ pub fn remember(
     position: Position,
     pieces: &[PieceHash],
 ) -> Result<(), Error> {
-    let prefix = owner.prefix();
-    let mut key = prefix.clone();
-    key.extend(position.0.to_be_bytes());
     let value: Vec<u8> = pieces.iter().flat_map(|hash| hash.to_be_bytes()).collect();
-    rows.put(SPACE, &key, &value);
-    let mut kept = 0;
-    let mut surplus = Vec::new();
-    newest(rows, &prefix, &mut |key, _| {
-        kept += 1;
-        if kept > KEPT_PACKS {
-            surplus.push(key.to_vec());
-        }
-        // At most one pack is surplus, because older ones are already removed.
-        kept <= KEPT_PACKS
-    })?;
-    for key in surplus {
-        rows.remove(SPACE, &key);
+    rows.put(SPACE, &owner.key(position), &value);
+    let newest = newest(rows, &owner.prefix(), KEPT_PACKS + 1)?;
+    // At most one pack is surplus, because older ones are already removed.
+    if let Some((at, _)) = newest.get(KEPT_PACKS) {
+        rows.remove(SPACE, &owner.key(*at));
     }
     Ok(())
 }
 
-/// Visits the packs, newest first, while `visit` returns `true`.
-fn newest(
-    rows: &dyn Rows,
-    prefix: &[u8],
-    visit: &mut dyn FnMut(&[u8], &[u8]) -> bool,
-) -> Result<(), Error> {
-    let end = after_prefix(prefix);
-    rows.scan(
-        SPACE,
-        prefix,
-        &end,
-        Direction::Backward,
-        &mut |key, value| {
-            Ok(if visit(key, value) {
-                ControlFlow::Continue(())
-            } else {
-                ControlFlow::Break(())
-            })
-        },
-    )
+/// Lists the newest packs, newest first: their positions and rows.
+fn newest(rows: &dyn Rows, prefix: &[u8], limit: usize) -> Result<Vec<(Position, Bytes)>, Error> {
+    let mut found = Vec::new();
+    let backward = Direction::Backward;
+    rows::walk(rows, SPACE, prefix, backward, &mut |at, value| {
+        found.push((rows::position(at)?, value.clone()));
+        Some(until(found.len() >= limit))
+    })?;
+    Ok(found)
 }
 
 /// Removes the hashes of an owner's packs.
@@ -109,13 +88,10 @@ impl CitedPieces {
     ) -> Result<Self, Error> {
         let mut known = HashSet::new();
         for owner in owners {
-            let mut packs = 0;
-            newest(rows, &owner.prefix(), &mut |_, value| {
+            for (_, value) in newest(rows, &owner.prefix(), KEPT_PACKS)? {
                 let hashes = value.as_chunks::<8>().0.iter();
                 known.extend(hashes.map(|hash| u64::from_be_bytes(*hash)));
-                packs += 1;
-                packs < KEPT_PACKS
-            })?;
+            }
         }
         Ok(Self(known))
     }

@@ -4,6 +4,8 @@
 
 use serde::{Deserialize, Serialize};
 
+pub use lore::protocol::names::{MadeFor as PackPurpose, PruneStrategy as Strategy};
+
 use super::entities::EntityRef;
 use super::projects::FileVersion;
 
@@ -103,16 +105,6 @@ pub struct PackDependency {
     pub item: Item,
 }
 
-/// The purpose of a pack.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum PackPurpose {
-    /// A message.
-    Message,
-    /// A task.
-    Task,
-}
-
 /// A context pack was built. All fields are metadata, because they are decided.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PackBuilt {
@@ -143,30 +135,6 @@ impl PackBuilt {
     pub fn piece_hashes(&self) -> Vec<u64> {
         let chunks = self.pieces.as_chunks::<8>().0.iter();
         chunks.map(|hash| u64::from_be_bytes(*hash)).collect()
-    }
-}
-
-/// How much a pruning retains.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Strategy {
-    /// The limits as designed.
-    Comprehensive,
-    /// Twice the limits; pruning starts at twice the tokens.
-    Conservative,
-    /// Half the limits, rounded down; pruning starts at half the tokens.
-    Aggressive,
-}
-
-impl Strategy {
-    /// Returns the name in calls and replies.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Comprehensive => "comprehensive",
-            Self::Conservative => "conservative",
-            Self::Aggressive => "aggressive",
-        }
     }
 }
 

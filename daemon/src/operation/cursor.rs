@@ -14,6 +14,20 @@ pub const KEY_BYTES_MAX: usize = 1024;
 /// Maximum length of an invalid cursor in an error, in characters.
 const SHOWN_CHARS_MAX: usize = 40;
 
+/// Returns the number of items of a page: the argument `limit`, from 1 to `max`.
+///
+/// # Errors
+/// `INVALID_INPUT`.
+pub fn page_limit(limit: Option<u64>, default: u64, max: u64) -> Result<usize, Refusal> {
+    let limit = limit.unwrap_or(default);
+    if !(1..=max).contains(&limit) {
+        return Err(Refusal::invalid(format!(
+            "`limit`: got {limit}, expected 1 to {max}"
+        )));
+    }
+    Ok(usize::try_from(limit).unwrap_or(usize::MAX))
+}
+
 /// The paginated lists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum List {

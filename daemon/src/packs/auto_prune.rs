@@ -2,18 +2,17 @@
 //! after a message was recorded in it.
 
 use std::collections::BTreeMap;
-use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use super::command::WorkingSetUpdate;
-use super::prune::{Pruning, pruning};
+use super::prune::pruning;
 use super::retrieval::SessionSnapshot;
 use super::size::context_size;
-use super::working_set_update::{PreparedUpdate, turn};
+use super::working_set_update::turn;
 use crate::error::{Code, Refusal};
 use crate::events::packs::Strategy;
 use crate::log::{Actor, EventKind, Position};
 use crate::operation::{Context, blocking};
+use crate::rows::until;
 use crate::sessions::{self, SessionSelector};
 use crate::state::State;
 
@@ -50,12 +49,8 @@ async fn advance(cx: &Arc<Context>, done: Position) -> Result<Position, Refusal>
             session: Some(session),
             ..SessionSelector::default()
         };
-        let prepare = |of: &SessionSnapshot<'_>, now| {
-            Ok(match pruning(of, Strategy::Comprehensive, None, now)? {
-                Pruning::Needed(pruned) => PreparedUpdate::Turn(WorkingSetUpdate::Prune(pruned)),
-                Pruning::NotNeeded(tokens) => PreparedUpdate::Nothing(tokens),
-            })
-        };
+        let prepare =
+            |of: &SessionSnapshot<'_>, now| pruning(of, Strategy::Comprehensive, None, now);
         match turn(cx, &actor, None, selector, prepare).await {
             Ok(_) => {}
             // The session was closed or forgotten meanwhile, or is so busy that its next message comes soon.
@@ -90,11 +85,7 @@ fn large(
             };
             sessions.insert(session, Arc::new(actor));
         }
-        Ok(if looked_at == EVENTS_MAX {
-            ControlFlow::Break(())
-        } else {
-            ControlFlow::Continue(())
-        })
+        Ok(until(looked_at == EVENTS_MAX))
     })?;
     let mut large = BTreeMap::new();
     for (session, actor) in sessions {

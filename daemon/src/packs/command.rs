@@ -6,7 +6,7 @@ use crate::documents;
 use crate::engine::{Command, DecisionContext};
 use crate::error::{Code, Refusal};
 use crate::events::NewEvent;
-use crate::events::packs::{ContextPruned, ContextUnpruned, Item, PackBuilt, PackEvent};
+use crate::events::packs::{Item, PackBuilt, PackEvent};
 use crate::log::{Body, Position, forgotten};
 use crate::sessions::{self, PreparedSession, SessionSettings};
 
@@ -78,27 +78,16 @@ impl Command for MakePack {
     }
 }
 
-/// A change of a working set.
-#[derive(Clone, Debug)]
-pub enum WorkingSetUpdate {
-    /// Prune it.
-    Prune(ContextPruned),
-    /// Undo the last pruning.
-    Unprune(ContextUnpruned),
-}
-
 /// Records a pruning, or the reset of one.
 pub struct UpdateWorkingSet {
-    /// The session with its fence.
     pub choice: PreparedSession,
-    /// The prepared change.
-    pub turn: WorkingSetUpdate,
+    /// The prepared change: a pruning, or the reset of one.
+    pub event: PackEvent,
     /// Position of the session's last change when the update was prepared.
     pub changed: u64,
     /// The log position up to which the update's inputs were read.
     pub read_at: Position,
-    /// The expiry settings of sessions.
-    pub room: SessionSettings,
+    pub settings: SessionSettings,
     /// The event's payload, which is empty.
     pub body: Body,
 }
@@ -107,7 +96,7 @@ impl Command for UpdateWorkingSet {
     fn decide(&mut self, on: &DecisionContext<'_>) -> Result<Vec<NewEvent>, Refusal> {
         let selected = self.choice.decide(on)?;
         let row = sessions::open(on.rows, &selected.session)?;
-        refuse_expired(&self.room, &row, &selected.session, on.now)?;
+        refuse_expired(&self.settings, &row, &selected.session, on.now)?;
         // Forgetting events of the session does not update `changed`.
         if row.changed != self.changed || forgotten::is_since(on.rows, self.read_at)? {
             return Err(Refusal::new(
@@ -120,13 +109,9 @@ impl Command for UpdateWorkingSet {
             .hint("Repeat the call.")
             .stale());
         }
-        let event = match &self.turn {
-            WorkingSetUpdate::Prune(pruned) => PackEvent::Pruned(pruned.clone()),
-            WorkingSetUpdate::Unprune(unpruned) => PackEvent::Unpruned(unpruned.clone()),
-        };
-        let body = self.body.clone();
+        let (session, event, body) = (selected.session, self.event.clone(), self.body.clone());
         Ok(vec![NewEvent::in_session(
-            selected.session,
+            session,
             row.project,
             event,
             body,
@@ -139,12 +124,12 @@ impl Command for UpdateWorkingSet {
 /// # Errors
 /// `SESSION_EXPIRED`.
 pub fn refuse_expired(
-    room: &SessionSettings,
+    settings: &SessionSettings,
     row: &sessions::SessionRow,
     session: &str,
     now: crate::clock::Micros,
 ) -> Result<(), Refusal> {
-    if !room.is_past(row, now) {
+    if !settings.is_past(row, now) {
         return Ok(());
     }
     Err(Refusal::new(

@@ -23,6 +23,6 @@ pub use view::{SPACE, apply, forget, forget_outside, forget_own, resting_on, tok
 // For the engine's tests, which decide real commands.
 #[cfg(test)]
 pub(crate) mod decided {
-    pub(crate) use super::command::{MakePack, UpdateWorkingSet, WorkingSetUpdate};
+    pub(crate) use super::command::{MakePack, UpdateWorkingSet};
     pub(crate) use super::retrieval::TaskScope;
 }

@@ -5,22 +5,15 @@ use std::ops::ControlFlow;
 use super::assembly::{PrunedSet, ScoredMessage, WorkingMessages, retain, tokens_of};
 use super::retrieval::{SessionSnapshot, item_of};
 use super::view::working::{self, WorkingSet};
+use super::working_set_update::PreparedUpdate;
 use crate::clock::Micros;
 use crate::entities::{self, EntityRef, relevance};
 use crate::error::Refusal;
-use crate::events::packs::{ContextPruned, ContextUnpruned, Item, Strategy};
+use crate::events::packs::{ContextPruned, ContextUnpruned, Item, PackEvent, Strategy};
 use crate::log::Position;
 use crate::messages::{self, ToolUseRow, ToolUseState};
 use crate::sessions::Line;
 use crate::store::{Error, Rows};
-
-/// The outcome of planning a pruning.
-pub enum Pruning {
-    /// The session must be pruned.
-    Needed(ContextPruned),
-    /// The session is small enough; its tokens.
-    NotNeeded(u64),
-}
 
 /// Plans the pruning of a session. Reads the row of every message and entity of the working set, and the events
 /// of the retained tool uses.
@@ -29,7 +22,7 @@ pub fn pruning(
     strategy: Strategy,
     target: Option<u64>,
     now: Micros,
-) -> Result<Pruning, Refusal> {
+) -> Result<PreparedUpdate, Refusal> {
     let messages = messages_of(of.state, &of.lines, &of.working)?;
     let tokens_before = tokens_of(&messages);
     let count = messages.len();
@@ -42,10 +35,10 @@ pub fn pruning(
         entities,
     };
     let Some(kept) = retain(working, strategy, target) else {
-        return Ok(Pruning::NotNeeded(tokens_before));
+        return Ok(PreparedUpdate::Nothing(tokens_before));
     };
     let went = |before: usize, after: usize| before.saturating_sub(after) as u64;
-    Ok(Pruning::Needed(ContextPruned {
+    Ok(PreparedUpdate::Record(PackEvent::Pruned(ContextPruned {
         strategy,
         tokens_before,
         tokens_after: kept.tokens,
@@ -57,22 +50,24 @@ pub fn pruning(
         messages: ids_of(of, &kept)?,
         tools: items_of(of, &uses, &kept)?,
         entities: kept.entities,
-    }))
+    })))
 }
 
-/// Plans the reset of the last pruning; `None` if there is none.
-pub fn unpruning(of: &SessionSnapshot<'_>) -> Result<Option<ContextUnpruned>, Refusal> {
+/// Plans the reset of the last pruning, if there is one.
+pub fn unpruning(of: &SessionSnapshot<'_>) -> Result<PreparedUpdate, Refusal> {
     let Some((_, pruned)) = &of.working.pruned else {
-        return Ok(None);
+        return Ok(PreparedUpdate::Nothing(0));
     };
     let before = working::under(of.state, &of.lines, pruned)?;
     let tokens = |working: &WorkingSet| -> Result<u64, Error> {
         Ok(tokens_of(&messages_of(of.state, &of.lines, working)?))
     };
-    Ok(Some(ContextUnpruned {
-        tokens_before: tokens(&of.working)?,
-        tokens_after: tokens(&before)?,
-    }))
+    Ok(PreparedUpdate::Record(PackEvent::Unpruned(
+        ContextUnpruned {
+            tokens_before: tokens(&of.working)?,
+            tokens_after: tokens(&before)?,
+        },
+    )))
 }
 
 /// Lists the messages of a working set, in time order.

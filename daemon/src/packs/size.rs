@@ -38,11 +38,7 @@ pub struct PruneTotals {
 
 /// Lists the prunings of a session, oldest first.
 pub fn prunings(rows: &dyn Rows, lines: &[Line]) -> Result<Vec<PruneTotals>, Error> {
-    let mut turns = Vec::new();
-    working::turns(rows, lines, &mut |position, turn| {
-        turns.push((position, turn));
-        ControlFlow::Continue(())
-    })?;
+    let turns = working::turns(rows, lines, usize::MAX)?;
     let mut found: Vec<PruneTotals> = Vec::new();
     for (position, turn) in turns.into_iter().rev() {
         match turn {
@@ -85,12 +81,9 @@ pub fn series(
 ) -> Result<Vec<Point>, Error> {
     let mut context_size = context_size(rows, lines)?;
     let mut tokens = messages::totals(rows, lines)?.tokens_total();
-    let mut turns = Vec::new();
-    working::turns(rows, lines, &mut |position, turn| {
-        turns.push((position, turn));
-        ControlFlow::Continue(())
-    })?;
-    let mut turns = turns.into_iter().peekable();
+    let mut turns = working::turns(rows, lines, usize::MAX)?
+        .into_iter()
+        .peekable();
     let mut found: Vec<Point> = Vec::new();
     let mut before_turns = |newer: Position, found: &mut Vec<Point>, size: &mut u64, tokens| {
         while let Some((position, turn)) = turns.next_if(|(position, _)| *position > newer) {

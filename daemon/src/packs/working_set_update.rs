@@ -3,11 +3,12 @@
 
 use std::sync::Arc;
 
-use super::command::{UpdateWorkingSet, WorkingSetUpdate, refuse_expired};
+use super::command::{UpdateWorkingSet, refuse_expired};
 use super::retrieval::SessionSnapshot;
 use crate::clock::Micros;
 use crate::engine::{KeyClaim, Outcome, QueuedWrite};
 use crate::error::Refusal;
+use crate::events::packs::PackEvent;
 use crate::log::{Actor, Body, codec};
 use crate::operation::{Context, blocking, while_stale};
 use crate::sessions::{self, PreparedSession, SessionSelector, SessionSettings};
@@ -16,18 +17,15 @@ use crate::state::State;
 /// The result of the preparation.
 pub enum PreparedUpdate {
     /// A change to record.
-    Turn(WorkingSetUpdate),
+    Record(PackEvent),
     /// No change is needed; the session's tokens.
     Nothing(u64),
 }
 
-/// The result of an update.
 pub enum UpdateResult {
-    /// The change was recorded.
     Done(Outcome),
     /// No change was needed.
     Nothing {
-        /// The session's id.
         session: String,
         /// Tokens of the session.
         tokens: u64,
@@ -57,17 +55,17 @@ pub async fn turn(
         let now = cx.engine.clock().now();
         let session = selector.find(&state, actor, now)?;
         let row = sessions::open(&state, &session)?;
-        let room = SessionSettings::of(cx);
+        let settings = SessionSettings::of(cx);
         let read_at = state.position();
-        refuse_expired(&room, &row, &session, now)?;
+        refuse_expired(&settings, &row, &session, now)?;
         let (shared, prepare, of) = (Arc::clone(cx), prepare.clone(), session.clone());
         let (prepared, state) = blocking(move || {
             let prepared = prepare(&SessionSnapshot::of(&shared, &state, &of)?, now)?;
             Ok((prepared, state))
         })
         .await?;
-        let turn = match prepared {
-            PreparedUpdate::Turn(turn) => turn,
+        let event = match prepared {
+            PreparedUpdate::Record(event) => event,
             PreparedUpdate::Nothing(tokens) => {
                 return Ok(UpdateResult::Nothing {
                     session,
@@ -83,10 +81,10 @@ pub async fn turn(
         };
         let command = UpdateWorkingSet {
             choice: PreparedSession::prepare(selector, clock),
-            turn,
+            event,
             changed: row.changed,
             read_at,
-            room,
+            settings,
             body: Body::new(codec::EMPTY.to_vec(), clock.random()),
         };
         let write = QueuedWrite {

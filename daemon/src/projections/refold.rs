@@ -5,7 +5,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::checkpoints;
+use crate::checkpoints::{self, CheckpointKey};
 use crate::documents;
 use crate::engine::EventLookup;
 use crate::entities;
@@ -34,16 +34,7 @@ pub(super) fn fold(
         EventScope::Session(session) => {
             let there = checkpoints::ids_of(rows, session)?;
             clear_session(rows, session)?;
-            for (position, record) in places {
-                let event = event_lookup.event(record, position)?;
-                if !event.header.kind.records_forgetting() {
-                    let is_forgotten = forgotten::covers(rows, scope, position)?;
-                    let left = is_forgotten.then(|| event.without_content());
-                    let left = left.as_ref().unwrap_or(&event);
-                    let meta = Event::of(left)?;
-                    super::apply(rows, left, meta.as_ref(), record, Some(&there))?;
-                }
-            }
+            fold_again(rows, event_lookup, scope, places, &there)?;
             checkpoints::flush(rows, session)?;
             index::note_step(rows, session, reported.last_step)
         }
@@ -51,30 +42,35 @@ pub(super) fn fold(
             clear_outside(rows, Some(project), &places)?;
             projects::forget(rows, project)?;
             documents::forget(rows, project, tombstone.position())?;
-            fold_outside(rows, event_lookup, scope, places)
+            fold_again(rows, event_lookup, scope, places, &BTreeSet::new())
         }
         EventScope::Global => {
             clear_outside(rows, None, &places)?;
-            fold_outside(rows, event_lookup, scope, places)
+            fold_again(rows, event_lookup, scope, places, &BTreeSet::new())
         }
     }
 }
 
-/// Folds the remaining events of a stream outside sessions, where headers alone have no effect.
-fn fold_outside(
+/// Folds the remaining events of a stream. In a session a forgotten event still counts by its header; outside
+/// sessions headers have no effect.
+fn fold_again(
     rows: &mut dyn RowsMut,
     event_lookup: &dyn EventLookup,
     scope: EventScope<'_>,
     places: Vec<(Position, RecordKey)>,
+    there: &BTreeSet<CheckpointKey>,
 ) -> Result<(), Error> {
-    let none = BTreeSet::new();
     for (position, record) in places {
-        if !forgotten::covers(rows, scope, position)? {
-            let event = event_lookup.event(record, position)?;
-            if !event.header.kind.records_forgetting() {
-                let meta = Event::of(&event)?;
-                super::apply(rows, &event, meta.as_ref(), record, Some(&none))?;
-            }
+        let is_forgotten = forgotten::covers(rows, scope, position)?;
+        if is_forgotten && !matches!(scope, EventScope::Session(_)) {
+            continue;
+        }
+        let event = event_lookup.event(record, position)?;
+        if !event.header.kind.records_forgetting() {
+            let left = is_forgotten.then(|| event.without_content());
+            let left = left.as_ref().unwrap_or(&event);
+            let meta = Event::of(left)?;
+            super::apply(rows, left, meta.as_ref(), record, Some(there))?;
         }
     }
     Ok(())

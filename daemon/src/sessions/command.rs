@@ -60,9 +60,7 @@ impl Command for CreateSession {
 
 /// Command: records a session change whose event is written as it was received.
 pub struct RecordSessionChange {
-    /// Session.
     pub choice: PreparedSession,
-    /// Change.
     pub what: SessionChange,
     /// Payload of the event.
     pub body: Body,
@@ -71,9 +69,7 @@ pub struct RecordSessionChange {
 /// A session change.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SessionChange {
-    /// Fields were set.
     Updated(Box<SessionUpdated>),
-    /// The session was closed.
     Closed,
 }
 
@@ -115,9 +111,7 @@ fn check_size(details: &Details) -> Result<(), Refusal> {
 
 /// Command: takes or renews a lease of a session.
 pub struct AcquireLease {
-    /// Session.
     pub choice: PreparedSession,
-    /// Lease name.
     pub name: String,
     /// Duration, in microseconds.
     pub micros: Micros,
@@ -177,7 +171,6 @@ impl AcquireLease {
 pub struct ReleaseLease {
     /// Session id.
     pub session: String,
-    /// Project of the event.
     pub project: Option<String>,
     /// Token that proves the lease.
     pub token: Position,

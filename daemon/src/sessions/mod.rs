@@ -20,7 +20,7 @@ pub use select::{
     PreparedSession, ResolvedSession, SessionSelector, fenced, find, fresh_id, open, session_of,
     was_forgotten,
 };
-pub use settings::{SessionSettings, State};
+pub use settings::SessionSettings;
 pub use tombstone::{
     Tombstone, all_forgotten, forgotten, is_forgotten, is_tombstone, is_unerased, unerased,
 };

@@ -33,36 +33,22 @@ pub struct SessionSelector {
 
 /// The session of a write, prepared before the command is queued.
 #[derive(Clone, Debug)]
-pub enum PreparedSession {
+pub struct PreparedSession {
+    choice: SessionChoice,
+    /// Project of the events.
+    project: Option<String>,
+    /// Token of a lease that must still be held.
+    pub fence: Option<Position>,
+}
+
+#[derive(Clone, Debug)]
+enum SessionChoice {
     /// An existing session.
-    Named {
-        /// Session id.
-        session: String,
-        /// Project of the events.
-        project: Option<String>,
-        /// Token of a lease that must still be held.
-        fence: Option<Position>,
-    },
-    /// The caller's last session, or else a new one.
-    Current {
-        /// The caller's project.
-        project: Option<String>,
-        /// Id of the session if it is created.
-        new_id: String,
-        /// Payload of the creation event if the session is created.
-        new_body: Body,
-        /// Token of a lease that must still be held.
-        fence: Option<Position>,
-    },
-    /// A new session.
-    New {
-        /// The caller's project.
-        project: Option<String>,
-        /// Session id, which must be free.
-        id: String,
-        /// Payload of the creation event.
-        body: Body,
-    },
+    Named(String),
+    /// The caller's last session, or else a new one with this id and creation event.
+    Current(String, Body),
+    /// A new session with this id, which must be free, and this creation event.
+    New(String, Body),
 }
 
 /// The resolved session, and the creation event when it is new.
@@ -122,33 +108,25 @@ impl PreparedSession {
     /// Prepares the session of a write.
     #[must_use]
     pub fn prepare(selector: SessionSelector, clock: &Clock) -> Self {
-        let SessionSelector {
-            session,
-            project,
-            fence,
-        } = selector;
-        match session {
-            Some(session) => Self::Named {
-                session,
-                project,
-                fence,
-            },
-            None => Self::Current {
-                fence,
-                project,
-                new_id: fresh_id('s', clock),
-                new_body: SessionCreated::default().prepare(clock.random()),
-            },
+        let choice = match selector.session {
+            Some(session) => SessionChoice::Named(session),
+            None => SessionChoice::Current(fresh_id('s', clock), creation(clock)),
+        };
+        Self {
+            choice,
+            project: selector.project,
+            fence: selector.fence,
         }
     }
 
     /// Prepares a new session; generates an id if none is given.
     #[must_use]
     pub fn fresh(id: Option<String>, project: Option<String>, clock: &Clock) -> Self {
-        Self::New {
+        let id = id.unwrap_or_else(|| fresh_id('s', clock));
+        Self {
+            choice: SessionChoice::New(id, creation(clock)),
             project,
-            id: id.unwrap_or_else(|| fresh_id('s', clock)),
-            body: SessionCreated::default().prepare(clock.random()),
+            fence: None,
         }
     }
 
@@ -158,51 +136,39 @@ impl PreparedSession {
     /// `SESSION_NOT_FOUND` when the named session does not exist, `SESSION_CLOSED` when it was closed, `CONFLICT` when
     /// the new session already exists or the lease is lost.
     pub fn decide(&self, on: &DecisionContext<'_>) -> Result<ResolvedSession, Refusal> {
-        match self {
-            Self::Named {
-                session,
-                project,
-                fence,
-            } => {
+        let project = self.project.as_deref();
+        let (session, new_body) = match &self.choice {
+            SessionChoice::Named(session) => {
                 open(on.rows, session)?;
-                fenced(on.rows, on.now, session, *fence)?;
-                Ok(ResolvedSession {
-                    session: session.clone(),
-                    project: project.clone(),
-                    created: None,
-                })
+                (session.clone(), None)
             }
-            Self::Current {
-                project,
-                new_id,
-                new_body,
-                fence,
-            } => {
-                let last = current(on.rows, on.actor, project.as_deref(), on.now)?;
-                fenced(on.rows, on.now, last.as_deref().unwrap_or_default(), *fence)?;
-                let event = |session: &String| {
-                    let created = SessionEvent::Created(SessionOrigin::default());
-                    let body = new_body.clone();
-                    NewEvent::in_session(session, project.clone(), created, body)
-                };
-                Ok(ResolvedSession {
-                    created: last.is_none().then(|| event(new_id)),
-                    session: last.unwrap_or_else(|| new_id.clone()),
-                    project: project.clone(),
-                })
+            SessionChoice::Current(id, body) => {
+                match current(on.rows, on.actor, project, on.now)? {
+                    Some(last) => (last, None),
+                    None => (id.clone(), Some(body)),
+                }
             }
-            Self::New { project, id, body } => {
+            SessionChoice::New(id, body) => {
                 check_free(on.rows, id)?;
-                let created = SessionEvent::Created(SessionOrigin::default());
-                let event = NewEvent::in_session(id, project.clone(), created, body.clone());
-                Ok(ResolvedSession {
-                    session: id.clone(),
-                    project: project.clone(),
-                    created: Some(event),
-                })
+                (id.clone(), Some(body))
             }
-        }
+        };
+        // A new session has no leases.
+        fenced(on.rows, on.now, &session, self.fence)?;
+        let created = new_body.map(|body| {
+            let created = SessionEvent::Created(SessionOrigin::default());
+            NewEvent::in_session(&session, self.project.clone(), created, body.clone())
+        });
+        Ok(ResolvedSession {
+            session,
+            project: self.project.clone(),
+            created,
+        })
     }
+}
+
+fn creation(clock: &Clock) -> Body {
+    SessionCreated::default().prepare(clock.random())
 }
 
 impl SessionSelector {

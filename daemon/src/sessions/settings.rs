@@ -1,5 +1,7 @@
 //! The settings of sessions, and the session state that depends on them.
 
+use lore::protocol::names::SessionState;
+
 use super::view::SessionRow;
 use crate::clock::Micros;
 use crate::operation::Context;
@@ -23,17 +25,6 @@ impl Default for SessionSettings {
     }
 }
 
-/// State of a session.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum State {
-    /// Events were recorded recently.
-    Active,
-    /// No recent events; a write revives the session.
-    Expired,
-    /// Closed: refuses further events.
-    Closed,
-}
-
 impl SessionSettings {
     /// Returns the current settings.
     #[must_use]
@@ -44,13 +35,13 @@ impl SessionSettings {
 
     /// Returns the state of a session at this time.
     #[must_use]
-    pub fn state(&self, row: &SessionRow, now: Micros) -> State {
+    pub fn state(&self, row: &SessionRow, now: Micros) -> SessionState {
         if row.closed != 0 {
-            State::Closed
+            SessionState::Closed
         } else if self.is_past(row, now) {
-            State::Expired
+            SessionState::Expired
         } else {
-            State::Active
+            SessionState::Active
         }
     }
 

@@ -5,9 +5,10 @@
 //! | `f` session | [`Tombstone`] |
 //! | `q` session | none: its bytes may still be on disk |
 
-use super::view::{self, Row, SPACE, key, named, numbers_and_text, read, split};
+use super::view::{self, SPACE, named};
 use crate::clock::Micros;
 use crate::log::{EventKind, Header, LoggedEvent, Position};
+use crate::rows::{self, key};
 use crate::store::{Error, Rows, RowsMut};
 
 /// The rows that remain of a forgotten session in this view.
@@ -19,33 +20,17 @@ pub struct Tombstone {
     pub at: Micros,
 }
 
-impl Row for Tombstone {
-    fn encode(&self) -> Vec<u8> {
-        numbers_and_text([self.position.0, self.at], "")
-    }
-
-    fn decode(value: &[u8]) -> Option<Self> {
-        let ([position, at], _) = split(value)?;
-        let position = Position(position);
-        Some(Self { position, at })
-    }
-}
-
 /// Folds the forgetting of a session. Forgetting does not make it the caller's last session; callers whose last
 /// session it was have none afterwards.
 pub(super) fn apply(rows: &mut dyn RowsMut, session: &str, header: &Header) -> Result<(), Error> {
-    let unfinished = key(b'q', session.as_bytes());
+    let unfinished = key(b'q', session);
     if header.kind == EventKind::SessionErased {
         rows.remove(SPACE, &unfinished);
         return Ok(());
     }
     view::forget(rows, session)?;
-    let tombstone = Tombstone {
-        position: header.position,
-        at: header.time,
-    };
-    let tombstone_key = key(b'f', session.as_bytes());
-    rows.put(SPACE, &tombstone_key, &tombstone.encode());
+    let tombstone = rows::numbers([header.position.0, header.time], &[]);
+    rows.put(SPACE, &key(b'f', session), &tombstone);
     rows.put(SPACE, &unfinished, &[]);
     Ok(())
 }
@@ -58,7 +43,11 @@ pub fn is_tombstone(event: &LoggedEvent) -> bool {
 
 /// Returns the tombstone of a session if it was forgotten.
 pub fn forgotten(rows: &dyn Rows, session: &str) -> Result<Option<Tombstone>, Error> {
-    read(rows, &key(b'f', session.as_bytes()))
+    rows::read(rows, SPACE, &key(b'f', session), |value| {
+        let ([position, at], _) = rows::split(value)?;
+        let position = Position(position);
+        Some(Tombstone { position, at })
+    })
 }
 
 /// Returns whether an event's content was forgotten, although its bytes may still be in a record.
@@ -83,7 +72,7 @@ pub fn all_forgotten(rows: &dyn Rows, limit: usize) -> Result<Vec<(String, Tombs
 
 /// Returns whether bytes of a forgotten session may still be on disk.
 pub fn is_unerased(rows: &dyn Rows, session: &str) -> Result<bool, Error> {
-    Ok(rows.get(SPACE, &key(b'q', session.as_bytes()))?.is_some())
+    Ok(rows.get(SPACE, &key(b'q', session))?.is_some())
 }
 
 /// Returns the forgotten sessions whose bytes may still be on disk.

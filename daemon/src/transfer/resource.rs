@@ -42,14 +42,14 @@ impl Resource for Session {
         let state = State::live(&cx, None).await?;
         blocking(move || {
             let project = caller.project.as_deref();
-            let (room, now) = (SessionSettings::of(&cx), cx.engine.clock().now());
+            let (settings, now) = (SessionSettings::of(&cx), cx.engine.clock().now());
             let mut page = Page::default();
             let mut looked_at = 0;
             let within = project.map_or(SessionFilter::All, SessionFilter::Project);
             sessions::newest(&state, within, None, &mut |session, _| {
                 looked_at += 1;
                 if let Some(row) = sessions::get(&state, session)?
-                    && !room.is_past(&row, now)
+                    && !settings.is_past(&row, now)
                 {
                     let details = sessions::details(&state, session)?;
                     let at = format_time(row.last_activity);

@@ -114,6 +114,7 @@ pub enum LayerName {
 
 /// Shortening of a key's value.
 #[wire]
+#[derive(PartialOrd, Ord)]
 pub enum TruncationAction {
     /// Unchanged.
     Whole,

@@ -27,6 +27,7 @@ pub enum PieceKind {
 
 /// Sections, in the order of a pack.
 #[wire]
+#[derive(PartialOrd, Ord)]
 pub enum SectionName {
     /// Earlier messages.
     History,

@@ -91,7 +91,7 @@ async fn candidates(
     kind: &Kind,
 ) -> Result<Vec<Entry>, ErrorData> {
     let context = dispatch.context().clone();
-    let candidates = kind.candidates(context, caller).await;
+    let candidates = (kind.candidates)(context, caller).await;
     candidates.map_err(|refusal| refused(&refusal))
 }
 

@@ -1,14 +1,12 @@
-//! The budgeted view: a context as JSON of at most so many tokens, and what was done to each key.
+//! The budgeted view: a context as JSON within a token budget, and a report on each key.
 //!
-//! A context that fits is its own view. Otherwise CRITICAL keys stay whole, whatever they cost, and
-//! the layers get [`SHARES`] of the budget, of which what one does not need flows to the next. Within
-//! its share a layer is shortened step by step ([`ValueReductions`]), each step only as far as needed: white
-//! space, long texts in the middle, arrays between head and tail, and when nothing else helps whole
-//! keys, EPHEMERAL to IMPORTANT. EPHEMERAL values are never shortened: they are there or not.
+//! A context that fits is its own view. Otherwise CRITICAL keys stay whole at any cost, and the layers get
+//! [`SHARES`] of the budget; an unused share passes to the next layer. Within its share a layer is shortened step by
+//! step ([`TruncationAction`]), each step only as far as needed: white space, long texts in the middle, arrays between
+//! head and tail, and at last whole keys, EPHEMERAL to IMPORTANT. EPHEMERAL values are included or dropped, never
+//! shortened.
 
-use std::fmt;
-
-use super::layers::{Layer, LayerAssignment, Rule};
+use super::layers::{LAYERS, Layer, LayerAssignment, Rule};
 use crate::tokens::Tokens;
 
 use plan::{Item, Outcome, plan};
@@ -20,53 +18,19 @@ mod tests;
 mod value;
 mod white_space;
 
-/// Percent of the budget for each layer, in the order of [`Layer::ALL`].
+pub use lore::protocol::names::TruncationAction;
+
+/// Percent of the budget for each layer, in the order of [`LAYERS`].
 pub const SHARES: [usize; 4] = [30, 40, 20, 10];
 
 /// A top-level key of a context.
 #[derive(Clone, Debug)]
 pub struct Entry<'a> {
-    /// The key.
     pub key: &'a str,
     /// The value as canonical JSON, without white space between its tokens.
     pub value: &'a str,
-    /// Its layer, and why.
+    /// Its layer, with the reason.
     pub assignment: LayerAssignment,
-}
-
-/// What was done to a value, each with all before it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum ValueReductions {
-    /// Nothing: it is in the view to the byte.
-    Whole,
-    /// Runs of blanks, trailing blanks and blank lines inside of texts were taken out.
-    WhiteSpace,
-    /// Long texts were cut in the middle.
-    Strings,
-    /// Arrays were cut between head and tail.
-    Arrays,
-    /// The key is not in the view.
-    Dropped,
-}
-
-impl ValueReductions {
-    /// The name in reports.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Whole => "whole",
-            Self::WhiteSpace => "whitespace",
-            Self::Strings => "strings",
-            Self::Arrays => "arrays",
-            Self::Dropped => "dropped",
-        }
-    }
-}
-
-impl fmt::Display for ValueReductions {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
 }
 
 /// A context within its budget.
@@ -78,52 +42,41 @@ pub struct BudgetedView {
     pub tokens: usize,
     /// Tokens of the whole context.
     pub tokens_before: usize,
-    /// Whether `json` has more tokens than the budget, which only CRITICAL keys can cause (or a budget
-    /// of none, since even `{}` is a token).
+    /// Whether `json` exceeds the budget. Only CRITICAL keys, or a budget of 0, can cause this.
     pub over_budget: bool,
     /// Each key of the context, in its order.
     pub keys: Vec<KeyReport>,
-    /// The sums, in the order of [`Layer::ALL`].
+    /// The sums, in the order of [`LAYERS`].
     pub layers: [LayerReport; 4],
 }
 
-/// What became of one key. Tokens are those of the key and its value counted by themselves, so that
-/// sums may differ from the tokens of the whole by one or two for each key.
+/// The report on one key. Key and value are counted separately, so that sums may differ from the tokens of the whole
+/// by one or two per key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeyReport {
-    /// The key.
     pub key: String,
-    /// Its layer.
     pub layer: Layer,
-    /// What put it there.
     pub rule: Rule,
-    /// Tokens in the context.
     pub tokens_before: usize,
-    /// Tokens in the view.
     pub tokens_after: usize,
-    /// What was done.
-    pub done: ValueReductions,
+    pub done: TruncationAction,
 }
 
-/// What became of the keys of one layer.
+/// The report on the keys of one layer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LayerReport {
-    /// The layer.
     pub layer: Layer,
-    /// Keys in the context.
+    /// Number of keys in the context.
     pub keys: usize,
-    /// Of these, how many are not in the view.
+    /// Number of keys that are not in the view.
     pub dropped: usize,
-    /// Tokens in the context.
     pub tokens_before: usize,
-    /// Tokens in the view.
     pub tokens_after: usize,
 }
 
-/// The view of a context with at most `budget` tokens.
+/// Builds the view of a context with at most `budget` tokens. It is deterministic.
 ///
-/// `checkpoint` is where the context can be loaded whole, for the markers; `None` for one that is not
-/// stored. The same input gives the same view.
+/// Markers name the `checkpoint` from which the whole context can be loaded, if it is stored.
 #[must_use]
 pub fn budgeted_view(
     entries: &[Entry<'_>],
@@ -139,8 +92,7 @@ pub fn budgeted_view(
     let mut json = assemble(&items, &outcomes);
     let tokens_before = tokens.count(&json);
     let mut count = tokens_before;
-    // Plans add up what was counted key by key; the text as a whole may have some tokens more, and
-    // then the next plan is for less.
+    // Plans sum the tokens of the keys. The whole text may have a few more; then the next plan gets a smaller budget.
     let mut slack = 0;
     while count > budget {
         let allowed = budget.saturating_sub(slack);
@@ -162,18 +114,17 @@ pub fn budgeted_view(
         tokens: count,
         tokens_before,
         over_budget: count > budget,
-        layers: Layer::ALL.map(|layer| sum(layer, &keys)),
+        layers: LAYERS.map(|layer| sum(layer, &keys)),
         keys,
     }
 }
 
-/// Whether nothing is left that could be dropped.
+/// Returns whether no more keys can be dropped.
 fn is_bare(items: &[Item<'_>], outcomes: &[Outcome]) -> bool {
     let mut pairs = items.iter().zip(outcomes);
     pairs.all(|(item, outcome)| item.layer == Layer::Critical || *outcome == Outcome::Dropped)
 }
 
-/// The view as text.
 fn assemble(items: &[Item<'_>], outcomes: &[Outcome]) -> String {
     let mut json = String::from("{");
     for (item, outcome) in items.iter().zip(outcomes) {
@@ -195,9 +146,9 @@ fn assemble(items: &[Item<'_>], outcomes: &[Outcome]) -> String {
 
 fn report(entry: &Entry<'_>, item: &Item<'_>, outcome: &Outcome) -> KeyReport {
     let (tokens_after, done) = match outcome {
-        Outcome::Whole => (item.tokens, ValueReductions::Whole),
+        Outcome::Whole => (item.tokens, TruncationAction::Whole),
         Outcome::Shortened { tokens, done, .. } => (*tokens, *done),
-        Outcome::Dropped => (0, ValueReductions::Dropped),
+        Outcome::Dropped => (0, TruncationAction::Dropped),
     };
     KeyReport {
         key: entry.key.to_owned(),
@@ -219,7 +170,7 @@ fn sum(layer: Layer, keys: &[KeyReport]) -> LayerReport {
     };
     for key in keys.iter().filter(|key| key.layer == layer) {
         sum.keys += 1;
-        sum.dropped += usize::from(key.done == ValueReductions::Dropped);
+        sum.dropped += usize::from(key.done == TruncationAction::Dropped);
         sum.tokens_before += key.tokens_before;
         sum.tokens_after += key.tokens_after;
     }

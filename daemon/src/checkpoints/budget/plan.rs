@@ -1,29 +1,27 @@
-//! Who gets how many tokens, and how each layer is made to fit into what it gets.
+//! Distributes the budget over the layers, and fits each layer into its tokens.
 
 use std::cell::OnceCell;
 
 use super::value::{MarkerOrigin, ShortenLimit, Value};
-use super::{SHARES, ValueReductions};
-use crate::checkpoints::layers::Layer;
+use super::{SHARES, TruncationAction};
+use crate::checkpoints::layers::{LAYERS, Layer};
 use crate::tokens::Tokens;
 
-/// A key and its value on the way into the view.
+/// A key with its value.
 pub(super) struct Item<'a> {
     pub key: &'a str,
-    /// The key as JSON.
     pub key_json: String,
-    /// The value as JSON.
     pub value: &'a str,
     pub layer: Layer,
-    /// Where the value can be loaded whole.
+    /// Checkpoint with the whole value.
     pub checkpoint: Option<&'a str>,
     /// Tokens of key, value and punctuation.
     pub tokens: usize,
-    /// The value read for shortening, once that is needed.
+    /// The parsed value, once it is shortened.
     pub read: OnceCell<Value<'a>>,
 }
 
-/// What becomes of an item.
+/// The outcome for an item.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Outcome {
     Whole,
@@ -32,12 +30,12 @@ pub(super) enum Outcome {
         json: String,
         /// Tokens of key, shorter value and punctuation.
         tokens: usize,
-        done: ValueReductions,
+        done: TruncationAction,
     },
     Dropped,
 }
 
-/// How far IMPORTANT is shortened before its keys are dropped: gently first, then as hard as USEFUL.
+/// Minimum lengths in IMPORTANT before keys are dropped: gentle first, then as in USEFUL.
 const FLOORS_IMPORTANT: &[ShortenLimit] = &[
     ShortenLimit {
         chars: 240,
@@ -45,19 +43,19 @@ const FLOORS_IMPORTANT: &[ShortenLimit] = &[
     },
     HARDEST,
 ];
-/// How far USEFUL is.
+/// Minimum lengths in USEFUL.
 const FLOORS_USEFUL: &[ShortenLimit] = &[HARDEST];
-/// Less than this would be hardly more than the marker.
+/// Anything shorter would hardly be longer than the marker.
 const HARDEST: ShortenLimit = ShortenLimit {
     chars: 40,
     elements: 2,
 };
 
-/// What is left over is worth another try from this many tokens on.
+/// Minimum number of unused tokens for another try.
 const WORTH_ANOTHER_TRY: usize = 16;
 
-/// Decides each item's outcome, so that what is not CRITICAL fits into `allowed` tokens together with
-/// what is. Shares are of the `budget`.
+/// Decides each item's outcome, so that all layers together fit into `allowed` tokens if CRITICAL allows it. Shares
+/// refer to the `budget`.
 pub(super) fn plan(
     items: &[Item<'_>],
     allowed: usize,
@@ -65,7 +63,7 @@ pub(super) fn plan(
     tokens: &Tokens,
 ) -> Vec<Outcome> {
     let [critical, important, useful, ephemeral] =
-        Layer::ALL.map(|layer| Group::new(items, layer, tokens));
+        LAYERS.map(|layer| Group::new(items, layer, tokens));
     let braces = 1;
     let room = allowed.saturating_sub(critical.whole() + braces);
     let mut grants = grants(
@@ -75,7 +73,7 @@ pub(super) fn plan(
         budget,
     );
 
-    // Before a key of another layer is dropped, EPHEMERAL goes; before one of IMPORTANT, USEFUL yields.
+    // EPHEMERAL is dropped before any other key, and USEFUL yields to IMPORTANT.
     let mut brief = ephemeral.whole_within(grants.ephemeral);
     grants.important = room.min(grants.important + spare(grants.ephemeral, &brief));
     let least = important.least();
@@ -91,7 +89,7 @@ pub(super) fn plan(
     }
     let material = useful.fit(left, FLOORS_USEFUL);
 
-    // What is not used after all goes back to the most important that was cut.
+    // Unused tokens go to the most important layer that was cut.
     let mut left = room.saturating_sub(main.tokens + material.tokens + brief.tokens);
     if left >= WORTH_ANOTHER_TRY && main.tokens < important.whole() {
         let more = important.fit(main.tokens + left, FLOORS_IMPORTANT);
@@ -124,9 +122,8 @@ struct Grants {
     ephemeral: usize,
 }
 
-/// The shares by need: what CRITICAL takes beyond its own comes from EPHEMERAL, then USEFUL, then
-/// IMPORTANT; what a layer does not need flows to the next. USEFUL needs no figure of its own: it gets
-/// what the others leave.
+/// Adapts the shares to the needs. CRITICAL takes missing tokens from EPHEMERAL, then USEFUL, then IMPORTANT; unused
+/// tokens pass to the next layer. USEFUL gets the rest.
 fn grants(critical: usize, needs: [usize; 3], room: usize, budget: usize) -> Grants {
     let share = |percent: usize| budget.saturating_mul(percent) / 100;
     let [of_critical, of_important, of_useful, of_ephemeral] = SHARES.map(share);
@@ -151,20 +148,20 @@ fn grants(critical: usize, needs: [usize; 3], room: usize, budget: usize) -> Gra
     }
 }
 
-/// Items, each with its place among all.
+/// Items with their indices.
 type RankedItems<'i, 'a> = Vec<(usize, &'i Item<'a>)>;
 
 /// The items of one layer.
 struct Group<'i, 'a> {
     items: RankedItems<'i, 'a>,
     tokens: &'i Tokens,
-    /// The tokens of each item at the hardest cut.
+    /// Tokens of each item at the hardest cut.
     least: OnceCell<Vec<usize>>,
 }
 
-/// A layer that fits.
+/// A layer within its tokens.
 struct LayerFit {
-    /// By place among all items; those that are missing stay whole.
+    /// Outcomes by index; missing items stay whole.
     outcomes: Vec<(usize, Outcome)>,
     tokens: usize,
 }
@@ -179,12 +176,12 @@ impl<'i, 'a> Group<'i, 'a> {
         }
     }
 
-    /// Tokens of the whole layer.
+    /// Returns the tokens of the whole layer.
     fn whole(&self) -> usize {
         self.items.iter().map(|(_, item)| item.tokens).sum()
     }
 
-    /// Tokens of the whole layer at the hardest cut.
+    /// Returns the tokens of the whole layer at the hardest cut.
     fn least(&self) -> usize {
         self.least_of_each().iter().sum()
     }
@@ -200,12 +197,12 @@ impl<'i, 'a> Group<'i, 'a> {
         })
     }
 
-    /// The layer without any of its keys.
+    /// Drops all keys.
     fn none(&self) -> LayerFit {
         self.whole_within(0)
     }
 
-    /// As many keys as fit whole, the smallest first.
+    /// Keeps as many whole keys as fit, the smallest first.
     fn whole_within(&self, allowed: usize) -> LayerFit {
         let sizes: Vec<usize> = self.items.iter().map(|(_, item)| item.tokens).collect();
         let (kept, dropped) = self.smallest_within(&sizes, allowed);
@@ -215,8 +212,8 @@ impl<'i, 'a> Group<'i, 'a> {
         }
     }
 
-    /// All keys, shortened as little as it takes; if even the hardest cut is too much, only as many
-    /// keys as then fit, the smallest first.
+    /// Shortens all keys as little as needed. If even the hardest cut is too long, keeps as many keys as fit, the
+    /// smallest first.
     fn fit(&self, allowed: usize, floors: &[ShortenLimit]) -> LayerFit {
         if self.whole() <= allowed {
             return LayerFit {
@@ -235,7 +232,7 @@ impl<'i, 'a> Group<'i, 'a> {
         fit
     }
 
-    /// The items that fit if each has the given size, and the others' outcome.
+    /// Splits the items into those that fit with the given sizes, and the dropped ones.
     fn smallest_within(
         &self,
         sizes: &[usize],
@@ -255,8 +252,8 @@ impl<'i, 'a> Group<'i, 'a> {
         (kept, dropped)
     }
 
-    /// Steps through the ladder: white space, then for each floor texts down to it, then arrays. All
-    /// items are cut alike, so that the longest texts of the layer yield first.
+    /// Shortens step by step: white space, then texts and arrays down to each minimum. All items have the same limit, so
+    /// the longest texts are cut first.
     fn shorten(&self, allowed: usize, floors: &[ShortenLimit]) -> LayerFit {
         let mut cut = ShortenLimit::WHITE_SPACE;
         if let Some(fit) = self.under(&cut, allowed) {

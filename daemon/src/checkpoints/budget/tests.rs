@@ -74,11 +74,7 @@ fn value() -> impl Strategy<Value = String> {
 }
 
 fn context() -> impl Strategy<Value = Context> {
-    let entry = (
-        "[a-z_\"é ]{0,8}",
-        value(),
-        prop::sample::select(&Layer::ALL),
-    );
+    let entry = ("[a-z_\"é ]{0,8}", value(), prop::sample::select(&LAYERS));
     prop::collection::vec(entry, 0..9).prop_map(|entries| {
         let entries = entries.into_iter().enumerate();
         let entries = entries.map(|(n, (key, value, layer))| (format!("{key}{n}"), value, layer));
@@ -105,14 +101,14 @@ proptest! {
         let mut members = members.into_iter();
         for (report, (key, value, layer)) in view.keys.iter().zip(&context) {
             prop_assert_eq!((&report.key, report.layer), (key, *layer));
-            if report.done == ValueReductions::Dropped {
+            if report.done == TruncationAction::Dropped {
                 prop_assert!(*layer != Layer::Critical && report.tokens_after == 0);
                 continue;
             }
             prop_assert!(!view.over_budget || *layer == Layer::Critical, "{} made it too long", key);
             let (name, there) = members.next().unwrap();
             prop_assert_eq!(&name, key, "keys keep their order");
-            if *layer == Layer::Critical || report.done == ValueReductions::Whole {
+            if *layer == Layer::Critical || report.done == TruncationAction::Whole {
                 prop_assert_eq!(there.get(), value, "to the byte");
                 prop_assert_eq!(report.tokens_after, report.tokens_before);
             } else {
@@ -144,11 +140,11 @@ fn each_step_is_taken_only_when_the_one_before_is_not_enough() {
     let rows = [row.as_str(); 8].join(",");
     let context = vec![entry("rows", format!("[{rows}]"), Layer::Important)];
     let steps = [
-        ValueReductions::Whole,
-        ValueReductions::WhiteSpace,
-        ValueReductions::Strings,
-        ValueReductions::Arrays,
-        ValueReductions::Dropped,
+        TruncationAction::Whole,
+        TruncationAction::Whitespace,
+        TruncationAction::Strings,
+        TruncationAction::Arrays,
+        TruncationAction::Dropped,
     ];
     let mut seen = Vec::new();
     for budget in (1..=tokens_of(&context)).rev().step_by(40).chain([1]) {
@@ -233,7 +229,7 @@ fn unused_shares_are_not_wasted() {
         let view = view_of(&context, 2_000);
         assert!(
             (1_850..=2_000).contains(&view.tokens),
-            "{layer}: {}",
+            "{layer:?}: {}",
             view.tokens
         );
     }
@@ -245,10 +241,10 @@ fn unused_shares_are_not_wasted() {
     let view = view_of(&small, 2_000);
     assert_eq!(
         view.keys[1].done,
-        ValueReductions::Whole,
+        TruncationAction::Whole,
         "all the others' shares are free"
     );
-    assert_eq!(view.keys[2].done, ValueReductions::Dropped);
+    assert_eq!(view.keys[2].done, TruncationAction::Dropped);
 }
 
 /// An object, of which nothing can be shortened.
@@ -257,7 +253,7 @@ fn object(keys: usize) -> String {
     format!("{{{}}}", members.collect::<Vec<_>>().join(","))
 }
 
-fn dones(context: &Context, budget: usize) -> Vec<ValueReductions> {
+fn dones(context: &Context, budget: usize) -> Vec<TruncationAction> {
     let view = view_of(context, budget);
     view.keys.iter().map(|key| key.done).collect()
 }
@@ -275,20 +271,20 @@ fn lower_layers_yield_before_a_key_is_dropped() {
     assert_eq!(
         seen,
         [
-            ValueReductions::Whole,
-            ValueReductions::Strings,
-            ValueReductions::Dropped
+            TruncationAction::Whole,
+            TruncationAction::Strings,
+            TruncationAction::Dropped
         ]
     );
 
     let budget = tokens_of(&vec![data.clone()]) + 5;
     let seen = dones(&vec![data.clone(), log.clone()], budget);
-    assert_eq!(seen, [ValueReductions::Whole, ValueReductions::Dropped]);
+    assert_eq!(seen, [TruncationAction::Whole, TruncationAction::Dropped]);
 
     // Nothing is gained by dropping the log for data that does not fit even so.
     let budget = tokens_of(&vec![log.clone()]) * 2;
     let seen = dones(&vec![data, log], budget);
-    assert_eq!(seen, [ValueReductions::Dropped, ValueReductions::Whole]);
+    assert_eq!(seen, [TruncationAction::Dropped, TruncationAction::Whole]);
 }
 
 /// Keys go from EPHEMERAL to IMPORTANT, the largest of a layer first.
@@ -304,7 +300,7 @@ fn keys_are_dropped_from_the_least_important_on() {
     let mut gone: Vec<String> = Vec::new();
     for budget in (1..=tokens_of(&context)).rev() {
         for key in view_of(&context, budget).keys {
-            if key.done == ValueReductions::Dropped && !gone.contains(&key.key) {
+            if key.done == TruncationAction::Dropped && !gone.contains(&key.key) {
                 gone.push(key.key);
             }
         }

@@ -1,50 +1,50 @@
-//! A value that can be shortened: its texts in the middle, its arrays between head and tail, at any
-//! depth. Numbers, literals, members of objects and their keys always stay as they are.
+//! Shortens a value: texts in the middle, arrays between head and tail, at any depth. Numbers, literals, members of
+//! objects and their keys never change.
 
 use std::fmt;
 
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
-use super::ValueReductions;
+use super::TruncationAction;
 use super::white_space::squeeze;
 
-/// Levels of nesting that are looked into; what is deeper stays as it is.
+/// Maximum depth of nesting that is shortened.
 const DEPTH_MAX: usize = 32;
 
-/// A text is cut only when this many characters more than are kept would go: a marker costs some too.
+/// Minimum number of characters that a cut removes, because a marker has characters, too.
 pub(super) const CHARS_LEFT_OUT_MIN: usize = 60;
 
-/// An array is cut only when at least this many elements would go.
+/// Minimum number of elements that a cut removes.
 pub(super) const ELEMENTS_LEFT_OUT_MIN: usize = 2;
 
-/// How far a value may be shortened.
+/// Limits of a shortened value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct ShortenLimit {
-    /// Characters kept of each text.
+    /// Maximum number of characters of each text.
     pub chars: usize,
-    /// Elements kept of each array.
+    /// Maximum number of elements of each array.
     pub elements: usize,
 }
 
 impl ShortenLimit {
-    /// White space alone.
+    /// Removes white space only.
     pub const WHITE_SPACE: Self = Self {
         chars: usize::MAX,
         elements: usize::MAX,
     };
 }
 
-/// What the first marker in a value says about loading it whole.
+/// How to load the whole value, for its first marker.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct MarkerOrigin<'a> {
     /// The top-level key of the value.
     pub key: &'a str,
-    /// The checkpoint that has it, if it is stored.
+    /// The checkpoint with the value, if it is stored.
     pub checkpoint: Option<&'a str>,
 }
 
-/// Characters of a key in a marker.
+/// Maximum number of characters of a key in a marker.
 const ORIGIN_KEY_CHARS_MAX: usize = 60;
 
 impl fmt::Display for MarkerOrigin<'_> {
@@ -62,14 +62,14 @@ impl fmt::Display for MarkerOrigin<'_> {
     }
 }
 
-/// A value, read for shortening.
+/// A value, parsed for shortening.
 pub(super) struct Value<'a> {
     node: Node<'a>,
-    /// Whether there is white space to squeeze.
+    /// Whether white space can be removed.
     pub is_loose: bool,
-    /// Characters of the longest text.
+    /// Length of the longest text, in characters.
     pub chars_max: usize,
-    /// Elements of the longest array.
+    /// Length of the longest array.
     pub elements_max: usize,
 }
 
@@ -91,7 +91,7 @@ struct Text<'a> {
 }
 
 impl<'a> Value<'a> {
-    /// Reads JSON; what is no JSON is one plain piece.
+    /// Parses JSON; any other text is one plain piece.
     pub fn read(json: &'a str) -> Self {
         let mut value = Self {
             node: Node::Plain(json),
@@ -103,22 +103,22 @@ impl<'a> Value<'a> {
         value
     }
 
-    /// Whether a cut changes anything.
+    /// Returns whether a limit changes anything.
     pub fn feels(&self, cut: &ShortenLimit) -> bool {
         self.is_loose
             || self.chars_max.saturating_sub(cut.chars) >= CHARS_LEFT_OUT_MIN
             || self.elements_max.saturating_sub(cut.elements) >= ELEMENTS_LEFT_OUT_MIN
     }
 
-    /// The value under a cut, as JSON, and the last of the steps that changed it.
+    /// Returns the shortened value as JSON, with the last step that changed it.
     pub fn shorten(
         &self,
         cut: &ShortenLimit,
         origin: &MarkerOrigin<'_>,
-    ) -> (String, ValueReductions) {
+    ) -> (String, TruncationAction) {
         let mut writer = Writer {
             json: String::new(),
-            done: ValueReductions::Whole,
+            done: TruncationAction::Whole,
             cut,
             origin: Some(origin),
         };
@@ -136,12 +136,12 @@ impl<'a> Value<'a> {
         read.unwrap_or(Node::Plain(json))
     }
 
-    /// `None` for a text that can only stay as it is.
+    /// Returns `None` for a text that is never shortened.
     fn text(&mut self, json: &'a str) -> Option<Node<'a>> {
         if json.len() <= CHARS_LEFT_OUT_MIN && !json.contains(['\\', ' ', '\t']) {
             return None;
         }
-        // A lone surrogate is no text; nor would it be canonical.
+        // A lone surrogate is not text, and not canonical.
         let text: String = serde_json::from_str(json).ok()?;
         let squeezed = squeeze(&text);
         let is_loose = squeezed != text;
@@ -172,7 +172,7 @@ impl<'a> Value<'a> {
     }
 }
 
-/// The members of an object in their order, values as JSON.
+/// The members of an object in order, with values as JSON.
 pub(super) struct Members<'a>(pub Vec<(String, &'a RawValue)>);
 
 impl<'de> Deserialize<'de> for Members<'de> {
@@ -197,12 +197,12 @@ impl<'de> Deserialize<'de> for Members<'de> {
     }
 }
 
-/// Writes a value under a cut.
+/// Writes a shortened value.
 struct Writer<'a> {
     json: String,
-    done: ValueReductions,
+    done: TruncationAction,
     cut: &'a ShortenLimit,
-    /// Taken by the first marker: all in one value are loaded the same way.
+    /// Only the first marker of a value names its origin.
     origin: Option<&'a MarkerOrigin<'a>>,
 }
 
@@ -232,10 +232,10 @@ impl Writer<'_> {
             let (head, tail) = ends(&text.squeezed, self.cut.chars);
             let cut = format!("{head}{marker}{tail}");
             self.json.push_str(&text_json(&cut));
-            self.done = self.done.max(ValueReductions::Strings);
+            self.done = self.done.max(TruncationAction::Strings);
         } else if text.is_loose {
             self.json.push_str(&text_json(&text.squeezed));
-            self.done = self.done.max(ValueReductions::WhiteSpace);
+            self.done = self.done.max(TruncationAction::Whitespace);
         } else {
             self.json.push_str(text.json);
         }
@@ -257,7 +257,7 @@ impl Writer<'_> {
                 self.comma(at);
                 let marker = self.marker(&format!("{left_out} of {count} elements"));
                 self.json.push_str(&text_json(&marker));
-                self.done = self.done.max(ValueReductions::Arrays);
+                self.done = self.done.max(TruncationAction::Arrays);
             }
             if at < head || at >= tail {
                 self.comma(at);
@@ -281,7 +281,7 @@ impl Writer<'_> {
     }
 }
 
-/// The beginning and the end of a text, together `chars` characters.
+/// Returns the beginning and the end of a text, together `chars` characters.
 fn ends(text: &str, chars: usize) -> (&str, &str) {
     let (head, tail) = (chars.div_ceil(2), chars / 2);
     let head_end = text
@@ -297,7 +297,7 @@ fn ends(text: &str, chars: usize) -> (&str, &str) {
     (head, text.get(tail_start..).unwrap_or_default())
 }
 
-/// A text as JSON.
+/// Encodes a text as JSON.
 pub(super) fn text_json(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }
@@ -311,7 +311,7 @@ mod tests {
         checkpoint: Some("C1"),
     };
 
-    fn shorten(json: &str, chars: usize, elements: usize) -> (String, ValueReductions) {
+    fn shorten(json: &str, chars: usize, elements: usize) -> (String, TruncationAction) {
         Value::read(json).shorten(&ShortenLimit { chars, elements }, &ORIGIN)
     }
 
@@ -325,7 +325,7 @@ mod tests {
             "{\"k\":\"aaa…[195 characters left out; load key \\\"notes\\\" of checkpoint C1]…éé\",\
              \"l\":[\"aaa…[195 characters left out]…éé\",1.50e+07]}"
         );
-        assert_eq!(done, ValueReductions::Strings);
+        assert_eq!(done, TruncationAction::Strings);
     }
 
     #[test]
@@ -333,11 +333,11 @@ mod tests {
         let (cut, done) = shorten("[1,2,3,4,5,6,7]", 9, 3);
         let marker = "\"…[4 of 7 elements left out; load key \\\"notes\\\" of checkpoint C1]…\"";
         assert_eq!(cut, format!("[1,2,{marker},7]"));
-        assert_eq!(done, ValueReductions::Arrays);
+        assert_eq!(done, TruncationAction::Arrays);
         assert!(shorten("[1,2,3,4,5]", 9, 0).0.starts_with("[\"…[5 of 5"));
         assert_eq!(
             shorten("[1,2,3,4]", 9, 3),
-            ("[1,2,3,4]".to_owned(), ValueReductions::Whole)
+            ("[1,2,3,4]".to_owned(), TruncationAction::Whole)
         );
     }
 
@@ -353,7 +353,7 @@ mod tests {
         ] {
             assert_eq!(
                 shorten(json, 9, 9),
-                (json.to_owned(), ValueReductions::Whole)
+                (json.to_owned(), TruncationAction::Whole)
             );
             assert!(!Value::read(json).feels(&ShortenLimit {
                 chars: 9,
@@ -362,7 +362,7 @@ mod tests {
         }
     }
 
-    /// Beyond the limit nothing is read, so that depth costs no stack.
+    /// Deep values are not parsed beyond the limit, so they need no stack.
     #[test]
     fn depth_is_left_as_it_is() {
         let json = "[".repeat(100_000) + &"]".repeat(100_000);

@@ -1,7 +1,6 @@
-//! White space that a text can do without: runs of blanks within a line, blanks at the end of a
-//! line, more than one blank line in a row.
+//! Removes redundant white space: runs of blanks within a line, trailing blanks, repeated blank lines.
 
-/// The text without needless white space. What begins a line stays, since indentation has a meaning.
+/// Returns the text without redundant white space. Indentation stays, because it has a meaning.
 pub(super) fn squeeze(text: &str) -> String {
     let mut squeezed = String::with_capacity(text.len());
     let mut blank_lines = 0;

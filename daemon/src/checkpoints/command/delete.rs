@@ -1,7 +1,8 @@
-//! Deletions: asked for, or made by a clean-up.
+//! Deletion of checkpoints, on request or by a clean-up.
 
 use super::{
-    Report, SaveSkipped, decided_twice, deleted, holders, not_found, nothing_recorded, release,
+    Report, SaveSkipped, decided_twice, deleted, empty_body, holders, not_found, nothing_recorded,
+    release,
 };
 use crate::checkpoints::view;
 use crate::engine::{Command, DecisionContext};
@@ -14,22 +15,39 @@ use crate::log::{Body, Hash};
 use crate::sessions;
 use crate::store::{Error, RowsMut};
 
-/// Wants checkpoints of one session deleted.
+/// Command: deletes checkpoints of one session.
 pub struct DeleteCheckpoints {
-    /// The session.
     pub session: String,
-    /// Which of its checkpoints.
     pub checkpoints: Vec<CheckpointKey>,
-    /// Why. Asked for, each must be there and all go; else those that may go by themselves do.
+    /// The cause. On request each checkpoint must exist; otherwise those that may not be deleted automatically stay.
     pub cause: DeletionCause,
-    /// Critical keys whose newest holder goes, each with the position of the next one (0: none).
+    /// Critical keys whose newest holder is deleted, each with the position of the next holder (0: none).
     pub holders: Vec<(String, u64)>,
     /// The payload of the event; taken when it is decided.
     pub body: Option<Body>,
-    /// To the caller.
     pub report: Report,
-    /// Objects that the deleted ones named.
+    /// Objects of the deleted checkpoints.
     pub let_go: Vec<Hash>,
+}
+
+impl DeleteCheckpoints {
+    /// Creates the command; its event has an empty payload with this salt.
+    pub fn new(
+        session: &str,
+        checkpoints: Vec<CheckpointKey>,
+        cause: DeletionCause,
+        salt: [u8; 16],
+    ) -> Self {
+        Self {
+            session: session.to_owned(),
+            checkpoints,
+            cause,
+            holders: Vec::new(),
+            body: Some(empty_body(salt)),
+            report: Report::default(),
+            let_go: Vec::new(),
+        }
+    }
 }
 
 impl Command for DeleteCheckpoints {
@@ -60,12 +78,8 @@ impl Command for DeleteCheckpoints {
         let project = sessions::get(on.rows, &self.session)?.and_then(|row| row.project);
         let body = self.body.take().ok_or_else(decided_twice)?;
         let deleted = CheckpointEvent::Deleted(deleted);
-        Ok(vec![NewEvent::in_session(
-            &self.session,
-            project,
-            deleted,
-            body,
-        )])
+        let event = NewEvent::in_session(&self.session, project, deleted, body);
+        Ok(vec![event])
     }
 
     fn keep(&mut self, rows: &mut dyn RowsMut) -> Result<(), Error> {

@@ -1,4 +1,4 @@
-//! Marks: keys that are critical in a session.
+//! Marks keys of a session as critical.
 
 use super::{decided_twice, marked};
 use crate::checkpoints::limits::Limits;
@@ -9,13 +9,11 @@ use crate::events::checkpoints::{CheckpointEvent, KeyMarked};
 use crate::log::Body;
 use crate::sessions;
 
-/// Wants a key marked critical, or the mark taken back.
+/// Command: marks a key as critical, or removes the mark.
 pub struct MarkKey {
-    /// In which session, which has to be there.
+    /// Session, which must exist.
     pub session: String,
-    /// The top-level key.
     pub key: String,
-    /// Take the mark back.
     pub is_unmarked: bool,
     /// The payload of the event; taken when it is decided.
     pub body: Option<Body>,
@@ -44,11 +42,7 @@ impl Command for MarkKey {
         let project = sessions::get(on.rows, &self.session)?.and_then(|row| row.project);
         let body = self.body.take().ok_or_else(decided_twice)?;
         let marked = CheckpointEvent::KeyMarked(marked);
-        Ok(vec![NewEvent::in_session(
-            &self.session,
-            project,
-            marked,
-            body,
-        )])
+        let event = NewEvent::in_session(&self.session, project, marked, body);
+        Ok(vec![event])
     }
 }

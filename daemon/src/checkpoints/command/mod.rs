@@ -1,4 +1,4 @@
-//! Decisions about checkpoints: what is saved, what goes for it, which keys are critical.
+//! Commands of checkpoints: saves, deletions, critical keys.
 
 mod delete;
 mod mark;
@@ -13,7 +13,7 @@ use serde_bytes::ByteArray;
 
 pub use delete::DeleteCheckpoints;
 pub use mark::MarkKey;
-pub use save::{ContextPiece, Fork, PackedObject, SaveCheckpoint};
+pub use save::{ContextPiece, Fork, PackedObject, SaveCheckpoint, sizes};
 
 use super::object_uses;
 use super::view::{self, CheckpointRow};
@@ -25,44 +25,44 @@ use crate::log::objects::{self, ObjectLocation};
 use crate::log::{Body, Hash, codec};
 use crate::store::{BlobRef, Error, Rows, RowsMut};
 
-/// What a command tells its caller besides the event; shared with it.
+/// A command's report to its caller besides the event; shared with the caller.
 #[derive(Clone, Default)]
 pub struct Report(Arc<Mutex<SaveResult>>);
 
 /// The parts of a [`Report`].
 #[derive(Default)]
 pub struct SaveResult {
-    /// Why nothing was recorded, when that is no refusal.
+    /// Reason why nothing was recorded, if that is not an error.
     pub instead: Option<SaveSkipped>,
-    /// What deleted objects took, in bytes.
+    /// Size of the deleted objects, in bytes.
     pub freed_bytes: u64,
-    /// Of these, the blobs: to be removed once the commit is durable.
+    /// Blobs of deleted objects; they are removed once the commit is durable.
     pub freed_blobs: Vec<BlobRef>,
 }
 
-/// Why a save recorded nothing.
+/// Reason why a save recorded nothing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SaveSkipped {
-    /// The context is that of the session's latest checkpoint.
+    /// The context equals the session's latest checkpoint.
     Unchanged(CheckpointRow),
-    /// An object that was there when the save was prepared has gone: to be prepared again.
+    /// An object was deleted after the save was prepared; it must be prepared again.
     Stale,
 }
 
 impl Report {
-    /// What was told so far.
+    /// Returns the report so far.
     pub fn result(&self) -> MutexGuard<'_, SaveResult> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// A payload that says nothing, under this salt.
+/// Returns an empty payload with this salt.
 #[must_use]
 pub fn empty_body(salt: [u8; 16]) -> Body {
     Body::new(codec::EMPTY.to_vec(), salt)
 }
 
-/// No checkpoint has this id.
+/// Builds the refusal for an unknown checkpoint.
 #[must_use]
 pub fn not_found(checkpoint: &str) -> Refusal {
     Refusal::new(
@@ -77,13 +77,13 @@ fn marked(rows: &dyn Rows, session: &str) -> Result<Vec<String>, Error> {
     Ok(keys.into_iter().map(|(key, _)| key).collect())
 }
 
-/// Positions of the newest checkpoints that hold a critical key: these never go by themselves.
+/// Returns the positions of the newest checkpoints that contain a critical key, which are never deleted automatically.
 fn holders(rows: &dyn Rows, session: &str) -> Result<BTreeSet<u64>, Error> {
     let keys = view::critical_keys(rows, session)?;
     Ok(keys.into_iter().map(|(_, at)| at.0).collect())
 }
 
-/// Checkpoints that go, as their event tells them, and every object that may go with them.
+/// Returns deleted checkpoints for their event, and the objects that may be deleted with them.
 fn deleted(
     on: &DecisionContext<'_>,
     rows: &[CheckpointRow],
@@ -102,7 +102,7 @@ fn deleted(
     Ok((all, objects))
 }
 
-/// Lets those of the objects go that nothing uses any more, and then their bases.
+/// Deletes the objects that are no longer used, and then their bases.
 pub(super) fn release(
     rows: &mut dyn RowsMut,
     hashes: &[Hash],
@@ -128,7 +128,7 @@ pub(super) fn release(
     Ok(())
 }
 
-/// Stands for a report that says why; never told to a caller.
+/// Placeholder refusal: the report has the reason, and callers never see it.
 fn nothing_recorded() -> Refusal {
     Refusal::new(Code::Internal, "nothing was recorded")
 }

@@ -1,10 +1,7 @@
-//! A save: checked against the latest checkpoint and the limits, with the way to every object as it
-//! is when the save is decided.
-
-use std::collections::{BTreeSet, HashMap, HashSet};
-use std::ops::ControlFlow;
+//! Saves: checked against the latest checkpoint and the limits, with the current chain of every object.
 
 use serde_bytes::ByteArray;
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use super::nothing_recorded;
 use super::{Report, SaveSkipped, decided_twice, deleted, empty_body, holders, marked, release};
@@ -20,70 +17,63 @@ use crate::events::checkpoints::{
 };
 use crate::log::objects::{self, Object, ObjectLocation};
 use crate::log::{Body, Hash};
+use crate::rows::until;
 use crate::sessions::{PreparedSession, ResolvedSession};
 use crate::store::{Direction, Error, PendingBlob, Rows, RowsMut};
 
-/// A piece of a context to be saved.
+/// A piece of a context that is saved.
 pub struct ContextPiece {
-    /// The key; none for the small ones together.
+    /// The key; `None` for the object of all small values.
     pub key: Option<String>,
     /// SHA-256 of its canonical text.
     pub hash: Hash,
-    /// The way from its object to a keyframe, as far as that was known when it was prepared.
+    /// The chain from its object to a keyframe, as known when it was prepared.
     pub chain: Vec<DeltaLink>,
-    /// Values of this key since that keyframe.
+    /// Number of values of this key since that keyframe.
     pub since: u32,
-    /// The object, when it was not there yet.
+    /// The object, if it is new.
     pub packed: Option<PackedObject>,
 }
 
-/// An object to be kept.
+/// A new object.
 pub struct PackedObject {
-    /// The object.
     pub object: Object,
-    /// It takes the place of a damaged one of the same value.
+    /// Whether it replaces a damaged object of the same value.
     pub is_repair: bool,
-    /// Held: no sweep takes its blob before the event is published.
+    /// Held so that no sweep removes the blob before the event is published.
     pub blob: Option<PendingBlob>,
 }
 
-/// Wants a context saved.
+/// Command: saves a context.
 pub struct SaveCheckpoint {
-    /// In which session.
     pub choice: PreparedSession,
-    /// Under which id.
     pub checkpoint: CheckpointKey,
     /// SHA-256 of the context's canonical text.
     pub hash: Hash,
-    /// Its top-level keys.
+    /// Top-level keys of the context.
     pub keys: BTreeSet<String>,
-    /// Its pieces.
     pub pieces: Vec<ContextPiece>,
-    /// It has a name or tags.
+    /// Whether it has a name or tags.
     pub is_kept: bool,
-    /// Saved also when it is what the latest one holds.
+    /// Whether it is saved even if it equals the latest checkpoint.
     pub is_forced: bool,
-    /// Refused when the session's latest is another.
+    /// Expected latest checkpoint of the session.
     pub expected: Option<CheckpointKey>,
-    /// For a fork: what it comes from, and the keys marked critical there.
     pub fork: Option<Fork>,
     /// The payload of the event; taken when it is decided.
     pub body: Option<Body>,
-    /// Of the event that tells which older ones went.
+    /// Salt of the event that deletes older checkpoints.
     pub deletion_salt: [u8; 16],
-    /// What may be kept.
     pub limits: Limits,
-    /// To the caller.
     pub report: Report,
-    /// Objects of checkpoints that went for this one.
+    /// Objects of checkpoints that are deleted for this one.
     pub let_go: Vec<Hash>,
 }
 
-/// Where a forked checkpoint comes from.
+/// The source of a forked checkpoint.
 pub struct Fork {
-    /// That checkpoint.
     pub from: CheckpointKey,
-    /// Keys marked critical in its session, each with the payload of an event.
+    /// Critical keys of its session, each with the payload of an event.
     pub marks: Vec<(String, Body)>,
 }
 
@@ -99,7 +89,7 @@ impl Command for SaveCheckpoint {
         self.check_latest(&session, latest)?;
         let parts = self.parts(on.rows)?;
         let chains = parts.iter().map(|part| &part.chain);
-        let (stored_bytes, new_bytes) = sizes(on.rows, chains)?;
+        let (stored_bytes, new_bytes) = sizes(on.rows, chains, &mut HashSet::new())?;
         let totals = object_uses::totals(on.rows)?;
         self.limits
             .allow(&session, stored_bytes, new_bytes, of.bytes, totals.bytes)?;
@@ -144,7 +134,7 @@ impl Command for SaveCheckpoint {
 type UnassignedEvent = (CheckpointEvent, Body);
 
 impl SaveCheckpoint {
-    /// Keeps an object in place of a damaged one, if it is still in use.
+    /// Replaces a damaged object.
     fn take_place(&self, rows: &mut dyn RowsMut, hash: &Hash, with: &Object) -> Result<(), Error> {
         let before = objects::remove(rows, hash)?;
         objects::put(rows, hash, with);
@@ -156,7 +146,7 @@ impl SaveCheckpoint {
         Ok(())
     }
 
-    /// About how much it holds while it waits, in bytes.
+    /// Returns its approximate size in memory, in bytes.
     #[must_use]
     pub fn bytes(&self) -> usize {
         let packed = self.pieces.iter().filter_map(|piece| piece.packed.as_ref());
@@ -199,8 +189,7 @@ impl SaveCheckpoint {
         marks.map(event).collect()
     }
 
-    /// Refuses on an earlier state what the decision would refuse on it, so that nothing large is
-    /// written for it in vain.
+    /// Checks the save on an earlier state as the decision would, before anything large is written.
     ///
     /// # Errors
     /// `CONFLICT` or `STORAGE_QUOTA_EXCEEDED`.
@@ -208,7 +197,7 @@ impl SaveCheckpoint {
         let of = view::of_session_row(rows, session)?;
         self.check_latest(session, view::at(rows, session, of.latest)?)?;
         let chains = self.pieces.iter().map(|piece| &piece.chain);
-        let (stored_bytes, new_bytes) = sizes(rows, chains)?;
+        let (stored_bytes, new_bytes) = sizes(rows, chains, &mut HashSet::new())?;
         let totals = object_uses::totals(rows)?;
         self.limits
             .allow(session, stored_bytes, new_bytes, of.bytes, totals.bytes)
@@ -230,7 +219,7 @@ impl SaveCheckpoint {
         }
     }
 
-    /// The manifest's parts, each with the way to a keyframe as it is now.
+    /// Returns the manifest's parts, each with its current chain to a keyframe.
     fn parts(&self, rows: &dyn Rows) -> Result<Vec<ContextPart>, Refusal> {
         let mut new: HashMap<Hash, Vec<DeltaLink>> = HashMap::new();
         let mut parts = Vec::with_capacity(self.pieces.len());
@@ -239,21 +228,19 @@ impl SaveCheckpoint {
                 Some(chain) => Some(chain.clone()),
                 None => object_uses::chain(rows, &piece.hash)?,
             };
-            let (chain, since) = match known {
-                Some(chain) if is_same_way(&chain, &piece.chain) => {
-                    (as_kept(&piece.chain, &chain), piece.since)
-                }
-                Some(chain) => (chain, piece.since),
+            let chain = match known {
+                Some(chain) if is_same_way(&chain, &piece.chain) => as_kept(&piece.chain, &chain),
+                Some(chain) => chain,
                 None => {
                     let chain = self.new_chain(rows, piece)?;
                     new.insert(piece.hash, chain.clone());
-                    (chain, piece.since)
+                    chain
                 }
             };
             parts.push(ContextPart {
                 key: piece.key.clone(),
                 chain,
-                since,
+                since: piece.since,
             });
         }
         Ok(parts)
@@ -283,7 +270,7 @@ impl SaveCheckpoint {
         nothing_recorded()
     }
 
-    /// The oldest checkpoints that go so that this one may be added.
+    /// Selects the oldest checkpoints to delete, to make room for this one.
     fn make_room(
         &mut self,
         on: &DecisionContext<'_>,
@@ -302,10 +289,7 @@ impl SaveCheckpoint {
                 rows.push(row);
                 surplus -= 1;
             }
-            Ok(match surplus {
-                0 => ControlFlow::Break(()),
-                _ => ControlFlow::Continue(()),
-            })
+            Ok(until(surplus == 0))
         })?;
         if surplus > 0 {
             return Err(self.limits.too_many(session, count));
@@ -316,31 +300,32 @@ impl SaveCheckpoint {
     }
 }
 
-/// What all objects of these ways take, and of these the ones that are new, in bytes.
-fn sizes<'w>(
+/// Returns the size of all objects of these chains, and the size of the new ones that are not in `counted` yet, in
+/// bytes.
+pub fn sizes<'w>(
     rows: &dyn Rows,
     chains: impl Iterator<Item = &'w Vec<DeltaLink>>,
+    counted: &mut HashSet<Hash>,
 ) -> Result<(u64, u64), Error> {
     let mut seen = HashSet::new();
     let (mut stored, mut new) = (0, 0);
-    for link in chains.flatten() {
-        if seen.insert(link.hash) {
-            stored += link.stored_bytes;
-            let is_new = object_uses::object(rows, &link.hash)?.is_none();
-            new += if is_new { link.stored_bytes } else { 0 };
+    for link in chains.flatten().filter(|link| seen.insert(link.hash)) {
+        stored += link.stored_bytes;
+        if object_uses::object(rows, &link.hash)?.is_none() && counted.insert(link.hash) {
+            new += link.stored_bytes;
         }
     }
     Ok((stored, new))
 }
 
-/// Whether two ways lead over the same objects.
+/// Returns whether two chains have the same objects.
 fn is_same_way(a: &[DeltaLink], b: &[DeltaLink]) -> bool {
-    let hashes = |way: &[DeltaLink]| way.iter().map(|link| link.hash).collect::<Vec<_>>();
-    hashes(a) == hashes(b)
+    a.iter()
+        .map(|link| link.hash)
+        .eq(b.iter().map(|link| link.hash))
 }
 
-/// A way as it was prepared, with what its objects take as they are kept: whichever session's manifest
-/// they are counted from, it says the same.
+/// Returns a prepared chain with the stored sizes of its objects, so that the manifests of all sessions agree on them.
 fn as_kept(prepared: &[DeltaLink], kept: &[DeltaLink]) -> Vec<DeltaLink> {
     let both = prepared.iter().zip(kept);
     both.map(|(prepared, kept)| DeltaLink {

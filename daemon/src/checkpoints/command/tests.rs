@@ -1,7 +1,8 @@
-//! Given checkpoints, when a command, then events or a refusal.
+//! Tests of the commands on given checkpoints.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
 use super::*;
+use crate::engine::Command;
 use crate::engine::tests::{Fixture, TestCall, choice_of, content_piece, create, save};
 use crate::events::checkpoints::{CheckpointEvent, CheckpointKey, CheckpointSaved, DeletionCause};
 use crate::log::{OBJECTS, Position};
@@ -14,11 +15,9 @@ fn key(id: u8) -> CheckpointKey {
 /// A session `s` in which contents were saved one after another, as checkpoints 1, 2, …
 fn given(contents: &[u8]) -> Fixture {
     let mut fixture = Fixture::new();
-    fixture.one(TestCall::new(create("s"))).unwrap();
+    done(&mut fixture, create("s"));
     for (at, content) in contents.iter().enumerate() {
-        fixture
-            .one(TestCall::new(saving(at as u8 + 1, *content)))
-            .unwrap();
+        done(&mut fixture, saving(at as u8 + 1, *content));
     }
     fixture
 }
@@ -34,15 +33,8 @@ fn saving(id: u8, content: u8) -> SaveCheckpoint {
 }
 
 fn deleting(ids: &[u8], cause: DeletionCause) -> DeleteCheckpoints {
-    DeleteCheckpoints {
-        session: "s".to_owned(),
-        checkpoints: ids.iter().map(|id| key(*id)).collect(),
-        cause,
-        holders: Vec::new(),
-        body: Some(empty_body([0; 16])),
-        report: Report::default(),
-        let_go: Vec::new(),
-    }
+    let checkpoints = ids.iter().map(|id| key(*id)).collect();
+    DeleteCheckpoints::new("s", checkpoints, cause, [0; 16])
 }
 
 fn marking(key: &str) -> MarkKey {
@@ -54,22 +46,20 @@ fn marking(key: &str) -> MarkKey {
     }
 }
 
+fn done(fixture: &mut Fixture, command: impl Command + 'static) {
+    fixture.one(TestCall::new(command)).unwrap();
+}
+
 fn left(fixture: &Fixture) -> Vec<CheckpointKey> {
-    let mut found = Vec::new();
-    let forward = crate::store::Direction::Forward;
-    view::walk(&fixture.rows, "s", None, forward, &mut |row| {
-        found.push(row.checkpoint);
-        Ok(std::ops::ControlFlow::Continue(()))
-    })
-    .unwrap();
-    found
+    let all = view::all(&fixture.rows, "s").unwrap();
+    all.into_iter().map(|row| row.checkpoint).collect()
 }
 
 fn saved(fixture: &Fixture) -> CheckpointSaved {
     crate::events::meta(fixture.events().last().unwrap()).unwrap()
 }
 
-/// The latest context again is no event, also when it came in by the same group; by force it is.
+/// An unchanged context is not recorded, also within a group, unless the save is forced.
 #[test]
 fn an_unchanged_context_is_no_event() {
     let mut fixture = given(&[0]);
@@ -93,13 +83,12 @@ fn an_unchanged_context_is_no_event() {
         is_forced: true,
         ..saving(5, 1)
     };
-    fixture.one(TestCall::new(forced)).unwrap();
+    done(&mut fixture, forced);
     assert_eq!(left(&fixture), [key(1), key(3), key(5)]);
     assert_eq!(saved(&fixture).new_bytes, 0, "nothing new is stored");
 }
 
-/// A save that expects another latest checkpoint is refused with both; the right one is taken,
-/// whatever else is in the group.
+/// A save that expects another latest checkpoint is refused with both ids; a correct one succeeds in the same group.
 #[test]
 fn a_save_on_another_latest_is_refused() {
     let mut fixture = given(&[0, 1]);
@@ -133,8 +122,8 @@ fn a_save_on_another_latest_is_refused() {
     assert!(message.contains(&key(2).to_string()), "{message}");
 }
 
-/// A delta whose base has gone since it was prepared is not recorded, but to be prepared again; one
-/// whose object came in meanwhile shares it, whichever way that rests on.
+/// A delta whose base was deleted after the preparation is stale. A delta whose object was added in the meantime shares
+/// it, whatever its chain.
 #[test]
 fn a_save_prepared_on_what_has_gone_is_stale() {
     let mut fixture = given(&[0]);
@@ -173,8 +162,8 @@ fn a_save_prepared_on_what_has_gone_is_stale() {
     assert_eq!(report.result().instead, Some(SaveSkipped::Stale));
 }
 
-/// Beyond the limit the oldest one without a name goes, in the same commit; what has a name, and
-/// the newest that holds a critical key, stay. When all are such, the save is refused.
+/// Beyond the limit the oldest unnamed checkpoint is deleted in the same commit. Named ones, and the newest with a
+/// critical key, stay. If all are exempt, the save is refused.
 #[test]
 fn the_oldest_unnamed_one_goes_first() {
     let mut fixture = given(&[0, 1]);
@@ -182,23 +171,23 @@ fn the_oldest_unnamed_one_goes_first() {
         is_kept: true,
         ..saving(id, content)
     };
-    fixture.one(TestCall::new(named(3, 2))).unwrap();
-    fixture.one(TestCall::new(saving(4, 3))).unwrap();
+    done(&mut fixture, named(3, 2));
+    done(&mut fixture, saving(4, 3));
     assert_eq!(left(&fixture), [key(2), key(3), key(4)]);
     let kinds = fixture.kinds();
     assert_eq!(
         kinds[kinds.len() - 2..],
         ["CheckpointsDeleted", "CheckpointSaved"]
     );
-    // `key-0` is in every context; the next one has it not, so 4 stays the newest that holds it.
-    fixture.one(TestCall::new(marking("key-0"))).unwrap();
+    // `key-0` is in every context but the next, so 4 stays the newest with it.
+    done(&mut fixture, marking("key-0"));
     let without = |id| SaveCheckpoint {
         limits: saving(0, 0).limits,
         ..save(id, choice_of("s"), &[None, Some(id)], false)
     };
-    fixture.one(TestCall::new(without(5))).unwrap();
+    done(&mut fixture, without(5));
     assert_eq!(left(&fixture), [key(3), key(4), key(5)]);
-    fixture.one(TestCall::new(without(6))).unwrap();
+    done(&mut fixture, without(6));
     assert_eq!(left(&fixture), [key(3), key(4), key(6)]);
     let outcomes = fixture.group(vec![
         TestCall::new(SaveCheckpoint {
@@ -213,8 +202,8 @@ fn the_oldest_unnamed_one_goes_first() {
     assert_eq!(left(&fixture), [key(3), key(4), key(7)]);
 }
 
-/// A deletion frees what nothing else uses, bases last, and says how much; a clean-up passes over
-/// what may not go by itself, and a deletion that was asked for refuses what is not there.
+/// A deletion frees unused objects, bases last, and reports their size. A clean-up skips exempt checkpoints; a
+/// requested deletion of an unknown one is refused.
 #[test]
 fn a_deletion_frees_what_nothing_else_uses() {
     let mut fixture = given(&[0]);
@@ -222,7 +211,7 @@ fn a_deletion_frees_what_nothing_else_uses() {
         pieces: vec![content_piece(0, 1, true)],
         ..saving(2, 1)
     };
-    fixture.one(TestCall::new(delta)).unwrap();
+    done(&mut fixture, delta);
     let delete = |fixture: &mut Fixture, ids: &[u8], cause| {
         let command = deleting(ids, cause);
         let report = command.report.clone();
@@ -249,7 +238,7 @@ fn a_deletion_frees_what_nothing_else_uses() {
         is_kept: true,
         ..saving(3, 0)
     };
-    fixture.one(TestCall::new(named)).unwrap();
+    done(&mut fixture, named);
     assert_eq!(
         delete(&mut fixture, &[3, 4], DeletionCause::Quota),
         (Err(Code::Internal), 0)
@@ -257,8 +246,8 @@ fn a_deletion_frees_what_nothing_else_uses() {
     assert_eq!(left(&fixture), [key(3)]);
 }
 
-/// A damaged delta is replaced by its whole value, for every checkpoint that holds it; deleting them
-/// leaves neither it nor its old base over.
+/// A damaged delta is replaced by its whole value for every checkpoint with it; deleting these checkpoints removes the
+/// value and its old base.
 #[test]
 fn a_mended_delta_leaves_no_base_over() {
     let mut fixture = given(&[0]);
@@ -266,7 +255,7 @@ fn a_mended_delta_leaves_no_base_over() {
         pieces: vec![content_piece(0, 1, true)],
         ..saving(2, 1)
     };
-    fixture.one(TestCall::new(delta)).unwrap();
+    done(&mut fixture, delta);
     let base_of = |fixture: &Fixture| {
         let object = objects::get(&fixture.rows, &Hash::of(&[1])).unwrap();
         object.unwrap().base()
@@ -279,24 +268,19 @@ fn a_mended_delta_leaves_no_base_over() {
         is_forced: true,
         ..saving(3, 1)
     };
-    fixture.one(TestCall::new(again)).unwrap();
+    done(&mut fixture, again);
     assert_eq!(base_of(&fixture), None);
-    fixture
-        .one(TestCall::new(deleting(&[1, 2], DeletionCause::Asked)))
-        .unwrap();
+    done(&mut fixture, deleting(&[1, 2], DeletionCause::Asked));
     assert_eq!(base_of(&fixture), None, "the third one holds it");
-    fixture
-        .one(TestCall::new(deleting(&[3], DeletionCause::Asked)))
-        .unwrap();
+    done(&mut fixture, deleting(&[3], DeletionCause::Asked));
     assert_eq!(fixture.rows.len(OBJECTS), 0);
 }
 
-/// When the newest holder of a critical key is deleted, the next one takes its place, if it is
-/// still there.
+/// When the newest holder of a critical key is deleted, the next existing one replaces it.
 #[test]
 fn the_next_holder_takes_the_place() {
     let mut fixture = given(&[0, 1, 2]);
-    fixture.one(TestCall::new(marking("key-0"))).unwrap();
+    done(&mut fixture, marking("key-0"));
     let holder = |fixture: &Fixture| view::critical_keys(&fixture.rows, "s").unwrap()[0].1;
     assert_eq!(holder(&fixture), Position(4));
     let delete = |id, next| {
@@ -311,7 +295,7 @@ fn the_next_holder_takes_the_place() {
     assert_eq!(holder(&fixture), Position(0));
 }
 
-/// A fork begins a session under a free id with the same objects and marks; a taken id is refused.
+/// A fork creates a session with the same objects and marks; a taken id is refused.
 #[test]
 fn a_fork_copies_nothing() {
     let mut fixture = given(&[0]);
@@ -329,7 +313,7 @@ fn a_fork_copies_nothing() {
     };
     let refused = fixture.one(TestCall::new(forking("s"))).unwrap_err();
     assert_eq!(refused.code, Code::Conflict);
-    fixture.one(TestCall::new(forking("t"))).unwrap();
+    done(&mut fixture, forking("t"));
     let kinds = fixture.kinds();
     assert_eq!(
         kinds[kinds.len() - 3..],
@@ -346,7 +330,7 @@ fn bench_clock() -> crate::clock::Clock {
     crate::clock::Clock::fixed(0, 1)
 }
 
-/// Limits of bytes hold in the decision, where other saves of the same group count, too.
+/// Byte limits include other saves of the same group.
 #[test]
 fn quotas_hold_within_a_group() {
     let mut fixture = given(&[]);
@@ -368,7 +352,7 @@ fn quotas_hold_within_a_group() {
     assert_eq!(refused.details.as_deref(), Some(&wanted));
 }
 
-/// A session has only so many critical keys.
+/// The number of critical keys is limited.
 #[test]
 fn marks_are_limited() {
     let mut fixture = given(&[]);
@@ -379,7 +363,7 @@ fn marks_are_limited() {
     assert!(fixture.group(marks).iter().all(Result::is_ok));
     let refused = fixture.one(TestCall::new(marking("one more"))).unwrap_err();
     assert_eq!(refused.code, Code::StorageQuotaExceeded);
-    fixture.one(TestCall::new(marking("k0"))).unwrap();
+    done(&mut fixture, marking("k0"));
     let last = CheckpointEvent::of(fixture.events().last().unwrap()).unwrap();
     assert!(matches!(last, Some(CheckpointEvent::KeyMarked(_))));
 }

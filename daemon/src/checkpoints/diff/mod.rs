@@ -1,7 +1,7 @@
-//! What is different between two contexts: by JSON Pointer, or by top-level keys alone.
+//! The difference between two contexts, by JSON Pointer or by top-level keys.
 //!
-//! Texts are compared, not values: `1` and `1.0` are different. A container is taken apart only
-//! where its texts differ, so the cost is that of the parts that changed, once per depth.
+//! Texts are compared, not values: `1` and `1.0` are different. Only containers whose texts differ are parsed, so the
+//! cost is that of the changed parts, once per depth.
 
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
@@ -14,58 +14,37 @@ use crate::canonical::{DEPTH_MAX, key_order};
 #[cfg(test)]
 mod tests;
 
-/// What has to be done to one context to get another.
+/// The changes that make one context into another.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ContextDiff<'a> {
-    /// In an order in which they can be applied one after another, each to what the ones before it
-    /// left, as the operations of JSON Patch (RFC 6902) are.
+    /// Changes in the order of application, as in JSON Patch (RFC 6902).
     pub changes: Vec<Change<'a>>,
-    /// How many more there are than were asked for.
+    /// Number of changes beyond the limit.
     pub left_out: usize,
 }
 
-/// One value that is different.
+/// A changed value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Change<'a> {
-    /// Where it is: a JSON Pointer (RFC 6901), empty for the whole.
+    /// A JSON Pointer (RFC 6901), empty for the whole.
     pub pointer: String,
-    /// What happened there.
-    pub what: DiffOp<'a>,
+    /// The value before, as in the compared text; `None` for an added key, or an item inserted at this index.
+    pub old: Option<&'a str>,
+    /// The value now; `None` for a removed key or item.
+    pub new: Option<&'a str>,
 }
 
-/// What happened at a place; values are JSON as it stands in the texts compared.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum DiffOp<'a> {
-    /// There is a key that was not there, or an item was put before the one that has this index.
-    Added {
-        /// The value now.
-        new: &'a str,
-    },
-    /// The key or item is gone.
-    Removed {
-        /// The value before.
-        old: &'a str,
-    },
-    /// Another value is in its place.
-    Changed {
-        /// The value before.
-        old: &'a str,
-        /// The value now.
-        new: &'a str,
-    },
-}
-
-/// The difference between two contexts in canonical JSON, at most `limit` changes of it.
+/// Compares two contexts in canonical JSON; returns at most `limit` changes.
 ///
-/// Objects are compared key by key. Of arrays the equal items at both ends are set aside; what
-/// remains between them is compared item by item, and the longer side's rest is added or removed.
+/// Objects are compared key by key. In arrays, equal items at both ends are skipped; the items between are compared
+/// one by one, and the rest of the longer side is added or removed.
 ///
 /// ```
-/// use lored::checkpoints::{DiffOp, difference};
+/// use lored::checkpoints::difference;
 ///
 /// let found = difference(r#"{"a":[1,2],"b":0}"#, r#"{"a":[1,9,2],"b":0}"#, 100);
 /// assert_eq!(found.changes[0].pointer, "/a/1");
-/// assert_eq!(found.changes[0].what, DiffOp::Added { new: "9" });
+/// assert_eq!((found.changes[0].old, found.changes[0].new), (None, Some("9")));
 /// assert_eq!((found.changes.len(), found.left_out), (1, 0));
 /// ```
 #[must_use]
@@ -82,9 +61,9 @@ pub fn difference<'a>(old: &'a str, new: &'a str, limit: usize) -> ContextDiff<'
 
 struct DiffWalker<'a> {
     limit: usize,
-    /// How many containers are open.
+    /// Number of open containers.
     depth: usize,
-    /// Where the walk is.
+    /// JSON Pointer of the current value.
     pointer: String,
     found: ContextDiff<'a>,
 }
@@ -97,11 +76,11 @@ impl<'a> DiffWalker<'a> {
         let taken_apart =
             self.depth < DEPTH_MAX && (self.objects(old, new) || self.arrays(old, new));
         if !taken_apart {
-            self.note(DiffOp::Changed { old, new });
+            self.note(Some(old), Some(new));
         }
     }
 
-    /// Compares two objects; says whether both are.
+    /// Compares two objects; returns false if one is not an object.
     fn objects(&mut self, old: &'a str, new: &'a str) -> bool {
         type Members<'a> = BTreeMap<String, &'a RawValue>;
         let Some((old, new)) = both::<Members>('{', old, new) else {
@@ -113,15 +92,13 @@ impl<'a> DiffWalker<'a> {
             let token = key.replace('~', "~0").replace('/', "~1");
             self.at(&token, |walk| match (old, new) {
                 (Some(old), Some(new)) => walk.values(old.get(), new.get()),
-                (Some(old), None) => walk.note(DiffOp::Removed { old: old.get() }),
-                (None, Some(new)) => walk.note(DiffOp::Added { new: new.get() }),
-                (None, None) => {}
+                (old, new) => walk.note(old.map(RawValue::get), new.map(RawValue::get)),
             });
         }
         true
     }
 
-    /// Compares two arrays; says whether both are.
+    /// Compares two arrays; returns false if one is not an array.
     fn arrays(&mut self, old: &'a str, new: &'a str) -> bool {
         let Some((old, new)) = both::<Vec<&RawValue>>('[', old, new) else {
             return false;
@@ -141,11 +118,11 @@ impl<'a> DiffWalker<'a> {
             self.at_index(first + index, |walk| walk.values(old, new));
         }
         for (index, new) in new.iter().enumerate().skip(paired) {
-            self.at_index(first + index, |walk| walk.note(DiffOp::Added { new }));
+            self.at_index(first + index, |walk| walk.note(None, Some(*new)));
         }
-        // From the end on, so that each still has its index when its turn comes.
+        // From the end, so that the indices of the others stay valid.
         for (index, old) in old.iter().enumerate().skip(paired).rev() {
-            self.at_index(first + index, |walk| walk.note(DiffOp::Removed { old }));
+            self.at_index(first + index, |walk| walk.note(Some(*old), None));
         }
         true
     }
@@ -154,7 +131,7 @@ impl<'a> DiffWalker<'a> {
         self.at(&index.to_string(), act);
     }
 
-    /// Does something one token further down.
+    /// Runs `act` one token deeper.
     fn at(&mut self, token: &str, act: impl FnOnce(&mut Self)) {
         let length = self.pointer.len();
         self.pointer.push('/');
@@ -165,17 +142,17 @@ impl<'a> DiffWalker<'a> {
         self.pointer.truncate(length);
     }
 
-    fn note(&mut self, what: DiffOp<'a>) {
+    fn note(&mut self, old: Option<&'a str>, new: Option<&'a str>) {
         if self.found.changes.len() < self.limit {
             let pointer = self.pointer.clone();
-            self.found.changes.push(Change { pointer, what });
+            self.found.changes.push(Change { pointer, old, new });
         } else {
             self.found.left_out += 1;
         }
     }
 }
 
-/// Two containers that begin with the same bracket, taken apart.
+/// Parses two containers that begin with the same bracket.
 fn both<'a, T: Deserialize<'a>>(bracket: char, old: &'a str, new: &'a str) -> Option<(T, T)> {
     if !old.starts_with(bracket) || !new.starts_with(bracket) {
         return None;
@@ -188,26 +165,26 @@ fn texts(items: Vec<&RawValue>) -> Vec<&str> {
     items.into_iter().map(RawValue::get).collect()
 }
 
-/// How many pairs are equal before the first that is not.
+/// Counts the equal pairs before the first different one.
 fn equal_items<'b>(pairs: impl Iterator<Item = (&'b &'b str, &'b &'b str)>) -> usize {
     pairs.take_while(|(old, new)| old == new).count()
 }
 
-/// The top-level keys that are different between two contexts, in the order of keys.
+/// The top-level keys that differ between two contexts, in key order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct KeyDifference<'a> {
-    /// Only the new one has them.
+    /// Keys of the new context only.
     pub added: Vec<&'a str>,
-    /// Only the old one has them.
+    /// Keys of the old context only.
     pub removed: Vec<&'a str>,
-    /// Both have them, with other values.
+    /// Keys of both, with different values.
     pub changed: Vec<&'a str>,
 }
 
-/// Compares two contexts by their top-level keys alone.
+/// Compares two contexts by their top-level keys.
 ///
-/// Each is a list of unescaped keys with what stands for their values, a text or a hash, in the
-/// order of [`key_order`]: [`Canonical::members`](crate::canonical::Canonical::members) is one.
+/// Each is a list of unescaped keys with their values, as texts or hashes, in the order of [`key_order`], for example
+/// [`Canonical::members`](crate::canonical::Canonical::members).
 #[must_use]
 pub fn key_difference<'a, V: PartialEq>(
     old: impl IntoIterator<Item = (&'a str, V)>,

@@ -11,69 +11,55 @@ use crate::canonical::Canonical;
 fn lines(old: &str, new: &str) -> Vec<String> {
     let found = difference(old, new, usize::MAX);
     assert_eq!(found.left_out, 0);
-    let line = |change: &Change| match change.what {
-        DiffOp::Added { new } => format!("+ {} {new}", change.pointer),
-        DiffOp::Removed { old } => format!("- {} {old}", change.pointer),
-        DiffOp::Changed { old, new } => format!("~ {} {old} {new}", change.pointer),
+    let line = |change: &Change| match (change.old, change.new) {
+        (Some(old), Some(new)) => format!("~ {} {old} {new}", change.pointer),
+        (Some(old), None) => format!("- {} {old}", change.pointer),
+        (None, new) => format!("+ {} {}", change.pointer, new.unwrap()),
     };
     found.changes.iter().map(line).collect()
 }
 
 #[test]
 fn each_place_that_differs_is_named() {
+    // Values of `a`.
     for (old, new, expected) in [
-        (r#"{"a":1}"#, r#"{"a":1}"#, &[][..]),
-        (r#"{"a":1}"#, r#"{"a":1.0}"#, &["~ /a 1 1.0"]),
+        ("1", "1", &[][..]),
+        ("1", "1.0", &["~ /a 1 1.0"]),
         (
-            r#"{"a":0.12345678901234567}"#,
-            r#"{"a":0.12345678901234568}"#,
+            "0.12345678901234567",
+            "0.12345678901234568",
             &["~ /a 0.12345678901234567 0.12345678901234568"],
         ),
         (
-            r#"{"a":1,"b":2}"#,
-            r#"{"b":3,"c":4}"#,
-            &["- /a 1", "~ /b 2 3", "+ /c 4"],
-        ),
-        (
-            r#"{"a":{"b":{"c":1},"d":"x"}}"#,
-            r#"{"a":{"b":{"c":2},"d":"x"}}"#,
+            r#"{"b":{"c":1},"d":"x"}"#,
+            r#"{"b":{"c":2},"d":"x"}"#,
             &["~ /a/b/c 1 2"],
         ),
-        (r#"{"a":{}}"#, r#"{"a":[]}"#, &["~ /a {} []"]),
-        (r#"{"a":null}"#, r#"{}"#, &["- /a null"]),
+        ("{}", "[]", &["~ /a {} []"]),
+        ("[1,2,3]", "[1,2,3,4]", &["+ /a/3 4"]),
+        ("[1,2,3]", "[0,1,2,3]", &["+ /a/0 0"]),
+        ("[1,2,3]", "[1,9,8,2,3]", &["+ /a/1 9", "+ /a/2 8"]),
+        ("[1,2,3,4]", "[1,4]", &["- /a/2 3", "- /a/1 2"]),
+        ("[1,1,1]", "[1,1]", &["- /a/2 1"]),
+        ("[1,[2,3],4]", "[1,[2],4]", &["- /a/1/1 3"]),
+        ("[1,2,3]", "[1,5,6,3]", &["~ /a/1 2 5", "+ /a/2 6"]),
+        ("[]", r#"[{"b":"[,]"}]"#, &[r#"+ /a/0 {"b":"[,]"}"#]),
+    ] {
+        let of = |value| format!(r#"{{"a":{value}}}"#);
+        assert_eq!(lines(&of(old), &of(new)), expected, "{old} {new}");
+    }
+    for (old, new, expected) in [
+        (
+            r#"{"a":1,"b":2}"#,
+            r#"{"b":3,"c":4}"#,
+            &["- /a 1", "~ /b 2 3", "+ /c 4"][..],
+        ),
+        (r#"{"a":null}"#, "{}", &["- /a null"]),
         (r#"{"":{"":1}}"#, r#"{"":{"":2}}"#, &["~ // 1 2"]),
         (
             r#"{"a/b~1":1,"\"\n":1}"#,
             r#"{"a/b~1":2,"\"\n":2}"#,
             &["~ /\"\n 1 2", "~ /a~1b~01 1 2"],
-        ),
-        (r#"{"a":[1,2,3]}"#, r#"{"a":[1,2,3,4]}"#, &["+ /a/3 4"]),
-        (r#"{"a":[1,2,3]}"#, r#"{"a":[0,1,2,3]}"#, &["+ /a/0 0"]),
-        (
-            r#"{"a":[1,2,3]}"#,
-            r#"{"a":[1,9,8,2,3]}"#,
-            &["+ /a/1 9", "+ /a/2 8"],
-        ),
-        (
-            r#"{"a":[1,2,3,4]}"#,
-            r#"{"a":[1,4]}"#,
-            &["- /a/2 3", "- /a/1 2"],
-        ),
-        (r#"{"a":[1,1,1]}"#, r#"{"a":[1,1]}"#, &["- /a/2 1"]),
-        (
-            r#"{"a":[1,[2,3],4]}"#,
-            r#"{"a":[1,[2],4]}"#,
-            &["- /a/1/1 3"],
-        ),
-        (
-            r#"{"a":[1,2,3]}"#,
-            r#"{"a":[1,5,6,3]}"#,
-            &["~ /a/1 2 5", "+ /a/2 6"],
-        ),
-        (
-            r#"{"a":[]}"#,
-            r#"{"a":[{"b":"[,]"}]}"#,
-            &[r#"+ /a/0 {"b":"[,]"}"#],
         ),
     ] {
         assert_eq!(lines(old, new), expected, "{old} {new}");
@@ -114,7 +100,7 @@ fn keys_alone_are_compared_in_their_order() {
 /// Applies a change the way RFC 6902 does, after looking whether it says what was there.
 fn apply(value: &mut Value, change: &Change) {
     let parsed = |json: &str| serde_json::from_str::<Value>(json).unwrap();
-    if let DiffOp::Changed { old, new } = change.what {
+    if let (Some(old), Some(new)) = (change.old, change.new) {
         let place = value.pointer_mut(&change.pointer).unwrap();
         assert_eq!(*place, parsed(old));
         *place = parsed(new);
@@ -122,20 +108,23 @@ fn apply(value: &mut Value, change: &Change) {
     }
     let (parent, token) = change.pointer.rsplit_once('/').unwrap();
     let token = token.replace("~1", "/").replace("~0", "~");
-    match (value.pointer_mut(parent).unwrap(), change.what) {
-        (Value::Object(object), DiffOp::Added { new }) => {
+    match (value.pointer_mut(parent).unwrap(), change.new) {
+        (Value::Object(object), Some(new)) => {
             assert_eq!(object.insert(token, parsed(new)), None);
         }
-        (Value::Object(object), DiffOp::Removed { old }) => {
-            assert_eq!(object.shift_remove(&token), Some(parsed(old)));
+        (Value::Object(object), None) => {
+            assert_eq!(object.shift_remove(&token), change.old.map(parsed));
         }
-        (Value::Array(array), DiffOp::Added { new }) => {
+        (Value::Array(array), Some(new)) => {
             array.insert(token.parse().unwrap(), parsed(new));
         }
-        (Value::Array(array), DiffOp::Removed { old }) => {
-            assert_eq!(array.remove(token.parse().unwrap()), parsed(old));
+        (Value::Array(array), None) => {
+            assert_eq!(
+                Some(array.remove(token.parse().unwrap())),
+                change.old.map(parsed)
+            );
         }
-        (other, what) => panic!("{what:?} in {other}"),
+        (other, _) => panic!("{change:?} in {other}"),
     }
 }
 

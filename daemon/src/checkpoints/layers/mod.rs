@@ -1,10 +1,13 @@
-//! The four layers of a context's keys, and what puts a key into one.
+//! The four layers of a context's keys, and the rules that assign them.
 //!
-//! The first of these that says something decides: the session's mark, the caller's
-//! [`ContextRules`], the key's [`LayerWords`], the [shape](shape) of the value; else USEFUL.
+//! The first rule that applies decides: the session's mark, the caller's [`ContextRules`], the key's
+//! [`LayerWords`], the [shape](shape) of the value; otherwise the layer is USEFUL.
 
 use std::fmt;
 
+use lore::protocol::names::of_word;
+
+pub use lore::protocol::names::LayerName as Layer;
 pub use rules::ContextRules;
 pub use words::LayerWords;
 
@@ -13,54 +16,20 @@ mod golden;
 mod rules;
 mod words;
 
-/// How much a key matters, most first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Layer {
-    /// Never shortened, never dropped.
-    Critical,
-    /// Shortened when needed.
-    Important,
-    /// Shortened hard.
-    Useful,
-    /// Dropped first.
-    Ephemeral,
+/// All layers, most important first.
+pub const LAYERS: [Layer; 4] = [
+    Layer::Critical,
+    Layer::Important,
+    Layer::Useful,
+    Layer::Ephemeral,
+];
+
+/// Returns the layer of a name, in any case.
+fn layer_of_name(name: &str) -> Option<Layer> {
+    of_word(&name.trim().to_ascii_uppercase())
 }
 
-impl Layer {
-    /// All layers, most important first.
-    pub const ALL: [Self; 4] = [
-        Self::Critical,
-        Self::Important,
-        Self::Useful,
-        Self::Ephemeral,
-    ];
-
-    /// The name as callers write and read it.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Critical => "CRITICAL",
-            Self::Important => "IMPORTANT",
-            Self::Useful => "USEFUL",
-            Self::Ephemeral => "EPHEMERAL",
-        }
-    }
-
-    /// The layer of a name, in any case.
-    #[must_use]
-    pub fn from_name(name: &str) -> Option<Self> {
-        let mut layers = Self::ALL.into_iter();
-        layers.find(|layer| layer.name().eq_ignore_ascii_case(name.trim()))
-    }
-}
-
-impl fmt::Display for Layer {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
-
-/// The layer of a key, and what put it there.
+/// The layer of a key, with the rule that decided.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LayerAssignment {
     /// The layer.
@@ -69,24 +38,24 @@ pub struct LayerAssignment {
     pub rule: Rule,
 }
 
-/// What put a key into its layer; displayed as a few words for reports.
+/// The rule that assigned a layer; its text is for reports.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Rule {
     /// The session marked the key as critical.
     Mark,
-    /// This pattern of the caller's `contextRules`.
+    /// A pattern of the caller's `contextRules`.
     Pattern(String),
     /// The key begins with `_`.
     Underscore,
-    /// The key ends with the word `at`: it says when something happened.
+    /// The key ends with the word `at`, so it is a time.
     Time,
-    /// This word of the key.
+    /// A word of the key.
     Word(String),
-    /// The value is null, blank or has nothing in it.
+    /// The value is null, blank or empty.
     Empty,
-    /// The value is a file put into text (a base64 data URI).
+    /// The value is an embedded file (a base64 data URI).
     Embedded,
-    /// Nothing said anything: USEFUL.
+    /// No other rule applies: USEFUL.
     Otherwise,
 }
 
@@ -105,8 +74,8 @@ impl fmt::Display for Rule {
     }
 }
 
-/// What the value itself says, whatever its key: nothing of use is in one that is null, blank or
-/// without members, nor, for a reader of text, in a base64 data URI. How long a value is says nothing.
+/// Returns the rule of a value without useful text: null, blank, without members, or a base64 data URI. Its length
+/// does not matter.
 ///
 /// `value` is JSON without white space between its tokens.
 #[must_use]
@@ -135,10 +104,9 @@ pub fn shape(value: &str) -> Option<Rule> {
 }
 
 impl LayerWords {
-    /// The layer of a top-level key of a context.
+    /// Assigns the layer of a top-level key of a context.
     ///
-    /// `value` is JSON without white space between its tokens; `is_marked` says whether the session
-    /// marked the key as critical.
+    /// `value` is JSON without white space between its tokens; `is_marked`: the session marked the key as critical.
     #[must_use]
     pub fn place(
         &self,
@@ -147,31 +115,18 @@ impl LayerWords {
         is_marked: bool,
         rules: &ContextRules,
     ) -> LayerAssignment {
-        if is_marked {
-            return LayerAssignment {
-                layer: Layer::Critical,
-                rule: Rule::Mark,
-            };
-        }
-        if let Some((pattern, layer)) = rules.layer(key) {
-            return LayerAssignment {
-                layer,
-                rule: Rule::Pattern(pattern.to_owned()),
-            };
-        }
-        if let Some((layer, rule)) = self.layer(key) {
-            return LayerAssignment { layer, rule };
-        }
-        match shape(value) {
-            Some(rule) => LayerAssignment {
-                layer: Layer::Ephemeral,
-                rule,
-            },
-            None => LayerAssignment {
-                layer: Layer::Useful,
-                rule: Rule::Otherwise,
-            },
-        }
+        let (layer, rule) = if is_marked {
+            (Layer::Critical, Rule::Mark)
+        } else if let Some((pattern, layer)) = rules.layer(key) {
+            (layer, Rule::Pattern(pattern.to_owned()))
+        } else if let Some(by_words) = self.layer(key) {
+            by_words
+        } else if let Some(rule) = shape(value) {
+            (Layer::Ephemeral, rule)
+        } else {
+            (Layer::Useful, Rule::Otherwise)
+        };
+        LayerAssignment { layer, rule }
     }
 }
 
@@ -180,37 +135,24 @@ impl LayerWords {
 mod tests {
     use super::*;
 
-    fn place(key: &str, value: &str, is_marked: bool, rules: &ContextRules) -> (Layer, String) {
-        let assignment = LayerWords::default().place(key, value, is_marked, rules);
-        (assignment.layer, assignment.rule.to_string())
-    }
-
     /// Each rule yields only to those before it.
     #[test]
     fn mark_then_rules_then_words_then_shape_then_useful() {
         let rules = ContextRules::new([("debug*", "important")]).unwrap();
         let none = ContextRules::default();
-        assert_eq!(
-            place("debugLog", "1", true, &rules),
-            (Layer::Critical, "marked as critical".to_owned())
-        );
-        assert_eq!(
-            place("debugLog", "1", false, &rules),
-            (Layer::Important, "contextRules: debug*".to_owned())
-        );
-        assert_eq!(
-            place("debugLog", "1", false, &none),
-            (Layer::Ephemeral, "word: debug".to_owned())
-        );
-        assert_eq!(place("plan", "null", false, &none).0, Layer::Important);
-        assert_eq!(
-            place("thing", "null", false, &none),
-            (Layer::Ephemeral, "empty value".to_owned())
-        );
-        assert_eq!(
-            place("thing", "1", false, &none),
-            (Layer::Useful, "otherwise".to_owned())
-        );
+        let place = |key: &str, value: &str, is_marked, rules: &ContextRules| {
+            let LayerAssignment { layer, rule } =
+                LayerWords::default().place(key, value, is_marked, rules);
+            format!("{layer:?}: {rule}")
+        };
+        let debug = |is_marked, rules| place("debugLog", "1", is_marked, rules);
+        assert_eq!(debug(true, &rules), "Critical: marked as critical");
+        assert_eq!(debug(false, &rules), "Important: contextRules: debug*");
+        assert_eq!(debug(false, &none), "Ephemeral: word: debug");
+        let unmarked = |key, value| place(key, value, false, &none);
+        assert_eq!(unmarked("plan", "null"), "Important: word: plan");
+        assert_eq!(unmarked("thing", "null"), "Ephemeral: empty value");
+        assert_eq!(unmarked("thing", "1"), "Useful: otherwise");
     }
 
     #[test]
@@ -226,10 +168,10 @@ mod tests {
             "0",
             "false",
             "[null]",
-            "\"data: 1, 2\"",
-            "\"\\\\n\"",
-            "\"data:\"",
-            "\" x\"",
+            r#""data: 1, 2""#,
+            r#""\\n""#,
+            r#""data:""#,
+            r#"" x""#,
         ] {
             assert_eq!(shape(some), None, "{some}");
         }
@@ -237,9 +179,13 @@ mod tests {
 
     #[test]
     fn layers_have_names_in_any_case() {
-        for layer in Layer::ALL {
-            assert_eq!(Layer::from_name(&layer.name().to_lowercase()), Some(layer));
+        for layer in LAYERS {
+            let name = lore::protocol::names::word(layer);
+            assert_eq!(
+                layer_of_name(&format!(" {}", name.to_lowercase())),
+                Some(layer)
+            );
         }
-        assert_eq!(Layer::from_name("vital"), None);
+        assert_eq!(layer_of_name("vital"), None);
     }
 }

@@ -1,80 +1,54 @@
-//! The caller's own rules: which pattern of keys belongs to which layer.
+//! The caller's rules: layers of key patterns.
 
-use super::Layer;
+use super::{Layer, layer_of_name};
 
-/// Rules in one set of `contextRules`.
+/// Maximum number of rules in `contextRules`.
 pub const RULES_MAX: usize = 100;
 
-/// Characters of a pattern.
+/// Maximum length of a pattern, in characters.
 pub const PATTERN_CHARS_MAX: usize = 256;
 
-/// Patterns and layers in the order written; the first whose pattern matches the key decides.
+/// Patterns and layers in the order written; the first matching pattern decides.
 ///
-/// A pattern is compared with the whole key, without case: `*` stands for any characters or none,
-/// `?` for exactly one, all others for themselves.
+/// A pattern must match the whole key, ignoring case: `*` matches any characters or none, `?` exactly one.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ContextRules {
     rules: Vec<(String, Layer)>,
 }
 
-/// Why rules are refused.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum RuleFault {
-    /// No layer has that name.
-    #[error(
-        "contextRules: {layer:?} (for {pattern:?}) is not a layer; there are CRITICAL, IMPORTANT, USEFUL and EPHEMERAL"
-    )]
-    UnknownLayer {
-        /// The pattern with the wrong layer.
-        pattern: String,
-        /// What was given as its layer, its beginning only.
-        layer: String,
-    },
-    /// The pattern matches nothing, being empty.
-    #[error("contextRules: a pattern is empty; write the key, with * and ? for what may differ")]
-    EmptyPattern,
-    /// The pattern is too long.
-    #[error("contextRules: a pattern has {0} characters; at most {PATTERN_CHARS_MAX} are allowed")]
-    LongPattern(usize),
-    /// There are too many rules.
-    #[error(
-        "contextRules: more than {RULES_MAX} rules; a pattern such as log* stands for many keys"
-    )]
-    TooMany,
-}
-
 impl ContextRules {
-    /// Rules from patterns and layer names, in the order written.
+    /// Creates rules from patterns and layer names, in the order written.
     ///
     /// # Errors
-    /// The first fault: an unknown layer, an empty or overlong pattern, too many rules.
-    pub fn new<'a>(
-        written: impl IntoIterator<Item = (&'a str, &'a str)>,
-    ) -> Result<Self, RuleFault> {
+    /// The first fault as text: an unknown layer, an empty or overlong pattern, too many rules.
+    pub fn new<'a>(written: impl IntoIterator<Item = (&'a str, &'a str)>) -> Result<Self, String> {
         let mut rules = Vec::new();
         for (pattern, name) in written {
             let characters = pattern.chars().count();
-            if pattern.is_empty() {
-                return Err(RuleFault::EmptyPattern);
-            }
-            if characters > PATTERN_CHARS_MAX {
-                return Err(RuleFault::LongPattern(characters));
-            }
-            if rules.len() == RULES_MAX {
-                return Err(RuleFault::TooMany);
-            }
-            let Some(layer) = Layer::from_name(name) else {
-                return Err(RuleFault::UnknownLayer {
-                    pattern: pattern.to_owned(),
-                    layer: name.chars().take(40).collect(),
-                });
+            let fault = if pattern.is_empty() {
+                "a pattern is empty; write the key, with * and ? for what may differ".to_owned()
+            } else if characters > PATTERN_CHARS_MAX {
+                format!(
+                    "a pattern has {characters} characters; at most {PATTERN_CHARS_MAX} are allowed"
+                )
+            } else if rules.len() == RULES_MAX {
+                format!("more than {RULES_MAX} rules; a pattern such as log* stands for many keys")
+            } else if let Some(layer) = layer_of_name(name) {
+                rules.push((pattern.to_owned(), layer));
+                continue;
+            } else {
+                let name: String = name.chars().take(40).collect();
+                format!(
+                    "{name:?} (for {pattern:?}) is not a layer; there are CRITICAL, IMPORTANT, USEFUL \
+                     and EPHEMERAL"
+                )
             };
-            rules.push((pattern.to_owned(), layer));
+            return Err(format!("contextRules: {fault}"));
         }
         Ok(Self { rules })
     }
 
-    /// The first pattern that matches the key, and its layer.
+    /// Returns the first pattern that matches the key, with its layer.
     #[must_use]
     pub fn layer(&self, key: &str) -> Option<(&str, Layer)> {
         let mut rules = self.rules.iter();
@@ -83,12 +57,12 @@ impl ContextRules {
     }
 }
 
-/// Whether a pattern matches a whole key. Only the last star is ever tried again, so the time is at
-/// most the product of both lengths.
+/// Returns whether a pattern matches a whole key. Only the last star backtracks, so the time is at most the product of
+/// both lengths.
 fn matches(pattern: &str, key: &str) -> bool {
     let mut pattern = pattern.chars().flat_map(char::to_lowercase).peekable();
     let mut key = key.chars().flat_map(char::to_lowercase);
-    // Behind the last star: the pattern, and the key from where the star may take one more.
+    // After the last star: the rest of the pattern, and of the key where the star may match one more character.
     let mut star = None;
     loop {
         if pattern.next_if_eq(&'*').is_some() {
@@ -162,10 +136,7 @@ mod tests {
 
     #[test]
     fn what_is_wrong_is_named() {
-        let fault = |pattern: &str, layer: &str| {
-            let fault = ContextRules::new([(pattern, layer)]).unwrap_err();
-            fault.to_string()
-        };
+        let fault = |pattern: &str, layer: &str| ContextRules::new([(pattern, layer)]).unwrap_err();
         let unknown = fault("log*", "vital");
         assert!(
             unknown.contains("\"vital\"") && unknown.contains("EPHEMERAL"),
@@ -174,6 +145,10 @@ mod tests {
         assert!(fault("", "useful").contains("empty"));
         assert!(fault(&"x".repeat(257), "useful").contains("257"));
         let many = vec![("x", "useful"); RULES_MAX + 1];
-        assert_eq!(ContextRules::new(many), Err(RuleFault::TooMany));
+        assert!(
+            ContextRules::new(many)
+                .unwrap_err()
+                .contains("more than 100 rules")
+        );
     }
 }

@@ -1,43 +1,42 @@
-//! What the words of a key say about its layer.
+//! Assigns a layer by the words of a key.
 
 use super::{Layer, Rule};
 
-/// Characters of a key that are looked at; what is longer is no name.
+/// Maximum number of characters of a key that are read.
 pub const KEY_CHARS_MAX: usize = 400;
 
-/// Words of keys and the layer each speaks for; in lower case, singular (plurals are understood).
+/// The layers of words in keys; words are in lower case and singular (plurals match, too).
 ///
-/// A key is an English compound, and is read as one:
+/// A key is read as an English compound:
 /// 1. A key that begins with `_` is EPHEMERAL, and so is one that ends with `at` (`createdAt`).
 /// 2. A [passing](LayerWords::passing) word makes the whole key EPHEMERAL wherever it stands:
 ///    `tempResult`, `debugInfo`. `internal` does so unless the head is CRITICAL (`internalError`).
-/// 3. Else the head decides. It is the last word (`cacheConfig`, `errorLog`), or the last one before
-///    a preposition (`resultOfAnalysis`); [hollow](LayerWords::hollow) words are passed over, since they
-///    only hold what the word before them names (`errorDetails`, `logEntries`).
-/// 4. A head without a layer takes the highest of CRITICAL and IMPORTANT among the other words:
-///    `customerEmail`, `reasonForFailure`. That something has to do with a log or a cache does not
-///    make it one: `logLevel` is no log.
+/// 3. Otherwise the head decides: the last word (`cacheConfig`, `errorLog`), or the last one before a preposition
+///    (`resultOfAnalysis`). [Hollow](LayerWords::hollow) words are skipped, because the word before them names the
+///    content (`errorDetails`, `logEntries`).
+/// 4. A head without a layer gets the highest of CRITICAL and IMPORTANT among the other words: `customerEmail`,
+///    `reasonForFailure`; but not EPHEMERAL, because `logLevel` is not a log.
 ///
-/// Two neighbouring words that make a listed one together are that word: `time_stamp`, `changeLog`.
+/// Two adjacent words that form a listed word are that word: `time_stamp`, `changeLog`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LayerWords {
     /// Aims, outcomes, people, failures.
     pub critical: Vec<String>,
     /// How the work goes on.
     pub important: Vec<String>,
-    /// Material; also words that look like those of another layer, and are not.
+    /// Material; also words that only look like words of another layer.
     pub useful: Vec<String>,
-    /// What is worth nothing later.
+    /// Worthless later.
     pub ephemeral: Vec<String>,
-    /// Those that make the whole key EPHEMERAL.
+    /// Words that make the whole key EPHEMERAL.
     pub passing: Vec<String>,
-    /// Those that make the whole key EPHEMERAL unless its head is CRITICAL.
+    /// Words that make the whole key EPHEMERAL unless its head is CRITICAL.
     pub inner: Vec<String>,
-    /// Those that say nothing of what they hold.
+    /// Words that do not describe the content.
     pub hollow: Vec<String>,
 }
 
-/// Words behind which a compound is only described further.
+/// Words after which a compound is only described further.
 const PREPOSITIONS: &[&str] = &[
     "about", "by", "during", "for", "from", "in", "of", "on", "per", "to", "with",
 ];
@@ -99,10 +98,10 @@ impl LayerWords {
         Some((layer, Rule::Word(word.to_owned())))
     }
 
-    /// The word that says what the key is.
+    /// Returns the word that names the content of the key.
     fn head<'a>(&self, words: &'a [String]) -> Option<&'a str> {
         let is_preposition = |word: &String| PREPOSITIONS.contains(&word.as_str());
-        // One that begins the key, as in `toDo`, has nothing before it to describe.
+        // A preposition at the start, as in `toDo`, describes nothing.
         let end = words.iter().skip(1).position(is_preposition);
         let before = words.get(..end.map_or(words.len(), |end| end + 1))?;
         let mut from_the_end = before.iter().rev();
@@ -110,7 +109,7 @@ impl LayerWords {
         full.map(String::as_str)
     }
 
-    /// The layer of a key of which the head has none.
+    /// Returns the layer of a key whose head has none.
     fn by_the_others<'a>(&self, words: &'a [String]) -> Option<(Layer, &'a str)> {
         let layers = words.iter().filter_map(|word| {
             let layer = self.layer_of(word)?;
@@ -130,7 +129,7 @@ impl LayerWords {
         lists.find_map(|(list, layer)| holds(list, word).then_some(layer))
     }
 
-    /// Neighbours that make a listed word together become that word.
+    /// Joins adjacent words that form a listed word.
     fn joined(&self, words: Vec<String>) -> Vec<String> {
         let mut joined: Vec<String> = Vec::with_capacity(words.len());
         for word in words {
@@ -147,7 +146,7 @@ impl LayerWords {
     }
 }
 
-/// Whether a list has a word, also one of which the word is the plural.
+/// Returns whether a list contains a word or its singular.
 fn holds(list: &[String], word: &str) -> bool {
     let singular = |ending: &str, instead: &str| {
         let stem = word.strip_suffix(ending);
@@ -162,8 +161,7 @@ fn holds(list: &[String], word: &str) -> bool {
         || singular("ies", "y")
 }
 
-/// The words of a key, in lower case and without digits: `HTTPServer_errorLog2` is http, server,
-/// error and log.
+/// Splits a key into words in lower case, without digits: `HTTPServer_errorLog2` is http, server, error, log.
 fn split(key: &str) -> Vec<String> {
     let characters: Vec<char> = key.chars().take(KEY_CHARS_MAX).collect();
     let mut words = Vec::new();
@@ -181,8 +179,8 @@ fn split(key: &str) -> Vec<String> {
     words
 }
 
-/// Whether a capital begins a word: after a small letter, or as the last of several when a small one
-/// follows (the S of `HTTPServer`, but not the D of `userIDs`).
+/// Returns whether a capital begins a word: after a small letter, or as the last of several before a small letter (the S
+/// of `HTTPServer`, but not the D of `userIDs`).
 fn begins_a_word(characters: &[char], at: usize) -> bool {
     let is = |at: Option<usize>, test: fn(char) -> bool| {
         let character = at.and_then(|at| characters.get(at));
@@ -226,14 +224,7 @@ mod tests {
     #[test]
     fn plurals_are_understood() {
         let words = LayerWords::default();
-        for key in [
-            "goals",
-            "strategies",
-            "statuses",
-            "processes",
-            "users",
-            "caches",
-        ] {
+        for key in "goals strategies statuses processes users caches".split(' ') {
             assert!(words.layer(key).is_some(), "{key}");
         }
         for key in ["goal", "statu", "proces", "s", "es", "ies"] {
@@ -241,7 +232,7 @@ mod tests {
         }
     }
 
-    /// Lists of one's own replace ours.
+    /// Configured lists replace the defaults.
     #[test]
     fn the_lists_can_be_changed() {
         let words = LayerWords {
@@ -253,7 +244,7 @@ mod tests {
         assert_eq!(layer("goal"), None);
     }
 
-    /// A key is looked at up to a limit, so that a megabyte of a key costs as little as a name.
+    /// A key is read up to a limit, so that a very long key costs little.
     #[test]
     fn an_endless_key_is_read_to_its_limit() {
         let key = "x".repeat(KEY_CHARS_MAX) + "_goal";

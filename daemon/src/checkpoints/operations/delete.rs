@@ -1,12 +1,11 @@
 //! `workflow_checkpoint_delete`.
 
-use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use lore::protocol::checkpoints::{DeleteArgs, DeleteReply};
 
 use super::{StoredCheckpoint, checkpoint_id, clear_up, meta_of_write};
-use crate::checkpoints::command::{self, DeleteCheckpoints, Report, empty_body};
+use crate::checkpoints::command::{self, DeleteCheckpoints};
 use crate::checkpoints::values::Values;
 use crate::checkpoints::view;
 use crate::engine::Outcome;
@@ -15,11 +14,11 @@ use crate::events::Event;
 use crate::events::checkpoints::{CheckpointEvent, CheckpointKey, DeletionCause};
 use crate::log::Position;
 use crate::operation::{Access, Call, Context, Op, blocking};
+use crate::rows::until;
 use crate::sessions::session_of;
 use crate::state::State;
 use crate::store::{Direction, Error};
 
-/// `workflow_checkpoint_delete`.
 pub struct Delete;
 
 impl Op for Delete {
@@ -46,23 +45,19 @@ impl Op for Delete {
         let of = session.clone();
         let holders =
             blocking(move || Ok(next_holders(&shared, &state, &of, &checkpoint)?)).await?;
-        let report = Report::default();
+        let (asked, salt) = (DeletionCause::Asked, cx.engine.clock().random());
         let command = DeleteCheckpoints {
-            session,
-            checkpoints: vec![checkpoint],
-            cause: DeletionCause::Asked,
             holders,
-            body: Some(empty_body(cx.engine.clock().random())),
-            report: report.clone(),
-            let_go: Vec::new(),
+            ..DeleteCheckpoints::new(&session, vec![checkpoint], asked, salt)
         };
+        let report = command.report.clone();
         let outcome = cx.write(&caller, claim, 0, command).await?;
         let freed_bytes = clear_up(&cx, &report);
         reply(&cx, &outcome, freed_bytes).await
     }
 }
 
-/// The reply, made from the recorded event; what was freed is known to the first call alone.
+/// Builds the reply from the recorded event. Only the first call knows the freed size.
 async fn reply(cx: &Context, outcome: &Outcome, freed_bytes: u64) -> Result<DeleteReply, Refusal> {
     let gone = match &outcome.meta {
         Event::Checkpoint(CheckpointEvent::Deleted(deleted)) => deleted.gone.first(),
@@ -77,8 +72,7 @@ async fn reply(cx: &Context, outcome: &Outcome, freed_bytes: u64) -> Result<Dele
     })
 }
 
-/// Which older checkpoint becomes the newest that holds a critical key, for every key whose newest
-/// holder is the one that goes.
+/// Finds the next newest holder of every critical key whose newest holder is deleted.
 fn next_holders(
     cx: &Context,
     state: &State,
@@ -102,7 +96,7 @@ fn next_holders(
     view::walk(state, session, Some(at), Direction::Backward, &mut |row| {
         let Position(position) = row.position;
         let found = StoredCheckpoint::at(&log, session.to_owned(), row)?;
-        // A damaged one holds nothing.
+        // A damaged checkpoint has no keys.
         let keys = values.keys(&found.manifest).unwrap_or_default();
         orphaned.retain(|key| {
             let is_held = keys.contains(key);
@@ -111,10 +105,7 @@ fn next_holders(
             }
             !is_held
         });
-        Ok(match orphaned.is_empty() {
-            true => ControlFlow::Break(()),
-            false => ControlFlow::Continue(()),
-        })
+        Ok(until(orphaned.is_empty()))
     })?;
     Ok(holders)
 }

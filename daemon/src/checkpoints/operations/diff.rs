@@ -4,15 +4,15 @@ use lore::protocol::RawJson;
 use lore::protocol::checkpoints::{DiffArgs, DiffReply, Difference};
 
 use super::{StoredCheckpoint, meta_of_read};
-use crate::checkpoints::{DiffOp, difference};
+use crate::checkpoints::difference;
 use crate::error::{Code, Refusal};
+use crate::operation::cursor::page_limit;
 use crate::operation::{Access, Call, Op, blocking};
 use crate::state::State;
 
 const LIMIT: u64 = 1000;
 const LIMIT_MAX: u64 = 10_000;
 
-/// `workflow_checkpoint_diff`.
 pub struct Diff;
 
 impl Op for Diff {
@@ -26,19 +26,13 @@ impl Op for Diff {
 
     async fn call(call: Call<DiffArgs>) -> Result<DiffReply, Refusal> {
         let Call { cx, args, .. } = call;
-        let limit = args.limit.unwrap_or(LIMIT);
-        if !(1..=LIMIT_MAX).contains(&limit) {
-            return Err(Refusal::invalid(format!(
-                "`limit`: got {limit}, expected 1 to {LIMIT_MAX}"
-            )));
-        }
+        let limit = page_limit(args.limit, LIMIT, LIMIT_MAX)?;
         let state = State::live(&cx, args.at_least).await?;
         blocking(move || {
             let from = StoredCheckpoint::of(&state, &args.from)?;
             let to = StoredCheckpoint::of(&state, &args.to)?;
             let old = from.context(&cx, &state)?;
             let new = to.context(&cx, &state)?;
-            let limit = usize::try_from(limit).unwrap_or(usize::MAX);
             let found = difference(&old.text, &new.text, limit);
             let mut reply = DiffReply {
                 from: from.checkpoint_id()?,
@@ -50,15 +44,15 @@ impl Op for Diff {
                 meta: Some(meta_of_read(&cx, &state, Vec::new())),
             };
             for change in found.changes {
-                let (list, old, new) = match change.what {
-                    DiffOp::Added { new } => (&mut reply.added, None, Some(new)),
-                    DiffOp::Removed { old } => (&mut reply.removed, Some(old), None),
-                    DiffOp::Changed { old, new } => (&mut reply.changed, Some(old), Some(new)),
+                let list = match (change.old, change.new) {
+                    (None, _) => &mut reply.added,
+                    (Some(_), None) => &mut reply.removed,
+                    (Some(_), Some(_)) => &mut reply.changed,
                 };
                 list.push(Difference {
                     path: change.pointer,
-                    old: old.map(json).transpose()?,
-                    new: new.map(json).transpose()?,
+                    old: change.old.map(json).transpose()?,
+                    new: change.new.map(json).transpose()?,
                 });
             }
             Ok(reply)

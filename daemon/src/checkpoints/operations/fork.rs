@@ -18,7 +18,6 @@ use crate::operation::{Access, Call, Context, Op, blocking};
 use crate::sessions::{PreparedSession, session_of};
 use crate::state::State;
 
-/// `workflow_checkpoint_fork`.
 pub struct Fork;
 
 impl Op for Fork {
@@ -57,7 +56,7 @@ impl Op for Fork {
     }
 }
 
-/// The reply, made from the recorded event.
+/// Builds the reply from the recorded event.
 async fn reply(cx: &Context, outcome: &Outcome) -> Result<ForkReply, Refusal> {
     let saved = super::saved(outcome)?;
     let from = saved.forked_from.unwrap_or(saved.checkpoint);

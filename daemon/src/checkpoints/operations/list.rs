@@ -10,6 +10,7 @@ use crate::checkpoints::values::Values;
 use crate::checkpoints::view::{self, CheckpointRow};
 use crate::clock::format_time;
 use crate::error::Refusal;
+use crate::operation::cursor::page_limit;
 use crate::operation::{Access, Call, Context, Op, blocking};
 use crate::sessions;
 use crate::state::State;
@@ -18,7 +19,6 @@ use crate::store::Direction;
 const LIMIT: u64 = 20;
 const LIMIT_MAX: u64 = 100;
 
-/// `workflow_checkpoint_list`.
 pub struct List;
 
 impl Op for List {
@@ -33,21 +33,16 @@ impl Op for List {
 
     async fn call(call: Call<ListArgs>) -> Result<ListReply, Refusal> {
         let Call { cx, args, .. } = call;
-        let limit = args.limit.unwrap_or(LIMIT);
-        if !(1..=LIMIT_MAX).contains(&limit) {
-            return Err(Refusal::invalid(format!(
-                "`limit`: got {limit}, expected 1 to {LIMIT_MAX}"
-            ))
-            .hint("Use `offset` for the next page."));
-        }
+        let limit = page_limit(args.limit, LIMIT, LIMIT_MAX);
+        let limit = limit.map_err(|refusal| refusal.hint("Use `offset` for the next page."))?;
         let event_lookup = args.as_of.clone().map(|as_of| (&args.session_id, as_of));
         let state = state_as_of(&cx, args.at_least, event_lookup).await?;
         sessions::find(&state, args.session_id.as_str())?;
-        blocking(move || page(&cx, &state, &args, limit)).await
+        blocking(move || page(&cx, &state, &args, limit as u64)).await
     }
 }
 
-/// What a list is filtered by.
+/// The filters of a list.
 struct Filter {
     tags: Vec<String>,
     name: Option<String>,
@@ -115,7 +110,7 @@ fn page(cx: &Context, state: &State, args: &ListArgs, limit: u64) -> Result<List
     let listed = |(found, metadata): (StoredCheckpoint, Metadata)| {
         let mut critical_keys = marks.clone();
         if !marks.is_empty() {
-            // A damaged one is listed with what was marked when it was saved.
+            // A damaged checkpoint is listed with the keys that were critical when it was saved.
             let keys = values.keys(&found.manifest);
             let keys = keys.unwrap_or_else(|_| found.manifest.critical.clone());
             critical_keys.retain(|mark| keys.contains(mark));

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
+use lore::protocol::RawJson;
 use lore::protocol::checkpoints::{LoadArgs, LoadReply, ViewReport};
-use lore::protocol::{RawJson, SessionId};
 
 use super::views::{RankedContext, budget_of, describe, raw};
 use super::{StoredCheckpoint, meta_of_read, state_as_of};
@@ -17,24 +17,16 @@ use crate::sessions::{self, AccessTimes};
 use crate::state::State;
 use crate::store::Error;
 
-/// Contexts that take more than this on disk are loaded off the event loop, in bytes, unless they
-/// are in memory.
+/// Contexts with a larger size on disk are loaded off the event loop unless they are cached, in bytes.
 const LOAD_INLINE_BYTES_MAX: u64 = 8 * 1024;
-/// How often the latest of a session is looked for again.
+/// Maximum number of further searches for the latest checkpoint of a session.
 const REPEATS_MAX: u32 = 3;
-/// Also those in memory that are longer than this, in bytes.
+/// Longer cached contexts are also loaded off the event loop, in bytes.
 const REPLY_INLINE_BYTES_MAX: usize = 256 * 1024;
-/// The largest context that an agent's host should still show whole, in characters.
+/// Largest context that an agent's host should show whole, in characters.
 const CHARS_MAX: u64 = 500_000;
 
-/// `workflow_checkpoint_load`.
 pub struct Load;
-
-/// Which checkpoint is wanted.
-enum CheckpointSelector {
-    This(lore::protocol::CheckpointId),
-    LatestOf(SessionId),
-}
 
 impl Op for Load {
     type Args = LoadArgs;
@@ -49,33 +41,25 @@ impl Op for Load {
 
     async fn call(call: Call<LoadArgs>) -> Result<LoadReply, Refusal> {
         let Call { cx, args, .. } = call;
-        let which = which(&args)?;
-        let event_lookup = match (&which, &args.as_of) {
-            (CheckpointSelector::LatestOf(session), Some(as_of)) => Some((session, as_of.clone())),
-            (CheckpointSelector::This(_), Some(_)) => {
-                return Err(Refusal::invalid(
-                    "`asOf` goes with `sessionId`: a checkpoint never changes",
-                )
-                .hint("Leave `asOf` out, or name the session instead of the checkpoint."));
-            }
-            (_, None) => None,
-        };
+        check(&args)?;
         let args = Arc::new(args);
-        // A latest one that is deleted while it is read leaves another one the latest.
-        let mut repeats_left = match (&which, &event_lookup) {
-            (CheckpointSelector::LatestOf(_), None) => REPEATS_MAX,
-            (CheckpointSelector::LatestOf(_) | CheckpointSelector::This(_), _) => 0,
+        let event_lookup = args.session_id.as_ref().zip(args.as_of.clone());
+        // If the latest checkpoint is deleted while it is read, another one becomes the latest.
+        let mut repeats_left = match (&args.session_id, &args.as_of) {
+            (Some(_), None) => REPEATS_MAX,
+            _ => 0,
         };
         loop {
             let state = state_as_of(&cx, args.at_least, event_lookup.clone()).await?;
-            let found = match &which {
-                CheckpointSelector::This(checkpoint) => StoredCheckpoint::of(&state, checkpoint)?,
-                CheckpointSelector::LatestOf(session) => {
+            let found = match (&args.checkpoint_id, &args.session_id) {
+                (None, Some(session)) => {
                     sessions::find(&state, session.as_str())?;
                     StoredCheckpoint::latest(&state, session.as_str())?
                 }
+                (Some(checkpoint), _) => StoredCheckpoint::of(&state, checkpoint)?,
+                (None, None) => return Err(missing_id()),
             };
-            // What memory or others still have of it gives nothing back.
+            // A deleted checkpoint is not returned, even if it is cached or shared.
             if event_lookup.is_some() && found.is_deleted(&cx) {
                 return Err(found.deleted());
             }
@@ -113,19 +97,24 @@ async fn load(
     }
 }
 
-fn which(args: &LoadArgs) -> Result<CheckpointSelector, Refusal> {
+fn check(args: &LoadArgs) -> Result<(), Refusal> {
     match (&args.checkpoint_id, &args.session_id) {
-        (Some(checkpoint), None) => Ok(CheckpointSelector::This(checkpoint.clone())),
-        (None, Some(session)) => Ok(CheckpointSelector::LatestOf(session.clone())),
         (Some(_), Some(_)) => Err(Refusal::invalid(
             "`checkpointId` and `sessionId` exclude each other; one of them is needed",
         )
         .hint("`checkpointId` loads that one, `sessionId` the latest of the session.")),
-        (None, None) => Err(
-            Refusal::invalid("either `checkpointId` or `sessionId` is needed")
-                .hint("`workflow_checkpoint_list` lists the checkpoints of a session."),
-        ),
+        (None, None) => Err(missing_id()),
+        (Some(_), None) if args.as_of.is_some() => Err(Refusal::invalid(
+            "`asOf` goes with `sessionId`: a checkpoint never changes",
+        )
+        .hint("Leave `asOf` out, or name the session instead of the checkpoint.")),
+        (Some(_), None) | (None, Some(_)) => Ok(()),
     }
+}
+
+fn missing_id() -> Refusal {
+    Refusal::invalid("either `checkpointId` or `sessionId` is needed")
+        .hint("`workflow_checkpoint_list` lists the checkpoints of a session.")
 }
 
 fn reply(
@@ -160,11 +149,11 @@ fn reply(
     })
 }
 
-/// What a load shows.
+/// The result of a load.
 enum Read {
-    /// The context as it is.
+    /// The unchanged context.
     Whole(RawJson),
-    /// To be shortened, or some of its keys.
+    /// Some of its keys, or a context to shorten.
     Parts(Arc<Canonical>),
 }
 
@@ -186,7 +175,7 @@ fn read(
     Ok(Read::Parts(context))
 }
 
-/// As much of the context as fits, and how that was done.
+/// Fits the context into a budget, with a report.
 fn fit(
     cx: &Context,
     state: &State,

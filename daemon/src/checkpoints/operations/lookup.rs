@@ -1,11 +1,11 @@
-//! A checkpoint that was found, and what is said when it cannot be read.
+//! A stored checkpoint, and the errors when it cannot be read.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use lore::protocol::{CheckpointId, SessionId};
 
-use super::{checkpoint_id, session_id};
+use super::checkpoint_id;
 use crate::canonical::Canonical;
 use crate::checkpoints::command;
 use crate::checkpoints::metadata::Metadata;
@@ -16,7 +16,7 @@ use crate::events;
 use crate::events::checkpoints::{CheckpointDescribed, CheckpointKey, CheckpointSaved};
 use crate::log::{Log, LoggedEvent};
 use crate::operation::Context;
-use crate::sessions::lineage;
+use crate::sessions::{lineage, operations::session_id};
 use crate::state::State;
 use crate::store::{Direction, Error};
 
@@ -28,15 +28,15 @@ pub struct StoredCheckpoint {
     pub row: CheckpointRow,
     /// The event that saved it.
     pub event: LoggedEvent,
-    /// What that says.
+    /// The manifest in the event.
     pub manifest: CheckpointSaved,
 }
 
 impl StoredCheckpoint {
-    /// The checkpoint of this id.
+    /// Returns the checkpoint with this id.
     ///
     /// # Errors
-    /// `CHECKPOINT_NOT_FOUND` when there is none.
+    /// `CHECKPOINT_NOT_FOUND`.
     pub fn of(state: &State, checkpoint: &CheckpointId) -> Result<Self, Refusal> {
         let found = match CheckpointKey::parse(checkpoint.as_str()) {
             Some(key) => view::get(state, &key)?,
@@ -46,11 +46,11 @@ impl StoredCheckpoint {
         Ok(Self::at(&state.log(), session, row)?)
     }
 
-    /// The latest checkpoint of a session; of a fork without one of its own, the latest that it
-    /// shares with its parent.
+    /// Returns the latest checkpoint of a session; for a fork without checkpoints, the latest one that it shares with its
+    /// parent.
     ///
     /// # Errors
-    /// `CHECKPOINT_NOT_FOUND` when it has none.
+    /// `CHECKPOINT_NOT_FOUND` when there is none.
     pub fn latest(state: &State, session: &str) -> Result<Self, Refusal> {
         for line in lineage(state, session)? {
             if let Some(row) = view::newest(state, &line.session, line.before())? {
@@ -64,10 +64,7 @@ impl StoredCheckpoint {
         .hint("Save one with `workflow_checkpoint_save`."))
     }
 
-    /// The checkpoint of a row.
-    ///
-    /// # Errors
-    /// [`Error`] when its event cannot be read.
+    /// Reads the checkpoint of a row.
     pub fn at(log: &Log<'_>, session: String, row: CheckpointRow) -> Result<Self, Error> {
         let event = log.event(row.record, row.position)?;
         Ok(Self {
@@ -78,52 +75,40 @@ impl StoredCheckpoint {
         })
     }
 
-    /// What was said about it.
-    ///
-    /// # Errors
-    /// [`Error`] when that does not decode.
+    /// Returns its metadata.
     pub fn metadata(&self) -> Result<Metadata, Error> {
         let described: CheckpointDescribed = events::body(&self.event)?;
         Ok(Metadata::stored(&described))
     }
 
-    /// Its id, as it goes over the wire.
-    ///
-    /// # Errors
-    /// Never for an id of ours.
+    /// Returns its id in the wire format.
     pub fn checkpoint_id(&self) -> Result<CheckpointId, Refusal> {
         checkpoint_id(&self.row.checkpoint)
     }
 
-    /// Its session, as it goes over the wire.
-    ///
-    /// # Errors
-    /// Never for an id of ours.
+    /// Returns its session in the wire format.
     pub fn session_id(&self) -> Result<SessionId, Refusal> {
         session_id(&self.session)
     }
 
-    /// Its whole context.
+    /// Returns its whole context.
     ///
     /// # Errors
-    /// `CORRUPT` when it is damaged, `CHECKPOINT_NOT_FOUND` when it was deleted since.
+    /// `CORRUPT` when it is damaged, `CHECKPOINT_NOT_FOUND` when it was deleted in the meantime.
     pub fn context(&self, cx: &Context, state: &State) -> Result<Arc<Canonical>, Refusal> {
         Values::of(cx, state)
             .context(&self.manifest)
             .map_err(|error| self.unreadable(cx, state, &error))
     }
 
-    /// Its top-level keys.
-    ///
-    /// # Errors
-    /// As [`Self::context`].
+    /// Returns its top-level keys; errors as [`Self::context`].
     pub fn keys(&self, cx: &Context, state: &State) -> Result<Vec<String>, Refusal> {
         Values::of(cx, state)
             .keys(&self.manifest)
             .map_err(|error| self.unreadable(cx, state, &error))
     }
 
-    /// Whether it is gone by now.
+    /// Returns whether it was deleted in the meantime.
     pub fn is_deleted(&self, cx: &Context) -> bool {
         let newest = cx.engine.published();
         newest.is_some_and(|newest| {
@@ -132,7 +117,7 @@ impl StoredCheckpoint {
         })
     }
 
-    /// It was there, and is no longer.
+    /// Builds the refusal for a deleted checkpoint.
     pub fn deleted(&self) -> Refusal {
         let checkpoint = self.row.checkpoint;
         Refusal::new(
@@ -142,8 +127,8 @@ impl StoredCheckpoint {
         .hint("`workflow_checkpoint_list` lists those that the session still has.")
     }
 
-    /// Why it cannot be read: deleted since the state that it was found in, or damaged. Nothing is
-    /// deleted for damage; the newest good checkpoint of its session is named.
+    /// Builds the refusal for an unreadable checkpoint: deleted in the meantime, or damaged. A damaged one is not deleted;
+    /// the refusal names the newest good checkpoint of its session.
     pub fn unreadable(&self, cx: &Context, state: &State, error: &Error) -> Refusal {
         if !matches!(error, Error::Corrupt { .. }) {
             return Refusal::new(Code::StorageUnavailable, error.to_string())

@@ -2,10 +2,9 @@
 
 use std::sync::Arc;
 
-use lore::protocol::Meta;
 use lore::protocol::checkpoints::{MarkArgs, MarkReply, MarkStatus};
 
-use super::{StoredCheckpoint, limit_warnings, meta_of_read};
+use super::{StoredCheckpoint, meta_of_read, meta_of_write};
 use crate::checkpoints::command::{MarkKey, empty_body};
 use crate::checkpoints::limits::Limits;
 use crate::checkpoints::view;
@@ -14,10 +13,9 @@ use crate::operation::{Access, Call, Context, Op, blocking};
 use crate::sessions::SessionSelector;
 use crate::state::State;
 
-/// Keys told when one is not there.
-const KEYS_TOLD_MAX: usize = 50;
+/// Maximum number of keys in the message about a missing key.
+const KEYS_SHOWN_MAX: usize = 50;
 
-/// `workflow_mark_critical`.
 pub struct MarkCritical;
 
 impl Op for MarkCritical {
@@ -72,13 +70,7 @@ impl Op for MarkCritical {
         Ok(MarkReply {
             status: MarkStatus::Success,
             message,
-            meta: Some(Meta {
-                position: outcome.event.header.position,
-                durable: outcome.durable,
-                project: outcome.event.header.project.clone(),
-                warnings: limit_warnings(&cx, Some(&session)).await?,
-                total: None,
-            }),
+            meta: Some(meta_of_write(&cx, &outcome).await?),
         })
     }
 }
@@ -94,7 +86,7 @@ fn check(key: &str) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Why a key cannot be marked: the session's latest context has it not.
+/// Returns the reason if the session's latest context does not have the key.
 fn absent(
     cx: &Context,
     state: &State,
@@ -119,7 +111,7 @@ fn absent(
 fn no_such_key(key: &str, what: &str, session: &str, keys: &[String]) -> String {
     let shown: Vec<String> = keys
         .iter()
-        .take(KEYS_TOLD_MAX)
+        .take(KEYS_SHOWN_MAX)
         .map(|key| format!("`{}`", key.chars().take(64).collect::<String>()))
         .collect();
     let more = match keys.len().saturating_sub(shown.len()) {

@@ -1,4 +1,4 @@
-//! The checkpoint lines of the operation table.
+//! Checkpoint entries of the operation table.
 
 mod delete;
 mod diff;
@@ -16,7 +16,7 @@ use lore::protocol::{CheckpointId, Meta, Position, SessionId};
 
 pub use lookup::StoredCheckpoint;
 
-use super::command::Report;
+use super::command::{Report, SaveResult};
 use super::feature::Checkpoints;
 use super::object_uses;
 use super::view;
@@ -29,7 +29,7 @@ use crate::operation::{Context, Operation};
 use crate::state::State;
 use crate::store::{Error, Rows};
 
-/// The lines.
+/// The entries.
 pub const OPERATIONS: &[Operation] = &[
     Operation::of::<save::Save>(),
     Operation::of::<load::Load>(),
@@ -42,7 +42,7 @@ pub const OPERATIONS: &[Operation] = &[
     Operation::of::<views::Prioritize>(),
 ];
 
-/// The checkpoint that a write saved.
+/// Returns the checkpoint that a write saved.
 fn saved(outcome: &Outcome) -> Result<&CheckpointSaved, Error> {
     match &outcome.meta {
         Event::Checkpoint(CheckpointEvent::Saved(saved)) => Ok(saved),
@@ -55,11 +55,7 @@ fn checkpoint_id(key: &CheckpointKey) -> Result<CheckpointId, Refusal> {
         .map_err(|error| Refusal::new(Code::Corrupt, error.to_string()))
 }
 
-fn session_id(session: &str) -> Result<SessionId, Refusal> {
-    SessionId::new(session).map_err(|error| Refusal::new(Code::Corrupt, error.to_string()))
-}
-
-/// What is said beside the reply of a read.
+/// Returns the metadata of a read's reply.
 fn meta_of_read(cx: &Context, state: &State, warnings: Vec<String>) -> Meta {
     Meta {
         position: state.position(),
@@ -70,7 +66,7 @@ fn meta_of_read(cx: &Context, state: &State, warnings: Vec<String>) -> Meta {
     }
 }
 
-/// What is said beside the reply of a write: also which limits are nearly reached.
+/// Returns the metadata of a write's reply, with warnings about limits that are nearly reached.
 async fn meta_of_write(cx: &Context, outcome: &Outcome) -> Result<Meta, Refusal> {
     let header = &outcome.event.header;
     Ok(Meta {
@@ -83,32 +79,23 @@ async fn meta_of_write(cx: &Context, outcome: &Outcome) -> Result<Meta, Refusal>
 }
 
 async fn limit_warnings(cx: &Context, session: Option<&str>) -> Result<Vec<String>, Refusal> {
-    let room = Checkpoints::of(cx)?;
+    let feature = Checkpoints::of(cx)?;
     let published = cx.read(None).await?;
     let rows = &published.snapshot;
-    let of_session = match session {
-        Some(session) => {
-            let row = view::of_session_row(rows, session)?;
-            Some((row.count, row.bytes))
-        }
-        None => None,
-    };
-    Ok(room
-        .limits
-        .get()
-        .warnings(of_session, object_uses::totals(rows)?.bytes))
+    let of_session = session.map(|session| view::of_session_row(rows, session));
+    let of_session = of_session.transpose()?.map(|row| (row.count, row.bytes));
+    let of_all = object_uses::totals(rows)?.bytes;
+    Ok(feature.limits.get().warnings(of_session, of_all))
 }
 
-/// After deleted objects are durably gone: their blobs are removed, and what they took is noted.
-/// Nobody waits for it; what a crash leaves is swept when the daemon is idle.
+/// Removes the blobs of durably deleted objects in the background, and returns the size of the objects. Blobs that
+/// remain after a crash are swept when the daemon is idle.
 pub(super) fn clear_up(cx: &Arc<Context>, report: &Report) -> u64 {
-    let (bytes, blobs) = {
-        let mut reported = report.result();
-        (
-            reported.freed_bytes,
-            std::mem::take(&mut reported.freed_blobs),
-        )
-    };
+    let SaveResult {
+        freed_bytes: bytes,
+        freed_blobs: blobs,
+        ..
+    } = std::mem::take(&mut *report.result());
     if !blobs.is_empty() {
         let cx = Arc::clone(cx);
         drop(tokio::task::spawn_blocking(move || {
@@ -129,15 +116,12 @@ pub(super) fn clear_up(cx: &Arc<Context>, report: &Report) -> u64 {
     bytes
 }
 
-/// Whether any event or object names a blob.
-///
-/// # Errors
-/// [`Error`] when a row cannot be read.
+/// Returns whether any event or object names a blob.
 pub fn is_blob_named(rows: &dyn Rows, blob: &[u8; 32]) -> Result<bool, Error> {
     Ok(index::is_blob_named(rows, blob)? || objects::is_blob_named(rows, blob)?)
 }
 
-/// The state that a read of one session sees, as of an earlier moment if one is given.
+/// Returns the state for a read of one session, at an earlier moment if one is given.
 async fn state_as_of(
     cx: &Arc<Context>,
     at_least: Option<Position>,

@@ -8,7 +8,9 @@ use serde::{Serialize, Serializer};
 use serde_json::json;
 
 use super::views;
-use super::{StoredCheckpoint, checkpoint_id, clear_up, limit_warnings, meta_of_write, session_id};
+use super::{
+    StoredCheckpoint, checkpoint_id, clear_up, limit_warnings, meta_of_read, meta_of_write,
+};
 use crate::checkpoints::command::{Report, SaveCheckpoint, SaveSkipped};
 use crate::checkpoints::feature::Checkpoints;
 use crate::checkpoints::limits::Limits;
@@ -22,18 +24,18 @@ use crate::error::{Code, Refusal};
 use crate::events::checkpoints::{CheckpointKey, CheckpointSaved};
 use crate::log::{Body, codec};
 use crate::operation::{Access, Call, Caller, Context, Op, blocking};
+use crate::sessions::operations::session_id;
 use crate::sessions::{self, PreparedSession, SessionSelector};
 use crate::state::State;
 
 /// Contexts longer than this are packed off the event loop, in bytes.
 const PACK_INLINE_BYTES_MAX: usize = 16 * 1024;
-/// Contexts longer than this are read, and compared with the latest, off the event loop, in bytes:
-/// shorter ones take no longer than to receive.
+/// Longer contexts are read, and compared with the latest one, off the event loop, in bytes: shorter ones take no longer
+/// than their reception.
 const READ_INLINE_BYTES_MAX: usize = 256 * 1024;
-/// A save that others disturb so often is prepared so that nothing can.
+/// After this many attempts a save is prepared so that no other write can make it stale.
 const ATTEMPTS_MAX: u32 = 4;
 
-/// `workflow_checkpoint_save`.
 pub struct Save;
 
 impl Op for Save {
@@ -83,8 +85,8 @@ impl Op for Save {
     }
 }
 
-/// What an idempotency key of a save stands for: the context by its hash, so that the order of its
-/// keys does not matter.
+/// The arguments that an idempotency key of a save covers. The context is its hash, so that the order of keys does not
+/// matter.
 #[derive(Serialize)]
 struct SaveIdentity<'s> {
     session: Option<&'s str>,
@@ -96,7 +98,7 @@ struct SaveIdentity<'s> {
     fence: Option<Position>,
 }
 
-/// A context by its hash, which is made when this is written: calls without a key need none.
+/// Serializes the hash of a context; calls without an idempotency key do not compute it.
 struct HashOf<'c>(&'c prepare::Context);
 
 impl Serialize for HashOf<'_> {
@@ -110,7 +112,7 @@ fn expected_key(checkpoint: &CheckpointId) -> Result<CheckpointKey, Refusal> {
         .ok_or_else(|| crate::checkpoints::command::not_found(checkpoint.as_str()))
 }
 
-/// A save on its way.
+/// A save in progress.
 struct PendingSave {
     session: Option<String>,
     context: Arc<prepare::Context>,
@@ -118,7 +120,7 @@ struct PendingSave {
     is_forced: bool,
     expected: Option<CheckpointKey>,
     fence: Option<Position>,
-    /// Length of the context as it came.
+    /// Length of the received context, in bytes.
     bytes: usize,
 }
 
@@ -168,7 +170,7 @@ impl PendingSave {
         }
     }
 
-    /// After a refusal: goes on when it was for want of space and some could be made, once.
+    /// Handles a refusal: if space is missing, a clean-up makes room once, and the save goes on.
     async fn refused(
         &self,
         cx: &Arc<Context>,
@@ -184,8 +186,8 @@ impl PendingSave {
         Err(self.explain(cx, refusal).await)
     }
 
-    /// The session's latest checkpoint, when it holds this context and stands for it. What would
-    /// refuse the save refuses this as well: a caller that lost its lease does not learn it later.
+    /// Returns the session's latest checkpoint if it has the same context and replaces the save. The checks of a save
+    /// apply, so that a caller that lost its lease is refused at once.
     async fn unchanged(
         self: &Arc<Self>,
         cx: &Arc<Context>,
@@ -204,7 +206,7 @@ impl PendingSave {
             return Ok(None);
         }
         sessions::open(&**state, &session)?;
-        // The log's time, also while the clock is behind it.
+        // The log's time if the clock is behind it.
         let now = cx.engine.clock().now();
         let now = now.max(state.published().tail.time);
         sessions::fenced(&**state, now, &session, self.fence)?;
@@ -214,7 +216,7 @@ impl PendingSave {
             if !saving.context.is(&row.hash, &values) {
                 return Ok(None);
             }
-            // One that cannot be read stands for nothing: then the save mends it.
+            // A save replaces an unreadable checkpoint.
             let found = StoredCheckpoint::at(&state.log(), session.clone(), row.clone())?;
             let is_good = values.context(&found.manifest).is_ok();
             Ok(is_good.then_some((session, row)))
@@ -284,7 +286,7 @@ impl PendingSave {
             keys: self.context.keys(),
             pieces,
             is_kept: self.metadata.is_kept(),
-            // Equal to the latest and yet not unchanged: that one is damaged.
+            // An equal latest checkpoint that was not skipped is damaged.
             is_forced: self.is_forced || latest_hash == Some(hash),
             expected: self.expected,
             fork: None,
@@ -322,16 +324,13 @@ impl PendingSave {
             size_bytes: row.stored_bytes,
             new_bytes: 0,
             meta: Some(Meta {
-                position: state.position(),
-                durable: cx.engine.is_durable(),
                 project: found.event.header.project.clone(),
-                warnings,
-                total: None,
+                ..meta_of_read(cx, &state, warnings)
             }),
         })
     }
 
-    /// Adds to a conflict what changed between the expected checkpoint and the latest.
+    /// Adds to a conflict the changes between the expected and the latest checkpoint.
     async fn explain(&self, cx: &Arc<Context>, refusal: Refusal) -> Refusal {
         let (Code::Conflict, Some(base), Some(session)) =
             (refusal.code, self.expected, self.session.clone())
@@ -341,13 +340,13 @@ impl PendingSave {
         let reported = changes_since(Arc::clone(cx), session, base).await;
         match reported {
             Ok(details) => refusal.details(details),
-            // The refusal holds without them.
+            // The refusal is complete without details.
             Err(_) => refusal.details(json!({ "base": base.to_string() })),
         }
     }
 }
 
-/// Does work of any length, long one off the event loop.
+/// Runs work, off the event loop if it is long.
 async fn off_loop<T: Send + 'static>(
     is_long: bool,
     work: impl FnOnce() -> Result<T, Refusal> + Send + 'static,
@@ -376,7 +375,7 @@ async fn changes_since(
         {
             let base = StoredCheckpoint::at(&state.log(), of, base)?.context(&cx, &state);
             let theirs = StoredCheckpoint::at(&state.log(), session, theirs)?.context(&cx, &state);
-            // What cannot be read cannot be compared; the ids are told all the same.
+            // Without a readable context only the ids are reported.
             if let (Ok(base), Ok(theirs)) = (base, theirs) {
                 let keys = key_difference(base.members(), theirs.members());
                 let mut changed = [keys.added, keys.removed, keys.changed].concat();
@@ -389,7 +388,7 @@ async fn changes_since(
     .await
 }
 
-/// The reply, made from the recorded event: so a repeated key gets the same one.
+/// Builds the reply from the recorded event, so that a repeated key gets the same reply.
 async fn reply(cx: &Arc<Context>, outcome: &Outcome) -> Result<SaveReply, Refusal> {
     let saved = super::saved(outcome)?;
     let meta = meta_of_write(cx, outcome).await?;

@@ -1,22 +1,19 @@
-//! `workflow_context_compress` and `workflow_context_prioritize`: what matters most of a context,
-//! given or stored, and as much of it as fits into a budget.
+//! `workflow_context_compress` and `workflow_context_prioritize`: rank the keys of a context, and fit it into a budget.
 
 use std::sync::Arc;
 
 use lore::protocol::checkpoints::{
-    CompressArgs, CompressReply, KeyReport, LayerName, LayerReport, PrioritizeArgs,
-    PrioritizeReply, TruncationAction, ViewReport,
+    CompressArgs, CompressReply, KeyReport, LayerReport, PrioritizeArgs, PrioritizeReply,
+    TruncationAction, ViewReport,
 };
-use lore::protocol::{CheckpointId, RawJson, RawObject, SessionId};
+use lore::protocol::{CheckpointId, Meta, Position, RawJson, RawObject, SessionId};
 use serde_json::{Map, Value};
 
 use super::{StoredCheckpoint, meta_of_read};
 use crate::canonical::Canonical;
-use crate::checkpoints::budget::{
-    self, BudgetedView, Entry, SHARES, ValueReductions, budgeted_view,
-};
+use crate::checkpoints::budget::{self, BudgetedView, Entry, SHARES, budgeted_view};
 use crate::checkpoints::feature::Checkpoints;
-use crate::checkpoints::layers::{ContextRules, Layer};
+use crate::checkpoints::layers::ContextRules;
 use crate::checkpoints::metadata::Metadata;
 use crate::checkpoints::prepare;
 use crate::checkpoints::view;
@@ -28,7 +25,6 @@ use crate::state::State;
 /// The largest budget: more tokens than any context has.
 pub(super) const TOKENS_MAX: u64 = 100_000_000;
 
-/// `workflow_context_compress`.
 pub struct Compress;
 
 impl Op for Compress {
@@ -49,23 +45,19 @@ impl Op for Compress {
             session: args.session_id,
             rules: args.context_rules,
         };
-        let state = State::live(&cx, args.at_least).await?;
-        blocking(move || {
-            let subject = source.open(&cx, &state)?;
-            let view = subject.view(&cx, budget)?;
+        let reply = move |subject: RankedContext, view: BudgetedView, meta| {
             Ok(CompressReply {
                 context: raw(&view.json)?,
                 view: describe(&view, budget, subject.checkpoint.as_ref()),
                 checkpoint_id: subject.checkpoint,
                 session_id: subject.session,
-                meta: Some(meta_of_read(&cx, &state, Vec::new())),
+                meta: Some(meta),
             })
-        })
-        .await
+        };
+        source.view(cx, args.at_least, budget, reply).await
     }
 }
 
-/// `workflow_context_prioritize`.
 pub struct Prioritize;
 
 impl Op for Prioritize {
@@ -86,10 +78,8 @@ impl Op for Prioritize {
             session: args.session_id,
             rules: args.context_rules,
         };
-        let state = State::live(&cx, args.at_least).await?;
-        blocking(move || {
-            let subject = source.open(&cx, &state)?;
-            let view = subject.view(&cx, budget.unwrap_or(usize::MAX))?;
+        let within = budget.unwrap_or(usize::MAX);
+        let reply = move |subject: RankedContext, view: BudgetedView, meta| {
             let mut keys = key_reports(&view, budget.is_some());
             keys.sort_by_key(|key| key.layer);
             Ok(PrioritizeReply {
@@ -99,14 +89,14 @@ impl Op for Prioritize {
                 over_budget: budget.map(|_| view.over_budget),
                 checkpoint_id: subject.checkpoint,
                 session_id: subject.session,
-                meta: Some(meta_of_read(&cx, &state, Vec::new())),
+                meta: Some(meta),
             })
-        })
-        .await
+        };
+        source.view(cx, args.at_least, within, reply).await
     }
 }
 
-/// A budget of tokens as the craft takes it.
+/// Checks a budget of tokens.
 pub(super) fn budget_of(tokens: u64) -> Result<usize, Refusal> {
     if !(1..=TOKENS_MAX).contains(&tokens) {
         return Err(Refusal::invalid(format!(
@@ -116,7 +106,7 @@ pub(super) fn budget_of(tokens: u64) -> Result<usize, Refusal> {
     usize::try_from(tokens).map_err(|error| Refusal::invalid(error.to_string()))
 }
 
-/// Which context a call is about.
+/// The context of a call.
 struct Source {
     context: Option<RawObject>,
     checkpoint: Option<CheckpointId>,
@@ -124,7 +114,7 @@ struct Source {
     rules: Option<Map<String, Value>>,
 }
 
-/// A context with all that ranks its keys.
+/// A context with everything that ranks its keys.
 pub(super) struct RankedContext {
     pub context: Arc<Canonical>,
     pub marks: Vec<String>,
@@ -134,6 +124,23 @@ pub(super) struct RankedContext {
 }
 
 impl Source {
+    /// Opens the context in the requested state, and replies with its view.
+    async fn view<R: Send + 'static>(
+        self,
+        cx: Arc<Context>,
+        at_least: Option<Position>,
+        budget: usize,
+        reply: impl FnOnce(RankedContext, BudgetedView, Meta) -> Result<R, Refusal> + Send + 'static,
+    ) -> Result<R, Refusal> {
+        let state = State::live(&cx, at_least).await?;
+        blocking(move || {
+            let subject = self.open(&cx, &state)?;
+            let view = subject.view(&cx, budget)?;
+            reply(subject, view, meta_of_read(&cx, &state, Vec::new()))
+        })
+        .await
+    }
+
     fn open(self, cx: &Context, state: &State) -> Result<RankedContext, Refusal> {
         let found = match (self.context, self.checkpoint, self.session) {
             (Some(context), None, None) => {
@@ -165,7 +172,7 @@ impl Source {
 }
 
 impl RankedContext {
-    /// A stored context, or some keys of one; rules that are given take the place of stored ones.
+    /// Creates one for a stored context, or some of its keys. Given rules replace the stored ones.
     pub fn stored(
         state: &State,
         found: &StoredCheckpoint,
@@ -188,10 +195,10 @@ impl RankedContext {
         })
     }
 
-    /// The view of it within a budget.
+    /// Builds its view within a budget.
     pub fn view(&self, cx: &Context, budget: usize) -> Result<BudgetedView, Refusal> {
-        let room = Checkpoints::of(cx)?;
-        let words = room.words.get();
+        let feature = Checkpoints::of(cx)?;
+        let words = feature.words.get();
         let entries: Vec<Entry<'_>> = self
             .context
             .members()
@@ -205,14 +212,14 @@ impl RankedContext {
             })
             .collect();
         let checkpoint = self.checkpoint.as_ref().map(CheckpointId::as_str);
-        Ok(budgeted_view(&entries, budget, checkpoint, &room.tokens))
+        Ok(budgeted_view(&entries, budget, checkpoint, &feature.tokens))
     }
 }
 
-/// Rules as written, checked.
+/// Checks the rules of a call.
 ///
 /// # Errors
-/// `INVALID_INPUT` that names the pattern and what is wrong with its layer.
+/// `INVALID_INPUT` with the pattern and the fault.
 pub(super) fn rules(written: Option<&Map<String, Value>>) -> Result<Option<ContextRules>, Refusal> {
     let Some(written) = written else {
         return Ok(None);
@@ -227,15 +234,10 @@ pub(super) fn rules(written: Option<&Map<String, Value>>) -> Result<Option<Conte
         })?;
         pairs.push((pattern.as_str(), layer));
     }
-    ContextRules::new(pairs)
-        .map(Some)
-        .map_err(|fault| Refusal::invalid(fault.to_string()))
+    ContextRules::new(pairs).map(Some).map_err(Refusal::invalid)
 }
 
-/// Checks the rules that metadata brings, before they are stored.
-///
-/// # Errors
-/// `INVALID_INPUT` that says what is wrong.
+/// Checks the rules in metadata before they are stored.
 pub(super) fn check_rules(metadata: &Metadata) -> Result<(), Refusal> {
     match metadata.map.get("contextRules") {
         None => Ok(()),
@@ -247,13 +249,13 @@ pub(super) fn check_rules(metadata: &Metadata) -> Result<(), Refusal> {
     }
 }
 
-/// JSON that was made here.
+/// Wraps the JSON of a view.
 pub(super) fn raw(json: &str) -> Result<RawJson, Refusal> {
     RawJson::parse(json.to_owned())
         .map_err(|error| Refusal::new(Code::Internal, format!("a view is not JSON: {error}")))
 }
 
-/// How a view was made, for the reply.
+/// Builds the report on a view.
 pub(super) fn describe(
     view: &BudgetedView,
     budget: usize,
@@ -262,7 +264,7 @@ pub(super) fn describe(
     let is_cut = view
         .keys
         .iter()
-        .any(|key| key.done != ValueReductions::Whole);
+        .any(|key| key.done != TruncationAction::Whole);
     let note = match (view.over_budget, is_cut, checkpoint) {
         (true, _, _) => Some(
             "the critical keys alone take more than the budget; they are whole all the same"
@@ -288,11 +290,11 @@ pub(super) fn describe(
 fn key_reports(view: &BudgetedView, has_budget: bool) -> Vec<KeyReport> {
     let report = |key: &budget::KeyReport| KeyReport {
         key: key.key.clone(),
-        layer: layer_name(key.layer),
+        layer: key.layer,
         reason: key.rule.to_string(),
         tokens: key.tokens_before as u64,
         tokens_in_view: has_budget.then_some(key.tokens_after as u64),
-        treatment: has_budget.then_some(treatment(key.done)),
+        treatment: has_budget.then_some(key.done),
     };
     view.keys.iter().map(report).collect()
 }
@@ -301,30 +303,11 @@ fn layer_reports(view: &BudgetedView, budget: Option<usize>) -> Vec<LayerReport>
     let layers = view.layers.iter().zip(SHARES);
     layers
         .map(|(layer, share)| LayerReport {
-            layer: layer_name(layer.layer),
+            layer: layer.layer,
             keys: layer.keys as u64,
             tokens: layer.tokens_before as u64,
             tokens_in_view: budget.map(|_| layer.tokens_after as u64),
             share: budget.map(|budget| (budget as u64).saturating_mul(share as u64) / 100),
         })
         .collect()
-}
-
-fn layer_name(layer: Layer) -> LayerName {
-    match layer {
-        Layer::Critical => LayerName::Critical,
-        Layer::Important => LayerName::Important,
-        Layer::Useful => LayerName::Useful,
-        Layer::Ephemeral => LayerName::Ephemeral,
-    }
-}
-
-fn treatment(done: ValueReductions) -> TruncationAction {
-    match done {
-        ValueReductions::Whole => TruncationAction::Whole,
-        ValueReductions::WhiteSpace => TruncationAction::Whitespace,
-        ValueReductions::Strings => TruncationAction::Strings,
-        ValueReductions::Arrays => TruncationAction::Arrays,
-        ValueReductions::Dropped => TruncationAction::Dropped,
-    }
 }

@@ -9,9 +9,9 @@ use crate::entities::EntityRef;
 use crate::error::Refusal;
 use crate::events::NewEvent;
 use crate::log::{Body, Position, codec};
-use crate::packs::decided::{MakePack, TaskScope, UpdateWorkingSet, WorkingSetUpdate};
+use crate::packs::decided::{MakePack, TaskScope, UpdateWorkingSet};
 use crate::packs::{
-    ContextPruned, ContextUnpruned, Item, PackBuilt, PackDependency, PackPurpose,
+    ContextPruned, ContextUnpruned, Item, PackBuilt, PackDependency, PackEvent, PackPurpose,
     Strategy as Keeping,
 };
 use crate::projects::FileVersion;
@@ -59,7 +59,7 @@ fn name(session: u8) -> String {
 /// A working set update, prepared on the rows on which it is decided.
 struct UpdateNow {
     session: String,
-    turn: WorkingSetUpdate,
+    event: PackEvent,
 }
 
 impl Command for UpdateNow {
@@ -67,10 +67,10 @@ impl Command for UpdateNow {
         let row = sessions::get(on.rows, &self.session)?;
         let mut turn = UpdateWorkingSet {
             choice: choice_of(&self.session),
-            turn: self.turn.clone(),
+            event: self.event.clone(),
             changed: row.map_or(0, |row| row.changed),
             read_at: Position(u64::MAX),
-            room: SessionSettings::default(),
+            settings: SessionSettings::default(),
             body: body(),
         };
         turn.decide(on)
@@ -100,7 +100,7 @@ impl Pack {
             }),
             Self::Prune { session, message } => TestCall::new(UpdateNow {
                 session: name(*session),
-                turn: WorkingSetUpdate::Prune(ContextPruned {
+                event: PackEvent::Pruned(ContextPruned {
                     strategy: Keeping::Aggressive,
                     tokens_before: 5_000,
                     tokens_after: 400,
@@ -115,7 +115,7 @@ impl Pack {
             }),
             Self::Unprune { session } => TestCall::new(UpdateNow {
                 session: name(*session),
-                turn: WorkingSetUpdate::Unprune(ContextUnpruned {
+                event: PackEvent::Unpruned(ContextUnpruned {
                     tokens_before: 400,
                     tokens_after: 5_000,
                 }),

@@ -235,16 +235,11 @@ fn record_message(session: String, said: MessageMeta, is_fenced: bool, clock: &C
     ];
     TestCall::new(DeferredCommand(move |on: &DecisionContext<'_>| {
         let choice = match lease(on.rows, &session, "l0")? {
-            Some(lease) if is_fenced => match &choices[0] {
-                PreparedSession::Named {
-                    session, project, ..
-                } => PreparedSession::Named {
-                    session: session.clone(),
-                    project: project.clone(),
-                    fence: Some(Position(lease.token)),
-                },
-                PreparedSession::Current { .. } | PreparedSession::New { .. } => unreachable!(),
-            },
+            Some(lease) if is_fenced => {
+                let mut choice = choices[0].clone();
+                choice.fence = Some(Position(lease.token));
+                choice
+            }
             None if is_fenced => choices[1].clone(),
             Some(_) | None => choices[0].clone(),
         };

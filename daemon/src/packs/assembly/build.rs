@@ -4,13 +4,13 @@
 //! o200k never joins text across this seam. So the tokens of the sections add up to those of the prompt (a test
 //! counts both).
 
+use lore::protocol::names::{Part, SectionName, WhyLeftOut};
+
 use super::entity;
 use super::fit::{BudgetPlan, EntitySize, Sizes};
 use super::inputs::{PackEntity, PackInputs, Source};
 use super::labels;
-use super::pack::{
-    BudgetTooSmall, BuiltPack, Omission, OmissionReason, OmittedPart, Section, SectionName,
-};
+use super::pack::{BudgetTooSmall, BuiltPack, Omission, Section};
 use super::pieces::TextPiece;
 use super::share::Shared;
 use crate::tokens::Tokens;
@@ -37,10 +37,7 @@ pub fn build(
         }
         let total = sections.iter().map(|section| section.tokens).sum();
         if total <= max_tokens {
-            let texts: Vec<&str> = sections
-                .iter()
-                .map(|section| section.text.as_str())
-                .collect();
+            let texts: Vec<&str> = sections.iter().map(|one| one.text.as_str()).collect();
             return Ok(BuiltPack {
                 prompt: texts.join(labels::BETWEEN),
                 tokens: total,
@@ -153,11 +150,8 @@ impl<'i> Parts<'i> {
             add(SectionName::ContextFiles, text, sources.collect());
         }
         if let Some((source, topic)) = of.topic.as_ref().filter(|_| cut.has_topic) {
-            add(
-                SectionName::Topic,
-                labels::topic(topic),
-                vec![source.clone()],
-            );
+            let sources = vec![source.clone()];
+            add(SectionName::Topic, labels::topic(topic), sources);
         }
         add(SectionName::Message, labels::message(of), Vec::new());
         let instruction = labels::instruction(of.purpose, !cut.is_bare(), cut.entities > 0);
@@ -191,35 +185,43 @@ impl<'i> Parts<'i> {
     }
 
     fn left_out(&self, cut: &BudgetPlan, tokens: &Tokens) -> Vec<Omission> {
-        let mut left_out = Vec::new();
-        let mut add = |source: &Source, part| {
-            left_out.push(Omission {
-                source: source.clone(),
-                part,
-                why: OmissionReason::Budget,
-            });
+        let budget = WhyLeftOut::Budget;
+        let text = |source: &Source, piece: &TextPiece, is_in: bool| {
+            if !is_in {
+                return Some(Omission::of(source, Part::Whole, budget));
+            }
+            let bytes = match piece.tokens > cut.text_max {
+                true => piece.within(tokens, cut.text_max).left_out,
+                false => 0,
+            };
+            (bytes > 0).then(|| Omission::of_text(source, bytes, budget))
         };
+        let mut left_out = Vec::new();
         let first = self.history.len() - cut.history;
-        for (at, (reported, piece)) in self.of.history.iter().zip(&self.history).enumerate() {
-            add_text(&mut add, &reported.source, piece, at >= first, cut, tokens);
-        }
+        let history = self.of.history.iter().zip(&self.history).enumerate();
+        left_out.extend(
+            history
+                .filter_map(|(at, (reported, piece))| text(&reported.source, piece, at >= first)),
+        );
         for (at, known) in self.of.entities.iter().enumerate() {
+            let mut add = |part| left_out.push(Omission::of(&known.source, part, budget));
             if at >= cut.entities {
-                add(&known.source, OmittedPart::Whole);
+                add(Part::Whole);
                 continue;
             }
             if at >= cut.details && entity::details(known).is_some() {
-                add(&known.source, OmittedPart::Details);
+                add(Part::Details);
             }
             if at >= cut.relations && entity::relations(known).is_some() {
-                add(&known.source, OmittedPart::Relations);
+                add(Part::Relations);
             }
         }
-        for (at, (value, piece)) in self.of.values.iter().zip(&self.values).enumerate() {
-            add_text(&mut add, &value.source, piece, at < cut.values, cut, tokens);
-        }
+        let values = self.of.values.iter().zip(&self.values).enumerate();
+        left_out.extend(
+            values.filter_map(|(at, (value, piece))| text(&value.source, piece, at < cut.values)),
+        );
         if let Some((source, _)) = self.of.topic.as_ref().filter(|_| !cut.has_topic) {
-            add(source, OmittedPart::Whole);
+            left_out.push(Omission::of(source, Part::Whole, budget));
         }
         left_out.extend(self.passages_left_out(cut, tokens));
         left_out
@@ -227,42 +229,22 @@ impl<'i> Parts<'i> {
 
     fn passages_left_out(&self, cut: &BudgetPlan, tokens: &Tokens) -> Vec<Omission> {
         let mut shown = self.passages.render(cut.text_max, tokens);
-        let mut left_out = Vec::new();
-        for (at, passage) in self.of.passages.iter().enumerate() {
+        let passages = self.of.passages.iter().enumerate();
+        let left_out = passages.filter_map(|(at, passage)| {
             let bytes = shown.next().map_or(0, |shown| shown.left_out);
-            let (part, why) = if at >= self.passages.len() {
-                (OmittedPart::Whole, OmissionReason::Share)
-            } else if at >= cut.passages {
-                (OmittedPart::Whole, OmissionReason::Budget)
-            } else if bytes == 0 {
-                continue;
-            } else if self.passages.is_cut(at, cut.text_max) {
-                (OmittedPart::Bytes(bytes), OmissionReason::Share)
-            } else {
-                (OmittedPart::Bytes(bytes), OmissionReason::Budget)
-            };
-            let source = passage.source.clone();
-            left_out.push(Omission { source, part, why });
-        }
-        left_out
-    }
-}
-
-fn add_text(
-    add: &mut impl FnMut(&Source, OmittedPart),
-    source: &Source,
-    piece: &TextPiece,
-    is_in: bool,
-    cut: &BudgetPlan,
-    tokens: &Tokens,
-) {
-    if !is_in {
-        add(source, OmittedPart::Whole);
-    } else if piece.tokens > cut.text_max {
-        match piece.within(tokens, cut.text_max).left_out {
-            0 => {}
-            bytes => add(source, OmittedPart::Bytes(bytes)),
-        }
+            let (is_over_share, is_over_budget) = (at >= self.passages.len(), at >= cut.passages);
+            let why =
+                match is_over_share || !is_over_budget && self.passages.is_cut(at, cut.text_max) {
+                    true => WhyLeftOut::Share,
+                    false => WhyLeftOut::Budget,
+                };
+            match (is_over_share || is_over_budget, bytes) {
+                (true, _) => Some(Omission::of(&passage.source, Part::Whole, why)),
+                (false, 0) => None,
+                (false, bytes) => Some(Omission::of_text(&passage.source, bytes, why)),
+            }
+        });
+        left_out.collect()
     }
 }
 

@@ -45,9 +45,7 @@ pub struct Sizes {
 pub struct EntitySize {
     /// Identifying lines.
     pub lines: usize,
-    /// Details.
     pub details: usize,
-    /// Relations.
     pub relations: usize,
 }
 
@@ -66,7 +64,6 @@ pub struct BudgetPlan {
     pub values: usize,
     /// Number of passages, most relevant first.
     pub passages: usize,
-    /// Whether the topic is included.
     pub has_topic: bool,
     /// Maximum length of a text, in tokens.
     pub text_max: usize,

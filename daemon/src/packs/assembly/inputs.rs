@@ -1,7 +1,7 @@
 //! The inputs of a context pack, retrieved before any tokens are counted.
 
 use crate::clock::Micros;
-use crate::events::packs::Item;
+use crate::events::packs::{Item, PackPurpose};
 use crate::log::Position;
 
 /// The origin of a piece.
@@ -9,7 +9,6 @@ use crate::log::Position;
 pub struct Source {
     /// Session; `None` for a context file.
     pub session: Option<String>,
-    /// Kind of item.
     pub item: Item,
     /// Event that it is read from; for an entity, the event that last mentioned it.
     pub position: Position,
@@ -20,7 +19,6 @@ pub struct Source {
 /// A message or a tool result.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PackMessage {
-    /// Origin.
     pub source: Source,
     /// Author of the message, or tool that returned the result.
     pub who: String,
@@ -37,16 +35,13 @@ pub struct PackMessage {
 pub struct Relation {
     /// Role of the other entity.
     pub kind: String,
-    /// Name of the other entity.
     pub name: String,
 }
 
 /// An entity of the session.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PackEntity {
-    /// Origin.
     pub source: Source,
-    /// Kind of entity.
     pub kind: String,
     /// Name, as first written.
     pub name: String,
@@ -54,9 +49,7 @@ pub struct PackEntity {
     pub is_netbox: bool,
     /// Id in the entity's own system.
     pub id: Option<String>,
-    /// Number of mentions.
     pub mentions: u64,
-    /// Time of the last mention.
     pub last_mentioned: Micros,
     /// Summary of the details: see [`super::summary`].
     pub details: Option<String>,
@@ -69,7 +62,6 @@ pub struct PackEntity {
 /// A value that the message references by name, or that was saved for the task.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Value {
-    /// Origin.
     pub source: Source,
     /// Name: a step variable or a key.
     pub name: String,
@@ -82,7 +74,6 @@ pub struct Value {
 /// A passage of a context file: a section or an entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Passage {
-    /// Origin.
     pub source: Source,
     /// Time when that version was written.
     pub time: Micros,
@@ -90,20 +81,10 @@ pub struct Passage {
     pub text: String,
 }
 
-/// Purpose of a pack.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PackRequest {
-    /// A message to be answered.
-    Message,
-    /// A task, across sessions.
-    Task,
-}
-
 /// All candidates for a pack.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PackInputs {
-    /// Purpose of the pack.
-    pub purpose: PackRequest,
+    pub purpose: PackPurpose,
     /// Message or task, included in the pack byte for byte.
     pub message: String,
     /// Messages and tool results, in time order.

@@ -1,7 +1,7 @@
 //! The fixed text of a context pack: labels, the separator, and the instruction.
 
-use super::inputs::{PackInputs, PackRequest, Passage};
-use crate::events::packs::Item;
+use super::inputs::{PackInputs, Passage};
+use crate::events::packs::{Item, PackPurpose};
 
 /// Label of the history section.
 pub const HISTORY: &str = "Conversation history, oldest first:";
@@ -19,10 +19,10 @@ pub fn entities(are_netbox: bool) -> &'static str {
 }
 
 /// Returns the label of the values section.
-pub fn values(purpose: PackRequest) -> &'static str {
+pub fn values(purpose: PackPurpose) -> &'static str {
     match purpose {
-        PackRequest::Message => "Values that the message refers to:",
-        PackRequest::Task => "Values from checkpoints:",
+        PackPurpose::Message => "Values that the message refers to:",
+        PackPurpose::Task => "Values from checkpoints:",
     }
 }
 
@@ -52,16 +52,16 @@ pub fn topic(topic: &str) -> String {
 /// Renders the message or the task, unchanged to the byte.
 pub fn message(of: &PackInputs) -> String {
     match of.purpose {
-        PackRequest::Message => format!("Current user message: {}", of.message),
-        PackRequest::Task => format!("Current task: {}", of.message),
+        PackPurpose::Message => format!("Current user message: {}", of.message),
+        PackPurpose::Task => format!("Current task: {}", of.message),
     }
 }
 
 /// Returns the instruction; it is shorter when the pack has no context.
-pub fn instruction(purpose: PackRequest, has_context: bool, has_entities: bool) -> String {
+pub fn instruction(purpose: PackPurpose, has_context: bool, has_entities: bool) -> String {
     let what = match purpose {
-        PackRequest::Message => "answer the current user message",
-        PackRequest::Task => "do the current task",
+        PackPurpose::Message => "answer the current user message",
+        PackPurpose::Task => "do the current task",
     };
     let mut text = if has_context {
         format!(

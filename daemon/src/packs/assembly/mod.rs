@@ -16,10 +16,8 @@ mod tests;
 
 pub use build::build;
 pub use entity::summary;
-pub use inputs::{
-    PackEntity, PackInputs, PackMessage, PackRequest, Passage, Relation, Source, Value,
-};
-pub use pack::{BuiltPack, Omission, OmissionReason, OmittedPart, SectionName};
+pub use inputs::{PackEntity, PackInputs, PackMessage, Passage, Relation, Source, Value};
+pub use pack::{BuiltPack, Omission};
 pub use prune::{PrunedSet, ScoredMessage, WorkingMessages, retain, tokens_of};
 pub use references::{keys_in, step_names_in};
 pub use relevant::{Candidate, relevant};

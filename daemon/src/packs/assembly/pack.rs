@@ -1,5 +1,7 @@
 //! The types of a finished context pack.
 
+use lore::protocol::names::{Part, SectionName, WhyLeftOut};
+
 use super::inputs::Source;
 
 /// A finished context pack.
@@ -18,9 +20,7 @@ pub struct BuiltPack {
 /// One section of a pack.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Section {
-    /// The section's name.
     pub name: SectionName,
-    /// The rendered text.
     pub text: String,
     /// Tokens of the text and of the blank line after it; the sections add up to the prompt's tokens.
     pub tokens: usize,
@@ -28,93 +28,34 @@ pub struct Section {
     pub sources: Vec<Source>,
 }
 
-/// The sections, in pack order.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum SectionName {
-    /// Earlier messages and tool results.
-    History,
-    /// Relevant entities.
-    Entities,
-    /// Values that are referenced by name.
-    Values,
-    /// Passages of context files.
-    ContextFiles,
-    /// The session's topic.
-    Topic,
-    /// The message or the task.
-    Message,
-    /// The closing instruction.
-    Instruction,
-}
-
-impl SectionName {
-    /// Returns the name that events use.
-    #[must_use]
-    pub const fn word(self) -> &'static str {
-        match self {
-            Self::History => "history",
-            Self::Entities => "entities",
-            Self::Values => "values",
-            Self::ContextFiles => "context_files",
-            Self::Topic => "topic",
-            Self::Message => "message",
-            Self::Instruction => "instruction",
-        }
-    }
-
-    /// Returns the section with this name.
-    #[must_use]
-    pub fn of_word(word: &str) -> Option<Self> {
-        let all = [
-            Self::History,
-            Self::Entities,
-            Self::Values,
-            Self::ContextFiles,
-            Self::Topic,
-            Self::Message,
-            Self::Instruction,
-        ];
-        all.into_iter().find(|name| name.word() == word)
-    }
-}
-
 /// A piece, or a part of one, that is not in the pack.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Omission {
-    /// The source of the piece.
     pub source: Source,
-    /// The omitted part.
-    pub part: OmittedPart,
-    /// The reason.
-    pub why: OmissionReason,
+    pub part: Part,
+    /// Number of omitted bytes of a text.
+    pub bytes: Option<u64>,
+    pub why: WhyLeftOut,
 }
 
-/// The part of a piece that was omitted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum OmittedPart {
-    /// The whole piece.
-    Whole,
-    /// This many bytes of its text.
-    Bytes(u64),
-    /// The details line of an entity.
-    Details,
-    /// The relations line of an entity.
-    Relations,
-}
+impl Omission {
+    /// Omits a part other than text.
+    pub fn of(source: &Source, part: Part, why: WhyLeftOut) -> Self {
+        Self {
+            source: source.clone(),
+            part,
+            bytes: None,
+            why,
+        }
+    }
 
-/// The reason for an omission.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum OmissionReason {
-    /// The piece does not fit into the budget.
-    Budget,
-    /// The pack already has the same content, for example as the message itself.
-    Duplicate,
-    /// A pruning removed it from the working set.
-    Pruned,
-    /// It only repeats text of an earlier pack.
-    Quoted,
-    /// Its kind has used up its share of the budget.
-    Share,
+    /// Omits this many bytes of a text.
+    pub fn of_text(source: &Source, bytes: u64, why: WhyLeftOut) -> Self {
+        Self {
+            bytes: Some(bytes),
+            ..Self::of(source, Part::Text, why)
+        }
+    }
 }
 
 /// The budget is too small for the message and the instruction.

@@ -192,23 +192,11 @@ fn cut<'t>(text: &'t str, tokens: &Tokens, max: usize) -> &'t str {
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
-    use super::super::inputs::Source;
+    use super::super::tests::chat_message;
     use super::*;
-    use crate::log::Position;
 
     fn message(text: &str) -> PackMessage {
-        PackMessage {
-            source: Source {
-                session: Some("s-1".to_owned()),
-                item: Item::Message("m-1".to_owned()),
-                position: Position(3),
-                section: None,
-            },
-            who: "user".to_owned(),
-            time: 1_763_719_200_000_000,
-            text: text.to_owned(),
-            beyond: 0,
-        }
+        chat_message(1, "user", text)
     }
 
     #[test]
@@ -218,7 +206,7 @@ mod tests {
         let shown = piece.within(&tokens, 100);
         assert_eq!(
             shown.lines,
-            "[user, message m-1, 2025-11-21T10:00:00.000Z]\n```\nLook at `x`.\nNow.\n```\n"
+            "[user, message m-1, 2025-11-21T10:00:01.000Z]\n```\nLook at `x`.\nNow.\n```\n"
         );
         assert_eq!(shown.left_out, 0);
         assert_eq!(tokens.count(&shown.lines), piece.tokens);

@@ -40,9 +40,7 @@ const fn numbers(strategy: Strategy) -> StrategyLimits {
 /// A message of the working set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ScoredMessage {
-    /// Its log position.
     pub position: Position,
-    /// Its tokens.
     pub tokens: u64,
     /// Whether it has tool uses or entities.
     pub is_important: bool,

@@ -27,7 +27,6 @@ const SAID_BY_ALL: &[&str] = &[
 pub struct Candidate<'c> {
     /// Its heading, which is matched like the text.
     pub heading: &'c str,
-    /// Its text.
     pub text: &'c str,
 }
 

@@ -5,18 +5,17 @@ use std::sync::LazyLock;
 
 use proptest::prelude::*;
 
-use super::{
-    OmissionReason, OmittedPart, PackEntity, PackInputs, PackMessage, PackRequest, Passage,
-    Relation, SectionName, Source, Value, build,
-};
-use crate::events::packs::Item;
+use lore::protocol::names::{Part, SectionName, WhyLeftOut};
+
+use super::{PackEntity, PackInputs, PackMessage, Passage, Relation, Source, Value, build};
+use crate::events::packs::{Item, PackPurpose};
 use crate::log::Position;
 use crate::projects::FileVersion;
 use crate::tokens::Tokens;
 
 const TIME: u64 = 1_763_719_200_000_000;
 
-fn source(item: Item, position: u64) -> Source {
+pub(super) fn source(item: Item, position: u64) -> Source {
     Source {
         session: Some("s-1".to_owned()),
         item,
@@ -25,7 +24,7 @@ fn source(item: Item, position: u64) -> Source {
     }
 }
 
-fn chat_message(at: u64, who: &str, text: &str) -> PackMessage {
+pub(super) fn chat_message(at: u64, who: &str, text: &str) -> PackMessage {
     PackMessage {
         source: source(Item::Message(format!("m-{at}")), at),
         who: who.to_owned(),
@@ -35,7 +34,7 @@ fn chat_message(at: u64, who: &str, text: &str) -> PackMessage {
     }
 }
 
-fn known(at: u64, kind: &str, name: &str) -> PackEntity {
+pub(super) fn known(at: u64, kind: &str, name: &str) -> PackEntity {
     PackEntity {
         source: source(Item::entity(kind, name), at),
         kind: kind.to_owned(),
@@ -53,7 +52,7 @@ fn known(at: u64, kind: &str, name: &str) -> PackEntity {
     }
 }
 
-fn passage(version: u64, heading: Option<&str>, text: &str) -> Passage {
+pub(super) fn passage(version: u64, heading: Option<&str>, text: &str) -> Passage {
     let file = FileVersion {
         project: "shop-12345678".to_owned(),
         file_type: "bugs".to_owned(),
@@ -73,7 +72,7 @@ fn passage(version: u64, heading: Option<&str>, text: &str) -> Passage {
 
 fn some() -> PackInputs {
     PackInputs {
-        purpose: PackRequest::Message,
+        purpose: PackPurpose::Message,
         message: "What is its status?".to_owned(),
         history: vec![
             chat_message(1, "user", "Look at switch-nyc-01."),
@@ -138,7 +137,7 @@ fn a_pack_reads_as_the_source_has_it() {
 #[test]
 fn a_task_and_other_entities_have_labels_of_their_own() {
     let mut pack_inputs = some();
-    pack_inputs.purpose = PackRequest::Task;
+    pack_inputs.purpose = PackPurpose::Task;
     pack_inputs.entities[0].is_netbox = false;
     let built = build(&pack_inputs, 4_000, &Tokens::default()).unwrap();
     for text in [
@@ -186,11 +185,9 @@ fn what_was_cut_is_told() {
     };
     assert_eq!(
         (cut.source.item.id(), cut.why),
-        ("m-1".to_owned(), OmissionReason::Budget)
+        ("m-1".to_owned(), WhyLeftOut::Budget)
     );
-    let OmittedPart::Bytes(bytes) = cut.part else {
-        panic!("{cut:?}")
-    };
+    let bytes = cut.bytes.unwrap();
     assert!(
         built
             .prompt
@@ -224,13 +221,10 @@ fn passages_have_a_quarter_of_the_budget() {
         .iter()
         .map(|one| (one.source.item.id(), one.why))
         .collect();
-    let reported = [
-        ("bugs 2", OmissionReason::Share),
-        ("bugs 3", OmissionReason::Share),
-    ];
+    let reported = [("bugs 2", WhyLeftOut::Share), ("bugs 3", WhyLeftOut::Share)];
     assert_eq!(left_out, reported.map(|(id, why)| (id.to_owned(), why)));
-    assert!(matches!(built.left_out[0].part, OmittedPart::Bytes(bytes) if bytes > 100));
-    assert_eq!(built.left_out[1].part, OmittedPart::Whole);
+    assert!(built.left_out[0].bytes.is_some_and(|bytes| bytes > 100));
+    assert_eq!(built.left_out[1].part, Part::Whole);
     let whole = build(&pack_inputs, 4_000, &tokens).unwrap();
     assert!(whole.left_out.is_empty(), "{:?}", whole.left_out);
 }
@@ -258,7 +252,7 @@ prop_compose! {
         topic in prop::option::of(texts()),
     ) -> PackInputs {
         PackInputs {
-            purpose: PackRequest::Message,
+            purpose: PackPurpose::Message,
             message,
             history: (1..).zip(history).map(|(at, (text, beyond))| PackMessage {
                 beyond,
@@ -318,7 +312,7 @@ proptest! {
             prop_assert!(section.tokens <= budget / 4, "{} of {budget}", section.tokens);
         }
         let shown: usize = built.sections.iter().map(|section| section.sources.len()).sum();
-        let gone = built.left_out.iter().filter(|one| one.part == OmittedPart::Whole).count();
+        let gone = built.left_out.iter().filter(|one| one.part == Part::Whole).count();
         prop_assert_eq!(shown + gone, pieces);
         if budget >= built.tokens {
             prop_assert_eq!(build(&pack_inputs, budget, tokens).unwrap(), built);

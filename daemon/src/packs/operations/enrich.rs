@@ -5,17 +5,16 @@ use std::sync::Arc;
 use lore::protocol::packs::{EnrichMessageArgs, EnrichMessageReply};
 
 use super::make::PackSpec;
-use super::wire;
 use crate::entities;
 use crate::error::{Code, Refusal};
 use crate::events::packs::PackPurpose;
 use crate::operation::{Access, Call, Caller, Context, Op, while_stale};
 use crate::packs::retrieval::{self, SessionSnapshot, TaskScope};
+use crate::sessions::operations::session_id;
 use crate::sessions::{self, SessionSelector};
 use crate::state::State;
 use crate::steps;
 
-/// The `enrich_message` operation.
 pub struct EnrichMessage;
 
 impl Op for EnrichMessage {
@@ -46,26 +45,24 @@ impl EnrichMessage {
         let message = args.message.clone();
         let wanted = PackSpec::new(among, PackPurpose::Message, message, args.max_tokens)?;
         let rests_on = rests_on(cx, &state, &session, &wanted.text)?;
-        let max_tokens = wanted.max_tokens;
         let of = session.clone();
-        let given = wanted
+        let made = wanted
             .give(cx, caller, state, &rests_on, move |cx, state, text, now| {
                 retrieval::message(&SessionSnapshot::of(cx, state, &of)?, text, now)
             })
             .await?;
-        let made = given.made;
         Ok(EnrichMessageReply {
-            session: wire::session_id(&session)?,
-            pack: made.pack.clone(),
-            prompt: made.prompt.clone(),
+            session: session_id(&session)?,
+            pack: made.pack,
+            prompt: made.prompt,
             tokens: made.tokens,
-            max_tokens,
-            sections: made.sections.clone(),
-            left_out: made.left_out.clone(),
-            cached: given.cached,
-            position: given.position,
-            durable: given.durable,
-            warnings: made.warnings.clone(),
+            max_tokens: made.max_tokens,
+            sections: made.sections,
+            left_out: made.left_out,
+            cached: made.cached,
+            position: made.position,
+            durable: made.durable,
+            warnings: made.warnings,
         })
     }
 }

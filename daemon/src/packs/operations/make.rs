@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use lore::protocol::Position;
-use lore::protocol::packs::{LeftOut, PackSection};
+use lore::protocol::names::{SectionName, word};
+use lore::protocol::packs::ContextPackReply;
 
 use super::wire;
 use crate::checkpoints;
@@ -14,7 +15,7 @@ use crate::error::Refusal;
 use crate::events::packs::{PackBuilt, PackDependency, PackPurpose};
 use crate::log::{Body, Hash, codec};
 use crate::operation::{Caller, Context, blocking};
-use crate::packs::assembly::{BuiltPack, SectionName, build};
+use crate::packs::assembly::{BuiltPack, build};
 use crate::packs::command::MakePack;
 use crate::packs::retrieval::{RetrievedInputs, TaskScope};
 use crate::packs::view;
@@ -38,7 +39,6 @@ const HASHES_MAX: usize = 4096;
 pub struct PackSpec {
     /// The session or project to draw from.
     pub among: TaskScope,
-    /// The pack's purpose.
     pub made_for: PackPurpose,
     /// The message or the task.
     pub text: String,
@@ -46,34 +46,12 @@ pub struct PackSpec {
     pub max_tokens: u64,
 }
 
-/// A finished pack, in the form that replies return and the cache stores.
-pub struct CachedPack {
-    /// Its id.
-    pub pack: String,
-    /// The prompt.
-    pub prompt: String,
-    /// Its tokens.
-    pub tokens: u64,
-    /// The sections.
-    pub sections: Vec<PackSection>,
-    /// The omissions.
-    pub left_out: Vec<LeftOut>,
-    /// Warnings for the caller.
-    pub warnings: Vec<String>,
+/// A finished pack as the cache stores it.
+struct CachedPack {
+    /// The reply, without session and project.
+    reply: ContextPackReply,
     /// Time until which a rebuild gives the same pack, if nothing is recorded.
     until: Micros,
-}
-
-/// A pack and the log position that it reflects.
-pub struct PackWithPosition {
-    /// The pack.
-    pub made: Arc<CachedPack>,
-    /// Whether it came from the cache.
-    pub cached: bool,
-    /// Position of its event, or of the state that was read for a cached pack.
-    pub position: Position,
-    /// Whether that position is durable.
-    pub durable: bool,
 }
 
 impl PackSpec {
@@ -112,6 +90,7 @@ impl PackSpec {
     }
 
     /// Returns the pack from the cache if nothing has changed; otherwise builds it from the inputs of `gather`.
+    /// The reply names neither session nor project.
     ///
     /// `rests_on` encodes all dependencies of the pack except the message and the budget; it is hashed.
     ///
@@ -126,37 +105,32 @@ impl PackSpec {
         gather: impl FnOnce(&Context, &State, &str, Micros) -> Result<RetrievedInputs, Refusal>
         + Send
         + 'static,
-    ) -> Result<PackWithPosition, Refusal> {
+    ) -> Result<ContextPackReply, Refusal> {
         let now = cx.engine.clock().now();
         let key = self.cache_key(rests_on);
         // A pack that was recorded before one of its sources was forgotten can enter the cache after the cache was cleared.
-        if let Some(made) = cx
-            .cache
-            .get::<CachedPack>(&key)
-            .filter(|made| now < made.until)
-            && view::get(&state, &made.pack)?.is_some()
+        let cached = cx.cache.get::<CachedPack>(&key);
+        if let Some(made) = cached.filter(|made| now < made.until)
+            && view::get(&state, &made.reply.pack)?.is_some()
         {
-            return Ok(PackWithPosition {
-                made,
+            return Ok(ContextPackReply {
                 cached: true,
                 position: state.position(),
                 durable: cx.engine.is_durable(),
+                ..made.reply.clone()
             });
         }
         let shared = Arc::clone(cx);
-        let (made, command) = blocking(move || self.make(&shared, &state, now, gather)).await?;
+        let (mut made, command) = blocking(move || self.make(&shared, &state, now, gather)).await?;
         let outcome = cx.write(caller, None, 0, command).await?;
-        let made = Arc::new(made);
-        let pieces = made.sections.iter().map(|section| section.pieces.len());
-        let pieces = pieces.sum::<usize>() + made.left_out.len();
-        let bytes = made.prompt.len() + PIECE_BYTES * (pieces + 4);
-        cx.cache.put(key, Arc::clone(&made), bytes);
-        Ok(PackWithPosition {
-            made,
-            cached: false,
-            position: outcome.event.position(),
-            durable: outcome.durable,
-        })
+        made.reply.position = outcome.event.position();
+        made.reply.durable = outcome.durable;
+        let reply = made.reply.clone();
+        let pieces = reply.sections.iter().map(|section| section.pieces.len());
+        let pieces = pieces.sum::<usize>() + reply.left_out.len();
+        let bytes = reply.prompt.len() + PIECE_BYTES * (pieces + 4);
+        cx.cache.put(key, Arc::new(made), bytes);
+        Ok(reply)
     }
 
     /// Returns a key of all inputs of the pack except the time.
@@ -196,26 +170,29 @@ impl PackSpec {
             })?;
         let clock = cx.engine.clock();
         let pack = sessions::fresh_id('p', clock);
-        let mut not_in: Vec<LeftOut> = Vec::new();
-        for one in left_out.iter().chain(&built.left_out) {
-            not_in.push(wire::left_out(one)?);
-        }
         let command = MakePack {
             made: self.event(&pack, &built),
             among: self.among,
             read_at: state.position(),
             body: Body::new(codec::EMPTY.to_vec(), clock.random()),
         };
-        let made = CachedPack {
+        let left_out = left_out.iter().chain(&built.left_out);
+        let reply = ContextPackReply {
+            session: None,
+            project: None,
             pack,
             tokens: built.tokens as u64,
+            max_tokens: self.max_tokens,
             sections: wire::sections(&built)?,
+            left_out: left_out.map(wire::left_out).collect::<Result<_, _>>()?,
             prompt: built.prompt,
-            left_out: not_in,
+            cached: false,
+            position: Position(0),
+            durable: false,
             warnings,
-            until: until.min(now.saturating_add(CACHED_MICROS)),
         };
-        Ok((made, command))
+        let until = until.min(now.saturating_add(CACHED_MICROS));
+        Ok((CachedPack { reply, until }, command))
     }
 
     fn event(&self, pack: &str, built: &BuiltPack) -> PackBuilt {
@@ -233,7 +210,7 @@ impl PackSpec {
             item: source.item.clone(),
         });
         let sections = built.sections.iter();
-        let sections = sections.map(|one| (one.name.word().to_owned(), one.tokens as u64));
+        let sections = sections.map(|one| (word(one.name), one.tokens as u64));
         PackBuilt {
             id: pack.to_owned(),
             made_for: self.made_for,

@@ -9,7 +9,7 @@ mod wire;
 
 use crate::operation::Operation;
 
-/// The operations.
+/// The entries.
 pub const OPERATIONS: &[Operation] = &[
     Operation::of::<enrich::EnrichMessage>(),
     Operation::of::<task::ContextPack>(),

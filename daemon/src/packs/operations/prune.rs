@@ -4,19 +4,17 @@ use lore::protocol::packs::{
     PruneSessionArgs, PruneSessionReply, PruneStrategy, ResetPruningArgs, ResetPruningReply,
 };
 
-use super::wire;
 use crate::engine::Outcome;
 use crate::error::{Code, Refusal};
-use crate::events::packs::{PackEvent, Strategy};
+use crate::events::packs::PackEvent;
 use crate::events::{Event, unexpected};
 use crate::operation::{Access, Call, Op};
-use crate::packs::command::WorkingSetUpdate;
-use crate::packs::prune::{Pruning, pruning, unpruning};
+use crate::packs::prune::{pruning, unpruning};
 use crate::packs::retrieval::SessionSnapshot;
-use crate::packs::working_set_update::{PreparedUpdate, UpdateResult, turn};
+use crate::packs::working_set_update::{UpdateResult, turn};
+use crate::sessions::operations::session_id;
 use crate::sessions::{SessionSelector, session_of};
 
-/// The `prune_session` operation.
 pub struct PruneSession;
 
 impl Op for PruneSession {
@@ -35,19 +33,9 @@ impl Op for PruneSession {
         if let Some(outcome) = cx.repeated(&caller, claim.as_ref()).await? {
             return pruned(&outcome);
         }
-        let strategy = match args.strategy {
-            None | Some(PruneStrategy::Comprehensive) => Strategy::Comprehensive,
-            Some(PruneStrategy::Conservative) => Strategy::Conservative,
-            Some(PruneStrategy::Aggressive) => Strategy::Aggressive,
-        };
+        let strategy = args.strategy.unwrap_or(PruneStrategy::Comprehensive);
         let selector = SessionSelector::of(&caller, args.session.as_ref()).fenced(args.fence);
-        let target = args.target;
-        let prepare = move |of: &SessionSnapshot<'_>, now| {
-            Ok(match pruning(of, strategy, target, now)? {
-                Pruning::Needed(pruned) => PreparedUpdate::Turn(WorkingSetUpdate::Prune(pruned)),
-                Pruning::NotNeeded(tokens) => PreparedUpdate::Nothing(tokens),
-            })
-        };
+        let prepare = move |of: &SessionSnapshot<'_>, now| pruning(of, strategy, args.target, now);
         match turn(&cx, &caller.actor, claim, selector, prepare).await? {
             UpdateResult::Done(outcome) => pruned(&outcome),
             UpdateResult::Nothing {
@@ -55,9 +43,9 @@ impl Op for PruneSession {
                 tokens,
                 state,
             } => Ok(PruneSessionReply {
-                session: wire::session_id(&session)?,
+                session: session_id(&session)?,
                 pruned: false,
-                strategy: strategy_name(strategy),
+                strategy,
                 tokens_before: tokens,
                 tokens_after: tokens,
                 messages: 0,
@@ -80,7 +68,7 @@ fn pruned(outcome: &Outcome) -> Result<PruneSessionReply, Refusal> {
     Ok(PruneSessionReply {
         session: session_of(&event.header)?,
         pruned: true,
-        strategy: strategy_name(pruned.strategy),
+        strategy: pruned.strategy,
         tokens_before: pruned.tokens_before,
         tokens_after: pruned.tokens_after,
         messages,
@@ -92,15 +80,6 @@ fn pruned(outcome: &Outcome) -> Result<PruneSessionReply, Refusal> {
     })
 }
 
-fn strategy_name(strategy: Strategy) -> PruneStrategy {
-    match strategy {
-        Strategy::Comprehensive => PruneStrategy::Comprehensive,
-        Strategy::Conservative => PruneStrategy::Conservative,
-        Strategy::Aggressive => PruneStrategy::Aggressive,
-    }
-}
-
-/// The `reset_pruning` operation.
 pub struct ResetPruning;
 
 impl Op for ResetPruning {
@@ -119,12 +98,7 @@ impl Op for ResetPruning {
             return unpruned(&outcome);
         }
         let selector = SessionSelector::of(&caller, args.session.as_ref()).fenced(args.fence);
-        let prepare = |of: &SessionSnapshot<'_>, _now| {
-            Ok(match unpruning(of)? {
-                Some(unpruned) => PreparedUpdate::Turn(WorkingSetUpdate::Unprune(unpruned)),
-                None => PreparedUpdate::Nothing(0),
-            })
-        };
+        let prepare = |of: &SessionSnapshot<'_>, _now| unpruning(of);
         match turn(&cx, &caller.actor, claim, selector, prepare).await? {
             UpdateResult::Done(outcome) => unpruned(&outcome),
             UpdateResult::Nothing { session, .. } => Err(Refusal::new(

@@ -5,15 +5,13 @@ use std::sync::Arc;
 use lore::protocol::packs::{ContextPackArgs, ContextPackReply};
 
 use super::make::PackSpec;
-use super::wire;
 use crate::error::Refusal;
 use crate::events::packs::PackPurpose;
 use crate::operation::{Access, Call, Caller, Context, Op, while_stale};
 use crate::packs::retrieval::{self, TaskScope};
-use crate::sessions;
+use crate::sessions::{self, operations::session_id};
 use crate::state::State;
 
-/// The `context_pack` operation.
 pub struct ContextPack;
 
 impl Op for ContextPack {
@@ -40,50 +38,43 @@ impl ContextPack {
         let state = State::live(cx, args.at_least).await?;
         let among = among(args, caller, &state)?;
         let drawn_from = retrieval::sessions_of(&state, &among)?;
-        let mut rests_on = match &among {
-            TaskScope::Session(_) => vec![b's'],
-            TaskScope::Project(project) => format!("p{project}\0").into_bytes(),
+        let (mut rests_on, of_project) = match &among {
+            TaskScope::Session(_) => {
+                let of_session = drawn_from.first();
+                (
+                    vec![b's'],
+                    of_session.and_then(|(_, row)| row.project.clone()),
+                )
+            }
+            TaskScope::Project(project) => {
+                (format!("p{project}\0").into_bytes(), Some(project.clone()))
+            }
         };
         for (session, row) in &drawn_from {
             rests_on.extend(session.as_bytes());
             rests_on.push(0);
             rests_on.extend(row.changed.to_be_bytes());
         }
-        let of_project = match &among {
-            TaskScope::Session(_) => drawn_from.first().and_then(|(_, row)| row.project.clone()),
-            TaskScope::Project(project) => Some(project.clone()),
-        };
         let files = retrieval::passages::rests_on(&state, of_project.as_deref())?;
         rests_on.push(0);
         rests_on.extend(files);
         rests_on.extend(retrieval::search_hits::rests_on(&state)?);
         let query = args.query.clone();
         let wanted = PackSpec::new(among.clone(), PackPurpose::Task, query, args.max_tokens)?;
-        let max_tokens = wanted.max_tokens;
-        let given = wanted
+        let made = wanted
             .give(cx, caller, state, &rests_on, move |cx, state, text, now| {
                 let of = (drawn_from.as_slice(), of_project.as_deref());
                 retrieval::task(cx, state, of, text, now)
             })
             .await?;
-        let made = given.made;
         let (session, project) = match among {
-            TaskScope::Session(session) => (Some(wire::session_id(&session)?), None),
+            TaskScope::Session(session) => (Some(session_id(&session)?), None),
             TaskScope::Project(project) => (None, Some(project)),
         };
         Ok(ContextPackReply {
             session,
             project,
-            pack: made.pack.clone(),
-            prompt: made.prompt.clone(),
-            tokens: made.tokens,
-            max_tokens,
-            sections: made.sections.clone(),
-            left_out: made.left_out.clone(),
-            cached: given.cached,
-            position: given.position,
-            durable: given.durable,
-            warnings: made.warnings.clone(),
+            ..made
         })
     }
 }

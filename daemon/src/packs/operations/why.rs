@@ -1,8 +1,7 @@
 //! The `why` operation: from a pack to the events that it rests on, and from an event to the packs that used it.
 
-use lore::protocol::packs::{
-    MadeFor as WireMadeFor, PackRecord, PackSource, PackUse, SectionTokens, WhyArgs, WhyReply,
-};
+use lore::protocol::names::of_word;
+use lore::protocol::packs::{PackRecord, PackSource, PackUse, SectionTokens, WhyArgs, WhyReply};
 
 use super::wire;
 use crate::checkpoints;
@@ -12,15 +11,15 @@ use crate::entities;
 use crate::error::{Code, Refusal};
 use crate::events::checkpoints::CheckpointEvent;
 use crate::events::messages::MessageRecorded;
-use crate::events::packs::{Item, PackBuilt, PackDependency, PackEvent, PackPurpose};
+use crate::events::packs::{Item, PackBuilt, PackDependency, PackEvent};
 use crate::events::{self, Event};
 use crate::log::{Hash, LoggedEvent, Position};
 use crate::messages::{self, MessageEvent};
 use crate::operation::{Access, Call, Context, Op, blocking};
-use crate::packs::assembly::SectionName;
 use crate::packs::view;
 use crate::projects::{self, FileVersion};
 use crate::read_context::{Read, ReadContext};
+use crate::sessions::operations::session_id;
 use crate::sessions::{self, Line};
 use crate::state::State;
 use crate::steps::{self, StepEvent};
@@ -29,7 +28,6 @@ use crate::store::Error;
 /// Maximum number of listed packs that used an event.
 const USES_MAX: usize = 100;
 
-/// The `why` operation.
 pub struct Why;
 
 impl Op for Why {
@@ -108,36 +106,44 @@ fn explain(
     session: &str,
     what: WhySubject,
 ) -> Result<WhyReply, Refusal> {
-    let of = match what {
+    let own = session.to_owned();
+    let (session, item) = match what {
         WhySubject::Pack(pack) => return of_pack(cx, state, &pack),
-        WhySubject::Position(position) => match event_at(state, position)? {
-            PagePosition::Pack(pack) => return of_pack(cx, state, &pack),
-            PagePosition::Item(_, item @ (Item::ContextFile(_) | Item::Document { .. })) => {
-                PieceFilter::new(state, String::new(), item)?
+        WhySubject::Position(position) => {
+            let event = state.log().at(position)?;
+            let event =
+                event.ok_or_else(|| not_found(&format!("there is no event at {position}")))?;
+            if let Some(PackEvent::Built(built)) = PackEvent::of(&event)? {
+                return of_pack(cx, state, &built.id);
             }
-            PagePosition::Item(session, item) => PieceFilter::new(state, session, item)?,
-        },
-        WhySubject::Message(id) => PieceFilter::new(state, session.to_owned(), Item::Message(id))?,
-        WhySubject::Execution(id) => PieceFilter::new(state, session.to_owned(), Item::Tool(id))?,
+            let item = event_item(&event)?.ok_or_else(|| {
+                let kind = &event.header.kind;
+                not_found(&format!(
+                    "the event at {position} is a {kind}, which no pack rests on by itself"
+                ))
+            })?;
+            let session = event.header.session.filter(|_| item.is_of_session());
+            (session.unwrap_or_default(), item)
+        }
+        WhySubject::Message(id) => (own, Item::Message(id)),
+        WhySubject::Execution(id) => (own, Item::Tool(id)),
         WhySubject::Checkpoint(id) => {
             let position = checkpoints::position_of(state, &id)?;
             let event = position
                 .map(|position| state.log().at(position))
                 .transpose()?;
             let session = event.flatten().and_then(|event| event.header.session);
-            PieceFilter::new(state, session.unwrap_or_default(), Item::Checkpoint(id))?
+            (session.unwrap_or_default(), Item::Checkpoint(id))
         }
-        WhySubject::Step(step, Some(attempt)) => {
-            PieceFilter::new(state, session.to_owned(), Item::Step { step, attempt })?
-        }
+        WhySubject::Step(step, Some(attempt)) => (own, Item::Step { step, attempt }),
         WhySubject::Step(step, None) => {
             let lines = sessions::lineage(state, session)?;
             let answer = steps::answering(state, &lines, step)?;
             let attempt = answer.map_or(1, |answer| answer.attempt.attempt);
-            PieceFilter::new(state, session.to_owned(), Item::Step { step, attempt })?
+            (own, Item::Step { step, attempt })
         }
     };
-    of.explain(cx, state)
+    PieceFilter::new(state, session, item)?.explain(cx, state)
 }
 
 fn not_found(what: &str) -> Refusal {
@@ -146,7 +152,7 @@ fn not_found(what: &str) -> Refusal {
 }
 
 fn of_pack(cx: &Context, state: &State, pack: &str) -> Result<WhyReply, Refusal> {
-    let reported = pack_told(state, pack)?;
+    let reported = pack_record(state, pack)?;
     let reported =
         reported.ok_or_else(|| not_found(&format!("there is no context pack `{pack}`")))?;
     Ok(reply(cx, state, None, Some(reported), Vec::new()))
@@ -211,7 +217,7 @@ impl PieceFilter {
             Some(MessageEvent::ToolCall(_)) | None => None,
         };
         let pack = match pack {
-            Some(pack) => pack_told(state, &pack)?,
+            Some(pack) => pack_record(state, &pack)?,
             None => None,
         };
         let of = rested_on(&self.session, &self.item, Some(&self.event))?;
@@ -219,25 +225,16 @@ impl PieceFilter {
     }
 }
 
-enum PagePosition {
-    Pack(String),
-    Item(String, Item),
-}
-
-/// Maps the event at a position to the pack or the item that packs cite.
-fn event_at(state: &State, position: Position) -> Result<PagePosition, Refusal> {
-    let event = state.log().at(position)?;
-    let event = event.ok_or_else(|| not_found(&format!("there is no event at {position}")))?;
-    let session = event.header.session.clone().unwrap_or_default();
-    let item = match Event::of(&event)? {
-        Some(Event::Pack(PackEvent::Built(built))) => return Ok(PagePosition::Pack(built.id)),
+/// Returns the item of an event that packs cite.
+fn event_item(event: &LoggedEvent) -> Result<Option<Item>, Refusal> {
+    Ok(match Event::of(event)? {
         Some(Event::Message(MessageEvent::Message(said))) => Some(Item::Message(said.id)),
         Some(Event::Message(MessageEvent::ToolCall(call))) => Some(Item::Tool(call.id)),
         Some(Event::Step(StepEvent::Recorded(assigned))) => Some(Item::Step {
             step: assigned.step,
             attempt: assigned.attempt,
         }),
-        Some(Event::Project(_)) => FileVersion::made_by(&event)?.map(Item::ContextFile),
+        Some(Event::Project(_)) => FileVersion::made_by(event)?.map(Item::ContextFile),
         Some(Event::Checkpoint(CheckpointEvent::Saved(saved))) => {
             Some(Item::Checkpoint(saved.checkpoint.to_string()))
         }
@@ -245,20 +242,13 @@ fn event_at(state: &State, position: Position) -> Result<PagePosition, Refusal> 
             Event::Session(_)
             | Event::Step(StepEvent::ExtractorRegistered | StepEvent::MappingRegistered)
             | Event::Entity(_)
-            | Event::Pack(PackEvent::Pruned(_) | PackEvent::Unpruned(_))
+            | Event::Pack(_)
             | Event::Checkpoint(CheckpointEvent::Deleted(_) | CheckpointEvent::KeyMarked(_))
             | Event::Document(_)
             | Event::Forgetting(_),
         )
         | None => None,
-    };
-    item.map(|item| PagePosition::Item(session, item))
-        .ok_or_else(|| {
-            let kind = &event.header.kind;
-            not_found(&format!(
-                "the event at {position} is a {kind}, which no pack rests on by itself"
-            ))
-        })
+    })
 }
 
 /// Finds the position of an item as of the log position `up_to`.
@@ -303,7 +293,7 @@ fn topic_at(state: &State, lines: &[Line]) -> Result<Option<Position>, Error> {
 }
 
 /// Decodes a pack from its event; `None` if there is no such pack or its content was forgotten.
-fn pack_told(state: &State, pack: &str) -> Result<Option<PackRecord>, Refusal> {
+fn pack_record(state: &State, pack: &str) -> Result<Option<PackRecord>, Refusal> {
     let Some(row) = view::get(state, pack)? else {
         return Ok(None);
     };
@@ -319,18 +309,15 @@ fn pack_told(state: &State, pack: &str) -> Result<Option<PackRecord>, Refusal> {
     let sections = made.sections.iter();
     let sections = sections.filter_map(|(name, tokens)| {
         Some(SectionTokens {
-            name: wire::section(SectionName::of_word(name)?),
+            name: of_word(name)?,
             tokens: *tokens,
         })
     });
     Ok(Some(PackRecord {
         pack: made.id,
-        made_for: match made.made_for {
-            PackPurpose::Message => WireMadeFor::Message,
-            PackPurpose::Task => WireMadeFor::Task,
-        },
+        made_for: made.made_for,
         wanted: Hash(wanted).to_string(),
-        session: row.session.as_deref().map(wire::session_id).transpose()?,
+        session: row.session.as_deref().map(session_id).transpose()?,
         position,
         at: format_time(event.header.time),
         agent: event.header.actor.agent,
@@ -367,7 +354,7 @@ fn rested_on(
         kind: wire::kind(item),
         id: item.id(),
         session: match item.is_of_session() {
-            true => Some(wire::session_id(session)?),
+            true => Some(session_id(session)?),
             false => None,
         },
         file: wire::file(item, None),

@@ -1,6 +1,8 @@
 //! The most relevant entities of a working set, with their known data.
 
-use super::{ENTITIES, SessionSnapshot, left_out};
+use lore::protocol::names::WhyLeftOut;
+
+use super::{ENTITIES, SessionSnapshot};
 use crate::clock::Micros;
 use crate::entities::{self, EntityRef, EntityRow, ScoredEntity, relevance};
 use crate::error::Refusal;
@@ -8,7 +10,7 @@ use crate::events;
 use crate::events::entities::EntityData;
 use crate::events::packs::Item;
 use crate::log::{Position, RecordKey};
-use crate::packs::assembly::{Omission, OmissionReason, PackEntity, Relation, summary};
+use crate::packs::assembly::{Omission, PackEntity, Relation, summary};
 use crate::store::Error;
 
 /// Maximum number of listed relations of an entity.
@@ -19,29 +21,9 @@ const HOUR_MICROS: Micros = 3600 * 1_000_000;
 const FALLS_AFTER: [Micros; 2] = [HOUR_MICROS, 6 * HOUR_MICROS];
 
 /// The entity kinds of NetBox.
-const NETBOX: [&str; 21] = [
-    "device",
-    "site",
-    "rack",
-    "manufacturer",
-    "device_type",
-    "device_role",
-    "interface",
-    "cable",
-    "power_port",
-    "power_outlet",
-    "power_feed",
-    "ip_address",
-    "prefix",
-    "vlan",
-    "vrf",
-    "tenant",
-    "tenant_group",
-    "contact",
-    "cluster",
-    "virtual_machine",
-    "vm_interface",
-];
+const NETBOX: &str = "device site rack manufacturer device_type device_role interface cable power_port \
+    power_outlet power_feed ip_address prefix vlan vrf tenant tenant_group contact cluster virtual_machine \
+    vm_interface";
 
 /// The retrieved entities.
 pub struct Entities {
@@ -62,7 +44,8 @@ pub fn of(of: &SessionSnapshot<'_>, named: &[EntityRef], now: Micros) -> Result<
         if named.contains(&one.entity) || of.working.has_entity(last, &one.entity) {
             in_mind.push(one);
         } else if at < ENTITIES {
-            left_out.push(left_out_of(of, &one));
+            let source = of.source(Item::Entity(one.entity), last);
+            left_out.push(super::left_out(&source, WhyLeftOut::Pruned));
         }
     }
     let mut scored = in_mind;
@@ -111,14 +94,6 @@ pub fn scored(
     Ok(scored)
 }
 
-fn left_out_of(of: &SessionSnapshot<'_>, one: &ScoredEntity) -> Omission {
-    let item = Item::Entity(one.entity.clone());
-    left_out(
-        of.source(item, Position(one.row.last)),
-        OmissionReason::Pruned,
-    )
-}
-
 /// Returns the time at which an entity's score drops or its data expires.
 pub fn changes(row: &EntityRow, now: Micros) -> Micros {
     let falls = FALLS_AFTER.iter();
@@ -139,7 +114,7 @@ pub fn known(
     let relations = relations(of, &entity, &row)?;
     Ok(PackEntity {
         source: of.source(Item::Entity(entity.clone()), Position(row.last)),
-        is_netbox: NETBOX.contains(&entity.kind.as_str()),
+        is_netbox: NETBOX.split(' ').any(|kind| kind == entity.kind),
         kind: entity.kind,
         details: details(of, &row, now)?,
         more_relations: row.relations.saturating_sub(relations.len() as u64),

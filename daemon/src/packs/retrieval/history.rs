@@ -3,14 +3,15 @@
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
+use lore::protocol::names::{WhyLeftOut, word};
+
 use super::{MESSAGES, SessionSnapshot, TOOL_USES, left_out};
 use crate::error::Refusal;
 use crate::events::packs::Item;
 use crate::log::Position;
-use crate::messages::{
-    self, Execution, ExecutionKind, MessageRow, Sender, ToolUseRow, ToolUseState,
-};
-use crate::packs::assembly::{Omission, OmissionReason, PackMessage};
+use crate::messages::{self, Execution, ExecutionKind, MessageRow, ToolUseRow, ToolUseState};
+use crate::packs::assembly::{Omission, PackMessage};
+use crate::rows::until;
 use crate::store::Error;
 
 /// Number of tool uses to read. A pruning retains the newest, so enough of these are in the working set.
@@ -31,11 +32,8 @@ impl History {
     /// Merges earlier history, without duplicates, in time order.
     pub fn add(&mut self, earlier: Self) {
         for reported in earlier.reported {
-            if !self
-                .reported
-                .iter()
-                .any(|known| known.source == reported.source)
-            {
+            let mut known = self.reported.iter();
+            if !known.any(|known| known.source == reported.source) {
                 self.reported.push(reported);
             }
         }
@@ -46,12 +44,7 @@ impl History {
 
 /// Retrieves the newest messages and tool uses of a session's working set.
 pub fn of(of: &SessionSnapshot<'_>, message: &str) -> Result<History, Refusal> {
-    let mut gathering = HistoryReader {
-        of,
-        message,
-        reported: BTreeMap::new(),
-        left_out: Vec::new(),
-    };
+    let mut gathering = HistoryReader::new(of, message);
     for row in gathering.newest_messages()? {
         gathering.add_message(&row)?;
     }
@@ -65,12 +58,7 @@ pub fn at(
     message: &str,
     positions: impl IntoIterator<Item = Position>,
 ) -> Result<History, Refusal> {
-    let mut gathering = HistoryReader {
-        of,
-        message,
-        reported: BTreeMap::new(),
-        left_out: Vec::new(),
-    };
+    let mut gathering = HistoryReader::new(of, message);
     for position in positions {
         if let Some(row) = messages::at(of.state, &of.lines, position)?
             && of.working.has_message(position, &row.id)
@@ -89,7 +77,16 @@ struct HistoryReader<'g, 's> {
     left_out: Vec<Omission>,
 }
 
-impl HistoryReader<'_, '_> {
+impl<'g, 's> HistoryReader<'g, 's> {
+    fn new(of: &'g SessionSnapshot<'s>, message: &'g str) -> Self {
+        Self {
+            of,
+            message,
+            reported: BTreeMap::new(),
+            left_out: Vec::new(),
+        }
+    }
+
     fn finish(self) -> History {
         History {
             reported: self.reported.into_values().collect(),
@@ -100,19 +97,14 @@ impl HistoryReader<'_, '_> {
     /// Returns the newest messages of the working set. Pruned messages that would otherwise be among the newest are
     /// reported as left out.
     fn newest_messages(&mut self) -> Result<Vec<MessageRow>, Error> {
-        let SessionSnapshot {
-            state,
-            lines,
-            working,
-            ..
-        } = self.of;
+        let (state, lines, working) = (self.of.state, &self.of.lines, &self.of.working);
         let (mut kept, mut seen) = (Vec::new(), 0);
         let mut pruned = Vec::new();
         let mut older_left = working
             .pruned
             .as_ref()
             .map(|(_, row)| row.pruned.messages.len());
-        messages::newest(*state, lines, None, &mut |row| {
+        messages::newest(state, lines, None, &mut |row| {
             let is_older = matches!(&working.pruned, Some((at, _)) if row.position < *at);
             let are_all_kept = is_older && older_left == Some(0);
             if kept.len() == MESSAGES || (are_all_kept && seen >= MESSAGES) {
@@ -129,7 +121,7 @@ impl HistoryReader<'_, '_> {
         })?;
         for row in pruned {
             let source = self.of.source(Item::Message(row.id), row.position);
-            self.left_out.push(left_out(source, OmissionReason::Pruned));
+            self.left_out.push(left_out(&source, WhyLeftOut::Pruned));
         }
         Ok(kept)
     }
@@ -144,18 +136,17 @@ impl HistoryReader<'_, '_> {
         let quoted = reported.body.quoted;
         let content = reported.body.content.read(&cx.blobs)?;
         if content == self.message {
-            self.left_out
-                .push(left_out(source, OmissionReason::Duplicate));
+            self.left_out.push(left_out(&source, WhyLeftOut::Duplicate));
             return Ok(());
         }
         let new = messages::quotations::without(&content, &quoted);
         if !quoted.is_empty() && !new.chars().any(char::is_alphanumeric) {
-            self.left_out.push(left_out(source, OmissionReason::Quoted));
+            self.left_out.push(left_out(&source, WhyLeftOut::Quoted));
             return Ok(());
         }
         let reported = PackMessage {
             source,
-            who: sender(row.sender).to_owned(),
+            who: word(row.sender),
             time: reported.header.time,
             text: messages::quotations::replaced(&content, &quoted, |_| QUOTED.to_owned())
                 .into_owned(),
@@ -175,11 +166,7 @@ impl HistoryReader<'_, '_> {
         while added < TOOL_USES && looked_at < USES_LOOKED_AT {
             messages::uses(*state, lines, before, &mut |one| {
                 uses.push(one);
-                Ok(if uses.len() == TOOL_USES {
-                    ControlFlow::Break(())
-                } else {
-                    ControlFlow::Continue(())
-                })
+                Ok(until(uses.len() == TOOL_USES))
             })?;
             let Some(last) = uses.last() else { break };
             before = Some(last.position);
@@ -195,14 +182,9 @@ impl HistoryReader<'_, '_> {
 
     /// Adds a tool use and returns whether it is in the working set.
     fn add_tool_use(&mut self, one: &ToolUseRow) -> Result<bool, Error> {
-        let SessionSnapshot {
-            state,
-            lines,
-            working,
-            ..
-        } = self.of;
+        let (state, lines, working) = (self.of.state, &self.of.lines, &self.of.working);
         if one.done == ToolUseState::Message {
-            let Some(row) = messages::at(*state, lines, one.position)? else {
+            let Some(row) = messages::at(state, lines, one.position)? else {
                 return Ok(false);
             };
             if !working.has_message(row.position, &row.id) {
@@ -210,7 +192,7 @@ impl HistoryReader<'_, '_> {
             }
             self.add_message(&row)?;
         }
-        let executions = messages::executions_of(*state, &state.log(), lines, one)?;
+        let executions = messages::executions_of(state, &state.log(), lines, one)?;
         let mut is_in = false;
         // The list is newest first.
         for (place, execution) in executions.into_iter().rev().enumerate() {
@@ -257,14 +239,5 @@ pub fn item_of(of: &ExecutionKind) -> Item {
         },
         ExecutionKind::Execution(id) => Item::Tool(id.clone()),
         ExecutionKind::Message(id) => Item::Message(id.clone()),
-    }
-}
-
-fn sender(sender: Sender) -> &'static str {
-    match sender {
-        Sender::User => "user",
-        Sender::Assistant => "assistant",
-        Sender::System => "system",
-        Sender::Tool => "tool",
     }
 }

@@ -8,12 +8,14 @@ pub mod search_hits;
 mod task;
 mod values;
 
-use super::assembly::{Omission, OmissionReason, OmittedPart, PackInputs, PackRequest, Source};
+use lore::protocol::names::{Part, WhyLeftOut};
+
+use super::assembly::{Omission, PackInputs, Source};
 use super::view::working::{self, WorkingSet};
 use crate::clock::Micros;
 use crate::entities::{EntityRef, SessionContext, recognised};
 use crate::error::Refusal;
-use crate::events::packs::Item;
+use crate::events::packs::{Item, PackPurpose};
 use crate::log::Position;
 use crate::operation::Context;
 use crate::sessions::{self, Line};
@@ -31,15 +33,11 @@ pub const ENTITIES: usize = 10;
 
 /// A session as of a state, with its working set.
 pub struct SessionSnapshot<'s> {
-    /// Blobs and settings.
     pub cx: &'s Context,
-    /// The state to read from.
     pub state: &'s State,
-    /// The session's id.
     pub session: &'s str,
     /// The session and the ancestors whose history it shares.
     pub lines: Vec<Line>,
-    /// The session's working set.
     pub working: WorkingSet,
 }
 
@@ -51,7 +49,6 @@ pub struct RetrievedInputs {
     pub left_out: Vec<Omission>,
     /// Time until which the result stays the same if nothing is recorded: scores drop, data expires.
     pub until: Micros,
-    /// Warnings for the caller.
     pub warnings: Vec<String>,
 }
 
@@ -101,18 +98,14 @@ pub fn message(
     let entities = entities::of(of, &named, now)?;
     let values = values::named(of, message, &mut warnings)?;
     let project = of.project()?;
-    let from = passages::PassageSource {
-        cx: of.cx,
-        state: of.state,
-        project: project.as_deref(),
-    };
-    let mut passages = from.about(message, &named, &mut warnings)?.render();
+    let from = (of.cx, of.state, project.as_deref());
+    let mut passages = passages::about(from, message, &named, false, &mut warnings)?;
     passages.extend(search_hits::documents(of.cx, of.state, message)?);
     let mut left_out = history.left_out;
     left_out.extend(entities.left_out);
     Ok(RetrievedInputs {
         pack_inputs: PackInputs {
-            purpose: PackRequest::Message,
+            purpose: PackPurpose::Message,
             message: message.to_owned(),
             history: history.reported,
             entities: entities.known,
@@ -147,10 +140,6 @@ impl SessionSnapshot<'_> {
     }
 }
 
-fn left_out(source: Source, why: OmissionReason) -> Omission {
-    Omission {
-        source,
-        part: OmittedPart::Whole,
-        why,
-    }
+fn left_out(source: &Source, why: WhyLeftOut) -> Omission {
+    Omission::of(source, Part::Whole, why)
 }

@@ -33,107 +33,71 @@ fn drawn_on(state: &State, project: Option<&str>) -> Result<Vec<FileRow>, Error>
     }
 }
 
-/// The source of passages.
-pub struct PassageSource<'f> {
-    /// For access to blobs.
-    pub cx: &'f Context,
-    /// The state to read from.
-    pub state: &'f State,
-    /// The project, if any.
-    pub project: Option<&'f str>,
-}
-
-/// The passages of a project's context files, with the selected ones.
-pub struct ProjectPassages {
-    all: Vec<Passage>,
-    /// Index of the overview in `all`.
-    transfer: Option<usize>,
-    /// Indices in `all`, the most relevant first.
-    wanted: Vec<usize>,
-}
-
-impl PassageSource<'_> {
-    /// Selects the passages that share words with a text; words of the entities in it count double.
-    ///
-    /// A damaged file is skipped and reported as a warning.
-    pub fn about(
-        &self,
-        text: &str,
-        named: &[EntityRef],
-        warnings: &mut Vec<String>,
-    ) -> Result<ProjectPassages, Refusal> {
-        let (mut all, mut transfer) = (Vec::new(), None);
-        for row in drawn_on(self.state, self.project)? {
-            let content = match projects::content(self.cx, self.state, &row) {
-                Err(refusal) if refusal.code == Code::Corrupt => {
-                    warnings.push(refusal.message);
-                    continue;
-                }
-                content => content?,
-            };
-            let file_type = row.written.file_type.as_str();
-            for passage in projects::passages(file_type, &content) {
-                if transfer.is_none() && (file_type, passage.key.as_str()) == OVERVIEW {
-                    transfer = Some(all.len());
-                }
-                all.push(self.passage(&row, passage));
+/// Selects the passages of a project's context files that share words with a text, the most relevant first; words of
+/// the entities in it count double. With `has_overview`, the project's overview is added unless a passage of its file
+/// is selected.
+///
+/// A damaged file is skipped and reported as a warning.
+pub fn about(
+    (cx, state, project): (&Context, &State, Option<&str>),
+    text: &str,
+    named: &[EntityRef],
+    has_overview: bool,
+    warnings: &mut Vec<String>,
+) -> Result<Vec<Passage>, Refusal> {
+    let (mut all, mut overview) = (Vec::new(), None);
+    for row in drawn_on(state, project)? {
+        let content = match projects::content(cx, state, &row) {
+            Err(refusal) if refusal.code == Code::Corrupt => {
+                warnings.push(refusal.message);
+                continue;
             }
-        }
-        let candidates: Vec<Candidate<'_>> = all
-            .iter()
-            .map(|passage| Candidate {
-                heading: passage.source.section.as_deref().unwrap_or_default(),
-                text: &passage.text,
-            })
-            .collect();
-        let names: Vec<&str> = named.iter().map(|entity| entity.key.as_str()).collect();
-        let mut wanted = relevant(text, &names, &candidates);
-        wanted.truncate(PASSAGES);
-        Ok(ProjectPassages {
-            all,
-            transfer,
-            wanted,
-        })
-    }
-
-    fn passage(&self, row: &FileRow, of: projects::Passage<'_>) -> Passage {
-        let file = FileVersion {
-            project: self.project.unwrap_or_default().to_owned(),
-            file_type: row.written.file_type.clone(),
-            version: row.written.version,
+            content => content?,
         };
-        Passage {
-            source: Source {
-                session: None,
-                item: Item::ContextFile(file),
-                position: Position(row.position),
-                section: Some(of.heading).filter(|heading| !heading.is_empty()),
-            },
-            time: row.at,
-            text: of.text.to_owned(),
+        let file_type = row.written.file_type.as_str();
+        for passage in projects::passages(file_type, &content) {
+            if overview.is_none() && (file_type, passage.key.as_str()) == OVERVIEW {
+                overview = Some(all.len());
+            }
+            all.push(pack_passage(project, &row, passage));
         }
     }
+    let candidates = all.iter().map(|passage: &Passage| Candidate {
+        heading: passage.source.section.as_deref().unwrap_or_default(),
+        text: &passage.text,
+    });
+    let candidates: Vec<Candidate<'_>> = candidates.collect();
+    let names: Vec<&str> = named.iter().map(|entity| entity.key.as_str()).collect();
+    let mut wanted = relevant(text, &names, &candidates);
+    wanted.truncate(PASSAGES);
+    let is_of_overview = |at: &usize| {
+        let item = all.get(*at).map(|passage| &passage.source.item);
+        matches!(item, Some(Item::ContextFile(file)) if file.file_type == OVERVIEW.0)
+    };
+    if let Some(overview) = overview.filter(|_| has_overview)
+        && !wanted.iter().any(is_of_overview)
+    {
+        wanted.truncate(PASSAGES - 1);
+        wanted.push(overview);
+    }
+    let wanted = wanted.into_iter();
+    Ok(wanted.filter_map(|at| all.get(at).cloned()).collect())
 }
 
-impl ProjectPassages {
-    /// Appends the project's overview if no selected passage comes from the same file type.
-    pub fn with_overview(mut self) -> Self {
-        let says_it = |at: &usize| {
-            let item = self.all.get(*at).map(|passage| &passage.source.item);
-            matches!(item, Some(Item::ContextFile(file)) if file.file_type == OVERVIEW.0)
-        };
-        if let Some(transfer) = self.transfer
-            && !self.wanted.iter().any(says_it)
-        {
-            self.wanted.truncate(PASSAGES - 1);
-            self.wanted.push(transfer);
-        }
-        self
-    }
-
-    /// Returns the selected passages, the most relevant first.
-    pub fn render(self) -> Vec<Passage> {
-        let wanted = self.wanted.iter();
-        wanted.filter_map(|at| self.all.get(*at).cloned()).collect()
+fn pack_passage(project: Option<&str>, row: &FileRow, of: projects::Passage<'_>) -> Passage {
+    let file = FileVersion {
+        project: project.unwrap_or_default().to_owned(),
+        file_type: row.written.file_type.clone(),
+        version: row.written.version,
+    };
+    Passage {
+        source: Source {
+            session: None,
+            item: Item::ContextFile(file),
+            position: Position(row.position),
+            section: Some(of.heading).filter(|heading| !heading.is_empty()),
+        },
+        time: row.at,
+        text: of.text.to_owned(),
     }
 }

@@ -1,21 +1,21 @@
 //! The context of a task from a project: the newest pieces of the last active sessions, and pieces about the
 //! entities in the task.
 
-use std::collections::BTreeMap;
-use std::ops::ControlFlow;
-
 use super::{
     ENTITIES, RetrievedInputs, SessionSnapshot, entities, history, passages, search_hits, values,
 };
 use crate::clock::Micros;
 use crate::entities::{self as known, EntityRef, ScoredEntity, relevance};
 use crate::error::Refusal;
+use crate::events::packs::PackPurpose;
 use crate::log::Position;
 use crate::operation::Context;
-use crate::packs::assembly::{Omission, PackInputs, PackMessage, PackRequest};
+use crate::packs::assembly::{Omission, PackEntity, PackInputs, PackMessage};
+use crate::rows::until;
 use crate::sessions::{self, SessionFilter, SessionRow};
 use crate::state::State;
 use crate::store::Error;
+use std::collections::BTreeMap;
 
 /// Number of newest sessions of the project to read.
 const SESSIONS_LOOKED_AT: usize = 50;
@@ -53,11 +53,7 @@ pub fn sessions_of(state: &State, among: &TaskScope) -> Result<Vec<(String, Sess
         None,
         &mut |session, _| {
             ids.push(session.to_owned());
-            Ok(if ids.len() == SESSIONS_LOOKED_AT {
-                ControlFlow::Break(())
-            } else {
-                ControlFlow::Continue(())
-            })
+            Ok(until(ids.len() == SESSIONS_LOOKED_AT))
         },
     )?;
     let mut found = Vec::new();
@@ -79,15 +75,14 @@ pub fn task(
     task: &str,
     now: Micros,
 ) -> Result<RetrievedInputs, Refusal> {
-    let of = sessions
-        .iter()
-        .map(|(id, _)| SessionSnapshot::of(cx, state, id));
+    let of = sessions.iter();
+    let of = of.map(|(id, _)| SessionSnapshot::of(cx, state, id));
     let of: Vec<SessionSnapshot<'_>> = of.collect::<Result<_, _>>()?;
     let mut gathering = TaskRetrieval {
         task,
         now,
-        named_told: Vec::new(),
-        newest_told: Vec::new(),
+        matching: Vec::new(),
+        newest: Vec::new(),
         entities: BTreeMap::new(),
         named: Vec::new(),
         left_out: Vec::new(),
@@ -110,15 +105,14 @@ pub fn task(
         [only] => only.topic()?,
         _ => None,
     };
-    let from = passages::PassageSource { cx, state, project };
-    let passages = from.about(task, &gathering.named, &mut warnings)?;
-    let mut passages = passages.with_overview().render();
+    let from = (cx, state, project);
+    let mut passages = passages::about(from, task, &gathering.named, true, &mut warnings)?;
     passages.extend(search_hits::documents(cx, state, task)?);
     let (entities, until) = gathering.entities(&of)?;
     let left_out = std::mem::take(&mut gathering.left_out);
     Ok(RetrievedInputs {
         pack_inputs: PackInputs {
-            purpose: PackRequest::Task,
+            purpose: PackPurpose::Task,
             message: task.to_owned(),
             history: gathering.history(),
             entities,
@@ -136,8 +130,8 @@ struct TaskRetrieval<'g> {
     task: &'g str,
     now: Micros,
     /// Messages that mention an entity of the task, or match the task in search.
-    named_told: Vec<PackMessage>,
-    newest_told: Vec<PackMessage>,
+    matching: Vec<PackMessage>,
+    newest: Vec<PackMessage>,
     /// For each entity of all sessions: its score, and the session with its last mention.
     entities: BTreeMap<EntityRef, MergedPassages>,
     /// Entities that the task names, over all sessions.
@@ -155,7 +149,7 @@ impl TaskRetrieval<'_> {
     fn add(&mut self, of: &SessionSnapshot<'_>, at: usize) -> Result<(), Refusal> {
         let named = of.named(self.task)?;
         let newest = history::of(of, self.task)?;
-        self.newest_told.extend(newest.reported);
+        self.newest.extend(newest.reported);
         self.left_out.extend(newest.left_out);
         let mut mentioned: Vec<Position> = Vec::new();
         for entity in &named {
@@ -167,7 +161,7 @@ impl TaskRetrieval<'_> {
         )?);
         mentioned.sort_unstable();
         mentioned.dedup();
-        self.named_told
+        self.matching
             .extend(history::at(of, self.task, mentioned)?.reported);
         for scored in entities::scored(of, &named, self.now)? {
             let is_named = named.contains(&scored.entity);
@@ -206,22 +200,13 @@ impl TaskRetrieval<'_> {
     }
 
     /// Returns the most relevant entities of all sessions, and the time until which the result stays the same.
-    fn entities(
-        &mut self,
-        of: &[SessionSnapshot<'_>],
-    ) -> Result<(Vec<crate::packs::assembly::PackEntity>, Micros), Refusal> {
+    fn entities(&self, of: &[SessionSnapshot<'_>]) -> Result<(Vec<PackEntity>, Micros), Refusal> {
         let now = self.now;
-        let mut places: BTreeMap<EntityRef, usize> = BTreeMap::new();
         let mut all: Vec<ScoredEntity> = Vec::new();
-        for (entity, merged) in std::mem::take(&mut self.entities) {
-            let MergedPassages {
-                session,
-                mut scored,
-                is_named,
-            } = merged;
+        for merged in self.entities.values() {
+            let mut scored = merged.scored.clone();
             let row = &scored.row;
-            scored.score = relevance::pack_score(row.mentions, row.last_at, is_named, now);
-            places.insert(entity, session);
+            scored.score = relevance::pack_score(row.mentions, row.last_at, merged.is_named, now);
             all.push(scored);
         }
         known::sort(&mut all);
@@ -229,8 +214,8 @@ impl TaskRetrieval<'_> {
         let until = all.iter().map(|one| entities::changes(&one.row, now)).min();
         let mut reported = Vec::new();
         for scored in all {
-            let place = places.get(&scored.entity).and_then(|at| of.get(*at));
-            if let Some(of) = place {
+            let merged = self.entities.get(&scored.entity);
+            if let Some(of) = merged.and_then(|merged| of.get(merged.session)) {
                 reported.push(entities::known(of, scored, now)?);
             }
         }
@@ -239,10 +224,10 @@ impl TaskRetrieval<'_> {
 
     /// Returns the messages that match the task, then the newest, each once; sorted by time.
     fn history(self) -> Vec<PackMessage> {
-        let mut newest = self.newest_told;
+        let mut newest = self.newest;
         newest.sort_by_key(|reported| std::cmp::Reverse(reported.source.position));
         let mut reported: Vec<PackMessage> = Vec::new();
-        for one in self.named_told.into_iter().chain(newest) {
+        for one in self.matching.into_iter().chain(newest) {
             // A fork and its parent both return the history that they share.
             let is_same = |known: &PackMessage| {
                 let (a, b) = (&known.source, &one.source);

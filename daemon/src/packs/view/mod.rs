@@ -14,11 +14,12 @@ pub mod working;
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
-use serde::{Deserialize, Serialize, de::DeserializeOwned};
+use serde::{Deserialize, Serialize};
 
 use crate::citations::{self, PackOwner};
 use crate::events::packs::{Item, PackBuilt, PackDependency, PackEvent};
 use crate::log::{Hash, LoggedEvent, Position, RecordKey, codec};
+use crate::rows::{self, key, key_in};
 use crate::store::{Direction, Error, Keyspace, Rows, RowsMut, after_prefix, remove_all};
 
 /// The keyspace of this view, version 1.
@@ -52,23 +53,8 @@ struct PackListEntry {
     rests_on: Vec<PackDependency>,
 }
 
-pub(super) fn key(tag: u8, session: &str, rest: &[u8]) -> Vec<u8> {
-    let mut key = Vec::with_capacity(session.len() + rest.len() + 2);
-    key.push(tag);
-    key.extend(session.as_bytes());
-    key.push(0);
-    key.extend(rest);
-    key
-}
-
-fn pack_key(pack: &str) -> Vec<u8> {
-    let mut key = vec![b'p'];
-    key.extend(pack.as_bytes());
-    key
-}
-
 fn use_key(session: &str, item: &Item) -> Vec<u8> {
-    let mut key = key(b'u', session, &Hash::of(&codec::encode(item)).0);
+    let mut key = key_in(b'u', session, Hash::of(&codec::encode(item)).0);
     key.push(0);
     key
 }
@@ -80,10 +66,6 @@ fn holder<'r>(one: &'r PackDependency, own: &'r str) -> &'r str {
     } else {
         ""
     }
-}
-
-pub(super) fn decode<T: DeserializeOwned>(key: &[u8], value: &[u8]) -> Result<T, Error> {
-    codec::decode(value).map_err(|reason| Error::corrupt(SPACE.name(), key, reason))
 }
 
 /// Folds an event of this feature module.
@@ -115,7 +97,7 @@ fn make(
         record: record.0.0,
         session: session.map(str::to_owned),
     };
-    rows.put(SPACE, &pack_key(&made.id), &codec::encode(&row));
+    rows.put(SPACE, &key(b'p', &made.id), &codec::encode(&row));
     let own = session.unwrap_or_default();
     let listed = PackListEntry {
         pack: made.id.clone(),
@@ -123,7 +105,7 @@ fn make(
         rests_on: made.rests_on.clone(),
     };
     let at = position.0.to_be_bytes();
-    rows.put(SPACE, &key(b's', own, &at), &codec::encode(&listed));
+    rows.put(SPACE, &key_in(b's', own, at), &codec::encode(&listed));
     for one in &made.rests_on {
         let mut key = use_key(holder(one, own), &one.item);
         key.extend(at);
@@ -136,27 +118,26 @@ fn make(
 
 /// Returns the pack with this id.
 pub fn get(rows: &dyn Rows, pack: &str) -> Result<Option<PackRow>, Error> {
-    let key = pack_key(pack);
-    rows.get(SPACE, &key)?
-        .map(|value| decode(&key, &value))
-        .transpose()
+    rows::read_cbor(rows, SPACE, &key(b'p', pack))
 }
 
 /// Sums the tokens of all packs that were built for a session.
 pub fn tokens(rows: &dyn Rows, session: &str) -> Result<u64, Error> {
-    let low = key(b's', session, &[]);
-    let mut tokens = 0;
-    rows.scan(
+    Ok(listed(rows, session)?
+        .iter()
+        .map(|(_, entry)| entry.tokens)
+        .sum())
+}
+
+/// Lists the packs of a session in log order, each with its row's key.
+fn listed(rows: &dyn Rows, session: &str) -> Result<Vec<(Vec<u8>, PackListEntry)>, Error> {
+    rows::list(
+        rows,
         SPACE,
-        &low,
-        &after_prefix(&low),
-        Direction::Forward,
-        &mut |key, value| {
-            tokens += decode::<PackListEntry>(key, value)?.tokens;
-            Ok(ControlFlow::Continue(()))
-        },
-    )?;
-    Ok(tokens)
+        &key_in(b's', session, ""),
+        usize::MAX,
+        |at, value| Some((key_in(b's', session, at), codec::decode(value).ok()?)),
+    )
 }
 
 /// Lists at most `limit` packs that depend on an item of a session, newest first: id and position.
@@ -168,22 +149,13 @@ pub fn uses(
 ) -> Result<Vec<(String, Position)>, Error> {
     let low = use_key(session, item);
     let mut found = Vec::new();
-    rows.scan(
-        SPACE,
-        &low,
-        &after_prefix(&low),
-        Direction::Backward,
-        &mut |key, value| {
-            if found.len() == limit {
-                return Ok(ControlFlow::Break(()));
-            }
-            let damaged = || Error::corrupt(SPACE.name(), key, "not a use");
-            let position = key.last_chunk::<8>().ok_or_else(damaged)?;
-            let pack = std::str::from_utf8(value).map_err(|_| damaged())?;
-            found.push((pack.to_owned(), Position(u64::from_be_bytes(*position))));
-            Ok(ControlFlow::Continue(()))
-        },
-    )?;
+    rows::walk(rows, SPACE, &low, Direction::Backward, &mut |at, pack| {
+        if found.len() == limit {
+            return Some(ControlFlow::Break(()));
+        }
+        found.push((rows::text(pack)?, rows::position(at)?));
+        Some(ControlFlow::Continue(()))
+    })?;
     Ok(found)
 }
 
@@ -193,14 +165,13 @@ pub fn resting_on(
     after: Position,
     is_wanted: &mut dyn FnMut(&PackDependency, Position) -> bool,
 ) -> Result<Vec<(RecordKey, Position)>, Error> {
-    let low = key(b's', "", &after.0.saturating_add(1).to_be_bytes());
-    let high = after_prefix(&key(b's', "", &[]));
+    let low = key_in(b's', "", after.0.saturating_add(1).to_be_bytes());
+    let high = after_prefix(&key_in(b's', "", ""));
     let mut packs = Vec::new();
     rows.scan(SPACE, &low, &high, Direction::Forward, &mut |key, value| {
-        let damaged = || Error::corrupt(SPACE.name(), key, "not a pack of a list");
-        let at = key.last_chunk::<8>().ok_or_else(damaged)?;
-        let position = Position(u64::from_be_bytes(*at));
-        let listed: PackListEntry = decode(key, value)?;
+        let at = key.last_chunk::<8>().and_then(|at| rows::position(at));
+        let position = at.ok_or_else(|| rows::damaged(SPACE, key))?;
+        let listed: PackListEntry = rows::decode(SPACE, key, value)?;
         if listed.rests_on.iter().any(|one| is_wanted(one, position)) {
             packs.push(listed.pack);
         }
@@ -214,15 +185,15 @@ pub fn resting_on(
 /// Removes every row of a session: its packs, their dependents and citations, and its prunings.
 pub fn forget(rows: &mut dyn RowsMut, session: &str) -> Result<(), Error> {
     forget_own(rows, session)?;
-    remove_all(rows, SPACE, &key(b'u', session, &[]))
+    remove_all(rows, SPACE, &key_in(b'u', session, ""))
 }
 
 /// Removes the rows of a session's own packs and prunings. Packs of other sessions that use its items remain.
 pub fn forget_own(rows: &mut dyn RowsMut, session: &str) -> Result<(), Error> {
-    for (key, value) in all(rows, &key(b's', session, &[]))? {
-        remove_listed(rows, session, &key, &value)?;
+    for (key, listed) in listed(rows, session)? {
+        remove_listed(rows, session, &key, &listed);
     }
-    remove_all(rows, SPACE, &key(b'w', session, &[]))?;
+    remove_all(rows, SPACE, &key_in(b'w', session, ""))?;
     citations::forget(rows, PackOwner::Session(session))
 }
 
@@ -234,47 +205,22 @@ pub fn forget_outside(
     positions: &BTreeSet<Position>,
 ) -> Result<(), Error> {
     for position in positions {
-        let listed = key(b's', "", &position.0.to_be_bytes());
-        if let Some(value) = rows.get(SPACE, &listed)? {
-            remove_listed(rows, "", &listed, &value)?;
+        let key = key_in(b's', "", position.0.to_be_bytes());
+        if let Some(listed) = rows::read_cbor(rows, SPACE, &key)? {
+            remove_listed(rows, "", &key, &listed);
         }
     }
     citations::forget(rows, PackOwner::Project(project.unwrap_or_default()))
 }
 
 /// Removes all rows of a pack in its session's list.
-fn remove_listed(
-    rows: &mut dyn RowsMut,
-    session: &str,
-    key: &[u8],
-    value: &[u8],
-) -> Result<(), Error> {
-    let listed: PackListEntry = decode(key, value)?;
-    let at = key.last_chunk::<8>().copied().unwrap_or_default();
+fn remove_listed(rows: &mut dyn RowsMut, session: &str, row: &[u8], listed: &PackListEntry) {
+    let at = row.last_chunk::<8>().copied().unwrap_or_default();
     for one in &listed.rests_on {
         let mut of_use = use_key(holder(one, session), &one.item);
         of_use.extend(at);
         rows.remove(SPACE, &of_use);
     }
-    rows.remove(SPACE, &pack_key(&listed.pack));
-    rows.remove(SPACE, key);
-    Ok(())
-}
-
-type KeyValue = (Vec<u8>, Vec<u8>);
-
-fn all(rows: &dyn Rows, prefix: &[u8]) -> Result<Vec<KeyValue>, Error> {
-    let mut found = Vec::new();
-    let end = after_prefix(prefix);
-    rows.scan(
-        SPACE,
-        prefix,
-        &end,
-        Direction::Forward,
-        &mut |key, value| {
-            found.push((key.to_vec(), value.to_vec()));
-            Ok(ControlFlow::Continue(()))
-        },
-    )?;
-    Ok(found)
+    rows.remove(SPACE, &key(b'p', &listed.pack));
+    rows.remove(SPACE, row);
 }

@@ -6,10 +6,11 @@ use std::ops::ControlFlow;
 
 use serde::{Deserialize, Serialize};
 
-use super::{SPACE, decode, key};
+use super::SPACE;
 use crate::entities::EntityRef;
 use crate::events::packs::{ContextPruned, Item};
 use crate::log::{LoggedEvent, Position, codec};
+use crate::rows::{self, key_in};
 use crate::sessions::{Line, lineage};
 use crate::store::{Direction, Error, Rows, RowsMut};
 
@@ -17,7 +18,6 @@ use crate::store::{Direction, Error, Rows, RowsMut};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum WorkingSetChange {
-    /// A pruning.
     Pruned(Box<PrunedRow>),
     /// A reset of the last pruning: the pruning at this position is in effect again, 0 for none.
     Unpruned(u64),
@@ -70,17 +70,12 @@ impl WorkingSet {
 }
 
 fn turn_key(session: &str, position: Position) -> Vec<u8> {
-    key(b'w', session, &position.0.to_be_bytes())
+    key_in(b'w', session, position.0.to_be_bytes())
 }
 
 /// Returns the working set of a session, by its lineage.
 pub fn of(rows: &dyn Rows, lines: &[Line]) -> Result<WorkingSet, Error> {
-    let mut newest = None;
-    turns(rows, lines, &mut |position, turn| {
-        newest = Some((position, turn));
-        ControlFlow::Break(())
-    })?;
-    let pruned = match newest {
+    let pruned = match turns(rows, lines, 1)?.pop() {
         None | Some((_, WorkingSetChange::Unpruned(0))) => None,
         Some((position, WorkingSetChange::Pruned(row))) => Some((position, *row)),
         Some((_, WorkingSetChange::Unpruned(position))) => {
@@ -106,49 +101,38 @@ fn pruned_at(
 ) -> Result<Option<(Position, PrunedRow)>, Error> {
     for line in lines.iter().filter(|line| position <= line.up_to) {
         let key = turn_key(&line.session, position);
-        if let Some(value) = rows.get(SPACE, &key)? {
-            return match decode(&key, &value)? {
-                WorkingSetChange::Pruned(row) => Ok(Some((position, *row))),
-                WorkingSetChange::Unpruned(_) => {
-                    Err(Error::corrupt(SPACE.name(), &key, "not a pruning"))
-                }
-            };
+        match rows::read_cbor(rows, SPACE, &key)? {
+            Some(WorkingSetChange::Pruned(row)) => return Ok(Some((position, *row))),
+            Some(WorkingSetChange::Unpruned(_)) => return Err(rows::damaged(SPACE, &key)),
+            None => {}
         }
     }
     Ok(None)
 }
 
-/// Visits the changes of a working set, newest first.
+/// Lists at most `limit` changes of a working set, newest first.
 pub fn turns(
     rows: &dyn Rows,
     lines: &[Line],
-    visit: &mut dyn FnMut(Position, WorkingSetChange) -> ControlFlow<()>,
-) -> Result<(), Error> {
-    let mut is_over = false;
+    limit: usize,
+) -> Result<Vec<(Position, WorkingSetChange)>, Error> {
+    let mut found = Vec::new();
     for line in lines {
-        if is_over {
-            break;
-        }
         let low = turn_key(&line.session, Position(0));
         let mut high = turn_key(&line.session, line.up_to);
         high.push(0);
-        rows.scan(
-            SPACE,
-            &low,
-            &high,
-            Direction::Backward,
-            &mut |key, value| {
-                let position = key
-                    .last_chunk::<8>()
-                    .ok_or_else(|| Error::corrupt(SPACE.name(), key, "not a turn"))?;
-                let position = Position(u64::from_be_bytes(*position));
-                let flow = visit(position, decode(key, value)?);
-                is_over = flow == ControlFlow::Break(());
-                Ok(flow)
-            },
-        )?;
+        let backward = Direction::Backward;
+        rows.scan(SPACE, &low, &high, backward, &mut |key, value| {
+            if found.len() == limit {
+                return Ok(ControlFlow::Break(()));
+            }
+            let at = key.last_chunk::<8>().and_then(|at| rows::position(at));
+            let position = at.ok_or_else(|| rows::damaged(SPACE, key))?;
+            found.push((position, rows::decode(SPACE, key, value)?));
+            Ok(ControlFlow::Continue(()))
+        })?;
     }
-    Ok(())
+    Ok(found)
 }
 
 /// Folds a pruning.
@@ -164,11 +148,11 @@ pub(super) fn prune(
         at: event.header.time,
         pruned: pruned.clone(),
     };
-    let turn = WorkingSetChange::Pruned(Box::new(row));
-    rows.put(
-        SPACE,
-        &turn_key(session, event.position()),
-        &codec::encode(&turn),
+    put(
+        rows,
+        event,
+        session,
+        &WorkingSetChange::Pruned(Box::new(row)),
     );
     Ok(())
 }
@@ -180,11 +164,12 @@ pub(super) fn unprune(
     session: &str,
 ) -> Result<(), Error> {
     let before = of(rows, &lineage(rows, session)?)?.pruned;
-    let turn = WorkingSetChange::Unpruned(before.map_or(0, |(_, row)| row.under));
-    rows.put(
-        SPACE,
-        &turn_key(session, event.position()),
-        &codec::encode(&turn),
-    );
+    let under = before.map_or(0, |(_, row)| row.under);
+    put(rows, event, session, &WorkingSetChange::Unpruned(under));
     Ok(())
+}
+
+fn put(rows: &mut dyn RowsMut, event: &LoggedEvent, session: &str, change: &WorkingSetChange) {
+    let key = turn_key(session, event.position());
+    rows.put(SPACE, &key, &codec::encode(change));
 }

@@ -9,7 +9,6 @@ use crate::operation::{Access, Call, Op};
 use crate::sessions::command::CreateSession as Create;
 use crate::sessions::select::{fresh_id, session_of};
 
-/// The `create_session` operation.
 pub struct CreateSession;
 
 impl Op for CreateSession {

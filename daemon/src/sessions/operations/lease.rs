@@ -20,7 +20,6 @@ const MS: u64 = 30_000;
 const MS_MIN: u64 = 1000;
 const MS_MAX: u64 = 3_600_000;
 
-/// The `lease_session` operation.
 pub struct LeaseSession;
 
 impl Op for LeaseSession {
@@ -78,7 +77,6 @@ impl Op for LeaseSession {
     }
 }
 
-/// The `release_session` operation.
 pub struct ReleaseSession;
 
 impl Op for ReleaseSession {

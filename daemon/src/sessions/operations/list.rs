@@ -10,10 +10,10 @@ use lore::protocol::sessions::{
 use super::{parent, session_id};
 use crate::clock::{Micros, format_time};
 use crate::error::Refusal;
-use crate::operation::cursor::{Cursor, List};
-use crate::operation::{Access, Call, Context, Op, blocking};
+use crate::operation::cursor::{Cursor, List, page_limit};
+use crate::operation::{Access, Call, Op, blocking};
+use crate::sessions::SessionSettings;
 use crate::sessions::view::{self, Details, SessionFilter, SessionRow};
-use crate::sessions::{SessionSettings, State};
 use crate::store::{Error, Rows};
 
 const LIMIT: u64 = 50;
@@ -23,7 +23,6 @@ const LOOKED_AT_MAX: usize = 20_000;
 /// Limit on the agents in a summary.
 const AGENTS_MAX: usize = 20;
 
-/// The `list_sessions` operation.
 pub struct ListSessions;
 
 impl Op for ListSessions {
@@ -37,26 +36,24 @@ impl Op for ListSessions {
 
     async fn call(call: Call<ListSessionsArgs>) -> Result<ListSessionsReply, Refusal> {
         let Call { cx, args, .. } = call;
-        let limit = args.limit.unwrap_or(LIMIT);
-        if !(1..=LIMIT_MAX).contains(&limit) {
-            return Err(Refusal::invalid(format!(
-                "`limit`: got {limit}, expected 1 to {LIMIT_MAX}"
-            ))
-            .hint("Use `next` of the reply for the following page."));
-        }
+        let limit = page_limit(args.limit, LIMIT, LIMIT_MAX);
+        let limit = limit
+            .map_err(|refusal| refusal.hint("Use `next` of the reply for the following page."))?;
         let published = cx.read(args.at_least).await?;
         let tail = published.tail.position;
-        let next = args.next.as_deref();
-        let before = next.map(|next| cursor(&cx, next, tail)).transpose()?;
+        let store = cx.engine.store_id();
+        let read = |next: &str| Cursor::read(next, "next", List::Sessions, store, tail);
+        let before = args.next.as_deref().map(read).transpose()?;
+        let before = before.map(|cursor| cursor.position);
         let now = cx.engine.clock().now();
         blocking(move || {
             let rows = &published.snapshot;
             let mut page = Page {
                 rows,
                 args: &args,
-                room: &SessionSettings::of(&cx),
+                settings: &SessionSettings::of(&cx),
                 now,
-                limit: limit as usize,
+                limit,
                 found: Vec::new(),
                 looked_at: 0,
                 last: None,
@@ -65,14 +62,13 @@ impl Op for ListSessions {
             view::newest(rows, within(&args), before, &mut |session, created| {
                 page.look_at(session, created)
             })?;
-            let (found, next) = (page.found, page.next);
-            let sessions = found
-                .into_iter()
-                .map(|found| found.summary())
-                .collect::<Result<_, _>>()?;
+            let found = page.found.into_iter();
+            let next = page.next.map(Cursor::behind);
             Ok(ListSessionsReply {
-                sessions,
-                next: next.map(|at| Cursor::behind(at).text(List::Sessions, cx.engine.store_id())),
+                sessions: found
+                    .map(ListedSession::summary)
+                    .collect::<Result<_, _>>()?,
+                next: next.map(|cursor| cursor.text(List::Sessions, cx.engine.store_id())),
                 position: published.tail.position,
                 durable: cx.engine.is_durable(),
                 warnings: Vec::new(),
@@ -80,11 +76,6 @@ impl Op for ListSessions {
         })
         .await
     }
-}
-
-fn cursor(cx: &Context, next: &str, tail: Position) -> Result<Position, Refusal> {
-    let cursor = Cursor::read(next, "next", List::Sessions, cx.engine.store_id(), tail)?;
-    Ok(cursor.position)
 }
 
 /// Returns the narrowest list that contains all requested sessions.
@@ -99,7 +90,7 @@ fn within(args: &ListSessionsArgs) -> SessionFilter<'_> {
 struct Page<'p> {
     rows: &'p dyn Rows,
     args: &'p ListSessionsArgs,
-    room: &'p SessionSettings,
+    settings: &'p SessionSettings,
     now: Micros,
     limit: usize,
     found: Vec<ListedSession>,
@@ -145,13 +136,9 @@ impl Page<'_> {
 
     /// Returns the session's state if it matches the filter.
     fn state(&self, row: &SessionRow) -> Option<SessionState> {
-        let state = match self.room.state(row, self.now) {
-            State::Active => SessionState::Active,
-            State::Expired => SessionState::Expired,
-            State::Closed => SessionState::Closed,
-        };
+        let state = self.settings.state(row, self.now);
         let is_wanted = match self.args.state {
-            None => !self.room.is_past(row, self.now),
+            None => !self.settings.is_past(row, self.now),
             Some(StateFilter::Any) => true,
             Some(StateFilter::Active) => state == SessionState::Active,
             Some(StateFilter::Expired) => state == SessionState::Expired,

@@ -6,17 +6,14 @@ mod list;
 mod update;
 
 use lore::protocol::SessionId;
-use lore::protocol::sessions::{SessionParent, SessionState};
+use lore::protocol::sessions::SessionParent;
 use serde_json::{Map, Value};
 
 pub(crate) use super::command::PREFERENCES_BYTES_MAX;
 use super::command::TAGS_MAX;
-use super::view::SessionRow;
-use super::{SessionSettings, State};
-use crate::clock::Micros;
 use crate::error::{Code, Refusal};
 use crate::events::sessions::Parent;
-use crate::operation::{Context, Operation};
+use crate::operation::Operation;
 
 /// The entries.
 pub const OPERATIONS: &[Operation] = &[
@@ -74,17 +71,11 @@ fn preferences_text(given: Option<Map<String, Value>>) -> Result<Option<String>,
 }
 
 /// Converts a session's id to its wire format.
-///
-/// # Errors
-/// `CORRUPT` when the rows contain an invalid id.
 pub fn session_id(session: &str) -> Result<SessionId, Refusal> {
     SessionId::new(session).map_err(|error| Refusal::new(Code::Corrupt, error.to_string()))
 }
 
 /// Converts a session's parent to its wire format.
-///
-/// # Errors
-/// `CORRUPT` when the rows contain an invalid id.
 pub fn parent(parent: Option<&Parent>) -> Result<Option<SessionParent>, Refusal> {
     parent
         .map(|parent| {
@@ -94,14 +85,4 @@ pub fn parent(parent: Option<&Parent>) -> Result<Option<SessionParent>, Refusal>
             })
         })
         .transpose()
-}
-
-/// Converts a session's state to its wire format.
-#[must_use]
-pub fn state(cx: &Context, row: &SessionRow, now: Micros) -> SessionState {
-    match SessionSettings::of(cx).state(row, now) {
-        State::Active => SessionState::Active,
-        State::Expired => SessionState::Expired,
-        State::Closed => SessionState::Closed,
-    }
 }

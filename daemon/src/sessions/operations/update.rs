@@ -13,7 +13,6 @@ use crate::sessions::command::{RecordSessionChange, SessionChange};
 use crate::sessions::select::{PreparedSession, SessionSelector, session_of};
 use crate::sessions::view;
 
-/// The `update_session` operation.
 pub struct UpdateSession;
 
 impl Op for UpdateSession {
@@ -88,7 +87,6 @@ fn check(args: &UpdateSessionArgs) -> Result<(), Refusal> {
     check_tags(&args.remove_tags)
 }
 
-/// The `close_session` operation.
 pub struct CloseSession;
 
 impl Op for CloseSession {

@@ -1,13 +1,12 @@
 //! Details of a session: fields, agents and forks; and the preferences of users.
 
-use std::ops::ControlFlow;
-
 use serde::{Deserialize, Serialize};
 
-use super::{SPACE, key, list, named_key};
+use super::{SPACE, list};
 use crate::events::sessions::{Parent, SessionCreated, SessionOrigin, SessionUpdated, merged};
 use crate::log::{Header, Position, codec};
-use crate::store::{Direction, Error, Rows, RowsMut, after_prefix};
+use crate::rows::{self, key, key_in};
+use crate::store::{Error, Rows, RowsMut};
 
 /// The fields of a session. The whole row is absent until a field is set.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -76,7 +75,7 @@ pub(super) fn create(
     begun: SessionOrigin,
     created: SessionCreated,
 ) -> Result<(), Error> {
-    let details = Details {
+    let mut details = Details {
         title: created.title,
         topic_at: created.topic.as_ref().map_or(0, |_| header.position.0),
         topic: created.topic,
@@ -90,10 +89,9 @@ pub(super) fn create(
         list::begin_for(rows, user, header.position, session);
     }
     if let Some(parent) = &details.parent {
-        let key = named_key(b'k', &parent.session, session.as_bytes());
+        let key = key_in(b'k', &parent.session, session);
         rows.put(SPACE, &key, &parent.position.to_be_bytes());
     }
-    let mut details = details;
     if details.preferences.is_some() {
         prefer(rows, header, session, &mut details);
     }
@@ -121,20 +119,17 @@ pub(super) fn update(
 }
 
 fn put(rows: &mut dyn RowsMut, session: &str, details: &Details) {
+    let key = key(b'd', session);
     if *details != Details::default() {
-        rows.put(
-            SPACE,
-            &key(b'd', session.as_bytes()),
-            &codec::encode(details),
-        );
+        rows.put(SPACE, &key, &codec::encode(details));
     } else {
-        rows.remove(SPACE, &key(b'd', session.as_bytes()));
+        rows.remove(SPACE, &key);
     }
 }
 
 fn preferred_key(user: &str, position: u64) -> Vec<u8> {
     // Inverted, so that the newest is found first.
-    named_key(b'v', user, &(!position).to_be_bytes())
+    key_in(b'v', user, (!position).to_be_bytes())
 }
 
 /// Makes the preferences of a session its user's latest ones.
@@ -165,44 +160,25 @@ pub(super) fn forget(
         list::forget_for(rows, user, created);
     }
     if let Some(parent) = &details.parent {
-        let key = named_key(b'k', &parent.session, session.as_bytes());
+        let key = key_in(b'k', &parent.session, session);
         rows.remove(SPACE, &key);
     }
-    rows.remove(SPACE, &key(b'd', session.as_bytes()));
+    rows.remove(SPACE, &key(b'd', session));
     Ok(())
 }
 
 /// Returns the fields of a session.
 pub fn details(rows: &dyn Rows, session: &str) -> Result<Details, Error> {
-    let key = key(b'd', session.as_bytes());
-    match rows.get(SPACE, &key)? {
-        None => Ok(Details::default()),
-        Some(value) => {
-            codec::decode(&value).map_err(|reason| Error::corrupt(SPACE.name(), &key, reason))
-        }
-    }
+    Ok(rows::read_cbor(rows, SPACE, &key(b'd', session))?.unwrap_or_default())
 }
 
 /// Returns a user's latest preferences in any session: a JSON object as text.
 pub fn preferences_of(rows: &dyn Rows, user: &str) -> Result<Option<String>, Error> {
-    let prefix = named_key(b'v', user, &[]);
-    let high = after_prefix(&prefix);
-    let mut found = None;
-    rows.scan(
-        SPACE,
-        &prefix,
-        &high,
-        Direction::Forward,
-        &mut |key, value| {
-            let text = std::str::from_utf8(value).ok();
-            let preferences = text.and_then(|text| text.split_once('\0'));
-            let (_, preferences) = preferences
-                .ok_or_else(|| Error::corrupt(SPACE.name(), key, "not a row of preferences"))?;
-            found = Some(preferences.to_owned());
-            Ok(ControlFlow::Break(()))
-        },
-    )?;
-    Ok(found)
+    let newest = rows::list(rows, SPACE, &key_in(b'v', user, ""), 1, |_, value| {
+        let (_, preferences) = std::str::from_utf8(value).ok()?.split_once('\0')?;
+        Some(preferences.to_owned())
+    })?;
+    Ok(newest.into_iter().next())
 }
 
 /// Records a participating agent.
@@ -214,7 +190,7 @@ pub(super) fn note_agent(
     if header.author().is_empty() {
         return Ok(());
     }
-    let key = named_key(b'g', session, header.author().as_bytes());
+    let key = key_in(b'g', session, header.author());
     if rows.get(SPACE, &key)?.is_none() {
         rows.put(SPACE, &key, &header.position.0.to_be_bytes());
     }
@@ -223,10 +199,8 @@ pub(super) fn note_agent(
 
 /// Returns the agents of a session, ordered by name, at most `limit`.
 pub fn agents(rows: &dyn Rows, session: &str, limit: usize) -> Result<Vec<String>, Error> {
-    Ok(names(rows, b'g', session, limit)?
-        .into_iter()
-        .map(|(name, _)| name)
-        .collect())
+    let prefix = key_in(b'g', session, "");
+    rows::list(rows, SPACE, &prefix, limit, |agent, _| rows::text(agent))
 }
 
 /// Returns the forks of a session with their fork positions, at most `limit`.
@@ -235,36 +209,8 @@ pub fn forks_of(
     session: &str,
     limit: usize,
 ) -> Result<Vec<(String, Position)>, Error> {
-    names(rows, b'k', session, limit)
-}
-
-/// Returns a session's named rows, each with a position.
-fn names(
-    rows: &dyn Rows,
-    tag: u8,
-    session: &str,
-    limit: usize,
-) -> Result<Vec<(String, Position)>, Error> {
-    let prefix = named_key(tag, session, &[]);
-    let mut found = Vec::new();
-    rows.scan(
-        SPACE,
-        &prefix,
-        &after_prefix(&prefix),
-        Direction::Forward,
-        &mut |key, value| {
-            if found.len() == limit {
-                return Ok(ControlFlow::Break(()));
-            }
-            let name = key.get(prefix.len()..).unwrap_or_default();
-            let position = <[u8; 8]>::try_from(&**value)
-                .map_err(|_| Error::corrupt(SPACE.name(), key, "not a position"))?;
-            found.push((
-                String::from_utf8_lossy(name).into_owned(),
-                Position(u64::from_be_bytes(position)),
-            ));
-            Ok(ControlFlow::Continue(()))
-        },
-    )?;
-    Ok(found)
+    let prefix = key_in(b'k', session, "");
+    rows::list(rows, SPACE, &prefix, limit, |fork, value| {
+        Some((rows::text(fork)?, rows::position(value)?))
+    })
 }

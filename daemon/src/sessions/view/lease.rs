@@ -1,14 +1,13 @@
 //! Leases: exclusive work on a session for a limited time.
 
-use std::ops::ControlFlow;
-
 use serde::{Deserialize, Serialize};
 
-use super::{SPACE, named_key};
+use super::SPACE;
 use crate::clock::{Micros, format_time};
 use crate::events::sessions::SessionLeased;
 use crate::log::{LoggedEvent, codec};
-use crate::store::{Direction, Error, Rows, RowsMut, after_prefix};
+use crate::rows::{self, key_in};
+use crate::store::{Error, Rows, RowsMut};
 
 /// A lease as last taken or renewed; it may have expired.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -66,47 +65,27 @@ pub(super) fn take(
             release(rows, session, &name);
         }
     }
-    let key = named_key(b'l', session, leased.name.as_bytes());
+    let key = key_in(b'l', session, &leased.name);
     rows.put(SPACE, &key, &codec::encode(&lease));
     Ok(())
 }
 
 pub(super) fn release(rows: &mut dyn RowsMut, session: &str, name: &str) {
-    rows.remove(SPACE, &named_key(b'l', session, name.as_bytes()));
-}
-
-fn decode(key: &[u8], value: &[u8]) -> Result<Lease, Error> {
-    codec::decode(value).map_err(|reason| Error::corrupt(SPACE.name(), key, reason))
+    rows.remove(SPACE, &key_in(b'l', session, name));
 }
 
 /// Returns a lease of a session by name, whether or not it has expired.
 pub fn lease(rows: &dyn Rows, session: &str, name: &str) -> Result<Option<Lease>, Error> {
-    let key = named_key(b'l', session, name.as_bytes());
-    rows.get(SPACE, &key)?
-        .map(|value| decode(&key, &value))
-        .transpose()
+    rows::read_cbor(rows, SPACE, &key_in(b'l', session, name))
 }
 
 /// Returns the leases of a session by name, including expired ones, at most `limit`.
 pub fn leases(rows: &dyn Rows, session: &str, limit: usize) -> Result<Vec<(String, Lease)>, Error> {
-    let prefix = named_key(b'l', session, &[]);
-    let mut found = Vec::new();
-    rows.scan(
+    rows::list(
+        rows,
         SPACE,
-        &prefix,
-        &after_prefix(&prefix),
-        Direction::Forward,
-        &mut |key, value| {
-            if found.len() == limit {
-                return Ok(ControlFlow::Break(()));
-            }
-            let name = key.get(prefix.len()..).unwrap_or_default();
-            found.push((
-                String::from_utf8_lossy(name).into_owned(),
-                decode(key, value)?,
-            ));
-            Ok(ControlFlow::Continue(()))
-        },
-    )?;
-    Ok(found)
+        &key_in(b'l', session, ""),
+        limit,
+        |name, value| Some((rows::text(name)?, codec::decode(value).ok()?)),
+    )
 }

@@ -2,8 +2,9 @@
 
 use std::ops::ControlFlow;
 
-use super::{SPACE, SessionRow, key, named_key};
+use super::{SPACE, SessionRow};
 use crate::log::{Header, Position};
+use crate::rows::{self, key, key_in};
 use crate::store::{Direction, Error, Rows, RowsMut, after_prefix};
 
 /// A list of sessions.
@@ -20,9 +21,9 @@ pub enum SessionFilter<'w> {
 impl SessionFilter<'_> {
     fn prefix(self) -> Vec<u8> {
         match self {
-            Self::All => key(b'n', &[]),
-            Self::User(user) => named_key(b'u', user, &[]),
-            Self::Project(project) => named_key(b'j', project, &[]),
+            Self::All => key(b'n', ""),
+            Self::User(user) => key_in(b'u', user, ""),
+            Self::Project(project) => key_in(b'j', project, ""),
         }
     }
 
@@ -33,28 +34,30 @@ impl SessionFilter<'_> {
     }
 }
 
+/// Returns the keys of a session in the lists of all sessions and of its project.
+fn keys(created: Position, project: Option<&str>) -> impl Iterator<Item = Vec<u8>> {
+    let project = project.map(SessionFilter::Project);
+    let lists = [Some(SessionFilter::All), project].into_iter().flatten();
+    lists.map(move |list| list.key(created))
+}
+
 /// Adds a session to the lists of all sessions and of its project.
 pub(super) fn begin(rows: &mut dyn RowsMut, session: &str, header: &Header) {
-    let project = header.project.as_deref().map(SessionFilter::Project);
-    for within in [Some(SessionFilter::All), project].into_iter().flatten() {
-        rows.put(SPACE, &within.key(header.position), session.as_bytes());
+    for key in keys(header.position, header.project.as_deref()) {
+        rows.put(SPACE, &key, session.as_bytes());
     }
 }
 
 /// Adds a session to the list of a user.
 pub(super) fn begin_for(rows: &mut dyn RowsMut, user: &str, position: Position, session: &str) {
-    rows.put(
-        SPACE,
-        &SessionFilter::User(user).key(position),
-        session.as_bytes(),
-    );
+    let key = SessionFilter::User(user).key(position);
+    rows.put(SPACE, &key, session.as_bytes());
 }
 
 /// Removes a session from the lists of all sessions and of its project.
 pub(super) fn forget(rows: &mut dyn RowsMut, row: &SessionRow) {
-    let project = row.project.as_deref().map(SessionFilter::Project);
-    for within in [Some(SessionFilter::All), project].into_iter().flatten() {
-        rows.remove(SPACE, &within.key(Position(row.created)));
+    for key in keys(Position(row.created), row.project.as_deref()) {
+        rows.remove(SPACE, &key);
     }
 }
 
@@ -65,16 +68,11 @@ pub(super) fn forget_for(rows: &mut dyn RowsMut, user: &str, created: Position) 
 
 /// Returns the sessions of a project.
 pub fn of_project(rows: &dyn Rows, project: &str) -> Result<Vec<String>, Error> {
-    let mut found = Vec::new();
-    newest(
-        rows,
-        SessionFilter::Project(project),
-        None,
-        &mut |session, _| {
-            found.push(session.to_owned());
-            Ok(ControlFlow::Continue(()))
-        },
-    )?;
+    let prefix = SessionFilter::Project(project).prefix();
+    let mut found = rows::list(rows, SPACE, &prefix, usize::MAX, |_, session| {
+        rows::text(session)
+    })?;
+    found.reverse();
     Ok(found)
 }
 
@@ -82,9 +80,6 @@ pub fn of_project(rows: &dyn Rows, project: &str) -> Result<Vec<String>, Error> 
 pub type SessionVisitor<'v> = &'v mut dyn FnMut(&str, Position) -> Result<ControlFlow<()>, Error>;
 
 /// Visits sessions created before a position, newest first, each with its creation position.
-///
-/// # Errors
-/// [`Error`] when the rows cannot be read, or `visit` returns an error.
 pub fn newest(
     rows: &dyn Rows,
     within: SessionFilter<'_>,
@@ -93,21 +88,12 @@ pub fn newest(
 ) -> Result<(), Error> {
     let prefix = within.prefix();
     let high = before.map_or_else(|| after_prefix(&prefix), |before| within.key(before));
-    rows.scan(
-        SPACE,
-        &prefix,
-        &high,
-        Direction::Backward,
-        &mut |key, value| {
-            let position = key
-                .get(prefix.len()..)
-                .and_then(|bytes| <[u8; 8]>::try_from(bytes).ok());
-            match (position, std::str::from_utf8(value)) {
-                (Some(position), Ok(session)) => {
-                    visit(session, Position(u64::from_be_bytes(position)))
-                }
-                _ => Err(Error::corrupt(SPACE.name(), key, "not a row of a list")),
-            }
-        },
-    )
+    let backward = Direction::Backward;
+    rows.scan(SPACE, &prefix, &high, backward, &mut |key, session| {
+        let position = key.get(prefix.len()..).and_then(rows::position);
+        match (position, std::str::from_utf8(session)) {
+            (Some(position), Ok(session)) => visit(session, position),
+            _ => Err(rows::damaged(SPACE, key)),
+        }
+    })
 }

@@ -24,6 +24,7 @@ use crate::clock::Micros;
 use crate::events::sessions::SessionEvent;
 use crate::events::{Event, body};
 use crate::log::{Actor, EventKind, Hash, LoggedEvent, Position, index};
+use crate::rows::{self, key, key_in};
 use crate::store::{Direction, Error, Keyspace, Rows, RowsMut, after_prefix, remove_all};
 
 pub use details::{Details, agents, details, forks_of, preferences_of};
@@ -74,37 +75,7 @@ pub struct EventEffects {
     pub is_again: bool,
 }
 
-struct CallerRow {
-    session: String,
-    at: Micros,
-}
-
-/// A row of fixed numbers (big-endian) and a trailing text: simpler than CBOR because it is written for every
-/// event.
-pub(super) trait Row: Sized {
-    fn encode(&self) -> Vec<u8>;
-    fn decode(value: &[u8]) -> Option<Self>;
-}
-
-pub(super) fn numbers_and_text<const N: usize>(numbers: [u64; N], text: &str) -> Vec<u8> {
-    let mut value = Vec::with_capacity(8 * N + text.len());
-    numbers
-        .iter()
-        .for_each(|number| value.extend(number.to_be_bytes()));
-    value.extend(text.as_bytes());
-    value
-}
-
-pub(super) fn split<const N: usize>(value: &[u8]) -> Option<([u64; N], &str)> {
-    let (numbers, text) = value.split_at_checked(8 * N)?;
-    let mut found = [0; N];
-    for (number, bytes) in found.iter_mut().zip(numbers.as_chunks::<8>().0) {
-        *number = u64::from_be_bytes(*bytes);
-    }
-    Some((found, std::str::from_utf8(text).ok()?))
-}
-
-impl Row for SessionRow {
+impl SessionRow {
     fn encode(&self) -> Vec<u8> {
         let numbers = [
             self.created,
@@ -116,27 +87,28 @@ impl Row for SessionRow {
             self.forked,
         ];
         // An empty text means no project: project ids are never empty.
-        numbers_and_text(numbers, self.project.as_deref().unwrap_or_default())
+        rows::numbers(
+            numbers,
+            self.project.as_deref().unwrap_or_default().as_bytes(),
+        )
     }
 
     fn decode(value: &[u8]) -> Option<Self> {
-        let (
-            [
-                created,
-                created_at,
-                last_activity,
-                steps,
-                changed,
-                closed,
-                forked,
-            ],
-            project,
-        ) = split(value)?;
+        let (numbers, project) = rows::split_text(value)?;
+        let [
+            created,
+            created_at,
+            last_activity,
+            steps,
+            changed,
+            closed,
+            forked,
+        ] = numbers;
         Some(Self {
             created,
             created_at,
             last_activity,
-            project: Some(project.to_owned()).filter(|project| !project.is_empty()),
+            project: Some(project).filter(|project| !project.is_empty()),
             steps,
             changed,
             closed,
@@ -145,36 +117,14 @@ impl Row for SessionRow {
     }
 }
 
-impl Row for CallerRow {
-    fn encode(&self) -> Vec<u8> {
-        numbers_and_text([self.at], &self.session)
+impl Counts {
+    fn of(rows: &dyn Rows, key: &[u8]) -> Result<Self, Error> {
+        let counts = rows::read(rows, SPACE, key, |value| {
+            let ([sessions, steps], _) = rows::split(value)?;
+            Some(Self { sessions, steps })
+        })?;
+        Ok(counts.unwrap_or_default())
     }
-
-    fn decode(value: &[u8]) -> Option<Self> {
-        let ([at], session) = split(value)?;
-        Some(Self {
-            session: session.to_owned(),
-            at,
-        })
-    }
-}
-
-impl Row for Counts {
-    fn encode(&self) -> Vec<u8> {
-        numbers_and_text([self.sessions, self.steps], "")
-    }
-
-    fn decode(value: &[u8]) -> Option<Self> {
-        let ([sessions, steps], _) = split(value)?;
-        Some(Self { sessions, steps })
-    }
-}
-
-pub(super) fn key(tag: u8, name: &[u8]) -> Vec<u8> {
-    let mut key = Vec::with_capacity(1 + name.len());
-    key.push(tag);
-    key.extend(name);
-    key
 }
 
 fn caller_key(actor: &Actor, project: Option<&str>) -> Vec<u8> {
@@ -183,30 +133,10 @@ fn caller_key(actor: &Actor, project: Option<&str>) -> Vec<u8> {
         name.extend(part.as_bytes());
         name.push(0);
     }
-    key(b'c', &Hash::of(&name).0)
-}
-
-pub(super) fn read<T: Row>(rows: &dyn Rows, key: &[u8]) -> Result<Option<T>, Error> {
-    rows.get(SPACE, key)?
-        .map(|value| {
-            T::decode(&value)
-                .ok_or_else(|| Error::corrupt(SPACE.name(), key, "not a row of this kind"))
-        })
-        .transpose()
-}
-
-/// Builds the key of a session's named row.
-fn named_key(tag: u8, session: &str, name: &[u8]) -> Vec<u8> {
-    let mut key = key(tag, session.as_bytes());
-    key.push(0);
-    key.extend(name);
-    key
+    key(b'c', Hash::of(&name).0)
 }
 
 /// Folds an event: its session's row, its caller's row, the counts, and the content of session events.
-///
-/// # Errors
-/// [`Error`] when a row cannot be read or the event does not decode.
 pub fn apply(
     rows: &mut dyn RowsMut,
     event: &LoggedEvent,
@@ -226,8 +156,8 @@ pub fn apply(
     };
     // Also for a session whose content was forgotten.
     let is_new = header.kind == EventKind::SessionCreated;
-    let session_key = key(b's', session.as_bytes());
-    let mut row = match read::<SessionRow>(rows, &session_key)? {
+    let session_key = key(b's', session);
+    let mut row = match rows::read(rows, SPACE, &session_key, SessionRow::decode)? {
         Some(row) => row,
         None if tombstone::forgotten(rows, session)?.is_some() => {
             let reason = "an event after the session was forgotten";
@@ -265,12 +195,9 @@ pub fn apply(
     details::note_agent(rows, session, header)?;
     // An import is not work in the session, and the daemon's derived events are not a caller's last event.
     if header.origin.is_none() && !header.actor.is_daemon() && !effects.is_again {
-        let caller = CallerRow {
-            session: session.clone(),
-            at: header.time,
-        };
         let caller_key = caller_key(&header.actor, header.project.as_deref());
-        rows.put(SPACE, &caller_key, &caller.encode());
+        let caller = rows::numbers([header.time], session.as_bytes());
+        rows.put(SPACE, &caller_key, &caller);
     }
     if is_new || effects.is_step {
         count(rows, row.project.as_deref(), |counts| {
@@ -300,14 +227,18 @@ fn count(
     project: Option<&str>,
     change: impl Fn(&mut Counts),
 ) -> Result<(), Error> {
-    let of_project = project.map(|project| key(b'p', project.as_bytes()));
-    for key in [Some(key(b't', &[])), of_project].into_iter().flatten() {
-        let mut counts = read::<Counts>(rows, &key)?.unwrap_or_default();
+    let of_project = project.map(|project| key(b'p', project));
+    for key in [Some(key(b't', "")), of_project].into_iter().flatten() {
+        let mut counts = Counts::of(rows, &key)?;
         change(&mut counts);
         if counts == Counts::default() {
             rows.remove(SPACE, &key);
         } else {
-            rows.put(SPACE, &key, &counts.encode());
+            rows.put(
+                SPACE,
+                &key,
+                &rows::numbers([counts.sessions, counts.steps], &[]),
+            );
         }
     }
     Ok(())
@@ -315,15 +246,14 @@ fn count(
 
 /// Removes all rows of a session from this view, and subtracts it from the counts.
 pub fn forget(rows: &mut dyn RowsMut, session: &str) -> Result<(), Error> {
-    let session_key = key(b's', session.as_bytes());
-    let Some(row) = read::<SessionRow>(rows, &session_key)? else {
+    let session_key = key(b's', session);
+    let Some(row) = get(rows, session)? else {
         return Ok(());
     };
     details::forget(rows, session, Position(row.created))?;
     list::forget(rows, &row);
     for tag in [b'g', b'l'] {
-        let prefix = named_key(tag, session, &[]);
-        remove_all(rows, SPACE, &prefix)?;
+        remove_all(rows, SPACE, &key_in(tag, session, ""))?;
     }
     rows.remove(SPACE, &session_key);
     count(rows, row.project.as_deref(), |counts| {
@@ -334,12 +264,12 @@ pub fn forget(rows: &mut dyn RowsMut, session: &str) -> Result<(), Error> {
 
 /// Returns the session with this id, if it exists.
 pub fn get(rows: &dyn Rows, session: &str) -> Result<Option<SessionRow>, Error> {
-    read(rows, &key(b's', session.as_bytes()))
+    rows::read(rows, SPACE, &key(b's', session), SessionRow::decode)
 }
 
 /// Returns whether a session with this id exists.
 pub fn exists(rows: &dyn Rows, session: &str) -> Result<bool, Error> {
-    Ok(rows.get(SPACE, &key(b's', session.as_bytes()))?.is_some())
+    Ok(rows.get(SPACE, &key(b's', session))?.is_some())
 }
 
 /// Returns the session and time of a caller's last event in a project.
@@ -348,18 +278,20 @@ pub fn last_of(
     actor: &Actor,
     project: Option<&str>,
 ) -> Result<Option<(String, Micros)>, Error> {
-    let row = read::<CallerRow>(rows, &caller_key(actor, project))?;
-    Ok(row.map(|row| (row.session, row.at)))
+    rows::read(rows, SPACE, &caller_key(actor, project), |value| {
+        let ([at], session) = rows::split_text(value)?;
+        Some((session, at))
+    })
 }
 
 /// Returns the totals of the store.
 pub fn counts(rows: &dyn Rows) -> Result<Counts, Error> {
-    Ok(read(rows, &key(b't', &[]))?.unwrap_or_default())
+    Counts::of(rows, &key(b't', ""))
 }
 
 /// Returns the totals of a project.
 pub fn project_counts(rows: &dyn Rows, project: &str) -> Result<Counts, Error> {
-    Ok(read(rows, &key(b'p', project.as_bytes()))?.unwrap_or_default())
+    Counts::of(rows, &key(b'p', project))
 }
 
 /// Returns session ids in order, at most `limit`.
@@ -369,9 +301,7 @@ pub fn ids(rows: &dyn Rows, limit: usize) -> Result<Vec<String>, Error> {
 
 /// Returns the first session id after another one.
 pub fn id_after(rows: &dyn Rows, after: &str) -> Result<Option<String>, Error> {
-    let mut low = key(b's', after.as_bytes());
-    low.push(0);
-    let high = after_prefix(b"s");
+    let (low, high) = (key_in(b's', after, ""), after_prefix(b"s"));
     let mut found = None;
     rows.scan(SPACE, &low, &high, Direction::Forward, &mut |key, _| {
         let name = key.get(1..).unwrap_or_default();
@@ -383,21 +313,5 @@ pub fn id_after(rows: &dyn Rows, after: &str) -> Result<Option<String>, Error> {
 
 /// Returns the names of one kind of row, in order, at most `limit`.
 pub(super) fn named(rows: &dyn Rows, tag: u8, limit: usize) -> Result<Vec<String>, Error> {
-    let mut found = Vec::new();
-    rows.scan(
-        SPACE,
-        &[tag],
-        &after_prefix(&[tag]),
-        Direction::Forward,
-        &mut |key, _| {
-            if found.len() == limit {
-                return Ok(ControlFlow::Break(()));
-            }
-            if let Some(name) = key.get(1..) {
-                found.push(String::from_utf8_lossy(name).into_owned());
-            }
-            Ok(ControlFlow::Continue(()))
-        },
-    )?;
-    Ok(found)
+    rows::list(rows, SPACE, &[tag], limit, |name, _| rows::text(name))
 }

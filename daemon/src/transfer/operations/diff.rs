@@ -9,7 +9,7 @@ use lore::protocol::sessions::{
 };
 use serde_json::{Map, Value};
 
-use crate::checkpoints::{DiffOp, StoredCheckpoint, difference};
+use crate::checkpoints::{StoredCheckpoint, difference};
 use crate::entities;
 use crate::error::{Code, Refusal};
 use crate::events;
@@ -237,10 +237,10 @@ fn keys(cx: &Context, a: &DiffSide, b: &DiffSide) -> Result<Vec<String>, Refusal
     let reported = difference(&old, &new, TOLD_MAX).changes.into_iter();
     Ok(reported
         .map(|change| {
-            let what = match change.what {
-                DiffOp::Added { .. } => "added",
-                DiffOp::Removed { .. } => "removed",
-                DiffOp::Changed { .. } => "changed",
+            let what = match (change.old, change.new) {
+                (None, _) => "added",
+                (Some(_), None) => "removed",
+                (Some(_), Some(_)) => "changed",
             };
             format!("{} {what}", change.pointer)
         })

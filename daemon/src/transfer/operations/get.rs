@@ -1,5 +1,6 @@
 //! `get_session`.
 
+use lore::protocol::names::word;
 use lore::protocol::sessions::{
     GetSessionArgs, GetSessionReply, LeaseHeld, Pruning, TokenUsage, ToolExecution,
 };
@@ -11,8 +12,8 @@ use crate::error::Refusal;
 use crate::messages::{self, Execution, ExecutionKind};
 use crate::operation::{Access, Call, Op, blocking};
 use crate::read_context::{Read, ReadContext};
-use crate::sessions;
-use crate::sessions::operations::{parent, state};
+use crate::sessions::operations::parent;
+use crate::sessions::{self, SessionSettings};
 use crate::store::Blobs;
 use crate::{checkpoints, packs};
 
@@ -64,7 +65,7 @@ pub fn transfer(read: &Read) -> Result<GetSessionReply, Refusal> {
     let [user, assistant, system, tool] = totals.tokens;
     Ok(GetSessionReply {
         session: read.session_id()?,
-        state: state(cx, &row, now),
+        state: SessionSettings::of(cx).state(&row, now),
         parent: parent(details.parent.as_ref())?,
         user: details.user,
         project: row.project,
@@ -115,7 +116,7 @@ fn pruning(pruned: packs::PruneTotals) -> Pruning {
     Pruning {
         position: pruned.position,
         at: format_time(pruned.row.at),
-        strategy: what.strategy.name().to_owned(),
+        strategy: word(what.strategy),
         tokens_before: what.tokens_before,
         tokens_after: what.tokens_after,
         undone: pruned.is_undone,

@@ -185,13 +185,13 @@ impl ExportSource<'_> {
     fn checkpoint(&self, event: &LoggedEvent) -> Result<ExportedEvent, Error> {
         Ok(
             match checkpoints::take(self.rows, self.blobs, self.cache, event)? {
-                CheckpointData::Whole(whole) => {
+                CheckpointData::Whole(saved, context, metadata) => {
                     ExportedEvent::Line(Payload::CheckpointSaved(Box::new(Checkpoint {
-                        checkpoint: whole.checkpoint.to_string(),
-                        hash: Some(whole.hash.to_string()),
-                        context: one_object(event, whole.context.text.clone())?,
-                        metadata: object(event, whole.metadata)?,
-                        forked_from: whole.forked_from.map(|from| from.to_string()),
+                        checkpoint: saved.checkpoint.to_string(),
+                        hash: Some(saved.context_hash().to_string()),
+                        context: one_object(event, context.text.clone())?,
+                        metadata: object(event, metadata)?,
+                        forked_from: saved.forked_from.map(|from| from.to_string()),
                     })))
                 }
                 CheckpointData::Deleted => ExportedEvent::Deleted,
