@@ -11,6 +11,8 @@ use crate::log::objects::Object;
 use crate::log::{Hash, LoggedEvent};
 use crate::store::Error;
 
+pub use super::CheckpointEvent;
+
 /// The ID of a checkpoint: 128 random bits, written as a UUID of version 4 (RFC 9562).
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
@@ -254,17 +256,6 @@ pub enum MarkHolder {
     Nobody,
     /// An earlier checkpoint of the same session.
     Checkpoint(CheckpointKey),
-}
-
-/// The metadata of a checkpoint event.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum CheckpointEvent {
-    /// A context was saved.
-    Saved(Box<CheckpointSaved>),
-    /// Checkpoints were deleted.
-    Deleted(CheckpointsDeleted),
-    /// A key was marked.
-    KeyMarked(KeyMarked),
 }
 
 impl CheckpointEvent {

@@ -6,7 +6,9 @@ use serde_bytes::ByteArray;
 use super::steps::Text;
 use super::{BlobHash, Event, body};
 use crate::log::{EventKind, LoggedEvent};
-use crate::store::{BlobRef, Error};
+use crate::store::Error;
+
+pub use super::ProjectEvent;
 
 /// A directory became a project.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -157,33 +159,6 @@ pub enum ShareAccess {
     Write,
 }
 
-/// The metadata of a project event.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum ProjectEvent {
-    /// A directory became a project.
-    Initialised(ProjectInitialised),
-    /// A worktree was used.
-    WorktreeSeen(WorktreeSeen),
-    /// A context file has a new version.
-    Written(VersionMeta),
-    /// An update did not fit its template.
-    DraftSaved(DraftMeta),
-    /// Access was granted or revoked.
-    Shared(ProjectShared),
-}
-
-impl ProjectEvent {
-    /// Returns the hashes of the blobs that the event names.
-    #[must_use]
-    pub fn blobs(&self) -> &[BlobHash] {
-        match self {
-            Self::Initialised(_) | Self::WorktreeSeen(_) | Self::Shared(_) => &[],
-            Self::Written(version) => &version.blobs,
-            Self::DraftSaved(draft) => &draft.blobs,
-        }
-    }
-}
-
 /// Returns an event's content and its reason, if one was given; the content is `None` when the file was cleared.
 ///
 /// # Errors
@@ -195,21 +170,4 @@ pub fn imported(event: &LoggedEvent) -> Result<(Option<Text>, Option<String>), E
     }
     let ContextWritten { content, reason } = body(event)?;
     Ok((content, reason))
-}
-
-/// Returns every blob that an event names.
-///
-/// # Errors
-/// [`Error::Corrupt`] when the event does not decode.
-pub(super) fn blobs_of(event: &LoggedEvent, meta: &ProjectEvent) -> Result<Vec<BlobRef>, Error> {
-    match meta {
-        ProjectEvent::Written(_) | ProjectEvent::DraftSaved(_) => {
-            let (content, _) = imported(event)?;
-            let blob = content.and_then(|content| content.blob());
-            Ok(blob.into_iter().collect())
-        }
-        ProjectEvent::Initialised(_) | ProjectEvent::WorktreeSeen(_) | ProjectEvent::Shared(_) => {
-            Ok(Vec::new())
-        }
-    }
 }

@@ -5,6 +5,8 @@ use serde::{Deserialize, Serialize};
 use super::BlobHash;
 use crate::store::{BlobRef, Blobs, Error, PendingBlob};
 
+pub use super::StepEvent;
+
 /// Maximum size of an inline text, in bytes; longer texts are blobs.
 pub const INLINE_BYTES_MAX: usize = 64 * 1024;
 
@@ -150,26 +152,4 @@ pub struct FieldMappingRegistered {
     pub field: String,
     /// Aliases of the field.
     pub aliases: Vec<String>,
-}
-
-/// The metadata of a step event.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum StepEvent {
-    /// A tool result was recorded.
-    Recorded(StepAssigned),
-    /// An extractor was registered.
-    ExtractorRegistered,
-    /// A field mapping was registered.
-    MappingRegistered,
-}
-
-impl StepEvent {
-    /// Returns the hashes of the blobs that the event names.
-    #[must_use]
-    pub fn blobs(&self) -> &[BlobHash] {
-        match self {
-            Self::Recorded(assigned) => &assigned.blobs,
-            Self::ExtractorRegistered | Self::MappingRegistered => &[],
-        }
-    }
 }
