@@ -29,6 +29,8 @@ pub enum MentionSource {
     Json,
 }
 
+words!(MentionSource { Pattern Known Reference Json });
+
 /// An entity that a text names: once per text, however often it occurs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Mention {

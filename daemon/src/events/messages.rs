@@ -17,6 +17,8 @@ macro_rules! names {
         #[serde(rename_all = "snake_case")]
         pub enum $name { $($(#[$variant_doc])* $variant = $number,)* }
 
+        words!($name { $($variant)* });
+
         impl $name {
             /// Returns the value of a row's number.
             #[must_use]

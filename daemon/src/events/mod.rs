@@ -5,6 +5,25 @@
 //! handles events matches it without a default arm, or [`EventKind`] where only the header is known.
 //! [`Event::encode`] and [`Event::of`] are the only mapping between metadata and stored bytes.
 
+/// Describes an enumeration of words in JSON Schemas, by its words only.
+macro_rules! words {
+    ($name:ident { $($word:ident)* }) => {
+        impl schemars::JsonSchema for $name {
+            fn inline_schema() -> bool {
+                true
+            }
+
+            fn schema_name() -> std::borrow::Cow<'static, str> {
+                stringify!($name).into()
+            }
+
+            fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+                schemars::json_schema!({"type": "string", "enum": [$(Self::$word),*]})
+            }
+        }
+    };
+}
+
 pub mod checkpoints;
 pub mod documents;
 pub mod entities;

@@ -160,6 +160,8 @@ pub enum Strategy {
     Aggressive,
 }
 
+words!(Strategy { Comprehensive Conservative Aggressive });
+
 impl Strategy {
     /// Returns the name in calls and replies.
     #[must_use]

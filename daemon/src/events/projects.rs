@@ -1,5 +1,6 @@
 //! Events of a project: initialised, worktrees seen, and context files written, drafted and cleared.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_bytes::ByteArray;
 
@@ -29,19 +30,19 @@ pub struct WorktreeSeen {
     pub branch: Option<String>,
 }
 
-/// The origin of a context file's version.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// Kind of change of a context file's version.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Change {
     /// An agent replaced the whole content.
     Updated,
-    /// An agent appended an entry.
+    /// An agent added an entry.
     Appended,
-    /// A person edited the file by hand.
+    /// A manual edit of the file.
     Edited,
     /// A manual edit and a concurrent update of an agent were merged.
     Merged,
-    /// It was emptied; earlier versions stay in the history.
+    /// The file was emptied.
     Cleared,
 }
 

@@ -285,7 +285,7 @@ impl LogImportDecision<'_> {
         let written = VersionMeta {
             file_type: reported.file_type,
             version,
-            change: reported.change.into(),
+            change: reported.change,
             hash: ByteArray::new(hash.0),
             bytes,
             errors: reported.diagnostics.0,

@@ -282,7 +282,7 @@ impl Export<'_> {
             project,
             file_type: written.file_type,
             version: written.version,
-            change: written.change.into(),
+            change: written.change,
             content: content.transpose()?,
             reason,
             diagnostics: (written.errors, written.warnings),

@@ -6,7 +6,8 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
 use super::check::Checker;
-use super::lines::{FORMAT, Header, LastLine, Line, Payload, VERSION};
+use super::kinds::Payload;
+use super::lines::{FORMAT, Header, LastLine, Line, VERSION};
 use crate::canonical::Canonical;
 use crate::clock::parse_time;
 use crate::error::Refusal;

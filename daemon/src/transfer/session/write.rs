@@ -3,8 +3,8 @@
 use serde::Serialize;
 
 use super::export::{ExportSource, ExportedEvent};
-use super::lines::{EndLine, FORMAT, Header, LastLine, Line, Payload, VERSION};
-use super::payloads::Created;
+use super::kinds::{Created, Payload};
+use super::lines::{EndLine, FORMAT, Header, LastLine, Line, VERSION};
 use super::stream::{Stream, beginning};
 use crate::clock::format_time;
 use crate::error::{Code, Refusal};
