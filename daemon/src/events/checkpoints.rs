@@ -299,9 +299,6 @@ impl ObjectNamed {
 }
 
 /// Returns the objects that an event needs; only saves need any.
-///
-/// # Errors
-/// [`Error::Corrupt`] when the event does not decode.
 pub fn objects_named(event: &LoggedEvent) -> Result<Vec<ObjectNamed>, Error> {
     let Some(Event::Checkpoint(CheckpointEvent::Saved(saved))) = Event::of(event)? else {
         return Ok(Vec::new());

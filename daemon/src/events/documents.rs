@@ -190,9 +190,6 @@ pub struct IngestFailureCleared {
 }
 
 /// Returns the part of a document's text in an event; `None` when it has none or was forgotten.
-///
-/// # Errors
-/// [`Error::Corrupt`] when the event does not decode.
 pub fn part_of(event: &LoggedEvent) -> Result<Option<TextPart>, Error> {
     if event.payload.is_none() {
         return Ok(None);
@@ -207,9 +204,6 @@ pub fn part_of(event: &LoggedEvent) -> Result<Option<TextPart>, Error> {
 }
 
 /// Returns the part of an event that must contain one, according to a row.
-///
-/// # Errors
-/// [`Error::Corrupt`] when it contains none, was forgotten, or does not decode.
 pub fn imported(event: &LoggedEvent) -> Result<TextPart, Error> {
     part_of(event)?.ok_or_else(|| unexpected(event, "a part of a document"))
 }

@@ -3,7 +3,9 @@
 //! An event has a kind, metadata and a body. The metadata is small and decided by the writer; folding needs only
 //! the metadata and a few small bodies. The body is the caller's content. [`Event`] is the closed list: code that
 //! handles events matches it without a default arm, or [`EventKind`] where only the header is known.
-//! [`Event::encode`] and [`Event::of`] are the only mapping between metadata and stored bytes.
+//! [`Event::encode`] and [`Event::of`] are the only mapping between metadata and stored bytes. Functions that decode an
+//! event return [`Error::Corrupt`] if it does not decode, and, where they expect a kind, if it is another one or was
+//! forgotten.
 
 /// Describes an enumeration of words in JSON Schemas, by its words only.
 macro_rules! words {
@@ -69,9 +71,6 @@ macro_rules! events {
 
             /// Decodes the metadata of a stored event. Returns `None` when its content was forgotten, or when a newer
             /// version wrote a kind that this version does not know; such events are skipped.
-            ///
-            /// # Errors
-            /// [`Error::Corrupt`] when the event does not decode.
             pub fn of(event: &LoggedEvent) -> Result<Option<Self>, Error> {
                 let (Some(payload), Kind::Known(kind)) = (&event.payload, &event.header.kind) else {
                     return Ok(None);
@@ -98,9 +97,6 @@ macro_rules! events {
             impl $name {
                 /// Decodes the metadata of an event of this family; `None` for another family or when [`Event::of`]
                 /// has none.
-                ///
-                /// # Errors
-                /// [`Error::Corrupt`] when the event does not decode.
                 pub fn of(event: &LoggedEvent) -> Result<Option<Self>, Error> {
                     Ok(match Event::of(event)? {
                         Some(Event::$family(event)) => Some(event),
@@ -361,9 +357,6 @@ pub fn unexpected(event: &LoggedEvent, expected: &str) -> Error {
 }
 
 /// Returns every blob that an event names, with its length; empty when its content was forgotten.
-///
-/// # Errors
-/// [`Error::Corrupt`] when the event does not decode.
 pub fn blobs_of(event: &LoggedEvent) -> Result<Vec<BlobRef>, Error> {
     let Some(meta) = Event::of(event)? else {
         return Ok(Vec::new());

@@ -103,9 +103,6 @@ pub struct FileVersion {
 
 impl FileVersion {
     /// Returns the version that an event created; `None` when it created none or its content was forgotten.
-    ///
-    /// # Errors
-    /// [`Error::Corrupt`] when the event does not decode.
     pub fn made_by(event: &LoggedEvent) -> Result<Option<Self>, Error> {
         let Some(project) = &event.header.project else {
             return Ok(None);
@@ -161,9 +158,6 @@ pub enum ShareAccess {
 }
 
 /// Returns an event's content and its reason, if one was given; the content is `None` when the file was cleared.
-///
-/// # Errors
-/// [`Error::Corrupt`] when the event has no content, was forgotten, or does not decode.
 pub fn imported(event: &LoggedEvent) -> Result<(Option<Text>, Option<String>), Error> {
     if event.header.kind == EventKind::ContextDrafted {
         let DraftSaved { content } = body(event)?;

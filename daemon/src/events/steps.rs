@@ -40,9 +40,6 @@ impl Text {
     }
 
     /// Converts a text for an event. A long one is written to a blob, which is pending until the event is committed.
-    ///
-    /// # Errors
-    /// [`Error`] when the blob cannot be written.
     pub fn keep(
         blobs: &Blobs,
         text: String,
@@ -67,9 +64,6 @@ impl Text {
     }
 
     /// Returns the text, reading the blob if necessary.
-    ///
-    /// # Errors
-    /// [`Error`] when the blob is missing or damaged.
     pub fn read(self, blobs: &Blobs) -> Result<String, Error> {
         let Some(blob) = self.blob() else {
             return match self {

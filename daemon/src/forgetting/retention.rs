@@ -51,9 +51,6 @@ impl Rules {
 }
 
 /// Forgets and erases the content that the rules select at a moment; returns the totals.
-///
-/// # Errors
-/// `STORAGE_UNAVAILABLE` when writing fails, `CORRUPT` when something cannot be read.
 pub async fn retain(
     cx: &Arc<Context>,
     rules: Rules,

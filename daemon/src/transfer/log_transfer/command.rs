@@ -51,9 +51,6 @@ pub struct PreparedLine {
 
 impl PreparedLine {
     /// Prepares a line.
-    ///
-    /// # Errors
-    /// When a blob cannot be written.
     pub fn of(
         (line, origin, mut outside): (usize, ImportOrigin, GlobalEvent),
         blobs: &Blobs,

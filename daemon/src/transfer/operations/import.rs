@@ -1,7 +1,7 @@
 //! `import_session`.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 
 use lore::protocol::sessions::{ImportSessionArgs, ImportSessionReply};
 use lore::protocol::{Position, SessionId};
@@ -13,7 +13,8 @@ use crate::log::Hash;
 use crate::operation::{Access, Call, Caller, Context, Op, blocking};
 use crate::sessions;
 use crate::transfer::session::{
-    ImportContext, ImportSession as Import, ParsedSession, PreparedEvents, RenamedCheckpoints, read,
+    ImportContext, ImportSession as Import, ParsedSession, PreparedEvents, RenamedCheckpoints,
+    read, renamed_warnings,
 };
 
 /// `import_session`.
@@ -128,28 +129,21 @@ impl SessionImport {
             mut reported,
         } = self;
         let shared = Arc::clone(cx);
-        let ready = blocking(move || prepare(&shared, imported)).await?;
+        let ready = blocking(move || ready_behind(&shared, imported, &[])).await?;
         let renamed = RenamedCheckpoints::default();
         let bytes = ready.bytes();
         let command = Import {
             session: reported.session.as_str().to_owned(),
             project: reported.project.clone(),
+            seen: None,
             ready,
             renamed: Arc::clone(&renamed),
             keeping: checkpoints::RetainedObjects::default(),
         };
         let outcome = cx.write(caller, claim, bytes, command).await?;
-        let renamed = renamed.lock().unwrap_or_else(PoisonError::into_inner);
-        reported.warnings = renamed
-            .iter()
-            .map(|(was, is)| format!("the checkpoint `{was}` is `{is}` here: its id is taken"))
-            .collect();
+        reported.warnings = renamed_warnings(&renamed);
         Ok(reported.reply(outcome.event.position(), outcome.durable))
     }
-}
-
-fn prepare(cx: &Context, imported: ParsedSession) -> Result<PreparedEvents, Refusal> {
-    ready_behind(cx, imported, &[])
 }
 
 /// Prepares the new events of a session: all except those that exist here.

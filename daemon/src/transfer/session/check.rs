@@ -42,9 +42,6 @@ pub struct Checker {
 
 impl Checker {
     /// Validates event `n`; returns the canonical form of a checkpoint's context.
-    ///
-    /// # Errors
-    /// The fault and the expected value.
     pub fn check(&mut self, n: u64, payload: &Payload) -> Result<Option<Canonical>, String> {
         let is_beginning = matches!(payload, Payload::SessionCreated(_));
         if is_beginning != (n == 1) {
@@ -63,9 +60,6 @@ impl Checker {
     }
 
     /// Checks that the session's beginning was read.
-    ///
-    /// # Errors
-    /// When it is missing.
     pub fn end(&self) -> Result<(), String> {
         match self.has_begun {
             true => Ok(()),

@@ -31,9 +31,6 @@ pub struct ImportContext<'w> {
 
 impl ImportContext<'_> {
     /// Prepares a session's events, except those that `there` marks as existing. Events beyond its end are new.
-    ///
-    /// # Errors
-    /// When a blob cannot be written.
     pub fn prepare(
         &self,
         imported: ParsedSession,

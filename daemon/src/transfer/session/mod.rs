@@ -17,7 +17,7 @@ mod stream;
 mod tests;
 mod write;
 
-pub use command::{ContinueSession, ImportSession, PreparedEvents, RenamedCheckpoints};
+pub use command::{ImportSession, PreparedEvents, RenamedCheckpoints, renamed_warnings};
 pub use export::ExportSource;
 pub use import::ImportContext;
 pub use lines::FORMAT as SESSION_FORMAT;
@@ -25,4 +25,4 @@ pub use markdown::markdown;
 pub use merge_state::{MergeState, standing};
 pub use read::{ParsedSession, read, read_at, sanitized};
 pub use schema::{generator, insert, lines as session_schemas, schema};
-pub use write::{Export, PageCursor};
+pub use write::{Export, PageCursor, push_line};

@@ -58,9 +58,6 @@ pub fn read(content: &str) -> Result<ParsedSession, Refusal> {
 }
 
 /// Parses a part of a longer text, whose first line has number `first_line`.
-///
-/// # Errors
-/// As [`read`].
 pub fn read_at(content: &str, first_line: usize) -> Result<ParsedSession, Refusal> {
     let lines = lines_of(content)?;
     let refused = |mut faults: Vec<LineFault>, count| {

@@ -172,11 +172,16 @@ fn line(n: u64, header: &EventHeader, payload: Payload) -> Line<Payload> {
 
 impl Page {
     fn push(&mut self, line: &impl Serialize) -> Result<(), Refusal> {
-        let line = serde_json::to_string(line).map_err(|error| {
-            Refusal::new(Code::Internal, format!("a line does not encode: {error}"))
-        })?;
-        self.content.push_str(&line);
-        self.content.push('\n');
-        Ok(())
+        push_line(&mut self.content, line)
     }
+}
+
+/// Appends a line to the content of a page.
+pub fn push_line(content: &mut String, line: &impl Serialize) -> Result<(), Refusal> {
+    let line = serde_json::to_string(line).map_err(|error| {
+        Refusal::new(Code::Internal, format!("a line does not encode: {error}"))
+    })?;
+    content.push_str(&line);
+    content.push('\n');
+    Ok(())
 }

@@ -34,15 +34,9 @@ pub use step::{Extractor, Mapping, Step};
 /// The payload of one kind of event.
 pub trait LinePayload: Serialize + DeserializeOwned + JsonSchema {
     /// Validates the payload, alone and in relation to earlier lines: as strictly as the operation that records it.
-    ///
-    /// # Errors
-    /// The fault and the expected value.
     fn check(&self, earlier: &mut Checker) -> Result<(), String>;
 
     /// Prepares the event for recording; `None` when the import of checkpoints decides it.
-    ///
-    /// # Errors
-    /// When a blob cannot be written.
     fn import(self, to: &mut SessionImportBuilder<'_>) -> Result<Option<Parts>, Refusal>;
 
     /// Registers an existing event, because later events may depend on it. `context` is that of a checkpoint.
@@ -80,9 +74,6 @@ macro_rules! kinds {
             }
 
             /// Parses a payload of a kind; `None` when the kind is unknown.
-            ///
-            /// # Errors
-            /// When the payload does not match its type.
             pub fn read(kind: &str, json: &str) -> Option<Result<Self, serde_json::Error>> {
                 match kind {
                     $(stringify!($name) => Some(serde_json::from_str::<$payload>(json).map(Self::from)),)*
