@@ -187,28 +187,17 @@ pub(super) fn of_daemon() -> Caller {
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
-    use lore::protocol::Args;
-    use serde_json::{Value, json};
+    use serde_json::json;
 
     use super::*;
-    use crate::api::TABLE;
-    use crate::config::Config;
-    use crate::daemon::Daemon;
-    use crate::daemon::tests::paths;
-
-    async fn call(cx: &Arc<Context>, name: &str, args: Value) {
-        let args = Args::Json(args.to_string().into_bytes());
-        let operation = TABLE.get(name).unwrap();
-        let called = operation.call(Arc::clone(cx), Caller::default(), args);
-        called.await.unwrap();
-    }
+    use crate::forgetting::tests::{call, opened};
 
     /// While an index that cannot be written may still contain words, no erasure is recorded. Once it can be written,
     /// the words are removed and the erasure is recorded.
     #[tokio::test]
     async fn what_an_index_may_hold_is_not_erased() {
         let folder = tempfile::tempdir().unwrap();
-        let daemon = Daemon::open(&Config::new(), &paths(folder.path())).unwrap();
+        let daemon = opened(folder.path());
         let cx = daemon.context().unwrap();
         call(cx, "create_session", json!({"session": "s"})).await;
         let step = json!({"session": "s", "tool": "t", "result": "zanzibar"});
