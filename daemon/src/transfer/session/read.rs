@@ -95,7 +95,7 @@ pub fn read_at(content: &str, first_line: usize) -> Result<ParsedSession, Refusa
 /// Splits the text into lines; a final line break adds no empty line.
 fn lines_of(content: &str) -> Result<Vec<&str>, Refusal> {
     let hint = "Export in parts is not possible: leave out lines of steps or checkpoints that are not \
-                needed, and number the others anew.";
+                needed, and renumber the others.";
     if content.len() > TEXT_BYTES_MAX {
         return Err(Refusal::invalid(format!(
             "the text has {} bytes; at most {TEXT_BYTES_MAX} are imported at once",
@@ -156,7 +156,7 @@ impl SessionReader {
         if payload == "null" {
             return Err(
                 "`payload` is null: what was forgotten cannot be imported; leave the line out and \
-                 number the others anew"
+                 renumber the others"
                     .to_owned(),
             );
         }
