@@ -32,9 +32,6 @@ pub struct BackupContents {
 }
 
 /// Verifies the backup in a folder and calls `progress` with each position.
-///
-/// # Errors
-/// [`Error::Damaged`] names the first damaged file and its problem.
 pub fn check(
     folder: &Path,
     manifest: &Manifest,
@@ -70,9 +67,6 @@ fn describe(folder: &Path, error: &crate::store::Error) -> Error {
 }
 
 /// Walks the whole log of a backup, part by part, and verifies it up to the manifest's chain link.
-///
-/// # Errors
-/// [`Error::Damaged`], or the error of `visit`.
 pub fn walk(folder: &Path, manifest: &Manifest, visit: LogVisitor<'_>) -> Result<(), Error> {
     let (mut link, mut at) = (Hash::default(), Position(0));
     for of in &manifest.log {
@@ -111,9 +105,6 @@ pub fn newest(folder: &Path, manifest: &Manifest) -> Result<HashMap<Hash, u64>, 
 }
 
 /// Visits every object row with its number.
-///
-/// # Errors
-/// [`Error::Damaged`], or the error of `visit`.
 pub fn rows(folder: &Path, manifest: &Manifest, visit: ObjectRowVisitor<'_>) -> Result<(), Error> {
     let mut number = 0;
     for of in &manifest.objects {
@@ -147,9 +138,6 @@ fn blobs_of_objects(
 }
 
 /// Returns a blob's content; `None` if the blob was deleted while the backup was made.
-///
-/// # Errors
-/// [`Error::Damaged`] when the file is missing or does not match its name.
 pub fn blob(folder: &Path, manifest: &Manifest, blob: &BlobRef) -> Result<Option<Vec<u8>>, Error> {
     let path = folder.join(blob_file(blob));
     match std::fs::read(&path) {
@@ -172,9 +160,6 @@ pub fn is_blob_whole(folder: &Path, blob: &BlobRef) -> bool {
 }
 
 /// Reads an auxiliary file that the backup stores next to the log.
-///
-/// # Errors
-/// [`Error::Damaged`] when the file is missing or does not match its SHA-256.
 pub fn read_beside(folder: &Path, name: &str, manifest: &Manifest) -> Result<Vec<u8>, Error> {
     let Some(beside) = manifest.beside.iter().find(|beside| beside.name == name) else {
         return Ok(Vec::new());

@@ -127,17 +127,8 @@ fn nothing(store: crate::store::StoreId) -> Manifest {
         format: FORMAT.to_owned(),
         version: VERSION,
         store: store.to_string(),
-        store_format: FORMAT_VERSION,
-        position: 0,
         link: Hash::default().to_string(),
-        made_at: String::new(),
-        lored: env!("CARGO_PKG_VERSION").to_owned(),
-        log: Vec::new(),
-        objects: Vec::new(),
-        beside: Vec::new(),
-        gone: Vec::new(),
-        forgotten_since: 0,
-        sha256: String::new(),
+        ..Manifest::default()
     }
 }
 
@@ -407,10 +398,9 @@ fn named_segment(folder: &mut Folder, writer: Writer, named: &str) -> Result<Seg
     folder.name(&aside, &file, bytes)?;
     Ok(Segment {
         file,
-        first: None,
-        last: None,
         bytes,
         sha256,
+        ..Segment::default()
     })
 }
 

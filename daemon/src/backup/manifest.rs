@@ -19,7 +19,7 @@ pub const NAME: &str = "manifest.json";
 const BYTES_MAX: u64 = 256 << 20;
 
 /// The manifest of a backup: one store up to one position.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Manifest {
     /// `lore-backup`.
@@ -95,9 +95,6 @@ impl Manifest {
     }
 
     /// Parses a manifest; `path` is its file, for errors.
-    ///
-    /// # Errors
-    /// As [`Manifest::read`].
     pub fn parse(bytes: &[u8], path: &Path) -> Result<Self, Error> {
         #[derive(Deserialize)]
         struct SuperblockCopy {
@@ -149,18 +146,12 @@ impl Manifest {
     }
 
     /// Returns the ID of the backed-up store.
-    ///
-    /// # Errors
-    /// [`Error::Damaged`] when the ID is invalid.
     pub fn store_id(&self, folder: &Path) -> Result<StoreId, Error> {
         StoreId::parse(&self.store)
             .ok_or_else(|| Error::damaged(&folder.join(NAME), "it names no store"))
     }
 
     /// Returns the chain link of the last event.
-    ///
-    /// # Errors
-    /// [`Error::Damaged`] when the link is invalid.
     pub fn last_link(&self, folder: &Path) -> Result<Hash, Error> {
         let link = self.link.parse();
         link.map_err(|what: String| Error::damaged(&folder.join(NAME), format!("`link`: {what}")))
@@ -220,11 +211,7 @@ mod tests {
                 bytes: 90,
                 sha256: "cd".repeat(32),
             }],
-            objects: Vec::new(),
-            beside: Vec::new(),
-            gone: Vec::new(),
-            forgotten_since: 0,
-            sha256: String::new(),
+            ..Manifest::default()
         }
     }
 

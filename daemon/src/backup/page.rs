@@ -106,9 +106,6 @@ impl BackupSnapshot<'_> {
     }
 
     /// Reads a piece of a blob; `None` when the blob is missing and nothing in these rows needs it.
-    ///
-    /// # Errors
-    /// [`Error`] when a required blob cannot be read.
     pub fn piece(&self, blob: &BlobRef, from: u64) -> Result<Option<Vec<u8>>, Error> {
         let content = match self.blobs.get(blob) {
             Ok(content) => content,
@@ -222,9 +219,6 @@ impl<'g> PageBuilder<'g> {
 }
 
 /// Returns the blob that an object's row refers to.
-///
-/// # Errors
-/// A message when the bytes are not an object row.
 pub fn blob_of_row(row: &[u8]) -> Result<Option<BlobRef>, String> {
     let object = Object::decode(row).ok_or("not the row of an object")?;
     Ok(match object.place {

@@ -48,7 +48,7 @@ impl Content {
 }
 
 /// A segment's entry in the manifest.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Segment {
     /// Path of the file, relative to the backup folder.
@@ -166,9 +166,6 @@ pub fn read(
 }
 
 /// Opens a segment and checks its length against the manifest.
-///
-/// # Errors
-/// [`Error::Damaged`] when the file is missing or has another length.
 pub fn open(folder: &Path, segment: &Segment) -> Result<File, Error> {
     let path = folder.join(&segment.file);
     let file = match File::open(&path) {
@@ -201,9 +198,6 @@ pub enum SegmentError<E> {
 }
 
 /// Visits the parts of a segment. No more memory is taken than bytes are there.
-///
-/// # Errors
-/// [`SegmentError`].
 pub fn parts<E>(
     from: &mut dyn Read,
     content: Content,
@@ -251,9 +245,6 @@ pub fn parts<E>(
 }
 
 /// Decodes the events of a log part and verifies them against the previous chain link.
-///
-/// # Errors
-/// A message with the mismatch.
 pub fn events(
     part: &[u8],
     previous: &mut Hash,
@@ -273,9 +264,6 @@ pub fn events(
 }
 
 /// Splits a part into the object's hash and row.
-///
-/// # Errors
-/// A message when the part is too short.
 pub fn object(part: &[u8]) -> Result<(Hash, &[u8]), String> {
     part.split_first_chunk::<32>()
         .map(|(hash, row)| (Hash(*hash), row))
@@ -318,10 +306,9 @@ mod tests {
             let (path, bytes, hash) = writer.finish().unwrap();
             let segment = Segment {
                 file: "a".to_owned(),
-                first: None,
-                last: None,
                 bytes,
                 sha256: hash.to_string(),
+                ..Segment::default()
             };
             let mut found = Vec::new();
             read(folder.path(), &segment, Content::Objects, &mut |part| {

@@ -11,6 +11,8 @@ use crate::log::objects::Object;
 use crate::log::{Hash, LoggedEvent};
 use crate::store::Error;
 
+pub use super::CheckpointEvent;
+
 /// The ID of a checkpoint: 128 random bits, written as a UUID of version 4 (RFC 9562).
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
@@ -256,17 +258,6 @@ pub enum MarkHolder {
     Checkpoint(CheckpointKey),
 }
 
-/// The metadata of a checkpoint event.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum CheckpointEvent {
-    /// A context was saved.
-    Saved(Box<CheckpointSaved>),
-    /// Checkpoints were deleted.
-    Deleted(CheckpointsDeleted),
-    /// A key was marked.
-    KeyMarked(KeyMarked),
-}
-
 impl CheckpointEvent {
     /// Returns the metadata without the objects that it adds or releases, except for a save of an existing checkpoint.
     /// When a session is folded again, others may have used these objects since, perhaps in another form.
@@ -308,9 +299,6 @@ impl ObjectNamed {
 }
 
 /// Returns the objects that an event needs; only saves need any.
-///
-/// # Errors
-/// [`Error::Corrupt`] when the event does not decode.
 pub fn objects_named(event: &LoggedEvent) -> Result<Vec<ObjectNamed>, Error> {
     let Some(Event::Checkpoint(CheckpointEvent::Saved(saved))) = Event::of(event)? else {
         return Ok(Vec::new());

@@ -9,7 +9,9 @@ use serde_bytes::ByteArray;
 use super::steps::Text;
 use super::{BlobHash, body, unexpected};
 use crate::log::{EventKind, LoggedEvent};
-use crate::store::{BlobRef, Error};
+use crate::store::Error;
+
+pub use super::DocumentEvent;
 
 /// Size, time and inode of a file, to detect changes.
 #[derive(
@@ -187,48 +189,7 @@ pub struct IngestFailureCleared {
     pub path: String,
 }
 
-/// The metadata of a document event.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum DocumentEvent {
-    /// A source was added.
-    SourceAdded(SourceAdded),
-    /// A source was removed.
-    SourceRemoved,
-    /// A file was ingested.
-    Ingested(Box<DocumentMeta>),
-    /// A further part of a document.
-    PartAdded(PartMeta),
-    /// A file was written without a change of content.
-    Restatted(DocumentRestatted),
-    /// A document's file was removed.
-    Removed(DocumentRemoved),
-    /// A file could not be ingested.
-    FileFailed(FileFailed),
-    /// A file with an ingest failure was removed.
-    FailureCleared(IngestFailureCleared),
-}
-
-impl DocumentEvent {
-    /// Returns the hashes of the blobs that the event names.
-    #[must_use]
-    pub fn blobs(&self) -> &[BlobHash] {
-        match self {
-            Self::Ingested(meta) => &meta.blobs,
-            Self::PartAdded(meta) => &meta.blobs,
-            Self::SourceAdded(_)
-            | Self::SourceRemoved
-            | Self::Restatted(_)
-            | Self::Removed(_)
-            | Self::FileFailed(_)
-            | Self::FailureCleared(_) => &[],
-        }
-    }
-}
-
 /// Returns the part of a document's text in an event; `None` when it has none or was forgotten.
-///
-/// # Errors
-/// [`Error::Corrupt`] when the event does not decode.
 pub fn part_of(event: &LoggedEvent) -> Result<Option<TextPart>, Error> {
     if event.payload.is_none() {
         return Ok(None);
@@ -243,18 +204,6 @@ pub fn part_of(event: &LoggedEvent) -> Result<Option<TextPart>, Error> {
 }
 
 /// Returns the part of an event that must contain one, according to a row.
-///
-/// # Errors
-/// [`Error::Corrupt`] when it contains none, was forgotten, or does not decode.
 pub fn imported(event: &LoggedEvent) -> Result<TextPart, Error> {
     part_of(event)?.ok_or_else(|| unexpected(event, "a part of a document"))
-}
-
-/// Returns every blob that an event names.
-///
-/// # Errors
-/// [`Error::Corrupt`] when the event does not decode.
-pub(super) fn blobs_of(event: &LoggedEvent) -> Result<Vec<BlobRef>, Error> {
-    let blob = part_of(event)?.and_then(|part| part.text.blob());
-    Ok(blob.into_iter().collect())
 }

@@ -4,6 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::clock::Micros;
 
+pub use super::EntityEvent;
+
 /// Identifies an entity: its kind, and its canonical key within that kind.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct EntityRef {
@@ -26,6 +28,8 @@ pub enum MentionSource {
     /// By a field of a JSON value.
     Json,
 }
+
+words!(MentionSource { Pattern Known Reference Json });
 
 /// An entity that a text names: once per text, however often it occurs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -147,15 +151,4 @@ pub struct EntityResolved {
 pub struct EntityData {
     /// The other system's data: JSON, as text.
     pub data: String,
-}
-
-/// The metadata of an entity event.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum EntityEvent {
-    /// Entities were found.
-    Extracted(EntitiesExtracted),
-    /// Two entities were related.
-    Related(EntitiesRelated),
-    /// An entity was looked up.
-    Resolved(EntityResolved),
 }

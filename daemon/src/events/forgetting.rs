@@ -4,6 +4,8 @@ use serde::{Deserialize, Serialize};
 
 pub use crate::log::{EventsErased, EventsForgotten};
 
+pub use super::ForgettingEvent;
+
 /// Content was forgotten. This is the last event of a commit whose tombstones name the streams. All fields are
 /// metadata, because the writer decides them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -52,15 +54,4 @@ impl ContentForgotten {
             documents: self.documents + other.documents,
         }
     }
-}
-
-/// The metadata of an event about a partial forget, after which the stream continues.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum ForgettingEvent {
-    /// Some events of a stream.
-    Events(EventsForgotten),
-    /// The forgotten events were erased from the disk.
-    EventsErased(EventsErased),
-    /// The result of a forget request or retention rule.
-    Content(ContentForgotten),
 }

@@ -7,6 +7,8 @@ use super::entities::Mention;
 use super::steps::Text;
 use crate::store::BlobRef;
 
+pub use super::MessageEvent;
+
 /// Declares a closed list of names, stored as words and as numbers in rows.
 macro_rules! names {
     ($(#[$doc:meta])* $name:ident { $($(#[$variant_doc:meta])* $variant:ident = $number:literal,)* }) => {
@@ -14,6 +16,8 @@ macro_rules! names {
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
         #[serde(rename_all = "snake_case")]
         pub enum $name { $($(#[$variant_doc])* $variant = $number,)* }
+
+        words!($name { $($variant)* });
 
         impl $name {
             /// Returns the value of a row's number.
@@ -180,24 +184,4 @@ pub struct ToolCallMeta {
     /// Hashes of the blobs that the body names.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub blobs: Vec<BlobHash>,
-}
-
-/// The metadata of a conversation event.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum MessageEvent {
-    /// A message was recorded.
-    Message(MessageMeta),
-    /// A tool call was recorded.
-    ToolCall(ToolCallMeta),
-}
-
-impl MessageEvent {
-    /// Returns the hashes of the blobs that the event names.
-    #[must_use]
-    pub fn blobs(&self) -> &[BlobHash] {
-        match self {
-            Self::Message(message) => &message.blobs,
-            Self::ToolCall(call) => &call.blobs,
-        }
-    }
 }

@@ -3,7 +3,28 @@
 //! An event has a kind, metadata and a body. The metadata is small and decided by the writer; folding needs only
 //! the metadata and a few small bodies. The body is the caller's content. [`Event`] is the closed list: code that
 //! handles events matches it without a default arm, or [`EventKind`] where only the header is known.
-//! [`Event::encode`] and [`Event::of`] are the only mapping between metadata and stored bytes.
+//! [`Event::encode`] and [`Event::of`] are the only mapping between metadata and stored bytes. Functions that decode an
+//! event return [`Error::Corrupt`] if it does not decode, and, where they expect a kind, if it is another one or was
+//! forgotten.
+
+/// Describes an enumeration of words in JSON Schemas, by its words only.
+macro_rules! words {
+    ($name:ident { $($word:ident)* }) => {
+        impl schemars::JsonSchema for $name {
+            fn inline_schema() -> bool {
+                true
+            }
+
+            fn schema_name() -> std::borrow::Cow<'static, str> {
+                stringify!($name).into()
+            }
+
+            fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+                schemars::json_schema!({"type": "string", "enum": [$(Self::$word),*]})
+            }
+        }
+    };
+}
 
 pub mod checkpoints;
 pub mod documents;
@@ -20,228 +41,240 @@ use serde::de::DeserializeOwned;
 use crate::log::{Body, EncodedEvent, EventKind, ImportOrigin, Kind, LOG, LoggedEvent, codec};
 use crate::store::{BlobRef, Error};
 
-use checkpoints::{CheckpointEvent, CheckpointSaved};
-use documents::DocumentEvent;
-use entities::EntityEvent;
-use forgetting::ForgettingEvent;
-use messages::{MessageEvent, MessageRecorded, ToolRecorded};
-use packs::PackEvent;
-use projects::ProjectEvent;
-use sessions::{SessionEvent, SessionOrigin};
-use steps::{StepEvent, StepRecorded};
+use checkpoints::CheckpointSaved;
+use messages::{MessageRecorded, ToolRecorded};
+use steps::StepRecorded;
 
 /// The hash of a blob, as stored in metadata.
 pub type BlobHash = serde_bytes::ByteArray<32>;
 
-/// The metadata of an event.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Event {
-    /// An event of a session.
-    Session(SessionEvent),
-    /// An event of steps.
-    Step(StepEvent),
-    /// A message or a tool call.
-    Message(MessageEvent),
-    /// An event of entities.
-    Entity(EntityEvent),
-    /// A pack was built, or a session was pruned.
-    Pack(PackEvent),
-    /// An event of checkpoints.
-    Checkpoint(CheckpointEvent),
-    /// An event of a project.
-    Project(ProjectEvent),
-    /// An event of documents.
-    Document(DocumentEvent),
-    /// Content was forgotten.
-    Forgetting(ForgettingEvent),
-}
+/// Declares every event. A family has a variant of [`Event`] and an enum; an event has a variant of that enum, its
+/// metadata if it has any, and its stored name.
+macro_rules! events {
+    ($($(#[$doc:meta])* $family:ident($name:ident) {
+        $($(#[$event_doc:meta])* $event:ident$(($meta:ty))? = $kind:ident,)*
+    })*) => {
+        /// The metadata of an event.
+        #[derive(Clone, Debug, PartialEq, Eq)]
+        pub enum Event { $($(#[$doc])* $family($name),)* }
 
-/// Declares the conversions between one family of events and [`Event`].
-macro_rules! families {
-    ($($name:ident($family:ty),)*) => {$(
-        impl From<$family> for Event {
-            fn from(event: $family) -> Self {
-                Self::$name(event)
+        impl Event {
+            /// Returns kind and metadata in stored form.
+            #[must_use]
+            pub fn encode(&self) -> (EventKind, Vec<u8>) {
+                match self { $($(
+                    Self::$family($name::$event$((name_of!($meta, meta)))?) => {
+                        (EventKind::$kind, encoded!($($meta, meta)?))
+                    }
+                )*)* }
             }
-        }
 
-        impl $family {
-            /// Decodes the metadata of an event of this family; `None` for another family or when [`Event::of`] has none.
-            ///
-            /// # Errors
-            /// [`Error::Corrupt`] when the event does not decode.
+            /// Decodes the metadata of a stored event. Returns `None` when its content was forgotten, or when a newer
+            /// version wrote a kind that this version does not know; such events are skipped.
             pub fn of(event: &LoggedEvent) -> Result<Option<Self>, Error> {
-                Ok(match Event::of(event)? {
-                    Some(Event::$name(event)) => Some(event),
-                    Some(_) | None => None,
-                })
+                let (Some(payload), Kind::Known(kind)) = (&event.payload, &event.header.kind) else {
+                    return Ok(None);
+                };
+                Ok(Some(match kind { $($(
+                    EventKind::$kind => {
+                        Self::$family($name::$event$((decoded!($meta, event, &payload.meta)))?)
+                    }
+                )*)* }))
             }
         }
-    )*};
+
+        $(
+            $(#[$doc])*
+            #[derive(Clone, Debug, PartialEq, Eq)]
+            pub enum $name { $($(#[$event_doc])* $event$(($meta))?,)* }
+
+            impl From<$name> for Event {
+                fn from(event: $name) -> Self {
+                    Self::$family(event)
+                }
+            }
+
+            impl $name {
+                /// Decodes the metadata of an event of this family; `None` for another family or when [`Event::of`]
+                /// has none.
+                pub fn of(event: &LoggedEvent) -> Result<Option<Self>, Error> {
+                    Ok(match Event::of(event)? {
+                        Some(Event::$family(event)) => Some(event),
+                        Some(_) | None => None,
+                    })
+                }
+            }
+        )*
+    };
 }
 
-families! {
-    Session(SessionEvent),
-    Step(StepEvent),
-    Message(MessageEvent),
-    Entity(EntityEvent),
-    Pack(PackEvent),
-    Checkpoint(CheckpointEvent),
-    Project(ProjectEvent),
-    Document(DocumentEvent),
-    Forgetting(ForgettingEvent),
+/// The pattern that binds metadata of this type.
+macro_rules! name_of {
+    ($meta:ty, $name:ident) => {
+        $name
+    };
+}
+
+/// Metadata in stored form; an empty map if there is none.
+macro_rules! encoded {
+    () => {
+        codec::EMPTY.to_vec()
+    };
+    ($meta:ty, $name:ident) => {
+        codec::encode($name)
+    };
+}
+
+macro_rules! decoded {
+    ($meta:ty, $event:ident, $bytes:expr) => {
+        codec::decode_part::<$meta>($event, $bytes)?
+    };
+}
+
+events! {
+    /// An event of a session.
+    Session(SessionEvent) {
+        /// A session began.
+        Created(sessions::SessionOrigin) = SessionCreated,
+        /// Fields were set.
+        Updated = SessionUpdated,
+        /// The session ended.
+        Closed = SessionClosed,
+        /// A lease was acquired or renewed.
+        Leased(sessions::SessionLeased) = SessionLeased,
+        /// A lease was released.
+        Released(sessions::LeaseReleased) = LeaseReleased,
+        /// The content was forgotten.
+        Forgotten(sessions::SessionForgotten) = SessionForgotten,
+        /// The forgotten content was erased from the disk.
+        Erased = SessionErased,
+    }
+
+    /// An event of steps.
+    Step(StepEvent) {
+        /// A tool result was recorded.
+        Recorded(steps::StepAssigned) = StepRecorded,
+        /// An extractor was registered.
+        ExtractorRegistered = ExtractorRegistered,
+        /// A field mapping was registered.
+        MappingRegistered = FieldMappingRegistered,
+    }
+
+    /// A message or a tool call.
+    Message(MessageEvent) {
+        /// A message was recorded.
+        Message(messages::MessageMeta) = MessageRecorded,
+        /// A tool call was recorded.
+        ToolCall(messages::ToolCallMeta) = ToolRecorded,
+    }
+
+    /// An event of entities.
+    Entity(EntityEvent) {
+        /// Entities were found.
+        Extracted(entities::EntitiesExtracted) = EntitiesFound,
+        /// Two entities were related.
+        Related(entities::EntitiesRelated) = EntitiesRelated,
+        /// An entity was looked up.
+        Resolved(entities::EntityResolved) = EntityResolved,
+    }
+
+    /// A pack was built, or a session was pruned.
+    Pack(PackEvent) {
+        /// A pack was built.
+        Built(packs::PackBuilt) = PackMade,
+        /// A session was pruned.
+        Pruned(packs::ContextPruned) = ContextPruned,
+        /// A pruning was undone.
+        Unpruned(packs::ContextUnpruned) = ContextUnpruned,
+    }
+
+    /// An event of checkpoints.
+    Checkpoint(CheckpointEvent) {
+        /// A context was saved.
+        Saved(Box<checkpoints::CheckpointSaved>) = CheckpointSaved,
+        /// Checkpoints were deleted.
+        Deleted(checkpoints::CheckpointsDeleted) = CheckpointsDeleted,
+        /// A key was marked.
+        KeyMarked(checkpoints::KeyMarked) = KeyMarked,
+    }
+
+    /// An event of a project.
+    Project(ProjectEvent) {
+        /// A directory became a project.
+        Initialised(projects::ProjectInitialised) = ProjectInitialised,
+        /// A worktree was used.
+        WorktreeSeen(projects::WorktreeSeen) = WorktreeNoted,
+        /// A context file has a new version.
+        Written(projects::VersionMeta) = ContextWritten,
+        /// An update did not fit its template.
+        DraftSaved(projects::DraftMeta) = ContextDrafted,
+        /// Access was granted or revoked.
+        Shared(projects::ProjectShared) = ProjectShared,
+    }
+
+    /// An event of documents.
+    Document(DocumentEvent) {
+        /// A source was added.
+        SourceAdded(documents::SourceAdded) = SourceAdded,
+        /// A source was removed.
+        SourceRemoved = SourceRemoved,
+        /// A file was ingested.
+        Ingested(Box<documents::DocumentMeta>) = DocumentTaken,
+        /// A further part of a document.
+        PartAdded(documents::PartMeta) = DocumentContinued,
+        /// A file was written without a change of content.
+        Restatted(documents::DocumentRestatted) = DocumentTouched,
+        /// A document's file was removed.
+        Removed(documents::DocumentRemoved) = DocumentGone,
+        /// A file could not be ingested.
+        FileFailed(documents::FileFailed) = FileFailed,
+        /// A file with an ingest failure was removed.
+        FailureCleared(documents::IngestFailureCleared) = FailureGone,
+    }
+
+    /// Content was forgotten.
+    Forgetting(ForgettingEvent) {
+        /// Some events of a stream.
+        Events(forgetting::EventsForgotten) = EventsForgotten,
+        /// The forgotten events were erased from the disk.
+        EventsErased(forgetting::EventsErased) = EventsErased,
+        /// The result of a forget request or retention rule.
+        Content(forgetting::ContentForgotten) = ContentForgotten,
+    }
 }
 
 impl Event {
-    /// Returns kind and metadata in stored form.
-    #[must_use]
-    pub fn encode(&self) -> (EventKind, Vec<u8>) {
-        use EventKind as Kind;
-        let empty = || codec::EMPTY.to_vec();
-        match self {
-            Self::Session(session) => match session {
-                SessionEvent::Created(origin) if *origin == SessionOrigin::default() => {
-                    (Kind::SessionCreated, empty())
-                }
-                SessionEvent::Created(origin) => (Kind::SessionCreated, codec::encode(origin)),
-                SessionEvent::Updated => (Kind::SessionUpdated, empty()),
-                SessionEvent::Closed => (Kind::SessionClosed, empty()),
-                SessionEvent::Leased(leased) => (Kind::SessionLeased, codec::encode(leased)),
-                SessionEvent::Released(released) => (Kind::LeaseReleased, codec::encode(released)),
-                SessionEvent::Forgotten(reported) => {
-                    (Kind::SessionForgotten, codec::encode(reported))
-                }
-                SessionEvent::Erased => (Kind::SessionErased, empty()),
-            },
-            Self::Step(step) => match step {
-                StepEvent::Recorded(assigned) => (Kind::StepRecorded, codec::encode(assigned)),
-                StepEvent::ExtractorRegistered => (Kind::ExtractorRegistered, empty()),
-                StepEvent::MappingRegistered => (Kind::FieldMappingRegistered, empty()),
-            },
-            Self::Message(message) => match message {
-                MessageEvent::Message(meta) => (Kind::MessageRecorded, codec::encode(meta)),
-                MessageEvent::ToolCall(meta) => (Kind::ToolRecorded, codec::encode(meta)),
-            },
-            Self::Entity(entity) => match entity {
-                EntityEvent::Extracted(found) => (Kind::EntitiesFound, codec::encode(found)),
-                EntityEvent::Related(related) => (Kind::EntitiesRelated, codec::encode(related)),
-                EntityEvent::Resolved(resolved) => (Kind::EntityResolved, codec::encode(resolved)),
-            },
-            Self::Pack(pack) => match pack {
-                PackEvent::Built(built) => (Kind::PackMade, codec::encode(built)),
-                PackEvent::Pruned(pruned) => (Kind::ContextPruned, codec::encode(pruned)),
-                PackEvent::Unpruned(undone) => (Kind::ContextUnpruned, codec::encode(undone)),
-            },
-            Self::Checkpoint(checkpoint) => match checkpoint {
-                CheckpointEvent::Saved(saved) => (Kind::CheckpointSaved, codec::encode(saved)),
-                CheckpointEvent::Deleted(gone) => (Kind::CheckpointsDeleted, codec::encode(gone)),
-                CheckpointEvent::KeyMarked(marked) => (Kind::KeyMarked, codec::encode(marked)),
-            },
-            Self::Project(project) => match project {
-                ProjectEvent::Initialised(made) => (Kind::ProjectInitialised, codec::encode(made)),
-                ProjectEvent::WorktreeSeen(seen) => (Kind::WorktreeNoted, codec::encode(seen)),
-                ProjectEvent::Written(version) => (Kind::ContextWritten, codec::encode(version)),
-                ProjectEvent::DraftSaved(draft) => (Kind::ContextDrafted, codec::encode(draft)),
-                ProjectEvent::Shared(shared) => (Kind::ProjectShared, codec::encode(shared)),
-            },
-            Self::Document(document) => match document {
-                DocumentEvent::SourceAdded(added) => (Kind::SourceAdded, codec::encode(added)),
-                DocumentEvent::SourceRemoved => (Kind::SourceRemoved, empty()),
-                DocumentEvent::Ingested(meta) => (Kind::DocumentTaken, codec::encode(meta)),
-                DocumentEvent::PartAdded(meta) => (Kind::DocumentContinued, codec::encode(meta)),
-                DocumentEvent::Restatted(meta) => (Kind::DocumentTouched, codec::encode(meta)),
-                DocumentEvent::Removed(removed) => (Kind::DocumentGone, codec::encode(removed)),
-                DocumentEvent::FileFailed(failed) => (Kind::FileFailed, codec::encode(failed)),
-                DocumentEvent::FailureCleared(path) => (Kind::FailureGone, codec::encode(path)),
-            },
-            Self::Forgetting(reported) => match reported {
-                ForgettingEvent::Events(reported) => {
-                    (Kind::EventsForgotten, codec::encode(reported))
-                }
-                ForgettingEvent::EventsErased(reported) => {
-                    (Kind::EventsErased, codec::encode(reported))
-                }
-                ForgettingEvent::Content(reported) => {
-                    (Kind::ContentForgotten, codec::encode(reported))
-                }
-            },
-        }
-    }
-
-    /// Decodes the metadata of a stored event. Returns `None` when its content was forgotten, or when a newer version
-    /// wrote a kind that this version does not know; such events are skipped.
-    ///
-    /// # Errors
-    /// [`Error::Corrupt`] when the event does not decode.
-    pub fn of(event: &LoggedEvent) -> Result<Option<Self>, Error> {
-        let (Some(payload), Kind::Known(kind)) = (&event.payload, &event.header.kind) else {
-            return Ok(None);
-        };
-        let meta = StoredBytes(event, &payload.meta);
-        Ok(Some(match kind {
-            EventKind::SessionCreated => SessionEvent::Created(meta.read()?).into(),
-            EventKind::SessionUpdated => SessionEvent::Updated.into(),
-            EventKind::SessionClosed => SessionEvent::Closed.into(),
-            EventKind::SessionLeased => SessionEvent::Leased(meta.read()?).into(),
-            EventKind::LeaseReleased => SessionEvent::Released(meta.read()?).into(),
-            EventKind::SessionForgotten => SessionEvent::Forgotten(meta.read()?).into(),
-            EventKind::SessionErased => SessionEvent::Erased.into(),
-            EventKind::EventsForgotten => ForgettingEvent::Events(meta.read()?).into(),
-            EventKind::EventsErased => ForgettingEvent::EventsErased(meta.read()?).into(),
-            EventKind::ContentForgotten => ForgettingEvent::Content(meta.read()?).into(),
-            EventKind::StepRecorded => StepEvent::Recorded(meta.read()?).into(),
-            EventKind::ExtractorRegistered => StepEvent::ExtractorRegistered.into(),
-            EventKind::FieldMappingRegistered => StepEvent::MappingRegistered.into(),
-            EventKind::MessageRecorded => MessageEvent::Message(meta.read()?).into(),
-            EventKind::ToolRecorded => MessageEvent::ToolCall(meta.read()?).into(),
-            EventKind::EntitiesFound => EntityEvent::Extracted(meta.read()?).into(),
-            EventKind::EntitiesRelated => EntityEvent::Related(meta.read()?).into(),
-            EventKind::EntityResolved => EntityEvent::Resolved(meta.read()?).into(),
-            EventKind::PackMade => PackEvent::Built(meta.read()?).into(),
-            EventKind::ContextPruned => PackEvent::Pruned(meta.read()?).into(),
-            EventKind::ContextUnpruned => PackEvent::Unpruned(meta.read()?).into(),
-            EventKind::CheckpointSaved => CheckpointEvent::Saved(meta.read()?).into(),
-            EventKind::CheckpointsDeleted => CheckpointEvent::Deleted(meta.read()?).into(),
-            EventKind::KeyMarked => CheckpointEvent::KeyMarked(meta.read()?).into(),
-            EventKind::ProjectInitialised => ProjectEvent::Initialised(meta.read()?).into(),
-            EventKind::WorktreeNoted => ProjectEvent::WorktreeSeen(meta.read()?).into(),
-            EventKind::ContextWritten => ProjectEvent::Written(meta.read()?).into(),
-            EventKind::ContextDrafted => ProjectEvent::DraftSaved(meta.read()?).into(),
-            EventKind::ProjectShared => ProjectEvent::Shared(meta.read()?).into(),
-            EventKind::SourceAdded => DocumentEvent::SourceAdded(meta.read()?).into(),
-            EventKind::SourceRemoved => DocumentEvent::SourceRemoved.into(),
-            EventKind::DocumentTaken => DocumentEvent::Ingested(meta.read()?).into(),
-            EventKind::DocumentContinued => DocumentEvent::PartAdded(meta.read()?).into(),
-            EventKind::DocumentTouched => DocumentEvent::Restatted(meta.read()?).into(),
-            EventKind::DocumentGone => DocumentEvent::Removed(meta.read()?).into(),
-            EventKind::FileFailed => DocumentEvent::FileFailed(meta.read()?).into(),
-            EventKind::FailureGone => DocumentEvent::FailureCleared(meta.read()?).into(),
-        }))
-    }
-
     /// Returns the hashes of the blobs that the event names.
     #[must_use]
     pub fn blobs(&self) -> &[BlobHash] {
         match self {
-            Self::Step(step) => step.blobs(),
-            Self::Message(message) => message.blobs(),
-            Self::Project(project) => project.blobs(),
-            Self::Document(document) => document.blobs(),
-            Self::Session(_)
+            Self::Step(StepEvent::Recorded(meta)) => &meta.blobs,
+            Self::Message(MessageEvent::Message(meta)) => &meta.blobs,
+            Self::Message(MessageEvent::ToolCall(meta)) => &meta.blobs,
+            Self::Project(ProjectEvent::Written(meta)) => &meta.blobs,
+            Self::Project(ProjectEvent::DraftSaved(meta)) => &meta.blobs,
+            Self::Document(DocumentEvent::Ingested(meta)) => &meta.blobs,
+            Self::Document(DocumentEvent::PartAdded(meta)) => &meta.blobs,
+            Self::Step(StepEvent::ExtractorRegistered | StepEvent::MappingRegistered)
+            | Self::Project(
+                ProjectEvent::Initialised(_)
+                | ProjectEvent::WorktreeSeen(_)
+                | ProjectEvent::Shared(_),
+            )
+            | Self::Document(
+                DocumentEvent::SourceAdded(_)
+                | DocumentEvent::SourceRemoved
+                | DocumentEvent::Restatted(_)
+                | DocumentEvent::Removed(_)
+                | DocumentEvent::FileFailed(_)
+                | DocumentEvent::FailureCleared(_),
+            )
+            | Self::Session(_)
             | Self::Entity(_)
             | Self::Pack(_)
             | Self::Checkpoint(_)
             | Self::Forgetting(_) => &[],
         }
-    }
-}
-
-/// An event and the bytes of its payload.
-struct StoredBytes<'e>(&'e LoggedEvent, &'e [u8]);
-
-impl StoredBytes<'_> {
-    fn read<T: DeserializeOwned>(&self) -> Result<T, Error> {
-        codec::decode_part(self.0, self.1)
     }
 }
 
@@ -324,58 +357,33 @@ pub fn unexpected(event: &LoggedEvent, expected: &str) -> Error {
 }
 
 /// Returns every blob that an event names, with its length; empty when its content was forgotten.
-///
-/// # Errors
-/// [`Error::Corrupt`] when the event does not decode.
 pub fn blobs_of(event: &LoggedEvent) -> Result<Vec<BlobRef>, Error> {
-    if event.payload.is_none() {
+    let Some(meta) = Event::of(event)? else {
         return Ok(Vec::new());
-    }
-    Ok(match Event::of(event)? {
-        Some(Event::Step(StepEvent::Recorded(_))) => body::<StepRecorded>(event)?.blobs().collect(),
-        Some(Event::Message(message)) => match message {
-            MessageEvent::Message(_) => body::<MessageRecorded>(event)?.blobs().collect(),
-            MessageEvent::ToolCall(_) => body::<ToolRecorded>(event)?.blobs().collect(),
-        },
-        Some(Event::Project(project)) => projects::blobs_of(event, &project)?,
-        Some(Event::Document(DocumentEvent::Ingested(_) | DocumentEvent::PartAdded(_))) => {
-            documents::blobs_of(event)?
+    };
+    Ok(match meta {
+        Event::Step(StepEvent::Recorded(_)) => body::<StepRecorded>(event)?.blobs().collect(),
+        Event::Message(MessageEvent::Message(_)) => {
+            body::<MessageRecorded>(event)?.blobs().collect()
         }
-        Some(
-            Event::Session(
-                SessionEvent::Created(_)
-                | SessionEvent::Updated
-                | SessionEvent::Closed
-                | SessionEvent::Leased(_)
-                | SessionEvent::Released(_)
-                | SessionEvent::Forgotten(_)
-                | SessionEvent::Erased,
-            )
-            | Event::Step(StepEvent::ExtractorRegistered | StepEvent::MappingRegistered)
-            | Event::Entity(
-                EntityEvent::Extracted(_) | EntityEvent::Related(_) | EntityEvent::Resolved(_),
-            )
-            | Event::Pack(PackEvent::Built(_) | PackEvent::Pruned(_) | PackEvent::Unpruned(_))
-            | Event::Checkpoint(
-                CheckpointEvent::Saved(_)
-                | CheckpointEvent::Deleted(_)
-                | CheckpointEvent::KeyMarked(_),
-            )
-            | Event::Document(
-                DocumentEvent::SourceAdded(_)
-                | DocumentEvent::SourceRemoved
-                | DocumentEvent::Restatted(_)
-                | DocumentEvent::Removed(_)
-                | DocumentEvent::FileFailed(_)
-                | DocumentEvent::FailureCleared(_),
-            )
-            | Event::Forgetting(
-                ForgettingEvent::Events(_)
-                | ForgettingEvent::EventsErased(_)
-                | ForgettingEvent::Content(_),
-            ),
+        Event::Message(MessageEvent::ToolCall(_)) => body::<ToolRecorded>(event)?.blobs().collect(),
+        Event::Project(ProjectEvent::Written(_) | ProjectEvent::DraftSaved(_)) => {
+            let (content, _) = projects::imported(event)?;
+            content.and_then(|text| text.blob()).into_iter().collect()
+        }
+        Event::Document(_) => {
+            let part = documents::part_of(event)?;
+            part.and_then(|part| part.text.blob()).into_iter().collect()
+        }
+        Event::Step(StepEvent::ExtractorRegistered | StepEvent::MappingRegistered)
+        | Event::Project(
+            ProjectEvent::Initialised(_) | ProjectEvent::WorktreeSeen(_) | ProjectEvent::Shared(_),
         )
-        | None => Vec::new(),
+        | Event::Session(_)
+        | Event::Entity(_)
+        | Event::Pack(_)
+        | Event::Checkpoint(_)
+        | Event::Forgetting(_) => Vec::new(),
     })
 }
 

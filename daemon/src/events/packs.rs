@@ -9,6 +9,8 @@ pub use lore::protocol::names::{MadeFor as PackPurpose, PruneStrategy as Strateg
 use super::entities::EntityRef;
 use super::projects::FileVersion;
 
+pub use super::PackEvent;
+
 /// A recorded item, by its ID in its session or project.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -168,17 +170,6 @@ pub struct ContextUnpruned {
     pub tokens_before: u64,
     /// Tokens of the working set after.
     pub tokens_after: u64,
-}
-
-/// The metadata of an event of packs or prunings.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum PackEvent {
-    /// A pack was built.
-    Built(PackBuilt),
-    /// A session was pruned.
-    Pruned(ContextPruned),
-    /// A pruning was undone.
-    Unpruned(ContextUnpruned),
 }
 
 impl PackEvent {

@@ -1,12 +1,15 @@
 //! Events of a project: initialised, worktrees seen, and context files written, drafted and cleared.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_bytes::ByteArray;
 
 use super::steps::Text;
 use super::{BlobHash, Event, body};
 use crate::log::{EventKind, LoggedEvent};
-use crate::store::{BlobRef, Error};
+use crate::store::Error;
+
+pub use super::ProjectEvent;
 
 /// A directory became a project.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -27,19 +30,19 @@ pub struct WorktreeSeen {
     pub branch: Option<String>,
 }
 
-/// The origin of a context file's version.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// Kind of change of a context file's version.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Change {
     /// An agent replaced the whole content.
     Updated,
-    /// An agent appended an entry.
+    /// An agent added an entry.
     Appended,
-    /// A person edited the file by hand.
+    /// A manual edit of the file.
     Edited,
     /// A manual edit and a concurrent update of an agent were merged.
     Merged,
-    /// It was emptied; earlier versions stay in the history.
+    /// The file was emptied.
     Cleared,
 }
 
@@ -100,9 +103,6 @@ pub struct FileVersion {
 
 impl FileVersion {
     /// Returns the version that an event created; `None` when it created none or its content was forgotten.
-    ///
-    /// # Errors
-    /// [`Error::Corrupt`] when the event does not decode.
     pub fn made_by(event: &LoggedEvent) -> Result<Option<Self>, Error> {
         let Some(project) = &event.header.project else {
             return Ok(None);
@@ -157,37 +157,7 @@ pub enum ShareAccess {
     Write,
 }
 
-/// The metadata of a project event.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum ProjectEvent {
-    /// A directory became a project.
-    Initialised(ProjectInitialised),
-    /// A worktree was used.
-    WorktreeSeen(WorktreeSeen),
-    /// A context file has a new version.
-    Written(VersionMeta),
-    /// An update did not fit its template.
-    DraftSaved(DraftMeta),
-    /// Access was granted or revoked.
-    Shared(ProjectShared),
-}
-
-impl ProjectEvent {
-    /// Returns the hashes of the blobs that the event names.
-    #[must_use]
-    pub fn blobs(&self) -> &[BlobHash] {
-        match self {
-            Self::Initialised(_) | Self::WorktreeSeen(_) | Self::Shared(_) => &[],
-            Self::Written(version) => &version.blobs,
-            Self::DraftSaved(draft) => &draft.blobs,
-        }
-    }
-}
-
 /// Returns an event's content and its reason, if one was given; the content is `None` when the file was cleared.
-///
-/// # Errors
-/// [`Error::Corrupt`] when the event has no content, was forgotten, or does not decode.
 pub fn imported(event: &LoggedEvent) -> Result<(Option<Text>, Option<String>), Error> {
     if event.header.kind == EventKind::ContextDrafted {
         let DraftSaved { content } = body(event)?;
@@ -195,21 +165,4 @@ pub fn imported(event: &LoggedEvent) -> Result<(Option<Text>, Option<String>), E
     }
     let ContextWritten { content, reason } = body(event)?;
     Ok((content, reason))
-}
-
-/// Returns every blob that an event names.
-///
-/// # Errors
-/// [`Error::Corrupt`] when the event does not decode.
-pub(super) fn blobs_of(event: &LoggedEvent, meta: &ProjectEvent) -> Result<Vec<BlobRef>, Error> {
-    match meta {
-        ProjectEvent::Written(_) | ProjectEvent::DraftSaved(_) => {
-            let (content, _) = imported(event)?;
-            let blob = content.and_then(|content| content.blob());
-            Ok(blob.into_iter().collect())
-        }
-        ProjectEvent::Initialised(_) | ProjectEvent::WorktreeSeen(_) | ProjectEvent::Shared(_) => {
-            Ok(Vec::new())
-        }
-    }
 }

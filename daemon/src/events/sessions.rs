@@ -6,6 +6,8 @@ use serde_json::{Map, Value};
 use crate::clock::Micros;
 use crate::log::{Body, LoggedEvent, Position, codec};
 
+pub use super::SessionEvent;
+
 /// A session began.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SessionCreated {
@@ -125,25 +127,6 @@ pub struct SessionForgotten {
     pub events: u64,
     /// Size of the forgotten content, in bytes: payloads, and the blobs and objects that nothing else needs.
     pub bytes: u64,
-}
-
-/// The metadata of a session event.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum SessionEvent {
-    /// A session began.
-    Created(SessionOrigin),
-    /// Fields were set.
-    Updated,
-    /// The session ended.
-    Closed,
-    /// A lease was acquired or renewed.
-    Leased(SessionLeased),
-    /// A lease was released.
-    Released(LeaseReleased),
-    /// The content was forgotten.
-    Forgotten(SessionForgotten),
-    /// The forgotten content was erased from the disk.
-    Erased,
 }
 
 /// Merges preferences by name: null removes one. Both are JSON objects as text.

@@ -5,6 +5,8 @@ use serde::{Deserialize, Serialize};
 use super::BlobHash;
 use crate::store::{BlobRef, Blobs, Error, PendingBlob};
 
+pub use super::StepEvent;
+
 /// Maximum size of an inline text, in bytes; longer texts are blobs.
 pub const INLINE_BYTES_MAX: usize = 64 * 1024;
 
@@ -38,9 +40,6 @@ impl Text {
     }
 
     /// Converts a text for an event. A long one is written to a blob, which is pending until the event is committed.
-    ///
-    /// # Errors
-    /// [`Error`] when the blob cannot be written.
     pub fn keep(
         blobs: &Blobs,
         text: String,
@@ -65,9 +64,6 @@ impl Text {
     }
 
     /// Returns the text, reading the blob if necessary.
-    ///
-    /// # Errors
-    /// [`Error`] when the blob is missing or damaged.
     pub fn read(self, blobs: &Blobs) -> Result<String, Error> {
         let Some(blob) = self.blob() else {
             return match self {
@@ -150,26 +146,4 @@ pub struct FieldMappingRegistered {
     pub field: String,
     /// Aliases of the field.
     pub aliases: Vec<String>,
-}
-
-/// The metadata of a step event.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum StepEvent {
-    /// A tool result was recorded.
-    Recorded(StepAssigned),
-    /// An extractor was registered.
-    ExtractorRegistered,
-    /// A field mapping was registered.
-    MappingRegistered,
-}
-
-impl StepEvent {
-    /// Returns the hashes of the blobs that the event names.
-    #[must_use]
-    pub fn blobs(&self) -> &[BlobHash] {
-        match self {
-            Self::Recorded(assigned) => &assigned.blobs,
-            Self::ExtractorRegistered | Self::MappingRegistered => &[],
-        }
-    }
 }

@@ -27,9 +27,6 @@ pub struct SessionCounts {
 
 impl SessionCounts {
     /// Counts the contents of a session in these rows. Reads all its events: do not call it on the event loop.
-    ///
-    /// # Errors
-    /// [`Error`] when something cannot be read.
     pub fn of(rows: &dyn Rows, blobs: &Blobs, session: &str) -> Result<Self, Error> {
         let mut counted = Self::default();
         let log = Log::new(rows);

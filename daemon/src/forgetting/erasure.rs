@@ -27,9 +27,6 @@ const INDEXED_MAX: Duration = Duration::from_secs(20);
 pub struct EraseGuard(tokio::sync::Mutex<()>);
 
 /// Returns whether bytes of forgotten content may still be on disk.
-///
-/// # Errors
-/// `CORRUPT` when the rows cannot be read.
 pub fn has_unerased(published: &PublishedState) -> Result<bool, Refusal> {
     Ok(!PendingErasures::of(&published.snapshot)?.is_empty())
 }
@@ -63,9 +60,6 @@ impl PendingErasures {
 
 /// Erases all forgotten content that is not erased yet, and frees the disk space. Space that cannot be freed now is
 /// reported as sentences and retried later. The work continues if the caller disconnects.
-///
-/// # Errors
-/// `STORAGE_UNAVAILABLE` when writing fails, `CORRUPT` when a record cannot be read.
 pub async fn finish(cx: &Arc<Context>) -> Result<Vec<String>, Refusal> {
     let cx = Arc::clone(cx);
     let finished = tokio::spawn(async move { finish_all(&cx).await }).await;
@@ -193,34 +187,17 @@ pub(super) fn of_daemon() -> Caller {
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
-    use lore::paths::Paths;
-    use lore::protocol::Args;
-    use serde_json::{Value, json};
+    use serde_json::json;
 
     use super::*;
-    use crate::api::TABLE;
-    use crate::config::Config;
-    use crate::daemon::Daemon;
-
-    async fn call(cx: &Arc<Context>, name: &str, args: Value) {
-        let args = Args::Json(args.to_string().into_bytes());
-        let operation = TABLE.get(name).unwrap();
-        let called = operation.call(Arc::clone(cx), Caller::default(), args);
-        called.await.unwrap();
-    }
+    use crate::forgetting::tests::{call, opened};
 
     /// While an index that cannot be written may still contain words, no erasure is recorded. Once it can be written,
     /// the words are removed and the erasure is recorded.
     #[tokio::test]
     async fn what_an_index_may_hold_is_not_erased() {
         let folder = tempfile::tempdir().unwrap();
-        let places = Paths {
-            config: folder.path().join("lored.toml"),
-            data: folder.path().join("data"),
-            state: folder.path().join("state"),
-            socket: folder.path().join("run/own.sock"),
-        };
-        let daemon = Daemon::open(&Config::new(), &places).unwrap();
+        let daemon = opened(folder.path());
         let cx = daemon.context().unwrap();
         call(cx, "create_session", json!({"session": "s"})).await;
         let step = json!({"session": "s", "tool": "t", "result": "zanzibar"});

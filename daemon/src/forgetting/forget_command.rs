@@ -230,9 +230,6 @@ impl Forget {
 }
 
 /// Returns the totals of a [`Forget`].
-///
-/// # Errors
-/// [`Error::Corrupt`] when it is the outcome of another command.
 pub fn forgotten_by(outcome: &Outcome) -> Result<ContentForgotten, Error> {
     match outcome.meta {
         Event::Forgetting(ForgettingEvent::Content(reported)) => Ok(reported),

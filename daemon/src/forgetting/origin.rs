@@ -22,9 +22,6 @@ const RIGHT: &str = "`source:ID`, `file:/PATH`, `tool:NAME`, `resolver:NAME` or 
 
 impl ContentOrigin {
     /// Parses the argument `origin`.
-    ///
-    /// # Errors
-    /// `INVALID_INPUT`: the problem and the expected format.
     pub fn parse(text: &str) -> Result<Self, Refusal> {
         let wrong = |why: String| Err(Refusal::invalid(why).hint(format!("Give {RIGHT}.")));
         let text = text.trim();

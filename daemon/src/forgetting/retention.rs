@@ -51,9 +51,6 @@ impl Rules {
 }
 
 /// Forgets and erases the content that the rules select at a moment; returns the totals.
-///
-/// # Errors
-/// `STORAGE_UNAVAILABLE` when writing fails, `CORRUPT` when something cannot be read.
 pub async fn retain(
     cx: &Arc<Context>,
     rules: Rules,
@@ -127,31 +124,11 @@ async fn select(
 #[cfg(test)]
 #[allow(clippy::unwrap_used, clippy::indexing_slicing)]
 mod tests {
-    use std::path::Path;
-
-    use lore::protocol::Args;
-    use serde_json::{Value, json};
+    use serde_json::json;
 
     use super::*;
-    use crate::api::TABLE;
-    use crate::config::Config;
-    use crate::daemon::Daemon;
-    use crate::daemon::tests::paths;
-    use crate::operation::Caller;
+    use crate::forgetting::tests::{call, opened};
     use crate::sessions;
-
-    async fn call(cx: &Arc<Context>, name: &str, args: Value) {
-        let args = Args::Json(args.to_string().into_bytes());
-        let operation = TABLE.get(name).unwrap();
-        operation
-            .call(Arc::clone(cx), Caller::default(), args)
-            .await
-            .unwrap();
-    }
-
-    fn opened(folder: &Path) -> Daemon {
-        Daemon::open(&Config::new(), &paths(folder)).unwrap()
-    }
 
     fn left(cx: &Context) -> Vec<String> {
         let published = cx.engine.published().unwrap();

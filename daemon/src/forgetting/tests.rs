@@ -3,7 +3,6 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use lore::paths::Paths;
 use lore::protocol::Args;
 use serde_json::{Value, json};
 
@@ -12,6 +11,7 @@ use crate::api::TABLE;
 use crate::checkpoints;
 use crate::config::Config;
 use crate::daemon::Daemon;
+use crate::daemon::tests::paths;
 use crate::error::{Code, Refusal};
 use crate::log::{Hash, Log};
 use crate::log_admin::RetentionOutcome;
@@ -24,18 +24,13 @@ async fn answer(cx: &Arc<Context>, name: &str, args: Value) -> Result<Value, Ref
     Ok(serde_json::from_str(called.await?.json.get()).unwrap())
 }
 
-async fn call(cx: &Arc<Context>, name: &str, args: Value) -> Value {
+/// Calls an operation that succeeds.
+pub(super) async fn call(cx: &Arc<Context>, name: &str, args: Value) -> Value {
     answer(cx, name, args).await.unwrap()
 }
 
-fn opened(folder: &Path) -> Daemon {
-    let places = Paths {
-        config: folder.join("lored.toml"),
-        data: folder.join("data"),
-        state: folder.join("state"),
-        socket: folder.join("run/own.sock"),
-    };
-    Daemon::open(&Config::new(), &places).unwrap()
+pub(super) fn opened(folder: &Path) -> Daemon {
+    Daemon::open(&Config::new(), &paths(folder)).unwrap()
 }
 
 /// Returns a text of this length that compression cannot shorten to less than half.

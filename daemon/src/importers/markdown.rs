@@ -33,9 +33,6 @@ pub fn type_of(path: &Path) -> Option<&'static str> {
 }
 
 /// Exports a folder as lines.
-///
-/// # Errors
-/// [`Error`].
 pub fn write(
     folder: &Path,
     project: Option<&Path>,

@@ -47,9 +47,6 @@ pub struct Graph {
 
 impl Graph {
     /// Parses the file's text.
-    ///
-    /// # Errors
-    /// The invalid line, and the expected format.
     pub fn parse(text: &str) -> Result<Self, String> {
         let mut graph = Self::default();
         for (at, line) in text.lines().enumerate() {
@@ -108,9 +105,6 @@ fn named(name: &str) -> Result<String, String> {
 }
 
 /// Exports a file as lines.
-///
-/// # Errors
-/// [`Error`].
 pub fn write(
     path: &Path,
     lines: &mut LineWriter<'_>,

@@ -54,9 +54,6 @@ impl Error {
 
 /// Writes a file's or folder's contents as lines, with prefixed session ids; skipped data is reported through
 /// `aside`.
-///
-/// # Errors
-/// [`Error`].
 pub fn convert(
     kind: Kind,
     path: &Path,

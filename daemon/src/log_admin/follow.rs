@@ -145,9 +145,6 @@ impl FollowStart {
 }
 
 /// Checks that a reader may continue from a position: at most one after the end of the log.
-///
-/// # Errors
-/// `INVALID_INPUT` with the newest position.
 pub(super) fn reachable(
     what: &str,
     position: Position,
@@ -169,13 +166,13 @@ mod tests {
     use std::sync::atomic::{AtomicUsize, Ordering};
     use std::task::{Context as Task, Poll, Wake, Waker};
 
-    use lore::paths::Paths;
     use lore::protocol::Args;
 
     use super::*;
     use crate::api::TABLE;
     use crate::config::Config;
     use crate::daemon::Daemon;
+    use crate::daemon::tests::paths;
 
     /// Counts how often a call was woken.
     #[derive(Default)]
@@ -192,13 +189,7 @@ mod tests {
     #[tokio::test]
     async fn a_waiting_call_is_woken_by_commits_alone() {
         let folder = tempfile::tempdir().unwrap();
-        let places = Paths {
-            config: folder.path().join("lored.toml"),
-            data: folder.path().join("data"),
-            state: folder.path().join("state"),
-            socket: folder.path().join("run/own.sock"),
-        };
-        let daemon = Daemon::open(&Config::new(), &places).unwrap();
+        let daemon = Daemon::open(&Config::new(), &paths(folder.path())).unwrap();
         let cx = daemon.context().unwrap();
         let create = |session: &str| {
             let args = Args::Json(format!(r#"{{"session":"{session}"}}"#).into_bytes());

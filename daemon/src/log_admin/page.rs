@@ -72,35 +72,23 @@ pub struct Filter {
 
 impl Filter {
     /// Checks that the filter is small enough to be retained during a long poll.
-    ///
-    /// # Errors
-    /// `INVALID_INPUT`, naming the value that is too long.
     pub fn check(&self) -> Result<(), Refusal> {
-        let kinds = self.kinds.iter().map(|kind| ("kinds", kind));
-        let names = [("project", &self.project)];
-        let agents = [("agent", &self.agent), ("not_agent", &self.not_agent)];
-        let given = |(name, text): (&'static str, &'_ Option<String>), max: usize| {
-            let bytes = text.as_ref().map_or(0, String::len);
-            (bytes > max).then_some((name, bytes, max))
-        };
-        let too_long = kinds
-            .filter(|(_, kind)| kind.len() > NAME_BYTES_MAX)
-            .map(|(name, kind)| (name, kind.len(), NAME_BYTES_MAX))
-            .chain(
-                names
-                    .into_iter()
-                    .filter_map(|name| given(name, NAME_BYTES_MAX)),
-            )
-            .chain(
-                agents
-                    .into_iter()
-                    .filter_map(|name| given(name, AGENT_BYTES_MAX)),
-            )
-            .next();
-        if let Some((name, bytes, max)) = too_long {
-            return Err(Refusal::invalid(format!(
-                "`{name}` has a name of {bytes} bytes; at most {max} are possible"
-            )));
+        let kinds = self
+            .kinds
+            .iter()
+            .map(|kind| ("kinds", Some(kind), NAME_BYTES_MAX));
+        let others = [
+            ("project", self.project.as_ref(), NAME_BYTES_MAX),
+            ("agent", self.agent.as_ref(), AGENT_BYTES_MAX),
+            ("not_agent", self.not_agent.as_ref(), AGENT_BYTES_MAX),
+        ];
+        for (name, text, max) in kinds.chain(others) {
+            let bytes = text.map_or(0, String::len);
+            if bytes > max {
+                return Err(Refusal::invalid(format!(
+                    "`{name}` has a name of {bytes} bytes; at most {max} are possible"
+                )));
+            }
         }
         if self.kinds.len() > KINDS_MAX {
             return Err(Refusal::invalid(format!(

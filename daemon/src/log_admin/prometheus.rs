@@ -23,65 +23,45 @@ pub fn text(
     status: &StatusReply,
 ) -> Result<String, Refusal> {
     let mut text = Text::default();
-    text.one(
-        "up_seconds",
-        "How long the daemon has been running.",
-        status.uptime,
-    );
-    text.one(
-        "position",
-        "The newest position of the log.",
-        status.position.0,
-    );
-    text.one("clients", "Connections.", status.clients);
-    text.one(
-        "writable",
-        "Whether writes are accepted.",
-        status.writable.into(),
-    );
-    text.one(
-        "warnings",
-        "Warnings for a person.",
-        status.warnings.len() as u64,
-    );
-    text.write_header("count", "Counts by name.");
-    for (name, count) in &status.counts {
-        text.sample("count", &[("of", name)], *count);
+    let warnings = status.warnings.len() as u64;
+    let gauges = [
+        (
+            "up_seconds",
+            "How long the daemon has been running.",
+            status.uptime,
+        ),
+        (
+            "position",
+            "The newest position of the log.",
+            status.position.0,
+        ),
+        ("clients", "Connections.", status.clients),
+        (
+            "writable",
+            "Whether writes are accepted.",
+            status.writable.into(),
+        ),
+        ("warnings", "Warnings for a person.", warnings),
+    ];
+    for (name, description, value) in gauges {
+        text.one(name, description, value);
     }
-    text.write_header("bytes", "How large is what.");
-    for (name, bytes) in &status.sizes {
-        text.sample("bytes", &[("of", name)], *bytes);
-    }
-    text.write_header(
-        "follower_lag_events",
-        "How many events a follower is behind.",
-    );
-    for follower in &status.followers {
-        text.sample(
-            "follower_lag_events",
-            &[("follower", &follower.name)],
-            follower.lag,
-        );
-    }
-    text.write_header("resolver_calls", "Calls to a resolver since the start.");
-    for resolver in &status.resolvers {
-        text.sample(
-            "resolver_calls",
-            &[("resolver", &resolver.name)],
-            resolver.calls,
-        );
-    }
-    text.write_header(
-        "resolver_failures",
-        "Calls to a resolver without an answer.",
-    );
-    for resolver in &status.resolvers {
-        text.sample(
-            "resolver_failures",
-            &[("resolver", &resolver.name)],
-            resolver.failures,
-        );
-    }
+    let counts = status.counts.iter().map(|(name, count)| (&**name, *count));
+    text.all("count", "Counts by name.", "of", counts);
+    let sizes = status.sizes.iter().map(|(name, bytes)| (&**name, *bytes));
+    text.all("bytes", "How large is what.", "of", sizes);
+    let lags = status.followers.iter().map(|one| (&*one.name, one.lag));
+    let description = "How many events a follower is behind.";
+    text.all("follower_lag_events", description, "follower", lags);
+    let calls = status.resolvers.iter().map(|one| (&*one.name, one.calls));
+    let description = "Calls to a resolver since the start.";
+    text.all("resolver_calls", description, "resolver", calls);
+    let failures = status
+        .resolvers
+        .iter()
+        .map(|one| (&*one.name, one.failures));
+    let description = "Calls to a resolver without an answer.";
+    text.all("resolver_failures", description, "resolver", failures);
     of_sessions(cx, published, &mut text)?;
     Ok(text.0)
 }
@@ -128,11 +108,11 @@ fn of_sessions(cx: &Context, published: &PublishedState, text: &mut Text) -> Res
         ),
     ];
     for (at, (name, description)) in reported.into_iter().enumerate() {
-        text.write_header(name, description);
-        for (session, measured) in &gauges {
+        let values = gauges.iter().map(|(session, measured)| {
             let value = measured.get(at).copied().unwrap_or_default();
-            text.sample(name, &[("session", session)], value);
-        }
+            (session.as_str(), value)
+        });
+        text.all(name, description, "session", values);
     }
     Ok(())
 }
@@ -150,12 +130,22 @@ impl Text {
         );
     }
 
-    fn sample(&mut self, name: &str, labels: &[(&str, &str)], value: u64) {
-        let labels: Vec<String> = labels
-            .iter()
-            .map(|(label, text)| format!("{label}=\"{}\"", escaped(text)))
-            .collect();
-        let _ = writeln!(self.0, "lore_{name}{{{}}} {value}", labels.join(","));
+    /// Writes a metric with one value per label.
+    fn all<'v>(
+        &mut self,
+        name: &str,
+        description: &str,
+        label: &str,
+        values: impl Iterator<Item = (&'v str, u64)>,
+    ) {
+        self.write_header(name, description);
+        for (text, value) in values {
+            let _ = writeln!(
+                self.0,
+                "lore_{name}{{{label}=\"{}\"}} {value}",
+                escaped(text)
+            );
+        }
     }
 
     fn one(&mut self, name: &str, description: &str, value: u64) {
@@ -180,8 +170,8 @@ mod tests {
     fn lines_keep_to_the_format() {
         let mut text = Text::default();
         text.one("position", "The newest.", 7);
-        text.write_header("count", "Number of events.");
-        text.sample("count", &[("of", "a\"b\\c\nd")], 3);
+        let values = [("a\"b\\c\nd", 3)].into_iter();
+        text.all("count", "Number of events.", "of", values);
         assert_eq!(
             text.0,
             "# HELP lore_position The newest.\n# TYPE lore_position gauge\nlore_position 7\n\

@@ -322,9 +322,6 @@ fn forgotten_events(rows: &dyn Rows) -> Result<Vec<ForgottenEvents>, Refusal> {
 }
 
 /// Removes the replay folders of other processes that were killed. This process removes its own.
-///
-/// # Errors
-/// [`Error::File`] when a file cannot be removed.
 pub fn remove_left_over(scratch: &Path) -> Result<(), Error> {
     let own = format!("{VERIFY}{}-", std::process::id());
     let entries = match std::fs::read_dir(scratch) {

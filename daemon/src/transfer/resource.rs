@@ -102,8 +102,8 @@ impl Resource for Session {
     fn touched(event: &LoggedEvent, _: Option<&Event>) -> AffectedResources {
         let header = &event.header;
         let touched = header.session.as_ref().map(|session| {
-            let is_listed_anew = header.kind.has(|policy| policy.changes_lists);
-            AffectedResources::one(session, is_listed_anew)
+            let changes_lists = header.kind.has(|policy| policy.changes_lists);
+            AffectedResources::one(session, changes_lists)
         });
         touched.unwrap_or_default()
     }

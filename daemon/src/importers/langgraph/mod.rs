@@ -49,9 +49,6 @@ struct Thread {
 }
 
 /// Exports a database as lines.
-///
-/// # Errors
-/// [`Error`].
 pub fn write(
     path: &Path,
     lines: &mut LineWriter<'_>,
@@ -255,12 +252,12 @@ impl PendingWrite<'_, '_> {
             )),
             false => decoded(&row.text("type"), bytes),
         };
-        let checkpoint = match decoded {
-            Ok(Value::Object(checkpoint)) => checkpoint,
-            Ok(_) => {
-                (self.aside)(&format!("left out: the checkpoint {id}: it is not a map"));
-                return Ok(None);
-            }
+        let checkpoint = decoded.and_then(|value| match value {
+            Value::Object(checkpoint) => Ok(checkpoint),
+            _ => Err("it is not a map".to_owned()),
+        });
+        let checkpoint = match checkpoint {
+            Ok(checkpoint) => checkpoint,
             Err(what) => {
                 (self.aside)(&format!("left out: the checkpoint {id}: {what}"));
                 return Ok(None);
@@ -443,9 +440,6 @@ fn decoded(kind: &str, bytes: &[u8]) -> Result<Value, String> {
 }
 
 /// Reads a database from these bytes, for a fuzzer; returns the number of rows.
-///
-/// # Errors
-/// When the database is invalid.
 pub fn check(path: &Path) -> Result<usize, Error> {
     let mut out = Vec::new();
     let mut left_out = 0;

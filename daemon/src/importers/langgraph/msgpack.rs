@@ -16,9 +16,6 @@ const KEY_BYTES_MAX: usize = 4096;
 pub const TYPE: &str = "__type";
 
 /// Decodes one value.
-///
-/// # Errors
-/// A description of invalid input, with its byte offset.
 pub fn to_json(bytes: &[u8]) -> Result<Value, String> {
     let mut values = VALUES_MAX;
     whole(bytes, 0, &mut values)

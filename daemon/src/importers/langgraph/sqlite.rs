@@ -54,9 +54,6 @@ pub struct Database {
 
 impl Database {
     /// Opens the database in a file and begins the transaction that all reads share.
-    ///
-    /// # Errors
-    /// When the file is not a readable database.
     pub fn open(path: &Path) -> Read<Self> {
         let bytes = std::fs::metadata(path)
             .map_err(|error| error.to_string())?
@@ -81,9 +78,6 @@ impl Database {
     }
 
     /// Finds a table by name. Views and virtual tables do not count: they can run code.
-    ///
-    /// # Errors
-    /// When the schema is unreadable.
     pub fn table(&self, name: &'static str) -> Read<Option<Table>> {
         let read = || {
             let sql = "SELECT sql FROM sqlite_schema WHERE type = 'table' AND name = ?1";
@@ -111,9 +105,6 @@ impl Database {
     }
 
     /// Visits some columns of every row of a table, in the order of row ids. A missing column is NULL.
-    ///
-    /// # Errors
-    /// When a row is unreadable.
     pub fn scan(
         &self,
         table: &Table,
@@ -141,9 +132,6 @@ impl Database {
     }
 
     /// Reads some columns of the row with an id. A missing column is NULL.
-    ///
-    /// # Errors
-    /// When the row is unreadable.
     pub fn row(&self, table: &Table, columns: &[&str], id: i64) -> Read<Vec<Value>> {
         let sql = format!("{} WHERE rowid = ?1", table.select(columns));
         let mut statement = self.connection.prepare(&sql).map_err(explained)?;

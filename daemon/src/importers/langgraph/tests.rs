@@ -26,6 +26,19 @@ fn database(path: &Path, tables: &[(&str, &str, Vec<Vec<sqlite::Value>>)]) {
     transaction.commit().unwrap();
 }
 
+/// Writes a database with checkpoints and writes.
+fn thread_database(path: &Path, saved: Vec<Vec<sqlite::Value>>, wrote: Vec<Vec<sqlite::Value>>) {
+    let checkpoints = "thread_id, checkpoint_id, type, checkpoint";
+    let writes = "thread_id, checkpoint_id, task_id, idx, channel, type, value";
+    database(
+        path,
+        &[
+            ("checkpoints", checkpoints, saved),
+            ("writes", writes, wrote),
+        ],
+    );
+}
+
 fn converted(path: &Path) -> Result<(String, Vec<String>), Error> {
     let (mut out, mut left_out) = (Vec::new(), Vec::new());
     let mut lines = LineWriter::new(&mut out);
@@ -254,21 +267,7 @@ fn writes_go_on_in_another_session() {
     });
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("large.sqlite");
-    database(
-        &path,
-        &[
-            (
-                "checkpoints",
-                "thread_id, checkpoint_id, type, checkpoint",
-                vec![saved.to_vec()],
-            ),
-            (
-                "writes",
-                "thread_id, checkpoint_id, task_id, idx, channel, type, value",
-                writes.collect(),
-            ),
-        ],
-    );
+    thread_database(&path, vec![saved.to_vec()], writes.collect());
     let (text, left_out) = converted(&path).unwrap();
     assert_eq!(left_out.len(), 1, "{left_out:?}");
     assert!(left_out[0].contains("channel-4") && left_out[0].contains("as JSON"));
@@ -325,20 +324,10 @@ fn what_came_since_comes_behind() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("thread.sqlite");
     let events = |saved: usize, wrote: usize| -> Vec<String> {
-        database(
+        thread_database(
             &path,
-            &[
-                (
-                    "checkpoints",
-                    "thread_id, checkpoint_id, type, checkpoint",
-                    checkpoints[..saved].to_vec(),
-                ),
-                (
-                    "writes",
-                    "thread_id, checkpoint_id, task_id, idx, channel, type, value",
-                    writes[..wrote].to_vec(),
-                ),
-            ],
+            checkpoints[..saved].to_vec(),
+            writes[..wrote].to_vec(),
         );
         let (text, left_out) = converted(&path).unwrap();
         assert_eq!(left_out, [""; 0]);

@@ -1,7 +1,7 @@
 //! The decision about imported projects, context file versions and uploaded documents: a part is recorded
 //! atomically.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use serde_bytes::ByteArray;
@@ -51,9 +51,6 @@ pub struct PreparedLine {
 
 impl PreparedLine {
     /// Prepares a line.
-    ///
-    /// # Errors
-    /// When a blob cannot be written.
     pub fn of(
         (line, origin, mut outside): (usize, ImportOrigin, GlobalEvent),
         blobs: &Blobs,
@@ -124,15 +121,7 @@ impl ImportProjects {
             trusts: false,
         }
     }
-}
 
-impl Command for ImportProjects {
-    fn decide(&mut self, on: &DecisionContext<'_>) -> Result<Vec<NewEvent>, Refusal> {
-        self.decide_on(on.rows)
-    }
-}
-
-impl ImportProjects {
     /// Decides on these rows and sets the report.
     ///
     /// # Errors
@@ -141,7 +130,7 @@ impl ImportProjects {
         let mut deciding = LogImportDecision {
             rows,
             trusts: self.trusts,
-            projects: BTreeMap::new(),
+            projects: BTreeSet::new(),
             versions: BTreeMap::new(),
             documents: documents::ImportBuilder::new(rows, self.trusts),
             count: Count::default(),
@@ -166,11 +155,17 @@ impl ImportProjects {
     }
 }
 
+impl Command for ImportProjects {
+    fn decide(&mut self, on: &DecisionContext<'_>) -> Result<Vec<NewEvent>, Refusal> {
+        self.decide_on(on.rows)
+    }
+}
+
 struct LogImportDecision<'d> {
     rows: &'d dyn Rows,
     trusts: bool,
     /// Projects that this part declares.
-    projects: BTreeMap<String, ()>,
+    projects: BTreeSet<String>,
     /// Imported versions of each file: number and hash.
     versions: BTreeMap<(String, String), Vec<(u64, Hash)>>,
     documents: documents::ImportBuilder<'d>,
@@ -218,7 +213,7 @@ impl LogImportDecision<'_> {
     }
 
     fn is_known(&self, project: &str) -> Result<bool, Error> {
-        Ok(self.projects.contains_key(project) || projects::project(self.rows, project)?.is_some())
+        Ok(self.projects.contains(project) || projects::project(self.rows, project)?.is_some())
     }
 
     fn project(&mut self, reported: Project) -> Result<Option<(String, ProjectEvent)>, Refusal> {
@@ -228,7 +223,7 @@ impl LogImportDecision<'_> {
             return Ok(None);
         }
         self.count.projects += 1;
-        self.projects.insert(reported.project.clone(), ());
+        self.projects.insert(reported.project.clone());
         let made = ProjectInitialised {
             name: reported.name,
             path: reported.path,
@@ -285,7 +280,7 @@ impl LogImportDecision<'_> {
         let written = VersionMeta {
             file_type: reported.file_type,
             version,
-            change: reported.change.into(),
+            change: reported.change,
             hash: ByteArray::new(hash.0),
             bytes,
             errors: reported.diagnostics.0,

@@ -282,7 +282,7 @@ impl Export<'_> {
             project,
             file_type: written.file_type,
             version: written.version,
-            change: written.change.into(),
+            change: written.change,
             content: content.transpose()?,
             reason,
             diagnostics: (written.errors, written.warnings),
@@ -359,13 +359,8 @@ fn line<P>(header: &EventHeader, kind: &str, payload: P) -> Line<P> {
 
 impl Page {
     fn push(&mut self, place: &mut PageStart, line: &impl Serialize) -> Result<(), Refusal> {
-        let line = serde_json::to_string(line).map_err(|error| {
-            Refusal::new(Code::Internal, format!("a line does not encode: {error}"))
-        })?;
-        self.content.push_str(&line);
-        self.content.push('\n');
         place.lines += 1;
-        Ok(())
+        session::push_line(&mut self.content, line)
     }
 }
 

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::sources::{Document, DocumentPart};
-use crate::projects;
+use crate::projects::Change;
 use crate::transfer::session::{generator, insert, session_schemas};
 
 /// Value of `format` in the first line.
@@ -122,46 +122,6 @@ pub struct Source {
     /// Globs of files not to upload.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub exclude: Vec<String>,
-}
-
-/// Kind of change of a context file's version.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Change {
-    /// An agent replaced the whole content.
-    Updated,
-    /// An agent added an entry.
-    Appended,
-    /// A manual edit of the file.
-    Edited,
-    /// A manual edit and a concurrent update of an agent were merged.
-    Merged,
-    /// The file was emptied.
-    Cleared,
-}
-
-impl From<projects::Change> for Change {
-    fn from(stored: projects::Change) -> Self {
-        match stored {
-            projects::Change::Updated => Self::Updated,
-            projects::Change::Appended => Self::Appended,
-            projects::Change::Edited => Self::Edited,
-            projects::Change::Merged => Self::Merged,
-            projects::Change::Cleared => Self::Cleared,
-        }
-    }
-}
-
-impl From<Change> for projects::Change {
-    fn from(reported: Change) -> Self {
-        match reported {
-            Change::Updated => Self::Updated,
-            Change::Appended => Self::Appended,
-            Change::Edited => Self::Edited,
-            Change::Merged => Self::Merged,
-            Change::Cleared => Self::Cleared,
-        }
-    }
 }
 
 /// The last line: without it the file is truncated.

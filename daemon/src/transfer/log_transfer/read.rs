@@ -13,6 +13,7 @@ use crate::clock::parse_time;
 use crate::error::Refusal;
 use crate::log::ImportOrigin;
 use crate::operation::check_agent;
+use crate::projects::Change;
 use crate::projects::disk::{Name, is_project};
 use crate::transfer::session::{ParsedSession, SESSION_FORMAT, read_at, sanitized};
 
@@ -274,7 +275,7 @@ fn check_project(id: &str) -> Result<(), String> {
 fn version(line: &str) -> Result<ContextVersion, String> {
     let reported = object::<Line<ContextVersion>>(line)?.payload;
     Name::new(&reported.project, &reported.file_type).map_err(|error| error.to_string())?;
-    let is_cleared = reported.change == super::lines::Change::Cleared;
+    let is_cleared = reported.change == Change::Cleared;
     if reported.content.is_some() == is_cleared {
         return Err("a version has a `content` unless it was `cleared`".to_owned());
     }

@@ -2,17 +2,13 @@
 
 use lore::protocol::sessions::{ExportFormat, ExportSessionArgs, ExportSessionReply};
 
+use super::page_bytes;
 use crate::error::Refusal;
 use crate::log::Position;
 use crate::operation::cursor::{Cursor, List};
 use crate::operation::{Access, Call, Op, blocking};
 use crate::read_context::{Read, ReadContext};
 use crate::transfer::session::{Export, ExportSource, PageCursor, markdown};
-
-/// Default size at which a page ends, in bytes.
-const BYTES: u64 = 256 << 10;
-/// Maximum of `bytes_max`.
-const BYTES_MAX: u64 = 32 << 20;
 
 /// `export_session`.
 pub struct ExportSession;
@@ -28,13 +24,7 @@ impl Op for ExportSession {
 
     async fn call(call: Call<ExportSessionArgs>) -> Result<ExportSessionReply, Refusal> {
         let (cx, caller, args) = call.into_parts();
-        let bytes_max = args.bytes_max.unwrap_or(BYTES);
-        if !(1..=BYTES_MAX).contains(&bytes_max) {
-            return Err(Refusal::invalid(format!(
-                "`bytes_max` is {bytes_max}; a page ends after 1 to {BYTES_MAX} bytes"
-            ))
-            .hint("Use `next` of the reply for the following page."));
-        }
+        let bytes_max = page_bytes(args.bytes_max)?;
         let reading = ReadContext {
             session: args.session,
             // Later pages show the first one's moment, which the cursor carries.
@@ -43,72 +33,63 @@ impl Op for ExportSession {
         };
         let format = args.format.unwrap_or_default();
         let read = reading.open(cx, caller).await?;
-        blocking(move || {
-            let page = Paging {
-                format,
-                bytes_max: usize::try_from(bytes_max).unwrap_or(usize::MAX),
-            };
-            page.reply(read, args.next.as_deref())
-        })
-        .await
+        blocking(move || page(read, format, bytes_max, args.next.as_deref())).await
     }
 }
 
-struct Paging {
+fn page(
+    read: Read,
     format: ExportFormat,
     bytes_max: usize,
-}
-
-impl Paging {
-    fn reply(&self, read: Read, next: Option<&str>) -> Result<ExportSessionReply, Refusal> {
-        let (store, tail) = (read.cx.engine.store_id(), read.state.position());
-        let cursor = next
-            .map(|next| Cursor::read(next, "next", List::Export, store, tail))
-            .transpose()?;
-        let from = cursor.as_ref().map(place).transpose()?;
-        let up_to = cursor.map_or(tail, |cursor| cursor.position);
-        let session_id = read.session_id()?;
-        let Read {
-            cx, state, session, ..
-        } = read;
-        let durable = cx.engine.is_durable();
-        // The counts on the last page of a document also belong to the first page's moment.
-        let state = match (self.format, up_to == tail) {
-            (ExportFormat::Markdown, false) => {
-                let as_of = lore::protocol::AsOf::Position(up_to);
-                state.back_to(&*cx.fold, &session, &as_of)?
-            }
-            (ExportFormat::Markdown, true) | (ExportFormat::Jsonl, _) => state,
-        };
-        let lines = crate::sessions::lineage(&state, &session)?;
-        let export = Export {
-            shelf: ExportSource {
-                rows: &state,
-                blobs: &cx.blobs,
-                cache: &cx.cache,
-            },
-            session: &session,
-            lines: &lines,
-            up_to,
-        };
-        let page = match self.format {
-            ExportFormat::Jsonl => export.page(from, self.bytes_max)?,
-            ExportFormat::Markdown => markdown(&export, from, self.bytes_max)?,
-        };
-        let next = page.next.map(|place| {
-            let key = [place.after.0, place.n].map(u64::to_be_bytes).concat();
-            Cursor::behind_row(&key, up_to).text(List::Export, store)
-        });
-        Ok(ExportSessionReply {
-            session: session_id,
-            format: self.format,
-            content: page.content,
-            next,
-            position: up_to,
-            durable,
-            warnings: page.warnings,
-        })
-    }
+    next: Option<&str>,
+) -> Result<ExportSessionReply, Refusal> {
+    let (store, tail) = (read.cx.engine.store_id(), read.state.position());
+    let cursor = next
+        .map(|next| Cursor::read(next, "next", List::Export, store, tail))
+        .transpose()?;
+    let from = cursor.as_ref().map(place).transpose()?;
+    let up_to = cursor.map_or(tail, |cursor| cursor.position);
+    let session_id = read.session_id()?;
+    let Read {
+        cx, state, session, ..
+    } = read;
+    let durable = cx.engine.is_durable();
+    // The counts on the last page of a document also belong to the first page's moment.
+    let state = match (format, up_to == tail) {
+        (ExportFormat::Markdown, false) => {
+            let as_of = lore::protocol::AsOf::Position(up_to);
+            state.back_to(&*cx.fold, &session, &as_of)?
+        }
+        (ExportFormat::Markdown, true) | (ExportFormat::Jsonl, _) => state,
+    };
+    let lines = crate::sessions::lineage(&state, &session)?;
+    let export = Export {
+        shelf: ExportSource {
+            rows: &state,
+            blobs: &cx.blobs,
+            cache: &cx.cache,
+        },
+        session: &session,
+        lines: &lines,
+        up_to,
+    };
+    let page = match format {
+        ExportFormat::Jsonl => export.page(from, bytes_max)?,
+        ExportFormat::Markdown => markdown(&export, from, bytes_max)?,
+    };
+    let next = page.next.map(|place| {
+        let key = [place.after.0, place.n].map(u64::to_be_bytes).concat();
+        Cursor::behind_row(&key, up_to).text(List::Export, store)
+    });
+    Ok(ExportSessionReply {
+        session: session_id,
+        format,
+        content: page.content,
+        next,
+        position: up_to,
+        durable,
+        warnings: page.warnings,
+    })
 }
 
 /// Reads the end of the previous page from a cursor.

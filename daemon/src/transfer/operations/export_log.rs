@@ -2,17 +2,13 @@
 
 use lore::protocol::log::{ExportLogArgs, ExportLogReply};
 
+use super::page_bytes;
 use crate::error::{Code, Refusal};
 use crate::operation::cursor::{Cursor, List};
 use crate::operation::{Access, Call, Op, blocking};
 use crate::sessions;
 use crate::transfer::log_transfer::{Export, PageStart, Scope};
 use crate::transfer::session::ExportSource;
-
-/// Default size at which a page ends, in bytes.
-const BYTES: u64 = 256 << 10;
-/// Maximum of `bytes_max`.
-const BYTES_MAX: u64 = 32 << 20;
 
 /// `export_log`.
 pub struct ExportLog;
@@ -28,13 +24,7 @@ impl Op for ExportLog {
 
     async fn call(call: Call<ExportLogArgs>) -> Result<ExportLogReply, Refusal> {
         let Call { cx, args, .. } = call;
-        let bytes_max = args.bytes_max.unwrap_or(BYTES);
-        if !(1..=BYTES_MAX).contains(&bytes_max) {
-            return Err(Refusal::invalid(format!(
-                "`bytes_max` is {bytes_max}; a page ends after 1 to {BYTES_MAX} bytes"
-            ))
-            .hint("Use `next` of the reply for the following page."));
-        }
+        let bytes_max = page_bytes(args.bytes_max)?;
         if args.session.is_some() && args.project.is_some() {
             return Err(Refusal::invalid(
                 "`session` and `project` exclude one another",
@@ -68,7 +58,6 @@ impl Op for ExportLog {
                 scope,
                 up_to,
             };
-            let bytes_max = usize::try_from(bytes_max).unwrap_or(usize::MAX);
             let page = export.page(from, bytes_max)?;
             let next = page
                 .next

@@ -12,7 +12,7 @@ use crate::log::{Hash, Position};
 use crate::operation::{Access, Call, Caller, Context, Op, blocking};
 use crate::transfer::log_transfer::{ImportProjects, LogPart, PreparedLine, Report, Session, read};
 use crate::transfer::session::{
-    self, ExportSource, MergeState, ParsedSession, RenamedCheckpoints, standing,
+    self, ExportSource, MergeState, ParsedSession, RenamedCheckpoints, renamed_warnings, standing,
 };
 use crate::{projects, sessions};
 
@@ -244,37 +244,21 @@ impl LogImport {
             imported.header.project.clone(),
         );
         let shared = Arc::clone(&self.cx);
-        let goes_on = there.is_some();
+        let seen = there.is_some().then_some(seen);
         let ready =
             blocking(move || ready_behind(&shared, imported, &there.unwrap_or_default())).await?;
         let renamed = RenamedCheckpoints::default();
         let bytes = ready.bytes();
-        let keeping = checkpoints::RetainedObjects::default();
-        if goes_on {
-            let command = session::ContinueSession {
-                session,
-                seen,
-                ready,
-                renamed: Arc::clone(&renamed),
-                keeping,
-            };
-            self.cx.write(&self.caller, claim, bytes, command).await?;
-        } else {
-            let command = session::ImportSession {
-                session,
-                project,
-                ready,
-                renamed: Arc::clone(&renamed),
-                keeping,
-            };
-            self.cx.write(&self.caller, claim, bytes, command).await?;
-        }
-        let renamed = renamed.lock().unwrap_or_else(PoisonError::into_inner);
-        self.reply.warnings.extend(
-            renamed
-                .iter()
-                .map(|(was, is)| format!("the checkpoint `{was}` is `{is}` here: its id is taken")),
-        );
+        let command = session::ImportSession {
+            session,
+            project,
+            seen,
+            ready,
+            renamed: Arc::clone(&renamed),
+            keeping: checkpoints::RetainedObjects::default(),
+        };
+        self.cx.write(&self.caller, claim, bytes, command).await?;
+        self.reply.warnings.extend(renamed_warnings(&renamed));
         Ok(())
     }
 }

@@ -34,12 +34,14 @@ pub(super) enum PreparedEvent {
 /// Checkpoints whose ids were taken: the old and the new id of each.
 pub type RenamedCheckpoints = Arc<Mutex<Vec<(CheckpointKey, CheckpointKey)>>>;
 
-/// Command that records an imported session atomically.
+/// Command that records an imported session, or the new events of an existing one, atomically.
 pub struct ImportSession {
-    /// Id of the new session.
+    /// Id of the session.
     pub session: String,
-    /// Its project.
+    /// Project of a new session.
     pub project: Option<String>,
+    /// For an existing session: position up to which it was compared.
+    pub seen: Option<Position>,
     /// Its events; taken by the decision.
     pub ready: PreparedEvents,
     /// Renamed checkpoints, for the caller.
@@ -48,53 +50,34 @@ pub struct ImportSession {
     pub keeping: RetainedObjects,
 }
 
-impl Command for ImportSession {
-    fn decide(&mut self, on: &DecisionContext<'_>) -> Result<Vec<NewEvent>, Refusal> {
-        let (session, project) = (&self.session, &self.project);
-        // The same rules as for any new session decide whether it can be created.
+impl ImportSession {
+    /// The same rules as for any new session decide whether it can be created.
+    fn check_new(&self, on: &DecisionContext<'_>) -> Result<(), Refusal> {
         let mut create = CreateSession {
-            session: session.clone(),
-            project: project.clone(),
+            session: self.session.clone(),
+            project: self.project.clone(),
             user: None,
             parent: None,
             body: SessionCreated::default().prepare([0; 16]),
         };
-        create.decide(on).map_err(|refusal| match refusal.code {
+        let decided = create.decide(on).map_err(|refusal| match refusal.code {
             Code::Conflict => refusal.hint("Give another id as `session`; nothing was imported."),
             _ => refusal,
-        })?;
-        let ready = std::mem::take(&mut self.ready);
-        let (events, keeping) = ready.decide(on, session, project.as_deref(), &self.renamed)?;
-        self.keeping = keeping;
-        Ok(events)
+        });
+        decided.map(drop)
     }
 
-    fn keep(&mut self, rows: &mut dyn RowsMut) -> Result<(), Error> {
-        self.keeping.keep(rows)
-    }
-}
-
-/// Command that appends the new events of an existing session atomically.
-pub struct ContinueSession {
-    /// Id of the session.
-    pub session: String,
-    /// Position up to which it was compared.
-    pub seen: Position,
-    /// The new events; taken by the decision.
-    pub ready: PreparedEvents,
-    /// Renamed checkpoints, for the caller.
-    pub renamed: RenamedCheckpoints,
-    /// Objects of its checkpoints.
-    pub keeping: RetainedObjects,
-}
-
-impl Command for ContinueSession {
-    fn decide(&mut self, on: &DecisionContext<'_>) -> Result<Vec<NewEvent>, Refusal> {
+    /// Checks that nothing was recorded since the comparison; returns the session's project.
+    fn check_unchanged(
+        &self,
+        on: &DecisionContext<'_>,
+        seen: Position,
+    ) -> Result<Option<String>, Refusal> {
         let session = &self.session;
         let row = sessions::open(on.rows, session)?;
         let log = Log::new(on.rows);
         let scope = EventScope::Session(session);
-        for (position, record) in log.stream(scope, self.seen, Position(u64::MAX), LATER_MAX)? {
+        for (position, record) in log.stream(scope, seen, Position(u64::MAX), LATER_MAX)? {
             let kind = log.event(record, position)?.header.kind;
             // Entities may be extracted from existing events at any time.
             if kind != EventKind::EntitiesFound
@@ -104,9 +87,20 @@ impl Command for ContinueSession {
                 return Err(Refusal::new(Code::Conflict, message).hint("Import it again."));
             }
         }
+        Ok(row.project)
+    }
+}
+
+impl Command for ImportSession {
+    fn decide(&mut self, on: &DecisionContext<'_>) -> Result<Vec<NewEvent>, Refusal> {
+        if let Some(seen) = self.seen {
+            self.project = self.check_unchanged(on, seen)?;
+        } else {
+            self.check_new(on)?;
+        }
         let ready = std::mem::take(&mut self.ready);
-        let project = row.project.as_deref();
-        let (events, keeping) = ready.decide(on, session, project, &self.renamed)?;
+        let project = self.project.as_deref();
+        let (events, keeping) = ready.decide(on, &self.session, project, &self.renamed)?;
         self.keeping = keeping;
         Ok(events)
     }
@@ -114,6 +108,14 @@ impl Command for ContinueSession {
     fn keep(&mut self, rows: &mut dyn RowsMut) -> Result<(), Error> {
         self.keeping.keep(rows)
     }
+}
+
+/// Reports the renamed checkpoints of an import.
+#[must_use]
+pub fn renamed_warnings(renamed: &RenamedCheckpoints) -> Vec<String> {
+    let renamed = renamed.lock().unwrap_or_else(PoisonError::into_inner);
+    let report = |(was, is)| format!("the checkpoint `{was}` is `{is}` here: its id is taken");
+    renamed.iter().copied().map(report).collect()
 }
 
 impl PreparedEvents {

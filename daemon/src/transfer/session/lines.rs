@@ -1,17 +1,7 @@
-//! The lines of an exported session, version 1: docs/session-format.md as types.
-//!
-//! They differ from stored events, which may express the same facts otherwise and refer to
-//! their own log.
+//! The lines of an exported session, version 1; [`kinds`](super::kinds) has the payloads.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-
-use super::payloads::{
-    Checkpoint, Closed, Created, Extractor, Found, Mapping, Mark, Message, Pruned, Related,
-    Resolved, Step, Tool, Unpruned, Updated,
-};
-
-use crate::log::EventKind;
 
 /// Value of `format` in the first line.
 pub const FORMAT: &str = "lore-session";
@@ -65,69 +55,4 @@ pub struct LastLine {
 pub struct EndLine {
     /// Number of events.
     pub events: u64,
-}
-
-/// Declares every kind of exported event, with the type of its payload.
-macro_rules! kinds {
-    ($($name:ident($payload:ident),)*) => {
-        /// Content of an event.
-        #[derive(Clone, Debug)]
-        pub enum Payload { $(
-            $name(Box<$payload>),
-        )* }
-
-        impl Payload {
-            /// Every kind by name.
-            pub const KINDS: &[&str] = &[$(stringify!($name),)*];
-
-            /// The kind of the event.
-            #[must_use]
-            pub fn kind(&self) -> EventKind {
-                match self { $(Self::$name(_) => EventKind::$name,)* }
-            }
-
-            /// Parses a payload of a kind; `None` when the kind is unknown.
-            ///
-            /// # Errors
-            /// When the payload does not match its type.
-            pub fn read(kind: &str, json: &str) -> Option<Result<Self, serde_json::Error>> {
-                match kind {
-                    $(stringify!($name) => {
-                        Some(serde_json::from_str(json).map(|payload| Self::$name(Box::new(payload))))
-                    })*
-                    _ => None,
-                }
-            }
-
-            /// Returns the JSON Schemas of all payloads, by kind.
-            #[must_use]
-            pub fn schemas(from: &mut schemars::SchemaGenerator) -> Vec<(&'static str, schemars::Schema)> {
-                vec![$((stringify!($name), from.subschema_for::<$payload>()),)*]
-            }
-        }
-
-        impl Serialize for Payload {
-            fn serialize<S: serde::Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-                match self { $(Self::$name(payload) => payload.serialize(to),)* }
-            }
-        }
-    };
-}
-
-kinds! {
-    SessionCreated(Created),
-    SessionUpdated(Updated),
-    SessionClosed(Closed),
-    MessageRecorded(Message),
-    ToolRecorded(Tool),
-    StepRecorded(Step),
-    ExtractorRegistered(Extractor),
-    FieldMappingRegistered(Mapping),
-    EntitiesFound(Found),
-    EntitiesRelated(Related),
-    EntityResolved(Resolved),
-    CheckpointSaved(Checkpoint),
-    KeyMarked(Mark),
-    ContextPruned(Pruned),
-    ContextUnpruned(Unpruned),
 }

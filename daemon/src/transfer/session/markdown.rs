@@ -3,8 +3,8 @@
 use std::fmt::Write;
 use std::ops::ControlFlow;
 
-use super::lines::Payload;
-use super::payloads::{Message, Step, Tool, Updated};
+use lore::protocol::RawObject;
+
 use super::write::{Export, Page, PageCursor, PageOmissions};
 use crate::clock::{Micros, format_time};
 use crate::entities::{self, EntityRef, EntityRow};
@@ -50,7 +50,8 @@ pub fn markdown(
         if let Some(payload) = left.line(export.shelf.export(&event)?) {
             place.n += 1;
             let before = text.len();
-            section(&mut text, &event.header, &payload);
+            let (out, header) = (&mut text, &event.header);
+            payload.render(&mut Section { out, header });
             is_empty &= text.len() == before;
         }
     }
@@ -101,170 +102,63 @@ fn heading(export: &Export<'_>, out: &mut String) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Renders an event, if it is relevant for people.
-fn section(out: &mut String, header: &Header, payload: &Payload) {
-    match payload {
-        Payload::MessageRecorded(message) => render_message(out, header, message),
-        Payload::StepRecorded(step) => returned(out, header, step),
-        Payload::ToolRecorded(tool) => worked(out, header, tool),
-        Payload::SessionUpdated(updated) => set(out, header, updated),
-        Payload::SessionClosed(closed) => {
-            let reason = closed.reason.as_deref().unwrap_or_default();
-            let why = if reason.is_empty() { "" } else { ": " };
-            note(out, header, &format!("closed{why}{}", escaped(reason)));
-        }
-        Payload::CheckpointSaved(saved) => {
-            let bytes = saved.context.as_str().len();
-            let what = format!(
-                "checkpoint `{}`, {bytes} bytes of context",
-                saved.checkpoint
-            );
-            note(out, header, &what);
-        }
-        Payload::KeyMarked(mark) => {
-            let is = if mark.unmarked { "no longer" } else { "marked" };
-            note(
-                out,
-                header,
-                &format!("key {} {is} critical", escaped(&mark.key)),
-            );
-        }
-        Payload::EntitiesRelated(related) => {
-            let [from, how, to] =
-                [&related.from.name, &related.relation, &related.to.name].map(|text| escaped(text));
-            note(out, header, &format!("{from} {how} {to}"));
-        }
-        Payload::ContextPruned(pruned) => {
-            let (before, after) = (pruned.tokens_before, pruned.tokens_after);
-            note(
-                out,
-                header,
-                &format!("pruned from {before} to {after} tokens"),
-            );
-        }
-        Payload::ContextUnpruned(unpruned) => {
-            let (before, after) = (unpruned.tokens_before, unpruned.tokens_after);
-            note(
-                out,
-                header,
-                &format!("pruning undone: from {before} to {after} tokens"),
-            );
-        }
-        Payload::SessionCreated(_)
-        | Payload::ExtractorRegistered(_)
-        | Payload::FieldMappingRegistered(_)
-        | Payload::EntitiesFound(_)
-        | Payload::EntityResolved(_) => {}
-    }
+/// The section of an event.
+pub struct Section<'s> {
+    out: &'s mut String,
+    header: &'s Header,
 }
 
-fn render_message(out: &mut String, header: &Header, message: &Message) {
-    let sender = word(&message.sender);
-    let kind = word(&message.kind);
-    push(
-        out,
-        format_args!("\n## {sender}: {kind}\n\n{}\n\n", when(header)),
-    );
-    fenced(out, "", &message.content);
-    for tool in &message.tools {
-        let status = tool.status.as_ref().map(word).unwrap_or_default();
-        push(
-            out,
-            format_args!("\nTool {} {status}\n\n", escaped(&tool.name)),
-        );
-        if let Some(result) = &tool.result {
-            fenced(out, "", result);
+impl Section<'_> {
+    /// Renders a heading, then time and author of the event with this addition.
+    pub(super) fn heading(&mut self, heading: &str, addition: &str) {
+        let when = self.when();
+        self.push(format_args!("\n## {heading}\n\n{when}{addition}\n\n"));
+    }
+
+    /// Renders the parameters and the result of a tool.
+    pub(super) fn call(
+        &mut self,
+        parameters: Option<&RawObject>,
+        result: Option<&str>,
+        error: Option<&str>,
+    ) {
+        let parts = [
+            ("Parameters", "json", parameters.map(RawObject::as_str)),
+            ("Result", "", result),
+            ("Error", "", error),
+        ];
+        for (name, language, text) in parts {
+            if let Some(text) = text {
+                self.push(format_args!("{name}:\n\n"));
+                self.fenced(language, text);
+                self.out.push('\n');
+            }
         }
     }
-}
 
-fn returned(out: &mut String, header: &Header, step: &Step) {
-    let tool = escaped(&step.tool);
-    push(out, format_args!("\n## Step {}: {tool}\n\n", step.step));
-    let failed = if step.success { "" } else { ", failed" };
-    let attempt = step.attempt;
-    push(
-        out,
-        format_args!("{}, attempt {attempt}{failed}\n\n", when(header)),
-    );
-    if let Some(purpose) = &step.purpose {
-        push(out, format_args!("{}\n\n", escaped(purpose)));
+    /// Renders the event as one line.
+    pub(super) fn note(&mut self, what: &str) {
+        let when = self.when();
+        self.push(format_args!("\n- {when}: {what}\n"));
     }
-    let parameters = step.parameters.as_ref().map(|object| object.as_str());
-    worded(
-        out,
-        parameters,
-        step.result.as_deref(),
-        step.error.as_deref(),
-    );
-}
 
-fn worked(out: &mut String, header: &Header, tool: &Tool) {
-    let (name, status) = (escaped(&tool.tool), word(&tool.status));
-    push(out, format_args!("\n## Tool {name}: {status}\n\n"));
-    let execution = escaped(&tool.execution);
-    push(
-        out,
-        format_args!("{}, execution {execution}\n\n", when(header)),
-    );
-    let parameters = tool.parameters.as_ref().map(|object| object.as_str());
-    worded(
-        out,
-        parameters,
-        tool.result.as_deref(),
-        tool.error.as_deref(),
-    );
-}
+    /// Renders text unchanged in a code block.
+    pub(super) fn fenced(&mut self, language: &str, text: &str) {
+        fenced(self.out, language, text);
+    }
 
-/// Renders the parameters and the result of a tool.
-fn worded(out: &mut String, parameters: Option<&str>, result: Option<&str>, error: Option<&str>) {
-    let parts = [
-        ("Parameters", "json", parameters),
-        ("Result", "", result),
-        ("Error", "", error),
-    ];
-    for (name, language, text) in parts {
-        if let Some(text) = text {
-            push(out, format_args!("{name}:\n\n"));
-            fenced(out, language, text);
-            out.push('\n');
+    /// Renders prepared text.
+    pub(super) fn push(&mut self, text: std::fmt::Arguments<'_>) {
+        push(self.out, text);
+    }
+
+    /// Renders the time and the author of an event.
+    fn when(&self) -> String {
+        let at = format_time(self.header.happened_at());
+        match self.header.author() {
+            "" => at,
+            agent => format!("{at}, {}", escaped(agent)),
         }
-    }
-}
-
-fn set(out: &mut String, header: &Header, updated: &Updated) {
-    let mut what = Vec::new();
-    for (name, text) in [("title", &updated.title), ("topic", &updated.topic)] {
-        if let Some(text) = text {
-            what.push(format!("{name}: {}", escaped(text)));
-        }
-    }
-    let lists = [
-        ("tags", updated.tags.as_deref()),
-        ("added tags", Some(updated.add_tags.as_slice())),
-        ("removed tags", Some(updated.remove_tags.as_slice())),
-    ];
-    for (name, tags) in lists {
-        if let Some(tags) = tags.filter(|tags| !tags.is_empty() || name == "tags") {
-            what.push(format!("{name}: {}", escaped(&tags.join(", "))));
-        }
-    }
-    if let Some(preferences) = &updated.preferences {
-        what.push(format!("preferences: {}", escaped(preferences.as_str())));
-    }
-    note(out, header, &what.join("; "));
-}
-
-fn note(out: &mut String, header: &Header, what: &str) {
-    push(out, format_args!("\n- {}: {what}\n", when(header)));
-}
-
-/// Renders the time and the author of an event.
-fn when(header: &Header) -> String {
-    let at = format_time(header.happened_at());
-    match header.author() {
-        "" => at,
-        agent => format!("{at}, {}", escaped(agent)),
     }
 }
 
@@ -313,7 +207,7 @@ fn fenced(out: &mut String, language: &str, text: &str) {
 }
 
 /// Escapes text within a line: it contains no Markdown and no hidden characters.
-fn escaped(text: &str) -> String {
+pub(super) fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for character in sanitize::line(text).chars() {
         if matches!(
@@ -328,7 +222,7 @@ fn escaped(text: &str) -> String {
 }
 
 /// Renders the name of an enumeration value.
-fn word<T: serde::Serialize>(word: &T) -> String {
+pub(super) fn word<T: serde::Serialize>(word: &T) -> String {
     match serde_json::to_value(word) {
         Ok(serde_json::Value::String(word)) => word.replace('_', " "),
         Ok(_) | Err(_) => String::new(),

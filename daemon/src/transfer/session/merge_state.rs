@@ -12,8 +12,7 @@ use lore::protocol::RawObject;
 use lored_recognise::{UNKNOWN_KIND, canonical_key};
 
 use super::export::ExportedEvent;
-use super::lines::Payload;
-use super::payloads::{Entity, Related};
+use super::kinds::{Entity, Payload, Related};
 use super::read::{ImportedEvent, ParsedSession};
 use super::write::Export;
 use crate::canonical::Canonical;

@@ -6,7 +6,8 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
 use super::check::Checker;
-use super::lines::{FORMAT, Header, LastLine, Line, Payload, VERSION};
+use super::kinds::Payload;
+use super::lines::{FORMAT, Header, LastLine, Line, VERSION};
 use crate::canonical::Canonical;
 use crate::clock::parse_time;
 use crate::error::Refusal;
@@ -57,9 +58,6 @@ pub fn read(content: &str) -> Result<ParsedSession, Refusal> {
 }
 
 /// Parses a part of a longer text, whose first line has number `first_line`.
-///
-/// # Errors
-/// As [`read`].
 pub fn read_at(content: &str, first_line: usize) -> Result<ParsedSession, Refusal> {
     let lines = lines_of(content)?;
     let refused = |mut faults: Vec<LineFault>, count| {
@@ -97,7 +95,7 @@ pub fn read_at(content: &str, first_line: usize) -> Result<ParsedSession, Refusa
 /// Splits the text into lines; a final line break adds no empty line.
 fn lines_of(content: &str) -> Result<Vec<&str>, Refusal> {
     let hint = "Export in parts is not possible: leave out lines of steps or checkpoints that are not \
-                needed, and number the others anew.";
+                needed, and renumber the others.";
     if content.len() > TEXT_BYTES_MAX {
         return Err(Refusal::invalid(format!(
             "the text has {} bytes; at most {TEXT_BYTES_MAX} are imported at once",
@@ -158,7 +156,7 @@ impl SessionReader {
         if payload == "null" {
             return Err(
                 "`payload` is null: what was forgotten cannot be imported; leave the line out and \
-                 number the others anew"
+                 renumber the others"
                     .to_owned(),
             );
         }

@@ -4,7 +4,8 @@ use schemars::SchemaGenerator;
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
 
-use super::lines::{FORMAT, Header, LastLine, Line, Payload, VERSION};
+use super::kinds::Payload;
+use super::lines::{FORMAT, Header, LastLine, Line, VERSION};
 
 /// Builds the JSON Schema (2020-12) of each line of an exported session: the first, the last, or one event of a
 /// kind.

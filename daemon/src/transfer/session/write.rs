@@ -3,8 +3,8 @@
 use serde::Serialize;
 
 use super::export::{ExportSource, ExportedEvent};
-use super::lines::{EndLine, FORMAT, Header, LastLine, Line, Payload, VERSION};
-use super::payloads::Created;
+use super::kinds::{Created, Payload};
+use super::lines::{EndLine, FORMAT, Header, LastLine, Line, VERSION};
 use super::stream::{Stream, beginning};
 use crate::clock::format_time;
 use crate::error::{Code, Refusal};
@@ -172,11 +172,16 @@ fn line(n: u64, header: &EventHeader, payload: Payload) -> Line<Payload> {
 
 impl Page {
     fn push(&mut self, line: &impl Serialize) -> Result<(), Refusal> {
-        let line = serde_json::to_string(line).map_err(|error| {
-            Refusal::new(Code::Internal, format!("a line does not encode: {error}"))
-        })?;
-        self.content.push_str(&line);
-        self.content.push('\n');
-        Ok(())
+        push_line(&mut self.content, line)
     }
+}
+
+/// Appends a line to the content of a page.
+pub fn push_line(content: &mut String, line: &impl Serialize) -> Result<(), Refusal> {
+    let line = serde_json::to_string(line).map_err(|error| {
+        Refusal::new(Code::Internal, format!("a line does not encode: {error}"))
+    })?;
+    content.push_str(&line);
+    content.push('\n');
+    Ok(())
 }

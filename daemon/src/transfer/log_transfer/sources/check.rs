@@ -20,9 +20,6 @@ const PARTS_MAX: u32 = 1_000_000;
 const TEXT_BYTES_MAX: u64 = 1 << 30;
 
 /// Validates a source of uploaded documents.
-///
-/// # Errors
-/// The error and the expected value.
 pub fn source(reported: &Source) -> Result<(), String> {
     check_source("path", &reported.path).map_err(|refusal| refusal.message)?;
     let names = [
@@ -40,9 +37,6 @@ pub fn source(reported: &Source) -> Result<(), String> {
 }
 
 /// Validates a document with its first part.
-///
-/// # Errors
-/// The error and the expected value.
 pub fn document(reported: &Document) -> Result<(), String> {
     placed(&reported.source, &reported.name)?;
     if let Some(hash) = &reported.sha256
@@ -106,9 +100,6 @@ pub fn document(reported: &Document) -> Result<(), String> {
 }
 
 /// Validates a further part of a document.
-///
-/// # Errors
-/// The error and the expected value.
 pub fn part(reported: &DocumentPart) -> Result<(), String> {
     placed(&reported.source, &reported.name)?;
     if !(2..=PARTS_MAX).contains(&reported.number) {

@@ -205,9 +205,6 @@ fn hashes(blobs: &[PendingBlob]) -> Vec<ByteArray<32>> {
 
 impl DocumentPiece {
     /// Converts a stored part to its line.
-    ///
-    /// # Errors
-    /// When its text cannot be read.
     pub fn of(part: TextPart, blobs: &Blobs) -> Result<Self, Error> {
         Ok(Self {
             start: part.start,
@@ -218,9 +215,6 @@ impl DocumentPiece {
     }
 
     /// Converts the part to its stored form.
-    ///
-    /// # Errors
-    /// When a large text cannot be written to the blob store.
     pub fn keep(self, blobs: &Blobs, pending: &mut Vec<PendingBlob>) -> Result<TextPart, Error> {
         Ok(TextPart {
             start: self.start,

@@ -75,6 +75,7 @@ impl Fixture {
             project: header.project,
             ready: self.prepare(text),
             renamed: std::sync::Arc::clone(&renamed),
+            seen: None,
             keeping: RetainedObjects::default(),
         };
         self.fixture.one(TestCall::new(command).by("importer"))?;
