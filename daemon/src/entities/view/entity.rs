@@ -115,9 +115,6 @@ fn own(rows: &dyn Rows, session: &str, entity: &EntityRef) -> Result<Option<Enti
 }
 
 /// An entity as a session knows it, with what it shares of its parent's past.
-///
-/// # Errors
-/// [`Error`] when a row cannot be read or is damaged.
 pub fn get(
     rows: &dyn Rows,
     lines: &[Line],
@@ -169,9 +166,6 @@ pub(super) fn as_of(
 }
 
 /// Where an entity is mentioned, the newest first, at most `limit`.
-///
-/// # Errors
-/// [`Error`] when the rows cannot be read.
 pub fn mentions_of(
     rows: &dyn Rows,
     lines: &[Line],

@@ -64,9 +64,6 @@ fn number(rows: &dyn Rows, key: &[u8]) -> Result<u64, Error> {
 }
 
 /// How many entities of each kind a session knows.
-///
-/// # Errors
-/// [`Error`] when the rows cannot be read.
 pub fn kinds(rows: &dyn Rows, lines: &[Line]) -> Result<BTreeMap<String, u64>, Error> {
     let mut found = BTreeMap::new();
     let [line] = lines else {
@@ -94,18 +91,12 @@ pub fn kinds(rows: &dyn Rows, lines: &[Line]) -> Result<BTreeMap<String, u64>, E
 }
 
 /// How many entities a session knows.
-///
-/// # Errors
-/// [`Error`] when the rows cannot be read.
 pub fn count(rows: &dyn Rows, lines: &[Line]) -> Result<u64, Error> {
     Ok(kinds(rows, lines)?.values().sum())
 }
 
 /// Visits the entities of a session, of one kind if one is given, in order of kind and key; what a
 /// fork shares comes after its own. `Break` ends it.
-///
-/// # Errors
-/// [`Error`] when the rows cannot be read, or what `visit` returned.
 pub fn walk(
     rows: &dyn Rows,
     lines: &[Line],
@@ -162,9 +153,6 @@ pub fn walk(
 ///
 /// `is_enough` is asked whether those found so far will do when all others have fewer mentions than
 /// the number it is given.
-///
-/// # Errors
-/// [`Error`] when the rows cannot be read.
 pub fn ranked(
     rows: &dyn Rows,
     lines: &[Line],

@@ -58,9 +58,6 @@ struct TextRow {
 }
 
 /// What a session mentioned last; a fork goes on from what its parent had mentioned by then.
-///
-/// # Errors
-/// [`Error`] when a row cannot be read or is damaged.
 pub fn recent(rows: &dyn Rows, lines: &[Line]) -> Result<Recent, Error> {
     let mut found = Recent::default();
     let mut texts = 0;

@@ -68,9 +68,6 @@ fn decode(key: &[u8], value: &[u8]) -> Result<RelationRow, Error> {
 
 /// The relations of an entity, with those that a fork shares, at most `limit`, in order of their
 /// names.
-///
-/// # Errors
-/// [`Error`] when the rows cannot be read.
 pub fn related(
     rows: &dyn Rows,
     lines: &[Line],

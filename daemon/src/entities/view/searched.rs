@@ -1,4 +1,4 @@
-//! Up to which step of a session entities were found: what has been noted is not noted twice.
+//! The last step of a session in which entities were found, so that no step is recorded twice.
 
 use super::SPACE;
 use crate::events::entities::{Source, TextEntities};
@@ -14,9 +14,6 @@ fn row_key(session: &str) -> Vec<u8> {
 }
 
 /// Position of the last step of a session in which entities were found; 0 before the first.
-///
-/// # Errors
-/// [`Error`] when the row cannot be read or is damaged.
 pub fn searched(rows: &dyn Rows, session: &str) -> Result<Position, Error> {
     let key = row_key(session);
     match rows.get(SPACE, &key)? {
@@ -27,7 +24,7 @@ pub fn searched(rows: &dyn Rows, session: &str) -> Result<Position, Error> {
     }
 }
 
-/// Notes what was searched.
+/// Records the searched steps.
 pub(super) fn note(
     rows: &mut dyn RowsMut,
     session: &str,
