@@ -14,7 +14,9 @@
 //! | `l` session 0 position (u64) place (u32) | what a text mentions, for words that refer to it, see [`mod@recent`] |
 //! | `w` session 0 position (u64) kind 0 key · `n` project 0 position (u64) kind 0 key 0 session | the name, as it became known, and behind a zero the slug |
 //!
-//! Reading fails if a row cannot be read or is damaged, or with the error of a visitor. All numbers are big-endian. A fork begins with nothing of its own: the row of an entity that it
+//! Reading fails if a row cannot be read or is damaged, or with the error of a visitor.
+//!
+//! All numbers are big-endian. A fork begins with nothing of its own: the row of an entity that it
 //! touches first begins as its parent's was then, and readers walk the lineage.
 
 mod entity;

@@ -68,9 +68,7 @@ pub(super) fn begin(
     let mut put = |of: &NameOwner, behind: &[u8]| {
         let mut key = of.prefix();
         key.extend(position);
-        key.extend(entity.kind.as_bytes());
-        key.push(0);
-        key.extend(entity.key.as_bytes());
+        keys::push_entity(&mut key, entity);
         key.extend(behind);
         folding.rows.put(SPACE, &key, &value);
     };
