@@ -135,9 +135,6 @@ impl Entities {
 
     /// The names that are known up to a position, in the state given. What was built before is only
     /// added to.
-    ///
-    /// # Errors
-    /// When the rows cannot be read.
     pub fn gazetteer(
         &self,
         state: &State,

@@ -40,9 +40,6 @@ pub struct SessionContext {
 
 impl SessionContext {
     /// What a session knows, and its project; no session knows nothing.
-    ///
-    /// # Errors
-    /// When the rows cannot be read.
     pub fn of(
         cx: &Context,
         state: &State,

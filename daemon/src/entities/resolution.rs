@@ -51,9 +51,6 @@ pub struct Match {
 
 /// The entities that a session knows under a name: of the kind given, or of any; the most mentioned
 /// first.
-///
-/// # Errors
-/// [`Error`] when the rows cannot be read.
 pub fn known_as(
     rows: &dyn Rows,
     lines: &[Line],
@@ -82,9 +79,6 @@ pub fn known_as(
 
 /// What a name means by what is known: equal but for case, else equal in letters and digits, else the
 /// only one a letter apart; in the session, else in its project.
-///
-/// # Errors
-/// [`Error`] when the rows cannot be read.
 pub fn known(
     rows: &dyn Rows,
     lines: &[Line],
@@ -165,9 +159,6 @@ pub enum Answer {
 }
 
 /// Asks the configured resolvers.
-///
-/// # Errors
-/// When the rows that tell what is near cannot be read.
 pub async fn query(
     cx: &Context,
     knowing: &SessionContext,

@@ -21,9 +21,6 @@ pub struct ScoredEntity {
 /// The `most` entities of the greatest pack score, the greatest first; `named` are those that the
 /// current message names. Few rows are read, however many entities there are: of those with equal
 /// mentions only the last mentioned can be among the greatest.
-///
-/// # Errors
-/// [`Error`] when the rows cannot be read.
 pub fn most_relevant(
     rows: &dyn Rows,
     lines: &[Line],

@@ -36,9 +36,6 @@ const WAIT_MAX: Duration = Duration::from_secs(10);
 const KIND_BYTES_MAX: usize = 64;
 
 /// An entity as it goes over the wire.
-///
-/// # Errors
-/// [`Error`] when the row of what it belongs to cannot be read.
 pub fn entity(
     rows: &dyn Rows,
     lines: &[Line],
@@ -69,9 +66,6 @@ pub fn entity(
 }
 
 /// An entity's kind and its name as it was written.
-///
-/// # Errors
-/// [`Error`] when its row cannot be read.
 pub fn named(rows: &dyn Rows, lines: &[Line], entity: &EntityRef) -> Result<EntityName, Error> {
     let row = view::get(rows, lines, entity)?;
     Ok(EntityName {

@@ -9,7 +9,7 @@ use crate::clock::Micros;
 use crate::events::entities::{EntityRef, EntityResolved, Mention, Source};
 use crate::log::{Position, RecordKey, codec};
 use crate::sessions::Line;
-use crate::store::{Direction, Error, Rows, after_prefix};
+use crate::store::{Direction, Error, Rows};
 
 /// An entity as a session knows it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -102,22 +102,15 @@ pub struct MentionRow {
     pub at: Micros,
 }
 
-fn decode<T: serde::de::DeserializeOwned>(key: &[u8], value: &[u8]) -> Result<T, Error> {
-    codec::decode(value).map_err(|reason| Error::corrupt(SPACE.name(), key, reason))
-}
-
 /// A session's own row of an entity.
 fn own(rows: &dyn Rows, session: &str, entity: &EntityRef) -> Result<Option<EntityRow>, Error> {
     let key = keys::of_entity(b'e', session, &entity.kind, &entity.key);
     rows.get(SPACE, &key)?
-        .map(|value| decode(&key, &value))
+        .map(|value| keys::decode(&key, &value))
         .transpose()
 }
 
 /// An entity as a session knows it, with what it shares of its parent's past.
-///
-/// # Errors
-/// [`Error`] when a row cannot be read or is damaged.
 pub fn get(
     rows: &dyn Rows,
     lines: &[Line],
@@ -169,9 +162,6 @@ pub(super) fn as_of(
 }
 
 /// Where an entity is mentioned, the newest first, at most `limit`.
-///
-/// # Errors
-/// [`Error`] when the rows cannot be read.
 pub fn mentions_of(
     rows: &dyn Rows,
     lines: &[Line],
@@ -208,22 +198,17 @@ pub(super) fn walk_mentions(
     direction: Direction,
     visit: MentionVisitor<'_>,
 ) -> Result<(), Error> {
-    let mut low = keys::of_entity(b'm', &line.session, &entity.kind, &entity.key);
-    low.push(0);
-    let high = match line.before() {
-        Some(before) => {
-            let mut high = low.clone();
-            high.extend(before.0.to_be_bytes());
-            high
-        }
-        None => after_prefix(&low),
-    };
+    let low = keys::rows_of_entity(b'm', &line.session, entity);
+    let high = keys::end_of_line(line, &low);
     rows.scan(SPACE, &low, &high, direction, &mut |key, value| {
         let position = key
             .get(low.len()..)
             .and_then(|rest| rest.first_chunk::<8>())
             .ok_or_else(|| Error::corrupt(SPACE.name(), key, "not a mention"))?;
-        visit(Position(u64::from_be_bytes(*position)), decode(key, value)?)
+        visit(
+            Position(u64::from_be_bytes(*position)),
+            keys::decode(key, value)?,
+        )
     })
 }
 
@@ -322,8 +307,7 @@ impl EntityFold<'_> {
         }
         self.put(&entity, &touched)?;
         let header = &self.event.header;
-        let mut key = keys::of_entity(b'm', self.session, &entity.kind, &entity.key);
-        key.push(0);
+        let mut key = keys::rows_of_entity(b'm', self.session, &entity);
         key.extend(header.position.0.to_be_bytes());
         key.extend(place.to_be_bytes());
         let mention = MentionRow {

@@ -1,7 +1,10 @@
-//! The keys of this view's rows.
+//! Keys and values of this view's rows.
 
 use crate::events::entities::EntityRef;
-use crate::store::Error;
+use crate::log::codec;
+use crate::sessions::Line;
+use crate::store::{Error, Rows, after_prefix};
+use serde::de::DeserializeOwned;
 
 use super::SPACE;
 
@@ -27,6 +30,46 @@ pub(super) fn of_entity(tag: u8, of: &str, kind: &str, key: &str) -> Vec<u8> {
     row.push(0);
     row.extend(key.as_bytes());
     row
+}
+
+/// Returns the prefix of the rows of one entity.
+pub(super) fn rows_of_entity(tag: u8, of: &str, entity: &EntityRef) -> Vec<u8> {
+    let mut key = of_entity(tag, of, &entity.kind, &entity.key);
+    key.push(0);
+    key
+}
+
+/// Appends an entity to a key.
+pub(super) fn push_entity(key: &mut Vec<u8>, entity: &EntityRef) {
+    key.extend(entity.kind.as_bytes());
+    key.push(0);
+    key.extend(entity.key.as_bytes());
+}
+
+/// Returns the end of the rows of a line whose keys are a prefix and a position.
+pub(super) fn end_of_line(line: &Line, prefix: &[u8]) -> Vec<u8> {
+    match line.before() {
+        Some(before) => [prefix, &before.0.to_be_bytes()].concat(),
+        None => after_prefix(prefix),
+    }
+}
+
+/// Decodes the value of a row.
+pub(super) fn decode<T: DeserializeOwned>(key: &[u8], value: &[u8]) -> Result<T, Error> {
+    codec::decode(value).map_err(|reason| Error::corrupt(SPACE.name(), key, reason))
+}
+
+/// Reads a row that holds a number; 0 if there is none.
+pub(super) fn number(rows: &dyn Rows, key: &[u8]) -> Result<u64, Error> {
+    rows.get(SPACE, key)?
+        .map_or(Ok(0), |value| decode_number(key, &value))
+}
+
+/// Decodes the value of a row that holds a number.
+pub(super) fn decode_number(key: &[u8], value: &[u8]) -> Result<u64, Error> {
+    <[u8; 8]>::try_from(value)
+        .map(u64::from_be_bytes)
+        .map_err(|_| Error::corrupt(SPACE.name(), key, "not a number"))
 }
 
 /// What follows a prefix: texts with zeros between.

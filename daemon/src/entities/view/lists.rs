@@ -6,7 +6,6 @@ use std::ops::ControlFlow;
 use super::entity::{EntityRow, as_of};
 use super::{EntityFold, SPACE, get, keys};
 use crate::events::entities::EntityRef;
-use crate::log::codec;
 use crate::sessions::Line;
 use crate::store::{Direction, Error, Rows, after_prefix};
 
@@ -18,9 +17,7 @@ fn rank_key(session: &str, entity: &EntityRef, row: &EntityRow) -> Vec<u8> {
     // The greatest first.
     key.extend((!row.mentions).to_be_bytes());
     key.extend((!row.last).to_be_bytes());
-    key.extend(entity.kind.as_bytes());
-    key.push(0);
-    key.extend(entity.key.as_bytes());
+    keys::push_entity(&mut key, entity);
     key
 }
 
@@ -45,7 +42,7 @@ pub(super) fn move_rank(
 /// An entity is new in this session.
 pub(super) fn begin(folding: &mut EntityFold<'_>, entity: &EntityRef) -> Result<(), Error> {
     let key = keys::of_kind(b'c', folding.session, &entity.kind);
-    let count = number(folding.rows, &key)? + 1;
+    let count = keys::number(folding.rows, &key)? + 1;
     folding.rows.put(SPACE, &key, &count.to_be_bytes());
     if count == 1 {
         let key = keys::of_kind(b'k', folding.session, &entity.kind);
@@ -54,19 +51,7 @@ pub(super) fn begin(folding: &mut EntityFold<'_>, entity: &EntityRef) -> Result<
     Ok(())
 }
 
-fn number(rows: &dyn Rows, key: &[u8]) -> Result<u64, Error> {
-    match rows.get(SPACE, key)? {
-        None => Ok(0),
-        Some(value) => <[u8; 8]>::try_from(&*value)
-            .map(u64::from_be_bytes)
-            .map_err(|_| Error::corrupt(SPACE.name(), key, "not a number")),
-    }
-}
-
 /// How many entities of each kind a session knows.
-///
-/// # Errors
-/// [`Error`] when the rows cannot be read.
 pub fn kinds(rows: &dyn Rows, lines: &[Line]) -> Result<BTreeMap<String, u64>, Error> {
     let mut found = BTreeMap::new();
     let [line] = lines else {
@@ -85,7 +70,7 @@ pub fn kinds(rows: &dyn Rows, lines: &[Line]) -> Result<BTreeMap<String, u64>, E
         &mut |key, _| {
             let [kind] = keys::texts::<1>(key, low.len())?;
             // Not beside its name: a scan goes over all versions of a row that were written lately.
-            let count = number(rows, &keys::of_kind(b'c', &line.session, kind))?;
+            let count = keys::number(rows, &keys::of_kind(b'c', &line.session, kind))?;
             found.insert(kind.to_owned(), count);
             Ok(ControlFlow::Continue(()))
         },
@@ -94,18 +79,12 @@ pub fn kinds(rows: &dyn Rows, lines: &[Line]) -> Result<BTreeMap<String, u64>, E
 }
 
 /// How many entities a session knows.
-///
-/// # Errors
-/// [`Error`] when the rows cannot be read.
 pub fn count(rows: &dyn Rows, lines: &[Line]) -> Result<u64, Error> {
     Ok(kinds(rows, lines)?.values().sum())
 }
 
 /// Visits the entities of a session, of one kind if one is given, in order of kind and key; what a
 /// fork shares comes after its own. `Break` ends it.
-///
-/// # Errors
-/// [`Error`] when the rows cannot be read, or what `visit` returned.
 pub fn walk(
     rows: &dyn Rows,
     lines: &[Line],
@@ -136,8 +115,7 @@ pub fn walk(
                 if is_fork && seen.contains(&entity) {
                     return Ok(ControlFlow::Continue(()));
                 }
-                let row = codec::decode(value)
-                    .map_err(|reason| Error::corrupt(SPACE.name(), key, reason))?;
+                let row = keys::decode(key, value)?;
                 let Some(row) = as_of(rows, from_here, &entity, row)? else {
                     return Ok(ControlFlow::Continue(()));
                 };
@@ -162,9 +140,6 @@ pub fn walk(
 ///
 /// `is_enough` is asked whether those found so far will do when all others have fewer mentions than
 /// the number it is given.
-///
-/// # Errors
-/// [`Error`] when the rows cannot be read.
 pub fn ranked(
     rows: &dyn Rows,
     lines: &[Line],

@@ -14,6 +14,8 @@
 //! | `l` session 0 position (u64) place (u32) | what a text mentions, for words that refer to it, see [`mod@recent`] |
 //! | `w` session 0 position (u64) kind 0 key · `n` project 0 position (u64) kind 0 key 0 session | the name, as it became known, and behind a zero the slug |
 //!
+//! Reading fails if a row cannot be read or is damaged, or with the error of a visitor.
+//!
 //! All numbers are big-endian. A fork begins with nothing of its own: the row of an entity that it
 //! touches first begins as its parent's was then, and readers walk the lineage.
 
@@ -70,9 +72,6 @@ impl<'f> EntityFold<'f> {
 }
 
 /// Folds an event of this room.
-///
-/// # Errors
-/// [`Error`] when a row cannot be read or is damaged.
 pub fn apply(
     rows: &mut dyn RowsMut,
     event: &LoggedEvent,
@@ -98,9 +97,6 @@ pub fn apply(
 }
 
 /// Folds what a message or another text mentions.
-///
-/// # Errors
-/// [`Error`] when a row cannot be read or is damaged.
 pub fn apply_mentions(
     rows: &mut dyn RowsMut,
     event: &LoggedEvent,
@@ -145,9 +141,6 @@ impl EntityFold<'_> {
 }
 
 /// Removes all rows of a session.
-///
-/// # Errors
-/// [`Error`] when a row cannot be read.
 pub fn forget(rows: &mut dyn RowsMut, session: &str) -> Result<(), Error> {
     names::forget(rows, session)?;
     for tag in *b"emrhtolkc" {

@@ -29,9 +29,6 @@ impl NameOwner {
 
 /// The positions at which a session came to know its entities, in order; those that a fork shares among
 /// them.
-///
-/// # Errors
-/// [`Error`] when the rows cannot be read.
 pub fn known_since(rows: &dyn Rows, lines: &[Line]) -> Result<Vec<Position>, Error> {
     let mut found: BTreeMap<EntityRef, Position> = BTreeMap::new();
     for line in lines {
@@ -71,9 +68,7 @@ pub(super) fn begin(
     let mut put = |of: &NameOwner, behind: &[u8]| {
         let mut key = of.prefix();
         key.extend(position);
-        key.extend(entity.kind.as_bytes());
-        key.push(0);
-        key.extend(entity.key.as_bytes());
+        keys::push_entity(&mut key, entity);
         key.extend(behind);
         folding.rows.put(SPACE, &key, &value);
     };
@@ -89,9 +84,6 @@ pub(super) fn begin(
 pub type NameVisitor<'v> = &'v mut dyn FnMut(&str, &str, &str, Option<&str>) -> Result<(), Error>;
 
 /// Visits the names that became known after one position, up to another: entity, name, slug.
-///
-/// # Errors
-/// [`Error`] when the rows cannot be read, or what `visit` returned.
 pub fn names(
     rows: &dyn Rows,
     of: &NameOwner,
@@ -120,9 +112,6 @@ pub fn names(
 }
 
 /// Removes a session's names, also from its project's. Called while the session is still there.
-///
-/// # Errors
-/// [`Error`] when a row cannot be read.
 pub(super) fn forget(rows: &mut dyn RowsMut, session: &str) -> Result<(), Error> {
     let prefix = NameOwner::Session(session.to_owned()).prefix();
     let project = sessions::get(rows, session)?.and_then(|row| row.project);

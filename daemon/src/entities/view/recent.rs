@@ -12,7 +12,7 @@ use super::{EntityFold, SPACE, keys};
 use crate::events::entities::{Mention, MentionSource};
 use crate::log::codec;
 use crate::sessions::Line;
-use crate::store::{Direction, Error, Rows, after_prefix};
+use crate::store::{Direction, Error, Rows};
 
 /// Entities that are remembered as mentioned last.
 const RECENT_MAX: usize = 32;
@@ -58,26 +58,19 @@ struct TextRow {
 }
 
 /// What a session mentioned last; a fork goes on from what its parent had mentioned by then.
-///
-/// # Errors
-/// [`Error`] when a row cannot be read or is damaged.
 pub fn recent(rows: &dyn Rows, lines: &[Line]) -> Result<Recent, Error> {
     let mut found = Recent::default();
     let mut texts = 0;
     for line in lines {
         let low = keys::prefix(b'l', &line.session);
-        let high = match line.before() {
-            Some(before) => [low.as_slice(), &before.0.to_be_bytes()].concat(),
-            None => after_prefix(&low),
-        };
+        let high = keys::end_of_line(line, &low);
         let visit: crate::store::RowVisitor<'_> = &mut |key, value| {
             let is_full = found.last.len() >= RECENT_MAX && !found.listed.is_empty();
             if texts == TEXTS_MAX || is_full {
                 return Ok(ControlFlow::Break(()));
             }
             texts += 1;
-            let row: TextRow =
-                codec::decode(value).map_err(|reason| Error::corrupt(SPACE.name(), key, reason))?;
+            let row: TextRow = keys::decode(key, value)?;
             for named in row.last {
                 if !found.last.iter().any(|known| known.is(&named)) {
                     found.last.push(named);

@@ -46,31 +46,16 @@ pub struct Related {
     pub last: Position,
 }
 
-fn prefix(session: &str, entity: &EntityRef) -> Vec<u8> {
-    let mut key = keys::of_entity(b'r', session, &entity.kind, &entity.key);
-    key.push(0);
-    key
-}
-
 fn row_key(session: &str, from: &EntityRef, relation: &str, to: &EntityRef) -> Vec<u8> {
-    let mut key = prefix(session, from);
-    for part in [relation, &to.kind] {
-        key.extend(part.as_bytes());
-        key.push(0);
-    }
-    key.extend(to.key.as_bytes());
+    let mut key = keys::rows_of_entity(b'r', session, from);
+    key.extend(relation.as_bytes());
+    key.push(0);
+    keys::push_entity(&mut key, to);
     key
-}
-
-fn decode(key: &[u8], value: &[u8]) -> Result<RelationRow, Error> {
-    codec::decode(value).map_err(|reason| Error::corrupt(SPACE.name(), key, reason))
 }
 
 /// The relations of an entity, with those that a fork shares, at most `limit`, in order of their
 /// names.
-///
-/// # Errors
-/// [`Error`] when the rows cannot be read.
 pub fn related(
     rows: &dyn Rows,
     lines: &[Line],
@@ -81,6 +66,9 @@ pub fn related(
     for line in lines {
         let mut of_line = Vec::new();
         walk(rows, line, entity, &mut |relation, to, row| {
+            if Position(row.first) > line.up_to {
+                return Ok(ControlFlow::Continue(()));
+            }
             of_line.push((relation.to_owned(), to, row));
             Ok(if of_line.len() == limit {
                 ControlFlow::Break(())
@@ -128,14 +116,14 @@ fn sanitized(relation: String) -> String {
 type RelationVisitor<'v> =
     &'v mut dyn FnMut(&str, EntityRef, RelationRow) -> Result<ControlFlow<()>, Error>;
 
-/// Visits the relations of an entity that one line holds.
+/// Visits the relations of an entity in the session of a line, also those that are newer than the line.
 fn walk(
     rows: &dyn Rows,
     line: &Line,
     entity: &EntityRef,
     visit: RelationVisitor<'_>,
 ) -> Result<(), Error> {
-    let low = prefix(&line.session, entity);
+    let low = keys::rows_of_entity(b'r', &line.session, entity);
     rows.scan(
         SPACE,
         &low,
@@ -143,15 +131,11 @@ fn walk(
         Direction::Forward,
         &mut |key, value| {
             let [relation, kind, to] = keys::texts::<3>(key, low.len())?;
-            let row = decode(key, value)?;
-            if Position(row.first) > line.up_to {
-                return Ok(ControlFlow::Continue(()));
-            }
             let to = EntityRef {
                 kind: kind.to_owned(),
                 key: to.to_owned(),
             };
-            visit(relation, to, row)
+            visit(relation, to, keys::decode(key, value)?)
         },
     )
 }
@@ -170,28 +154,15 @@ pub(super) fn count(
         return Ok(stored);
     }
     let mut later = 0;
-    let low = prefix(&line.session, entity);
-    rows.scan(
-        SPACE,
-        &low,
-        &after_prefix(&low),
-        Direction::Forward,
-        &mut |key, value| {
-            let row = decode(key, value)?;
-            let [relation, kind, to] = keys::texts::<3>(key, low.len())?;
-            let to = EntityRef {
-                kind: kind.to_owned(),
-                key: to.to_owned(),
-            };
-            let is_later = Position(row.first) > line.up_to;
-            later += u64::from(is_later && !is_known(rows, shared, entity, relation, &to)?);
-            Ok(ControlFlow::Continue(()))
-        },
-    )?;
+    walk(rows, line, entity, &mut |relation, to, row| {
+        let is_later = Position(row.first) > line.up_to;
+        later += u64::from(is_later && !is_known(rows, shared, entity, relation, &to)?);
+        Ok(ControlFlow::Continue(()))
+    })?;
     Ok(stored.saturating_sub(later))
 }
 
-/// Whether one of these lines holds a relation.
+/// Returns whether one of these lines holds a relation.
 fn is_known(
     rows: &dyn Rows,
     lines: &[Line],
@@ -202,7 +173,7 @@ fn is_known(
     for line in lines {
         let key = row_key(&line.session, from, relation, to);
         if let Some(value) = rows.get(SPACE, &key)?
-            && Position(decode(&key, &value)?.first) <= line.up_to
+            && Position(keys::decode::<RelationRow>(&key, &value)?.first) <= line.up_to
         {
             return Ok(true);
         }
@@ -241,24 +212,15 @@ fn repeated(
     to: &EntityRef,
 ) -> Result<RepeatCount, Error> {
     let low = again_prefix(&line.session, from, relation, to);
-    let high = match line.before() {
-        Some(before) => [low.as_slice(), &before.0.to_be_bytes()].concat(),
-        None => after_prefix(&low),
-    };
+    let high = keys::end_of_line(line, &low);
     let mut again = RepeatCount::default();
     rows.scan(SPACE, &low, &high, Direction::Forward, &mut |key, value| {
-        again.count += times(key, value)?;
+        again.count += keys::decode_number(key, value)?;
         let at = key.last_chunk::<8>().copied().unwrap_or_default();
         again.last = u64::from_be_bytes(at);
         Ok(ControlFlow::Continue(()))
     })?;
     Ok(again)
-}
-
-fn times(key: &[u8], value: &[u8]) -> Result<u64, Error> {
-    <[u8; 8]>::try_from(value)
-        .map(u64::from_be_bytes)
-        .map_err(|_| Error::corrupt(SPACE.name(), key, "not a number"))
 }
 
 impl EntityFold<'_> {
@@ -351,7 +313,7 @@ impl EntityFold<'_> {
         let now = self.event.position().0;
         let (row, new) = match self.rows.get(SPACE, &key)? {
             Some(value) => {
-                let row = decode(&key, &value)?;
+                let row: RelationRow = keys::decode(&key, &value)?;
                 self.note_again(from, relation, to)?;
                 let (count, last) = (row.count + 1, now);
                 (RelationRow { count, last, ..row }, None)
@@ -391,10 +353,7 @@ impl EntityFold<'_> {
     ) -> Result<(), Error> {
         let mut key = again_prefix(self.session, from, relation, to);
         key.extend(self.event.position().0.to_be_bytes());
-        let times = match self.rows.get(SPACE, &key)? {
-            Some(value) => times(&key, &value)?,
-            None => 0,
-        };
+        let times = keys::number(self.rows, &key)?;
         self.rows.put(SPACE, &key, &(times + 1).to_be_bytes());
         Ok(())
     }

@@ -1,6 +1,6 @@
-//! Up to which step of a session entities were found: what has been noted is not noted twice.
+//! The last step of a session in which entities were found, so that no step is recorded twice.
 
-use super::SPACE;
+use super::{SPACE, keys};
 use crate::events::entities::{Source, TextEntities};
 use crate::log::Position;
 use crate::sessions::Line;
@@ -14,20 +14,11 @@ fn row_key(session: &str) -> Vec<u8> {
 }
 
 /// Position of the last step of a session in which entities were found; 0 before the first.
-///
-/// # Errors
-/// [`Error`] when the row cannot be read or is damaged.
 pub fn searched(rows: &dyn Rows, session: &str) -> Result<Position, Error> {
-    let key = row_key(session);
-    match rows.get(SPACE, &key)? {
-        None => Ok(Position(0)),
-        Some(value) => <[u8; 8]>::try_from(&*value)
-            .map(|bytes| Position(u64::from_be_bytes(bytes)))
-            .map_err(|_| Error::corrupt(SPACE.name(), &key, "not a position")),
-    }
+    keys::number(rows, &row_key(session)).map(Position)
 }
 
-/// Notes what was searched.
+/// Records the searched steps.
 pub(super) fn note(
     rows: &mut dyn RowsMut,
     session: &str,

@@ -41,12 +41,6 @@ impl Version {
     }
 }
 
-fn prefix(session: &str, entity: &EntityRef) -> Vec<u8> {
-    let mut key = keys::of_entity(b'h', session, &entity.kind, &entity.key);
-    key.push(0);
-    key
-}
-
 /// Keeps what an event changes, as it was before that event.
 pub(super) fn keep(
     folding: &mut EntityFold<'_>,
@@ -58,7 +52,7 @@ pub(super) fn keep(
     if version == Version::of(row) {
         return Ok(());
     }
-    let mut key = prefix(folding.session, entity);
+    let mut key = keys::rows_of_entity(b'h', folding.session, entity);
     key.extend(folding.event.position().0.to_be_bytes());
     // Of several changes by one event the first one says what was before it.
     if folding.rows.get(SPACE, &key)?.is_none() {
@@ -77,13 +71,12 @@ pub(super) fn as_of(
     let Some(end) = line.before() else {
         return Ok(row);
     };
-    let prefix = prefix(&line.session, entity);
+    let prefix = keys::rows_of_entity(b'h', &line.session, entity);
     let low = [prefix.as_slice(), &end.0.to_be_bytes()].concat();
     let high = after_prefix(&prefix);
     let mut found: Option<Version> = None;
     rows.scan(SPACE, &low, &high, Direction::Forward, &mut |key, value| {
-        let version = codec::decode(value);
-        found = Some(version.map_err(|reason| Error::corrupt(SPACE.name(), key, reason))?);
+        found = Some(keys::decode(key, value)?);
         Ok(ControlFlow::Break(()))
     })?;
     Ok(match found {

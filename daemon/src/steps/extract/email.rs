@@ -100,13 +100,10 @@ fn is_user_of_url(text: &str, urls: &Spans, found: &Range<usize>) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::steps::extract::{span::texts, url};
 
     fn emails(text: &str) -> Vec<&str> {
-        let urls = super::super::url::find(text);
-        find(text, &urls)
-            .into_iter()
-            .filter_map(|range| text.get(range))
-            .collect()
+        texts(text, find(text, &url::find(text)))
     }
 
     #[test]

@@ -236,13 +236,7 @@ fn is_day_after_month(head: &[u8], word: &[u8]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn texts(text: &str, finds: Spans) -> Vec<String> {
-        finds
-            .into_iter()
-            .map(|range| text.get(range).unwrap_or_default().to_owned())
-            .collect()
-    }
+    use crate::steps::extract::span::texts;
 
     #[test]
     fn fields_that_hold_an_id() {

@@ -121,12 +121,10 @@ fn is_code(bytes: &[u8], start: usize, first_end: usize) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::steps::extract::span::texts;
 
     fn numbers(text: &str) -> Vec<&str> {
-        find(text, &OccupiedSpans::default())
-            .into_iter()
-            .filter_map(|range| text.get(range))
-            .collect()
+        texts(text, find(text, &OccupiedSpans::default()))
     }
 
     #[test]

@@ -109,12 +109,10 @@ pub(super) fn find(text: &str) -> Spans {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::steps::extract::span::texts;
 
     fn found(text: &str) -> Vec<&str> {
-        find(text)
-            .into_iter()
-            .filter_map(|range| text.get(range))
-            .collect()
+        texts(text, find(text))
     }
 
     #[test]

@@ -326,30 +326,15 @@ mod tests {
 
     #[test]
     fn names_are_checked() {
-        assert!(matches!(
-            refused(extractor("", "a")),
-            RegistrationError::Name { .. }
-        ));
-        assert!(matches!(
-            refused(extractor("1a", "a")),
-            RegistrationError::Name { .. }
-        ));
-        assert!(matches!(
-            refused(extractor("a b", "a")),
-            RegistrationError::Name { .. }
-        ));
-        assert!(matches!(
-            refused(extractor(&"a".repeat(65), "a")),
-            RegistrationError::Name { .. }
-        ));
-        assert!(matches!(
-            refused(extractor("E-Mail", "a")),
-            RegistrationError::Reserved { .. }
-        ));
-        assert!(matches!(
-            refused(extractor("result", "a")),
-            RegistrationError::Reserved { .. }
-        ));
+        for name in ["", "1a", "a b", &"a".repeat(65)] {
+            let error = refused(extractor(name, "a"));
+            assert!(matches!(error, RegistrationError::Name { .. }), "{name:?}");
+        }
+        for name in ["E-Mail", "result"] {
+            let error = refused(extractor(name, "a"));
+            let is_reserved = matches!(error, RegistrationError::Reserved { .. });
+            assert!(is_reserved, "{name}");
+        }
         let nothing = Extractor {
             name: "x".into(),
             ..Extractor::default()

@@ -81,12 +81,21 @@ pub(super) fn digit_runs(text: &[u8]) -> impl Iterator<Item = Range<usize>> + '_
     })
 }
 
+/// Returns the text of each span.
+#[cfg(test)]
+pub(super) fn texts(text: &str, spans: Spans) -> Vec<&str> {
+    spans
+        .into_iter()
+        .filter_map(|range| text.get(range))
+        .collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn what_touches_a_taken_place_is_left_out() {
+    fn overlapping_spans_are_removed() {
         let taken = OccupiedSpans::of(&[&vec![5..9, 20..22], &vec![7..12, 31..32]]);
         let kept = taken.rest_of(vec![0..5, 4..6, 11..13, 12..20, 21..30]);
         assert_eq!(kept, [0..5, 12..20]);

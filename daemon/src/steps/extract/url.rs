@@ -37,29 +37,17 @@ fn scheme_start(bytes: &[u8], colon: usize) -> Option<usize> {
 fn extent(text: &str, host: usize, quoted: bool) -> usize {
     let (mut round, mut square) = (0_usize, 0_usize);
     for (at, c) in text.get(host..).unwrap_or_default().char_indices() {
-        let ends = match c {
-            '(' => {
-                round += 1;
-                false
+        match c {
+            '(' => round += 1,
+            '[' => square += 1,
+            ')' if round > 0 => round -= 1,
+            ']' if square > 0 => square -= 1,
+            '\'' if !quoted => {}
+            ')' | ']' | '<' | '>' | '"' | '`' | '{' | '}' | '|' | '\\' | '^' | '\'' => {
+                return host + at;
             }
-            '[' => {
-                square += 1;
-                false
-            }
-            ')' if round > 0 => {
-                round -= 1;
-                false
-            }
-            ']' if square > 0 => {
-                square -= 1;
-                false
-            }
-            ')' | ']' | '<' | '>' | '"' | '`' | '{' | '}' | '|' | '\\' | '^' => true,
-            '\'' => quoted,
-            c => c.is_whitespace() || c.is_control(),
-        };
-        if ends {
-            return host + at;
+            c if c.is_whitespace() || c.is_control() => return host + at,
+            _ => {}
         }
     }
     text.len()
@@ -81,12 +69,10 @@ fn has_host(address: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::steps::extract::span::texts;
 
     fn urls(text: &str) -> Vec<&str> {
-        find(text)
-            .into_iter()
-            .filter_map(|range| text.get(range))
-            .collect()
+        texts(text, find(text))
     }
 
     #[test]
