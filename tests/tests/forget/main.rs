@@ -5,6 +5,7 @@
 mod by_hand;
 mod outside;
 mod parts;
+mod redaction;
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;

@@ -1,6 +1,7 @@
 //! Sessions, messages and entities for callers, in a real daemon.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
+mod context_packs;
 mod crashes;
 mod entities;
 mod fields;

@@ -1,0 +1,7 @@
+//! The daemon as a service: its folders and lock, service managers, other users, and `doctor`.
+#![allow(clippy::unwrap_used, clippy::indexing_slicing)]
+
+mod doctor;
+mod managed;
+mod places;
+mod users;
