@@ -4,6 +4,7 @@
 //! Tests wait for conditions with [`until`]. The harness fails by panicking, always with the daemon's last output.
 
 pub mod bench;
+mod checks;
 mod cold;
 pub mod disk;
 mod home;
@@ -15,6 +16,7 @@ mod random;
 mod transport;
 mod wait;
 
+pub use checks::{has, has_words, is_refusal};
 pub use cold::ColdHome;
 pub use home::{Daemon, EndedDaemon, Home, call};
 pub use peer::Peer;
@@ -28,6 +30,20 @@ macro_rules! home {
     () => {
         $crate::Home::new(env!("CARGO_BIN_EXE_lored-under-test"))
     };
+}
+
+/// Creates a home and starts its daemon, with these settings if there are any.
+#[macro_export]
+macro_rules! serve {
+    () => {
+        $crate::serve!("")
+    };
+    ($settings:expr) => {{
+        let home = $crate::home!();
+        home.configure($settings);
+        let daemon = home.start();
+        (home, daemon)
+    }};
 }
 
 /// Creates a home in which `lore` starts the daemon that this package builds.

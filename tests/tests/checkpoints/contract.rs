@@ -1,7 +1,7 @@
 //! Names, shapes and statuses of the tools' specification, on every transport.
 
 use serde_json::{Value, json};
-use tests::{McpHost, McpRevision, Transport, home};
+use tests::{McpHost, McpRevision, Transport, has_words, serve};
 
 const LORE: &str = env!("CARGO_BIN_EXE_lore-under-test");
 
@@ -39,8 +39,7 @@ fn has(schema: &Value, wanted: &Value, path: &str) {
 /// combinators.
 #[test]
 fn schemas_are_those_of_the_source() {
-    let home = home!();
-    let daemon = home.start();
+    let (_home, daemon) = serve!();
     let text = json!({"type": "string"});
     let wanted = [
         (
@@ -137,8 +136,7 @@ fn schemas_are_those_of_the_source() {
 /// same result on every transport: frames, MCP of both eras, `lore call`.
 #[test]
 fn every_door_says_the_same() {
-    let home = home!();
-    let daemon = home.start();
+    let (home, daemon) = serve!();
     for (door_name, mut endpoint) in Transport::all(&home, &daemon, LORE) {
         let mut call = |name: &str, args: Value| match endpoint.call(name, &args) {
             Ok(reported) => reported,
@@ -206,10 +204,7 @@ fn every_door_says_the_same() {
         let (unknown, _) = call("workflow_mark_critical", mark("goal"));
         assert_eq!(unknown["status"], "KEY_NOT_FOUND", "{door_name}");
         let said = unknown["message"].as_str().unwrap();
-        assert!(
-            said.contains("`n`") && said.contains("`userGoal`"),
-            "{said}"
-        );
+        has_words(&said, &["`n`", "`userGoal`"]);
     }
     daemon.verify();
 }
@@ -217,8 +212,7 @@ fn every_door_says_the_same() {
 /// Over MCP of both eras a list is the array as text, and wrapped as structured content; `_meta` has the total.
 #[test]
 fn a_list_over_mcp_is_text_and_wrapped() {
-    let home = home!();
-    let daemon = home.start();
+    let (_home, daemon) = serve!();
     let mut frames = daemon.connect("");
     let session = super::save(&mut frames, json!({"context": {"n": 0}}))
         .unwrap()

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use serde_json::{Value, json};
-use tests::{Daemon, Random, Transport, disk, home, noise};
+use tests::{Daemon, Random, Transport, disk, noise, serve};
 
 use super::{context_of, create_session, listed, load, save};
 
@@ -25,8 +25,7 @@ fn findings(daemon: &Daemon) -> Vec<Value> {
 /// reports the damage, and nothing is deleted. With the bit flipped back the store is whole again.
 #[test]
 fn a_flipped_bit_is_told_with_the_newest_good_one() {
-    let home = home!();
-    let daemon = home.start();
+    let (home, daemon) = serve!();
     let mut connection = daemon.connect("");
     let mut random = Random::new(3);
     create_session(&daemon, "s");
@@ -121,8 +120,7 @@ fn a_flipped_bit_is_told_with_the_newest_good_one() {
 #[test]
 fn a_save_mends_what_it_finds_damaged() {
     for is_changed in [false, true] {
-        let home = home!();
-        let daemon = home.start();
+        let (home, daemon) = serve!();
         let mut connection = daemon.connect("");
         let mut context = json!({"n": 1, "large": noise(300_000, &mut Random::new(5))});
         let first = save(&mut connection, json!({"context": context})).unwrap();
@@ -155,8 +153,7 @@ fn a_save_mends_what_it_finds_damaged() {
 /// A damaged checkpoint can be deleted, and its session continues.
 #[test]
 fn a_damaged_checkpoint_can_be_deleted() {
-    let home = home!();
-    let daemon = home.start();
+    let (home, daemon) = serve!();
     let mut connection = daemon.connect("");
     let context = json!({"goal": "g", "large": noise(300_000, &mut Random::new(4))});
     let first = save(&mut connection, json!({"context": {"goal": "g"}})).unwrap();

@@ -8,7 +8,7 @@ use std::time::Duration;
 use lored::config::Config;
 use serde_json::Value;
 use tests::page::{Reader, blocks, examples};
-use tests::{cold, until};
+use tests::{cold, has_words, until};
 
 const SESSIONS: &str = include_str!("../../../docs/sessions.md");
 const PROJECTS: &str = include_str!("../../../docs/projects.md");
@@ -416,14 +416,8 @@ fn the_conversation_of_the_readme() {
         assert!(output.status.success(), "{line}: {output:?}");
         printed = String::from_utf8(output.stdout).unwrap();
     }
-    assert!(
-        printed.contains("- device: switch-nyc-01\n  Mentioned 2 times"),
-        "{printed}"
-    );
-    assert!(
-        printed.contains("Current user message: is that switch up?"),
-        "{printed}"
-    );
+    has_words(&printed, &["- device: switch-nyc-01\n  Mentioned 2 times"]);
+    has_words(&printed, &["Current user message: is that switch up?"]);
 }
 
 /// The README shows the output of its first command, except for the temporary folder.

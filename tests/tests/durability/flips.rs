@@ -10,7 +10,7 @@ use lore::protocol::Code;
 use serde_json::{Value, json};
 use tests::disk::files;
 use tests::ledger::{Ledger, content_of, record};
-use tests::{Daemon, Home, Random, call, home, seed, until};
+use tests::{Daemon, Home, Random, call, home, seed, serve, until};
 
 /// Default number of flips; `LORE_FLIPS` overrides it.
 const FLIPS: u64 = 150;
@@ -25,9 +25,7 @@ struct StoppedStore {
 impl StoppedStore {
     /// Creates a store with tables, a journal with later events, blobs and keys.
     fn make() -> Self {
-        let home = home!();
-        home.configure("[engine]\nflush_idle_ms = 100\nreserve_bytes = 0\n");
-        let daemon = home.start();
+        let (home, daemon) = serve!("[engine]\nflush_idle_ms = 100\nreserve_bytes = 0\n");
         let mut ledger = Ledger::default();
         let mut connection = daemon.connect("w");
         call(&mut connection, "create_session", json!({"session": "w"})).unwrap();

@@ -7,14 +7,13 @@ use std::time::Instant;
 use lore::connection::Error;
 use lore::protocol::Code;
 use serde_json::json;
-use tests::{Random, call, home, noise};
+use tests::{Random, call, home, noise, serve};
 
 /// Stopping and starting preserves everything: earlier variables resolve, the log continues at the next position,
 /// and the proof is complete.
 #[test]
 fn stop_and_start_keep_everything() {
-    let home = home!();
-    let daemon = home.start();
+    let (home, daemon) = serve!();
     let first = daemon.call(
         "record_step",
         json!({"tool": "search", "result": {"id": 42}, "key": "k"}),
@@ -45,8 +44,7 @@ fn stop_and_start_keep_everything() {
 /// Four agents with fifty acknowledged records each: all two hundred exist after kill -9, in each agent's order.
 #[test]
 fn two_hundred_of_two_hundred_survive_a_kill() {
-    let home = home!();
-    let daemon = home.start();
+    let (home, daemon) = serve!();
     daemon.call("create_session", json!({"session": "shared"}));
     let record = |agent: String| {
         let mut connection = daemon.connect(&agent);
@@ -109,8 +107,7 @@ fn taken_bytes(folder: &Path, journals: bool) -> u64 {
 /// journal for the next start to replay.
 #[test]
 fn compact_and_stop_leave_a_small_store() {
-    let home = home!();
-    let daemon = home.start();
+    let (home, daemon) = serve!();
     daemon.call("create_session", json!({"session": "s"}));
     let mut connection = daemon.connect("a");
     for number in 0..300 {
@@ -179,8 +176,7 @@ const LOG_MB: usize = 12;
 #[test]
 fn a_large_log_is_served_after_a_kill() {
     let megabytes = std::env::var("LORE_LOG_MB").map_or(LOG_MB, |mb| mb.parse().unwrap());
-    let home = home!();
-    let daemon = home.start();
+    let (home, daemon) = serve!();
     daemon.call("create_session", json!({"session": "s"}));
     let mut random = Random::new(1);
     let (mut last, mut last_text) = (0, String::new());

@@ -3,7 +3,7 @@
 use std::process::Command;
 
 use serde_json::{Value, json};
-use tests::{Daemon, Home, home};
+use tests::{Daemon, Home, serve};
 
 /// Runs `lore forget`; returns exit code, standard output and standard error.
 fn forget(home: &Home, words: &[&str]) -> (i32, String, String) {
@@ -37,8 +37,7 @@ fn events(daemon: &Daemon) -> Value {
 /// forgets exactly those, the same key again returns the same reply, and the session is gone.
 #[test]
 fn it_is_counted_and_then_done() {
-    let home = home!();
-    let daemon = home.start();
+    let (home, daemon) = serve!();
     record(&daemon, "gone", 2);
     record(&daemon, "kept", 1);
     let before = events(&daemon);
@@ -83,8 +82,7 @@ fn it_is_counted_and_then_done() {
 /// nothing is forgotten.
 #[test]
 fn what_makes_no_sense_is_refused() {
-    let home = home!();
-    let daemon = home.start();
+    let (home, daemon) = serve!();
     record(&daemon, "kept", 1);
     let before = events(&daemon);
     for (words, code, said) in [

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use tests::{Daemon, Home, Transport, home, until};
+use tests::{Daemon, Home, Transport, has_words, home, serve, until};
 
 /// Time limit for every wait, on a busy machine.
 const LIMIT: Duration = Duration::from_secs(60);
@@ -124,8 +124,7 @@ fn warned(reply: &Value, meta: &Value) -> String {
 /// For every transport and every kind of data: no part of a secret stays, and each call reports the redaction.
 #[test]
 fn no_secret_reaches_the_disk() {
-    let home = home!();
-    let daemon = home.start();
+    let (home, daemon) = serve!();
     let client = env!("CARGO_BIN_EXE_lore-under-test");
     let mut count = 0;
     let reported = |endpoint: &str, name: &str, warned: &str, of: u64| {
@@ -191,8 +190,7 @@ fn no_secret_reaches_the_disk() {
 /// Secrets in files: imported sessions, documents, context files of agents and of people.
 #[test]
 fn no_secret_comes_in_with_a_file() {
-    let home = home!();
-    let daemon = home.start();
+    let (home, daemon) = serve!();
     daemon.call("create_session", json!({"session": "old"}));
     daemon.call(
         "record_message",
@@ -216,10 +214,7 @@ fn no_secret_comes_in_with_a_file() {
     let said = daemon
         .call("export_session", json!({"session": "new"}))
         .to_string();
-    assert!(
-        said.contains("the [redacted:github-personal-token] is old"),
-        "{said}"
-    );
+    has_words(&said, &["the [redacted:github-personal-token] is old"]);
 
     let elsewhere = tempfile::tempdir().unwrap();
     let docs = fs::canonicalize(elsewhere.path()).unwrap();
@@ -288,8 +283,7 @@ fn edited_by_hand(home: &Home, daemon: &Daemon, project: &str, of: &Value) {
 /// A keyed call with secrets is recognised as the same call; a different one is not.
 #[test]
 fn a_key_claims_what_is_recorded() {
-    let home = home!();
-    let daemon = home.start();
+    let (_home, daemon) = serve!();
     daemon.call("create_session", json!({"session": "s"}));
     let args = |tool: &str| json!({"session": "s", "tool": tool, "result": {"password": password()}, "key": "k-1"});
     let first = daemon.call("record_step", args("env"));

@@ -6,7 +6,7 @@ use std::process::Command;
 
 use lore::protocol::Code;
 use serde_json::{Value, json};
-use tests::{Daemon, call, home};
+use tests::{Daemon, call, has, home, serve};
 
 use super::{connect_in, folder, refused_to, says, summary, text, warns, write};
 
@@ -34,8 +34,7 @@ fn listed(daemon: &Daemon) -> Vec<Value> {
 /// branches, also after a switch.
 #[test]
 fn worktrees_are_one_project() {
-    let home = home!();
-    let daemon = home.start();
+    let (home, daemon) = serve!();
     let main = folder(&home, "My Shop");
     let deep = folder(&home, "My Shop/src/deep");
     git(&main, &["init", "-q"]);
@@ -53,23 +52,14 @@ fn worktrees_are_one_project() {
         "{project}"
     );
     let second = call(&mut bob, "update_context", args(&summary(&["a", "b"]))).unwrap();
-    assert_eq!(
-        (&second["project"], &second["version"]),
-        (&first["project"], &json!(2))
-    );
+    has(&second, json!({"project": first["project"], "version": 2}));
     let reply = daemon.call("init_project", json!({"path": other}));
     assert_eq!(
         (&reply["project"], &reply["created"]),
         (&first["project"], &json!(false))
     );
-    assert_eq!(
-        (&reply["path"], &reply["worktree"]),
-        (&json!(main), &json!(other))
-    );
-    assert_eq!(
-        (&reply["branch"], &reply["name"]),
-        (&json!("fix/tax"), &json!("My Shop"))
-    );
+    has(&reply, json!({"path": main, "worktree": other}));
+    has(&reply, json!({"branch": "fix/tax", "name": "My Shop"}));
 
     let worktrees = || {
         let [project] = &listed(&daemon)[..] else {
@@ -97,18 +87,14 @@ fn worktrees_are_one_project() {
 /// Directories with equal names are two projects, and so are two clones; a link leads to the same project.
 #[test]
 fn namesakes_are_two_projects() {
-    let home = home!();
-    let daemon = home.start();
+    let (home, daemon) = serve!();
     let (one, two) = (folder(&home, "a/shop"), folder(&home, "b/shop"));
     git(&two, &["init", "-q"]);
     let init = |path: &str| daemon.call("init_project", json!({"path": path}));
     let (first, second) = (init(&one), init(&two));
     assert_ne!(first["project"], second["project"]);
     for reply in [&first, &second] {
-        assert_eq!(
-            (&reply["name"], &reply["created"]),
-            (&json!("shop"), &json!(true))
-        );
+        has(&reply, json!({"name": "shop", "created": true}));
     }
     let link = home.path().join("link");
     std::os::unix::fs::symlink(&one, &link).unwrap();
@@ -132,8 +118,7 @@ fn namesakes_are_two_projects() {
 /// every reply about the project, and otherwise ignored.
 #[test]
 fn a_marker_names_the_project() {
-    let home = home!();
-    let daemon = home.start();
+    let (home, daemon) = serve!();
     let root = folder(&home, "shop");
     let below = folder(&home, "shop/src");
     let marker = Path::new(&root).join(".lore.toml");
@@ -146,10 +131,7 @@ fn a_marker_names_the_project() {
     let form = super::templates::NOTES.replace("name = \"notes\"", "name = \"forms\"");
     fs::write(Path::new(&forms).join("forms.toml"), form).unwrap();
     let reply = daemon.call("init_project", json!({"path": below}));
-    assert_eq!(
-        (&reply["project"], &reply["name"]),
-        (&json!("the-shop"), &json!("The Shop"))
-    );
+    has(&reply, json!({"project": "the-shop", "name": "The Shop"}));
     assert_eq!(
         (&reply["path"], reply.get("warnings")),
         (&json!(root), None)
@@ -206,15 +188,9 @@ fn the_config_names_the_project() {
     home.configure(&format!("[projects.at.{root:?}]\nid = \"store\"\n"));
     let daemon = home.start();
     let reply = daemon.call("init_project", json!({"path": root}));
-    assert_eq!(
-        (&reply["project"], &reply["name"]),
-        (&json!("store"), &json!("Shop"))
-    );
+    has(&reply, json!({"project": "store", "name": "Shop"}));
     let reply = daemon.call("init_project", json!({"path": root, "name": "Other"}));
-    assert_eq!(
-        (&reply["name"], &reply["created"]),
-        (&json!("Other"), &json!(false))
-    );
+    has(&reply, json!({"name": "Other", "created": false}));
     assert_eq!(listed(&daemon)[0]["name"], "Other");
 }
 
@@ -267,8 +243,7 @@ fn the_id_of_another_folder_has_to_be_confirmed() {
 /// the required format.
 #[test]
 fn what_is_no_project_is_told_with_those_that_are() {
-    let home = home!();
-    let daemon = home.start();
+    let (home, daemon) = serve!();
     let get = |id: &str| json!({"project_id": id, "file_type": "bugs"});
     let refused = daemon.refusal("get_context", get("current"));
     says(

@@ -5,7 +5,7 @@ use std::thread;
 
 use lore::protocol::Code;
 use serde_json::{Value, json};
-use tests::{call, home};
+use tests::{call, has, serve};
 
 use super::{get, history, init, model, refused_to, says, summary, text, version, warns, write};
 
@@ -13,8 +13,7 @@ use super::{get, history, init, model, refused_to, says, summary, text, version,
 /// and the merge if the changes do not overlap; nothing is written.
 #[test]
 fn a_late_update_is_told_both_sides() {
-    let home = home!();
-    let daemon = home.start();
+    let (home, daemon) = serve!();
     let project = init(&home, &daemon, "stall");
     let base = model("Stall", "Sales", "how a till is set up");
     write(&daemon, &project, "mental_model", &base);
@@ -28,10 +27,7 @@ fn a_late_update_is_told_both_sides() {
     };
     let theirs = model("Market", "Takings", "how a till is set up");
     let reply = call(&mut ada, "update_context", to(&theirs, 1)).unwrap();
-    assert_eq!(
-        (&reply["version"], &reply["success"]),
-        (&json!(2), &json!(true))
-    );
+    has(&reply, json!({"version": 2, "success": true}));
 
     // Both sides changed the same lines: the agent has to choose.
     let yours = model("Stall", "Receipts", "where to begin");
@@ -44,10 +40,7 @@ fn a_late_update_is_told_both_sides() {
     let details = details(&refused);
     assert_eq!(details["base"], json!({"version": 1, "content": base}));
     assert_eq!(details["theirs"]["content"], theirs);
-    assert_eq!(
-        (&details["theirs"]["version"], &details["theirs"]["agent"]),
-        (&json!(2), &json!("ada"))
-    );
+    has(&details["theirs"], json!({"version": 2, "agent": "ada"}));
     assert_eq!(details["yours"]["content"], yours);
     assert_eq!(
         details["changed_by_theirs"],
@@ -70,10 +63,7 @@ fn a_late_update_is_told_both_sides() {
     );
     let details = self::details(&refused);
     let merged = model("Market", "Takings", "where to begin");
-    assert_eq!(
-        (&details["merged"], &details["changed_by_both"]),
-        (&json!(merged), &json!([]))
-    );
+    has(&details, json!({"merged": merged, "changed_by_both": []}));
     assert_eq!(
         get(&daemon, &project, "mental_model")["content"],
         theirs,
@@ -122,8 +112,7 @@ fn details(refusal: &lore::protocol::ErrorBody) -> Value {
 /// Two agents concurrently add twenty entries each to one file: all exist, and as many versions.
 #[test]
 fn entries_added_at_once_are_all_there() {
-    let home = home!();
-    let daemon = home.start();
+    let (home, daemon) = serve!();
     let project = init(&home, &daemon, "stall");
     let barrier = Barrier::new(2);
     thread::scope(|scope| {
@@ -158,8 +147,7 @@ fn entries_added_at_once_are_all_there() {
 /// all versions can be read.
 #[test]
 fn whoever_replaces_anothers_content_is_told() {
-    let home = home!();
-    let daemon = home.start();
+    let (home, daemon) = serve!();
     let project = init(&home, &daemon, "stall");
     let barrier = Barrier::new(2);
     let reported: Vec<Value> = thread::scope(|scope| {

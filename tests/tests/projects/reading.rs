@@ -2,7 +2,7 @@
 
 use lore::protocol::Code;
 use serde_json::{Value, json};
-use tests::{Daemon, Transport, home};
+use tests::{Daemon, Transport, has, has_words, serve};
 
 use super::{get, history, init, model, path_of, says, summary, text, update, version, write};
 
@@ -18,8 +18,7 @@ fn read(daemon: &Daemon, project: &str, file_type: &str, more: &Value) -> Value 
 /// validation and sections.
 #[test]
 fn a_file_before_and_after_it_is_written() {
-    let home = home!();
-    let daemon = home.start();
+    let (home, daemon) = serve!();
     let project = init(&home, &daemon, "stall");
     for (name, mut endpoint) in
         Transport::all(&home, &daemon, env!("CARGO_BIN_EXE_lore-under-test"))
@@ -48,19 +47,10 @@ fn a_file_before_and_after_it_is_written() {
     let args = json!({"project_id": project, "file_type": "mental_model", "content": content});
     tests::call(&mut ada, "update_context", args).unwrap();
     let now = get(&daemon, &project, "mental_model");
-    assert_eq!(
-        (&now["content"], &now["version"]),
-        (&json!(content), &json!(1))
-    );
-    assert_eq!(
-        (&now["updated_by"], &now["change"]),
-        (&json!("ada"), &json!("updated"))
-    );
+    has(&now, json!({"content": content, "version": 1}));
+    has(&now, json!({"updated_by": "ada", "change": "updated"}));
     assert!(text(&now["updated_at"]).ends_with('Z'));
-    assert_eq!(
-        (&now["validation"]["valid"], &now["validation"]["errors"]),
-        (&json!(true), &json!([]))
-    );
+    has(&now["validation"], json!({"valid": true, "errors": []}));
     assert_eq!(now["validation"]["confidence"], 1.0);
     assert_eq!(now.get("template"), None);
     let sections = json!([
@@ -87,10 +77,7 @@ fn a_file_before_and_after_it_is_written() {
         "mental_model",
         &json!({"max_tokens": 100_000}),
     );
-    assert_eq!(
-        (&whole["truncated"], &whole["content"]),
-        (&json!(false), &json!(content))
-    );
+    has(&whole, json!({"truncated": false, "content": content}));
     let all = whole["tokens"].as_u64().unwrap();
     let cut = read(
         &daemon,
@@ -98,10 +85,7 @@ fn a_file_before_and_after_it_is_written() {
         "mental_model",
         &json!({"max_tokens": all / 2}),
     );
-    assert_eq!(
-        (&cut["truncated"], &cut["tokens"]),
-        (&json!(true), &json!(all))
-    );
+    has(&cut, json!({"truncated": true, "tokens": all}));
     let kept = text(&cut["content"]);
     assert!(
         content.starts_with(kept) && kept.ends_with('\n'),
@@ -115,8 +99,7 @@ fn a_file_before_and_after_it_is_written() {
 /// are compared by section and by line.
 #[test]
 fn every_version_stays() {
-    let home = home!();
-    let daemon = home.start();
+    let (home, daemon) = serve!();
     let project = init(&home, &daemon, "stall");
     let flows = ["Sales", "Takings", "Receipts", "Coins", "Notes"];
     let content = |flow: &str| model("Stall", flow, "how a till is set up");
@@ -134,10 +117,7 @@ fn every_version_stays() {
     assert_eq!(of("position"), positions);
     for one in &versions[..4] {
         assert_eq!(one["changed_sections"], json!(["data_flow"]), "{one:#}");
-        assert_eq!(
-            (&one["change"], &one["errors"]),
-            (&json!("updated"), &json!(0))
-        );
+        has(&one, json!({"change": "updated", "errors": 0}));
     }
     assert_eq!(versions[4]["changed_sections"].as_array().unwrap().len(), 6);
     for (one, flow) in versions.iter().rev().zip(flows) {
@@ -148,11 +128,7 @@ fn every_version_stays() {
         );
         for as_of in [one["position"].clone(), one["at"].clone()] {
             let then = read(&daemon, &project, "mental_model", &json!({"as_of": as_of}));
-            assert_eq!(
-                (&then["version"], &then["content"]),
-                (&json!(number), &json!(content(flow))),
-                "{as_of}"
-            );
+            has(&then, json!({"version": number, "content": content(flow)}));
         }
     }
     for as_of in [json!(1), json!("2001-01-01T00:00:00Z")] {
@@ -190,10 +166,7 @@ fn every_version_stays() {
     assert_eq!((&last["added"], &last["removed"]), (&json!(1), &json!(1)));
     assert_eq!(last["changed_sections"], json!(["data_flow"]));
     let shown = text(&last["diff"]);
-    assert!(
-        shown.contains("\n-Coins: a sale is") && shown.contains("\n+Notes: a sale is"),
-        "{shown}"
-    );
+    has_words(&shown, &["\n-Coins: a sale is", "\n+Notes: a sale is"]);
     let all = diff(json!({"from": 0, "to": 5}));
     assert_eq!(
         all["added"].as_u64().unwrap() as usize,
@@ -210,31 +183,20 @@ fn every_version_stays() {
 /// content creates no version.
 #[test]
 fn cleared_and_written_again() {
-    let home = home!();
-    let daemon = home.start();
+    let (home, daemon) = serve!();
     let project = init(&home, &daemon, "stall");
     let path = path_of(&home, &project, "session_summary");
     let args =
         || json!({"project_id": project, "file_type": "session_summary", "reason": "too old"});
     let nothing = daemon.call("clear_context", args());
-    assert_eq!(
-        (&nothing["cleared"], &nothing["version"]),
-        (&json!(false), &json!(0))
-    );
+    has(&nothing, json!({"cleared": false, "version": 0}));
     let content = summary(&["a till"]);
     write(&daemon, &project, "session_summary", &content);
     super::until_says(&path, &content);
     let same = update(&daemon, &project, "session_summary", &content);
-    assert_eq!(
-        (&same["success"], &same["version"]),
-        (&json!(true), &json!(1)),
-        "{same:#}"
-    );
+    has(&same, json!({"success": true, "version": 1}));
     let cleared = daemon.call("clear_context", args());
-    assert_eq!(
-        (&cleared["version"], &cleared["archived_version"]),
-        (&json!(2), &json!(1))
-    );
+    has(&cleared, json!({"version": 2, "archived_version": 1}));
     tests::until("the file to go", super::LIMIT, || {
         (!path.exists()).then_some(())
     });
@@ -260,8 +222,7 @@ fn cleared_and_written_again() {
 /// A forgotten version is no longer offered for reading, even in a repeated call whose first reply named it.
 #[test]
 fn a_forgotten_version_is_not_named() {
-    let home = home!();
-    let daemon = home.start();
+    let (home, daemon) = serve!();
     let project = init(&home, &daemon, "stall");
     for content in ["a", "b"] {
         write(&daemon, &project, "session_summary", &summary(&[content]));
@@ -287,8 +248,7 @@ fn a_forgotten_version_is_not_named() {
 /// content is refused.
 #[test]
 fn a_repeated_call_does_nothing() {
-    let home = home!();
-    let daemon = home.start();
+    let (home, daemon) = serve!();
     let project = init(&home, &daemon, "stall");
     let bad = "# Log\n\nnothing\n".to_owned();
     let entry = "## 2025-04-01: more\n\n### Fixed\n\n- a lamp\n";

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use lore::protocol::Code;
 use serde_json::{Value, json};
-use tests::{Daemon, home};
+use tests::{Daemon, has, home, serve};
 
 use super::{folder, get, init, says, text, update, warns, write};
 
@@ -42,8 +42,7 @@ fn origin(list: &Value, file_type: &str) -> String {
 /// that project. The type is listed, shown, used for validation and written to disk, and removed with its file.
 #[test]
 fn a_new_type_is_a_new_file() {
-    let home = home!();
-    let daemon = home.start();
+    let (home, daemon) = serve!();
     let (one, two) = (init(&home, &daemon, "one"), init(&home, &daemon, "two"));
     let args = json!({"project_id": one, "file_type": "notes"});
     says(
@@ -108,10 +107,7 @@ fn a_new_type_is_a_new_file() {
     );
     assert_eq!(write(&daemon, &two, "notes", NOTE), 1);
     let shown = daemon.call("get_template", json!({"file_type": "notes"}));
-    assert_eq!(
-        (&shown["origin"], &shown["template"]),
-        (&json!("user"), &json!(NOTES))
-    );
+    has(&shown, json!({"origin": "user", "template": NOTES}));
     assert_eq!(shown["title"], "Notes");
 
     // Without a template nothing new is written; existing content can still be read and cleared.
@@ -133,18 +129,14 @@ fn a_new_type_is_a_new_file() {
         "clear_context",
         json!({"project_id": one, "file_type": "notes"}),
     );
-    assert_eq!(
-        (&cleared["cleared"], &cleared["archived_version"]),
-        (&json!(true), &json!(1))
-    );
+    has(&cleared, json!({"cleared": true, "archived_version": 1}));
     daemon.verify();
 }
 
 /// A project's own form of a built-in type applies to that project alone.
 #[test]
 fn a_type_is_another_in_one_project() {
-    let home = home!();
-    let daemon = home.start();
+    let (home, daemon) = serve!();
     let (one, two) = (init(&home, &daemon, "one"), init(&home, &daemon, "two"));
     let own = folder(&home, "one/.lore/templates");
     let form = NOTES.replace("name = \"notes\"", "name = \"bugs\"");
@@ -197,11 +189,7 @@ fn a_broken_template_leaves_the_last_good_one() {
         let [reported] = &list["broken"].as_array().unwrap()[..] else {
             panic!("{list:#}")
         };
-        assert_eq!(
-            (&reported["path"], &reported["line"]),
-            (&json!(file), &json!(line)),
-            "{reported:#}"
-        );
+        has(&reported, json!({"path": file, "line": line}));
         assert!(text(&reported["reason"]).contains(word), "{reported:#}");
         assert_eq!(origin(&list, "notes"), "user", "the last good one");
         let place = format!("notes.toml:{line}");

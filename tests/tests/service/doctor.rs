@@ -8,7 +8,7 @@ use std::path::Path;
 use std::process::Command;
 
 use serde_json::{Value, json};
-use tests::{Home, home};
+use tests::{Home, has_words, home, serve};
 
 /// Returns the exit code and all findings.
 fn doctor(home: &Home, flags: &[&str]) -> (i32, Vec<Value>) {
@@ -212,8 +212,7 @@ fn stores_that_do_not_open() {
 /// A daemon that holds the lock and does not answer is reported with its process.
 #[test]
 fn a_daemon_that_does_not_answer() {
-    let home = home!();
-    let daemon = home.start();
+    let (home, daemon) = serve!();
     fs::remove_file(home.socket()).unwrap();
     let (code, findings) = doctor(&home, &["--fix"]);
     assert_eq!(code, 1);
@@ -230,9 +229,7 @@ fn a_daemon_that_does_not_answer() {
 /// Requirements of the settings that the machine does not meet: space, open files.
 #[test]
 fn settings_that_want_too_much() {
-    let home = home!();
-    home.configure("[engine]\ndisk_free_bytes_min = 1000000000000000\n");
-    let daemon = home.start();
+    let (home, daemon) = serve!("[engine]\ndisk_free_bytes_min = 1000000000000000\n");
     let status = daemon.call("status", json!({}));
     assert_eq!(status["writable"], false, "told before a write is refused");
     daemon.stop();
@@ -324,8 +321,7 @@ fn a_shared_folder_is_not_closed() {
 /// An invalid lock and an invalid durable watermark are reported with the remedy and stay unchanged.
 #[test]
 fn a_lock_and_a_head_that_are_none() {
-    let home = home!();
-    let daemon = home.start();
+    let (home, daemon) = serve!();
     daemon.call("record_step", json!({"tool": "t", "result": 1}));
     daemon.stop();
     let (head, lock) = (home.data().join("head"), home.data().join("lored.lock"));
@@ -354,8 +350,7 @@ fn a_lock_and_a_head_that_are_none() {
 /// Removing the lock of a running daemon would allow a second one: this is not suggested.
 #[test]
 fn a_lock_that_a_daemon_has_stays() {
-    let home = home!();
-    let daemon = home.start();
+    let (home, daemon) = serve!();
     let lock = home.data().join("lored.lock");
     fs::rename(&lock, home.path().join("aside")).unwrap();
     fs::create_dir(&lock).unwrap();
@@ -492,14 +487,8 @@ fn parts_that_are_no_folders() {
     let [of_blobs, of_index] = of_parts.as_slice() else {
         panic!("{of_parts:?}");
     };
-    assert!(
-        of_blobs.contains("symbolic link") && of_blobs.contains("put the folder"),
-        "{of_blobs}"
-    );
-    assert!(
-        of_index.contains("is not a folder") && of_index.contains("rebuilt"),
-        "{of_index}"
-    );
+    has_words(&of_blobs, &["symbolic link", "put the folder"]);
+    has_words(&of_index, &["is not a folder", "rebuilt"]);
     assert!(index.is_file() && blobs.is_symlink(), "left as they are");
 }
 

@@ -10,7 +10,7 @@ use std::time::Duration;
 use lore::protocol::Code;
 use rustix::process::Signal;
 use serde_json::json;
-use tests::{Daemon, Home, home, until};
+use tests::{Daemon, Home, has_words, home, serve, until};
 
 /// Time limit for the daemon's own actions.
 const LONG: Duration = Duration::from_secs(60);
@@ -233,9 +233,7 @@ fn the_manager_is_told() {
 /// settings that need a restart are listed.
 #[test]
 fn settings_are_read_again() {
-    let home = home!();
-    home.configure("[checkpoints]\nper_session_max = 1000");
-    let daemon = home.start();
+    let (home, daemon) = serve!("[checkpoints]\nper_session_max = 1000");
     let warnings = || daemon.call("status", json!({}))["warnings"].to_string();
     let limit = || {
         let status = daemon.call("status", json!({}));
@@ -253,10 +251,7 @@ fn settings_are_read_again() {
     let reported = until("what is wrong", LONG, || {
         Some(warnings()).filter(|reported| reported.contains("config.toml:3:1"))
     });
-    assert!(
-        reported.contains("did you mean `total_bytes_max`?"),
-        "{reported}"
-    );
+    has_words(&reported, &["did you mean `total_bytes_max`?"]);
     assert_eq!(limit(), 1_048_576, "the settings before are in force");
     // Fixed, with a setting that needs a restart.
     home.configure("[checkpoints]\ntotal_bytes_max = 2097152\n[engine]\nreserve_bytes = 4194304");
@@ -334,8 +329,7 @@ fn settings_behind_a_link() {
 /// An unreadable or malformed file is reported and changes nothing.
 #[test]
 fn an_unreadable_file_changes_nothing() {
-    let home = home!();
-    let daemon = home.start();
+    let (home, daemon) = serve!();
     let config = home.path().join("config.toml");
     std::fs::remove_file(&config).unwrap();
     std::fs::create_dir(&config).unwrap();

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::Command;
 
 use serde_json::json;
-use tests::{EndedDaemon, Home, home};
+use tests::{EndedDaemon, Home, home, serve};
 
 fn refused(home: &Home) -> EndedDaemon {
     let ended = match home.try_start() {
@@ -116,8 +116,7 @@ fn what_needs_no_home_has_none() {
 /// its kill -9 the second one starts.
 #[test]
 fn two_daemons_on_one_store() {
-    let home = home!();
-    let first = home.start();
+    let (home, first) = serve!();
     let mut second = home.command();
     let output = second.output().unwrap();
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
@@ -150,8 +149,7 @@ fn socket_paths_that_are_too_long() {
 /// A store written by a newer release is refused with both versions, and not changed.
 #[test]
 fn a_store_of_a_newer_version() {
-    let home = home!();
-    let daemon = home.start();
+    let (home, daemon) = serve!();
     daemon.call("record_step", json!({"tool": "t", "result": ""}));
     daemon.stop();
     let superblock = home.data().join("store").join("lore-store");
@@ -188,8 +186,7 @@ fn a_folder_that_is_no_store() {
 /// A store that is missing although its durable watermark exists is not silently replaced by a new one.
 #[test]
 fn a_store_that_vanished() {
-    let home = home!();
-    let daemon = home.start();
+    let (home, daemon) = serve!();
     daemon.call("record_step", json!({"tool": "t", "result": ""}));
     daemon.stop();
     std::fs::rename(home.data().join("store"), home.path().join("moved")).unwrap();
@@ -210,8 +207,7 @@ fn a_store_that_vanished() {
 /// the watermark.
 #[test]
 fn a_store_that_vanished_behind_a_broken_head() {
-    let home = home!();
-    let daemon = home.start();
+    let (home, daemon) = serve!();
     daemon.call("record_step", json!({"tool": "t", "result": ""}));
     daemon.stop();
     std::fs::remove_dir_all(home.data().join("store")).unwrap();
@@ -251,8 +247,7 @@ fn a_command_of_a_timer_manages_nothing() {
 /// writes refused, and `lored repair --accept-head` enables them.
 #[test]
 fn a_head_that_is_missing() {
-    let home = home!();
-    let daemon = home.start();
+    let (home, daemon) = serve!();
     daemon.call("record_step", json!({"tool": "t", "result": {"id": 4}}));
     daemon.stop();
     std::fs::remove_file(home.data().join("head")).unwrap();
@@ -405,8 +400,7 @@ fn pipes_and_folders_in_the_place_of_files() {
 /// own folders.
 #[test]
 fn a_store_behind_a_link() {
-    let home = home!();
-    let daemon = home.start();
+    let (home, daemon) = serve!();
     daemon.call("record_step", json!({"tool": "t", "result": ""}));
     daemon.stop();
     let store = home.data().join("store");
@@ -510,8 +504,7 @@ fn settings_that_are_none() {
 /// While a daemon runs, `verify` asks it, and `rebuild` and `repair` are refused; without one all three work.
 #[test]
 fn commands_beside_a_daemon() {
-    let home = home!();
-    let daemon = home.start();
+    let (home, daemon) = serve!();
     daemon.call("record_step", json!({"tool": "t", "result": {"id": 4}}));
     assert_eq!(home.run(&["verify"]).status.code(), Some(0));
     for command in ["rebuild", "repair"] {
@@ -534,8 +527,7 @@ fn commands_beside_a_daemon() {
 /// folder of a verification, has permissions for others.
 #[test]
 fn files_are_for_their_owner_alone() {
-    let home = home!();
-    let daemon = home.start();
+    let (home, daemon) = serve!();
     daemon.call(
         "record_step",
         json!({"tool": "t", "result": "x".repeat(100_000)}),

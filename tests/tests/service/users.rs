@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::{Command, Output};
 
 use serde_json::{Value, json};
-use tests::{Daemon, Home, home};
+use tests::{Daemon, Home, has_words, home, serve};
 
 /// Two users and a group without names on any machine.
 const ADA: u32 = 61_001;
@@ -92,10 +92,7 @@ fn named_users_and_groups_come_in() {
     daemon.call("create_session", json!({"session": "shared"}));
     assert_eq!(reply_to(&home, ADA, "record_step", &args)["step"], 1);
     let events = daemon.call("read_events", json!({"session": "shared"}));
-    assert!(
-        events.to_string().contains(&format!("\"uid\":{ADA}")),
-        "{events}"
-    );
+    has_words(&events, &[&format!("\"uid\":{ADA}")]);
 
     // The owner's own client accepts the folder that others may traverse.
     let own = Command::new(home.path().join("lore"))
@@ -117,12 +114,7 @@ fn named_users_and_groups_come_in() {
             .unwrap()
             .contains(&BOB.to_string())
     );
-    assert!(
-        reported["error"]["hint"]
-            .as_str()
-            .unwrap()
-            .contains("access.allow_users")
-    );
+    has_words(&reported["error"]["hint"], &["access.allow_users"]);
 
     // By its primary group, which the socket's credentials contain.
     let member = Command::new("setpriv")
@@ -408,10 +400,7 @@ fn a_project_is_shared() {
     let reported = share(BOB, "read");
     assert_eq!(reported["project_id"], theirs, "{reported}");
     let seen = reply_to(&home, BOB, "get_context", &read);
-    assert!(
-        seen["content"].as_str().unwrap().contains("apples"),
-        "{seen}"
-    );
+    has_words(&seen["content"], &["apples"]);
     assert_eq!(code(BOB, "update_context", &write), "PROJECT_NOT_FOUND");
     assert_eq!(code(CARL, "get_context", &read), "PROJECT_NOT_FOUND");
 
@@ -424,10 +413,7 @@ fn a_project_is_shared() {
         "get_context",
         &json!({"project_id": project, "file_type": "session_summary"}),
     );
-    assert!(
-        seen["content"].as_str().unwrap().contains("berries"),
-        "{seen}"
-    );
+    has_words(&seen["content"], &["berries"]);
     let events = reply_to(&home, ADA, "read_events", &json!({})).to_string();
     assert!(events.contains(&format!("\"uid\":{BOB}")), "{events}");
     let shares = reply_to(&home, ADA, "list_shares", &json!({"project_id": project}));
@@ -447,8 +433,7 @@ fn a_project_is_shared() {
 /// If all users share one memory, sharing a project is refused.
 #[test]
 fn one_memory_needs_no_sharing() {
-    let home = home!();
-    let daemon = home.start();
+    let (_home, daemon) = serve!();
     let folder = tempfile::tempdir().unwrap();
     let made = daemon.call("init_project", json!({"path": folder.path()}));
     let args = json!({"project_id": made["project"], "user": "1"});

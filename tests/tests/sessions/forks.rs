@@ -2,7 +2,7 @@
 
 use lore::protocol::Code;
 use serde_json::{Value, json};
-use tests::{Daemon, home};
+use tests::{Daemon, serve};
 
 use super::{create, each, say, says, step};
 
@@ -33,8 +33,7 @@ fn mentions(daemon: &Daemon, session: &str, name: &str) -> Value {
 /// continue independently; a fork of the fork has both pasts.
 #[test]
 fn a_fork_shares_the_past_and_diverges() {
-    let home = home!();
-    let daemon = home.start();
+    let (_home, daemon) = serve!();
     let fields =
         json!({"session": "s-1", "topic": "uplinks", "tags": ["a"], "preferences": {"x": 1}});
     daemon.call("create_session", fields);
@@ -108,8 +107,7 @@ fn a_fork_shares_the_past_and_diverges() {
 /// A fork cannot be forked at a moment before it existed. An existing id and an invalid moment are refused, too.
 #[test]
 fn a_fork_needs_a_moment_of_its_parent() {
-    let home = home!();
-    let daemon = home.start();
+    let (_home, daemon) = serve!();
     create(&daemon, "s-1");
     let first = say(&daemon, "s-1", "one")["position"].clone();
     fork(&daemon, "s-1", &first, "f-1");
@@ -137,8 +135,7 @@ fn a_fork_needs_a_moment_of_its_parent() {
 /// list contains it.
 #[test]
 fn a_parent_is_forgotten_after_its_forks() {
-    let home = home!();
-    let daemon = home.start();
+    let (_home, daemon) = serve!();
     create(&daemon, "s-1");
     say(&daemon, "s-1", "switch-nyc-01");
     fork(&daemon, "s-1", &Value::Null, "f-1");

@@ -2,7 +2,7 @@
 
 use lore::protocol::Code;
 use serde_json::{Value, json};
-use tests::{Daemon, home};
+use tests::{Daemon, has, serve};
 
 use super::{create, says};
 
@@ -22,14 +22,10 @@ fn fenced(token: &Value) -> Value {
 /// once, and the next holder's token is greater.
 #[test]
 fn a_lease_has_one_holder() {
-    let home = home!();
-    let daemon = home.start();
+    let (_home, daemon) = serve!();
     create(&daemon, "s-1");
     let first = lease(&daemon, "ada", &json!({}));
-    assert_eq!(
-        (&first["name"], &first["renewed"]),
-        (&json!("session"), &json!(false))
-    );
+    has(&first, json!({"name": "session", "renewed": false}));
     let until = first["until"].as_str().unwrap();
     let second = json!({"session": "s-1", "agent": "bob"});
     let refused = daemon.refusal("lease_session", second.clone());
@@ -49,10 +45,7 @@ fn a_lease_has_one_holder() {
         "ada",
         &json!({"token": first["token"], "ms": 60_000}),
     );
-    assert_eq!(
-        (&renewed["token"], &renewed["renewed"]),
-        (&first["token"], &json!(true))
-    );
+    has(&renewed, json!({"token": first["token"], "renewed": true}));
     assert!(renewed["until"].as_str().unwrap() > until);
     // Another name is another lease.
     assert_eq!(
@@ -81,8 +74,7 @@ fn a_lease_has_one_holder() {
 /// Invalid durations and names of a lease, and too many leases, are refused with the valid values.
 #[test]
 fn leases_have_limits() {
-    let home = home!();
-    let daemon = home.start();
+    let (_home, daemon) = serve!();
     create(&daemon, "s-1");
     for ms in [
         json!(365_u64 * 24 * 3600 * 1000),

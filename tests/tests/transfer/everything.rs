@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use serde_json::{Value, json};
-use tests::{ColdHome, cold};
+use tests::{ColdHome, cold, has_words};
 
 use super::{good, refused, text};
 
@@ -234,10 +234,7 @@ fn a_dry_run_goes_on_behind_its_first_part() {
     let alone = there.run(&["call", "import_log", &args.to_string()]);
     assert_eq!(alone.status.code(), Some(1));
     let said = String::from_utf8_lossy(&alone.stdout);
-    assert!(
-        said.contains("line 4") && said.contains("there is no project"),
-        "{said}"
-    );
+    has_words(&said, &["line 4", "there is no project"]);
 }
 
 /// Files of the reference memory server: entities and relations keep their types, observations are found, and the
@@ -328,18 +325,12 @@ fn a_markdown_folder_is_imported() {
     let reported = good(&output);
     assert!(reported.contains("1 projects and 1 versions"), "{reported}");
     let aside = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(
-        aside.contains("progress.md") && aside.contains("lore docs add"),
-        "{aside}"
-    );
+    has_words(&aside, &["progress.md", "lore docs add"]);
     let listed = call(&cold, "list_projects", &json!({}));
     let id = listed["projects"][0]["project"].as_str().unwrap();
     let args = json!({"project_id": id, "file_type": "mental_model"});
     let context = call(&cold, "get_context", &args);
-    assert!(
-        context["content"].as_str().unwrap().contains("sells tea"),
-        "{context}"
-    );
+    has_words(&context["content"], &["sells tea"]);
     let again = good(&cold.run(&arguments));
     assert!(
         again.contains("2 sessions, projects, versions and documents were there already"),

@@ -9,7 +9,7 @@ use lore::bridge::answers;
 use rustix::process::Signal;
 use serde_json::{Value, json};
 use tests::page::{self, Reader};
-use tests::{ColdHome, cold, home};
+use tests::{ColdHome, cold, has_words, serve};
 
 /// An MCP host that exchanges lines with `lore mcp`.
 struct Host {
@@ -102,8 +102,7 @@ const DISCOVER: &str = r#"{"jsonrpc":"2.0","id":"d","method":"server/discover","
 /// The bridge's answers without a daemon are byte for byte those of the daemon: both get the same lines.
 #[test]
 fn the_bridge_answers_as_the_daemon_would() {
-    let home = home!();
-    let daemon = home.start();
+    let (_home, daemon) = serve!();
     type Answer = fn(&[u8]) -> Option<Vec<u8>>;
     for (line, own) in [
         (INITIALIZE.to_owned(), answers::initialize as Answer),
@@ -161,10 +160,7 @@ fn the_bridge_survives_the_daemon_and_not_its_host() {
     let cold = cold!();
     let mut host = Host::start(&cold);
     let first = host.initialize();
-    assert!(
-        first.contains("\"protocolVersion\":\"2025-11-25\""),
-        "{first}"
-    );
+    has_words(&first, &["\"protocolVersion\":\"2025-11-25\""]);
     let recorded = host.call(1, "record_step", json!({"tool": "t", "result": {"id": 7}}));
     assert_eq!(recorded["step"], 1);
     for round in 0..3 {
@@ -469,10 +465,7 @@ fn two_homes_and_one_socket() {
     cold.signal(before["pid"].as_u64().expect("a pid"), Signal::KILL);
     assert!(!refused.status.success());
     let said = String::from_utf8_lossy(&refused.stdout);
-    assert!(
-        said.contains("serves another home") && said.contains("LORE_HOME"),
-        "{refused:?}"
-    );
+    has_words(&said, &["serves another home", "LORE_HOME"]);
     assert_eq!(before["position"], after["position"], "{after}");
 }
 
@@ -507,8 +500,7 @@ fn a_daemon_is_stopped() {
 /// If the reader of its output is gone, a command ends with the same exit code.
 #[test]
 fn readers_may_go() {
-    let home = home!();
-    let daemon = home.start();
+    let (home, daemon) = serve!();
     daemon.call("record_step", json!({"tool": "t", "result": 1}));
     daemon.stop();
     let gone = || {

@@ -14,7 +14,7 @@ use lore::protocol::frame::{self, Hello};
 use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sendmsg};
 use rustix::process::{Resource, getrlimit, setrlimit};
 use serde_json::json;
-use tests::{Daemon, Random, home, seed, until};
+use tests::{Daemon, Random, seed, serve, until};
 
 /// Default number of hostile peers; `LORE_PEERS` overrides it.
 const PEERS: u64 = 450;
@@ -206,11 +206,8 @@ fn nine_kinds_of_hostile_peers() {
     let mut limit = getrlimit(Resource::Nofile);
     limit.current = limit.maximum;
     setrlimit(Resource::Nofile, limit).unwrap();
-    let home = home!();
-    home.configure(
-        "log = \"error\"\n[limits]\nhandshake_timeout_ms = 500\nwrite_timeout_ms = 500\n",
-    );
-    let mut daemon = home.start();
+    let (_home, mut daemon) =
+        serve!("log = \"error\"\n[limits]\nhandshake_timeout_ms = 500\nwrite_timeout_ms = 500\n");
     daemon.call("create_session", json!({"session": "s"}));
     honest(&daemon);
     let before = descriptors(daemon.pid());

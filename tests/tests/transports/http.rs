@@ -5,7 +5,7 @@ use std::net::{TcpListener, TcpStream};
 use std::os::unix::fs::MetadataExt;
 
 use serde_json::{Value, json};
-use tests::{Daemon, Home, home};
+use tests::{Daemon, Home, has_words, home};
 
 /// Returns a free port.
 fn free_port() -> u16 {
@@ -292,8 +292,5 @@ fn what_cannot_be_served_is_said_at_the_start() {
     std::fs::set_permissions(&path, open).unwrap();
     let (code, said) = reported(&home);
     assert_eq!(code, Some(3), "{said}");
-    assert!(
-        said.contains("http.token") && said.contains("remove it"),
-        "{said}"
-    );
+    has_words(&said, &["http.token", "remove it"]);
 }

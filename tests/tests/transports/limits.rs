@@ -3,7 +3,7 @@
 use lore::protocol::frame::{self, Hello, ServerFrame};
 use lore::protocol::{Args, Code, ErrorBody};
 use serde_json::{Value, json};
-use tests::{Daemon, Peer, home};
+use tests::{Daemon, Peer, serve};
 
 /// Handwritten CBOR: a text, a byte string, a map with this number of entries.
 fn text(text: &str) -> Vec<u8> {
@@ -51,8 +51,7 @@ fn is_unharmed(daemon: &mut Daemon, before: u64) {
 /// A first frame that is not a Hello gets an error with its problem, and the connection closes.
 #[test]
 fn hellos_that_are_none() {
-    let home = home!();
-    let mut daemon = home.start();
+    let (_home, mut daemon) = serve!();
     let before = record_one(&daemon);
     let hello = |entries: &[(&str, Vec<u8>)]| {
         let mut all = vec![("version", vec![1]), ("client", text("c/1"))];
@@ -138,8 +137,7 @@ fn hellos_that_are_none() {
 /// A first byte that matches no transport gets an error that lists the transports.
 #[test]
 fn bytes_that_open_no_door() {
-    let home = home!();
-    let mut daemon = home.start();
+    let (_home, mut daemon) = serve!();
     let before = record_one(&daemon);
     for first in [b"hello\n".as_slice(), b"\xff\xff", b"a"] {
         let mut peer = Peer::connect(daemon.socket());
@@ -157,8 +155,7 @@ fn bytes_that_open_no_door() {
 /// bounds are known.
 #[test]
 fn frames_that_are_no_calls() {
-    let home = home!();
-    let mut daemon = home.start();
+    let (_home, mut daemon) = serve!();
     let before = record_one(&daemon);
     let deep = |times: usize| [vec![0x81; times], vec![0]].concat();
     let deep_args = map(&[("a", deep(200))]);
@@ -241,8 +238,7 @@ fn frames_that_are_no_calls() {
 /// accepted while others are served.
 #[test]
 fn frames_that_are_too_large() {
-    let home = home!();
-    let mut daemon = home.start();
+    let (_home, mut daemon) = serve!();
     record_one(&daemon);
     for claimed in [(64 << 20) + 1, u32::MAX] {
         let mut peer = Peer::greeted(daemon.socket());
@@ -273,8 +269,7 @@ fn refused(daemon: &Daemon, name: &str, args: Value) -> ErrorBody {
 /// Unknown names are rejected with the nearest known one.
 #[test]
 fn unknown_names_tell_the_nearest() {
-    let home = home!();
-    let mut daemon = home.start();
+    let (_home, mut daemon) = serve!();
     let before = record_one(&daemon);
     let body = refused(&daemon, "record_stpe", json!({}));
     assert_eq!(body.code, Code::UnknownOperation);
@@ -293,8 +288,7 @@ fn unknown_names_tell_the_nearest() {
 /// Arguments out of their bounds are refused with the bounds, and nothing is recorded.
 #[test]
 fn arguments_out_of_bounds() {
-    let home = home!();
-    let mut daemon = home.start();
+    let (_home, mut daemon) = serve!();
     daemon.call("create_session", json!({"session": "s-1"}));
     let before = record_one(&daemon);
     let step = |more: Value| {
@@ -374,8 +368,7 @@ fn arguments_out_of_bounds() {
 /// brackets. So is each number up to the last possible.
 #[test]
 fn odd_results_are_results() {
-    let home = home!();
-    let mut daemon = home.start();
+    let (_home, mut daemon) = serve!();
     daemon.call("create_session", json!({"session": "s-1"}));
     let odd = [
         "",
@@ -409,8 +402,7 @@ fn odd_results_are_results() {
 /// Variables with invalid names are null with a reason, never an error.
 #[test]
 fn names_that_are_no_names() {
-    let home = home!();
-    let daemon = home.start();
+    let (_home, daemon) = serve!();
     daemon.call("create_session", json!({"session": "s-1"}));
     let first = json!({"session": "s-1", "tool": "t", "result": {"id": 7}});
     daemon.call("record_step", first);
@@ -460,8 +452,7 @@ fn names_that_are_no_names() {
 /// runs in linear time.
 #[test]
 fn patterns_that_explode() {
-    let home = home!();
-    let mut daemon = home.start();
+    let (_home, mut daemon) = serve!();
     daemon.call("create_session", json!({"session": "s-1"}));
     let before = record_one(&daemon);
     for pattern in [
@@ -494,8 +485,7 @@ fn patterns_that_explode() {
 /// A Hello of a newer client is refused with both versions.
 #[test]
 fn a_hello_is_welcomed_with_the_limits() {
-    let home = home!();
-    let daemon = home.start();
+    let (_home, daemon) = serve!();
     let mut peer = Peer::connect(daemon.socket());
     let mut out = Vec::new();
     frame::encode_hello(

@@ -11,7 +11,7 @@ use lore::protocol::frame::{self, ServerFrame};
 use lore::protocol::{Args, Code};
 use rustix::fs::{Mode, OFlags};
 use serde_json::json;
-use tests::{Daemon, Peer, call, disk, home, until};
+use tests::{Daemon, Peer, call, disk, home, serve, until};
 
 /// Time limit of an honest call, whatever other peers do: generous, for a busy machine.
 const HONEST_MAX: Duration = Duration::from_secs(2);
@@ -29,9 +29,7 @@ fn is_served(daemon: &Daemon, connection: &mut lore::connection::Connection) {
 /// accepted, and silent ones without a Hello are disconnected.
 #[test]
 fn two_hundred_idle_connections() {
-    let home = home!();
-    home.configure("[limits]\nhandshake_timeout_ms = 500\n");
-    let daemon = home.start();
+    let (_home, daemon) = serve!("[limits]\nhandshake_timeout_ms = 500\n");
     let mut honest = daemon.connect("honest");
     let greeted: Vec<Peer> = (0..100).map(|_| Peer::greeted(daemon.socket())).collect();
     let silent: Vec<Peer> = (0..100).map(|_| Peer::connect(daemon.socket())).collect();
@@ -52,9 +50,7 @@ fn two_hundred_idle_connections() {
 /// If every connection slot is taken, silent connections are evicted for new ones; peers that got answers stay.
 #[test]
 fn silent_peers_give_way() {
-    let home = home!();
-    home.configure("[limits]\nconnections_max = 10\n");
-    let daemon = home.start();
+    let (_home, daemon) = serve!("[limits]\nconnections_max = 10\n");
     let mut honest = daemon.connect("honest");
     let step = || json!({"tool": "t", "result": "x"});
     call(&mut honest, "record_step", step()).unwrap();
@@ -101,9 +97,7 @@ fn more_peers_than_descriptors() {
 /// A frame that trickles in and never ends gets an error after the read timeout.
 #[test]
 fn a_frame_that_never_ends() {
-    let home = home!();
-    home.configure("[limits]\nread_timeout_ms = 300\nhandshake_timeout_ms = 300\n");
-    let daemon = home.start();
+    let (_home, daemon) = serve!("[limits]\nread_timeout_ms = 300\nhandshake_timeout_ms = 300\n");
     let mut honest = daemon.connect("honest");
     let mut cut = Peer::greeted(daemon.socket());
     cut.send(&[0, 0, 4, 0, 0xa3, 0x62]);
@@ -119,9 +113,7 @@ fn a_frame_that_never_ends() {
 /// A peer that calls much and reads nothing is disconnected after the write timeout; other peers are not affected.
 #[test]
 fn a_peer_that_does_not_read() {
-    let home = home!();
-    home.configure("[limits]\nwrite_timeout_ms = 300\n");
-    let daemon = home.start();
+    let (_home, daemon) = serve!("[limits]\nwrite_timeout_ms = 300\n");
     let mut honest = daemon.connect("honest");
     let large = json!({"session": "s", "tool": "t", "result": "x".repeat(60_000)});
     daemon.call("create_session", json!({"session": "s"}));
@@ -146,8 +138,7 @@ fn a_peer_that_does_not_read() {
 /// A peer that closed its sending side still gets its answers.
 #[test]
 fn a_half_closed_peer_is_answered() {
-    let home = home!();
-    let daemon = home.start();
+    let (_home, daemon) = serve!();
     let mut stream = UnixStream::connect(daemon.socket()).unwrap();
     let mut out = Vec::new();
     frame::encode_hello(
@@ -180,8 +171,7 @@ fn a_half_closed_peer_is_answered() {
 /// A peer that disconnects during a call has no effect on others: its complete calls are recorded once.
 #[test]
 fn a_peer_that_goes_away() {
-    let home = home!();
-    let daemon = home.start();
+    let (_home, daemon) = serve!();
     for _ in 0..20 {
         let mut peer = Peer::greeted(daemon.socket());
         let args = Args::Json(br#"{"tool":"t","result":"x"}"#.to_vec());
@@ -198,9 +188,7 @@ fn a_peer_that_goes_away() {
 /// Calls over the in-flight limit wait; every one is answered.
 #[test]
 fn more_calls_than_may_fly() {
-    let home = home!();
-    home.configure("[limits]\ncalls_in_flight_max = 4\n");
-    let daemon = home.start();
+    let (_home, daemon) = serve!("[limits]\ncalls_in_flight_max = 4\n");
     let mut peer = Peer::greeted(daemon.socket());
     let args = Args::Json(br#"{"tool":"t","result":"x"}"#.to_vec());
     for id in 0..300 {
@@ -220,8 +208,7 @@ fn more_calls_than_may_fly() {
 /// answered data exists at the next start.
 #[test]
 fn a_stop_finishes_what_is_under_way() {
-    let home = home!();
-    let daemon = home.start();
+    let (home, daemon) = serve!();
     let mut peers: Vec<Peer> = (0..8).map(|_| Peer::greeted(daemon.socket())).collect();
     let args = Args::Json(
         json!({"tool": "t", "result": "x".repeat(100_000)})
@@ -269,9 +256,7 @@ fn a_stop_finishes_what_is_under_way() {
 /// all acknowledged data.
 #[test]
 fn work_that_hangs_holds_up_no_stop() {
-    let home = home!();
-    home.configure("[limits]\nshutdown_timeout_ms = 100\n");
-    let daemon = home.start();
+    let (home, daemon) = serve!("[limits]\nshutdown_timeout_ms = 100\n");
     let text = "a large text ".repeat(10_000);
     daemon.call("create_session", json!({"session": "s"}));
     let step = json!({"session": "s", "tool": "t", "result": text});

@@ -8,7 +8,7 @@ use lored::backup::check::check;
 use lored::backup::manifest::Manifest;
 use rustix::fs::{Mode, OFlags};
 use serde_json::json;
-use tests::{Home, Random, disk, home, seed, until};
+use tests::{Home, Random, disk, home, seed, serve, until};
 
 use super::{backup, good, holder, lived, refused, restored, text};
 
@@ -30,8 +30,7 @@ fn count(folder: &Path) -> usize {
 /// A killed restore leaves nothing, or the complete store.
 #[test]
 fn kills_leave_nothing_half() {
-    let home = home!();
-    let daemon = home.start();
+    let (home, daemon) = serve!();
     for session in 0..6 {
         lived(&daemon, &format!("s-{session}"));
     }
@@ -87,8 +86,7 @@ fn kills_leave_nothing_half() {
 /// nothing. The first completes and leaves only its data folder.
 #[test]
 fn one_restore_at_a_time() {
-    let home = home!();
-    let daemon = home.start();
+    let (home, daemon) = serve!();
     lived(&daemon, "s-1");
     let folder = tempfile::tempdir().unwrap();
     let (slow, other) = (folder.path().join("slow"), folder.path().join("other"));

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use lored::backup::check::check;
 use lored::backup::manifest::Manifest;
 use serde_json::json;
-use tests::{Random, disk, home, seed};
+use tests::{Random, disk, home, seed, serve};
 
 use super::{backup, files, good, lived, refused, text};
 
@@ -13,8 +13,7 @@ use super::{backup, files, good, lived, refused, text};
 /// whether the daemon or the program reads the store.
 #[test]
 fn a_damaged_text_is_told_with_what_helps() {
-    let home = home!();
-    let daemon = home.start();
+    let (home, daemon) = serve!();
     lived(&daemon, "s-1");
     let folder = tempfile::tempdir().unwrap();
     let to = folder.path().join("kept");
@@ -51,8 +50,7 @@ fn a_damaged_text_is_told_with_what_helps() {
 /// Every flipped bit of a backup is reported with its file, or does not affect the restored store.
 #[test]
 fn flipped_bits_are_told() {
-    let home = home!();
-    let daemon = home.start();
+    let (home, daemon) = serve!();
     lived(&daemon, "s-1");
     daemon.call("commit_cursor", json!({"name": "reader", "position": 3}));
     let folder = tempfile::tempdir().unwrap();
@@ -95,8 +93,7 @@ fn flipped_bits_are_told() {
 /// remedy, and the remedy works.
 #[test]
 fn a_backup_with_a_cut_file_is_not_gone_on_from() {
-    let home = home!();
-    let daemon = home.start();
+    let (home, daemon) = serve!();
     lived(&daemon, "s-1");
     daemon.stop();
     let to = home.path().join("backup");

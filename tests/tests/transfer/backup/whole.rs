@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use lored::backup::manifest::Manifest;
 use serde_json::json;
 use tests::ledger::{Ledger, read_log, record};
-use tests::{Daemon, call, home, until};
+use tests::{Daemon, call, has_words, serve, until};
 
 use super::{backup, files, good, holder, lived, number, refused, restored, text};
 
@@ -15,8 +15,7 @@ use super::{backup, files, good, holder, lived, number, refused, restored, text}
 /// unchanged, and views equal to a replay. The second backup adds the new events.
 #[test]
 fn a_backup_beside_writers_has_all_up_to_its_position() {
-    let home = home!();
-    let daemon = home.start();
+    let (home, daemon) = serve!();
     let saved = lived(&daemon, "s-1");
     let folder = tempfile::tempdir().unwrap();
     let to = folder.path().join("kept");
@@ -123,8 +122,7 @@ fn a_backup_beside_writers_has_all_up_to_its_position() {
 /// where the first one was, and can be backed up to the same folder.
 #[test]
 fn a_store_that_nobody_serves_is_backed_up() {
-    let home = home!();
-    let daemon = home.start();
+    let (home, daemon) = serve!();
     lived(&daemon, "s-1");
     daemon.call("commit_cursor", json!({"name": "reader", "position": 3}));
     daemon.stop();
@@ -165,8 +163,7 @@ fn a_store_that_nobody_serves_is_backed_up() {
 #[test]
 fn forgotten_content_is_told_and_not_restored() {
     const SECRET: &str = "quarterly-figures-nobody-may-see";
-    let home = home!();
-    let daemon = home.start();
+    let (home, daemon) = serve!();
     lived(&daemon, "kept");
     daemon.call("create_session", json!({"session": "secret"}));
     let large = format!("{SECRET} {}", "large text ".repeat(8000));
@@ -191,10 +188,7 @@ fn forgotten_content_is_told_and_not_restored() {
     daemon.call("forget_session", json!({"session": "secret"}));
     daemon.call("forget", json!({"of_agent": "leaver"}));
     let said = backup(&home, &to);
-    assert!(
-        said.contains("forgotten 2 times") && said.contains("--full"),
-        "{said}"
-    );
+    has_words(&said, &["forgotten 2 times", "--full"]);
     let holds = |folder: &Path| holder(folder, SECRET).is_some();
     assert!(holds(&to), "the backup keeps what it had");
     let (there, new) = restored(&to);
