@@ -16,7 +16,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::until;
+use crate::{refused_calls, until};
 
 /// Time limit for a daemon's start and end, on a busy machine.
 const PROCESS_MAX: Duration = Duration::from_secs(60);
@@ -255,6 +255,15 @@ impl Daemon {
                 "{name} {args}: {other:?}; the daemon said:\n{}",
                 self.stderr()
             ),
+        }
+    }
+
+    /// Makes the calls of a list, each of which must be refused as the list says: see [`refused_calls`].
+    #[track_caller]
+    pub fn refuses(&self, list: &str, values: &[(&str, &str)]) {
+        for call in refused_calls(list, values) {
+            let refusal = self.refusal(&call.name, call.args.clone()).to_json();
+            call.check(&serde_json::from_slice(&refusal).expect("JSON"));
         }
     }
 

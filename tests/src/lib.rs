@@ -13,6 +13,7 @@ pub mod page;
 mod peer;
 pub mod power;
 mod random;
+mod refused;
 mod transport;
 mod wait;
 
@@ -21,6 +22,7 @@ pub use cold::ColdHome;
 pub use home::{Daemon, EndedDaemon, Home, call};
 pub use peer::Peer;
 pub use random::{Random, noise, seed};
+pub use refused::{RefusedCall, refused_calls};
 pub use transport::{McpHost, McpRevision, Transport};
 pub use wait::until;
 

@@ -121,46 +121,9 @@ fn a_late_repetition_undoes_nothing() {
 fn what_is_no_document_is_refused() {
     let (_home, daemon) = serve!("[documents]\nfile_bytes_max = 2048\n");
     let before = daemon.call("list_sources", json!({}));
-    let zip = "UEsDBCBubyBhcmNoaXZl";
-    let elf = "f0VMRgAAAA==";
-    for (args, why) in [
-        (json!({"name": "a.docx", "base64": zip}), "docx"),
-        (json!({"name": "a", "base64": elf}), "is binary (a program)"),
-        (json!({"name": "a.md", "base64": elf}), "binary"),
-        (
-            json!({"name": "a.md", "text": "x".repeat(2049)}),
-            "at most 2048",
-        ),
-        (
-            json!({"name": "a.md", "base64": "A".repeat(4000)}),
-            "at most 2048",
-        ),
-        (json!({"name": "a.md", "base64": "?"}), "not valid Base64"),
-        (json!({"name": "a.md"}), "`base64`"),
-        (json!({"name": "../a.md", "text": ""}), "`name`"),
-        (json!({"name": "a\nb.md", "text": ""}), "`name`"),
-        (
-            json!({"name": "a.md", "text": "", "title": "\t"}),
-            "`title`",
-        ),
-        (
-            json!({"name": "a.md", "text": "", "modified": "soon"}),
-            "`modified`",
-        ),
-    ] {
-        let refusal = refused(&daemon, "put_document", args.clone());
-        assert_eq!(refusal["code"], "INVALID_INPUT", "{args}: {refusal}");
-        assert!(
-            refusal["message"].as_str().unwrap().contains(why),
-            "{args}: {refusal}"
-        );
-    }
-    let unknown = refused(
-        &daemon,
-        "put_document",
-        json!({"name": "a", "text": "", "source": "x"}),
-    );
-    assert_eq!(unknown["code"], "NOT_FOUND");
+    let (text, base64) = ("x".repeat(2049), "A".repeat(4000));
+    let values = [("$text", text.as_str()), ("$base64", &base64)];
+    daemon.refuses(include_str!("refused.txt"), &values);
     let after = daemon.call("list_sources", json!({}));
     assert_eq!(after, before);
     daemon.verify();

@@ -6,9 +6,9 @@ use std::process::Command;
 
 use lore::protocol::Code;
 use serde_json::{Value, json};
-use tests::{Daemon, call, has, home, serve};
+use tests::{Daemon, call, has, home, is_refusal, serve};
 
-use super::{connect_in, folder, refused_to, says, summary, text, warns, write};
+use super::{connect_in, folder, refused_to, summary, text, warns, write};
 
 /// Runs git without the machine's own settings.
 fn git(dir: &str, arguments: &[&str]) {
@@ -246,7 +246,7 @@ fn what_is_no_project_is_told_with_those_that_are() {
     let (home, daemon) = serve!();
     let get = |id: &str| json!({"project_id": id, "file_type": "bugs"});
     let refused = daemon.refusal("get_context", get("current"));
-    says(
+    is_refusal(
         &refused,
         Code::ProjectNotFound,
         &["working directory", "No project exists", "init_project"],
@@ -272,7 +272,7 @@ fn what_is_no_project_is_told_with_those_that_are() {
                 args = json!({"project_id": id});
             }
             let refused = daemon.refusal(name, args);
-            says(&refused, Code::ProjectNotFound, &[word, project, &dir]);
+            is_refusal(&refused, Code::ProjectNotFound, &[word, project, &dir]);
         }
     }
     for id in [
@@ -287,18 +287,15 @@ fn what_is_no_project_is_told_with_those_that_are() {
         "x\u{202e}",
     ] {
         let refused = daemon.refusal("get_context", get(id));
-        says(
+        is_refusal(
             &refused,
             Code::InvalidInput,
             &["`project_id`", "absolute path", "`current`"],
         );
     }
     for path in ["", "src", &missing, "/etc/\0"] {
-        says(
-            &daemon.refusal("init_project", json!({"path": path})),
-            Code::InvalidInput,
-            &["path"],
-        );
+        let refused = daemon.refusal("init_project", json!({"path": path}));
+        is_refusal(&refused, Code::InvalidInput, &["path"]);
     }
     // A file in the project selects it as well; and so does the caller's working directory.
     fs::write(Path::new(&dir).join("README.md"), "# Shop\n").unwrap();
@@ -311,5 +308,5 @@ fn what_is_no_project_is_told_with_those_that_are() {
     assert_eq!(relative["project"], project);
     let gone = connect_in(&daemon, "bob", &missing);
     let refused = refused_to(&mut { gone }, "get_context", get("current"));
-    says(&refused, Code::ProjectNotFound, &[project]);
+    is_refusal(&refused, Code::ProjectNotFound, &[project]);
 }

@@ -5,9 +5,9 @@ use std::thread;
 
 use lore::protocol::Code;
 use serde_json::{Value, json};
-use tests::{call, has, serve};
+use tests::{call, has, is_refusal, serve};
 
-use super::{get, history, init, model, refused_to, says, summary, text, version, warns, write};
+use super::{get, history, init, model, refused_to, summary, text, version, warns, write};
 
 /// An update based on an older version is refused with base, theirs and yours, the sections that each side changed,
 /// and the merge if the changes do not overlap; nothing is written.
@@ -32,7 +32,7 @@ fn a_late_update_is_told_both_sides() {
     // Both sides changed the same lines: the agent has to choose.
     let yours = model("Stall", "Receipts", "where to begin");
     let refused = refused_to(&mut bob, "update_context", to(&yours, 1));
-    says(
+    is_refusal(
         &refused,
         Code::Conflict,
         &["version 2", "`ada`", "version 1", "data_flow"],
@@ -56,7 +56,7 @@ fn a_late_update_is_told_both_sides() {
     // The changes do not overlap: the merge is ready to be sent.
     let yours = model("Stall", "Sales", "where to begin");
     let refused = refused_to(&mut bob, "update_context", to(&yours, 1));
-    says(
+    is_refusal(
         &refused,
         Code::Conflict,
         &["details.merged", "expected_version"],
@@ -75,13 +75,13 @@ fn a_late_update_is_told_both_sides() {
     );
 
     let refused = refused_to(&mut bob, "update_context", to(&yours, 9));
-    says(
+    is_refusal(
         &refused,
         Code::InvalidInput,
         &["`expected_version` is 9", "is 3"],
     );
     let refused = refused_to(&mut bob, "update_context", to(&yours, 0));
-    says(&refused, Code::Conflict, &["version 3"]);
+    is_refusal(&refused, Code::Conflict, &["version 3"]);
     for (name, more) in [
         ("clear_context", json!({})),
         (
@@ -99,7 +99,7 @@ fn a_late_update_is_told_both_sides() {
         } else {
             Code::InvalidInput
         };
-        says(&refused_to(&mut bob, name, args), code, &["version"]);
+        is_refusal(&refused_to(&mut bob, name, args), code, &["version"]);
     }
     daemon.verify();
 }

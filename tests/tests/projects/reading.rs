@@ -2,9 +2,9 @@
 
 use lore::protocol::Code;
 use serde_json::{Value, json};
-use tests::{Daemon, Transport, has, has_words, serve};
+use tests::{Daemon, Transport, has, has_words, is_refusal, serve};
 
-use super::{get, history, init, model, path_of, says, summary, text, update, version, write};
+use super::{get, history, init, model, path_of, summary, text, update, version, write};
 
 fn read(daemon: &Daemon, project: &str, file_type: &str, more: &Value) -> Value {
     let mut args = json!({"project_id": project, "file_type": file_type});
@@ -298,11 +298,8 @@ fn a_repeated_call_does_nothing() {
             "init_project" => other["name"] = "Other".into(),
             _ => other["file_type"] = "bugs".into(),
         }
-        says(
-            &daemon.refusal(name, other),
-            Code::IdempotencyConflict,
-            &["key"],
-        );
+        let refused = daemon.refusal(name, other);
+        is_refusal(&refused, Code::IdempotencyConflict, &["key"]);
     }
     assert_eq!(history(&daemon, &project, "session_summary"), versions);
     daemon.verify();

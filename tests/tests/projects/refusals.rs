@@ -2,9 +2,9 @@
 
 use lore::protocol::Code;
 use serde_json::json;
-use tests::{Transport, has, has_words, serve};
+use tests::{Transport, has, has_words, is_refusal, serve};
 
-use super::{get, init, path_of, says, summary, text, update, write};
+use super::{get, init, path_of, summary, text, update, write};
 
 /// Unknown types are refused with the known ones, on every transport.
 #[test]
@@ -77,13 +77,13 @@ fn what_is_no_text_is_refused() {
     ] {
         let args =
             json!({"project_id": project, "file_type": "session_summary", "content": content});
-        says(
+        is_refusal(
             &daemon.refusal("update_context", args),
             Code::InvalidInput,
             &words,
         );
         let args = json!({"project_id": project, "file_type": "session_summary", "entry": content});
-        says(
+        is_refusal(
             &daemon.refusal("append_context", args),
             Code::InvalidInput,
             &words[..1],
@@ -166,84 +166,12 @@ fn line_ends_and_marks_are_kept() {
 fn what_is_not_there_is_told() {
     let (home, daemon) = serve!();
     let project = init(&home, &daemon, "stall");
-    let ask = |name: &str, more: serde_json::Value| {
-        let mut args = json!({"project_id": project, "file_type": "session_summary"});
-        args.as_object_mut()
-            .unwrap()
-            .extend(more.as_object().unwrap().clone());
-        daemon.refusal(name, args)
-    };
-    says(
-        &ask("get_context", json!({"version": 1})),
-        Code::NotFound,
-        &["`version` is 1", "ever written"],
-    );
+    let project_id = [("$project", project.as_str())];
+    let unwritten = r#"get_context {"project_id": "$project", "file_type": "session_summary", "version": 1} => NOT_FOUND `version` is 1 | ever written"#;
+    daemon.refuses(unwritten, &project_id);
     write(&daemon, &project, "session_summary", &summary(&["a", "b"]));
-    says(
-        &ask("get_context", json!({"version": 2})),
-        Code::NotFound,
-        &["newest version is 1"],
-    );
-    says(
-        &ask("get_context", json!({"version": 0})),
-        Code::NotFound,
-        &["1 to 1"],
-    );
-    says(
-        &ask("get_context", json!({"section": "nope"})),
-        Code::NotFound,
-        &["\"nope\"", "session_summary"],
-    );
-    says(
-        &ask("get_context", json!({"max_tokens": 0})),
-        Code::InvalidInput,
-        &["at least 1"],
-    );
-    says(
-        &ask("get_context", json!({"draft": true})),
-        Code::NotFound,
-        &["no draft"],
-    );
-    says(
-        &ask("get_context", json!({"draft": true, "version": 1})),
-        Code::InvalidInput,
-        &["exclude"],
-    );
-    says(
-        &ask("get_context", json!({"as_of": "yesterday"})),
-        Code::InvalidInput,
-        &["yesterday"],
-    );
-    says(
-        &ask("diff_context", json!({"to": 7})),
-        Code::NotFound,
-        &["`to` is 7", "1 to 1"],
-    );
-    says(
-        &ask("diff_context", json!({"from": 7})),
-        Code::NotFound,
-        &["`from` is 7"],
-    );
-    says(
-        &ask("context_history", json!({"limit": 0})),
-        Code::InvalidInput,
-        &["1 to 500"],
-    );
-    says(
-        &ask("context_history", json!({"next": "x"})),
-        Code::InvalidInput,
-        &["next"],
-    );
-    says(
-        &ask("clear_context", json!({"reason": "x".repeat(2000)})),
-        Code::InvalidInput,
-        &["1024"],
-    );
-    let args = json!({"project_id": project, "file_type": "mental_model", "entry": "- x\n"});
-    says(
-        &daemon.refusal("append_context", args),
-        Code::InvalidInput,
-        &["update_context"],
-    );
+    let reason = "x".repeat(2000);
+    let values = [project_id[0], ("$reason", reason.as_str())];
+    daemon.refuses(include_str!("refused.txt"), &values);
     assert_eq!(get(&daemon, &project, "session_summary")["version"], 1);
 }

@@ -5,9 +5,9 @@ use std::path::Path;
 
 use lore::protocol::Code;
 use serde_json::{Value, json};
-use tests::{Daemon, has, home, serve};
+use tests::{Daemon, has, home, is_refusal, serve};
 
-use super::{folder, get, init, says, text, update, warns, write};
+use super::{folder, get, init, text, update, warns, write};
 
 /// A type of file with one section.
 pub const NOTES: &str = r##"name = "notes"
@@ -45,11 +45,8 @@ fn a_new_type_is_a_new_file() {
     let (home, daemon) = serve!();
     let (one, two) = (init(&home, &daemon, "one"), init(&home, &daemon, "two"));
     let args = json!({"project_id": one, "file_type": "notes"});
-    says(
-        &daemon.refusal("get_context", args.clone()),
-        Code::InvalidInput,
-        &["`bugs`", "template"],
-    );
+    let refused = daemon.refusal("get_context", args.clone());
+    is_refusal(&refused, Code::InvalidInput, &["`bugs`", "template"]);
 
     let own = folder(&home, "one/.lore/templates");
     let own = Path::new(&own).join("notes.toml");
@@ -62,11 +59,8 @@ fn a_new_type_is_a_new_file() {
     assert_eq!(empty["template"]["description"], "What is to be remembered");
     assert!(text(&empty["template"]["example"]).contains("under the mat"));
     let other = json!({"project_id": two, "file_type": "notes"});
-    says(
-        &daemon.refusal("get_context", other.clone()),
-        Code::InvalidInput,
-        &["notes"],
-    );
+    let refused = daemon.refusal("get_context", other.clone());
+    is_refusal(&refused, Code::InvalidInput, &["notes"]);
     let bad = update(
         &daemon,
         &one,
@@ -120,11 +114,8 @@ fn a_new_type_is_a_new_file() {
     );
     assert!(warns(&left, "no template `notes`"), "{left:#}");
     let args = json!({"project_id": one, "file_type": "notes", "content": NOTE});
-    says(
-        &daemon.refusal("update_context", args),
-        Code::InvalidInput,
-        &["notes", "`bugs`"],
-    );
+    let refused = daemon.refusal("update_context", args);
+    is_refusal(&refused, Code::InvalidInput, &["notes", "`bugs`"]);
     let cleared = daemon.call(
         "clear_context",
         json!({"project_id": one, "file_type": "notes"}),

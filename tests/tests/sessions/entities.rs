@@ -2,9 +2,9 @@
 
 use lore::protocol::Code;
 use serde_json::{Value, json};
-use tests::{Daemon, Transport, has, has_words, serve};
+use tests::{Daemon, Transport, has, has_words, is_refusal, serve};
 
-use super::{create, each, say, says, step};
+use super::{create, each, say, step};
 
 /// Returns a device as NetBox 4 describes it.
 fn device() -> Value {
@@ -229,11 +229,8 @@ fn entities_are_related() {
         relate("beside", &named(&"x".repeat(2000))),
         relate("beside", &json!({"kind": "no kind", "name": "x"})),
     ] {
-        says(
-            &daemon.refusal("relate_entities", wrong),
-            Code::InvalidInput,
-            &[],
-        );
+        let refused = daemon.refusal("relate_entities", wrong);
+        is_refusal(&refused, Code::InvalidInput, &[]);
     }
 }
 
@@ -296,5 +293,5 @@ fn lists_of_entities() {
         has(&switch, json!({"mentions": 3, "sessions": 2}));
     }
     let refused = daemon.refusal("list_entities", json!({"session": "s-1", "all": true}));
-    says(&refused, Code::InvalidInput, &["exclude each other"]);
+    is_refusal(&refused, Code::InvalidInput, &["exclude each other"]);
 }

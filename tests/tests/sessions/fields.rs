@@ -4,9 +4,9 @@ use std::thread;
 
 use lore::protocol::Code;
 use serde_json::{Value, json};
-use tests::{Transport, call, has_words, serve};
+use tests::{Transport, call, has_words, is_refusal, serve};
 
-use super::{create, each, say, says, step};
+use super::{create, each, say, step};
 
 /// Eight agents that set different fields of one session concurrently do not overwrite each other. Each sets a
 /// separate tag and preference repeatedly, and at the end all have their last value.
@@ -106,12 +106,12 @@ fn what_is_added_has_a_limit() {
     let add = |tags: Vec<String>| json!({"session": "s-1", "add_tags": tags});
     daemon.call("update_session", add(tags(0)));
     let refused = daemon.refusal("update_session", add(tags(40)));
-    says(&refused, Code::InvalidInput, &["80 tags", "at most 64"]);
+    is_refusal(&refused, Code::InvalidInput, &["80 tags", "at most 64"]);
     let large = |name: &str| json!({"session": "s-1", "preferences": {name: "x".repeat(10_000)}});
     daemon.call("update_session", large("a"));
     daemon.call("update_session", large("a"));
     let refused = daemon.refusal("update_session", large("b"));
-    says(
+    is_refusal(
         &refused,
         Code::InvalidInput,
         &["preferences", "16384 bytes"],
@@ -193,11 +193,8 @@ fn sessions_do_not_see_each_other() {
     assert_eq!(list("s-2", "list_entities")["entities"], json!([]));
     assert_eq!(list("s-2", "list_messages")["messages"], json!([]));
     let args = json!({"session": "s-2", "name": "switch-nyc-01"});
-    says(
-        &daemon.refusal("get_entity", args),
-        Code::NotFound,
-        &["`s-2`", "switch-nyc-01"],
-    );
+    let refused = daemon.refusal("get_entity", args);
+    is_refusal(&refused, Code::NotFound, &["`s-2`", "switch-nyc-01"]);
     let reply = say(&daemon, "s-2", "what is its status?");
     assert_eq!(reply.get("entities"), None, "nothing was mentioned here");
     let all = daemon.call("list_entities", json!({"all": true}));

@@ -2,9 +2,9 @@
 
 use lore::protocol::Code;
 use serde_json::{Value, json};
-use tests::{Daemon, has, serve};
+use tests::{Daemon, has, is_refusal, serve};
 
-use super::{create, says};
+use super::create;
 
 fn lease(daemon: &Daemon, agent: &str, more: &Value) -> Value {
     let mut args = json!({"session": "s-1", "agent": agent});
@@ -29,7 +29,7 @@ fn a_lease_has_one_holder() {
     let until = first["until"].as_str().unwrap();
     let second = json!({"session": "s-1", "agent": "bob"});
     let refused = daemon.refusal("lease_session", second.clone());
-    says(
+    is_refusal(
         &refused,
         Code::Conflict,
         &["`ada` until", until, "`session` of `s-1`"],
@@ -59,15 +59,12 @@ fn a_lease_has_one_holder() {
         json!({"session": "s-1", "token": first["token"]}),
     );
     let again = json!({"session": "s-1", "token": first["token"]});
-    says(
-        &daemon.refusal("release_session", again),
-        Code::NotFound,
-        &["no lease"],
-    );
+    let refused = daemon.refusal("release_session", again);
+    is_refusal(&refused, Code::NotFound, &["no lease"]);
     let next = daemon.call("lease_session", second);
     assert!(next["token"].as_u64() > first["token"].as_u64());
     let refused = daemon.refusal("record_message", fenced(&first["token"]));
-    says(&refused, Code::Conflict, &["no longer held", "`bob` until"]);
+    is_refusal(&refused, Code::Conflict, &["no longer held", "`bob` until"]);
     daemon.verify();
 }
 
@@ -83,17 +80,17 @@ fn leases_have_limits() {
         json!(u64::MAX),
     ] {
         let refused = daemon.refusal("lease_session", json!({"session": "s-1", "ms": ms}));
-        says(&refused, Code::InvalidInput, &["1000 to 3600000"]);
+        is_refusal(&refused, Code::InvalidInput, &["1000 to 3600000"]);
     }
     for name in ["", "a b", "a\u{0}", "\u{202e}"] {
         let refused = daemon.refusal("lease_session", json!({"session": "s-1", "name": name}));
-        says(&refused, Code::InvalidInput, &["lease's name"]);
+        is_refusal(&refused, Code::InvalidInput, &["lease's name"]);
     }
     for number in 0..64 {
         lease(&daemon, "ada", &json!({"name": format!("l{number}")}));
     }
     let refused = daemon.refusal("lease_session", json!({"session": "s-1", "name": "l64"}));
-    says(
+    is_refusal(
         &refused,
         Code::InvalidInput,
         &["at most 64 leases", "Release"],

@@ -3,9 +3,9 @@
 use lore::protocol::Code;
 use lored::tokens::Tokens;
 use serde_json::{Value, json};
-use tests::{Daemon, has, has_words, home, serve};
+use tests::{Daemon, has, has_words, home, is_refusal, serve};
 
-use super::{create, each, say, says};
+use super::{create, each, say};
 
 fn record(daemon: &Daemon, args: &Value) -> Value {
     let mut all = json!({"session": "s-1"});
@@ -77,11 +77,8 @@ fn a_message_is_kept_as_it_was_said() {
         args.as_object_mut()
             .unwrap()
             .extend(wrong.as_object().unwrap().clone());
-        says(
-            &daemon.refusal("record_message", args),
-            Code::InvalidInput,
-            &[],
-        );
+        let refused = daemon.refusal("record_message", args);
+        is_refusal(&refused, Code::InvalidInput, &[]);
     }
 }
 
@@ -141,13 +138,13 @@ fn a_list_is_read_page_by_page() {
     assert!(from.ends_with(&wanted(&|n| n >= 25)), "{from:?}");
     for limit in [0, 501] {
         let refused = daemon.refusal("list_messages", json!({"session": "s-1", "limit": limit}));
-        says(&refused, Code::InvalidInput, &["1 to 500"]);
+        is_refusal(&refused, Code::InvalidInput, &["1 to 500"]);
     }
     let refused = daemon.refusal(
         "list_messages",
         json!({"session": "s-1", "message": "m-no"}),
     );
-    says(&refused, Code::NotFound, &["`m-no`"]);
+    is_refusal(&refused, Code::NotFound, &["`m-no`"]);
 }
 
 /// A cursor of another store or of another list, and an invalid one, are refused with the reason.
@@ -181,7 +178,8 @@ fn a_cursor_belongs_to_its_list() {
         for next in wrong {
             let mut args = args.clone();
             args["next"] = next;
-            says(&daemon.refusal(name, args), Code::InvalidInput, &["next"]);
+            let refused = daemon.refusal(name, args);
+            is_refusal(&refused, Code::InvalidInput, &["next"]);
         }
     }
 }
@@ -210,11 +208,8 @@ fn a_long_message_is_kept_whole() {
     };
     whole(&daemon);
     let args = json!({"session": "s-1", "sender": "user", "content": "x".repeat(17 << 20)});
-    says(
-        &daemon.refusal("record_message", args),
-        Code::InvalidInput,
-        &["16777216"],
-    );
+    let refused = daemon.refusal("record_message", args);
+    is_refusal(&refused, Code::InvalidInput, &["16777216"]);
     daemon.stop();
     let daemon = home.start();
     whole(&daemon);
@@ -250,17 +245,11 @@ fn names_that_disturb_are_made_safe() {
     create(&daemon, "s-1");
     for tool in ["a\u{1b}[31m", "a\nb", "\u{0}", "", &"x".repeat(257)] {
         let args = json!({"session": "s-1", "sender": "tool", "content": "x", "tools": [tool]});
-        says(
-            &daemon.refusal("record_message", args),
-            Code::InvalidInput,
-            &["1 to 256 bytes"],
-        );
+        let refused = daemon.refusal("record_message", args);
+        is_refusal(&refused, Code::InvalidInput, &["1 to 256 bytes"]);
         let args = json!({"session": "s-1", "tool": tool});
-        says(
-            &daemon.refusal("record_tool", args),
-            Code::InvalidInput,
-            &["1 to 256 bytes"],
-        );
+        let refused = daemon.refusal("record_tool", args);
+        is_refusal(&refused, Code::InvalidInput, &["1 to 256 bytes"]);
     }
     let content = "device \"evil\u{202e}10-wts\u{1b}[2J\" and {\"device\": {\"name\": \"router\u{202e}\u{0}-la-02\"}}";
     let reply = record(&daemon, &json!({"sender": "user", "content": content}));
@@ -312,9 +301,6 @@ fn an_execution_goes_on() {
         assert_eq!(history(), status);
     }
     let args = json!({"session": "s-1", "tool": "ping", "execution": "t-none"});
-    says(
-        &daemon.refusal("record_tool", args),
-        Code::NotFound,
-        &["`t-none`"],
-    );
+    let refused = daemon.refusal("record_tool", args);
+    is_refusal(&refused, Code::NotFound, &["`t-none`"]);
 }

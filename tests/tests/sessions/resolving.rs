@@ -2,9 +2,9 @@
 
 use lore::protocol::Code;
 use serde_json::{Value, json};
-use tests::{Daemon, Home, has, home, serve, until};
+use tests::{Daemon, Home, has, home, is_refusal, serve, until};
 
-use super::{LIMIT, create, say, says};
+use super::{LIMIT, create, say};
 
 fn resolve(daemon: &Daemon, session: &str, name: &str) -> Value {
     let args = json!({"session": session, "kind": "device", "name": name});
@@ -47,11 +47,8 @@ fn history_is_asked_first() {
     let reply = resolve(&daemon, "s-2", "switch-nyc-01");
     has(&reply, json!({"how": "project", "resolved": true}));
     let unnamed = json!({"session": "s-1", "name": " \u{200b} "});
-    says(
-        &daemon.refusal("resolve_entity", unnamed),
-        Code::InvalidInput,
-        &["1 to 256 bytes"],
-    );
+    let refused = daemon.refusal("resolve_entity", unnamed);
+    is_refusal(&refused, Code::InvalidInput, &["1 to 256 bytes"]);
 }
 
 /// Creates a home whose daemon uses the test server in this mode.

@@ -2,9 +2,9 @@
 
 use lore::protocol::Code;
 use serde_json::{Value, json};
-use tests::{Daemon, serve};
+use tests::{Daemon, is_refusal, serve};
 
-use super::{create, each, say, says, step};
+use super::{create, each, say, step};
 
 fn listed(daemon: &Daemon, args: &Value) -> String {
     each(
@@ -56,7 +56,7 @@ fn a_closed_session_is_only_read() {
     ] {
         args["session"] = "s-1".into();
         let refused = daemon.refusal(operation, args);
-        says(
+        is_refusal(
             &refused,
             Code::SessionClosed,
             &["`s-1` was closed", "fork_session"],
