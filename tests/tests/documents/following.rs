@@ -5,7 +5,7 @@ use std::os::unix::fs::symlink;
 use std::path::Path;
 
 use serde_json::json;
-use tests::serve;
+use tests::{has_words, serve};
 
 use super::{add, folder, listed, put, until_documents, until_say, until_source};
 
@@ -122,10 +122,7 @@ fn a_source_that_vanishes_and_is_back() {
         source["state"] == "missing"
     });
     assert_eq!(source["documents"], 1);
-    assert!(
-        source["warnings"].to_string().contains("is not there"),
-        "{source:#}"
-    );
+    has_words(&source["warnings"], &["is not there"]);
 
     put(&aside, "b.md", "Two.");
     fs::rename(&aside, &docs).unwrap();

@@ -17,8 +17,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use lore::connection::{Connection, Error};
-use lore::protocol::frame::Hello;
 use lore::protocol::ErrorBody;
+use lore::protocol::frame::Hello;
 use serde_json::{Value, json};
 use tests::{Daemon, Home, call, until};
 

@@ -35,10 +35,7 @@ fn a_file_before_and_after_it_is_written() {
             template["required_sections"],
             json!(["open_issues", "resolved_issues"])
         );
-        assert!(
-            text(&template["next_steps"]).contains("update_context"),
-            "{name}"
-        );
+        has_words(&template["next_steps"], &["update_context"]);
         assert!(text(&template["example"]).starts_with("# Bugs\n"), "{name}");
         assert_eq!(empty["path"], json!(path_of(&home, &project, "bugs")));
     }
