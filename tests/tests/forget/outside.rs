@@ -67,15 +67,9 @@ fn a_project_goes_whole() {
     assert_eq!(found(&home.data(), &texts).len(), 3);
 
     let reported = daemon.call("forget", json!({"project": project}));
-    assert_eq!(
-        [
-            &reported["projects"],
-            &reported["sessions"],
-            &reported["context_versions"]
-        ],
-        [&json!(1), &json!(1), &json!(2)],
-        "{reported}"
-    );
+    assert_eq!(reported["projects"], 1, "{reported}");
+    assert_eq!(reported["sessions"], 1, "{reported}");
+    assert_eq!(reported["context_versions"], 2, "{reported}");
     assert!(!folder.exists());
     assert_eq!(found(&home.data(), &texts), [""; 0]);
     let list = daemon.call("list_projects", json!({}));
@@ -241,11 +235,8 @@ fn documents_that_an_agent_sent_go() {
     assert!(!seen.contains(&"old") && seen.contains(&"new"), "{seen:?}");
     daemon.call("remove_document", json!({"document": document}));
     let reported = daemon.call("forget", json!({"of_agent": "scraper"}));
-    assert_eq!(
-        (&reported["documents"], &reported["kept"]),
-        (&json!(1), &Value::Null),
-        "{reported}"
-    );
+    assert_eq!(reported["documents"], 1, "{reported}");
+    assert_eq!(reported["kept"], Value::Null, "{reported}");
     assert_eq!(found(&home.data(), &needles), [""; 0]);
     daemon.verify();
 }

@@ -25,11 +25,8 @@ fn a_file_before_and_after_it_is_written() {
     {
         let args = json!({"project_id": project, "file_type": "bugs"});
         let (empty, _) = endpoint.call("get_context", &args).unwrap();
-        assert_eq!(
-            (&empty["version"], empty.get("content")),
-            (&json!(0), None),
-            "{name}"
-        );
+        assert_eq!(empty["version"], 0, "{name}");
+        assert_eq!(empty.get("content"), None, "{name}");
         let template = &empty["template"];
         assert_eq!(
             template["required_sections"],
@@ -130,10 +127,8 @@ fn every_version_stays() {
     }
     for as_of in [json!(1), json!("2001-01-01T00:00:00Z")] {
         let before = read(&daemon, &project, "mental_model", &json!({"as_of": as_of}));
-        assert_eq!(
-            (&before["version"], before.get("content")),
-            (&json!(0), None)
-        );
+        assert_eq!(before["version"], 0);
+        assert_eq!(before.get("content"), None);
     }
     let (mut paged, mut next) = (Vec::new(), Value::Null);
     loop {
@@ -169,10 +164,8 @@ fn every_version_stays() {
         all["added"].as_u64().unwrap() as usize,
         content("Notes").lines().count()
     );
-    assert_eq!(
-        (&all["removed"], &diff(json!({"from": 2, "to": 2}))["diff"]),
-        (&json!(0), &json!(""))
-    );
+    assert_eq!(all["removed"], 0);
+    assert_eq!(diff(json!({"from": 2, "to": 2}))["diff"], "");
     daemon.verify();
 }
 
@@ -199,19 +192,15 @@ fn cleared_and_written_again() {
     });
     let now = get(&daemon, &project, "session_summary");
     assert_eq!((&now["version"], now.get("content")), (&json!(2), None));
-    assert_eq!(
-        (&now["change"], now["template"].is_object()),
-        (&json!("cleared"), true)
-    );
+    assert_eq!(now["change"], "cleared");
+    assert!(now["template"].is_object());
     assert_eq!(daemon.call("clear_context", args())["cleared"], false);
     assert_eq!(version(&daemon, &project, "session_summary", 1), content);
     assert_eq!(write(&daemon, &project, "session_summary", &content), 3);
     super::until_says(&path, &content);
     let versions = history(&daemon, &project, "session_summary");
-    assert_eq!(
-        (&versions[1]["change"], &versions[1]["reason"]),
-        (&json!("cleared"), &json!("too old"))
-    );
+    assert_eq!(versions[1]["change"], "cleared");
+    assert_eq!(versions[1]["reason"], "too old");
     assert_eq!(versions.len(), 3);
     daemon.verify();
 }

@@ -126,10 +126,8 @@ fn a_pack_tells_what_it_rests_on() {
         );
     }
     let message = &rested[0];
-    assert_eq!(
-        (&message["kind"], &message["event"]),
-        (&json!("message"), &json!("MessageRecorded"))
-    );
+    assert_eq!(message["kind"], "message");
+    assert_eq!(message["event"], "MessageRecorded");
     for args in [
         json!({"message": message["id"], "session": session}),
         json!({"position": message["position"]}),
@@ -279,10 +277,8 @@ fn pruning_is_undone() {
     let session = session(&daemon);
     let of = || json!({"session": session});
     let nothing = daemon.call("prune_session", of());
-    assert_eq!(
-        (&nothing["pruned"], &nothing["tokens_before"]),
-        (&json!(false), &nothing["tokens_after"])
-    );
+    assert_eq!(nothing["pruned"], false);
+    assert_eq!(nothing["tokens_before"], nothing["tokens_after"]);
     let mut connection = daemon.connect("a");
     assert_eq!(
         refused(&mut connection, "reset_pruning", of()).0,
@@ -503,10 +499,8 @@ fn passages(pack: &Value) -> Vec<(String, u64, String)> {
         .flat_map(|section| section["pieces"].as_array().unwrap())
         .map(|piece| {
             let file = &piece["file"];
-            assert_eq!(
-                (&piece["kind"], &file["project"]),
-                (&json!("context_file"), &json!("shop"))
-            );
+            assert_eq!(piece["kind"], "context_file");
+            assert_eq!(file["project"], "shop");
             assert_eq!(piece["session"], Value::Null);
             let text = |value: &Value| value.as_str().unwrap().to_owned();
             let version = file["version"].as_u64().unwrap();
@@ -570,10 +564,8 @@ fn a_message_draws_on_context_files() {
     let used = |of: &Value| daemon.call("why", json!({"position": of}))["used_by"].clone();
     let [of_old, of_new] = [used(&piece["position"]), used(&position)];
     assert_eq!(of_old.as_array().unwrap().len(), 1, "{of_old}");
-    assert_eq!(
-        (&of_old[0]["pack"], &of_new[0]["pack"]),
-        (&pack["pack"], &second["pack"])
-    );
+    assert_eq!(of_old[0]["pack"], pack["pack"]);
+    assert_eq!(of_new[0]["pack"], second["pack"]);
 
     let end = second["sections"][0]["end"].as_u64().unwrap() as usize;
     let quote = &second["prompt"].as_str().unwrap()[..end];

@@ -284,10 +284,8 @@ fn a_session_that_is_gone_on_with_is_whole() {
     for events in [3, 4, 6, 8] {
         let reply = import(&here, &all[..events]);
         let went_on = u64::from(events > 3);
-        assert_eq!(
-            (&reply["sessions"], &reply["continued"]),
-            (&json!(1 - went_on), &json!(went_on))
-        );
+        assert_eq!(reply["sessions"], json!(1 - went_on));
+        assert_eq!(reply["continued"], json!(went_on));
     }
     import(&there, &all);
     let exported =

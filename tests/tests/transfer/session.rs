@@ -208,10 +208,8 @@ fn a_session_moves() {
         json!({"session": "s-1", "from": 2, "limit": 1}),
     )["events"][0];
     assert_eq!(event["origin"]["time"], events[2]["at"]);
-    assert_eq!(
-        (&event["origin"]["agent"], &event["agent"]),
-        (&json!("codex"), &json!(""))
-    );
+    assert_eq!(event["origin"]["agent"], "codex");
+    assert_eq!(event["agent"], "");
     let own = new.call("record_step", json!({"tool": "t", "result": "r"}));
     assert_ne!(own["session"], "s-1");
     let next = new.call(

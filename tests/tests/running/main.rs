@@ -1,4 +1,4 @@
-//! The daemon as a service: its folders and lock, service managers, other users, and `doctor`.
+//! The daemon on its machine: its folders and lock, service managers, other users, and `doctor`.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
 mod doctor;
