@@ -48,6 +48,14 @@ macro_rules! serve {
     }};
 }
 
+/// Opens every transport of a daemon, each with its name.
+#[macro_export]
+macro_rules! transports {
+    ($home:expr, $daemon:expr) => {
+        $crate::Transport::all(&$home, &$daemon, env!("CARGO_BIN_EXE_lore-under-test"))
+    };
+}
+
 /// Creates a home in which `lore` starts the daemon that this package builds.
 #[macro_export]
 macro_rules! cold {

@@ -1,9 +1,7 @@
 //! Names, shapes and statuses of the tools' specification, on every transport.
 
 use serde_json::{Value, json};
-use tests::{McpHost, McpRevision, Transport, has_words, serve};
-
-const LORE: &str = env!("CARGO_BIN_EXE_lore-under-test");
+use tests::{McpHost, McpRevision, has_words, serve, transports};
 
 fn tools(lines: &mut McpHost) -> Vec<Value> {
     let mut answer = lines.request("tools/list", json!({"_meta": {"lore/tools": "full"}}));
@@ -137,7 +135,7 @@ fn schemas_are_those_of_the_source() {
 #[test]
 fn every_door_says_the_same() {
     let (home, daemon) = serve!();
-    for (door_name, mut endpoint) in Transport::all(&home, &daemon, LORE) {
+    for (door_name, mut endpoint) in transports!(home, daemon) {
         let mut call = |name: &str, args: Value| match endpoint.call(name, &args) {
             Ok(reported) => reported,
             Err(refusal) => panic!("{door_name}: {name}: {refusal}"),

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use serde_json::{Value, json};
-use tests::{Daemon, Random, Transport, disk, noise, serve};
+use tests::{Daemon, Random, disk, noise, serve, transports};
 
 use super::{context_of, create_session, listed, load, save};
 
@@ -66,8 +66,7 @@ fn a_flipped_bit_is_told_with_the_newest_good_one() {
     let own = own.unwrap();
 
     let daemon = home.start();
-    let lore = env!("CARGO_BIN_EXE_lore-under-test");
-    for (door_name, mut endpoint) in Transport::all(&home, &daemon, lore) {
+    for (door_name, mut endpoint) in transports!(home, daemon) {
         for args in [
             json!({"checkpointId": bad_one.id}),
             json!({"sessionId": "s"}),

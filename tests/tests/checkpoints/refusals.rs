@@ -5,12 +5,10 @@ use std::path::{Path, PathBuf};
 use lore::protocol::Code;
 use serde_json::{Value, json};
 use tests::{
-    Daemon, Random, Transport, call, disk, has, has_words, home, noise, refused_calls, serve,
+    Daemon, Random, call, disk, has, has_words, home, noise, refused_calls, serve, transports,
 };
 
 use super::{create_session, position, save};
-
-const LORE: &str = env!("CARGO_BIN_EXE_lore-under-test");
 
 /// Checks an error with all its fields.
 fn is_refusal(refusal: &Value, code: &str, status: u16, what: &str) {
@@ -48,7 +46,7 @@ fn what_cannot_be_is_refused() {
         ],
     );
     let before = stored(&daemon, &home.data());
-    for (door_name, mut endpoint) in Transport::all(&home, &daemon, LORE) {
+    for (door_name, mut endpoint) in transports!(home, daemon) {
         for call in &calls {
             let refusal = endpoint.call(&call.name, &call.args);
             let refusal = refusal.expect_err(&format!("{door_name}: {}", call.name));
@@ -211,7 +209,7 @@ fn conflicts_tell_what_changed() {
         json!({"sessionId": "s", "context": {"mine": noise(200_000, &mut Random::new(1))},
             "expectedCheckpointId": expected})
     };
-    for (door_name, mut endpoint) in Transport::all(&home, &daemon, LORE) {
+    for (door_name, mut endpoint) in transports!(home, daemon) {
         if door_name == "client" {
             // The argument would exceed the length of a command line.
             continue;

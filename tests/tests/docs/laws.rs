@@ -3,182 +3,21 @@
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
-/// The daemon's modules in one line: each names only later ones.
-const LINE: &[&str] = &[
-    "program",
-    "demo",
-    "admin",
-    "importers",
-    "daemon",
-    "reload",
-    "privileged_init",
-    "background_jobs",
-    "config",
-    "service",
-    "api",
-    "forgetting",
-    "backup",
-    "projections",
-    "log_admin",
-    "transfer",
-    "packs",
-    "search",
-    "messages",
-    "entities",
-    "documents",
-    "projects",
-    "checkpoints",
-    "steps",
-    "read_context",
-    "state",
-    "sessions",
-    "resource",
-    "operation",
-    "upstream",
-    "watch",
-    "cache",
-    "engine",
-    "error",
-    "citations",
-    "events",
-    "tokens",
-    "sanitize",
-    "canonical",
-    "reloadable",
-    "sandbox",
-    // Re-exported from `lored-storage`.
-    "log",
-    "store",
-    "clock",
-];
+use regex::Regex;
+
+const MODULES: &str = include_str!("modules.txt");
+const OUTSIDERS: &str = include_str!("outsiders.txt");
 
 /// Feature modules: one per capability.
-const CAPABILITIES: &[&str] = &[
-    "checkpoints",
-    "steps",
-    "sessions",
-    "messages",
-    "entities",
-    "packs",
-    "transfer",
-    "projects",
-    "documents",
-    "search",
-    "log_admin",
-    "forgetting",
-    "backup",
-];
-
-/// Third-party crates, and the only modules that name them, where a package's `Cargo.toml` does not restrict it.
-const OUTSIDERS: &[(&str, &[&str])] = &[
-    ("landlock", &["daemon/src/sandbox/rules.rs"]),
-    (
-        "rmcp",
-        &[
-            "daemon/src/api/mcp",
-            "daemon/src/api/http",
-            "daemon/src/upstream/",
-        ],
-    ),
-    (
-        "hyper",
-        &[
-            "daemon/src/api/http",
-            "daemon/src/upstream/http.rs",
-            "tests/fuzz/fuzz_targets/gate.rs",
-        ],
-    ),
-    (
-        "hyper_util",
-        &["daemon/src/api/http", "daemon/src/upstream/http.rs"],
-    ),
-    ("sse_stream", &["daemon/src/upstream/http.rs"]),
-    ("ciborium_io", &["client/src/protocol/cbor.rs"]),
-    ("ciborium_ll", &["client/src/protocol/cbor.rs"]),
-    (
-        "interprocess",
-        &[
-            "client/src/connection.rs",
-            "daemon/src/api/listener.rs",
-            "daemon/src/service/socket.rs",
-        ],
-    ),
-    (
-        "regex",
-        &[
-            "daemon/src/steps/",
-            "daemon/src/tokens.rs",
-            "daemon/src/projects/template/pattern.rs",
-        ],
-    ),
-    (
-        "regex_syntax",
-        &[
-            "daemon/src/steps/",
-            "daemon/recognise/src/",
-            "daemon/src/projects/template/pattern.rs",
-            "daemon/models/src/wordpiece.rs",
-        ],
-    ),
-    (
-        "rustc_hash",
-        &[
-            "daemon/src/tokens.rs",
-            "daemon/recognise/src/",
-            "daemon/models/src/wordpiece.rs",
-            "daemon/retrieval/src/",
-        ],
-    ),
-    ("notify", &["daemon/src/watch/"]),
-    (
-        "similar",
-        &[
-            "daemon/src/projects/compare/",
-            "client/src/cli/setup/report.rs",
-        ],
-    ),
-    ("jsonc_parser", &["client/src/cli/setup/json_file.rs"]),
-    ("toml_edit", &["client/src/cli/setup/toml_file.rs"]),
-    (
-        "pulldown_cmark",
-        &["daemon/src/projects/outline/", "daemon/ingest/src/"],
-    ),
-    ("ignore", &["daemon/src/documents/sources/"]),
-    ("tiktoken_rs", &["daemon/build.rs"]),
-    (
-        "toml",
-        &[
-            "daemon/src/config.rs",
-            "daemon/src/config/of_project.rs",
-            "daemon/src/config/read.rs",
-            "daemon/src/projects/marker.rs",
-            "daemon/tables/src/",
-            "daemon/ingest/src/",
-            "tests/fuzz/fuzz_targets/config.rs",
-        ],
-    ),
-];
+const CAPABILITIES: &str = "checkpoints steps sessions messages entities packs transfer projects \
+    documents search log_admin forgetting backup";
 
 /// Wire types with arguments and replies, and the only modules in the daemon that name them.
-const WIRE_FAMILIES: &[&str] = &[
-    "steps",
-    "sessions",
-    "messages",
-    "entities",
-    "projects",
-    "documents",
-    "search",
-    "log",
-    "status",
-];
-const WIRE_PLACES: &[&str] = &[
-    "daemon/src/api/",
-    "daemon/src/log_admin/",
-    "daemon/src/admin.rs",
-    "daemon/src/admin/doctor/serving.rs",
-    "daemon/src/admin/files.rs",
-];
+const WIRE_FAMILIES: &str = "steps sessions messages entities projects documents search log status";
+const WIRE_PLACES: &str = "daemon/src/api/ daemon/src/log_admin/ daemon/src/admin.rs \
+    daemon/src/admin/doctor/serving.rs daemon/src/admin/files.rs";
 
 /// Crates that the client must not depend on.
 const NOT_IN_THE_CLIENT: &[&str] = &[
@@ -251,44 +90,18 @@ fn sources() -> Vec<Source> {
     found
 }
 
-/// Replaces line comments and string literals by blanks; a quote in a char literal is recognised.
+/// Replaces line comments, string literals and quotes in char literals by blanks.
 fn without_comments_and_texts(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some(first) = rest.chars().next() {
-        let skipped = if rest.starts_with("//") {
-            rest.find('\n').unwrap_or(rest.len())
-        } else if let Some(raw) = rest.strip_prefix("r#\"") {
-            raw.find("\"#").map_or(rest.len(), |end| end + 5)
-        } else if first == '"' {
-            text_bytes(rest)
-        } else if rest.starts_with("'\"'") {
-            3
-        } else if rest.starts_with("'\\\"'") {
-            4
-        } else {
-            out.push(first);
-            rest = &rest[first.len_utf8()..];
-            continue;
-        };
-        out.push(' ');
-        rest = &rest[skipped..];
-    }
-    out
+    static SKIPPED: LazyLock<Regex> = LazyLock::new(|| {
+        let skipped = r##"//[^\n]*|r#"(?s:.*?)"#|"(?s:[^"\\]|\\.)*"|'\\?"'"##;
+        Regex::new(skipped).unwrap()
+    });
+    SKIPPED.replace_all(text, " ").into_owned()
 }
 
-/// Returns the length of the string literal at the start of a text.
-fn text_bytes(text: &str) -> usize {
-    let mut escaped = true; // skips the opening quote
-    for (at, byte) in text.bytes().enumerate() {
-        match byte {
-            _ if escaped => escaped = false,
-            b'\\' => escaped = true,
-            b'"' => return at + 1,
-            _ => {}
-        }
-    }
-    text.len()
+/// Returns the lines of a list.
+fn lines(list: &str) -> impl Iterator<Item = &str> {
+    list.lines().filter(|line| !line.starts_with('#'))
 }
 
 /// Collects the words after `prefix` as the next part of a path: one, or each in braces.
@@ -342,11 +155,11 @@ fn names(text: &str, name: &str) -> bool {
     })
 }
 
-/// Law 1: one direction. Each module of the daemon names only those after it in [`LINE`]; checked by
+/// Law 1: one direction. Each module of the daemon names only those after it in modules.txt; checked by
 /// reading every path that begins at the crate's root.
 #[test]
 fn the_daemon_is_one_straight_line() {
-    let place = |module: &str| LINE.iter().position(|name| *name == module);
+    let place = |module: &str| lines(MODULES).position(|name| name == module);
     let mut wrong = Vec::new();
     for source in sources() {
         let Some(module) = source.module() else {
@@ -356,14 +169,20 @@ fn the_daemon_is_one_straight_line() {
             continue;
         }
         let Some(own) = place(module) else {
-            wrong.push(format!("{}: `{module}` has no place in LINE", source.path));
+            wrong.push(format!(
+                "{}: `{module}` has no place in modules.txt",
+                source.path
+            ));
             continue;
         };
         for named in parts_after(&source.program(), "crate::") {
             match place(&named) {
                 Some(its) if its >= own => {}
                 Some(_) => wrong.push(format!("{} names `{named}`, above it", source.path)),
-                None => wrong.push(format!("{} names `{named}`, not in LINE", source.path)),
+                None => wrong.push(format!(
+                    "{} names `{named}`, not in modules.txt",
+                    source.path
+                )),
             }
         }
     }
@@ -377,10 +196,13 @@ fn outsiders_stay_in_their_places() {
     let mut seen: BTreeSet<&str> = BTreeSet::new();
     for source in sources() {
         let program = source.program();
-        for (name, places) in OUTSIDERS {
+        for (name, places) in lines(OUTSIDERS).filter_map(|line| line.split_once(' ')) {
             if names(&program, name) {
                 seen.insert(name);
-                if !places.iter().any(|place| source.path.starts_with(place)) {
+                if !places
+                    .split(' ')
+                    .any(|place| source.path.starts_with(place))
+                {
                     wrong.push(format!("{} names {name}", source.path));
                 }
             }
@@ -394,7 +216,7 @@ fn outsiders_stay_in_their_places() {
 /// their mod.rs; checked by the privacy of the modules with these names.
 #[test]
 fn capabilities_publish_no_inner_module() {
-    for capability in CAPABILITIES {
+    for capability in CAPABILITIES.split_whitespace() {
         let path = root().join("daemon/src").join(capability).join("mod.rs");
         let text = std::fs::read_to_string(&path).unwrap();
         for inner in ["view", "command", "event", "choose"] {
@@ -412,14 +234,13 @@ fn wire_types_end_at_the_operations() {
     let mut wrong = Vec::new();
     for source in sources() {
         let is_operations = source.path.contains("/operations");
-        let is_place = WIRE_PLACES
-            .iter()
-            .any(|place| source.path.starts_with(place));
+        let mut places = WIRE_PLACES.split_whitespace();
+        let is_place = places.any(|place| source.path.starts_with(place));
         if source.module().is_none() || is_operations || is_place {
             continue;
         }
         for named in parts_after(&source.program(), "lore::protocol::") {
-            if WIRE_FAMILIES.contains(&named.as_str()) {
+            if WIRE_FAMILIES.split(' ').any(|family| family == named) {
                 wrong.push(format!("{} names lore::protocol::{named}", source.path));
             }
         }

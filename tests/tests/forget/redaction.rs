@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use tests::{Daemon, Home, Transport, has_words, home, serve, until};
+use tests::{Daemon, Home, has_words, home, serve, transports, until};
 
 /// Time limit for every wait, on a busy machine.
 const LIMIT: Duration = Duration::from_secs(60);
@@ -125,7 +125,6 @@ fn warned(reply: &Value, meta: &Value) -> String {
 #[test]
 fn no_secret_reaches_the_disk() {
     let (home, daemon) = serve!();
-    let client = env!("CARGO_BIN_EXE_lore-under-test");
     let mut count = 0;
     let reported = |endpoint: &str, name: &str, warned: &str, of: u64| {
         let what = if of == 1 {
@@ -135,7 +134,7 @@ fn no_secret_reaches_the_disk() {
         };
         assert!(warned.contains(&what), "{endpoint} {name}: {warned}");
     };
-    for (endpoint, mut calls) in Transport::all(&home, &daemon, client) {
+    for (endpoint, mut calls) in transports!(home, daemon) {
         for (name, args, of) in writes(&format!("by-{endpoint}")) {
             let (reply, meta) = calls.call(name, &args).unwrap();
             reported(endpoint, name, &warned(&reply, &meta), of);

@@ -2,7 +2,7 @@
 
 use lore::protocol::Code;
 use serde_json::{Value, json};
-use tests::{Daemon, Transport, has, has_words, is_refusal, serve};
+use tests::{Daemon, has, has_words, is_refusal, serve, transports};
 
 use super::{get, history, init, model, path_of, summary, text, update, version, write};
 
@@ -20,9 +20,7 @@ fn read(daemon: &Daemon, project: &str, file_type: &str, more: &Value) -> Value 
 fn a_file_before_and_after_it_is_written() {
     let (home, daemon) = serve!();
     let project = init(&home, &daemon, "stall");
-    for (name, mut endpoint) in
-        Transport::all(&home, &daemon, env!("CARGO_BIN_EXE_lore-under-test"))
-    {
+    for (name, mut endpoint) in transports!(home, daemon) {
         let args = json!({"project_id": project, "file_type": "bugs"});
         let (empty, _) = endpoint.call("get_context", &args).unwrap();
         assert_eq!(empty["version"], 0, "{name}");

@@ -2,7 +2,7 @@
 
 use lore::protocol::Code;
 use serde_json::json;
-use tests::{Transport, has, has_words, is_refusal, serve};
+use tests::{has, has_words, is_refusal, serve, transports};
 
 use super::{get, init, path_of, summary, text, update, write};
 
@@ -11,9 +11,7 @@ use super::{get, init, path_of, summary, text, update, write};
 fn unknown_types_are_told_with_those_that_there_are() {
     let (home, daemon) = serve!();
     let project = init(&home, &daemon, "stall");
-    for (door_name, mut endpoint) in
-        Transport::all(&home, &daemon, env!("CARGO_BIN_EXE_lore-under-test"))
-    {
+    for (door_name, mut endpoint) in transports!(home, daemon) {
         for name in [
             "get_context",
             "update_context",

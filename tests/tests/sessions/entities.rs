@@ -2,7 +2,7 @@
 
 use lore::protocol::Code;
 use serde_json::{Value, json};
-use tests::{Daemon, Transport, has, has_words, is_refusal, serve};
+use tests::{Daemon, has, has_words, is_refusal, serve, transports};
 
 use super::{create, each, say, step};
 
@@ -26,9 +26,7 @@ fn entity(daemon: &Daemon, name: &str) -> Value {
 #[test]
 fn two_devices_in_their_order() {
     let (home, daemon) = serve!();
-    for (name, mut endpoint) in
-        Transport::all(&home, &daemon, env!("CARGO_BIN_EXE_lore-under-test"))
-    {
+    for (name, mut endpoint) in transports!(home, daemon) {
         let session = format!("s-{name}");
         create(&daemon, &session);
         let args = json!({

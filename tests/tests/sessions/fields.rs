@@ -4,7 +4,7 @@ use std::thread;
 
 use lore::protocol::Code;
 use serde_json::{Value, json};
-use tests::{Transport, call, has_words, is_refusal, serve};
+use tests::{call, has_words, is_refusal, serve, transports};
 
 use super::{create, each, say, step};
 
@@ -54,9 +54,7 @@ fn eight_agents_undo_nothing_of_each_other() {
 #[test]
 fn fields_are_set_one_by_one() {
     let (home, daemon) = serve!();
-    for (name, mut endpoint) in
-        Transport::all(&home, &daemon, env!("CARGO_BIN_EXE_lore-under-test"))
-    {
+    for (name, mut endpoint) in transports!(home, daemon) {
         let session = format!("s-{name}");
         let mut update = |args: Value| {
             let mut args = args;
@@ -292,9 +290,7 @@ fn a_session_shows_all_that_it_is() {
 fn unknown_and_malformed_ids_are_told_apart() {
     let (home, daemon) = serve!();
     create(&daemon, "s-known");
-    for (name, mut endpoint) in
-        Transport::all(&home, &daemon, env!("CARGO_BIN_EXE_lore-under-test"))
-    {
+    for (name, mut endpoint) in transports!(home, daemon) {
         for (operation, mut args) in [
             ("get_session", json!({})),
             ("list_messages", json!({})),

@@ -1,7 +1,7 @@
 //! Reads of a session at an earlier moment, and changes between two moments.
 
 use serde_json::{Value, json};
-use tests::{Daemon, Transport, has, serve};
+use tests::{Daemon, has, serve, transports};
 
 use super::{create, each, say, step};
 
@@ -119,9 +119,7 @@ fn every_read_looks_back() {
     say(&daemon, "s-1", "switch-nyc-01 and router-la-02, please");
     step(&daemon, "s-1", &json!({"id": 42}));
     daemon.call("update_session", json!({"session": "s-1", "topic": "o"}));
-    for (name, mut endpoint) in
-        Transport::all(&home, &daemon, env!("CARGO_BIN_EXE_lore-under-test"))
-    {
+    for (name, mut endpoint) in transports!(home, daemon) {
         for ((operation, args), then) in reads.iter().zip(&then) {
             for as_of in [&first["position"], &at] {
                 let mut args = args.clone();
