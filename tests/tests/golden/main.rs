@@ -33,6 +33,7 @@ use lored::sessions::{SessionCreated, SessionEvent, SessionOrigin};
 use lored::steps::{ExtractorRegistered, FieldMappingRegistered, StepAssigned, StepRecorded, Text};
 use lored::store::watermark::{DurableHead, WatermarkFile};
 use lored::store::{BlobRef, Blobs, MemoryStore, RowsMut};
+use serde::Serialize;
 use tests::home;
 
 const STORED: &str = include_str!("../../golden/stored.txt");
@@ -90,54 +91,62 @@ fn actor() -> Actor {
     }
 }
 
-fn step(number: u32, success: bool, body: &StepRecorded, salt: [u8; 16]) -> EncodedEvent {
-    let fact = StepAssigned {
-        step: number,
-        attempt: 1,
-        success,
-        blobs: body.blobs().map(|blob| blob.hash.into()).collect(),
-    };
-    EncodedEvent {
-        kind: EventKind::StepRecorded,
-        session: Some("s-1".to_owned()),
-        project: Some("p-1".to_owned()),
-        meta: codec::encode(&fact),
-        body: Body::new(codec::encode(body), salt),
-        origin: None,
-    }
-}
-
-fn session_created(
-    session: &str,
+/// Events of one stream in their order, each with the name of its golden line and a salt of the clock.
+struct Events {
+    clock: Clock,
+    session: Option<String>,
     project: Option<String>,
-    origin: SessionOrigin,
-    body: Body,
-) -> EncodedEvent {
-    let created = SessionEvent::Created(origin);
-    NewEvent::in_session(session, project, created, body)
-        .encode()
-        .1
+    found: Vec<(&'static str, EncodedEvent)>,
 }
 
-fn registration(
-    kind: EventKind,
-    scope: (Option<&str>, Option<&str>),
-    body: Vec<u8>,
-    salt: [u8; 16],
-) -> EncodedEvent {
-    EncodedEvent {
-        kind,
-        session: scope.0.map(str::to_owned),
-        project: scope.1.map(str::to_owned),
-        meta: codec::EMPTY.to_vec(),
-        body: Body::new(body, salt),
-        origin: None,
+/// Metadata or a body without fields.
+#[derive(Serialize)]
+struct Nothing {}
+
+impl Events {
+    fn new(seed: u64, session: Option<&str>, project: &str) -> Self {
+        Self {
+            clock: Clock::fixed(TIME, seed),
+            session: session.map(str::to_owned),
+            project: Some(project.to_owned()),
+            found: Vec::new(),
+        }
+    }
+
+    fn add(
+        &mut self,
+        name: &'static str,
+        kind: EventKind,
+        meta: &impl Serialize,
+        body: &impl Serialize,
+    ) {
+        let event = EncodedEvent {
+            kind,
+            session: self.session.clone(),
+            project: self.project.clone(),
+            meta: codec::encode(meta),
+            body: Body::new(codec::encode(body), self.clock.random()),
+            origin: None,
+        };
+        self.found.push((name, event));
+    }
+
+    fn add_meta(&mut self, name: &'static str, kind: EventKind, meta: &impl Serialize) {
+        self.add(name, kind, meta, &Nothing {});
+    }
+
+    fn create(&mut self, name: &'static str, origin: SessionOrigin, created: &SessionCreated) {
+        let body = created.prepare(self.clock.random());
+        let session = self.session.as_deref().unwrap();
+        let created = SessionEvent::Created(origin);
+        let event = NewEvent::in_session(session, self.project.clone(), created, body);
+        self.found.push((name, event.encode().1));
     }
 }
 
 /// Returns one event of every kind and shape, with the name of its golden line.
 fn events() -> Vec<(&'static str, EncodedEvent)> {
-    let clock = Clock::fixed(TIME, 7);
+    let mut events = Events::new(7, Some("s-1"), "p-1");
     let created = SessionCreated {
         title: Some("Fix the login loop".to_owned()),
         user: Some("ada".to_owned()),
@@ -183,82 +192,37 @@ fn events() -> Vec<(&'static str, EncodedEvent)> {
         field: "email".to_owned(),
         aliases: vec!["mail".to_owned(), "e_mail".to_owned()],
     };
-    let session = (Some("s-1"), Some("p-1"));
-    vec![
-        (
-            "session_created",
-            session_created(
-                "s-1",
-                Some("p-1".to_owned()),
-                SessionOrigin::default(),
-                created.prepare(clock.random()),
-            ),
-        ),
-        (
-            "session_created_least",
-            session_created(
-                "s-2",
-                None,
-                SessionOrigin::default(),
-                SessionCreated::default().prepare(clock.random()),
-            ),
-        ),
-        ("step_recorded", step(1, true, &inline, clock.random())),
-        (
-            "step_recorded_with_blob",
-            step(2, true, &with_blob, clock.random()),
-        ),
-        (
-            "step_recorded_failed",
-            step(3, false, &failed, clock.random()),
-        ),
-        (
-            "extractor_registered",
-            registration(
-                EventKind::ExtractorRegistered,
-                session,
-                codec::encode(&extractor),
-                clock.random(),
-            ),
-        ),
-        (
-            "field_mapping_registered",
-            registration(
-                EventKind::FieldMappingRegistered,
-                (None, Some("p-1")),
-                codec::encode(&mapping),
-                clock.random(),
-            ),
-        ),
-        (
-            "field_mapping_registered_everywhere",
-            registration(
-                EventKind::FieldMappingRegistered,
-                (None, None),
-                codec::encode(&mapping),
-                clock.random(),
-            ),
-        ),
-    ]
+    events.create("session_created", SessionOrigin::default(), &created);
+    (events.session, events.project) = (Some("s-2".to_owned()), None);
+    let least = SessionCreated::default();
+    events.create("session_created_least", SessionOrigin::default(), &least);
+    (events.session, events.project) = (Some("s-1".to_owned()), Some("p-1".to_owned()));
+    for (step, name, body) in [
+        (1, "step_recorded", &inline),
+        (2, "step_recorded_with_blob", &with_blob),
+        (3, "step_recorded_failed", &failed),
+    ] {
+        let meta = StepAssigned {
+            step,
+            attempt: 1,
+            success: body.error.is_none(),
+            blobs: body.blobs().map(|blob| blob.hash.into()).collect(),
+        };
+        events.add(name, EventKind::StepRecorded, &meta, body);
+    }
+    let kind = EventKind::ExtractorRegistered;
+    events.add("extractor_registered", kind, &Nothing {}, &extractor);
+    let kind = EventKind::FieldMappingRegistered;
+    events.session = None;
+    events.add("field_mapping_registered", kind, &Nothing {}, &mapping);
+    events.project = None;
+    let everywhere = "field_mapping_registered_everywhere";
+    events.add(everywhere, kind, &Nothing {}, &mapping);
+    events.found
 }
 
 /// Returns checkpoint events in every shape.
 fn checkpoint_events() -> Vec<(&'static str, EncodedEvent)> {
-    let clock = Clock::fixed(TIME, 8);
-    let of = |kind, fact: Vec<u8>, body: Vec<u8>| EncodedEvent {
-        kind,
-        session: Some("s-1".to_owned()),
-        project: Some("p-1".to_owned()),
-        meta: fact,
-        body: Body::new(body, clock.random()),
-        origin: None,
-    };
-    let saved = |saved: &CheckpointSaved, metadata: Option<&str>| {
-        let metadata = metadata.map(str::to_owned);
-        let body = codec::encode(&CheckpointDescribed { metadata });
-        of(EventKind::CheckpointSaved, codec::encode(saved), body)
-    };
-    let nothing = |kind, fact: Vec<u8>| of(kind, fact, codec::EMPTY.to_vec());
     let (first, second) = (CheckpointKey::of([1; 16]), CheckpointKey::of([2; 16]));
     let mut keyframe = DeltaLink::to(Hash::of(b"keyframe"), 70_000, 20_000);
     keyframe.spent_bytes = 300;
@@ -304,34 +268,43 @@ fn checkpoint_events() -> Vec<(&'static str, EncodedEvent)> {
             .map(|(key, at)| ((*key).to_owned(), *at))
             .collect(),
     };
-    let asked = deleted(
-        DeletionCause::Asked,
-        &[b"delta", b"small"],
-        &[("userGoal", 9)],
-    );
-    let marked = |is_unmarked| KeyMarked {
-        key: "userGoal".to_owned(),
-        is_unmarked,
-        held_by: None,
-    };
     let metadata = r#"{"name":"before the merge","tags":["web"],"ticket":17}"#;
-    let deletion = |deleted| nothing(EventKind::CheckpointsDeleted, codec::encode(deleted));
-    let mark = |is_unmarked| nothing(EventKind::KeyMarked, codec::encode(&marked(is_unmarked)));
-    vec![
-        ("checkpoint_saved", saved(&whole, Some(metadata))),
-        ("checkpoint_saved_least", saved(&least, None)),
-        ("checkpoints_deleted", deletion(&asked)),
+    let mut events = Events::new(8, Some("s-1"), "p-1");
+    for (name, saved, metadata) in [
+        ("checkpoint_saved", whole, Some(metadata)),
+        ("checkpoint_saved_least", least, None),
+    ] {
+        let metadata = metadata.map(str::to_owned);
+        let body = CheckpointDescribed { metadata };
+        events.add(name, EventKind::CheckpointSaved, &saved, &body);
+    }
+    let objects: &[&[u8]] = &[b"delta", b"small"];
+    let holders = &[("userGoal", 9)];
+    for (name, deleted) in [
+        (
+            "checkpoints_deleted",
+            deleted(DeletionCause::Asked, objects, holders),
+        ),
         (
             "checkpoints_deleted_for_count",
-            deletion(&deleted(DeletionCause::Count, &[], &[])),
+            deleted(DeletionCause::Count, &[], &[]),
         ),
         (
             "checkpoints_deleted_for_quota",
-            deletion(&deleted(DeletionCause::Quota, &[], &[])),
+            deleted(DeletionCause::Quota, &[], &[]),
         ),
-        ("key_marked", mark(false)),
-        ("key_unmarked", mark(true)),
-    ]
+    ] {
+        events.add_meta(name, EventKind::CheckpointsDeleted, &deleted);
+    }
+    for (name, is_unmarked) in [("key_marked", false), ("key_unmarked", true)] {
+        let marked = KeyMarked {
+            key: "userGoal".to_owned(),
+            is_unmarked,
+            held_by: None,
+        };
+        events.add_meta(name, EventKind::KeyMarked, &marked);
+    }
+    events.found
 }
 
 /// Returns a separate log: events without their content, and the events that record the forgetting.
