@@ -8,7 +8,7 @@ use lored::documents::sources::FileFingerprint;
 use lored::log::{EncodedEvent, EventKind};
 use lored::steps::Text;
 
-use super::{Events, Nothing, talk};
+use super::{Events, NoFields, talk};
 
 /// Returns the kinds in the order of their introduction.
 pub fn events() -> Vec<(&'static str, EncodedEvent)> {
@@ -49,7 +49,7 @@ pub fn events() -> Vec<(&'static str, EncodedEvent)> {
         document: document(),
     };
     events.add_meta("document_gone", EventKind::DocumentGone, &gone);
-    events.add_meta("source_removed", EventKind::SourceRemoved, &Nothing {});
+    events.add_meta("source_removed", EventKind::SourceRemoved, &NoFields {});
     let pack = talk::pack_of_documents();
     events.add_meta("pack_made_of_documents", EventKind::PackMade, &pack);
     let sent = SourceAdded {

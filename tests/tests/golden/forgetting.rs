@@ -4,7 +4,7 @@ use lored::forgetting::ContentForgotten;
 use lored::log::{EncodedEvent, EventKind, EventsErased, EventsForgotten};
 use lored::sessions::SessionForgotten;
 
-use super::{Events, Nothing};
+use super::{Events, NoFields};
 
 /// Returns the events.
 pub fn events() -> Vec<(&'static str, EncodedEvent)> {
@@ -30,7 +30,7 @@ pub fn events() -> Vec<(&'static str, EncodedEvent)> {
         documents: 6,
     };
     events.add_meta("session_forgotten", EventKind::SessionForgotten, &forgotten);
-    events.add_meta("session_erased", EventKind::SessionErased, &Nothing {});
+    events.add_meta("session_erased", EventKind::SessionErased, &NoFields {});
     events.add_meta("events_forgotten", EventKind::EventsForgotten, &some);
     let erased = EventsErased { tombstone: 41 };
     events.add_meta("events_erased", EventKind::EventsErased, &erased);

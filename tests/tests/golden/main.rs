@@ -101,7 +101,7 @@ struct Events {
 
 /// Metadata or a body without fields.
 #[derive(Serialize)]
-struct Nothing {}
+struct NoFields {}
 
 impl Events {
     fn new(seed: u64, session: Option<&str>, project: &str) -> Self {
@@ -132,7 +132,7 @@ impl Events {
     }
 
     fn add_meta(&mut self, name: &'static str, kind: EventKind, meta: &impl Serialize) {
-        self.add(name, kind, meta, &Nothing {});
+        self.add(name, kind, meta, &NoFields {});
     }
 
     fn create(&mut self, name: &'static str, origin: SessionOrigin, created: &SessionCreated) {
@@ -211,13 +211,13 @@ fn events() -> Vec<(&'static str, EncodedEvent)> {
         events.add(name, EventKind::StepRecorded, &meta, body);
     }
     let kind = EventKind::ExtractorRegistered;
-    events.add("extractor_registered", kind, &Nothing {}, &extractor);
+    events.add("extractor_registered", kind, &NoFields {}, &extractor);
     let kind = EventKind::FieldMappingRegistered;
     events.session = None;
-    events.add("field_mapping_registered", kind, &Nothing {}, &mapping);
+    events.add("field_mapping_registered", kind, &NoFields {}, &mapping);
     events.project = None;
     let everywhere = "field_mapping_registered_everywhere";
-    events.add(everywhere, kind, &Nothing {}, &mapping);
+    events.add(everywhere, kind, &NoFields {}, &mapping);
     events.found
 }
 

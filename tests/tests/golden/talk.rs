@@ -1,6 +1,6 @@
 //! One event of every conversation kind, in every shape of its fields.
 
-use super::{Events, Nothing};
+use super::{Events, NoFields};
 use lored::entities::{
     EntitiesExtracted, EntitiesRelated, EntityData, EntityRef, EntityResolved, Mention,
     MentionSource, Source, TextEntities,
@@ -105,7 +105,7 @@ pub fn events() -> Vec<(&'static str, EncodedEvent)> {
     events.add(
         "session_closed",
         EventKind::SessionClosed,
-        &Nothing {},
+        &NoFields {},
         &closed,
     );
     events.found
@@ -145,7 +145,7 @@ fn sessions(events: &mut Events) {
     events.add(
         "session_updated",
         EventKind::SessionUpdated,
-        &Nothing {},
+        &NoFields {},
         &updated,
     );
     let kind = EventKind::SessionLeased;

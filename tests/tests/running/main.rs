@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
 mod doctor;
+mod folders;
 mod managed;
-mod places;
+
 mod users;
