@@ -1,4 +1,4 @@
-/* Writes down what a daemon does to its files, in one order: preloaded by tests/tests/powercut.rs.
+/* Writes down what a daemon does to its files, in one order: preloaded by tests/tests/durability/powercut.rs.
  *
  *   LORE_RECORD_UNDER=folder   calls on files and folders below it are written down
  *   LORE_RECORD_TO=file        appended to; it is there already

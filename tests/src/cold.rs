@@ -21,10 +21,6 @@ pub struct ColdHome {
 
 impl ColdHome {
     /// Creates a home for these two programs.
-    ///
-    /// # Panics
-    /// When the temporary folder cannot be created.
-    #[must_use]
     pub fn new(lore: &'static str, lored: &'static str) -> Self {
         Self {
             home: Home::new(lored),
@@ -34,7 +30,6 @@ impl ColdHome {
     }
 
     /// Returns a command for `lore` with arguments, restricted to this home.
-    #[must_use]
     pub fn lore(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(self.lore);
         command
@@ -47,18 +42,11 @@ impl ColdHome {
     }
 
     /// Runs `lore` to its end.
-    ///
-    /// # Panics
-    /// When it does not run.
     pub fn run(&self, arguments: &[&str]) -> Output {
         self.lore(arguments).output().expect("lore runs")
     }
 
     /// Returns a command that runs a shell line in a separate folder, with `lore` on the path.
-    ///
-    /// # Panics
-    /// When that folder cannot be created.
-    #[must_use]
     pub fn shell(&self, line: &str) -> Command {
         let (programs, work) = (
             self.home.path().join("bin"),
@@ -83,9 +71,6 @@ impl ColdHome {
     }
 
     /// Runs `lore` and parses its output as JSON.
-    ///
-    /// # Panics
-    /// When the output is not JSON.
     pub fn json(&self, arguments: &[&str]) -> Value {
         let output = self.run(arguments);
         serde_json::from_slice(&output.stdout)
@@ -93,10 +78,6 @@ impl ColdHome {
     }
 
     /// Returns the daemon's process id; the call starts a daemon if none is running.
-    ///
-    /// # Panics
-    /// When the status has no process id.
-    #[must_use]
     pub fn pid(&self) -> u64 {
         self.json(&["call", "status", "{}"])
             .get("pid")
@@ -105,9 +86,6 @@ impl ColdHome {
     }
 
     /// Sends a signal.
-    ///
-    /// # Panics
-    /// When there is no such process.
     pub fn signal(&self, pid: u64, signal: Signal) {
         let pid = i32::try_from(pid).ok().and_then(Pid::from_raw);
         kill_process(pid.expect("a process id"), signal).expect("the daemon is there");

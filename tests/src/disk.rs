@@ -6,10 +6,6 @@ use std::process::Command;
 use std::time::SystemTime;
 
 /// Lists every file below a folder, sorted. Files that vanish meanwhile are omitted.
-///
-/// # Panics
-/// When the folder itself cannot be read.
-#[must_use]
 pub fn files(folder: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     let mut open = vec![folder.to_path_buf()];
@@ -31,7 +27,6 @@ pub fn files(folder: &Path) -> Vec<PathBuf> {
 }
 
 /// Returns the disk usage of a data folder's files in bytes, without the ballast file.
-#[must_use]
 pub fn taken_bytes(data: &Path) -> u64 {
     let files = files(data).into_iter();
     let counted = files.filter(|file| file.file_name().is_some_and(|name| name != "reserve"));
@@ -41,9 +36,6 @@ pub fn taken_bytes(data: &Path) -> u64 {
 }
 
 /// Sets the modification time of files.
-///
-/// # Panics
-/// When that is not possible.
 pub fn age(files: &[PathBuf], written: SystemTime) {
     for path in files {
         let file = std::fs::File::options().write(true).open(path);
@@ -54,10 +46,6 @@ pub fn age(files: &[PathBuf], written: SystemTime) {
 
 /// Compiles a library that intercepts a daemon's file calls (tests/faults/NAME.c) into a folder, with the
 /// compiler that linked this test. `fault` makes calls fail, `record` records them.
-///
-/// # Panics
-/// When it does not compile.
-#[must_use]
 pub fn between_calls(name: &str, into: &Path) -> PathBuf {
     // Renamed when complete: no test of this or another process loads a half-written library.
     let library = into.join(format!("{name}.so"));

@@ -16,7 +16,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::until;
+use crate::{refused_calls, until};
 
 /// Time limit for a daemon's start and end, on a busy machine.
 const PROCESS_MAX: Duration = Duration::from_secs(60);
@@ -52,19 +52,11 @@ struct StderrCapture {
 
 impl Home {
     /// Creates a home for this program; tests use [`home!`](macro@crate::home).
-    ///
-    /// # Panics
-    /// When the temporary folder cannot be created.
-    #[must_use]
     pub fn new(program: &str) -> Self {
         Self::within(program, &std::env::temp_dir())
     }
 
     /// Creates a home in a folder, for example on a separate disk.
-    ///
-    /// # Panics
-    /// When the folder is not writable.
-    #[must_use]
     pub fn within(program: &str, folder: &Path) -> Self {
         let folder = tempfile::Builder::new()
             .prefix("lore-")
@@ -82,28 +74,22 @@ impl Home {
     }
 
     /// Returns the folder.
-    #[must_use]
     pub fn path(&self) -> &Path {
         self.folder.path()
     }
 
     /// Returns the folder of the store, the durable watermark, the blobs and the lock.
-    #[must_use]
     pub fn data(&self) -> PathBuf {
         self.path().join("data")
     }
 
     /// Returns the path of the daemon's socket.
-    #[must_use]
     pub fn socket(&self) -> PathBuf {
         self.path().join("run").join("lore.sock")
     }
 
     /// Writes the settings for the next start. The second tier of models is disabled by default: it would
     /// run concurrently with other tests.
-    ///
-    /// # Panics
-    /// When they cannot be written.
     pub fn configure(&self, toml: &str) {
         let says_it = toml.contains("[search]");
         let rest = if says_it {
@@ -127,9 +113,6 @@ impl Home {
     }
 
     /// Creates the data folder, as the daemon would.
-    ///
-    /// # Panics
-    /// When it cannot be created.
     pub fn make_data(&self) {
         std::fs::DirBuilder::new()
             .mode(0o700)
@@ -139,7 +122,6 @@ impl Home {
     }
 
     /// Returns a command for the program in this home, with no other environment.
-    #[must_use]
     pub fn command(&self) -> Command {
         let mut command = Command::new(&self.program);
         command
@@ -151,25 +133,16 @@ impl Home {
     }
 
     /// Starts a daemon without waiting for it.
-    ///
-    /// # Panics
-    /// When there is no such program.
-    #[must_use]
     pub fn spawn(&self) -> Daemon {
         self.spawn_command(self.command())
     }
 
     /// Returns the path of the program.
-    #[must_use]
     pub fn program(&self) -> &Path {
         &self.program
     }
 
     /// Starts a daemon by another command, such as a manager that executes it, without waiting for it.
-    ///
-    /// # Panics
-    /// When there is no such program.
-    #[must_use]
     pub fn spawn_command(&self, mut command: Command) -> Daemon {
         let mut child = command
             .stdout(Stdio::null())
@@ -185,10 +158,6 @@ impl Home {
     }
 
     /// Starts a daemon and waits until it answers a Hello.
-    ///
-    /// # Panics
-    /// When it does not; the message contains its output.
-    #[must_use]
     pub fn start(&self) -> Daemon {
         match self.try_start() {
             Ok(daemon) => daemon,
@@ -200,9 +169,6 @@ impl Home {
     ///
     /// # Errors
     /// The exit status and output, when the daemon ends first.
-    ///
-    /// # Panics
-    /// When it does neither in a minute.
     pub fn try_start(&self) -> Result<Daemon, EndedDaemon> {
         let mut daemon = self.spawn();
         let start = Instant::now();
@@ -230,10 +196,6 @@ impl Home {
     }
 
     /// Runs a command of the program to its end.
-    ///
-    /// # Panics
-    /// When it does not run.
-    #[must_use]
     pub fn run(&self, arguments: &[&str]) -> std::process::Output {
         self.command()
             .args(arguments)
@@ -244,19 +206,16 @@ impl Home {
 
 impl Daemon {
     /// Returns the process id.
-    #[must_use]
     pub fn pid(&self) -> u32 {
         self.child.id()
     }
 
     /// Returns the path of its socket.
-    #[must_use]
     pub fn socket(&self) -> &Path {
         &self.socket
     }
 
     /// Returns its output so far.
-    #[must_use]
     pub fn stderr(&self) -> String {
         self.said.so_far()
     }
@@ -272,10 +231,6 @@ impl Daemon {
     }
 
     /// Connects under an agent's name.
-    ///
-    /// # Panics
-    /// When the connection fails; the message contains the daemon's output.
-    #[must_use]
     pub fn connect(&self, agent: &str) -> Connection {
         self.try_connect(agent)
             .unwrap_or_else(|error| panic!("{error}; the daemon said:\n{}", self.stderr()))
@@ -287,18 +242,12 @@ impl Daemon {
     }
 
     /// Calls an operation on a separate connection.
-    ///
-    /// # Panics
-    /// When there is no reply; the message contains the daemon's output.
     pub fn call(&self, name: &str, args: Value) -> Value {
         self.try_call(name, args)
             .unwrap_or_else(|error| panic!("{name}: {error}; the daemon said:\n{}", self.stderr()))
     }
 
     /// Calls an operation that must be refused and returns the error.
-    ///
-    /// # Panics
-    /// When the daemon does not refuse it.
     pub fn refusal(&self, name: &str, args: Value) -> ErrorBody {
         match self.try_call(name, args.clone()) {
             Err(Error::Refused(body)) => body,
@@ -309,10 +258,16 @@ impl Daemon {
         }
     }
 
+    /// Makes the calls of a list, each of which must be refused as the list says: see [`refused_calls`].
+    #[track_caller]
+    pub fn refuses(&self, list: &str, values: &[(&str, &str)]) {
+        for call in refused_calls(list, values) {
+            let refusal = self.refusal(&call.name, call.args.clone()).to_json();
+            call.check(&serde_json::from_slice(&refusal).expect("JSON"));
+        }
+    }
+
     /// Verifies the log and every view.
-    ///
-    /// # Panics
-    /// When a problem is found; the message contains the daemon's output.
     pub fn verify(&self) -> u64 {
         let reply = self.call("verify_log", serde_json::json!({}));
         assert_eq!(
@@ -325,9 +280,6 @@ impl Daemon {
     }
 
     /// Whether the process is still running.
-    ///
-    /// # Panics
-    /// When the system does not report its status.
     pub fn is_running(&mut self) -> bool {
         self.child
             .try_wait()
@@ -336,27 +288,18 @@ impl Daemon {
     }
 
     /// Sends a signal.
-    ///
-    /// # Panics
-    /// When it cannot be sent.
     pub fn signal(&self, signal: Signal) {
         let pid = Pid::from_raw(self.child.id() as i32).expect("a process");
         kill_process(pid, signal).expect("a signal");
     }
 
     /// Kills the daemon with SIGKILL and waits until it is gone.
-    ///
-    /// # Panics
-    /// When it cannot be killed.
     pub fn kill(mut self) -> EndedDaemon {
         self.child.kill().expect("a signal");
         self.wait()
     }
 
     /// Requests a stop and waits until the daemon has ended.
-    ///
-    /// # Panics
-    /// When it does not end, or not with success.
     pub fn stop(self) -> EndedDaemon {
         self.signal(Signal::TERM);
         let ended = self.wait();
@@ -365,9 +308,6 @@ impl Daemon {
     }
 
     /// Waits until the daemon has ended.
-    ///
-    /// # Panics
-    /// When it does not end in a minute.
     pub fn wait(mut self) -> EndedDaemon {
         let status = until("the end of the daemon", PROCESS_MAX, || {
             self.child.try_wait().expect("a child to wait for")
@@ -380,9 +320,6 @@ impl Daemon {
 }
 
 /// Calls an operation with JSON and parses its reply.
-///
-/// # Panics
-/// When the reply is not JSON.
 pub fn call(connection: &mut Connection, name: &str, args: Value) -> Result<Value, Error> {
     let args = Args::Json(args.to_string().into_bytes());
     let reply = connection.call(name, &args)?;

@@ -27,7 +27,6 @@ pub struct Ledger {
 }
 
 /// Returns the content of a step with this key: one in sixteen is too large for the event itself.
-#[must_use]
 pub fn content_of(key: &str) -> String {
     let seed = key.bytes().fold(17, |seed: u64, byte| {
         seed.wrapping_mul(31).wrapping_add(byte.into())
@@ -47,9 +46,6 @@ pub fn content_of(key: &str) -> String {
 }
 
 /// Records a step under a key, with the content for this key.
-///
-/// # Panics
-/// When the reply is not one of `record_step`.
 pub fn record(
     connection: &mut Connection,
     session: &str,

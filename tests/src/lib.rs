@@ -4,6 +4,7 @@
 //! Tests wait for conditions with [`until`]. The harness fails by panicking, always with the daemon's last output.
 
 pub mod bench;
+mod checks;
 mod cold;
 pub mod disk;
 mod home;
@@ -12,13 +13,16 @@ pub mod page;
 mod peer;
 pub mod power;
 mod random;
+mod refused;
 mod transport;
 mod wait;
 
+pub use checks::{has, has_words, is_refusal};
 pub use cold::ColdHome;
 pub use home::{Daemon, EndedDaemon, Home, call};
 pub use peer::Peer;
 pub use random::{Random, noise, seed};
+pub use refused::{RefusedCall, refused_calls};
 pub use transport::{McpHost, McpRevision, Transport};
 pub use wait::until;
 
@@ -27,6 +31,28 @@ pub use wait::until;
 macro_rules! home {
     () => {
         $crate::Home::new(env!("CARGO_BIN_EXE_lored-under-test"))
+    };
+}
+
+/// Creates a home and starts its daemon, with these settings if there are any.
+#[macro_export]
+macro_rules! serve {
+    () => {
+        $crate::serve!("")
+    };
+    ($settings:expr) => {{
+        let home = $crate::home!();
+        home.configure($settings);
+        let daemon = home.start();
+        (home, daemon)
+    }};
+}
+
+/// Opens every transport of a daemon, each with its name.
+#[macro_export]
+macro_rules! transports {
+    ($home:expr, $daemon:expr) => {
+        $crate::Transport::all(&$home, &$daemon, env!("CARGO_BIN_EXE_lore-under-test"))
     };
 }
 

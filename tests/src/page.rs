@@ -32,10 +32,6 @@ const CURSOR: &str = "--next ";
 const FOLDER: &str = "/home/ada/agents";
 
 /// Returns the blocks of a language, in order.
-///
-/// # Panics
-/// When a block does not end.
-#[must_use]
 pub fn blocks<'p>(page: &'p str, language: &str) -> Vec<&'p str> {
     // A longer fence may contain shorter ones.
     let fence = if page.contains(&format!("\n````{language}\n")) {
@@ -61,7 +57,6 @@ pub struct Example {
 }
 
 /// Parses the examples of a `console` block.
-#[must_use]
 pub fn examples(block: &str) -> Vec<Example> {
     let mut found: Vec<Example> = Vec::new();
     for line in block.lines() {
@@ -98,7 +93,6 @@ pub struct Reader<'c> {
 
 impl<'c> Reader<'c> {
     /// Creates a reader that has not run any command.
-    #[must_use]
     pub fn new(cold: &'c ColdHome) -> Self {
         Self {
             cold,
@@ -109,9 +103,6 @@ impl<'c> Reader<'c> {
     }
 
     /// Runs the commands of a block and compares their output; returns the number of commands.
-    ///
-    /// # Panics
-    /// When the output differs from the page.
     pub fn read(&mut self, block: &str) -> usize {
         let mut commands = 0;
         for example in examples(block) {
@@ -131,9 +122,6 @@ impl<'c> Reader<'c> {
     ///
     /// # Errors
     /// The difference.
-    ///
-    /// # Panics
-    /// When there is no shell.
     pub fn try_read(&mut self, example: &Example) -> Result<(), String> {
         let line = self.pairs.translate(&example.command);
         let mut shell = self.cold.shell(&format!("{{ {line}\n}} 2>&1"));
@@ -157,7 +145,6 @@ pub struct IdPairs(Vec<(String, String)>);
 
 impl IdPairs {
     /// Replaces the page's ids in a text by those of the run.
-    #[must_use]
     pub fn translate(&self, text: &str) -> String {
         let pairs = self.0.iter();
         pairs.fold(text.to_owned(), |text, (page, run)| text.replace(page, run))

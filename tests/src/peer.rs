@@ -19,10 +19,6 @@ pub struct Peer {
 
 impl Peer {
     /// Connects without sending a Hello.
-    ///
-    /// # Panics
-    /// When the daemon does not listen.
-    #[must_use]
     pub fn connect(socket: &Path) -> Self {
         let stream = UnixStream::connect(socket).expect("somebody listens");
         stream
@@ -32,10 +28,6 @@ impl Peer {
     }
 
     /// Connects and completes the handshake.
-    ///
-    /// # Panics
-    /// When the daemon refuses.
-    #[must_use]
     pub fn greeted(socket: &Path) -> Self {
         let mut peer = Self::connect(socket);
         let mut out = Vec::new();
@@ -59,9 +51,6 @@ impl Peer {
     }
 
     /// Sends a frame with this body.
-    ///
-    /// # Panics
-    /// When the body is too long for a frame.
     pub fn send_body(&mut self, body: &[u8]) {
         let length = u32::try_from(body.len()).expect("a short body");
         self.send(&length.to_be_bytes());
@@ -76,9 +65,6 @@ impl Peer {
     }
 
     /// Calls an operation and waits for the answer.
-    ///
-    /// # Panics
-    /// When anything other than a JSON answer arrives.
     pub fn call(&mut self, name: &str, args: &Args) -> Result<Value, ErrorBody> {
         self.send_call(7, name, args);
         match self.frame() {
@@ -90,9 +76,6 @@ impl Peer {
     }
 
     /// Reads the next frame; `None` at the end.
-    ///
-    /// # Panics
-    /// When the bytes are not a frame, or nothing arrives.
     pub fn frame(&mut self) -> Option<ServerFrame> {
         let mut body = Vec::new();
         match frame::read_frame(&mut self.stream, &mut body, frame::FRAME_BYTES_MAX) {
@@ -104,9 +87,6 @@ impl Peer {
     }
 
     /// Reads the daemon's error about the connection.
-    ///
-    /// # Panics
-    /// When another frame arrives.
     pub fn fault(&mut self) -> ErrorBody {
         match self.frame() {
             Some(ServerFrame::Fault(body)) => body,
@@ -115,9 +95,6 @@ impl Peer {
     }
 
     /// Reads all remaining bytes as text, until the daemon closes.
-    ///
-    /// # Panics
-    /// When it does not close.
     pub fn rest(&mut self) -> String {
         let mut rest = Vec::new();
         match self.stream.read_to_end(&mut rest) {

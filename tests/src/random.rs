@@ -7,7 +7,6 @@ use std::hash::{BuildHasher, RandomState};
 pub struct Random(u64);
 
 /// Returns the seed of a test: `LORE_SEED`, or else a random one. Tests print it for failures.
-#[must_use]
 pub fn seed() -> u64 {
     match std::env::var("LORE_SEED").map(|seed| seed.parse()) {
         Ok(Ok(seed)) => seed,
@@ -17,7 +16,6 @@ pub fn seed() -> u64 {
 
 impl Random {
     /// Creates the generator of this seed.
-    #[must_use]
     pub fn new(seed: u64) -> Self {
         Self(seed)
     }
@@ -42,9 +40,6 @@ impl Random {
     }
 
     /// Returns one of the elements.
-    ///
-    /// # Panics
-    /// When there are none.
     pub fn pick<'t, T>(&mut self, of: &'t [T]) -> &'t T {
         let at = self.range(0, of.len() as u64) as usize;
         of.get(at).expect("something to pick from")
@@ -52,7 +47,6 @@ impl Random {
 }
 
 /// Returns a text that compresses to no less than half: hexadecimal digits of random bits.
-#[must_use]
 pub fn noise(bytes: usize, random: &mut Random) -> String {
     let mut text = String::with_capacity(bytes + 16);
     while text.len() < bytes {

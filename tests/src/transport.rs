@@ -33,10 +33,6 @@ pub enum Transport {
 
 impl Transport {
     /// Opens every transport of a daemon, each with its name.
-    ///
-    /// # Panics
-    /// When one does not open.
-    #[must_use]
     pub fn all(home: &Home, daemon: &Daemon, client: &str) -> Vec<(&'static str, Self)> {
         vec![
             ("frames", Self::Frames(Box::new(daemon.connect("")))),
@@ -59,9 +55,6 @@ impl Transport {
     }
 
     /// Calls an operation.
-    ///
-    /// # Panics
-    /// When the answer is neither a reply nor an error.
     pub fn call(&mut self, name: &str, args: &Value) -> CallResult {
         match self {
             Self::Frames(connection) => by_frames(connection, name, args),
@@ -129,10 +122,6 @@ pub struct McpHost {
 
 impl McpHost {
     /// Connects, and initializes if the era requires it.
-    ///
-    /// # Panics
-    /// When the daemon does not answer.
-    #[must_use]
     pub fn connect(daemon: &Daemon, era: McpRevision) -> Self {
         let stream = UnixStream::connect(daemon.socket()).expect("somebody listens");
         let mut lines = Self {
@@ -160,9 +149,6 @@ impl McpHost {
     }
 
     /// Sends a request and reads its answer, which contains `result` or `error`.
-    ///
-    /// # Panics
-    /// When the answer belongs to another request, or is missing.
     pub fn request(&mut self, method: &str, params: Value) -> Value {
         let id = self.send_request(method, params);
         let answer = self.answer();
@@ -171,9 +157,6 @@ impl McpHost {
     }
 
     /// Sends a request without waiting for an answer; returns its id.
-    ///
-    /// # Panics
-    /// When the daemon does not read.
     pub fn send_request(&mut self, method: &str, mut params: Value) -> u64 {
         self.next_id += 1;
         if self.era == McpRevision::Newest {
@@ -191,9 +174,6 @@ impl McpHost {
     }
 
     /// Returns the parameters of the next notification with this method; other notifications are skipped.
-    ///
-    /// # Panics
-    /// When an answer arrives, or the daemon closes.
     pub fn notification(&mut self, method: &str) -> Value {
         let is_it = |message: &Value| message["method"] == method;
         let place = self.reported.iter().position(is_it);
@@ -228,9 +208,6 @@ impl McpHost {
     }
 
     /// Returns the result of a tool call.
-    ///
-    /// # Panics
-    /// When the call fails with a protocol error.
     pub fn call(&mut self, name: &str, arguments: &Value) -> Value {
         let mut answer = self.request("tools/call", json!({"name": name, "arguments": arguments}));
         assert!(answer.get("error").is_none(), "{name}: {answer}");

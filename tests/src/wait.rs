@@ -6,9 +6,6 @@ use std::time::{Duration, Instant};
 const LOOK_EVERY: Duration = Duration::from_millis(1);
 
 /// Polls `condition` until it returns a value.
-///
-/// # Panics
-/// When there is no value within `limit`; the message names the condition.
 #[expect(
     clippy::disallowed_methods,
     reason = "the one place that pauses between two looks"

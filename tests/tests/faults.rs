@@ -12,7 +12,7 @@ use lore::connection::Error;
 use lore::protocol::Code;
 use serde_json::json;
 use tests::ledger::{Ledger, record};
-use tests::{Daemon, Home, Random, disk, home, seed, until};
+use tests::{Daemon, Home, Random, disk, has_words, home, seed, until};
 
 const EIO: i32 = 5;
 const ENOSPC: i32 = 28;
@@ -429,10 +429,7 @@ fn a_disk_that_is_read_only() {
     if disk.is_some() {
         let reported = home.run(&["doctor"]);
         let reported = String::from_utf8_lossy(&reported.stdout).into_owned();
-        assert!(
-            reported.contains("is read-only") && reported.contains("-> "),
-            "{reported}"
-        );
+        has_words(&reported, &["is read-only", "-> "]);
     }
     set(true);
     let daemon = home.start();

@@ -41,10 +41,6 @@ pub struct BareLog {
 
 impl BareLog {
     /// Creates a log in a new file of `folder`; `flushed` selects whether groups are flushed.
-    ///
-    /// # Panics
-    /// When the file cannot be created, or a later write fails.
-    #[must_use]
     pub fn new(folder: &Path, flushed: bool) -> Self {
         let mut file = tempfile::tempfile_in(folder).expect("a file for the bare log");
         let gate = Arc::new(StartGate::default());
@@ -57,7 +53,6 @@ impl BareLog {
     }
 
     /// Returns a client of the log.
-    #[must_use]
     pub fn client(&self) -> impl Peer + use<> {
         Client(Arc::clone(&self.gate))
     }
@@ -122,10 +117,6 @@ impl Peer for Client {
 }
 
 /// Times sequential appends, each with a flush.
-///
-/// # Panics
-/// When the file cannot be written.
-#[must_use]
 pub fn lone_append(folder: &Path, duration: Duration, body: &[u8]) -> Figure {
     let mut file = tempfile::tempfile_in(folder).expect("a file to append to");
     one_by_one(duration, |_| {

@@ -27,9 +27,6 @@ pub struct Server {
 
 impl Server {
     /// Starts a program and waits until `is_ready`.
-    ///
-    /// # Panics
-    /// When it does not start, or ends before it is ready.
     pub fn start(mut command: Command, mut is_ready: impl FnMut() -> bool) -> Self {
         let began = Instant::now();
         let name = command.get_program().to_owned();
@@ -54,13 +51,11 @@ impl Server {
     }
 
     /// Returns the process id.
-    #[must_use]
     pub fn pid(&self) -> u32 {
         self.child.id()
     }
 
     /// Returns the processor time used so far, in seconds.
-    #[must_use]
     pub fn cpu_seconds(&self) -> f64 {
         let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.pid()));
         let stat = stat.unwrap_or_default();
@@ -108,10 +103,6 @@ pub struct Home {
 
 impl Home {
     /// Creates a folder in `dir` for the program `lored`.
-    ///
-    /// # Panics
-    /// When the folder cannot be created.
-    #[must_use]
     pub fn new(dir: &Path, lored: &str) -> Self {
         let folder = tempfile::Builder::new()
             .prefix("lore-bench-")
@@ -124,27 +115,21 @@ impl Home {
     }
 
     /// Returns the folder.
-    #[must_use]
     pub fn path(&self) -> &Path {
         self.folder.path()
     }
 
     /// Returns the path of the daemon's socket.
-    #[must_use]
     pub fn socket(&self) -> PathBuf {
         self.path().join("run/lore.sock")
     }
 
     /// Writes the daemon's settings.
-    ///
-    /// # Panics
-    /// When the file cannot be written.
     pub fn configure(&self, settings: &str) {
         std::fs::write(self.path().join("config.toml"), settings).expect("settings are written");
     }
 
     /// Starts the daemon and waits for its first answer to a call.
-    #[must_use]
     pub fn start(&self) -> Server {
         let mut command = Command::new(&self.lored);
         command
@@ -159,18 +144,11 @@ impl Home {
     }
 
     /// Connects to the daemon.
-    ///
-    /// # Panics
-    /// When the daemon is not running.
-    #[must_use]
     pub fn connect(&self) -> Connection {
         Connection::connect(&self.socket(), &hello()).expect("the daemon serves")
     }
 
     /// Calls an operation on a separate connection.
-    ///
-    /// # Panics
-    /// When the daemon refuses it.
     pub fn call(&self, name: &str, json: &str) -> serde_json::Value {
         let args = Args::Json(json.as_bytes().to_vec());
         let reply = self.connect().call(name, &args).expect("the call is good");
@@ -190,13 +168,11 @@ impl Home {
     }
 
     /// Returns the total size of the store's files in bytes.
-    #[must_use]
     pub fn bytes(&self) -> u64 {
         sum(&self.path().join("data"), &|_, data| data.len())
     }
 
     /// Returns the disk usage of the store's files in bytes, without the ballast file.
-    #[must_use]
     pub fn bytes_allocated(&self) -> u64 {
         sum(&self.path().join("data"), &|name, data| {
             if name == "reserve" {
@@ -229,19 +205,16 @@ pub(super) fn hello() -> Hello {
 }
 
 /// Returns the total size of all files below a folder in bytes.
-#[must_use]
 pub fn folder_bytes(folder: &Path) -> u64 {
     sum(folder, &|_, data| data.len())
 }
 
 /// Returns the resident memory of a process in KiB.
-#[must_use]
 pub fn rss_kib(pid: u32) -> u64 {
     memory(pid, "VmRSS:")
 }
 
 /// Returns the part of the resident memory that is not mapped from files, in KiB.
-#[must_use]
 pub fn rss_anon_kib(pid: u32) -> u64 {
     memory(pid, "RssAnon:")
 }
@@ -256,7 +229,6 @@ fn memory(pid: u32, field: &str) -> u64 {
 }
 
 /// Finds a program on `PATH`.
-#[must_use]
 pub fn find_program(name: impl AsRef<OsStr>) -> Option<PathBuf> {
     let paths = std::env::var_os("PATH")?;
     std::env::split_paths(&paths)

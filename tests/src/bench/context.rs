@@ -22,7 +22,6 @@ pub struct Context {
 
 impl Context {
     /// Creates a context of about `bytes`, the same for the same seed.
-    #[must_use]
     pub fn new(seed: u64, bytes: usize) -> Self {
         let mut random = Random::new(seed);
         let messages = (bytes * 8 / 10 / MESSAGE_BYTES).max(1);
@@ -65,7 +64,6 @@ impl Context {
     }
 
     /// Returns the context as JSON.
-    #[must_use]
     pub fn json(&self) -> String {
         let plan: Vec<String> = (0..PLAN_STEPS)
             .map(|n| format!(r#"{{"task":{n},"done":false}}"#))

@@ -30,7 +30,6 @@ impl Default for Corpus {
 
 impl Corpus {
     /// Creates the vocabulary, the most frequent word first.
-    #[must_use]
     pub fn new() -> Self {
         let mut random = Random::new(29);
         let mut seen = HashSet::with_capacity(WORDS);
@@ -59,7 +58,6 @@ impl Corpus {
     }
 
     /// Returns the text with this number, in sentences.
-    #[must_use]
     pub fn text(&self, number: u64) -> String {
         let mut random = Random::new(1000 + number);
         let mut text = String::new();
@@ -77,7 +75,6 @@ impl Corpus {
     }
 
     /// Returns `count` queries of one to three words that are neither very frequent nor very rare.
-    #[must_use]
     pub fn queries(&self, count: usize) -> Vec<String> {
         let mut random = Random::new(31);
         let query = |number: usize| {

@@ -25,10 +25,6 @@ pub struct EchoServer {
 
 impl EchoServer {
     /// Starts this program again, as an echo server.
-    ///
-    /// # Panics
-    /// When it does not start.
-    #[must_use]
     pub fn start(dir: &Path) -> Self {
         let folder = tempfile::Builder::new()
             .prefix("lore-bench-echo-")
@@ -47,10 +43,6 @@ impl EchoServer {
     }
 
     /// Connects, for requests of `request` bytes and answers of `answer` bytes.
-    ///
-    /// # Panics
-    /// When the server is not running.
-    #[must_use]
     pub fn connect(&self, request: usize, answer: usize) -> EchoClient {
         let mut stream = UnixStream::connect(&self.socket).expect("the echo serves");
         for size in [request, answer] {
@@ -77,9 +69,6 @@ pub struct EchoClient {
 
 impl EchoClient {
     /// Sends a request and reads its answer.
-    ///
-    /// # Panics
-    /// When the server has ended.
     pub fn trip(&mut self) {
         self.stream
             .write_all(&self.request)
@@ -90,7 +79,6 @@ impl EchoClient {
     }
 
     /// Serves until killed if this process was started as an echo server.
-    #[must_use]
     pub fn serve_if_asked() -> Option<ExitCode> {
         let socket = std::env::args_os().skip_while(|arg| arg != SERVE).nth(1)?;
         let runtime = tokio::runtime::Builder::new_multi_thread()

@@ -17,14 +17,12 @@ pub struct Figure {
 
 impl Figure {
     /// Adds the server's processor time of the whole measurement, in seconds.
-    #[must_use]
     pub fn with_cpu(mut self, seconds: f64, wall: Duration) -> Self {
         self.cpu = seconds * 1e6 / (self.per_second * wall.as_secs_f64());
         self
     }
 
     /// Computes the figure of a sequential client from latencies in microseconds.
-    #[must_use]
     pub fn of_quantiles(p50: f64, p99: f64) -> Self {
         Self {
             per_second: 1e6 / p50,
@@ -35,7 +33,6 @@ impl Figure {
     }
 
     /// Computes the figure from round-trip latencies, `per_trip` operations each, over `wall` time.
-    #[must_use]
     pub fn of(mut trips: Vec<Duration>, per_trip: usize, wall: Duration) -> Self {
         assert!(!trips.is_empty(), "nothing was answered in {wall:?}");
         trips.sort_unstable();
@@ -54,7 +51,6 @@ impl Figure {
 }
 
 /// Returns the median; of an even number of values, the upper middle one.
-#[must_use]
 pub fn median(values: impl IntoIterator<Item = f64>) -> f64 {
     let mut values: Vec<f64> = values.into_iter().collect();
     values.sort_by(f64::total_cmp);
@@ -62,7 +58,6 @@ pub fn median(values: impl IntoIterator<Item = f64>) -> f64 {
 }
 
 /// Returns the median over the rounds of the ratio between two sides.
-#[must_use]
 pub fn ratio_of_medians(ours: &[Figure], theirs: &[Figure], of: fn(&Figure) -> f64) -> f64 {
     median(
         ours.iter()

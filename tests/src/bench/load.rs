@@ -32,9 +32,6 @@ pub trait Peer {
 
 /// Runs `load` for `duration`, after a tenth of it to warm up. `connect` opens each client's connection;
 /// `body` makes each body from the client's number and a count.
-///
-/// # Panics
-/// When a client panics.
 pub fn measure<P: Peer>(
     load: Load,
     duration: Duration,
@@ -127,10 +124,6 @@ pub struct Lored {
 
 impl Lored {
     /// Connects, for calls of one operation whose answers `is_good` checks.
-    ///
-    /// # Panics
-    /// When the daemon refuses the connection.
-    #[must_use]
     pub fn connect(socket: &Path, operation: &'static str, is_good: fn(&[u8]) -> bool) -> Self {
         let stream = UnixStream::connect(socket).expect("the daemon serves");
         let mut out = Vec::new();
@@ -201,10 +194,6 @@ pub struct Redis {
 
 impl Redis {
     /// Connects, for one stream.
-    ///
-    /// # Panics
-    /// When Redis is not running.
-    #[must_use]
     pub fn connect(socket: &Path, key: String) -> Self {
         let stream = UnixStream::connect(socket).expect("Redis serves");
         Self {

@@ -8,7 +8,6 @@ pub struct Random(u64);
 
 impl Random {
     /// Creates the sequence of a seed.
-    #[must_use]
     pub fn new(seed: u64) -> Self {
         Self(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1)
     }
@@ -29,7 +28,6 @@ const WORDS: [&str; 24] = [
 ];
 
 /// Returns a result of about `bytes`: a JSON object with an id, a date, an address and text.
-#[must_use]
 pub fn result(random: &mut Random, bytes: usize) -> String {
     let id = 1000 + random.below(900_000);
     let day = 1 + random.below(28);
@@ -45,7 +43,6 @@ pub fn result(random: &mut Random, bytes: usize) -> String {
 }
 
 /// Returns the arguments of a `record_step` into `session`, as JSON.
-#[must_use]
 pub fn arguments(session: &str, result: &str) -> Vec<u8> {
     format!(
         r#"{{"session":"{session}","tool":"get_pull_request","parameters":{{"repository":"lore","number":17}},"result":{result}}}"#

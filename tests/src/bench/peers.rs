@@ -21,10 +21,6 @@ pub struct RedisServer {
 impl RedisServer {
     /// Creates a folder in `dir` for a Redis that flushes `always` or `everysec`.
     /// Returns `None` without a `redis-server` on `PATH` (or at `LORE_BENCH_REDIS`).
-    ///
-    /// # Panics
-    /// When the folder cannot be created.
-    #[must_use]
     pub fn find(dir: &Path, flush: &'static str) -> Option<Self> {
         let program = std::env::var_os("LORE_BENCH_REDIS")
             .filter(|path| !path.is_empty())
@@ -43,7 +39,6 @@ impl RedisServer {
     }
 
     /// Returns the path of its socket.
-    #[must_use]
     pub fn socket(&self) -> PathBuf {
         self.folder.path().join("redis.sock")
     }
@@ -71,7 +66,6 @@ impl RedisServer {
     }
 
     /// Returns its resident memory in KiB.
-    #[must_use]
     pub fn rss_kib(&self) -> u64 {
         self.server
             .as_ref()
@@ -79,7 +73,6 @@ impl RedisServer {
     }
 
     /// Returns the processor time used so far, in seconds.
-    #[must_use]
     pub fn cpu_seconds(&self) -> f64 {
         self.server.as_ref().map_or(0.0, Server::cpu_seconds)
     }
@@ -105,7 +98,6 @@ fn answers(socket: &Path) -> bool {
 
 /// Times SQLite in WAL mode with `synchronous=FULL`, where several processes insert into one file.
 /// Returns `None` without a Python with SQLite.
-#[must_use]
 pub fn sqlite_writers(
     dir: &Path,
     writers: usize,
@@ -146,7 +138,6 @@ pub struct SqliteSaver {
 
 /// Saves each line of a file, a context as JSON, through `SqliteSaver`. Returns `None` if the Python at
 /// `LORE_BENCH_LANGGRAPH`, or else on `PATH`, does not have the package.
-#[must_use]
 pub fn sqlite_saver(dir: &Path, contexts: &Path, loads: usize) -> Option<SqliteSaver> {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("bench/sqlite_saver.py");
     let python = std::env::var_os("LORE_BENCH_LANGGRAPH")
@@ -184,7 +175,6 @@ pub struct Fts5 {
 
 /// Indexes the lines of a file with FTS5 and searches for each line of another, ranked by its BM25.
 /// Returns `None` without a Python with FTS5.
-#[must_use]
 pub fn sqlite_fts5(dir: &Path, texts: &Path, queries: &Path) -> Option<Fts5> {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("bench/peers.py");
     let output = Command::new(find_program("python3")?)

@@ -59,7 +59,6 @@ impl Setup {
     }
 
     /// Whether the measurement with this name is selected.
-    #[must_use]
     pub fn wants(&self, name: &str) -> bool {
         self.only
             .as_ref()
@@ -67,13 +66,11 @@ impl Setup {
     }
 
     /// Returns `full`, or `small` in a smoke run.
-    #[must_use]
     pub fn size(&self, full: usize, small: usize) -> usize {
         if self.small { small } else { full }
     }
 
     /// Describes the modelled flush.
-    #[must_use]
     pub fn flush(&self) -> String {
         match self.flush_us {
             0 => "the disk's own flush".to_owned(),
@@ -97,7 +94,6 @@ fn number(name: &str, default: f64) -> f64 {
 
 /// Runs a benchmark once, or once per modelled flush in a separate process that preloads the slow flush.
 /// Nothing runs without `--bench`, which `cargo bench` passes.
-#[must_use]
 pub fn bench_main(modelled: bool, scratch: &str, run: fn(&Setup)) -> ExitCode {
     if !std::env::args().any(|argument| argument == "--bench") {
         println!("a benchmark: run it with `cargo bench -p tests`");

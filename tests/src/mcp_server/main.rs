@@ -15,10 +15,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
+use serde::Deserialize;
 use serde_json::{Value, json};
 
 /// Behaviour of the server.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 enum Mode {
     /// Correct.
     Good,
@@ -56,33 +58,6 @@ enum Mode {
     HttpEvents,
 }
 
-impl Mode {
-    const ALL: [(&str, Self); 17] = [
-        ("good", Self::Good),
-        ("slow", Self::Slow),
-        ("hang", Self::Hang),
-        ("hang-at-start", Self::HangAtStart),
-        ("die-at-start", Self::DieAtStart),
-        ("die", Self::Die),
-        ("die-after", Self::DieAfter),
-        ("nonsense", Self::Nonsense),
-        ("noise", Self::Noise),
-        ("broken-answer", Self::BrokenAnswer),
-        ("tool-error", Self::ToolError),
-        ("protocol-error", Self::ProtocolError),
-        ("huge", Self::Huge),
-        ("endless", Self::Endless),
-        ("clinging", Self::Clinging),
-        ("http", Self::Http),
-        ("http-events", Self::HttpEvents),
-    ];
-
-    fn named(name: &str) -> Option<Self> {
-        let found = Self::ALL.into_iter().find(|(its, _)| *its == name);
-        found.map(|(_, mode)| mode)
-    }
-}
-
 /// The reaction to a request.
 enum Answer {
     Result(Value),
@@ -107,7 +82,7 @@ fn main() -> ExitCode {
         eprintln!("usage: mcp-server-for-tests MODE FOLDER [once]");
         return ExitCode::from(2);
     };
-    let Some(mut mode) = Mode::named(mode) else {
+    let Ok(mut mode) = serde_json::from_value::<Mode>(json!(mode)) else {
         eprintln!("{mode} is not a mode");
         return ExitCode::from(2);
     };

@@ -92,7 +92,6 @@ type Tree = BTreeMap<Node, BTreeMap<String, Node>>;
 
 impl Disk {
     /// Creates an empty folder on a disk.
-    #[must_use]
     pub fn new(names: RenameSafety) -> Self {
         Self {
             names,
@@ -139,15 +138,11 @@ impl Disk {
     }
 
     /// Returns the keys acknowledged so far.
-    #[must_use]
     pub fn acknowledged(&self) -> &[String] {
         &self.acknowledged
     }
 
     /// Creates in an empty folder a state that a cut now could leave.
-    ///
-    /// # Panics
-    /// When the files cannot be created.
     pub fn leave(&self, left: UnsyncedState, random: &mut Random, folder: &Path) {
         let tree = self.tree(left, random);
         self.make(&tree, ROOT, left, random, folder);

@@ -92,10 +92,6 @@ pub enum Change {
 
 impl Recorder {
     /// Records all daemons that start in this home from now on; creates its empty data folder.
-    ///
-    /// # Panics
-    /// When the recording library does not compile, or a folder cannot be created.
-    #[must_use]
     pub fn of(home: &mut Home, libraries: &Path) -> Self {
         let library = disk::between_calls("record", libraries);
         let log = home.path().join("record");
@@ -112,9 +108,6 @@ impl Recorder {
     }
 
     /// Records that a client received an acknowledgement for a key.
-    ///
-    /// # Panics
-    /// When it cannot be written.
     pub fn acknowledge(&self, key: &str) {
         let head = RecordHeader {
             kind: ACKNOWLEDGED,
@@ -128,10 +121,6 @@ impl Recorder {
     }
 
     /// Parses the recording of daemons that have ended.
-    ///
-    /// # Panics
-    /// When the recording is malformed, or names files whose creation was not recorded.
-    #[must_use]
     pub fn recording(&self) -> Recording {
         let log = std::fs::read(&self.log).expect("a log");
         let root = std::fs::metadata(&self.data).expect("a folder").ino();

@@ -1,9 +1,7 @@
 //! Names, shapes and statuses of the tools' specification, on every transport.
 
 use serde_json::{Value, json};
-use tests::{McpHost, McpRevision, Transport, home};
-
-const LORE: &str = env!("CARGO_BIN_EXE_lore-under-test");
+use tests::{McpHost, McpRevision, has_words, serve, transports};
 
 fn tools(lines: &mut McpHost) -> Vec<Value> {
     let mut answer = lines.request("tools/list", json!({"_meta": {"lore/tools": "full"}}));
@@ -39,8 +37,7 @@ fn has(schema: &Value, wanted: &Value, path: &str) {
 /// combinators.
 #[test]
 fn schemas_are_those_of_the_source() {
-    let home = home!();
-    let daemon = home.start();
+    let (_home, daemon) = serve!();
     let text = json!({"type": "string"});
     let wanted = [
         (
@@ -137,9 +134,8 @@ fn schemas_are_those_of_the_source() {
 /// same result on every transport: frames, MCP of both eras, `lore call`.
 #[test]
 fn every_door_says_the_same() {
-    let home = home!();
-    let daemon = home.start();
-    for (door_name, mut endpoint) in Transport::all(&home, &daemon, LORE) {
+    let (home, daemon) = serve!();
+    for (door_name, mut endpoint) in transports!(home, daemon) {
         let mut call = |name: &str, args: Value| match endpoint.call(name, &args) {
             Ok(reported) => reported,
             Err(refusal) => panic!("{door_name}: {name}: {refusal}"),
@@ -206,10 +202,7 @@ fn every_door_says_the_same() {
         let (unknown, _) = call("workflow_mark_critical", mark("goal"));
         assert_eq!(unknown["status"], "KEY_NOT_FOUND", "{door_name}");
         let said = unknown["message"].as_str().unwrap();
-        assert!(
-            said.contains("`n`") && said.contains("`userGoal`"),
-            "{said}"
-        );
+        has_words(&said, &["`n`", "`userGoal`"]);
     }
     daemon.verify();
 }
@@ -217,8 +210,7 @@ fn every_door_says_the_same() {
 /// Over MCP of both eras a list is the array as text, and wrapped as structured content; `_meta` has the total.
 #[test]
 fn a_list_over_mcp_is_text_and_wrapped() {
-    let home = home!();
-    let daemon = home.start();
+    let (_home, daemon) = serve!();
     let mut frames = daemon.connect("");
     let session = super::save(&mut frames, json!({"context": {"n": 0}}))
         .unwrap()

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use lore::protocol::Args;
 use proptest::test_runner::{Config, TestCaseError, TestRunner};
 use serde_json::json;
-use tests::{Random, home};
+use tests::{Random, serve};
 
 use super::json::{Json, object};
 use super::{create_session, load, save_text, sha256};
@@ -22,8 +22,7 @@ fn saving(context: &str, more: &str) -> String {
 /// SHA-256 of that text as computed here. Another notation of the same object is skipped as unchanged.
 #[test]
 fn arbitrary_contexts_come_back_equal() {
-    let home = home!();
-    let daemon = home.start();
+    let (home, daemon) = serve!();
     create_session(&daemon, "s");
     let connection = RefCell::new(daemon.connect(""));
     let mut runner = TestRunner::new(Config {
@@ -74,8 +73,7 @@ fn texts(connection: &mut lore::connection::Connection, ids: &[String]) -> Vec<S
 /// A context of the maximum depth and an empty one round-trip.
 #[test]
 fn the_deepest_and_the_empty() {
-    let home = home!();
-    let daemon = home.start();
+    let (_home, daemon) = serve!();
     create_session(&daemon, "s");
     let mut connection = daemon.connect("");
     // Of the 128 allowed levels the arguments are one and the context another.
@@ -99,8 +97,7 @@ fn the_deepest_and_the_empty() {
 /// Ten megabytes round-trip, and a change of one digit in them is a new checkpoint that takes nearly no space.
 #[test]
 fn ten_megabytes_come_back_equal() {
-    let home = home!();
-    let daemon = home.start();
+    let (_home, daemon) = serve!();
     create_session(&daemon, "s");
     let mut connection = daemon.connect("");
     let mut random = Random::new(10);
@@ -140,8 +137,7 @@ fn ten_megabytes_come_back_equal() {
 /// same number. The comparison names the path and both texts.
 #[test]
 fn a_change_in_the_17th_digit_is_a_change() {
-    let home = home!();
-    let daemon = home.start();
+    let (_home, daemon) = serve!();
     create_session(&daemon, "s");
     let mut connection = daemon.connect("");
     let context = |digits: &str| format!(r#"{{"a":{{"b":[0,{{"c":{digits}}}]}},"z":1}}"#);

@@ -1,7 +1,7 @@
 //! Finding checkpoints: pages, tags, names, words, earlier times, URIs.
 
 use serde_json::{Value, json};
-use tests::{Daemon, McpHost, McpRevision, home};
+use tests::{Daemon, McpHost, McpRevision, serve};
 
 use super::{create_session, load, save};
 
@@ -20,8 +20,7 @@ fn list(daemon: &Daemon, mut more: Value) -> Value {
 /// further pages are empty.
 #[test]
 fn pages_follow_each_other() {
-    let home = home!();
-    let daemon = home.start();
+    let (_home, daemon) = serve!();
     let mut connection = daemon.connect("");
     create_session(&daemon, "s");
     let mut saved: Vec<String> = Vec::new();
@@ -46,8 +45,7 @@ fn pages_follow_each_other() {
 /// Filters combine, and pages are of the filtered list.
 #[test]
 fn filters_leave_what_fits() {
-    let home = home!();
-    let daemon = home.start();
+    let (_home, daemon) = serve!();
     let mut connection = daemon.connect("scribe");
     create_session(&daemon, "s");
     let mut save_with = |n: u64, metadata: Value| {
@@ -102,8 +100,7 @@ fn filters_leave_what_fits() {
 /// missing, and a checkpoint deleted since is reported as deleted.
 #[test]
 fn earlier_moments() {
-    let home = home!();
-    let daemon = home.start();
+    let (_home, daemon) = serve!();
     let mut connection = daemon.connect("");
     create_session(&daemon, "s");
     let mut save_in = |n: u64| {
@@ -132,10 +129,8 @@ fn earlier_moments() {
         json!({"sessionId": "s", "asOf": second.position}),
     )
     .unwrap();
-    assert_eq!(
-        (loaded.checkpoint_id.as_str(), loaded.context.get()),
-        (second.id.as_str(), "{\"n\":2}")
-    );
+    assert_eq!(loaded.checkpoint_id.as_str(), second.id.as_str());
+    assert_eq!(loaded.context.get(), "{\"n\":2}");
     assert!(loaded.critical_keys.is_empty());
     for before in [json!(1), json!("2001-01-01T00:00:00Z")] {
         let args = json!({"sessionId": "s", "asOf": before});
@@ -156,8 +151,7 @@ fn earlier_moments() {
 /// original notation, and lists by index. The result is limited as requested.
 #[test]
 fn differences_are_told_by_pointer() {
-    let home = home!();
-    let daemon = home.start();
+    let (_home, daemon) = serve!();
     let mut connection = daemon.connect("");
     let old = json!({"same": {"a": [1]}, "a/b": {"~": 1}, "list": [1, 2, 3], "gone": null});
     let new = json!({"same": {"a": [1]}, "a/b": {"~": "1"}, "list": [1, 9], "é": {}});
@@ -186,8 +180,7 @@ fn differences_are_told_by_pointer() {
 /// Deleting the latest checkpoint makes the previous one the latest, for loads and for the unchanged check.
 #[test]
 fn deletion_of_the_latest() {
-    let home = home!();
-    let daemon = home.start();
+    let (_home, daemon) = serve!();
     let mut connection = daemon.connect("");
     create_session(&daemon, "s");
     let mut save_in = |n: u64| {
@@ -217,8 +210,7 @@ fn deletion_of_the_latest() {
 /// caller's session. Its URI reads as the whole context; an unknown URI is an error with the code in its data.
 #[test]
 fn checkpoints_are_resources() {
-    let home = home!();
-    let daemon = home.start();
+    let (_home, daemon) = serve!();
     for era in [McpRevision::Older, McpRevision::Newest] {
         let mut lines = McpHost::connect(&daemon, era);
         let templates = lines.request("resources/templates/list", json!({}));

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use lore::protocol::Code;
 use serde_json::{Value, json};
-use tests::{Random, home, noise, until};
+use tests::{Random, noise, serve, until};
 
 use super::{SaveResult, create_session, delete, listed, save};
 
@@ -12,9 +12,7 @@ use super::{SaveResult, create_session, delete, listed, save};
 /// stay. If only those are left, the next save is refused with the count until one of them is deleted.
 #[test]
 fn named_ones_never_vanish() {
-    let home = home!();
-    home.configure("[checkpoints]\nper_session_max = 5\n");
-    let daemon = home.start();
+    let (_home, daemon) = serve!("[checkpoints]\nper_session_max = 5\n");
     let mut connection = daemon.connect("");
     create_session(&daemon, "s");
     let mut n = 0;
@@ -69,9 +67,7 @@ fn named_ones_never_vanish() {
 /// evictable when a newer one has the key or the mark is removed.
 #[test]
 fn the_newest_holder_of_a_critical_key_stays() {
-    let home = home!();
-    home.configure("[checkpoints]\nper_session_max = 3\n");
-    let daemon = home.start();
+    let (_home, daemon) = serve!("[checkpoints]\nper_session_max = 3\n");
     let mut connection = daemon.connect("");
     create_session(&daemon, "s");
     let mut n = 0;
@@ -114,9 +110,8 @@ fn the_newest_holder_of_a_critical_key_stays() {
 /// From four fifths of a limit, replies and `status` warn with the used and allowed amounts.
 #[test]
 fn warnings_come_at_four_fifths() {
-    let home = home!();
-    home.configure("[checkpoints]\nper_session_max = 10\ntotal_bytes_max = 1000000\n");
-    let daemon = home.start();
+    let (_home, daemon) =
+        serve!("[checkpoints]\nper_session_max = 10\ntotal_bytes_max = 1000000\n");
     let mut connection = daemon.connect("");
     create_session(&daemon, "s");
     let mut random = Random::new(11);
@@ -143,9 +138,7 @@ fn warnings_come_at_four_fifths() {
 /// If space is missing, a save evicts checkpoints of inactive sessions before it is refused.
 #[test]
 fn a_save_has_room_made() {
-    let home = home!();
-    home.configure("[checkpoints]\ntotal_bytes_max = 1000000\ninactive_days = 0\n");
-    let daemon = home.start();
+    let (_home, daemon) = serve!("[checkpoints]\ntotal_bytes_max = 1000000\ninactive_days = 0\n");
     let mut connection = daemon.connect("");
     let mut random = Random::new(13);
     create_session(&daemon, "old");
@@ -174,9 +167,7 @@ fn a_save_has_room_made() {
 /// Named ones stay and load, and so does the session that is being written.
 #[test]
 fn untouched_sessions_make_room() {
-    let home = home!();
-    home.configure("[checkpoints]\ntotal_bytes_max = 1000000\ninactive_days = 0\n");
-    let daemon = home.start();
+    let (_home, daemon) = serve!("[checkpoints]\ntotal_bytes_max = 1000000\ninactive_days = 0\n");
     let mut connection = daemon.connect("");
     let mut random = Random::new(12);
     create_session(&daemon, "old");

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use tests::bench::Context;
-use tests::{Daemon, call, home};
+use tests::{Daemon, call, has_words, serve};
 
 use super::{create_session, load, save, value_of};
 
@@ -21,8 +21,7 @@ fn critical(daemon: &Daemon, session: &str) -> Vec<String> {
 /// the key, and it ends when it is removed.
 #[test]
 fn marks_survive_saves_and_restarts() {
-    let home = home!();
-    let daemon = home.start();
+    let (home, daemon) = serve!();
     let mut connection = daemon.connect("");
     create_session(&daemon, "s");
     let mut save_in = |context: Value| {
@@ -60,10 +59,7 @@ fn marks_survive_saves_and_restarts() {
     assert_eq!(critical(&daemon, "s"), ["answer"]);
     let unmarked = mark(&daemon, "s", "plan", true);
     assert_eq!(unmarked["status"], "KEY_NOT_FOUND");
-    assert!(
-        unmarked["message"].as_str().unwrap().contains("`answer`"),
-        "{unmarked}"
-    );
+    has_words(&unmarked["message"], &["`answer`"]);
     daemon.verify();
 }
 
@@ -71,16 +67,12 @@ fn marks_survive_saves_and_restarts() {
 /// nothing is recorded.
 #[test]
 fn keys_that_are_not_there() {
-    let home = home!();
-    let daemon = home.start();
+    let (_home, daemon) = serve!();
     create_session(&daemon, "s");
     let before = super::position(&daemon);
     let none = mark(&daemon, "s", "goal", false);
     assert_eq!(none["status"], "KEY_NOT_FOUND");
-    assert!(
-        none["message"].as_str().unwrap().contains("no checkpoint"),
-        "{none}"
-    );
+    has_words(&none["message"], &["no checkpoint"]);
     assert_eq!(super::position(&daemon), before);
     let keys: serde_json::Map<String, Value> =
         (0..60).map(|n| (format!("key-{n:02}"), json!(n))).collect();
@@ -96,18 +88,14 @@ fn keys_that_are_not_there() {
     let none = mark(&daemon, "s", "old", false);
     assert_eq!(none["status"], "KEY_NOT_FOUND", "only the latest counts");
     let said = none["message"].as_str().unwrap();
-    assert!(
-        said.contains("`key-00`") && said.contains("and 10 more"),
-        "{said}"
-    );
+    has_words(&said, &["`key-00`", "and 10 more"]);
     assert_eq!(super::position(&daemon), before);
 }
 
 /// A mark without a session applies to the caller's current session.
 #[test]
 fn a_mark_without_a_session() {
-    let home = home!();
-    let daemon = home.start();
+    let (_home, daemon) = serve!();
     let mut connection = daemon.connect("agent");
     let saved = save(&mut connection, json!({"context": {"goal": 1}})).unwrap();
     let marked = call(
@@ -123,8 +111,7 @@ fn a_mark_without_a_session() {
 /// independent from then on, also when the original is deleted.
 #[test]
 fn a_fork_copies_nothing() {
-    let home = home!();
-    let daemon = home.start();
+    let (_home, daemon) = serve!();
     let mut connection = daemon.connect("");
     let mut work = Context::new(5, 200_000);
     let context = value_of(&work);
@@ -165,8 +152,7 @@ fn a_fork_copies_nothing() {
 /// complete, also over the budget, which is reported; the stored context stays complete.
 #[test]
 fn views_never_cut_what_is_critical() {
-    let home = home!();
-    let daemon = home.start();
+    let (_home, daemon) = serve!();
     let mut connection = daemon.connect("");
     let context = value_of(&Context::new(6, 40_000));
     let saved = save(&mut connection, json!({ "context": context })).unwrap();

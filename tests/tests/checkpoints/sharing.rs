@@ -5,7 +5,7 @@ use std::time::Duration;
 use lore::connection::Connection;
 use serde_json::{Value, json};
 use tests::bench::Context;
-use tests::{Daemon, Random, call, disk, home, until};
+use tests::{Daemon, Random, call, disk, serve, until};
 
 use super::{context_of, delete, save, value_of};
 
@@ -45,9 +45,7 @@ fn save_all(connection: &mut Connection, work: &mut Context) -> Vec<(String, Val
 /// request, and the three still load. With all deleted the store is nearly as small as an empty one.
 #[test]
 fn disk_use_grows_with_what_changed() {
-    let home = home!();
-    home.configure("[engine]\ncompact_freed_bytes_min = 65536\n");
-    let daemon = home.start();
+    let (home, daemon) = serve!("[engine]\ncompact_freed_bytes_min = 65536\n");
     let mut connection = daemon.connect("");
     let empty = compacted(&daemon, &home.data());
     let mut work = Context::new(7, CONTEXT_BYTES);
@@ -123,8 +121,7 @@ fn first_session(daemon: &Daemon) -> Value {
 /// one session's values leaves the other's.
 #[test]
 fn sessions_share_what_is_equal() {
-    let home = home!();
-    let daemon = home.start();
+    let (_home, daemon) = serve!();
     let mut connection = daemon.connect("");
     let work = value_of(&Context::new(8, CONTEXT_BYTES));
     let first = save(
@@ -152,8 +149,7 @@ fn sessions_share_what_is_equal() {
 /// A large value is stored once, as a file, and removed with the last checkpoint that needs it, without compaction.
 #[test]
 fn a_large_value_goes_with_its_last_use() {
-    let home = home!();
-    let daemon = home.start();
+    let (home, daemon) = serve!();
     let mut connection = daemon.connect("");
     let noise = tests::noise(400_000, &mut Random::new(9));
     let first = save(&mut connection, json!({"context": {"noise": noise}})).unwrap();

@@ -5,7 +5,7 @@ use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde_json::{Value, json};
-use tests::{Random, home, noise};
+use tests::{Random, noise, serve};
 
 use super::{SaveResult, code, context_of, create_session, listed, load, save};
 
@@ -28,8 +28,7 @@ fn context(agent: usize, number: usize) -> Value {
 /// listed once and loads unchanged, and every session's order is that of the log positions.
 #[test]
 fn no_save_is_lost() {
-    let home = home!();
-    let daemon = home.start();
+    let (_home, daemon) = serve!();
     create_session(&daemon, "shared");
     let start = Barrier::new(AGENTS);
     let work = |agent: usize| {
@@ -86,8 +85,7 @@ fn no_save_is_lost() {
 fn a_counter_ends_exact() {
     const COUNTERS: usize = 8;
     const EACH: u64 = 25;
-    let home = home!();
-    let daemon = home.start();
+    let (_home, daemon) = serve!();
     create_session(&daemon, "counter");
     let counter = |n: u64| json!({"counter": n, "plan": "the same ".repeat(600)});
     let mut connection = daemon.connect("");
@@ -139,8 +137,7 @@ fn a_counter_ends_exact() {
 /// status. With one idempotency key it is one save, even when forced.
 #[test]
 fn equal_saves_at_once() {
-    let home = home!();
-    let daemon = home.start();
+    let (_home, daemon) = serve!();
     create_session(&daemon, "s");
     let start = Barrier::new(AGENTS);
     let saves: Vec<(SaveResult, SaveResult)> = std::thread::scope(|scope| {
@@ -176,9 +173,7 @@ fn equal_saves_at_once() {
 /// complete context or reports a missing checkpoint; none reports a deletion as damage.
 #[test]
 fn loads_while_checkpoints_go() {
-    let home = home!();
-    home.configure("[checkpoints]\nper_session_max = 1\n");
-    let daemon = home.start();
+    let (_home, daemon) = serve!("[checkpoints]\nper_session_max = 1\n");
     create_session(&daemon, "s");
     let context =
         |number: u64| json!({"n": number, "large": noise(150_000, &mut Random::new(number))});

@@ -359,9 +359,6 @@ fn under(program: &str, arguments: &[String], inner: &Command) -> Command {
 }
 
 /// Counts the use of one complete run of a command.
-///
-/// # Panics
-/// When it fails.
 pub fn whole_run(inner: &Command) -> Counts {
     let folder = folder();
     let folder = folder.path();

@@ -3,7 +3,7 @@
 use std::fs;
 
 use serde_json::{Value, json};
-use tests::{Daemon, McpHost, McpRevision, home};
+use tests::{Daemon, McpHost, McpRevision, serve};
 
 use super::{add, folder, put, until_documents, until_source};
 
@@ -23,8 +23,7 @@ fn text_at(host: &mut McpHost, uri: &Value) -> Value {
 /// A long document reads as in its file, and its changes are notified until it is removed.
 #[test]
 fn a_document_is_read_and_followed() {
-    let home = home!();
-    let daemon = home.start();
+    let (home, daemon) = serve!();
     let long: String = (0..6000)
         .map(|number| format!("Line {number} of a long story about a door. "))
         .collect();
@@ -70,8 +69,7 @@ fn a_document_is_read_and_followed() {
 /// An id is completed from its prefix or from the document's title.
 #[test]
 fn ids_of_documents_are_completed() {
-    let home = home!();
-    let daemon = home.start();
+    let (home, daemon) = serve!();
     let docs = folder(
         &home,
         &[

@@ -5,14 +5,13 @@ use std::os::unix::fs::symlink;
 use std::path::Path;
 
 use serde_json::json;
-use tests::home;
+use tests::{has_words, serve};
 
 use super::{add, folder, listed, put, until_documents, until_say, until_source};
 
 #[test]
 fn as_files_change() {
-    let home = home!();
-    let daemon = home.start();
+    let (home, daemon) = serve!();
     let docs = folder(&home, &[("a.md", "One."), ("b.md", "Two.")]);
     add(&daemon, &docs);
     let context = ["docs", "sub", "deep"];
@@ -83,8 +82,7 @@ fn as_files_change() {
 #[test]
 fn many_files_at_once() {
     const FILES: u32 = 1500;
-    let home = home!();
-    let daemon = home.start();
+    let (home, daemon) = serve!();
     let docs = folder(&home, &[]);
     let write = |says: &str| {
         for count in 0..FILES {
@@ -114,8 +112,7 @@ fn many_files_at_once() {
 /// A missing source keeps its documents, because it may only be unmounted.
 #[test]
 fn a_source_that_vanishes_and_is_back() {
-    let home = home!();
-    let daemon = home.start();
+    let (home, daemon) = serve!();
     let docs = folder(&home, &[("a.md", "One.")]);
     add(&daemon, &docs);
     until_documents(&daemon, 1);
@@ -125,10 +122,7 @@ fn a_source_that_vanishes_and_is_back() {
         source["state"] == "missing"
     });
     assert_eq!(source["documents"], 1);
-    assert!(
-        source["warnings"].to_string().contains("is not there"),
-        "{source:#}"
-    );
+    has_words(&source["warnings"], &["is not there"]);
 
     put(&aside, "b.md", "Two.");
     fs::rename(&aside, &docs).unwrap();
@@ -176,8 +170,7 @@ fn while_linked(daemon: &tests::Daemon, place: &Path, to: &Path) {
 /// replaces a parent folder.
 #[test]
 fn a_link_in_the_place_of_a_source() {
-    let home = home!();
-    let daemon = home.start();
+    let (home, daemon) = serve!();
     let docs = folder(&home, &[("a.md", "One.")]);
     let private = home.path().join("private");
     put(&private, "a.md", "Mine.");
@@ -208,8 +201,7 @@ fn a_link_in_the_place_of_a_source() {
 
 #[test]
 fn a_source_that_is_one_file() {
-    let home = home!();
-    let daemon = home.start();
+    let (home, daemon) = serve!();
     let docs = folder(&home, &[("a.md", "One."), ("b.md", "Two.")]);
     add(&daemon, &docs.join("a.md"));
     let ids = until_say(&daemon, &docs, &["docs"], &[("a.md", "One.")]);
@@ -230,8 +222,7 @@ fn a_source_that_is_one_file() {
 /// Without a watch, changes are ingested on request.
 #[test]
 fn without_a_watch() {
-    let home = home!();
-    let daemon = home.start();
+    let (home, daemon) = serve!();
     let docs = folder(&home, &[("a.md", "One.")]);
     daemon.call("add_source", json!({"path": docs, "watch": false}));
     until_say(&daemon, &docs, &["docs"], &[("a.md", "One.")]);

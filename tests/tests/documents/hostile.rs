@@ -2,7 +2,7 @@
 
 use lore::connection::Error;
 use lore::protocol::Code;
-use tests::{Peer, home};
+use tests::{Peer, serve};
 
 use super::*;
 
@@ -90,8 +90,7 @@ fn is_answered<T>(name: &str, answer: Result<T, Error>) {
 /// the daemon continues.
 #[test]
 fn files_that_are_made_to_harm() {
-    let home = home!();
-    let mut daemon = home.start();
+    let (home, mut daemon) = serve!();
     let docs = folder(&home, &[("good.md", "Good.")]);
     let files = files();
     for (name, bytes) in &files {

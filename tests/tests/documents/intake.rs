@@ -6,14 +6,13 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use serde_json::{Value, json};
-use tests::{home, until};
+use tests::{has, serve, until};
 
 use super::{add, documents, folder, listed, put, until_documents, until_say, until_source};
 
 #[test]
 fn files_become_documents() {
-    let home = home!();
-    let daemon = home.start();
+    let (home, daemon) = serve!();
     let docs = folder(
         &home,
         &[
@@ -32,15 +31,9 @@ fn files_become_documents() {
         "add_source",
         json!({"path": docs, "tags": ["Team"], "category": "guide"}),
     );
-    assert_eq!(
-        (&reply["created"], &reply["found"]),
-        (&json!(true), &json!(3))
-    );
+    has(&reply, json!({"created": true, "found": 3}));
     let source = until_documents(&daemon, 2);
-    assert_eq!(
-        (&source["failed"], &source["watching"]),
-        (&json!(0), &json!("yes"))
-    );
+    has(&source, json!({"failed": 0, "watching": "yes"}));
     until_say(
         &daemon,
         &docs,
@@ -61,9 +54,7 @@ fn files_become_documents() {
 /// Failures are listed with their reasons, and retried after a change or on request.
 #[test]
 fn failures_are_listed_and_tried_again() {
-    let home = home!();
-    home.configure("[documents]\nfile_bytes_max = 2048\n");
-    let daemon = home.start();
+    let (home, daemon) = serve!("[documents]\nfile_bytes_max = 2048\n");
     let docs = folder(&home, &[("good.md", "Good.")]);
     put(&docs, "broken.docx", "PK\x03\x04 no archive");
     put(&docs, "binary.md", b"\x7fELF\0\0\0");
@@ -108,8 +99,7 @@ fn failures_are_listed_and_tried_again() {
 /// New settings apply to existing documents.
 #[test]
 fn settings_change() {
-    let home = home!();
-    let daemon = home.start();
+    let (home, daemon) = serve!();
     let docs = folder(&home, &[("a.md", "A."), ("b.txt", "B.")]);
     add(&daemon, &docs);
     let ids = until_say(
@@ -151,8 +141,7 @@ fn settings_change() {
 #[test]
 fn killed_while_taking_in() {
     const FILES: u64 = 300;
-    let home = home!();
-    let mut daemon = home.start();
+    let (home, mut daemon) = serve!();
     let docs = folder(&home, &[]);
     for count in 0..FILES {
         put(&docs, &format!("{count}.md"), format!("File {count}.\n"));
@@ -202,8 +191,7 @@ fn killed_while_taking_in() {
 /// Paths that a project's marker excludes are not ingested.
 #[test]
 fn the_marker_of_a_project_leaves_out() {
-    let home = home!();
-    let daemon = home.start();
+    let (home, daemon) = serve!();
     let docs = folder(
         &home,
         &[
@@ -223,8 +211,7 @@ fn the_marker_of_a_project_leaves_out() {
 #[test]
 fn pages_of_documents_without_chunks_end() {
     const FILES: u64 = 300;
-    let home = home!();
-    let daemon = home.start();
+    let (home, daemon) = serve!();
     let docs = folder(&home, &[]);
     for number in 0..FILES {
         put(&docs, &format!("{number}.md"), "Short.");

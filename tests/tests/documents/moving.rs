@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use serde_json::{Value, json};
-use tests::{Daemon, Home, Transport, home};
+use tests::{Daemon, Home, Transport, has, home, serve};
 
 /// Size of the longest uploaded document in bytes.
 const SENT_BYTES_MAX: usize = 45 << 20;
@@ -94,11 +94,7 @@ fn an_export_has_what_was_sent() {
     assert!(lines.starts_with("{\"format\":\"lore-export\",\"version\":2}\n"));
     assert!(!lines.contains("zeppelin") && !lines.contains("airship"));
     let dry = to.call("import_log", json!({"content": lines, "dry_run": true}));
-    assert_eq!(
-        (&dry["documents"], &dry["position"]),
-        (&json!(3), &json!(0)),
-        "{dry}"
-    );
+    has(&dry, json!({"documents": 3, "position": 0}));
 
     // All but the last part of the long document.
     let cut: Vec<&str> = lines.split_inclusive('\n').collect();
@@ -110,10 +106,7 @@ fn an_export_has_what_was_sent() {
     assert!(reply["sources"].is_null(), "{reply}");
     let listed = to.call("list_documents", json!({"source": "reports"}));
     let long = &listed["documents"][0];
-    assert_eq!(
-        (&long["name"], &long["stale"]),
-        (&json!("long.md"), &json!(true))
-    );
+    has(&long, json!({"name": "long.md", "stale": true}));
 
     to.call("import_log", json!({"content": lines}));
     assert_eq!(exported(&to), lines);
@@ -121,11 +114,7 @@ fn an_export_has_what_was_sent() {
     let position = to.call("status", json!({}))["position"].clone();
     for daemon in [&to, &from] {
         let again = daemon.call("import_log", json!({"content": lines}));
-        assert_eq!(
-            (&again["documents"], &again["there"]),
-            (&json!(0), &json!(3)),
-            "{again}"
-        );
+        has(&again, json!({"documents": 0, "there": 3}));
     }
     assert_eq!(to.call("status", json!({}))["position"], position);
     // Imported documents count as uploaded: the same bytes change nothing.
@@ -174,8 +163,7 @@ fn a_backup_has_what_was_sent() {
 /// Hosts of both eras and the client upload documents with the same result as frames.
 #[test]
 fn every_door_takes_documents() {
-    let home = home!();
-    let daemon = home.start();
+    let (home, daemon) = serve!();
     let endpoints = Transport::all(&home, &daemon, env!("CARGO_BIN_EXE_lore-under-test"));
     for (endpoint, mut open) in endpoints {
         let name = format!("{endpoint}.md");
@@ -202,8 +190,7 @@ fn every_door_takes_documents() {
 /// An oversized document is refused with its length, the limit and the remedy, on every path; nothing is recorded.
 #[test]
 fn what_is_too_long_is_refused() {
-    let home = home!();
-    let daemon = home.start();
+    let (_home, daemon) = serve!();
     let base64 = "QUFB".repeat(SENT_BYTES_MAX / 3) + "QQ==";
     let text = "a".repeat(SENT_BYTES_MAX + 1);
     for args in [

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use serde_json::{Value, json};
-use tests::{Daemon, home};
+use tests::{Daemon, has, has_words, serve};
 
 /// "Two." in Base64.
 const TWO: &str = "VHdvLgo=";
@@ -28,24 +28,17 @@ fn text_of(daemon: &Daemon, document: &Value) -> String {
 /// survives a restart.
 #[test]
 fn what_is_sent_is_a_document() {
-    let home = home!();
-    let daemon = home.start();
+    let (home, daemon) = serve!();
     let text = "---\ntags: [red]\n---\n# Plan\n\nThe gyroscope is calibrated on Monday.\n";
     let args = json!({"name": "notes/plan.md", "text": text, "agent": "ann", "key": "k-1"});
     let first = put(&daemon, args.clone());
-    assert_eq!(
-        (&first["status"], &first["title"]),
-        (&json!("taken"), &json!("Plan"))
-    );
+    has(&first, json!({"status": "taken", "title": "Plan"}));
     let repeated = put(&daemon, args);
     assert_eq!(repeated, first);
     let document = first["document"].clone();
     let event = daemon.call("read_events", json!({"from": first["position"]}));
     let event = &event["events"][0];
-    assert_eq!(
-        (&event["kind"], &event["agent"]),
-        (&json!("DocumentTaken"), &json!("ann"))
-    );
+    has(&event, json!({"kind": "DocumentTaken", "agent": "ann"}));
 
     let found = daemon.call("search_documents", json!({"query": "gyroscope calibrated"}));
     let result = &found["results"][0];
@@ -59,18 +52,12 @@ fn what_is_sent_is_a_document() {
     let position = |daemon: &Daemon| daemon.call("list_sources", json!({}))["position"].clone();
     let before = position(&daemon);
     let again = put(&daemon, json!({"name": "notes/plan.md", "text": text}));
-    assert_eq!(
-        (&again["status"], &again["document"]),
-        (&json!("unchanged"), &document)
-    );
+    has(&again, json!({"status": "unchanged", "document": document}));
     assert_eq!(position(&daemon), before);
     let args = json!({"name": "notes/plan.md", "base64": TWO, "title": "Second",
         "modified": "2026-01-31T12:00:00Z"});
     let other = put(&daemon, args.clone());
-    assert_eq!(
-        (&other["document"], &other["title"]),
-        (&document, &json!("Second"))
-    );
+    has(&other, json!({"document": document, "title": "Second"}));
     assert_eq!(put(&daemon, args)["status"], "unchanged");
     assert_eq!(text_of(&daemon, &document), "Two.");
     let found = daemon.call(
@@ -85,21 +72,12 @@ fn what_is_sent_is_a_document() {
     };
     assert_eq!(text_of(&daemon, &document), "Two.");
     let listed = super::listed(&daemon);
-    assert_eq!(
-        (&listed["sent"], &listed["state"]),
-        (&json!(true), &json!("idle"))
-    );
-    assert_eq!(
-        (&listed["documents"], &listed["path"]),
-        (&json!(1), &json!("sent"))
-    );
+    has(&listed, json!({"sent": true, "state": "idle"}));
+    has(&listed, json!({"documents": 1, "path": "sent"}));
     let listed = daemon.call("list_documents", json!({"source": "sent"}));
     let hash = "e497187550b9f2cca2118606b268ab04fa4161af5a30a4c3c4b475f6e311cac0";
     let one = &listed["documents"][0];
-    assert_eq!(
-        (&one["name"], &one["bytes"]),
-        (&json!("notes/plan.md"), &json!(5))
-    );
+    has(&one, json!({"name": "notes/plan.md", "bytes": 5}));
     assert_eq!(one["sha256"], hash);
 
     let removed = daemon.call("remove_document", json!({"document": document}));
@@ -116,17 +94,15 @@ fn what_is_sent_is_a_document() {
 /// returns the first reply.
 #[test]
 fn a_late_repetition_undoes_nothing() {
-    let home = home!();
-    let daemon = home.start();
+    let (_home, daemon) = serve!();
     let of = |text: &str| json!({"name": "plan.md", "text": text});
     let first = put(&daemon, of("One."));
     let mut keyed = of("One.");
     keyed["key"] = json!("k-1");
     let same = put(&daemon, keyed.clone());
-    assert_eq!(
-        (&same["status"], &same["document"], &same["title"]),
-        (&json!("unchanged"), &first["document"], &json!("plan"))
-    );
+    assert_eq!(same["status"], "unchanged");
+    assert_eq!(same["document"], first["document"]);
+    assert_eq!(same["title"], "plan");
     put(&daemon, of("Two."));
     let mut late = put(&daemon, keyed.clone());
     // The first reply may have come before the flush.
@@ -142,50 +118,11 @@ fn a_late_repetition_undoes_nothing() {
 /// An invalid document is refused with the reason that a file would be listed with; nothing is recorded.
 #[test]
 fn what_is_no_document_is_refused() {
-    let home = home!();
-    home.configure("[documents]\nfile_bytes_max = 2048\n");
-    let daemon = home.start();
+    let (_home, daemon) = serve!("[documents]\nfile_bytes_max = 2048\n");
     let before = daemon.call("list_sources", json!({}));
-    let zip = "UEsDBCBubyBhcmNoaXZl";
-    let elf = "f0VMRgAAAA==";
-    for (args, why) in [
-        (json!({"name": "a.docx", "base64": zip}), "docx"),
-        (json!({"name": "a", "base64": elf}), "is binary (a program)"),
-        (json!({"name": "a.md", "base64": elf}), "binary"),
-        (
-            json!({"name": "a.md", "text": "x".repeat(2049)}),
-            "at most 2048",
-        ),
-        (
-            json!({"name": "a.md", "base64": "A".repeat(4000)}),
-            "at most 2048",
-        ),
-        (json!({"name": "a.md", "base64": "?"}), "not valid Base64"),
-        (json!({"name": "a.md"}), "`base64`"),
-        (json!({"name": "../a.md", "text": ""}), "`name`"),
-        (json!({"name": "a\nb.md", "text": ""}), "`name`"),
-        (
-            json!({"name": "a.md", "text": "", "title": "\t"}),
-            "`title`",
-        ),
-        (
-            json!({"name": "a.md", "text": "", "modified": "soon"}),
-            "`modified`",
-        ),
-    ] {
-        let refusal = refused(&daemon, "put_document", args.clone());
-        assert_eq!(refusal["code"], "INVALID_INPUT", "{args}: {refusal}");
-        assert!(
-            refusal["message"].as_str().unwrap().contains(why),
-            "{args}: {refusal}"
-        );
-    }
-    let unknown = refused(
-        &daemon,
-        "put_document",
-        json!({"name": "a", "text": "", "source": "x"}),
-    );
-    assert_eq!(unknown["code"], "NOT_FOUND");
+    let (text, base64) = ("x".repeat(2049), "A".repeat(4000));
+    let values = [("$text", text.as_str()), ("$base64", &base64)];
+    daemon.refuses(include_str!("refused.txt"), &values);
     let after = daemon.call("list_sources", json!({}));
     assert_eq!(after, before);
     daemon.verify();
@@ -194,8 +131,7 @@ fn what_is_no_document_is_refused() {
 /// Secrets are redacted in an uploaded document as in a file, also in its name and title; the other bytes stay.
 #[test]
 fn secrets_are_redacted() {
-    let home = home!();
-    let daemon = home.start();
+    let (_home, daemon) = serve!();
     let token = format!("ghp_{}", "a1B2c3D4e5F6".repeat(3));
     let text = format!("# Keys\n\nThe token is {token} today.\n");
     let reply = put(
@@ -206,10 +142,7 @@ fn secrets_are_redacted() {
         reply["title"], "About [redacted:github-personal-token]",
         "{reply}"
     );
-    assert!(
-        reply["warnings"].to_string().contains("redacted before"),
-        "{reply}"
-    );
+    has_words(&reply["warnings"], &["redacted before"]);
     let says = text_of(&daemon, &reply["document"]);
     assert!(
         says.contains("The token is [redacted:") && !says.contains(&token),
@@ -228,8 +161,7 @@ fn secrets_are_redacted() {
 /// Sources of uploaded documents have names and settings; sources of files refuse uploads.
 #[test]
 fn sources_of_what_is_sent() {
-    let home = home!();
-    let daemon = home.start();
+    let (home, daemon) = serve!();
     let docs = super::folder(&home, &[("a.md", "File.")]);
     let files = super::add(&daemon, &docs);
     super::until_documents(&daemon, 1);
@@ -246,10 +178,7 @@ fn sources_of_what_is_sent() {
 
     let args = json!({"path": "reports", "sent": true, "context_id": "WI-7", "tags": ["team"]});
     let added = daemon.call("add_source", args.clone());
-    assert_eq!(
-        (&added["created"], &added["path"]),
-        (&json!(true), &json!("reports"))
-    );
+    has(&added, json!({"created": true, "path": "reports"}));
     assert_eq!(daemon.call("add_source", args)["created"], json!(false));
     for number in 0..5 {
         let name = format!("{number}.md");

@@ -3,7 +3,7 @@
 use std::process::Command;
 
 use serde_json::{Value, json};
-use tests::{Daemon, Home, home};
+use tests::{Daemon, Home, serve};
 
 /// Runs `lore forget`; returns exit code, standard output and standard error.
 fn forget(home: &Home, words: &[&str]) -> (i32, String, String) {
@@ -37,8 +37,7 @@ fn events(daemon: &Daemon) -> Value {
 /// forgets exactly those, the same key again returns the same reply, and the session is gone.
 #[test]
 fn it_is_counted_and_then_done() {
-    let home = home!();
-    let daemon = home.start();
+    let (home, daemon) = serve!();
     record(&daemon, "gone", 2);
     record(&daemon, "kept", 1);
     let before = events(&daemon);
@@ -59,10 +58,9 @@ fn it_is_counted_and_then_done() {
     }
     let (code, out, _) = forget(&home, &[&gone[..], &["--json", "--dry-run"]].concat());
     let counted: Value = serde_json::from_str(&out).unwrap();
-    assert_eq!(
-        (code, &counted["events"], &counted["sessions"]),
-        (0, &json!(3), &json!(1))
-    );
+    assert_eq!(code, 0);
+    assert_eq!(counted["events"], 3);
+    assert_eq!(counted["sessions"], 1);
     for _ in 0..2 {
         let (code, out, err) = forget(&home, &[&gone[..], &["--yes", "--key", "k"]].concat());
         assert_eq!((code, err.as_str()), (0, ""));
@@ -83,8 +81,7 @@ fn it_is_counted_and_then_done() {
 /// nothing is forgotten.
 #[test]
 fn what_makes_no_sense_is_refused() {
-    let home = home!();
-    let daemon = home.start();
+    let (home, daemon) = serve!();
     record(&daemon, "kept", 1);
     let before = events(&daemon);
     for (words, code, said) in [
@@ -122,9 +119,7 @@ fn what_makes_no_sense_is_refused() {
     }
     let (code, out, _) = forget(&home, &["--json", "--session", "nope", "--yes"]);
     let refusal: Value = serde_json::from_str(&out).unwrap();
-    assert_eq!(
-        (code, &refusal["error"]["code"]),
-        (1, &json!("SESSION_NOT_FOUND"))
-    );
+    assert_eq!(code, 1);
+    assert_eq!(refusal["error"]["code"], "SESSION_NOT_FOUND");
     assert_eq!(events(&daemon), before);
 }

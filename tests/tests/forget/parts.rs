@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use tests::{Daemon, Random, disk, home, seed, until};
+use tests::{Daemon, Random, disk, has, has_words, home, seed, serve, until};
 
 use super::{Secret, events_of, found, is_erased, save, words};
 
@@ -115,10 +115,7 @@ fn what_an_agent_recorded_leaves_the_disk() {
     for count in ["events", "bytes", "sessions_in_part"] {
         assert_eq!(reported[count], foreseen[count], "{count}");
     }
-    assert_eq!(
-        (&reported["sessions"], &reported["sessions_in_part"]),
-        (&json!(0), &json!(1))
-    );
+    has(&reported, json!({"sessions": 0, "sessions_in_part": 1}));
     assert!(reported["bytes"].as_u64().unwrap() > 100_000, "{reported}");
     settle(&daemon);
     let mut after = said(&daemon, "both");
@@ -141,10 +138,7 @@ fn what_an_agent_recorded_leaves_the_disk() {
     let log = daemon.call("verify_log", json!({}));
     assert_eq!(log["ok"], true, "{log:#}");
     let at = &log["events_forgotten"][0];
-    assert_eq!(
-        (&at["session"], &at["is_erased"]),
-        (&json!("both"), &json!(true))
-    );
+    has(&at, json!({"session": "both", "is_erased": true}));
     assert!(is_erased(&daemon));
     daemon.verify();
     daemon.stop();
@@ -158,8 +152,7 @@ fn what_an_agent_recorded_leaves_the_disk() {
 /// is forgotten as a whole.
 #[test]
 fn what_a_tool_or_a_time_left_goes() {
-    let home = home!();
-    let daemon = home.start();
+    let (_home, daemon) = serve!();
     for session in ["a", "b"] {
         for tool in ["camera", "till"] {
             let step =
@@ -201,8 +194,7 @@ fn what_a_tool_or_a_time_left_goes() {
 /// A session whose past a fork shares is excluded and listed, or refused if it alone was selected.
 #[test]
 fn what_a_fork_shares_is_kept() {
-    let home = home!();
-    let daemon = home.start();
+    let (_home, daemon) = serve!();
     daemon.call("create_session", json!({"session": "old"}));
     for agent in ["ada", "bob"] {
         let step = json!({"session": "old", "agent": agent, "tool": "t", "result": 1});
@@ -214,10 +206,7 @@ fn what_a_fork_shares_is_kept() {
     );
     let reported = daemon.call("forget", json!({"of_agent": "bob"}));
     assert_eq!(reported["events"], 0, "{reported}");
-    assert!(
-        reported["kept"][0].as_str().unwrap().contains("`fork`"),
-        "{reported}"
-    );
+    has_words(&reported["kept"][0], &["`fork`"]);
     let refused = daemon.refusal("forget", json!({"of_agent": "bob", "session": "old"}));
     assert_eq!(refused.code.as_str(), "CONFLICT");
 }
@@ -225,8 +214,7 @@ fn what_a_fork_shares_is_kept() {
 /// A selection that is empty or matches nothing is refused with a suggestion.
 #[test]
 fn what_is_wrong_is_refused() {
-    let home = home!();
-    let daemon = home.start();
+    let (_home, daemon) = serve!();
     for (args, code, reported) in [
         (json!({}), "INVALID_INPUT", "nothing says"),
         (json!({"origin": "notes.md"}), "INVALID_INPUT", "no origin"),
@@ -269,8 +257,7 @@ fn what_is_wrong_is_refused() {
 #[test]
 fn space_returns() {
     let mut random = Random::new(seed());
-    let home = home!();
-    let daemon = home.start();
+    let (home, daemon) = serve!();
     daemon.call("create_session", json!({"session": "large"}));
     daemon.call(
         "record_step",

@@ -1,111 +1,67 @@
 //! One event of every document kind, in every shape of its fields, and a pack that cites a document.
 
-use lored::clock::Clock;
 use lored::documents::events::{
     DocumentIngested, DocumentMeta, DocumentRemoved, DocumentRestatted, FileFailed,
     IngestFailureCleared, PartAdded, PartMeta, SourceAdded, TextPart,
 };
 use lored::documents::sources::FileFingerprint;
-use lored::log::{Body, EncodedEvent, EventKind, codec};
+use lored::log::{EncodedEvent, EventKind};
 use lored::steps::Text;
-use serde::Serialize;
 
-use super::talk;
-
-fn event(kind: EventKind, fact: &impl Serialize, body: Vec<u8>, clock: &Clock) -> EncodedEvent {
-    EncodedEvent {
-        kind,
-        session: None,
-        project: Some("source-0123456789abcdef".to_owned()),
-        meta: codec::encode(fact),
-        body: Body::new(body, clock.random()),
-        origin: None,
-    }
-}
+use super::{Events, NoFields, talk};
 
 /// Returns the kinds in the order of their introduction.
 pub fn events() -> Vec<(&'static str, EncodedEvent)> {
-    let clock = Clock::fixed(super::TIME, 13);
-    let empty = || codec::EMPTY.to_vec();
+    let mut events = Events::new(13, None, "source-0123456789abcdef");
     let document = || "doc-0123456789abcdef".to_owned();
     let stamp = FileFingerprint {
         bytes: 70_000,
         mtime: i64::MIN,
         inode: 9,
     };
-    let mut found = sources(&clock);
-    found.extend(taken(&clock, stamp));
+    sources(&mut events);
+    taken(&mut events, stamp);
     let continued = PartMeta {
         document: document(),
         title: "Ä title".to_owned(),
         first_chunk: 40,
         blobs: vec![[8; 32].into()],
     };
-    let body = codec::encode(&PartAdded {
-        part: part(blob(), 4000),
-    });
-    found.push((
-        "document_continued",
-        event(EventKind::DocumentContinued, &continued, body, &clock),
-    ));
+    let part = part(blob(), 4000);
+    let kind = EventKind::DocumentContinued;
+    events.add("document_continued", kind, &continued, &PartAdded { part });
     let touched = DocumentRestatted {
         document: document(),
         stamp: FileFingerprint { mtime: 7, ..stamp },
     };
-    found.push((
-        "document_touched",
-        event(EventKind::DocumentTouched, &touched, empty(), &clock),
-    ));
+    events.add_meta("document_touched", EventKind::DocumentTouched, &touched);
     let failed = FileFailed {
         path: "broken.pdf".to_owned(),
         reason: "it is encrypted".to_owned(),
         stamp,
     };
-    found.push((
-        "file_failed",
-        event(EventKind::FileFailed, &failed, empty(), &clock),
-    ));
+    events.add_meta("file_failed", EventKind::FileFailed, &failed);
     let gone = IngestFailureCleared {
         path: "broken.pdf".to_owned(),
     };
-    found.push((
-        "failure_gone",
-        event(EventKind::FailureGone, &gone, empty(), &clock),
-    ));
+    events.add_meta("failure_gone", EventKind::FailureGone, &gone);
     let gone = DocumentRemoved {
         document: document(),
     };
-    found.push((
-        "document_gone",
-        event(EventKind::DocumentGone, &gone, empty(), &clock),
-    ));
-    let removed = event(
-        EventKind::SourceRemoved,
-        &serde_json::json!({}),
-        empty(),
-        &clock,
-    );
-    found.push(("source_removed", removed));
-    let pack = event(
-        EventKind::PackMade,
-        &talk::pack_of_documents(),
-        empty(),
-        &clock,
-    );
-    found.push(("pack_made_of_documents", pack));
+    events.add_meta("document_gone", EventKind::DocumentGone, &gone);
+    events.add_meta("source_removed", EventKind::SourceRemoved, &NoFields {});
+    let pack = talk::pack_of_documents();
+    events.add_meta("pack_made_of_documents", EventKind::PackMade, &pack);
     let sent = SourceAdded {
         path: "sent".to_owned(),
         sent: true,
         ..SourceAdded::default()
     };
-    found.push((
-        "source_added_sent",
-        event(EventKind::SourceAdded, &sent, empty(), &clock),
-    ));
-    found
+    events.add_meta("source_added_sent", EventKind::SourceAdded, &sent);
+    events.found
 }
 
-fn sources(clock: &Clock) -> Vec<(&'static str, EncodedEvent)> {
+fn sources(events: &mut Events) {
     let whole = SourceAdded {
         path: "/srv/docs ä".to_owned(),
         context_id: Some("WI-1".to_owned()),
@@ -121,16 +77,12 @@ fn sources(clock: &Clock) -> Vec<(&'static str, EncodedEvent)> {
         path: "/srv/one.md".to_owned(),
         ..SourceAdded::default()
     };
-    let shapes = [("source_added", whole), ("source_added_least", least)];
-    shapes
-        .map(|(name, fact)| {
-            let body = codec::EMPTY.to_vec();
-            (name, event(EventKind::SourceAdded, &fact, body, clock))
-        })
-        .into()
+    for (name, source) in [("source_added", whole), ("source_added_least", least)] {
+        events.add_meta(name, EventKind::SourceAdded, &source);
+    }
 }
 
-fn taken(clock: &Clock, stamp: FileFingerprint) -> Vec<(&'static str, EncodedEvent)> {
+fn taken(events: &mut Events, stamp: FileFingerprint) {
     let least = DocumentMeta {
         document: "doc-0123456789abcdef".to_owned(),
         path: "sub/a.md".to_owned(),
@@ -162,26 +114,9 @@ fn taken(clock: &Clock, stamp: FileFingerprint) -> Vec<(&'static str, EncodedEve
         part: part(blob(), 0),
         warnings: vec!["line 3: it ends in the middle".to_owned()],
     };
-    vec![
-        (
-            "document_taken",
-            event(
-                EventKind::DocumentTaken,
-                &least,
-                codec::encode(&inline),
-                clock,
-            ),
-        ),
-        (
-            "document_taken_with_blob",
-            event(
-                EventKind::DocumentTaken,
-                &whole,
-                codec::encode(&beside),
-                clock,
-            ),
-        ),
-    ]
+    let kind = EventKind::DocumentTaken;
+    events.add("document_taken", kind, &least, &inline);
+    events.add("document_taken_with_blob", kind, &whole, &beside);
 }
 
 fn part(text: Text, start: u64) -> TextPart {

@@ -1,23 +1,14 @@
 //! Events of forgotten sessions and forgotten parts of streams.
 
-use lored::clock::Clock;
 use lored::forgetting::ContentForgotten;
-use lored::log::{Body, EncodedEvent, EventKind, EventsErased, EventsForgotten, codec};
+use lored::log::{EncodedEvent, EventKind, EventsErased, EventsForgotten};
 use lored::sessions::SessionForgotten;
 
-use super::TIME;
+use super::{Events, NoFields};
 
 /// Returns the events.
 pub fn events() -> Vec<(&'static str, EncodedEvent)> {
-    let clock = Clock::fixed(TIME, 9);
-    let of = |kind, fact: Vec<u8>| EncodedEvent {
-        kind,
-        session: Some("s-1".to_owned()),
-        project: Some("p-1".to_owned()),
-        meta: fact,
-        body: Body::new(codec::EMPTY.to_vec(), clock.random()),
-        origin: None,
-    };
+    let mut events = Events::new(9, Some("s-1"), "p-1");
     let forgotten = SessionForgotten {
         events: 17,
         bytes: 70_000,
@@ -38,29 +29,11 @@ pub fn events() -> Vec<(&'static str, EncodedEvent)> {
         sources: 5,
         documents: 6,
     };
-    vec![
-        (
-            "session_forgotten",
-            of(EventKind::SessionForgotten, codec::encode(&forgotten)),
-        ),
-        (
-            "session_erased",
-            of(EventKind::SessionErased, codec::EMPTY.to_vec()),
-        ),
-        (
-            "events_forgotten",
-            of(EventKind::EventsForgotten, codec::encode(&some)),
-        ),
-        (
-            "events_erased",
-            of(
-                EventKind::EventsErased,
-                codec::encode(&EventsErased { tombstone: 41 }),
-            ),
-        ),
-        (
-            "content_forgotten_told",
-            of(EventKind::ContentForgotten, codec::encode(&all)),
-        ),
-    ]
+    events.add_meta("session_forgotten", EventKind::SessionForgotten, &forgotten);
+    events.add_meta("session_erased", EventKind::SessionErased, &NoFields {});
+    events.add_meta("events_forgotten", EventKind::EventsForgotten, &some);
+    let erased = EventsErased { tombstone: 41 };
+    events.add_meta("events_erased", EventKind::EventsErased, &erased);
+    events.add_meta("content_forgotten_told", EventKind::ContentForgotten, &all);
+    events.found
 }

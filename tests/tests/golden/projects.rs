@@ -1,30 +1,17 @@
 //! One event of every project kind, in every shape of its fields, and a pack that cites a context file.
 
-use lored::clock::Clock;
-use lored::log::{Body, EncodedEvent, EventKind, codec};
+use lored::log::{EncodedEvent, EventKind};
 use lored::projects::{
     Change, ContextWritten, DraftMeta, DraftSaved, ProjectInitialised, ProjectShared, ShareAccess,
     VersionMeta, WorktreeSeen,
 };
 use lored::steps::Text;
-use serde::Serialize;
 
-use super::talk;
-
-fn event(kind: EventKind, fact: &impl Serialize, body: Vec<u8>, clock: &Clock) -> EncodedEvent {
-    EncodedEvent {
-        kind,
-        session: None,
-        project: Some("shop-12345678".to_owned()),
-        meta: codec::encode(fact),
-        body: Body::new(body, clock.random()),
-        origin: None,
-    }
-}
+use super::{Events, talk};
 
 /// Returns the kinds in the order of their introduction.
 pub fn events() -> Vec<(&'static str, EncodedEvent)> {
-    let clock = Clock::fixed(super::TIME, 12);
+    let mut events = Events::new(12, None, "shop-12345678");
     let made = ProjectInitialised {
         name: "My Shop ä".to_owned(),
         path: "/srv/My Shop ä".to_owned(),
@@ -33,46 +20,38 @@ pub fn events() -> Vec<(&'static str, EncodedEvent)> {
         path: "/srv/fix".to_owned(),
         branch: branch.map(str::to_owned),
     };
-    let empty = || codec::EMPTY.to_vec();
-    let initialised = event(EventKind::ProjectInitialised, &made, empty(), &clock);
-    let mut found = vec![("project_initialised", initialised)];
+    events.add_meta("project_initialised", EventKind::ProjectInitialised, &made);
     for (name, branch) in [
         ("worktree_noted", Some("fix/tax")),
         ("worktree_noted_least", None),
     ] {
-        let worktree = event(EventKind::WorktreeNoted, &recorded(branch), empty(), &clock);
-        found.push((name, worktree));
+        events.add_meta(name, EventKind::WorktreeNoted, &recorded(branch));
     }
-    found.extend(written(&clock));
+    written(&mut events);
     let content = Text::Inline("# Bugs\r\n".to_owned());
     let drafted = DraftMeta {
         file_type: "bugs".to_owned(),
         attempt: 2,
         blobs: Vec::new(),
     };
-    let body = codec::encode(&DraftSaved { content });
-    let least = event(EventKind::ContextDrafted, &drafted, body, &clock);
-    found.push(("context_drafted", least));
+    let kind = EventKind::ContextDrafted;
+    events.add("context_drafted", kind, &drafted, &DraftSaved { content });
     let with_blob = DraftMeta {
         blobs: vec![[8; 32].into()],
         ..drafted
     };
-    let body = codec::encode(&DraftSaved { content: blob() });
-    let with_blob = event(EventKind::ContextDrafted, &with_blob, body, &clock);
-    found.push(("context_drafted_with_blob", with_blob));
-    let pack = event(EventKind::PackMade, &talk::pack_of_files(), empty(), &clock);
-    found.push(("pack_made_of_files", pack));
+    let body = DraftSaved { content: blob() };
+    events.add("context_drafted_with_blob", kind, &with_blob, &body);
+    let pack = talk::pack_of_files();
+    events.add_meta("pack_made_of_files", EventKind::PackMade, &pack);
     for (name, access) in [
         ("project_shared", Some(ShareAccess::Write)),
         ("project_shared_no_more", None),
     ] {
         let shared = ProjectShared { user: 1001, access };
-        found.push((
-            name,
-            event(EventKind::ProjectShared, &shared, empty(), &clock),
-        ));
+        events.add_meta(name, EventKind::ProjectShared, &shared);
     }
-    found
+    events.found
 }
 
 fn blob() -> Text {
@@ -82,8 +61,8 @@ fn blob() -> Text {
     }
 }
 
-/// Returns a version for every kind of change.
-fn written(clock: &Clock) -> Vec<(&'static str, EncodedEvent)> {
+/// Adds a version for every kind of change.
+fn written(events: &mut Events) {
     let least = |change| VersionMeta {
         file_type: "bugs".to_owned(),
         version: 1,
@@ -121,12 +100,9 @@ fn written(clock: &Clock) -> Vec<(&'static str, EncodedEvent)> {
             Some("too old"),
         ),
     ];
-    shapes
-        .into_iter()
-        .map(|(name, fact, content, reason)| {
-            let reason = reason.map(str::to_owned);
-            let body = codec::encode(&ContextWritten { content, reason });
-            (name, event(EventKind::ContextWritten, &fact, body, clock))
-        })
-        .collect()
+    for (name, meta, content, reason) in shapes {
+        let reason = reason.map(str::to_owned);
+        let body = ContextWritten { content, reason };
+        events.add(name, EventKind::ContextWritten, &meta, &body);
+    }
 }

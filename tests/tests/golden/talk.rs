@@ -1,11 +1,11 @@
 //! One event of every conversation kind, in every shape of its fields.
 
-use lored::clock::Clock;
+use super::{Events, NoFields};
 use lored::entities::{
     EntitiesExtracted, EntitiesRelated, EntityData, EntityRef, EntityResolved, Mention,
     MentionSource, Source, TextEntities,
 };
-use lored::log::{Body, EncodedEvent, EventKind, codec};
+use lored::log::{EncodedEvent, EventKind};
 use lored::messages::{
     Kind, MessageMeta, MessageRecorded, Sender, Status, ToolCallMeta, ToolRecorded, ToolUse,
 };
@@ -18,18 +18,6 @@ use lored::sessions::{
     SessionUpdated,
 };
 use lored::steps::Text;
-use serde::Serialize;
-
-fn event(kind: EventKind, fact: Vec<u8>, body: Vec<u8>, clock: &Clock) -> EncodedEvent {
-    EncodedEvent {
-        kind,
-        session: Some("s-1".to_owned()),
-        project: Some("p-1".to_owned()),
-        meta: fact,
-        body: Body::new(body, clock.random()),
-        origin: None,
-    }
-}
 
 fn entity(kind: &str, key: &str) -> EntityRef {
     EntityRef {
@@ -54,11 +42,9 @@ fn mention(name: &str, how: MentionSource) -> Mention {
 
 /// Returns the kinds in the order of their introduction.
 pub fn events() -> Vec<(&'static str, EncodedEvent)> {
-    let clock = Clock::fixed(super::TIME, 11);
-    let fact = |kind, fact: Vec<u8>| event(kind, fact, codec::EMPTY.to_vec(), &clock);
-    let body = |kind, body: Vec<u8>| event(kind, codec::EMPTY.to_vec(), body, &clock);
-    let mut found = sessions(&clock);
-    found.extend(messages(&clock));
+    let mut events = Events::new(11, Some("s-1"), "p-1");
+    sessions(&mut events);
+    messages(&mut events);
     let parsed = Mention {
         span: Some((3, 16)),
         id: Some("101".to_owned()),
@@ -98,53 +84,34 @@ pub fn events() -> Vec<(&'static str, EncodedEvent)> {
     let data = EntityData {
         data: r#"{"id":101}"#.to_owned(),
     };
-    let resolution = (codec::encode(&resolved), codec::encode(&data));
     let unpruned = ContextUnpruned {
         tokens_before: 100,
         tokens_after: 5000,
     };
-    found.extend([
-        (
-            "entities_found",
-            fact(EventKind::EntitiesFound, codec::encode(&entities_found)),
-        ),
-        (
-            "entities_related",
-            fact(EventKind::EntitiesRelated, codec::encode(&related)),
-        ),
-        (
-            "entity_resolved",
-            event(
-                EventKind::EntityResolved,
-                resolution.0,
-                resolution.1,
-                &clock,
-            ),
-        ),
-        (
-            "pack_made",
-            fact(EventKind::PackMade, codec::encode(&pack())),
-        ),
-        (
-            "context_pruned",
-            fact(EventKind::ContextPruned, codec::encode(&pruned())),
-        ),
-        (
-            "context_unpruned",
-            fact(EventKind::ContextUnpruned, codec::encode(&unpruned)),
-        ),
-    ]);
+    events.add_meta("entities_found", EventKind::EntitiesFound, &entities_found);
+    events.add_meta("entities_related", EventKind::EntitiesRelated, &related);
+    events.add(
+        "entity_resolved",
+        EventKind::EntityResolved,
+        &resolved,
+        &data,
+    );
+    events.add_meta("pack_made", EventKind::PackMade, &pack());
+    events.add_meta("context_pruned", EventKind::ContextPruned, &pruned());
+    events.add_meta("context_unpruned", EventKind::ContextUnpruned, &unpruned);
     let closed = SessionClosed {
         reason: Some("done".to_owned()),
     };
-    found.push((
+    events.add(
         "session_closed",
-        body(EventKind::SessionClosed, codec::encode(&closed)),
-    ));
-    found
+        EventKind::SessionClosed,
+        &NoFields {},
+        &closed,
+    );
+    events.found
 }
 
-fn sessions(clock: &Clock) -> Vec<(&'static str, EncodedEvent)> {
+fn sessions(events: &mut Events) {
     let begun = SessionOrigin {
         preferences: Some(r#"{"theme":"dark"}"#.to_owned()),
         parent: Some(Parent {
@@ -157,12 +124,7 @@ fn sessions(clock: &Clock) -> Vec<(&'static str, EncodedEvent)> {
         topic: Some("uplinks".to_owned()),
         ..SessionCreated::default()
     };
-    let forked = super::session_created(
-        "s-1",
-        Some("p-1".to_owned()),
-        begun,
-        created.prepare(clock.random()),
-    );
+    events.create("session_forked", begun, &created);
     let updated = SessionUpdated {
         title: Some("t".to_owned()),
         topic: Some(String::new()),
@@ -180,37 +142,19 @@ fn sessions(clock: &Clock) -> Vec<(&'static str, EncodedEvent)> {
         name: "session".to_owned(),
         token: 3,
     };
-    fn fact(kind: EventKind, fact: &impl Serialize, clock: &Clock) -> EncodedEvent {
-        event(kind, codec::encode(fact), codec::EMPTY.to_vec(), clock)
-    }
-    let update = codec::encode(&updated);
-    vec![
-        ("session_forked", forked),
-        (
-            "session_updated",
-            event(
-                EventKind::SessionUpdated,
-                codec::EMPTY.to_vec(),
-                update,
-                clock,
-            ),
-        ),
-        (
-            "session_leased",
-            fact(EventKind::SessionLeased, &leased(None), clock),
-        ),
-        (
-            "session_leased_again",
-            fact(EventKind::SessionLeased, &leased(Some(3)), clock),
-        ),
-        (
-            "lease_released",
-            fact(EventKind::LeaseReleased, &released, clock),
-        ),
-    ]
+    events.add(
+        "session_updated",
+        EventKind::SessionUpdated,
+        &NoFields {},
+        &updated,
+    );
+    let kind = EventKind::SessionLeased;
+    events.add_meta("session_leased", kind, &leased(None));
+    events.add_meta("session_leased_again", kind, &leased(Some(3)));
+    events.add_meta("lease_released", EventKind::LeaseReleased, &released);
 }
 
-fn messages(clock: &Clock) -> Vec<(&'static str, EncodedEvent)> {
+fn messages(events: &mut Events) {
     let said = MessageMeta {
         id: "m-1".to_owned(),
         sender: Sender::User,
@@ -266,25 +210,9 @@ fn messages(clock: &Clock) -> Vec<(&'static str, EncodedEvent)> {
         error: Some(Text::Inline("no route to SW-NYC-01".to_owned())),
     };
     let kind = EventKind::MessageRecorded;
-    vec![
-        (
-            "message_recorded",
-            event(kind, codec::encode(&said), codec::encode(&recorded), clock),
-        ),
-        (
-            "message_recorded_least",
-            event(kind, codec::encode(&least), codec::encode(&nothing), clock),
-        ),
-        (
-            "tool_recorded",
-            event(
-                EventKind::ToolRecorded,
-                codec::encode(&executed),
-                codec::encode(&tool),
-                clock,
-            ),
-        ),
-    ]
+    events.add("message_recorded", kind, &said, &recorded);
+    events.add("message_recorded_least", kind, &least, &nothing);
+    events.add("tool_recorded", EventKind::ToolRecorded, &executed, &tool);
 }
 
 fn pack() -> PackBuilt {

@@ -8,7 +8,7 @@ use std::sync::Barrier;
 use std::thread;
 
 use serde_json::{Value, json};
-use tests::{Daemon, Home, Random, call, home, seed, until};
+use tests::{Daemon, Home, Random, call, has, seed, serve, until};
 
 use super::{
     LIMIT, get, history, init, path_of, refused_to, summary, text, text_or_empty, until_edited,
@@ -88,8 +88,7 @@ const SAVES: [(&str, Save); 7] = [
 /// the folder do not become versions, and the agent's next update replaces the file.
 #[test]
 fn every_way_of_saving_is_seen() {
-    let home = home!();
-    let daemon = home.start();
+    let (home, daemon) = serve!();
     let project = init(&home, &daemon, "stall");
     let path = path_of(&home, &project, FILE);
     let mut number = 0;
@@ -102,11 +101,7 @@ fn every_way_of_saving_is_seen() {
         save(&path, &content);
         let now = until_edited(&daemon, &project, FILE, &content);
         number += 1;
-        assert_eq!(
-            (&now["version"], &now["change"]),
-            (&json!(number), &json!("edited")),
-            "{name}"
-        );
+        has(&now, json!({"version": number, "change": "edited"}));
         assert_eq!(now["validation"]["valid"], true);
         assert_eq!(fs::read_to_string(&path).unwrap(), content, "{name}");
     }
@@ -120,10 +115,8 @@ fn every_way_of_saving_is_seen() {
         let now = get(&daemon, &project, FILE);
         (now["change"] == "cleared").then_some(now)
     });
-    assert_eq!(
-        (&cleared["updated_by"], cleared.get("content")),
-        (&json!("file"), None)
-    );
+    assert_eq!(cleared["updated_by"], "file");
+    assert_eq!(cleared.get("content"), None);
     assert_eq!(
         history(&daemon, &project, FILE)[0]["reason"],
         "the file was deleted"
@@ -144,8 +137,7 @@ fn every_way_of_saving_is_seen() {
 /// A file created manually in the folder of a project is the first version of its type.
 #[test]
 fn a_file_can_begin_by_hand() {
-    let home = home!();
-    let daemon = home.start();
+    let (home, daemon) = serve!();
     let project = init(&home, &daemon, "stall");
     let other = init(&home, &daemon, "other");
     write(&daemon, &other, FILE, &summary(&["x"]));
@@ -163,8 +155,7 @@ fn a_file_can_begin_by_hand() {
 /// it by an update.
 #[test]
 fn an_edit_that_does_not_fit_is_kept() {
-    let home = home!();
-    let daemon = home.start();
+    let (home, daemon) = serve!();
     let project = init(&home, &daemon, "stall");
     let path = path_of(&home, &project, FILE);
     write(&daemon, &project, FILE, &summary(&["a till"]));
@@ -183,10 +174,8 @@ fn an_edit_that_does_not_fit_is_kept() {
         let list = daemon.call("list_contexts", json!({"project_id": project}));
         let files = list["contexts"].as_array().unwrap();
         let file = files.iter().find(|file| file["file_type"] == FILE).unwrap();
-        assert_eq!(
-            (&file["errors"], &file["updated_by"]),
-            (errors, &json!("file"))
-        );
+        assert_eq!(&file["errors"], errors);
+        assert_eq!(file["updated_by"], "file");
         assert_eq!(
             fs::read_to_string(&path).unwrap(),
             content,
@@ -208,8 +197,7 @@ fn two_sides(hand: &str, agent: &str) -> String {
 /// on disk, in every round, with each way of saving.
 #[test]
 fn an_edit_and_an_update_are_brought_together() {
-    let home = home!();
-    let daemon = home.start();
+    let (home, daemon) = serve!();
     let project = init(&home, &daemon, "stall");
     let path = path_of(&home, &project, FILE);
     let (mut hand, mut agent) = ("h0".to_owned(), "a0".to_owned());
@@ -254,8 +242,7 @@ fn an_edit_and_an_update_are_brought_together() {
 /// one, which can be read.
 #[test]
 fn an_edit_and_an_update_of_one_line() {
-    let home = home!();
-    let daemon = home.start();
+    let (home, daemon) = serve!();
     let project = init(&home, &daemon, "stall");
     let path = path_of(&home, &project, FILE);
     write(&daemon, &project, FILE, &summary(&["base"]));
@@ -306,8 +293,7 @@ fn nothing_is_lost_when_both_write_at_once() {
     let seed = seed();
     println!("LORE_SEED={seed}");
     let mut random = Random::new(seed);
-    let home = home!();
-    let daemon = home.start();
+    let (home, daemon) = serve!();
     let project = init(&home, &daemon, "stall");
     let path = path_of(&home, &project, FILE);
     write(&daemon, &project, FILE, &two_sides("h0", "a0"));
@@ -373,8 +359,7 @@ fn with_line(content: &str, day: usize, line: &str) -> String {
 /// version stays in the history.
 #[test]
 fn edits_while_it_is_stopped_are_taken_up() {
-    let home = home!();
-    let daemon = home.start();
+    let (home, daemon) = serve!();
     let project = init(&home, &daemon, "stall");
     let path = path_of(&home, &project, FILE);
     write(&daemon, &project, FILE, &summary(&["a till"]));

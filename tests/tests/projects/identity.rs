@@ -6,9 +6,9 @@ use std::process::Command;
 
 use lore::protocol::Code;
 use serde_json::{Value, json};
-use tests::{Daemon, call, home};
+use tests::{Daemon, call, has, home, is_refusal, serve};
 
-use super::{connect_in, folder, refused_to, says, summary, text, warns, write};
+use super::{connect_in, folder, refused_to, summary, text, warns, write};
 
 /// Runs git without the machine's own settings.
 fn git(dir: &str, arguments: &[&str]) {
@@ -34,8 +34,7 @@ fn listed(daemon: &Daemon) -> Vec<Value> {
 /// branches, also after a switch.
 #[test]
 fn worktrees_are_one_project() {
-    let home = home!();
-    let daemon = home.start();
+    let (home, daemon) = serve!();
     let main = folder(&home, "My Shop");
     let deep = folder(&home, "My Shop/src/deep");
     git(&main, &["init", "-q"]);
@@ -53,23 +52,12 @@ fn worktrees_are_one_project() {
         "{project}"
     );
     let second = call(&mut bob, "update_context", args(&summary(&["a", "b"]))).unwrap();
-    assert_eq!(
-        (&second["project"], &second["version"]),
-        (&first["project"], &json!(2))
-    );
+    has(&second, json!({"project": first["project"], "version": 2}));
     let reply = daemon.call("init_project", json!({"path": other}));
-    assert_eq!(
-        (&reply["project"], &reply["created"]),
-        (&first["project"], &json!(false))
-    );
-    assert_eq!(
-        (&reply["path"], &reply["worktree"]),
-        (&json!(main), &json!(other))
-    );
-    assert_eq!(
-        (&reply["branch"], &reply["name"]),
-        (&json!("fix/tax"), &json!("My Shop"))
-    );
+    assert_eq!(reply["project"], first["project"]);
+    assert_eq!(reply["created"], false);
+    has(&reply, json!({"path": main, "worktree": other}));
+    has(&reply, json!({"branch": "fix/tax", "name": "My Shop"}));
 
     let worktrees = || {
         let [project] = &listed(&daemon)[..] else {
@@ -97,26 +85,20 @@ fn worktrees_are_one_project() {
 /// Directories with equal names are two projects, and so are two clones; a link leads to the same project.
 #[test]
 fn namesakes_are_two_projects() {
-    let home = home!();
-    let daemon = home.start();
+    let (home, daemon) = serve!();
     let (one, two) = (folder(&home, "a/shop"), folder(&home, "b/shop"));
     git(&two, &["init", "-q"]);
     let init = |path: &str| daemon.call("init_project", json!({"path": path}));
     let (first, second) = (init(&one), init(&two));
     assert_ne!(first["project"], second["project"]);
     for reply in [&first, &second] {
-        assert_eq!(
-            (&reply["name"], &reply["created"]),
-            (&json!("shop"), &json!(true))
-        );
+        has(&reply, json!({"name": "shop", "created": true}));
     }
     let link = home.path().join("link");
     std::os::unix::fs::symlink(&one, &link).unwrap();
     let same = init(link.to_str().unwrap());
-    assert_eq!(
-        (&same["project"], &same["created"]),
-        (&first["project"], &json!(false))
-    );
+    assert_eq!(same["project"], first["project"]);
+    assert_eq!(same["created"], false);
     write(&daemon, &one, "session_summary", &summary(&["of one"]));
     let there = daemon.call("list_contexts", json!({"project_id": first["project"]}));
     let here = daemon.call("list_contexts", json!({"project_id": second["project"]}));
@@ -132,8 +114,7 @@ fn namesakes_are_two_projects() {
 /// every reply about the project, and otherwise ignored.
 #[test]
 fn a_marker_names_the_project() {
-    let home = home!();
-    let daemon = home.start();
+    let (home, daemon) = serve!();
     let root = folder(&home, "shop");
     let below = folder(&home, "shop/src");
     let marker = Path::new(&root).join(".lore.toml");
@@ -146,14 +127,9 @@ fn a_marker_names_the_project() {
     let form = super::templates::NOTES.replace("name = \"notes\"", "name = \"forms\"");
     fs::write(Path::new(&forms).join("forms.toml"), form).unwrap();
     let reply = daemon.call("init_project", json!({"path": below}));
-    assert_eq!(
-        (&reply["project"], &reply["name"]),
-        (&json!("the-shop"), &json!("The Shop"))
-    );
-    assert_eq!(
-        (&reply["path"], reply.get("warnings")),
-        (&json!(root), None)
-    );
+    has(&reply, json!({"project": "the-shop", "name": "The Shop"}));
+    assert_eq!(reply["path"], json!(root));
+    assert_eq!(reply.get("warnings"), None);
     let templates = daemon.call("list_templates", json!({"project_id": "the-shop"}));
     let names: Vec<&str> = templates["templates"]
         .as_array()
@@ -206,15 +182,9 @@ fn the_config_names_the_project() {
     home.configure(&format!("[projects.at.{root:?}]\nid = \"store\"\n"));
     let daemon = home.start();
     let reply = daemon.call("init_project", json!({"path": root}));
-    assert_eq!(
-        (&reply["project"], &reply["name"]),
-        (&json!("store"), &json!("Shop"))
-    );
+    has(&reply, json!({"project": "store", "name": "Shop"}));
     let reply = daemon.call("init_project", json!({"path": root, "name": "Other"}));
-    assert_eq!(
-        (&reply["name"], &reply["created"]),
-        (&json!("Other"), &json!(false))
-    );
+    has(&reply, json!({"name": "Other", "created": false}));
     assert_eq!(listed(&daemon)[0]["name"], "Other");
 }
 
@@ -267,11 +237,10 @@ fn the_id_of_another_folder_has_to_be_confirmed() {
 /// the required format.
 #[test]
 fn what_is_no_project_is_told_with_those_that_are() {
-    let home = home!();
-    let daemon = home.start();
+    let (home, daemon) = serve!();
     let get = |id: &str| json!({"project_id": id, "file_type": "bugs"});
     let refused = daemon.refusal("get_context", get("current"));
-    says(
+    is_refusal(
         &refused,
         Code::ProjectNotFound,
         &["working directory", "No project exists", "init_project"],
@@ -297,7 +266,7 @@ fn what_is_no_project_is_told_with_those_that_are() {
                 args = json!({"project_id": id});
             }
             let refused = daemon.refusal(name, args);
-            says(&refused, Code::ProjectNotFound, &[word, project, &dir]);
+            is_refusal(&refused, Code::ProjectNotFound, &[word, project, &dir]);
         }
     }
     for id in [
@@ -312,18 +281,15 @@ fn what_is_no_project_is_told_with_those_that_are() {
         "x\u{202e}",
     ] {
         let refused = daemon.refusal("get_context", get(id));
-        says(
+        is_refusal(
             &refused,
             Code::InvalidInput,
             &["`project_id`", "absolute path", "`current`"],
         );
     }
     for path in ["", "src", &missing, "/etc/\0"] {
-        says(
-            &daemon.refusal("init_project", json!({"path": path})),
-            Code::InvalidInput,
-            &["path"],
-        );
+        let refused = daemon.refusal("init_project", json!({"path": path}));
+        is_refusal(&refused, Code::InvalidInput, &["path"]);
     }
     // A file in the project selects it as well; and so does the caller's working directory.
     fs::write(Path::new(&dir).join("README.md"), "# Shop\n").unwrap();
@@ -336,5 +302,5 @@ fn what_is_no_project_is_told_with_those_that_are() {
     assert_eq!(relative["project"], project);
     let gone = connect_in(&daemon, "bob", &missing);
     let refused = refused_to(&mut { gone }, "get_context", get("current"));
-    says(&refused, Code::ProjectNotFound, &[project]);
+    is_refusal(&refused, Code::ProjectNotFound, &[project]);
 }

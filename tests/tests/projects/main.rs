@@ -17,8 +17,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use lore::connection::{Connection, Error};
+use lore::protocol::ErrorBody;
 use lore::protocol::frame::Hello;
-use lore::protocol::{Code, ErrorBody};
 use serde_json::{Value, json};
 use tests::{Daemon, Home, call, until};
 
@@ -155,17 +155,6 @@ fn model(transfer: &str, flow: &str, link: &str) -> String {
          - **Last Validated**: 2025-02-03\n\n\
          ## Context Links\n\n- `docs/till.md`: {link}\n"
     )
-}
-
-/// Checks an error's code, and that its message and hint contain the words.
-#[track_caller]
-fn says(refusal: &ErrorBody, code: Code, words: &[&str]) {
-    let hint = refusal.hint.as_deref().unwrap_or_default();
-    let said = format!("{} {hint}", refusal.message);
-    assert_eq!(refusal.code, code, "{said}");
-    for word in words {
-        assert!(said.contains(word), "no {word:?} in: {said}");
-    }
 }
 
 /// Whether a list of warnings has one with these words.

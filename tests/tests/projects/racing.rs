@@ -5,16 +5,15 @@ use std::thread;
 
 use lore::protocol::Code;
 use serde_json::{Value, json};
-use tests::{call, home};
+use tests::{call, has, is_refusal, serve};
 
-use super::{get, history, init, model, refused_to, says, summary, text, version, warns, write};
+use super::{get, history, init, model, refused_to, summary, text, version, warns, write};
 
 /// An update based on an older version is refused with base, theirs and yours, the sections that each side changed,
 /// and the merge if the changes do not overlap; nothing is written.
 #[test]
 fn a_late_update_is_told_both_sides() {
-    let home = home!();
-    let daemon = home.start();
+    let (home, daemon) = serve!();
     let project = init(&home, &daemon, "stall");
     let base = model("Stall", "Sales", "how a till is set up");
     write(&daemon, &project, "mental_model", &base);
@@ -28,15 +27,12 @@ fn a_late_update_is_told_both_sides() {
     };
     let theirs = model("Market", "Takings", "how a till is set up");
     let reply = call(&mut ada, "update_context", to(&theirs, 1)).unwrap();
-    assert_eq!(
-        (&reply["version"], &reply["success"]),
-        (&json!(2), &json!(true))
-    );
+    has(&reply, json!({"version": 2, "success": true}));
 
     // Both sides changed the same lines: the agent has to choose.
     let yours = model("Stall", "Receipts", "where to begin");
     let refused = refused_to(&mut bob, "update_context", to(&yours, 1));
-    says(
+    is_refusal(
         &refused,
         Code::Conflict,
         &["version 2", "`ada`", "version 1", "data_flow"],
@@ -44,10 +40,7 @@ fn a_late_update_is_told_both_sides() {
     let details = details(&refused);
     assert_eq!(details["base"], json!({"version": 1, "content": base}));
     assert_eq!(details["theirs"]["content"], theirs);
-    assert_eq!(
-        (&details["theirs"]["version"], &details["theirs"]["agent"]),
-        (&json!(2), &json!("ada"))
-    );
+    has(&details["theirs"], json!({"version": 2, "agent": "ada"}));
     assert_eq!(details["yours"]["content"], yours);
     assert_eq!(
         details["changed_by_theirs"],
@@ -63,17 +56,14 @@ fn a_late_update_is_told_both_sides() {
     // The changes do not overlap: the merge is ready to be sent.
     let yours = model("Stall", "Sales", "where to begin");
     let refused = refused_to(&mut bob, "update_context", to(&yours, 1));
-    says(
+    is_refusal(
         &refused,
         Code::Conflict,
         &["details.merged", "expected_version"],
     );
     let details = self::details(&refused);
     let merged = model("Market", "Takings", "where to begin");
-    assert_eq!(
-        (&details["merged"], &details["changed_by_both"]),
-        (&json!(merged), &json!([]))
-    );
+    has(&details, json!({"merged": merged, "changed_by_both": []}));
     assert_eq!(
         get(&daemon, &project, "mental_model")["content"],
         theirs,
@@ -85,13 +75,13 @@ fn a_late_update_is_told_both_sides() {
     );
 
     let refused = refused_to(&mut bob, "update_context", to(&yours, 9));
-    says(
+    is_refusal(
         &refused,
         Code::InvalidInput,
         &["`expected_version` is 9", "is 3"],
     );
     let refused = refused_to(&mut bob, "update_context", to(&yours, 0));
-    says(&refused, Code::Conflict, &["version 3"]);
+    is_refusal(&refused, Code::Conflict, &["version 3"]);
     for (name, more) in [
         ("clear_context", json!({})),
         (
@@ -109,7 +99,7 @@ fn a_late_update_is_told_both_sides() {
         } else {
             Code::InvalidInput
         };
-        says(&refused_to(&mut bob, name, args), code, &["version"]);
+        is_refusal(&refused_to(&mut bob, name, args), code, &["version"]);
     }
     daemon.verify();
 }
@@ -122,8 +112,7 @@ fn details(refusal: &lore::protocol::ErrorBody) -> Value {
 /// Two agents concurrently add twenty entries each to one file: all exist, and as many versions.
 #[test]
 fn entries_added_at_once_are_all_there() {
-    let home = home!();
-    let daemon = home.start();
+    let (home, daemon) = serve!();
     let project = init(&home, &daemon, "stall");
     let barrier = Barrier::new(2);
     thread::scope(|scope| {
@@ -158,8 +147,7 @@ fn entries_added_at_once_are_all_there() {
 /// all versions can be read.
 #[test]
 fn whoever_replaces_anothers_content_is_told() {
-    let home = home!();
-    let daemon = home.start();
+    let (home, daemon) = serve!();
     let project = init(&home, &daemon, "stall");
     let barrier = Barrier::new(2);
     let reported: Vec<Value> = thread::scope(|scope| {

@@ -2,9 +2,9 @@
 
 use lore::protocol::Code;
 use serde_json::{Value, json};
-use tests::{Daemon, Transport, home};
+use tests::{Daemon, has, has_words, is_refusal, serve, transports};
 
-use super::{get, history, init, model, path_of, says, summary, text, update, version, write};
+use super::{get, history, init, model, path_of, summary, text, update, version, write};
 
 fn read(daemon: &Daemon, project: &str, file_type: &str, more: &Value) -> Value {
     let mut args = json!({"project_id": project, "file_type": file_type});
@@ -18,28 +18,19 @@ fn read(daemon: &Daemon, project: &str, file_type: &str, more: &Value) -> Value 
 /// validation and sections.
 #[test]
 fn a_file_before_and_after_it_is_written() {
-    let home = home!();
-    let daemon = home.start();
+    let (home, daemon) = serve!();
     let project = init(&home, &daemon, "stall");
-    for (name, mut endpoint) in
-        Transport::all(&home, &daemon, env!("CARGO_BIN_EXE_lore-under-test"))
-    {
+    for (name, mut endpoint) in transports!(home, daemon) {
         let args = json!({"project_id": project, "file_type": "bugs"});
         let (empty, _) = endpoint.call("get_context", &args).unwrap();
-        assert_eq!(
-            (&empty["version"], empty.get("content")),
-            (&json!(0), None),
-            "{name}"
-        );
+        assert_eq!(empty["version"], 0, "{name}");
+        assert_eq!(empty.get("content"), None, "{name}");
         let template = &empty["template"];
         assert_eq!(
             template["required_sections"],
             json!(["open_issues", "resolved_issues"])
         );
-        assert!(
-            text(&template["next_steps"]).contains("update_context"),
-            "{name}"
-        );
+        has_words(&template["next_steps"], &["update_context"]);
         assert!(text(&template["example"]).starts_with("# Bugs\n"), "{name}");
         assert_eq!(empty["path"], json!(path_of(&home, &project, "bugs")));
     }
@@ -48,19 +39,10 @@ fn a_file_before_and_after_it_is_written() {
     let args = json!({"project_id": project, "file_type": "mental_model", "content": content});
     tests::call(&mut ada, "update_context", args).unwrap();
     let now = get(&daemon, &project, "mental_model");
-    assert_eq!(
-        (&now["content"], &now["version"]),
-        (&json!(content), &json!(1))
-    );
-    assert_eq!(
-        (&now["updated_by"], &now["change"]),
-        (&json!("ada"), &json!("updated"))
-    );
+    has(&now, json!({"content": content, "version": 1}));
+    has(&now, json!({"updated_by": "ada", "change": "updated"}));
     assert!(text(&now["updated_at"]).ends_with('Z'));
-    assert_eq!(
-        (&now["validation"]["valid"], &now["validation"]["errors"]),
-        (&json!(true), &json!([]))
-    );
+    has(&now["validation"], json!({"valid": true, "errors": []}));
     assert_eq!(now["validation"]["confidence"], 1.0);
     assert_eq!(now.get("template"), None);
     let sections = json!([
@@ -87,10 +69,7 @@ fn a_file_before_and_after_it_is_written() {
         "mental_model",
         &json!({"max_tokens": 100_000}),
     );
-    assert_eq!(
-        (&whole["truncated"], &whole["content"]),
-        (&json!(false), &json!(content))
-    );
+    has(&whole, json!({"truncated": false, "content": content}));
     let all = whole["tokens"].as_u64().unwrap();
     let cut = read(
         &daemon,
@@ -98,10 +77,7 @@ fn a_file_before_and_after_it_is_written() {
         "mental_model",
         &json!({"max_tokens": all / 2}),
     );
-    assert_eq!(
-        (&cut["truncated"], &cut["tokens"]),
-        (&json!(true), &json!(all))
-    );
+    has(&cut, json!({"truncated": true, "tokens": all}));
     let kept = text(&cut["content"]);
     assert!(
         content.starts_with(kept) && kept.ends_with('\n'),
@@ -115,8 +91,7 @@ fn a_file_before_and_after_it_is_written() {
 /// are compared by section and by line.
 #[test]
 fn every_version_stays() {
-    let home = home!();
-    let daemon = home.start();
+    let (home, daemon) = serve!();
     let project = init(&home, &daemon, "stall");
     let flows = ["Sales", "Takings", "Receipts", "Coins", "Notes"];
     let content = |flow: &str| model("Stall", flow, "how a till is set up");
@@ -134,10 +109,7 @@ fn every_version_stays() {
     assert_eq!(of("position"), positions);
     for one in &versions[..4] {
         assert_eq!(one["changed_sections"], json!(["data_flow"]), "{one:#}");
-        assert_eq!(
-            (&one["change"], &one["errors"]),
-            (&json!("updated"), &json!(0))
-        );
+        has(&one, json!({"change": "updated", "errors": 0}));
     }
     assert_eq!(versions[4]["changed_sections"].as_array().unwrap().len(), 6);
     for (one, flow) in versions.iter().rev().zip(flows) {
@@ -148,19 +120,13 @@ fn every_version_stays() {
         );
         for as_of in [one["position"].clone(), one["at"].clone()] {
             let then = read(&daemon, &project, "mental_model", &json!({"as_of": as_of}));
-            assert_eq!(
-                (&then["version"], &then["content"]),
-                (&json!(number), &json!(content(flow))),
-                "{as_of}"
-            );
+            has(&then, json!({"version": number, "content": content(flow)}));
         }
     }
     for as_of in [json!(1), json!("2001-01-01T00:00:00Z")] {
         let before = read(&daemon, &project, "mental_model", &json!({"as_of": as_of}));
-        assert_eq!(
-            (&before["version"], before.get("content")),
-            (&json!(0), None)
-        );
+        assert_eq!(before["version"], 0);
+        assert_eq!(before.get("content"), None);
     }
     let (mut paged, mut next) = (Vec::new(), Value::Null);
     loop {
@@ -190,19 +156,14 @@ fn every_version_stays() {
     assert_eq!((&last["added"], &last["removed"]), (&json!(1), &json!(1)));
     assert_eq!(last["changed_sections"], json!(["data_flow"]));
     let shown = text(&last["diff"]);
-    assert!(
-        shown.contains("\n-Coins: a sale is") && shown.contains("\n+Notes: a sale is"),
-        "{shown}"
-    );
+    has_words(&shown, &["\n-Coins: a sale is", "\n+Notes: a sale is"]);
     let all = diff(json!({"from": 0, "to": 5}));
     assert_eq!(
         all["added"].as_u64().unwrap() as usize,
         content("Notes").lines().count()
     );
-    assert_eq!(
-        (&all["removed"], &diff(json!({"from": 2, "to": 2}))["diff"]),
-        (&json!(0), &json!(""))
-    );
+    assert_eq!(all["removed"], 0);
+    assert_eq!(diff(json!({"from": 2, "to": 2}))["diff"], "");
     daemon.verify();
 }
 
@@ -210,49 +171,34 @@ fn every_version_stays() {
 /// content creates no version.
 #[test]
 fn cleared_and_written_again() {
-    let home = home!();
-    let daemon = home.start();
+    let (home, daemon) = serve!();
     let project = init(&home, &daemon, "stall");
     let path = path_of(&home, &project, "session_summary");
     let args =
         || json!({"project_id": project, "file_type": "session_summary", "reason": "too old"});
     let nothing = daemon.call("clear_context", args());
-    assert_eq!(
-        (&nothing["cleared"], &nothing["version"]),
-        (&json!(false), &json!(0))
-    );
+    has(&nothing, json!({"cleared": false, "version": 0}));
     let content = summary(&["a till"]);
     write(&daemon, &project, "session_summary", &content);
     super::until_says(&path, &content);
     let same = update(&daemon, &project, "session_summary", &content);
-    assert_eq!(
-        (&same["success"], &same["version"]),
-        (&json!(true), &json!(1)),
-        "{same:#}"
-    );
+    has(&same, json!({"success": true, "version": 1}));
     let cleared = daemon.call("clear_context", args());
-    assert_eq!(
-        (&cleared["version"], &cleared["archived_version"]),
-        (&json!(2), &json!(1))
-    );
+    has(&cleared, json!({"version": 2, "archived_version": 1}));
     tests::until("the file to go", super::LIMIT, || {
         (!path.exists()).then_some(())
     });
     let now = get(&daemon, &project, "session_summary");
     assert_eq!((&now["version"], now.get("content")), (&json!(2), None));
-    assert_eq!(
-        (&now["change"], now["template"].is_object()),
-        (&json!("cleared"), true)
-    );
+    assert_eq!(now["change"], "cleared");
+    assert!(now["template"].is_object());
     assert_eq!(daemon.call("clear_context", args())["cleared"], false);
     assert_eq!(version(&daemon, &project, "session_summary", 1), content);
     assert_eq!(write(&daemon, &project, "session_summary", &content), 3);
     super::until_says(&path, &content);
     let versions = history(&daemon, &project, "session_summary");
-    assert_eq!(
-        (&versions[1]["change"], &versions[1]["reason"]),
-        (&json!("cleared"), &json!("too old"))
-    );
+    assert_eq!(versions[1]["change"], "cleared");
+    assert_eq!(versions[1]["reason"], "too old");
     assert_eq!(versions.len(), 3);
     daemon.verify();
 }
@@ -260,8 +206,7 @@ fn cleared_and_written_again() {
 /// A forgotten version is no longer offered for reading, even in a repeated call whose first reply named it.
 #[test]
 fn a_forgotten_version_is_not_named() {
-    let home = home!();
-    let daemon = home.start();
+    let (home, daemon) = serve!();
     let project = init(&home, &daemon, "stall");
     for content in ["a", "b"] {
         write(&daemon, &project, "session_summary", &summary(&[content]));
@@ -287,8 +232,7 @@ fn a_forgotten_version_is_not_named() {
 /// content is refused.
 #[test]
 fn a_repeated_call_does_nothing() {
-    let home = home!();
-    let daemon = home.start();
+    let (home, daemon) = serve!();
     let project = init(&home, &daemon, "stall");
     let bad = "# Log\n\nnothing\n".to_owned();
     let entry = "## 2025-04-01: more\n\n### Fixed\n\n- a lamp\n";
@@ -338,11 +282,8 @@ fn a_repeated_call_does_nothing() {
             "init_project" => other["name"] = "Other".into(),
             _ => other["file_type"] = "bugs".into(),
         }
-        says(
-            &daemon.refusal(name, other),
-            Code::IdempotencyConflict,
-            &["key"],
-        );
+        let refused = daemon.refusal(name, other);
+        is_refusal(&refused, Code::IdempotencyConflict, &["key"]);
     }
     assert_eq!(history(&daemon, &project, "session_summary"), versions);
     daemon.verify();

@@ -2,19 +2,16 @@
 
 use lore::protocol::Code;
 use serde_json::json;
-use tests::{Transport, home};
+use tests::{has, has_words, is_refusal, serve, transports};
 
-use super::{get, init, path_of, says, summary, text, update, write};
+use super::{get, init, path_of, summary, text, update, write};
 
 /// Unknown types are refused with the known ones, on every transport.
 #[test]
 fn unknown_types_are_told_with_those_that_there_are() {
-    let home = home!();
-    let daemon = home.start();
+    let (home, daemon) = serve!();
     let project = init(&home, &daemon, "stall");
-    for (door_name, mut endpoint) in
-        Transport::all(&home, &daemon, env!("CARGO_BIN_EXE_lore-under-test"))
-    {
+    for (door_name, mut endpoint) in transports!(home, daemon) {
         for name in [
             "get_context",
             "update_context",
@@ -63,9 +60,7 @@ fn unknown_types_are_told_with_those_that_there_are() {
 /// existing content stays, on disk too.
 #[test]
 fn what_is_no_text_is_refused() {
-    let home = home!();
-    home.configure("[projects]\ncontent_bytes_max = 100000\n");
-    let daemon = home.start();
+    let (home, daemon) = serve!("[projects]\ncontent_bytes_max = 100000\n");
     let project = init(&home, &daemon, "stall");
     let good = summary(&["a till"]);
     write(&daemon, &project, "session_summary", &good);
@@ -80,13 +75,13 @@ fn what_is_no_text_is_refused() {
     ] {
         let args =
             json!({"project_id": project, "file_type": "session_summary", "content": content});
-        says(
+        is_refusal(
             &daemon.refusal("update_context", args),
             Code::InvalidInput,
             &words,
         );
         let args = json!({"project_id": project, "file_type": "session_summary", "entry": content});
-        says(
+        is_refusal(
             &daemon.refusal("append_context", args),
             Code::InvalidInput,
             &words[..1],
@@ -98,19 +93,13 @@ fn what_is_no_text_is_refused() {
         "session_summary",
         "# A\n\n## 2025-01-01\n\n### Added\n",
     );
-    assert_eq!(
-        only_headings["status"], "correction_needed",
-        "{only_headings:#}"
-    );
+    has(&only_headings, json!({"status": "correction_needed"}));
     assert_eq!(
         only_headings["attempt_count"], 1,
         "what is not text was no attempt"
     );
     let now = get(&daemon, &project, "session_summary");
-    assert_eq!(
-        (&now["content"], &now["version"]),
-        (&json!(good), &json!(1))
-    );
+    has(&now, json!({"content": good, "version": 1}));
     assert_eq!(
         std::fs::read_to_string(path_of(&home, &project, "session_summary")).unwrap(),
         good
@@ -130,8 +119,7 @@ fn what_is_no_text_is_refused() {
 /// Twenty megabytes are refused before validation, and the daemon continues; the last good content is unchanged.
 #[test]
 fn twenty_megabytes_are_refused() {
-    let home = home!();
-    let daemon = home.start();
+    let (home, daemon) = serve!();
     let project = init(&home, &daemon, "stall");
     let good = summary(&["a till"]);
     write(&daemon, &project, "session_summary", &good);
@@ -151,8 +139,7 @@ fn twenty_megabytes_are_refused() {
 /// Line ends of another system and a byte order mark are preserved, and added entries use the same line ends.
 #[test]
 fn line_ends_and_marks_are_kept() {
-    let home = home!();
-    let daemon = home.start();
+    let (home, daemon) = serve!();
     let project = init(&home, &daemon, "stall");
     let content = format!("\u{feff}{}", summary(&["a till"]).replace('\n', "\r\n"));
     write(&daemon, &project, "session_summary", &content);
@@ -166,10 +153,7 @@ fn line_ends_and_marks_are_kept() {
     let now = get(&daemon, &project, "session_summary");
     let now = text(&now["content"]);
     assert!(now.starts_with("\u{feff}# Session Summary\r\n"), "{now:?}");
-    assert!(
-        now.contains("## 2025-04-01: more\r\n\r\n### Fixed\r\n"),
-        "{now:?}"
-    );
+    has_words(&now, &["## 2025-04-01: more\r\n\r\n### Fixed\r\n"]);
     assert_eq!(now.matches('\n').count(), now.matches("\r\n").count());
     let on_disk = std::fs::read_to_string(path_of(&home, &project, "session_summary")).unwrap();
     assert_eq!(on_disk, now);
@@ -178,87 +162,14 @@ fn line_ends_and_marks_are_kept() {
 /// Unknown versions, sections and budgets are reported with the valid ones.
 #[test]
 fn what_is_not_there_is_told() {
-    let home = home!();
-    let daemon = home.start();
+    let (home, daemon) = serve!();
     let project = init(&home, &daemon, "stall");
-    let ask = |name: &str, more: serde_json::Value| {
-        let mut args = json!({"project_id": project, "file_type": "session_summary"});
-        args.as_object_mut()
-            .unwrap()
-            .extend(more.as_object().unwrap().clone());
-        daemon.refusal(name, args)
-    };
-    says(
-        &ask("get_context", json!({"version": 1})),
-        Code::NotFound,
-        &["`version` is 1", "ever written"],
-    );
+    let project_id = [("$project", project.as_str())];
+    let unwritten = r#"get_context {"project_id": "$project", "file_type": "session_summary", "version": 1} => NOT_FOUND `version` is 1 | ever written"#;
+    daemon.refuses(unwritten, &project_id);
     write(&daemon, &project, "session_summary", &summary(&["a", "b"]));
-    says(
-        &ask("get_context", json!({"version": 2})),
-        Code::NotFound,
-        &["newest version is 1"],
-    );
-    says(
-        &ask("get_context", json!({"version": 0})),
-        Code::NotFound,
-        &["1 to 1"],
-    );
-    says(
-        &ask("get_context", json!({"section": "nope"})),
-        Code::NotFound,
-        &["\"nope\"", "session_summary"],
-    );
-    says(
-        &ask("get_context", json!({"max_tokens": 0})),
-        Code::InvalidInput,
-        &["at least 1"],
-    );
-    says(
-        &ask("get_context", json!({"draft": true})),
-        Code::NotFound,
-        &["no draft"],
-    );
-    says(
-        &ask("get_context", json!({"draft": true, "version": 1})),
-        Code::InvalidInput,
-        &["exclude"],
-    );
-    says(
-        &ask("get_context", json!({"as_of": "yesterday"})),
-        Code::InvalidInput,
-        &["yesterday"],
-    );
-    says(
-        &ask("diff_context", json!({"to": 7})),
-        Code::NotFound,
-        &["`to` is 7", "1 to 1"],
-    );
-    says(
-        &ask("diff_context", json!({"from": 7})),
-        Code::NotFound,
-        &["`from` is 7"],
-    );
-    says(
-        &ask("context_history", json!({"limit": 0})),
-        Code::InvalidInput,
-        &["1 to 500"],
-    );
-    says(
-        &ask("context_history", json!({"next": "x"})),
-        Code::InvalidInput,
-        &["next"],
-    );
-    says(
-        &ask("clear_context", json!({"reason": "x".repeat(2000)})),
-        Code::InvalidInput,
-        &["1024"],
-    );
-    let args = json!({"project_id": project, "file_type": "mental_model", "entry": "- x\n"});
-    says(
-        &daemon.refusal("append_context", args),
-        Code::InvalidInput,
-        &["update_context"],
-    );
+    let reason = "x".repeat(2000);
+    let values = [project_id[0], ("$reason", reason.as_str())];
+    daemon.refuses(include_str!("refused.txt"), &values);
     assert_eq!(get(&daemon, &project, "session_summary")["version"], 1);
 }

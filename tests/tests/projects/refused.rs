@@ -6,7 +6,7 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
 use serde_json::json;
-use tests::{Daemon, Home, home, until};
+use tests::{Daemon, Home, has, serve, until};
 
 use super::{LIMIT, get, history, init, path_of, summary, until_says, update, warns, write};
 
@@ -103,8 +103,7 @@ impl ReplacedFileCase {
 /// file is written again from the log without a manual edit.
 #[test]
 fn what_is_no_file_is_left_alone() {
-    let home = home!();
-    let daemon = home.start();
+    let (home, daemon) = serve!();
     let cases = cases(&home, &daemon);
     let changed = summary(&["a till", "a lamp"]);
     cases.iter().for_each(ReplacedFileCase::put);
@@ -122,10 +121,7 @@ fn what_is_no_file_is_left_alone() {
             warns(&now, words) && warns(&now, &format!("{FILE}.md")),
             "{name}: {now:#}"
         );
-        assert_eq!(
-            (&now["content"], &now["version"]),
-            (&json!(good()), &json!(1))
-        );
+        has(&now, json!({"content": good(), "version": 1}));
         let reply = update(&daemon, project, FILE, &changed);
         assert_eq!(
             reply["success"], true,
@@ -158,8 +154,7 @@ fn what_is_no_file_is_left_alone() {
 /// The same when it is removed without an update in between, and when it exists at the start.
 #[test]
 fn what_is_no_file_is_no_deletion() {
-    let home = home!();
-    let mut daemon = home.start();
+    let (home, mut daemon) = serve!();
     let cases = cases(&home, &daemon);
     for is_stopped in [false, true] {
         if is_stopped {
@@ -192,8 +187,7 @@ fn what_is_no_file_is_no_deletion() {
 /// A project folder that is a link is not followed: nothing is read from its target or written there.
 #[test]
 fn a_linked_folder_is_not_followed() {
-    let home = home!();
-    let daemon = home.start();
+    let (home, daemon) = serve!();
     let project = init(&home, &daemon, "stall");
     let path = path_of(&home, &project, FILE);
     write(&daemon, &project, FILE, &summary(&["a till"]));

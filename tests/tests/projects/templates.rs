@@ -5,9 +5,9 @@ use std::path::Path;
 
 use lore::protocol::Code;
 use serde_json::{Value, json};
-use tests::{Daemon, home};
+use tests::{Daemon, has, home, is_refusal, serve};
 
-use super::{folder, get, init, says, text, update, warns, write};
+use super::{folder, get, init, text, update, warns, write};
 
 /// A type of file with one section.
 pub const NOTES: &str = r##"name = "notes"
@@ -42,15 +42,11 @@ fn origin(list: &Value, file_type: &str) -> String {
 /// that project. The type is listed, shown, used for validation and written to disk, and removed with its file.
 #[test]
 fn a_new_type_is_a_new_file() {
-    let home = home!();
-    let daemon = home.start();
+    let (home, daemon) = serve!();
     let (one, two) = (init(&home, &daemon, "one"), init(&home, &daemon, "two"));
     let args = json!({"project_id": one, "file_type": "notes"});
-    says(
-        &daemon.refusal("get_context", args.clone()),
-        Code::InvalidInput,
-        &["`bugs`", "template"],
-    );
+    let refused = daemon.refusal("get_context", args.clone());
+    is_refusal(&refused, Code::InvalidInput, &["`bugs`", "template"]);
 
     let own = folder(&home, "one/.lore/templates");
     let own = Path::new(&own).join("notes.toml");
@@ -63,11 +59,8 @@ fn a_new_type_is_a_new_file() {
     assert_eq!(empty["template"]["description"], "What is to be remembered");
     assert!(text(&empty["template"]["example"]).contains("under the mat"));
     let other = json!({"project_id": two, "file_type": "notes"});
-    says(
-        &daemon.refusal("get_context", other.clone()),
-        Code::InvalidInput,
-        &["notes"],
-    );
+    let refused = daemon.refusal("get_context", other.clone());
+    is_refusal(&refused, Code::InvalidInput, &["notes"]);
     let bad = update(
         &daemon,
         &one,
@@ -108,43 +101,31 @@ fn a_new_type_is_a_new_file() {
     );
     assert_eq!(write(&daemon, &two, "notes", NOTE), 1);
     let shown = daemon.call("get_template", json!({"file_type": "notes"}));
-    assert_eq!(
-        (&shown["origin"], &shown["template"]),
-        (&json!("user"), &json!(NOTES))
-    );
+    has(&shown, json!({"origin": "user", "template": NOTES}));
     assert_eq!(shown["title"], "Notes");
 
     // Without a template nothing new is written; existing content can still be read and cleared.
     fs::remove_file(&own).unwrap();
     fs::remove_file(users.join("notes.toml")).unwrap();
     let left = get(&daemon, &one, "notes");
-    assert_eq!(
-        (&left["content"], left.get("validation")),
-        (&json!(NOTE), None)
-    );
+    assert_eq!(left["content"], json!(NOTE));
+    assert_eq!(left.get("validation"), None);
     assert!(warns(&left, "no template `notes`"), "{left:#}");
     let args = json!({"project_id": one, "file_type": "notes", "content": NOTE});
-    says(
-        &daemon.refusal("update_context", args),
-        Code::InvalidInput,
-        &["notes", "`bugs`"],
-    );
+    let refused = daemon.refusal("update_context", args);
+    is_refusal(&refused, Code::InvalidInput, &["notes", "`bugs`"]);
     let cleared = daemon.call(
         "clear_context",
         json!({"project_id": one, "file_type": "notes"}),
     );
-    assert_eq!(
-        (&cleared["cleared"], &cleared["archived_version"]),
-        (&json!(true), &json!(1))
-    );
+    has(&cleared, json!({"cleared": true, "archived_version": 1}));
     daemon.verify();
 }
 
 /// A project's own form of a built-in type applies to that project alone.
 #[test]
 fn a_type_is_another_in_one_project() {
-    let home = home!();
-    let daemon = home.start();
+    let (home, daemon) = serve!();
     let (one, two) = (init(&home, &daemon, "one"), init(&home, &daemon, "two"));
     let own = folder(&home, "one/.lore/templates");
     let form = NOTES.replace("name = \"notes\"", "name = \"bugs\"");
@@ -156,10 +137,8 @@ fn a_type_is_another_in_one_project() {
         let args = json!({"project_id": project, "file_type": "bugs"});
         text(&daemon.call("get_template", args)["origin"]).to_owned()
     };
-    assert_eq!(
-        (whose(&one).as_str(), whose(&two).as_str()),
-        ("project", "built_in")
-    );
+    assert_eq!(whose(&one).as_str(), "project");
+    assert_eq!(whose(&two).as_str(), "built_in");
 }
 
 /// A template that breaks while the daemon runs is reported with file, line and reason by the list, by `status` and
@@ -197,11 +176,7 @@ fn a_broken_template_leaves_the_last_good_one() {
         let [reported] = &list["broken"].as_array().unwrap()[..] else {
             panic!("{list:#}")
         };
-        assert_eq!(
-            (&reported["path"], &reported["line"]),
-            (&json!(file), &json!(line)),
-            "{reported:#}"
-        );
+        has(&reported, json!({"path": file, "line": line}));
         assert!(text(&reported["reason"]).contains(word), "{reported:#}");
         assert_eq!(origin(&list, "notes"), "user", "the last good one");
         let place = format!("notes.toml:{line}");

@@ -1,7 +1,7 @@
 //! One search over all kinds, and messages found by the context of earlier messages.
 
 use serde_json::{Value, json};
-use tests::home;
+use tests::serve;
 
 use super::{add, folder, ids};
 
@@ -15,8 +15,7 @@ fn kinds(reply: &Value) -> Vec<&str> {
 /// One search finds documents, messages, steps, context files and checkpoints, and each kind can be searched alone.
 #[test]
 fn all_kinds_are_found() {
-    let home = home!();
-    let daemon = home.start();
+    let (home, daemon) = serve!();
     let docs = folder(
         &home,
         "docs",
@@ -79,8 +78,7 @@ fn all_kinds_are_found() {
 /// An answer without the words of the query is found by the question before it.
 #[test]
 fn a_message_is_found_by_those_before_it() {
-    let home = home!();
-    let daemon = home.start();
+    let (_home, daemon) = serve!();
     daemon.call("create_session", json!({"session": "s1"}));
     for (sender, content) in [
         ("user", "Which harbour did the freighter Aurora leave from?"),

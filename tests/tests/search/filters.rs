@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
-use tests::{Daemon, home};
+use tests::{Daemon, serve};
 
 use super::{add, chunks, folder};
 
@@ -172,8 +172,7 @@ fn some_filters() -> impl Strategy<Value = Value> {
 /// All matching files are found once, with the right count, in text and in vectors.
 #[test]
 fn filters_are_exact() {
-    let home = home!();
-    let daemon = home.start();
+    let (home, daemon) = serve!();
     let mut files = files();
     let written: Vec<(String, String)> = files
         .iter()

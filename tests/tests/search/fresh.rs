@@ -4,7 +4,7 @@ use std::fs;
 use std::sync::Arc;
 
 use serde_json::json;
-use tests::{home, until};
+use tests::{home, serve, until};
 
 use super::{LIMIT, add, folder, ids};
 
@@ -46,8 +46,7 @@ fn an_acknowledged_write_is_found_at_once() {
 /// A forgotten session, a removed source, a deleted file and a changed one are no longer found.
 #[test]
 fn what_is_gone_is_not_found() {
-    let home = home!();
-    let daemon = home.start();
+    let (home, daemon) = serve!();
     let docs = folder(
         &home,
         "docs",
@@ -89,8 +88,7 @@ fn what_is_gone_is_not_found() {
 /// A changed file in an unwatched source is reported as changed.
 #[test]
 fn a_changed_file_is_told() {
-    let home = home!();
-    let daemon = home.start();
+    let (home, daemon) = serve!();
     let docs = folder(&home, "docs", &[("a.md", "A toucan sings.")]);
     add(&daemon, &docs, json!({"watch": false}));
     let search = || daemon.call("search_documents", json!({"query": "toucan"}));

@@ -1,7 +1,7 @@
 //! Packs use search results: documents, and much earlier messages.
 
 use serde_json::{Value, json};
-use tests::{Daemon, home};
+use tests::{Daemon, serve};
 
 use super::{add, folder};
 
@@ -23,8 +23,7 @@ fn pieces<'r>(reply: &'r Value, kind: &str) -> Vec<&'r Value> {
 /// document makes another pack.
 #[test]
 fn a_message_draws_on_documents_and_on_what_was_said() {
-    let home = home!();
-    let daemon = home.start();
+    let (home, daemon) = serve!();
     let docs = folder(
         &home,
         "docs",

@@ -3,7 +3,7 @@
 //! `tests/quality.py` measures the same on collections of any size.
 
 use serde_json::json;
-use tests::home;
+use tests::serve;
 
 use super::{add, folder};
 
@@ -188,8 +188,7 @@ fn ndcg(found: &[&str], relevant: &[(&str, u32)]) -> f64 {
 
 #[test]
 fn every_mode_finds_what_it_should() {
-    let home = home!();
-    let daemon = home.start();
+    let (home, daemon) = serve!();
     let files: Vec<(String, String)> = DOCUMENTS
         .iter()
         .map(|(name, title, text)| {

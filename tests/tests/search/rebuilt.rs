@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use serde_json::{Value, json};
-use tests::{Daemon, home};
+use tests::{Daemon, serve};
 
 use super::{add, folder};
 
@@ -58,8 +58,7 @@ fn fill(daemon: &Daemon, docs: &Path) {
 /// Deleted while stopped, killed, or with damaged files: reads continue, and results are the same.
 #[test]
 fn a_rebuilt_index_answers_the_same() {
-    let home = home!();
-    let daemon = home.start();
+    let (home, daemon) = serve!();
     let text = "# River\n\nThe river is slow here. An old bridge crosses it. ".repeat(20);
     let docs = folder(
         &home,
@@ -103,8 +102,7 @@ fn a_rebuilt_index_answers_the_same() {
 /// Deleted while the daemon runs: reads continue, also after the next start.
 #[test]
 fn an_index_deleted_while_running() {
-    let home = home!();
-    let daemon = home.start();
+    let (home, daemon) = serve!();
     let docs = folder(
         &home,
         "docs",

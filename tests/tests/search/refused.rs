@@ -1,106 +1,24 @@
 //! Invalid queries and filters, and odd but valid ones.
 
 use serde_json::{Value, json};
-use tests::home;
+use tests::{has_words, serve};
 
 use super::{add, folder};
 
 /// Errors name the problem and the valid values.
 #[test]
 fn refusals_say_what_would_be_right() {
-    let home = home!();
-    let daemon = home.start();
+    let (home, daemon) = serve!();
     let docs = folder(&home, "docs", &[("a.md", "Some text.")]);
     add(&daemon, &docs, json!({}));
-    for (name, args, reported) in [
-        (
-            "search_documents",
-            json!({"query": "  "}),
-            "`query` is empty",
-        ),
-        ("search_documents", json!({}), "`query` is missing"),
-        (
-            "search_documents",
-            json!({"query": "a", "max_results": 0}),
-            "1 to 50",
-        ),
-        (
-            "search_documents",
-            json!({"query": "a", "max_results": 51}),
-            "1 to 50",
-        ),
-        (
-            "search_documents",
-            json!({"query": "a", "filters": {"chunk_range": {"start": 5, "end": 2}}}),
-            "begins at 5 and ends at 2",
-        ),
-        (
-            "search_documents",
-            json!({"query": "a", "filters": {"context": "x"}}),
-            "`context_id`",
-        ),
-        (
-            "search_documents",
-            json!({"query": "a", "search_type": "fuzzy"}),
-            "fuzzy",
-        ),
-        (
-            "search_documents",
-            json!({"query": "a", "filters": {"custom_metadata": {"pages": {"gte": []}}}}),
-            "neither a number",
-        ),
-        ("search", json!({"query": "a", "kinds": ["film"]}), "film"),
-        (
-            "search",
-            json!({"query": "a", "session": "nobody"}),
-            "no session",
-        ),
-        (
-            "search",
-            json!({"query": "a", "project": "nowhere"}),
-            "no project",
-        ),
-        (
-            "explore_document_structure",
-            json!({"max_items": 201}),
-            "1 to 200",
-        ),
-        (
-            "explore_document_structure",
-            json!({"structure_type": "files", "context_id": "nowhere"}),
-            "no context",
-        ),
-        ("get_document_content", json!({}), "names no document"),
-        (
-            "get_document_content",
-            json!({"documents": ["doc-1"]}),
-            "no document",
-        ),
-        ("get_index_summary", json!({"detail_level": "all"}), "all"),
-        ("remove_source", json!({"source": "/nowhere"}), "no source"),
-        ("add_source", json!({"path": "/"}), "whole machine"),
-        (
-            "add_source",
-            json!({"path": "/nowhere/at/all"}),
-            "not there",
-        ),
-        (
-            "add_source",
-            json!({"path": docs, "include": ["{a"]}),
-            "pattern",
-        ),
-    ] {
-        let refusal = daemon.refusal(name, args.clone());
-        let whole = format!("{} {}", refusal.message, refusal.hint.unwrap_or_default());
-        assert!(whole.contains(reported), "{name} {args}: {whole}");
-    }
+    let docs = docs.display().to_string();
+    daemon.refuses(include_str!("refused.txt"), &[("$docs", &docs)]);
 }
 
 /// Odd queries return some or no results, and do not affect others.
 #[test]
 fn odd_queries_are_answered() {
-    let home = home!();
-    let daemon = home.start();
+    let (home, daemon) = serve!();
     let docs = folder(
         &home,
         "docs",
@@ -126,10 +44,7 @@ fn odd_queries_are_answered() {
         json!({"query": "the of and", "search_type": "text"}),
     );
     assert_eq!(stop["total"], 0);
-    assert!(
-        stop["warnings"][0].as_str().unwrap().contains("stop words"),
-        "{stop:#}"
-    );
+    has_words(&stop["warnings"][0], &["stop words"]);
     let long = format!("{} lighthouse", "word ".repeat(200_000));
     for search_type in ["text", "vector", "hybrid", "semantic"] {
         let reply = daemon.call(

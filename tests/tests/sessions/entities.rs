@@ -2,9 +2,9 @@
 
 use lore::protocol::Code;
 use serde_json::{Value, json};
-use tests::{Daemon, Transport, home};
+use tests::{Daemon, has, has_words, is_refusal, serve, transports};
 
-use super::{create, each, say, says, step};
+use super::{create, each, say, step};
 
 /// Returns a device as NetBox 4 describes it.
 fn device() -> Value {
@@ -25,11 +25,8 @@ fn entity(daemon: &Daemon, name: &str) -> Value {
 /// Two names are two devices in text order, on every transport, and nothing else is recognised.
 #[test]
 fn two_devices_in_their_order() {
-    let home = home!();
-    let daemon = home.start();
-    for (name, mut endpoint) in
-        Transport::all(&home, &daemon, env!("CARGO_BIN_EXE_lore-under-test"))
-    {
+    let (home, daemon) = serve!();
+    for (name, mut endpoint) in transports!(home, daemon) {
         let session = format!("s-{name}");
         create(&daemon, &session);
         let args = json!({
@@ -38,10 +35,9 @@ fn two_devices_in_their_order() {
         let (reply, _) = endpoint.call("record_message", &args).unwrap();
         let device =
             |name: &str| json!({"kind": "device", "name": name, "key": name, "how": "pattern"});
-        assert_eq!(
-            reply["entities"],
-            json!([device("switch-nyc-01"), device("router-la-02")]),
-            "{name}"
+        has(
+            &reply,
+            json!({"entities": [device("switch-nyc-01"), device("router-la-02")]}),
         );
         let (list, _) = endpoint
             .call("list_entities", &json!({"session": session}))
@@ -53,8 +49,7 @@ fn two_devices_in_their_order() {
 /// "Its" refers to the last mention, "the second one" to the last listing, "both" to both: also after a restart.
 #[test]
 fn words_refer_to_what_was_mentioned() {
-    let home = home!();
-    let daemon = home.start();
+    let (home, daemon) = serve!();
     create(&daemon, "s-1");
     let targets = |daemon: &Daemon, content: &str| {
         let reply = say(daemon, "s-1", content);
@@ -87,8 +82,7 @@ fn words_refer_to_what_was_mentioned() {
 /// If a result does not name the kind of its objects, the call's tool and arguments determine it.
 #[test]
 fn a_call_tells_the_kind_of_what_it_returns() {
-    let home = home!();
-    let daemon = home.start();
+    let (_home, daemon) = serve!();
     create(&daemon, "s-1");
     let result = json!({"count": 1, "results": [{"id": 4, "name": "Lobby North"}]});
     for (asked, kind) in [("dcim.site", "site"), ("dcim.rack", "rack")] {
@@ -118,8 +112,7 @@ fn a_call_tells_the_kind_of_what_it_returns() {
 /// its id, its parent, and the parent's parent.
 #[test]
 fn netbox_json_of_a_step_is_recognised() {
-    let home = home!();
-    let daemon = home.start();
+    let (_home, daemon) = serve!();
     create(&daemon, "s-1");
     let at = step(&daemon, "s-1", &device());
     let list = daemon.call(
@@ -134,15 +127,9 @@ fn netbox_json_of_a_step_is_recognised() {
             .clone()
     };
     let device = find("ams1-core-01");
-    assert_eq!(
-        (&device["kind"], &device["id"]),
-        (&json!("device"), &json!("101"))
-    );
+    has(&device, json!({"kind": "device", "id": "101"}));
     let site = find("Amsterdam 1");
-    assert_eq!(
-        (&site["kind"], &site["slug"]),
-        (&json!("site"), &json!("ams1"))
-    );
+    has(&site, json!({"kind": "site", "slug": "ams1"}));
     assert_eq!(
         (&device["high"], &device["recent"]),
         (&json!(true), &json!(true)),
@@ -166,12 +153,7 @@ fn netbox_json_of_a_step_is_recognised() {
         assert!(parents.iter().any(|known| known == parent), "{parents:?}");
     }
     assert_eq!(shown["mentions"][0]["step"], 1);
-    assert!(
-        shown["mentions"][0]["snippet"]
-            .as_str()
-            .unwrap()
-            .contains("ams1-core-01")
-    );
+    has_words(&shown["mentions"][0]["snippet"], &["ams1-core-01"]);
     let of_site = entity(&daemon, "Amsterdam 1");
     let child = json!({"kind": "device", "name": "ams1-core-01"});
     assert!(
@@ -197,8 +179,7 @@ fn netbox_json_of_a_step_is_recognised() {
 /// both ends. Invalid kinds and names are refused.
 #[test]
 fn entities_are_related() {
-    let home = home!();
-    let daemon = home.start();
+    let (_home, daemon) = serve!();
     create(&daemon, "s-1");
     for _ in 0..3 {
         say(&daemon, "s-1", "switch-nyc-01 and router-la-02");
@@ -211,10 +192,7 @@ fn entities_are_related() {
             .unwrap_or_default()
     };
     let with = relation("switch-nyc-01", "mentioned_with");
-    assert_eq!(
-        (&with["name"], &with["count"]),
-        (&json!("router-la-02"), &json!(3))
-    );
+    has(&with, json!({"name": "router-la-02", "count": 3}));
     assert_eq!(
         relation("router-la-02", "mentioned_with")["name"],
         "switch-nyc-01"
@@ -249,11 +227,8 @@ fn entities_are_related() {
         relate("beside", &named(&"x".repeat(2000))),
         relate("beside", &json!({"kind": "no kind", "name": "x"})),
     ] {
-        says(
-            &daemon.refusal("relate_entities", wrong),
-            Code::InvalidInput,
-            &[],
-        );
+        let refused = daemon.refusal("relate_entities", wrong);
+        is_refusal(&refused, Code::InvalidInput, &[]);
     }
 }
 
@@ -261,8 +236,7 @@ fn entities_are_related() {
 /// and of all sessions sum up their sessions.
 #[test]
 fn lists_of_entities() {
-    let home = home!();
-    let daemon = home.start();
+    let (_home, daemon) = serve!();
     for session in ["s-1", "s-2"] {
         daemon.call(
             "create_session",
@@ -314,11 +288,8 @@ fn lists_of_entities() {
             .iter()
             .find(|one| one["name"] == "switch-nyc-01");
         let switch = switch.unwrap();
-        assert_eq!(
-            (&switch["mentions"], &switch["sessions"]),
-            (&json!(3), &json!(2))
-        );
+        has(&switch, json!({"mentions": 3, "sessions": 2}));
     }
     let refused = daemon.refusal("list_entities", json!({"session": "s-1", "all": true}));
-    says(&refused, Code::InvalidInput, &["exclude each other"]);
+    is_refusal(&refused, Code::InvalidInput, &["exclude each other"]);
 }

@@ -2,9 +2,9 @@
 
 use lore::protocol::Code;
 use serde_json::{Value, json};
-use tests::{Daemon, home};
+use tests::{Daemon, is_refusal, serve};
 
-use super::{create, each, say, says, step};
+use super::{create, each, say, step};
 
 fn fork(daemon: &Daemon, of: &str, at: &Value, into: &str) -> Value {
     daemon.call(
@@ -33,8 +33,7 @@ fn mentions(daemon: &Daemon, session: &str, name: &str) -> Value {
 /// continue independently; a fork of the fork has both pasts.
 #[test]
 fn a_fork_shares_the_past_and_diverges() {
-    let home = home!();
-    let daemon = home.start();
+    let (_home, daemon) = serve!();
     let fields =
         json!({"session": "s-1", "topic": "uplinks", "tags": ["a"], "preferences": {"x": 1}});
     daemon.call("create_session", fields);
@@ -65,11 +64,8 @@ fn a_fork_shares_the_past_and_diverges() {
         json!(["uplinks", ["a"], {"x": 1}, 1])
     );
     let missing = json!({"session": "f-1", "name": "router-la-02"});
-    says(
-        &daemon.refusal("get_entity", missing),
-        Code::NotFound,
-        &["router-la-02"],
-    );
+    let refused = daemon.refusal("get_entity", missing);
+    is_refusal(&refused, Code::NotFound, &["router-la-02"]);
 
     let own = step(&daemon, "f-1", &json!({"id": 99}));
     assert_eq!(own["step"], 3, "numbers go on from those that are shared");
@@ -108,42 +104,31 @@ fn a_fork_shares_the_past_and_diverges() {
 /// A fork cannot be forked at a moment before it existed. An existing id and an invalid moment are refused, too.
 #[test]
 fn a_fork_needs_a_moment_of_its_parent() {
-    let home = home!();
-    let daemon = home.start();
+    let (_home, daemon) = serve!();
     create(&daemon, "s-1");
     let first = say(&daemon, "s-1", "one")["position"].clone();
     fork(&daemon, "s-1", &first, "f-1");
     let args = json!({"session": "f-1", "at": first, "new_session": "g-1"});
-    says(
-        &daemon.refusal("fork_session", args),
-        Code::SessionNotFound,
-        &["did not exist yet"],
-    );
+    let refused = daemon.refusal("fork_session", args);
+    is_refusal(&refused, Code::SessionNotFound, &["did not exist yet"]);
     let args = json!({"session": "s-1", "new_session": "f-1"});
-    says(
-        &daemon.refusal("fork_session", args),
-        Code::Conflict,
-        &["`f-1`"],
-    );
+    let refused = daemon.refusal("fork_session", args);
+    is_refusal(&refused, Code::Conflict, &["`f-1`"]);
     let args = json!({"session": "s-1", "at": "yesterday"});
-    says(
-        &daemon.refusal("fork_session", args),
-        Code::InvalidInput,
-        &[],
-    );
+    let refused = daemon.refusal("fork_session", args);
+    is_refusal(&refused, Code::InvalidInput, &[]);
 }
 
 /// A session with dependent forks is not forgotten before them, and the error lists them. After them it is, and no
 /// list contains it.
 #[test]
 fn a_parent_is_forgotten_after_its_forks() {
-    let home = home!();
-    let daemon = home.start();
+    let (_home, daemon) = serve!();
     create(&daemon, "s-1");
     say(&daemon, "s-1", "switch-nyc-01");
     fork(&daemon, "s-1", &Value::Null, "f-1");
     let refused = daemon.refusal("forget_session", json!({"session": "s-1"}));
-    says(&refused, Code::Conflict, &["`f-1`"]);
+    is_refusal(&refused, Code::Conflict, &["`f-1`"]);
     assert_eq!(contents(&daemon, "f-1"), "switch-nyc-01");
     daemon.call("forget_session", json!({"session": "f-1"}));
     assert_eq!(

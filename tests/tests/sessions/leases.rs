@@ -2,9 +2,9 @@
 
 use lore::protocol::Code;
 use serde_json::{Value, json};
-use tests::{Daemon, home};
+use tests::{Daemon, has, is_refusal, serve};
 
-use super::{create, says};
+use super::create;
 
 fn lease(daemon: &Daemon, agent: &str, more: &Value) -> Value {
     let mut args = json!({"session": "s-1", "agent": agent});
@@ -22,18 +22,14 @@ fn fenced(token: &Value) -> Value {
 /// once, and the next holder's token is greater.
 #[test]
 fn a_lease_has_one_holder() {
-    let home = home!();
-    let daemon = home.start();
+    let (_home, daemon) = serve!();
     create(&daemon, "s-1");
     let first = lease(&daemon, "ada", &json!({}));
-    assert_eq!(
-        (&first["name"], &first["renewed"]),
-        (&json!("session"), &json!(false))
-    );
+    has(&first, json!({"name": "session", "renewed": false}));
     let until = first["until"].as_str().unwrap();
     let second = json!({"session": "s-1", "agent": "bob"});
     let refused = daemon.refusal("lease_session", second.clone());
-    says(
+    is_refusal(
         &refused,
         Code::Conflict,
         &["`ada` until", until, "`session` of `s-1`"],
@@ -49,10 +45,7 @@ fn a_lease_has_one_holder() {
         "ada",
         &json!({"token": first["token"], "ms": 60_000}),
     );
-    assert_eq!(
-        (&renewed["token"], &renewed["renewed"]),
-        (&first["token"], &json!(true))
-    );
+    has(&renewed, json!({"token": first["token"], "renewed": true}));
     assert!(renewed["until"].as_str().unwrap() > until);
     // Another name is another lease.
     assert_eq!(
@@ -66,23 +59,19 @@ fn a_lease_has_one_holder() {
         json!({"session": "s-1", "token": first["token"]}),
     );
     let again = json!({"session": "s-1", "token": first["token"]});
-    says(
-        &daemon.refusal("release_session", again),
-        Code::NotFound,
-        &["no lease"],
-    );
+    let refused = daemon.refusal("release_session", again);
+    is_refusal(&refused, Code::NotFound, &["no lease"]);
     let next = daemon.call("lease_session", second);
     assert!(next["token"].as_u64() > first["token"].as_u64());
     let refused = daemon.refusal("record_message", fenced(&first["token"]));
-    says(&refused, Code::Conflict, &["no longer held", "`bob` until"]);
+    is_refusal(&refused, Code::Conflict, &["no longer held", "`bob` until"]);
     daemon.verify();
 }
 
 /// Invalid durations and names of a lease, and too many leases, are refused with the valid values.
 #[test]
 fn leases_have_limits() {
-    let home = home!();
-    let daemon = home.start();
+    let (_home, daemon) = serve!();
     create(&daemon, "s-1");
     for ms in [
         json!(365_u64 * 24 * 3600 * 1000),
@@ -91,17 +80,17 @@ fn leases_have_limits() {
         json!(u64::MAX),
     ] {
         let refused = daemon.refusal("lease_session", json!({"session": "s-1", "ms": ms}));
-        says(&refused, Code::InvalidInput, &["1000 to 3600000"]);
+        is_refusal(&refused, Code::InvalidInput, &["1000 to 3600000"]);
     }
     for name in ["", "a b", "a\u{0}", "\u{202e}"] {
         let refused = daemon.refusal("lease_session", json!({"session": "s-1", "name": name}));
-        says(&refused, Code::InvalidInput, &["lease's name"]);
+        is_refusal(&refused, Code::InvalidInput, &["lease's name"]);
     }
     for number in 0..64 {
         lease(&daemon, "ada", &json!({"name": format!("l{number}")}));
     }
     let refused = daemon.refusal("lease_session", json!({"session": "s-1", "name": "l64"}));
-    says(
+    is_refusal(
         &refused,
         Code::InvalidInput,
         &["at most 64 leases", "Release"],

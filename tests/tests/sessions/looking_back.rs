@@ -1,7 +1,7 @@
 //! Reads of a session at an earlier moment, and changes between two moments.
 
 use serde_json::{Value, json};
-use tests::{Daemon, Transport, home};
+use tests::{Daemon, has, serve, transports};
 
 use super::{create, each, say, step};
 
@@ -38,8 +38,7 @@ fn reported(daemon: &Daemon) -> Value {
 /// old and new value, and nothing else. Between equal moments the list is empty.
 #[test]
 fn a_diff_tells_what_changed() {
-    let home = home!();
-    let daemon = home.start();
+    let (_home, daemon) = serve!();
     let between = reported(&daemon);
     let diff = daemon.call("diff_session", json!({"session": "s-1", "a": between}));
     let mut fields = diff["fields"].as_array().unwrap().clone();
@@ -58,23 +57,14 @@ fn a_diff_tells_what_changed() {
         diff["messages"],
         json!([messages["messages"][1]["message"]])
     );
-    assert_eq!(
-        (&diff["messages_added"], &diff["messages_missing"]),
-        (&json!(1), &json!(0))
+    has(&diff, json!({"messages_added": 1, "messages_missing": 0}));
+    has(
+        &diff,
+        json!({"entities": [ {"kind": "device", "name": "router-la-02", "mentions_before": 0, "mentions_after": 1}, {"kind": "device", "name": "switch-nyc-01", "mentions_before": 1, "mentions_after": 2}, ]}),
     );
-    assert_eq!(
-        diff["entities"],
-        json!([
-            {"kind": "device", "name": "router-la-02", "mentions_before": 0, "mentions_after": 1},
-            {"kind": "device", "name": "switch-nyc-01", "mentions_before": 1, "mentions_after": 2},
-        ])
-    );
-    assert_eq!(
-        diff["values"],
-        json!([
-            {"step": 1, "before": "{\"id\":41}", "after": "{\"id\":44}"},
-            {"step": 2, "after": "{\"id\":42}"},
-        ])
+    has(
+        &diff,
+        json!({"values": [ {"step": 1, "before": "{\"id\":41}", "after": "{\"id\":44}"}, {"step": 2, "after": "{\"id\":42}"}, ]}),
     );
     assert_eq!(diff["keys"], json!(["/done added", "/plan changed"]));
 
@@ -92,18 +82,14 @@ fn a_diff_tells_what_changed() {
     daemon.call("fork_session", fork);
     let with = json!({"session": "s-1", "a": diff["b"], "other": "f-1"});
     let diff = daemon.call("diff_session", with);
-    assert_eq!(
-        (&diff["messages_added"], &diff["messages_missing"]),
-        (&json!(0), &json!(1))
-    );
+    has(&diff, json!({"messages_added": 0, "messages_missing": 1}));
 }
 
 /// Every read of a session with `as_of` returns the result of that moment, by a position and by the time of its
 /// event; on every transport.
 #[test]
 fn every_read_looks_back() {
-    let home = home!();
-    let daemon = home.start();
+    let (home, daemon) = serve!();
     create(&daemon, "other");
     say(&daemon, "other", "router-la-02");
     let reads = [
@@ -133,9 +119,7 @@ fn every_read_looks_back() {
     say(&daemon, "s-1", "switch-nyc-01 and router-la-02, please");
     step(&daemon, "s-1", &json!({"id": 42}));
     daemon.call("update_session", json!({"session": "s-1", "topic": "o"}));
-    for (name, mut endpoint) in
-        Transport::all(&home, &daemon, env!("CARGO_BIN_EXE_lore-under-test"))
-    {
+    for (name, mut endpoint) in transports!(home, daemon) {
         for ((operation, args), then) in reads.iter().zip(&then) {
             for as_of in [&first["position"], &at] {
                 let mut args = args.clone();

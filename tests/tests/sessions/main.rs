@@ -1,6 +1,7 @@
 //! Sessions, messages and entities for callers, in a real daemon.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
+mod context_packs;
 mod crashes;
 mod entities;
 mod fields;
@@ -14,7 +15,6 @@ mod states;
 
 use std::time::Duration;
 
-use lore::protocol::{Code, ErrorBody};
 use serde_json::{Value, json};
 use tests::Daemon;
 
@@ -43,15 +43,4 @@ fn each<'v>(list: &'v Value, field: &str) -> Vec<&'v str> {
     let texts = list.as_array().into_iter().flatten();
     let texts = texts.map(|one| one[field].as_str());
     texts.map(Option::unwrap_or_default).collect()
-}
-
-/// Checks an error's code, and that its message and hint contain the words.
-#[track_caller]
-fn says(refusal: &ErrorBody, code: Code, words: &[&str]) {
-    let hint = refusal.hint.as_deref().unwrap_or_default();
-    let said = format!("{} {hint}", refusal.message);
-    assert_eq!(refusal.code, code, "{said}");
-    for word in words {
-        assert!(said.contains(word), "no {word:?} in: {said}");
-    }
 }

@@ -3,9 +3,9 @@
 use lore::protocol::Code;
 use lored::tokens::Tokens;
 use serde_json::{Value, json};
-use tests::{Daemon, home};
+use tests::{Daemon, has, has_words, home, is_refusal, serve};
 
-use super::{create, each, say, says};
+use super::{create, each, say};
 
 fn record(daemon: &Daemon, args: &Value) -> Value {
     let mut all = json!({"session": "s-1"});
@@ -27,8 +27,7 @@ fn list(daemon: &Daemon, args: &Value) -> Value {
 /// tokens are those of o200k.
 #[test]
 fn a_message_is_kept_as_it_was_said() {
-    let home = home!();
-    let daemon = home.start();
+    let (_home, daemon) = serve!();
     create(&daemon, "s-1");
     let counted = Tokens::default();
     for (sender, kind) in [
@@ -43,16 +42,11 @@ fn a_message_is_kept_as_it_was_said() {
         );
         let reply = record(&daemon, &json!({"sender": sender, "content": content}));
         let shown = list(&daemon, &json!({"message": reply["message"]}))["messages"][0].clone();
-        assert_eq!(
-            (&shown["sender"], &shown["type"]),
-            (&json!(sender), &json!(kind))
-        );
+        has(&shown, json!({"sender": sender, "type": kind}));
         assert_eq!(shown["content"], content);
         let tokens = counted.count(&content) as u64;
-        assert_eq!(
-            (&reply["tokens"], &shown["tokens"]),
-            (&json!(tokens), &json!(tokens))
-        );
+        assert_eq!(reply["tokens"], json!(tokens));
+        assert_eq!(shown["tokens"], json!(tokens));
         assert_eq!(shown.get("bytes"), None);
     }
     let tools = json!([
@@ -81,19 +75,15 @@ fn a_message_is_kept_as_it_was_said() {
         args.as_object_mut()
             .unwrap()
             .extend(wrong.as_object().unwrap().clone());
-        says(
-            &daemon.refusal("record_message", args),
-            Code::InvalidInput,
-            &[],
-        );
+        let refused = daemon.refusal("record_message", args);
+        is_refusal(&refused, Code::InvalidInput, &[]);
     }
 }
 
 /// Pages in either order contain every message once, with any filter. `since` excludes a position, includes a time.
 #[test]
 fn a_list_is_read_page_by_page() {
-    let home = home!();
-    let daemon = home.start();
+    let (_home, daemon) = serve!();
     create(&daemon, "s-1");
     let senders = ["user", "assistant", "tool"];
     let positions: Vec<Value> = (0..30)
@@ -146,20 +136,19 @@ fn a_list_is_read_page_by_page() {
     assert!(from.ends_with(&wanted(&|n| n >= 25)), "{from:?}");
     for limit in [0, 501] {
         let refused = daemon.refusal("list_messages", json!({"session": "s-1", "limit": limit}));
-        says(&refused, Code::InvalidInput, &["1 to 500"]);
+        is_refusal(&refused, Code::InvalidInput, &["1 to 500"]);
     }
     let refused = daemon.refusal(
         "list_messages",
         json!({"session": "s-1", "message": "m-no"}),
     );
-    says(&refused, Code::NotFound, &["`m-no`"]);
+    is_refusal(&refused, Code::NotFound, &["`m-no`"]);
 }
 
 /// A cursor of another store or of another list, and an invalid one, are refused with the reason.
 #[test]
 fn a_cursor_belongs_to_its_list() {
-    let home = home!();
-    let daemon = home.start();
+    let (_home, daemon) = serve!();
     let theirs = home!();
     let other = theirs.start();
     for daemon in [&daemon, &other] {
@@ -187,7 +176,8 @@ fn a_cursor_belongs_to_its_list() {
         for next in wrong {
             let mut args = args.clone();
             args["next"] = next;
-            says(&daemon.refusal(name, args), Code::InvalidInput, &["next"]);
+            let refused = daemon.refusal(name, args);
+            is_refusal(&refused, Code::InvalidInput, &["next"]);
         }
     }
 }
@@ -196,8 +186,7 @@ fn a_cursor_belongs_to_its_list() {
 /// message all of it, and it survives a restart. One of seventeen is refused with the limit.
 #[test]
 fn a_long_message_is_kept_whole() {
-    let home = home!();
-    let daemon = home.start();
+    let (home, daemon) = serve!();
     create(&daemon, "s-1");
     let mut content = "switch-nyc-01 ".to_owned();
     while content.len() < 10 << 20 {
@@ -205,10 +194,7 @@ fn a_long_message_is_kept_whole() {
     }
     let reply = record(&daemon, &json!({"sender": "user", "content": content}));
     assert_eq!(reply["entities"][0]["name"], "switch-nyc-01");
-    assert!(
-        reply["warnings"][0].as_str().unwrap().contains("first"),
-        "{reply}"
-    );
+    has_words(&reply["warnings"][0], &["first"]);
     let listed = list(&daemon, &json!({}))["messages"][0].clone();
     assert_eq!(listed["bytes"], content.len());
     let shown = listed["content"].as_str().unwrap();
@@ -220,11 +206,8 @@ fn a_long_message_is_kept_whole() {
     };
     whole(&daemon);
     let args = json!({"session": "s-1", "sender": "user", "content": "x".repeat(17 << 20)});
-    says(
-        &daemon.refusal("record_message", args),
-        Code::InvalidInput,
-        &["16777216"],
-    );
+    let refused = daemon.refusal("record_message", args);
+    is_refusal(&refused, Code::InvalidInput, &["16777216"]);
     daemon.stop();
     let daemon = home.start();
     whole(&daemon);
@@ -235,8 +218,7 @@ fn a_long_message_is_kept_whole() {
 /// number of omitted ones, and the message is complete.
 #[test]
 fn a_message_full_of_entities_is_bounded() {
-    let home = home!();
-    let daemon = home.start();
+    let (_home, daemon) = serve!();
     create(&daemon, "s-1");
     let names: Vec<String> = (0..100_000)
         .map(|n| format!("sw-{}-{n:02}", n % 7))
@@ -245,10 +227,7 @@ fn a_message_full_of_entities_is_bounded() {
     let reply = record(&daemon, &json!({"sender": "user", "content": content}));
     assert_eq!(reply["entities"].as_array().unwrap().len(), 500);
     let warnings = reply["warnings"].to_string();
-    assert!(
-        warnings.contains("more mentions were not kept"),
-        "{warnings}"
-    );
+    has_words(&warnings, &["more mentions were not kept"]);
     let known = daemon.call("list_entities", json!({"session": "s-1"}));
     assert_eq!(known["kinds"], json!({"device": 500}));
     let page = list(&daemon, &json!({"message": reply["message"]}));
@@ -260,22 +239,15 @@ fn a_message_full_of_entities_is_bounded() {
 /// an entity are shown without them, while the message is stored unchanged.
 #[test]
 fn names_that_disturb_are_made_safe() {
-    let home = home!();
-    let daemon = home.start();
+    let (_home, daemon) = serve!();
     create(&daemon, "s-1");
     for tool in ["a\u{1b}[31m", "a\nb", "\u{0}", "", &"x".repeat(257)] {
         let args = json!({"session": "s-1", "sender": "tool", "content": "x", "tools": [tool]});
-        says(
-            &daemon.refusal("record_message", args),
-            Code::InvalidInput,
-            &["1 to 256 bytes"],
-        );
+        let refused = daemon.refusal("record_message", args);
+        is_refusal(&refused, Code::InvalidInput, &["1 to 256 bytes"]);
         let args = json!({"session": "s-1", "tool": tool});
-        says(
-            &daemon.refusal("record_tool", args),
-            Code::InvalidInput,
-            &["1 to 256 bytes"],
-        );
+        let refused = daemon.refusal("record_tool", args);
+        is_refusal(&refused, Code::InvalidInput, &["1 to 256 bytes"]);
     }
     let content = "device \"evil\u{202e}10-wts\u{1b}[2J\" and {\"device\": {\"name\": \"router\u{202e}\u{0}-la-02\"}}";
     let reply = record(&daemon, &json!({"sender": "user", "content": content}));
@@ -307,8 +279,7 @@ fn names_that_disturb_are_made_safe() {
 /// A tool execution is reported once, in its current state; updates of an execution that never started are refused.
 #[test]
 fn an_execution_goes_on() {
-    let home = home!();
-    let daemon = home.start();
+    let (_home, daemon) = serve!();
     create(&daemon, "s-1");
     let begun = daemon.call(
         "record_tool",
@@ -328,9 +299,6 @@ fn an_execution_goes_on() {
         assert_eq!(history(), status);
     }
     let args = json!({"session": "s-1", "tool": "ping", "execution": "t-none"});
-    says(
-        &daemon.refusal("record_tool", args),
-        Code::NotFound,
-        &["`t-none`"],
-    );
+    let refused = daemon.refusal("record_tool", args);
+    is_refusal(&refused, Code::NotFound, &["`t-none`"]);
 }

@@ -2,9 +2,9 @@
 
 use lore::protocol::Code;
 use serde_json::{Value, json};
-use tests::{Daemon, Home, home, until};
+use tests::{Daemon, Home, has, home, is_refusal, serve, until};
 
-use super::{LIMIT, create, say, says};
+use super::{LIMIT, create, say};
 
 fn resolve(daemon: &Daemon, session: &str, name: &str) -> Value {
     let args = json!({"session": session, "kind": "device", "name": name});
@@ -20,8 +20,7 @@ fn targets(reply: &Value) -> (&str, &str) {
 /// number, never an ambiguous one. The project's names follow; otherwise the name is unknown.
 #[test]
 fn history_is_asked_first() {
-    let home = home!();
-    let daemon = home.start();
+    let (_home, daemon) = serve!();
     for session in ["s-1", "s-2"] {
         daemon.call(
             "create_session",
@@ -46,16 +45,10 @@ fn history_is_asked_first() {
         );
     }
     let reply = resolve(&daemon, "s-2", "switch-nyc-01");
-    assert_eq!(
-        (&reply["how"], &reply["resolved"]),
-        (&json!("project"), &json!(true))
-    );
+    has(&reply, json!({"how": "project", "resolved": true}));
     let unnamed = json!({"session": "s-1", "name": " \u{200b} "});
-    says(
-        &daemon.refusal("resolve_entity", unnamed),
-        Code::InvalidInput,
-        &["1 to 256 bytes"],
-    );
+    let refused = daemon.refusal("resolve_entity", unnamed);
+    is_refusal(&refused, Code::InvalidInput, &["1 to 256 bytes"]);
 }
 
 /// Creates a home whose daemon uses the test server in this mode.
@@ -80,29 +73,17 @@ fn another_system_is_asked_next() {
     create(&daemon, "s-1");
     say(&daemon, "s-1", "is switch-nyc-01 up?");
     let reply = resolve(&daemon, "s-1", "switch-nyc-01");
-    assert_eq!(
-        (&reply["how"], &reply["resolver"]),
-        (&json!("upstream"), &json!("rig")),
-        "{reply:#}"
-    );
-    assert_eq!(
-        (&reply["entity"]["id"], &reply["data"]["id"]),
-        (&json!("42"), &json!(42))
-    );
+    has(&reply, json!({"how": "upstream", "resolver": "rig"}));
+    assert_eq!(reply["entity"]["id"], "42");
+    assert_eq!(reply["data"]["id"], 42);
     let shown = daemon.call(
         "get_entity",
         json!({"session": "s-1", "name": "switch-nyc-01"}),
     );
-    assert_eq!(
-        (&shown["data"], &shown["data_from"]),
-        (&reply["data"], &json!("rig"))
-    );
+    has(&shown, json!({"data": reply["data"], "data_from": "rig"}));
     assert_eq!(shown["entity"]["resolved"], true);
     let again = resolve(&daemon, "s-1", "switch-nyc-01");
-    assert_eq!(
-        (&again["how"], &again["data"]),
-        (&json!("exact"), &reply["data"])
-    );
+    has(&again, json!({"how": "exact", "data": reply["data"]}));
     assert_eq!(again["position"], reply["position"], "nothing was recorded");
     let calls = std::fs::read_dir(home.path().join("server"))
         .unwrap()

@@ -2,9 +2,9 @@
 
 use lore::protocol::Code;
 use serde_json::{Value, json};
-use tests::{Daemon, home};
+use tests::{Daemon, is_refusal, serve};
 
-use super::{create, each, say, says, step};
+use super::{create, each, say, step};
 
 fn listed(daemon: &Daemon, args: &Value) -> String {
     each(
@@ -17,8 +17,7 @@ fn listed(daemon: &Daemon, args: &Value) -> String {
 /// With the default period a session is active until it is closed.
 #[test]
 fn a_session_in_use_is_listed() {
-    let home = home!();
-    let daemon = home.start();
+    let (_home, daemon) = serve!();
     create(&daemon, "s-1");
     create(&daemon, "s-2");
     daemon.call("close_session", json!({"session": "s-2", "reason": "done"}));
@@ -32,8 +31,7 @@ fn a_session_in_use_is_listed() {
 /// recognised in its last step are still added.
 #[test]
 fn a_closed_session_is_only_read() {
-    let home = home!();
-    let daemon = home.start();
+    let (_home, daemon) = serve!();
     create(&daemon, "s-1");
     say(&daemon, "s-1", "switch-nyc-01");
     let at = step(
@@ -58,7 +56,7 @@ fn a_closed_session_is_only_read() {
     ] {
         args["session"] = "s-1".into();
         let refused = daemon.refusal(operation, args);
-        says(
+        is_refusal(
             &refused,
             Code::SessionClosed,
             &["`s-1` was closed", "fork_session"],

@@ -149,10 +149,8 @@ fn a_name_is_resolved_once() {
     let status = &fixture.resolvers.status()[0];
     assert_eq!((status.calls, status.failures, status.cached), (2, 0, 2));
     assert_eq!(status.state, State::Running);
-    assert_eq!(
-        (fixture.left("start").len(), fixture.left("call").len()),
-        (1, 2)
-    );
+    assert_eq!(fixture.left("start").len(), 1);
+    assert_eq!(fixture.left("call").len(), 2);
 }
 
 /// With a cache time of zero, every lookup calls the server.

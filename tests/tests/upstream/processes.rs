@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use lored::upstream::{ProcessBroker, Resolution, Resolvers, State};
-use tests::until;
+use tests::{has_words, until};
 
 use super::{Fixture, LIMIT};
 
@@ -116,10 +116,7 @@ fn what_was_configured_later_is_told() {
         let settings = fixture.settings.clone();
         fixture.resolvers = Resolvers::new([("rig".to_owned(), settings)].into(), broker);
         let said = fixture.failure("ams1");
-        assert!(
-            said.contains("cannot be started") && said.contains("restart the daemon"),
-            "{said}"
-        );
+        has_words(&said, &["cannot be started", "restart the daemon"]);
         assert!(fixture.left("start").is_empty());
     }
 }

@@ -1,0 +1,6 @@
+//! Recorded data survives stops, kills, power cuts and flipped bits. (`crash` and `faults` have longer runs.)
+#![allow(clippy::unwrap_used, clippy::indexing_slicing)]
+
+mod flips;
+mod powercut;
+mod restart;

@@ -1,0 +1,9 @@
+//! Everything that connects: clients, hosts, followers and hostile peers, over the socket and over HTTP.
+#![allow(clippy::unwrap_used, clippy::indexing_slicing)]
+
+mod client;
+mod flood;
+mod follow;
+mod http;
+mod limits;
+mod peers;
