@@ -1,6 +1,5 @@
-//! Resolution that nobody waits for: entities of kinds that a resolver knows are looked up as they
-//! come, from the start of the daemon on. What fails stays as it is, and is asked again when it is
-//! mentioned again.
+//! Background resolution: looks up entities of kinds that a resolver knows as they are mentioned, from the
+//! start of the daemon on. A failed lookup changes nothing; the next mention repeats it.
 
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
@@ -23,12 +22,12 @@ use crate::sessions::{self, PreparedSession, SessionSelector};
 use crate::state::State;
 use crate::upstream::Resolvers;
 
-/// Entities that are looked up at the same time.
+/// Maximum number of concurrent lookups.
 const AT_ONCE: usize = 4;
-/// Events looked at in one go.
+/// Maximum number of events read in one pass.
 const EVENTS_MAX: usize = 500;
 
-/// The entities that an event mentions or found.
+/// Returns the entities that an event mentions or records as found.
 fn mentions_of(meta: Event) -> Vec<Mention> {
     match meta {
         Event::Message(MessageEvent::Message(said)) => said.mentions,
@@ -48,7 +47,7 @@ fn mentions_of(meta: Event) -> Vec<Mention> {
     }
 }
 
-/// An entity to look up.
+/// Entity to look up.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct PendingLookup {
     session: String,
@@ -56,7 +55,7 @@ struct PendingLookup {
     name: String,
 }
 
-/// Follows the log from its end until it is dropped.
+/// Follows the log from its end until the future is dropped.
 pub async fn run(cx: Arc<Context>) {
     let mut done = cx.engine.position();
     let mut published = cx.engine.watch();
@@ -86,7 +85,7 @@ pub async fn run(cx: Arc<Context>) {
     }
 }
 
-/// The entities that the next events mention and that are to be looked up.
+/// Returns the entities to look up among those that the next events mention.
 async fn pending(
     cx: &Arc<Context>,
     done: Position,
@@ -153,7 +152,7 @@ async fn try_resolve(cx: &Arc<Context>, wanted: &PendingLookup) -> Result<(), Re
             Ok(())
         }
         Answer::Found(mut resolved, data) => {
-            // What was mentioned, whatever the other system calls it.
+            // The mentioned entity, whatever the resolver calls it.
             resolved.entity = wanted.entity.clone();
             let selector = SessionSelector {
                 session: Some(wanted.session.clone()),
