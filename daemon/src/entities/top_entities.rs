@@ -14,7 +14,7 @@ pub struct ScoredEntity {
     pub entity: EntityRef,
     /// Row of the entity.
     pub row: EntityRow,
-    /// Its pack score.
+    /// Pack score of the entity.
     pub score: f64,
 }
 

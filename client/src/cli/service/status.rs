@@ -18,7 +18,7 @@ use super::{launchd, manager_here, systemd};
 /// Status of the service.
 #[derive(Debug, Serialize)]
 struct ServiceStatus {
-    /// What starts the daemon.
+    /// Manager or client that starts the daemon.
     manager: &'static str,
     units: Vec<UnitStatus>,
     socket: String,
