@@ -142,30 +142,30 @@ impl WatchHandle {
     /// Watches a scope. Changes are reported from now on, so read the existing files after this call. If nothing can
     /// be watched, the [`Status`] reports it; that is not an error.
     ///
-    /// `tell` is called on the watcher's thread and blocks it; drop waits for it.
+    /// `on_change` is called on the watcher's thread and blocks it; drop waits for it.
     ///
     /// # Errors
     /// When the thread cannot be started.
     pub fn start<G: WatchScope>(
         watch_scope: G,
         times: Times,
-        tell: impl FnMut(Change<G::Key>) + Send + 'static,
+        on_change: impl FnMut(Change<G::Key>) + Send + 'static,
     ) -> io::Result<Self> {
         let shared = Arc::new(Shared::new(times));
-        Self::start_with(Arc::new(watch_scope), shared, tell)
+        Self::start_with(Arc::new(watch_scope), shared, on_change)
     }
 
     fn start_with<G: WatchScope>(
         watch_scope: Arc<G>,
         shared: Arc<Shared<G::Key>>,
-        tell: impl FnMut(Change<G::Key>) + Send + 'static,
+        on_change: impl FnMut(Change<G::Key>) + Send + 'static,
     ) -> io::Result<Self> {
         let status = Arc::new(Mutex::new(Status::Watching));
         let runner = Runner::start(
             watch_scope,
             Arc::clone(&shared),
             Arc::clone(&status),
-            Box::new(tell),
+            Box::new(on_change),
         );
         let thread = std::thread::Builder::new()
             .name("watch".to_owned())

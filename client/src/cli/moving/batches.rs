@@ -146,7 +146,7 @@ fn is_end(line: &str) -> bool {
     line.contains("\"end\"") && kind_of(line).end.is_some()
 }
 
-/// Whether the line ends an export, not a session.
+/// Returns whether the line ends an export, not a session.
 fn is_end_of_all(line: &str) -> bool {
     let end = line
         .contains("\"end\"")
