@@ -46,15 +46,15 @@ impl SessionContext {
         lines: &[Line],
         project: Option<&str>,
     ) -> Result<Self, Refusal> {
-        let room = Entities::of(cx)?;
+        let module = Entities::of(cx)?;
         let mut gazetteers = Vec::new();
         for line in lines {
             let of = NameOwner::Session(line.session.clone());
-            gazetteers.push(room.gazetteer(state, of, line.up_to)?);
+            gazetteers.push(module.gazetteer(state, of, line.up_to)?);
         }
         if let Some(project) = project {
             let of = NameOwner::Project(project.to_owned());
-            gazetteers.push(room.gazetteer(state, of, Position(u64::MAX))?);
+            gazetteers.push(module.gazetteer(state, of, Position(u64::MAX))?);
         }
         let Recent { last, listed } = recent(state, lines)?;
         let mentions = |named: Vec<NamedEntity>| {
@@ -68,7 +68,7 @@ impl SessionContext {
                 .collect()
         };
         Ok(Self {
-            packs: room.packs()?,
+            packs: module.packs()?,
             gazetteers,
             recent: mentions(last),
             listing: mentions(listed),

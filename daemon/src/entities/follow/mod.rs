@@ -105,9 +105,9 @@ pub async fn run(cx: Arc<Context>) {
             && done < tail
         {
             if tail.0 - done.0 < EVENTS_MAX as u64
-                && let Ok(room) = Entities::of(&cx)
+                && let Ok(module) = Entities::of(&cx)
             {
-                let asked = room.progress.asked.notified();
+                let asked = module.progress.asked.notified();
                 let _ = tokio::time::timeout(TOGETHER, asked).await;
             }
             match advance(&cx, done).await {
@@ -116,8 +116,8 @@ pub async fn run(cx: Arc<Context>) {
                     // The entities found up to the position are recorded by now.
                     let end = cx.engine.published().map(|state| state.tail.position);
                     place.note(done, end.map_or(done, |end| end.max(done)));
-                    if let Ok(room) = Entities::of(&cx) {
-                        room.progress.done.send_replace(done);
+                    if let Ok(module) = Entities::of(&cx) {
+                        module.progress.done.send_replace(done);
                     }
                 }
                 Err(refusal) => {
@@ -127,8 +127,8 @@ pub async fn run(cx: Arc<Context>) {
             }
             continue;
         }
-        if let Ok(room) = Entities::of(&cx) {
-            room.progress.done.send_replace(done);
+        if let Ok(module) = Entities::of(&cx) {
+            module.progress.done.send_replace(done);
         }
         if published.changed().await.is_err() {
             return;
@@ -149,8 +149,8 @@ struct PendingText {
 /// Searches the next events and returns the position up to which all are done.
 async fn advance(cx: &Arc<Context>, done: Position) -> Result<Position, Refusal> {
     let state = State::live(cx, None).await?;
-    let (wanted, to) = blocking(move || pending(&state, done)).await?;
-    if wanted.is_empty() {
+    let (pending_texts, to) = blocking(move || pending(&state, done)).await?;
+    if pending_texts.is_empty() {
         return Ok(to);
     }
     // The long parts hold no state, so that the store can be closed meanwhile: neither preparing packs
@@ -160,7 +160,7 @@ async fn advance(cx: &Arc<Context>, done: Position) -> Result<Position, Refusal>
     let state = State::live(cx, None).await?;
     let shared = Arc::clone(cx);
     let (notes, to) = blocking(move || {
-        let known = known(&shared, &state, wanted)?;
+        let known = known(&shared, &state, pending_texts)?;
         drop(state);
         let notes = known.into_iter().filter_map(|one| search(&shared, one));
         Ok((notes.collect::<Vec<RecordExtraction>>(), to))
@@ -193,9 +193,9 @@ fn pending(state: &State, done: Position) -> Result<(Vec<PendingText>, Position)
         if event.header.kind == EventKind::EventsForgotten {
             found.extend(left_of(state, &event)?);
         }
-        if let Some(wanted) = text_of(event)? {
-            bytes += wanted.text.bytes();
-            found.push(wanted);
+        if let Some(pending_text) = text_of(event)? {
+            bytes += pending_text.text.bytes();
+            found.push(pending_text);
         }
         Ok(if looked_at == EVENTS_MAX || bytes > BYTES_MAX {
             ControlFlow::Break(())
@@ -254,32 +254,32 @@ fn text_of(event: LoggedEvent) -> Result<Option<PendingText>, crate::store::Erro
 struct SessionKnowledge {
     session: String,
     knowing: SessionContext,
-    wanted: Vec<PendingText>,
+    pending_texts: Vec<PendingText>,
 }
 
 /// Reads the context of each session that has unsearched texts.
 fn known(
     cx: &Context,
     state: &State,
-    wanted: Vec<PendingText>,
+    pending_texts: Vec<PendingText>,
 ) -> Result<Vec<SessionKnowledge>, Refusal> {
     let mut by_session: BTreeMap<String, Vec<PendingText>> = BTreeMap::new();
-    for one in wanted {
+    for one in pending_texts {
         by_session.entry(one.session.clone()).or_default().push(one);
     }
     let mut known = Vec::new();
-    for (session, mut wanted) in by_session {
+    for (session, mut pending_texts) in by_session {
         let Some(row) = sessions::get(state, &session)? else {
             continue;
         };
         let lines = sessions::lineage(state, &session)?;
         // After a crash the position may be behind the recorded events.
         let recorded = view::searched(state, &session)?;
-        wanted.retain(|one| one.position > recorded);
+        pending_texts.retain(|one| one.position > recorded);
         known.push(SessionKnowledge {
             knowing: SessionContext::of(cx, state, &lines, row.project.as_deref())?,
             session,
-            wanted,
+            pending_texts,
         });
     }
     Ok(known)
@@ -289,7 +289,7 @@ fn known(
 fn search(cx: &Context, known: SessionKnowledge) -> Option<RecordExtraction> {
     let mut found = Vec::new();
     let mut last = None;
-    for one in known.wanted {
+    for one in known.pending_texts {
         let text = match one.text.read(&cx.blobs) {
             Ok(text) => text,
             Err(error) => {

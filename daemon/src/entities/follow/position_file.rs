@@ -85,7 +85,7 @@ mod tests {
 
     /// A position is read only by the store that wrote it.
     #[test]
-    fn a_place_belongs_to_its_store() {
+    fn a_position_belongs_to_its_store() {
         let dir = tempfile::tempdir().unwrap();
         let folder = DataFolder {
             data: dir.path().to_path_buf(),
@@ -106,7 +106,7 @@ mod tests {
     /// A truncated log is followed from its beginning, even if it was cut after the position: recorded entities may
     /// be lost.
     #[test]
-    fn a_place_of_a_log_that_was_cut_is_none() {
+    fn a_position_of_a_truncated_log_is_ignored() {
         let dir = tempfile::tempdir().unwrap();
         let folder = DataFolder {
             data: dir.path().to_path_buf(),

@@ -66,10 +66,10 @@ pub async fn run(cx: Arc<Context>) {
             .map(|state| state.tail.position);
         if tail.is_some_and(|tail| done < tail) {
             match pending(&cx, done).await {
-                Ok((wanted, to)) => {
+                Ok((lookups, to)) => {
                     done = to;
-                    stream::iter(wanted)
-                        .for_each_concurrent(AT_ONCE, |wanted| resolve(&cx, wanted))
+                    stream::iter(lookups)
+                        .for_each_concurrent(AT_ONCE, |lookup| resolve(&cx, lookup))
                         .await;
                 }
                 Err(refusal) => {
@@ -118,34 +118,34 @@ async fn pending(
             })
         })?;
         let now = cx.engine.clock().now();
-        let mut wanted = BTreeSet::new();
+        let mut lookups = BTreeSet::new();
         for one in found {
             let lines = sessions::lineage(&state, &one.session)?;
             let row = view::get(&state, &lines, &one.entity)?;
             let data = row.and_then(|row| row.data);
             if data.is_none_or(|data| data.expires <= now) {
-                wanted.insert(one);
+                lookups.insert(one);
             }
         }
-        Ok((wanted, to))
+        Ok((lookups, to))
     })
     .await
 }
 
-async fn resolve(cx: &Arc<Context>, wanted: PendingLookup) {
-    if let Err(refusal) = try_resolve(cx, &wanted).await {
-        tracing::debug!(%refusal, name = wanted.name, "an entity stays unresolved");
+async fn resolve(cx: &Arc<Context>, lookup: PendingLookup) {
+    if let Err(refusal) = try_resolve(cx, &lookup).await {
+        tracing::debug!(%refusal, name = lookup.name, "an entity stays unresolved");
     }
 }
 
-async fn try_resolve(cx: &Arc<Context>, wanted: &PendingLookup) -> Result<(), Refusal> {
+async fn try_resolve(cx: &Arc<Context>, lookup: &PendingLookup) -> Result<(), Refusal> {
     let state = State::live(cx, None).await?;
-    let lines = sessions::lineage(&state, &wanted.session)?;
-    let project = sessions::get(&state, &wanted.session)?.and_then(|row| row.project);
+    let lines = sessions::lineage(&state, &lookup.session)?;
+    let project = sessions::get(&state, &lookup.session)?.and_then(|row| row.project);
     let knowing = SessionContext::of(cx, &state, &lines, None)?;
     // An answer may take long, and a state keeps the store open.
     drop(state);
-    match query(cx, &knowing, &wanted.entity.kind, &wanted.name).await? {
+    match query(cx, &knowing, &lookup.entity.kind, &lookup.name).await? {
         Answer::Nothing(None) => Ok(()),
         Answer::Nothing(Some(sentence)) => {
             tracing::warn!("{sentence}");
@@ -153,9 +153,9 @@ async fn try_resolve(cx: &Arc<Context>, wanted: &PendingLookup) -> Result<(), Re
         }
         Answer::Found(mut resolved, data) => {
             // The mentioned entity, whatever the resolver calls it.
-            resolved.entity = wanted.entity.clone();
+            resolved.entity = lookup.entity.clone();
             let selector = SessionSelector {
-                session: Some(wanted.session.clone()),
+                session: Some(lookup.session.clone()),
                 project,
                 fence: None,
             };
@@ -163,8 +163,8 @@ async fn try_resolve(cx: &Arc<Context>, wanted: &PendingLookup) -> Result<(), Re
             let write = crate::engine::QueuedWrite {
                 bytes: data.data.len(),
                 command: Box::new(RecordResolution {
-                    session: wanted.session.clone(),
-                    entity: wanted.entity.clone(),
+                    session: lookup.session.clone(),
+                    entity: lookup.entity.clone(),
                     note: note(cx, choice, *resolved, &data),
                 }),
                 actor: Arc::new(Actor::daemon()),
