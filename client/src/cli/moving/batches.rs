@@ -68,7 +68,7 @@ impl<R: BufRead> Parts<R> {
                 part.text.push_str(&line);
                 check(&part)?;
                 if is_end(&line) {
-                    // A separate session file ends with its session. A session inside an export does not end the export.
+                    // A separate session file ends with its session. A session in an export does not end the export.
                     self.is_whole = !self.is_export;
                     return Ok(Some(part));
                 }
