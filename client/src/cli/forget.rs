@@ -76,7 +76,7 @@ pub fn session(matches: &Matches, caller: &mut Caller) -> Result<Exit, Failure> 
     )
 }
 
-/// Whether the command can ask for confirmation.
+/// Returns whether the command can ask for confirmation.
 fn is_asked() -> bool {
     io::stdin().is_terminal() && io::stderr().is_terminal()
 }
@@ -120,7 +120,7 @@ fn forget(
     caller.print(reply, rendered)
 }
 
-/// Whether the next line confirms; end of input does not.
+/// Returns whether the next line confirms; end of input does not.
 fn is_agreed(input: &mut impl BufRead) -> io::Result<bool> {
     let mut line = String::new();
     input.read_line(&mut line)?;

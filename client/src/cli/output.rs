@@ -81,12 +81,12 @@ pub fn text_for(text: &str, is_terminal: bool) -> Cow<'_, str> {
     }
 }
 
-/// Whether standard output is a terminal.
+/// Returns whether standard output is a terminal.
 pub fn is_terminal() -> bool {
     io::stdout().is_terminal()
 }
 
-/// Whether colours may be used: on a terminal that supports them, if `NO_COLOR` is empty.
+/// Returns whether colours may be used: on a terminal that supports them, if `NO_COLOR` is empty.
 pub fn may_paint() -> bool {
     paints(is_terminal(), |name| std::env::var_os(name))
 }

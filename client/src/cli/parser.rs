@@ -40,7 +40,7 @@ pub struct Matches {
 }
 
 impl Matches {
-    /// Whether a switch is set.
+    /// Returns whether a switch is set.
     pub fn is(&self, name: &str) -> bool {
         self.matches.get_flag(name)
     }

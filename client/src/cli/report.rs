@@ -1,4 +1,4 @@
-//! Formats replies for people: a sentence, facts, a table or rendered text.
+//! Formats replies for people: a sentence, labelled values, a table or rendered text.
 
 use std::io;
 
@@ -26,7 +26,7 @@ pub enum Report {
     Exact(fn(&[u8]) -> Result<Rendered, Failure>),
 }
 
-/// A column of a table, or a fact.
+/// A column of a table, or a labelled value.
 pub struct Column {
     name: &'static str,
     cell: Cell,

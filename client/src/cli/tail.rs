@@ -168,7 +168,7 @@ fn commit(caller: &mut Caller, name: &CursorName, position: Position) -> Result<
     }
 }
 
-/// Whether the daemon stopped or is about to stop.
+/// Returns whether the daemon stopped or is about to stop.
 fn may_come_back(error: &Error) -> bool {
     match error {
         Error::Broken(_) | Error::Nobody { .. } | Error::Unreachable { .. } | Error::Start(_) => {
@@ -213,7 +213,7 @@ fn line(event: &Event) -> String {
     )
 }
 
-/// Whether the output may still be read: a pipe without a reader reports an error.
+/// Returns whether the output may still be read: a pipe without a reader reports an error.
 fn is_read() -> bool {
     let stdout = io::stdout();
     let mut looked = [PollFd::new(&stdout, PollFlags::empty())];

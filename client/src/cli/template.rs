@@ -75,7 +75,7 @@ pub fn members<'v>(value: &'v Value, path: &str) -> impl Iterator<Item = (&'v St
     at(value, path).as_object().into_iter().flatten()
 }
 
-/// Whether the value at a path is `true`.
+/// Returns whether the value at a path is `true`.
 pub fn is(value: &Value, path: &str) -> bool {
     at(value, path) == &Value::Bool(true)
 }

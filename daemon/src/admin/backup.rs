@@ -174,13 +174,13 @@ fn clear_the_way(data: &Path) -> Result<RestoreLock, String> {
         }
         std::fs::remove_dir(data).map_err(text)?;
     }
-    // Remove what a killed restore left next to it.
+    // Remove the leftovers of a killed restore next to it.
     creation::sweep(data).map_err(text)?;
     Ok(turn)
 }
 
-/// The right to restore to a place, held by a locked file next to it: a second restore would remove what the first
-/// one is building.
+/// The right to restore to a place, held by a locked file next to it. Without the lock, a second restore would remove
+/// the folder that the first one builds.
 struct RestoreLock {
     path: PathBuf,
     _file: File,

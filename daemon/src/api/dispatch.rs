@@ -35,7 +35,7 @@ impl Dispatch {
         self
     }
 
-    /// The resource table.
+    /// Returns the resource table.
     #[must_use]
     pub const fn resources(&self) -> Resources {
         self.resources
@@ -65,13 +65,13 @@ impl Dispatch {
         self.resources.read(&self.context, caller, address).await
     }
 
-    /// The context that the handlers share.
+    /// Returns the context that the handlers share.
     #[must_use]
     pub fn context(&self) -> &Arc<Context> {
         &self.context
     }
 
-    /// Whether the operation may wait for new events (a long poll).
+    /// Returns whether the operation may wait for new events (a long poll).
     #[must_use]
     pub fn waits(&self, name: &str) -> bool {
         TABLE.get(name).is_some_and(|operation| operation.waits)

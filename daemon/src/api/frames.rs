@@ -387,7 +387,7 @@ impl Outbox {
         }
     }
 
-    /// Whether the output must be written before the next read.
+    /// Returns whether the output must be written before the next read.
     fn is_due(&self) -> bool {
         self.bytes.len() >= GATHER_BYTES || !self.large.is_empty()
     }
@@ -439,7 +439,7 @@ fn complete(
     finished.bytes
 }
 
-/// The error for a peer when the memory of all peers is used up.
+/// Returns the error for a peer when the memory of all peers is used up.
 pub(super) fn busy() -> ErrorBody {
     ErrorBody::new(Code::ResourceExhausted, "in-flight memory limit reached")
         .hint("Try again in a moment, with smaller bodies if you can.")

@@ -52,7 +52,7 @@ impl Default for Limits {
 }
 
 impl Limits {
-    /// The limits that a Welcome reports.
+    /// Returns the limits that a Welcome reports.
     #[must_use]
     pub fn published(&self) -> frame::Limits {
         frame::Limits {
@@ -63,19 +63,19 @@ impl Limits {
         }
     }
 
-    /// Timeout of the Hello.
+    /// Returns the timeout of the Hello.
     #[must_use]
     pub fn hello(&self) -> Duration {
         Duration::from_millis(self.handshake_timeout_ms)
     }
 
-    /// Timeout of one frame.
+    /// Returns the timeout of one frame.
     #[must_use]
     pub fn frame(&self) -> Duration {
         Duration::from_millis(self.read_timeout_ms)
     }
 
-    /// Timeout for writing an answer.
+    /// Returns the timeout for writing an answer.
     #[must_use]
     pub fn write(&self) -> Duration {
         Duration::from_millis(self.write_timeout_ms)
@@ -105,7 +105,7 @@ pub struct Budget {
 pub struct MemoryPermit(Vec<OwnedSemaphorePermit>);
 
 impl MemoryPermit {
-    /// Whether nothing is reserved.
+    /// Returns whether nothing is reserved.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
@@ -127,7 +127,7 @@ impl Budget {
         }
     }
 
-    /// Reserves memory for a small frame that has been read; waits until there is room.
+    /// Reserves memory for a small frame that has been read; waits until enough is free.
     pub async fn small(&self, bytes: usize) -> MemoryPermit {
         let units = bytes.div_ceil(UNIT_BYTES).max(1) as u32;
         match Arc::clone(&self.small).acquire_many_owned(units).await {

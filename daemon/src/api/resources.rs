@@ -38,7 +38,7 @@ impl Resources {
         Self(kinds)
     }
 
-    /// The kinds.
+    /// Returns the kinds.
     #[must_use]
     pub const fn kinds(&self) -> &'static [Kind] {
         self.0

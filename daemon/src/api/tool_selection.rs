@@ -60,13 +60,13 @@ impl ToolSelection {
         }
     }
 
-    /// Whether a tool is listed.
+    /// Returns whether a tool is listed.
     #[must_use]
     pub fn has(&self, name: &str) -> bool {
         self.names.contains(name)
     }
 
-    /// Whether tools are listed with all arguments and with reply schemas.
+    /// Returns whether tools are listed with all arguments and with reply schemas.
     #[must_use]
     pub const fn is_whole(&self) -> bool {
         self.whole

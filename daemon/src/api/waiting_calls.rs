@@ -37,7 +37,7 @@ impl WaitingCalls {
         (WaitPermit::until(over), true)
     }
 
-    /// The number of long polls.
+    /// Returns the number of long polls.
     #[must_use]
     pub fn len(&self) -> usize {
         self.calls.len()

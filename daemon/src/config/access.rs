@@ -1,4 +1,4 @@
-//! `[access]`: the users that may connect besides the user who runs the daemon.
+//! `[access]`: the users that may connect, in addition to the user who runs the daemon.
 
 use serde::Deserialize;
 

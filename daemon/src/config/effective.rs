@@ -138,7 +138,7 @@ fn wrapped(text: &str) -> Vec<String> {
 /// An effective value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EffectiveValue {
-    /// Its key, with user-defined names filled in.
+    /// Key, with user-defined names filled in.
     pub key: String,
     /// The value in TOML syntax; secrets are hidden.
     pub value: String,

@@ -9,8 +9,8 @@ use super::effective::EffectiveValue;
 use super::{Config, RawValue, ValueSource};
 use crate::projects::{ProjectLocation, marker_lines, marker_path};
 
-/// Returns the four values of a project, and the error if `.lore.toml` is invalid. Empty when there is no such
-/// directory. Reads the file system.
+/// Returns the four values of a project, and the error if `.lore.toml` is invalid. Returns no values if the
+/// directory does not exist. Reads the file system.
 ///
 /// Only a daemon can check whether another folder already has the id.
 #[must_use]

@@ -215,7 +215,7 @@ impl RawValue {
     }
 }
 
-/// Whether a variable's prefix names a section of the settings.
+/// Returns whether a variable's prefix names a section of the settings.
 fn is_meant(variable: &str) -> bool {
     settings().iter().any(|setting| {
         let section = setting.section();
@@ -265,7 +265,7 @@ trait ValueCheck {
     fn kind(&self) -> &'static str;
     fn whole(&self) -> Option<u64>;
     fn text(&self) -> Option<&str>;
-    /// Whether all elements are strings; `None` when this is not a list.
+    /// Returns whether all elements are strings; `None` when this is not a list.
     fn texts(&self) -> Option<bool>;
 }
 

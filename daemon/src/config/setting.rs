@@ -125,13 +125,13 @@ impl Setting {
         self.key.split_once('.').map_or("", |(section, _)| section)
     }
 
-    /// Whether this path of keys names the setting.
+    /// Returns whether this path of keys names the setting.
     #[must_use]
     pub fn is_at(&self, path: &[String]) -> bool {
         self.key.split('.').count() == path.len() && self.is_above_or_at(path)
     }
 
-    /// Whether this path of keys names the setting, or a table that contains it.
+    /// Returns whether this path of keys names the setting, or a table that contains it.
     #[must_use]
     pub fn is_above_or_at(&self, path: &[String]) -> bool {
         let mut parts = self.key.split('.');
@@ -143,7 +143,7 @@ impl Setting {
     }
 }
 
-/// Whether a part of a key is a placeholder for a user-defined name.
+/// Returns whether a part of a key is a placeholder for a user-defined name.
 fn is_name_of_own(part: &str) -> bool {
     !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_uppercase())
 }

@@ -1,4 +1,4 @@
-//! What this room keeps in memory: the packs in force, and gazetteers of those who wrote lately.
+//! In-memory state of the entities feature module: active packs and the gazetteers used last.
 
 use std::collections::HashMap;
 use std::ffi::OsString;
@@ -15,24 +15,24 @@ use crate::log::Position;
 use crate::operation::Context;
 use crate::state::State;
 
-/// Gazetteers that are kept: those used last.
+/// Maximum number of cached gazetteers; the least recently used ones are evicted.
 const GAZETTEERS_MAX: usize = 64;
-/// The folder of packs is looked at so often, while texts are recorded.
+/// Minimum time between two scans of the pack folder while texts are recorded.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
-/// Files of it that are looked at.
+/// Maximum number of files read from the pack folder.
 const FILES_MAX: usize = 1000;
 
-/// Packs and gazetteers.
+/// Cache of packs and gazetteers.
 pub struct Entities {
     folder: PathBuf,
-    /// Made at the first use: a start does not wait for some dozens of patterns to be compiled.
+    /// Built at first use, so that compiling dozens of patterns does not delay the start.
     packs: RwLock<Option<Packs>>,
     gazetteers: Mutex<Gazetteers>,
-    /// How far recognition behind the log has come.
+    /// Progress of the follower.
     pub progress: FollowProgress,
 }
 
-/// The packs in force, and what the folder of the user's own looked like when they were read.
+/// Active packs, and the state of the user's folder when they were read.
 struct Packs {
     set: Arc<PackSet>,
     seen: Vec<FileStamp>,
@@ -40,7 +40,7 @@ struct Packs {
     fault: Option<String>,
 }
 
-/// A file of the folder: what tells whether it has changed.
+/// Name, modification time and size of a file; a difference means that the file changed.
 type FileStamp = (OsString, Option<SystemTime>, u64);
 
 #[derive(Default)]
@@ -49,19 +49,19 @@ struct Gazetteers {
     next_use: u64,
 }
 
-/// Whose names, up to where: a fork shares its parent's up to a position.
+/// Owner of the names, and the position up to which they apply: a fork shares its parent's up to a position.
 type Key = (NameOwner, Position);
 
 struct CachedGazetteer {
     gazetteer: Arc<Gazetteer>,
-    /// The last position whose names are in it.
+    /// Position of the last name in the gazetteer.
     known_to: Position,
     last_use: u64,
 }
 
 impl Entities {
-    /// With the packs that are built in and those in a folder. A pack that cannot be used is told in
-    /// `status`; what is built in holds then.
+    /// Creates the cache for the built-in packs and those in a folder. `status` reports an unusable pack; the
+    /// built-in packs apply then.
     #[must_use]
     pub fn new(folder: PathBuf) -> Self {
         Self {
@@ -72,21 +72,21 @@ impl Entities {
         }
     }
 
-    /// The room of a daemon.
+    /// Returns the entities feature module of a daemon.
     ///
     /// # Errors
-    /// `INTERNAL` when the daemon was put together without it.
+    /// `INTERNAL` if the daemon was built without it.
     pub fn of(cx: &Context) -> Result<&Self, Refusal> {
         cx.extensions
             .get()
             .ok_or_else(|| Refusal::new(Code::Internal, "the daemon was started without entities"))
     }
 
-    /// The packs in force. A changed file in the folder is noticed within a second: a text is
-    /// recognised by the packs that were there when it was recorded.
+    /// Returns the active packs. A changed file in the folder takes effect within a second: a text is recognised
+    /// by the packs that were active when it was recorded.
     ///
     /// # Errors
-    /// `INTERNAL`, never for the packs that are built in.
+    /// `INTERNAL`, never for the built-in packs.
     pub fn packs(&self) -> Result<Arc<PackSet>, Refusal> {
         let fresh = |packs: &Packs| packs.looked.elapsed() < LOOK_EVERY;
         {
@@ -110,7 +110,7 @@ impl Entities {
         Ok(Arc::clone(&packs.set))
     }
 
-    /// Why a pack in the folder is not in force.
+    /// Returns why a pack in the folder is not active.
     #[must_use]
     pub fn fault(&self) -> Option<String> {
         if let Err(refusal) = self.packs() {
@@ -120,21 +120,21 @@ impl Entities {
         packs.as_ref().and_then(|packs| packs.fault.clone())
     }
 
-    /// Lets packs and gazetteers go; the next text builds what it needs.
+    /// Drops packs and gazetteers; the next text rebuilds those it needs.
     pub fn release(&self) {
         *self.lock() = Gazetteers::default();
         *self.packs.write().unwrap_or_else(PoisonError::into_inner) = None;
     }
 
     fn lock(&self) -> MutexGuard<'_, Gazetteers> {
-        // A panic leaves at worst an entry that is built anew.
+        // After a panic, at worst an entry is rebuilt.
         self.gazetteers
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The names that are known up to a position, in the state given. What was built before is only
-    /// added to.
+    /// Returns the gazetteer of the names known up to a position in the given state. A cached gazetteer is
+    /// extended, not rebuilt.
     pub fn gazetteer(
         &self,
         state: &State,
@@ -180,7 +180,7 @@ impl Packs {
         Ok(packs)
     }
 
-    /// Looks whether the folder has changed, and reads it again then.
+    /// Reads the folder again if it has changed.
     fn rescan(&mut self, folder: &Path) {
         self.looked = Instant::now();
         let seen = rescan(folder);
@@ -203,7 +203,7 @@ impl Packs {
     }
 }
 
-/// The files of the folder, by name; none when there is no folder.
+/// Returns the files of the folder, sorted by name; an empty list if the folder does not exist.
 fn rescan(folder: &Path) -> Vec<FileStamp> {
     let Ok(entries) = std::fs::read_dir(folder) else {
         return Vec::new();

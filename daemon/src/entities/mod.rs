@@ -1,5 +1,4 @@
-//! Entities: the things that messages and results are about, how often, where, and how they are
-//! related.
+//! Entities: the objects that messages and results mention, with their mentions and relations.
 
 mod command;
 mod feature;

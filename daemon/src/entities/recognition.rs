@@ -1,5 +1,5 @@
-//! What a text mentions, as a session sees it: the craft of [`lored_recognise`] with what the session
-//! and its project know.
+//! Recognition of entities in a text: applies [`lored_recognise`] with the names that the session and its
+//! project know.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -14,23 +14,23 @@ use crate::sessions::Line;
 use crate::state::State;
 use lored_recognise::{Gazetteer, Knowledge, Match, PackSet, TYPE_KEYS, TextMentions};
 
-/// Entities of one event, together.
+/// Maximum number of entities of one event.
 pub const MENTIONS_MAX: usize = 500;
-/// Parameters of a call that are longer name no kind.
+/// Maximum size of call parameters that are searched for a kind, in bytes.
 const PARAMETERS_BYTES_MAX: usize = 4096;
 
-/// What was recognised.
+/// Result of a recognition.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Recognition {
-    /// The version of the rules.
+    /// Version of the recognition rules.
     pub rules: Vec<u8>,
-    /// What is mentioned, each entity once, in order.
+    /// Mentioned entities, each once, in order.
     pub mentions: Vec<Mention>,
-    /// What was not searched or not kept.
+    /// Warnings about text that was not searched and mentions that were dropped.
     pub warnings: Vec<String>,
 }
 
-/// What a session knows before a text is read.
+/// Names and recent mentions that a session knows before a text is read.
 pub struct SessionContext {
     packs: Arc<PackSet>,
     gazetteers: Vec<Arc<Gazetteer>>,
@@ -39,22 +39,22 @@ pub struct SessionContext {
 }
 
 impl SessionContext {
-    /// What a session knows, and its project; no session knows nothing.
+    /// Reads the context of a session and its project; without a session it is empty.
     pub fn of(
         cx: &Context,
         state: &State,
         lines: &[Line],
         project: Option<&str>,
     ) -> Result<Self, Refusal> {
-        let room = Entities::of(cx)?;
+        let module = Entities::of(cx)?;
         let mut gazetteers = Vec::new();
         for line in lines {
             let of = NameOwner::Session(line.session.clone());
-            gazetteers.push(room.gazetteer(state, of, line.up_to)?);
+            gazetteers.push(module.gazetteer(state, of, line.up_to)?);
         }
         if let Some(project) = project {
             let of = NameOwner::Project(project.to_owned());
-            gazetteers.push(room.gazetteer(state, of, Position(u64::MAX))?);
+            gazetteers.push(module.gazetteer(state, of, Position(u64::MAX))?);
         }
         let Recent { last, listed } = recent(state, lines)?;
         let mentions = |named: Vec<NamedEntity>| {
@@ -68,35 +68,35 @@ impl SessionContext {
                 .collect()
         };
         Ok(Self {
-            packs: room.packs()?,
+            packs: module.packs()?,
             gazetteers,
             recent: mentions(last),
             listing: mentions(listed),
         })
     }
 
-    /// The version of the rules.
+    /// Returns the version of the recognition rules.
     #[must_use]
     pub fn rules(&self) -> Vec<u8> {
         self.packs.version().as_bytes().to_vec()
     }
 
-    /// What a text mentions; words that refer to something are looked for in what is said, not in
-    /// what tools print.
+    /// Recognises the entities of a text. Referring words ("it", "that device") are resolved in messages, not in
+    /// tool output.
     #[must_use]
     pub fn recognise(&self, text: &str, is_said: bool) -> TextMentions {
         self.recognise_objects(text, is_said, None)
     }
 
-    /// What the result of a call mentions; the call's parameters may tell of what kind its objects are,
-    /// where nothing in the result does.
+    /// Recognises the entities of a call's result. If the result does not name the kind of its objects, the
+    /// call's parameters may.
     #[must_use]
     pub fn recognise_result(&self, result: &str, parameters: Option<&str>) -> TextMentions {
         let reported = parameters.and_then(|parameters| self.kind_asked_for(parameters));
         self.recognise_objects(result, false, reported)
     }
 
-    /// The kind that a call asks for, as in `{"object_type": "dcim.device"}`.
+    /// Returns the kind that a call requests, as in `{"object_type": "dcim.device"}`.
     fn kind_asked_for(&self, parameters: &str) -> Option<&str> {
         if parameters.len() > PARAMETERS_BYTES_MAX {
             return None;
@@ -121,7 +121,7 @@ impl SessionContext {
     }
 }
 
-/// Recognises entities in what is said, and in results that belong to it.
+/// Recognises entities in a message and in the results that belong to it.
 #[must_use]
 pub fn recognised(knowing: &SessionContext, text: &str, results: &[&str]) -> Recognition {
     let mut found = MergedMatches::default();
@@ -132,7 +132,7 @@ pub fn recognised(knowing: &SessionContext, text: &str, results: &[&str]) -> Rec
     found.into_recognition(knowing.rules())
 }
 
-/// Finds of several texts that belong together, each entity once.
+/// Merged mentions of several texts of one event, each entity once.
 #[derive(Default)]
 pub struct MergedMatches {
     mentions: Vec<Mention>,
@@ -142,7 +142,7 @@ pub struct MergedMatches {
 }
 
 impl MergedMatches {
-    /// Adds what one text mentions; spans are kept of a text that is shown later.
+    /// Adds the mentions of one text. Spans are kept only if the text is shown later.
     pub fn take(&mut self, recognised: TextMentions, has_spans: bool) {
         self.left_out += recognised.more;
         if recognised.searched_bytes.is_some() {
@@ -166,7 +166,7 @@ impl MergedMatches {
         }
     }
 
-    /// What was found, with what is to be said about it.
+    /// Returns the merged mentions with their warnings.
     #[must_use]
     pub fn into_recognition(self, rules: Vec<u8>) -> Recognition {
         let mut warnings = Vec::new();
@@ -213,7 +213,7 @@ fn mention(hit: Match, has_spans: bool) -> Mention {
     }
 }
 
-/// The same entity a second time: what is new about it is kept.
+/// Merges another mention of the same entity; only new details are added.
 fn join(known: &mut Mention, again: Mention) {
     known.nested &= again.nested;
     known.id = known.id.take().or(again.id);

@@ -1,5 +1,5 @@
-//! What a name means: looked for in what the session and its project know, then asked of other
-//! systems, which may fail without failing anything here.
+//! Resolution of a name: looks it up in the session and its project, then asks the configured resolvers. A
+//! failing resolver does not fail the operation.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -19,38 +19,37 @@ use crate::sessions::{Line, PreparedSession};
 use crate::store::{Error, Rows};
 use crate::upstream::{Candidate, Resolution, Resolvers};
 
-/// What another system said counts as fresh for so long: an hour.
+/// Time for which an answer of a resolver is fresh, in microseconds: an hour.
 pub const FRESH_MICROS: Micros = 3600 * 1_000_000;
-/// Names that are compared with one that is written otherwise.
+/// Maximum number of names compared with a differently spelled one.
 const COMPARED_MAX: usize = 100_000;
 
-/// How a name was found in what is known.
+/// How a known name matches the requested one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MatchBasis {
-    /// As it is.
+    /// Identical.
     Exact,
-    /// Written otherwise.
+    /// Equal after normalisation.
     Normalised,
-    /// With another letter.
+    /// One letter differs.
     Near,
-    /// By another session of the project.
+    /// Known to another session of the project.
     Project,
 }
 
-/// An entity that is known by a name.
+/// A known entity that matches a name.
 pub struct Match {
-    /// Which.
+    /// The matching entity.
     pub entity: EntityRef,
-    /// The name it has.
+    /// Name of the entity.
     pub name: String,
-    /// How it was found.
+    /// How the name matches.
     pub how: MatchBasis,
-    /// What the session knows of it, if it does.
+    /// Row of the entity in the session, if the session knows it.
     pub row: Option<EntityRow>,
 }
 
-/// The entities that a session knows under a name: of the kind given, or of any; the most mentioned
-/// first.
+/// Returns the entities that a session knows by a name, of the given kind or of any; the most mentioned first.
 pub fn known_as(
     rows: &dyn Rows,
     lines: &[Line],
@@ -77,8 +76,8 @@ pub fn known_as(
     Ok(found)
 }
 
-/// What a name means by what is known: equal but for case, else equal in letters and digits, else the
-/// only one a letter apart; in the session, else in its project.
+/// Returns the known entity that a name refers to: equal ignoring case, else equal in letters and digits, else
+/// the only one that differs by one letter. Searches the session first, then its project.
 pub fn known(
     rows: &dyn Rows,
     lines: &[Line],
@@ -150,11 +149,11 @@ fn matching(
     Some((entity, name, closeness))
 }
 
-/// What another system said.
+/// Answer of a resolver.
 pub enum Answer {
-    /// It knows the name: the fact and the payload of the event that says so.
+    /// The name is known: metadata and payload of the event that records it.
     Found(Box<EntityResolved>, EntityData),
-    /// It does not, or nobody was asked; a sentence when that failed.
+    /// The name is unknown, or no resolver was asked; a message if a resolver failed.
     Nothing(Option<String>),
 }
 
@@ -187,7 +186,7 @@ pub async fn query(
     }
 }
 
-/// What another system said, as it may be recorded.
+/// Redacts secrets from an answer before it is recorded.
 fn without_secrets(redactor: &Redactor, said: Arc<Candidate>) -> Arc<Candidate> {
     let mut found = SecretCounts::default();
     let mut text = |text: &str| redactor.text(text, &mut found).into_owned();
@@ -244,7 +243,7 @@ fn resolved(
     }
 }
 
-/// The command that notes an answer.
+/// Creates the command that records an answer.
 #[must_use]
 pub fn note(
     cx: &Context,

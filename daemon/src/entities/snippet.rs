@@ -1,4 +1,4 @@
-//! What stands around a mention.
+//! Text around a mention.
 
 use lored_recognise::is_hidden;
 use serde::Deserialize;
@@ -12,12 +12,12 @@ use crate::state::State;
 use crate::steps::{self, Text};
 use crate::store::Blobs;
 
-/// Characters shown before a name, and behind it.
+/// Maximum number of bytes shown before a name, and after it.
 const AROUND_BYTES: usize = 80;
-/// Of a longer text only the beginning is looked through, in bytes.
+/// Maximum number of bytes searched in a text, from its beginning.
 const SEARCHED_BYTES_MAX: usize = 256 * 1024;
 
-/// The texts that events of any room may hold: what a message says, what a tool returned.
+/// Texts of an event of any feature module: the text of a message, the result of a tool.
 #[derive(Deserialize)]
 struct Texts {
     #[serde(default)]
@@ -26,11 +26,8 @@ struct Texts {
     result: Option<Text>,
 }
 
-/// What stands around a mention, in one line; `None` when its text was forgotten or does not say the
-/// name in these words.
-///
-/// # Errors
-/// When an event or a blob cannot be read.
+/// Returns the text around a mention, as one line. Returns `None` if the text was forgotten or does not
+/// contain the name literally.
 pub fn around(
     state: &State,
     blobs: &Blobs,
@@ -69,13 +66,13 @@ pub fn around(
 
 fn find(text: &str, name: &str) -> Option<usize> {
     text.find(name).or_else(|| {
-        // Lower-casing ASCII keeps places as they are.
+        // Lower-casing ASCII keeps byte offsets unchanged.
         let lowered = text.to_ascii_lowercase();
         lowered.find(&name.to_ascii_lowercase())
     })
 }
 
-/// The text around a span, its white space folded and what cannot be seen left out.
+/// Returns the text around a span, with white space folded and invisible characters removed.
 fn cut(text: &str, start: usize, end: usize) -> Option<String> {
     text.get(start..end)?;
     if end > text.len() || start >= end {
@@ -99,7 +96,7 @@ fn cut(text: &str, start: usize, end: usize) -> Option<String> {
 mod tests {
     use super::*;
 
-    /// A snippet has the name and what stands around it, in whole characters.
+    /// A snippet contains the name and the text around it, in whole characters.
     #[test]
     fn a_snippet_is_one_line_around_the_name() {
         assert_eq!(cut("is sw-1 up?", 3, 7).as_deref(), Some("is sw-1 up?"));

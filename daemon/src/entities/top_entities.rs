@@ -1,4 +1,4 @@
-//! The most relevant entities of a session, by the rule of context packs.
+//! Selection of the most relevant entities of a session by pack score.
 
 use super::relevance::{RankInputs, pack_score, rank};
 use super::view::{EntityRow, get, ranked};
@@ -7,20 +7,20 @@ use crate::events::entities::EntityRef;
 use crate::sessions::Line;
 use crate::store::{Error, Rows};
 
-/// An entity with what it scores.
+/// Entity with its pack score.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ScoredEntity {
-    /// Which.
+    /// The scored entity.
     pub entity: EntityRef,
-    /// What is known of it.
+    /// Row of the entity.
     pub row: EntityRow,
-    /// Its pack score.
+    /// Pack score of the entity.
     pub score: f64,
 }
 
-/// The `most` entities of the greatest pack score, the greatest first; `named` are those that the
-/// current message names. Few rows are read, however many entities there are: of those with equal
-/// mentions only the last mentioned can be among the greatest.
+/// Returns the `most` entities with the greatest pack scores, the greatest first. `named` lists the entities
+/// that the current message names. Few rows are read: of entities with equal mentions, only the last mentioned
+/// ones can be among the greatest.
 pub fn most_relevant(
     rows: &dyn Rows,
     lines: &[Line],
@@ -55,14 +55,14 @@ pub fn most_relevant(
     Ok(scored)
 }
 
-/// Whether an entity scores more than any can that has fewer mentions than so many and is not named.
+/// Returns whether an entity scores more than every unnamed entity with fewer than `fewer_than` mentions.
 #[must_use]
 pub fn surpasses(row: &EntityRow, fewer_than: u64, now: Micros) -> bool {
     let others = pack_score(fewer_than.saturating_sub(1), now, false, now);
     pack_score(row.mentions, row.last_at, false, now) > others
 }
 
-/// Puts the greatest score first; of equal ones the last mentioned.
+/// Sorts by descending score; of equal scores the last mentioned comes first.
 pub fn sort(scored: &mut [ScoredEntity]) {
     fn of(one: &ScoredEntity) -> RankInputs<'_> {
         RankInputs {
@@ -83,7 +83,7 @@ mod tests {
     const NOW: Micros = 100 * HOUR;
 
     proptest! {
-        /// Nothing that has fewer mentions, however lately, scores as much as what surpasses it.
+        /// An entity with fewer mentions, however recent, never scores as much as one that surpasses it.
         #[test]
         fn what_surpasses_scores_more(mentions in 1..40_u64, fewer_than in 1..40_u64, hours in 0..9_u64) {
             let row = EntityRow {
@@ -106,7 +106,7 @@ mod tests {
                     prop_assert!(pack_score(row.mentions, row.last_at, false, NOW) > other);
                 }
             }
-            // Of the same nearness, whoever has as many mentions surpasses all who have fewer.
+            // At equal recency, an entity with as many mentions surpasses all with fewer.
             prop_assert!(hours > 1 || mentions < fewer_than || surpasses(&row, fewer_than, NOW));
         }
     }

@@ -2,7 +2,7 @@
 
 use rustix::process::{Resource, getrlimit, setrlimit};
 
-/// File descriptors besides connections: tables, journals, indexes, watches.
+/// File descriptors other than connections: tables, journals, indexes, watches.
 const BESIDE: u64 = 256;
 
 /// Returns the number of file descriptors needed for this many connections.

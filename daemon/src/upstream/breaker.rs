@@ -27,11 +27,11 @@ impl CircuitBreaker {
         }
     }
 
-    /// Whether an ask may go through; each that may is to be followed by [`CircuitBreaker::succeeded`],
+    /// Admits a request. Each admitted request must be followed by [`CircuitBreaker::succeeded`],
     /// [`CircuitBreaker::failed`] or [`CircuitBreaker::undecided`].
     ///
     /// # Errors
-    /// For how long nothing goes through yet; zero while one ask tries.
+    /// The remaining pause; zero while another request is on trial.
     pub fn admit(&mut self, now: Instant) -> Result<(), Duration> {
         let Some(until) = self.open_until else {
             return Ok(());

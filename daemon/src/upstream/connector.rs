@@ -62,8 +62,8 @@ impl Connector {
         self.opening.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The connection, and whether it was there already; a start is waited for until the deadline
-    /// and goes on after it. Nobody waits for a start that took longer than an ask may take.
+    /// Returns the connection, and whether it existed before. Waits for a start until the deadline; the start continues
+    /// after it. Does not wait for a start that has taken longer than the timeout of a lookup.
     ///
     /// # Errors
     /// [`ConnectError`], with the end of a sentence.

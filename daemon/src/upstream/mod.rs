@@ -1,10 +1,8 @@
-//! What other MCP servers know: resolvers say what a name stands for, within limits, and never with
-//! an error.
+//! Resolvers: other MCP servers that identify names. Lookups have limits and never fail with an error.
 //!
-//! In reading order: [`Resolvers`] asks them one after the other; a `resolver` has its limits, its
-//! breaker and what it answered lately; a `connector` keeps one `connection`, either to a `child`
-//! process, which the [`ProcessBroker`] starts, or over `http`; an `answer` is read with as much patience as
-//! real servers need.
+//! In reading order: [`Resolvers`] queries the resolvers in turn. A `resolver` has limits, a breaker and cached
+//! answers. A `connector` holds one `connection`: to a `child` process, which the [`ProcessBroker`] starts, or over
+//! `http`. An `answer` accepts the many response shapes of real servers.
 
 mod answers;
 mod breaker;

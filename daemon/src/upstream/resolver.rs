@@ -36,7 +36,7 @@ pub struct Resolver {
 /// Requested entity: kind and lower-cased name.
 type Entity = (String, String);
 
-/// A call in flight, shared by all callers that ask the same.
+/// A call in flight, shared by all callers with the same request.
 type LookupInFlight = Shared<BoxFuture<'static, Outcome>>;
 
 struct Inner {
@@ -138,7 +138,7 @@ impl Resolver {
     }
 
     /// Looks up an entity on the server; concurrent lookups of the same entity share one call. A started call runs to
-    /// its end even if all callers have gone.
+    /// its end even if all callers have disconnected.
     pub async fn resolve(self: &Arc<Self>, question: &Question, kind: &str, name: &str) -> Outcome {
         match self.in_flight_call(question, kind, name) {
             Ok(in_flight_call) => in_flight_call.await,
@@ -151,7 +151,7 @@ impl Resolver {
         self.connector.stop();
     }
 
-    /// Ends the server and waits until its process is gone.
+    /// Ends the server and waits until its process has ended.
     pub async fn close(&self) {
         self.connector.close().await;
     }

@@ -1,4 +1,4 @@
-//! All resolvers: asked one after the other, ordered by name, until one knows the entity.
+//! All resolvers: queried in turn, ordered by name, until one knows the entity.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use super::{Candidate, ProcessBroker, ResolverStatus, Settings};
 const NAME_BYTES_MAX: usize = 1024;
 
 /// The configured MCP servers that identify names. Drop ends their processes; [`Resolvers::close`] also waits until
-/// they are gone.
+/// they have ended.
 pub struct Resolvers {
     resolvers: Vec<Arc<Resolver>>,
 }
@@ -102,7 +102,7 @@ impl Resolvers {
         self.resolvers.iter().map(status).collect()
     }
 
-    /// Ends all servers, and waits until their processes are gone. No lookups are possible afterwards.
+    /// Ends all servers, and waits until their processes have ended. No lookups are possible afterwards.
     pub async fn close(&self) {
         join_all(self.resolvers.iter().map(|resolver| resolver.close())).await;
     }

@@ -91,7 +91,7 @@ impl<K: Clone + Eq + Hash> Debouncer<K> {
         self.times
     }
 
-    /// When [`Debouncer::due_changes`] is to be asked next.
+    /// Returns the time of the next call to [`Debouncer::due_changes`].
     pub(super) fn due(&self) -> Option<Instant> {
         let files = self.files.values().map(|file| file.due(&self.times));
         files.chain(self.rescan).min()

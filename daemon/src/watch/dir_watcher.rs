@@ -35,7 +35,7 @@ pub enum WatchOutcome {
     Same,
     /// Watched; another folder of this name was watched before.
     Replaced,
-    /// Watched before, and gone now.
+    /// Watched before, and now missing.
     Gone,
     /// The folder does not exist. A link does not count.
     None,

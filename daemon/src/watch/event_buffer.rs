@@ -66,7 +66,7 @@ impl<K: Clone + Eq + Hash> Shared<K> {
         notes
     }
 
-    /// Records an event on a watched ground.
+    /// Records an event in a watched scope.
     pub(super) fn on_event<G>(
         &self,
         watch_scope: &G,

@@ -1,12 +1,11 @@
-//! Sees when somebody changes files by hand, however their editor saves.
+//! File watching: reports changes made by hand, whichever way an editor saves.
 //!
-//! inotify tells each step of a save: made empty, written in parts, renamed away, renamed over.
-//! What is told here is the result, once it has settled. Our own writes are told as well: who gets
-//! the changes knows them by their content. Which files are meant and where they are is for a
-//! [`WatchScope`] to say.
+//! inotify reports each step of a save: truncation, partial writes, renames away and renames over. This module
+//! reports only the result, once the file has settled. It also reports the daemon's own writes: receivers recognise
+//! them by their content. A [`WatchScope`] defines which files are watched, and where they are.
 //!
-//! Two threads: notify's, which takes the events and waits for them, and one that looks at what has
-//! settled and sleeps as long as nothing has happened.
+//! Two threads: notify's thread collects events, and a second thread handles settled files. The second thread sleeps
+//! until there are events.
 
 mod debounce;
 mod dir_watcher;
@@ -61,7 +60,7 @@ pub trait WatchScope: Send + Sync + 'static {
 pub enum PathKind<K> {
     /// The root folder.
     Root,
-    /// A folder below the root, by its name in the ground.
+    /// A folder below the root, by its name in the scope.
     Folder(String),
     /// A file.
     File(K),
@@ -74,7 +73,7 @@ pub enum Folder<K> {
     Watched(Vec<K>),
     /// Like [`Self::Watched`], but a different folder of this name was watched before.
     Replaced(Vec<K>),
-    /// Watched before, and gone now.
+    /// Watched before, and now missing.
     Gone,
     /// The folder does not exist.
     None,
@@ -140,33 +139,33 @@ impl Debug for Stop {
 }
 
 impl WatchHandle {
-    /// Watches a ground. Changes are reported from now on, so read the existing files after this call. If nothing can
+    /// Watches a scope. Changes are reported from now on, so read the existing files after this call. If nothing can
     /// be watched, the [`Status`] reports it; that is not an error.
     ///
-    /// `tell` is called on the watcher's thread and blocks it; drop waits for it.
+    /// `on_change` is called on the watcher's thread and blocks it; drop waits for it.
     ///
     /// # Errors
     /// When the thread cannot be started.
     pub fn start<G: WatchScope>(
         watch_scope: G,
         times: Times,
-        tell: impl FnMut(Change<G::Key>) + Send + 'static,
+        on_change: impl FnMut(Change<G::Key>) + Send + 'static,
     ) -> io::Result<Self> {
         let shared = Arc::new(Shared::new(times));
-        Self::start_with(Arc::new(watch_scope), shared, tell)
+        Self::start_with(Arc::new(watch_scope), shared, on_change)
     }
 
     fn start_with<G: WatchScope>(
         watch_scope: Arc<G>,
         shared: Arc<Shared<G::Key>>,
-        tell: impl FnMut(Change<G::Key>) + Send + 'static,
+        on_change: impl FnMut(Change<G::Key>) + Send + 'static,
     ) -> io::Result<Self> {
         let status = Arc::new(Mutex::new(Status::Watching));
         let runner = Runner::start(
             watch_scope,
             Arc::clone(&shared),
             Arc::clone(&status),
-            Box::new(tell),
+            Box::new(on_change),
         );
         let thread = std::thread::Builder::new()
             .name("watch".to_owned())

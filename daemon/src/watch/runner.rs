@@ -13,7 +13,7 @@ pub(super) struct Runner<G: WatchScope> {
     watch_scope: Arc<G>,
     shared: Arc<Shared<G::Key>>,
     status: Arc<Mutex<Status>>,
-    tell: Box<dyn FnMut(Change<G::Key>) + Send>,
+    on_change: Box<dyn FnMut(Change<G::Key>) + Send>,
     now: EventClock,
     watcher: Option<DirWatcher>,
     /// Time of the next full scan; `None` while everything is watched.
@@ -26,13 +26,13 @@ impl<G: WatchScope> Runner<G> {
         watch_scope: Arc<G>,
         shared: Arc<Shared<G::Key>>,
         status: Arc<Mutex<Status>>,
-        tell: Box<dyn FnMut(Change<G::Key>) + Send>,
+        on_change: Box<dyn FnMut(Change<G::Key>) + Send>,
     ) -> Self {
         let mut runner = Self {
             watch_scope,
             shared,
             status,
-            tell,
+            on_change,
             now: Arc::new(Instant::now),
             watcher: None,
             poll: None,
@@ -55,7 +55,7 @@ impl<G: WatchScope> Runner<G> {
             drop(notes);
 
             for change in changes {
-                (self.tell)(change);
+                (self.on_change)(change);
             }
             for folder in folders {
                 self.look_at_folder(&folder);
@@ -68,7 +68,7 @@ impl<G: WatchScope> Runner<G> {
                 notes.settle.rescan_at(now + longest);
             } else if self.poll.is_some_and(|poll| poll <= now) {
                 self.open();
-                (self.tell)(Change::Rescan);
+                (self.on_change)(Change::Rescan);
             }
         }
     }

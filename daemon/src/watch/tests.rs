@@ -1,4 +1,4 @@
-//! Tests with real events on a ground, and a clock that only the test moves: no test step depends on timing.
+//! Tests with real events in a scope, and a clock that only the test moves: no test step depends on timing.
 #![allow(clippy::unwrap_used)]
 
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -11,7 +11,7 @@ use super::*;
 /// Far longer than any test step takes.
 pub const LONG: Duration = Duration::from_secs(60);
 
-/// A watched ground.
+/// A watched scope.
 pub struct Fixture<G: WatchScope> {
     pub watch_scope: Arc<G>,
     shared: Arc<Shared<G::Key>>,
@@ -21,7 +21,7 @@ pub struct Fixture<G: WatchScope> {
 }
 
 impl<G: WatchScope> Fixture<G> {
-    /// Watches the whole ground.
+    /// Watches the whole scope.
     pub fn new(watch_scope: G) -> Self {
         let (watch_scope, shared) = (
             Arc::new(watch_scope),
@@ -70,7 +70,7 @@ impl<G: WatchScope> Fixture<G> {
         note_folder(folder, &mut self.shared.notes(), now);
     }
 
-    /// Watches the folders that appeared or disappeared so far; returns whether there were any.
+    /// Watches the folders that appeared or disappeared; returns whether there were any.
     pub fn follow_folders(&mut self) -> bool {
         let folders = std::mem::take(&mut self.shared.notes().folders);
         for folder in &folders {

@@ -24,7 +24,7 @@ const PAGE: u64 = 1000;
 /// Maximum length of a line of `lored files`, in bytes. A longer line could not be sent.
 const LINE_BYTES_MAX: u64 = 64 << 20;
 
-/// Whether the daemon refused because it cannot read files but accepts documents that are sent.
+/// Returns whether the daemon refused because it cannot read files but accepts documents that are sent.
 pub fn is_wanted(failure: &Failure) -> bool {
     let Failure::Call(Error::Refused(body)) = failure else {
         return false;
@@ -286,7 +286,7 @@ impl Upload {
     }
 }
 
-/// Whether only this file is refused, so the next file may be sent.
+/// Returns whether only this file is refused, so the next file may be sent.
 fn is_about_file(body: &ErrorBody) -> bool {
     matches!(body.code, Code::InvalidInput | Code::FrameTooLarge)
 }

@@ -68,7 +68,7 @@ impl<R: BufRead> Parts<R> {
                 part.text.push_str(&line);
                 check(&part)?;
                 if is_end(&line) {
-                    // A separate session file ends with its session. A session inside an export does not end the export.
+                    // A separate session file ends with its session. A session in an export does not end the export.
                     self.is_whole = !self.is_export;
                     return Ok(Some(part));
                 }
@@ -146,7 +146,7 @@ fn is_end(line: &str) -> bool {
     line.contains("\"end\"") && kind_of(line).end.is_some()
 }
 
-/// Whether the line ends an export, not a session.
+/// Returns whether the line ends an export, not a session.
 fn is_end_of_all(line: &str) -> bool {
     let end = line
         .contains("\"end\"")

@@ -1,4 +1,4 @@
-//! A launchd job: its path and its launchctl commands. Untested on a Mac so far.
+//! A launchd job: its path and its launchctl commands. Not yet tested on a Mac.
 
 use std::path::{Path, PathBuf};
 

@@ -18,7 +18,7 @@ use super::{launchd, manager_here, systemd};
 /// Status of the service.
 #[derive(Debug, Serialize)]
 struct ServiceStatus {
-    /// What starts the daemon.
+    /// Manager or client that starts the daemon.
     manager: &'static str,
     units: Vec<UnitStatus>,
     socket: String,
@@ -136,12 +136,12 @@ fn disagreement(in_charge: Option<Manager>, holder: Option<Holder>) -> Option<St
     })
 }
 
-/// Whether the command targets the system-wide daemon, which users name by its socket.
+/// Returns whether the command targets the system-wide daemon, which users name by its socket.
 fn is_for_all(paths: &Paths) -> bool {
     paths.socket == Path::new(SYSTEM_SOCKET)
 }
 
-/// Whether the query starts nothing. The user's own daemon must hold its lock. The system-wide daemon's lock is
+/// Returns whether the query starts nothing. The user's own daemon must hold its lock. The system-wide daemon's lock is
 /// closed to others, so its service must run, or no systemd may be present to start it (`wakes`).
 fn may_ask(is_system: bool, is_held: bool, units: &[UnitStatus], wakes: bool) -> bool {
     match is_system {
@@ -150,7 +150,7 @@ fn may_ask(is_system: bool, is_held: bool, units: &[UnitStatus], wakes: bool) ->
     }
 }
 
-/// Whether the service of the socket runs.
+/// Returns whether the service of the socket runs.
 fn serves(units: &[UnitStatus]) -> bool {
     let mut services = units.iter().filter(|unit| unit.name == SERVICE_UNIT);
     services.any(|unit| unit.state.starts_with("active"))

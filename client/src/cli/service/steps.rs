@@ -217,7 +217,7 @@ pub fn existing(path: &Path) -> Result<Option<String>, Failure> {
     }
 }
 
-/// Whether the installation created the file.
+/// Returns whether the installation created the file.
 pub fn is_ours(text: &str) -> bool {
     text.lines().take(2).any(|line| line.contains(MARK))
 }

@@ -139,7 +139,7 @@ pub fn outdated(paths: &Paths, daemon: &Path) -> Result<Option<Vec<PathBuf>>, Fa
     Ok(outdated)
 }
 
-/// Whether the installed units, ours or a package's, use another socket or home than these.
+/// Returns whether the installed units, ours or a package's, use another socket or home than these.
 fn is_elsewhere(folder: &Path, units: &units::Units) -> Result<bool, Failure> {
     let first_of = |paths: [PathBuf; 2]| {
         let found = paths.iter().find(|path| path.exists());

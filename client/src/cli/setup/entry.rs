@@ -132,7 +132,7 @@ fn command_of(entry: &Value) -> Vec<String> {
     }
 }
 
-/// Whether a command starts the bridge, from any location of this program.
+/// Returns whether a command starts the bridge, from any location of this program.
 fn is_ours(command: &[String]) -> bool {
     command.split_first().is_some_and(|(program, arguments)| {
         let name = Path::new(program).file_name();

@@ -196,7 +196,7 @@ pub fn delete(path: &Path, before: Option<&HostFile>) -> Result<Change, FileErro
     Ok(Change::Done(None))
 }
 
-/// Whether a file is unchanged.
+/// Returns whether a file is unchanged.
 fn is_still(path: &Path, before: Option<&HostFile>) -> Result<bool, FileError> {
     let now = read(path)?;
     Ok(match (&now, before) {

@@ -1,7 +1,7 @@
 //! The hosts of agents: the file that each one reads, the form of an entry in it, and the source of this
 //! information.
 //!
-//! All facts come from the hosts' own documentation, cited at each host. Codex 0.169, Gemini CLI 0.61 and
+//! All information comes from the hosts' own documentation, cited at each host. Codex 0.169, Gemini CLI 0.61 and
 //! opencode 1.18 were tested on Linux. The rest follows the documentation; the paths on macOS are untested.
 
 use std::path::{Path, PathBuf};
@@ -88,7 +88,7 @@ impl Host {
         Self::OpenCode,
     ];
 
-    /// Name for people.
+    /// Returns the name for people.
     pub const fn title(self) -> &'static str {
         match self {
             Self::ClaudeCode => "Claude Code",
@@ -100,7 +100,7 @@ impl Host {
         }
     }
 
-    /// Name on the command line.
+    /// Returns the name on the command line.
     pub const fn name(self) -> &'static str {
         match self {
             Self::ClaudeCode => "claude-code",

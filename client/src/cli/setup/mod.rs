@@ -246,7 +246,7 @@ fn program() -> Result<String, Failure> {
     }
 }
 
-/// Whether the first program of our name on PATH is this one. Relative folders are skipped, because their
+/// Returns whether the first program of our name on PATH is this one. Relative folders are skipped, because their
 /// meaning depends on the host.
 fn is_on_path(here: &Path, path: Option<OsString>) -> bool {
     let identity = |path: &Path| fs::metadata(path).map(|found| (found.dev(), found.ino()));

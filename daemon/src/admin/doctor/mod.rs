@@ -1,7 +1,7 @@
 //! `lored doctor`: checks the daemon's environment for problems, each with its remedy.
 //!
-//! It changes nothing unless asked, and then applies only safe fixes: modes of the daemon's own folders and files,
-//! and removal of what a dead daemon left behind.
+//! It changes nothing unless `--fix` is given. Then it applies only safe fixes: modes of the daemon's own folders and
+//! files, and removal of leftovers of a dead daemon.
 
 mod folders;
 mod machine;

@@ -33,7 +33,7 @@ impl HttpAuth {
         }
     }
 
-    /// The origins whose pages may call.
+    /// Returns the origins whose pages may call.
     #[must_use]
     pub fn origins(&self) -> &[String] {
         &self.origins

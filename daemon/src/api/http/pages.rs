@@ -22,7 +22,7 @@ const WELCOME: [(HeaderName, &str); 3] = [
 /// Response headers that a page may read in addition to the safelisted ones.
 const EXPOSED: &str = "mcp-session-id, www-authenticate";
 
-/// Whether the request is a CORS preflight. A preflight never carries the token.
+/// Returns whether the request is a CORS preflight. A preflight never carries the token.
 pub fn is_preflight(method: &Method, headers: &HeaderMap) -> bool {
     method == Method::OPTIONS && headers.contains_key(ACCESS_CONTROL_REQUEST_METHOD)
 }

@@ -114,20 +114,20 @@ impl InFlightCalls {
 }
 
 impl InFlightCall {
-    /// Size of the call's line, in bytes.
+    /// Returns the size of the call's line, in bytes.
     #[must_use]
     pub fn bytes(&self) -> usize {
         self.bytes
     }
 
-    /// Whether the line was small and must wait for its turn.
+    /// Returns whether the line was small and must wait for its turn.
     #[must_use]
     pub fn is_unpaid(&self) -> bool {
         // A long poll has dropped its arguments by then.
         self.memory_permit.is_empty() && !self.waits
     }
 
-    /// The permit to wait for new events.
+    /// Returns the permit to wait for new events.
     #[must_use]
     pub fn wait_permit(&self) -> &WaitPermit {
         &self.wait_permit
@@ -182,7 +182,7 @@ mod tests {
         assert!(in_flight_calls.landed().now_or_never().is_some());
     }
 
-    /// Long polls do not reduce the room for other calls, up to their own limit. Closing the connection waits
+    /// Long polls do not reduce the capacity for other calls, up to their own limit. Closing the connection waits
     /// for their answers.
     #[test]
     fn what_waits_stands_beside_the_others() {

@@ -131,7 +131,7 @@ pub fn read(mut line: Vec<u8>) -> Result<Message, LineError> {
     }
 }
 
-/// Whether a line could be read.
+/// Checks that a line could be read.
 ///
 /// # Errors
 /// [`LineError`], for the sender.

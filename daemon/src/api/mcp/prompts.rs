@@ -29,7 +29,7 @@ impl Prompt {
     /// Every prompt, in listing order.
     pub const ALL: [Self; 2] = [Self::ResumeSession, Self::HandOver];
 
-    /// The prompt's name.
+    /// Returns the prompt's name.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {

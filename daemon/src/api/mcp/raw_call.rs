@@ -52,7 +52,7 @@ impl RawMcpCall {
         }
     }
 
-    /// Size of the request, in bytes; 0 when it is counted elsewhere.
+    /// Returns the size of the request, in bytes; 0 when it is counted elsewhere.
     #[must_use]
     pub fn bytes(&self) -> usize {
         self.bytes

@@ -130,7 +130,7 @@ impl Server {
         !self.dispatch.resources().kinds().is_empty()
     }
 
-    /// Whether a host of the older era can subscribe.
+    /// Returns whether a host of the older era can subscribe.
     fn has_subscriptions(&self) -> bool {
         self.has_resources() && self.lifetime == ConnectionLifetime::Long
     }

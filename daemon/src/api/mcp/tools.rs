@@ -111,7 +111,7 @@ fn tool(operation: &Operation) -> Tool {
     tool
 }
 
-/// Schema of the reply or the refusal. Some clients validate structured content even when the
+/// Returns the schema of the reply or the refusal. Some clients validate structured content even when the
 /// result is an error, and would otherwise hide the refusal.
 fn output(operation: &Operation) -> JsonObject {
     let mut schema = Map::new();
@@ -123,7 +123,7 @@ fn output(operation: &Operation) -> JsonObject {
     schema
 }
 
-/// Schema of the reply in structured content: an object.
+/// Returns the schema of the reply in structured content: an object.
 fn reply(operation: &Operation) -> JsonObject {
     let reply = unnamed((operation.output)());
     let Some(name) = operation.wrapped_as else {

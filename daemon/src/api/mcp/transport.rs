@@ -115,7 +115,7 @@ impl<R> LineTransport<R> {
         Some(state.tail.position)
     }
 
-    /// Whether a request may be a long poll.
+    /// Returns whether a request may be a long poll.
     fn waits(&self, request: &ClientRequest) -> bool {
         match request {
             ClientRequest::CallToolRequest(call) => self.endpoint.dispatch.waits(&call.params.name),

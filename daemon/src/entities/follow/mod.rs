@@ -1,9 +1,9 @@
-//! Recognition that nobody waits for: what steps and tool executions mention is looked for behind
-//! the log, and appended as events.
+//! Background recognition: searches steps and tool executions after they are committed, and appends the
+//! entities found as events.
 //!
-//! The follower reads the log from where it was, in order, and is woken by commits. What it has
-//! searched is known per session from its own events, so a crash at any moment repeats nothing and
-//! leaves nothing out; the file of its place only saves it looking through the log again.
+//! The follower reads the log in order from its last position; commits wake it. Each session's own events say
+//! which texts were searched, so a crash at any moment neither repeats nor omits a text. The position file
+//! only saves reading the log again.
 
 mod position_file;
 pub mod resolve;
@@ -31,23 +31,23 @@ use crate::steps::{StepRecorded, Text};
 
 pub use position_file::PositionFile;
 
-/// Its name in `status`.
+/// Name of the follower in `status`.
 pub const NAME: &str = "entities";
 
-/// Events looked at in one go, and bytes of results searched in one go.
+/// Maximum number of events read in one pass, and of bytes of results searched in one pass.
 const EVENTS_MAX: usize = 500;
 const BYTES_MAX: u64 = 4 << 20;
-/// What is recorded within so long is searched together, in one event, unless somebody waits for it:
-/// so a burst of steps is not held up by an event behind each of them.
+/// Time for which texts are collected and searched together in one event, unless a caller waits. A burst of
+/// steps is therefore not delayed by one event after each step.
 const TOGETHER: Duration = Duration::from_millis(10);
-/// After a failure it tries again in so long.
+/// Delay before a retry after a failure.
 const AGAIN: Duration = Duration::from_secs(2);
 
-/// How far the follower has come, for those who wait for it.
+/// Progress of the follower, for callers that wait for it.
 #[derive(Debug)]
 pub struct FollowProgress {
     done: watch::Sender<Position>,
-    /// Somebody waits: nothing is put off.
+    /// Notified when a caller waits: searching is then not delayed.
     asked: Notify,
 }
 
@@ -61,7 +61,7 @@ impl Default for FollowProgress {
 }
 
 impl FollowProgress {
-    /// Everything up to here has been searched.
+    /// Returns the position up to which everything has been searched.
     #[must_use]
     pub fn position(&self) -> Position {
         *self.done.borrow()
@@ -70,7 +70,7 @@ impl FollowProgress {
     /// Waits until everything up to a position has been searched.
     ///
     /// # Errors
-    /// `TIMEOUT` when that takes longer than `wait`.
+    /// `TIMEOUT` if that takes longer than `wait`.
     pub async fn reaches(&self, position: Position, wait: Duration) -> Result<(), Refusal> {
         let mut done = self.done.subscribe();
         self.asked.notify_one();
@@ -91,7 +91,7 @@ impl FollowProgress {
     }
 }
 
-/// Follows the log until it is dropped.
+/// Follows the log until the future is dropped.
 pub async fn run(cx: Arc<Context>) {
     let place = PositionFile::of(&cx.folder, cx.engine.store_id());
     let mut done = place.read();
@@ -105,19 +105,19 @@ pub async fn run(cx: Arc<Context>) {
             && done < tail
         {
             if tail.0 - done.0 < EVENTS_MAX as u64
-                && let Ok(room) = Entities::of(&cx)
+                && let Ok(module) = Entities::of(&cx)
             {
-                let asked = room.progress.asked.notified();
+                let asked = module.progress.asked.notified();
                 let _ = tokio::time::timeout(TOGETHER, asked).await;
             }
             match advance(&cx, done).await {
                 Ok(to) => {
                     done = to;
-                    // What was found in it is recorded by now.
+                    // The entities found up to the position are recorded by now.
                     let end = cx.engine.published().map(|state| state.tail.position);
                     place.note(done, end.map_or(done, |end| end.max(done)));
-                    if let Ok(room) = Entities::of(&cx) {
-                        room.progress.done.send_replace(done);
+                    if let Ok(module) = Entities::of(&cx) {
+                        module.progress.done.send_replace(done);
                     }
                 }
                 Err(refusal) => {
@@ -127,8 +127,8 @@ pub async fn run(cx: Arc<Context>) {
             }
             continue;
         }
-        if let Ok(room) = Entities::of(&cx) {
-            room.progress.done.send_replace(done);
+        if let Ok(module) = Entities::of(&cx) {
+            module.progress.done.send_replace(done);
         }
         if published.changed().await.is_err() {
             return;
@@ -136,31 +136,31 @@ pub async fn run(cx: Arc<Context>) {
     }
 }
 
-/// A text that is still to be searched.
+/// A text that has not been searched yet.
 struct PendingText {
     session: String,
     source: Source,
     position: Position,
-    /// What the call was given, as JSON.
+    /// Parameters of the call, as JSON.
     parameters: Option<Text>,
     text: Text,
 }
 
-/// Searches the next events; the position up to which all is done then.
+/// Searches the next events and returns the position up to which all are done.
 async fn advance(cx: &Arc<Context>, done: Position) -> Result<Position, Refusal> {
     let state = State::live(cx, None).await?;
-    let (wanted, to) = blocking(move || pending(&state, done)).await?;
-    if wanted.is_empty() {
+    let (pending_texts, to) = blocking(move || pending(&state, done)).await?;
+    if pending_texts.is_empty() {
         return Ok(to);
     }
-    // No state is held in the long parts, so that the store can be closed meanwhile: neither while
-    // packs are made ready, nor while texts are searched.
+    // The long parts hold no state, so that the store can be closed meanwhile: neither preparing packs
+    // nor searching texts.
     let shared = Arc::clone(cx);
     blocking(move || Entities::of(&shared)?.packs()).await?;
     let state = State::live(cx, None).await?;
     let shared = Arc::clone(cx);
     let (notes, to) = blocking(move || {
-        let known = known(&shared, &state, wanted)?;
+        let known = known(&shared, &state, pending_texts)?;
         drop(state);
         let notes = known.into_iter().filter_map(|one| search(&shared, one));
         Ok((notes.collect::<Vec<RecordExtraction>>(), to))
@@ -175,7 +175,7 @@ async fn advance(cx: &Arc<Context>, done: Position) -> Result<Position, Refusal>
         };
         match cx.engine.write(write).await {
             Ok(_) => {}
-            // Forgotten meanwhile, or noted before a crash: nothing is left to do.
+            // Forgotten meanwhile, or recorded before a crash: nothing remains to be done.
             Err(refusal) if matches!(refusal.code, Code::SessionNotFound | Code::Conflict) => {}
             Err(refusal) => return Err(refusal),
         }
@@ -183,7 +183,7 @@ async fn advance(cx: &Arc<Context>, done: Position) -> Result<Position, Refusal>
     Ok(to)
 }
 
-/// The texts among the next events, and the position of the last event looked at.
+/// Returns the texts among the next events, and the position of the last event read.
 fn pending(state: &State, done: Position) -> Result<(Vec<PendingText>, Position), Refusal> {
     let (mut found, mut to, mut looked_at, mut bytes) = (Vec::new(), done, 0, 0);
     let log: Log<'_> = state.log();
@@ -193,9 +193,9 @@ fn pending(state: &State, done: Position) -> Result<(Vec<PendingText>, Position)
         if event.header.kind == EventKind::EventsForgotten {
             found.extend(left_of(state, &event)?);
         }
-        if let Some(wanted) = text_of(event)? {
-            bytes += wanted.text.bytes();
-            found.push(wanted);
+        if let Some(pending_text) = text_of(event)? {
+            bytes += pending_text.text.bytes();
+            found.push(pending_text);
         }
         Ok(if looked_at == EVENTS_MAX || bytes > BYTES_MAX {
             ControlFlow::Break(())
@@ -208,8 +208,8 @@ fn pending(state: &State, done: Position) -> Result<(Vec<PendingText>, Position)
     Ok((found, to))
 }
 
-/// The texts that are left of a session of which some were forgotten: what was found in any of them since
-/// the first has been forgotten, too, and is found again.
+/// Returns the remaining texts of a session after some were forgotten. The entities found in any text since
+/// the first forgotten one were forgotten too, so these texts are searched again.
 fn left_of(
     state: &State,
     tombstone: &LoggedEvent,
@@ -250,50 +250,50 @@ fn text_of(event: LoggedEvent) -> Result<Option<PendingText>, crate::store::Erro
     }))
 }
 
-/// What is to be searched of one session, in the order of the log, and what the session knows.
+/// Texts to search of one session, in log order, with the context of the session.
 struct SessionKnowledge {
     session: String,
     knowing: SessionContext,
-    wanted: Vec<PendingText>,
+    pending_texts: Vec<PendingText>,
 }
 
-/// What each session knows whose texts are still to be searched.
+/// Reads the context of each session that has unsearched texts.
 fn known(
     cx: &Context,
     state: &State,
-    wanted: Vec<PendingText>,
+    pending_texts: Vec<PendingText>,
 ) -> Result<Vec<SessionKnowledge>, Refusal> {
     let mut by_session: BTreeMap<String, Vec<PendingText>> = BTreeMap::new();
-    for one in wanted {
+    for one in pending_texts {
         by_session.entry(one.session.clone()).or_default().push(one);
     }
     let mut known = Vec::new();
-    for (session, mut wanted) in by_session {
+    for (session, mut pending_texts) in by_session {
         let Some(row) = sessions::get(state, &session)? else {
             continue;
         };
         let lines = sessions::lineage(state, &session)?;
-        // After a crash the place may be behind what was noted.
+        // After a crash the position may be behind the recorded events.
         let recorded = view::searched(state, &session)?;
-        wanted.retain(|one| one.position > recorded);
+        pending_texts.retain(|one| one.position > recorded);
         known.push(SessionKnowledge {
             knowing: SessionContext::of(cx, state, &lines, row.project.as_deref())?,
             session,
-            wanted,
+            pending_texts,
         });
     }
     Ok(known)
 }
 
-/// Searches the texts of a session; `None` when they mention nothing.
+/// Searches the texts of a session; returns `None` if they mention nothing.
 fn search(cx: &Context, known: SessionKnowledge) -> Option<RecordExtraction> {
     let mut found = Vec::new();
     let mut last = None;
-    for one in known.wanted {
+    for one in known.pending_texts {
         let text = match one.text.read(&cx.blobs) {
             Ok(text) => text,
             Err(error) => {
-                // A damaged result is told to who reads it; it has no entities.
+                // A damaged result is reported to its readers; it has no entities.
                 tracing::debug!(%error, "a result was not searched for entities");
                 continue;
             }

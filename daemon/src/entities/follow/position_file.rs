@@ -1,5 +1,5 @@
-//! How far the follower had come when it was last written down: a file of its own, which may be
-//! behind, but never ahead: it is removed when the log has lost some of what was there by then.
+//! Persisted position of the follower. The file may be behind the log, but never ahead: it is removed if the
+//! log was truncated since the file was written.
 
 use std::fs;
 use std::path::PathBuf;
@@ -11,10 +11,10 @@ use crate::engine::DataFolder;
 use crate::log::Position;
 use crate::store::{StoreId, durable};
 
-/// It is written at most so often.
+/// Minimum time between two writes.
 const WRITE_EVERY: Duration = Duration::from_secs(1);
 
-/// The file.
+/// File with the follower's position.
 #[derive(Debug)]
 pub struct PositionFile {
     path: PathBuf,
@@ -23,7 +23,7 @@ pub struct PositionFile {
 }
 
 impl PositionFile {
-    /// In a data folder, of this store.
+    /// Returns the position file of a store in a data folder.
     #[must_use]
     pub fn of(folder: &DataFolder, store: StoreId) -> Self {
         Self {
@@ -33,14 +33,14 @@ impl PositionFile {
         }
     }
 
-    /// The position that was written down; 0 when there is none of this store.
+    /// Returns the stored position; 0 if this store has none.
     #[must_use]
     pub fn read(&self) -> Position {
         self.written_down()
             .map_or(Position(0), |(position, _)| position)
     }
 
-    /// The position, and where the log ended when it was written down.
+    /// Reads the position, and the end of the log when it was written.
     fn written_down(&self) -> Option<(Position, Position)> {
         let text = fs::read_to_string(&self.path).ok()?;
         let mut words = text.split_ascii_whitespace();
@@ -51,8 +51,8 @@ impl PositionFile {
         Some((position()?, position()?))
     }
 
-    /// Before anything is recorded: begins anew when the log ends before it did as the place was written
-    /// down. It was cut, and what was found before the place may have stood behind the cut.
+    /// Checks the stored position before anything is recorded. If the log now ends earlier than when the position
+    /// was written, it starts from 0 again: the log was cut, and recorded entities may have been behind the cut.
     pub fn check(&self, end: Position) {
         let Some((_, known_end)) = self.written_down().filter(|(_, known)| *known > end) else {
             return;
@@ -63,8 +63,8 @@ impl PositionFile {
         }
     }
 
-    /// Writes a position down, of a log that ends here by now, unless that was done just now; what is lost
-    /// is only searched again.
+    /// Writes a position and the current end of the log, unless a write just happened. A lost position only causes
+    /// texts to be searched again.
     pub fn note(&self, position: Position, end: Position) {
         let mut written = self.written.lock().unwrap_or_else(PoisonError::into_inner);
         if written.is_some_and(|at| at.elapsed() < WRITE_EVERY) {
@@ -83,9 +83,9 @@ impl PositionFile {
 mod tests {
     use super::*;
 
-    /// A place is read again by the store that wrote it, and by no other.
+    /// A position is read only by the store that wrote it.
     #[test]
-    fn a_place_belongs_to_its_store() {
+    fn a_position_belongs_to_its_store() {
         let dir = tempfile::tempdir().unwrap();
         let folder = DataFolder {
             data: dir.path().to_path_buf(),
@@ -103,10 +103,10 @@ mod tests {
         assert_eq!(place.read(), Position(0));
     }
 
-    /// A log that was cut, be it behind the place, is followed from its beginning: what was found in it may
-    /// be gone.
+    /// A truncated log is followed from its beginning, even if it was cut after the position: recorded entities may
+    /// be lost.
     #[test]
-    fn a_place_of_a_log_that_was_cut_is_none() {
+    fn a_position_of_a_truncated_log_is_ignored() {
         let dir = tempfile::tempdir().unwrap();
         let folder = DataFolder {
             data: dir.path().to_path_buf(),

@@ -1,6 +1,5 @@
-//! Resolution that nobody waits for: entities of kinds that a resolver knows are looked up as they
-//! come, from the start of the daemon on. What fails stays as it is, and is asked again when it is
-//! mentioned again.
+//! Background resolution: looks up entities of kinds that a resolver knows as they are mentioned, from the
+//! start of the daemon on. A failed lookup changes nothing; the next mention repeats it.
 
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
@@ -23,12 +22,12 @@ use crate::sessions::{self, PreparedSession, SessionSelector};
 use crate::state::State;
 use crate::upstream::Resolvers;
 
-/// Entities that are looked up at the same time.
+/// Maximum number of concurrent lookups.
 const AT_ONCE: usize = 4;
-/// Events looked at in one go.
+/// Maximum number of events read in one pass.
 const EVENTS_MAX: usize = 500;
 
-/// The entities that an event mentions or found.
+/// Returns the entities that an event mentions or records as found.
 fn mentions_of(meta: Event) -> Vec<Mention> {
     match meta {
         Event::Message(MessageEvent::Message(said)) => said.mentions,
@@ -48,7 +47,7 @@ fn mentions_of(meta: Event) -> Vec<Mention> {
     }
 }
 
-/// An entity to look up.
+/// Entity to look up.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct PendingLookup {
     session: String,
@@ -56,7 +55,7 @@ struct PendingLookup {
     name: String,
 }
 
-/// Follows the log from its end until it is dropped.
+/// Follows the log from its end until the future is dropped.
 pub async fn run(cx: Arc<Context>) {
     let mut done = cx.engine.position();
     let mut published = cx.engine.watch();
@@ -67,10 +66,10 @@ pub async fn run(cx: Arc<Context>) {
             .map(|state| state.tail.position);
         if tail.is_some_and(|tail| done < tail) {
             match pending(&cx, done).await {
-                Ok((wanted, to)) => {
+                Ok((lookups, to)) => {
                     done = to;
-                    stream::iter(wanted)
-                        .for_each_concurrent(AT_ONCE, |wanted| resolve(&cx, wanted))
+                    stream::iter(lookups)
+                        .for_each_concurrent(AT_ONCE, |lookup| resolve(&cx, lookup))
                         .await;
                 }
                 Err(refusal) => {
@@ -86,7 +85,7 @@ pub async fn run(cx: Arc<Context>) {
     }
 }
 
-/// The entities that the next events mention and that are to be looked up.
+/// Returns the entities to look up among those that the next events mention.
 async fn pending(
     cx: &Arc<Context>,
     done: Position,
@@ -119,44 +118,44 @@ async fn pending(
             })
         })?;
         let now = cx.engine.clock().now();
-        let mut wanted = BTreeSet::new();
+        let mut lookups = BTreeSet::new();
         for one in found {
             let lines = sessions::lineage(&state, &one.session)?;
             let row = view::get(&state, &lines, &one.entity)?;
             let data = row.and_then(|row| row.data);
             if data.is_none_or(|data| data.expires <= now) {
-                wanted.insert(one);
+                lookups.insert(one);
             }
         }
-        Ok((wanted, to))
+        Ok((lookups, to))
     })
     .await
 }
 
-async fn resolve(cx: &Arc<Context>, wanted: PendingLookup) {
-    if let Err(refusal) = try_resolve(cx, &wanted).await {
-        tracing::debug!(%refusal, name = wanted.name, "an entity stays unresolved");
+async fn resolve(cx: &Arc<Context>, lookup: PendingLookup) {
+    if let Err(refusal) = try_resolve(cx, &lookup).await {
+        tracing::debug!(%refusal, name = lookup.name, "an entity stays unresolved");
     }
 }
 
-async fn try_resolve(cx: &Arc<Context>, wanted: &PendingLookup) -> Result<(), Refusal> {
+async fn try_resolve(cx: &Arc<Context>, lookup: &PendingLookup) -> Result<(), Refusal> {
     let state = State::live(cx, None).await?;
-    let lines = sessions::lineage(&state, &wanted.session)?;
-    let project = sessions::get(&state, &wanted.session)?.and_then(|row| row.project);
+    let lines = sessions::lineage(&state, &lookup.session)?;
+    let project = sessions::get(&state, &lookup.session)?.and_then(|row| row.project);
     let knowing = SessionContext::of(cx, &state, &lines, None)?;
     // An answer may take long, and a state keeps the store open.
     drop(state);
-    match query(cx, &knowing, &wanted.entity.kind, &wanted.name).await? {
+    match query(cx, &knowing, &lookup.entity.kind, &lookup.name).await? {
         Answer::Nothing(None) => Ok(()),
         Answer::Nothing(Some(sentence)) => {
             tracing::warn!("{sentence}");
             Ok(())
         }
         Answer::Found(mut resolved, data) => {
-            // What was mentioned, whatever the other system calls it.
-            resolved.entity = wanted.entity.clone();
+            // The mentioned entity, whatever the resolver calls it.
+            resolved.entity = lookup.entity.clone();
             let selector = SessionSelector {
-                session: Some(wanted.session.clone()),
+                session: Some(lookup.session.clone()),
                 project,
                 fence: None,
             };
@@ -164,8 +163,8 @@ async fn try_resolve(cx: &Arc<Context>, wanted: &PendingLookup) -> Result<(), Re
             let write = crate::engine::QueuedWrite {
                 bytes: data.data.len(),
                 command: Box::new(RecordResolution {
-                    session: wanted.session.clone(),
-                    entity: wanted.entity.clone(),
+                    session: lookup.session.clone(),
+                    entity: lookup.entity.clone(),
                     note: note(cx, choice, *resolved, &data),
                 }),
                 actor: Arc::new(Actor::daemon()),

@@ -21,12 +21,12 @@ use crate::operation::{Access, Call, Op, blocking};
 use crate::read_context::{Read, ReadContext};
 use crate::sessions::Line;
 
-/// Mentions that are shown.
+/// Maximum number of mentions returned.
 const MENTIONS_MAX: usize = 20;
-/// Relations that are shown.
+/// Maximum number of relations returned.
 const RELATIONS_MAX: usize = 200;
 
-/// How many names are compared to find near ones.
+/// Maximum number of names compared to suggest similar ones.
 const NEAR_AMONG: usize = 5000;
 
 /// `get_entity`.
@@ -144,7 +144,7 @@ fn mentions(
         .collect()
 }
 
-/// There is none of this name: which come near.
+/// Returns the error for an unknown name, with similar names as suggestions.
 fn not_found(read: &Read, lines: &[Line], args: &GetEntityArgs) -> Result<Refusal, Refusal> {
     let mut names = Vec::new();
     view::walk(&read.state, lines, None, &mut |_, row| {

@@ -54,11 +54,11 @@ impl Op for ListEntities {
     }
 }
 
-/// Among which entities.
+/// Scope of a list.
 enum EntityScope {
-    /// Those of one session.
+    /// Entities of one session.
     Session(Vec<Line>),
-    /// Those of a project's sessions, or of all.
+    /// Entities of a project's sessions, or of all sessions.
     Projects(Option<String>),
 }
 
@@ -199,8 +199,8 @@ fn of_session(
     Ok(found)
 }
 
-/// The entities of several sessions, each with how many of them know it: mentions add up, names and
-/// ids are those of the session that mentioned it last.
+/// Merges the entities of several sessions, each with the number of sessions that know it. Mentions add up;
+/// names and ids come from the session that mentioned the entity last.
 fn merged(
     rows: &dyn Rows,
     project: Option<&str>,
@@ -215,7 +215,7 @@ fn merged(
     let mut found: HashMap<EntityRef, (ScoredEntity, u64)> = HashMap::new();
     for session in names {
         let lines = sessions::lineage(rows, &session)?;
-        // What a fork shares is counted where it was said.
+        // Mentions that a fork shares are counted in the session that recorded them.
         let own = lines.get(..1).unwrap_or_default();
         view::walk(rows, own, None, &mut |entity, mut row| {
             row.mentions = row.mentions.saturating_sub(row.inherited());

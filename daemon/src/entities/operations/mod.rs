@@ -1,4 +1,4 @@
-//! The entity lines of the operation table.
+//! Entity operations of the operation table.
 
 mod get;
 mod list;
@@ -22,7 +22,7 @@ use crate::operation::{Context, Operation};
 use crate::sessions::Line;
 use crate::store::{Error, Rows};
 
-/// The lines.
+/// Entity operations.
 pub const OPERATIONS: &[Operation] = &[
     Operation::of::<list::ListEntities>(),
     Operation::of::<get::GetEntity>(),
@@ -30,12 +30,12 @@ pub const OPERATIONS: &[Operation] = &[
     Operation::of::<resolve::ResolveEntity>(),
 ];
 
-/// How long `at_least` waits for what follows the log.
+/// Maximum time that `at_least` waits for the follower.
 const WAIT_MAX: Duration = Duration::from_secs(10);
-/// The longest kind, and the longest name of a relation, in bytes.
+/// Maximum length of a kind and of a relation name, in bytes.
 const KIND_BYTES_MAX: usize = 64;
 
-/// An entity as it goes over the wire.
+/// Converts an entity row to its wire form.
 pub fn entity(
     rows: &dyn Rows,
     lines: &[Line],
@@ -51,7 +51,7 @@ pub fn entity(
         mentions: row.mentions,
         first_mentioned: format_time(row.first_at),
         last_mentioned: format_time(row.last_at),
-        // Two digits tell enough, and the same to everybody.
+        // Two digits are precise enough and the same for all callers.
         relevance: (score * 100.0).round() / 100.0,
         high: is_high(score),
         recent: is_recent(row.last_at, now),
@@ -65,7 +65,7 @@ pub fn entity(
     })
 }
 
-/// An entity's kind and its name as it was written.
+/// Returns an entity's kind and its name as last written.
 pub fn named(rows: &dyn Rows, lines: &[Line], entity: &EntityRef) -> Result<EntityName, Error> {
     let row = view::get(rows, lines, entity)?;
     Ok(EntityName {
@@ -74,7 +74,7 @@ pub fn named(rows: &dyn Rows, lines: &[Line], entity: &EntityRef) -> Result<Enti
     })
 }
 
-/// Refuses what is no kind, or no name of a relation.
+/// Rejects an invalid kind or relation name.
 fn check_word(argument: &str, word: &str) -> Result<(), Refusal> {
     let is_word = !word.is_empty()
         && word.len() <= KIND_BYTES_MAX
@@ -91,7 +91,7 @@ fn check_word(argument: &str, word: &str) -> Result<(), Refusal> {
     .hint("Kinds are `device`, `file_path` and the like; `list_entities` shows those in use."))
 }
 
-/// The entity that a caller names, with the name as it is safe to show.
+/// Returns the entity that a caller names, and its sanitised name.
 fn entity_of(argument: &str, given: &EntityName) -> Result<(EntityRef, String), Refusal> {
     check_word(&format!("{argument}.kind"), &given.kind)?;
     let name = name_of(argument, &given.name)?;
@@ -102,7 +102,7 @@ fn entity_of(argument: &str, given: &EntityName) -> Result<(EntityRef, String), 
     Ok((entity, name))
 }
 
-/// A name as it is safe to show.
+/// Returns a sanitised name.
 fn name_of(argument: &str, given: &str) -> Result<String, Refusal> {
     shown_name(given).ok_or_else(|| {
         Refusal::invalid(format!(
@@ -112,7 +112,7 @@ fn name_of(argument: &str, given: &str) -> Result<String, Refusal> {
     })
 }
 
-/// Waits until what was recorded up to a position has been searched.
+/// Waits until everything up to a position has been searched.
 async fn caught_up(cx: &Context, at_least: Option<Position>) -> Result<(), Refusal> {
     match at_least {
         None => Ok(()),

@@ -46,7 +46,7 @@ impl Op for ResolveEntity {
     }
 }
 
-/// What is known before another system is asked.
+/// Known data of a name before a resolver is asked.
 struct ResolveRequest {
     state: State,
     session: Option<String>,
@@ -67,7 +67,7 @@ impl ResolveRequest {
         let now = cx.engine.clock().now();
         let session = match selector.find(&state, &caller.actor, now) {
             Ok(session) => Some(session),
-            // Named and not there is refused; none at all begins with the answer.
+            // A named session that does not exist is an error; without a name, a session is created with the answer.
             Err(refusal) if selector.session.is_some() => return Err(refusal),
             Err(_) => None,
         };
@@ -107,7 +107,7 @@ impl ResolveRequest {
         if is_fresh && args.refresh != Some(true) {
             return self.into_known(&cx, Vec::new());
         }
-        // The name that is known is the one that others know, too.
+        // The known name is the one that other systems know too.
         let (kind, name) = match (&self.found, &args.kind) {
             (Some(found), _) => (Some(found.entity.kind.clone()), found.name.clone()),
             (None, Some(kind)) => (Some(kind.clone()), args.name.clone()),
@@ -134,13 +134,13 @@ impl ResolveRequest {
         }
     }
 
-    /// The kind that the form of a name tells.
+    /// Returns the kind that the form of a name implies.
     fn kind_by_form(&self, name: &str) -> Option<String> {
         let matches = self.knowing.recognise(name, false).matches;
         matches.first().map(|hit| hit.kind.to_string())
     }
 
-    /// The answer that needs no event: what is known, or that nothing is.
+    /// Returns the result that needs no event: the known entity, or that none is known.
     fn into_known(
         self,
         cx: &Context,
@@ -202,7 +202,7 @@ impl ResolveRequest {
     }
 }
 
-/// The reply of an answer that was noted, made from its event.
+/// Creates the result of a recorded answer from its event.
 async fn describe(
     cx: &Arc<Context>,
     event: &crate::log::LoggedEvent,

@@ -1,4 +1,4 @@
-//! The pack score: which entities come into a context pack, and in which order.
+//! Pack score: selects and orders the entities of a context pack.
 
 use std::cmp::Ordering;
 
@@ -6,14 +6,14 @@ use crate::clock::Micros;
 
 const HOUR_MICROS: Micros = 3600 * 1_000_000;
 
-/// The stored relevance of an entity when it is first mentioned.
+/// Stored relevance of an entity at its first mention.
 const RELEVANCE_AT_FIRST: f64 = 5.0;
-/// What each further mention adds to it.
+/// Stored relevance added by each further mention.
 const RELEVANCE_PER_MENTION: f64 = 0.5;
 
-/// The relevance that mentions have stored up (5.0 at first, 0.5 for each further one), 5 more when
-/// the current message names the entity, 3 more when it was last mentioned within an hour or else 1
-/// within six, and `ln(mentions + 1)`. An end of an hour belongs to it.
+/// Returns the sum of: the stored relevance (5.0 at first, 0.5 for each further mention), 5 if the current
+/// message names the entity, 3 if it was last mentioned within an hour or else 1 if within six, and
+/// `ln(mentions + 1)`. Both limits are inclusive.
 #[must_use]
 #[allow(clippy::cast_precision_loss)] // scores need no more than 53 bits
 pub fn pack_score(mentions: u64, last_mentioned: Micros, is_named: bool, now: Micros) -> f64 {
@@ -30,19 +30,18 @@ pub fn pack_score(mentions: u64, last_mentioned: Micros, is_named: bool, now: Mi
     stored + named + recency + (mentions as f64 + 1.0).ln()
 }
 
-/// What ranks an entity among others.
+/// Properties that rank an entity.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RankInputs<'a> {
-    /// Its pack score.
+    /// Pack score of the entity.
     pub score: f64,
-    /// When it was last mentioned.
+    /// Time of the last mention.
     pub last_mentioned: Micros,
-    /// Its kind and canonical key, by which there is one of it.
+    /// Kind and canonical key, which identify the entity.
     pub entity: (&'a str, &'a str),
 }
 
-/// The order of a pack's entities: the greatest score first, then the later mention, then kind and
-/// key.
+/// Compares two entities of a pack: the greater score first, then the later mention, then kind and key.
 #[must_use]
 pub fn rank(a: &RankInputs<'_>, b: &RankInputs<'_>) -> Ordering {
     b.score
@@ -58,7 +57,7 @@ mod tests {
     const MINUTE: Micros = 60 * 1_000_000;
     const NOW: Micros = 1_000 * MINUTE;
 
-    /// Computed by hand: ln 2 = 0.693147, ln 4 = 1.386294, ln 11 = 2.397895, ln 101 = 4.615121.
+    /// Expected values computed by hand: ln 2 = 0.693147, ln 4 = 1.386294, ln 11 = 2.397895, ln 101 = 4.615121.
     #[test]
     #[allow(clippy::approx_constant)] // they are written as they were computed
     fn scores_are_those_computed_by_hand() {
@@ -76,7 +75,7 @@ mod tests {
         }
     }
 
-    /// Of equal scores the later mention is first, then kind and key decide.
+    /// At equal scores the later mention comes first, then kind and key decide.
     #[test]
     fn ties_have_an_order() {
         let ranked = |score, last_mentioned, kind, key| RankInputs {

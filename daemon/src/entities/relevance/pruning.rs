@@ -1,11 +1,11 @@
-//! The pruning score: which entities a session keeps in its working set.
+//! Pruning score: selects the entities that a session keeps in its working set.
 
 use crate::clock::Micros;
 
 const DAY_MICROS: f64 = 24.0 * 3600.0 * 1e6;
 
-/// `max(0, 10 - days since the last mention) + 2·ln(mentions + 1) + 0.5·relations`, and a bonus for
-/// some kinds. Days are counted with their fractions; a mention in the future counts as now.
+/// Returns `max(0, 10 - days since the last mention) + 2·ln(mentions + 1) + 0.5·relations`, plus a bonus for
+/// some kinds. Days are fractional; a mention in the future counts as now.
 #[must_use]
 #[allow(clippy::cast_precision_loss)] // scores need no more than 53 bits
 pub fn pruning_score(
@@ -38,7 +38,7 @@ mod tests {
     const DAY: Micros = 24 * 3600 * 1_000_000;
     const NOW: Micros = 100 * DAY;
 
-    /// Computed by hand: ln 2 = 0.693147, ln 4 = 1.386294, ln 8 = 2.079442, ln 11 = 2.397895.
+    /// Expected values computed by hand: ln 2 = 0.693147, ln 4 = 1.386294, ln 8 = 2.079442, ln 11 = 2.397895.
     #[test]
     fn scores_are_those_computed_by_hand() {
         for (kind, days_ago, mentions, relations, score) in [

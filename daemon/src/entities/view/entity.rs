@@ -1,4 +1,4 @@
-//! The row of one entity in one session, and where it is mentioned.
+//! Row of an entity in a session, and its mentions.
 
 use std::ops::ControlFlow;
 
@@ -11,37 +11,37 @@ use crate::log::{Position, RecordKey, codec};
 use crate::sessions::Line;
 use crate::store::{Direction, Error, Rows};
 
-/// An entity as a session knows it.
+/// Entity as a session knows it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EntityRow {
-    /// Its name, as it was written last.
+    /// Name as last written.
     pub name: String,
-    /// The id that another system gave it.
+    /// Id assigned by another system.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
-    /// Its name in addresses of that system.
+    /// Name in URLs of that system.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub slug: Option<String>,
-    /// Messages, steps and tool executions that mention it.
+    /// Number of messages, steps and tool executions that mention it.
     pub mentions: u64,
-    /// What it goes on from, when it began as a fork's own row of what its parent knew.
+    /// State taken from the parent, if the row began in a fork as a copy of the parent's row.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shared: Option<Shared>,
     /// Position of the first mention.
     pub first: u64,
-    /// Its time.
+    /// Time of the first mention.
     pub first_at: Micros,
     /// Position of the last mention.
     pub last: u64,
-    /// Its time.
+    /// Time of the last mention.
     pub last_at: Micros,
-    /// How many relations it has, parents and children among them.
+    /// Number of relations, including parents and children.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub relations: u64,
-    /// What it belongs to.
+    /// Parent entity.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parent: Option<EntityRef>,
-    /// What another system said of it.
+    /// Location of the data from another system.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub data: Option<DataRow>,
 }
@@ -51,58 +51,58 @@ fn is_zero(number: &u64) -> bool {
     *number == 0
 }
 
-/// What the row of a fork goes on from: what its parent knew of the entity.
+/// State of the parent's row on which a fork's row is based.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Shared {
-    /// Position of the event by which the fork touched it first.
+    /// Position of the first event of the fork that touches the entity.
     pub at: u64,
-    /// Mentions until then.
+    /// Mentions before that event.
     pub mentions: u64,
-    /// Position of the last one.
+    /// Position of the last mention before that event.
     pub last: u64,
-    /// Its time.
+    /// Time of the last mention before that event.
     pub last_at: Micros,
 }
 
 impl EntityRow {
-    /// Mentions of a parent's session, from before the fork.
+    /// Returns the number of mentions before the fork, in the parent's session.
     #[must_use]
     pub fn inherited(&self) -> u64 {
         self.shared.as_ref().map_or(0, |shared| shared.mentions)
     }
 
-    /// Position of the event by which the session touched it first.
+    /// Returns the position of the first event of the session that touches the entity.
     fn began(&self) -> Position {
         Position(self.shared.as_ref().map_or(self.first, |shared| shared.at))
     }
 }
 
-/// Where the answer of another system is.
+/// Location of the answer of another system.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DataRow {
-    /// Position of the event that brought it.
+    /// Position of the event that holds the answer.
     pub position: u64,
-    /// Its record.
+    /// Record of the event.
     pub record: u64,
-    /// Until when it counts as fresh.
+    /// Time until which the answer is fresh.
     pub expires: Micros,
-    /// Who said so.
+    /// Resolver that returned it.
     pub resolver: String,
 }
 
-/// Where an entity is mentioned.
+/// Mention of an entity.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MentionRow {
-    /// In what.
+    /// Source that contains the mention.
     pub source: Source,
-    /// Where in it, in bytes: start and end.
+    /// Start and end of the mention in the source, in bytes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub span: Option<(u32, u32)>,
-    /// When.
+    /// Time of the mention.
     pub at: Micros,
 }
 
-/// A session's own row of an entity.
+/// Returns a session's own row of an entity.
 fn own(rows: &dyn Rows, session: &str, entity: &EntityRef) -> Result<Option<EntityRow>, Error> {
     let key = keys::of_entity(b'e', session, &entity.kind, &entity.key);
     rows.get(SPACE, &key)?
@@ -110,7 +110,7 @@ fn own(rows: &dyn Rows, session: &str, entity: &EntityRef) -> Result<Option<Enti
         .transpose()
 }
 
-/// An entity as a session knows it, with what it shares of its parent's past.
+/// Returns an entity as a session knows it, including the state shared with its parent.
 pub fn get(
     rows: &dyn Rows,
     lines: &[Line],
@@ -126,8 +126,7 @@ pub fn get(
     Ok(None)
 }
 
-/// The row of the first line as it was at the end of that line; `None` when it had none of its own
-/// then.
+/// Returns the row of the first line as of the end of that line; `None` if the line had no row of its own then.
 pub(super) fn as_of(
     rows: &dyn Rows,
     lines: &[Line],
@@ -161,7 +160,7 @@ pub(super) fn as_of(
     Ok(Some(row))
 }
 
-/// Where an entity is mentioned, the newest first, at most `limit`.
+/// Returns at most `limit` mentions of an entity, the newest first.
 pub fn mentions_of(
     rows: &dyn Rows,
     lines: &[Line],
@@ -212,16 +211,16 @@ pub(super) fn walk_mentions(
     })
 }
 
-/// An entity that an event touches.
+/// Entity touched by an event.
 pub(super) struct AffectedEntity {
-    /// The session's own row before.
+    /// The session's own row before the event.
     pub(super) own: Option<EntityRow>,
-    /// The row as it becomes.
+    /// The row after the event.
     pub(super) row: EntityRow,
 }
 
 impl EntityFold<'_> {
-    /// An entity's row before this event, begun if there was none.
+    /// Returns an entity's row before this event, or a new row.
     pub(super) fn touch(&self, entity: &EntityRef, name: &str) -> Result<AffectedEntity, Error> {
         let own = own(self.rows, self.session, entity)?;
         if let Some(row) = own.clone() {
@@ -229,7 +228,7 @@ impl EntityFold<'_> {
         }
         let shared = self.lines.get(1..).unwrap_or_default();
         if let Some(row) = get(self.rows, shared, entity)? {
-            // The first touch in a fork: it goes on from what its parent knew.
+            // First touch in a fork: the row continues the parent's row.
             let shared = Some(Shared {
                 at: self.event.position().0,
                 mentions: row.mentions,
@@ -257,7 +256,7 @@ impl EntityFold<'_> {
         Ok(AffectedEntity { own, row })
     }
 
-    /// Puts an entity's row, and what lists say of it.
+    /// Writes an entity's row and its list entries.
     pub(super) fn put(
         &mut self,
         entity: &EntityRef,
@@ -295,7 +294,7 @@ impl EntityFold<'_> {
         row.mentions += 1;
         row.last = header.position.0;
         row.last_at = header.happened_at();
-        // A reference is no name.
+        // A reference is not a name.
         if mention.how != crate::events::entities::MentionSource::Reference {
             row.name.clone_from(&mention.name);
         }

@@ -8,7 +8,7 @@ use serde::de::DeserializeOwned;
 
 use super::SPACE;
 
-/// The beginning of what a session, or a project, has of one family.
+/// Returns the prefix of the rows of one family for a session or a project.
 pub(super) fn prefix(tag: u8, of: &str) -> Vec<u8> {
     let mut key = Vec::with_capacity(of.len() + 64);
     key.push(tag);
@@ -17,14 +17,14 @@ pub(super) fn prefix(tag: u8, of: &str) -> Vec<u8> {
     key
 }
 
-/// The same, of one kind.
+/// Returns the prefix of the rows of one kind.
 pub(super) fn of_kind(tag: u8, of: &str, kind: &str) -> Vec<u8> {
     let mut key = prefix(tag, of);
     key.extend(kind.as_bytes());
     key
 }
 
-/// The same, of one entity. Neither kinds nor canonical keys hold a zero.
+/// Returns the prefix of the rows of one entity. Neither kinds nor canonical keys contain a zero byte.
 pub(super) fn of_entity(tag: u8, of: &str, kind: &str, key: &str) -> Vec<u8> {
     let mut row = of_kind(tag, of, kind);
     row.push(0);
@@ -72,7 +72,7 @@ pub(super) fn decode_number(key: &[u8], value: &[u8]) -> Result<u64, Error> {
         .map_err(|_| Error::corrupt(SPACE.name(), key, "not a number"))
 }
 
-/// What follows a prefix: texts with zeros between.
+/// Splits the rest of a key after a prefix into texts separated by zero bytes.
 pub(super) fn texts<const N: usize>(key: &[u8], after: usize) -> Result<[&str; N], Error> {
     let damaged = || Error::corrupt(SPACE.name(), key, "not a key of this view");
     let rest = std::str::from_utf8(key.get(after..).unwrap_or_default()).map_err(|_| damaged())?;
@@ -84,7 +84,7 @@ pub(super) fn texts<const N: usize>(key: &[u8], after: usize) -> Result<[&str; N
     Ok(found)
 }
 
-/// The entity that follows a prefix.
+/// Returns the entity that follows a prefix in a key.
 pub(super) fn entity(key: &[u8], after: usize) -> Result<EntityRef, Error> {
     let [kind, key] = texts::<2>(key, after)?;
     Ok(EntityRef {

@@ -1,4 +1,4 @@
-//! Lists of entities: by rank, by kind, by name.
+//! Lists of entities by rank, by kind and by name.
 
 use std::collections::{BTreeMap, HashSet};
 use std::ops::ControlFlow;
@@ -9,7 +9,7 @@ use crate::events::entities::EntityRef;
 use crate::sessions::Line;
 use crate::store::{Direction, Error, Rows, after_prefix};
 
-/// An entity with its row.
+/// Entity with its row.
 pub type EntityEntry = (EntityRef, EntityRow);
 
 fn rank_key(session: &str, entity: &EntityRef, row: &EntityRow) -> Vec<u8> {
@@ -21,7 +21,7 @@ fn rank_key(session: &str, entity: &EntityRef, row: &EntityRow) -> Vec<u8> {
     key
 }
 
-/// An entity's rank changes.
+/// Moves an entity to its new rank.
 pub(super) fn move_rank(
     folding: &mut EntityFold<'_>,
     entity: &EntityRef,
@@ -39,7 +39,7 @@ pub(super) fn move_rank(
     folding.rows.put(SPACE, &key, &[]);
 }
 
-/// An entity is new in this session.
+/// Adds a new entity to the session's lists.
 pub(super) fn begin(folding: &mut EntityFold<'_>, entity: &EntityRef) -> Result<(), Error> {
     let key = keys::of_kind(b'c', folding.session, &entity.kind);
     let count = keys::number(folding.rows, &key)? + 1;
@@ -51,7 +51,7 @@ pub(super) fn begin(folding: &mut EntityFold<'_>, entity: &EntityRef) -> Result<
     Ok(())
 }
 
-/// How many entities of each kind a session knows.
+/// Returns the number of entities of each kind that a session knows.
 pub fn kinds(rows: &dyn Rows, lines: &[Line]) -> Result<BTreeMap<String, u64>, Error> {
     let mut found = BTreeMap::new();
     let [line] = lines else {
@@ -69,7 +69,7 @@ pub fn kinds(rows: &dyn Rows, lines: &[Line]) -> Result<BTreeMap<String, u64>, E
         Direction::Forward,
         &mut |key, _| {
             let [kind] = keys::texts::<1>(key, low.len())?;
-            // Not beside its name: a scan goes over all versions of a row that were written lately.
+            // Stored apart from the kind's row: a scan reads all recently written versions of a row.
             let count = keys::number(rows, &keys::of_kind(b'c', &line.session, kind))?;
             found.insert(kind.to_owned(), count);
             Ok(ControlFlow::Continue(()))
@@ -78,13 +78,13 @@ pub fn kinds(rows: &dyn Rows, lines: &[Line]) -> Result<BTreeMap<String, u64>, E
     Ok(found)
 }
 
-/// How many entities a session knows.
+/// Returns the number of entities that a session knows.
 pub fn count(rows: &dyn Rows, lines: &[Line]) -> Result<u64, Error> {
     Ok(kinds(rows, lines)?.values().sum())
 }
 
-/// Visits the entities of a session, of one kind if one is given, in order of kind and key; what a
-/// fork shares comes after its own. `Break` ends it.
+/// Visits the entities of a session, optionally of one kind, in order of kind and key. In a fork, shared entities
+/// follow its own. `Break` stops the walk.
 pub fn walk(
     rows: &dyn Rows,
     lines: &[Line],
@@ -134,12 +134,12 @@ pub fn walk(
     Ok(())
 }
 
-/// The entities of a session of which each number of mentions has at most `each`, those mentioned
-/// last first: whatever grows with mentions and with the nearness of the last one has its `each`
-/// greatest among them. Without reading the others, unless the session is a fork.
+/// Returns at most `each` entities of a session for each number of mentions, the last mentioned first. For every
+/// score that grows with mentions and recency, the `each` greatest are among them. The other entities are not
+/// read, unless the session is a fork.
 ///
-/// `is_enough` is asked whether those found so far will do when all others have fewer mentions than
-/// the number it is given.
+/// `is_enough` decides whether the entities found suffice if all others have fewer mentions than the given
+/// number.
 pub fn ranked(
     rows: &dyn Rows,
     lines: &[Line],
@@ -178,11 +178,11 @@ pub fn ranked(
             }
         }
         let level = u64::from_be_bytes(level);
-        // On the way to the next level are all who ever were on it, until the store is compacted.
+        // Until compaction, a scan to the next level passes all entities that ever were on it.
         if is_enough(&found, !level) {
             break;
         }
-        // The next lower number of mentions, whose inverse is the next greater one.
+        // The next lower number of mentions: keys store the inverse, so it is the next greater key.
         let Some(next) = level.checked_add(1) else {
             break;
         };

@@ -1,23 +1,24 @@
-//! Which entities each session knows, how often and where they are mentioned, how they are related.
+//! Entities of each session: their mentions, their lists and their relations.
 //!
 //! | key | value |
 //! | --- | --- |
 //! | `e` session 0 kind 0 key | [`EntityRow`] |
 //! | `m` session 0 kind 0 key 0 position (u64) place (u32) | [`MentionRow`] |
 //! | `r` session 0 relation of an entity to another, see [`relations`] | `RelationRow` |
-//! | `o` session 0 rank (u64) newest (u64) kind 0 key | nothing: entities by mentions, then by the last one |
-//! | `k` session 0 kind | nothing: which kinds there are |
-//! | `c` session 0 kind | how many of it there are (u64) |
+//! | `o` session 0 rank (u64) newest (u64) kind 0 key | empty: entities by mentions, then by the last mention |
+//! | `k` session 0 kind | empty: existing kinds |
+//! | `c` session 0 kind | number of entities of the kind (u64) |
 //! | `f` session | position (u64) of the last step in which entities were found |
-//! | `h` session 0 kind 0 key 0 position (u64) | what was said of it before, see [`versions`] |
-//! | `t` session 0 relation of an entity to another 0 position (u64) | that it was told again, see [`relations`] |
-//! | `l` session 0 position (u64) place (u32) | what a text mentions, for words that refer to it, see [`mod@recent`] |
-//! | `w` session 0 position (u64) kind 0 key · `n` project 0 position (u64) kind 0 key 0 session | the name, as it became known, and behind a zero the slug |
+//! | `h` session 0 kind 0 key 0 position (u64) | earlier description of the entity, see [`versions`] |
+//! | `t` session 0 relation of an entity to another 0 position (u64) | repeated relation, see [`relations`] |
+//! | `l` session 0 position (u64) place (u32) | mentions of a text, for words that refer to them, see [`mod@recent`] |
+//! | `w` session 0 position (u64) kind 0 key | name at that position, a zero byte, slug |
+//! | `n` project 0 position (u64) kind 0 key 0 session | as `w` |
 //!
 //! Reading fails if a row cannot be read or is damaged, or with the error of a visitor.
 //!
-//! All numbers are big-endian. A fork begins with nothing of its own: the row of an entity that it
-//! touches first begins as its parent's was then, and readers walk the lineage.
+//! All numbers are big-endian. A fork starts without rows of its own. When it first touches an entity, its row
+//! starts as a copy of the parent's row at the fork; readers walk the lineage.
 
 mod entity;
 mod keys;
@@ -40,18 +41,18 @@ use crate::log::{LoggedEvent, RecordKey};
 use crate::sessions::{Line, lineage};
 use crate::store::{Error, Keyspace, RowsMut, remove_all};
 
-/// The rows of this view, version 1.
+/// Keyspace of this view, version 1.
 pub const SPACE: Keyspace = Keyspace::new("entities.1");
 
-/// How many entities of one text are related to each other: the first ones.
+/// Maximum number of entities of one text that are related to each other: the first ones.
 pub const RELATED_AMONG_MAX: usize = 16;
 
-/// What is being folded.
+/// State of a fold.
 pub(super) struct EntityFold<'f> {
     pub(super) rows: &'f mut dyn RowsMut,
     pub(super) event: &'f LoggedEvent,
     pub(super) session: &'f str,
-    /// The session and those whose past it shares.
+    /// The session and its ancestors, each up to its fork.
     pub(super) lines: Vec<Line>,
 }
 
@@ -71,7 +72,7 @@ impl<'f> EntityFold<'f> {
     }
 }
 
-/// Folds an event of this room.
+/// Folds an event of this feature module.
 pub fn apply(
     rows: &mut dyn RowsMut,
     event: &LoggedEvent,
@@ -96,7 +97,7 @@ pub fn apply(
     }
 }
 
-/// Folds what a message or another text mentions.
+/// Folds the mentions of a message or another text.
 pub fn apply_mentions(
     rows: &mut dyn RowsMut,
     event: &LoggedEvent,
@@ -114,7 +115,7 @@ pub fn apply_mentions(
 }
 
 impl EntityFold<'_> {
-    /// What one text mentions; the places of the event's mentions go on from `place`.
+    /// Folds the mentions of one text, numbered from `place` among the event's mentions; returns the next number.
     fn mention(&mut self, source: &Source, mentions: &[Mention], place: u32) -> Result<u32, Error> {
         let first = place;
         let mut place = place;

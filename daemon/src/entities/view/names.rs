@@ -1,4 +1,4 @@
-//! Names in the order in which they became known: of a session, of a project.
+//! Names of a session or a project, in the order in which they became known.
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -9,12 +9,12 @@ use crate::log::Position;
 use crate::sessions::{self, Line};
 use crate::store::{Direction, Error, Rows, RowsMut, after_prefix};
 
-/// Whose names.
+/// Owner of names.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum NameOwner {
-    /// Those of a session alone.
+    /// Names of one session.
     Session(String),
-    /// Those of all sessions of a project.
+    /// Names of all sessions of a project.
     Project(String),
 }
 
@@ -27,8 +27,8 @@ impl NameOwner {
     }
 }
 
-/// The positions at which a session came to know its entities, in order; those that a fork shares among
-/// them.
+/// Returns the positions at which entities became known to a session, in order; in a fork including the shared
+/// ones.
 pub fn known_since(rows: &dyn Rows, lines: &[Line]) -> Result<Vec<Position>, Error> {
     let mut found: BTreeMap<EntityRef, Position> = BTreeMap::new();
     for line in lines {
@@ -52,7 +52,7 @@ pub fn known_since(rows: &dyn Rows, lines: &[Line]) -> Result<Vec<Position>, Err
     Ok(positions)
 }
 
-/// An entity becomes known in this session.
+/// Adds the name of an entity that becomes known in this session.
 pub(super) fn begin(
     folding: &mut EntityFold<'_>,
     entity: &EntityRef,
@@ -80,10 +80,10 @@ pub(super) fn begin(
     Ok(())
 }
 
-/// What visitors of names get: kind, key, name, slug.
+/// Visitor of names: receives kind, key, name and slug.
 pub type NameVisitor<'v> = &'v mut dyn FnMut(&str, &str, &str, Option<&str>) -> Result<(), Error>;
 
-/// Visits the names that became known after one position, up to another: entity, name, slug.
+/// Visits the names that became known after one position, up to another.
 pub fn names(
     rows: &dyn Rows,
     of: &NameOwner,
@@ -111,7 +111,7 @@ pub fn names(
     })
 }
 
-/// Removes a session's names, also from its project's. Called while the session is still there.
+/// Removes a session's names, also from its project. Call it while the session still exists.
 pub(super) fn forget(rows: &mut dyn RowsMut, session: &str) -> Result<(), Error> {
     let prefix = NameOwner::Session(session.to_owned()).prefix();
     let project = sessions::get(rows, session)?.and_then(|row| row.project);

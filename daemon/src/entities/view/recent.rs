@@ -1,7 +1,7 @@
-//! What a session mentioned last: what "that device", "it" and "the second one" can mean.
+//! Recent mentions of a session: candidates for "that device", "it" and "the second one".
 //!
-//! Key: `l` session 0 position (u64) place (u32), for each text that mentions anything; readers go
-//! back over the last ones, in a fork also over those of its parent until then.
+//! Key: `l` session 0 position (u64) place (u32), for each text with mentions. Readers go back over the last
+//! texts; in a fork also over those of its parent before the fork.
 
 use std::collections::HashSet;
 use std::ops::ControlFlow;
@@ -14,21 +14,21 @@ use crate::log::codec;
 use crate::sessions::Line;
 use crate::store::{Direction, Error, Rows};
 
-/// Entities that are remembered as mentioned last.
+/// Maximum number of entities kept as recently mentioned.
 const RECENT_MAX: usize = 32;
-/// Entities of a listing that are remembered.
+/// Maximum number of entities kept of a listing.
 const LISTED_MAX: usize = 64;
-/// Texts that are looked back over.
+/// Maximum number of texts read back.
 const TEXTS_MAX: usize = 64;
 
-/// An entity with its name.
+/// Entity with its name.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NamedEntity {
-    /// Its kind.
+    /// Kind of the entity.
     pub kind: String,
-    /// Its canonical name.
+    /// Canonical key.
     pub key: String,
-    /// As it was written.
+    /// Name as written.
     pub name: String,
 }
 
@@ -38,26 +38,26 @@ impl NamedEntity {
     }
 }
 
-/// What was mentioned last.
+/// Recent mentions of a session.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Recent {
-    /// Entities, the last one first, each once.
+    /// Entities, the last mentioned first, each once.
     pub last: Vec<NamedEntity>,
-    /// Those of the last text that named two or more of one kind, in its order.
+    /// Entities of the last text that named two or more of one kind, in text order.
     pub listed: Vec<NamedEntity>,
 }
 
-/// What one text mentions.
+/// Mentions of one text.
 #[derive(Default, Serialize, Deserialize)]
 struct TextRow {
-    /// The last of its entities, the last one first.
+    /// Its last entities, the last mentioned first.
     last: Vec<NamedEntity>,
-    /// The first of them in order, when it names two or more of one kind.
+    /// Its first entities in order, if it names two or more of one kind.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     listed: Vec<NamedEntity>,
 }
 
-/// What a session mentioned last; a fork goes on from what its parent had mentioned by then.
+/// Returns the recent mentions of a session; a fork continues those of its parent before the fork.
 pub fn recent(rows: &dyn Rows, lines: &[Line]) -> Result<Recent, Error> {
     let mut found = Recent::default();
     let mut texts = 0;
@@ -87,7 +87,7 @@ pub fn recent(rows: &dyn Rows, lines: &[Line]) -> Result<Recent, Error> {
     Ok(found)
 }
 
-/// Notes what a text mentions; `place` is that of its first mention among the event's.
+/// Records the mentions of a text; `place` is the number of its first mention in the event.
 pub(super) fn note(folding: &mut EntityFold<'_>, mentions: &[Mention], place: u32) {
     let mut row = TextRow::default();
     for mention in mentions.iter().filter(|mention| !mention.nested) {

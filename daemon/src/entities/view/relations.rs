@@ -1,10 +1,9 @@
-//! How entities are related: what belongs to what, what is mentioned together, what was related by
-//! hand. Each relation has two rows, one from either end.
+//! Relations of entities: parents, entities mentioned together, and relations recorded by hand. Each relation has
+//! two rows, one per end.
 //!
-//! Key: `r` session 0 kind 0 key 0 relation 0 other's kind 0 other's key. The relation as seen from
-//! the other end begins with `<`. A relation that is told again has, from one end, a row with `t` in
-//! place of `r` and behind it 0 and the position (u64), with how many times (u64): so it is known how
-//! often it was told by when.
+//! Key: `r` session 0 kind 0 key 0 relation 0 other's kind 0 other's key. Seen from the other end, the relation
+//! begins with `<`. A repeated relation has, from one end, a row with `t` instead of `r`, then 0 and the position
+//! (u64); its value is the number of repetitions (u64). So the count at any position is known.
 
 use std::ops::ControlFlow;
 
@@ -16,31 +15,31 @@ use crate::log::{Position, codec};
 use crate::sessions::Line;
 use crate::store::{Direction, Error, Rows, after_prefix};
 
-/// A child's relation to what it belongs to; the other end's is `<parent`, shown as `child`.
+/// Relation of a child to its parent; from the other end it is `<parent`, shown as `child`.
 pub const PARENT: &str = "parent";
-/// Of two that one text mentions: the same from both ends.
+/// Relation of two entities that one text mentions: symmetric.
 pub const MENTIONED_WITH: &str = "mentioned_with";
 
-/// A relation of one entity to another.
+/// Relation of one entity to another.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RelationRow {
-    /// How often it was told.
+    /// Number of times the relation was recorded.
     pub count: u64,
     /// Position of the first time.
     pub first: u64,
-    /// Position of the last.
+    /// Position of the last time.
     pub last: u64,
 }
 
-/// A relation as it is shown.
+/// Relation as returned to callers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Related {
-    /// How: `parent`, `child`, `mentioned_with`, or as it was named by hand (`<` before the name
-    /// when it was told from the other end).
+    /// Relation name: `parent`, `child`, `mentioned_with`, or the name given by hand, with `<` before it if it was
+    /// recorded from the other end.
     pub relation: String,
-    /// To what.
+    /// Related entity.
     pub to: EntityRef,
-    /// How often it was told.
+    /// Number of times the relation was recorded.
     pub count: u64,
     /// Position of the last time.
     pub last: Position,
@@ -54,8 +53,7 @@ fn row_key(session: &str, from: &EntityRef, relation: &str, to: &EntityRef) -> V
     key
 }
 
-/// The relations of an entity, with those that a fork shares, at most `limit`, in order of their
-/// names.
+/// Returns at most `limit` relations of an entity in order of their names, including those that a fork shares.
 pub fn related(
     rows: &dyn Rows,
     lines: &[Line],
@@ -104,7 +102,7 @@ pub fn related(
     Ok(found)
 }
 
-/// The relation's name as it is shown.
+/// Returns the relation name as shown to callers.
 fn sanitized(relation: String) -> String {
     if relation.strip_prefix('<') == Some(PARENT) {
         "child".to_owned()
@@ -116,7 +114,7 @@ fn sanitized(relation: String) -> String {
 type RelationVisitor<'v> =
     &'v mut dyn FnMut(&str, EntityRef, RelationRow) -> Result<ControlFlow<()>, Error>;
 
-/// Visits the relations of an entity in the session of a line, also those that are newer than the line.
+/// Visits the relations of an entity in the session of a line, including those newer than the line.
 fn walk(
     rows: &dyn Rows,
     line: &Line,
@@ -140,7 +138,7 @@ fn walk(
     )
 }
 
-/// How many relations an entity has at the end of the first line; `stored` is how many it has by now.
+/// Returns the number of relations of an entity at the end of the first line; `stored` is the current number.
 pub(super) fn count(
     rows: &dyn Rows,
     lines: &[Line],
@@ -181,7 +179,7 @@ fn is_known(
     Ok(false)
 }
 
-/// The beginning of the rows that tell when a relation was told again, the same for both ends.
+/// Returns the prefix of the rows of a relation's repetitions, the same for both ends.
 fn again_prefix(session: &str, from: &EntityRef, relation: &str, to: &EntityRef) -> Vec<u8> {
     let (from, relation, to) = match relation.strip_prefix('<') {
         Some(relation) => (to, relation, from),
@@ -196,14 +194,14 @@ fn again_prefix(session: &str, from: &EntityRef, relation: &str, to: &EntityRef)
     key
 }
 
-/// How often a relation was told again, and where last.
+/// Number of repetitions of a relation, and the position of the last.
 #[derive(Default)]
 struct RepeatCount {
     count: u64,
     last: u64,
 }
 
-/// How often a relation was told again until the end of a line.
+/// Returns the repetitions of a relation up to the end of a line.
 fn repeated(
     rows: &dyn Rows,
     line: &Line,
@@ -224,7 +222,7 @@ fn repeated(
 }
 
 impl EntityFold<'_> {
-    /// One entity belongs to another.
+    /// Records that one entity belongs to another.
     pub(super) fn belongs(&mut self, child: &EntityRef, parent: &EntityRef) -> Result<(), Error> {
         if child == parent {
             return Ok(());
@@ -238,9 +236,9 @@ impl EntityFold<'_> {
         Ok(())
     }
 
-    /// One text mentions all of these.
+    /// Records that one text mentions all of these entities.
     pub(super) fn mentioned_together(&mut self, entities: &[EntityRef]) -> Result<(), Error> {
-        // Each entity's own row is put once, however many relations are new to it.
+        // Each entity's own row is written once, however many of its relations are new.
         let mut new: Vec<u64> = vec![0; entities.len()];
         for (at, one) in entities.iter().enumerate() {
             for (beside, other) in entities.iter().enumerate().skip(at + 1) {
@@ -258,7 +256,7 @@ impl EntityFold<'_> {
         Ok(())
     }
 
-    /// Somebody relates two.
+    /// Records a relation given by hand.
     pub(super) fn relate_by_hand(&mut self, related: &EntitiesRelated) -> Result<(), Error> {
         for (entity, name) in [
             (&related.from, &related.from_name),
@@ -272,12 +270,12 @@ impl EntityFold<'_> {
         if related.relation == PARENT {
             return self.belongs(&related.from, &related.to);
         }
-        // Whoever mentions one with another mentions the other with the one.
+        // `mentioned_with` is symmetric.
         let is_directed = related.relation != MENTIONED_WITH;
         self.record(&related.from, &related.relation, &related.to, is_directed)
     }
 
-    /// Tells a relation; one that is directed is seen the other way from the other end.
+    /// Records a relation. A directed relation is inverted at the other end.
     fn record(
         &mut self,
         from: &EntityRef,
@@ -292,7 +290,7 @@ impl EntityFold<'_> {
         };
         if let Some(new) = self.record_rows(from, relation, to, &back)? {
             self.relates_to_more(from, new)?;
-            // Only with itself the rows of both ends are one.
+            // Only a relation of an entity with itself has the same row at both ends.
             if is_directed || from != to {
                 self.relates_to_more(to, new)?;
             }
@@ -300,8 +298,8 @@ impl EntityFold<'_> {
         Ok(())
     }
 
-    /// Puts both rows of a relation. When the session tells it for the first time: how many relations
-    /// are new to either end, none if a fork's parent knew it.
+    /// Writes both rows of a relation. If it is new in the session, returns the number of new relations of either
+    /// end: none if a fork's parent knew it.
     fn record_rows(
         &mut self,
         from: &EntityRef,
@@ -329,7 +327,7 @@ impl EntityFold<'_> {
                 (row, Some(u64::from(is_new)))
             }
         };
-        // Both ends tell the same.
+        // Both ends have the same value.
         let row = codec::encode(&row);
         self.rows.put(SPACE, &key, &row);
         let key = row_key(self.session, to, back, from);
@@ -337,14 +335,14 @@ impl EntityFold<'_> {
         Ok(new)
     }
 
-    /// So many relations of an entity are new; from now on it is known, if it was not.
+    /// Adds new relations to an entity's count; records the entity if it was unknown.
     fn relates_to_more(&mut self, entity: &EntityRef, new: u64) -> Result<(), Error> {
         let mut touched = self.touch(entity, &entity.key)?;
         touched.row.relations += new;
         self.put(entity, &touched)
     }
 
-    /// Notes that this event tells a relation again, or once more.
+    /// Records that this event repeats a relation.
     fn note_again(
         &mut self,
         from: &EntityRef,

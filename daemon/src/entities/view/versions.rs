@@ -1,8 +1,8 @@
-//! What was said of an entity before it was said otherwise: name, id, slug, parent, data. A fork sees
-//! them as they were at its moment, however its parent has gone on.
+//! Earlier descriptions of an entity: name, id, slug, parent and data before each change. A fork reads them as of
+//! its fork position, even if its parent has changed since.
 //!
-//! Key: `h` session 0 kind 0 key 0 position (u64) of the event that changed it; value: [`Version`],
-//! as it was until then.
+//! Key: `h` session 0 kind 0 key 0 position (u64) of the event that changed the description. Value: [`Version`],
+//! the state before that event.
 
 use std::ops::ControlFlow;
 
@@ -15,7 +15,7 @@ use crate::log::codec;
 use crate::sessions::Line;
 use crate::store::{Direction, Error, Rows, after_prefix};
 
-/// What may change of an entity besides its mentions and relations, which have rows of their own.
+/// Description of an entity: all that may change, except mentions and relations, which have their own rows.
 #[derive(PartialEq, Serialize, Deserialize)]
 struct Version {
     name: String,
@@ -41,7 +41,7 @@ impl Version {
     }
 }
 
-/// Keeps what an event changes, as it was before that event.
+/// Stores the description that an event changes, as of before the event.
 pub(super) fn keep(
     folding: &mut EntityFold<'_>,
     entity: &EntityRef,
@@ -54,14 +54,14 @@ pub(super) fn keep(
     }
     let mut key = keys::rows_of_entity(b'h', folding.session, entity);
     key.extend(folding.event.position().0.to_be_bytes());
-    // Of several changes by one event the first one says what was before it.
+    // If one event makes several changes, the first one stores the state before it.
     if folding.rows.get(SPACE, &key)?.is_none() {
         folding.rows.put(SPACE, &key, &codec::encode(&version));
     }
     Ok(())
 }
 
-/// The row with what was said at the end of a line.
+/// Returns the row with its description as of the end of a line.
 pub(super) fn as_of(
     rows: &dyn Rows,
     line: &Line,

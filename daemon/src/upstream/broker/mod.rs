@@ -2,8 +2,8 @@
 //!
 //! The daemon confines itself before it serves, and its child processes would be confined as well. It therefore
 //! starts the broker first, and sends it the programs of all resolvers. From then on it refers to them by their
-//! index in that list, and nothing else can be started. The broker passes on the pipes of each child, kills and
-//! reaps it, and ends, with everything that it started, when the daemon is gone.
+//! index in that list, and nothing else can be started. The broker passes on the pipes of each child, kills it and
+//! reaps it. When the daemon has ended, the broker ends with all its children.
 
 mod process;
 mod wire;
@@ -92,7 +92,7 @@ pub struct ChildEnd {
 /// A running child. Drop kills it and its process group.
 pub struct ChildHandle {
     child: u64,
-    /// Its exit.
+    /// Exit of the child.
     pub life: Arc<ChildEnd>,
     link: Arc<BrokerLink>,
 }
@@ -130,8 +130,8 @@ impl ProcessBroker {
     /// Starts a program from the list; returns its input, output and error output, in this order.
     ///
     /// # Errors
-    /// The system's error, for example that the program does not exist; that it is not in the list; that the broker is
-    /// gone.
+    /// The system's error, for example that the program does not exist; that it is not in the list; that the broker has
+    /// ended.
     pub async fn start(&self, program: &Program) -> StartedChild {
         let place = self.programs.iter().position(|known| known == program);
         let place = place.and_then(|place| u32::try_from(place).ok());
@@ -160,7 +160,7 @@ impl ProcessBroker {
 
 impl Drop for ProcessBroker {
     fn drop(&mut self) {
-        // Fails only when the broker is already gone.
+        // Fails only when the broker has already ended.
         let _ = self.link.socket.shutdown(Shutdown::Both);
     }
 }
@@ -212,7 +212,7 @@ impl BrokerLink {
         }
     }
 
-    /// Reads the broker's replies until it is gone, and reaps it.
+    /// Reads the broker's replies until it has ended, and reaps it.
     fn receive(self: &Arc<Self>) {
         while let Ok(Some((reply, pipes))) = receive(&self.socket) {
             self.take(reply, pipes);
@@ -224,7 +224,7 @@ impl BrokerLink {
         };
         for known in known.into_values() {
             match known {
-                // A caller that has gone needs no reply.
+                // A caller that has disconnected needs no reply.
                 LiveChild::Starting(sender) => drop(sender.send(Err(closed()))),
                 LiveChild::Running(life) => life.ended.cancel(),
             }
@@ -278,7 +278,7 @@ impl BrokerLink {
 }
 
 impl ChildHandle {
-    /// Kills the whole group, the child or what it left behind; its end is told by its [`ChildEnd`].
+    /// Kills the whole group: the child or its leftover processes. [`ChildEnd`] reports the exit.
     pub fn kill(&self) {
         if self.life.ended.is_cancelled() {
             return;

@@ -29,7 +29,7 @@ const CHILDREN_MAX: usize = 256;
 /// Stack of a thread that only waits for a child's exit.
 const WATCH_STACK_BYTES: usize = 64 << 10;
 
-/// Serves the daemon's requests on standard input until the daemon is gone; then ends all remaining children.
+/// Serves the daemon's requests on standard input until the daemon has ended; then ends all remaining children.
 ///
 /// # Errors
 /// When standard input is not a daemon's socket, or a request is invalid.
@@ -209,7 +209,7 @@ impl RunningChild {
         Ok((running, [input.into(), output.into(), errors.into()]))
     }
 
-    /// Kills the whole group, the child and what it left behind.
+    /// Kills the whole group: the child and its leftover processes.
     fn kill(&self) {
         // If it cannot be killed, nothing can be done or reported.
         let _ = kill_process_group(self.group, Signal::KILL);
