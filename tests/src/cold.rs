@@ -29,6 +29,12 @@ impl ColdHome {
         }
     }
 
+    /// Replaces the home.
+    #[must_use]
+    pub fn with_home(self, home: Home) -> Self {
+        Self { home, ..self }
+    }
+
     /// Returns a command for `lore` with arguments, restricted to this home.
     pub fn lore(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(self.lore);

@@ -10,12 +10,30 @@
 //! `.ci/run` sets `INSTA_UPDATE=no`, so CI compares snapshots and never writes one.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
+use std::path::Path;
+
+use tests::{Daemon, Home};
+
 mod commands;
 mod help;
 mod operations;
 mod programs;
 mod redact;
 mod refusals;
+
+/// Creates a home in `/tmp`, wherever other tests have theirs: some snapshots depend on the length of its path and on the
+/// order of its entries.
+fn home() -> Home {
+    Home::within(env!("CARGO_BIN_EXE_lored-under-test"), Path::new("/tmp"))
+}
+
+/// Starts a daemon in such a home, with these settings.
+fn serve(settings: &str) -> (Home, Daemon) {
+    let home = home();
+    home.configure(settings);
+    let daemon = home.start();
+    (home, daemon)
+}
 
 /// Compares a text with its snapshot.
 fn assert_snapshot(name: &str, text: &str) {

@@ -3,7 +3,7 @@
 //! A schema is written as one line per field: its path, its description, and all its other keywords as JSON.
 
 use serde_json::{Map, Value, json};
-use tests::{McpHost, McpRevision, serve};
+use tests::{McpHost, McpRevision};
 
 use crate::assert_snapshot;
 
@@ -83,7 +83,7 @@ fn name(tool: &Value) -> &str {
 /// MCP's tool list of every operation.
 #[test]
 fn every_operation() {
-    let (_home, daemon) = serve!();
+    let (_home, daemon) = crate::serve("");
     let mut lines = McpHost::connect(&daemon, McpRevision::Newest);
     let mut text = String::new();
     let all = tools(&mut lines, "full,legacy");
@@ -113,7 +113,7 @@ fn every_operation() {
 /// Other texts for MCP hosts and models: instructions, tool selections, prompts, resources.
 #[test]
 fn mcp() {
-    let (_home, daemon) = serve!();
+    let (_home, daemon) = crate::serve("");
     let mut lines = McpHost::connect(&daemon, McpRevision::Newest);
     let mut text = String::new();
     let discovered = lines.request("server/discover", json!({}));

@@ -14,7 +14,9 @@ pub struct Programs {
 
 impl Programs {
     pub fn new() -> Self {
-        let programs = Self { cold: cold!() };
+        let programs = Self {
+            cold: cold!().with_home(crate::home()),
+        };
         std::fs::create_dir(programs.folder()).unwrap();
         let lore = env!("CARGO_BIN_EXE_lore-under-test");
         let lored = env!("CARGO_BIN_EXE_lored-under-test");

@@ -9,7 +9,7 @@ use std::time::Duration;
 use lore::connection::{Connection, Error};
 use lore::protocol::{Code, ErrorBody};
 use serde_json::{Map, Value, json};
-use tests::{Daemon, Peer, call, home, serve, until};
+use tests::{Daemon, Peer, call, home, until};
 
 use crate::assert_snapshot;
 use crate::redact::Redactor;
@@ -179,9 +179,9 @@ fn knock_on_http(refusals: &mut Refusals, port: u16, token: &str) {
 
 /// Collects the errors of a store with little space, which accepts few writes.
 fn exhaust(refusals: &mut Refusals) {
-    let (_home, daemon) = serve!(
+    let (_home, daemon) = crate::serve(
         "[limits]\nwrites_per_second_max = 1\n[checkpoints]\ncheckpoint_bytes_max = 1024\n\
-         [sessions]\nexpire_after_ms = 1000\n"
+         [sessions]\nexpire_after_ms = 1000\n",
     );
     let noise: String = (0..4000_u32)
         .map(|n| format!("{:x}", n.wrapping_mul(2_654_435_761)))
@@ -224,7 +224,7 @@ fn files(folder: &Path) -> Vec<PathBuf> {
 
 /// Collects the errors of a damaged blob, and of a disk that is fuller than the settings allow.
 fn damage(refusals: &mut Refusals) {
-    let (home, daemon) = serve!();
+    let (home, daemon) = crate::serve("");
     let long: Vec<u32> = (0..40_000).collect();
     daemon.call("create_session", json!({"session": "s"}));
     daemon.call(
