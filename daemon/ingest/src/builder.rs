@@ -2,9 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Warning;
 use super::blocks::{Block, BlockKind, Blocks};
+use super::kind::{self, Kind};
 use super::limits::Budget;
+use super::{ExtractedText, FrontMatter, Warning};
 use std::ops::Range;
 
 /// Limit on a section's title, in characters; the rest is cut off.
@@ -38,16 +39,6 @@ pub(super) struct Draft<'b> {
     open: Vec<OpenHeading>,
     is_full: bool,
     budget: &'b Budget<'b>,
-}
-
-/// A finished draft.
-pub(super) struct Body {
-    pub text: String,
-    pub title: Option<String>,
-    pub warnings: Vec<Warning>,
-    pub sections: Vec<Section>,
-    /// Blocks in order, without overlaps; they cover all text except blank ranges.
-    pub blocks: Blocks,
 }
 
 impl<'b> Draft<'b> {
@@ -168,27 +159,32 @@ impl<'b> Draft<'b> {
         self.text.push_str(END);
     }
 
-    /// Closes the sections and turns text between blocks, unless blank, into prose.
-    pub fn finish(mut self) -> Body {
+    /// Closes the sections, turns text between blocks, unless blank, into prose, and adds the metadata.
+    pub fn finish(
+        mut self,
+        kind: Kind,
+        front_matter: FrontMatter,
+        file_name: &str,
+    ) -> ExtractedText {
         let end = self.text.len();
         self.close_section(end);
         let first = self.sections.first().map_or(end, |first| first.range.start);
         if first > 0 || self.sections.is_empty() {
-            self.sections.insert(
-                0,
-                Section {
-                    path: Vec::new(),
-                    range: 0..first,
-                },
-            );
+            let (path, range) = (Vec::new(), 0..first);
+            self.sections.insert(0, Section { path, range });
         }
         let blocks = self.whole();
-        Body {
+        let usual = || kind.usual_extension().to_owned();
+        let title = front_matter.title.clone().or(self.title);
+        ExtractedText {
+            kind,
+            file_type: kind::extension(file_name).unwrap_or_else(usual),
             text: self.text,
-            title: self.title,
-            warnings: self.warnings,
             sections: self.sections,
             blocks,
+            title: title.unwrap_or_else(|| kind::stem(file_name).to_owned()),
+            front_matter,
+            warnings: self.warnings,
         }
     }
 

@@ -154,9 +154,6 @@ impl<'t> Fields<'t> {
     }
 
     /// Calls `tell` with each field of the next row; returns whether there is one.
-    ///
-    /// # Errors
-    /// A field is too long.
     fn row(&mut self, mut tell: impl FnMut(&str)) -> Result<bool, String> {
         let line = self.reader.line();
         let mut length = 0;

@@ -164,6 +164,12 @@ impl<'b> Outline<'b> {
         self.is_listing = false;
     }
 
+    /// Marks the begin or the end of an object or list.
+    fn end_line(&mut self) {
+        self.has_moved = true;
+        self.is_listing = false;
+    }
+
     /// Enters an object or list, unless the nesting exceeds the limit.
     fn enter(&mut self, step: Step) -> Result<(), IngestError> {
         let most = self.budget.limits.depth.min(DEPTH_MAX);
@@ -250,8 +256,7 @@ impl<'de> Visitor<'de> for Node<'_, '_> {
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<(), A::Error> {
-        self.0.has_moved = true;
-        self.0.is_listing = false;
+        self.0.end_line();
         let mut at = 0;
         loop {
             self.0
@@ -264,8 +269,7 @@ impl<'de> Visitor<'de> for Node<'_, '_> {
             }
             at += 1;
         }
-        self.0.has_moved = true;
-        self.0.is_listing = false;
+        self.0.end_line();
         Ok(())
     }
 
@@ -277,8 +281,7 @@ impl<'de> Visitor<'de> for Node<'_, '_> {
                 return self.scalar(&number);
             }
             if is_first {
-                self.0.has_moved = true;
-                self.0.is_listing = false;
+                self.0.end_line();
                 is_first = false;
             }
             self.0
@@ -287,8 +290,7 @@ impl<'de> Visitor<'de> for Node<'_, '_> {
             map.next_value_seed(Node(self.0))?;
             self.0.path.pop();
         }
-        self.0.has_moved = true;
-        self.0.is_listing = false;
+        self.0.end_line();
         Ok(())
     }
 }

@@ -38,46 +38,57 @@ pub enum Kind {
 }
 
 impl Kind {
+    const ALL: [Self; 15] = [
+        Self::Markdown,
+        Self::Text,
+        Self::Rst,
+        Self::Html,
+        Self::Code,
+        Self::Json,
+        Self::Yaml,
+        Self::Toml,
+        Self::Csv,
+        Self::Docx,
+        Self::Pptx,
+        Self::Xlsx,
+        Self::Ods,
+        Self::Epub,
+        Self::Pdf,
+    ];
+
+    /// Returns the name of the kind for use in sentences, and its file extensions, separated by spaces.
+    const fn description(self) -> (&'static str, &'static str) {
+        match self {
+            Self::Markdown => ("Markdown", "md markdown mdown mkd mdx qmd rmd"),
+            Self::Text => ("text", "txt text log asc adoc asciidoc org tex srt"),
+            Self::Rst => ("reStructuredText", "rst rest"),
+            Self::Html => ("HTML", "html htm xhtml shtml"),
+            Self::Code => ("source code", CODE),
+            Self::Json => ("JSON", "json jsonl ndjson geojson ipynb webmanifest"),
+            Self::Yaml => ("YAML", "yaml yml"),
+            Self::Toml => ("TOML", "toml"),
+            Self::Csv => ("CSV", "csv tsv"),
+            Self::Docx => ("docx", "docx docm"),
+            Self::Pptx => ("pptx", "pptx pptm"),
+            Self::Xlsx => ("xlsx", "xlsx xlsm"),
+            Self::Ods => ("ods", "ods"),
+            Self::Epub => ("EPUB", "epub"),
+            Self::Pdf => ("PDF", "pdf"),
+        }
+    }
+
     /// Returns the name of the kind for use in sentences.
     #[must_use]
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Markdown => "Markdown",
-            Self::Text => "text",
-            Self::Rst => "reStructuredText",
-            Self::Html => "HTML",
-            Self::Code => "source code",
-            Self::Json => "JSON",
-            Self::Yaml => "YAML",
-            Self::Toml => "TOML",
-            Self::Csv => "CSV",
-            Self::Docx => "docx",
-            Self::Pptx => "pptx",
-            Self::Xlsx => "xlsx",
-            Self::Ods => "ods",
-            Self::Epub => "EPUB",
-            Self::Pdf => "PDF",
-        }
+        self.description().0
     }
 
     /// Returns the most common file extension of the kind.
     #[must_use]
     pub fn usual_extension(self) -> &'static str {
         match self {
-            Self::Markdown => "md",
-            Self::Text | Self::Code => "txt",
-            Self::Rst => "rst",
-            Self::Html => "html",
-            Self::Json => "json",
-            Self::Yaml => "yaml",
-            Self::Toml => "toml",
-            Self::Csv => "csv",
-            Self::Docx => "docx",
-            Self::Pptx => "pptx",
-            Self::Xlsx => "xlsx",
-            Self::Ods => "ods",
-            Self::Epub => "epub",
-            Self::Pdf => "pdf",
+            Self::Code => "txt",
+            other => other.description().1.split(' ').next().unwrap_or_default(),
         }
     }
 
@@ -91,122 +102,22 @@ impl Kind {
     }
 }
 
-const MARKDOWN: &[&str] = &["md", "markdown", "mdown", "mkd", "mdx", "qmd", "rmd"];
-const TEXT: &[&str] = &[
-    "txt", "text", "log", "asc", "adoc", "asciidoc", "org", "tex", "srt",
-];
-const HTML: &[&str] = &["html", "htm", "xhtml", "shtml"];
-const CODE: &[&str] = &[
-    "asm",
-    "awk",
-    "bash",
-    "bat",
-    "bzl",
-    "c",
-    "cc",
-    "cfg",
-    "clj",
-    "cljs",
-    "cmake",
-    "conf",
-    "cpp",
-    "cs",
-    "css",
-    "cu",
-    "cxx",
-    "d",
-    "dart",
-    "diff",
-    "el",
-    "elm",
-    "erl",
-    "ex",
-    "exs",
-    "f90",
-    "fish",
-    "fs",
-    "fsx",
-    "glsl",
-    "go",
-    "gradle",
-    "graphql",
-    "groovy",
-    "h",
-    "hcl",
-    "hh",
-    "hpp",
-    "hrl",
-    "hs",
-    "hxx",
-    "ini",
-    "java",
-    "jl",
-    "js",
-    "jsx",
-    "kt",
-    "kts",
-    "less",
-    "lisp",
-    "lua",
-    "m",
-    "mk",
-    "ml",
-    "mli",
-    "mm",
-    "nim",
-    "nix",
-    "pas",
-    "patch",
-    "php",
-    "pl",
-    "pm",
-    "properties",
-    "proto",
-    "ps1",
-    "py",
-    "pyi",
-    "r",
-    "rb",
-    "rs",
-    "s",
-    "sass",
-    "scala",
-    "scm",
-    "scss",
-    "service",
-    "sh",
-    "sol",
-    "sql",
-    "svelte",
-    "swift",
-    "tcl",
-    "tf",
-    "ts",
-    "tsx",
-    "v",
-    "vb",
-    "vhd",
-    "vim",
-    "vue",
-    "wgsl",
-    "xml",
-    "xsd",
-    "xsl",
-    "zig",
-    "zsh",
-];
-const CODE_NAMES: &[&str] = &[
-    "makefile",
-    "gnumakefile",
-    "dockerfile",
-    "containerfile",
-    "jenkinsfile",
-    "rakefile",
-    "gemfile",
-    "vagrantfile",
-    "justfile",
-    "cmakelists.txt",
-];
+/// Extensions of source code, scripts and configuration.
+const CODE: &str = "\
+    asm awk bash bat bzl c cc cfg clj cljs cmake conf cpp cs css cu cxx d dart diff el elm erl ex \
+    exs f90 fish fs fsx glsl go gradle graphql groovy h hcl hh hpp hrl hs hxx ini java jl js jsx kt \
+    kts less lisp lua m mk ml mli mm nim nix pas patch php pl pm properties proto ps1 py pyi r rb rs \
+    s sass scala scm scss service sh sol sql svelte swift tcl tf ts tsx v vb vhd vim vue wgsl xml \
+    xsd xsl zig zsh";
+/// Names of such files that have no other extension.
+const CODE_NAMES: &str = "\
+    makefile gnumakefile dockerfile containerfile jenkinsfile rakefile \
+    gemfile vagrantfile justfile cmakelists.txt";
+
+/// Reports whether a list of words, separated by spaces, has this word.
+fn lists(words: &str, wanted: &str) -> bool {
+    words.split(' ').any(|word| word == wanted)
+}
 
 /// Returns the part of a name after the last slash.
 pub(super) fn base(file_name: &str) -> &str {
@@ -234,30 +145,12 @@ pub(super) fn extension(file_name: &str) -> Option<String> {
 
 /// Returns the kind that the name implies.
 pub(super) fn by_name(file_name: &str) -> Option<Kind> {
-    if CODE_NAMES.contains(&base(file_name).to_ascii_lowercase().as_str()) {
+    if lists(CODE_NAMES, &base(file_name).to_ascii_lowercase()) {
         return Some(Kind::Code);
     }
     let extension = extension(file_name)?;
-    let listed = |list: &[&str]| list.contains(&extension.as_str());
-    let kind = match extension.as_str() {
-        "rst" | "rest" => Kind::Rst,
-        "json" | "jsonl" | "ndjson" | "geojson" | "ipynb" | "webmanifest" => Kind::Json,
-        "yaml" | "yml" => Kind::Yaml,
-        "toml" => Kind::Toml,
-        "csv" | "tsv" => Kind::Csv,
-        "docx" | "docm" => Kind::Docx,
-        "xlsx" | "xlsm" => Kind::Xlsx,
-        "ods" => Kind::Ods,
-        "epub" => Kind::Epub,
-        "pptx" | "pptm" => Kind::Pptx,
-        "pdf" => Kind::Pdf,
-        _ if listed(MARKDOWN) => Kind::Markdown,
-        _ if listed(TEXT) => Kind::Text,
-        _ if listed(HTML) => Kind::Html,
-        _ if listed(CODE) => Kind::Code,
-        _ => return None,
-    };
-    Some(kind)
+    let has_it = |kind: &Kind| lists(kind.description().1, &extension);
+    Kind::ALL.into_iter().find(has_it)
 }
 
 /// Returns the kind of a text whose name does not imply one.

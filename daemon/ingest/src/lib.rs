@@ -39,7 +39,6 @@ pub use kind::Kind;
 pub use limits::{IngestError, Limits};
 pub use sentences::{quotable, sentences};
 
-use builder::Draft;
 use kind::Signature;
 use limits::Budget;
 use serde::{Deserialize, Serialize};
@@ -104,47 +103,28 @@ impl std::fmt::Display for Warning {
 }
 
 /// Extracts the text of a file of any kind. Owned bytes are freed, or reused as the text, as early as possible.
-///
-/// # Errors
-/// The file is not a readable document or exceeds the limits; [`IngestError`] has the reason.
 pub fn extract<'b>(
     bytes: impl Into<Cow<'b, [u8]>>,
     file_name: &str,
     limits: &Limits,
 ) -> Result<ExtractedText, IngestError> {
-    guarded(bytes.into(), file_name, FrontMatterText::Tells, limits)
+    guarded(bytes.into(), file_name, true, limits)
 }
 
 /// Extracts a text that is not from a file: front matter is not parsed but is part of the text.
-///
-/// # Errors
-/// The text is not readable or exceeds the limits; [`IngestError`] has the reason.
 pub fn extract_whole(
     text: &str,
     file_name: &str,
     limits: &Limits,
 ) -> Result<ExtractedText, IngestError> {
-    guarded(
-        text.as_bytes().into(),
-        file_name,
-        FrontMatterText::IsText,
-        limits,
-    )
+    guarded(text.as_bytes().into(), file_name, false, limits)
 }
 
-/// Treatment of front matter at the beginning of a text.
-#[derive(Debug, Clone, Copy)]
-enum FrontMatterText {
-    /// Metadata about the text.
-    Tells,
-    /// Part of the text.
-    IsText,
-}
-
+/// Extracts a text and catches panics. `has_front_matter` is false if front matter is part of the text.
 fn guarded(
     bytes: Cow<'_, [u8]>,
     file_name: &str,
-    front: FrontMatterText,
+    has_front_matter: bool,
     limits: &Limits,
 ) -> Result<ExtractedText, IngestError> {
     if bytes.len() > limits.file_bytes {
@@ -155,7 +135,7 @@ fn guarded(
     }
     let named = kind::by_name(file_name);
     // Format readers are third-party code and files are untrusted, so panics are caught.
-    let read = || read(bytes, file_name, (named, front), limits);
+    let read = || read(bytes, file_name, (named, has_front_matter), limits);
     let read = catch_unwind(AssertUnwindSafe(read));
     read.unwrap_or_else(|panic| {
         let why = panic.downcast_ref::<&str>().map(|why| (*why).to_owned());
@@ -194,7 +174,7 @@ pub fn passed_over(head: &[u8], file_name: &str) -> Option<&'static str> {
 fn read(
     bytes: Cow<'_, [u8]>,
     file_name: &str,
-    (named, front): (Option<Kind>, FrontMatterText),
+    (named, has_front_matter): (Option<Kind>, bool),
     limits: &Limits,
 ) -> Result<ExtractedText, IngestError> {
     let budget = Budget::new(limits);
@@ -212,25 +192,20 @@ fn read(
         Some(Signature::Other(what)) => Err(IngestError::Binary { what: what.into() }),
         Some(Signature::Pdf) => {
             let draft = pdf::read(&bytes, &budget)?;
-            Ok(extracted(
-                Kind::Pdf,
-                draft,
-                FrontMatter::default(),
-                file_name,
-            ))
+            Ok(draft.finish(Kind::Pdf, FrontMatter::default(), file_name))
         }
         Some(Signature::Zip) => {
             let (kind, draft) = office::read(&bytes, &budget)?;
-            Ok(extracted(kind, draft, FrontMatter::default(), file_name))
+            Ok(draft.finish(kind, FrontMatter::default(), file_name))
         }
-        None => read_text(bytes, file_name, (named, front), &budget),
+        None => read_text(bytes, file_name, (named, has_front_matter), &budget),
     }
 }
 
 fn read_text(
     bytes: Cow<'_, [u8]>,
     file_name: &str,
-    (named, at_front): (Option<Kind>, FrontMatterText),
+    (named, has_front_matter): (Option<Kind>, bool),
     budget: &Budget<'_>,
 ) -> Result<ExtractedText, IngestError> {
     let Some(decoded) = decode::decode(bytes) else {
@@ -256,8 +231,8 @@ fn read_text(
         warnings.push(Warning { line: None, reason });
     }
     let mut front = FrontMatter::default();
-    let may_tell = matches!(kind, Kind::Markdown | Kind::Text | Kind::Rst | Kind::Html);
-    if may_tell && matches!(at_front, FrontMatterText::Tells) {
+    let can_have_it = matches!(kind, Kind::Markdown | Kind::Text | Kind::Rst | Kind::Html);
+    if has_front_matter && can_have_it {
         let found = front_matter::read(&text);
         front = found.front;
         warnings.extend(found.warnings);
@@ -278,26 +253,5 @@ fn read_text(
     };
     warnings.append(&mut draft.warnings);
     draft.warnings = warnings;
-    Ok(extracted(kind, draft, front, file_name))
-}
-
-fn extracted(
-    kind: Kind,
-    draft: Draft<'_>,
-    front_matter: FrontMatter,
-    file_name: &str,
-) -> ExtractedText {
-    let body = draft.finish();
-    let title = front_matter.title.clone().or(body.title);
-    let file_type = kind::extension(file_name).unwrap_or_else(|| kind.usual_extension().to_owned());
-    ExtractedText {
-        kind,
-        file_type,
-        text: body.text,
-        sections: body.sections,
-        blocks: body.blocks,
-        title: title.unwrap_or_else(|| kind::stem(file_name).to_owned()),
-        front_matter,
-        warnings: body.warnings,
-    }
+    Ok(draft.finish(kind, front, file_name))
 }

@@ -42,9 +42,6 @@ pub fn send(to: &mut impl Write, bytes: &[u8], file_name: &str, limits: &Limits)
 }
 
 /// Receives the worker's reply to the last file.
-///
-/// # Errors
-/// The reply cannot be read, is malformed, or is longer than the limits allow.
 pub fn receive(
     from: &mut impl Read,
     limits: &Limits,
@@ -75,9 +72,6 @@ pub fn receive(
 }
 
 /// Extracts files until the input ends.
-///
-/// # Errors
-/// A request is malformed, or reading or writing fails.
 pub fn serve(mut input: impl Read, mut output: impl Write) -> io::Result<()> {
     while let Some(request) = read_header::<Request<'static>>(&mut input, HEADER_BYTES_MAX)? {
         let bytes = read_exactly(&mut input, request.bytes, request.limits.file_bytes)?;

@@ -74,9 +74,6 @@ pub struct AvailableModel {
 
 impl AvailableModel {
     /// Loads the complete model.
-    ///
-    /// # Errors
-    /// The model is unusable, or its files have changed since they were inspected.
     pub(super) fn load(&self, known: &ModelInfo) -> Result<Model, ModelError> {
         match (&self.origin, self.embedded) {
             (ModelOrigin::Added(folder) | ModelOrigin::Beside(folder), _) => {

@@ -41,9 +41,6 @@ pub struct ModelFiles {
 
 impl ModelFiles {
     /// Reads the files from a folder.
-    ///
-    /// # Errors
-    /// A file is missing, too long, or unreadable.
     pub fn read(folder: &Path) -> Result<Self, ModelError> {
         let [config, vocabulary, weights] = FILES.map(|(name, limit)| read(folder, name, limit));
         Ok(Self {

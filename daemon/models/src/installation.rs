@@ -62,9 +62,6 @@ pub enum AddError {
 /// The model is loaded and embeds texts before anything is written. The checked bytes are written to a durable draft
 /// next to the target, which is then moved into place. A kill leaves at most the draft; the next attempt under
 /// that name overwrites it.
-///
-/// # Errors
-/// [`AddError`]: nothing was added.
 pub fn add(from: &Path, into: &Path) -> Result<AddResult, AddError> {
     let name = name(from)?;
     let files = ModelFiles::read(from)?;

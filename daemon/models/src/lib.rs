@@ -224,34 +224,22 @@ impl fmt::Debug for Model {
 
 impl Model {
     /// Reads a model from its folder; the folder's name is the model's name.
-    ///
-    /// # Errors
-    /// A file is missing, too long, damaged, or of an unknown model type.
     pub fn load(folder: &Path) -> Result<Self, ModelError> {
         Self::from_files(&files::name(folder)?, ModelFiles::read(folder)?)
     }
 
     /// Builds an embedded model. Its weights are used without a copy where possible.
-    ///
-    /// # Errors
-    /// The model is damaged, or its type is unknown.
     pub fn embedded(embedded: EmbeddedModel) -> Result<Self, ModelError> {
         let id = id(embedded.name, embedded.fingerprint);
         Self::build(id, ModelFiles::of(embedded))
     }
 
     /// Builds a model from its files' contents. Borrowed weights are used without a copy where possible.
-    ///
-    /// # Errors
-    /// A file is damaged, or of an unknown model type.
     pub fn from_files(name: &str, files: ModelFiles) -> Result<Self, ModelError> {
         Self::build(id(name, files.fingerprint()), files)
     }
 
     /// Like [`Model::load`], but only if the model still has the known id.
-    ///
-    /// # Errors
-    /// As [`Model::load`], and when the id has changed.
     pub fn load_known(folder: &Path, known: &ModelInfo) -> Result<Self, ModelError> {
         let files = ModelFiles::read(folder)?;
         let id = id(&files::name(folder)?, files.fingerprint());

@@ -96,9 +96,6 @@ impl ModelPool {
     }
 
     /// Returns the first tier's model; loads it if necessary, which takes some milliseconds.
-    ///
-    /// # Errors
-    /// The model is unreadable or has changed.
     pub fn first(&self) -> Result<Arc<Model>, ModelError> {
         match &self.first {
             Some(slot) => self.load(slot),
@@ -108,9 +105,6 @@ impl ModelPool {
     }
 
     /// Returns the second tier's model, if there is one; loads it if necessary, which takes some tens of milliseconds.
-    ///
-    /// # Errors
-    /// The model is unreadable or has changed.
     pub fn second(&self) -> Option<Result<Arc<Model>, ModelError>> {
         self.second.as_ref().map(|slot| self.load(slot))
     }

@@ -28,9 +28,6 @@ pub struct WordPiece {
 
 impl WordPiece {
     /// Reads a vocabulary: one piece per line, its id is the line number, from 0.
-    ///
-    /// # Errors
-    /// The vocabulary is not UTF-8, or has no `[UNK]`.
     pub fn new(vocabulary: &[u8]) -> Result<Self, ModelError> {
         let damaged = |why: &str| ModelError::Damaged {
             file: "vocab.txt",

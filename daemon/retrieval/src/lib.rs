@@ -10,4 +10,7 @@
 
 pub mod ranking;
 pub mod text;
+mod top_hits;
 pub mod vectors;
+
+pub use top_hits::Hit;

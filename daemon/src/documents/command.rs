@@ -6,8 +6,7 @@ use super::view::{self, DocumentRow, SourceRow};
 use crate::engine::{Command, DecisionContext};
 use crate::error::{Code, Refusal};
 use crate::events::documents::{
-    DocumentEvent, DocumentMeta, DocumentRemoved, DocumentRestatted, FileFailed,
-    IngestFailureCleared, PartMeta, SourceAdded,
+    DocumentEvent, DocumentMeta, DocumentRemoved, DocumentRestatted, PartMeta, SourceAdded,
 };
 use crate::events::{NewEvent, empty_body};
 use crate::log::{Body, Hash, codec};
@@ -59,6 +58,11 @@ impl UnchangedFlag {
     }
 }
 
+/// Creates an event of a source whose payload is empty.
+fn without_body(source: &str, event: DocumentEvent, salt: [u8; 16]) -> NewEvent {
+    NewEvent::in_project(source, event, empty_body(salt))
+}
+
 fn nothing_recorded() -> Refusal {
     Refusal::new(Code::Conflict, "nothing was recorded")
 }
@@ -89,11 +93,8 @@ impl Command for AddSource {
             *self.unchanged.unchanged() = true;
             return Err(nothing_recorded());
         }
-        Ok(vec![NewEvent::in_project(
-            &self.source,
-            DocumentEvent::SourceAdded(self.added.clone()),
-            empty_body(self.salt),
-        )])
+        let added = DocumentEvent::SourceAdded(self.added.clone());
+        Ok(vec![without_body(&self.source, added, self.salt)])
     }
 }
 
@@ -110,11 +111,8 @@ impl Command for RemoveSource {
         if view::source(on.rows, &self.source)?.is_none() {
             return Err(unknown_source(&self.source));
         }
-        Ok(vec![NewEvent::in_project(
-            &self.source,
-            DocumentEvent::SourceRemoved,
-            empty_body(self.salt),
-        )])
+        let removed = DocumentEvent::SourceRemoved;
+        Ok(vec![without_body(&self.source, removed, self.salt)])
     }
 }
 
@@ -185,12 +183,8 @@ impl IngestDocument {
             None => document_id(rows, &self.source, &self.taken.path)?,
         };
         let over = over.map(|document| {
-            let gone = DocumentRemoved { document };
-            NewEvent::in_project(
-                &self.source,
-                DocumentEvent::Removed(gone),
-                empty_body(self.salt),
-            )
+            let gone = DocumentEvent::Removed(DocumentRemoved { document });
+            without_body(&self.source, gone, self.salt)
         });
         let Some(body) = self.body.take() else {
             return Err(Refusal::new(Code::Internal, "a command was decided twice"));
@@ -249,23 +243,14 @@ impl Command for PutDocument {
                         return Err(nothing_recorded());
                     }
                     let stamp = known.taken.stamp;
-                    let same = DocumentRestatted { document, stamp };
-                    let body = empty_body(self.take.salt);
-                    return Ok(vec![NewEvent::in_project(
-                        source,
-                        DocumentEvent::Restatted(same.clone()),
-                        body,
-                    )]);
+                    let same = DocumentEvent::Restatted(DocumentRestatted { document, stamp });
+                    return Ok(vec![without_body(source, same, self.take.salt)]);
                 }
                 None
             }
             None if self.may_begin => {
-                let body = empty_body(self.take.salt);
-                Some(NewEvent::in_project(
-                    source,
-                    DocumentEvent::SourceAdded(self.under.clone()),
-                    body,
-                ))
+                let added = DocumentEvent::SourceAdded(self.under.clone());
+                Some(without_body(source, added, self.take.salt))
             }
             None => return Err(unknown_source(source)),
         };
@@ -296,9 +281,6 @@ impl PutDocument {
 }
 
 /// Refuses sent documents if the documents of the source are files.
-///
-/// # Errors
-/// `INVALID_INPUT`.
 pub fn check_sent(source: &str, row: &SourceRow) -> Result<(), Refusal> {
     if row.added.sent {
         return Ok(());
@@ -327,13 +309,8 @@ impl Command for RemoveDocument {
             check_sent(&known.source, &row)?;
         }
         let document = self.document.clone();
-        let gone = DocumentRemoved { document };
-        let body = empty_body(self.salt);
-        Ok(vec![NewEvent::in_project(
-            &known.source,
-            DocumentEvent::Removed(gone.clone()),
-            body,
-        )])
+        let gone = DocumentEvent::Removed(DocumentRemoved { document });
+        Ok(vec![without_body(&known.source, gone, self.salt)])
     }
 }
 
@@ -350,23 +327,11 @@ pub fn unknown_document(id: &str) -> Refusal {
 pub struct RecordFileState {
     /// Id of the source.
     pub source: String,
-    /// State to record.
-    pub note: FileState,
+    /// The event: the file was rewritten with the same content, is missing, or could not be ingested, or a file that
+    /// could not be ingested is missing.
+    pub change: DocumentEvent,
     /// Random salt.
     pub salt: [u8; 16],
-}
-
-/// State of a file.
-#[derive(Clone, Debug)]
-pub enum FileState {
-    /// The file was rewritten with the same content.
-    Touched(DocumentRestatted),
-    /// The file no longer exists.
-    Gone(DocumentRemoved),
-    /// The file could not be ingested.
-    Failed(FileFailed),
-    /// A file that could not be ingested no longer exists.
-    FailureCleared(IngestFailureCleared),
 }
 
 impl Command for RecordFileState {
@@ -374,27 +339,22 @@ impl Command for RecordFileState {
         if view::source(on.rows, &self.source)?.is_none() {
             return Err(unknown_source(&self.source));
         }
-        let (source, body) = (&self.source, empty_body(self.salt));
-        let known = |document: &str| -> Result<(), Refusal> {
-            view::document(on.rows, document)?
-                .map(|_| ())
-                .ok_or_else(nothing_recorded)
+        let document = match &self.change {
+            DocumentEvent::Restatted(touched) => Some(&touched.document),
+            DocumentEvent::Removed(gone) => Some(&gone.document),
+            DocumentEvent::FileFailed(_)
+            | DocumentEvent::FailureCleared(_)
+            | DocumentEvent::SourceAdded(_)
+            | DocumentEvent::SourceRemoved
+            | DocumentEvent::Ingested(_)
+            | DocumentEvent::PartAdded(_) => None,
         };
-        Ok(vec![match &self.note {
-            FileState::Touched(touched) => {
-                known(&touched.document)?;
-                NewEvent::in_project(source, DocumentEvent::Restatted(touched.clone()), body)
-            }
-            FileState::Gone(gone) => {
-                known(&gone.document)?;
-                NewEvent::in_project(source, DocumentEvent::Removed(gone.clone()), body)
-            }
-            FileState::Failed(failed) => {
-                NewEvent::in_project(source, DocumentEvent::FileFailed(failed.clone()), body)
-            }
-            FileState::FailureCleared(gone) => {
-                NewEvent::in_project(source, DocumentEvent::FailureCleared(gone.clone()), body)
-            }
-        }])
+        if let Some(document) = document
+            && view::document(on.rows, document)?.is_none()
+        {
+            return Err(nothing_recorded());
+        }
+        let change = self.change.clone();
+        Ok(vec![without_body(&self.source, change, self.salt)])
     }
 }

@@ -103,9 +103,6 @@ impl Documents {
     }
 
     /// Returns the documents feature of the daemon.
-    ///
-    /// # Errors
-    /// `INTERNAL` if the daemon was started without it.
     pub fn of(cx: &Context) -> Result<&Self, Refusal> {
         cx.extensions
             .get()

@@ -81,9 +81,6 @@ impl<'b> ImportBuilder<'b> {
     }
 
     /// Imports a source of sent documents. A known source keeps its local settings.
-    ///
-    /// # Errors
-    /// `INVALID_INPUT` if the documents of the source with this name are files.
     pub fn source(&mut self, added: &SourceAdded) -> Result<Option<SourceEvent>, Refusal> {
         let source = source_id(&added.path);
         if let Some(row) = view::source(self.rows, &source)? {
@@ -131,9 +128,6 @@ impl<'b> ImportBuilder<'b> {
     }
 
     /// Imports a further part of a document.
-    ///
-    /// # Errors
-    /// `INVALID_INPUT` if the parts before it are missing.
     pub fn further(&mut self, further: ImportedPart) -> Result<Option<SourceEvent>, Refusal> {
         let id = source_id(&further.source);
         let place = (id.clone(), further.name.clone());

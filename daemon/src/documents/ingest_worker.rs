@@ -74,9 +74,6 @@ impl IngestWorkers {
     }
 
     /// Extracts a file in a worker. Blocks: call it where blocking is allowed.
-    ///
-    /// # Errors
-    /// [`IngestError`]: the file cannot be read, is too slow, or ended the worker.
     pub fn extract(
         &self,
         bytes: Vec<u8>,
@@ -228,9 +225,6 @@ impl Write for Pipe {
 
 /// Runs a worker: limits its memory, gives up everything but its pipes, and extracts the files that arrive on
 /// standard input until it ends.
-///
-/// # Errors
-/// A message is malformed, or a pipe fails.
 pub fn run() -> io::Result<()> {
     // A panic is reported in the reply, and this process's messages are never read.
     std::panic::set_hook(Box::new(|_| {}));

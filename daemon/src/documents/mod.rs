@@ -42,12 +42,12 @@ pub use view::{
 #[cfg(test)]
 pub(crate) mod decided {
     pub(crate) use super::command::{
-        AddPart, AddSource, FileState, IngestDocument, PutDocument, RecordFileState,
-        RemoveDocument, RemoveSource, UnchangedFlag, id_of, source_id,
+        AddPart, AddSource, IngestDocument, PutDocument, RecordFileState, RemoveDocument,
+        RemoveSource, UnchangedFlag, id_of, source_id,
     };
     pub(crate) use super::view::paths;
     pub(crate) use crate::events::documents::{
-        DocumentIngested, DocumentRemoved, DocumentRestatted, FileFailed, IngestFailureCleared,
-        PartAdded, TextPart,
+        DocumentEvent, DocumentIngested, DocumentRemoved, DocumentRestatted, FileFailed,
+        IngestFailureCleared, PartAdded, TextPart,
     };
 }

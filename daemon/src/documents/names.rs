@@ -8,9 +8,6 @@ const NAME_BYTES_MAX: usize = 1024;
 const SOURCE_BYTES_MAX: usize = 4096;
 
 /// Refuses a name that cannot be the path of a file below a folder.
-///
-/// # Errors
-/// `INVALID_INPUT`.
 pub fn check_name(name: &str) -> Result<(), Refusal> {
     let is_part = |part: &str| !matches!(part, "" | "." | "..");
     let is_name = name.len() <= NAME_BYTES_MAX
@@ -28,9 +25,6 @@ pub fn check_name(name: &str) -> Result<(), Refusal> {
 }
 
 /// Refuses an invalid name for a source of sent documents.
-///
-/// # Errors
-/// `INVALID_INPUT`.
 pub fn check_source(field: &str, name: &str) -> Result<(), Refusal> {
     let is_name = !name.trim().is_empty()
         && name.len() <= SOURCE_BYTES_MAX

@@ -4,12 +4,11 @@ use std::ops::Range;
 
 use lored_ingest::Chunk;
 use serde_bytes::ByteArray;
-use serde_json::Value;
 
 use super::command::{AddPart, IngestDocument};
-use super::sources;
+use super::sources::PreparedDocument;
 use crate::error::Refusal;
-use crate::events::documents::{DocumentIngested, DocumentMeta, PartAdded, TextPart};
+use crate::events::documents::{DocumentIngested, PartAdded, TextPart};
 use crate::log::{Body, codec};
 use crate::operation::Context;
 use crate::steps::Text;
@@ -19,73 +18,34 @@ use crate::store::PendingBlob;
 /// result.
 const PART_BYTES: usize = 16 * 1024;
 
-/// A document that was read but is not stored yet.
-pub struct Document<'d> {
-    /// Id of the source.
-    pub source: String,
-    /// Metadata of the document; id, chunks, parts and blobs are set later.
-    pub taken: DocumentMeta,
-    /// Document that moved to this path, if any.
-    pub moved: Option<String>,
-    /// Text of the document.
-    pub text: &'d str,
-    /// Chunks of the text.
-    pub chunks: &'d [Chunk],
-    /// Warnings about content that was not read completely.
-    pub warnings: Vec<String>,
-}
-
-impl<'d> Document<'d> {
-    /// Creates a document from a prepared file.
-    #[must_use]
-    pub fn of(source: &str, taken: &'d sources::PreparedDocument, moved: Option<String>) -> Self {
-        let custom = &taken.custom_metadata;
-        let custom = (!custom.is_empty()).then(|| Value::Object(custom.clone()).to_string());
-        Self {
-            source: source.to_owned(),
-            taken: DocumentMeta {
-                path: taken.path.clone(),
-                stamp: taken.stamp,
-                hash: taken.hash.0.into(),
-                file_type: taken.file_type.clone(),
-                title: taken.title.clone(),
-                context_id: taken.context_id.clone(),
-                context_name: taken.context_name.clone(),
-                category: taken.category.clone(),
-                tags: taken.tags.clone(),
-                custom,
-                ..DocumentMeta::default()
-            },
-            moved,
-            text: &taken.text,
-            chunks: &taken.chunks,
-            warnings: taken.warnings.iter().map(ToString::to_string).collect(),
-        }
-    }
-
-    /// Builds the command that records the document. Writes long parts to disk, so it must run off the event loop.
-    pub fn prepare(mut self, cx: &Context) -> Result<IngestDocument, Refusal> {
-        let ranges = parts(self.chunks);
+impl PreparedDocument {
+    /// Builds the command that records the document; `moved` is the document that moved to this path, if any. Writes
+    /// long parts to disk, so it must run off the event loop.
+    pub fn into_command(
+        mut self,
+        cx: &Context,
+        source: &str,
+        moved: Option<String>,
+    ) -> Result<IngestDocument, Refusal> {
+        let ranges = parts(&self.chunks);
         let number = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
-        self.taken.chunks = number(self.chunks.len());
-        self.taken.parts = number(ranges.len());
-        self.taken.text_bytes = self.text.len() as u64;
+        self.meta.chunks = number(self.chunks.len());
+        self.meta.parts = number(ranges.len());
+        self.meta.text_bytes = self.text.len() as u64;
         let mut pending: Vec<PendingBlob> = Vec::new();
         let mut first = None;
         let mut further = Vec::new();
         for chunks in ranges {
             let before = pending.len();
-            let part = part(cx, self.text, self.chunks, chunks.clone(), &mut pending)?;
+            let part = part(cx, &self.text, &self.chunks, chunks.clone(), &mut pending)?;
             let blobs = pending.iter().skip(before);
             let blobs: Vec<ByteArray<32>> =
                 blobs.map(|blob| blob.reference().hash.into()).collect();
             let salt = cx.engine.clock().random();
             if first.is_none() {
-                self.taken.blobs = blobs;
-                let body = DocumentIngested {
-                    part,
-                    warnings: std::mem::take(&mut self.warnings),
-                };
+                self.meta.blobs = blobs;
+                let warnings = self.warnings.iter().map(ToString::to_string).collect();
+                let body = DocumentIngested { part, warnings };
                 first = Some(Body::new(codec::encode(&body), salt));
             } else {
                 further.push(AddPart {
@@ -96,9 +56,9 @@ impl<'d> Document<'d> {
             }
         }
         Ok(IngestDocument {
-            source: self.source,
-            taken: self.taken,
-            moved: self.moved,
+            source: source.to_owned(),
+            taken: self.meta,
+            moved,
             body: first,
             further,
             salt: cx.engine.clock().random(),
@@ -184,15 +144,14 @@ mod tests {
         let chunks: Vec<Chunk> = (0..BYTES / 1024)
             .map(|n| chunk(n, n * 1024..(n + 1) * 1024))
             .collect();
-        let document = Document {
-            source: "source-1".to_owned(),
-            taken: DocumentMeta::default(),
-            moved: None,
-            text: &"x".repeat(BYTES),
-            chunks: &chunks,
-            warnings: Vec::new(),
+        let document = PreparedDocument {
+            text: "x".repeat(BYTES),
+            chunks,
+            ..PreparedDocument::default()
         };
-        let bytes = document.prepare(daemon.context().unwrap()).unwrap().bytes();
+        let cx = daemon.context().unwrap();
+        let command = document.into_command(cx, "source-1", None).unwrap();
+        let bytes = command.bytes();
         assert!((BYTES..BYTES + BYTES / 8).contains(&bytes), "{bytes}");
     }
 

@@ -9,9 +9,6 @@ use crate::projects;
 
 /// Resolves the scope of these settings in the current file system. Reads files, so it must run off the
 /// event loop.
-///
-/// # Errors
-/// [`SourceError`] if the path or the settings are not a valid source.
 pub fn scope(cx: &Context, added: &SourceAdded) -> Result<SourceScope, SourceError> {
     let own = [cx.folder.data.clone()];
     let path = Path::new(&added.path);

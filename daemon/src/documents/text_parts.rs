@@ -27,32 +27,14 @@ impl PartRow {
     }
 
     fn unpacked(bytes: &[u8; PART_BYTES]) -> Self {
-        let [
-            p0,
-            p1,
-            p2,
-            p3,
-            p4,
-            p5,
-            p6,
-            p7,
-            r0,
-            r1,
-            r2,
-            r3,
-            r4,
-            r5,
-            r6,
-            r7,
-            c0,
-            c1,
-            c2,
-            c3,
-        ] = *bytes;
+        let split = bytes.split_last_chunk::<4>();
+        let (numbers, first_chunk) = split.unwrap_or((&[], &[0; 4]));
+        let mut numbers = numbers.as_chunks().0.iter();
+        let mut next = || numbers.next().copied().map_or(0, u64::from_be_bytes);
         Self {
-            position: u64::from_be_bytes([p0, p1, p2, p3, p4, p5, p6, p7]),
-            record: u64::from_be_bytes([r0, r1, r2, r3, r4, r5, r6, r7]),
-            first_chunk: u32::from_be_bytes([c0, c1, c2, c3]),
+            position: next(),
+            record: next(),
+            first_chunk: u32::from_be_bytes(*first_chunk),
         }
     }
 }

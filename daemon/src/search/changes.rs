@@ -5,20 +5,13 @@ use std::ops::ControlFlow;
 
 use lored_retrieval::text::{Change, IndexedText, NewText, key};
 
+use super::event_effect::EventEffect;
 use super::searchable_text::{
-    Pieces, is_talk, of_checkpoint, of_context, of_document, of_session, of_source, pieces,
+    is_talk, of_checkpoint, of_context, of_document, of_session, of_source, pieces, pieces_of,
 };
-use crate::checkpoints::CheckpointEvent;
-use crate::documents::DocumentEvent;
 use crate::events::Event;
-use crate::events::entities::EntityEvent;
-use crate::events::forgetting::{EventsForgotten, ForgettingEvent};
-use crate::events::messages::MessageEvent;
-use crate::events::packs::PackEvent;
-use crate::events::steps::StepEvent;
+use crate::events::forgetting::EventsForgotten;
 use crate::log::{EventScope, Log, LoggedEvent, Position, RecordKey};
-use crate::projects::ProjectEvent;
-use crate::sessions::SessionEvent;
 use crate::store::{Blobs, Error};
 
 /// Number of preceding texts that are indexed as context of a message or result.
@@ -46,76 +39,45 @@ pub fn changes(log: &Log<'_>, blobs: &Blobs, event: &LoggedEvent) -> Result<Chan
     let Some(meta) = Event::of(event)? else {
         return Ok(changes);
     };
-    let session = event.header.session.as_deref();
-    let project = event.header.project.as_deref();
-    let mut group = |group| changes.text.push(Change::RemoveGroup { group, before });
-    match &meta {
-        Event::Session(SessionEvent::Forgotten(_)) => {
-            changes
-                .text
-                .extend(session.map(|session| Change::RemoveSession {
-                    session: of_session(session),
-                    before,
-                }));
-            changes.is_forgetting = true;
-            return Ok(changes);
+    let text = &mut changes.text;
+    let mut group = |group| text.push(Change::RemoveGroup { group, before });
+    let of_project = event.header.project.as_deref();
+    match EventEffect::of(&meta) {
+        EventEffect::Document(document) => group(of_document(&document.document)),
+        EventEffect::DocumentRemoved(document) => group(of_document(document)),
+        EventEffect::Version(version) => {
+            group(of_context(
+                of_project.unwrap_or_default(),
+                &version.file_type,
+            ));
         }
-        Event::Forgetting(ForgettingEvent::Events(reported)) => {
-            forget(log, event, reported, &mut changes)?;
-            changes.is_forgetting = true;
-            return Ok(changes);
-        }
-        Event::Document(document) => match document {
-            DocumentEvent::Ingested(taken) => group(of_document(&taken.document)),
-            DocumentEvent::Removed(removed) => group(of_document(&removed.document)),
-            DocumentEvent::SourceRemoved => {
-                changes
-                    .text
-                    .extend(project.map(|source| Change::RemoveSession {
-                        session: of_source(source),
-                        before,
-                    }));
-            }
-            DocumentEvent::SourceAdded(_)
-            | DocumentEvent::PartAdded(_)
-            | DocumentEvent::Restatted(_)
-            | DocumentEvent::FileFailed(_)
-            | DocumentEvent::FailureCleared(_) => {}
-        },
-        Event::Project(ProjectEvent::Written(version)) => {
-            group(of_context(project.unwrap_or_default(), &version.file_type));
-        }
-        Event::Checkpoint(CheckpointEvent::Deleted(deleted)) => {
+        EventEffect::CheckpointsDeleted(deleted) => {
             for gone in &deleted.gone {
                 group(of_checkpoint(&gone.checkpoint.to_string()));
             }
         }
-        Event::Session(
-            SessionEvent::Created(_)
-            | SessionEvent::Updated
-            | SessionEvent::Closed
-            | SessionEvent::Leased(_)
-            | SessionEvent::Released(_)
-            | SessionEvent::Erased,
-        )
-        | Event::Project(
-            ProjectEvent::Initialised(_)
-            | ProjectEvent::WorktreeSeen(_)
-            | ProjectEvent::DraftSaved(_)
-            | ProjectEvent::Shared(_),
-        )
-        | Event::Checkpoint(CheckpointEvent::Saved(_) | CheckpointEvent::KeyMarked(_))
-        | Event::Forgetting(ForgettingEvent::EventsErased(_) | ForgettingEvent::Content(_))
-        | Event::Step(
-            StepEvent::Recorded(_) | StepEvent::ExtractorRegistered | StepEvent::MappingRegistered,
-        )
-        | Event::Message(MessageEvent::Message(_) | MessageEvent::ToolCall(_))
-        | Event::Entity(
-            EntityEvent::Extracted(_) | EntityEvent::Related(_) | EntityEvent::Resolved(_),
-        )
-        | Event::Pack(PackEvent::Built(_) | PackEvent::Pruned(_) | PackEvent::Unpruned(_)) => {}
+        EventEffect::SourceRemoved => text.extend(of_project.map(|source| {
+            let session = of_source(source);
+            Change::RemoveSession { session, before }
+        })),
+        EventEffect::SessionForgotten => {
+            text.extend(event.header.session.as_deref().map(|session| {
+                let session = of_session(session);
+                Change::RemoveSession { session, before }
+            }));
+            changes.is_forgetting = true;
+        }
+        EventEffect::EventsForgotten(forgotten) => {
+            forget(log, event, forgotten, &mut changes)?;
+            changes.is_forgetting = true;
+        }
+        EventEffect::Step
+        | EventEffect::Message
+        | EventEffect::DocumentPart(_)
+        | EventEffect::Checkpoint(_)
+        | EventEffect::Nothing => {}
     }
-    add(log, blobs, event, &mut changes)?;
+    add(log, blobs, event, &meta, &mut changes)?;
     Ok(changes)
 }
 
@@ -124,10 +86,11 @@ fn add(
     log: &Log<'_>,
     blobs: &Blobs,
     event: &LoggedEvent,
+    meta: &Event,
     changes: &mut Changes,
 ) -> Result<(), Error> {
     let position = event.position().0;
-    let found = match pieces(blobs, event) {
+    let found = match pieces_of(blobs, event, meta) {
         Ok(found) => found,
         Err(error @ Error::Corrupt { .. }) => {
             tracing::warn!(position, %error, "a text cannot be searched");
@@ -169,10 +132,13 @@ pub fn added_anew(
     let mut changes = Changes::default();
     for (position, record) in events {
         let event = log.event(*record, *position)?;
-        if is_talk(&event) && event.payload.is_some() {
+        if is_talk(&event)
+            && event.payload.is_some()
+            && let Some(meta) = Event::of(&event)?
+        {
             let position = position.0;
             changes.text.push(Change::RemovePosition { position });
-            add(log, blobs, &event, &mut changes)?;
+            add(log, blobs, &event, &meta, &mut changes)?;
         }
     }
     Ok(changes)
@@ -226,7 +192,7 @@ fn extra_text(log: &Log<'_>, blobs: &Blobs, event: &LoggedEvent) -> Result<Strin
             if is_talk(&earlier)
                 && let Ok(Some(found)) = pieces(blobs, &earlier)
             {
-                texts.push(text_beside(&found));
+                texts.push(format!("{}\n{}", found.title, found.extra_text()));
             }
             Ok(match texts.len() < BESIDE && looked < LOOKED_BACK {
                 true => ControlFlow::Continue(()),
@@ -236,13 +202,6 @@ fn extra_text(log: &Log<'_>, blobs: &Blobs, event: &LoggedEvent) -> Result<Strin
     )?;
     texts.reverse();
     Ok(texts.concat())
-}
-
-fn text_beside(found: &Pieces) -> String {
-    let mut text = found.title.clone();
-    text.push('\n');
-    text.push_str(&found.extra_text());
-    text
 }
 
 #[cfg(test)]

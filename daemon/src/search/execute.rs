@@ -1,6 +1,5 @@
 //! Execution of a search: two ranked lists, fused, and the top hits reranked.
 
-use std::sync::PoisonError;
 use std::time::{Duration, Instant};
 
 use lored_ingest::quotable;
@@ -22,39 +21,7 @@ const FUSED: usize = 100;
 const _: () = assert!(lored_retrieval::ranking::DEPTH <= FUSED);
 
 /// A hit with the parts of its score.
-#[derive(Clone, Copy, Debug)]
-pub struct RankedHit {
-    /// Key of the text.
-    pub key: u64,
-    /// The score; higher is better.
-    pub score: f64,
-    /// Rank and score in the full-text list.
-    pub text: Option<ListScore>,
-    /// Rank and score in the vector list.
-    pub vector: Option<ListScore>,
-    /// The contribution of each list to the score: full text, vectors.
-    pub parts: [f64; 2],
-    /// The score before reranking; only set by reranking.
-    pub fused: Option<f64>,
-    /// The cosine similarity of the best sentence.
-    pub sentence: Option<f32>,
-}
-
-impl RankedHit {
-    /// Creates a hit without a score, for listings without a query.
-    #[must_use]
-    pub const fn unscored(key: u64) -> Self {
-        Self {
-            key,
-            score: 0.0,
-            text: None,
-            vector: None,
-            parts: [0.0; 2],
-            fused: None,
-            sentence: None,
-        }
-    }
-}
+pub type RankedHit = lored_retrieval::ranking::RankedHit<u64>;
 
 /// The outcome of a search.
 #[derive(Debug, Default)]
@@ -111,9 +78,6 @@ pub fn freshen(
 
 impl Search<'_> {
     /// Searches for at least `limit` hits, if there are as many. Without vectors it falls back to text and reports it.
-    ///
-    /// # Errors
-    /// [`IndexError`] when the text index cannot be read, or vectors are damaged.
     pub fn run(&self, limit: usize) -> Result<SearchOutcome, IndexError> {
         let asked = self.ask.mode;
         if asked == Mode::Text {
@@ -182,16 +146,10 @@ impl Search<'_> {
     fn text(&self, limit: usize) -> Result<SearchOutcome, IndexError> {
         let found = self.words(limit, &[])?;
         let hits = (1..).zip(&found.hits).map(|(rank, hit)| RankedHit {
-            key: hit.key,
             score: f64::from(hit.score),
-            text: Some(ListScore {
-                rank: Some(rank),
-                score: hit.score,
-            }),
-            vector: None,
+            text: list_score(rank, hit.score),
             parts: [f64::from(hit.score), 0.0],
-            fused: None,
-            sentence: None,
+            ..RankedHit::unscored(hit.key)
         });
         Ok(SearchOutcome {
             hits: hits.collect(),
@@ -204,7 +162,7 @@ impl Search<'_> {
 
     /// Searches for the nearest texts; `None` if there is no model.
     fn vectors(&self, limit: usize) -> Result<Option<NearestTexts>, IndexError> {
-        let Some((stage, store, model)) = self.index.ranking()? else {
+        let Some((stage, ranking, model)) = self.index.ranking()? else {
             return Ok(None);
         };
         let has = |unit: &IndexedText| self.scope.has(unit);
@@ -217,7 +175,7 @@ impl Search<'_> {
             None => self.index.text.counts().units(),
         };
         let query = model.embed(&self.ask.query);
-        let store = store.read().unwrap_or_else(PoisonError::into_inner);
+        let store = ranking.read();
         let wanted = |key: u64| match &among {
             Some(among) => among.binary_search(&key).is_ok(),
             None => true,
@@ -249,16 +207,10 @@ impl Search<'_> {
         // The terms are only needed for highlights.
         let terms = self.words(0, &[])?.terms;
         let hits = (1..).zip(&near.hits).map(|(rank, (key, score))| RankedHit {
-            key: *key,
             score: f64::from(*score),
-            text: None,
-            vector: Some(ListScore {
-                rank: Some(rank),
-                score: *score,
-            }),
+            vector: list_score(rank, *score),
             parts: [0.0, f64::from(*score)],
-            fused: None,
-            sentence: None,
+            ..RankedHit::unscored(*key)
         });
         Ok(SearchOutcome {
             hits: hits.collect(),
@@ -293,7 +245,7 @@ impl Search<'_> {
             EmbeddingStage::First => TEXT_SHARE_FIRST_TIER,
             EmbeddingStage::Second => TEXT_SHARE,
         };
-        let fused = fuse(
+        let hits = fuse(
             RankedList {
                 ranked: &ranked,
                 also: &also_text,
@@ -304,17 +256,8 @@ impl Search<'_> {
             },
             self.ask.fusion(share),
         );
-        let hits = fused.into_iter().map(|fused| RankedHit {
-            key: fused.key,
-            score: fused.score,
-            text: fused.text,
-            vector: fused.vector,
-            parts: fused.parts,
-            fused: None,
-            sentence: None,
-        });
         Ok(SearchOutcome {
-            hits: hits.collect(),
+            hits,
             total: near.total,
             partial: near.partial(),
             used: Mode::Hybrid,
@@ -329,11 +272,10 @@ impl Search<'_> {
         near: &NearestTexts,
         keys: &[u64],
     ) -> Result<Vec<(u64, f32)>, IndexError> {
-        let Some(store) = self.index.store(near.stage) else {
+        let Some(stage) = self.index.stage(near.stage) else {
             return Ok(Vec::new());
         };
-        let store = store.read().unwrap_or_else(PoisonError::into_inner);
-        let scores = store.scores(&near.query, keys)?;
+        let scores = stage.read().scores(&near.query, keys)?;
         Ok(scores.into_iter().map(|hit| (hit.key, hit.score)).collect())
     }
 
@@ -347,43 +289,22 @@ impl Search<'_> {
             }
         };
         let query = model.embed(&self.ask.query);
-        let best = |key: &u64| self.best(&model, &query, *key);
-        let fused = searched
-            .hits
-            .iter()
-            .map(|hit| lored_retrieval::ranking::Fused {
-                key: hit.key,
-                score: hit.score,
-                text: hit.text,
-                vector: hit.vector,
-                parts: hit.parts,
-            });
-        let reranked = rerank(fused.collect(), best);
-        searched.hits = reranked
-            .into_iter()
-            .map(|hit| RankedHit {
-                key: hit.fused.key,
-                score: hit.score,
-                text: hit.fused.text,
-                vector: hit.fused.vector,
-                parts: hit.fused.parts,
-                fused: Some(hit.fused.score),
-                sentence: hit.best.map(|(_, cosine)| cosine),
-            })
-            .collect();
+        rerank(&mut searched.hits, |key| self.best(&model, &query, key));
         searched.used = Mode::Semantic;
         searched.query = Some(query);
     }
 
-    fn best(&self, model: &Model, query: &[f32], key: u64) -> Option<(usize, f32)> {
+    fn best(&self, model: &Model, query: &[f32], key: u64) -> Option<f32> {
         let text = (self.text_of)(key)?;
-        let ranges = quotable(&text);
-        let sentences: Vec<&str> = ranges
-            .iter()
-            .filter_map(|range| text.get(range.clone()))
-            .collect();
+        let ranges = quotable(&text).into_iter();
+        let sentences: Vec<&str> = ranges.filter_map(|range| text.get(range)).collect();
         best_sentence(query, &model.embed_many(&sentences))
     }
+}
+
+fn list_score(rank: usize, score: f32) -> Option<ListScore> {
+    let rank = Some(rank);
+    Some(ListScore { rank, score })
 }
 
 /// The nearest texts to a query.

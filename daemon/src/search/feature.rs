@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::SyncSender;
-use std::sync::{Arc, Mutex, PoisonError, RwLock, Weak};
+use std::sync::{Arc, Mutex, Weak};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -46,7 +46,7 @@ pub struct SearchIndexes {
     pub limits: Limits,
     folder: PathBuf,
     models: Arc<ModelPool>,
-    open: RwLock<Option<OpenIndex>>,
+    open: Mutex<Option<OpenIndex>>,
     /// Held while the indexes are opened. Holds the end of the log at the start until they were opened once; after
     /// that, the indexes are never ahead of the log.
     opening: Mutex<Option<Position>>,
@@ -73,7 +73,7 @@ impl SearchIndexes {
             limits,
             folder,
             models,
-            open: RwLock::default(),
+            open: Mutex::default(),
             opening: Mutex::new(Some(end)),
             damaged: Mutex::default(),
             closed: Mutex::default(),
@@ -86,7 +86,7 @@ impl SearchIndexes {
 
     /// Registers the indexing thread.
     pub fn keep(&self, thread: JoinHandle<()>, wake: SyncSender<()>) {
-        let mut follower = self.follower.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut follower = lock(&self.follower);
         self.is_stopping.store(false, Ordering::Relaxed);
         *follower = Some((thread, wake));
     }
@@ -112,9 +112,6 @@ impl SearchIndexes {
     }
 
     /// Returns the search state of a daemon.
-    ///
-    /// # Errors
-    /// `INTERNAL` if the daemon was started without search.
     pub fn of(cx: &Context) -> Result<&Self, Refusal> {
         cx.extensions
             .get()
@@ -132,22 +129,18 @@ impl SearchIndexes {
         if let Some(index) = self.opened() {
             return Ok(index);
         }
-        let mut end = self.opening.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut end = lock(&self.opening);
         if let Some(index) = self.opened() {
             return Ok(index);
         }
         // Two writers would damage the same files. The holder of closed indexes is about to release them.
-        let is_in_use = || {
-            let closed = self.closed.lock().unwrap_or_else(PoisonError::into_inner);
-            closed.strong_count() > 0
-        };
-        while is_in_use() {
+        while lock(&self.closed).strong_count() > 0 {
             std::thread::sleep(Duration::from_millis(1));
         }
         let opened = self.open_anew(&mut end);
         self.note(opened.as_ref().err());
         let index = Arc::new(opened?);
-        *self.open.write().unwrap_or_else(PoisonError::into_inner) = Some(OpenIndex {
+        *lock(&self.open) = Some(OpenIndex {
             index: Arc::clone(&index),
             last_use: Instant::now(),
         });
@@ -193,7 +186,7 @@ impl SearchIndexes {
 
     /// Returns the indexes if they are open, and marks them as used.
     fn opened(&self) -> Option<Arc<Index>> {
-        let mut open = self.open.write().unwrap_or_else(PoisonError::into_inner);
+        let mut open = lock(&self.open);
         open.as_mut().map(|open| {
             open.last_use = Instant::now();
             Arc::clone(&open.index)
@@ -203,7 +196,7 @@ impl SearchIndexes {
     /// Returns the indexes if they are open, without marking them as used.
     #[must_use]
     pub fn peek_open(&self) -> Option<Arc<Index>> {
-        let open = self.open.read().unwrap_or_else(PoisonError::into_inner);
+        let open = lock(&self.open);
         open.as_ref().map(|open| Arc::clone(&open.index))
     }
 
@@ -212,11 +205,7 @@ impl SearchIndexes {
     pub fn position(&self) -> Position {
         match self.peek_open() {
             Some(index) => index.applied(),
-            None => self
-                .closed_at
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner)
-                .unwrap_or(Position(0)),
+            None => lock(&self.closed_at).unwrap_or(Position(0)),
         }
     }
 
@@ -231,48 +220,39 @@ impl SearchIndexes {
             tracing::warn!(folder = %folder.display(), %error, "an index of search is rebuilt");
             lock(&self.damaged).insert(folder);
         }
-        let mut open = self.open.write().unwrap_or_else(PoisonError::into_inner);
+        let mut open = lock(&self.open);
         if let Some(open) = open.take() {
-            let mut closed = self.closed.lock().unwrap_or_else(PoisonError::into_inner);
-            *closed = Arc::downgrade(&open.index);
+            *lock(&self.closed) = Arc::downgrade(&open.index);
         }
     }
 
     /// Stores the last error, or clears it.
     pub fn note(&self, error: Option<&IndexError>) {
-        let mut fault = self.fault.lock().unwrap_or_else(PoisonError::into_inner);
-        *fault = error.map(|error| format!("search does not work as it should: {error}"));
+        *lock(&self.fault) =
+            error.map(|error| format!("search does not work as it should: {error}"));
     }
 
     /// Releases the indexes if they were unused for `idle` and are flushed.
     pub fn release_when_idle(&self, idle: Duration) {
         self.models.release_when_idle(idle);
-        let mut open = self.open.write().unwrap_or_else(PoisonError::into_inner);
-        let is_idle = open.as_ref().is_some_and(
-            |open| // Whoever has it at hand would write beside the next one.
+        let mut open = lock(&self.open);
+        // Another holder of the index would write the same files as the next index.
+        let is_idle = open.as_ref().is_some_and(|open| {
             Arc::strong_count(&open.index) == 1
                 && open.last_use.elapsed() >= idle
-                && open.index.is_settled(),
-        );
+                && open.index.is_settled()
+        });
         if is_idle && let Some(open) = open.take() {
-            *self
-                .closed_at
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner) = Some(open.index.applied());
+            *lock(&self.closed_at) = Some(open.index.applied());
         }
     }
 
     /// Returns the warnings for `status`.
     #[must_use]
     pub fn faults(&self) -> Vec<String> {
-        let fault = self.fault.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut reported: Vec<String> = fault.clone().into_iter().collect();
+        let mut reported: Vec<String> = lock(&self.fault).clone().into_iter().collect();
         if let Some(index) = self.peek_open() {
-            let warnings = index
-                .warnings
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner);
-            reported.extend(warnings.iter().cloned());
+            reported.extend(lock(&index.warnings).iter().cloned());
             reported.extend(lock(&index.fault).iter().cloned());
         }
         reported.extend(

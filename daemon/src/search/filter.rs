@@ -143,28 +143,22 @@ fn fits(entry: &Entry, document_filter: &DocumentFilter) -> bool {
     let any = |wanted: &[String], own: &str| {
         wanted.is_empty() || wanted.iter().any(|wanted| wanted == own)
     };
-    let is_alike = |wanted: &String, own: &str| wanted.to_lowercase() == own.to_lowercase();
+    let any_alike = |wanted: &[String], own: &[String]| {
+        let is_alike = |own: &String| {
+            let own = own.to_lowercase();
+            wanted.iter().any(|wanted| wanted.to_lowercase() == own)
+        };
+        wanted.is_empty() || own.iter().any(is_alike)
+    };
     any(&document_filter.context_ids, &taken.context_id)
         && (document_filter.context.as_ref())
             .is_none_or(|one| *one == taken.context_id || *one == taken.context_name)
         && (document_filter.context_name.as_ref()).is_none_or(|name| *name == taken.context_name)
-        && (document_filter.categories.is_empty()
-            || taken.category.as_ref().is_some_and(|own| {
-                document_filter
-                    .categories
-                    .iter()
-                    .any(|wanted| is_alike(wanted, own))
-            }))
+        && any_alike(&document_filter.categories, taken.category.as_slice())
         && (document_filter.file_name.as_ref()).is_none_or(|name| name == entry.row.file_name())
         && (document_filter.file_type.as_ref())
             .is_none_or(|wanted| *wanted == plain_type(&taken.file_type))
-        && (document_filter.tags.is_empty()
-            || taken.tags.iter().any(|own| {
-                document_filter
-                    .tags
-                    .iter()
-                    .any(|wanted| is_alike(wanted, own))
-            }))
+        && any_alike(&document_filter.tags, &taken.tags)
         && document_filter
             .conditions
             .iter()

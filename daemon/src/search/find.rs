@@ -9,7 +9,7 @@ use super::execute::{Search, freshen};
 use super::feature::SearchIndexes;
 use super::filter::Scope;
 use super::hit_details::Reader;
-use super::request::{Fusing, Mode, SearchRequest};
+use super::request::{Mode, SearchRequest};
 use super::stems::stems;
 use crate::documents::{self, Catalogue};
 use crate::error::Refusal;
@@ -63,14 +63,9 @@ pub fn find(
         query: find.question.to_owned(),
         mode: Mode::Text,
         kinds: find.kinds.to_vec(),
-        session: None,
-        project: None,
-        document_filter: None,
         most: find.most,
-        fusing: Fusing::default(),
-        k: 0.0,
-        explain: false,
         include_content: true,
+        ..SearchRequest::default()
     };
     let mut scope = Scope::of(&ask, state, &catalogue)?;
     scope.within(find.sessions);

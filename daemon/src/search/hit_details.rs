@@ -4,10 +4,9 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use lored_retrieval::text::Kind;
+use lored_retrieval::text::{Kind, number_of, position_of};
 
 use super::searchable_text::{Pieces, SearchableText, pieces};
-use super::stages::{text_number, text_position};
 use crate::checkpoints::{CheckpointEvent, Metadata};
 use crate::clock::{Micros, format_time};
 use crate::documents::operations::{chunk_index, content::modified};
@@ -134,7 +133,7 @@ impl<'r> Reader<'r> {
     }
 
     fn unit(&self, key: u64) -> Result<Option<IndexedEvent>, Error> {
-        let position = text_position(key);
+        let position = position_of(key);
         let mut kept = self.kept.borrow_mut();
         if kept.len() >= KEPT_MAX {
             kept.clear();
@@ -149,7 +148,7 @@ impl<'r> Reader<'r> {
         };
         Ok(read.map(|read| IndexedEvent {
             read,
-            at: usize::try_from(text_number(key)).unwrap_or(usize::MAX),
+            at: number_of(key),
         }))
     }
 

@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
 use lored_models::{EmbeddingStage, ModelError, ModelPool};
@@ -18,7 +18,7 @@ use lored_retrieval::text::{self, TextIndex};
 use lored_retrieval::vectors::VectorError;
 
 use super::changes::{Changes, added_anew, changes};
-use super::stages::{StageIndex, VERSION, lock, remove, stage, text_position};
+use super::stages::{StageIndex, VERSION, lock, remove, stage};
 use crate::engine::PublishedState;
 use crate::log::{Log, Position};
 use crate::store::{Blobs, Error as StoreError};
@@ -165,12 +165,12 @@ impl Index {
         let units: BTreeSet<u64> = self.text.units(None)?.into_iter().collect();
         let position = self.text.settled_position();
         for stage in [&self.first, &self.second].into_iter().flatten() {
-            let mut store = stage.store.write().unwrap_or_else(PoisonError::into_inner);
+            let mut store = stage.write();
             // Texts that were added after the last flush of the text index are applied again soon.
             let gone: Vec<u64> = store
                 .keys()
                 .filter(|key| {
-                    let of = text_position(*key);
+                    let of = text::position_of(*key);
                     is_beyond(of) || of <= position && !units.contains(key)
                 })
                 .collect();
@@ -281,7 +281,7 @@ impl Index {
         }
         for stage in [&self.first, &self.second].into_iter().flatten() {
             if !removed.is_empty() {
-                let mut store = stage.store.write().unwrap_or_else(PoisonError::into_inner);
+                let mut store = stage.write();
                 store.delete(&removed, to.0)?;
                 let mut missing = lock(&stage.missing);
                 removed.iter().for_each(|key| {
@@ -296,12 +296,12 @@ impl Index {
             .filter(|(key, _)| self.text.contains(*key).unwrap_or(false))
             .collect();
         if let Some(second) = &self.second {
-            let store = second.store.read().unwrap_or_else(PoisonError::into_inner);
+            let store = second.read();
             let new = embed.iter().map(|(key, _)| *key);
             lock(&second.missing).extend(new.filter(|key| !store.contains(*key)));
         }
         if let Some(first) = &self.first {
-            let store = first.store.read().unwrap_or_else(PoisonError::into_inner);
+            let store = first.read();
             embed.retain(|(key, _)| !store.contains(*key));
         }
         if let Some(first) = &self.first

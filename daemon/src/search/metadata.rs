@@ -1,5 +1,7 @@
 //! Conditions on custom front-matter fields of documents: a value, a list of values, or a range.
 
+use std::cmp::Ordering;
+
 use serde_json::{Map, Value};
 
 use crate::error::Refusal;
@@ -38,9 +40,6 @@ impl Condition {
     }
 
     /// Parses a condition.
-    ///
-    /// # Errors
-    /// `INVALID_INPUT` if a bound is neither a number nor a text, or if the bounds have different types.
     pub fn of(field: &str, value: Value) -> Result<Self, Refusal> {
         match value {
             Value::Object(bounds) => Self::within(field, &bounds),
@@ -98,21 +97,13 @@ impl Condition {
         match self {
             Self::AnyOf(wanted) => wanted.iter().any(|wanted| is_same(wanted, value)),
             Self::Within { low, high } => {
-                let above = low.as_ref().is_none_or(|(bound, is_in)| {
-                    compared(value, bound).is_some_and(|order| match order {
-                        std::cmp::Ordering::Greater => true,
-                        std::cmp::Ordering::Equal => *is_in,
-                        std::cmp::Ordering::Less => false,
+                let is_inside = |end: &Option<(RangeBound, bool)>, inside| {
+                    end.as_ref().is_none_or(|(bound, is_inclusive)| {
+                        compared(value, bound)
+                            .is_some_and(|order| order == inside || *is_inclusive && order.is_eq())
                     })
-                });
-                let below = high.as_ref().is_none_or(|(bound, is_in)| {
-                    compared(value, bound).is_some_and(|order| match order {
-                        std::cmp::Ordering::Less => true,
-                        std::cmp::Ordering::Equal => *is_in,
-                        std::cmp::Ordering::Greater => false,
-                    })
-                });
-                above && below
+                };
+                is_inside(low, Ordering::Greater) && is_inside(high, Ordering::Less)
             }
         }
     }
@@ -143,7 +134,7 @@ fn is_same(wanted: &Value, value: &Value) -> bool {
     }
 }
 
-fn compared(value: &Value, bound: &RangeBound) -> Option<std::cmp::Ordering> {
+fn compared(value: &Value, bound: &RangeBound) -> Option<Ordering> {
     match (value, bound) {
         (Value::Number(value), RangeBound::Number(bound)) => value.as_f64()?.partial_cmp(bound),
         (Value::String(value), RangeBound::Text(bound)) => Some(value.as_str().cmp(bound)),

@@ -5,6 +5,7 @@
 
 mod changes;
 mod end;
+mod event_effect;
 mod execute;
 mod feature;
 mod filter;

@@ -6,7 +6,6 @@ use lored_retrieval::ranking::Fusion;
 use lored_retrieval::text::Kind;
 
 use super::metadata::Condition;
-use crate::error::Refusal;
 
 /// Default number of results of a page.
 pub const RESULTS: u64 = 10;
@@ -37,7 +36,7 @@ pub enum Fusing {
 }
 
 /// A validated search request.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct SearchRequest {
     /// The query: words or a question.
     pub query: String,
@@ -95,21 +94,6 @@ pub enum Pattern {
     Exactly(String),
     /// Chunks with this name prefix.
     Beginning(String),
-}
-
-/// Validates the number of requested results.
-///
-/// # Errors
-/// `INVALID_INPUT` if it is 0 or too large.
-pub fn results(wanted: Option<u64>, default: u64, most: u64) -> Result<usize, Refusal> {
-    let wanted = wanted.unwrap_or(default);
-    if (1..=most).contains(&wanted) {
-        return Ok(usize::try_from(wanted).unwrap_or(usize::MAX));
-    }
-    Err(
-        Refusal::invalid(format!("`max_results`: got {wanted}, expected 1 to {most}"))
-            .hint("Use `next` of the reply for the following page."),
-    )
 }
 
 impl SearchRequest {

@@ -3,18 +3,15 @@
 //! They are made when an event is indexed, and again when a hit is shown. So the index stores no text, and results
 //! quote the log.
 
-use crate::checkpoints::{CheckpointEvent, CheckpointSaved, Metadata};
-use crate::documents::{self, DocumentEvent};
+use super::event_effect::EventEffect;
+use crate::checkpoints::{CheckpointSaved, Metadata};
+use crate::documents;
 use crate::events::documents::{DocumentIngested, PartAdded};
-use crate::events::entities::EntityEvent;
-use crate::events::forgetting::ForgettingEvent;
-use crate::events::packs::PackEvent;
-use crate::events::sessions::SessionEvent;
 use crate::events::{Event, body};
 use crate::log::LoggedEvent;
-use crate::messages::{MessageEvent, MessageRecorded};
-use crate::projects::{ContextWritten, ProjectEvent, VersionMeta};
-use crate::steps::{StepEvent, StepRecorded, Text};
+use crate::messages::MessageRecorded;
+use crate::projects::{ContextWritten, VersionMeta};
+use crate::steps::{StepRecorded, Text};
 use crate::store::{Blobs, Error};
 use lored_ingest::{Limits, Sizes};
 use lored_retrieval::text::Kind;
@@ -40,6 +37,16 @@ pub struct SearchableText {
 }
 
 impl SearchableText {
+    /// Creates the only text of an event.
+    fn whole(text: String) -> Self {
+        Self {
+            number: 0,
+            headings: Vec::new(),
+            text,
+            reported: 0,
+        }
+    }
+
     /// Returns the text without the repeated part.
     fn own(&self) -> &str {
         self.text.get(self.reported..).unwrap_or(&self.text)
@@ -161,67 +168,39 @@ pub fn is_talk(event: &LoggedEvent) -> bool {
 }
 
 /// Extracts the searchable texts of an event; `None` if it has none.
-///
-/// # Errors
-/// [`Error`] if the event cannot be decoded, or a text cannot be read.
 pub fn pieces(blobs: &Blobs, event: &LoggedEvent) -> Result<Option<Pieces>, Error> {
-    let Some(meta) = Event::of(event)? else {
-        return Ok(None);
-    };
-    match meta {
-        Event::Step(StepEvent::Recorded(_)) => of_step(blobs, event),
-        Event::Message(MessageEvent::Message(_)) => of_message(blobs, event),
-        Event::Document(DocumentEvent::Ingested(meta)) => {
-            let (document, title) = (meta.document, meta.title);
-            of_part(
-                blobs,
-                event,
-                (&document, title, 0),
-                body::<DocumentIngested>(event)?.part,
-            )
+    match Event::of(event)? {
+        Some(meta) => pieces_of(blobs, event, &meta),
+        None => Ok(None),
+    }
+}
+
+/// Extracts the searchable texts of an event with decoded metadata.
+pub(super) fn pieces_of(
+    blobs: &Blobs,
+    event: &LoggedEvent,
+    meta: &Event,
+) -> Result<Option<Pieces>, Error> {
+    match EventEffect::of(meta) {
+        EventEffect::Step => of_step(blobs, event),
+        EventEffect::Message => of_message(blobs, event),
+        EventEffect::Document(meta) => {
+            let part = body::<DocumentIngested>(event)?.part;
+            of_part(blobs, event, (&meta.document, &meta.title, 0), part)
         }
-        Event::Document(DocumentEvent::PartAdded(meta)) => {
-            let (document, title) = (meta.document, meta.title);
+        EventEffect::DocumentPart(meta) => {
             let part = body::<PartAdded>(event)?.part;
-            of_part(blobs, event, (&document, title, meta.first_chunk), part)
+            let of = (&*meta.document, &*meta.title, meta.first_chunk);
+            of_part(blobs, event, of, part)
         }
-        Event::Project(ProjectEvent::Written(version)) => of_version(blobs, event, &version),
-        Event::Checkpoint(CheckpointEvent::Saved(saved)) => of_saved(event, &saved),
-        Event::Session(
-            SessionEvent::Created(_)
-            | SessionEvent::Updated
-            | SessionEvent::Closed
-            | SessionEvent::Leased(_)
-            | SessionEvent::Released(_)
-            | SessionEvent::Forgotten(_)
-            | SessionEvent::Erased,
-        )
-        | Event::Step(StepEvent::ExtractorRegistered | StepEvent::MappingRegistered)
-        | Event::Message(MessageEvent::ToolCall(_))
-        | Event::Entity(
-            EntityEvent::Extracted(_) | EntityEvent::Related(_) | EntityEvent::Resolved(_),
-        )
-        | Event::Pack(PackEvent::Built(_) | PackEvent::Pruned(_) | PackEvent::Unpruned(_))
-        | Event::Checkpoint(CheckpointEvent::Deleted(_) | CheckpointEvent::KeyMarked(_))
-        | Event::Project(
-            ProjectEvent::Initialised(_)
-            | ProjectEvent::WorktreeSeen(_)
-            | ProjectEvent::DraftSaved(_)
-            | ProjectEvent::Shared(_),
-        )
-        | Event::Document(
-            DocumentEvent::SourceAdded(_)
-            | DocumentEvent::SourceRemoved
-            | DocumentEvent::Restatted(_)
-            | DocumentEvent::Removed(_)
-            | DocumentEvent::FileFailed(_)
-            | DocumentEvent::FailureCleared(_),
-        )
-        | Event::Forgetting(
-            ForgettingEvent::Events(_)
-            | ForgettingEvent::EventsErased(_)
-            | ForgettingEvent::Content(_),
-        ) => Ok(None),
+        EventEffect::Version(version) => of_version(blobs, event, version),
+        EventEffect::Checkpoint(saved) => of_saved(event, saved),
+        EventEffect::DocumentRemoved(_)
+        | EventEffect::CheckpointsDeleted(_)
+        | EventEffect::SourceRemoved
+        | EventEffect::SessionForgotten
+        | EventEffect::EventsForgotten(_)
+        | EventEffect::Nothing => Ok(None),
     }
 }
 
@@ -260,12 +239,7 @@ fn of_saved(event: &LoggedEvent, saved: &CheckpointSaved) -> Result<Option<Piece
         group: of_checkpoint(&saved.checkpoint.to_string()),
         session: of_session(session),
         title: String::new(),
-        all: vec![SearchableText {
-            number: 0,
-            headings: Vec::new(),
-            text,
-            reported: 0,
-        }],
+        all: vec![SearchableText::whole(text)],
     }))
 }
 
@@ -273,7 +247,7 @@ fn of_saved(event: &LoggedEvent, saved: &CheckpointSaved) -> Result<Option<Piece
 fn of_part(
     blobs: &Blobs,
     event: &LoggedEvent,
-    (document, title, first): (&str, String, u32),
+    (document, title, first): (&str, &str, u32),
     part: documents::TextPart,
 ) -> Result<Option<Pieces>, Error> {
     let text = part.text.read(blobs)?;
@@ -297,7 +271,7 @@ fn of_part(
         kind: Kind::Document,
         group: of_document(document),
         session: of_source(event.header.project.as_deref().unwrap_or_default()),
-        title,
+        title: title.to_owned(),
         all,
     }))
 }
@@ -329,12 +303,7 @@ fn of_talk(event: &LoggedEvent, kind: Kind, title: String, text: &str) -> Option
     let session = event.header.session.as_deref()?;
     let mut all = cut(text, "talk.txt");
     if all.is_empty() && !title.is_empty() {
-        all.push(SearchableText {
-            number: 0,
-            headings: Vec::new(),
-            text: String::new(),
-            reported: 0,
-        });
+        all.push(SearchableText::whole(String::new()));
     }
     Some(Pieces {
         kind,
@@ -349,14 +318,7 @@ fn of_talk(event: &LoggedEvent, kind: Kind, title: String, text: &str) -> Option
 fn cut(text: &str, name: &str) -> Vec<SearchableText> {
     let end = text.floor_char_boundary(TEXT_BYTES_MAX);
     let text = text.get(..end).unwrap_or_default();
-    let whole = || {
-        vec![SearchableText {
-            number: 0,
-            headings: Vec::new(),
-            text: text.to_owned(),
-            reported: 0,
-        }]
-    };
+    let whole = || vec![SearchableText::whole(text.to_owned())];
     if text.trim().is_empty() {
         return Vec::new();
     }

@@ -3,9 +3,10 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
-use std::sync::{Mutex, MutexGuard, PoisonError, RwLock};
+use std::sync::{Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use lored_models::{EmbeddingStage, Model, ModelPool};
+use lored_retrieval::text::{number_of, position_of};
 use lored_retrieval::vectors::{Generation, VectorError, VectorStore};
 
 use super::index::IndexError;
@@ -15,8 +16,6 @@ use crate::store::{Blobs, Error as StoreError};
 
 /// Version of how events become units. Raise it when the same events give other units: the indexes are rebuilt.
 pub const VERSION: u32 = 2;
-/// Bits of a unit's key that hold its number within its event.
-const NUMBER_BITS: u32 = 20;
 
 /// The open vector index of one tier.
 pub struct StageIndex {
@@ -33,22 +32,16 @@ pub fn lock<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
     of.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Returns the key of a unit, from the position of its event and its number within the event.
-#[must_use]
-pub fn text_key(position: u64, number: u64) -> u64 {
-    position << NUMBER_BITS | number
-}
+impl StageIndex {
+    /// Locks the vectors for reading.
+    pub fn read(&self) -> RwLockReadGuard<'_, VectorStore> {
+        self.store.read().unwrap_or_else(PoisonError::into_inner)
+    }
 
-/// Returns the position of a unit's event.
-#[must_use]
-pub fn text_position(key: u64) -> u64 {
-    key >> NUMBER_BITS
-}
-
-/// Returns the number of a unit within its event.
-#[must_use]
-pub fn text_number(key: u64) -> u64 {
-    key & ((1 << NUMBER_BITS) - 1)
+    /// Locks the vectors for writing.
+    pub fn write(&self) -> RwLockWriteGuard<'_, VectorStore> {
+        self.store.write().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 /// Returns the keys of the newest units without a vector, at most `most`, the newest first.
@@ -68,31 +61,9 @@ pub fn vectors_of(model: &Model, texts: &[(u64, String)]) -> Vec<Vec<f32>> {
     model.embed_many(&of)
 }
 
-/// Stores the vectors of the units that still exist.
-///
-/// A removal changes the text index first and then needs the vector store to delete the vector. So no vector
-/// outlives its unit, and none is stored after a purge.
-pub fn keep(
-    stage: &StageIndex,
-    texts: &[(u64, String)],
-    vectors: &[Vec<f32>],
-    position: u64,
-    is_there: impl Fn(u64) -> bool,
-) -> Result<(), IndexError> {
-    let mut store = stage.store.write().unwrap_or_else(PoisonError::into_inner);
-    let rows: Vec<(u64, &[f32])> = texts
-        .iter()
-        .zip(vectors)
-        .map(|((key, _), vector)| (*key, vector.as_slice()))
-        .filter(|(key, _)| is_there(*key))
-        .collect();
-    store.append(&rows, position)?;
-    Ok(())
-}
-
 /// Returns the text of a unit as it is embedded; `None` if the unit no longer exists.
 pub fn embedded(log: &Log<'_>, blobs: &Blobs, key: u64) -> Result<Option<String>, IndexError> {
-    let Some(event) = log.at(Position(text_position(key)))? else {
+    let Some(event) = log.at(Position(position_of(key)))? else {
         return Ok(None);
     };
     let found = match pieces(blobs, &event) {
@@ -100,7 +71,7 @@ pub fn embedded(log: &Log<'_>, blobs: &Blobs, key: u64) -> Result<Option<String>
         Ok(None) | Err(StoreError::Corrupt { .. }) => return Ok(None),
         Err(error) => return Err(error.into()),
     };
-    let piece = found.all.get(text_number(key) as usize);
+    let piece = found.all.get(number_of(key));
     Ok(piece.map(|piece| found.embedded(piece)))
 }
 

@@ -69,9 +69,6 @@ impl<'a> Archive<'a> {
     }
 
     /// Inflates a part; `None` if the archive has no part of this name.
-    ///
-    /// # Errors
-    /// The part is damaged, or inflates beyond the limits.
     pub fn read(&mut self, name: &str) -> Result<Option<Vec<u8>>, IngestError> {
         let Some((wayfinder, method)) = self.parts.get(name).copied() else {
             return Ok(None);
@@ -108,9 +105,6 @@ impl<'a> Archive<'a> {
     }
 
     /// Inflates every part once to check it, for a reader that inflates the parts itself.
-    ///
-    /// # Errors
-    /// A part is damaged, or inflates beyond the limits.
     pub fn check(&mut self) -> Result<(), IngestError> {
         let names: Vec<String> = self.parts.keys().cloned().collect();
         names.iter().try_for_each(|name| self.read(name).map(drop))

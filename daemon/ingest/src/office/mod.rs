@@ -20,9 +20,6 @@ use archive::Archive;
 const ODS: &[u8] = b"application/vnd.oasis.opendocument.spreadsheet";
 
 /// Detects the format of an archive from its parts and reads it.
-///
-/// # Errors
-/// The format is unknown, the archive is damaged, or it exceeds the limits.
 pub(super) fn read<'b>(
     bytes: &'b [u8],
     budget: &'b Budget<'b>,

@@ -52,9 +52,6 @@ fn local(name: &str) -> &str {
 }
 
 /// Reads a part and passes each node to `tell`. The limits bound the nesting depth.
-///
-/// # Errors
-/// The part is not XML, has a document type, or nests too deep; or `tell` fails.
 pub(super) fn walk(
     bytes: Vec<u8>,
     what: &'static str,

@@ -87,9 +87,6 @@ impl<'s, 'p> Page<'s, 'p> {
     }
 
     /// Interprets the page's content.
-    ///
-    /// # Errors
-    /// The time limit is exceeded.
     pub fn follow(&mut self, content: &[u8], resources: &Dict) -> Result<(), IngestError> {
         self.stream(content, resources, Matrix::NONE, 0)
     }

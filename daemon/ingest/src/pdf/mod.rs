@@ -29,9 +29,6 @@ const TREE_DEPTH_MAX: usize = 64;
 const UNKNOWN_SHARE: usize = 10;
 
 /// Reads a PDF; each page is a section.
-///
-/// # Errors
-/// The file has no pages, is encrypted, or exceeds the time limit.
 pub(super) fn read<'b>(bytes: &[u8], budget: &'b Budget<'b>) -> Result<Draft<'b>, IngestError> {
     let store = Store::open(bytes, budget)?;
     let mut draft = Draft::over(String::new(), budget);

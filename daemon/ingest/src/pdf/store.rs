@@ -45,9 +45,6 @@ pub(super) struct Store<'p> {
 
 impl<'p> Store<'p> {
     /// Scans a file.
-    ///
-    /// # Errors
-    /// The file is encrypted, or the time limit is exceeded.
     pub fn open(bytes: &'p [u8], budget: &Budget<'_>) -> Result<Self, IngestError> {
         let mut store = Self {
             bytes,

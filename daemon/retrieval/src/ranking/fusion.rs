@@ -42,19 +42,47 @@ pub struct ListScore {
     pub score: f32,
 }
 
-/// A hit of the fused list, with the scores that led to its rank.
+/// A hit, with the scores that led to its rank.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Fused<K> {
+pub struct RankedHit<K> {
     /// Key of the hit.
     pub key: K,
-    /// Fused score; higher is better.
+    /// The score; higher is better.
     pub score: f64,
     /// Rank and score in the text list, if any.
     pub text: Option<ListScore>,
     /// Rank and score in the vector list, if any.
     pub vector: Option<ListScore>,
-    /// Contributions of text and vectors to the score: weighted z-scores or reciprocal ranks.
+    /// Contributions of text and vectors to the score before reranking: weighted z-scores or reciprocal ranks.
     pub parts: [f64; 2],
+    /// The score before reranking; only set by reranking.
+    pub fused: Option<f64>,
+    /// The cosine of the best sentence with the query, if the hit was reranked by it.
+    pub sentence: Option<f32>,
+}
+
+impl<K> RankedHit<K> {
+    /// Creates a hit without a score, for listings without a query.
+    #[must_use]
+    pub const fn unscored(key: K) -> Self {
+        Self {
+            key,
+            score: 0.0,
+            text: None,
+            vector: None,
+            parts: [0.0; 2],
+            fused: None,
+            sentence: None,
+        }
+    }
+}
+
+/// Sorts hits, best first. Ties go to the lower key.
+pub(super) fn sort<K: Ord>(hits: &mut [RankedHit<K>]) {
+    hits.sort_by(|left, right| {
+        let order = right.score.total_cmp(&left.score);
+        order.then_with(|| left.key.cmp(&right.key))
+    });
 }
 
 /// Fuses two lists into the hits that either list ranks, best first. Ties go to the lower key.
@@ -63,7 +91,7 @@ pub fn fuse<K: Ord + Copy>(
     text: RankedList<'_, K>,
     vector: RankedList<'_, K>,
     fusion: Fusion,
-) -> Vec<Fused<K>> {
+) -> Vec<RankedHit<K>> {
     let ranked = text.ranked.iter().chain(vector.ranked).map(|(key, _)| *key);
     let keys: Vec<K> = ranked.collect::<BTreeSet<K>>().into_iter().collect();
     let (texts, vectors) = (text.scores(&keys), vector.scores(&keys));
@@ -81,46 +109,29 @@ pub fn fuse<K: Ord + Copy>(
         .zip(vectors)
         .zip(text_parts.into_iter().zip(vector_parts));
     let hits = keys.into_iter().zip(scores);
-    let mut fused: Vec<Fused<K>> = hits
-        .map(|(key, ((text, vector), (left, right)))| Fused {
-            key,
+    let mut fused: Vec<RankedHit<K>> = hits
+        .map(|(key, ((text, vector), (left, right)))| RankedHit {
             score: left + right,
             text,
             vector,
             parts: [left, right],
+            ..RankedHit::unscored(key)
         })
         .collect();
-    fused.sort_by(|left, right| {
-        right
-            .score
-            .total_cmp(&left.score)
-            .then(left.key.cmp(&right.key))
-    });
+    sort(&mut fused);
     fused
 }
 
 impl<K: Ord + Copy> RankedList<'_, K> {
     /// Returns this list's score of each key.
     fn scores(&self, keys: &[K]) -> Vec<Option<ListScore>> {
-        let also = self.also.iter().map(|(key, score)| {
-            (
-                *key,
-                ListScore {
-                    rank: None,
-                    score: *score,
-                },
-            )
-        });
-        let mut known: BTreeMap<K, ListScore> = also.collect();
-        for (rank, (key, score)) in (1..).zip(self.ranked) {
-            known.insert(
-                *key,
-                ListScore {
-                    rank: Some(rank),
-                    score: *score,
-                },
-            );
-        }
+        let also = self.also.iter().map(|hit| (None, hit));
+        let ranked = (1..).map(Some).zip(self.ranked);
+        let all = also.chain(ranked);
+        // Ranks replace the scores without one.
+        let known: BTreeMap<K, ListScore> = all
+            .map(|(rank, &(key, score))| (key, ListScore { rank, score }))
+            .collect();
         keys.iter().map(|key| known.get(key).copied()).collect()
     }
 }

@@ -6,8 +6,10 @@ mod fusion;
 mod rerank;
 
 pub use caption::{Caption, CaptionPart, caption, words};
-pub use fusion::{Fused, Fusion, ListScore, RankedList, TEXT_SHARE, TEXT_SHARE_FIRST_TIER, fuse};
-pub use rerank::{DEPTH, RerankedHit, WEIGHT, best_sentence, rerank};
+pub use fusion::{
+    Fusion, ListScore, RankedHit, RankedList, TEXT_SHARE, TEXT_SHARE_FIRST_TIER, fuse,
+};
+pub use rerank::{DEPTH, WEIGHT, best_sentence, rerank};
 
 #[cfg(test)]
 mod tests;

@@ -14,7 +14,11 @@ fn list<K>(ranked: &[(K, f32)]) -> RankedList<'_, K> {
     RankedList { ranked, also: &[] }
 }
 
-fn keys<K: Copy>(fused: &[Fused<K>]) -> Vec<K> {
+fn score(rank: Option<usize>, score: f32) -> Option<ListScore> {
+    Some(ListScore { rank, score })
+}
+
+fn keys<K: Copy>(fused: &[RankedHit<K>]) -> Vec<K> {
     fused.iter().map(|hit| hit.key).collect()
 }
 
@@ -32,20 +36,8 @@ fn z_scores_weigh_both_lists_alike() {
         (fused[0].score - deviation / 2.0).abs() < 1e-6
             && (fused[2].score + deviation).abs() < 1e-6
     );
-    assert_eq!(
-        fused[0].text,
-        Some(ListScore {
-            rank: Some(1),
-            score: 4.0
-        })
-    );
-    assert_eq!(
-        fused[0].vector,
-        Some(ListScore {
-            rank: Some(2),
-            score: 0.5
-        })
-    );
+    assert_eq!(fused[0].text, score(Some(1), 4.0));
+    assert_eq!(fused[0].vector, score(Some(2), 0.5));
     assert!((fused[0].parts[0] - deviation / 2.0).abs() < 1e-6 && fused[0].parts[1].abs() < 1e-6);
 }
 
@@ -75,13 +67,7 @@ fn known_scores_of_what_was_not_ranked_count() {
     };
     let fused = fuse(text, list(&[(3, 0.8), (1, 0.2)]), HALVES);
     assert_eq!(keys(&fused), [3, 1, 2], "what neither list ranks is no hit");
-    assert_eq!(
-        fused[0].text,
-        Some(ListScore {
-            rank: None,
-            score: 2.9
-        })
-    );
+    assert_eq!(fused[0].text, score(None, 2.9));
     let text_alone = fuse(
         text,
         list(&[(3, 0.8), (1, 0.2)]),
@@ -112,24 +98,19 @@ fn the_best_sentence_moves_its_document_up_within_the_head() {
     let hits: Vec<(u64, f32)> = (0..40)
         .map(|key| (key, 40.0 - key as f32 / 100.0))
         .collect();
-    let fused = fuse(list(&hits), list(&hits), HALVES);
-    let best = |key: &u64| match key {
-        29 => Some((2, 0.9)),
-        39 => Some((0, 1.0)),
+    let mut reranked = fuse(list(&hits), list(&hits), HALVES);
+    rerank(&mut reranked, |key| match key {
+        29 => Some(0.9),
+        39 => Some(1.0),
         5 => None,
-        _ => Some((1, 0.1)),
-    };
-    let reranked = rerank(fused.clone(), best);
-    let place = |key| {
-        reranked
-            .iter()
-            .position(|hit| hit.fused.key == key)
-            .unwrap()
-    };
+        _ => Some(0.1),
+    });
+    let place = |key| reranked.iter().position(|hit| hit.key == key).unwrap();
     assert!(place(29) < 29, "{}", place(29));
     assert_eq!(place(39), 39, "what is behind the head stays there");
-    assert_eq!(reranked[place(5)].score, reranked[place(5)].fused.score);
-    assert_eq!(reranked[place(29)].best, Some((2, 0.9)));
+    let five = reranked[place(5)];
+    assert_eq!(Some(five.score), five.fused);
+    assert_eq!(reranked[place(29)].sentence, Some(0.9));
     assert_eq!(reranked.len(), 40);
 }
 
@@ -141,7 +122,7 @@ fn a_single_sentence_is_not_compared() {
             &[1.0, 0.0],
             &[vec![0.6, 0.8], vec![0.8, 0.6], vec![0.8, 0.6]]
         ),
-        Some((1, 0.8))
+        Some(0.8)
     );
 }
 

@@ -27,7 +27,7 @@ pub struct TextIndex {
 struct State {
     segments: Vec<LivePart<Segment>>,
     /// Segments that a flush is writing, or could not write earlier.
-    frozen: Vec<LivePart<Arc<MemorySegment>>>,
+    frozen: Vec<LivePart<MemorySegment>>,
     fresh: LivePart<MemorySegment>,
     /// Log position up to which events are applied.
     position: u64,
@@ -125,12 +125,12 @@ impl TextIndex {
                 match change {
                     Change::Add(addition) => {
                         let key = addition.unit.key;
-                        if !removals.is_empty() && state.find(key).is_some() {
+                        if !removals.is_empty() && state.has(key) {
                             // A pending removal may apply to the existing unit.
                             state.remove(&std::mem::take(&mut removals), &mut removed);
                         }
                         if let Some(prepared) = prepared.pop()
-                            && state.find(key).is_none()
+                            && !state.has(key)
                         {
                             if !removals.is_empty() && removals.mean(prepared.unit()) {
                                 state.remove(&std::mem::take(&mut removals), &mut removed);
@@ -172,10 +172,7 @@ impl TextIndex {
         self.settle_with(Deletions::Many)
     }
 
-    /// Flushes, and leaves no word of the units removed until now in any file.
-    ///
-    /// # Errors
-    /// As [`Self::flush`].
+    /// Flushes, and leaves no word of the units removed until now in any file. Errors are those of [`Self::flush`].
     pub fn purge(&self) -> Result<(), Error> {
         self.settle_with(Deletions::Any)
     }
@@ -272,7 +269,7 @@ impl TextIndex {
 
     /// Whether a unit exists.
     pub fn contains(&self, key: u64) -> Result<bool, Error> {
-        contained(|| Ok(self.read().find(key).is_some()))
+        contained(|| Ok(self.read().has(key)))
     }
 
     /// Returns the unit with a key, if it exists.
@@ -312,10 +309,9 @@ impl TextIndex {
     pub fn release(&self) {
         self.lock_tools().clear();
         let mut state = self.write();
-        state
-            .segments
-            .iter_mut()
-            .for_each(|held| held.part.release());
+        let segments = state.segments.iter_mut();
+        let segments = segments.filter_map(|held| Arc::get_mut(&mut held.part));
+        segments.for_each(Segment::release);
     }
 
     fn read(&self) -> RwLockReadGuard<'_, State> {
@@ -353,9 +349,8 @@ impl State {
         segments.chain(frozen).chain([self.fresh.view()]).collect()
     }
 
-    fn find(&self, key: u64) -> Option<()> {
-        let mut views = self.views().into_iter();
-        views.find_map(|view| view.find(key)).map(|_| ())
+    fn has(&self, key: u64) -> bool {
+        self.views().iter().any(|view| view.find(key).is_some())
     }
 
     /// Removes units from all segments and appends their keys to `removed`.
@@ -364,24 +359,20 @@ impl State {
             return;
         }
         let from = removed.len();
-        let segments = self.segments.iter_mut();
-        segments.for_each(|held| held.remove_meant(removals, removed));
-        let frozen = self.frozen.iter_mut();
-        frozen.for_each(|held| held.remove_meant(removals, removed));
-        self.fresh.remove_meant(removals, removed);
+        for held in &mut self.segments {
+            held.remove_all(removals, removed);
+        }
+        for held in self.frozen.iter_mut().chain([&mut self.fresh]) {
+            held.remove_all(removals, removed);
+        }
         self.removed.extend(removed.iter().skip(from));
     }
 
     /// Freezes the in-memory changes for a flush; `None` if everything is on disk.
     fn freeze(&mut self, deletions: Deletions) -> Option<FlushBatch> {
         if self.fresh.part.units() > 0 {
-            let LivePart { part, gone, tally } =
-                std::mem::replace(&mut self.fresh, LivePart::empty());
-            self.frozen.push(LivePart {
-                part: Arc::new(part),
-                gone,
-                tally,
-            });
+            let fresh = std::mem::replace(&mut self.fresh, LivePart::empty());
+            self.frozen.push(fresh);
         }
         self.removed.clear();
         let mut to_delete = Vec::new();
@@ -414,19 +405,9 @@ impl State {
         self.settled = settled;
         for key in std::mem::take(&mut self.removed) {
             for held in &mut self.segments {
-                if let Some(at) = held.find(key) {
+                if let Some(at) = held.view().find(key) {
                     held.remove(at);
                 }
-            }
-        }
-    }
-}
-
-impl<P: PostingsPart> LivePart<P> {
-    fn remove_meant(&mut self, removals: &Removals, removed: &mut Vec<u64>) {
-        for at in self.part.targets(removals) {
-            if self.remove(at) {
-                removed.push(self.part.key(at));
             }
         }
     }

@@ -4,9 +4,10 @@
 const NUMBER_BITS: u32 = 20;
 
 /// Kind of a unit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Kind {
     /// A chunk of a document.
+    #[default]
     Document,
     /// A message of a session.
     Message,
@@ -68,7 +69,7 @@ impl Class {
 }
 
 /// The metadata of one searchable text (a unit), without the text itself.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct IndexedText {
     /// [`key`] of the event's position and the unit's number within the event.
     pub key: u64,
@@ -85,7 +86,7 @@ pub struct IndexedText {
 impl IndexedText {
     /// Returns the position of the unit's event.
     pub fn position(&self) -> u64 {
-        self.key >> NUMBER_BITS
+        position_of(self.key)
     }
 }
 
@@ -93,6 +94,16 @@ impl IndexedText {
 /// at most 44.
 pub fn key(position: u64, number: u32) -> u64 {
     position << NUMBER_BITS | u64::from(number)
+}
+
+/// Returns the position of a key's event.
+pub fn position_of(key: u64) -> u64 {
+    key >> NUMBER_BITS
+}
+
+/// Returns the number of a key's unit within its event.
+pub fn number_of(key: u64) -> usize {
+    (key & ((1 << NUMBER_BITS) - 1)) as usize
 }
 
 /// A change to the set of units.

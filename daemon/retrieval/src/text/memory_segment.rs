@@ -157,7 +157,7 @@ impl LivePart<MemorySegment> {
     /// Creates an empty segment.
     pub fn empty() -> Self {
         Self {
-            part: MemorySegment::default(),
+            part: Arc::default(),
             gone: Default::default(),
             tally: CorpusCounts::default(),
         }
@@ -166,7 +166,9 @@ impl LivePart<MemorySegment> {
     /// Adds a unit.
     pub fn add(&mut self, prepared: AnalysedText) {
         let AnalysedText { unit, own, around } = prepared;
-        let fresh = &mut self.part;
+        let Some(fresh) = Arc::get_mut(&mut self.part) else {
+            unreachable!("no flush writes the segment that receives units");
+        };
         let at = fresh.units.len() as u32;
         self.tally.add(unit.kind, own.length, around.length);
         fresh.own_lengths.push(own.length);
@@ -191,15 +193,8 @@ impl PostingsPart for MemorySegment {
     }
 
     fn unit(&self, at: u32) -> IndexedText {
-        // Unreachable: numbers come from this segment's own postings and lists.
-        let none = IndexedText {
-            key: 0,
-            kind: super::indexed_text::Kind::Document,
-            group: 0,
-            session: 0,
-            number: 0,
-        };
-        self.units.get(at as usize).copied().unwrap_or(none)
+        // The default is never used, because numbers come from this segment's own postings and lists.
+        self.units.get(at as usize).copied().unwrap_or_default()
     }
 
     fn key(&self, at: u32) -> u64 {

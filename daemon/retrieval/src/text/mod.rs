@@ -20,8 +20,8 @@ mod segment_store;
 
 pub use error::Error;
 pub use index::{Counts, TextIndex};
-pub use indexed_text::{Change, Class, IndexedText, Kind, NewText, key};
-pub use search::{Filter, Hit, MatchQuality, Query, Terms, TextHits, Variant, Word};
+pub use indexed_text::{Change, Class, IndexedText, Kind, NewText, key, number_of, position_of};
+pub use search::{Filter, MatchQuality, Query, Terms, TextHits, Variant, Word};
 
 #[cfg(test)]
 mod tests;

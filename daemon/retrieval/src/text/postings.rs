@@ -2,6 +2,7 @@
 //! all are searched and scored alike.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -111,54 +112,6 @@ pub trait PostingsPart: Send + Sync {
     ) -> Result<(), Error>;
     /// Returns the numbers of the units that removals select, including deleted ones.
     fn targets(&self, removals: &Removals) -> Vec<u32>;
-}
-
-impl<P: PostingsPart> PostingsPart for std::sync::Arc<P> {
-    fn units(&self) -> u32 {
-        (**self).units()
-    }
-
-    fn unit(&self, at: u32) -> IndexedText {
-        (**self).unit(at)
-    }
-
-    fn key(&self, at: u32) -> u64 {
-        (**self).key(at)
-    }
-
-    fn find(&self, key: u64) -> Option<u32> {
-        (**self).find(key)
-    }
-
-    fn lengths(&self, field: Field) -> &[u32] {
-        (**self).lengths(field)
-    }
-
-    fn entry(&self, field: Field, term: &str) -> Result<Option<Entry>, Error> {
-        (**self).entry(field, term)
-    }
-
-    fn postings(
-        &self,
-        field: Field,
-        entry: &Entry,
-        visit: &mut dyn FnMut(&[u32], &[u32]),
-    ) -> Result<(), Error> {
-        (**self).postings(field, entry, visit)
-    }
-
-    fn terms(
-        &self,
-        field: Field,
-        beginning: &str,
-        visit: &mut dyn FnMut(&str, u32),
-    ) -> Result<(), Error> {
-        (**self).terms(field, beginning, visit)
-    }
-
-    fn targets(&self, removals: &Removals) -> Vec<u32> {
-        (**self).targets(removals)
-    }
 }
 
 /// Removals that one pass over the units applies.
@@ -312,7 +265,8 @@ impl CorpusCounts {
 
 /// A segment with the units deleted from it since it was written.
 pub struct LivePart<P> {
-    pub part: P,
+    /// Shared only while a flush writes it.
+    pub part: Arc<P>,
     pub gone: DeletionMask,
     pub tally: CorpusCounts,
 }
@@ -331,14 +285,18 @@ impl<P: PostingsPart> LivePart<P> {
         fresh
     }
 
-    /// Returns the number of the unit with a key, if it is live.
-    pub fn find(&self, key: u64) -> Option<u32> {
-        self.part.find(key).filter(|at| !self.gone.has(*at))
+    /// Removes the units that removals select, and appends their keys to `removed`.
+    pub fn remove_all(&mut self, removals: &Removals, removed: &mut Vec<u64>) {
+        for at in self.part.targets(removals) {
+            if self.remove(at) {
+                removed.push(self.part.key(at));
+            }
+        }
     }
 
     pub fn view(&self) -> View<'_> {
         View {
-            part: &self.part,
+            part: &*self.part,
             gone: &self.gone,
             tally: &self.tally,
         }

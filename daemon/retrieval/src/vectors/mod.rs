@@ -11,7 +11,6 @@ mod quantized;
 mod scan;
 mod segment;
 mod store;
-mod top_vectors;
 
 use std::io;
 use std::path::PathBuf;
@@ -35,15 +34,6 @@ pub struct Generation {
     pub dimension: usize,
     /// Version for this model; increases when all vectors are rebuilt.
     pub number: u64,
-}
-
-/// A search hit.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Hit {
-    /// Key of the vector.
-    pub key: u64,
-    /// Cosine with the query, from -1 to 1.
-    pub score: f32,
 }
 
 /// Error of a vector store.

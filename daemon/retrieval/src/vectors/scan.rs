@@ -3,8 +3,8 @@
 use super::quantized::Query;
 use super::segment::{Block, Segment};
 use super::store::{parts, row};
-use super::top_vectors::{Candidate, TopVectors};
-use super::{Hit, MAX_HITS, VectorError, VectorStore};
+use super::{MAX_HITS, VectorError, VectorStore};
+use crate::top_hits::{Hit, ScoredHit, TopHits};
 
 /// Number of bytes read at once, if as many remain: larger than a block, smaller than the CPU cache.
 const PIECE: usize = 512 << 10;
@@ -17,9 +17,6 @@ impl VectorStore {
     ///
     /// Scores use the original query and the stored rows: exact except for the rows' rounding. `wanted` is called once
     /// for each key, before its row is scored.
-    ///
-    /// # Errors
-    /// The query's dimension differs from the store's, or stored rows are damaged.
     pub fn search(
         &self,
         query: &[f32],
@@ -27,15 +24,9 @@ impl VectorStore {
         wanted: impl Fn(u64) -> bool,
     ) -> Result<Vec<Hit>, VectorError> {
         let dimension = self.generation.dimension;
-        if query.len() != dimension {
-            return Err(VectorError::Dimension {
-                found: query.len(),
-                wanted: dimension,
-            });
-        }
-        let query = Query::new(query);
+        let query = self.query(query)?;
         let limit = limit.min(MAX_HITS);
-        let mut best = TopVectors::new(if limit == 0 { 0 } else { limit + SPARE });
+        let mut best = TopHits::new(if limit == 0 { 0 } else { limit + SPARE });
         let mut bytes = Vec::new();
         for (number, segment) in self
             .segments
@@ -60,19 +51,9 @@ impl VectorStore {
 
     /// Returns the cosines of keys with a query, in the order of `keys`, scored as by [`VectorStore::search`]. Keys
     /// without a vector are omitted.
-    ///
-    /// # Errors
-    /// The query's dimension differs from the store's.
     pub fn scores(&self, query: &[f32], keys: &[u64]) -> Result<Vec<Hit>, VectorError> {
-        let dimension = self.generation.dimension;
-        if query.len() != dimension {
-            return Err(VectorError::Dimension {
-                found: query.len(),
-                wanted: dimension,
-            });
-        }
-        let query = Query::new(query);
-        let mut bytes = vec![0; dimension];
+        let query = self.query(query)?;
+        let mut bytes = vec![0; self.generation.dimension];
         let mut hits = Vec::with_capacity(keys.len());
         for (key, row) in keys.iter().filter_map(|key| Some((*key, self.find(*key)?))) {
             let scale = self.read_row(row, &mut bytes)?;
@@ -84,6 +65,15 @@ impl VectorStore {
         Ok(hits)
     }
 
+    /// Quantizes a query of the store's dimension.
+    fn query<'q>(&self, query: &'q [f32]) -> Result<Query<'q>, VectorError> {
+        let (found, wanted) = (query.len(), self.generation.dimension);
+        match found == wanted {
+            true => Ok(Query::new(query)),
+            false => Err(VectorError::Dimension { found, wanted }),
+        }
+    }
+
     /// Returns the stored vector of a key, if any.
     pub fn vector(&self, key: u64) -> Result<Option<Vec<f32>>, VectorError> {
         let Some(row) = self.find(key) else {
@@ -91,38 +81,24 @@ impl VectorStore {
         };
         let mut bytes = vec![0; self.generation.dimension];
         let scale = self.read_row(row, &mut bytes)?;
-        Ok(Some(
-            bytes
-                .iter()
-                .map(|byte| f32::from(byte.cast_signed()) * scale)
-                .collect(),
-        ))
+        let numbers = bytes.into_iter().map(|byte| f32::from(byte.cast_signed()));
+        Ok(Some(numbers.map(|number| number * scale).collect()))
     }
 
     fn score_exactly(
         &self,
         query: &Query<'_>,
-        best: TopVectors,
+        best: TopHits<u32>,
         limit: usize,
     ) -> Result<Vec<Hit>, VectorError> {
         let mut bytes = vec![0; self.generation.dimension];
-        let mut candidates = Vec::new();
-        for candidate in best.into_candidates() {
-            let scale = self.read_row(candidate.row, &mut bytes)?;
-            candidates.push(Candidate {
-                score: query.exact(&bytes) * scale,
-                ..candidate
-            });
+        let mut exact = TopHits::new(limit);
+        for (Hit { key, .. }, row) in best.into_hits() {
+            let score = self.read_row(row, &mut bytes)? * query.exact(&bytes);
+            let data = ();
+            exact.offer(ScoredHit { score, key, data });
         }
-        candidates.sort_unstable_by(|left, right| right.cmp(left));
-        Ok(candidates
-            .into_iter()
-            .take(limit)
-            .map(|candidate| Hit {
-                key: candidate.key,
-                score: candidate.score,
-            })
-            .collect())
+        Ok(exact.into_hits().map(|(hit, ())| hit).collect())
     }
 
     /// Reads a row's numbers into `bytes` and returns its scale.
@@ -163,7 +139,7 @@ struct Scan<'a> {
     segment: &'a Segment,
     dimension: usize,
     query: &'a Query<'a>,
-    best: &'a mut TopVectors,
+    best: &'a mut TopHits<u32>,
     /// Numbers of the selected rows in the current piece; reused to avoid allocations.
     rows: Vec<usize>,
 }
@@ -211,11 +187,10 @@ impl Scan<'_> {
                 ) else {
                     continue;
                 };
-                let score = self.query.near(numbers) * scale;
-                self.best.offer(Candidate {
-                    score,
+                self.best.offer(ScoredHit {
+                    score: self.query.near(numbers) * scale,
                     key: *key,
-                    row: row(self.number, within),
+                    data: row(self.number, within),
                 });
             }
         }

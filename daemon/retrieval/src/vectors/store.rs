@@ -39,9 +39,6 @@ impl VectorStore {
     ///
     /// Data left incomplete by a kill is cut off after the last complete block, together with all later segments.
     /// [`VectorStore::position`] then returns the position from which the log must be read again.
-    ///
-    /// # Errors
-    /// The folder holds another generation, or the generation exceeds the limits.
     pub fn open(folder: &Path, generation: Generation) -> Result<OpenOutcome, VectorError> {
         if !(1..=MAX_DIMENSION).contains(&generation.dimension)
             || generation.model.len() > MAX_MODEL

@@ -7,7 +7,7 @@ use lore::protocol::documents::{
 };
 use lore::protocol::search::ChunkRange;
 
-use super::{chunk_index, in_order, nearest_contexts, read};
+use super::{chunk_index, in_order, nearest_contexts, page_size, read};
 use crate::clock::format_time;
 use crate::documents::catalogue::{Catalogue, Entry};
 use crate::documents::command::unknown_document;
@@ -38,13 +38,7 @@ impl Op for GetDocumentContent {
 
     async fn call(call: Call<GetDocumentContentArgs>) -> Result<GetDocumentContentReply, Refusal> {
         let Call { cx, args, .. } = call;
-        let most = args.max_chunks.unwrap_or(CHUNKS);
-        if !(1..=CHUNKS_MAX).contains(&most) {
-            return Err(Refusal::invalid(format!(
-                "`max_chunks`: got {most}, expected 1 to {CHUNKS_MAX}"
-            ))
-            .hint("Use `next` of the reply for the following page."));
-        }
+        let most = page_size("max_chunks", args.max_chunks, CHUNKS, CHUNKS_MAX)?;
         if args.documents.len() > DOCUMENTS_MAX {
             return Err(Refusal::invalid(format!(
                 "`documents` has {} ids; at most {DOCUMENTS_MAX} are read at once",
@@ -55,14 +49,11 @@ impl Op for GetDocumentContent {
             check_range(range)?;
         }
         let state = State::live(&cx, args.at_least).await?;
-        blocking(move || page(&cx, &state, &args, most as usize)).await
+        blocking(move || page(&cx, &state, &args, most)).await
     }
 }
 
 /// Refuses a range that ends before it begins.
-///
-/// # Errors
-/// `INVALID_INPUT`.
 pub fn check_range(range: ChunkRange) -> Result<(), Refusal> {
     if range.start <= range.end {
         return Ok(());

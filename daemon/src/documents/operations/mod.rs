@@ -35,6 +35,21 @@ pub const OPERATIONS: &[Operation] = &[
 /// Limit on the contexts that a refusal or an empty reply suggests.
 const NAMED_MAX: usize = 5;
 
+/// Checks the number of entries that a page of a reply may have.
+pub fn page_size(
+    argument: &str,
+    wanted: Option<u64>,
+    usual: u64,
+    most: u64,
+) -> Result<usize, Refusal> {
+    let wanted = wanted.unwrap_or(usual);
+    if (1..=most).contains(&wanted) {
+        return Ok(usize::try_from(wanted).unwrap_or(usize::MAX));
+    }
+    let message = format!("`{argument}`: got {wanted}, expected 1 to {most}");
+    Err(Refusal::invalid(message).hint("Use `next` of the reply for the following page."))
+}
+
 /// A part of a document with its text.
 pub(super) struct Read {
     /// Ranges and headings of the chunks.

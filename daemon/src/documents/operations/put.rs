@@ -15,11 +15,8 @@ use crate::documents::command::{
 };
 use crate::documents::feature::Documents;
 use crate::documents::names::check_name;
-use crate::documents::prepare::Document;
 use crate::documents::root::Root;
-use crate::documents::sources::{
-    Content, FileFingerprint, ReadFailure, SourceDefaults, TITLE_BYTES_MAX, take,
-};
+use crate::documents::sources::{Content, FileFingerprint, ReadFailure, TITLE_BYTES_MAX, take};
 use crate::documents::view::{self, SourceRow};
 use crate::engine::Outcome;
 use crate::error::Refusal;
@@ -69,10 +66,7 @@ impl Op for PutDocument {
         let shared = Arc::clone(&cx);
         let prepared = blocking(move || prepare(&shared, &state, &args, content)).await?;
         drop(turn);
-        let PreparedDocument {
-            command,
-            mut warnings,
-        } = prepared;
+        let (command, mut warnings) = prepared;
         warnings.extend(found.sentence());
         let (source, name) = (command.take.source.clone(), command.take.taken.path.clone());
         let unchanged = command.unchanged.clone();
@@ -168,19 +162,13 @@ fn content(args: &mut PutDocumentArgs, bytes_max: usize) -> Result<Content, Refu
     })
 }
 
-/// A document that is ready to be recorded.
-struct PreparedDocument {
-    command: command::PutDocument,
-    warnings: Vec<String>,
-}
-
-/// Reads and chunks a document. Takes time in proportion to its size, so it must run off the event loop.
+/// Reads and chunks a document; returns the command that records it, and warnings. Takes time in proportion to its size, so it must run off the event loop.
 fn prepare(
     cx: &Context,
     state: &State,
     args: &PutDocumentArgs,
     content: Content,
-) -> Result<PreparedDocument, Refusal> {
+) -> Result<(command::PutDocument, Vec<String>), Refusal> {
     let (source, row) = source_of(cx, state, args.source.as_deref())?;
     let may_begin = row.is_none() && args.source.is_none();
     let under = match row {
@@ -197,26 +185,23 @@ fn prepare(
         content,
         root.base(&args.name),
         &args.name,
-        &SourceDefaults::of(&under),
+        &under,
         (&documents.settings, &documents.workers),
         &cx.redactor,
     );
     let mut taken = taken.map_err(|unread| untaken(&args.name, unread))?;
     if let Some(title) = &args.title {
-        taken.title.clone_from(title);
+        taken.meta.title.clone_from(title);
     }
-    let document = Document::of(&source, &taken, None);
-    let warnings = document.warnings.clone();
-    Ok(PreparedDocument {
-        command: command::PutDocument {
-            take: document.prepare(cx)?,
-            under,
-            may_begin,
-            has_key: args.key.is_some(),
-            unchanged: UnchangedFlag::default(),
-        },
-        warnings,
-    })
+    let warnings = taken.warnings.iter().map(ToString::to_string).collect();
+    let command = command::PutDocument {
+        take: taken.into_command(cx, &source, None)?,
+        under,
+        may_begin,
+        has_key: args.key.is_some(),
+        unchanged: UnchangedFlag::default(),
+    };
+    Ok((command, warnings))
 }
 
 /// Returns the source that a document is sent to.

@@ -4,6 +4,7 @@ use lore::protocol::documents::{
     ListDocumentsArgs, ListDocumentsReply, ListedDocument, RemoveDocumentArgs, RemoveDocumentReply,
 };
 
+use super::page_size;
 use super::sources::named;
 use crate::documents::command;
 use crate::documents::view;
@@ -62,15 +63,9 @@ impl Op for ListDocuments {
 
     async fn call(call: Call<ListDocumentsArgs>) -> Result<ListDocumentsReply, Refusal> {
         let Call { cx, args, .. } = call;
-        let most = args.max_items.unwrap_or(ITEMS);
-        if !(1..=ITEMS_MAX).contains(&most) {
-            return Err(Refusal::invalid(format!(
-                "`max_items`: got {most}, expected 1 to {ITEMS_MAX}"
-            ))
-            .hint("Use `next` of the reply for the following page."));
-        }
+        let most = page_size("max_items", args.max_items, ITEMS, ITEMS_MAX)?;
         let state = State::live(&cx, args.at_least).await?;
-        blocking(move || page(&cx, &state, &args, most as usize)).await
+        blocking(move || page(&cx, &state, &args, most)).await
     }
 }
 

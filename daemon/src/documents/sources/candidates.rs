@@ -35,9 +35,6 @@ pub struct Count {
 
 /// Visits the files of a source one at a time. `known` maps the paths that the daemon has to their hashes,
 /// or to `None` for stale documents. `bytes_max` limits the length of a file.
-///
-/// # Errors
-/// `tell` returned an error.
 pub fn candidate(
     reach: &SourceScope,
     mut known: BTreeMap<String, Option<Hash>>,

@@ -20,7 +20,7 @@ mod watched_folders;
 pub use crate::events::documents::FileFingerprint;
 pub use candidates::{Count, UploadCandidate, candidate};
 pub use path_set::PathSet;
-pub use prepare::{PreparedDocument, SourceDefaults, TITLE_BYTES_MAX, take};
+pub use prepare::{PreparedDocument, TITLE_BYTES_MAX, take};
 pub use read::{Content, ReadFailure, read};
 pub use scan::{Job, KnownFile, Plan, ReadOutcome, RemovedDocuments, RenamedDocument, Scan};
 pub use scope::{FILES_MAX, SourceError, SourceScope};

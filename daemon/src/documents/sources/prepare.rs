@@ -6,13 +6,12 @@ use std::path::Path;
 
 use lored_ingest::{Block, Chunk, ExtractedText, FrontMatter, IngestError, Warning};
 use lored_redact::{Redactor, SecretCounts};
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::read::{Content, ReadFailure};
 use crate::documents::Settings;
 use crate::documents::ingest_worker::IngestWorkers;
-use crate::events::documents::{FileFingerprint, SourceAdded};
-use crate::log::Hash;
+use crate::events::documents::{DocumentMeta, SourceAdded};
 
 /// Limit on names and tags of a document, in bytes.
 const NAME_BYTES_MAX: usize = 256;
@@ -21,57 +20,11 @@ pub const TITLE_BYTES_MAX: usize = 1024;
 /// Limit on the tags of a document.
 const TAGS_MAX: usize = 100;
 
-/// Metadata from the settings of a source, used where a document has none.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct SourceDefaults {
-    /// `context_id`; by default the name of the file's folder.
-    pub context_id: Option<String>,
-    /// `context_name`; by default the context's id.
-    pub context_name: Option<String>,
-    /// `category`.
-    pub category: Option<String>,
-    /// Tags that are added to every document.
-    pub tags: Vec<String>,
-}
-
-impl SourceDefaults {
-    /// Reads the defaults from the settings of a source.
-    #[must_use]
-    pub fn of(added: &SourceAdded) -> Self {
-        Self {
-            context_id: added.context_id.clone(),
-            context_name: added.context_name.clone(),
-            category: added.category.clone(),
-            tags: added.tags.clone(),
-        }
-    }
-}
-
 /// A document that is ready to be recorded.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct PreparedDocument {
-    /// Path of the file below the source's folder.
-    pub path: String,
-    /// Fingerprint of the file.
-    pub stamp: FileFingerprint,
-    /// Hash of the file's bytes.
-    pub hash: Hash,
-    /// Name of the file.
-    pub file_name: String,
-    /// Extension in lower case, or the usual extension of the file's kind.
-    pub file_type: String,
-    /// Title from the front matter, else the first heading, else the file's name.
-    pub title: String,
-    /// Id of the context.
-    pub context_id: String,
-    /// Display name of the context.
-    pub context_name: String,
-    /// Category, if the document or the source declares one.
-    pub category: Option<String>,
-    /// Tags of the document and of the source, and the file type; without duplicates, ignoring case.
-    pub tags: Vec<String>,
-    /// All other front matter.
-    pub custom_metadata: Map<String, Value>,
+    /// Metadata of the document; id, chunks, parts and blobs are set when it is recorded.
+    pub meta: DocumentMeta,
     /// Extracted text.
     pub text: String,
     /// Chunks of the text, which are indexed, found and quoted.
@@ -80,7 +33,7 @@ pub struct PreparedDocument {
     pub warnings: Vec<Warning>,
 }
 
-/// Makes a document of a file below a folder.
+/// Makes a document of a file below a folder. Where it has no metadata, those of its source apply.
 ///
 /// # Errors
 /// [`ReadFailure::Skipped`] for binary files; [`ReadFailure::Failed`] if the file has the name of a document
@@ -89,7 +42,7 @@ pub fn take(
     content: Content,
     base: &Path,
     path: &str,
-    given: &SourceDefaults,
+    given: &SourceAdded,
     (settings, workers): (&Settings, &IngestWorkers),
     redactor: &Redactor,
 ) -> Result<PreparedDocument, ReadFailure> {
@@ -112,25 +65,22 @@ pub fn take(
     extracted.warnings.extend(reported);
     let chunks = lored_ingest::chunks(&extracted, &settings.sizes);
     let front = std::mem::take(&mut extracted.front_matter);
-    let mut said = DocumentDetails::new(front, given, folder_of(base, path), &extracted.file_type);
-    said.warnings.append(&mut extracted.warnings);
-    let title = said.short("title", extracted.title, TITLE_BYTES_MAX);
-    Ok(PreparedDocument {
-        path: path.to_owned(),
-        stamp,
-        hash,
-        file_name: file_name.to_owned(),
-        file_type: extracted.file_type,
-        title,
-        context_id: said.context_id,
-        context_name: said.context_name,
-        category: said.category,
-        tags: said.tags,
-        custom_metadata: said.custom,
+    let mut document = PreparedDocument {
+        meta: DocumentMeta {
+            path: path.to_owned(),
+            stamp,
+            hash: hash.0.into(),
+            file_type: extracted.file_type,
+            ..DocumentMeta::default()
+        },
         text: extracted.text,
         chunks,
-        warnings: said.warnings,
-    })
+        warnings: Vec::new(),
+    };
+    document.describe(front, given, folder_of(base, path));
+    document.warnings.append(&mut extracted.warnings);
+    document.meta.title = document.short("title", extracted.title, TITLE_BYTES_MAX);
+    Ok(document)
 }
 
 /// Redacts secrets in the bytes of a text file, so that nothing derived from them contains a secret.
@@ -190,57 +140,40 @@ fn folder_of<'p>(base: &'p Path, path: &'p str) -> &'p str {
     name.or_else(|| base.file_name()?.to_str()).unwrap_or("/")
 }
 
-/// Metadata of a document: its front matter takes precedence over its source's settings.
-struct DocumentDetails {
-    context_id: String,
-    context_name: String,
-    category: Option<String>,
-    tags: Vec<String>,
-    custom: Map<String, Value>,
-    warnings: Vec<Warning>,
-}
-
-impl DocumentDetails {
-    fn new(front: FrontMatter, given: &SourceDefaults, folder: &str, file_type: &str) -> Self {
-        let mut said = Self {
-            context_id: String::new(),
-            context_name: String::new(),
-            category: None,
-            tags: Vec::new(),
-            custom: front.custom,
-            warnings: Vec::new(),
-        };
+impl PreparedDocument {
+    /// Sets the context, the category, the tags and the custom metadata: the front matter takes precedence over the
+    /// settings of the source.
+    fn describe(&mut self, front: FrontMatter, given: &SourceAdded, folder: &str) {
         // The source's context name applies only to the source's own context.
         let given_name = given.context_name.clone();
         let given_name = given_name
             .filter(|_| front.context_id.is_none() || front.context_id == given.context_id);
         let id = front.context_id.or_else(|| given.context_id.clone());
         let id = id.unwrap_or_else(|| folder.to_owned());
-        said.context_id = said.short("context_id", id, NAME_BYTES_MAX);
+        self.meta.context_id = self.short("context_id", id, NAME_BYTES_MAX);
         let name = front.context_name.or(given_name);
-        let name = name.unwrap_or_else(|| said.context_id.clone());
-        said.context_name = said.short("context_name", name, NAME_BYTES_MAX);
+        let name = name.unwrap_or_else(|| self.meta.context_id.clone());
+        self.meta.context_name = self.short("context_name", name, NAME_BYTES_MAX);
         let category = front.category.or_else(|| given.category.clone());
-        said.category = category.map(|it| said.short("category", it, NAME_BYTES_MAX));
-        for tag in front.tags {
-            said.tag(tag);
+        self.meta.category = category.map(|it| self.short("category", it, NAME_BYTES_MAX));
+        let tags = front.tags.into_iter().chain(given.tags.iter().cloned());
+        for tag in tags.chain([self.meta.file_type.clone()]) {
+            self.tag(tag);
         }
-        for tag in &given.tags {
-            said.tag(tag.clone());
-        }
-        said.tag(file_type.to_owned());
-        said
+        let custom = Some(front.custom).filter(|custom| !custom.is_empty());
+        self.meta.custom = custom.map(|custom| Value::Object(custom).to_string());
     }
 
     /// Adds a tag unless it is present, ignoring case.
     fn tag(&mut self, tag: String) {
         let tag = self.short("tag", tag, NAME_BYTES_MAX);
         let lower = tag.to_lowercase();
-        if tag.is_empty() || self.tags.iter().any(|it| it.to_lowercase() == lower) {
+        let tags = &mut self.meta.tags;
+        if tag.is_empty() || tags.iter().any(|it| it.to_lowercase() == lower) {
             return;
         }
-        if self.tags.len() < TAGS_MAX {
-            self.tags.push(tag);
+        if tags.len() < TAGS_MAX {
+            tags.push(tag);
         } else {
             self.warn(format!("the tag {tag:?} is left out: {TAGS_MAX} are kept"));
         }

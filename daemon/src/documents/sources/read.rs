@@ -50,9 +50,6 @@ pub enum ReadFailure {
 }
 
 /// Reads a file below a folder, of at most `bytes_max` bytes.
-///
-/// # Errors
-/// [`ReadFailure`] if the file is missing, binary, not readable, too long, or changes all the time.
 pub fn read(
     base: &Path,
     path: &str,

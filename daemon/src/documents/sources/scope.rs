@@ -76,9 +76,6 @@ impl SourceScope {
     /// Creates the scope of a path. `include` and `exclude` have the syntax of a `.gitignore`. If `include` has
     /// patterns, a file must match one of them; files that match `exclude` are left out. `apart` are the
     /// daemon's own folders.
-    ///
-    /// # Errors
-    /// [`SourceError`] if the path or a pattern is not valid.
     pub fn new(
         path: &Path,
         include: &[String],
@@ -143,9 +140,6 @@ impl SourceScope {
 
     /// Returns the scope if its resolved path still equals `path`. A link that was put in place of the source
     /// must not extend the source to the link's target.
-    ///
-    /// # Errors
-    /// [`SourceError::Moved`].
     pub fn still_at(self, path: &Path) -> Result<Self, SourceError> {
         match self.path() == path {
             true => Ok(self),

@@ -5,8 +5,8 @@ use serde_bytes::ByteArray;
 
 use super::{Fixture, TestCall};
 use crate::documents::decided::{
-    AddPart, AddSource, DocumentIngested, DocumentRemoved, DocumentRestatted, FileFailed,
-    FileState, IngestDocument, IngestFailureCleared, PartAdded, PutDocument, RecordFileState,
+    AddPart, AddSource, DocumentEvent, DocumentIngested, DocumentRemoved, DocumentRestatted,
+    FileFailed, IngestDocument, IngestFailureCleared, PartAdded, PutDocument, RecordFileState,
     RemoveDocument, RemoveSource, TextPart, UnchangedFlag, source_id,
 };
 use crate::documents::sources::FileFingerprint;
@@ -132,20 +132,20 @@ impl Document {
             }),
             Action::Touched(number) => note(
                 source,
-                FileState::Touched(DocumentRestatted {
+                DocumentEvent::Restatted(DocumentRestatted {
                     document: known(number),
                     stamp: stamp(number),
                 }),
             ),
             Action::Gone(number) => note(
                 source,
-                FileState::Gone(DocumentRemoved {
+                DocumentEvent::Removed(DocumentRemoved {
                     document: known(number),
                 }),
             ),
             Action::Failed(number) => note(
                 source,
-                FileState::Failed(FileFailed {
+                DocumentEvent::FileFailed(FileFailed {
                     path,
                     reason: "broken".to_owned(),
                     stamp: stamp(number),
@@ -153,7 +153,7 @@ impl Document {
             ),
             Action::FailureCleared => note(
                 source,
-                FileState::FailureCleared(IngestFailureCleared { path }),
+                DocumentEvent::FailureCleared(IngestFailureCleared { path }),
             ),
         }
     }
@@ -168,10 +168,10 @@ pub(crate) fn sent(source: &str) -> SourceAdded {
     }
 }
 
-fn note(source: String, note: FileState) -> TestCall {
+fn note(source: String, change: DocumentEvent) -> TestCall {
     TestCall::new(RecordFileState {
         source,
-        note,
+        change,
         salt: [3; 16],
     })
 }

@@ -1,15 +1,15 @@
 //! Creation of vectors, and the choice of the tier that ranks.
 
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, PoisonError, RwLock};
 
 use lored_models::{EmbeddingStage, Model, ModelPool};
-use lored_retrieval::vectors::{VectorError, VectorStore};
+use lored_retrieval::vectors::VectorError;
 
 use super::{Index, IndexError};
 use crate::engine::PublishedState;
 use crate::log::Log;
-use crate::search::stages::{StageIndex, embedded, keep, lock, newest, vectors_of};
+use crate::search::stages::{StageIndex, embedded, lock, newest, vectors_of};
 use crate::store::Blobs;
 
 /// Maximum number of missing second-tier vectors that are made at once although events were just recorded.
@@ -18,7 +18,7 @@ const FEW: usize = 64;
 const EMBEDDED_MAX: usize = 4;
 
 /// A tier that ranks, with its vectors and its model.
-pub type Ranking<'i> = (EmbeddingStage, &'i RwLock<VectorStore>, Arc<Model>);
+pub type Ranking<'i> = (EmbeddingStage, &'i StageIndex, Arc<Model>);
 
 impl Index {
     /// Makes some missing vectors, and returns their number. The first tier comes first; the second tier follows when
@@ -128,6 +128,9 @@ impl Index {
     }
 
     /// Stores vectors, except for texts that were removed in the meantime.
+    ///
+    /// A removal changes the text index first and then needs the vector store to delete the vector. So no vector
+    /// outlives its unit, and none is stored after a purge.
     pub(super) fn keep(
         &self,
         stage: &StageIndex,
@@ -135,8 +138,15 @@ impl Index {
         vectors: &[Vec<f32>],
         position: u64,
     ) -> Result<(), IndexError> {
-        let is_there = |key| self.text.contains(key).unwrap_or(false);
-        keep(stage, texts, vectors, position, is_there)
+        let mut store = stage.write();
+        let vectors = vectors.iter().map(Vec::as_slice);
+        let rows: Vec<(u64, &[f32])> = texts
+            .iter()
+            .map(|(key, _)| *key)
+            .zip(vectors)
+            .filter(|(key, _)| self.text.contains(*key).unwrap_or(false))
+            .collect();
+        Ok(store.append(&rows, position)?)
     }
 
     /// Returns the second tier's model, unless it is unusable.
@@ -168,8 +178,8 @@ impl Index {
     /// Returns the number of texts without a vector of a tier.
     #[must_use]
     pub fn missing_vectors(&self, stage: EmbeddingStage) -> usize {
-        let tiered = self.tiered(stage);
-        tiered.map_or(0, |tiered| lock(&tiered.missing).len())
+        let stage = self.stage(stage);
+        stage.map_or(0, |stage| lock(&stage.missing).len())
     }
 
     /// Returns whether vectors of a tier remain to be made.
@@ -188,7 +198,7 @@ impl Index {
     /// vector are returned.
     pub(super) fn wanted_of_second(&self, second: &StageIndex) -> Vec<u64> {
         let oldest = {
-            let store = second.store.read().unwrap_or_else(PoisonError::into_inner);
+            let store = second.read();
             let is_full = store.len() >= self.second_max;
             is_full.then(|| store.keys().min()).flatten()
         };
@@ -199,7 +209,7 @@ impl Index {
 
     /// Deletes the oldest vectors of the second tier above its limit.
     pub(super) fn let_oldest_go(&self, second: &StageIndex) -> Result<(), IndexError> {
-        let mut store = second.store.write().unwrap_or_else(PoisonError::into_inner);
+        let mut store = second.write();
         let Some(over) = store.len().checked_sub(self.second_max.saturating_add(1)) else {
             return Ok(());
         };
@@ -231,25 +241,18 @@ impl Index {
         if self.ranking_tier() == Some(EmbeddingStage::Second)
             && let (Some(second), Some(model)) = (&self.second, self.second_model())
         {
-            return Ok(Some((EmbeddingStage::Second, &second.store, model)));
+            return Ok(Some((EmbeddingStage::Second, second, model)));
         }
         let Some(first) = &self.first else {
             return Ok(None);
         };
-        Ok(Some((
-            EmbeddingStage::First,
-            &first.store,
-            self.models.first()?,
-        )))
+        let model = self.models.first()?;
+        Ok(Some((EmbeddingStage::First, first, model)))
     }
 
-    /// Returns the vectors of a tier.
+    /// Returns a tier, if it has a model.
     #[must_use]
-    pub fn store(&self, stage: EmbeddingStage) -> Option<&RwLock<VectorStore>> {
-        self.tiered(stage).map(|tiered| &tiered.store)
-    }
-
-    fn tiered(&self, stage: EmbeddingStage) -> Option<&StageIndex> {
+    pub fn stage(&self, stage: EmbeddingStage) -> Option<&StageIndex> {
         match stage {
             EmbeddingStage::First => self.first.as_ref(),
             EmbeddingStage::Second => self.second.as_ref(),
@@ -257,11 +260,7 @@ impl Index {
     }
 
     fn is_whole(&self, second: &StageIndex) -> bool {
-        let has_some = !second
-            .store
-            .read()
-            .unwrap_or_else(PoisonError::into_inner)
-            .is_empty();
+        let has_some = !second.read().is_empty();
         has_some && self.wanted_of_second(second).is_empty()
     }
 
@@ -277,11 +276,7 @@ impl Index {
         let Some(second) = &self.second else {
             return (0, 0);
         };
-        let has = second
-            .store
-            .read()
-            .unwrap_or_else(PoisonError::into_inner)
-            .len();
+        let has = second.read().len();
         (has as u64, lock(&second.missing).len() as u64)
     }
 }

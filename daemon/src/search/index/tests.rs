@@ -64,7 +64,7 @@ fn apply(index: &Index, up_to: u64) {
     let vector = vector(index, EmbeddingStage::First);
     for position in 1..=up_to {
         let key = take_in_text(index, position);
-        let mut store = first.store.write().unwrap();
+        let mut store = first.write();
         store.append(&[(key, &vector)], position).unwrap();
     }
     index.flush(true).unwrap();
@@ -73,8 +73,8 @@ fn apply(index: &Index, up_to: u64) {
 /// Returns the positions of texts with a vector.
 fn embedded(index: &Index) -> BTreeSet<u64> {
     let first = index.first.as_ref().unwrap();
-    let store = first.store.read().unwrap();
-    store.keys().map(text_position).collect()
+    let store = first.read();
+    store.keys().map(text::position_of).collect()
 }
 
 /// A text index beyond the end of the log is rebuilt with a warning, because other events take its positions.
@@ -104,7 +104,7 @@ fn a_vector_beyond_the_log_is_not_kept() {
     let vector = vector(&index, EmbeddingStage::First);
     let first = index.first.as_ref().unwrap();
     for position in [4, 5] {
-        let mut store = first.store.write().unwrap();
+        let mut store = first.write();
         let key = text::key(position, 0);
         store.append(&[(key, &vector)], position).unwrap();
     }
@@ -173,7 +173,7 @@ fn vectors_of_a_tier_that_is_off_leave_the_disk() {
     let key = take_in_text(&index, 4);
     let of_second = vector(&index, EmbeddingStage::Second);
     let second = index.second.as_ref().unwrap();
-    let mut store = second.store.write().unwrap();
+    let mut store = second.write();
     store.append(&[(key, &of_second)], 4).unwrap();
     drop(store);
     drop(index);
@@ -199,8 +199,8 @@ fn the_second_tier_keeps_the_newest() {
     let index = open_both(folder.path(), 4);
     let second = index.second.as_ref().unwrap();
     let positions = |index: &Index| {
-        let store = index.second.as_ref().unwrap().store.read().unwrap();
-        let positions: BTreeSet<u64> = store.keys().map(text_position).collect();
+        let store = index.second.as_ref().unwrap().read();
+        let positions: BTreeSet<u64> = store.keys().map(text::position_of).collect();
         positions
     };
     for position in 1..=20 {
@@ -356,7 +356,7 @@ fn rows_that_are_gone_give_back_their_room() {
     let first = index.first.as_ref().unwrap();
     let vector = vector(&index, EmbeddingStage::First);
     let save = |position: u64| {
-        let mut store = first.store.write().unwrap();
+        let mut store = first.write();
         store
             .append(&[(text::key(position, 0), &vector)], position)
             .unwrap();

@@ -2,7 +2,6 @@
 
 use std::fs;
 use std::path::Path;
-use std::sync::PoisonError;
 use std::sync::atomic::Ordering;
 
 use lored_models::EmbeddingStage;
@@ -39,11 +38,7 @@ impl Index {
 
     fn sync_vectors(&self) -> Result<(), IndexError> {
         for stage in self.stages() {
-            stage
-                .store
-                .read()
-                .unwrap_or_else(PoisonError::into_inner)
-                .sync()?;
+            stage.read().sync()?;
         }
         Ok(())
     }
@@ -70,7 +65,7 @@ impl Index {
         self.text.purge()?;
         for stage in self.stages() {
             let _alone = lock(&stage.compacting);
-            let mut store = stage.store.write().unwrap_or_else(PoisonError::into_inner);
+            let mut store = stage.write();
             store.purge()?;
             store.sync()?;
         }
@@ -91,9 +86,6 @@ impl Index {
 
     /// Rewrites some vector files if many of their rows are deleted; returns whether there may be more. Disk errors are
     /// logged, and the work is retried later.
-    ///
-    /// # Errors
-    /// [`IndexError`] when a file is damaged.
     pub fn compact_some(&self) -> Result<bool, IndexError> {
         for stage in self.stages() {
             match compact(stage) {
@@ -136,7 +128,7 @@ impl Index {
 fn compact(stage: &StageIndex) -> Result<bool, IndexError> {
     let _alone = lock(&stage.compacting);
     let worth = {
-        let mut store = stage.store.write().unwrap_or_else(PoisonError::into_inner);
+        let mut store = stage.write();
         store.finish()?;
         store.worth_compacting()
     };
@@ -144,10 +136,10 @@ fn compact(stage: &StageIndex) -> Result<bool, IndexError> {
         return Ok(false);
     };
     let rewritten = {
-        let store = stage.store.read().unwrap_or_else(PoisonError::into_inner);
+        let store = stage.read();
         store.rewrite(segments)?
     };
-    let mut store = stage.store.write().unwrap_or_else(PoisonError::into_inner);
+    let mut store = stage.write();
     store.adopt(rewritten)?;
     Ok(true)
 }

@@ -6,10 +6,11 @@ use lored_retrieval::text::Kind;
 use super::given::{document_filter, fusing, mode};
 use super::readable::readable;
 use super::result_page::{Page, answer};
+use crate::documents::operations::page_size;
 use crate::error::Refusal;
 use crate::operation::cursor::List;
 use crate::operation::{Access, Call, Op};
-use crate::search::request::{RESULTS, RESULTS_MAX, SearchRequest, results};
+use crate::search::request::{RESULTS, RESULTS_MAX, SearchRequest};
 use crate::state::State;
 
 /// The usual constant of reciprocal rank fusion.
@@ -34,14 +35,13 @@ impl Op for SearchDocuments {
             query: args.query,
             mode: mode(args.search_type.unwrap_or_default()),
             kinds: vec![Kind::Document],
-            session: None,
-            project: None,
             document_filter: document_filter(args.filters.unwrap_or_default())?,
-            most: results(args.max_results, RESULTS, RESULTS_MAX)?,
+            most: page_size("max_results", args.max_results, RESULTS, RESULTS_MAX)?,
             fusing: fusing(args.fusion.unwrap_or_default()),
             k: args.k.unwrap_or(K) as f64,
             explain: args.explain.unwrap_or(false),
             include_content: args.include_content.unwrap_or(true),
+            ..SearchRequest::default()
         };
         let state = State::live(&cx, args.at_least).await?;
         let page = Page {

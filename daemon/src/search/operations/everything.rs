@@ -8,11 +8,12 @@ use super::given::{document_filter, fusing, mode};
 use super::readable::readable;
 use super::result::kind_of;
 use super::result_page::{Page, answer};
+use crate::documents::operations::page_size;
 use crate::error::{Code, Refusal};
 use crate::operation::cursor::List;
 use crate::operation::{Access, Call, Op};
 use crate::projects;
-use crate::search::request::{RESULTS, RESULTS_MAX, SearchRequest, results};
+use crate::search::request::{RESULTS, RESULTS_MAX, SearchRequest};
 use crate::sessions;
 use crate::state::State;
 use crate::store::{Error, Rows};
@@ -72,7 +73,7 @@ impl Op for Search {
             session: args.session.map(|session| session.as_str().to_owned()),
             project,
             document_filter,
-            most: results(args.max_results, RESULTS, RESULTS_MAX)?,
+            most: page_size("max_results", args.max_results, RESULTS, RESULTS_MAX)?,
             fusing: fusing(args.fusion.unwrap_or_default()),
             k: args.k.unwrap_or(K) as f64,
             explain: args.explain.unwrap_or(false),

@@ -43,9 +43,6 @@ pub fn fusing(fusion: FusionKind) -> Fusing {
 }
 
 /// Validates filters; `None` if they select everything.
-///
-/// # Errors
-/// `INVALID_INPUT` if a filter cannot be met or is too long.
 pub fn document_filter(filters: Filters) -> Result<Option<DocumentFilter>, Refusal> {
     for (name, list) in [
         ("context_id", &filters.context_id),

@@ -24,10 +24,11 @@ use super::readable::readable;
 use super::result_page::{Page, answer, in_order};
 use super::summary::GetIndexSummary;
 use crate::documents::operations::contexts::GetDocumentContexts;
+use crate::documents::operations::page_size;
 use crate::error::Refusal;
 use crate::operation::cursor::List;
 use crate::operation::{Access, Call, Context, Op};
-use crate::search::request::{Fusing, SearchRequest, results};
+use crate::search::request::SearchRequest;
 use crate::state::State;
 
 /// Default number of results.
@@ -61,14 +62,11 @@ async fn search(cx: Arc<Context>, wanted: LegacyQuery, most: u64) -> Result<Sear
         query: wanted.query.unwrap_or_default(),
         mode: given::mode(search_type),
         kinds: vec![Kind::Document],
-        session: None,
-        project: None,
         document_filter,
-        most: results(wanted.max_results, RESULTS, most)?,
-        fusing: Fusing::default(),
+        most: page_size("max_results", wanted.max_results, RESULTS, most)?,
         k: K as f64,
-        explain: false,
         include_content: true,
+        ..SearchRequest::default()
     };
     let state = State::live(&cx, wanted.at_least).await?;
     let page = Page {

@@ -19,7 +19,6 @@ use crate::search::filter::Scope;
 use crate::search::hit_details::Reader;
 use crate::search::index::{Index, IndexError};
 use crate::search::request::{Mode, SearchRequest};
-use crate::search::stages::text_key;
 use crate::state::State;
 
 /// Maximum number of hits for paging.
@@ -34,9 +33,6 @@ pub struct Page {
 }
 
 /// Runs a search with a query.
-///
-/// # Errors
-/// `INVALID_INPUT` for an empty query.
 pub async fn answer(
     cx: Arc<Context>,
     state: State,
@@ -117,7 +113,7 @@ fn chunks_in_order(catalogue: &Catalogue, scope: &Scope) -> SearchOutcome {
             if scope.has_chunk(&entry.id, u64::from(number)) {
                 searched.total += 1;
                 if searched.hits.len() < HITS_MAX {
-                    let key = text_key(part.position, u64::from(number - part.first_chunk));
+                    let key = lored_retrieval::text::key(part.position, number - part.first_chunk);
                     searched.hits.push(RankedHit::unscored(key));
                 }
             }

@@ -3,7 +3,7 @@
 use super::super::error::Error;
 use super::super::postings::{DeletionMask, PerField, View};
 use super::scoring::{Clause, LengthNorm};
-use super::top_hits::TopHits;
+use crate::top_hits::TopHits;
 
 /// If fewer than one unit in this many matches, the matches are listed instead of found by a scan of all scores.
 const LISTED_SHARE: usize = 32;
@@ -76,8 +76,8 @@ impl ScoreAccumulator {
         &mut self,
         gone: &DeletionMask,
         all: bool,
-        best: &mut TopHits,
-        mut show: impl FnMut(&mut TopHits, u32, f32),
+        best: &mut TopHits<()>,
+        mut show: impl FnMut(&mut TopHits<()>, u32, f32),
     ) -> u64 {
         if self.lists {
             for unit in self.listed.drain(..) {

@@ -4,21 +4,20 @@ mod accumulator;
 mod matches;
 mod scoring;
 mod term_stats;
-mod top_hits;
 mod variants;
 mod words;
 
 pub use self::accumulator::ScoreAccumulator;
 pub use self::matches::matches;
 use self::term_stats::TermStats;
-use self::top_hits::TopHits;
 #[cfg(test)]
 pub use self::words::WORDS_MAX;
 pub use self::words::{MatchQuality, Terms, Variant, Word};
 use super::analyser::Analyser;
 use super::error::Error;
-use super::indexed_text::{Class, IndexedText, Kind};
+use super::indexed_text::{Class, IndexedText};
 use super::postings::{CorpusCounts, Field, View};
+use crate::top_hits::{Hit, ScoredHit, TopHits};
 
 /// A search query.
 #[derive(Clone, Copy, Debug)]
@@ -35,21 +34,6 @@ pub struct Query<'a> {
 
 /// Selects units: `true` for a unit that may match.
 pub type Filter<'a> = &'a dyn Fn(&IndexedText) -> bool;
-
-/// A matching unit.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Hit {
-    /// [`IndexedText::key`].
-    pub key: u64,
-    /// [`IndexedText::kind`].
-    pub kind: Kind,
-    /// [`IndexedText::group`].
-    pub group: u64,
-    /// [`IndexedText::number`].
-    pub number: u32,
-    /// BM25 score; higher is better. Comparable only within one search.
-    pub score: f32,
-}
 
 /// Result of a search.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -93,7 +77,7 @@ pub fn search(
         also: vec![0.0; query.also.len()],
         ..TextHits::default()
     };
-    let mut best = TopHits::of(query.limit);
+    let mut best = TopHits::new(query.limit);
     for (at, view) in views.iter().enumerate() {
         accumulator.add_up(view, at, &clauses, &norms)?;
         for (score, key) in found.also.iter_mut().zip(query.also) {
@@ -104,7 +88,7 @@ pub fn search(
         found.total += collect(view, filter, accumulator, &mut best);
     }
     found.terms = terms;
-    found.hits = best.into_hits();
+    found.hits = best.into_hits().map(|(hit, ())| hit).collect();
     Ok(found)
 }
 
@@ -113,7 +97,7 @@ fn collect(
     view: &View<'_>,
     filter: Option<Filter<'_>>,
     accumulator: &mut ScoreAccumulator,
-    best: &mut TopHits,
+    best: &mut TopHits<()>,
 ) -> u64 {
     let mut shown = 0;
     let counted = accumulator.drain(view.gone, filter.is_some(), best, |best, at, score| {
@@ -121,19 +105,13 @@ fn collect(
             shown += 1;
             return;
         }
-        let unit = view.part.unit(at);
-        if filter.is_some_and(|passes| !passes(&unit)) {
+        if filter.is_some_and(|passes| !passes(&view.part.unit(at))) {
             return;
         }
         shown += 1;
         if score >= best.bar() {
-            best.take(Hit {
-                key: unit.key,
-                kind: unit.kind,
-                group: unit.group,
-                number: unit.number,
-                score,
-            });
+            let (key, data) = (view.part.key(at), ());
+            best.offer(ScoredHit { score, key, data });
         }
     });
     counted + shown

@@ -83,6 +83,7 @@ impl Segment {
             by_key: OnceLock::new(),
         };
         let tally = part.count(&gone)?;
+        let part = Arc::new(part);
         Ok(LivePart { part, gone, tally })
     }
 
@@ -247,10 +248,9 @@ impl PostingsPart for Segment {
         read(columns, self.units, |[group, session, key]| {
             let unit = IndexedText {
                 key,
-                kind: Kind::Document,
                 group,
                 session,
-                number: 0,
+                ..IndexedText::default()
             };
             if removals.mean(&unit) {
                 targets.push(at);

@@ -4,12 +4,10 @@
 use serde_json::json;
 
 use super::*;
+use crate::events::documents::FileFingerprint;
+use crate::log::Hash;
 
-fn take_of(
-    path: &str,
-    bytes: &[u8],
-    given: &SourceDefaults,
-) -> Result<PreparedDocument, ReadFailure> {
+fn take_of(path: &str, bytes: &[u8], given: &SourceAdded) -> Result<PreparedDocument, ReadFailure> {
     let content = Content {
         bytes: bytes.to_vec(),
         stamp: FileFingerprint::default(),
@@ -26,16 +24,22 @@ fn take_of(
     )
 }
 
-fn taken(path: &str, text: &str, given: &SourceDefaults) -> PreparedDocument {
+fn taken(path: &str, text: &str, given: &SourceAdded) -> PreparedDocument {
     take_of(path, text.as_bytes(), given).unwrap()
 }
 
-fn given() -> SourceDefaults {
-    SourceDefaults {
+/// Returns the custom metadata of a document.
+fn custom(taken: &PreparedDocument) -> Value {
+    serde_json::from_str(taken.meta.custom.as_deref().unwrap()).unwrap()
+}
+
+fn given() -> SourceAdded {
+    SourceAdded {
         context_id: Some("SHOP".to_owned()),
         context_name: Some("The shop".to_owned()),
         category: Some("guide".to_owned()),
         tags: vec!["Shop".to_owned(), "team".to_owned()],
+        ..SourceAdded::default()
     }
 }
 
@@ -47,7 +51,7 @@ fn secrets_stay_outside() {
         "---\ntitle: Use {token}\ntags: [\"{token}\"]\napi: {{password: swordfish}}\n---\n\
          # Pay with {token}\n\nOne {token}, two.\n\n## More\n\nThe end.\n"
     );
-    let given = SourceDefaults::default();
+    let given = SourceAdded::default();
     let utf16: Vec<u8> = std::iter::once(0xfeff)
         .chain(text.encode_utf16())
         .flat_map(u16::to_le_bytes)
@@ -72,11 +76,8 @@ fn secrets_stay_outside() {
             assert!(taken.text.get(chunk.range.clone()).is_some(), "{said}");
         }
         if name == "a.md" {
-            assert_eq!(taken.title, "Use [redacted:github-personal-token]");
-            assert_eq!(
-                taken.custom_metadata["api"]["password"],
-                "[redacted:password]"
-            );
+            assert_eq!(taken.meta.title, "Use [redacted:github-personal-token]");
+            assert_eq!(custom(&taken)["api"]["password"], "[redacted:password]");
             let last = taken.chunks.last().unwrap();
             assert!(
                 taken.text[last.range.clone()].contains("The end."),
@@ -92,20 +93,20 @@ fn what_the_front_matter_says_counts_most() {
     let text = "---\ntitle: Paying\ncategory: API\ntags: [pay, SHOP, Md]\ncontext_id: WI-7\n\
                 context_name: Payments\nowner: ann\ncontent_analysis:\n  words: 3\n---\n# Else\n\nOne two.\n";
     let taken = taken("docs/pay.md", text, &given());
-    assert_eq!(taken.title, "Paying");
-    assert_eq!(taken.category.as_deref(), Some("API"));
-    assert_eq!(taken.tags, ["pay", "SHOP", "Md", "team"]);
+    assert_eq!(taken.meta.title, "Paying");
+    assert_eq!(taken.meta.category.as_deref(), Some("API"));
+    assert_eq!(taken.meta.tags, ["pay", "SHOP", "Md", "team"]);
     assert_eq!(
-        (&*taken.context_id, &*taken.context_name),
+        (&*taken.meta.context_id, &*taken.meta.context_name),
         ("WI-7", "Payments")
     );
     assert_eq!(
-        Value::Object(taken.custom_metadata),
+        custom(&taken),
         json!({"owner": "ann", "content_analysis": {"words": 3}})
     );
     assert_eq!(taken.text, "# Else\n\nOne two.\n");
-    assert_eq!((&*taken.file_name, &*taken.file_type), ("pay.md", "md"));
-    assert_eq!(taken.hash, Hash::of(text.as_bytes()));
+    assert_eq!(taken.meta.file_type, "md");
+    assert_eq!(*taken.meta.hash, Hash::of(text.as_bytes()).0);
     assert_eq!(taken.warnings, []);
     let [chunk] = taken.chunks.as_slice() else {
         panic!("{:?}", taken.chunks)
@@ -116,22 +117,22 @@ fn what_the_front_matter_says_counts_most() {
 #[test]
 fn then_what_the_source_says() {
     let taken = taken("docs/pay.MD", "# Head\n\nOne.\n", &given());
-    assert_eq!(taken.title, "Head");
-    assert_eq!(taken.category.as_deref(), Some("guide"));
-    assert_eq!(taken.tags, ["Shop", "team", "md"]);
+    assert_eq!(taken.meta.title, "Head");
+    assert_eq!(taken.meta.category.as_deref(), Some("guide"));
+    assert_eq!(taken.meta.tags, ["Shop", "team", "md"]);
     assert_eq!(
-        (&*taken.context_id, &*taken.context_name),
+        (&*taken.meta.context_id, &*taken.meta.context_name),
         ("SHOP", "The shop")
     );
 }
 
 #[test]
 fn then_where_the_file_is() {
-    let none = SourceDefaults::default();
+    let none = SourceAdded::default();
     let at = |path: &str| {
         let taken = taken(path, "One.\n", &none);
-        assert_eq!(taken.context_id, taken.context_name);
-        (taken.context_id, taken.title)
+        assert_eq!(taken.meta.context_id, taken.meta.context_name);
+        (taken.meta.context_id, taken.meta.title)
     };
     assert_eq!(at("docs/api/pay.txt"), ("api".to_owned(), "pay".to_owned()));
     assert_eq!(at("pay.txt"), ("shop".to_owned(), "pay".to_owned()));
@@ -142,7 +143,7 @@ fn then_where_the_file_is() {
 fn a_context_of_its_own_has_a_name_of_its_own() {
     let of = |front: &str| {
         let taken = taken("x.md", &format!("---\n{front}\n---\nOne.\n"), &given());
-        (taken.context_id, taken.context_name)
+        (taken.meta.context_id, taken.meta.context_name)
     };
     assert_eq!(
         of("context_id: WI-7"),
@@ -167,9 +168,12 @@ fn names_have_an_end() {
         "---\ntitle: {long}\ncontext_id: {long}\ntags: [{}]\n---\nOne.\n",
         tags.join(", ")
     );
-    let taken = taken("x.md", &text, &SourceDefaults::default());
-    assert_eq!((taken.title.len(), taken.context_id.len()), (1024, 256));
-    assert_eq!(taken.tags.len(), 100);
+    let taken = taken("x.md", &text, &SourceAdded::default());
+    assert_eq!(
+        (taken.meta.title.len(), taken.meta.context_id.len()),
+        (1024, 256)
+    );
+    assert_eq!(taken.meta.tags.len(), 100);
     let said: Vec<&str> = taken.warnings.iter().map(|it| it.reason.as_str()).collect();
     assert!(
         said.contains(&"`title` is cut: it has more than 1024 bytes"),
@@ -183,7 +187,7 @@ fn names_have_an_end() {
 
 #[test]
 fn what_is_no_document() {
-    let given = SourceDefaults::default();
+    let given = SourceAdded::default();
     let not = |path: &str, bytes: &[u8]| take_of(path, bytes, &given).unwrap_err();
     assert_eq!(
         not("a.png", b"\x89PNG\r\n\x1a\n"),
@@ -196,15 +200,15 @@ fn what_is_no_document() {
     assert!(broken(not("a.pdf", b"%PDF-1.4\nno document")));
     // An empty file is text, too.
     let empty = taken("a.md", "", &given);
-    assert_eq!((empty.chunks.len(), &*empty.title), (0, "a"));
+    assert_eq!((empty.chunks.len(), &*empty.meta.title), (0, "a"));
 }
 
 /// A document that is only a title can be found by it.
 #[test]
 fn a_title_alone_is_a_chunk() {
-    let given = SourceDefaults::default();
+    let given = SourceAdded::default();
     let titled = taken("a.md", "---\ntitle: Extraction of Roots\n---\n\n", &given);
     assert_eq!(titled.chunks.len(), 1);
     assert!(titled.chunks[0].range.is_empty());
-    assert_eq!(titled.title, "Extraction of Roots");
+    assert_eq!(titled.meta.title, "Extraction of Roots");
 }

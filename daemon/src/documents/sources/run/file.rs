@@ -4,16 +4,13 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::scan_plan::Task;
-use crate::documents::command::{FileState, IngestDocument};
+use crate::documents::command::IngestDocument;
 use crate::documents::feature::Documents;
-use crate::documents::prepare::Document;
-use crate::documents::sources::{
-    Content, FileFingerprint, ReadFailure, SourceDefaults, read, take,
-};
+use crate::documents::sources::{Content, FileFingerprint, ReadFailure, read, take};
 use crate::documents::view::{self, DocumentRow, FailureRow, SourceRow};
 use crate::error::Refusal;
 use crate::events::documents::{
-    DocumentRemoved, DocumentRestatted, FileFailed, IngestFailureCleared,
+    DocumentEvent, DocumentRemoved, DocumentRestatted, FileFailed, IngestFailureCleared,
 };
 use crate::operation::Context;
 use crate::state::State;
@@ -49,9 +46,9 @@ pub enum Outcome {
     /// A document to ingest.
     Take(Box<IngestDocument>),
     /// States of the file to record.
-    Notes(Vec<FileState>),
+    Notes(Vec<DocumentEvent>),
     /// The file is binary; states to record, if any.
-    Skipped(Vec<FileState>),
+    Skipped(Vec<DocumentEvent>),
     /// The file is written all the time, so it is tried later.
     Later,
 }
@@ -96,23 +93,24 @@ impl File {
             content,
             &self.base,
             &self.task.path,
-            &SourceDefaults::of(&self.row.added),
+            &self.row.added,
             (&documents.settings, &documents.workers),
             &cx.redactor,
         ) {
             Ok(taken) => taken,
             Err(unread) => return Ok(self.untaken(unread, looked.document, looked.failure)),
         };
-        let document = Document::of(&self.source, &taken, moved);
-        Ok(Outcome::Take(Box::new(document.prepare(cx)?)))
+        let command = taken.into_command(cx, &self.source, moved)?;
+        Ok(Outcome::Take(Box::new(command)))
     }
 
     /// Records that the file cannot be ingested in its current state.
-    pub fn failed(&self, reason: String) -> Outcome {
-        Outcome::Notes(vec![FileState::Failed(FileFailed {
-            path: self.task.path.clone(),
+    pub fn failed(&self, reason: String, stamp: FileFingerprint) -> Outcome {
+        let path = self.task.path.clone();
+        Outcome::Notes(vec![DocumentEvent::FileFailed(FileFailed {
+            path,
             reason,
-            stamp: self.task.stamp,
+            stamp,
         })])
     }
 
@@ -126,7 +124,7 @@ impl File {
     ) -> Outcome {
         let mut notes = Vec::new();
         if row.taken.stamp != content.stamp {
-            notes.push(FileState::Touched(DocumentRestatted {
+            notes.push(DocumentEvent::Restatted(DocumentRestatted {
                 document: id.to_owned(),
                 stamp: content.stamp,
             }));
@@ -134,7 +132,10 @@ impl File {
         if has_failed {
             notes.push(self.failure_gone());
         }
-        recorded(notes)
+        match notes.is_empty() {
+            true => Outcome::Nothing,
+            false => Outcome::Notes(notes),
+        }
     }
 
     /// Handles a file that has no document. An earlier document is retained only if it may still be valid.
@@ -149,8 +150,8 @@ impl File {
             ReadFailure::Gone => return Outcome::Nothing,
             ReadFailure::Unsettled => return Outcome::Later,
             ReadFailure::Skipped(_) => {
-                let gone =
-                    document.map(|(document, _)| FileState::Gone(DocumentRemoved { document }));
+                let gone = document
+                    .map(|(document, _)| DocumentEvent::Removed(DocumentRemoved { document }));
                 let forgotten = failure.map(|_| self.failure_gone());
                 return Outcome::Skipped(gone.into_iter().chain(forgotten).collect());
             }
@@ -161,23 +162,12 @@ impl File {
         if failure.is_some_and(|known| known.reason == reason && known.stamp == stamp) {
             return Outcome::Nothing;
         }
-        recorded(vec![FileState::Failed(FileFailed {
-            path: self.task.path.clone(),
-            reason,
-            stamp,
-        })])
+        self.failed(reason, stamp)
     }
 
-    fn failure_gone(&self) -> FileState {
-        FileState::FailureCleared(IngestFailureCleared {
+    fn failure_gone(&self) -> DocumentEvent {
+        DocumentEvent::FailureCleared(IngestFailureCleared {
             path: self.task.path.clone(),
         })
-    }
-}
-
-fn recorded(notes: Vec<FileState>) -> Outcome {
-    match notes.is_empty() {
-        true => Outcome::Nothing,
-        false => Outcome::Notes(notes),
     }
 }

@@ -18,11 +18,10 @@ use tokio::sync::mpsc::{self, UnboundedReceiver, UnboundedSender};
 use tokio::time::Instant;
 
 use super::PathSet;
-use crate::documents::command::FileState;
 use crate::documents::feature::{Documents, ScanRequest, SourceActivity, SourceProgress};
 use crate::documents::view;
 use crate::error::{Code, Refusal};
-use crate::events::documents::{DocumentRemoved, IngestFailureCleared};
+use crate::events::documents::{DocumentEvent, DocumentRemoved, IngestFailureCleared};
 use crate::log::Hash;
 use crate::operation::{Context, blocking};
 use crate::state::State;
@@ -277,7 +276,7 @@ impl SourceRunner {
             Ok(known.pop().filter(|_| is_gone && is_file))
         })
         .await?;
-        let gone = gone.map(|(_, document)| FileState::Gone(DocumentRemoved { document }));
+        let gone = gone.map(|(_, document)| DocumentEvent::Removed(DocumentRemoved { document }));
         self.writes.note(id, gone.into_iter().collect()).await
     }
 
@@ -325,7 +324,7 @@ impl SourceRunner {
             // An internal error with one file must not block the others.
             Err(refusal) if refusal.code == Code::Internal => {
                 tracing::error!(path = file.task.path, %refusal, "a file was not taken in");
-                file.failed(refusal.message)
+                file.failed(refusal.message, stamp)
             }
             other => other?,
         };
@@ -416,20 +415,22 @@ impl Source {
 }
 
 /// Lists the removals after a scan, except for documents that have changed since then.
-fn removed(state: &State, source: &str, work: ScanWork) -> Result<Vec<FileState>, Refusal> {
+fn removed(state: &State, source: &str, work: ScanWork) -> Result<Vec<DocumentEvent>, Refusal> {
     let mut notes = Vec::new();
     for (path, lost) in work.lost.rest() {
         let row = view::document(state, &lost.id)?;
         if row.is_some_and(|row| row.taken.path == path && row.taken.stamp == lost.stamp) {
-            notes.push(FileState::Gone(DocumentRemoved { document: lost.id }));
+            notes.push(DocumentEvent::Removed(DocumentRemoved {
+                document: lost.id,
+            }));
             if view::failure(state, source, &path)?.is_some() {
-                notes.push(FileState::FailureCleared(IngestFailureCleared { path }));
+                notes.push(DocumentEvent::FailureCleared(IngestFailureCleared { path }));
             }
         }
     }
     for path in work.forgotten {
         if view::failure(state, source, &path)?.is_some() {
-            notes.push(FileState::FailureCleared(IngestFailureCleared { path }));
+            notes.push(DocumentEvent::FailureCleared(IngestFailureCleared { path }));
         }
     }
     Ok(notes)

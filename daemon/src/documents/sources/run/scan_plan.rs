@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use crate::documents::sources::{
-    FileFingerprint, Job, KnownFile, PathSet, Plan, ReadOutcome, RemovedDocuments, Scan,
-    SourceScope, Step, WalkError,
+    FileFingerprint, KnownFile, PathSet, Plan, ReadOutcome, RemovedDocuments, Scan, SourceScope,
+    Step, WalkError,
 };
 use crate::documents::view::{self, SourceRow};
 use crate::error::Refusal;
@@ -163,37 +163,31 @@ fn has_new(plan: &Plan<Document>) -> bool {
 }
 
 fn work(
-    plan: Plan<Document>,
+    mut plan: Plan<Document>,
     places: PathSet,
     is_put_off: bool,
     found: u64,
     troubles: Vec<WalkError>,
 ) -> ScanWork {
-    let job = |job: Job<Document>| Task {
-        path: job.path,
-        stamp: job.stamp,
-        moved: None,
-    };
     if is_put_off {
-        let changed = plan.jobs.into_iter().filter(|job| job.before.is_some());
-        return ScanWork {
-            places,
-            tasks: changed.map(job).collect(),
-            lost: RemovedDocuments::default(),
-            forgotten: Vec::new(),
-            found,
-            troubles,
-            is_put_off,
-        };
+        plan.jobs.retain(|job| job.before.is_some());
+        plan.moved.clear();
+        plan.lost = RemovedDocuments::default();
+        plan.forgotten.clear();
     }
     let moved = plan.moved.into_iter().map(|moved| Task {
         path: moved.to,
         stamp: moved.stamp,
         moved: Some(moved.document.id),
     });
+    let jobs = plan.jobs.into_iter().map(|job| Task {
+        path: job.path,
+        stamp: job.stamp,
+        moved: None,
+    });
     ScanWork {
         places,
-        tasks: moved.chain(plan.jobs.into_iter().map(job)).collect(),
+        tasks: moved.chain(jobs).collect(),
         lost: plan.lost,
         forgotten: plan.forgotten,
         found,

@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use tokio::task::JoinSet;
 
-use crate::documents::command::{FileState, IngestDocument, RecordFileState};
+use crate::documents::command::{IngestDocument, RecordFileState};
 use crate::engine::{Command, QueuedWrite};
 use crate::error::{Code, Refusal};
+use crate::events::documents::DocumentEvent;
 use crate::log::Actor;
 use crate::operation::Context;
 
@@ -32,24 +33,18 @@ impl PendingWrites {
         }
     }
 
-    /// Queues the command that ingests a document.
-    ///
-    /// # Errors
-    /// An earlier command failed.
+    /// Queues the command that ingests a document. Fails if an earlier command failed.
     pub async fn take(&mut self, command: IngestDocument) -> Result<(), Refusal> {
         let bytes = command.bytes();
         self.queue(command, bytes).await
     }
 
-    /// Queues commands that record states of files.
-    ///
-    /// # Errors
-    /// An earlier command failed.
-    pub async fn note(&mut self, source: &str, notes: Vec<FileState>) -> Result<(), Refusal> {
-        for note in notes {
+    /// Queues commands that record states of files. Fails if an earlier command failed.
+    pub async fn note(&mut self, source: &str, changes: Vec<DocumentEvent>) -> Result<(), Refusal> {
+        for change in changes {
             let command = RecordFileState {
                 source: source.to_owned(),
-                note,
+                change,
                 salt: self.cx.engine.clock().random(),
             };
             self.queue(command, 0).await?;
@@ -58,9 +53,6 @@ impl PendingWrites {
     }
 
     /// Waits until all commands are acknowledged.
-    ///
-    /// # Errors
-    /// A command failed.
     pub async fn flush(&mut self) -> Result<(), Refusal> {
         while !self.under_way.is_empty() {
             self.one().await?;

@@ -24,8 +24,8 @@ macro_rules! object {
 
         impl super::mirror::Mirror<$stored> for $name {
             fn mirror(self) -> $stored {
-                type Stored = $stored;
-                Stored { $($field: super::mirror::Mirror::mirror(self.$field),)* }
+                type StoredType = $stored;
+                StoredType { $($field: super::mirror::Mirror::mirror(self.$field),)* }
             }
         }
     };
