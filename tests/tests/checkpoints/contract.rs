@@ -202,7 +202,7 @@ fn every_door_says_the_same() {
         let (unknown, _) = call("workflow_mark_critical", mark("goal"));
         assert_eq!(unknown["status"], "KEY_NOT_FOUND", "{door_name}");
         let said = unknown["message"].as_str().unwrap();
-        has_words(&said, &["`n`", "`userGoal`"]);
+        has_words(said, &["`n`", "`userGoal`"]);
     }
     daemon.verify();
 }

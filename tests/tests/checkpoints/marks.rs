@@ -88,7 +88,7 @@ fn keys_that_are_not_there() {
     let none = mark(&daemon, "s", "old", false);
     assert_eq!(none["status"], "KEY_NOT_FOUND", "only the latest counts");
     let said = none["message"].as_str().unwrap();
-    has_words(&said, &["`key-00`", "and 10 more"]);
+    has_words(said, &["`key-00`", "and 10 more"]);
     assert_eq!(super::position(&daemon), before);
 }
 

@@ -221,7 +221,7 @@ fn conflicts_tell_what_changed() {
         let details = &refusal["details"];
         assert_eq!(details["base"], base.id, "{door_name}: {refusal}");
         assert_eq!(details["theirs"], theirs.id, "{door_name}: {refusal}");
-        has(&details, json!({"changedKeys": ["changed", "gone", "new"]}));
+        has(details, json!({"changedKeys": ["changed", "gone", "new"]}));
     }
     assert_eq!(stored(&daemon, &home.data()), before);
     let unknown = daemon.refusal(

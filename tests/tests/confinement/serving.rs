@@ -26,7 +26,7 @@ fn a_serving_daemon_is_confined() {
     let (_home, daemon) = serve!();
     let status = daemon.call("status", json!({}));
     let sandbox = &status["confinement"];
-    has(&sandbox, json!({"no_new_privs": true, "core_dumps": false}));
+    has(sandbox, json!({"no_new_privs": true, "core_dumps": false}));
     let landlock = sandbox["landlock"].as_str().unwrap();
     let is_on = landlock.starts_with("full: ABI ") || landlock.starts_with("partial: ABI ");
     assert_eq!(is_on, has_landlock(), "{landlock}");

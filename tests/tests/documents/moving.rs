@@ -113,7 +113,7 @@ fn an_export_has_what_was_sent() {
     assert!(reply["sources"].is_null(), "{reply}");
     let listed = to.call("list_documents", json!({"source": "reports"}));
     let long = &listed["documents"][0];
-    has(&long, json!({"name": "long.md", "stale": true}));
+    has(long, json!({"name": "long.md", "stale": true}));
 
     to.call("import_log", json!({"content": lines}));
     assert_eq!(exported(&to), lines);

@@ -38,7 +38,7 @@ fn what_is_sent_is_a_document() {
     let document = first["document"].clone();
     let event = daemon.call("read_events", json!({"from": first["position"]}));
     let event = &event["events"][0];
-    has(&event, json!({"kind": "DocumentTaken", "agent": "ann"}));
+    has(event, json!({"kind": "DocumentTaken", "agent": "ann"}));
 
     let found = daemon.call("search_documents", json!({"query": "gyroscope calibrated"}));
     let result = &found["results"][0];
@@ -77,7 +77,7 @@ fn what_is_sent_is_a_document() {
     let listed = daemon.call("list_documents", json!({"source": "sent"}));
     let hash = "e497187550b9f2cca2118606b268ab04fa4161af5a30a4c3c4b475f6e311cac0";
     let one = &listed["documents"][0];
-    has(&one, json!({"name": "notes/plan.md", "bytes": 5}));
+    has(one, json!({"name": "notes/plan.md", "bytes": 5}));
     assert_eq!(one["sha256"], hash);
 
     let removed = daemon.call("remove_document", json!({"document": document}));

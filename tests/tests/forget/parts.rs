@@ -138,7 +138,7 @@ fn what_an_agent_recorded_leaves_the_disk() {
     let log = daemon.call("verify_log", json!({}));
     assert_eq!(log["ok"], true, "{log:#}");
     let at = &log["events_forgotten"][0];
-    has(&at, json!({"session": "both", "is_erased": true}));
+    has(at, json!({"session": "both", "is_erased": true}));
     assert!(is_erased(&daemon));
     daemon.verify();
     daemon.stop();

@@ -106,5 +106,5 @@ fn is_listed_and_read(host: &mut McpHost, address: &str, content: &str) {
     );
     let read = host.request("resources/read", json!({"uri": address}));
     let read = &read["result"]["contents"][0];
-    has(&read, json!({"text": content, "uri": address}));
+    has(read, json!({"text": content, "uri": address}));
 }

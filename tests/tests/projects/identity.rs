@@ -92,7 +92,7 @@ fn namesakes_are_two_projects() {
     let (first, second) = (init(&one), init(&two));
     assert_ne!(first["project"], second["project"]);
     for reply in [&first, &second] {
-        has(&reply, json!({"name": "shop", "created": true}));
+        has(reply, json!({"name": "shop", "created": true}));
     }
     let link = home.path().join("link");
     std::os::unix::fs::symlink(&one, &link).unwrap();

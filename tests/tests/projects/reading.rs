@@ -109,7 +109,7 @@ fn every_version_stays() {
     assert_eq!(of("position"), positions);
     for one in &versions[..4] {
         assert_eq!(one["changed_sections"], json!(["data_flow"]), "{one:#}");
-        has(&one, json!({"change": "updated", "errors": 0}));
+        has(one, json!({"change": "updated", "errors": 0}));
     }
     assert_eq!(versions[4]["changed_sections"].as_array().unwrap().len(), 6);
     for (one, flow) in versions.iter().rev().zip(flows) {
@@ -156,7 +156,7 @@ fn every_version_stays() {
     assert_eq!((&last["added"], &last["removed"]), (&json!(1), &json!(1)));
     assert_eq!(last["changed_sections"], json!(["data_flow"]));
     let shown = text(&last["diff"]);
-    has_words(&shown, &["\n-Coins: a sale is", "\n+Notes: a sale is"]);
+    has_words(shown, &["\n-Coins: a sale is", "\n+Notes: a sale is"]);
     let all = diff(json!({"from": 0, "to": 5}));
     assert_eq!(
         all["added"].as_u64().unwrap() as usize,

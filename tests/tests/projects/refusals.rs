@@ -153,7 +153,7 @@ fn line_ends_and_marks_are_kept() {
     let now = get(&daemon, &project, "session_summary");
     let now = text(&now["content"]);
     assert!(now.starts_with("\u{feff}# Session Summary\r\n"), "{now:?}");
-    has_words(&now, &["## 2025-04-01: more\r\n\r\n### Fixed\r\n"]);
+    has_words(now, &["## 2025-04-01: more\r\n\r\n### Fixed\r\n"]);
     assert_eq!(now.matches('\n').count(), now.matches("\r\n").count());
     let on_disk = std::fs::read_to_string(path_of(&home, &project, "session_summary")).unwrap();
     assert_eq!(on_disk, now);

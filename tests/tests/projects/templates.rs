@@ -176,7 +176,7 @@ fn a_broken_template_leaves_the_last_good_one() {
         let [reported] = &list["broken"].as_array().unwrap()[..] else {
             panic!("{list:#}")
         };
-        has(&reported, json!({"path": file, "line": line}));
+        has(reported, json!({"path": file, "line": line}));
         assert!(text(&reported["reason"]).contains(word), "{reported:#}");
         assert_eq!(origin(&list, "notes"), "user", "the last good one");
         let place = format!("notes.toml:{line}");

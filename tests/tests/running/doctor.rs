@@ -431,8 +431,8 @@ fn parts_that_are_no_folders() {
     let [of_blobs, of_index] = of_parts.as_slice() else {
         panic!("{of_parts:?}");
     };
-    has_words(&of_blobs, &["symbolic link", "put the folder"]);
-    has_words(&of_index, &["is not a folder", "rebuilt"]);
+    has_words(of_blobs, &["symbolic link", "put the folder"]);
+    has_words(of_index, &["is not a folder", "rebuilt"]);
     assert!(index.is_file() && blobs.is_symlink(), "left as they are");
 }
 

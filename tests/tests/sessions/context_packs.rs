@@ -536,7 +536,7 @@ fn a_message_draws_on_context_files() {
         behind.contains("]\n```\n- **Context**: portrait photos from the old phone\n"),
         "{behind}"
     );
-    has_words(&behind, &["\n\nCurrent conversation topic: photos\n\n"]);
+    has_words(behind, &["\n\nCurrent conversation topic: photos\n\n"]);
     let piece = &pack["sections"][0]["pieces"][0];
     let events = daemon.call(
         "read_events",
@@ -548,7 +548,7 @@ fn a_message_draws_on_context_files() {
     let why = daemon.call("why", json!({"pack": pack["pack"]}));
     let rested = &why["pack"]["rests_on"][0];
     has(
-        &rested,
+        rested,
         json!({"id": "bugs 1", "event": "ContextWritten", "position": piece["position"]}),
     );
     let old = json!({"position": piece["position"]});

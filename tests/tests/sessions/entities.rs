@@ -288,7 +288,7 @@ fn lists_of_entities() {
             .iter()
             .find(|one| one["name"] == "switch-nyc-01");
         let switch = switch.unwrap();
-        has(&switch, json!({"mentions": 3, "sessions": 2}));
+        has(switch, json!({"mentions": 3, "sessions": 2}));
     }
     let refused = daemon.refusal("list_entities", json!({"session": "s-1", "all": true}));
     is_refusal(&refused, Code::InvalidInput, &["exclude each other"]);

@@ -323,7 +323,7 @@ fn a_session_that_is_gone_on_with_is_whole() {
     let reported = refusal(&between);
     assert_eq!(reported["code"], "CONFLICT", "{reported}");
     let message = reported["message"].as_str().unwrap();
-    has_words(&message, &["than line 5", "where there are newer ones"]);
+    has_words(message, &["than line 5", "where there are newer ones"]);
     assert_eq!(position(&here), before);
     call(&here, "close_session", &json!({"session": "s"}));
     assert_eq!(import(&here, &all)["there"], 1);
