@@ -19,6 +19,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::process::{Resource, Rlimit, setrlimit};
 use tokio::runtime::Handle;
+use tokio::time::timeout;
 
 use crate::sandbox;
 use crate::upstream::{ChildHandle, ProcessBroker, Program};
@@ -29,6 +30,10 @@ pub const SUBCOMMAND: &str = "ingest-worker";
 const MEMORY_BYTES_MAX: u64 = 1 << 30;
 /// Time beyond the limit of a file that a worker gets to start, to receive the file and to reply.
 const GRACE: Duration = Duration::from_secs(10);
+/// Time to wait for the exit status of a worker whose pipes are closed.
+const EXIT_WAIT_MAX: Duration = Duration::from_secs(2);
+/// Limit on the error that a worker reports before it ends, in bytes.
+const ERROR_BYTES_MAX: u64 = 1024;
 /// Limit on idle workers.
 const IDLE_MAX: usize = 2;
 
@@ -38,7 +43,13 @@ pub fn program(lored: &str) -> Program {
     Program {
         program: lored.to_owned(),
         arguments: vec![SUBCOMMAND.to_owned()],
-        environment: [("RUST_BACKTRACE".to_owned(), "0".to_owned())].into(),
+        environment: [
+            ("RUST_BACKTRACE".to_owned(), "0".to_owned()),
+            // By default mimalloc makes 1 GiB writable at its first allocation, which alone reaches the limit on
+            // memory: the kernel then refuses to give back what was released for a while.
+            ("MIMALLOC_ARENA_EAGER_COMMIT".to_owned(), "0".to_owned()),
+        ]
+        .into(),
     }
 }
 
@@ -52,8 +63,8 @@ pub struct IngestWorkers {
 struct Worker {
     input: Pipe,
     output: Pipe,
-    /// Never read, because a worker writes no messages. If it were closed, the first message would end the worker.
-    _errors: OwnedFd,
+    /// Read only after the worker has ended: it writes at most the error that ends it, which fits the pipe.
+    errors: OwnedFd,
     process: ChildHandle,
 }
 
@@ -135,7 +146,7 @@ impl Worker {
         Ok(Self {
             input: Pipe::new(input)?,
             output: Pipe::new(output)?,
-            _errors: errors,
+            errors,
             process,
         })
     }
@@ -154,19 +165,29 @@ impl Worker {
     }
 
     /// Describes why a worker ended during a file.
-    fn fault(&self, error: &io::Error) -> IngestError {
-        let how = self
-            .process
-            .life
-            .status
-            .get()
-            .map(|status| format!(" ({status})"));
+    fn fault(self, error: &io::Error) -> IngestError {
+        let life = &self.process.life;
+        // Its pipes close before the broker reports its exit.
+        if let Ok(runtime) = Handle::try_current() {
+            let _ = runtime.block_on(timeout(EXIT_WAIT_MAX, life.ended.cancelled()));
+        }
+        let status = life.status.get().map(|status| format!(" ({status})"));
+        let mut last = Vec::new();
+        if let Ok(errors) = Pipe::new(self.errors) {
+            // Its deadline has passed: this ends at the first read that would block.
+            let _ = errors.take(ERROR_BYTES_MAX).read_to_end(&mut last);
+        }
+        let last = String::from_utf8_lossy(&last);
         IngestError::Fault {
             what: "file".into(),
             why: format!(
-                "its worker process ended{}: {error}. The file may need more than {} MiB of memory, \
+                "its worker process ended{}: {error}{}. The file may need more than {} MiB of memory, \
                  or the reader of this format has a defect",
-                how.unwrap_or_default(),
+                status.unwrap_or_default(),
+                match last.trim() {
+                    "" => String::new(),
+                    last => format!(" ({last})"),
+                },
                 MEMORY_BYTES_MAX >> 20
             ),
         }

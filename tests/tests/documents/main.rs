@@ -11,7 +11,7 @@ mod workers;
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use tests::{Daemon, Home, until};
@@ -50,11 +50,15 @@ fn listed(daemon: &Daemon) -> Value {
     source
 }
 
-/// Waits until the only source satisfies a condition.
+/// Waits until the only source satisfies a condition; shows its last status otherwise.
 #[track_caller]
 fn until_source(daemon: &Daemon, what: &str, so: impl Fn(&Value) -> bool) -> Value {
-    until(what, LIMIT, || {
-        Some(listed(daemon)).filter(|source| so(source))
+    let start = Instant::now();
+    until(what, LIMIT * 2, || {
+        let source = listed(daemon);
+        let found = so(&source);
+        assert!(found || start.elapsed() < LIMIT, "{what}: {source:#}");
+        found.then_some(source)
     })
 }
 

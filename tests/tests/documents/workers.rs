@@ -11,6 +11,8 @@ use super::{LIMIT, add, folder, listed, until_source};
 
 const FILES: usize = 40;
 const KILLS: usize = 2;
+/// Limit on the memory of a worker before it reads a large file, in KiB.
+const MEMORY_AT_START_MAX_KIB: usize = 128 << 10;
 
 fn children(pid: &str) -> Vec<String> {
     let path = format!("/proc/{pid}/task/{pid}/children");
@@ -64,6 +66,10 @@ fn a_killed_worker_fails_at_most_its_file() {
                 reported(&pid, "limits", "Max data size").as_deref(),
                 Some("1073741824")
             );
+            // Most of the limit is left for files.
+            let data = reported(&pid, "status", "VmData:");
+            let data: usize = data.map_or(0, |kib| kib.parse().unwrap());
+            assert!(data < MEMORY_AT_START_MAX_KIB, "{data} KiB");
             let process = Pid::from_raw(pid.parse().unwrap()).unwrap();
             // It may have ended meanwhile.
             let _ = kill_process(process, Signal::KILL);
