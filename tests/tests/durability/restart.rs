@@ -2,12 +2,15 @@
 
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use lore::connection::Error;
 use lore::protocol::Code;
 use serde_json::json;
-use tests::{Random, call, home, noise, serve};
+use tests::{Random, call, home, noise, serve, until};
+
+/// Time limit for every wait, on a busy machine.
+const LIMIT: Duration = Duration::from_secs(60);
 
 /// Stopping and starting preserves everything: earlier variables resolve, the log continues at the next position,
 /// and the proof is complete.
@@ -118,7 +121,12 @@ fn compact_and_stop_leave_a_small_store() {
     let store = home.data().join("store");
     assert!(taken_bytes(&store, true) > 300 * 2000);
     let before = daemon.call("read_events", json!({"limit": 400}));
-    let done = daemon.call("compact", json!({}));
+    // On a busy machine a follower may still read, and a compaction then leaves the rest to the next, and says so.
+    let done = until("a compaction alone with the store", LIMIT, || {
+        let done = daemon.call("compact", json!({}));
+        let warnings = done["warnings"].as_array();
+        warnings.is_none_or(Vec::is_empty).then_some(done)
+    });
     let bytes = |name: &str| done[name].as_u64().unwrap();
     assert_eq!(bytes("position"), 301);
     assert!(bytes("bytes_after") < bytes("bytes_before"), "{done:#}");

@@ -53,14 +53,23 @@ fn log_and_files_agree_after_a_kill() {
             });
             let path = path_of(&home, &projects[0], FILE);
             scope.spawn(move || {
-                while !is_over.load(Ordering::SeqCst) {
-                    if let Ok(content) = fs::read_to_string(&path)
-                        && content.contains("## ")
-                    {
-                        let new = path.with_file_name("new");
-                        fs::write(&new, content.replacen("\n\n", "\n\nEdited.\n\n", 1)).unwrap();
-                        fs::rename(new, &path).unwrap();
-                    }
+                let mut own = String::new();
+                // One edit after each change by others, so that the agents have a turn however fast the disk is.
+                let next = |own: &str| {
+                    until("a change of the file, or the end", LIMIT, || {
+                        if is_over.load(Ordering::SeqCst) {
+                            return Some(None);
+                        }
+                        let content = fs::read_to_string(&path).ok()?;
+                        let is_new = content.contains("## ") && content != own;
+                        is_new.then_some(Some(content))
+                    })
+                };
+                while let Some(content) = next(&own) {
+                    own = content.replacen("\n\n", "\n\nEdited.\n\n", 1);
+                    let new = path.with_file_name("new");
+                    fs::write(&new, &own).unwrap();
+                    fs::rename(new, &path).unwrap();
                 }
             });
             let reported: Vec<(usize, String)> = agents
