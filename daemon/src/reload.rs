@@ -268,7 +268,7 @@ impl WatchScope for ConfigFile {
 
     fn open(&self, watcher: &mut DirWatcher) -> Result<Option<String>, String> {
         match watcher.watch(&self.folder)? {
-            WatchOutcome::None | WatchOutcome::Gone => Err("there is no such folder".to_owned()),
+            WatchOutcome::None | WatchOutcome::Gone => Err("folder not found".to_owned()),
             WatchOutcome::New | WatchOutcome::Same | WatchOutcome::Replaced => Ok(None),
         }
     }

@@ -70,7 +70,7 @@ fn nothing_recorded() -> Refusal {
 /// Returns the refusal for an unknown source id.
 #[must_use]
 pub fn unknown_source(source: &str) -> Refusal {
-    Refusal::new(Code::NotFound, format!("there is no source `{source}`"))
+    Refusal::new(Code::NotFound, format!("source `{source}` not found"))
         .hint("`list_sources` lists them; `add_source` makes a folder one.")
 }
 
@@ -318,7 +318,7 @@ impl Command for RemoveDocument {
 #[must_use]
 pub fn unknown_document(id: &str) -> Refusal {
     let shown: String = id.chars().take(80).collect();
-    let message = format!("there is no document `{shown}`, or not any more");
+    let message = format!("document `{shown}` not found; it may have been removed");
     Refusal::new(Code::NotFound, message)
         .hint("`search_documents` and `explore_document_structure` give ids.")
 }

@@ -71,7 +71,7 @@ impl ProjectSubject {
 fn unknown(project: &str) -> Refusal {
     Refusal::new(
         Code::ProjectNotFound,
-        format!("there is no project `{project}`"),
+        format!("project `{project}` not found"),
     )
     .hint("`list_projects` lists them; `init_project` makes a directory one.")
 }

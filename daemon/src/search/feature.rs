@@ -217,7 +217,7 @@ impl SearchIndexes {
             return;
         }
         if let Some(folder) = error.damaged(&self.folder) {
-            tracing::warn!(folder = %folder.display(), %error, "an index of search is rebuilt");
+            tracing::warn!(folder = %folder.display(), %error, "a damaged search index is rebuilt");
             lock(&self.damaged).insert(folder);
         }
         let mut open = lock(&self.open);
@@ -229,7 +229,7 @@ impl SearchIndexes {
     /// Stores the last error, or clears it.
     pub fn note(&self, error: Option<&IndexError>) {
         *lock(&self.fault) =
-            error.map(|error| format!("search does not work as it should: {error}"));
+            error.map(|error| format!("search is degraded: {error}"));
     }
 
     /// Releases the indexes if they were unused for `idle` and are flushed.
@@ -259,7 +259,7 @@ impl SearchIndexes {
             self.models
                 .refused()
                 .iter()
-                .map(|(origin, error)| format!("a model cannot be used ({origin}): {error}")),
+                .map(|(origin, error)| format!("embedding model cannot be used ({origin}): {error}")),
         );
         reported
     }

@@ -124,7 +124,7 @@ impl Index {
         let kept = match TextIndex::open(&text, VERSION) {
             Ok(opened) if !is_beyond(opened.settled_position()) => Ok(opened),
             Ok(opened) => Err(format!(
-                "it went up to {}, and the log ended before that",
+                "it is ahead of the log: it was indexed up to position {}",
                 opened.settled_position()
             )),
             Err(error) if error.is_cured_by_rebuilding() => Err(error.to_string()),

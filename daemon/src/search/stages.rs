@@ -102,7 +102,7 @@ pub fn stage(
     };
     let opened = match VectorStore::open(&folder, generation.clone()) {
         Err(error @ (VectorError::Other { .. } | VectorError::Damaged { .. })) => {
-            warnings.push(format!("vectors are rebuilt: {error}"));
+            warnings.push(format!("the vector index is rebuilt: {error}"));
             remove(&folder)?;
             VectorStore::open(&folder, generation)?
         }

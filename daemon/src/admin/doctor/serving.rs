@@ -81,7 +81,7 @@ fn by(manager: Manager) -> String {
     match manager {
         Manager::Systemd | Manager::Launchd => manager.to_string(),
         Manager::Client => "a client".to_owned(),
-        Manager::None => "nobody but who started it".to_owned(),
+        Manager::None => "the user or program that started it".to_owned(),
     }
 }
 

@@ -156,7 +156,7 @@ impl Service {
     async fn answer(&self, endpoint: &Endpoint, host: &Host, request: Request<Incoming>) -> Answer {
         if request.uri().path() != PATH {
             let path: String = request.uri().path().chars().take(64).collect();
-            let body = ErrorBody::new(Code::NotFound, format!("there is nothing at {path}"))
+            let body = ErrorBody::new(Code::NotFound, format!("path {path} not found"))
                 .hint(format!("MCP is at {PATH}."));
             return refusal(StatusCode::NOT_FOUND, &body);
         }

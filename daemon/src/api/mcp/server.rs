@@ -401,7 +401,7 @@ impl ServerHandler for Server {
             let message = format!("the params of `{method}` do not fit");
             return Err(ErrorData::invalid_params(message, None));
         }
-        let message = format!("there is no method `{method}`");
+        let message = format!("method `{method}` not found");
         Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, message, None))
     }
 

@@ -67,7 +67,7 @@ pub fn empty_body(salt: [u8; 16]) -> Body {
 pub fn not_found(checkpoint: &str) -> Refusal {
     Refusal::new(
         Code::CheckpointNotFound,
-        format!("there is no checkpoint `{checkpoint}`"),
+        format!("checkpoint `{checkpoint}` not found"),
     )
     .hint("`workflow_checkpoint_list` lists those of a session.")
 }

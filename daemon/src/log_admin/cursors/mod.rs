@@ -312,7 +312,7 @@ fn find<'r>(rows: &'r Rows, uid: u32, name: &str) -> Result<&'r StoredCursor, Re
     rows.get(&(uid, name.to_owned())).ok_or_else(|| {
         let own = rows.keys().filter(|(of, _)| *of == uid);
         let shown: String = name.chars().take(128).collect();
-        Refusal::new(Code::NotFound, format!("there is no cursor `{shown}`")).hint(
+        Refusal::new(Code::NotFound, format!("cursor `{shown}` not found")).hint(
             match nearest(name, own.map(|(_, name)| name.as_str())) {
                 Some(near) => format!("Did you mean `{near}`?"),
                 None => {

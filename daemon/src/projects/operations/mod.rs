@@ -107,7 +107,7 @@ impl ResolvedProject {
             return room
                 .place_in(rows, &room.directory(id)?)?
                 .map(Self::at)
-                .ok_or_else(|| not_found(rows, id, &format!("there is no directory {id:?}")));
+                .ok_or_else(|| not_found(rows, id, &format!("directory {id:?} not found")));
         }
         if !is_id(id) {
             return Err(not_an_id(id));
@@ -119,7 +119,7 @@ impl ResolvedProject {
             return Ok(Self::at(place));
         }
         let Some(row) = view::project(rows, id)? else {
-            return Err(not_found(rows, id, &format!("there is no project `{id}`")));
+            return Err(not_found(rows, id, &format!("project `{id}` not found")));
         };
         let place = room
             .place_of(Path::new(&row.path))
@@ -183,7 +183,7 @@ fn not_an_id(id: &str) -> Refusal {
         "`project_id` is {shown:?}; it is an id of 1 to 64 of a-z, 0-9, `_` and `-`, an absolute path, \
          or `current`"
     ))
-    .hint("`list_projects` lists the ids there are.")
+    .hint("`list_projects` lists the ids.")
 }
 
 /// The refusal for an unknown project; lists the known ones, the most similar first.

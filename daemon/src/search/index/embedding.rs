@@ -93,10 +93,10 @@ impl Index {
             Err(error @ (IndexError::Vectors(VectorError::Io { .. }) | IndexError::Model(_))) => {
                 let mut fault = lock(&self.fault);
                 if fault.is_none() {
-                    tracing::warn!(%error, "texts are found by their words alone");
+                    tracing::warn!(%error, "vectors are postponed: new texts are found by text search only");
                 }
                 *fault = Some(format!(
-                    "new texts are found by their words alone, until vectors can be kept: {error}"
+                    "new texts are found by text search only, until vectors can be stored: {error}"
                 ));
                 Ok(0)
             }
@@ -158,8 +158,8 @@ impl Index {
             Ok(model) => Some(model),
             Err(error) => {
                 if !self.is_second_refused.swap(true, Ordering::Relaxed) {
-                    tracing::warn!(%error, "the second tier neither embeds nor ranks");
-                    let reported = format!("the second tier neither embeds nor ranks: {error}");
+                    tracing::warn!(%error, "the second-tier model is not used");
+                    let reported = format!("the second-tier model is not used: {error}");
                     lock(&self.warnings).push(reported);
                 }
                 None

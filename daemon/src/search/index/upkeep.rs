@@ -92,7 +92,7 @@ impl Index {
                 Ok(true) => return Ok(true),
                 Ok(false) => {}
                 Err(IndexError::Vectors(error @ VectorError::Io { .. })) => {
-                    tracing::warn!(%error, "files of vectors give back no room");
+                    tracing::warn!(%error, "vector files cannot be compacted");
                 }
                 Err(error) => return Err(error),
             }

@@ -242,7 +242,7 @@ impl LogImportDecision<'_> {
             (&reported.project, &reported.file_type, reported.version);
         if !self.trusts && !self.is_known(project)? {
             return Err(Refusal::invalid(format!(
-                "there is no project `{project}`: a line of the kind Project must come before its versions"
+                "project `{project}` not found: a line of the kind Project must come before its versions"
             )));
         }
         let stored = projects::file(self.rows, project, file_type)?;

@@ -111,7 +111,7 @@ impl Source {
         match is_there {
             true => Ok(()),
             false => Err(format!(
-                "`source` names no earlier line: there is no {what}"
+                "`source` names no earlier line: {what} not found"
             )),
         }
     }
