@@ -354,11 +354,7 @@ fn checkpoints_are_told_to_people() {
     );
     assert_eq!(
         run(&["critical", "nope"]),
-        (
-            1,
-            String::new(),
-            "lore: key `nope` not found\n".to_owned()
-        )
+        (1, String::new(), "lore: key `nope` not found\n".to_owned())
     );
     assert_eq!(
         run(&["diff", "c1", "c2"]),

@@ -41,7 +41,7 @@ impl Caller {
     ///
     /// # Errors
     /// `INVALID_INPUT` when the name is too long.
-    pub fn acting_as(mut self, agent: Option<&str>) -> Result<Self, Refusal> {
+    pub fn with_agent(mut self, agent: Option<&str>) -> Result<Self, Refusal> {
         if let Some(agent) = agent {
             check_agent(agent)?;
             let actor = Actor {

@@ -228,8 +228,7 @@ impl SearchIndexes {
 
     /// Stores the last error, or clears it.
     pub fn note(&self, error: Option<&IndexError>) {
-        *lock(&self.fault) =
-            error.map(|error| format!("search is degraded: {error}"));
+        *lock(&self.fault) = error.map(|error| format!("search is degraded: {error}"));
     }
 
     /// Releases the indexes if they were unused for `idle` and are flushed.
@@ -256,10 +255,9 @@ impl SearchIndexes {
             reported.extend(lock(&index.fault).iter().cloned());
         }
         reported.extend(
-            self.models
-                .refused()
-                .iter()
-                .map(|(origin, error)| format!("embedding model cannot be used ({origin}): {error}")),
+            self.models.refused().iter().map(|(origin, error)| {
+                format!("embedding model cannot be used ({origin}): {error}")
+            }),
         );
         reported
     }

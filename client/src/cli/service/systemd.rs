@@ -200,7 +200,8 @@ pub fn uninstall_for_all(root: Option<&Path>) -> Result<Vec<Step>, Failure> {
 /// Returns the user's folder of units.
 pub fn user_units() -> Result<PathBuf, Failure> {
     let config = manager::config_home(paths::variable);
-    let config = config.ok_or_else(|| refused("home folder unknown: set HOME or XDG_CONFIG_HOME"))?;
+    let config =
+        config.ok_or_else(|| refused("home folder unknown: set HOME or XDG_CONFIG_HOME"))?;
     Ok(config.join("systemd/user"))
 }
 

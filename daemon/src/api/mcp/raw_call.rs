@@ -17,7 +17,7 @@ pub struct RawMcpCall {
     content: Mutex<Option<Content>>,
     /// Size of the whole request, when nothing else counts it for the lifetime of the call.
     bytes: usize,
-    _paid: MemoryPermit,
+    _permit: MemoryPermit,
 }
 
 /// A reply as the content of a tool's result.
@@ -47,7 +47,7 @@ impl RawMcpCall {
     pub fn memory_permit(self, bytes: usize, memory_permit: MemoryPermit) -> Self {
         Self {
             bytes,
-            _paid: memory_permit,
+            _permit: memory_permit,
             ..self
         }
     }

@@ -115,7 +115,7 @@ impl Server {
 
     /// Sets the raw call of a server that serves one call.
     #[must_use]
-    pub fn with_parcel(mut self, raw_call: Option<Arc<RawMcpCall>>) -> Self {
+    pub fn with_raw_call(mut self, raw_call: Option<Arc<RawMcpCall>>) -> Self {
         self.raw_call = raw_call;
         self
     }
@@ -176,8 +176,8 @@ impl Server {
             None if operation.waits => 0,
             None => raw_call.bytes(),
         };
-        let _paid = match in_flight_call {
-            Some(in_flight_call) if in_flight_call.is_unpaid() => {
+        let _permit = match in_flight_call {
+            Some(in_flight_call) if in_flight_call.lacks_permit() => {
                 Some(self.budget.small(in_flight_call.bytes()).await)
             }
             Some(_) | None => None,

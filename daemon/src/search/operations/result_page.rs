@@ -194,16 +194,17 @@ fn reply(
     }
     let is_listing = ask.query.is_empty();
     if !is_listing && searched.terms.words.is_empty() && searched.used == Mode::Text {
-        warnings.push(
-            "the query has no searchable word: only stop words or punctuation".to_owned(),
-        );
+        warnings
+            .push("the query has no searchable word: only stop words or punctuation".to_owned());
     }
     let models = search.index.models();
     if let (Some(why), true) = (
         models.why_no_second().filter(|_| models.is_second_wanted()),
         searched.model.is_some(),
     ) {
-        warnings.push(format!("the second-tier model is not used for ranking: {why}"));
+        warnings.push(format!(
+            "the second-tier model is not used for ranking: {why}"
+        ));
     }
     let is_empty = results.is_empty();
     Ok(SearchReply {

@@ -222,7 +222,12 @@ fn header(at: usize, line: &str, format: &str, version: Option<&Value>) -> Resul
                 VERSIONS.end()
             ));
         }
-        None => return Err(format!("`version` is missing; expected {}", VERSIONS.start())),
+        None => {
+            return Err(format!(
+                "`version` is missing; expected {}",
+                VERSIONS.start()
+            ));
+        }
     }
     if at != 1 {
         return Err("the line with `format` must come first, and once".to_owned());

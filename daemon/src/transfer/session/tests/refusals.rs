@@ -80,10 +80,7 @@ fn other_texts_are_no_exports() {
             "line 1: expected value at column 1; it begins \"hello\"",
         ),
         ("[1,2]".to_owned(), "line 1: invalid type: sequence"),
-        (
-            r#"{"messages":[]}"#.to_owned(),
-            "line 1: `format`",
-        ),
+        (r#"{"messages":[]}"#.to_owned(), "line 1: `format`"),
         (
             header(json!({"format": "chat", "version": 1})),
             "`format` is \"\\\"chat\\\"\"",
