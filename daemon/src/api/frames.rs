@@ -19,8 +19,8 @@ use super::connection_slots::ConnectionSlot;
 use super::dispatch::Dispatch;
 use super::frame_reader::{Frame, FrameReader, ReadError};
 use super::limits::{Budget, Limits, MemoryPermit, SMALL_BYTES};
+use super::long_polls::LongPolls;
 use super::tool_selection::ToolSelection;
-use super::waiting_calls::WaitingCalls;
 use crate::error::{Code, Refusal};
 use crate::log::Actor;
 use crate::operation::{Answer, Caller, Context, Quota, WaitPermit, blocking, check_agent};
@@ -186,7 +186,7 @@ impl Endpoint {
     {
         let mut frames = FrameReader::new(self.limits.frame_bytes_max, self.limits.frame());
         let mut in_flight = FuturesUnordered::new();
-        let mut waiting = WaitingCalls::new(self.limits.long_polls_max);
+        let mut waiting = LongPolls::new(self.limits.long_polls_max);
         let mut bytes_in_flight = 0;
         let mut open = true;
         loop {
@@ -418,7 +418,7 @@ impl Outbox {
 fn complete(
     out: &mut Outbox,
     connection_slot: &ConnectionSlot,
-    waiting: &mut WaitingCalls,
+    waiting: &mut LongPolls,
     finished: FinishedCall,
 ) -> usize {
     connection_slot.has_finished_a_call();

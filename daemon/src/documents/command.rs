@@ -1,6 +1,6 @@
 //! Commands that decide about sources and documents.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use super::view::{self, DocumentRow, SourceRow};
 use crate::engine::{Command, DecisionContext};
@@ -9,6 +9,7 @@ use crate::events::documents::{
     DocumentEvent, DocumentMeta, DocumentRemoved, DocumentRestatted, PartMeta, SourceAdded,
 };
 use crate::events::{NewEvent, empty_body};
+use crate::locks::lock_unpoisoned;
 use crate::log::{Body, Hash, codec};
 use crate::store::{PendingBlob, Rows};
 
@@ -54,7 +55,7 @@ pub struct UnchangedFlag(Arc<Mutex<bool>>);
 impl UnchangedFlag {
     /// Locks the flag.
     pub fn unchanged(&self) -> MutexGuard<'_, bool> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        lock_unpoisoned(&self.0)
     }
 }
 

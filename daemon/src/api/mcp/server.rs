@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 use std::panic::AssertUnwindSafe;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use futures_util::FutureExt;
 use lore::protocol::{Args, Code, agent_name, printable, tools as said};
@@ -38,6 +38,7 @@ use crate::api::limits::Budget;
 use crate::api::operations::TABLE;
 use crate::api::tool_selection::ToolSelection;
 use crate::error::Refusal;
+use crate::locks::{lock_unpoisoned, unpoisoned};
 use crate::log::Actor;
 use crate::operation::{Access, Answer, Caller, Operation, WaitPermit};
 
@@ -122,7 +123,7 @@ impl Server {
 
     /// Returns the listed tools: from `initialize`, otherwise from the connection.
     fn tools(&self) -> ToolSelection {
-        let tools = self.tools.lock().unwrap_or_else(PoisonError::into_inner);
+        let tools = lock_unpoisoned(&self.tools);
         tools.clone().unwrap_or_else(|| self.host.tools.clone())
     }
 
@@ -140,7 +141,7 @@ impl Server {
         let mut caller = self.host.caller.clone();
         let client = cx.meta.client_info().or_else(|| {
             let client = self.client.lock();
-            client.unwrap_or_else(PoisonError::into_inner).clone()
+            unpoisoned(client).clone()
         });
         if let Some(client) = client {
             let label = format!("{}/{}", client.name, client.version);
@@ -219,10 +220,10 @@ impl ServerHandler for Server {
         let mut result = self.negotiate_initialize(&request)?;
         result.capabilities = about(self.has_resources(), self.has_subscriptions()).capabilities;
         if let Some(tools) = named_tools(&cx.meta)? {
-            *self.tools.lock().unwrap_or_else(PoisonError::into_inner) = Some(tools);
+            *lock_unpoisoned(&self.tools) = Some(tools);
         }
         let client = Some(request.client_info.clone());
-        *self.client.lock().unwrap_or_else(PoisonError::into_inner) = client;
+        *lock_unpoisoned(&self.client) = client;
         request.protocol_version = result.protocol_version.clone();
         cx.peer.set_peer_info(request);
         Ok(result)

@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use lore::protocol::{Position, nearest};
 use serde::{Deserialize, Serialize};
@@ -19,6 +19,7 @@ use serde_bytes::ByteArray;
 
 use crate::clock::Micros;
 use crate::error::{Code, Refusal};
+use crate::locks::lock_unpoisoned;
 use crate::log::{Actor, Hash, codec};
 use crate::operation::{Context, blocking};
 use crate::store::{Error, StoreId, durable};
@@ -242,7 +243,7 @@ impl Cursors {
 impl Shared {
     fn lock(&self) -> MutexGuard<'_, Inner> {
         // Every change is complete before a panic is possible.
-        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+        lock_unpoisoned(&self.inner)
     }
 
     /// Writes all changes so far, unless change `number` is on disk already. A change that waited for another
