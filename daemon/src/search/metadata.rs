@@ -201,8 +201,8 @@ mod tests {
     #[test]
     fn wrong_bounds_are_refused() {
         for (condition, reported) in [
-            (json!({"gte": true}), "neither a number"),
-            (json!({"gte": 1, "lt": "b"}), "one that is a text"),
+            (json!({"gte": true}), "must be a number"),
+            (json!({"gte": 1, "lt": "b"}), "both bounds"),
         ] {
             let refusal = Condition::of("pages", condition).unwrap_err();
             assert!(refusal.message.contains(reported), "{refusal}");

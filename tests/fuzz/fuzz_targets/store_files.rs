@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 
 use libfuzzer_sys::fuzz_target;
 use lored::store::watermark::WatermarkFile;
-use lored::store::journal::{Standing, Survey};
+use lored::store::journal::{BatchState, JournalScan};
 
 static FOLDER: LazyLock<PathBuf> = LazyLock::new(|| {
     let folder = std::env::temp_dir().join(format!("lored-fuzz-store-{}", std::process::id()));
