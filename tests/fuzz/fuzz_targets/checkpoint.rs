@@ -4,7 +4,7 @@
 use libfuzzer_sys::fuzz_target;
 use lored::checkpoints::{self, CheckpointEvent};
 use lored::log::{
-    Actor, Hash, Header, Kind, OBJECTS, Payload, Position, RecordKey, LoggedEvent, objects,
+    Actor, Hash, Header, Kind, LoggedEvent, OBJECTS, Payload, Position, RecordKey, objects,
 };
 use lored::store::{MemoryStore, RowsMut};
 

@@ -4,7 +4,7 @@
 use std::sync::LazyLock;
 
 use libfuzzer_sys::fuzz_target;
-use lored_redact::{SecretCounts, Redactor};
+use lored_redact::{Redactor, SecretCounts};
 use serde_json::Value;
 
 static REDACTOR: LazyLock<Redactor> = LazyLock::new(Redactor::default);
@@ -15,7 +15,8 @@ fuzz_target!(|bytes: &[u8]| {
         let once = REDACTOR.text(text, &mut found).into_owned();
         assert_eq!(found.is_empty(), once == text);
         assert_eq!(REDACTOR.text(&once, &mut SecretCounts::default()), once);
-        if let Some((same, places)) = REDACTOR.text_with_places(text, &mut SecretCounts::default()) {
+        if let Some((same, places)) = REDACTOR.text_with_places(text, &mut SecretCounts::default())
+        {
             assert_eq!(same, once);
             assert_eq!(places.now(text.len()), once.len());
         }
