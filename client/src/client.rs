@@ -79,7 +79,7 @@ impl Client {
                     self.connection = Some(connection);
                     return Ok(reply);
                 }
-                Err(Error::Nobody { .. }) => {}
+                Err(Error::NotListening { .. }) => {}
                 Err(error) => return Err(error),
             }
         }

@@ -23,7 +23,7 @@ pub const WELCOME_MAX: Duration = Duration::from_secs(10);
 pub enum Error {
     /// There is no socket, or no process listens on it.
     #[error("no daemon is listening at {path}", path = .path.display())]
-    Nobody {
+    NotListening {
         /// Socket path.
         path: PathBuf,
     },
@@ -66,7 +66,7 @@ impl Error {
                 Code::StorageUnavailable,
                 "repeat the call; with a key nothing is recorded twice",
             ),
-            Self::Nobody { .. } => (Code::StorageUnavailable, "start the daemon: lored"),
+            Self::NotListening { .. } => (Code::StorageUnavailable, "start the daemon: lored"),
             Self::Unreachable { .. } => (
                 Code::StorageUnavailable,
                 "the socket may be another program's, or lored hangs: `lore doctor` says more",
@@ -141,7 +141,7 @@ impl Connection {
     /// Connects, sends the Hello and waits for the daemon's Welcome.
     ///
     /// # Errors
-    /// [`Error::Nobody`] when there is no socket or no process listens; [`Error::Refused`] when the daemon rejects
+    /// [`Error::NotListening`] when there is no socket or no process listens; [`Error::Refused`] when the daemon rejects
     /// the Hello; otherwise the reason why the daemon cannot be reached.
     pub fn connect(path: &Path, hello: &Hello) -> Result<Self, Error> {
         let mut buffer = Vec::new();
@@ -361,7 +361,7 @@ fn dial(path: &Path) -> Result<UnixStream, Error> {
         Ok(UnixStream::from(OwnedFd::from(stream)))
     };
     connect().map_err(|error: io::Error| match error.kind() {
-        io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused => Error::Nobody {
+        io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused => Error::NotListening {
             path: path.to_owned(),
         },
         _ => Error::Unreachable {

@@ -46,11 +46,14 @@ fn push_sanitized(line: &mut String, character: char) {
 }
 
 /// Returns whether a character moves the cursor, changes the writing direction or is invisible, and so could hide
-/// something from the reader.
+/// something, such as an instruction, from the reader.
 ///
-/// Emoji variation selectors (U+FE00 to U+FE0F) only choose an appearance and are not deceptive.
+/// Variation selectors (U+FE00 to U+FE0F) only choose an appearance and are not deceptive.
 #[must_use]
 pub fn is_hidden(character: char) -> bool {
+    if character.is_ascii() {
+        return character.is_control();
+    }
     character.is_control()
         || matches!(character,
             '\u{ad}' | '\u{34f}' | '\u{61c}'              // soft hyphen, joiner, Arabic letter mark

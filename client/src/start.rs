@@ -136,7 +136,7 @@ pub fn connect_within(
     hello: &Hello,
 ) -> Result<Connection, Error> {
     match attempt(paths, hello) {
-        Err(Error::Nobody { .. }) => connect_or_start(ready_max, paths, hello),
+        Err(Error::NotListening { .. }) => connect_or_start(ready_max, paths, hello),
         // The daemon was stopping: wait for the next one.
         Err(Error::Unreachable { error, .. }) if is_gone(&error) => {
             connect_or_start(ready_max, paths, hello)
@@ -185,7 +185,7 @@ pub fn call_once(
 ) -> Result<(Connection, Reply), Error> {
     trust(paths)?;
     if !is_served(paths) {
-        return Err(Error::Nobody {
+        return Err(Error::NotListening {
             path: paths.socket.clone(),
         });
     }
@@ -202,7 +202,7 @@ fn trust(paths: &Paths) -> Result<(), Error> {
         // The folder is ours and others cannot create a socket there: they may only connect.
         PlaceError::TooOpen { mode, .. } if mode & 0o022 == 0 => Ok(()),
         PlaceError::Io { error, .. } if error.kind() == io::ErrorKind::NotFound => {
-            Err(Error::Nobody {
+            Err(Error::NotListening {
                 path: paths.socket.clone(),
             })
         }
@@ -248,14 +248,14 @@ fn connect_until_ready(
     let begun = Instant::now();
     let mut pause = Backoff::default();
     loop {
-        let nobody = match attempt(paths, hello) {
+        let is_not_running = match attempt(paths, hello) {
             Ok(connection) => return Ok(connection),
-            Err(Error::Nobody { .. }) => true,
+            Err(Error::NotListening { .. }) => true,
             // The daemon went away between accept and answer, which does not prove that none is running.
             Err(Error::Unreachable { error, .. }) if is_gone(&error) => false,
             Err(error) => return Err(error),
         };
-        if nobody {
+        if is_not_running {
             let holder = manager::holder(&paths.daemon_lock())?;
             match (holder, beside, started.as_mut()) {
                 (Some(holder), None, _) if holder.manager.is_service_manager() => {

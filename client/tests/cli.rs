@@ -54,13 +54,13 @@ fn reply(name: &str, args: &str) -> Result<String, ErrorBody> {
         "workflow_context_prioritize" => format!(r#"{{"tokens":42,"layers":[],"keys":{KEYS}}}"#),
         "workflow_checkpoint_list" if args.contains("offset") => "[]".into(),
         "workflow_checkpoint_list" => r#"[{"checkpointId":"c1","sessionId":"s1","createdAt":"2026-01-01T00:00:00Z","sizeBytes":2048,"metadata":{"name":"a\u001b[31m","tags":["x","y"]},"criticalKeys":["goal"]}]"#.into(),
-        "workflow_mark_critical" if args.contains("nope") => r#"{"status":"KEY_NOT_FOUND","message":"there is no key `nope`"}"#.into(),
+        "workflow_mark_critical" if args.contains("nope") => r#"{"status":"KEY_NOT_FOUND","message":"key `nope` not found"}"#.into(),
         "workflow_mark_critical" => r#"{"status":"SUCCESS","message":"`goal` is critical"}"#.into(),
         "workflow_checkpoint_diff" => r#"{"from":"c1","to":"c2","added":[],"removed":[],"changed":[{"path":"/n","old":1.10,"new":2}]}"#.into(),
         "workflow_checkpoint_fork" => format!(r#"{{"checkpointId":"c2","sessionId":"{}","forkedFrom":"c1","sizeBytes":9,"newBytes":0}}"#, if args.contains("mine") { "mine" } else { "s2" }),
         "workflow_checkpoint_delete" => r#"{"checkpointId":"c1","sessionId":"s1","freedBytes":1536}"#.into(),
         "conflict" => return Err(ErrorBody::new(Code::IdempotencyConflict, "the key was used").hint("take another")),
-        _ => return Err(ErrorBody::new(Code::UnknownOperation, "there is no such operation").hint("try status")),
+        _ => return Err(ErrorBody::new(Code::UnknownOperation, "operation not found").hint("try status")),
     })
 }
 
@@ -176,7 +176,7 @@ fn people_get_tables_and_sentences() {
     );
     let (code, out, err) = run(home.path(), &["step", "show", "1"]);
     assert_eq!((code, out.as_str()), (1, ""));
-    assert_eq!(err, "lore: there is no such operation\n  try status\n");
+    assert_eq!(err, "lore: operation not found\n  try status\n");
     let (code, out, _) = run(home.path(), &["compact"]);
     assert_eq!(code, 0);
     assert_eq!(
@@ -354,11 +354,7 @@ fn checkpoints_are_told_to_people() {
     );
     assert_eq!(
         run(&["critical", "nope"]),
-        (
-            1,
-            String::new(),
-            "lore: there is no key `nope`\n".to_owned()
-        )
+        (1, String::new(), "lore: key `nope` not found\n".to_owned())
     );
     assert_eq!(
         run(&["diff", "c1", "c2"]),

@@ -105,10 +105,10 @@ fn nobody_is_not_the_same_as_unreachable() {
     let home = tempfile::tempdir().unwrap();
     let paths = paths(home.path());
     let missing = Connection::connect(&paths.socket, &hello()).unwrap_err();
-    assert!(matches!(missing, Error::Nobody { .. }), "{missing}");
+    assert!(matches!(missing, Error::NotListening { .. }), "{missing}");
     drop(listen(&paths));
     let dead = Connection::connect(&paths.socket, &hello()).unwrap_err();
-    assert!(matches!(dead, Error::Nobody { .. }), "{dead}");
+    assert!(matches!(dead, Error::NotListening { .. }), "{dead}");
 
     let listener = listen(&paths);
     let daemon = thread::spawn(move || drop(listener.accept().unwrap()));

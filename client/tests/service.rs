@@ -427,7 +427,7 @@ fn stop_ends_the_daemon_and_nobody_else() {
     fs::write(&lock, format!("{}\nmanager client\n", stranger.id())).unwrap();
     let (code, out, err) = fixture.lore(&["service", "stop"]);
     assert_eq!((code, out.as_str()), (1, ""), "as status has it");
-    assert!(err.contains("no lored runs"), "{err}");
+    assert!(err.contains("the daemon is not running"), "{err}");
 
     // A lock holder that is not a daemon, or that belongs to a manager, is reported.
     let held = OpenOptions::new().append(true).open(&lock).unwrap();

@@ -61,7 +61,7 @@ fn lock_for(work: &str, paths: &Paths) -> Result<Lock, StartError> {
     if let Err(error) = store.symlink_metadata() {
         let data = paths.data.display();
         return Err(StartError::Never(match error.kind() {
-            io::ErrorKind::NotFound => format!("there is no store in {data}"),
+            io::ErrorKind::NotFound => format!("no store found in {data}"),
             _ => format!("the store in {data}: {error}"),
         }));
     }

@@ -3,8 +3,9 @@
 use std::any::Any;
 use std::collections::{BTreeMap, HashMap};
 use std::hash::Hash as Hashable;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
+use crate::locks::lock_unpoisoned;
 use crate::log::{Hash, Position};
 
 /// The source of an entry: an event, and the hash of all other inputs.
@@ -53,7 +54,7 @@ impl<K: Clone + Eq + Hashable> Cache<K> {
 
     fn lock(&self) -> MutexGuard<'_, Inner<K>> {
         // Every change below is complete before a panic is possible.
-        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+        lock_unpoisoned(&self.inner)
     }
 
     /// Returns the value of a key, if it exists and has this type.

@@ -126,7 +126,7 @@ pub enum Error {
     #[error("this is not TOML: {0}")]
     Syntax(String),
     /// A key is not a setting.
-    #[error("there is no setting `{name}`; {help}")]
+    #[error("unknown setting `{name}`; {help}")]
     Unknown {
         /// The key, as written.
         name: String,

@@ -325,7 +325,7 @@ fn named(config: Option<PathBuf>) -> Result<Option<PathBuf>, String> {
         Some(named) if !named.exists() => {
             let named = named.display();
             Err(format!(
-                "there is no file {named}, which --config names: make it (`lored config default` prints one), or \
+                "{named}, which --config names, was not found: create it (`lored config default` prints one), or \
                  leave --config out"
             ))
         }

@@ -5,13 +5,14 @@
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use lored_redact::{Rules, SharedRules};
 use tokio::sync::Notify;
 
 use crate::api::Limits;
 use crate::config::{Config, EffectTime, RawValue, settings};
+use crate::locks::lock_unpoisoned;
 use crate::reloadable::{LastReload, Reloadable};
 use crate::service::Access;
 use crate::service::manager::{ManagerMessage, notify};
@@ -105,7 +106,7 @@ impl Reload {
     /// Reads the file and does what can be done at once. What was wrong, and what waits, is in
     /// [`ReloadableSettings::last_read`] and in the log.
     pub fn read(&self) {
-        let mut now = self.now.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut now = lock_unpoisoned(&self.now);
         let read = RawValue::load(&self.path, self.variables.iter().cloned())
             .and_then(|given| Ok((Config::of(given.clone(), &self.path)?, given)));
         let mut last = LastReload {
@@ -268,7 +269,7 @@ impl WatchScope for ConfigFile {
 
     fn open(&self, watcher: &mut DirWatcher) -> Result<Option<String>, String> {
         match watcher.watch(&self.folder)? {
-            WatchOutcome::None | WatchOutcome::Gone => Err("there is no such folder".to_owned()),
+            WatchOutcome::None | WatchOutcome::Gone => Err("folder not found".to_owned()),
             WatchOutcome::New | WatchOutcome::Same | WatchOutcome::Replaced => Ok(None),
         }
     }

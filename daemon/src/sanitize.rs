@@ -4,6 +4,8 @@
 use std::borrow::Cow;
 use std::fmt::Write;
 
+pub use lore::sanitize::is_hidden;
+
 /// Sanitizes a text of several lines. Line breaks and tabs stay; other characters that [`is_hidden`] are written as
 /// `\u{202e}`. A carriage return before a line break is removed.
 ///
@@ -33,29 +35,6 @@ pub fn head(text: &str, max: usize) -> &str {
         end -= 1;
     }
     text.get(..end).unwrap_or_default()
-}
-
-/// Whether a character is a control character, changes the direction of others, has no width, or is otherwise
-/// invisible: it could hide an instruction from a human reader.
-///
-/// Variation selectors (U+FE00 to U+FE0F) only choose between looks and are not hidden.
-#[must_use]
-pub fn is_hidden(character: char) -> bool {
-    if character.is_ascii() {
-        return character.is_control();
-    }
-    character.is_control()
-        || matches!(character,
-            '\u{ad}' | '\u{34f}' | '\u{61c}'              // soft hyphen, joiner, Arabic letter mark
-            | '\u{115f}' | '\u{1160}' | '\u{3164}' | '\u{ffa0}' // fillers of Hangul
-            | '\u{17b4}' | '\u{17b5}' | '\u{180b}'..='\u{180f}' // inherent vowels, selectors
-            | '\u{200b}'..='\u{200f}'                     // zero width, marks of direction
-            | '\u{2028}'..='\u{202e}'                     // separators, embeddings, overrides
-            | '\u{2060}'..='\u{206f}'                     // invisible operators, isolates
-            | '\u{feff}' | '\u{fff9}'..='\u{fffb}'        // byte order mark, annotations
-            | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}' // shorthand and music controls
-            | '\u{e0000}'..='\u{e0fff}'                   // tags, selectors: text that nobody sees
-        )
 }
 
 fn written_out(text: &str, stays: impl Fn(char) -> bool) -> Cow<'_, str> {

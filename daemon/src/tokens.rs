@@ -8,11 +8,13 @@
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
 use regex::Regex;
 use rustc_hash::FxBuildHasher;
+
+use crate::locks::lock_unpoisoned;
 
 /// Every token by rank: its length in one byte, then its bytes. OpenAI publishes them as `o200k_base.tiktoken`.
 static VOCABULARY: &[u8] = include_bytes!("../o200k/tokens.bin");
@@ -98,7 +100,7 @@ impl Tokens {
 
     fn lock(&self) -> MutexGuard<'_, Option<Loaded>> {
         // The option is replaced whole or not at all.
-        self.loaded.lock().unwrap_or_else(PoisonError::into_inner)
+        lock_unpoisoned(&self.loaded)
     }
 }
 

@@ -207,7 +207,7 @@ impl<W: Write + Send + 'static> BridgeLoop<W> {
         let hopeless = match &error {
             Error::Refused(body) => !body.retryable,
             Error::Place(_) | Error::Frame(_) => true,
-            Error::Nobody { .. }
+            Error::NotListening { .. }
             | Error::Unreachable { .. }
             | Error::Start(_)
             | Error::Broken(_) => false,

@@ -121,6 +121,28 @@ fn rows(line: &str, command: &Command, text: &mut String) {
     }
 }
 
+/// Builds the README's table: one row per command or family, by task.
+#[cfg(test)]
+fn readme_table() -> String {
+    let mut text = "| to | run |\n| --- | --- |\n".to_owned();
+    for command in GROUPS.iter().flat_map(|(_, names)| grouped(names)) {
+        let about = &command.about;
+        match command.commands() {
+            [] => {
+                let line = format!("lore {}", command.name);
+                let example = command.examples.first().copied().unwrap_or(&line);
+                text += &format!("| {about} | `{}` |\n", example.replace('|', "\\|"));
+            }
+            [first, others @ ..] => {
+                text += &format!("| {about} | `lore {} {}`", command.name, first.name);
+                text.extend(others.iter().map(|other| format!(", `{}`", other.name)));
+                text += " |\n";
+            }
+        }
+    }
+    text
+}
+
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
@@ -241,6 +263,24 @@ mod tests {
         assert!(
             stored == markdown(),
             "docs/commands.md is not what the list says: run `UPDATE_DOCS=1 cargo test -p lore --bin lore` and commit it"
+        );
+    }
+
+    /// The README's table of commands matches the list; `UPDATE_DOCS=1` rewrites it.
+    #[test]
+    fn the_table_of_the_readme_is_made_from_the_list() {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../README.md");
+        let stored = std::fs::read_to_string(&path).unwrap();
+        let (before, rest) = stored.split_once("<!-- commands -->\n").unwrap();
+        let (_, after) = rest.split_once("<!-- /commands -->").unwrap();
+        let table = readme_table();
+        let expected = format!("{before}<!-- commands -->\n{table}<!-- /commands -->{after}");
+        if std::env::var_os("UPDATE_DOCS").is_some() {
+            std::fs::write(&path, &expected).unwrap();
+        }
+        assert!(
+            std::fs::read_to_string(&path).unwrap() == expected,
+            "the README's table is not what the list says: run `UPDATE_DOCS=1 cargo test -p lore --bin lore` and commit it"
         );
     }
 

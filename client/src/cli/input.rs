@@ -99,7 +99,7 @@ pub fn preferences(texts: &[&str]) -> Result<Map<String, Value>, Failure> {
         };
         let (name, value) = text
             .split_once('=')
-            .ok_or_else(|| invalid("there is no `=`"))?;
+            .ok_or_else(|| invalid("`=` is missing"))?;
         let value = serde_json::from_str(value)
             .map_err(|error| invalid(&format!("the value is not JSON ({error})")))?;
         all.insert(name.to_owned(), value);
@@ -130,6 +130,6 @@ mod tests {
         let refused = read(&["theme=dark"]).unwrap_err();
         assert!(refused.contains("theme='\"dark\"'"), "{refused}");
         let refused = read(&["\u{9b}"]).unwrap_err();
-        assert!(refused.starts_with("--preference \\u{9b}: there is no `=`"));
+        assert!(refused.starts_with("--preference \\u{9b}: `=` is missing"));
     }
 }

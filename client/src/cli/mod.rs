@@ -322,7 +322,7 @@ const fn exit_code(error: &Error, body: &ErrorBody) -> u8 {
         (Error::Refused(_), Code::Conflict | Code::IdempotencyConflict) => 5,
         (Error::Refused(_) | Error::Frame(_), _) => 1,
         (
-            Error::Nobody { .. }
+            Error::NotListening { .. }
             | Error::Unreachable { .. }
             | Error::Start(_)
             | Error::Place(_)
@@ -346,7 +346,7 @@ mod tests {
         assert_eq!(refused(Code::IdempotencyConflict), 5);
         assert_eq!(refused(Code::Conflict), 5);
         assert_eq!(refused(Code::VersionMismatch), 4);
-        let nobody = Error::Nobody { path: "/s".into() };
-        assert_eq!(exit_code(&nobody, &nobody.to_body()), 3);
+        let not_listening = Error::NotListening { path: "/s".into() };
+        assert_eq!(exit_code(&not_listening, &not_listening.to_body()), 3);
     }
 }

@@ -118,7 +118,7 @@ fn projects(reply: &Value, _: &Matches) -> Rendered {
     let mut projects = list(reply, "projects").to_vec();
     if projects.is_empty() {
         return Rendered::nothing(
-            "lore: there is no project yet; `lore project init` makes this folder one\n".to_owned(),
+            "lore: no project yet; `lore project init` makes this folder one\n".to_owned(),
         );
     }
     for project in &mut projects {

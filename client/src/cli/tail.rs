@@ -171,9 +171,10 @@ fn commit(caller: &mut Caller, name: &CursorName, position: Position) -> Result<
 /// Returns whether the daemon stopped or is about to stop.
 fn may_come_back(error: &Error) -> bool {
     match error {
-        Error::Broken(_) | Error::Nobody { .. } | Error::Unreachable { .. } | Error::Start(_) => {
-            true
-        }
+        Error::Broken(_)
+        | Error::NotListening { .. }
+        | Error::Unreachable { .. }
+        | Error::Start(_) => true,
         Error::Refused(body) => body.retryable,
         Error::Place(_) | Error::Frame(_) => false,
     }

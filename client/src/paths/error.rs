@@ -9,7 +9,7 @@ use super::SOCKET_PATH_BYTES_MAX;
 #[derive(Debug, thiserror::Error)]
 pub enum PlaceError {
     /// Neither `LORE_HOME` nor `HOME` nor the XDG variable is set.
-    #[error("there is no place for {0}: neither LORE_HOME nor HOME is set; set one of them")]
+    #[error("no path for {0}: neither LORE_HOME nor HOME is set; set one of them")]
     NoHome(&'static str),
     /// `HOME` is relative, so it would depend on the working directory.
     #[error("HOME is {0:?}, and must begin with a slash: set it so, or set LORE_HOME")]

@@ -72,7 +72,7 @@ impl Toolset {
         let is_it = |set: &&Self| set.name() == name;
         Self::ALL.iter().find(is_it).copied().ok_or_else(|| {
             let shown: String = name.chars().take(64).collect();
-            let message = format!("there is no profile or family of tools `{shown}`");
+            let message = format!("unknown profile or family of tools `{shown}`");
             let names = Self::ALL.iter().map(|set| set.name());
             let hint = match nearest(name, names) {
                 Some(near) => format!("Did you mean `{near}`? {}", known()),

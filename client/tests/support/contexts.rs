@@ -54,7 +54,7 @@ pub fn reply(name: &str, args: &str) -> Answer {
         _ => {
             return Err(ErrorBody::new(
                 Code::UnknownOperation,
-                "there is no such operation",
+                "operation not found",
             ));
         }
     };

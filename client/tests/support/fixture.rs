@@ -139,7 +139,7 @@ pub fn reply(name: &str, args: &str) -> Answer {
         _ => {
             return Err(ErrorBody::new(
                 Code::UnknownOperation,
-                "there is no such operation",
+                "operation not found",
             ));
         }
     };

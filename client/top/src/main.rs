@@ -98,7 +98,7 @@ fn report(error: &Error) -> ExitCode {
     let code = match error {
         _ if error.to_body().code == Code::VersionMismatch => VERSION,
         Error::Refused(_) | Error::Frame(_) => REFUSED,
-        Error::Nobody { .. }
+        Error::NotListening { .. }
         | Error::Unreachable { .. }
         | Error::Start(_)
         | Error::Place(_)

@@ -96,7 +96,7 @@ impl Kind {
                 continue;
             };
             let Some(mut field) = declare(&name) else {
-                return Err(Error::new(name.span(), "there is no such common field"));
+                return Err(Error::new(name.span(), "unknown common field"));
             };
             if let Some(description) = description {
                 field

@@ -76,7 +76,7 @@ pub fn add_from(config: &Config, paths: &Paths, from: &Path) -> Outcome {
     match used {
         Some(used) if used.id == added.known.id => {
             lore::outln!(
-                "A daemon that serves takes it at its next start, and embeds all texts anew."
+                "A running daemon uses it from its next start, and embeds all texts again."
             );
         }
         Some(used) => lore::outln!("It is not in use: {} comes first.", used.id),

@@ -2,10 +2,12 @@
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
+
+use crate::locks::lock_unpoisoned;
 
 /// Maximum number of evicted connections that may still be open while new ones are accepted.
 const LEAVING_MAX: usize = 64;
@@ -84,7 +86,7 @@ impl ConnectionSlots {
     }
 
     fn lock(&self) -> MutexGuard<'_, OccupiedSlots> {
-        self.taken.lock().unwrap_or_else(PoisonError::into_inner)
+        lock_unpoisoned(&self.taken)
     }
 
     /// Takes a slot for a new connection of a user. When all are taken, another connection is evicted; `None` when

@@ -116,7 +116,7 @@ pub(super) fn unknown(name: &str) -> Refusal {
     };
     Refusal::new(
         Code::UnknownOperation,
-        format!("there is no operation `{shown}`"),
+        format!("unknown operation `{shown}`"),
     )
     .hint(hint)
 }

@@ -19,8 +19,8 @@ use super::connection_slots::ConnectionSlot;
 use super::dispatch::Dispatch;
 use super::frame_reader::{Frame, FrameReader, ReadError};
 use super::limits::{Budget, Limits, MemoryPermit, SMALL_BYTES};
+use super::long_polls::LongPolls;
 use super::tool_selection::ToolSelection;
-use super::waiting_calls::WaitingCalls;
 use crate::error::{Code, Refusal};
 use crate::log::Actor;
 use crate::operation::{Answer, Caller, Context, Quota, WaitPermit, blocking, check_agent};
@@ -185,27 +185,27 @@ impl Endpoint {
         W: AsyncWrite + Unpin,
     {
         let mut frames = FrameReader::new(self.limits.frame_bytes_max, self.limits.frame());
-        let mut flying = FuturesUnordered::new();
-        let mut waiting = WaitingCalls::new(self.limits.long_polls_max);
-        let mut bytes_flying = 0;
+        let mut in_flight = FuturesUnordered::new();
+        let mut waiting = LongPolls::new(self.limits.long_polls_max);
+        let mut bytes_in_flight = 0;
         let mut open = true;
         loop {
             if !open {
                 waiting.end_all();
             }
-            while let Some(Some(finished)) = flying.next().now_or_never() {
-                bytes_flying -= complete(&mut out, connection_slot, &mut waiting, finished);
+            while let Some(Some(finished)) = in_flight.next().now_or_never() {
+                bytes_in_flight -= complete(&mut out, connection_slot, &mut waiting, finished);
                 if out.is_due() {
                     self.flush(writer, &mut out).await?;
                 }
             }
-            if !open && flying.is_empty() {
+            if !open && in_flight.is_empty() {
                 return self.flush(writer, &mut out).await;
             }
-            let is_idle = flying.is_empty();
+            let is_idle = in_flight.is_empty();
             let may_read = open
-                && flying.len() - waiting.len() < self.limits.calls_in_flight_max
-                && bytes_flying < self.limits.bytes_in_flight_max;
+                && in_flight.len() - waiting.len() < self.limits.calls_in_flight_max
+                && bytes_in_flight < self.limits.bytes_in_flight_max;
             let read = async {
                 if may_read {
                     frames.next(reader, &self.budget).await
@@ -219,7 +219,7 @@ impl Endpoint {
                     if is_idle {
                         return Event::Frame(read.await);
                     }
-                    match select(flying.next(), read).await {
+                    match select(in_flight.next(), read).await {
                         Either::Left((Some(finished), _)) => Event::Finished(finished),
                         Either::Left((None, read)) => Event::Frame(read.await),
                         Either::Right((frame, _)) => Event::Frame(frame),
@@ -240,7 +240,7 @@ impl Endpoint {
             };
             match event {
                 Event::Finished(finished) => {
-                    bytes_flying -= complete(&mut out, connection_slot, &mut waiting, finished);
+                    bytes_in_flight -= complete(&mut out, connection_slot, &mut waiting, finished);
                 }
                 Event::Frame(Ok(None)) => open = false,
                 Event::Frame(Ok(Some((body, memory_permit)))) => {
@@ -259,8 +259,8 @@ impl Endpoint {
                             if call.waits {
                                 call.bytes = 0;
                             }
-                            bytes_flying += call.bytes;
-                            flying.push(self.dispatch(call, name, args, memory_permit));
+                            bytes_in_flight += call.bytes;
+                            in_flight.push(self.dispatch(call, name, args, memory_permit));
                         }
                         // Only long polls can be cancelled: other calls end soon.
                         Ok(ClientFrame::Cancel { id }) => waiting.cancel(id),
@@ -308,7 +308,7 @@ impl Endpoint {
             // keeps its memory permit and its turn until that work ends.
             let endpoint = self.clone();
             let carried_out = tokio::spawn(async move {
-                let _paid = memory_permit;
+                let _permit = memory_permit;
                 let _turn = endpoint.budget.turn(bytes).await;
                 endpoint.dispatch.call(call.caller, &name, args).await
             });
@@ -321,7 +321,7 @@ impl Endpoint {
                 },
             }
         } else {
-            let _paid = memory_permit;
+            let _permit = memory_permit;
             self.dispatch.call(call.caller, &name, args).await
         };
         FinishedCall {
@@ -418,7 +418,7 @@ impl Outbox {
 fn complete(
     out: &mut Outbox,
     connection_slot: &ConnectionSlot,
-    waiting: &mut WaitingCalls,
+    waiting: &mut LongPolls,
     finished: FinishedCall,
 ) -> usize {
     connection_slot.has_finished_a_call();

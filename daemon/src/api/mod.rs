@@ -12,6 +12,7 @@ mod http;
 mod incoming;
 pub mod limits;
 mod listener;
+mod long_polls;
 mod mcp;
 mod operations;
 mod redacting;
@@ -21,7 +22,6 @@ mod sharing;
 #[cfg(test)]
 mod test_operations;
 mod tool_selection;
-mod waiting_calls;
 
 pub use dispatch::Dispatch;
 pub use frames::Endpoint;

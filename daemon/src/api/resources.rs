@@ -124,7 +124,7 @@ impl Resources {
 
     fn unknown_address(&self, address: &str) -> Refusal {
         let templates: Vec<&str> = self.0.iter().map(|kind| kind.template).collect();
-        Refusal::new(Code::NotFound, format!("there is nothing at {address}"))
+        Refusal::new(Code::NotFound, format!("resource {address} not found"))
             .hint(format!("Addresses are {}.", templates.join(", ")))
     }
 }
@@ -159,7 +159,7 @@ fn check(address: &str) -> Result<(), Refusal> {
 
 fn unknown_cursor(cursor: &str) -> Refusal {
     let shown: String = cursor.chars().take(100).collect();
-    Refusal::invalid(format!("there is no page {shown:?}"))
+    Refusal::invalid(format!("page {shown:?} not found"))
         .hint("Give `nextCursor` as it came, or no `cursor` for the first page.")
 }
 

@@ -64,7 +64,7 @@ pub async fn route(
     };
     let not_found = || {
         let message = format!(
-            "there is no project `{owner}/{project}` that user {} may {}",
+            "no project `{owner}/{project}` that user {} may {}",
             caller.actor.uid,
             match operation.access {
                 Access::Read => "read",

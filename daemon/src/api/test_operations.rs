@@ -188,7 +188,7 @@ impl Resource for Pages {
             )),
             None => Err(Refusal::new(
                 Code::CheckpointNotFound,
-                format!("there is no page {id}"),
+                format!("page {id} not found"),
             )),
         }
     }
@@ -198,7 +198,7 @@ impl Resource for Pages {
             true => Ok(()),
             false => Err(Refusal::new(
                 Code::CheckpointNotFound,
-                format!("there is no page {id}"),
+                format!("page {id} not found"),
             )),
         }
     }
@@ -228,11 +228,11 @@ impl Resource for TestNothing {
     }
 
     async fn read(_: Arc<Context>, _: Caller, id: String) -> Result<String, Refusal> {
-        Err(Refusal::new(Code::NotFound, format!("there is no {id}")))
+        Err(Refusal::new(Code::NotFound, format!("{id} not found")))
     }
 
     fn check(_: &dyn Rows, id: &str) -> Result<(), Refusal> {
-        Err(Refusal::new(Code::NotFound, format!("there is no {id}")))
+        Err(Refusal::new(Code::NotFound, format!("{id} not found")))
     }
 
     fn touched(_: &LoggedEvent, _: Option<&Event>) -> AffectedResources {

@@ -1,8 +1,10 @@
 //! Packs values as Zstandard frames (RFC 8878), whole or as a delta (docs/decisions/0003).
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::Mutex;
 
 use zstd_safe::{CCtx, CParameter, DCtx, SafeResult, compress_bound, get_error_name};
+
+use crate::locks::lock_unpoisoned;
 
 /// Level 1 cannot use the base, because its table is small; 6 takes three times as long and saves nothing.
 const LEVEL: i32 = 3;
@@ -19,12 +21,8 @@ const KEPT_MAX: usize = 2;
 
 /// Drops the contexts; called when the daemon is idle.
 pub fn release() {
-    lock(&PACKERS).clear();
-    lock(&UNPACKERS).clear();
-}
-
-fn lock<C>(kept: &Mutex<Vec<C>>) -> MutexGuard<'_, Vec<C>> {
-    kept.lock().unwrap_or_else(PoisonError::into_inner)
+    lock_unpoisoned(&PACKERS).clear();
+    lock_unpoisoned(&UNPACKERS).clear();
 }
 
 /// Runs `work` with a kept context, or a new one.
@@ -33,10 +31,10 @@ fn with<C, T>(
     make: impl FnOnce() -> Option<C>,
     work: impl FnOnce(&mut C) -> T,
 ) -> Option<T> {
-    let found = lock(kept).pop();
+    let found = lock_unpoisoned(kept).pop();
     let mut context = found.or_else(make)?;
     let done = work(&mut context);
-    let mut kept = lock(kept);
+    let mut kept = lock_unpoisoned(kept);
     if kept.len() < KEPT_MAX {
         kept.push(context);
     }

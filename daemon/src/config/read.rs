@@ -173,7 +173,7 @@ impl RawValue {
                     let near = near.map_or(String::new(), |near| {
                         format!("; did you mean {}?", near.to_uppercase())
                     });
-                    return Err(refused(format!("there is no such setting{near}")));
+                    return Err(refused(format!("unknown setting{near}")));
                 }
                 continue;
             };

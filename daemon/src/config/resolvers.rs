@@ -366,7 +366,7 @@ mod tests {
             ),
             (
                 "command = [\"a\"]\nkinds.site = {tool = \"t\", limit = 1}",
-                "there is no setting `resolvers.netbox.kinds.site.limit`",
+                "unknown setting `resolvers.netbox.kinds.site.limit`",
             ),
             (
                 "command = [\"a\"]\nkinds.\"\".tool = \"t\"",

@@ -72,11 +72,11 @@ fn what_is_wrong_is_said_with_its_place() {
     for (text, reported) in [
         (
             "[engine]\nlinger_ms = 3",
-            "config.toml:2:1: there is no setting `engine.linger_ms`; did you mean `linger_us_max`?",
+            "config.toml:2:1: unknown setting `engine.linger_ms`; did you mean `linger_us_max`?",
         ),
         (
             "\n[engin]\nlinger_us_max = 3",
-            "config.toml:2:2: there is no setting `engin`; did you mean `engine`?",
+            "config.toml:2:2: unknown setting `engin`; did you mean `engine`?",
         ),
         (
             "shutdown_timeout_ms = 3",
@@ -111,7 +111,7 @@ fn what_is_wrong_is_said_with_its_place() {
     }
     for far in ["[zzzzzzzz]", "zzzzzzzz = 1"] {
         let refused = parse(far).unwrap_err().to_string();
-        let reported = "there is no setting `zzzzzzzz`; there are durability, log, engine, ";
+        let reported = "unknown setting `zzzzzzzz`; there are durability, log, engine, ";
         assert!(refused.contains(reported), "{refused}");
     }
 }

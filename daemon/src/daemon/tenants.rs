@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex as StdMutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex as StdMutex, MutexGuard, Weak};
 use std::time::{Duration, Instant};
 
 use lore::paths::ensure_folder;
@@ -15,6 +15,7 @@ use super::tenant::{Shared, Tenant};
 use crate::api::{Dispatch, TenantHandle};
 use crate::engine::{DataFolder, WriteState};
 use crate::error::{Code, Refusal};
+use crate::locks::lock_unpoisoned;
 use crate::operation::{Context, TenantAccess, TenantDirectory};
 use crate::service::access::user;
 
@@ -50,12 +51,12 @@ struct TenantSlot {
 impl TenantSlot {
     /// Returns since when no user is connected; `None` while one is.
     fn idle_since(&self) -> Option<Instant> {
-        self.users.lock().unwrap_or_else(PoisonError::into_inner).1
+        lock_unpoisoned(&self.users).1
     }
 
     /// Restarts the idle time, as if the last connection had just closed.
     fn stay_idle(&self) {
-        let mut users = self.users.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut users = lock_unpoisoned(&self.users);
         users.1 = users.1.map(|_| Instant::now());
     }
 }
@@ -83,7 +84,7 @@ struct TenantGuard(Arc<TenantSlot>);
 
 impl Drop for TenantGuard {
     fn drop(&mut self) {
-        let mut users = self.0.users.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut users = lock_unpoisoned(&self.0.users);
         users.0 = users.0.saturating_sub(1);
         if users.0 == 0 {
             users.1 = Some(Instant::now());
@@ -136,7 +137,7 @@ impl Tenants {
             Arc::clone(slots.entry(uid).or_default())
         };
         let stay = {
-            let mut users = slot.users.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut users = lock_unpoisoned(&slot.users);
             *users = (users.0 + 1, None);
             TenantGuard(Arc::clone(&slot))
         };
@@ -358,7 +359,7 @@ impl Tenants {
     }
 
     fn slots(&self) -> MutexGuard<'_, BTreeMap<u32, Arc<TenantSlot>>> {
-        self.slots.lock().unwrap_or_else(PoisonError::into_inner)
+        lock_unpoisoned(&self.slots)
     }
 }
 

@@ -3,11 +3,12 @@
 //! Built from the rows on demand, and retained until the rows change or it is released.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use serde_json::{Map, Value};
 
 use super::view::{self, DocumentRow};
+use crate::locks::lock_unpoisoned;
 use crate::log::Position;
 use crate::store::{Error, Rows};
 
@@ -88,7 +89,7 @@ impl CatalogueCache {
     /// Returns the catalogue of these rows, rebuilt if they changed.
     pub fn catalogue(&self, rows: &dyn Rows) -> Result<Arc<Catalogue>, Error> {
         let changed = view::changed(rows)?;
-        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = lock_unpoisoned(&self.0);
         if let Some(kept) = &*kept
             && kept.changed == changed
         {
@@ -101,6 +102,6 @@ impl CatalogueCache {
 
     /// Drops the cached catalogue.
     pub fn release(&self) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        *lock_unpoisoned(&self.0) = None;
     }
 }

@@ -1,6 +1,6 @@
 //! Commands that decide about sources and documents.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use super::view::{self, DocumentRow, SourceRow};
 use crate::engine::{Command, DecisionContext};
@@ -9,6 +9,7 @@ use crate::events::documents::{
     DocumentEvent, DocumentMeta, DocumentRemoved, DocumentRestatted, PartMeta, SourceAdded,
 };
 use crate::events::{NewEvent, empty_body};
+use crate::locks::lock_unpoisoned;
 use crate::log::{Body, Hash, codec};
 use crate::store::{PendingBlob, Rows};
 
@@ -54,7 +55,7 @@ pub struct UnchangedFlag(Arc<Mutex<bool>>);
 impl UnchangedFlag {
     /// Locks the flag.
     pub fn unchanged(&self) -> MutexGuard<'_, bool> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        lock_unpoisoned(&self.0)
     }
 }
 
@@ -70,7 +71,7 @@ fn nothing_recorded() -> Refusal {
 /// Returns the refusal for an unknown source id.
 #[must_use]
 pub fn unknown_source(source: &str) -> Refusal {
-    Refusal::new(Code::NotFound, format!("there is no source `{source}`"))
+    Refusal::new(Code::NotFound, format!("source `{source}` not found"))
         .hint("`list_sources` lists them; `add_source` makes a folder one.")
 }
 
@@ -318,7 +319,7 @@ impl Command for RemoveDocument {
 #[must_use]
 pub fn unknown_document(id: &str) -> Refusal {
     let shown: String = id.chars().take(80).collect();
-    let message = format!("there is no document `{shown}`, or not any more");
+    let message = format!("document `{shown}` not found; it may have been removed");
     Refusal::new(Code::NotFound, message)
         .hint("`search_documents` and `explore_document_structure` give ids.")
 }

@@ -1,7 +1,7 @@
 //! In-memory state of the documents feature: limits, progress of each source, and the catalogue.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use lored_ingest::{Limits as Reading, Sizes};
 use tokio::sync::{Notify, Semaphore, SemaphorePermit};
@@ -10,6 +10,7 @@ use super::catalogue::{Catalogue, CatalogueCache};
 use super::ingest_worker::IngestWorkers;
 use crate::clock::Micros;
 use crate::error::{Code, Refusal};
+use crate::locks::lock_unpoisoned;
 use crate::operation::Context;
 use crate::store::{Error, Rows};
 
@@ -111,13 +112,13 @@ impl Documents {
 
     /// Locks the progress of all sources, to read or update it.
     pub fn progress(&self) -> MutexGuard<'_, BTreeMap<String, SourceProgress>> {
-        self.progress.lock().unwrap_or_else(PoisonError::into_inner)
+        lock_unpoisoned(&self.progress)
     }
 
     /// Adds to the scan request and wakes the task that waits in [`Self::wanted`]. The sources count as being
     /// scanned from now on.
     pub fn want(&self, more: impl FnOnce(&mut ScanRequest)) {
-        let mut wanted = self.wanted.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut wanted = lock_unpoisoned(&self.wanted);
         more(&mut wanted);
         let mut progress = self.progress();
         for source in &wanted.sources {
@@ -139,15 +140,14 @@ impl Documents {
     /// Reports whether a scan of the source is requested but has not begun.
     #[must_use]
     pub fn is_wanted(&self, source: &str) -> bool {
-        let wanted = self.wanted.lock().unwrap_or_else(PoisonError::into_inner);
+        let wanted = lock_unpoisoned(&self.wanted);
         wanted.sources.contains(source)
     }
 
     /// Waits for a scan request and takes it.
     pub async fn requested(&self) -> ScanRequest {
         loop {
-            let taken =
-                std::mem::take(&mut *self.wanted.lock().unwrap_or_else(PoisonError::into_inner));
+            let taken = std::mem::take(&mut *lock_unpoisoned(&self.wanted));
             if taken != ScanRequest::default() {
                 return taken;
             }

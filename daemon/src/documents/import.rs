@@ -177,7 +177,7 @@ impl<'b> ImportBuilder<'b> {
             Some(row) => check_sent(id, &row),
             None if self.trusts || self.sources.contains(id) => Ok(()),
             None => Err(Refusal::invalid(format!(
-                "there is no source `{source}`: a line of the kind Source, with `sent`, stands before its documents"
+                "source `{source}` not found: a line of the kind Source, with `sent`, stands before its documents"
             ))),
         }
     }

@@ -10,7 +10,7 @@
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::os::fd::{AsFd, OwnedFd};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
 use lored_ingest::worker::{receive, send, serve};
@@ -21,6 +21,7 @@ use rustix::process::{Resource, Rlimit, setrlimit};
 use tokio::runtime::Handle;
 use tokio::time::timeout;
 
+use crate::locks::lock_unpoisoned;
 use crate::sandbox;
 use crate::upstream::{ChildHandle, ProcessBroker, Program};
 
@@ -135,7 +136,7 @@ impl IngestWorkers {
 
     fn lock(&self) -> MutexGuard<'_, Vec<Worker>> {
         // Every change is one push, pop or clear, so the state is consistent after a panic.
-        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
+        lock_unpoisoned(&self.idle)
     }
 }
 

@@ -8,7 +8,7 @@
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::Sender;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
 use tokio::sync::oneshot;
@@ -19,6 +19,7 @@ use super::open::DataFolder;
 use super::sync::SyncStage;
 use super::writer::{Message, Writer};
 use crate::error::{Code, Refusal};
+use crate::locks::lock_unpoisoned;
 use crate::store::ballast::{free_bytes, taken_bytes};
 use crate::store::{CompactionError, Error, Keyspace, Store};
 
@@ -109,9 +110,7 @@ impl Compactor {
 
     fn lock(&self) -> MutexGuard<'_, BTreeMap<Keyspace, u64>> {
         // After a panic, an incomplete map of rewritten keyspaces is still valid.
-        self.rewritten
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
+        lock_unpoisoned(&self.rewritten)
     }
 
     fn is_due(&self) -> bool {

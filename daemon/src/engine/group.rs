@@ -198,7 +198,7 @@ impl Group {
                     claim.text, used.position
                 ),
             )
-            .hint("Use a new key to record it anew."));
+            .hint("Use a new key to record it again."));
         }
         let meta =
             Event::of(&event)?.ok_or_else(|| unexpected(&event, "an event of a known kind"))?;

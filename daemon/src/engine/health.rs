@@ -5,6 +5,7 @@ use std::sync::{Arc, RwLock};
 use tokio::sync::watch;
 
 use crate::error::{Code, Refusal};
+use crate::locks::unpoisoned;
 
 /// Whether writes are accepted.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -48,18 +49,12 @@ impl Health {
     /// Returns the current state.
     #[must_use]
     pub fn get(&self) -> WriteState {
-        self.state
-            .read()
-            .unwrap_or_else(std::sync::PoisonError::into_inner)
-            .clone()
+        unpoisoned(self.state.read()).clone()
     }
 
     pub(super) fn set(&self, state: WriteState) {
         let failed = matches!(state, WriteState::Failed { .. });
-        let mut now = self
-            .state
-            .write()
-            .unwrap_or_else(std::sync::PoisonError::into_inner);
+        let mut now = unpoisoned(self.state.write());
         // Logged once per change, not per refused write, because the log must not grow on a full disk.
         if std::mem::discriminant(&*now) != std::mem::discriminant(&state) {
             tracing::warn!(?state, "whether writes are taken has changed");

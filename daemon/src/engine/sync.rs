@@ -3,7 +3,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
 use tokio::sync::{oneshot, watch};
@@ -11,6 +11,7 @@ use tokio::sync::{oneshot, watch};
 use super::writer::Message;
 use super::{Command, Outcome, PublishedState, Tail};
 use crate::error::Refusal;
+use crate::locks::lock_unpoisoned;
 use crate::store::watermark::{DurableHead, WatermarkFile};
 use crate::store::{Error, Store};
 
@@ -77,7 +78,7 @@ impl SyncStage {
     pub fn publish(&self, state: PublishedState) {
         self.published.send_replace(Some(Arc::new(state)));
         self.unsettled.store(true, Ordering::Relaxed);
-        *lock(&self.last_group) = Instant::now();
+        *lock_unpoisoned(&self.last_group) = Instant::now();
     }
 
     /// Returns the end of the acknowledged log.
@@ -90,7 +91,7 @@ impl SyncStage {
 
     /// Records the durable end of the log.
     pub fn record_head(&self, tail: Tail) {
-        let Some(head) = &mut *lock(&self.head) else {
+        let Some(head) = &mut *lock_unpoisoned(&self.head) else {
             return;
         };
         let durable = DurableHead {
@@ -107,7 +108,7 @@ impl SyncStage {
     /// Syncs the watermark file if it changed.
     pub fn sync_head(&self) {
         if self.head_dirty.swap(false, Ordering::Relaxed)
-            && let Some(head) = &*lock(&self.head)
+            && let Some(head) = &*lock_unpoisoned(&self.head)
             && let Err(error) = head.sync()
         {
             self.head_dirty.store(true, Ordering::Relaxed);
@@ -117,22 +118,22 @@ impl SyncStage {
 
     /// Sets the store for background jobs.
     pub fn hold(&self, store: Option<Store>) {
-        *lock(&self.store) = store;
+        *lock_unpoisoned(&self.store) = store;
     }
 
     /// Returns the store if it is open.
     pub fn store(&self) -> Option<Store> {
-        lock(&self.store).clone()
+        lock_unpoisoned(&self.store).clone()
     }
 
     /// Starts a long job with the store; a reopening waits for its end.
     pub fn chore(&self) -> MutexGuard<'_, ()> {
-        lock(&self.chore)
+        lock_unpoisoned(&self.chore)
     }
 
     /// Returns the time after the last published group.
     pub fn since_last_group(&self) -> Duration {
-        lock(&self.last_group).elapsed()
+        lock_unpoisoned(&self.last_group).elapsed()
     }
 
     /// Defers the sync to the next tick.
@@ -160,11 +161,6 @@ impl SyncStage {
         }
         Ok(())
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // No holder of these locks panics.
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Sends every answer; callers that have gone are ignored.

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, MutexGuard, RwLock};
 use std::time::{Duration, Instant, SystemTime};
 
 use lored_recognise::{Gazetteer, KnownName, PackError, PackSet};
@@ -11,6 +11,7 @@ use lored_recognise::{Gazetteer, KnownName, PackError, PackSet};
 use super::follow::FollowProgress;
 use super::view::{NameOwner, names};
 use crate::error::{Code, Refusal};
+use crate::locks::{lock_unpoisoned, unpoisoned};
 use crate::log::Position;
 use crate::operation::Context;
 use crate::state::State;
@@ -90,12 +91,12 @@ impl Entities {
     pub fn packs(&self) -> Result<Arc<PackSet>, Refusal> {
         let fresh = |packs: &Packs| packs.looked.elapsed() < LOOK_EVERY;
         {
-            let packs = self.packs.read().unwrap_or_else(PoisonError::into_inner);
+            let packs = unpoisoned(self.packs.read());
             if let Some(packs) = packs.as_ref().filter(|packs| fresh(packs)) {
                 return Ok(Arc::clone(&packs.set));
             }
         }
-        let mut packs = self.packs.write().unwrap_or_else(PoisonError::into_inner);
+        let mut packs = unpoisoned(self.packs.write());
         let packs = match &mut *packs {
             Some(packs) => {
                 if !fresh(packs) {
@@ -116,21 +117,19 @@ impl Entities {
         if let Err(refusal) = self.packs() {
             return Some(refusal.to_string());
         }
-        let packs = self.packs.read().unwrap_or_else(PoisonError::into_inner);
+        let packs = unpoisoned(self.packs.read());
         packs.as_ref().and_then(|packs| packs.fault.clone())
     }
 
     /// Drops packs and gazetteers; the next text rebuilds those it needs.
     pub fn release(&self) {
         *self.lock() = Gazetteers::default();
-        *self.packs.write().unwrap_or_else(PoisonError::into_inner) = None;
+        *unpoisoned(self.packs.write()) = None;
     }
 
     fn lock(&self) -> MutexGuard<'_, Gazetteers> {
         // After a panic, at worst an entry is rebuilt.
-        self.gazetteers
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
+        lock_unpoisoned(&self.gazetteers)
     }
 
     /// Returns the gazetteer of the names known up to a position in the given state. A cached gazetteer is

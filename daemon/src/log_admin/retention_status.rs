@@ -1,8 +1,9 @@
 //! Results of the retention rules since the daemon started, for `status`.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 
 use crate::clock::Micros;
+use crate::locks::lock_unpoisoned;
 
 /// A copy of the retention status.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -26,7 +27,7 @@ pub struct RetentionOutcome(Mutex<RetentionStatus>);
 impl RetentionOutcome {
     fn lock(&self) -> MutexGuard<'_, RetentionStatus> {
         // Every change below is complete before a panic is possible.
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        lock_unpoisoned(&self.0)
     }
 
     /// Returns a copy of the status.

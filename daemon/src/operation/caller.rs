@@ -1,7 +1,7 @@
 //! The caller: actor, defaults, quota, and the idempotency key of a write.
 
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 pub use lore::protocol::AGENT_BYTES_MAX;
@@ -11,6 +11,7 @@ use serde_json::Value;
 use super::WaitPermit;
 use crate::engine::KeyClaim;
 use crate::error::{Code, Refusal};
+use crate::locks::lock_unpoisoned;
 use crate::log::{Actor, Hash};
 
 /// Maximum length of an idempotency key, in bytes.
@@ -41,7 +42,7 @@ impl Caller {
     ///
     /// # Errors
     /// `INVALID_INPUT` when the name is too long.
-    pub fn acting_as(mut self, agent: Option<&str>) -> Result<Self, Refusal> {
+    pub fn with_agent(mut self, agent: Option<&str>) -> Result<Self, Refusal> {
         if let Some(agent) = agent {
             check_agent(agent)?;
             let actor = Actor {
@@ -117,7 +118,7 @@ impl Quota {
     /// # Errors
     /// `RATE_LIMITED` when the quota of this second is used up.
     pub fn take(&self) -> Result<(), Refusal> {
-        let mut second = self.second.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut second = lock_unpoisoned(&self.second);
         if second.0.elapsed() >= Duration::from_secs(1) {
             *second = (Instant::now(), 0);
         }

@@ -141,7 +141,7 @@ impl<A: CommonArgs + Serialize> Call<A> {
     pub fn of<O: Op<Args = A>>(cx: Arc<Context>, caller: Caller, args: A) -> Result<Self, Refusal> {
         Ok(Self {
             cx,
-            caller: caller.acting_as(args.agent())?,
+            caller: caller.with_agent(args.agent())?,
             args,
             bytes: 0,
             operation: O::NAME,

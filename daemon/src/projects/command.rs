@@ -1,6 +1,6 @@
 //! Commands of projects: initialise a directory, share a project, write a context file, save a draft.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use serde_bytes::ByteArray;
 
@@ -12,6 +12,7 @@ use crate::events::projects::{
     Change, DraftMeta, ProjectEvent, ProjectInitialised, ProjectShared, VersionMeta, WorktreeSeen,
 };
 use crate::events::{NewEvent, empty_body};
+use crate::locks::lock_unpoisoned;
 use crate::log::Body;
 use crate::store::{PendingBlob, Rows};
 
@@ -71,7 +72,7 @@ impl ProjectSubject {
 fn unknown(project: &str) -> Refusal {
     Refusal::new(
         Code::ProjectNotFound,
-        format!("there is no project `{project}`"),
+        format!("project `{project}` not found"),
     )
     .hint("`list_projects` lists them; `init_project` makes a directory one.")
 }
@@ -136,7 +137,7 @@ pub struct Report(Arc<Mutex<Option<NoOpReason>>>);
 impl Report {
     /// Returns the reported reason.
     pub fn outcome(&self) -> MutexGuard<'_, Option<NoOpReason>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        lock_unpoisoned(&self.0)
     }
 }
 

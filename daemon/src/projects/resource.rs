@@ -129,7 +129,7 @@ fn row(rows: &dyn Rows, id: &str) -> Result<FileRow, Refusal> {
         let shown: String = id.chars().take(120).collect();
         Refusal::new(
             Code::NotFound,
-            format!("there is no context file at `lore://project/{shown}`"),
+            format!("context file `lore://project/{shown}` not found"),
         )
         .hint(
             "The address is `lore://project/<project id>/<file type>`; `list_contexts` lists them.",

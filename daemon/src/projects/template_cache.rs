@@ -8,10 +8,12 @@ use std::ffi::OsString;
 use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::SystemTime;
 
 use super::template::{Layer, Layers, Source, TEMPLATE_BYTES_MAX};
+
+use crate::locks::lock_unpoisoned;
 
 /// Limit on the cached projects; beyond it, the whole cache is cleared.
 const PROJECTS_MAX: usize = 64;
@@ -60,7 +62,7 @@ impl TemplateCache {
 
     /// Releases the cached templates.
     pub fn release(&self) {
-        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = lock_unpoisoned(&self.kept);
         // The last valid content of a file that is now invalid exists only here.
         kept.retain(|_, kept| !kept.layers.broken().is_empty());
     }
@@ -76,7 +78,7 @@ impl TemplateCache {
         let has_own = seen.iter().any(|file| file.layer == Layer::Project);
         let key = own.filter(|_| has_own).map(Path::to_path_buf);
         let previous = {
-            let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+            let kept = lock_unpoisoned(&self.kept);
             kept.get(&key).cloned()
         };
         if let Some(previous) = previous.as_ref().filter(|previous| previous.seen == seen) {
@@ -89,7 +91,7 @@ impl TemplateCache {
         for broken in layers.broken() {
             tracing::warn!(%broken, "a template is not active");
         }
-        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = lock_unpoisoned(&self.kept);
         if kept.len() >= PROJECTS_MAX {
             kept.clear();
         }

@@ -25,6 +25,8 @@ use crate::store::{Direction, Error, Keyspace, Rows, RowsMut, after_prefix, remo
 /// Keyspace of this view, version 1.
 pub const SPACE: Keyspace = Keyspace::new("projects.1");
 
+const NOT_A_ROW: &str = "not a row of this view";
+
 /// Stored row of a project.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProjectRow {
@@ -249,9 +251,8 @@ pub fn shares(rows: &dyn Rows, project: &str) -> Result<Vec<(u32, ShareRow)>, Er
         Direction::Forward,
         &mut |at, value| {
             let user = at.get(prefix.len()..).and_then(|user| user.try_into().ok());
-            if let Some(user) = user {
-                found.push((u32::from_be_bytes(user), decode(at, value)?));
-            }
+            let user = user.ok_or_else(|| Error::corrupt(SPACE.name(), at, NOT_A_ROW))?;
+            found.push((u32::from_be_bytes(user), decode(at, value)?));
             Ok(ControlFlow::Continue(()))
         },
     )?;
@@ -384,7 +385,7 @@ fn under<T: DeserializeOwned>(rows: &dyn Rows, prefix: &[u8]) -> Result<Vec<(Str
         &mut |key, value| {
             let rest = key.get(prefix.len()..).unwrap_or_default();
             let name = String::from_utf8(rest.to_vec())
-                .map_err(|_| Error::corrupt(SPACE.name(), key, "not a row of this view"))?;
+                .map_err(|_| Error::corrupt(SPACE.name(), key, NOT_A_ROW))?;
             found.push((name, decode(key, value)?));
             Ok(ControlFlow::Continue(()))
         },

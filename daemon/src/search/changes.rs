@@ -93,7 +93,7 @@ fn add(
     let found = match pieces_of(blobs, event, meta) {
         Ok(found) => found,
         Err(error @ Error::Corrupt { .. }) => {
-            tracing::warn!(position, %error, "a text cannot be searched");
+            tracing::warn!(position, %error, "a damaged text is not indexed");
             None
         }
         Err(error) => return Err(error),

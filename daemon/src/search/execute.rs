@@ -68,7 +68,7 @@ pub fn freshen(
         AdvanceState::Part(Position(reached)) => {
             let tail = published.tail.position.0;
             Ok(Some(format!(
-                "the index is catching up: {} events of {tail} are not searched yet; ask again for \
+                "the index is catching up: {} events of {tail} are not indexed yet; search again for \
                  the rest",
                 tail.saturating_sub(reached)
             )))
@@ -86,13 +86,13 @@ impl Search<'_> {
         let vectors = match self.vectors(limit.max(FUSED)) {
             Ok(Some(vectors)) => vectors,
             Ok(None) => {
-                let why = "there is no model of embeddings".to_owned();
+                let why = "no embedding model is available".to_owned();
                 return self.fallen_back(limit, why);
             }
             // Damaged vectors are rebuilt when the index is opened again.
             Err(error @ IndexError::Vectors(VectorError::Damaged { .. })) => return Err(error),
             Err(error) => {
-                let why = format!("vectors cannot be searched: {error}");
+                let why = format!("vector search failed: {error}");
                 return self.fallen_back(limit, why);
             }
         };
@@ -284,7 +284,7 @@ impl Search<'_> {
         let model = match self.index.models().first() {
             Ok(model) => model,
             Err(error) => {
-                searched.reason = Some(format!("nothing could be reranked: {error}"));
+                searched.reason = Some(format!("reranking failed: {error}"));
                 return;
             }
         };
@@ -323,7 +323,7 @@ impl NearestTexts {
     fn partial(&self) -> Option<String> {
         (self.missing_vectors > 0).then(|| {
             format!(
-                "{} texts have no vector yet and were ranked by their words alone; ask again for the rest",
+                "{} texts have no vector yet and were ranked by text search only; search again for the rest",
                 self.missing_vectors
             )
         })

@@ -12,8 +12,9 @@ use lored_models::ModelPool;
 
 use super::end;
 use super::index::{Index, IndexError};
-use super::stages::{lock, remove};
+use super::stages::remove;
 use crate::error::{Code, Refusal};
+use crate::locks::lock_unpoisoned;
 use crate::log::Position;
 use crate::operation::Context;
 
@@ -86,7 +87,7 @@ impl SearchIndexes {
 
     /// Registers the indexing thread.
     pub fn keep(&self, thread: JoinHandle<()>, wake: SyncSender<()>) {
-        let mut follower = lock(&self.follower);
+        let mut follower = lock_unpoisoned(&self.follower);
         self.is_stopping.store(false, Ordering::Relaxed);
         *follower = Some((thread, wake));
     }
@@ -101,7 +102,7 @@ impl SearchIndexes {
     pub fn stop(&self) {
         self.is_stopping.store(true, Ordering::Relaxed);
         // The lock is released before the join, because the thread itself may take it in `wake`.
-        let follower = lock(&self.follower).take();
+        let follower = lock_unpoisoned(&self.follower).take();
         if let Some((thread, wake)) = follower {
             // A full channel means that a wake-up is already pending.
             let _ = wake.try_send(());
@@ -129,18 +130,18 @@ impl SearchIndexes {
         if let Some(index) = self.opened() {
             return Ok(index);
         }
-        let mut end = lock(&self.opening);
+        let mut end = lock_unpoisoned(&self.opening);
         if let Some(index) = self.opened() {
             return Ok(index);
         }
         // Two writers would damage the same files. The holder of closed indexes is about to release them.
-        while lock(&self.closed).strong_count() > 0 {
+        while lock_unpoisoned(&self.closed).strong_count() > 0 {
             std::thread::sleep(Duration::from_millis(1));
         }
         let opened = self.open_anew(&mut end);
         self.note(opened.as_ref().err());
         let index = Arc::new(opened?);
-        *lock(&self.open) = Some(OpenIndex {
+        *lock_unpoisoned(&self.open) = Some(OpenIndex {
             index: Arc::clone(&index),
             last_use: Instant::now(),
         });
@@ -149,7 +150,7 @@ impl SearchIndexes {
 
     /// Opens the indexes when no other holder has them; deletes damaged ones first, so that they are rebuilt.
     fn open_anew(&self, end: &mut Option<Position>) -> Result<Index, IndexError> {
-        let mut damaged = lock(&self.damaged);
+        let mut damaged = lock_unpoisoned(&self.damaged);
         let is_mending = !damaged.is_empty();
         while let Some(folder) = damaged.first() {
             remove(folder)?;
@@ -178,7 +179,7 @@ impl SearchIndexes {
 
     /// Wakes the indexing thread for work that no event announces.
     fn wake(&self) {
-        if let Some((_, wake)) = &*lock(&self.follower) {
+        if let Some((_, wake)) = &*lock_unpoisoned(&self.follower) {
             // A full channel means that a wake-up is already pending.
             let _ = wake.try_send(());
         }
@@ -186,7 +187,7 @@ impl SearchIndexes {
 
     /// Returns the indexes if they are open, and marks them as used.
     fn opened(&self) -> Option<Arc<Index>> {
-        let mut open = lock(&self.open);
+        let mut open = lock_unpoisoned(&self.open);
         open.as_mut().map(|open| {
             open.last_use = Instant::now();
             Arc::clone(&open.index)
@@ -196,7 +197,7 @@ impl SearchIndexes {
     /// Returns the indexes if they are open, without marking them as used.
     #[must_use]
     pub fn peek_open(&self) -> Option<Arc<Index>> {
-        let open = lock(&self.open);
+        let open = lock_unpoisoned(&self.open);
         open.as_ref().map(|open| Arc::clone(&open.index))
     }
 
@@ -205,7 +206,7 @@ impl SearchIndexes {
     pub fn position(&self) -> Position {
         match self.peek_open() {
             Some(index) => index.applied(),
-            None => lock(&self.closed_at).unwrap_or(Position(0)),
+            None => lock_unpoisoned(&self.closed_at).unwrap_or(Position(0)),
         }
     }
 
@@ -217,25 +218,24 @@ impl SearchIndexes {
             return;
         }
         if let Some(folder) = error.damaged(&self.folder) {
-            tracing::warn!(folder = %folder.display(), %error, "an index of search is rebuilt");
-            lock(&self.damaged).insert(folder);
+            tracing::warn!(folder = %folder.display(), %error, "a damaged search index is rebuilt");
+            lock_unpoisoned(&self.damaged).insert(folder);
         }
-        let mut open = lock(&self.open);
+        let mut open = lock_unpoisoned(&self.open);
         if let Some(open) = open.take() {
-            *lock(&self.closed) = Arc::downgrade(&open.index);
+            *lock_unpoisoned(&self.closed) = Arc::downgrade(&open.index);
         }
     }
 
     /// Stores the last error, or clears it.
     pub fn note(&self, error: Option<&IndexError>) {
-        *lock(&self.fault) =
-            error.map(|error| format!("search does not work as it should: {error}"));
+        *lock_unpoisoned(&self.fault) = error.map(|error| format!("search is degraded: {error}"));
     }
 
     /// Releases the indexes if they were unused for `idle` and are flushed.
     pub fn release_when_idle(&self, idle: Duration) {
         self.models.release_when_idle(idle);
-        let mut open = lock(&self.open);
+        let mut open = lock_unpoisoned(&self.open);
         // Another holder of the index would write the same files as the next index.
         let is_idle = open.as_ref().is_some_and(|open| {
             Arc::strong_count(&open.index) == 1
@@ -243,23 +243,22 @@ impl SearchIndexes {
                 && open.index.is_settled()
         });
         if is_idle && let Some(open) = open.take() {
-            *lock(&self.closed_at) = Some(open.index.applied());
+            *lock_unpoisoned(&self.closed_at) = Some(open.index.applied());
         }
     }
 
     /// Returns the warnings for `status`.
     #[must_use]
     pub fn faults(&self) -> Vec<String> {
-        let mut reported: Vec<String> = lock(&self.fault).clone().into_iter().collect();
+        let mut reported: Vec<String> = lock_unpoisoned(&self.fault).clone().into_iter().collect();
         if let Some(index) = self.peek_open() {
-            reported.extend(lock(&index.warnings).iter().cloned());
-            reported.extend(lock(&index.fault).iter().cloned());
+            reported.extend(lock_unpoisoned(&index.warnings).iter().cloned());
+            reported.extend(lock_unpoisoned(&index.fault).iter().cloned());
         }
         reported.extend(
-            self.models
-                .refused()
-                .iter()
-                .map(|(origin, error)| format!("a model cannot be used ({origin}): {error}")),
+            self.models.refused().iter().map(|(origin, error)| {
+                format!("embedding model cannot be used ({origin}): {error}")
+            }),
         );
         reported
     }

@@ -83,7 +83,7 @@ pub fn find(
     let searched = match searched {
         Ok(searched) => searched,
         Err(error) => {
-            tracing::warn!(%error, "nothing could be searched for a pack");
+            tracing::warn!(%error, "the search for a context pack failed");
             room.close(&error);
             return Ok(Vec::new());
         }

@@ -40,9 +40,9 @@ pub async fn run(cx: Arc<Context>) {
         .spawn(move || span.in_scope(|| follow(&shared, &wakes)));
     match (thread, SearchIndexes::of(&cx)) {
         (Ok(thread), Ok(room)) => room.keep(thread, wake.clone()),
-        (Ok(_), Err(refusal)) => tracing::error!(%refusal, "nothing is indexed"),
+        (Ok(_), Err(refusal)) => tracing::error!(%refusal, "indexing cannot start"),
         (Err(error), _) => {
-            tracing::error!(%error, "nothing is indexed: no thread can be started");
+            tracing::error!(%error, "the indexing thread cannot start: new events are not indexed");
             return;
         }
     }
@@ -63,7 +63,7 @@ fn knock(wake: &SyncSender<()>) {
 
 fn follow(cx: &Context, wakes: &Receiver<()>) {
     if let Err(error) = rustix::process::nice(NICE) {
-        tracing::debug!(%error, "indexing runs with the priority of all else");
+        tracing::debug!(%error, "the priority of the indexing thread cannot be lowered");
     }
     let mut wait = SETTLE_AFTER;
     loop {
@@ -81,7 +81,7 @@ fn follow(cx: &Context, wakes: &Receiver<()>) {
             Ok(RemainingWork::ToSettle) => SETTLE_AFTER,
             Ok(RemainingWork::ToEmbed | RemainingWork::ToCompact) => Duration::ZERO,
             Err(error) => {
-                tracing::warn!(%error, "search does not follow");
+                tracing::warn!(%error, "indexing failed; it is retried");
                 if let Ok(room) = SearchIndexes::of(cx) {
                     room.close(&error);
                 }

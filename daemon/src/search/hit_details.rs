@@ -160,7 +160,7 @@ impl<'r> Reader<'r> {
             Ok(Some(pieces)) => Ok(Some(Read { event, pieces })),
             Ok(None) => Ok(None),
             Err(error @ Error::Corrupt { .. }) => {
-                tracing::warn!(%position, %error, "something found cannot be shown");
+                tracing::warn!(%position, %error, "a damaged hit is omitted");
                 Ok(None)
             }
             Err(error) => Err(error),

@@ -18,8 +18,9 @@ use lored_retrieval::text::{self, TextIndex};
 use lored_retrieval::vectors::VectorError;
 
 use super::changes::{Changes, added_anew, changes};
-use super::stages::{StageIndex, VERSION, lock, remove, stage};
+use super::stages::{StageIndex, VERSION, remove, stage};
 use crate::engine::PublishedState;
+use crate::locks::lock_unpoisoned;
 use crate::log::{Log, Position};
 use crate::store::{Blobs, Error as StoreError};
 
@@ -124,7 +125,7 @@ impl Index {
         let kept = match TextIndex::open(&text, VERSION) {
             Ok(opened) if !is_beyond(opened.settled_position()) => Ok(opened),
             Ok(opened) => Err(format!(
-                "it went up to {}, and the log ended before that",
+                "it is ahead of the log: it was indexed up to position {}",
                 opened.settled_position()
             )),
             Err(error) if error.is_cured_by_rebuilding() => Err(error.to_string()),
@@ -176,7 +177,7 @@ impl Index {
                 .collect();
             store.delete(&gone, position)?;
             let missing = units.iter().filter(|key| !store.contains(**key)).copied();
-            *lock(&stage.missing) = missing.collect();
+            *lock_unpoisoned(&stage.missing) = missing.collect();
         }
         match &self.second {
             Some(second) => self.let_oldest_go(second),
@@ -187,7 +188,7 @@ impl Index {
     /// Returns the applied log position.
     #[must_use]
     pub fn applied(&self) -> Position {
-        *lock(&self.applied)
+        *lock_unpoisoned(&self.applied)
     }
 
     /// Applies the log up to a state, within the time limit. After an error, the part applied before remains applied.
@@ -283,7 +284,7 @@ impl Index {
             if !removed.is_empty() {
                 let mut store = stage.write();
                 store.delete(&removed, to.0)?;
-                let mut missing = lock(&stage.missing);
+                let mut missing = lock_unpoisoned(&stage.missing);
                 removed.iter().for_each(|key| {
                     missing.remove(key);
                 });
@@ -298,7 +299,7 @@ impl Index {
         if let Some(second) = &self.second {
             let store = second.read();
             let new = embed.iter().map(|(key, _)| *key);
-            lock(&second.missing).extend(new.filter(|key| !store.contains(*key)));
+            lock_unpoisoned(&second.missing).extend(new.filter(|key| !store.contains(*key)));
         }
         if let Some(first) = &self.first {
             let store = first.read();

@@ -58,7 +58,7 @@ impl Condition {
             };
             let Some(bound) = bound else {
                 return Err(Refusal::invalid(format!(
-                    "the filter on `{field}`: `{word}` is neither a number nor a text such as a date"
+                    "filter on `{field}`: `{word}` must be a number or a text such as a date"
                 )));
             };
             let (end, is_other) = match word.as_str() {
@@ -75,7 +75,7 @@ impl Condition {
         };
         if is_mixed {
             return Err(Refusal::invalid(format!(
-                "the filter on `{field}` has one end that is a number and one that is a text"
+                "filter on `{field}`: both bounds must be numbers, or both must be texts"
             )));
         }
         Ok(Self::Within { low, high })
@@ -201,8 +201,8 @@ mod tests {
     #[test]
     fn wrong_bounds_are_refused() {
         for (condition, reported) in [
-            (json!({"gte": true}), "neither a number"),
-            (json!({"gte": 1, "lt": "b"}), "one that is a text"),
+            (json!({"gte": true}), "must be a number"),
+            (json!({"gte": 1, "lt": "b"}), "both bounds"),
         ] {
             let refusal = Condition::of("pages", condition).unwrap_err();
             assert!(refusal.message.contains(reported), "{refusal}");

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
-use std::sync::{Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::sync::{Mutex, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use lored_models::{EmbeddingStage, Model, ModelPool};
 use lored_retrieval::text::{number_of, position_of};
@@ -11,6 +11,7 @@ use lored_retrieval::vectors::{Generation, VectorError, VectorStore};
 
 use super::index::IndexError;
 use super::searchable_text::pieces;
+use crate::locks::{lock_unpoisoned, unpoisoned};
 use crate::log::{Log, Position};
 use crate::store::{Blobs, Error as StoreError};
 
@@ -27,26 +28,21 @@ pub struct StageIndex {
     pub compacting: Mutex<()>,
 }
 
-/// Locks a mutex, even if another thread panicked while holding it.
-pub fn lock<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
-    of.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 impl StageIndex {
     /// Locks the vectors for reading.
     pub fn read(&self) -> RwLockReadGuard<'_, VectorStore> {
-        self.store.read().unwrap_or_else(PoisonError::into_inner)
+        unpoisoned(self.store.read())
     }
 
     /// Locks the vectors for writing.
     pub fn write(&self) -> RwLockWriteGuard<'_, VectorStore> {
-        self.store.write().unwrap_or_else(PoisonError::into_inner)
+        unpoisoned(self.store.write())
     }
 }
 
 /// Returns the keys of the newest units without a vector, at most `most`, the newest first.
 pub fn newest(stage: &StageIndex, most: usize) -> Vec<u64> {
-    lock(&stage.missing)
+    lock_unpoisoned(&stage.missing)
         .iter()
         .rev()
         .take(most)
@@ -102,7 +98,7 @@ pub fn stage(
     };
     let opened = match VectorStore::open(&folder, generation.clone()) {
         Err(error @ (VectorError::Other { .. } | VectorError::Damaged { .. })) => {
-            warnings.push(format!("vectors are rebuilt: {error}"));
+            warnings.push(format!("the vector index is rebuilt: {error}"));
             remove(&folder)?;
             VectorStore::open(&folder, generation)?
         }

@@ -35,7 +35,7 @@ pub fn user(name: &str) -> Result<u32, String> {
     }
     match User::from_name(name) {
         Ok(Some(user)) => Ok(user.uid.as_raw()),
-        Ok(None) => Err(format!("there is no user {name:?} on this machine")),
+        Ok(None) => Err(format!("no user named {name:?} on this machine")),
         Err(error) => Err(format!("the user {name:?}: {error}")),
     }
 }
@@ -50,7 +50,7 @@ pub fn group(name: &str) -> Result<u32, String> {
     }
     match Group::from_name(name) {
         Ok(Some(group)) => Ok(group.gid.as_raw()),
-        Ok(None) => Err(format!("there is no group {name:?} on this machine")),
+        Ok(None) => Err(format!("no group named {name:?} on this machine")),
         Err(error) => Err(format!("the group {name:?}: {error}")),
     }
 }

@@ -8,9 +8,10 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::io;
 use std::path::PathBuf;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 
 use crate::clock::Micros;
+use crate::locks::lock_unpoisoned;
 use crate::log::{Hash, codec};
 use crate::store::{Error, durable};
 
@@ -66,7 +67,7 @@ impl AccessTimes {
 
     fn lock(&self) -> MutexGuard<'_, Inner> {
         // Every change below is complete before a panic is possible.
-        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+        lock_unpoisoned(&self.inner)
     }
 
     /// Records an access; returns the time of the previous one.
@@ -117,7 +118,7 @@ impl AccessTimes {
     /// # Errors
     /// [`Error::File`] when it cannot be written.
     pub fn write(&self, now: Micros) -> Result<(), Error> {
-        let _writing = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
+        let _writing = lock_unpoisoned(&self.writing);
         let bytes = {
             let mut inner = self.lock();
             if !inner.is_changed {

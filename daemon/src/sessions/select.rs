@@ -332,7 +332,7 @@ fn not_found(rows: &dyn Rows, session: &str) -> Result<Refusal, Error> {
     };
     Ok(Refusal::new(
         Code::SessionNotFound,
-        format!("there is no session `{session}`"),
+        format!("session `{session}` not found"),
     )
     .hint(hint))
 }

@@ -3,7 +3,7 @@
 use std::future::Future;
 use std::pin::pin;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use rmcp::model::{
@@ -28,6 +28,8 @@ use super::http::Http;
 use super::limited::Limited;
 use super::phrases::quoted;
 use super::{MESSAGE_BYTES_MAX, ProcessBroker, Program, Server};
+
+use crate::locks::lock_unpoisoned;
 
 /// Time to wait for the last error output of an exited child.
 const LAST_WORDS: Duration = Duration::from_millis(200);
@@ -181,13 +183,13 @@ impl Connection {
 
 impl ConnectionLink {
     fn touch(&self) {
-        *self.used.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
+        *lock_unpoisoned(&self.used) = Instant::now();
     }
 
     /// Returns once no call was made for `idle_max`.
     async fn idle(&self, idle_max: Duration) {
         loop {
-            let used = *self.used.lock().unwrap_or_else(PoisonError::into_inner);
+            let used = *lock_unpoisoned(&self.used);
             if used.elapsed() >= idle_max {
                 return;
             }

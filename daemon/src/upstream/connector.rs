@@ -1,6 +1,6 @@
 //! Holds one connection to a server: made on demand, and again after it ended.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
 use futures_util::FutureExt;
@@ -11,6 +11,8 @@ use tokio_util::task::TaskTracker;
 
 use super::connection::{Connection, Plan};
 use super::{ProcessBroker, Settings};
+
+use crate::locks::lock_unpoisoned;
 
 /// Outcome of a start, for all callers that wait for it.
 type StartOutcome = Result<Arc<Connection>, Arc<str>>;
@@ -59,7 +61,7 @@ impl Connector {
 
     fn lock(&self) -> MutexGuard<'_, Option<PendingConnection>> {
         // Every change is one assignment, so the state is consistent after a panic.
-        self.opening.lock().unwrap_or_else(PoisonError::into_inner)
+        lock_unpoisoned(&self.opening)
     }
 
     /// Returns the connection, and whether it existed before. Waits for a start until the deadline; the start continues

@@ -1,7 +1,7 @@
 //! One resolver: its limits, its breaker, its cached answers, and the calls in flight.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
 use futures_util::FutureExt;
@@ -15,6 +15,7 @@ use super::connection::{CallError, Connection};
 use super::connector::{ConnectError, Connector};
 use super::{ProcessBroker, Question, Settings};
 use crate::cache::Cache;
+use crate::locks::lock_unpoisoned;
 
 /// Limit on cached answers per resolver, in bytes.
 const CACHE_BYTES_MAX: usize = 8 << 20;
@@ -134,7 +135,7 @@ impl Resolver {
 
     fn lock(&self) -> MutexGuard<'_, Inner> {
         // Counts and calls in flight stay consistent after a panic.
-        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+        lock_unpoisoned(&self.inner)
     }
 
     /// Looks up an entity on the server; concurrent lookups of the same entity share one call. A started call runs to

@@ -2,13 +2,15 @@
 
 use std::collections::BTreeSet;
 use std::hash::Hash;
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Condvar, Mutex, MutexGuard};
 use std::time::Instant;
 
 use notify::event::{AccessKind, AccessMode, EventKind, ModifyKind};
 
 use super::debounce::{ChangeKind, Debouncer};
 use super::{PathKind, Times, WatchScope};
+
+use crate::locks::{lock_unpoisoned, unpoisoned};
 
 /// State shared by both threads: collected events, and a wake-up signal.
 #[derive(Debug)]
@@ -42,7 +44,7 @@ impl<K: Clone + Eq + Hash> Shared<K> {
     }
 
     pub(super) fn notes(&self) -> MutexGuard<'_, PendingPaths<K>> {
-        self.notes.lock().unwrap_or_else(PoisonError::into_inner)
+        lock_unpoisoned(&self.notes)
     }
 
     /// Stops the waiting thread.
@@ -61,7 +63,7 @@ impl<K: Clone + Eq + Hash> Shared<K> {
         let waited = self
             .recorded
             .wait_timeout_while(self.notes(), long, |notes| !so(notes));
-        let (notes, waited) = waited.unwrap_or_else(PoisonError::into_inner);
+        let (notes, waited) = unpoisoned(waited);
         assert!(!waited.timed_out(), "{:?}", notes.folders);
         notes
     }
@@ -95,11 +97,11 @@ impl<K: Clone + Eq + Hash> Shared<K> {
                 Some(rest) if rest.is_zero() => return notes,
                 Some(rest) => {
                     let waited = self.recorded.wait_timeout(notes, rest);
-                    waited.unwrap_or_else(PoisonError::into_inner).0
+                    unpoisoned(waited).0
                 }
                 None => {
                     let waited = self.recorded.wait(notes);
-                    waited.unwrap_or_else(PoisonError::into_inner)
+                    unpoisoned(waited)
                 }
             };
         }

@@ -16,12 +16,14 @@ use std::fmt::Debug;
 use std::hash::Hash;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
 use event_buffer::Shared;
 use runner::Runner;
+
+use crate::locks::lock_unpoisoned;
 
 pub use dir_watcher::{DirWatcher, WatchOutcome};
 
@@ -180,10 +182,7 @@ impl WatchHandle {
     /// Returns whether changes are detected as they happen.
     #[must_use]
     pub fn status(&self) -> Status {
-        self.status
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone()
+        lock_unpoisoned(&self.status).clone()
     }
 }
 

@@ -1,13 +1,15 @@
 //! The thread that handles settled files, keeps the folders watched, and polls when they cannot be watched.
 
 use std::hash::Hash;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 use super::debounce::{ChangeKind, FileLook};
 use super::dir_watcher::{DirWatcher, EventClock};
 use super::event_buffer::{PendingPaths, Shared};
 use super::{Change, Folder, Status, WatchScope};
+
+use crate::locks::lock_unpoisoned;
 
 pub(super) struct Runner<G: WatchScope> {
     watch_scope: Arc<G>,
@@ -125,7 +127,7 @@ impl<G: WatchScope> Runner<G> {
     }
 
     fn set_status(&self, status: Status) {
-        let mut current = self.status.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut current = lock_unpoisoned(&self.status);
         if *current != status {
             match &status {
                 Status::Watching => tracing::info!("{} are watched again", self.watch_scope.what()),

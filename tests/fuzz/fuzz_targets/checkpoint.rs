@@ -4,9 +4,9 @@
 use libfuzzer_sys::fuzz_target;
 use lored::checkpoints::{self, CheckpointEvent};
 use lored::log::{
-    Actor, Hash, Header, Kind, OBJECTS, Payload, Position, RecordKey, LoggedEvent, objects,
+    Actor, Hash, Header, Kind, LoggedEvent, OBJECTS, Payload, Position, RecordKey, objects,
 };
-use lored::store::{Memory, RowsMut};
+use lored::store::{MemoryStore, RowsMut};
 
 fn event(kind: &str, meta: &[u8]) -> LoggedEvent {
     LoggedEvent {
@@ -34,7 +34,7 @@ fn event(kind: &str, meta: &[u8]) -> LoggedEvent {
 
 fuzz_target!(|bytes: &[u8]| {
     let hash = Hash::of(bytes);
-    let mut rows = Memory::new();
+    let mut rows = MemoryStore::new();
     rows.put(OBJECTS, &hash.0, bytes);
     if let Ok(Some(object)) = objects::get(&rows, &hash) {
         assert_eq!(object.encode(), bytes);
@@ -43,7 +43,7 @@ fuzz_target!(|bytes: &[u8]| {
         let event = event(kind, bytes);
         if let Ok(Some(meta)) = CheckpointEvent::of(&event) {
             let record = RecordKey(Position(1));
-            let mut rows = Memory::new();
+            let mut rows = MemoryStore::new();
             for _ in 0..2 {
                 checkpoints::apply(&mut rows, &event, &meta, record).expect("rows are in memory");
             }

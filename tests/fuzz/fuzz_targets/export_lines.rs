@@ -15,7 +15,9 @@ const BEGINNING: &str = concat!(
 fuzz_target!(|text: &str| {
     for text in [text.to_owned(), format!("{BEGINNING}{text}")] {
         if let Err(refusal) = check_whole(&text) {
-            assert!(refusal.message.starts_with("line ") || refusal.message.starts_with("the text has"));
+            assert!(
+                refusal.message.starts_with("line ") || refusal.message.starts_with("the text has")
+            );
         }
     }
 });

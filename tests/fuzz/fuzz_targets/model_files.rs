@@ -25,7 +25,11 @@ fuzz_target!(|bytes: &[u8]| {
     if let Ok(vocabulary) = WordPiece::new(vocabulary) {
         let pieces = vocabulary.pieces(&text, 64);
         assert!(pieces.len() <= 64);
-        assert!(pieces.iter().all(|piece| (*piece as usize) < vocabulary.size()));
+        assert!(
+            pieces
+                .iter()
+                .all(|piece| (*piece as usize) < vocabulary.size())
+        );
     }
     let files = ModelFiles {
         config: config.to_vec().into(),

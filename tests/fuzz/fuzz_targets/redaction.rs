@@ -4,18 +4,19 @@
 use std::sync::LazyLock;
 
 use libfuzzer_sys::fuzz_target;
-use lored_redact::{Found, Redactor};
+use lored_redact::{Redactor, SecretCounts};
 use serde_json::Value;
 
 static REDACTOR: LazyLock<Redactor> = LazyLock::new(Redactor::default);
 
 fuzz_target!(|bytes: &[u8]| {
-    let mut found = Found::default();
+    let mut found = SecretCounts::default();
     if let Ok(text) = std::str::from_utf8(bytes) {
         let once = REDACTOR.text(text, &mut found).into_owned();
         assert_eq!(found.is_empty(), once == text);
-        assert_eq!(REDACTOR.text(&once, &mut Found::default()), once);
-        if let Some((same, places)) = REDACTOR.text_with_places(text, &mut Found::default()) {
+        assert_eq!(REDACTOR.text(&once, &mut SecretCounts::default()), once);
+        if let Some((same, places)) = REDACTOR.text_with_places(text, &mut SecretCounts::default())
+        {
             assert_eq!(same, once);
             assert_eq!(places.now(text.len()), once.len());
         }
@@ -26,13 +27,13 @@ fuzz_target!(|bytes: &[u8]| {
             let read: Value = serde_json::from_slice(&out).expect("JSON stays JSON");
             // Parsing merges duplicate keys, while the text keeps both.
             if value.to_string().len() == compact(bytes) {
-                REDACTOR.value(&mut value, &mut Found::default());
+                REDACTOR.value(&mut value, &mut SecretCounts::default());
                 assert_eq!(read, value);
             }
-            assert_eq!(REDACTOR.json(&out, &mut Found::default()), out);
+            assert_eq!(REDACTOR.json(&out, &mut SecretCounts::default()), out);
         }
         // Several JSON texts may follow each other; any other text is unchanged.
-        Err(_) => assert_eq!(REDACTOR.json(&out, &mut Found::default()), out),
+        Err(_) => assert_eq!(REDACTOR.json(&out, &mut SecretCounts::default()), out),
     }
 });
 

@@ -15,6 +15,8 @@ const BEGINNING: &str = concat!(
 fuzz_target!(|text: &str| {
     let _ = check_import(text);
     if let Err(refusal) = check_import(&format!("{BEGINNING}{text}")) {
-        assert!(refusal.message.starts_with("line ") || refusal.message.starts_with("the text has"));
+        assert!(
+            refusal.message.starts_with("line ") || refusal.message.starts_with("the text has")
+        );
     }
 });

@@ -12,7 +12,7 @@ mod json_file;
 #[path = "../../../client/src/cli/setup/toml_file.rs"]
 mod toml_file;
 
-use edit::{JsonShape, Shape};
+use edit::{FileLayout, JsonShape};
 use entry::{Entry, Field};
 use libfuzzer_sys::fuzz_target;
 
@@ -33,17 +33,17 @@ fuzz_target!(|text: &str| {
     let command = Field::fixed("command", "/usr/bin/lore");
     let args = Field::fixed("args", vec!["mcp".to_owned()]);
     let entry = Entry(vec![command, args]);
-    for shape in [
-        Shape::Json(STRICT),
-        Shape::Json(LOOSE),
-        Shape::Toml("mcp_servers"),
+    for layout in [
+        FileLayout::Json(STRICT),
+        FileLayout::Json(LOOSE),
+        FileLayout::Toml("mcp_servers"),
     ] {
-        let Ok(put) = edit::put(shape, text, &entry, true) else {
+        let Ok(put) = edit::put(layout, text, &entry, true) else {
             continue;
         };
-        assert!(matches!(edit::find(shape, &put), Ok(Some(_))), "{put}");
-        assert_eq!(edit::put(shape, &put, &entry, false).as_ref(), Ok(&put));
-        let without = edit::take_out(shape, &put).expect("what was put in can be taken out");
-        assert_eq!(edit::find(shape, &without), Ok(None));
+        assert!(matches!(edit::find(layout, &put), Ok(Some(_))), "{put}");
+        assert_eq!(edit::put(layout, &put, &entry, false).as_ref(), Ok(&put));
+        let without = edit::remove(layout, &put).expect("what was put in can be taken out");
+        assert_eq!(edit::find(layout, &without), Ok(None));
     }
 });

@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use std::sync::LazyLock;
 
 use libfuzzer_sys::fuzz_target;
+use lored::store::journal::{BatchState, JournalScan};
 use lored::store::watermark::WatermarkFile;
-use lored::store::journal::{Standing, Survey};
 
 static FOLDER: LazyLock<PathBuf> = LazyLock::new(|| {
     let folder = std::env::temp_dir().join(format!("lored-fuzz-store-{}", std::process::id()));

@@ -6,17 +6,17 @@ use std::sync::LazyLock;
 
 use libfuzzer_sys::fuzz_target;
 use lored::citations::{PieceHash, outside, pieces, quoted_spans};
-use lored_ingest::{quotable, sentences};
-use lored_retrieval::text::analyser::{Analyser, Purpose};
 use lored::sanitize;
 use lored::tokens::Tokens;
+use lored_ingest::{quotable, sentences};
+use lored_retrieval::text::analyser::{Analyser, AnalysisMode};
 
 static TOKENS: LazyLock<Tokens> = LazyLock::new(Tokens::default);
 
 fuzz_target!(|text: &str| {
     let mut analyser = Analyser::new();
-    for purpose in [Purpose::Index, Purpose::Query] {
-        analyser.tokens(text, purpose, &mut |token| {
+    for mode in [AnalysisMode::Index, AnalysisMode::Query] {
+        analyser.tokens(text, mode, &mut |token| {
             assert!(!token.term.is_empty() && text.get(token.range).is_some());
             true
         });

@@ -29,9 +29,13 @@ fuzz_target!(|bytes: &[u8]| {
     let mut store = open().expect("an empty folder opens").store;
     for key in 0..u64::from(*rows % 16) {
         let vector = [1.0, key as f32, 0.5, -1.0];
-        store.append(&[(key, &vector)], key).expect("rows are written");
+        store
+            .append(&[(key, &vector)], key)
+            .expect("rows are written");
     }
-    store.delete(&[u64::from(*gone)], 99).expect("a row is taken away");
+    store
+        .delete(&[u64::from(*gone)], 99)
+        .expect("a row is taken away");
     drop(store);
     let path = FOLDER.join("0000000001.vectors");
     let mut file = std::fs::read(&path).expect("there is a segment");

@@ -93,7 +93,7 @@ fn what_makes_no_sense_is_refused() {
         (
             vec!["--session", "nope", "--yes"],
             1,
-            "there is no session `nope`",
+            "session `nope` not found",
         ),
         (vec!["--session", "a b", "--yes"], 2, "letters, digits"),
         (

@@ -68,7 +68,7 @@ fn what_needs_no_home_has_none() {
         (
             &["redact", "--config", "/nowhere", &secret],
             2,
-            "there is no file /nowhere",
+            "/nowhere, which --config names, was not found",
         ),
         (&["convert", "memory", &memory], 0, "lore-export"),
         (&["convert", "memory", "/nowhere"], 3, "/nowhere"),

@@ -234,7 +234,7 @@ fn a_dry_run_goes_on_behind_its_first_part() {
     let alone = there.run(&["call", "import_log", &args.to_string()]);
     assert_eq!(alone.status.code(), Some(1));
     let said = String::from_utf8_lossy(&alone.stdout);
-    has_words(&said, &["line 4", "there is no project"]);
+    has_words(&said, &["line 4", "project `", "not found"]);
 }
 
 /// Files of the reference memory server: entities and relations keep their types, observations are found, and the

@@ -345,7 +345,7 @@ fn nothing_is_half_imported() {
     );
     for (args, wanted) in [
         (json!({"session": "no such id"}), "session"),
-        (json!({"session": "s-9"}), "there is no session `s-9`"),
+        (json!({"session": "s-9"}), "session `s-9` not found"),
         (
             json!({"session": "s-1", "bytes_max": 0}),
             "`bytes_max` is 0",

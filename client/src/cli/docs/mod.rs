@@ -144,7 +144,7 @@ const CONTEXTS: Report = table_or(
         column("documents", "{documents=0}"),
         column("chunks", "{chunks=0}"),
     ],
-    "lore: there is no such context\n",
+    "lore: context not found\n",
 );
 
 const ITEMS: &[Column] = &[

@@ -216,7 +216,7 @@ fn listed(reply: &Value) -> Rendered {
     let sources = list(reply, "sources");
     if sources.is_empty() {
         return Rendered::nothing(
-            "lore: there is no source yet; `lore docs add FOLDER` makes one\n".to_owned(),
+            "lore: no source yet; `lore docs add FOLDER` makes one\n".to_owned(),
         );
     }
     let mut text = rows(SOURCES, sources);

@@ -72,7 +72,7 @@ pub fn stop_command() -> String {
 /// Returns the path of the job file.
 pub fn job_path() -> Result<PathBuf, Failure> {
     let home = paths::variable("HOME").filter(|home| !home.is_empty());
-    let home = home.ok_or_else(|| refused("there is no home: set HOME"))?;
+    let home = home.ok_or_else(|| refused("home folder unknown: set HOME"))?;
     Ok(manager::launchd_job(Path::new(&home)))
 }
 

@@ -107,7 +107,7 @@ impl InstallTarget {
             return Ok(Scope::User);
         }
         if manager_here() == Manager::Launchd {
-            return Err(refused("there is no system-wide daemon on macOS"));
+            return Err(refused("a system-wide daemon is not supported on macOS"));
         }
         if paths::our_uid() != 0 && !self.dry_run && self.root.is_none() {
             return Err(refused(

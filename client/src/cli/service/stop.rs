@@ -24,7 +24,7 @@ pub fn run(globals: &Globals) -> Result<Exit, Failure> {
     }
     let holder = manager::holder(&paths.daemon_lock()).map_err(Error::Place)?;
     match holder.map(|holder| holder.manager) {
-        None => return Ok(nobody()),
+        None => return Ok(not_running()),
         Some(Manager::Systemd) => return Err(managed(Manager::Systemd, STOP_OWN)),
         Some(Manager::Launchd) => return Err(managed(Manager::Launchd, &launchd::stop_command())),
         Some(Manager::Client | Manager::None) => {}
@@ -36,14 +36,14 @@ fn stop(paths: &Paths, globals: &Globals) -> Result<Exit, Failure> {
     // Otherwise a client could start the next daemon before the end of this one is observed.
     let _held_to_the_end = start::hold_spawning(paths)?;
     let Some(process) = handover::running(paths, globals)? else {
-        return Ok(nobody());
+        return Ok(not_running());
     };
     steps::carry_out(&[Step::Stop { process }], paths, globals)?;
     Ok(Exit::Good)
 }
 
-fn nobody() -> Exit {
-    lore::errln!("lore: no lored runs");
+fn not_running() -> Exit {
+    lore::errln!("lore: the daemon is not running");
     Exit::Nothing
 }
 

@@ -22,7 +22,7 @@ pub fn no_user_manager() -> Option<String> {
     let runs = runtime.as_deref().is_some_and(manager::user_manager_runs);
     (!runs).then(|| {
         let why = match runtime {
-            Some(runtime) => format!("there is no {}/systemd/private", runtime.display()),
+            Some(runtime) => format!("{}/systemd/private not found", runtime.display()),
             None => "XDG_RUNTIME_DIR is not set".to_owned(),
         };
         format!(
@@ -36,7 +36,7 @@ pub fn no_user_manager() -> Option<String> {
 pub fn no_system_manager() -> Option<String> {
     let runs = Path::new("/run/systemd/system").is_dir();
     (!runs).then(|| {
-        "this system was not started by systemd (there is no /run/systemd/system); start `lored serve \
+        "this system was not started by systemd (/run/systemd/system not found); start `lored serve \
          --system` by what it has instead, or name an image with --root"
             .to_owned()
     })
@@ -200,7 +200,8 @@ pub fn uninstall_for_all(root: Option<&Path>) -> Result<Vec<Step>, Failure> {
 /// Returns the user's folder of units.
 pub fn user_units() -> Result<PathBuf, Failure> {
     let config = manager::config_home(paths::variable);
-    let config = config.ok_or_else(|| refused("there is no home: set HOME or XDG_CONFIG_HOME"))?;
+    let config =
+        config.ok_or_else(|| refused("home folder unknown: set HOME or XDG_CONFIG_HOME"))?;
     Ok(config.join("systemd/user"))
 }
 

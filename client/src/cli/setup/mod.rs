@@ -71,7 +71,7 @@ impl Setup {
         let name = matches.needed("host");
         let host = Host::ALL.into_iter().find(|host| host.name() == name);
         Ok(Self {
-            host: host.ok_or_else(|| Failure::Usage(format!("there is no host `{name}`")))?,
+            host: host.ok_or_else(|| Failure::Usage(format!("unknown host `{name}`")))?,
             project: matches.path("project"),
             file: matches.path("file"),
             tools: matches.text("tools").map(str::to_owned),

@@ -42,7 +42,7 @@ pub fn follow(caller: Caller, inputs: &Inputs) {
                         is_deaf = true;
                         vec![Update::Deaf(Some(body.message))]
                     }
-                    Error::Nobody { .. }
+                    Error::NotListening { .. }
                     | Error::Unreachable { .. }
                     | Error::Start(_)
                     | Error::Place(_)

@@ -78,15 +78,15 @@ fn unreadable(error: serde_json::Error) -> Error {
 
 /// Describes a failed call for people.
 pub fn lost(error: &Error) -> ConnectionLoss {
-    let nobody = matches!(error, Error::Nobody { .. });
+    let is_not_running = matches!(error, Error::NotListening { .. });
     let body = error.to_body();
-    let hint = match nobody {
+    let hint = match is_not_running {
         true => Some("run `lored`, or any call of `lore`, which starts it".to_owned()),
         false => body.hint,
     };
     ConnectionLoss {
         why: body.message,
         hint,
-        nobody,
+        is_not_running,
     }
 }

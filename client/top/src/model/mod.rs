@@ -69,7 +69,7 @@ pub struct ConnectionLoss {
     /// Advice for the user.
     pub hint: Option<String>,
     /// Whether apparently no daemon is running.
-    pub nobody: bool,
+    pub is_not_running: bool,
 }
 
 /// Connection state.

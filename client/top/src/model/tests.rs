@@ -213,7 +213,7 @@ fn a_daemon_that_is_lost_stays_lost_since_then() {
     let lost = |why: &str| ConnectionLoss {
         why: why.to_owned(),
         hint: None,
-        nobody: true,
+        is_not_running: true,
     };
     model.learn(Update::Lost(lost("broken")), noon_and(20));
     model.learn(Update::Lost(lost("nobody serves")), noon_and(25));

@@ -107,11 +107,11 @@ fn a_daemon_that_is_gone_is_told() {
     let lost = ConnectionLoss {
         why: "nobody serves at /run/lore.sock".to_owned(),
         hint: Some("run `lored`, or any call of `lore`, which starts it".to_owned()),
-        nobody: true,
+        is_not_running: true,
     };
     model.learn(Update::Lost(lost), noon_and(1));
     model.now = noon_and(75);
-    same("80x24-nobody", &text(&model, &mut screen(), 80, 24));
+    same("80x24-not-running", &text(&model, &mut screen(), 80, 24));
     model.learn(
         Update::Status(Box::new(status()), Duration::ZERO),
         noon_and(80),

@@ -81,7 +81,7 @@ fn by(manager: Manager) -> String {
     match manager {
         Manager::Systemd | Manager::Launchd => manager.to_string(),
         Manager::Client => "a client".to_owned(),
-        Manager::None => "nobody but who started it".to_owned(),
+        Manager::None => "the user or program that started it".to_owned(),
     }
 }
 
@@ -107,7 +107,7 @@ fn socket(doctor_cx: &DoctorContext<'_>, held: Option<Holder>, error: &Error) ->
         (None, Err(error)) if error.kind() == std::io::ErrorKind::NotFound => {
             Finding::good(check, format!("{shown} is made when a daemon serves"))
         }
-        (None, Ok(_)) if !matches!(error, Error::Nobody { .. }) => {
+        (None, Ok(_)) if !matches!(error, Error::NotListening { .. }) => {
             let seen = format!("another process listens at {shown}: {error}");
             let remedy = "End it (`lsof -U` or `ss -xlp` names it), or name another socket with LORE_SOCKET.";
             Finding::bad(check, seen, remedy)

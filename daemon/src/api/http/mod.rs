@@ -156,7 +156,7 @@ impl Service {
     async fn answer(&self, endpoint: &Endpoint, host: &Host, request: Request<Incoming>) -> Answer {
         if request.uri().path() != PATH {
             let path: String = request.uri().path().chars().take(64).collect();
-            let body = ErrorBody::new(Code::NotFound, format!("there is nothing at {path}"))
+            let body = ErrorBody::new(Code::NotFound, format!("path {path} not found"))
                 .hint(format!("MCP is at {PATH}."));
             return refusal(StatusCode::NOT_FOUND, &body);
         }
@@ -189,7 +189,7 @@ impl Service {
             _ => None,
         };
         // If the peer disconnects, this future is dropped, but the call continues.
-        let (raw_call, _paid) = match raw_call {
+        let (raw_call, _permit) = match raw_call {
             Some(raw_call) => (
                 Some(Arc::new(raw_call.memory_permit(bytes, memory_permit))),
                 MemoryPermit::default(),
@@ -223,7 +223,7 @@ impl Service {
                 ConnectionLifetime::OneRequest,
                 endpoint.stop.child_token(),
             );
-            Ok(server.with_parcel(raw_call.clone()))
+            Ok(server.with_raw_call(raw_call.clone()))
         };
         StreamableHttpService::new(server, Arc::default(), config)
     }

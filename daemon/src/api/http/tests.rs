@@ -186,7 +186,7 @@ async fn what_is_not_for_us_is_refused() {
     let reply = post(&fixture, "/other", HOST, ping).await;
     assert_eq!(reply.status, 404);
     let message = reply.json()["error"]["message"].clone();
-    assert_eq!(message, "there is nothing at /other");
+    assert_eq!(message, "path /other not found");
     for (headers, status) in [
         (HOST.to_owned(), 200),
         ("Host: 127.0.0.1:8080\r\n".to_owned(), 200),

@@ -102,7 +102,7 @@ impl InFlightCalls {
     }
 
     /// Waits until no call is in flight.
-    pub async fn landed(&self) {
+    pub async fn drained(&self) {
         self.until(|load| load.calls == 0 && load.waiting == 0)
             .await;
     }
@@ -122,7 +122,7 @@ impl InFlightCall {
 
     /// Returns whether the line was small and must wait for its turn.
     #[must_use]
-    pub fn is_unpaid(&self) -> bool {
+    pub fn lacks_permit(&self) -> bool {
         // A long poll has dropped its arguments by then.
         self.memory_permit.is_empty() && !self.waits
     }
@@ -163,10 +163,10 @@ mod tests {
             ..Limits::default()
         };
         let in_flight_calls = InFlightCalls::new(&limits, CancellationToken::new());
-        assert!(in_flight_calls.landed().now_or_never().is_some());
+        assert!(in_flight_calls.drained().now_or_never().is_some());
         let first = in_flight_calls.begin(10, MemoryPermit::default());
         assert!(in_flight_calls.room().now_or_never().is_some());
-        assert!(in_flight_calls.landed().now_or_never().is_none());
+        assert!(in_flight_calls.drained().now_or_never().is_none());
         let second = in_flight_calls.begin(10, MemoryPermit::default());
         assert!(in_flight_calls.room().now_or_never().is_none());
         let clone = Arc::clone(&second);
@@ -179,7 +179,7 @@ mod tests {
         let larger = in_flight_calls.begin(5, MemoryPermit::default());
         assert!(in_flight_calls.room().now_or_never().is_none());
         drop((large, larger));
-        assert!(in_flight_calls.landed().now_or_never().is_some());
+        assert!(in_flight_calls.drained().now_or_never().is_some());
     }
 
     /// Long polls do not reduce the capacity for other calls, up to their own limit. Closing the connection waits
@@ -193,16 +193,16 @@ mod tests {
         };
         let in_flight_calls = InFlightCalls::new(&limits, CancellationToken::new());
         let first = in_flight_calls.wait(10, MemoryPermit::default());
-        assert!(first.wait_permit().check().is_ok() && !first.is_unpaid());
+        assert!(first.wait_permit().check().is_ok() && !first.lacks_permit());
         assert!(in_flight_calls.room().now_or_never().is_some());
         let second = in_flight_calls.wait(10, MemoryPermit::default());
-        assert!(second.wait_permit().check().is_err() && second.is_unpaid());
+        assert!(second.wait_permit().check().is_err() && second.lacks_permit());
         assert!(in_flight_calls.room().now_or_never().is_none());
         drop(second);
-        assert!(in_flight_calls.landed().now_or_never().is_none());
+        assert!(in_flight_calls.drained().now_or_never().is_none());
         in_flight_calls.end_waiting();
         assert!(first.wait_permit().is_over());
         drop(first);
-        assert!(in_flight_calls.landed().now_or_never().is_some());
+        assert!(in_flight_calls.drained().now_or_never().is_some());
     }
 }

@@ -4,11 +4,12 @@
 //! already. So rmcp gets a call without arguments and returns a result without content, which saves megabytes.
 
 use std::collections::HashMap;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use serde_json::value::RawValue;
 
 use crate::api::limits::MemoryPermit;
+use crate::locks::lock_unpoisoned;
 
 /// The raw arguments and the raw reply of one call.
 #[derive(Debug, Default)]
@@ -17,7 +18,7 @@ pub struct RawMcpCall {
     content: Mutex<Option<Content>>,
     /// Size of the whole request, when nothing else counts it for the lifetime of the call.
     bytes: usize,
-    _paid: MemoryPermit,
+    _permit: MemoryPermit,
 }
 
 /// A reply as the content of a tool's result.
@@ -47,7 +48,7 @@ impl RawMcpCall {
     pub fn memory_permit(self, bytes: usize, memory_permit: MemoryPermit) -> Self {
         Self {
             bytes,
-            _paid: memory_permit,
+            _permit: memory_permit,
             ..self
         }
     }
@@ -60,22 +61,19 @@ impl RawMcpCall {
 
     /// Takes the arguments; later calls return `None`.
     pub fn take_arguments(&self) -> Option<Vec<u8>> {
-        let mut arguments = self
-            .arguments
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
+        let mut arguments = lock_unpoisoned(&self.arguments);
         arguments.take()
     }
 
     /// Stores the reply for [`RawMcpCall::complete`].
     pub fn leave(&self, content: Content) {
-        *self.content.lock().unwrap_or_else(PoisonError::into_inner) = Some(content);
+        *lock_unpoisoned(&self.content) = Some(content);
     }
 
     /// Inserts the stored reply, if any, into rmcp's answer.
     #[must_use]
     pub fn complete(&self, answer: Vec<u8>) -> Vec<u8> {
-        let mut content = self.content.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut content = lock_unpoisoned(&self.content);
         match content.take().and_then(|content| content.put_into(&answer)) {
             Some(whole) => whole,
             None => answer,

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 use std::panic::AssertUnwindSafe;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use futures_util::FutureExt;
 use lore::protocol::{Args, Code, agent_name, printable, tools as said};
@@ -38,6 +38,7 @@ use crate::api::limits::Budget;
 use crate::api::operations::TABLE;
 use crate::api::tool_selection::ToolSelection;
 use crate::error::Refusal;
+use crate::locks::{lock_unpoisoned, unpoisoned};
 use crate::log::Actor;
 use crate::operation::{Access, Answer, Caller, Operation, WaitPermit};
 
@@ -115,14 +116,14 @@ impl Server {
 
     /// Sets the raw call of a server that serves one call.
     #[must_use]
-    pub fn with_parcel(mut self, raw_call: Option<Arc<RawMcpCall>>) -> Self {
+    pub fn with_raw_call(mut self, raw_call: Option<Arc<RawMcpCall>>) -> Self {
         self.raw_call = raw_call;
         self
     }
 
     /// Returns the listed tools: from `initialize`, otherwise from the connection.
     fn tools(&self) -> ToolSelection {
-        let tools = self.tools.lock().unwrap_or_else(PoisonError::into_inner);
+        let tools = lock_unpoisoned(&self.tools);
         tools.clone().unwrap_or_else(|| self.host.tools.clone())
     }
 
@@ -140,7 +141,7 @@ impl Server {
         let mut caller = self.host.caller.clone();
         let client = cx.meta.client_info().or_else(|| {
             let client = self.client.lock();
-            client.unwrap_or_else(PoisonError::into_inner).clone()
+            unpoisoned(client).clone()
         });
         if let Some(client) = client {
             let label = format!("{}/{}", client.name, client.version);
@@ -176,8 +177,8 @@ impl Server {
             None if operation.waits => 0,
             None => raw_call.bytes(),
         };
-        let _paid = match in_flight_call {
-            Some(in_flight_call) if in_flight_call.is_unpaid() => {
+        let _permit = match in_flight_call {
+            Some(in_flight_call) if in_flight_call.lacks_permit() => {
                 Some(self.budget.small(in_flight_call.bytes()).await)
             }
             Some(_) | None => None,
@@ -219,10 +220,10 @@ impl ServerHandler for Server {
         let mut result = self.negotiate_initialize(&request)?;
         result.capabilities = about(self.has_resources(), self.has_subscriptions()).capabilities;
         if let Some(tools) = named_tools(&cx.meta)? {
-            *self.tools.lock().unwrap_or_else(PoisonError::into_inner) = Some(tools);
+            *lock_unpoisoned(&self.tools) = Some(tools);
         }
         let client = Some(request.client_info.clone());
-        *self.client.lock().unwrap_or_else(PoisonError::into_inner) = client;
+        *lock_unpoisoned(&self.client) = client;
         request.protocol_version = result.protocol_version.clone();
         cx.peer.set_peer_info(request);
         Ok(result)
@@ -401,7 +402,7 @@ impl ServerHandler for Server {
             let message = format!("the params of `{method}` do not fit");
             return Err(ErrorData::invalid_params(message, None));
         }
-        let message = format!("there is no method `{method}`");
+        let message = format!("method `{method}` not found");
         Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, message, None))
     }
 

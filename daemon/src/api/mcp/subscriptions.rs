@@ -1,7 +1,7 @@
 //! Resource change notifications: subscriptions of the older era, streams of the newest.
 
 use std::collections::BTreeSet;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use lore::protocol::Position;
@@ -14,6 +14,7 @@ use tokio_util::sync::CancellationToken;
 use crate::api::changes::{ChangeSet, Changes};
 use crate::api::dispatch::Dispatch;
 use crate::error::{Code, Refusal};
+use crate::locks::lock_unpoisoned;
 use crate::operation::WaitPermit;
 
 /// Maximum number of URIs that one connection, or one stream of the newest era, subscribes to.
@@ -47,7 +48,7 @@ impl Subscriptions {
             let (to, over) = (Subscriber::Host(peer.clone()), over.clone());
             let addresses = Arc::clone(&self.addresses);
             tokio::spawn(async move {
-                let is_wanted = |address: &str| lock(&addresses).contains(address);
+                let is_wanted = |address: &str| lock_unpoisoned(&addresses).contains(address);
                 tokio::select! {
                     () = notify_all(changes, &to, is_wanted) => {}
                     () = over.cancelled() => {}
@@ -65,7 +66,7 @@ impl Subscriptions {
     pub async fn add(&self, dispatch: &Dispatch, address: String) -> Result<(), Refusal> {
         let published = dispatch.context().read(None).await?;
         dispatch.resources().check(&published.snapshot, &address)?;
-        let mut addresses = lock(&self.addresses);
+        let mut addresses = lock_unpoisoned(&self.addresses);
         if addresses.len() >= ADDRESSES_MAX && !addresses.contains(&address) {
             let message = format!("a connection subscribes to at most {ADDRESSES_MAX} resources");
             return Err(Refusal::new(Code::RateLimited, message)
@@ -77,12 +78,8 @@ impl Subscriptions {
 
     /// Unsubscribes from a URI; unknown URIs are ignored.
     pub fn remove(&self, address: &str) {
-        lock(&self.addresses).remove(address);
+        lock_unpoisoned(&self.addresses).remove(address);
     }
-}
-
-fn lock(addresses: &Mutex<BTreeSet<String>>) -> MutexGuard<'_, BTreeSet<String>> {
-    addresses.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Returns the granted part of a stream's filter: lists, and existing URIs up to the limit.

@@ -82,12 +82,13 @@ fn open(schema: &mut JsonObject) {
     }
 }
 
-/// Builds the tool of an operation.
+/// Returns the tool with this name, if any.
 #[must_use]
 pub fn find(name: &str) -> Option<&'static Tool> {
     TOOLS.iter().find(|tool| tool.name == name)
 }
 
+/// Builds the tool of an operation.
 fn tool(operation: &Operation) -> Tool {
     let reads = operation.access == Access::Read;
     // A repeated write is recorded again.

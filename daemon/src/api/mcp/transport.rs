@@ -49,7 +49,7 @@ pub struct LineTransport<R> {
     endpoint: Endpoint,
     answers: mpsc::Sender<Answer>,
     in_flight_calls: InFlightCalls,
-    flying: HashMap<RequestId, PendingRequest>,
+    pending: HashMap<RequestId, PendingRequest>,
     /// Set when answers can no longer be written.
     gone: CancellationToken,
     /// An answer of the transport itself that waits for space in the queue.
@@ -74,7 +74,7 @@ impl<R> LineTransport<R> {
             in_flight_calls: InFlightCalls::new(limits, over),
             endpoint: endpoint.clone(),
             answers,
-            flying: HashMap::new(),
+            pending: HashMap::new(),
             gone,
             waiting: None,
             is_open: true,
@@ -132,7 +132,7 @@ impl<R> LineTransport<R> {
     ) -> Result<(), LineError> {
         match message {
             JsonRpcMessage::Request(request) => {
-                if self.flying.contains_key(&request.id) {
+                if self.pending.contains_key(&request.id) {
                     return Err(LineError {
                         id: Some(request.id.clone()),
                         code: ErrorCode::INVALID_REQUEST,
@@ -150,11 +150,11 @@ impl<R> LineTransport<R> {
                 extensions.insert(Arc::clone(&in_flight_call));
                 extensions.insert(RequestStart(self.newest()));
                 let raw_call = extensions.get::<Arc<RawMcpCall>>().cloned();
-                let flying = PendingRequest {
+                let pending = PendingRequest {
                     in_flight_call,
                     raw_call,
                 };
-                self.flying.insert(request.id.clone(), flying);
+                self.pending.insert(request.id.clone(), pending);
             }
             JsonRpcMessage::Notification(notification) => {
                 // rmcp does not answer a cancelled request; its call is complete when the handler ends.
@@ -162,7 +162,7 @@ impl<R> LineTransport<R> {
                     &notification.notification
                     && let Some(id) = &cancelled.params.request_id
                 {
-                    self.flying.remove(id);
+                    self.pending.remove(id);
                 }
             }
             JsonRpcMessage::Response(_) | JsonRpcMessage::Error(_) => {}
@@ -215,7 +215,7 @@ impl<R: AsyncBufRead + Unpin + Send + 'static> Transport<RoleServer> for LineTra
             JsonRpcMessage::Error(error) => error.id.as_ref(),
             JsonRpcMessage::Request(_) | JsonRpcMessage::Notification(_) => None,
         };
-        let (in_flight_call, raw_call) = match id.and_then(|id| self.flying.remove(id)) {
+        let (in_flight_call, raw_call) = match id.and_then(|id| self.pending.remove(id)) {
             Some(PendingRequest {
                 in_flight_call,
                 raw_call,
@@ -257,7 +257,7 @@ impl<R: AsyncBufRead + Unpin + Send + 'static> Transport<RoleServer> for LineTra
             if !self.is_open {
                 self.in_flight_calls.end_waiting();
                 tokio::select! {
-                    () = self.in_flight_calls.landed() => {}
+                    () = self.in_flight_calls.drained() => {}
                     () = self.gone.cancelled() => {}
                 }
                 return None;
@@ -281,7 +281,7 @@ impl<R: AsyncBufRead + Unpin + Send + 'static> Transport<RoleServer> for LineTra
     }
 
     async fn close(&mut self) -> io::Result<()> {
-        self.flying.clear();
+        self.pending.clear();
         Ok(())
     }
 }

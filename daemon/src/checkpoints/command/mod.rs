@@ -7,7 +7,7 @@ mod save;
 mod tests;
 
 use std::collections::BTreeSet;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use serde_bytes::ByteArray;
 
@@ -21,6 +21,7 @@ use crate::engine::DecisionContext;
 use crate::error::{Code, Refusal};
 use crate::events;
 use crate::events::checkpoints::{CheckpointSaved, DeletedCheckpoint};
+use crate::locks::lock_unpoisoned;
 use crate::log::objects::{self, ObjectLocation};
 use crate::log::{Body, Hash, codec};
 use crate::store::{BlobRef, Error, Rows, RowsMut};
@@ -52,7 +53,7 @@ pub enum SaveSkipped {
 impl Report {
     /// Returns the report so far.
     pub fn result(&self) -> MutexGuard<'_, SaveResult> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        lock_unpoisoned(&self.0)
     }
 }
 
@@ -67,7 +68,7 @@ pub fn empty_body(salt: [u8; 16]) -> Body {
 pub fn not_found(checkpoint: &str) -> Refusal {
     Refusal::new(
         Code::CheckpointNotFound,
-        format!("there is no checkpoint `{checkpoint}`"),
+        format!("checkpoint `{checkpoint}` not found"),
     )
     .hint("`workflow_checkpoint_list` lists those of a session.")
 }

@@ -124,7 +124,7 @@ fn nothing(catalogue: &Catalogue, context: Option<&str>, file: Option<&str>) -> 
     let wanted = context.or(file).unwrap_or_default();
     let what = match (context, file) {
         (Some(context), Some(file)) => format!("the context `{context}` has no file `{file}`"),
-        (Some(context), None) => format!("there is no context `{context}`"),
+        (Some(context), None) => format!("context `{context}` not found"),
         (None, file) => format!(
             "no document has the file name `{}`",
             file.unwrap_or_default()

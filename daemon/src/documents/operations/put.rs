@@ -47,7 +47,7 @@ impl Op for PutDocument {
         let (cx, caller, mut args) = call.into_parts();
         let mut found = SecretCounts::default();
         redact(&cx.redactor, &mut args, &mut found);
-        let caller = caller.acting_as(args.agent.as_deref())?;
+        let caller = caller.with_agent(args.agent.as_deref())?;
         check(&args)?;
         let bytes_max = Documents::of(&cx)?.settings.reading.file_bytes;
         let bytes_max = bytes_max.min(usize::try_from(SENT_BYTES_MAX).unwrap_or(usize::MAX));

@@ -5,7 +5,7 @@ use std::io;
 /// Describes why a file or folder cannot be read.
 pub(super) fn why(error: &io::Error) -> String {
     match error.kind() {
-        io::ErrorKind::PermissionDenied => "there is no permission to read it".to_owned(),
+        io::ErrorKind::PermissionDenied => "no permission to read it".to_owned(),
         io::ErrorKind::NotFound => "it is not there".to_owned(),
         io::ErrorKind::InvalidFilename => "its path is too long for the system".to_owned(),
         _ => match error.raw_os_error() {

@@ -6,7 +6,7 @@
 
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use ignore::{DirEntry, Error, WalkBuilder};
 
@@ -15,6 +15,7 @@ use super::filesystems::of_the_system;
 use super::path_set::PathSet;
 use super::scope::{FILES_MAX, SourceScope};
 use crate::events::documents::FileFingerprint;
+use crate::locks::lock_unpoisoned;
 
 /// One step of a walk.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -148,7 +149,7 @@ impl Iterator for FolderWalk {
                 return None;
             }
             let next = self.inner.next();
-            let mut aside = self.aside.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut aside = lock_unpoisoned(&self.aside);
             self.reported.append(&mut aside);
             drop(aside);
             let step = match next {
@@ -233,7 +234,7 @@ impl Filter {
     }
 
     fn report(&self, trouble: WalkError) {
-        let mut aside = self.aside.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut aside = lock_unpoisoned(&self.aside);
         aside.push(trouble);
     }
 }

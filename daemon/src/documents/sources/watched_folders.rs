@@ -84,7 +84,7 @@ impl WatchScope for WatchedFolders {
 
     fn open(&self, watcher: &mut DirWatcher) -> Result<Option<String>, String> {
         if watcher.watch(self.reach.base())? == WatchOutcome::None {
-            return Err("there is no such folder".to_owned());
+            return Err("folder not found".to_owned());
         }
         if self.reach.is_file() {
             return Ok(None);

@@ -4,10 +4,10 @@
 use std::fs;
 use std::path::PathBuf;
 use std::sync::Mutex;
-use std::sync::PoisonError;
 use std::time::{Duration, Instant};
 
 use crate::engine::DataFolder;
+use crate::locks::lock_unpoisoned;
 use crate::log::Position;
 use crate::store::{StoreId, durable};
 
@@ -66,7 +66,7 @@ impl PositionFile {
     /// Writes a position and the current end of the log, unless a write just happened. A lost position only causes
     /// texts to be searched again.
     pub fn note(&self, position: Position, end: Position) {
-        let mut written = self.written.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut written = lock_unpoisoned(&self.written);
         if written.is_some_and(|at| at.elapsed() < WRITE_EVERY) {
             return;
         }

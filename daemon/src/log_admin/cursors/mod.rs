@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use lore::protocol::{Position, nearest};
 use serde::{Deserialize, Serialize};
@@ -19,6 +19,7 @@ use serde_bytes::ByteArray;
 
 use crate::clock::Micros;
 use crate::error::{Code, Refusal};
+use crate::locks::lock_unpoisoned;
 use crate::log::{Actor, Hash, codec};
 use crate::operation::{Context, blocking};
 use crate::store::{Error, StoreId, durable};
@@ -242,7 +243,7 @@ impl Cursors {
 impl Shared {
     fn lock(&self) -> MutexGuard<'_, Inner> {
         // Every change is complete before a panic is possible.
-        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+        lock_unpoisoned(&self.inner)
     }
 
     /// Writes all changes so far, unless change `number` is on disk already. A change that waited for another
@@ -312,7 +313,7 @@ fn find<'r>(rows: &'r Rows, uid: u32, name: &str) -> Result<&'r StoredCursor, Re
     rows.get(&(uid, name.to_owned())).ok_or_else(|| {
         let own = rows.keys().filter(|(of, _)| *of == uid);
         let shown: String = name.chars().take(128).collect();
-        Refusal::new(Code::NotFound, format!("there is no cursor `{shown}`")).hint(
+        Refusal::new(Code::NotFound, format!("cursor `{shown}` not found")).hint(
             match nearest(name, own.map(|(_, name)| name.as_str())) {
                 Some(near) => format!("Did you mean `{near}`?"),
                 None => {

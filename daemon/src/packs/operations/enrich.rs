@@ -73,7 +73,7 @@ fn rests_on(cx: &Context, state: &State, session: &str, message: &str) -> Result
     let row = sessions::get(state, session)?.ok_or_else(|| {
         Refusal::new(
             Code::SessionNotFound,
-            format!("there is no session `{session}` any more"),
+            format!("session `{session}` no longer exists"),
         )
     })?;
     let mut all = session.as_bytes().to_vec();

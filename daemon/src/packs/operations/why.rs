@@ -112,7 +112,7 @@ fn explain(
         WhySubject::Position(position) => {
             let event = state.log().at(position)?;
             let event =
-                event.ok_or_else(|| not_found(&format!("there is no event at {position}")))?;
+                event.ok_or_else(|| not_found(&format!("no event at position {position}")))?;
             if let Some(PackEvent::Built(built)) = PackEvent::of(&event)? {
                 return of_pack(cx, state, &built.id);
             }
@@ -154,7 +154,7 @@ fn not_found(what: &str) -> Refusal {
 fn of_pack(cx: &Context, state: &State, pack: &str) -> Result<WhyReply, Refusal> {
     let reported = pack_record(state, pack)?;
     let reported =
-        reported.ok_or_else(|| not_found(&format!("there is no context pack `{pack}`")))?;
+        reported.ok_or_else(|| not_found(&format!("context pack `{pack}` not found")))?;
     Ok(reply(cx, state, None, Some(reported), Vec::new()))
 }
 

@@ -136,7 +136,7 @@ async fn without_secrets(
     .await?;
     if let Some(sentence) = found.sentence() {
         let (project, file_type) = (name.project(), name.file_type());
-        tracing::warn!("{project}/{file_type}: {sentence}; the file is written anew without");
+        tracing::warn!("{project}/{file_type}: {sentence}; the file is rewritten without");
     }
     Ok(content)
 }

@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 use std::time::Duration;
 
 use tokio::sync::watch;
 
+use crate::locks::lock_unpoisoned;
 use crate::log::Position;
 use crate::watch::Status;
 
@@ -122,6 +123,6 @@ impl SyncStatus {
 
     fn lock(&self) -> MutexGuard<'_, Faults> {
         // After a panic, at worst a fault is reported twice.
-        self.faults.lock().unwrap_or_else(PoisonError::into_inner)
+        lock_unpoisoned(&self.faults)
     }
 }

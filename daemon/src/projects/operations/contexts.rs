@@ -184,7 +184,7 @@ impl<'r> ProjectFiles<'r> {
                 reply.validation = Some(wire::validation(&validate(&content, template)));
             }
             None => reply.warnings.push(format!(
-                "there is no template `{}` any more: the content is not checked",
+                "template `{}` no longer exists: the content is not checked",
                 args.file_type
             )),
         }

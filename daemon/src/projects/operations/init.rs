@@ -62,7 +62,7 @@ async fn place(
             }
         };
         room.place_in(&state, &path)?.ok_or_else(|| {
-            Refusal::invalid(format!("there is no directory {path:?}"))
+            Refusal::invalid(format!("directory {path:?} not found"))
                 .hint("Give the path of a directory that exists and can be read.")
         })
     })

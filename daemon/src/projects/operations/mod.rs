@@ -94,20 +94,17 @@ impl ResolvedProject {
             None => Ok(None),
         };
         if id == CURRENT {
-            return here()?.map(Self::at).ok_or_else(|| {
-                not_found(
-                    rows,
-                    "",
-                    "`current` is the project of the caller's working directory, and this caller has \
-                     none",
-                )
-            });
+            let Some(place) = here()? else {
+                let sentence = "`current` is the project of the caller's working directory, and this caller has none";
+                return Err(not_found(rows, "", sentence)?);
+            };
+            return Ok(Self::at(place));
         }
         if Path::new(id).is_absolute() {
-            return room
-                .place_in(rows, &room.directory(id)?)?
-                .map(Self::at)
-                .ok_or_else(|| not_found(rows, id, &format!("there is no directory {id:?}")));
+            let Some(place) = room.place_in(rows, &room.directory(id)?)? else {
+                return Err(not_found(rows, id, &format!("directory {id:?} not found"))?);
+            };
+            return Ok(Self::at(place));
         }
         if !is_id(id) {
             return Err(not_an_id(id));
@@ -119,7 +116,7 @@ impl ResolvedProject {
             return Ok(Self::at(place));
         }
         let Some(row) = view::project(rows, id)? else {
-            return Err(not_found(rows, id, &format!("there is no project `{id}`")));
+            return Err(not_found(rows, id, &format!("project `{id}` not found"))?);
         };
         let place = room
             .place_of(Path::new(&row.path))
@@ -183,12 +180,12 @@ fn not_an_id(id: &str) -> Refusal {
         "`project_id` is {shown:?}; it is an id of 1 to 64 of a-z, 0-9, `_` and `-`, an absolute path, \
          or `current`"
     ))
-    .hint("`list_projects` lists the ids there are.")
+    .hint("`list_projects` lists the ids.")
 }
 
 /// The refusal for an unknown project; lists the known ones, the most similar first.
-fn not_found(rows: &dyn Rows, id: &str, sentence: &str) -> Refusal {
-    let mut all: Vec<(String, ProjectRow)> = view::projects(rows).unwrap_or_default();
+fn not_found(rows: &dyn Rows, id: &str, sentence: &str) -> Result<Refusal, Refusal> {
+    let mut all: Vec<(String, ProjectRow)> = view::projects(rows)?;
     all.sort_by_key(|(project, row)| {
         let is_alike = !id.is_empty() && (project.contains(id) || id.contains(&*row.name));
         (!is_alike, std::cmp::Reverse(row.updated_at))
@@ -202,7 +199,7 @@ fn not_found(rows: &dyn Rows, id: &str, sentence: &str) -> Refusal {
     let refusal = Refusal::new(Code::ProjectNotFound, sentence);
     let ids: Vec<&str> = all.iter().take(NAMED_MAX).map(|(id, _)| &**id).collect();
     let details = serde_json::json!({"projects": ids, "total": count});
-    match names.as_slice() {
+    Ok(match names.as_slice() {
         [] => refusal
             .hint("No project exists yet: `init_project` makes a directory one.")
             .details(details),
@@ -218,7 +215,7 @@ fn not_found(rows: &dyn Rows, id: &str, sentence: &str) -> Refusal {
                 ))
                 .details(details)
         }
-    }
+    })
 }
 
 /// Refuses an unknown file type; lists the known ones and suggests the nearest.
@@ -317,4 +314,31 @@ pub(super) fn path_of(room: &ProjectState, project: &str, file_type: &str) -> St
         .join(file)
         .to_string_lossy()
         .into_owned()
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use crate::store::{MemoryStore, RowsMut};
+
+    /// A refusal that lists the projects reports a damaged row instead of leaving all projects out.
+    #[test]
+    fn damaged_rows_are_not_missing_projects() {
+        let mut rows = MemoryStore::new();
+        let refused = not_found(&rows, "shop", "project `shop` not found").unwrap();
+        assert_eq!(refused.code, Code::ProjectNotFound);
+        rows.put(view::SPACE, b"pother", b"damaged");
+        let refused = not_found(&rows, "shop", "project `shop` not found").unwrap_err();
+        assert_eq!(refused.code, Code::Corrupt);
+    }
+
+    /// A share whose key has no user number is damage, and not a project without shares.
+    #[test]
+    fn damaged_shares_are_reported() {
+        let mut rows = MemoryStore::new();
+        rows.put(view::SPACE, b"sshop\0\x01", b"");
+        let refused = Refusal::from(view::shares(&rows, "shop").unwrap_err());
+        assert_eq!(refused.code, Code::Corrupt);
+    }
 }

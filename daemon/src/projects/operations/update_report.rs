@@ -179,7 +179,7 @@ impl PendingUpdate {
                 reply.next_steps = Some(format!(
                     "Read the draft with get_context (\"draft\": true) and the form with get_template, \
                      correct every error listed here, and call update_context again; or leave it to a \
-                     person: the draft is kept. Attempts are counted anew after {} minutes.",
+                     person: the draft is kept. The count of attempts starts again after {} minutes.",
                     ProjectState::of(&self.cx)?.limits.attempts_kept_ms / 60_000
                 ));
             }

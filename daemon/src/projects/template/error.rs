@@ -47,7 +47,7 @@ pub enum Reason {
     #[error("the pattern needs too much memory once compiled: repeat less, or use smaller classes")]
     PatternTooLarge,
     /// A referenced section is not declared.
-    #[error("there is no `[section_schemas.{key}]`; those declared are {declared}")]
+    #[error("`[section_schemas.{key}]` not found; those declared are {declared}")]
     NoSection {
         /// Key of the missing section.
         key: String,

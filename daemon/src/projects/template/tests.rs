@@ -40,7 +40,7 @@ fn a_wrong_template_says_the_line_and_the_reason() {
         ),
         (
             with("required_sections = [\"a\"]\n"),
-            "x.toml:4: there is no `[section_schemas.a]`; those declared are none more",
+            "x.toml:4: `[section_schemas.a]` not found; those declared are none more",
         ),
         (
             with("required_sections = [\"a\"]\n[section_schemas.b]\nformat = \"freeform\"\n"),
@@ -138,7 +138,7 @@ fn a_wrong_template_says_the_line_and_the_reason() {
         ),
         (
             with("[entries]\nname = \"e\"\nlevel = 3\nunder = [\"a\"]\n"),
-            "there is no `[section_schemas.a]`",
+            "`[section_schemas.a]` not found",
         ),
         (
             with("[entries]\nname = \"e\"\nat_least_one_of = [\"F\"]\n"),
@@ -150,7 +150,7 @@ fn a_wrong_template_says_the_line_and_the_reason() {
         ),
         (
             with("[[format_rules]]\nname = \"r\"\nsays = \"s\"\nsection = \"b\"\nmax_bytes = 9\n"),
-            "there is no `[section_schemas.b]`",
+            "`[section_schemas.b]` not found",
         ),
         (
             with("[appends]\nat = \"bottom\"\n"),
@@ -158,7 +158,7 @@ fn a_wrong_template_says_the_line_and_the_reason() {
         ),
         (
             with("[appends]\nunder = \"a\"\n"),
-            "there is no `[section_schemas.a]`",
+            "`[section_schemas.a]` not found",
         ),
         (
             format!(

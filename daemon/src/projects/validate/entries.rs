@@ -192,7 +192,7 @@ fn none(
     }
     let all = outline.whole();
     if schema.under.is_empty() && entries.is_empty() && !has_others {
-        let message = format!("There is no {name}: each begins with {says}");
+        let message = format!("No {name} found: each begins with {says}");
         let at = outline.text().len();
         let found = found(FlawKind::FormatError, "entries", outline.line(at), message);
         if outline.says_something(&all) || !outline.headings().is_empty() {

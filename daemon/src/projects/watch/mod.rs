@@ -65,7 +65,7 @@ impl WatchScope for Projects {
 
     fn open(&self, watcher: &mut DirWatcher) -> Result<Option<String>, String> {
         if watcher.watch(&self.root)? == WatchOutcome::None {
-            return Err("there is no such folder".to_owned());
+            return Err("folder not found".to_owned());
         }
         let mut trouble = None;
         for project in names(&self.root).map_err(|error| error.to_string())? {

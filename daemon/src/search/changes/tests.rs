@@ -85,7 +85,7 @@ fn what_stood_beside_many_forgotten_pieces_is_added_anew_once() {
         "all but the first"
     );
     apply(&kept, &fixture, &blobs, &reported);
-    let again = open(folder.path(), "anew");
+    let again = open(folder.path(), "again");
     apply(&again, &fixture, &blobs, &after(&fixture, &blobs, 0));
     assert_eq!(kept.units(None).unwrap(), again.units(None).unwrap());
     assert_eq!(kept.counts().units(), 100);

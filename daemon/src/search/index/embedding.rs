@@ -8,8 +8,9 @@ use lored_retrieval::vectors::VectorError;
 
 use super::{Index, IndexError};
 use crate::engine::PublishedState;
+use crate::locks::lock_unpoisoned;
 use crate::log::Log;
-use crate::search::stages::{StageIndex, embedded, lock, newest, vectors_of};
+use crate::search::stages::{StageIndex, embedded, newest, vectors_of};
 use crate::store::Blobs;
 
 /// Maximum number of missing second-tier vectors that are made at once although events were just recorded.
@@ -74,7 +75,7 @@ impl Index {
                     .map(|()| texts.len())
             });
         if self.unless_put_off(made)? < texts.len() {
-            lock(&first.missing).extend(texts.iter().map(|(key, _)| *key));
+            lock_unpoisoned(&first.missing).extend(texts.iter().map(|(key, _)| *key));
         }
         Ok(())
     }
@@ -87,16 +88,16 @@ impl Index {
     ) -> Result<usize, IndexError> {
         match made {
             Ok(made) => {
-                *lock(&self.fault) = None;
+                *lock_unpoisoned(&self.fault) = None;
                 Ok(made)
             }
             Err(error @ (IndexError::Vectors(VectorError::Io { .. }) | IndexError::Model(_))) => {
-                let mut fault = lock(&self.fault);
+                let mut fault = lock_unpoisoned(&self.fault);
                 if fault.is_none() {
-                    tracing::warn!(%error, "texts are found by their words alone");
+                    tracing::warn!(%error, "vectors are postponed: new texts are found by text search only");
                 }
                 *fault = Some(format!(
-                    "new texts are found by their words alone, until vectors can be kept: {error}"
+                    "new texts are found by text search only, until vectors can be stored: {error}"
                 ));
                 Ok(0)
             }
@@ -120,7 +121,7 @@ impl Index {
         }
         texts.retain(|(key, _)| self.text.contains(*key).unwrap_or(false));
         self.keep(stage, &texts, &vectors_of(model, &texts), 0)?;
-        let mut missing = lock(&stage.missing);
+        let mut missing = lock_unpoisoned(&stage.missing);
         keys.iter().for_each(|key| {
             missing.remove(key);
         });
@@ -158,9 +159,9 @@ impl Index {
             Ok(model) => Some(model),
             Err(error) => {
                 if !self.is_second_refused.swap(true, Ordering::Relaxed) {
-                    tracing::warn!(%error, "the second tier neither embeds nor ranks");
-                    let reported = format!("the second tier neither embeds nor ranks: {error}");
-                    lock(&self.warnings).push(reported);
+                    tracing::warn!(%error, "the second-tier model is not used");
+                    let reported = format!("the second-tier model is not used: {error}");
+                    lock_unpoisoned(&self.warnings).push(reported);
                 }
                 None
             }
@@ -172,14 +173,14 @@ impl Index {
     #[must_use]
     pub fn wants_few(&self) -> bool {
         let second = self.second.as_ref();
-        second.is_some_and(|second| lock(&second.missing).len() <= FEW)
+        second.is_some_and(|second| lock_unpoisoned(&second.missing).len() <= FEW)
     }
 
     /// Returns the number of texts without a vector of a tier.
     #[must_use]
     pub fn missing_vectors(&self, stage: EmbeddingStage) -> usize {
         let stage = self.stage(stage);
-        stage.map_or(0, |stage| lock(&stage.missing).len())
+        stage.map_or(0, |stage| lock_unpoisoned(&stage.missing).len())
     }
 
     /// Returns whether vectors of a tier remain to be made.
@@ -187,7 +188,7 @@ impl Index {
     pub fn wants_vectors(&self) -> bool {
         let first = self.first.as_ref();
         let second = self.second.as_ref();
-        first.is_some_and(|first| !lock(&first.missing).is_empty())
+        first.is_some_and(|first| !lock_unpoisoned(&first.missing).is_empty())
             || second.is_some_and(|second| {
                 !self.is_second_refused.load(Ordering::Relaxed)
                     && !self.wanted_of_second(second).is_empty()
@@ -219,7 +220,7 @@ impl Index {
         }
         keys.truncate(over + 1);
         store.delete(&keys, 0)?;
-        lock(&second.missing).extend(keys);
+        lock_unpoisoned(&second.missing).extend(keys);
         Ok(())
     }
 
@@ -277,6 +278,6 @@ impl Index {
             return (0, 0);
         };
         let has = second.read().len();
-        (has as u64, lock(&second.missing).len() as u64)
+        (has as u64, lock_unpoisoned(&second.missing).len() as u64)
     }
 }

@@ -8,6 +8,7 @@ use lored_retrieval::text::{Change, IndexedText, Kind, NewText};
 use lored_retrieval::vectors::{Generation, VectorStore};
 
 use super::*;
+use crate::locks::lock_unpoisoned;
 use crate::search::{Limits, SearchIndexes};
 
 fn models(second_tier: bool) -> Arc<ModelPool> {
@@ -92,7 +93,7 @@ fn what_the_log_lost_is_not_kept() {
     assert_eq!(index.applied(), Position(0));
     assert!(index.text.units(None).unwrap().is_empty());
     assert_eq!(embedded(&index), (1..=4).collect());
-    assert_eq!(lock(&index.warnings).len(), 1);
+    assert_eq!(lock_unpoisoned(&index.warnings).len(), 1);
 }
 
 /// A vector that is newer than the last flush of the text index is removed, too, if the log has lost its event.
@@ -205,13 +206,13 @@ fn the_second_tier_keeps_the_newest() {
     };
     for position in 1..=20 {
         let key = take_in_text(&index, position);
-        lock(&second.missing).insert(key);
+        lock_unpoisoned(&second.missing).insert(key);
         let wanted = index.wanted_of_second(second);
         assert_eq!(wanted, [key]);
         let texts = [(key, String::new())];
         let of_second = [vector(&index, EmbeddingStage::Second)];
         index.keep(second, &texts, &of_second, 0).unwrap();
-        lock(&second.missing).remove(&key);
+        lock_unpoisoned(&second.missing).remove(&key);
         index.let_oldest_go(second).unwrap();
         assert_eq!(positions(&index).len(), position.min(4) as usize);
         assert!(index.wanted_of_second(second).is_empty());
@@ -308,9 +309,9 @@ fn what_cannot_be_written_is_kept() {
         source: std::io::ErrorKind::StorageFull.into(),
     };
     assert_eq!(index.unless_put_off(Err(full().into())).unwrap(), 0);
-    assert!(lock(&index.fault).is_some());
+    assert!(lock_unpoisoned(&index.fault).is_some());
     assert_eq!(index.unless_put_off(Ok(1)).unwrap(), 1);
-    assert!(lock(&index.fault).is_none());
+    assert!(lock_unpoisoned(&index.fault).is_none());
 }
 
 /// If the second tier's model becomes unreadable, the first tier ranks.
@@ -342,9 +343,9 @@ fn a_second_tier_that_is_gone_is_done_without() {
         let (stage, ..) = index.ranking().unwrap().unwrap();
         assert_eq!(stage, EmbeddingStage::First);
         assert_eq!(index.ranking_tier(), Some(EmbeddingStage::First));
-        assert_eq!(lock(&index.warnings).len(), 1);
+        assert_eq!(lock_unpoisoned(&index.warnings).len(), 1);
     }
-    lock(&second.missing).insert(key);
+    lock_unpoisoned(&second.missing).insert(key);
     assert!(!index.wants_vectors());
 }
 

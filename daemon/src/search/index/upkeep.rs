@@ -8,7 +8,8 @@ use lored_models::EmbeddingStage;
 use lored_retrieval::vectors::VectorError;
 
 use super::{Index, IndexError};
-use crate::search::stages::{StageIndex, lock, name, remove};
+use crate::locks::lock_unpoisoned;
+use crate::search::stages::{StageIndex, name, remove};
 use crate::store::durable;
 
 /// Size of in-memory segments at which they are flushed.
@@ -64,7 +65,7 @@ impl Index {
     fn write_anew(&self) -> Result<(), IndexError> {
         self.text.purge()?;
         for stage in self.stages() {
-            let _alone = lock(&stage.compacting);
+            let _alone = lock_unpoisoned(&stage.compacting);
             let mut store = stage.write();
             store.purge()?;
             store.sync()?;
@@ -92,7 +93,7 @@ impl Index {
                 Ok(true) => return Ok(true),
                 Ok(false) => {}
                 Err(IndexError::Vectors(error @ VectorError::Io { .. })) => {
-                    tracing::warn!(%error, "files of vectors give back no room");
+                    tracing::warn!(%error, "vector files cannot be compacted");
                 }
                 Err(error) => return Err(error),
             }
@@ -126,7 +127,7 @@ impl Index {
 
 /// Rewrites one run of segments; searches continue.
 fn compact(stage: &StageIndex) -> Result<bool, IndexError> {
-    let _alone = lock(&stage.compacting);
+    let _alone = lock_unpoisoned(&stage.compacting);
     let worth = {
         let mut store = stage.write();
         store.finish()?;

@@ -43,7 +43,7 @@ impl Op for Search {
         {
             return Err(Refusal::new(
                 Code::SessionNotFound,
-                format!("there is no session `{}`", session.as_str()),
+                format!("session `{}` not found", session.as_str()),
             )
             .hint("`list_sessions` lists them."));
         }
@@ -53,7 +53,7 @@ impl Op for Search {
                     Code::ProjectNotFound,
                     "`current` is the project of the caller's working directory, and this caller has none",
                 )
-                .hint("`list_projects` lists the ids there are.")
+                .hint("`list_projects` lists the ids.")
             })?),
             project => project.map(str::to_owned),
         };
@@ -62,9 +62,9 @@ impl Op for Search {
         {
             return Err(Refusal::new(
                 Code::ProjectNotFound,
-                format!("there is no project `{project}`"),
+                format!("project `{project}` not found"),
             )
-            .hint("`list_projects` lists the ids there are."));
+            .hint("`list_projects` lists the ids."));
         }
         let ask = SearchRequest {
             query: args.query,

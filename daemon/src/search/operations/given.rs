@@ -51,7 +51,7 @@ pub fn document_filter(filters: Filters) -> Result<Option<DocumentFilter>, Refus
     ] {
         if list.len() > VALUES_MAX {
             return Err(Refusal::invalid(format!(
-                "the filter `{name}` has {} values; at most {VALUES_MAX} are taken",
+                "filter `{name}` has {} values; at most {VALUES_MAX} are allowed",
                 list.len()
             )));
         }

@@ -153,7 +153,7 @@ search!(
     SemanticSearchArgs,
     "semantic_search",
     "Search by meaning",
-    "Searches documents by what they mean. Newer: `search_documents` with `search_type` semantic.",
+    "Searches documents by meaning. Newer: `search_documents` with `search_type` semantic.",
     15,
     |args| Ok(LegacyQuery {
         query: Some(args.query),

@@ -130,8 +130,8 @@ fn refused(error: &IndexError) -> Refusal {
         | IndexError::Model(_)
         | IndexError::Io { .. } => Code::StorageUnavailable,
     };
-    Refusal::new(code, format!("the search failed: {error}"))
-        .hint("Repeat it: an index that is damaged is rebuilt from the log.")
+    Refusal::new(code, format!("search failed: {error}"))
+        .hint("Retry: a damaged index is rebuilt from the log.")
 }
 
 /// The start of a page: after a hit or, if that hit no longer exists, at its number.
@@ -190,20 +190,21 @@ fn reply(
     });
     let mut warnings = Vec::new();
     if searched.terms.cut {
-        warnings.push("the query is long: only its first words were searched".to_owned());
+        warnings.push("the query is too long: only its first words were searched".to_owned());
     }
     let is_listing = ask.query.is_empty();
     if !is_listing && searched.terms.words.is_empty() && searched.used == Mode::Text {
-        warnings.push(
-            "the query has no word that can be searched: only stop words or signs".to_owned(),
-        );
+        warnings
+            .push("the query has no searchable word: only stop words or punctuation".to_owned());
     }
     let models = search.index.models();
     if let (Some(why), true) = (
         models.why_no_second().filter(|_| models.is_second_wanted()),
         searched.model.is_some(),
     ) {
-        warnings.push(format!("the second tier does not rank: {why}"));
+        warnings.push(format!(
+            "the second-tier model is not used for ranking: {why}"
+        ));
     }
     let is_empty = results.is_empty();
     Ok(SearchReply {

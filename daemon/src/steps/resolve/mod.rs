@@ -181,7 +181,7 @@ impl<H: History> Resolver<'_, H> {
             (StepRef::Number(number), _) => return Ok(Ok(number)),
             (StepRef::Previous, Some(current)) => match current.checked_sub(1) {
                 Some(before) if before > 0 => return Ok(Ok(before)),
-                Some(_) | None => format!("step not found: there is no step before step {current}"),
+                Some(_) | None => format!("step not found: no step comes before step {current}"),
             },
             (StepRef::Previous, None) | (StepRef::Last, _) => match self.history.last()? {
                 Some(newest) => return Ok(Ok(newest)),

@@ -2,7 +2,7 @@
 //! atomically.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use serde_bytes::ByteArray;
 
@@ -13,6 +13,7 @@ use crate::engine::{Command, DecisionContext};
 use crate::error::{Code, Refusal};
 use crate::events::projects::ProjectEvent;
 use crate::events::{Event, NewEvent};
+use crate::locks::lock_unpoisoned;
 use crate::log::{Body, Hash, ImportOrigin, codec};
 use crate::projects::{self, ContextWritten, ProjectInitialised, VersionMeta};
 use crate::steps::Text;
@@ -146,7 +147,7 @@ impl ImportProjects {
             events.extend(decided);
         }
         deciding.count.events = events.len() as u64;
-        *self.report.lock().unwrap_or_else(PoisonError::into_inner) = deciding.count;
+        *lock_unpoisoned(&self.report) = deciding.count;
         match events.is_empty() {
             // The caller reads the report instead.
             true => Err(Refusal::new(Code::Conflict, "nothing was recorded")),
@@ -242,7 +243,7 @@ impl LogImportDecision<'_> {
             (&reported.project, &reported.file_type, reported.version);
         if !self.trusts && !self.is_known(project)? {
             return Err(Refusal::invalid(format!(
-                "there is no project `{project}`: a line of the kind Project must come before its versions"
+                "project `{project}` not found: a line of the kind Project must come before its versions"
             )));
         }
         let stored = projects::file(self.rows, project, file_type)?;

@@ -222,7 +222,12 @@ fn header(at: usize, line: &str, format: &str, version: Option<&Value>) -> Resul
                 VERSIONS.end()
             ));
         }
-        None => return Err(format!("there is no `version`; it is {}", VERSIONS.start())),
+        None => {
+            return Err(format!(
+                "`version` is missing; expected {}",
+                VERSIONS.start()
+            ));
+        }
     }
     if at != 1 {
         return Err("the line with `format` must come first, and once".to_owned());
@@ -291,7 +296,7 @@ fn unknown(kind: &str) -> String {
     let near = lore::protocol::nearest(kind, KINDS);
     let near = near.map_or_else(String::new, |near| format!("; near to it: {near}"));
     format!(
-        "there is no kind {} outside a session{near}; events of a session stand behind its line with \
+        "unknown kind {} outside a session{near}; events of a session stand behind its line with \
          `format`: \"{SESSION_FORMAT}\"",
         sanitized(kind)
     )

@@ -88,7 +88,7 @@ fn known(
         true => Ok(Some(project)),
         false => Err(Refusal::new(
             Code::ProjectNotFound,
-            format!("there is no project `{project}`"),
+            format!("project `{project}` not found"),
         )
         .hint("`list_projects` lists them.")),
     }

@@ -1,6 +1,6 @@
 //! `import_log`.
 
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 
 use lore::protocol::log::{ImportLogArgs, ImportLogReply};
 
@@ -8,6 +8,7 @@ use super::import::ready_behind;
 use crate::checkpoints;
 use crate::engine::{KeyClaim, PublishedState};
 use crate::error::{Code, Refusal};
+use crate::locks::lock_unpoisoned;
 use crate::log::{Hash, Position};
 use crate::operation::{Access, Call, Caller, Context, Op, blocking};
 use crate::transfer::log_transfer::{ImportProjects, LogPart, PreparedLine, Report, Session, read};
@@ -152,7 +153,7 @@ impl LogImport {
                 .await
                 .map(drop),
         };
-        let count = *report.lock().unwrap_or_else(PoisonError::into_inner);
+        let count = *lock_unpoisoned(&report);
         let is_all_there = count.lines > 0 && count.events == 0;
         if !is_all_there {
             outcome?;

@@ -63,7 +63,7 @@ impl Checker {
     pub fn end(&self) -> Result<(), String> {
         match self.has_begun {
             true => Ok(()),
-            false => Err("there is no event; the first one is SessionCreated".to_owned()),
+            false => Err("no events; the first one must be SessionCreated".to_owned()),
         }
     }
 

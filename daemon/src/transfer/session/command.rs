@@ -1,11 +1,12 @@
 //! The decision about an import: all of its events at once.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use crate::checkpoints::{CheckpointImport, CheckpointKey, RetainedObjects};
 use crate::engine::{Command, DecisionContext};
 use crate::error::{Code, Refusal};
 use crate::events::{Event, NewEvent};
+use crate::locks::lock_unpoisoned;
 use crate::log::{Body, EventKind, EventScope, ImportOrigin, Log, Position, TransferPolicy};
 use crate::sessions::{self, CreateSession, SessionCreated};
 use crate::store::{Error, PendingBlob, RowsMut};
@@ -113,7 +114,7 @@ impl Command for ImportSession {
 /// Reports the renamed checkpoints of an import.
 #[must_use]
 pub fn renamed_warnings(renamed: &RenamedCheckpoints) -> Vec<String> {
-    let renamed = renamed.lock().unwrap_or_else(PoisonError::into_inner);
+    let renamed = lock_unpoisoned(&renamed);
     let report = |(was, is)| format!("the checkpoint `{was}` is `{is}` here: its id is taken");
     renamed.iter().copied().map(report).collect()
 }
@@ -149,7 +150,7 @@ impl PreparedEvents {
                             "fewer checkpoints were decided than imported",
                         )
                     })?;
-                    let mut renamed = renamed.lock().unwrap_or_else(PoisonError::into_inner);
+                    let mut renamed = lock_unpoisoned(&renamed);
                     renamed.extend(decided.renamed);
                     imported(decided.event, decided.body, origin)
                 }

@@ -219,7 +219,7 @@ fn header(text: &str) -> Result<Header, String> {
         }
         None => {
             return Err(format!(
-                "there is no `format`: \"{FORMAT}\" in it, so this is not an exported session"
+                "`format`: \"{FORMAT}\" is missing, so this is not an exported session"
             ));
         }
     }
@@ -232,7 +232,7 @@ fn header(text: &str) -> Result<Header, String> {
                 sanitized(&version.to_string())
             ));
         }
-        None => return Err(format!("there is no `version`; it is {VERSION}")),
+        None => return Err(format!("`version` is missing; expected {VERSION}")),
     }
     let header: Header = object(text)?;
     SessionId::new(header.session.as_str())
@@ -261,7 +261,7 @@ fn last_line(text: &str, events: u64) -> Result<(), String> {
 fn unknown_kind(kind: &str) -> String {
     let near = lore::protocol::nearest(kind, Payload::KINDS.iter().copied());
     let near = near.map_or_else(String::new, |near| format!("; near to it: {near}"));
-    format!("there is no kind {} in this version{near}", sanitized(kind))
+    format!("unknown kind {} in this version{near}", sanitized(kind))
 }
 
 /// Returns the beginning of a text for an error message.

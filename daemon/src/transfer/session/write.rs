@@ -93,7 +93,7 @@ impl Export<'_> {
         let Some(event) = beginning(&self.log(), self.session, self.up_to)? else {
             return Err(Refusal::new(
                 Code::SessionNotFound,
-                format!("there is no session `{}`", self.session),
+                format!("session `{}` not found", self.session),
             ));
         };
         let created = match self.shelf.export(&event)? {

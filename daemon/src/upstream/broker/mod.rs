@@ -19,7 +19,7 @@ use std::os::unix::net::UnixStream;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::Path;
 use std::process::{Command, ExitStatus, Stdio};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::thread;
 
 use rustix::io::Errno;
@@ -29,6 +29,8 @@ use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 
 use wire::{BYTES, PIPES, Reply, Request};
+
+use crate::locks::lock_unpoisoned;
 
 /// Subcommand of `lored` that runs the broker.
 pub const SUBCOMMAND: &str = "process-broker";
@@ -145,7 +147,7 @@ impl ProcessBroker {
     /// Starts a thread that reads the broker's replies, at the first start of a program: threads that exist before the
     /// process confines itself would not be confined.
     fn receive(&self) -> io::Result<()> {
-        let mut is_heard = lock(&self.is_heard);
+        let mut is_heard = lock_unpoisoned(&self.is_heard);
         if !*is_heard {
             let link = Arc::clone(&self.link);
             thread::Builder::new()
@@ -178,15 +180,10 @@ fn closed() -> io::Error {
     io::Error::other("the process broker has ended; restart the daemon")
 }
 
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // Every change is one insertion, removal or assignment, so the state is consistent after a panic.
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 impl BrokerLink {
     fn request(&self, program: u32, sender: oneshot::Sender<StartedChild>) -> io::Result<()> {
         let child = {
-            let mut children = lock(&self.children);
+            let mut children = lock_unpoisoned(&self.children);
             if children.is_gone {
                 return Err(closed());
             }
@@ -197,7 +194,7 @@ impl BrokerLink {
         };
         let asked = self.send(Request::Start { child, program });
         if asked.is_err() {
-            lock(&self.children).known.remove(&child);
+            lock_unpoisoned(&self.children).known.remove(&child);
         }
         asked
     }
@@ -218,7 +215,7 @@ impl BrokerLink {
             self.take(reply, pipes);
         }
         let known = {
-            let mut children = lock(&self.children);
+            let mut children = lock_unpoisoned(&self.children);
             children.is_gone = true;
             std::mem::take(&mut children.known)
         };
@@ -231,7 +228,7 @@ impl BrokerLink {
         }
         // Without its socket the broker is useless, even if it is still running.
         let _ = self.socket.shutdown(Shutdown::Both);
-        if let Err(error) = lock(&self.process).wait() {
+        if let Err(error) = lock_unpoisoned(&self.process).wait() {
             tracing::debug!(%error, "the process broker was not reaped");
         }
     }
@@ -240,13 +237,16 @@ impl BrokerLink {
         match reply {
             Reply::Started { child } => self.started(child, pipes),
             Reply::NotStarted { child, errno } => {
-                if let Some(LiveChild::Starting(sender)) = lock(&self.children).known.remove(&child)
+                if let Some(LiveChild::Starting(sender)) =
+                    lock_unpoisoned(&self.children).known.remove(&child)
                 {
                     let _ = sender.send(Err(io::Error::from_raw_os_error(errno)));
                 }
             }
             Reply::Ended { child, status } => {
-                if let Some(LiveChild::Running(life)) = lock(&self.children).known.remove(&child) {
+                if let Some(LiveChild::Running(life)) =
+                    lock_unpoisoned(&self.children).known.remove(&child)
+                {
                     if let Some(status) = status {
                         // A child exits only once.
                         let _ = life.status.set(ExitStatus::from_raw(status));
@@ -260,7 +260,7 @@ impl BrokerLink {
     fn started(self: &Arc<Self>, child: u64, pipes: Vec<OwnedFd>) {
         let life = Arc::new(ChildEnd::default());
         let running = LiveChild::Running(Arc::clone(&life));
-        let before = lock(&self.children).known.insert(child, running);
+        let before = lock_unpoisoned(&self.children).known.insert(child, running);
         // From here on, a failure drops the child, which ends it.
         let handle = ChildHandle {
             child,

@@ -12,7 +12,7 @@ use std::os::unix::net::UnixStream;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Command, Stdio};
 use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::thread;
 
 use rustix::io::Errno;
@@ -22,6 +22,7 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
 use super::Program;
 use super::wire::{self, BYTES, PIPES, Reply, Request};
+use crate::locks::lock_unpoisoned;
 use crate::sandbox::hide_memory;
 
 /// Limit on concurrent children: a resolver has one, and for a moment another that is ending.
@@ -78,7 +79,7 @@ type Pipes = [OwnedFd; PIPES];
 impl BrokerProcess {
     fn lock(&self) -> MutexGuard<'_, HashMap<u64, RunningChild>> {
         // Every change is one insertion or removal, so the state is consistent after a panic.
-        self.children.lock().unwrap_or_else(PoisonError::into_inner)
+        lock_unpoisoned(&self.children)
     }
 
     fn serve(self: &Arc<Self>) -> io::Result<()> {

@@ -86,7 +86,7 @@ fn what_cannot_be_is_refused() {
     lived(&daemon, "s-1");
     let folder = tempfile::tempdir().unwrap();
     let to = folder.path().join("kept");
-    refused(&other.run(&["backup", text(&to)]), &["there is no store"]);
+    refused(&other.run(&["backup", text(&to)]), &["no store found in"]);
     let inside = home.data().join("kept");
     refused(
         &home.run(&["backup", text(&inside)]),

@@ -208,7 +208,7 @@ fn lost_events_and_a_source_that_vanishes() {
         panic!("watching nothing")
     };
     assert!(
-        why.contains("documents in") && why.contains("no such folder"),
+        why.contains("documents in") && why.contains("folder not found"),
         "{why}"
     );
     fs::create_dir(&root).unwrap();

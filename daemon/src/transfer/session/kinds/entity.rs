@@ -110,9 +110,7 @@ impl Source {
         };
         match is_there {
             true => Ok(()),
-            false => Err(format!(
-                "`source` names no earlier line: there is no {what}"
-            )),
+            false => Err(format!("`source` names no earlier line: {what} not found")),
         }
     }
 }

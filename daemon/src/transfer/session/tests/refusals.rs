@@ -80,17 +80,14 @@ fn other_texts_are_no_exports() {
             "line 1: expected value at column 1; it begins \"hello\"",
         ),
         ("[1,2]".to_owned(), "line 1: invalid type: sequence"),
-        (
-            r#"{"messages":[]}"#.to_owned(),
-            "line 1: there is no `format`",
-        ),
+        (r#"{"messages":[]}"#.to_owned(), "line 1: `format`"),
         (
             header(json!({"format": "chat", "version": 1})),
             "`format` is \"\\\"chat\\\"\"",
         ),
         (
             header(json!({"format": "lore-session"})),
-            "there is no `version`; it is 1",
+            "`version` is missing; expected 1",
         ),
         (
             header(json!({"format": "lore-session", "version": 2, "session": "s", "new": 1})),
@@ -176,7 +173,7 @@ fn payloads_are_checked() {
     for (text, wanted) in [
         (
             line(3, |line| line["kind"] = json!("MessageRecored")),
-            "line 3: there is no kind \"MessageRecored\" in this version; near to it: MessageRecorded",
+            "line 3: unknown kind \"MessageRecored\" in this version; near to it: MessageRecorded",
         ),
         (
             line(3, |line| line["at"] = json!("yesterday")),
@@ -196,7 +193,7 @@ fn payloads_are_checked() {
         ),
         (
             line(3, |line| line["kind"] = json!("PackMade")),
-            "line 3: there is no kind \"PackMade\"",
+            "line 3: unknown kind \"PackMade\"",
         ),
         (
             line(2, |line| line["kind"] = json!("SessionClosed")),
@@ -343,17 +340,17 @@ fn kinds_of_other_rooms_are_checked() {
         (
             "EntitiesFound",
             json!({"found": [{"source": {"message": "m-9"}, "mentions": []}]}),
-            "there is no message \"m-9\"",
+            "message \"m-9\" not found",
         ),
         (
             "EntitiesFound",
             json!({"found": [{"source": {"step": {"step": 1, "attempt": 2}}, "mentions": []}]}),
-            "there is no attempt 2 of step 1",
+            "attempt 2 of step 1 not found",
         ),
         (
             "EntitiesFound",
             json!({"found": [{"source": {"tool": "t-1"}, "mentions": []}]}),
-            "there is no execution \"t-1\"",
+            "execution \"t-1\" not found",
         ),
         (
             "EntitiesRelated",

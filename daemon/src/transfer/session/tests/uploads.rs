@@ -166,7 +166,7 @@ fn broken_documents_are_named() {
         alone(&lines)
     };
     for (text, message) in [
-        (alone(&document), "line 1: there is no source `reports`"),
+        (alone(&document), "line 1: source `reports` not found"),
         (
             alone(&document[1..]),
             "line 1: part 2 of the document `b.md`",

@@ -8,14 +8,14 @@ use tokio_util::sync::CancellationToken;
 use crate::operation::WaitPermit;
 
 /// Long polls, by the ids that their connection assigned.
-pub struct WaitingCalls {
+pub struct LongPolls {
     max: usize,
     /// Ends all long polls.
     over: CancellationToken,
     calls: HashMap<u64, CancellationToken>,
 }
 
-impl WaitingCalls {
+impl LongPolls {
     /// Creates an empty set with a limit.
     #[must_use]
     pub fn new(max: usize) -> Self {
@@ -68,7 +68,7 @@ mod tests {
     /// The limit holds, each long poll needs a separate id, and a slot is free again once its call has ended.
     #[test]
     fn places_to_wait_are_counted() {
-        let mut waiting = WaitingCalls::new(2);
+        let mut waiting = LongPolls::new(2);
         let (first, true) = waiting.begin(1) else {
             panic!("there is room")
         };
