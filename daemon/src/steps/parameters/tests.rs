@@ -12,6 +12,7 @@ fn resolve_with(session: &Session, parameters: &Value, defaults: &Value) -> Reso
         set: &session.set,
         current_step: session.current,
         all_values: false,
+        explain: false,
     };
     let defaults = defaults.as_object().cloned().unwrap_or_default();
     match resolve_parameters(&resolver, parameters, &defaults) {

@@ -7,7 +7,6 @@
 use super::Resolver;
 use crate::steps::extract::{ExtractorSet, FieldMapping};
 use crate::steps::memory::Session;
-use serde_json::Value;
 use std::sync::Arc;
 
 /// A result, and names with their values.
@@ -364,15 +363,10 @@ fn judge(session: &Session, name: &str, expected: &str) -> Option<String> {
         None => found.value.to_string(),
     };
     let origin_is_told = found.reason.is_some() || found.found_at.is_some();
-    let wanted = match expected.strip_prefix('!') {
-        Some(_) => expected.to_owned(),
-        None => serde_json::from_str::<Value>(expected)
-            .map_or_else(|_| expected.to_owned(), |_| expected.to_owned()),
-    };
-    match (given == wanted, origin_is_told) {
+    match (given == expected, origin_is_told) {
         (true, true) => None,
         (true, false) => Some(format!("{name}: found, but not told where")),
-        (false, _) => Some(format!("{name}: {given} instead of {wanted}")),
+        (false, _) => Some(format!("{name}: {given} instead of {expected}")),
     }
 }
 

@@ -14,6 +14,7 @@ impl Session {
             set: &self.set,
             current_step: self.current,
             all_values: true,
+            explain: false,
         };
         match resolver.resolve(name) {
             Ok(resolution) => resolution,
