@@ -191,7 +191,7 @@ pub fn bare(text: &str) -> &str {
         }
         let after_dollar = name
             .strip_prefix('$')
-            .filter(|rest| rest.starts_with(|c: char| c.is_alphanumeric()));
+            .filter(|rest| rest.chars().all(|c| c.is_alphanumeric() || "_.[]".contains(c)));
         name = after_dollar.unwrap_or(name);
         if name == before {
             return name;

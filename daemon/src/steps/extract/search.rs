@@ -284,3 +284,37 @@ fn within(piece: Span, range: &Range<usize>) -> Span {
         end: piece.start + range.end as u32,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Wherever the limit falls in the text, no value is divided.
+    #[test]
+    fn the_cut_is_between_values() {
+        let values = [
+            "https://example.com/a?b=c,d",
+            "2025-10-06 13:55:09",
+            "2025-10-06 13:55:09 +02:00",
+            "mina@okafor.example",
+            "550e8400-e29b-41d4-a716-446655440000",
+            "1,000.5",
+        ];
+        for value in values {
+            for text in [format!("see {value} or"), format!(r#"{{"a":"{value}" "b":1}}"#)] {
+                let at = text.find(value).unwrap_or_default();
+                for limit in 1..text.len() {
+                    let cut = cut(&text, 0, limit);
+                    let divides = at < cut && cut < at + value.len();
+                    assert!(cut <= limit && !divides, "{text} at {limit}: {cut}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_list_of_numbers_is_cut_at_a_blank() {
+        assert_eq!(cut("[12345 12345 12345]", 0, 15), 12);
+        assert_eq!(cut("é234567", 0, 1), 0, "between characters");
+    }
+}

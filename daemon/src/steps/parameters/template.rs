@@ -110,14 +110,15 @@ fn fill_text<H: History>(
     Ok(Value::String(filled))
 }
 
-/// Returns the name if the text is nothing else. Within marks such as braces, a name may contain ` `, `-` and `/`.
+/// Returns the name if the text is nothing else. Within braces or backticks, a name may contain ` `, `-` and `/`.
 pub(super) fn whole_name(text: &str) -> Option<&str> {
     let name = names::bare(text);
-    let in_marks = text
+    let in_braces = text
         .trim_start()
-        .starts_with(|c: char| !c.is_alphanumeric() && c != '_' && c != '[');
+        .trim_start_matches(['*', '<', '"', '\'', '$'])
+        .starts_with(['{', '`']);
     let allowed =
-        |c: char| c.is_alphanumeric() || "_.[]".contains(c) || (in_marks && " -/".contains(c));
+        |c: char| c.is_alphanumeric() || "_.[]".contains(c) || (in_braces && " -/".contains(c));
     let is_name = names::has_marker(name) && name.chars().all(allowed);
     is_name.then_some(name)
 }

@@ -83,7 +83,10 @@ fn structured_content_of_one_string_is_unwrapped_once_more() {
         field(&lines, "content"),
         Some(json!("Title: Handover\nStatus: open"))
     );
-    assert_eq!(lines.data(), None);
+    assert_eq!(
+        lines.data(),
+        Some(json!({"Title": "Handover", "Status": "open"}))
+    );
 }
 
 #[test]
@@ -91,7 +94,7 @@ fn every_text_part_is_read_on_its_own() {
     let parsed = parse(
         r#"{"content":[{"type":"text","text":"{\"id\": 1}"},{"type":"image","data":"iVBORw0KGgo","mimeType":"image/png"},{"type":"text","text":"Owner: Zoë"}]}"#,
     );
-    assert_eq!(parsed.data(), Some(json!({"id":1})));
+    assert_eq!(parsed.data(), Some(json!([{"id":1}, {"Owner": "Zoë"}])));
     assert_eq!(paths(&parsed), ["id", "Owner"]);
     assert!(!parsed.nodes().flat().text().contains("iVBOR"));
 }
@@ -156,7 +159,22 @@ fn text_gives_its_lines_and_its_json() {
     assert_eq!(field(&parsed, "Request id"), Some(json!("9f0c")));
     assert_eq!(field(&parsed, "id"), Some(json!(5)));
     assert_eq!(parsed.documents()[0].blocks.len(), 2);
-    assert_eq!(parsed.data(), None);
+    assert_eq!(
+        parsed.data(),
+        Some(json!([
+            {"id": 5, "k": "v: w"},
+            [1, 2],
+            {"Status": "waiting", "Request id": "9f0c"}
+        ]))
+    );
+    let lines = parse("Created issue.\n- **key:** OPS-3\nURL: https://x.example/3");
+    assert_eq!(
+        lines.data(),
+        Some(json!({"key": "OPS-3", "URL": "https://x.example/3"}))
+    );
+    let prose = parse("The answer is:\n{\"id\": 7}\nGood luck.");
+    assert_eq!(prose.data(), Some(json!({"id": 7})));
+    assert_eq!(parse("plain words").data(), None);
 }
 
 #[test]
@@ -234,7 +252,7 @@ fn depth_bombs_and_half_json_end_soon() {
     let deep = format!("{}1{}", "[".repeat(128), "]".repeat(128));
     assert!(parse(&deep).data().is_some());
     let deeper = format!("[{deep}]");
-    assert!(parse(&deeper).data().is_none());
+    assert!(parse(&deeper).documents()[0].json.is_none());
 }
 
 #[test]
