@@ -93,7 +93,11 @@ fn compact(json: &str) -> serde_json::Result<String> {
 
 /// Appends tokens other than strings: the digits of a number stay as they are.
 fn push_without_blanks(out: &mut String, tokens: &str) {
-    out.extend(tokens.chars().filter(|c| !matches!(c, ' ' | '\t' | '\n' | '\r')));
+    out.extend(
+        tokens
+            .chars()
+            .filter(|c| !matches!(c, ' ' | '\t' | '\n' | '\r')),
+    );
 }
 
 /// Length of the string at the start of a text, including quotes.

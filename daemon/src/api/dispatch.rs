@@ -83,7 +83,10 @@ impl Dispatch {
     /// # Errors
     /// `UNKNOWN_OPERATION` with a suggestion, `REPLY_TOO_LARGE`, or the operation's refusal.
     pub async fn call(&self, caller: Caller, name: &str, args: Args) -> Answer {
-        within(FRAME_BYTES_MAX, self.call_any_size(caller, name, args).await)
+        within(
+            FRAME_BYTES_MAX,
+            self.call_any_size(caller, name, args).await,
+        )
     }
 
     async fn call_any_size(&self, caller: Caller, name: &str, args: Args) -> Answer {

@@ -148,7 +148,9 @@ impl<'c> SessionSteps<'c> {
     /// Returns a warning for each result that was read and is too large to be searched completely.
     pub fn size_warnings(&self) -> Vec<String> {
         let held = self.large.borrow();
-        held.iter().filter_map(|(_, data)| data.size_warning()).collect()
+        held.iter()
+            .filter_map(|(_, data)| data.size_warning())
+            .collect()
     }
 
     /// Charges the size of a result to the bytes left on the event loop.

@@ -189,9 +189,10 @@ pub fn bare(text: &str) -> &str {
                 .and_then(|rest| rest.strip_suffix(close));
             name = inner.map_or(name, str::trim);
         }
-        let after_dollar = name
-            .strip_prefix('$')
-            .filter(|rest| rest.chars().all(|c| c.is_alphanumeric() || "_.[]".contains(c)));
+        let after_dollar = name.strip_prefix('$').filter(|rest| {
+            rest.chars()
+                .all(|c| c.is_alphanumeric() || "_.[]".contains(c))
+        });
         name = after_dollar.unwrap_or(name);
         if name == before {
             return name;
@@ -207,7 +208,11 @@ pub(super) fn has_marker(text: &str) -> bool {
 }
 
 /// Splits at the first of two markers; tells whether it is the one for failed steps.
-fn split_from<'a>(text: &'a str, from: &str, from_failed: &str) -> Option<(&'a str, &'a str, bool)> {
+fn split_from<'a>(
+    text: &'a str,
+    from: &str,
+    from_failed: &str,
+) -> Option<(&'a str, &'a str, bool)> {
     let plain = split_at(text, from).map(|(head, rest)| (head, rest, false));
     let failed = split_at(text, from_failed).map(|(head, rest)| (head, rest, true));
     let found = [plain, failed].into_iter().flatten();

@@ -12,8 +12,9 @@ use crate::clock::{Micros, format_time};
 use crate::error::Refusal;
 use crate::operation::cursor::{Cursor, List, page_limit};
 use crate::operation::{Access, Call, Op, blocking};
-use crate::sessions::SessionSettings;
 use crate::sessions::view::{self, Details, SessionFilter, SessionRow};
+use crate::sessions::{SessionSettings, lineage};
+use crate::steps;
 use crate::store::{Error, Rows};
 
 const LIMIT: u64 = 50;
@@ -107,6 +108,8 @@ struct ListedSession {
     row: SessionRow,
     details: Details,
     agents: Vec<String>,
+    /// Number of its step attempts, with those that it shares.
+    steps: u64,
 }
 
 impl Page<'_> {
@@ -124,6 +127,7 @@ impl Page<'_> {
                 state,
                 details: view::details(self.rows, session)?,
                 agents: view::agents(self.rows, session, AGENTS_MAX)?,
+                steps: row.steps + shared_steps(self.rows, session, &row)?,
                 session: session.to_owned(),
                 row,
             };
@@ -160,6 +164,14 @@ impl Page<'_> {
     }
 }
 
+/// Returns the number of step attempts that a fork shares.
+fn shared_steps(rows: &dyn Rows, session: &str, row: &SessionRow) -> Result<u64, Error> {
+    match row.forked {
+        0 => Ok(0),
+        _ => steps::shared_attempts(rows, &lineage(rows, session)?),
+    }
+}
+
 impl ListedSession {
     fn summary(self) -> Result<SessionSummary, Refusal> {
         Ok(SessionSummary {
@@ -174,7 +186,7 @@ impl ListedSession {
             agents: self.agents,
             created_at: format_time(self.row.created_at),
             last_activity: format_time(self.row.last_activity),
-            steps: self.row.steps,
+            steps: self.steps,
         })
     }
 }

@@ -68,7 +68,9 @@ fn cut(text: &str, start: usize, limit: usize) -> usize {
         (is_blank(at) && !is_inner) || bytes.get(*at) == Some(&b'"')
     };
     let places = || (lowest..=limit).rev();
-    let found = places().find(is_between).or_else(|| places().find(is_blank));
+    let found = places()
+        .find(is_between)
+        .or_else(|| places().find(is_blank));
     words::floor_boundary(text, found.unwrap_or(limit))
 }
 
@@ -178,10 +180,7 @@ impl<'a> Search<'a> {
         has_form: impl Fn(&str) -> bool,
     ) {
         let nodes = self.parsed.nodes();
-        for (_, node) in nodes
-            .iter()
-            .filter(|(_, node)| node.text.end <= self.limit)
-        {
+        for (_, node) in nodes.iter().filter(|(_, node)| node.text.end <= self.limit) {
             let is_value =
                 matches!(node.kind, Kind::String | Kind::Number) && !node.text.is_empty();
             if is_value
@@ -301,7 +300,10 @@ mod tests {
             "1,000.5",
         ];
         for value in values {
-            for text in [format!("see {value} or"), format!(r#"{{"a":"{value}" "b":1}}"#)] {
+            for text in [
+                format!("see {value} or"),
+                format!(r#"{{"a":"{value}" "b":1}}"#),
+            ] {
                 let at = text.find(value).unwrap_or_default();
                 for limit in 1..text.len() {
                     let cut = cut(&text, 0, limit);

@@ -282,7 +282,11 @@ fn aliases(registered: &[(String, Vec<String>)]) -> HashMap<String, Aliases> {
     let members = |(field, list): &(String, Vec<String>)| -> HashSet<String> {
         let extension = registered.iter().find(|(known, _)| known == field);
         let extension = extension.into_iter().flat_map(|(_, list)| list);
-        list.iter().chain(extension).chain([field]).cloned().collect()
+        list.iter()
+            .chain(extension)
+            .chain([field])
+            .cloned()
+            .collect()
     };
     let mut aliases: HashMap<String, Aliases> = HashMap::new();
     for registered in registered {
@@ -304,8 +308,11 @@ fn aliases(registered: &[(String, Vec<String>)]) -> HashMap<String, Aliases> {
                         let mut others = NARROW.iter().filter(|group| *group != own);
                         others.any(|group| group.contains(&alias.as_str()))
                     };
-                    let list: Vec<String> =
-                        list.iter().filter(|alias| !is_foreign(alias)).cloned().collect();
+                    let list: Vec<String> = list
+                        .iter()
+                        .filter(|alias| !is_foreign(alias))
+                        .cloned()
+                        .collect();
                     known.add(&list, own);
                 }
             }

@@ -149,10 +149,7 @@ fn a_large_result_is_searched_from_its_first_bytes_and_says_so() {
     let parsed = parse(&raw);
     let extracted = extract(&parsed, &ExtractorSet::default());
     // The last blank before the limit.
-    assert_eq!(
-        extracted.searched_bytes,
-        Some(MINED_BYTES_MAX as u64 - 1)
-    );
+    assert_eq!(extracted.searched_bytes, Some(MINED_BYTES_MAX as u64 - 1));
     assert!(extracted.of("id").is_empty());
     assert_eq!(
         extract(&parse("99999"), &ExtractorSet::default()).searched_bytes,

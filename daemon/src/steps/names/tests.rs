@@ -90,10 +90,13 @@ fn lists_counts_and_ranges() {
             failed: false
         })
     );
-    assert_eq!(read("COUNT_FROM_STEP_2"), Ok(Name::Count {
+    assert_eq!(
+        read("COUNT_FROM_STEP_2"),
+        Ok(Name::Count {
             step,
             failed: false
-        }));
+        })
+    );
     assert_eq!(
         read("FILE_COUNT_FROM_STEP_2"),
         Ok(field("FILE_COUNT", 2, None))

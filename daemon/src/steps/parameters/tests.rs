@@ -284,7 +284,10 @@ fn marks_around_a_name_are_taken_off() {
         (json!("/pr/${ID_FROM_STEP_1}/x"), json!("/pr/12345/x")),
         (json!("pull ${{ ID_FROM_STEP_1 }}."), json!("pull 12345.")),
         (json!("Zoë <ID_FROM_STEP_1>"), json!("Zoë <12345>")),
-        (json!("is **ID_FROM_STEP_1** new?"), json!("is **12345** new?")),
+        (
+            json!("is **ID_FROM_STEP_1** new?"),
+            json!("is **12345** new?"),
+        ),
         (json!("$5 for ID_FROM_STEP_1"), json!("$5 for 12345")),
         (json!("*see ID_FROM_STEP_1*"), json!("*see 12345*")),
         (json!("\"a ID_FROM_STEP_1\""), json!("\"a 12345\"")),

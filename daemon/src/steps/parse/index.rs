@@ -105,7 +105,8 @@ fn matching<'a>(
         .take_while(move |entry| entry.hash == hash);
     with_hash.map(|entry| entry.node).filter(move |id| {
         let key = nodes.get(*id).and_then(|node| nodes.key(node));
-        key.and_then(&part).is_some_and(|key| words::same(key, word))
+        key.and_then(&part)
+            .is_some_and(|key| words::same(key, word))
     })
 }
 
@@ -116,9 +117,20 @@ mod tests {
     #[test]
     fn dotted_keys_have_a_last_word() {
         assert_eq!(last_word("System.Title"), Some("Title"));
-        assert_eq!(last_word("Microsoft.VSTS.Common.Priority"), Some("Priority"));
+        assert_eq!(
+            last_word("Microsoft.VSTS.Common.Priority"),
+            Some("Priority")
+        );
         assert_eq!(last_word("dc:title"), Some("title"));
-        for key in ["title", "src/report.rs", "a b.c", "1.5", ".rs", "v1.2", "a."] {
+        for key in [
+            "title",
+            "src/report.rs",
+            "a b.c",
+            "1.5",
+            ".rs",
+            "v1.2",
+            "a.",
+        ] {
             assert_eq!(last_word(key), None, "{key}");
         }
     }

@@ -118,11 +118,7 @@ fn is_block(text: &str, start: usize, end: usize) -> bool {
 }
 
 /// Adds the `key: value` lines as the fields of one document. If two lines have the same key, the later one wins.
-fn read_lines(
-    source: &Source<'_>,
-    out: &mut Nodes,
-    blocks: &[(usize, usize)],
-) -> Option<NodeId> {
+fn read_lines(source: &Source<'_>, out: &mut Nodes, blocks: &[(usize, usize)]) -> Option<NodeId> {
     let mut lines = Vec::new();
     let mut latest = HashMap::new();
     let mut blocks = blocks.iter().peekable();

@@ -140,7 +140,9 @@ fn matches(step: &StepData, field: &str) -> Vec<Match> {
         let shift = aliases.same.len();
         let before = own.len();
         aliased(step, field, &aliases.other, aliases.is_plain, &mut own);
-        own.iter_mut().skip(before).for_each(|found| found.rank += shift);
+        own.iter_mut()
+            .skip(before)
+            .for_each(|found| found.rank += shift);
     }
     // Two aliases may be one word: each field counts once, in its best form.
     own.sort_unstable();
@@ -236,13 +238,7 @@ fn named(step: &StepData, field: &str) -> Vec<Match> {
 
 /// Adds the fields under the aliases of a name, and those under an alias of one of its parts: `AUTHOR_EMAIL` is the
 /// `email` of a `creator`, `ISSUE_TITLE` the `summary` of an `issue`.
-fn aliased(
-    step: &StepData,
-    field: &str,
-    aliases: &[String],
-    is_plain: bool,
-    all: &mut Vec<Match>,
-) {
+fn aliased(step: &StepData, field: &str, aliases: &[String], is_plain: bool, all: &mut Vec<Match>) {
     let (nodes, index) = (step.parsed().nodes(), step.parsed().index());
     let mut add = |id: NodeId, rank, is_plain: bool| {
         let Some(node) = nodes.get(id) else {
@@ -342,7 +338,13 @@ fn typed(step: &StepData, of: Type, matches: &[Match]) -> Option<Hit> {
         })
         .collect();
     forms.sort_by_key(|(is_whole, found, _)| {
-        let Match { depth, by, rank, node, .. } = *found;
+        let Match {
+            depth,
+            by,
+            rank,
+            node,
+            ..
+        } = *found;
         (depth, !is_whole, by, rank, node)
     });
     let (_, best, _) = forms.first()?;
@@ -401,7 +403,9 @@ fn inside(step: &StepData, of: Type, object: NodeId) -> Option<Value> {
         let (is_whole, value) = form(step, of, id)?;
         is_whole.then_some(((depth, id), value))
     });
-    found.min_by_key(|(place, _)| *place).map(|(_, value)| value)
+    found
+        .min_by_key(|(place, _)| *place)
+        .map(|(_, value)| value)
 }
 
 /// Returns an object or array as JSON. A string that contains one is parsed.
@@ -446,9 +450,9 @@ pub(super) fn place(step: &StepData, found: &FieldValue) -> String {
     let nodes = step.parsed().nodes();
     match found {
         FieldValue::Fields(ids) => ids.first().map_or(String::new(), |id| nodes.path(*id)),
-        FieldValue::Forms(_, values) => {
-            values.first().map_or(String::new(), |(id, _)| nodes.path(*id))
-        }
+        FieldValue::Forms(_, values) => values
+            .first()
+            .map_or(String::new(), |(id, _)| nodes.path(*id)),
         FieldValue::Extracts(of) => {
             let name = step.set().name_of(*of);
             let first = step.extracted().of(name).first();
@@ -473,7 +477,8 @@ pub(super) fn items_alias(step: &StepData, field: &str, own: &[NodeId]) -> Optio
     let shallowest = own
         .iter()
         .min_by_key(|id| (nodes.get(**id).map(|node| node.depth), **id));
-    let is_inside = shallowest.is_none_or(|id| (item..nodes.get(item).map_or(0, |n| n.end)).contains(id));
+    let is_inside =
+        shallowest.is_none_or(|id| (item..nodes.get(item).map_or(0, |n| n.end)).contains(id));
     (is_item && is_inside || own.is_empty()).then(|| alias_peers(step, field))
 }
 

@@ -24,7 +24,10 @@ const SUCCEEDED: &[Judged] = &[
             ("PR_ID_FROM_STEP_1", "22417"),
             ("ALL_PR_IDS_FROM_STEP_1", "[22417]"),
             ("ALL_IDS_FROM_STEP_1", "[22417]"),
-            ("REPOSITORY_ID_FROM_STEP_1", r#""3411ebc1-d5aa-464f-9615-0b527bc66719""#),
+            (
+                "REPOSITORY_ID_FROM_STEP_1",
+                r#""3411ebc1-d5aa-464f-9615-0b527bc66719""#,
+            ),
             ("REPOSITORY_NAME_FROM_STEP_1", r#""shop""#),
             ("TITLE_FROM_STEP_1", r#""Retry payments""#),
             ("NAME_FROM_STEP_1", r#""Retry payments""#),
@@ -34,7 +37,10 @@ const SUCCEEDED: &[Judged] = &[
             ("DATE_FROM_STEP_1", r#""2025-01-15T10:30:00Z""#),
             ("CREATION_DATE_FROM_STEP_1", r#""2025-01-10T08:00:00Z""#),
             ("CREATED_AT_FROM_STEP_1", r#""2025-01-10T08:00:00Z""#),
-            ("RESULT_FROM_STEP_1_COMPLETION_DATE", r#""2025-01-15T10:30:00Z""#),
+            (
+                "RESULT_FROM_STEP_1_COMPLETION_DATE",
+                r#""2025-01-15T10:30:00Z""#,
+            ),
             ("AUTHOR_DISPLAY_NAME_FROM_STEP_1", r#""Zoë""#),
             ("AUTHOR_FROM_STEP_1_EMAIL", r#""zoe@example.com""#),
             ("EMAIL_FROM_STEP_1", r#""zoe@example.com""#),
@@ -78,7 +84,10 @@ const SUCCEEDED: &[Judged] = &[
             ("System.Title_FROM_STEP_1", r#""Login fails after update""#),
             ("ASSIGNED_TO_NAME_FROM_STEP_1", r#""jamal""#),
             ("AUTHOR_NAME_FROM_STEP_1", r#""ines""#),
-            ("URL_FROM_STEP_1", r#""https://dev.azure.com/x/_apis/wit/workItems/131489""#),
+            (
+                "URL_FROM_STEP_1",
+                r#""https://dev.azure.com/x/_apis/wit/workItems/131489""#,
+            ),
         ],
     ),
     // GitHub: a pull request. Its repository is deep inside.
@@ -168,7 +177,10 @@ const SUCCEEDED: &[Judged] = &[
             ("SITE_SLUG_FROM_STEP_1", r#""ams1""#),
             ("STATUS_VALUE_FROM_STEP_1", r#""active""#),
             ("DEVICE_TYPE_ID_FROM_STEP_1", "4"),
-            ("URL_FROM_STEP_1_URL", r#""http://netbox.example/api/dcim/devices/1201/""#),
+            (
+                "URL_FROM_STEP_1_URL",
+                r#""http://netbox.example/api/dcim/devices/1201/""#,
+            ),
             ("COUNT_FROM_STEP_1", "2"),
             ("ALL_SITE_IDS_FROM_STEP_1", "[3]"),
         ],
@@ -276,7 +288,10 @@ const SUCCEEDED: &[Judged] = &[
         &[
             ("BIG_FROM_STEP_1", "1e400"),
             ("EXACT_FROM_STEP_1", "1.10"),
-            ("LONG_FROM_STEP_1", "123456789012345678901234567890123456789"),
+            (
+                "LONG_FROM_STEP_1",
+                "123456789012345678901234567890123456789",
+            ),
             ("MINUS_FROM_STEP_1", "-0.0"),
             ("PLUS_FROM_STEP_1", "1E+5"),
         ],
@@ -300,9 +315,18 @@ const FAILED: &[(&str, Option<&str>, &[(&str, &str)])] = &[
                 r#""HTTP 400: {\"site\": [\"lax9 is not one of the choices\"]}""#,
             ),
             ("STATUS_FROM_STEP_1", r#""failed""#),
-            ("SITE_FROM_FAILED_STEP_1", r#"["lax9 is not one of the choices"]"#),
-            ("ALL_SITES_FROM_FAILED_STEP_1", r#"["lax9 is not one of the choices"]"#),
-            ("{{site_from_failed_step_last}}", r#"["lax9 is not one of the choices"]"#),
+            (
+                "SITE_FROM_FAILED_STEP_1",
+                r#"["lax9 is not one of the choices"]"#,
+            ),
+            (
+                "ALL_SITES_FROM_FAILED_STEP_1",
+                r#"["lax9 is not one of the choices"]"#,
+            ),
+            (
+                "{{site_from_failed_step_last}}",
+                r#"["lax9 is not one of the choices"]"#,
+            ),
             ("SITE_ID_FROM_FAILED_STEP_1", "!step_failed"),
         ],
     ),
@@ -322,7 +346,10 @@ const FAILED: &[(&str, Option<&str>, &[(&str, &str)])] = &[
         Some("HTTP 405"),
         &[
             ("DETAIL_FROM_STEP_1", "!step_failed"),
-            ("DETAIL_FROM_FAILED_STEP_1", r#""Method \"POST\" not allowed.""#),
+            (
+                "DETAIL_FROM_FAILED_STEP_1",
+                r#""Method \"POST\" not allowed.""#,
+            ),
             ("STATUS_FROM_STEP_1", "405"),
             ("ERROR_FROM_STEP_1", r#""HTTP 405""#),
         ],

@@ -234,7 +234,10 @@ impl<H: History> Resolver<'_, H> {
             Err(nothing) => return Ok(nothing),
         };
         let Some(step) = self.history.step(number)? else {
-            return Ok(Outcome::not_found(number, self.history.last()?.unwrap_or(0)));
+            return Ok(Outcome::not_found(
+                number,
+                self.history.last()?.unwrap_or(0),
+            ));
         };
         if step.success {
             return Ok(find(step));

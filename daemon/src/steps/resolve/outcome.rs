@@ -128,7 +128,10 @@ impl Outcome {
     ) -> Outcome {
         let number = step.step;
         let (reason, message, nearest) = if !step.success {
-            let message = format!("step {number} failed and has no `{field}`: {}", error_of(&step));
+            let message = format!(
+                "step {number} failed and has no `{field}`: {}",
+                error_of(&step)
+            );
             (Reason::StepFailed, message, nearest::nearest(&step, field))
         } else if let Some(of) = of {
             let message = format!("no {} found in step {number}", plural(of, set));

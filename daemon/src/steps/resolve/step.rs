@@ -123,7 +123,10 @@ impl StepData {
             let mut members = nodes.children(object);
             members.find(|(_, node)| nodes.key(node) == Some(key))
         };
-        let roots = parsed.documents().iter().filter_map(|document| document.json);
+        let roots = parsed
+            .documents()
+            .iter()
+            .filter_map(|document| document.json);
         roots
             .filter_map(|root| member(root, "error"))
             .find_map(|(id, node)| match node.kind {

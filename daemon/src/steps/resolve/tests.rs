@@ -449,7 +449,10 @@ fn a_value_is_told_with_its_place() {
         ("ID_FROM_STEP_1", "value[0].pullRequestId"),
         ("AUTHOR_MAIL_FROM_STEP_1", "value[0].author.mail"),
         ("AUTHOR_FROM_STEP_1_EMAIL", "value[0].author"),
-        ("EMAIL_FROM_STEP_1", "email extractor, byte 47 of the result"),
+        (
+            "EMAIL_FROM_STEP_1",
+            "email extractor, byte 47 of the result",
+        ),
         ("COUNT_FROM_STEP_1", "length of value"),
         ("RESULT_FROM_STEP_1", "the whole result"),
         ("ALL_IDS_FROM_STEP_1", "value[0].pullRequestId"),
