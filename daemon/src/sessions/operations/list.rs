@@ -13,8 +13,7 @@ use crate::error::Refusal;
 use crate::operation::cursor::{Cursor, List, page_limit};
 use crate::operation::{Access, Call, Op, blocking};
 use crate::sessions::view::{self, Details, SessionFilter, SessionRow};
-use crate::sessions::{SessionSettings, lineage};
-use crate::steps;
+use crate::sessions::{SessionSettings, SharedSteps, lineage};
 use crate::store::{Error, Rows};
 
 const LIMIT: u64 = 50;
@@ -53,6 +52,7 @@ impl Op for ListSessions {
                 rows,
                 args: &args,
                 settings: &SessionSettings::of(&cx),
+                shared_steps: cx.extensions.get::<SharedSteps>().copied(),
                 now,
                 limit,
                 found: Vec::new(),
@@ -92,6 +92,8 @@ struct Page<'p> {
     rows: &'p dyn Rows,
     args: &'p ListSessionsArgs,
     settings: &'p SessionSettings,
+    /// Counts what forks share.
+    shared_steps: Option<SharedSteps>,
     now: Micros,
     limit: usize,
     found: Vec<ListedSession>,
@@ -127,7 +129,7 @@ impl Page<'_> {
                 state,
                 details: view::details(self.rows, session)?,
                 agents: view::agents(self.rows, session, AGENTS_MAX)?,
-                steps: row.steps + shared_steps(self.rows, session, &row)?,
+                steps: row.steps + self.shared_steps(session, &row)?,
                 session: session.to_owned(),
                 row,
             };
@@ -136,6 +138,16 @@ impl Page<'_> {
             }
         }
         Ok(ControlFlow::Continue(()))
+    }
+
+    /// Returns the number of step attempts that a fork shares.
+    fn shared_steps(&self, session: &str, row: &SessionRow) -> Result<u64, Error> {
+        match self.shared_steps {
+            Some(SharedSteps(count)) if row.forked != 0 => {
+                count(self.rows, &lineage(self.rows, session)?)
+            }
+            Some(_) | None => Ok(0),
+        }
     }
 
     /// Returns the session's state if it matches the filter.
@@ -161,14 +173,6 @@ impl Page<'_> {
                 .tags
                 .iter()
                 .all(|tag| listed.details.tags.contains(tag))
-    }
-}
-
-/// Returns the number of step attempts that a fork shares.
-fn shared_steps(rows: &dyn Rows, session: &str, row: &SessionRow) -> Result<u64, Error> {
-    match row.forked {
-        0 => Ok(0),
-        _ => steps::shared_attempts(rows, &lineage(rows, session)?),
     }
 }
 
