@@ -64,7 +64,10 @@ impl<H: History> Resolver<'_, H> {
         else {
             return Ok(resolution);
         };
-        if resolution.strategy.is_some() && !resolution.value.is_array() {
+        let is_found = resolution
+            .strategy
+            .is_some_and(|strategy| strategy != Strategy::Outcome);
+        if is_found && !resolution.value.is_array() {
             let of = of.as_deref().and_then(|of| self.set.type_named(of));
             let step = self.history.step(step)?;
             let peers = step.and_then(|step| {
