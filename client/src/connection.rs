@@ -58,6 +58,10 @@ impl Error {
     pub fn to_body(&self) -> ErrorBody {
         let (code, hint) = match self {
             Self::Refused(body) => return body.clone(),
+            Self::Frame(FrameError::TooLarge { .. }) => (
+                Code::ReplyTooLarge,
+                "ask for less: a smaller `limit`, a single value or a part of the text",
+            ),
             Self::Frame(_) => (
                 Code::VersionMismatch,
                 "use a lore and a lored of the same release; `lore doctor` shows which daemon is running",

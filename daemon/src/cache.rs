@@ -8,6 +8,9 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use crate::locks::lock_unpoisoned;
 use crate::log::{Hash, Position};
 
+/// Maximum size of a value that is stored although it is too large for the cache, in bytes.
+pub const OVERSIZED_BYTES_MAX: usize = 256 << 20;
+
 /// The source of an entry: an event, and the hash of all other inputs.
 pub type Key = (Position, Hash);
 
@@ -23,6 +26,8 @@ struct Inner<K> {
     uses: BTreeMap<u64, K>,
     next_use: u64,
     bytes: usize,
+    /// The newest value that is too large for the cache, so that it is not derived again by each call.
+    oversized: Option<(K, Arc<dyn Any + Send + Sync>, usize)>,
 }
 
 struct Entry {
@@ -38,6 +43,7 @@ impl<K> Default for Inner<K> {
             uses: BTreeMap::new(),
             next_use: 0,
             bytes: 0,
+            oversized: None,
         }
     }
 }
@@ -62,6 +68,9 @@ impl<K: Clone + Eq + Hashable> Cache<K> {
     pub fn get<T: Send + Sync + 'static>(&self, key: &K) -> Option<Arc<T>> {
         let mut inner = self.lock();
         let inner = &mut *inner;
+        if let Some((_, value, _)) = inner.oversized.as_ref().filter(|(known, ..)| known == key) {
+            return Arc::clone(value).downcast().ok();
+        }
         let entry = inner.entries.get_mut(key)?;
         inner.uses.remove(&entry.last_use);
         entry.last_use = inner.next_use;
@@ -97,6 +106,15 @@ impl<K: Clone + Eq + Hashable> Cache<K> {
         }
     }
 
+    /// Stores a value of about `bytes` in place of the last one that was too large for the cache.
+    ///
+    /// A value over [`OVERSIZED_BYTES_MAX`] is not stored.
+    pub fn put_oversized<T: Send + Sync + 'static>(&self, key: K, value: Arc<T>, bytes: usize) {
+        if self.bytes_max > 0 && bytes <= OVERSIZED_BYTES_MAX {
+            self.lock().oversized = Some((key, value, bytes));
+        }
+    }
+
     /// Whether a value of about `bytes` is small enough to be stored.
     #[must_use]
     pub fn keeps(&self, bytes: usize) -> bool {
@@ -111,7 +129,9 @@ impl<K: Clone + Eq + Hashable> Cache<K> {
     /// Approximate size of the entries, in bytes.
     #[must_use]
     pub fn bytes(&self) -> usize {
-        self.lock().bytes
+        let inner = self.lock();
+        let oversized = inner.oversized.as_ref().map_or(0, |(_, _, bytes)| *bytes);
+        inner.bytes + oversized
     }
 }
 
@@ -145,6 +165,27 @@ mod tests {
         assert_eq!(cache.get::<u64>(&key(5)), None, "too large to keep");
         assert_eq!(cache.bytes(), 100);
         cache.clear();
+        assert_eq!(cache.bytes(), 0);
+    }
+
+    /// One value that is too large for the cache is kept, until the next one or until the cache is cleared.
+    #[test]
+    fn one_oversized_value_is_kept() {
+        let cache = Cache::new(100);
+        let key = |n| (Position(n), Hash::default());
+        cache.put(key(0), Arc::new(0_u64), 25);
+        cache.put_oversized(key(1), Arc::new(1_u64), 1000);
+        assert_eq!(cache.get::<u64>(&key(1)).as_deref(), Some(&1));
+        assert_eq!(cache.get::<String>(&key(1)), None);
+        assert_eq!(cache.get::<u64>(&key(0)).as_deref(), Some(&0));
+        assert_eq!(cache.bytes(), 1025);
+        cache.put_oversized(key(2), Arc::new(2_u64), 500);
+        assert_eq!(cache.get::<u64>(&key(1)), None);
+        cache.put_oversized(key(3), Arc::new(3_u64), OVERSIZED_BYTES_MAX + 1);
+        assert_eq!(cache.get::<u64>(&key(3)), None);
+        assert_eq!(cache.get::<u64>(&key(2)).as_deref(), Some(&2));
+        cache.clear();
+        assert_eq!(cache.get::<u64>(&key(2)), None);
         assert_eq!(cache.bytes(), 0);
     }
 }

@@ -62,6 +62,7 @@ fn the_trail_reads_as_described() {
             set: &session.0,
             current_step: None,
             all_values: false,
+            explain: false,
         };
         assert!(resolver.resolve("ID_FROM_STEP_2").is_ok());
         assert!(resolver.resolve("ID_FROM_STEP_99").is_ok());

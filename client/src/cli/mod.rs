@@ -161,6 +161,12 @@ impl From<io::Error> for Failure {
 /// Runs the command line and returns the exit code: 0 success, 1 nothing found or refused, 2 usage, 3 daemon
 /// not reachable, 4 version mismatch, 5 conflict.
 pub fn run() -> ExitCode {
+    if let Some(help) = call::help(std::env::args_os().skip(1)) {
+        return match output::write(help.as_bytes()) {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(error) => report_failure(&error.into(), false),
+        };
+    }
     let (result, is_json) = match call::plain_words() {
         Some((name, arguments)) => {
             let caller = Caller::new(Globals::default()).map_err(Failure::from);

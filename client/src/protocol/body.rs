@@ -91,21 +91,13 @@ fn compact(json: &str) -> serde_json::Result<String> {
     Ok(out)
 }
 
-/// Appends tokens other than strings. An exponent is written `e+5`, as in serde_json's own values, so that a
-/// body is the same from text and from a value.
+/// Appends tokens other than strings: the digits of a number stay as they are.
 fn push_without_blanks(out: &mut String, tokens: &str) {
-    let mut after_e = false;
-    for character in tokens.chars() {
-        if matches!(character, ' ' | '\t' | '\n' | '\r') {
-            continue;
-        }
-        if after_e && character.is_ascii_digit() {
-            out.push('+');
-        }
-        // Outside strings, an upper-case letter is the E of an exponent.
-        out.push(character.to_ascii_lowercase());
-        after_e = matches!(character, 'e' | 'E');
-    }
+    out.extend(
+        tokens
+            .chars()
+            .filter(|c| !matches!(c, ' ' | '\t' | '\n' | '\r')),
+    );
 }
 
 /// Length of the string at the start of a text, including quotes.
@@ -142,7 +134,7 @@ mod tests {
 
     use super::*;
 
-    const CASES: [(&str, &str); 18] = [
+    const CASES: [(&str, &str); 16] = [
         (r#" "plain \" text" "#, "plain \" text"),
         (r#""""#, ""),
         (r#" {"b": 1, "a": [ 1.10, 2 ] }"#, r#"{"b":1,"a":[1.10,2]}"#),
@@ -158,8 +150,6 @@ mod tests {
         ("0.00001", "0.00001"),
         ("-7", "-7"),
         ("-0", "-0"),
-        ("1e400", "1e+400"),
-        ("1E+5", "1e+5"),
         ("true", "true"),
         ("[false,1]", "[false,1]"),
         ("null", "null"),
@@ -168,10 +158,7 @@ mod tests {
             r#"{"k":12345678901234567890123}"#,
             r#"{"k":12345678901234567890123}"#,
         ),
-        (
-            r#"{"k":[0.00001, 1.0, 1e5]}"#,
-            r#"{"k":[0.00001,1.0,1e+5]}"#,
-        ),
+        (r#"{"k":[0.00001, 1.0]}"#, r#"{"k":[0.00001,1.0]}"#),
         ("\t[\r\n]", "[]"),
     ];
 
@@ -183,6 +170,15 @@ mod tests {
             let value: Value = serde_json::from_str(json).unwrap();
             let from_value: Body = serde_json::from_value(value).unwrap();
             assert_eq!(from_value.as_str(), wanted);
+        }
+    }
+
+    /// A value has no exponent as it was written; a text does.
+    #[test]
+    fn exponents_stay_as_they_are_written() {
+        for json in ["1e400", "1E+5", "-1.0E-07", r#"[1e5,{"k":2E6}]"#] {
+            let body: Body = serde_json::from_str(json).unwrap();
+            assert_eq!(body.as_str(), json);
         }
     }
 

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use lore::protocol::frame::FRAME_BYTES_MAX;
 use lore::protocol::{Args, nearest};
 
 use super::operations::TABLE;
@@ -80,8 +81,15 @@ impl Dispatch {
     /// Calls an operation.
     ///
     /// # Errors
-    /// `UNKNOWN_OPERATION` with a suggestion, or the operation's refusal.
+    /// `UNKNOWN_OPERATION` with a suggestion, `REPLY_TOO_LARGE`, or the operation's refusal.
     pub async fn call(&self, caller: Caller, name: &str, args: Args) -> Answer {
+        within(
+            FRAME_BYTES_MAX,
+            self.call_any_size(caller, name, args).await,
+        )
+    }
+
+    async fn call_any_size(&self, caller: Caller, name: &str, args: Args) -> Answer {
         let Some(operation) = TABLE.get(name) else {
             return Err(unknown(name));
         };
@@ -102,6 +110,25 @@ impl Dispatch {
         let call = redacting::redacted(&cx, args).await?;
         operation.call(cx, caller, call).await
     }
+}
+
+/// Bytes of a frame or a line around a reply, without its metadata.
+const AROUND_BYTES: usize = 1024;
+
+/// Refuses a reply that does not fit into a frame or a line of `bytes_max`. No peer could read it.
+pub(super) fn within(bytes_max: usize, answer: Answer) -> Answer {
+    let reply = answer?;
+    let bytes = reply.json.get().len();
+    if bytes.saturating_add(AROUND_BYTES) <= bytes_max {
+        return Ok(reply);
+    }
+    Err(Refusal::new(
+        Code::ReplyTooLarge,
+        format!("the reply has {bytes} bytes; at most {bytes_max} are possible, with what is around it"),
+    )
+    .hint(
+        "Ask for less: a smaller `limit`, one value of a step by its name with `resolve_variables`, or a part of the text.",
+    ))
 }
 
 /// Builds the refusal of an unknown operation name.

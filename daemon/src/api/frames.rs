@@ -16,7 +16,7 @@ use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
 use super::connection_slots::ConnectionSlot;
-use super::dispatch::Dispatch;
+use super::dispatch::{Dispatch, within};
 use super::frame_reader::{Frame, FrameReader, ReadError};
 use super::limits::{Budget, Limits, MemoryPermit, SMALL_BYTES};
 use super::long_polls::LongPolls;
@@ -194,7 +194,7 @@ impl Endpoint {
                 waiting.end_all();
             }
             while let Some(Some(finished)) = in_flight.next().now_or_never() {
-                bytes_in_flight -= complete(&mut out, connection_slot, &mut waiting, finished);
+                bytes_in_flight -= self.complete(&mut out, connection_slot, &mut waiting, finished);
                 if out.is_due() {
                     self.flush(writer, &mut out).await?;
                 }
@@ -240,7 +240,8 @@ impl Endpoint {
             };
             match event {
                 Event::Finished(finished) => {
-                    bytes_in_flight -= complete(&mut out, connection_slot, &mut waiting, finished);
+                    bytes_in_flight -=
+                        self.complete(&mut out, connection_slot, &mut waiting, finished);
                 }
                 Event::Frame(Ok(None)) => open = false,
                 Event::Frame(Ok(Some((body, memory_permit)))) => {
@@ -287,6 +288,32 @@ impl Endpoint {
                 self.flush(writer, &mut out).await?;
             }
         }
+    }
+
+    /// Queues an answer and returns the size that its call counted for, in bytes.
+    fn complete(
+        &self,
+        out: &mut Outbox,
+        connection_slot: &ConnectionSlot,
+        waiting: &mut LongPolls,
+        finished: FinishedCall,
+    ) -> usize {
+        connection_slot.has_finished_a_call();
+        if finished.waited {
+            waiting.end(finished.id);
+        }
+        match within(self.limits.frame_bytes_max, finished.answer) {
+            Ok(reply) => {
+                // Metadata consists of numbers and strings, so it always encodes.
+                let meta = reply.meta.as_ref();
+                let meta = meta.and_then(|meta| serde_json::to_vec(meta).ok());
+                out.put(finished.id, reply.json, meta.as_deref());
+            }
+            Err(refusal) => {
+                frame::encode_error(&mut out.bytes, Some(finished.id), &refusal.to_body());
+            }
+        }
+        finished.bytes
     }
 
     async fn dispatch(
@@ -412,31 +439,6 @@ impl Outbox {
         self.bytes.clear();
         self.bytes.shrink_to(GATHER_BYTES);
     }
-}
-
-/// Queues an answer and returns the size that its call counted for, in bytes.
-fn complete(
-    out: &mut Outbox,
-    connection_slot: &ConnectionSlot,
-    waiting: &mut LongPolls,
-    finished: FinishedCall,
-) -> usize {
-    connection_slot.has_finished_a_call();
-    if finished.waited {
-        waiting.end(finished.id);
-    }
-    match finished.answer {
-        Ok(reply) => {
-            // Metadata consists of numbers and strings, so it always encodes.
-            let meta = reply.meta.as_ref();
-            let meta = meta.and_then(|meta| serde_json::to_vec(meta).ok());
-            out.put(finished.id, reply.json, meta.as_deref());
-        }
-        Err(refusal) => {
-            frame::encode_error(&mut out.bytes, Some(finished.id), &refusal.to_body());
-        }
-    }
-    finished.bytes
 }
 
 /// Returns the error for a peer when the memory of all peers is used up.

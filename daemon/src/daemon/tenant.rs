@@ -25,7 +25,7 @@ use crate::store::Blobs;
 use crate::upstream::Resolvers;
 use crate::{
     background_jobs, checkpoints, documents, entities, forgetting, privileged_init, projects,
-    search,
+    search, sessions, steps,
 };
 
 /// Time to wait for work on an unused tenant to finish, and the polling interval.
@@ -122,6 +122,7 @@ impl Tenant {
             .with(AccessTimes::open(folder.access(), end.0 == 0, now))
             .with(cursors)
             .with(lives.sessions.clone())
+            .with(sessions::SharedSteps(steps::shared_attempts))
             .with(lives.last_read.clone())
             .with(config.packs)
             .with(entities::Entities::new(paths.packs()))

@@ -49,3 +49,9 @@ pub fn lineage(rows: &dyn Rows, session: &str) -> Result<Vec<Line>, Error> {
     }
     Ok(lines)
 }
+
+/// Counts the step attempts that a fork shares with the sessions of its lines.
+///
+/// Steps are a feature of their own, which depends on sessions: the daemon hands the function in.
+#[derive(Clone, Copy)]
+pub struct SharedSteps(pub fn(&dyn Rows, &[Line]) -> Result<u64, Error>);

@@ -15,7 +15,7 @@ pub use crate::events::sessions::{
 };
 pub use access::AccessTimes;
 pub use command::CreateSession;
-pub use lineage::{Line, lineage};
+pub use lineage::{Line, SharedSteps, lineage};
 pub use select::{
     PreparedSession, ResolvedSession, SessionSelector, fenced, find, fresh_id, open, session_of,
     was_forgotten,

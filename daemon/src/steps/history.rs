@@ -1,11 +1,12 @@
 //! A session's steps as variables see them: read from the log on first use, then cached.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 
-use super::extract::{Extractor, ExtractorSet, FieldMapping};
+use super::extract::{Extractor, ExtractorSet, FieldMapping, MINED_BYTES_MAX};
 use super::resolve::{History, StepData};
 use super::view::{self, StepAttempt};
+use crate::cache::Key;
 use crate::error::Refusal;
 use crate::events;
 use crate::events::steps::{
@@ -71,6 +72,8 @@ pub struct SessionSteps<'c> {
     pub set: Arc<ExtractorSet>,
     /// Bytes of results that may still be parsed; `None` off the event loop.
     left: Cell<Option<usize>>,
+    /// The large results that were read. Held for the call, because the cache may not keep all of them.
+    large: RefCell<Vec<(StepAttempt, Arc<StepData>)>>,
 }
 
 impl<'c> SessionSteps<'c> {
@@ -91,6 +94,7 @@ impl<'c> SessionSteps<'c> {
                 On::EventLoop => Some(INLINE_BYTES_MAX),
                 On::Thread => None,
             }),
+            large: RefCell::default(),
         })
     }
 
@@ -99,20 +103,54 @@ impl<'c> SessionSteps<'c> {
     /// # Errors
     /// [`StepReadError::TooLong`] on the event loop, when the result is too large to parse there.
     pub fn data(&self, attempt: &StepAttempt) -> Result<Arc<StepData>, StepReadError> {
-        let key = (attempt.position, Hash(self.set.hash()));
-        if let Some(data) = self.cx.cache.get::<StepData>(&key) {
-            return Ok(data);
+        let held = self.large.borrow();
+        if let Some((_, data)) = held.iter().find(|(known, _)| known == attempt) {
+            return Ok(Arc::clone(data));
         }
-        let event = self.event(attempt)?;
-        let body: StepRecorded = events::body(&event)?;
-        self.afford(&body)?;
-        let data = Arc::new(self.derive(attempt, body)?);
+        drop(held);
+        let key = (attempt.position, Hash(self.set.hash()));
+        let data = match self.cx.cache.get::<StepData>(&key) {
+            Some(data) => data,
+            None => {
+                let event = self.event(attempt)?;
+                let body: StepRecorded = events::body(&event)?;
+                self.afford(&body)?;
+                let data = Arc::new(self.derive(attempt, body)?);
+                self.keep(key, &data);
+                data
+            }
+        };
+        if data.raw.len() > MINED_BYTES_MAX {
+            self.large.borrow_mut().push((*attempt, Arc::clone(&data)));
+        }
+        Ok(data)
+    }
+
+    /// Stores derived data in the cache.
+    fn keep(&self, key: Key, data: &Arc<StepData>) {
         // The cached data holds the set. A set that is too large for the cache would otherwise stay in memory uncounted.
         let set = self.set.bytes();
         let set = if self.cx.cache.keeps(set) { 0 } else { set };
         let bytes = STEP_BYTES + PARSED_FACTOR * data.raw.len() + set;
-        self.cx.cache.put(key, Arc::clone(&data), bytes);
-        Ok(data)
+        if self.cx.cache.keeps(bytes) {
+            self.cx.cache.put(key, Arc::clone(data), bytes);
+            return;
+        }
+        // The estimate is that of many small values. A large result is measured; it is read on a thread of its own.
+        let bytes = STEP_BYTES + data.derived_bytes() + set;
+        if self.cx.cache.keeps(bytes) {
+            self.cx.cache.put(key, Arc::clone(data), bytes);
+        } else {
+            self.cx.cache.put_oversized(key, Arc::clone(data), bytes);
+        }
+    }
+
+    /// Returns a warning for each result that was read and is too large to be searched completely.
+    pub fn size_warnings(&self) -> Vec<String> {
+        let held = self.large.borrow();
+        held.iter()
+            .filter_map(|(_, data)| data.size_warning())
+            .collect()
     }
 
     /// Charges the size of a result to the bytes left on the event loop.

@@ -21,7 +21,7 @@ pub use crate::events::steps::{
 pub use named::{extractors_hash, resolved};
 pub use view::{
     SPACE, StepAttempt, answering, apply, attempt, forget, forget_registrations, last_before,
-    steps as list,
+    shared_attempts, steps as list,
 };
 pub use words::normalise;
 

@@ -29,6 +29,7 @@ pub fn resolved<'w>(
         set: &steps.set,
         current_step: None,
         all_values: false,
+        explain: false,
     };
     words
         .into_iter()

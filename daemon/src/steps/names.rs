@@ -12,9 +12,13 @@ pub const NAME_BYTES_MAX: usize = 256;
 
 const FROM_STEP: &str = "_FROM_STEP_";
 const FROM_STEPS: &str = "_FROM_STEPS_";
+const FROM_FAILED_STEP: &str = "_FROM_FAILED_STEP_";
+const FROM_FAILED_STEPS: &str = "_FROM_FAILED_STEPS_";
 const COMBINED: &str = "COMBINED_RESULTS";
 
 /// A parsed variable name.
+///
+/// In each form `failed` tells whether the name takes values of a failed step as well: `…_FROM_FAILED_STEP_N`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Name {
     /// `FIELD_FROM_STEP_N`, `FIELD_FROM_STEP_N_TYPE` and both legacy forms.
@@ -25,11 +29,15 @@ pub enum Name {
         step: StepRef,
         /// Required type, by its name in the set.
         of: Option<String>,
+        /// Whether the step may have failed.
+        failed: bool,
     },
     /// `RESULT_FROM_STEP_N`.
     Result {
         /// Step.
         step: StepRef,
+        /// Whether the step may have failed.
+        failed: bool,
     },
     /// `ALL_FIELDS_FROM_STEP_N`.
     All {
@@ -39,11 +47,15 @@ pub enum Name {
         step: StepRef,
         /// Required type of the values.
         of: Option<String>,
+        /// Whether the step may have failed.
+        failed: bool,
     },
     /// `COUNT_FROM_STEP_N`.
     Count {
         /// Step.
         step: StepRef,
+        /// Whether the step may have failed.
+        failed: bool,
     },
     /// `COMBINED_RESULTS_FROM_STEPS_A_TO_B`.
     Combined {
@@ -51,7 +63,37 @@ pub enum Name {
         from: StepRef,
         /// Last step.
         to: StepRef,
+        /// Whether steps of the range may have failed.
+        failed: bool,
     },
+}
+
+impl Name {
+    /// Returns whether the name takes values of a failed step.
+    #[must_use]
+    pub fn takes_failed(&self) -> bool {
+        match self {
+            Name::Field { failed, .. }
+            | Name::Result { failed, .. }
+            | Name::All { failed, .. }
+            | Name::Count { failed, .. }
+            | Name::Combined { failed, .. } => *failed,
+        }
+    }
+
+    /// Returns the name that takes the same value of a step that failed.
+    #[must_use]
+    pub fn of_failed(&self, number: u32) -> Name {
+        let mut name = self.clone();
+        match &mut name {
+            Name::Field { step, failed, .. }
+            | Name::Result { step, failed }
+            | Name::All { step, failed, .. }
+            | Name::Count { step, failed } => (*step, *failed) = (StepRef::Number(number), true),
+            Name::Combined { failed, .. } => *failed = true,
+        }
+        name
+    }
 }
 
 /// A reference to a step.
@@ -72,7 +114,7 @@ pub struct NameError(pub String);
 
 /// Parses a variable name.
 ///
-/// Braces, backticks and a trailing note in parentheses are removed. Case does not matter.
+/// Marks around the name and a trailing note in parentheses are removed, as [`bare`] does. Case does not matter.
 ///
 /// # Errors
 /// [`NameError`] when the text is not a variable name, with a message that suggests a valid form.
@@ -84,15 +126,15 @@ pub fn parse(text: &str, set: &ExtractorSet) -> Result<Name, NameError> {
             name.len()
         )));
     }
-    if let Some((head, range)) = split_at(name, FROM_STEPS) {
-        return combined(head, range);
+    if let Some((head, range, failed)) = split_from(name, FROM_STEPS, FROM_FAILED_STEPS) {
+        return combined(head, range, failed);
     }
-    let Some((field, rest)) = split_at(name, FROM_STEP) else {
+    let Some((field, rest, failed)) = split_from(name, FROM_STEP, FROM_FAILED_STEP) else {
         return Err(NameError(format!(
             "`{name}` is not a variable: write FIELD_FROM_STEP_N, for example ID_FROM_STEP_2"
         )));
     };
-    if split_at(rest, FROM_STEP).is_some() {
+    if split_from(rest, FROM_STEP, FROM_FAILED_STEP).is_some() {
         return Err(NameError(format!(
             "`{name}` names two steps: write one name for each"
         )));
@@ -106,14 +148,31 @@ pub fn parse(text: &str, set: &ExtractorSet) -> Result<Name, NameError> {
         Some((step, suffix)) => (step, Some(suffix)),
         None => (rest, None),
     };
-    let step = step_ref(step)?;
+    let from = FromStep {
+        step: step_ref(step)?,
+        failed,
+    };
     match suffix {
-        None => Ok(of_field(field, step, None)),
-        Some(suffix) => with_suffix(field, step, suffix, set),
+        None => Ok(of_field(field, from, None)),
+        Some(suffix) => with_suffix(field, from, suffix, set),
     }
 }
 
-/// Removes braces, backticks and a trailing note in parentheses around a name.
+/// Marks that people and models put around a name, outermost first in any order.
+const MARKS: [(&str, &str); 9] = [
+    ("${", "}"),
+    ("{", "}"),
+    ("`", "`"),
+    ("**", "**"),
+    ("*", "*"),
+    ("<", ">"),
+    ("\"", "\""),
+    ("'", "'"),
+    ("%", "%"),
+];
+
+/// Removes the marks around a name (`{X}`, `${X}`, `` `X` ``, `**X**`, `<X>`, quotes), a `$` before it and a trailing
+/// note in parentheses.
 #[must_use]
 pub fn bare(text: &str) -> &str {
     let mut name = text.trim();
@@ -124,16 +183,40 @@ pub fn bare(text: &str) -> &str {
                 .split_once('(')
                 .map_or(name, |(name, _)| name.trim_end());
         }
-        for (open, close) in [('{', '}'), ('`', '`')] {
+        for (open, close) in MARKS {
             let inner = name
                 .strip_prefix(open)
                 .and_then(|rest| rest.strip_suffix(close));
             name = inner.map_or(name, str::trim);
         }
+        let after_dollar = name.strip_prefix('$').filter(|rest| {
+            rest.chars()
+                .all(|c| c.is_alphanumeric() || "_.[]".contains(c))
+        });
+        name = after_dollar.unwrap_or(name);
         if name == before {
             return name;
         }
     }
+}
+
+/// Returns whether a text contains the marker of a variable.
+#[must_use]
+pub(super) fn has_marker(text: &str) -> bool {
+    let words = ["_FROM_STEP", "_FROM_FAILED_STEP"];
+    words.iter().any(|word| split_at(text, word).is_some())
+}
+
+/// Splits at the first of two markers; tells whether it is the one for failed steps.
+fn split_from<'a>(
+    text: &'a str,
+    from: &str,
+    from_failed: &str,
+) -> Option<(&'a str, &'a str, bool)> {
+    let plain = split_at(text, from).map(|(head, rest)| (head, rest, false));
+    let failed = split_at(text, from_failed).map(|(head, rest)| (head, rest, true));
+    let found = [plain, failed].into_iter().flatten();
+    found.min_by_key(|(head, _, _)| head.len())
 }
 
 /// Splits at an ASCII word, ignoring case.
@@ -145,7 +228,7 @@ fn split_at<'a>(text: &'a str, word: &str) -> Option<(&'a str, &'a str)> {
     Some((text.get(..at)?, text.get(at + word.len()..)?))
 }
 
-fn combined(head: &str, range: &str) -> Result<Name, NameError> {
+fn combined(head: &str, range: &str, failed: bool) -> Result<Name, NameError> {
     if !head.eq_ignore_ascii_case(COMBINED) {
         return Err(NameError(format!(
             "only results are combined: write {COMBINED}{FROM_STEPS}1_TO_3, or {head}{FROM_STEP}1 for one step"
@@ -161,7 +244,7 @@ fn combined(head: &str, range: &str) -> Result<Name, NameError> {
         (StepRef::Number(first), StepRef::Number(last)) if first > last => Err(NameError(format!(
             "the range goes backwards: write {COMBINED}{FROM_STEPS}{last}_TO_{first}"
         ))),
-        (from, to) => Ok(Name::Combined { from, to }),
+        (from, to) => Ok(Name::Combined { from, to, failed }),
     }
 }
 
@@ -181,21 +264,43 @@ fn step_ref(text: &str) -> Result<StepRef, NameError> {
     }
 }
 
+/// The step that a name refers to, and whether it may have failed.
+#[derive(Clone, Copy)]
+struct FromStep {
+    step: StepRef,
+    failed: bool,
+}
+
+impl fmt::Display for FromStep {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let from = match self.failed {
+            true => FROM_FAILED_STEP,
+            false => FROM_STEP,
+        };
+        write!(f, "{from}{}", self.step)
+    }
+}
+
 /// Returns the name of a field that has no suffix after the step.
-fn of_field(field: &str, step: StepRef, of: Option<String>) -> Name {
+fn of_field(field: &str, from: FromStep, of: Option<String>) -> Name {
+    let FromStep { step, failed } = from;
     let list = split_at(field, "ALL_").filter(|(head, list)| head.is_empty() && !list.is_empty());
     match list {
         Some((_, field)) => Name::All {
             field: field.to_owned(),
             step,
             of,
+            failed,
         },
-        None if of.is_none() && field.eq_ignore_ascii_case("RESULT") => Name::Result { step },
-        None if of.is_none() && field.eq_ignore_ascii_case("COUNT") => Name::Count { step },
+        None if of.is_none() && field.eq_ignore_ascii_case("RESULT") => {
+            Name::Result { step, failed }
+        }
+        None if of.is_none() && field.eq_ignore_ascii_case("COUNT") => Name::Count { step, failed },
         None => Name::Field {
             field: field.to_owned(),
             step,
             of,
+            failed,
         },
     }
 }
@@ -203,27 +308,27 @@ fn of_field(field: &str, step: StepRef, of: Option<String>) -> Name {
 /// Returns the name of a field with a suffix. The legacy forms take precedence over a type.
 fn with_suffix(
     field: &str,
-    step: StepRef,
+    from: FromStep,
     suffix: &str,
     set: &ExtractorSet,
 ) -> Result<Name, NameError> {
     if words::normal_chars(suffix).next().is_none() {
         return Err(NameError(format!(
-            "nothing follows the `_` after the step: omit it, {field}{FROM_STEP}{step}"
+            "nothing follows the `_` after the step: omit it, {field}{from}"
         )));
     }
     if field.eq_ignore_ascii_case("RESULT") {
-        return Ok(of_field(suffix, step, None));
+        return Ok(of_field(suffix, from, None));
     }
     if suffix.eq_ignore_ascii_case("RESULT") {
-        return Ok(of_field(field, step, None));
+        return Ok(of_field(field, from, None));
     }
     match set.type_named(suffix) {
-        Some(of) => Ok(of_field(field, step, Some(set.name_of(of).to_owned()))),
+        Some(of) => Ok(of_field(field, from, Some(set.name_of(of).to_owned()))),
         None => {
             let known: Vec<&str> = set.types().map(|(name, _)| name).collect();
             Err(NameError(format!(
-                "`{suffix}` is not a type: known are {}; for the field write {suffix}{FROM_STEP}{step}",
+                "`{suffix}` is not a type: known are {}; for the field write {suffix}{from}",
                 known.join(", ")
             )))
         }
@@ -243,31 +348,31 @@ impl fmt::Display for StepRef {
 /// Formats the name in its generic or typed form, which parses to the same name.
 impl fmt::Display for Name {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
+        let (list, field, step, of, failed) = match self {
             Name::Field {
                 field,
                 step,
-                of: None,
-            } => write!(f, "{field}{FROM_STEP}{step}"),
-            Name::Field {
-                field,
-                step,
-                of: Some(of),
-            } => write!(f, "{field}{FROM_STEP}{step}_{of}"),
-            Name::Result { step } => write!(f, "RESULT{FROM_STEP}{step}"),
+                of,
+                failed,
+            } => ("", field.as_str(), *step, of.as_deref(), *failed),
             Name::All {
                 field,
                 step,
-                of: None,
-            } => write!(f, "ALL_{field}{FROM_STEP}{step}"),
-            Name::All {
-                field,
-                step,
-                of: Some(of),
-            } => write!(f, "ALL_{field}{FROM_STEP}{step}_{of}"),
-            Name::Count { step } => write!(f, "COUNT{FROM_STEP}{step}"),
-            Name::Combined { from, to } => write!(f, "{COMBINED}{FROM_STEPS}{from}_TO_{to}"),
-        }
+                of,
+                failed,
+            } => ("ALL_", field.as_str(), *step, of.as_deref(), *failed),
+            Name::Result { step, failed } => ("", "RESULT", *step, None, *failed),
+            Name::Count { step, failed } => ("", "COUNT", *step, None, *failed),
+            Name::Combined { from, to, failed } => {
+                let steps = match failed {
+                    true => FROM_FAILED_STEPS,
+                    false => FROM_STEPS,
+                };
+                return write!(f, "{COMBINED}{steps}{from}_TO_{to}");
+            }
+        };
+        write!(f, "{list}{field}{}", FromStep { step, failed })?;
+        of.map_or(Ok(()), |of| write!(f, "_{of}"))
     }
 }
 

@@ -269,6 +269,30 @@ pub fn attempt(
     Ok(None)
 }
 
+/// Returns the number of attempts that a fork shares with the sessions that it comes from; 0 for any other session.
+pub fn shared_attempts(rows: &dyn Rows, lines: &[Line]) -> Result<u64, Error> {
+    let mut count = 0;
+    for line in lines.iter().skip(1) {
+        let prefixes = [b'a', b'r'].map(|tag| step_prefix(tag, &line.session));
+        for prefix in prefixes {
+            let high = after_prefix(&prefix);
+            rows.scan(
+                SPACE,
+                &prefix,
+                &high,
+                Direction::Forward,
+                &mut |key, value| {
+                    // The number only names the attempt here.
+                    let attempt = decode(key, 0, value)?;
+                    count += u64::from(attempt.position <= line.up_to);
+                    Ok(ControlFlow::Continue(()))
+                },
+            )?;
+        }
+    }
+    Ok(count)
+}
+
 fn step_of(key: &[u8]) -> Result<u32, Error> {
     key.last_chunk::<4>()
         .map(|bytes| u32::from_be_bytes(*bytes))

@@ -26,9 +26,9 @@ pub(super) fn hash(text: &str) -> u64 {
     })
 }
 
-/// Returns the normalised forms of a list name: unchanged, its singulars, its plural.
+/// Returns the forms of a list name in lower case: unchanged, its singulars, its plural.
 pub(super) fn number_forms(text: &str) -> Vec<String> {
-    let word = normalise(text);
+    let word = text.to_lowercase();
     let mut forms = vec![word.clone()];
     let mut add = |form: String| {
         if !form.is_empty() && !forms.contains(&form) {
@@ -82,6 +82,7 @@ mod tests {
     fn a_list_name_is_tried_in_both_numbers() {
         assert_eq!(number_forms("IDS"), ["ids", "id", "idss"]);
         assert_eq!(number_forms("ENTRY"), ["entry", "entrys"]);
+        assert_eq!(number_forms("PR_IDS"), ["pr_ids", "pr_id", "pr_idss"]);
         assert!(number_forms("ENTRIES").contains(&"entry".to_owned()));
         assert!(number_forms("STATUS").contains(&"status".to_owned()));
         assert!(number_forms("BRANCHES").contains(&"branch".to_owned()));

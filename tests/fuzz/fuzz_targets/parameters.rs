@@ -46,6 +46,7 @@ fuzz_target!(|texts: &str| {
         set: &set,
         current_step: Some(3),
         all_values: true,
+        explain: false,
     };
     let Ok(resolved) = resolve_parameters(&resolver, &parameters, &Map::new());
     let again =

@@ -98,6 +98,15 @@ fn a_fork_shares_the_past_and_diverges() {
         "is switch-nyc-01 up?; what is its status?"
     );
     assert_eq!(mentions(&daemon, "g-1", "switch-nyc-01"), 2);
+    // What is shared counts as well: steps 1 and 2 of s-1, step 3 of f-1.
+    for (session, count) in [("s-1", 3), ("f-1", 3), ("g-1", 3)] {
+        let shown = daemon.call("get_session", json!({"session": session}));
+        assert_eq!(shown["steps"], count, "{session}");
+        let list = daemon.call("list_sessions", json!({}));
+        let mut list = list["sessions"].as_array().unwrap().iter();
+        let listed = list.find(|listed| listed["session"] == session).unwrap();
+        assert_eq!(listed["steps"], count, "{session}");
+    }
     daemon.verify();
 }
 

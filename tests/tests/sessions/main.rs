@@ -12,6 +12,7 @@ mod messages;
 mod packs;
 mod resolving;
 mod states;
+mod steps;
 
 use std::time::Duration;
 

@@ -60,7 +60,7 @@ fn a_message_is_kept_as_it_was_said() {
     let shown = list(&daemon, &json!({"type": "error"}))["messages"][0].clone();
     assert_eq!(shown["tools"][0], json!({"name": "ping"}));
     assert_eq!(shown["tools"][1], tools[1]);
-    let kept = shown["tools"][2]["result"].as_str().unwrap();
+    let kept = shown["tools"][2]["result"].to_string();
     assert_eq!(
         kept, r#"{"n":1.5,"big":12345678901234567890}"#,
         "as it was brought"

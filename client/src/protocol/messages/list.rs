@@ -2,8 +2,8 @@
 
 use lore_wire::wire;
 
-use super::{Mentioned, MessageType, Order, Sender, ToolUse};
-use crate::protocol::{AsOf, Position, SessionId};
+use super::{Mentioned, MessageType, Order, Sender, ToolStatus};
+use crate::protocol::{AsOf, Position, RawJson, SessionId};
 
 /// Arguments of `list_messages`.
 #[wire(args(session, .., as_of, at_least, agent))]
@@ -26,6 +26,17 @@ pub struct ListMessagesArgs {
     pub order: Option<Order>,
 }
 
+/// A tool that was used for a message.
+#[wire]
+pub struct UsedTool {
+    /// Its name.
+    pub name: String,
+    /// Its final status.
+    pub status: Option<ToolStatus>,
+    /// The result: an object or a list, or a text; the beginning of a long one as text.
+    pub result: Option<RawJson>,
+}
+
 /// A message of a session.
 #[wire]
 pub struct Message {
@@ -44,7 +55,7 @@ pub struct Message {
     pub bytes: Option<u64>,
     /// Tools that were used for it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub tools: Vec<ToolUse>,
+    pub tools: Vec<UsedTool>,
     /// Number of its tokens.
     pub tokens: u64,
     /// Entities that it mentions.

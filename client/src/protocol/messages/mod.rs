@@ -5,7 +5,7 @@ mod record;
 mod tool;
 mod tool_use;
 
-pub use list::{ListMessagesArgs, ListMessagesReply, Message};
+pub use list::{ListMessagesArgs, ListMessagesReply, Message, UsedTool};
 pub use record::{Mentioned, RecordMessageArgs, RecordMessageReply};
 pub use tool::{RecordToolArgs, RecordToolReply};
 pub use tool_use::ToolUse;

@@ -97,12 +97,12 @@ pub struct GetSessionReply {
     /// Its topic.
     pub topic: Option<String>,
     /// Its tags.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default)]
     pub tags: Vec<String>,
     /// Its preferences.
     pub preferences: Map<String, Value>,
     /// Its agents.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default)]
     pub agents: Vec<String>,
     /// Its parent session, if it is a fork.
     pub parent: Option<SessionParent>,
@@ -116,7 +116,7 @@ pub struct GetSessionReply {
     pub changed: Position,
     /// Number of its messages.
     pub messages: u64,
-    /// Number of its step attempts.
+    /// Number of its step attempts, with those that a fork shares.
     pub steps: u64,
     /// Number of its entities.
     pub entities: u64,
@@ -125,10 +125,10 @@ pub struct GetSessionReply {
     /// Size of its checkpoints on disk.
     pub total_size_bytes: u64,
     /// The most relevant entities: at most ten.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default)]
     pub active_entities: Vec<Entity>,
     /// The last tool uses, the newest first: at most twenty.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default)]
     pub tool_history: Vec<ToolExecution>,
     /// The last result of each of these tools, by name; the beginning of a long one.
     pub last_tool_results: Map<String, Value>,
@@ -137,9 +137,9 @@ pub struct GetSessionReply {
     /// Tokens of the messages in its working set.
     pub context_size: u64,
     /// The prunings of its working set.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default)]
     pub pruning_history: Vec<Pruning>,
     /// Its active leases.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default)]
     pub leases: Vec<LeaseHeld>,
 }

@@ -50,7 +50,7 @@ pub struct SessionSummary {
     pub created_at: String,
     /// Time of its last event, RFC 3339.
     pub last_activity: String,
-    /// Number of recorded step attempts.
+    /// Number of recorded step attempts, with those that a fork shares.
     pub steps: u64,
     /// Its parent session, if it is a fork.
     pub parent: Option<SessionParent>,

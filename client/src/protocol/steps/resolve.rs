@@ -23,7 +23,7 @@ pub struct ResolveVariablesArgs {
 #[wire]
 #[derive(Hash)]
 pub enum Strategy {
-    /// By a complete path equal to the field.
+    /// By a complete path equal to the field. Of all matches the shallowest counts; at equal depth, in this order.
     Direct,
     /// By equal letters and digits, or by the last segment.
     CaseInsensitive,
@@ -41,6 +41,8 @@ pub enum Strategy {
     Count,
     /// The raw results of several steps.
     Combined,
+    /// The error or the status of a failed step.
+    Outcome,
 }
 
 /// Reason why a name has no value.
@@ -49,7 +51,7 @@ pub enum Strategy {
 pub enum Reason {
     /// The session has no such step.
     StepNotFound,
-    /// The step failed and has no result with this field.
+    /// The step failed, and the name does not ask for a failed step, or its result has no such field.
     StepFailed,
     /// The step has no such field.
     FieldNotFound,

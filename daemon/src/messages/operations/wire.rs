@@ -1,7 +1,9 @@
 //! Conversion of messages to protocol types.
 
-use lore::protocol::Body;
+use lore::protocol::RawJson;
 use lore::protocol::messages::{self as wire, Mentioned, Message};
+
+use serde_json::Value;
 
 use crate::clock::format_time;
 use crate::entities::{Mention, MentionSource};
@@ -52,15 +54,12 @@ pub fn message(
     let StoredMessage { header, said, body } = reported;
     let mut content = body.content.read(blobs)?;
     let bytes = shorten(&mut content, bytes_max);
-    let tool = |one: ToolUse| -> Result<wire::ToolUse, Error> {
-        let mut result = one.result.map(|text: Text| text.read(blobs)).transpose()?;
-        if let Some(result) = &mut result {
-            shorten(result, bytes_max);
-        }
-        Ok(wire::ToolUse {
+    let tool = |one: ToolUse| -> Result<wire::UsedTool, Error> {
+        let result = one.result.map(|text: Text| text.read(blobs)).transpose()?;
+        Ok(wire::UsedTool {
             name: one.name,
             status: one.status.map(Into::into),
-            result: result.map(Body),
+            result: result.and_then(|text| shown_result(text, bytes_max)),
         })
     };
     Ok(Message {
@@ -79,10 +78,44 @@ pub fn message(
     })
 }
 
+/// Returns a result as it was given: an object or a list is stored as its compact text, on one line.
+fn shown_result(mut text: String, bytes_max: Option<usize>) -> Option<RawJson> {
+    let is_whole = shorten(&mut text, bytes_max).is_none();
+    let may_be_json = is_whole && text.starts_with(['{', '[']) && !text.contains(['\n', '\r']);
+    let json = may_be_json.then(|| RawJson::parse(text.clone()).ok());
+    // A JSON string is valid JSON.
+    json.flatten()
+        .or_else(|| RawJson::parse(Value::String(text).to_string()).ok())
+}
+
 /// Truncates a text that is too long, at a character boundary, and returns its original length.
 fn shorten(text: &mut String, bytes_max: Option<usize>) -> Option<u64> {
     let max = bytes_max.filter(|max| text.len() > *max)?;
     let whole = text.len() as u64;
     text.truncate(text.floor_char_boundary(max));
     Some(whole)
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_result_is_shown_as_it_was_given() {
+        for (stored, shown) in [
+            (r#"{"b":1.10,"a":[1e400]}"#, r#"{"b":1.10,"a":[1e400]}"#),
+            ("[1,2]", "[1,2]"),
+            ("plain \"text\"", r#""plain \"text\"""#),
+            ("17", r#""17""#),
+            ("{half", r#""{half""#),
+            ("{\n}", r#""{\n}""#),
+        ] {
+            let result = shown_result(stored.to_owned(), Some(100)).unwrap();
+            assert_eq!(result.as_str(), shown);
+        }
+        let long = format!("[{}1]", "1,".repeat(100));
+        let cut = shown_result(long, Some(3)).unwrap();
+        assert_eq!(cut.as_str(), r#""[1,""#);
+    }
 }

@@ -9,7 +9,8 @@ pub fn step_names_in(message: &str, max: usize, is_name: impl Fn(&str) -> bool) 
         if found.len() == max {
             break;
         }
-        let could_be = word.to_ascii_uppercase().contains("_FROM_STEP");
+        let upper = word.to_ascii_uppercase();
+        let could_be = upper.contains("_FROM_STEP") || upper.contains("_FROM_FAILED_STEP");
         if could_be && is_name(word) && !found.contains(&word) {
             found.push(word);
         }

@@ -12,8 +12,8 @@ use crate::clock::{Micros, format_time};
 use crate::error::Refusal;
 use crate::operation::cursor::{Cursor, List, page_limit};
 use crate::operation::{Access, Call, Op, blocking};
-use crate::sessions::SessionSettings;
 use crate::sessions::view::{self, Details, SessionFilter, SessionRow};
+use crate::sessions::{SessionSettings, SharedSteps, lineage};
 use crate::store::{Error, Rows};
 
 const LIMIT: u64 = 50;
@@ -52,6 +52,7 @@ impl Op for ListSessions {
                 rows,
                 args: &args,
                 settings: &SessionSettings::of(&cx),
+                shared_steps: cx.extensions.get::<SharedSteps>().copied(),
                 now,
                 limit,
                 found: Vec::new(),
@@ -91,6 +92,8 @@ struct Page<'p> {
     rows: &'p dyn Rows,
     args: &'p ListSessionsArgs,
     settings: &'p SessionSettings,
+    /// Counts what forks share.
+    shared_steps: Option<SharedSteps>,
     now: Micros,
     limit: usize,
     found: Vec<ListedSession>,
@@ -107,6 +110,8 @@ struct ListedSession {
     row: SessionRow,
     details: Details,
     agents: Vec<String>,
+    /// Number of its step attempts, with those that it shares.
+    steps: u64,
 }
 
 impl Page<'_> {
@@ -124,6 +129,7 @@ impl Page<'_> {
                 state,
                 details: view::details(self.rows, session)?,
                 agents: view::agents(self.rows, session, AGENTS_MAX)?,
+                steps: row.steps + self.shared_steps(session, &row)?,
                 session: session.to_owned(),
                 row,
             };
@@ -132,6 +138,16 @@ impl Page<'_> {
             }
         }
         Ok(ControlFlow::Continue(()))
+    }
+
+    /// Returns the number of step attempts that a fork shares.
+    fn shared_steps(&self, session: &str, row: &SessionRow) -> Result<u64, Error> {
+        match self.shared_steps {
+            Some(SharedSteps(count)) if row.forked != 0 => {
+                count(self.rows, &lineage(self.rows, session)?)
+            }
+            Some(_) | None => Ok(0),
+        }
     }
 
     /// Returns the session's state if it matches the filter.
@@ -174,7 +190,7 @@ impl ListedSession {
             agents: self.agents,
             created_at: format_time(self.row.created_at),
             last_activity: format_time(self.row.last_activity),
-            steps: self.row.steps,
+            steps: self.steps,
         })
     }
 }

@@ -19,7 +19,7 @@ pub use registration::{
     COMPILED_BYTES_MAX, Extractor, FieldMapping, NAME_BYTES_MAX, PATTERN_BYTES_MAX, REGISTERED_MAX,
     RegistrationError, WORDS_MAX,
 };
-pub use set::{BUILT_IN, ExtractorSet, MAPPINGS, Type};
+pub use set::{Aliases, BUILT_IN, ExtractorSet, MAPPINGS, Type};
 
 use super::parse::{self, NodeId, ParsedResult};
 use search::{Search, custom_finds, mined};
@@ -93,7 +93,7 @@ impl ExtractedValues {
 #[must_use]
 pub fn extract(parsed: &ParsedResult, set: &ExtractorSet) -> ExtractedValues {
     let (spans, searched_bytes) = mined(parsed);
-    let mut search = Search::new(parsed, spans);
+    let mut search = Search::new(parsed, spans, searched_bytes.is_some());
     let types = set.types().map(|(name, of)| TypeValues {
         name: name.to_owned(),
         values: search.values(set, of),
@@ -101,6 +101,15 @@ pub fn extract(parsed: &ParsedResult, set: &ExtractorSet) -> ExtractedValues {
     ExtractedValues {
         types: types.collect(),
         searched_bytes,
+    }
+}
+
+/// Returns the number of bytes that are searched, if a result is too large to be searched completely.
+#[must_use]
+pub fn searched_bytes(parsed: &ParsedResult) -> Option<u64> {
+    match parsed.nodes().flat().text().len() > MINED_BYTES_MAX {
+        true => mined(parsed).1,
+        false => None,
     }
 }
 

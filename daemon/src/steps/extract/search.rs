@@ -32,9 +32,10 @@ pub(super) fn mined(parsed: &ParsedResult) -> (Vec<Span>, Option<u64>) {
         for gap in inside.copied().chain([Span { start: end, end }]) {
             let limit = (start as usize).saturating_add(left);
             if gap.start as usize > limit {
-                let limit = words::floor_boundary(text, limit) as u32;
-                spans.push(Span { start, end: limit });
-                return (spans, Some(MINED_BYTES_MAX as u64));
+                let end = cut(text, start as usize, limit) as u32;
+                spans.push(Span { start, end });
+                let searched = MINED_BYTES_MAX - (limit - end as usize);
+                return (spans, Some(searched as u64));
             }
             if gap.start > start {
                 spans.push(Span {
@@ -47,6 +48,30 @@ pub(super) fn mined(parsed: &ParsedResult) -> (Vec<Span>, Option<u64>) {
         }
     }
     (spans, None)
+}
+
+/// Longest value that the end of the searched text gives way to, in bytes.
+const VALUE_BYTES_MAX: usize = 4096;
+
+/// Returns the last place at or before `limit` between two values: no value is searched in part.
+///
+/// Values end at blanks and quotes. A blank between digits may be within a date and time.
+fn cut(text: &str, start: usize, limit: usize) -> usize {
+    let bytes = text.as_bytes();
+    let lowest = limit.saturating_sub(VALUE_BYTES_MAX).max(start);
+    let is_blank = |at: &usize| bytes.get(*at).is_some_and(u8::is_ascii_whitespace);
+    let is_between = |at: &usize| {
+        let before = at.checked_sub(1).and_then(|before| bytes.get(before));
+        let after = bytes.get(at + 1);
+        let is_inner = before.is_some_and(u8::is_ascii_digit)
+            && after.is_some_and(|byte| byte.is_ascii_digit() || b"+-".contains(byte));
+        (is_blank(at) && !is_inner) || bytes.get(*at) == Some(&b'"')
+    };
+    let places = || (lowest..=limit).rev();
+    let found = places()
+        .find(is_between)
+        .or_else(|| places().find(is_blank));
+    words::floor_boundary(text, found.unwrap_or(limit))
 }
 
 fn is_file(nodes: &Nodes, node: &Node) -> bool {
@@ -65,15 +90,10 @@ pub(super) struct Search<'a> {
 }
 
 impl<'a> Search<'a> {
-    pub(super) fn new(parsed: &'a ParsedResult, spans: Vec<Span>) -> Self {
+    pub(super) fn new(parsed: &'a ParsedResult, spans: Vec<Span>, is_cut: bool) -> Self {
         let flat = parsed.nodes().flat();
         let end = spans.last().map_or(0, |span| span.end);
-        let searched: usize = spans.iter().map(|span| span.len()).sum();
-        let limit = if searched >= MINED_BYTES_MAX {
-            end
-        } else {
-            u32::MAX
-        };
+        let limit = if is_cut { end } else { u32::MAX };
         let pieces = spans
             .into_iter()
             .map(|span| (span, FormMatches::of(flat.get(span))));
@@ -160,10 +180,7 @@ impl<'a> Search<'a> {
         has_form: impl Fn(&str) -> bool,
     ) {
         let nodes = self.parsed.nodes();
-        for (_, node) in nodes
-            .iter()
-            .filter(|(_, node)| node.text.start < self.limit)
-        {
+        for (_, node) in nodes.iter().filter(|(_, node)| node.text.end <= self.limit) {
             let is_value =
                 matches!(node.kind, Kind::String | Kind::Number) && !node.text.is_empty();
             if is_value
@@ -264,5 +281,42 @@ fn within(piece: Span, range: &Range<usize>) -> Span {
     Span {
         start: piece.start + range.start as u32,
         end: piece.start + range.end as u32,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Wherever the limit falls in the text, no value is divided.
+    #[test]
+    fn the_cut_is_between_values() {
+        let values = [
+            "https://example.com/a?b=c,d",
+            "2025-10-06 13:55:09",
+            "2025-10-06 13:55:09 +02:00",
+            "mina@okafor.example",
+            "550e8400-e29b-41d4-a716-446655440000",
+            "1,000.5",
+        ];
+        for value in values {
+            for text in [
+                format!("see {value} or"),
+                format!(r#"{{"a":"{value}" "b":1}}"#),
+            ] {
+                let at = text.find(value).unwrap_or_default();
+                for limit in 1..text.len() {
+                    let cut = cut(&text, 0, limit);
+                    let divides = at < cut && cut < at + value.len();
+                    assert!(cut <= limit && !divides, "{text} at {limit}: {cut}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_list_of_numbers_is_cut_at_a_blank() {
+        assert_eq!(cut("[12345 12345 12345]", 0, 15), 12);
+        assert_eq!(cut("é234567", 0, 1), 0, "between characters");
     }
 }

@@ -9,7 +9,7 @@ use sha2::{Digest, Sha256};
 use std::collections::{HashMap, HashSet};
 
 /// Part of every set's hash. Raise it whenever the built-in extractors find different values.
-const VERSION: &str = "lored extractors 1";
+const VERSION: &str = "lored extractors 2";
 
 /// Memory of an empty set, in bytes.
 const SET_BYTES: usize = 16 * 1024;
@@ -47,7 +47,10 @@ pub const BUILT_IN: [(&str, Type); 6] = [
 
 /// Built-in field mappings: normalised aliases, best first.
 pub const MAPPINGS: [(&str, &[&str]); 7] = [
-    ("id", &["id", "pullrequestid", "requestid", "number"]),
+    (
+        "id",
+        &["id", "pullrequestid", "prid", "requestid", "number"],
+    ),
     (
         "date",
         &[
@@ -64,20 +67,89 @@ pub const MAPPINGS: [(&str, &[&str]); 7] = [
             "createdat",
             "creationdate",
             "updatedat",
+            "created",
+            "updated",
         ],
     ),
-    ("title", &["title", "name", "subject"]),
+    ("title", &["title", "name", "subject", "summary"]),
     ("description", &["description", "desc", "body"]),
     ("status", &["status", "state"]),
     ("author", &["author", "creator", "createdby"]),
-    ("branch", &["branch", "sourcebranch", "targetbranch"]),
+    (
+        "branch",
+        &[
+            "branch",
+            "sourcebranch",
+            "targetbranch",
+            "sourcerefname",
+            "targetrefname",
+            "headrefname",
+            "baserefname",
+            "ref",
+        ],
+    ),
 ];
+
+/// Built-in aliases with one meaning that is narrower than their list's: a name of one group never means one of
+/// another, so a creation date does not answer for the date of closing.
+const NARROW: [&[&str]; 7] = [
+    &["pullrequestid", "prid"],
+    &["requestid"],
+    &[
+        "closeddate",
+        "closedate",
+        "closedat",
+        "completedate",
+        "completeddate",
+        "completiondate",
+        "mergeddate",
+        "mergedat",
+    ],
+    &["createddate", "createdat", "creationdate", "created"],
+    &["updatedat", "updated"],
+    &["sourcebranch", "sourcerefname", "headrefname"],
+    &["targetbranch", "targetrefname", "baserefname"],
+];
+
+/// Built-in lists whose fields are texts or numbers: objects, lists and truth values are taken last.
+const PLAIN: [&str; 3] = ["id", "date", "title"];
+
+/// The aliases of a field, normalised and best first.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Aliases {
+    /// Names with the same meaning: they answer like the field's own name when it is narrower than its list.
+    pub same: Vec<String>,
+    /// Names with a wider meaning: registered ones first.
+    pub other: Vec<String>,
+    /// Whether the field is a text or a number.
+    pub is_plain: bool,
+}
+
+impl Aliases {
+    /// Adds the names of a list that are new. Those in `same` have the field's own meaning.
+    fn add(&mut self, list: &[String], same: &[&str]) {
+        for alias in list {
+            if self.all().any(|known| known == alias) {
+                continue;
+            }
+            match same.contains(&alias.as_str()) {
+                true => self.same.push(alias.clone()),
+                false => self.other.push(alias.clone()),
+            }
+        }
+    }
+
+    /// Returns all names, best first.
+    pub fn all(&self) -> impl Iterator<Item = &str> {
+        self.same.iter().chain(&self.other).map(String::as_str)
+    }
+}
 
 /// The compiled extractors and mappings of one scope.
 #[derive(Clone, Debug)]
 pub struct ExtractorSet {
     pub(super) custom: Vec<CustomExtractor>,
-    aliases: HashMap<String, Vec<String>>,
+    aliases: HashMap<String, Aliases>,
     hash: [u8; 32],
     bytes: usize,
 }
@@ -128,7 +200,7 @@ impl ExtractorSet {
             }
         }
         let aliases = aliases(&lists);
-        let words = aliases.values().flatten();
+        let words = aliases.values().flat_map(Aliases::all);
         Ok(ExtractorSet {
             bytes: SET_BYTES
                 + custom.iter().map(|custom| custom.bytes).sum::<usize>()
@@ -188,35 +260,60 @@ impl ExtractorSet {
         }
     }
 
-    /// Returns the aliases of a field, normalised and best first. A field belongs to the lists that it names or is in.
+    /// Returns the aliases of a field. A field belongs to the lists that it names or is in.
     #[must_use]
-    pub fn aliases(&self, field: &str) -> &[String] {
-        let aliases = self.aliases.get(&words::normalise(field));
-        aliases.map_or(&[], Vec::as_slice)
+    pub fn aliases(&self, field: &str) -> &Aliases {
+        static NONE: Aliases = Aliases {
+            same: Vec::new(),
+            other: Vec::new(),
+            is_plain: false,
+        };
+        self.aliases.get(&words::normalise(field)).unwrap_or(&NONE)
     }
 }
 
-/// Maps each field name to all its aliases. A registered list extends the built-in list of the same name.
-fn aliases(registered: &[(String, Vec<String>)]) -> HashMap<String, Vec<String>> {
-    let built_in = MAPPINGS.iter().map(|(field, list)| {
-        let list = list.iter().map(|alias| (*alias).to_owned()).collect();
-        ((*field).to_owned(), list)
-    });
-    let mut lists: Vec<(String, Vec<String>)> = built_in.collect();
-    for (field, list) in registered {
-        match lists.iter_mut().find(|(known, _)| known == field) {
-            Some((_, known)) => known.extend(list.iter().cloned()),
-            None => lists.push((field.clone(), list.clone())),
+/// Maps each field name to its aliases. Registered names come before the built-in ones of the same list.
+fn aliases(registered: &[(String, Vec<String>)]) -> HashMap<String, Aliases> {
+    let owned = |list: &[&str]| list.iter().map(|alias| (*alias).to_owned()).collect();
+    let built_in: Vec<(String, Vec<String>)> = MAPPINGS
+        .iter()
+        .map(|(field, list)| ((*field).to_owned(), owned(list)))
+        .collect();
+    let members = |(field, list): &(String, Vec<String>)| -> HashSet<String> {
+        let extension = registered.iter().find(|(known, _)| known == field);
+        let extension = extension.into_iter().flat_map(|(_, list)| list);
+        list.iter()
+            .chain(extension)
+            .chain([field])
+            .cloned()
+            .collect()
+    };
+    let mut aliases: HashMap<String, Aliases> = HashMap::new();
+    for registered in registered {
+        let extended = built_in.iter().find(|(field, _)| *field == registered.0);
+        // A list that extends a built-in one also answers for that one's members.
+        for member in members(extended.unwrap_or(registered)) {
+            aliases.entry(member).or_default().add(&registered.1, &[]);
         }
     }
-    let mut aliases: HashMap<String, Vec<String>> = HashMap::new();
-    for (field, list) in &lists {
-        let members: HashSet<&String> = list.iter().chain([field]).collect();
-        for member in members {
+    for (field, list) in &built_in {
+        for member in members(&(field.clone(), list.clone())) {
+            let narrow = NARROW.iter().find(|group| group.contains(&member.as_str()));
             let known = aliases.entry(member.clone()).or_default();
-            for alias in list {
-                if !known.contains(alias) {
-                    known.push(alias.clone());
+            known.is_plain |= PLAIN.contains(&field.as_str());
+            match narrow {
+                None => known.add(list, &[]),
+                Some(own) => {
+                    let is_foreign = |alias: &&String| {
+                        let mut others = NARROW.iter().filter(|group| *group != own);
+                        others.any(|group| group.contains(&alias.as_str()))
+                    };
+                    let list: Vec<String> = list
+                        .iter()
+                        .filter(|alias| !is_foreign(alias))
+                        .cloned()
+                        .collect();
+                    known.add(&list, own);
                 }
             }
         }
@@ -320,15 +417,12 @@ mod tests {
             aliases: vec!["Phase".into(), "life_cycle".into()],
         };
         let set = ExtractorSet::new(&[], &[mapping]).unwrap();
-        assert_eq!(
-            set.aliases("STATE"),
-            ["status", "state", "phase", "lifecycle"]
-        );
-        assert_eq!(set.aliases("PHASE"), set.aliases("STATUS"));
-        assert_eq!(
-            set.aliases("COMPLETION_DATE").first().map(String::as_str),
-            Some("date")
-        );
-        assert!(set.aliases("SERIAL").is_empty());
+        let all = |field: &str| set.aliases(field).all().collect::<Vec<_>>();
+        assert_eq!(all("STATE"), ["phase", "lifecycle", "status", "state"]);
+        assert_eq!(all("PHASE"), all("STATUS"));
+        assert_eq!(all("COMPLETION_DATE").first(), Some(&"closeddate"));
+        assert!(all("COMPLETION_DATE").contains(&"date"));
+        assert!(!all("COMPLETION_DATE").contains(&"createddate"));
+        assert!(all("SERIAL").is_empty());
     }
 }

@@ -59,7 +59,7 @@ fn rows_as_python_prints_them() {
         ]
     );
     assert_eq!(
-        parse(raw).json().unwrap().to_string(),
+        parse(raw).data().unwrap().to_string(),
         r#"[["INV-2025-00010",70010,"Pat O'Example","2025-09-02",21.5,null]]"#
     );
 }

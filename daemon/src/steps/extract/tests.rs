@@ -148,12 +148,28 @@ fn a_large_result_is_searched_from_its_first_bytes_and_says_so() {
     raw.push_str("99999");
     let parsed = parse(&raw);
     let extracted = extract(&parsed, &ExtractorSet::default());
-    assert_eq!(extracted.searched_bytes, Some(MINED_BYTES_MAX as u64));
+    // The last blank before the limit.
+    assert_eq!(extracted.searched_bytes, Some(MINED_BYTES_MAX as u64 - 1));
     assert!(extracted.of("id").is_empty());
     assert_eq!(
         extract(&parse("99999"), &ExtractorSet::default()).searched_bytes,
         None
     );
+}
+
+/// The end of the searched text gives way to a value: what is found is whole.
+#[test]
+fn no_value_is_cut_in_two() {
+    let url = "https://example.com/a/rather/long/path?with=query";
+    // Not base64: a file is not searched.
+    let filler = "x.".repeat((MINED_BYTES_MAX - 80) / 2);
+    let raw = format!(r#"{{"first":"https://example.com/1","f":"{filler}","url":"{url}","n":1}}"#);
+    let parsed = parse(&raw);
+    let extracted = extract(&parsed, &ExtractorSet::default());
+    let urls = extracted.of("url").iter();
+    let urls: Vec<Value> = urls.map(|found| found.value(&parsed)).collect();
+    assert_eq!(urls, [json!("https://example.com/1")]);
+    assert!(extracted.searched_bytes.is_some());
 }
 
 #[test]

@@ -13,6 +13,7 @@ fn field(field: &str, step: u32, of: Option<&str>) -> Name {
         field: field.into(),
         step: StepRef::Number(step),
         of: of.map(Into::into),
+        failed: false,
     }
 }
 
@@ -64,13 +65,15 @@ fn the_legacy_formats() {
     assert_eq!(
         read("RESULT_FROM_STEP_2"),
         Ok(Name::Result {
-            step: StepRef::Number(2)
+            step: StepRef::Number(2),
+            failed: false
         })
     );
     assert_eq!(
         read("RESULT_FROM_STEP_2_RESULT"),
         Ok(Name::Result {
-            step: StepRef::Number(2)
+            step: StepRef::Number(2),
+            failed: false
         })
     );
 }
@@ -83,10 +86,17 @@ fn lists_counts_and_ranges() {
         Ok(Name::All {
             field: "IDS".into(),
             step,
-            of: None
+            of: None,
+            failed: false
         })
     );
-    assert_eq!(read("COUNT_FROM_STEP_2"), Ok(Name::Count { step }));
+    assert_eq!(
+        read("COUNT_FROM_STEP_2"),
+        Ok(Name::Count {
+            step,
+            failed: false
+        })
+    );
     assert_eq!(
         read("FILE_COUNT_FROM_STEP_2"),
         Ok(field("FILE_COUNT", 2, None))
@@ -95,7 +105,8 @@ fn lists_counts_and_ranges() {
         read("COMBINED_RESULTS_FROM_STEPS_1_TO_3"),
         Ok(Name::Combined {
             from: StepRef::Number(1),
-            to: StepRef::Number(3)
+            to: StepRef::Number(3),
+            failed: false
         })
     );
     assert_eq!(read("all_from_step_2"), Ok(field("all", 2, None)));
@@ -107,14 +118,75 @@ fn steps_may_be_relative() {
         field: "ID".into(),
         step: StepRef::Last,
         of: None,
+        failed: false,
     };
     assert_eq!(read("ID_FROM_STEP_LAST"), Ok(last));
     let previous = Name::Field {
         field: "ID".into(),
         step: StepRef::Previous,
         of: Some("url".into()),
+        failed: false,
     };
     assert_eq!(read("ID_from_STEP_previous_URL"), Ok(previous));
+}
+
+#[test]
+fn failed_steps_are_asked_for_by_name() {
+    let step = StepRef::Number(2);
+    let failed = true;
+    for (text, name) in [
+        (
+            "Detail_from_failed_step_2",
+            Name::Field {
+                field: "Detail".into(),
+                step,
+                of: None,
+                failed,
+            },
+        ),
+        (
+            "{{URL_FROM_FAILED_STEP_2_URL}}",
+            Name::Field {
+                field: "URL".into(),
+                step,
+                of: Some("url".into()),
+                failed,
+            },
+        ),
+        (
+            "ALL_IDS_FROM_FAILED_STEP_2",
+            Name::All {
+                field: "IDS".into(),
+                step,
+                of: None,
+                failed,
+            },
+        ),
+        (
+            "RESULT_FROM_FAILED_STEP_2_DETAIL",
+            Name::Field {
+                field: "DETAIL".into(),
+                step,
+                of: None,
+                failed,
+            },
+        ),
+        ("RESULT_FROM_FAILED_STEP_2", Name::Result { step, failed }),
+        ("COUNT_FROM_FAILED_STEP_2", Name::Count { step, failed }),
+        (
+            "COMBINED_RESULTS_FROM_FAILED_STEPS_2_TO_LAST",
+            Name::Combined {
+                from: step,
+                to: StepRef::Last,
+                failed,
+            },
+        ),
+    ] {
+        assert_eq!(read(text), Ok(name), "{text}");
+    }
+    assert_eq!(read("FAILED_FROM_STEP_2"), Ok(field("FAILED", 2, None)));
+    let two = read("A_FROM_STEP_1_FROM_FAILED_STEP_2").unwrap_err();
+    assert!(two.to_string().contains("one name for each"), "{two}");
 }
 
 #[test]
@@ -126,6 +198,14 @@ fn what_people_put_around_a_name_is_taken_off() {
         "`ID_FROM_STEP_2`",
         " ID_FROM_STEP_2 (the pull request)",
         "`{ID_FROM_STEP_2}` (from the list (newest))",
+        "**ID_FROM_STEP_2**",
+        "**`ID_FROM_STEP_2`** (the pull request)",
+        "${ID_FROM_STEP_2}",
+        "${{ ID_FROM_STEP_2 }}",
+        "$ID_FROM_STEP_2",
+        "<ID_FROM_STEP_2>",
+        "\"ID_FROM_STEP_2\"",
+        "'ID_FROM_STEP_2'",
     ] {
         assert_eq!(read(text), Ok(field("ID", 2, None)), "{text}");
     }
@@ -168,7 +248,7 @@ fn what_is_no_name_is_told_what_would_be() {
 proptest! {
     /// A formatted name parses to an equal name.
     #[test]
-    fn names_round_trip(text in "(ALL_|RESULT|COUNT)?[A-Za-z_.]{0,12}_FROM_STEPS?_([1-9][0-9]{0,5}|LAST|previous)(_TO_[1-9])?(_[A-Za-z]{1,8}|_URL|_RESULT)?") {
+    fn names_round_trip(text in "(ALL_|RESULT|COUNT)?[A-Za-z_.]{0,12}_FROM_(FAILED_)?STEPS?_([1-9][0-9]{0,5}|LAST|previous)(_TO_[1-9])?(_[A-Za-z]{1,8}|_URL|_RESULT)?") {
         if let Ok(name) = read(&text) {
             prop_assert_eq!(read(&name.to_string()), Ok(name));
         }
@@ -177,7 +257,7 @@ proptest! {
     /// No text makes the parser panic.
     #[test]
     fn any_text_is_read(text in any::<String>(), number in any::<u64>()) {
-        prop_assert!(read(&text).is_err() || text.to_ascii_uppercase().contains("_FROM_STEP"));
+        prop_assert!(read(&text).is_err() || has_marker(&text));
         let _ = read(&format!("{text}_FROM_STEP_{number}_{text}"));
     }
 }

@@ -93,9 +93,7 @@ fn show(
             (found.name.clone(), values.collect())
         })
         .collect();
-    let warnings = data.extracted().searched_bytes.map(|bytes| {
-        format!("the result is large: values were looked for in its first {bytes} bytes alone")
-    });
+    let warnings = data.size_warning();
     Ok(GetStepReply {
         session: read.session_id()?,
         step: attempt.step.into(),
@@ -110,7 +108,7 @@ fn show(
         at: format_time(event.header.happened_at()),
         agent: event.header.author().to_owned(),
         position: attempt.position,
-        parsed: data.parsed().json(),
+        parsed: data.parsed().data(),
         extracted,
         durable: read.durable(),
         warnings: warnings.into_iter().collect(),

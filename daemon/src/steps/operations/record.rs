@@ -186,8 +186,5 @@ fn found_in(
         .iter()
         .map(|found| (found.name.clone(), found.values.len() as u64))
         .collect();
-    let warning = extracted.searched_bytes.map(|bytes| {
-        format!("the result is large: values were looked for in its first {bytes} bytes alone")
-    });
-    Ok(Some((counts, warning)))
+    Ok(Some((counts, data.size_warning())))
 }

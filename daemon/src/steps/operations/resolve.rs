@@ -28,7 +28,8 @@ impl Op for ResolveVariables {
     const TITLE: &'static str = "Resolve variables";
     const DESCRIPTION: &'static str = "Returns the values of names such as ID_FROM_STEP_2, DATE_FROM_STEP_1_DATE or \
         ALL_IDS_FROM_STEP_3 from recorded steps, with their origin. A name without a value is null, \
-        with the reason and similar fields.";
+        with the reason and similar fields. A failed step has only ERROR_FROM_STEP_3 and STATUS; \
+        ID_FROM_FAILED_STEP_3 takes a value in spite of it.";
     const ACCESS: Access = Access::Read;
 
     async fn call(call: Call<ResolveVariablesArgs>) -> Result<ResolveVariablesReply, Refusal> {
@@ -41,11 +42,11 @@ impl Op for ResolveVariables {
         }
         let current_step = step_number(args.current_step)?;
         let reading = ReadContext::of(&args);
-        let all = args.all == Some(true);
+        let (all, explain) = (args.all == Some(true), args.explain == Some(true));
         let names = args.names;
         let read = reading.open(cx, caller).await?;
         quick_or_blocking(read, move |read, on| {
-            variables(read, on, &names, current_step, all)
+            variables(read, on, &names, current_step, all, explain)
         })
         .await
     }
@@ -57,6 +58,7 @@ fn variables(
     names: &[String],
     current_step: Option<u32>,
     all_values: bool,
+    explain: bool,
 ) -> Result<ResolveVariablesReply, StepReadError> {
     let steps = SessionSteps::of(&read.cx, &read.state, &read.session, on)?;
     let resolver = Resolver {
@@ -64,6 +66,7 @@ fn variables(
         set: &steps.set,
         current_step,
         all_values,
+        explain,
     };
     let resolutions: Vec<WireResolution> = names
         .iter()
@@ -74,7 +77,7 @@ fn variables(
         resolutions,
         position: read.state.position(),
         durable: read.durable(),
-        warnings: Vec::new(),
+        warnings: steps.size_warnings(),
     })
 }
 
@@ -115,10 +118,17 @@ fn parameters(
         set: &steps.set,
         current_step,
         all_values: false,
+        explain: false,
     };
     let found = resolve_parameters(&resolver, template, defaults)?;
     for unresolved in &found.unresolved {
-        tracing::warn!(name = %unresolved.name, "a variable stays as it is: {}", unresolved.message);
+        tracing::warn!(
+            session = %read.session,
+            name = %unresolved.name,
+            reason = unresolved.reason.name(),
+            "a variable stays as it is: {}",
+            unresolved.message
+        );
     }
     let cut = found.calls_cut.then(|| {
         format!("there would be more calls than {CALLS_MAX}, or larger ones: the rest is left out")
@@ -142,7 +152,7 @@ fn parameters(
         resolutions: found.resolutions.into_iter().map(wire).collect(),
         position: read.state.position(),
         durable: read.durable(),
-        warnings: cut.into_iter().collect(),
+        warnings: cut.into_iter().chain(steps.size_warnings()).collect(),
     })
 }
 
@@ -169,11 +179,12 @@ fn wire(found: Resolution) -> WireResolution {
             Strategy::All => WireStrategy::All,
             Strategy::Count => WireStrategy::Count,
             Strategy::Combined => WireStrategy::Combined,
+            Strategy::Outcome => WireStrategy::Outcome,
         }),
         step: found.step.map(Into::into),
         attempt: found.attempt.map(Into::into),
         position: found.position.map(Position),
-        found_at: None,
+        found_at: found.found_at,
         values: found.values,
         reason: found.reason.map(wire_reason),
         message: found.message,

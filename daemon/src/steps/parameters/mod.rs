@@ -147,7 +147,6 @@ impl<'a, H: History> NameLookup<'a, H> {
         if !self.missed.insert(spelling(name)) {
             return;
         }
-        tracing::warn!(reason = reason.name(), "'{name}' stays as it is: {message}");
         self.unresolved.push(UnresolvedName {
             name: name.to_owned(),
             reason,

@@ -5,8 +5,6 @@ use crate::steps::names;
 use serde_json::Value;
 use std::collections::HashMap;
 
-/// Marker of a variable, in upper case.
-const FROM_STEP: &str = "_FROM_STEP";
 /// Suffix of a placeholder, in upper case.
 const FROM_LIST: &str = "_FROM_LIST";
 
@@ -115,10 +113,13 @@ fn fill_text<H: History>(
 /// Returns the name if the text is nothing else. Within braces or backticks, a name may contain ` `, `-` and `/`.
 pub(super) fn whole_name(text: &str) -> Option<&str> {
     let name = names::bare(text);
-    let in_braces = text.trim_start().starts_with(['{', '`']);
+    let in_braces = text
+        .trim_start()
+        .trim_start_matches(['*', '<', '"', '\'', '$'])
+        .starts_with(['{', '`']);
     let allowed =
         |c: char| c.is_alphanumeric() || "_.[]".contains(c) || (in_braces && " -/".contains(c));
-    let is_name = name.to_ascii_uppercase().contains(FROM_STEP) && name.chars().all(allowed);
+    let is_name = names::has_marker(name) && name.chars().all(allowed);
     is_name.then_some(name)
 }
 
@@ -131,7 +132,7 @@ fn slots(text: &str) -> Vec<Placeholder<'_>> {
         let word = text.get(start..end).unwrap_or_default();
         let upper = word.to_ascii_uppercase();
         let (outer_start, outer_end) = with_braces(text, start, end);
-        if upper.contains(FROM_STEP) {
+        if names::has_marker(word) {
             slots.push(Placeholder {
                 start: outer_start,
                 end: outer_end,
@@ -158,7 +159,7 @@ fn next_word(text: &str, from: usize) -> Option<(usize, usize)> {
     Some((start, length.map_or(text.len(), |length| start + length)))
 }
 
-/// Extends a word's range over up to two pairs of braces, with the blanks inside them.
+/// Extends a word's range over up to two pairs of braces, with the blanks inside them, and a `$` before them.
 fn with_braces(text: &str, start: usize, end: usize) -> (usize, usize) {
     let (mut outer_start, mut outer_end) = (start, end);
     for _ in 0..2 {
@@ -172,6 +173,10 @@ fn with_braces(text: &str, start: usize, end: usize) -> (usize, usize) {
             break;
         }
         (outer_start, outer_end) = (head.len() - 1, outer_end + blanks + 1);
+    }
+    let before = text.get(..outer_start).unwrap_or_default();
+    if outer_start < start && before.ends_with('$') {
+        outer_start -= 1;
     }
     (outer_start, outer_end)
 }

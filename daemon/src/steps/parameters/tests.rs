@@ -12,6 +12,7 @@ fn resolve_with(session: &Session, parameters: &Value, defaults: &Value) -> Reso
         set: &session.set,
         current_step: session.current,
         all_values: false,
+        explain: false,
     };
     let defaults = defaults.as_object().cloned().unwrap_or_default();
     match resolve_parameters(&resolver, parameters, &defaults) {
@@ -272,6 +273,60 @@ fn too_large_a_reply_leaves_names_and_lists_them() {
     assert_eq!(resolved.unresolved[0].reason, Reason::TooLarge);
 }
 
+/// Marks around a name alone are taken off; within a longer text only braces are marks.
+#[test]
+fn marks_around_a_name_are_taken_off() {
+    for (text, value) in [
+        (json!("**ID_FROM_STEP_1**"), json!(12345)),
+        (json!("${ID_FROM_STEP_1}"), json!(12345)),
+        (json!("<ID_FROM_STEP_1>"), json!(12345)),
+        (json!("\"ID_FROM_STEP_1\""), json!(12345)),
+        (json!("/pr/${ID_FROM_STEP_1}/x"), json!("/pr/12345/x")),
+        (json!("pull ${{ ID_FROM_STEP_1 }}."), json!("pull 12345.")),
+        (json!("Zoë <ID_FROM_STEP_1>"), json!("Zoë <12345>")),
+        (
+            json!("is **ID_FROM_STEP_1** new?"),
+            json!("is **12345** new?"),
+        ),
+        (json!("$5 for ID_FROM_STEP_1"), json!("$5 for 12345")),
+        (json!("*see ID_FROM_STEP_1*"), json!("*see 12345*")),
+        (json!("\"a ID_FROM_STEP_1\""), json!("\"a 12345\"")),
+    ] {
+        assert_eq!(resolve(&session(), &text).parameters, value, "{text}");
+    }
+}
+
+/// Nothing of a failed step goes into the next call, unless its name asks for it.
+#[test]
+fn a_failed_step_fills_nothing_in() {
+    let mut session = session();
+    session.failed(
+        2,
+        r#"{"content":[{"type":"text","text":"HTTP 400: {\"site\": [\"lax9 is not one of the choices\"]}"}],"isError":true}"#,
+        None,
+    );
+    let parameters = json!({
+        "site": "SITE_FROM_STEP_2",
+        "note": "for SITE_FROM_STEP_2",
+        "_MULTIPLE_IDS": "ALL_SITES_FROM_STEP_2",
+    });
+    let found = resolve(&session, &parameters);
+    assert_eq!(
+        found.parameters,
+        json!({"site": "SITE_FROM_STEP_2", "note": "for SITE_FROM_STEP_2"})
+    );
+    assert_eq!(found.calls, Some(vec![]));
+    let reasons = found.unresolved.iter().map(|missed| missed.reason);
+    assert_eq!(reasons.collect::<Vec<_>>(), [Reason::StepFailed; 2]);
+    let asked = json!({"why": "ERROR_FROM_STEP_2", "site": "said: SITE_FROM_FAILED_STEP_2"});
+    let found = resolve(&session, &asked).parameters;
+    assert_eq!(
+        found["site"],
+        json!(r#"said: ["lax9 is not one of the choices"]"#)
+    );
+    assert!(found["why"].as_str().unwrap().starts_with("HTTP 400: "));
+}
+
 #[test]
 fn deep_parameters_stay_as_they_are_below_the_limit() {
     let mut deep = json!("ID_FROM_STEP_1");
@@ -292,7 +347,7 @@ proptest! {
     /// The text around a name stays unchanged.
     #[test]
     fn text_around_a_name_stays(head in "[a-zé :/.{-]{0,8}", tail in "[ é:/.,}-]{0,8}") {
-        let text = format!("<{head} ID_FROM_STEP_1 {tail}>");
+        let text = format!("see <{head} ID_FROM_STEP_1 {tail}>");
         let resolved = resolve(&session(), &json!(text)).parameters;
         let resolved = resolved.as_str().unwrap();
         let expected = text.replace("ID_FROM_STEP_1", "12345");

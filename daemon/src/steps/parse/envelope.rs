@@ -185,6 +185,7 @@ fn uri_of(nodes: &Nodes, part: NodeId, out: &mut Nodes) -> Option<Document> {
     Some(Document {
         json: None,
         blocks: Vec::new(),
+        lines: None,
         mined: super::Span { start, end },
     })
 }

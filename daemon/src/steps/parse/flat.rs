@@ -118,6 +118,11 @@ impl Flat {
         )
     }
 
+    /// Returns the memory of the text and its offsets, in bytes.
+    pub(super) fn bytes(&self) -> usize {
+        self.text.capacity() + self.marks.capacity() * size_of::<OffsetMark>()
+    }
+
     /// Returns the offset of the next piece.
     pub(super) fn here(&self) -> u32 {
         clamp(self.text.len())

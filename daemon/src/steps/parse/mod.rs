@@ -16,7 +16,7 @@ mod text;
 pub use flat::{Flat, Span};
 pub use nodes::{DEPTH_MAX, Kind, Node, NodeId, NodeLabel, Nodes, VALUES_MAX};
 
-pub(crate) use index::Index;
+pub(crate) use index::{Index, last_word};
 pub(crate) use nodes::number;
 
 use flat::Source;
@@ -43,6 +43,8 @@ pub struct Document {
     pub json: Option<NodeId>,
     /// Objects and arrays found in the text, in order.
     pub blocks: Vec<Block>,
+    /// The object of its `key: value` lines, if the text is no single value and has such lines.
+    pub lines: Option<NodeId>,
     /// Its span in the flat text.
     pub mined: Span,
 }
@@ -194,6 +196,7 @@ fn whole_json(source: &Source<'_>, out: &mut Nodes) -> Option<Document> {
     Some(Document {
         json: Some(node),
         blocks: blocks.into_iter().collect(),
+        lines: None,
         mined: span,
     })
 }
@@ -243,6 +246,7 @@ fn json_lines(source: &Source<'_>, out: &mut Nodes) -> Option<Document> {
     Some(Document {
         json: Some(root),
         blocks,
+        lines: None,
         mined: Span { start, end },
     })
 }
@@ -271,6 +275,7 @@ fn whole_python(source: &Source<'_>, out: &mut Nodes) -> Option<Document> {
     Some(Document {
         json: Some(node),
         blocks: vec![Block { node, span }],
+        lines: None,
         mined: span,
     })
 }
@@ -300,19 +305,34 @@ impl ParsedResult {
         self.nodes.overflowed()
     }
 
-    /// Returns the unwrapped JSON: a single value, or a list if several texts are JSON.
+    /// Returns the unwrapped data: a single value, or a list if there are several.
+    ///
+    /// A text that is JSON is that value. Any other text gives the objects and arrays within it and the object of its
+    /// `key: value` lines.
     #[must_use]
-    pub fn json(&self) -> Option<Value> {
-        let mut values: Vec<NodeId> = self
-            .documents
-            .iter()
-            .filter_map(|document| document.json)
+    pub fn data(&self) -> Option<Value> {
+        let documents = self.documents.iter();
+        let mut values: Vec<NodeId> = documents
+            .flat_map(|document| match document.json {
+                Some(json) => vec![json],
+                None => {
+                    let blocks = document.blocks.iter().map(|block| block.node);
+                    blocks.chain(document.lines).collect()
+                }
+            })
             .collect();
+        // Values beyond the limit have no node.
+        values.retain(|id| self.nodes.get(*id).is_some());
         match values.len() {
             0 => None,
             1 => values.pop().map(|id| self.nodes.value(id)),
             _ => Some(values.into_iter().map(|id| self.nodes.value(id)).collect()),
         }
+    }
+
+    /// Returns the memory of the parsed result, in bytes. Builds the index.
+    pub(crate) fn bytes(&self) -> usize {
+        self.nodes.bytes() + self.index().bytes()
     }
 
     /// Lists all fields in document order, including objects and arrays.

@@ -81,6 +81,11 @@ impl Nodes {
         &self.flat
     }
 
+    /// Returns the memory of the values and their text, in bytes.
+    pub(super) fn bytes(&self) -> usize {
+        self.flat.bytes() + self.all.capacity() * size_of::<Node>()
+    }
+
     /// Returns the number of values.
     #[must_use]
     pub fn len(&self) -> NodeId {

@@ -55,7 +55,7 @@ fn numbers_keep_every_digit() {
         let raw = format!(r#"{{"n":{digits}}}"#);
         let value = field(&parse(&raw), "n").unwrap();
         assert_eq!(value.to_string(), digits);
-        assert_eq!(parse(&raw).json().unwrap().to_string(), raw);
+        assert_eq!(parse(&raw).data().unwrap().to_string(), raw);
     }
 }
 
@@ -64,7 +64,7 @@ fn an_mcp_result_is_unwrapped_and_structured_content_wins() {
     let parsed = parse(
         r#"{"content":[{"type":"text","text":"other"}],"structuredContent":{"id":7},"isError":false}"#,
     );
-    assert_eq!(parsed.json(), Some(json!({"id":7})));
+    assert_eq!(parsed.data(), Some(json!({"id":7})));
     assert_eq!(paths(&parsed), ["id"]);
     assert!(!parsed.is_error());
 }
@@ -74,7 +74,7 @@ fn structured_content_of_one_string_is_unwrapped_once_more() {
     let parsed = parse(
         r#"{"content":[],"structuredContent":{"result":"{\"total\": 2, \"results\": [{\"id\": 1}]}"}}"#,
     );
-    assert_eq!(parsed.json(), Some(json!({"total":2,"results":[{"id":1}]})));
+    assert_eq!(parsed.data(), Some(json!({"total":2,"results":[{"id":1}]})));
     assert_eq!(field(&parsed, "results[0].id"), Some(json!(1)));
 
     let lines = parse(r#"{"structuredContent":{"content":"Title: Handover\nStatus: open"}}"#);
@@ -83,7 +83,10 @@ fn structured_content_of_one_string_is_unwrapped_once_more() {
         field(&lines, "content"),
         Some(json!("Title: Handover\nStatus: open"))
     );
-    assert_eq!(lines.json(), None);
+    assert_eq!(
+        lines.data(),
+        Some(json!({"Title": "Handover", "Status": "open"}))
+    );
 }
 
 #[test]
@@ -91,7 +94,7 @@ fn every_text_part_is_read_on_its_own() {
     let parsed = parse(
         r#"{"content":[{"type":"text","text":"{\"id\": 1}"},{"type":"image","data":"iVBORw0KGgo","mimeType":"image/png"},{"type":"text","text":"Owner: Zoë"}]}"#,
     );
-    assert_eq!(parsed.json(), Some(json!({"id":1})));
+    assert_eq!(parsed.data(), Some(json!([{"id":1}, {"Owner": "Zoë"}])));
     assert_eq!(paths(&parsed), ["id", "Owner"]);
     assert!(!parsed.nodes().flat().text().contains("iVBOR"));
 }
@@ -114,13 +117,13 @@ fn a_string_leaf_that_is_json_is_added_and_the_string_stays() {
     );
     assert_eq!(field(&parsed, "[0].payload.tags[0]"), Some(json!("a\nb")));
     assert!(field(&parsed, "[0].payload").unwrap().is_string());
-    assert_eq!(parsed.json().unwrap()[0].as_object().unwrap().len(), 1);
+    assert_eq!(parsed.data().unwrap()[0].as_object().unwrap().len(), 1);
 }
 
 #[test]
 fn json_lines_are_one_list() {
     let parsed = parse("{\"a\":1}\n\n{\"a\":2}\n");
-    assert_eq!(parsed.json(), Some(json!([{"a":1},{"a":2}])));
+    assert_eq!(parsed.data(), Some(json!([{"a":1},{"a":2}])));
     assert_eq!(parsed.documents()[0].blocks.len(), 2);
     assert_eq!(field(&parsed, "[1].a"), Some(json!(2)));
 }
@@ -131,14 +134,14 @@ fn a_python_literal_is_read_as_json() {
         r#"[{'id': 4001, 'name': "John O'Neill", 'vip': True, 'note': None, 'q': 'a\'b\u00e4'}]"#,
     );
     assert_eq!(
-        parsed.json(),
+        parsed.data(),
         Some(json!([{"id":4001,"name":"John O'Neill","vip":true,"note":null,"q":"a'bä"}]))
     );
     let rows = parse(
         "[('INV-1', 70010, datetime.date(2025, 9, 2), datetime.datetime(2025, 9, 2, 3, 4, 24, tzinfo=datetime.timezone.utc), Decimal('21.50'), (34,), {1, 2})]",
     );
     assert_eq!(
-        rows.json().unwrap().to_string(),
+        rows.data().unwrap().to_string(),
         r#"[["INV-1",70010,"2025-09-02","2025-09-02T03:04:24Z",21.50,[34],[1,2]]]"#
     );
 }
@@ -156,7 +159,22 @@ fn text_gives_its_lines_and_its_json() {
     assert_eq!(field(&parsed, "Request id"), Some(json!("9f0c")));
     assert_eq!(field(&parsed, "id"), Some(json!(5)));
     assert_eq!(parsed.documents()[0].blocks.len(), 2);
-    assert_eq!(parsed.json(), None);
+    assert_eq!(
+        parsed.data(),
+        Some(json!([
+            {"id": 5, "k": "v: w"},
+            [1, 2],
+            {"Status": "waiting", "Request id": "9f0c"}
+        ]))
+    );
+    let lines = parse("Created issue.\n- **key:** OPS-3\nURL: https://x.example/3");
+    assert_eq!(
+        lines.data(),
+        Some(json!({"key": "OPS-3", "URL": "https://x.example/3"}))
+    );
+    let prose = parse("The answer is:\n{\"id\": 7}\nGood luck.");
+    assert_eq!(prose.data(), Some(json!({"id": 7})));
+    assert_eq!(parse("plain words").data(), None);
 }
 
 #[test]
@@ -217,7 +235,7 @@ fn data_with_a_content_of_its_own_is_left_alone() {
     let parsed = parse(r#"{"id":"msg_1","content":[{"type":"text","text":"hi"}]}"#);
     assert_eq!(field(&parsed, "id"), Some(json!("msg_1")));
     let rpc = parse(r#"{"jsonrpc":"2.0","id":3,"result":{"structuredContent":{"id":9}}}"#);
-    assert_eq!(rpc.json(), Some(json!({"id":9})));
+    assert_eq!(rpc.data(), Some(json!({"id":9})));
 }
 
 #[test]
@@ -232,21 +250,21 @@ fn depth_bombs_and_half_json_end_soon() {
         assert!(parsed.documents().len() == 1);
     }
     let deep = format!("{}1{}", "[".repeat(128), "]".repeat(128));
-    assert!(parse(&deep).json().is_some());
+    assert!(parse(&deep).data().is_some());
     let deeper = format!("[{deep}]");
-    assert!(parse(&deeper).json().is_none());
+    assert!(parse(&deeper).documents()[0].json.is_none());
 }
 
 #[test]
 fn empty_and_bare_values() {
-    assert_eq!(parse("").json(), None);
-    assert_eq!(parse(" 43335\n").json(), Some(json!(43335)));
-    assert_eq!(parse("null").json(), Some(json!(null)));
-    assert_eq!(parse("not json").json(), None);
-    assert_eq!(parse("1 2").json(), None);
-    assert_eq!(parse(r#"{"a": NaN}"#).json(), Some(json!({"a":null})));
+    assert_eq!(parse("").data(), None);
+    assert_eq!(parse(" 43335\n").data(), Some(json!(43335)));
+    assert_eq!(parse("null").data(), Some(json!(null)));
+    assert_eq!(parse("not json").data(), None);
+    assert_eq!(parse("1 2").data(), None);
+    assert_eq!(parse(r#"{"a": NaN}"#).data(), Some(json!({"a":null})));
     assert_eq!(
-        parse(r#""\ud83d\ude00 \ud800""#).json(),
+        parse(r#""\ud83d\ude00 \ud800""#).data(),
         Some(json!("😀 \u{fffd}"))
     );
 }
@@ -292,7 +310,7 @@ proptest! {
     fn json_is_read_as_serde_reads_it(value in any_json(), pretty in any::<bool>()) {
         let raw = if pretty { serde_json::to_string_pretty(&value) } else { serde_json::to_string(&value) };
         prop_assume!(!value.is_object() || value.get("content").is_none());
-        prop_assert_eq!(parse(&raw.unwrap()).json(), Some(value));
+        prop_assert_eq!(parse(&raw.unwrap()).data(), Some(value));
     }
 
     /// An MCP envelope does not change the fields of a text.

@@ -2,7 +2,7 @@
 
 use super::flat::{Source, Span};
 use super::json;
-use super::nodes::{Kind, NodeLabel, Nodes};
+use super::nodes::{Kind, NodeId, NodeLabel, Nodes};
 use super::scan::ParentSlot;
 use super::{Block, Document};
 use crate::steps::words;
@@ -23,10 +23,11 @@ pub(super) fn read(source: &Source<'_>, out: &mut Nodes) -> Document {
         start,
         end: out.flat.here(),
     };
-    read_lines(source, out, &source_spans);
+    let lines = read_lines(source, out, &source_spans);
     Document {
         json: None,
         blocks,
+        lines,
         mined,
     }
 }
@@ -117,7 +118,7 @@ fn is_block(text: &str, start: usize, end: usize) -> bool {
 }
 
 /// Adds the `key: value` lines as the fields of one document. If two lines have the same key, the later one wins.
-fn read_lines(source: &Source<'_>, out: &mut Nodes, blocks: &[(usize, usize)]) {
+fn read_lines(source: &Source<'_>, out: &mut Nodes, blocks: &[(usize, usize)]) -> Option<NodeId> {
     let mut lines = Vec::new();
     let mut latest = HashMap::new();
     let mut blocks = blocks.iter().peekable();
@@ -148,11 +149,9 @@ fn read_lines(source: &Source<'_>, out: &mut Nodes, blocks: &[(usize, usize)]) {
         }
     }
     if lines.is_empty() {
-        return;
+        return None;
     }
-    let Some(root) = out.push(None, NodeLabel::Root, Kind::Object, Span::default()) else {
-        return;
-    };
+    let root = out.push(None, NodeLabel::Root, Kind::Object, Span::default())?;
     for (number, (key, key_len, value, value_len)) in lines.into_iter().enumerate() {
         let word = text.get(key..key + key_len).unwrap_or_default();
         if latest.get(&words::hash(word)) != Some(&number) {
@@ -167,6 +166,7 @@ fn read_lines(source: &Source<'_>, out: &mut Nodes, blocks: &[(usize, usize)]) {
         super::scan::Scan::new(source, out, 0, 0).leaf(place, Kind::String, value);
     }
     out.close(root, None);
+    Some(root)
 }
 
 fn copy(source: &Source<'_>, out: &mut Nodes, at: usize, len: usize) -> Span {

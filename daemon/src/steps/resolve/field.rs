@@ -1,14 +1,17 @@
-//! The five strategies that find the value of a field.
+//! The strategies that find the value of a field, weighed by the depth of their matches.
 
 use super::Strategy;
 use super::step::StepData;
 use crate::steps::extract::{Extract, Type, ValueForm, find_in};
-use crate::steps::parse::{Kind, NodeId, NodeLabel, Nodes, number};
+use crate::steps::parse::{Index, Kind, NodeId, NodeLabel, Nodes, last_word, number};
 use crate::steps::words;
 use serde_json::Value;
 
 /// Maximum number of values visited along a written path.
 const WALK_MAX: u32 = 100_000;
+
+/// Maximum number of values visited inside an object for a value of a type.
+const INSIDE_MAX: usize = 10_000;
 
 /// A match, with the strategy that found it.
 #[derive(Clone, Debug, PartialEq)]
@@ -24,31 +27,74 @@ pub(super) enum FieldValue {
     /// Fields, best first.
     Fields(Vec<NodeId>),
     /// Values that a type's extractor takes from fields, best first.
-    Forms(Type, Vec<Value>),
+    Forms(Type, Vec<(NodeId, Value)>),
     /// All extracted values of a type, in order.
     Extracts(Type),
 }
 
-/// Looks up a field in one step. The first strategy with a match wins.
-pub(super) fn find(step: &StepData, field: &str, of: Option<Type>) -> Option<Hit> {
-    let nodes = step.parsed().nodes();
-    let named = candidates(step, field);
-    let direct = direct(step, field, &named);
-    let hit = |strategy, found: Option<FieldValue>| found.map(|found| Hit { strategy, found });
-    if let Some(of) = of {
-        let typed = |fields: Vec<NodeId>| typed(step, of, &fields);
-        return hit(Strategy::Direct, typed(direct))
-            .or_else(|| hit(Strategy::CaseInsensitive, typed(named)))
-            .or_else(|| hit(Strategy::Typed, extracts(step, of)));
+/// A field that answers to a name.
+///
+/// The order is that of preference: the shallowest match wins; at equal depth, the name wins over an alias.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Match {
+    /// An object or a truth value where a text or a number is meant.
+    is_odd: bool,
+    depth: u16,
+    by: MatchedBy,
+    /// Place of the alias in its list.
+    rank: usize,
+    node: NodeId,
+}
+
+/// How a field answers to a name, best first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum MatchedBy {
+    /// Its whole path is the name as written or in lower case.
+    Path,
+    /// Its key, or the end of its path, has the letters and digits of the name.
+    Letters,
+    /// The last word of its dotted key has them.
+    LastWord,
+    /// It has an alias of the name.
+    Alias,
+}
+
+impl MatchedBy {
+    fn strategy(self, of: Option<Type>) -> Strategy {
+        match (self, of) {
+            (MatchedBy::Path, _) => Strategy::Direct,
+            (MatchedBy::Letters | MatchedBy::LastWord, _) => Strategy::CaseInsensitive,
+            (MatchedBy::Alias, None) => Strategy::Mapping,
+            // The type decides which alias counts.
+            (MatchedBy::Alias, Some(_)) => Strategy::Typed,
+        }
     }
-    let fields = |fields: Vec<NodeId>| (!fields.is_empty()).then_some(FieldValue::Fields(fields));
-    hit(Strategy::Direct, fields(direct))
-        .or_else(|| hit(Strategy::CaseInsensitive, fields(named)))
-        .or_else(|| hit(Strategy::Mapping, fields(mapped(step, nodes, field))))
-        .or_else(|| {
-            let of = step.set().type_named(field)?;
-            hit(Strategy::Extracted, extracts(step, of))
-        })
+}
+
+/// Looks up a field in one step. The shallowest match of all names and aliases wins; without one, values of a type.
+pub(super) fn find(step: &StepData, field: &str, of: Option<Type>) -> Option<Hit> {
+    let matches = matches(step, field);
+    let extracted = |strategy, of: Type| {
+        let values = step.extracted().of(step.set().name_of(of));
+        let found = FieldValue::Extracts(of);
+        (!values.is_empty()).then_some(Hit { strategy, found })
+    };
+    match of {
+        Some(of) => typed(step, of, &matches).or_else(|| extracted(Strategy::Typed, of)),
+        None => match matches.first() {
+            Some(best) => {
+                let strategy = best.by.strategy(None);
+                let same = |found: &&Match| found.by.strategy(None) == strategy;
+                let fields = matches.iter().filter(same).map(|found| found.node);
+                let found = FieldValue::Fields(fields.collect());
+                Some(Hit { strategy, found })
+            }
+            None => {
+                let of = step.set().type_named(field)?;
+                extracted(Strategy::Extracted, of)
+            }
+        },
+    }
 }
 
 /// Looks up a field of the outermost object only.
@@ -72,19 +118,45 @@ pub(super) fn outermost(step: &StepData, field: &str) -> Option<Hit> {
     })
 }
 
-/// Returns values whose whole path equals the field, as written or in lower case.
-fn direct(step: &StepData, field: &str, named: &[NodeId]) -> Vec<NodeId> {
+/// Returns the fields that answer to a name, best first.
+fn matches(step: &StepData, field: &str) -> Vec<Match> {
     let nodes = step.parsed().nodes();
-    let lower = field.to_lowercase();
-    let is_direct = |id: &NodeId| {
-        let node = nodes.get(*id).filter(|node| node.depth == 1);
-        let key = node.and_then(|node| nodes.key(node));
-        key.is_some_and(|key| key == field || key == lower)
-    };
-    let found: Vec<NodeId> = named.iter().copied().filter(is_direct).collect();
-    if !found.is_empty() || !field.contains(['.', '[']) {
-        return found;
+    let written = written_path(nodes, field);
+    if !written.is_empty() {
+        let by_path = written.into_iter().map(|node| Match {
+            is_odd: false,
+            depth: 0,
+            by: MatchedBy::Path,
+            rank: 0,
+            node,
+        });
+        return by_path.collect();
     }
+    let mut own = named(step, field);
+    let aliases = step.set().aliases(field);
+    aliased(step, field, &aliases.same, aliases.is_plain, &mut own);
+    // A narrow name such as PULL_REQUEST_ID is not answered by its list's general names while it is there itself.
+    if aliases.same.is_empty() || own.is_empty() {
+        let shift = aliases.same.len();
+        let before = own.len();
+        aliased(step, field, &aliases.other, aliases.is_plain, &mut own);
+        own.iter_mut()
+            .skip(before)
+            .for_each(|found| found.rank += shift);
+    }
+    // Two aliases may be one word: each field counts once, in its best form.
+    own.sort_unstable();
+    let mut seen = std::collections::HashSet::with_capacity(own.len());
+    own.retain(|found| seen.insert(found.node));
+    own
+}
+
+/// Returns the values at a written path, such as `author.email`; none for a plain word.
+fn written_path(nodes: &Nodes, field: &str) -> Vec<NodeId> {
+    if !field.contains(['.', '[']) {
+        return Vec::new();
+    }
+    let lower = field.to_lowercase();
     let mut walk = PathWalk {
         nodes,
         left: WALK_MAX,
@@ -134,36 +206,101 @@ impl PathWalk<'_> {
     }
 }
 
-/// Returns values whose path ends with the field's words: shallow ones first, then in document order.
-fn candidates(step: &StepData, field: &str) -> Vec<NodeId> {
-    let parsed = step.parsed();
-    let nodes = parsed.nodes();
-    let mut found: Vec<NodeId> = parsed.index().under(nodes, field).collect();
-    let separators = field.char_indices().filter(|(_, c)| !c.is_alphanumeric());
-    let mut split = false;
-    for (at, _) in separators {
-        let (head, tail) = (
-            field.get(..at).unwrap_or_default(),
-            field.get(at..).unwrap_or_default(),
-        );
-        if words::normal_chars(head).next().is_none() || words::normal_chars(tail).next().is_none()
-        {
-            continue;
+/// Returns the fields under a name: by their key, the last word of a dotted key, or the end of their path.
+fn named(step: &StepData, field: &str) -> Vec<Match> {
+    let (nodes, index) = (step.parsed().nodes(), step.parsed().index());
+    let lower = field.to_lowercase();
+    let found = |node: NodeId, by| Match {
+        is_odd: false,
+        depth: nodes.get(node).map_or(u16::MAX, |node| node.depth),
+        by,
+        rank: 0,
+        node,
+    };
+    let by_key = index.under(nodes, field).map(|id| {
+        let key = nodes.get(id).filter(|node| node.depth == 1);
+        let key = key.and_then(|node| nodes.key(node));
+        match key.is_some_and(|key| key == field || key == lower) {
+            true => found(id, MatchedBy::Path),
+            false => found(id, MatchedBy::Letters),
         }
-        let head = words::normalise(head);
-        let below = parsed
-            .index()
-            .under(nodes, tail)
-            .filter(|id| ends_with(nodes, *id, &head));
-        let before = found.len();
-        found.extend(below);
-        split |= found.len() > before;
+    });
+    let mut all: Vec<Match> = by_key.collect();
+    let by_last_word = index.under_last_word(nodes, field);
+    all.extend(by_last_word.map(|id| found(id, MatchedBy::LastWord)));
+    for (head, tail) in splits(field) {
+        let head = [words::normalise(head)];
+        let below = under(index, nodes, tail).filter(|id| is_below(nodes, *id, &head));
+        all.extend(below.map(|id| found(id, MatchedBy::Letters)));
     }
-    if split {
-        found.sort_by_key(|id| (nodes.get(*id).map(|node| node.depth), *id));
-        found.dedup();
+    all
+}
+
+/// Adds the fields under the aliases of a name, and those under an alias of one of its parts: `AUTHOR_EMAIL` is the
+/// `email` of a `creator`, `ISSUE_TITLE` the `summary` of an `issue`.
+fn aliased(step: &StepData, field: &str, aliases: &[String], is_plain: bool, all: &mut Vec<Match>) {
+    let (nodes, index) = (step.parsed().nodes(), step.parsed().index());
+    let mut add = |id: NodeId, rank, is_plain: bool| {
+        let Some(node) = nodes.get(id) else {
+            return;
+        };
+        let is_text = matches!(node.kind, Kind::String | Kind::Number);
+        all.push(Match {
+            is_odd: is_plain && !is_text,
+            depth: node.depth,
+            by: MatchedBy::Alias,
+            rank,
+            node: id,
+        });
+    };
+    for (rank, alias) in aliases.iter().enumerate() {
+        under(index, nodes, alias).for_each(|id| add(id, rank, is_plain));
     }
-    found
+    for (head, tail) in splits(field) {
+        let of_head = step.set().aliases(head);
+        let of_tail = step.set().aliases(tail);
+        let mut heads = vec![words::normalise(head)];
+        heads.extend(of_head.all().map(str::to_owned));
+        let tails = std::iter::once(tail).chain(of_tail.all());
+        for (rank, tail) in tails.enumerate() {
+            let heads = match rank {
+                // The name itself was looked up before.
+                0 => heads.get(1..).unwrap_or_default(),
+                _ => heads.as_slice(),
+            };
+            let is_plain = rank > 0 && of_tail.is_plain;
+            if !heads.is_empty() {
+                under(index, nodes, tail)
+                    .filter(|id| is_below(nodes, *id, heads))
+                    .for_each(|id| add(id, rank, is_plain));
+            }
+        }
+    }
+}
+
+/// Returns the values under a key or the last word of a dotted key.
+fn under<'a>(
+    index: &'a Index,
+    nodes: &'a Nodes,
+    word: &'a str,
+) -> impl Iterator<Item = NodeId> + 'a {
+    let by_key = index.under(nodes, word);
+    by_key.chain(index.under_last_word(nodes, word))
+}
+
+/// Returns the ways to read a name as two words, the second of which is below the first.
+fn splits(field: &str) -> impl Iterator<Item = (&str, &str)> {
+    let separators = field.char_indices().filter(|(_, c)| !c.is_alphanumeric());
+    separators.filter_map(move |(at, _)| {
+        let (head, tail) = (field.get(..at)?, field.get(at..)?);
+        let is_word = |part| words::normal_chars(part).next().is_some();
+        (is_word(head) && is_word(tail)).then_some((head, tail))
+    })
+}
+
+/// Returns whether the path above `id` ends with whole segments that together are one of `words`.
+fn is_below(nodes: &Nodes, id: NodeId, words: &[String]) -> bool {
+    words.iter().any(|word| ends_with(nodes, id, word))
 }
 
 /// Returns whether the path above `id` ends with whole segments that together are `words`.
@@ -178,39 +315,46 @@ fn ends_with(nodes: &Nodes, id: NodeId, words: &str) -> bool {
         let Some(key) = nodes.get(at).and_then(|parent| nodes.key(parent)) else {
             continue;
         };
-        let key = words::normalise(key);
-        if key.is_empty() || !left.ends_with(&key) {
+        // A dotted key counts as a whole, or by its last word as the end of the search.
+        let whole = words::normalise(key);
+        if last_word(key).is_some_and(|last| words::normalise(last) == left) {
+            return true;
+        }
+        if whole.is_empty() || !left.ends_with(&whole) {
             return false;
         }
-        left.truncate(left.len() - key.len());
+        left.truncate(left.len() - whole.len());
     }
     true
 }
 
-/// Returns values under an alias of the field: shallow ones first, then in the order of the aliases.
-fn mapped(step: &StepData, nodes: &Nodes, field: &str) -> Vec<NodeId> {
-    let index = step.parsed().index();
-    let mut found = Vec::new();
-    for (rank, alias) in step.set().aliases(field).iter().enumerate() {
-        let ids = index.under(nodes, alias);
-        found.extend(ids.map(|id| (nodes.get(id).map(|node| node.depth), rank, id)));
-    }
-    found.sort_unstable();
-    found.into_iter().map(|(_, _, id)| id).collect()
-}
-
-fn extracts(step: &StepData, of: Type) -> Option<FieldValue> {
-    let values = step.extracted().of(step.set().name_of(of));
-    (!values.is_empty()).then_some(FieldValue::Extracts(of))
-}
-
-/// Returns the fields that have the type: first whole values of the type, then values that contain one.
-fn typed(step: &StepData, of: Type, fields: &[NodeId]) -> Option<FieldValue> {
-    let mut forms: Vec<(bool, Value)> =
-        fields.iter().filter_map(|id| form(step, of, *id)).collect();
-    forms.sort_by_key(|(is_whole, _)| !is_whole);
-    let values: Vec<Value> = forms.into_iter().map(|(_, value)| value).collect();
-    (!values.is_empty()).then_some(FieldValue::Forms(of, values))
+/// Returns the fields that have the type: shallow ones first, then whole values of the type, then by their names.
+fn typed(step: &StepData, of: Type, matches: &[Match]) -> Option<Hit> {
+    let mut forms: Vec<(bool, Match, Value)> = matches
+        .iter()
+        .filter_map(|found| {
+            let (is_whole, value) = form(step, of, found.node)?;
+            Some((is_whole, *found, value))
+        })
+        .collect();
+    forms.sort_by_key(|(is_whole, found, _)| {
+        let Match {
+            depth,
+            by,
+            rank,
+            node,
+            ..
+        } = *found;
+        (depth, !is_whole, by, rank, node)
+    });
+    let (_, best, _) = forms.first()?;
+    let strategy = best.by.strategy(Some(of));
+    let same = forms
+        .into_iter()
+        .filter(|(_, found, _)| found.by.strategy(Some(of)) == strategy);
+    let values = same.map(|(_, found, value)| (found.node, value));
+    let found = FieldValue::Forms(of, values.collect());
+    Some(Hit { strategy, found })
 }
 
 /// Returns the value of the type in one field, and whether it is the field's whole value.
@@ -238,8 +382,30 @@ pub(super) fn form(step: &StepData, of: Type, id: NodeId) -> Option<(bool, Value
             };
             Some((is_whole, value))
         }
+        (Type::Id | Type::Url | Type::Email | Type::Date | Type::Custom(_), Kind::Object) => {
+            inside(step, of, id).map(|value| (false, value))
+        }
         (_, Kind::Null | Kind::Bool(_) | Kind::Object | Kind::Array) => None,
     }
+}
+
+/// Returns the shallowest value of the type inside an object.
+fn inside(step: &StepData, of: Type, object: NodeId) -> Option<Value> {
+    let nodes = step.parsed().nodes();
+    let end = nodes.get(object)?.end;
+    let within = (object + 1..end).take(INSIDE_MAX);
+    let scalars = within.filter_map(|id| {
+        let node = nodes.get(id)?;
+        let is_scalar = matches!(node.kind, Kind::String | Kind::Number) && node.end == id + 1;
+        is_scalar.then_some((node.depth, id))
+    });
+    let found = scalars.filter_map(|(depth, id)| {
+        let (is_whole, value) = form(step, of, id)?;
+        is_whole.then_some(((depth, id), value))
+    });
+    found
+        .min_by_key(|(place, _)| *place)
+        .map(|(_, value)| value)
 }
 
 /// Returns an object or array as JSON. A string that contains one is parsed.
@@ -263,7 +429,11 @@ pub(super) fn values(step: &StepData, found: &FieldValue, all: bool) -> Vec<Valu
             .take(count)
             .map(|id| parsed.nodes().value(*id))
             .collect(),
-        FieldValue::Forms(_, values) => values.iter().take(count).cloned().collect(),
+        FieldValue::Forms(_, values) => values
+            .iter()
+            .take(count)
+            .map(|(_, value)| value.clone())
+            .collect(),
         FieldValue::Extracts(of) => {
             let extracts: &[Extract] = step.extracted().of(step.set().name_of(*of));
             extracts
@@ -273,6 +443,65 @@ pub(super) fn values(step: &StepData, found: &FieldValue, all: bool) -> Vec<Valu
                 .collect()
         }
     }
+}
+
+/// Returns where the first value of a match is: its path, or the extractor with the place in the raw result.
+pub(super) fn place(step: &StepData, found: &FieldValue) -> String {
+    let nodes = step.parsed().nodes();
+    match found {
+        FieldValue::Fields(ids) => ids.first().map_or(String::new(), |id| nodes.path(*id)),
+        FieldValue::Forms(_, values) => values
+            .first()
+            .map_or(String::new(), |(id, _)| nodes.path(*id)),
+        FieldValue::Extracts(of) => {
+            let name = step.set().name_of(*of);
+            let first = step.extracted().of(name).first();
+            let offset = first.map_or(0, |extract| extract.offset);
+            format!("{name} extractor, byte {offset} of the result")
+        }
+    }
+}
+
+/// Returns the values of an alias that name the items of a list better than the fields of the name.
+///
+/// `[{"pullRequestId": 5, "repository": {"id": 9}}]`: the id of an item is its `pullRequestId`, and `id` is only that
+/// of something within it.
+pub(super) fn items_alias(step: &StepData, field: &str, own: &[NodeId]) -> Option<Vec<NodeId>> {
+    let nodes = step.parsed().nodes();
+    let best = *matches(step, field).first()?;
+    if best.by != MatchedBy::Alias || best.is_odd {
+        return None;
+    }
+    let item = nodes.get(best.node)?.parent;
+    let is_item = matches!(nodes.get(item)?.label, NodeLabel::Index(_));
+    let shallowest = own
+        .iter()
+        .min_by_key(|id| (nodes.get(**id).map(|node| node.depth), **id));
+    let is_inside =
+        shallowest.is_none_or(|id| (item..nodes.get(item).map_or(0, |n| n.end)).contains(id));
+    (is_item && is_inside || own.is_empty()).then(|| alias_peers(step, field))
+}
+
+/// Returns the fields of the best alias of a name, in document order.
+pub(super) fn alias_peers(step: &StepData, field: &str) -> Vec<NodeId> {
+    let nodes = step.parsed().nodes();
+    let all = matches(step, field);
+    let aliases = || {
+        all.iter()
+            .filter(|found| found.by == MatchedBy::Alias && !found.is_odd)
+    };
+    let Some(best) = aliases().next() else {
+        return Vec::new();
+    };
+    let same = aliases().filter(|found| same_shape(nodes, best.node, found.node));
+    let mut peers: Vec<NodeId> = same.map(|found| found.node).collect();
+    peers.sort_unstable();
+    peers
+}
+
+/// Returns the fields under a name without its aliases, in any order.
+pub(super) fn fields_named(step: &StepData, field: &str) -> impl Iterator<Item = NodeId> {
+    named(step, field).into_iter().map(|found| found.node)
 }
 
 /// Returns the values of a match that have the shape of the first: fields on the same path, ignoring array indexes.

@@ -1,6 +1,6 @@
 //! Lists and counts over all values of a field in one step.
 
-use super::field::form;
+use super::field::{self, form};
 use super::step::StepData;
 use crate::steps::extract::Type;
 use crate::steps::parse::{Kind, NodeId};
@@ -8,33 +8,54 @@ use crate::steps::words;
 use serde_json::Value;
 use std::collections::HashSet;
 
+/// The values of a field, and where the first of them is.
+pub(super) struct FieldList {
+    pub(super) values: Vec<Value>,
+    pub(super) place: String,
+}
+
 /// Returns every distinct value of a field, at all depths and in document order.
 ///
-/// A field that is a list gives its items. Without a match, the values of the type that the field names are
-/// returned. `None` if neither the field nor the type exists. The list may be empty for a type, and for a result
-/// whose main list is empty.
-pub(super) fn all(step: &StepData, field: &str, of: Option<Type>) -> Option<Vec<Value>> {
+/// A field that is a list gives its items. Without a match, an alias of the field answers, and then the values of the
+/// type that the field names. `None` if none of them exists. The list may be empty for a type, and for a result whose
+/// main list is empty.
+pub(super) fn all(step: &StepData, field: &str, of: Option<Type>) -> Option<FieldList> {
+    let nodes = step.parsed().nodes();
     let forms = words::number_forms(field);
+    let named = of.or_else(|| forms.iter().find_map(|form| step.set().type_named(form)));
+    let fields = fields(step, &forms, named);
+    let place = fields.first().map(|id| nodes.path(*id));
     let mut values = Vec::new();
-    for id in fields(step, &forms) {
+    for id in fields {
         match of {
             Some(of) => values.extend(form(step, of, id).map(|(_, value)| value)),
             None => values.extend(members(step, id)),
         }
     }
     if values.is_empty() {
-        let named = of.or_else(|| forms.iter().find_map(|form| step.set().type_named(form)));
-        let named = named.map(|named| step.set().name_of(named));
-        if named.is_none() && (!step.success || count(step) != Some(0)) {
+        let type_name = named.map(|named| step.set().name_of(named));
+        if type_name.is_none() && (!step.success || count(step) != Some(0)) {
             return None;
         }
-        let extracts = step.extracted().of(named.unwrap_or_default());
+        let type_name = type_name.unwrap_or_default();
+        let extracts = step.extracted().of(type_name);
         values.extend(extracts.iter().map(|extract| extract.value(step.parsed())));
         if values.is_empty() && !step.success {
             return None;
         }
+        let place = match extracts.is_empty() {
+            true => "the result, which is an empty list".to_owned(),
+            false => format!("{type_name} extractor"),
+        };
+        return Some(FieldList {
+            values: distinct(values),
+            place,
+        });
     }
-    Some(distinct(values))
+    Some(FieldList {
+        values: distinct(values),
+        place: place.unwrap_or_default(),
+    })
 }
 
 /// Removes duplicate values.
@@ -44,15 +65,30 @@ pub(super) fn distinct(mut values: Vec<Value>) -> Vec<Value> {
     values
 }
 
-fn fields(step: &StepData, forms: &[String]) -> Vec<NodeId> {
-    let parsed = step.parsed();
-    let mut ids: Vec<NodeId> = forms
+/// Returns the fields of a name in any of its forms, or of its alias, in document order.
+///
+/// The values of a type are better than an alias, except for ids: `pullRequestId` is the id of a pull request, while
+/// the extractor also takes those of what is around it.
+fn fields(step: &StepData, forms: &[String], named: Option<Type>) -> Vec<NodeId> {
+    let mut own: Vec<NodeId> = forms
         .iter()
-        .flat_map(|form| parsed.index().under(parsed.nodes(), form))
+        .flat_map(|form| field::fields_named(step, form))
         .collect();
-    ids.sort_unstable();
-    ids.dedup();
-    ids
+    own.sort_unstable();
+    own.dedup();
+    let is_id = named == Some(Type::Id);
+    let may_be_alias = match own.is_empty() {
+        true => is_id || named.is_none(),
+        false => is_id,
+    };
+    if may_be_alias {
+        let mut known = forms
+            .iter()
+            .filter(|form| step.set().aliases(form).all().next().is_some());
+        let alias = known.find_map(|form| field::items_alias(step, form, &own));
+        return alias.filter(|found| !found.is_empty()).unwrap_or(own);
+    }
+    own
 }
 
 fn members(step: &StepData, id: NodeId) -> Vec<Value> {
@@ -66,10 +102,15 @@ fn members(step: &StepData, id: NodeId) -> Vec<Value> {
     }
 }
 
-/// Returns the length of the result's main list: the result itself, else its shallowest array.
+/// Returns the length of the result's main list.
 pub(super) fn count(step: &StepData) -> Option<usize> {
-    let nodes = step.parsed().nodes();
-    let arrays = nodes.iter().filter(|(_, node)| node.kind == Kind::Array);
+    main_list(step).map(|id| step.parsed().nodes().count(id))
+}
+
+/// Returns the main list: the result itself, else its shallowest array.
+pub(super) fn main_list(step: &StepData) -> Option<NodeId> {
+    let arrays = step.parsed().nodes().iter();
+    let arrays = arrays.filter(|(_, node)| node.kind == Kind::Array);
     let shallowest = arrays.min_by_key(|(id, node)| (node.depth, *id));
-    shallowest.map(|(id, _)| nodes.count(id))
+    shallowest.map(|(id, _)| id)
 }

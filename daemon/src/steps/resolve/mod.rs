@@ -1,6 +1,8 @@
 //! Resolution of variables: a value with the strategy that found it, or the reason why there is none.
 
 mod field;
+#[cfg(test)]
+mod judged;
 mod list;
 mod nearest;
 mod outcome;
@@ -12,9 +14,10 @@ mod tests;
 pub use resolution::{Reason, Resolution, Strategy};
 pub use step::{History, StepData};
 
-use super::extract::ExtractorSet;
+use super::extract::{self, ExtractorSet, ValueForm};
 use super::names::{self, Name, StepRef};
-use super::trail;
+use super::{parse, trail, words};
+use field::Hit;
 use outcome::Outcome;
 use serde_json::Value;
 use std::sync::Arc;
@@ -33,6 +36,8 @@ pub struct Resolver<'a, H> {
     pub current_step: Option<u32>,
     /// Whether replies contain all values.
     pub all_values: bool,
+    /// Whether replies contain the place of a value.
+    pub explain: bool,
 }
 
 impl<H: History> Resolver<'_, H> {
@@ -43,7 +48,7 @@ impl<H: History> Resolver<'_, H> {
             Ok(parsed) => self.lookup(&parsed)?,
             Err(malformed) => Outcome::nothing(Reason::MalformedName, malformed.0),
         };
-        let resolution = resolution.named(name, self.all_values);
+        let resolution = resolution.named(name, self.all_values, self.explain);
         trail::resolved(&resolution);
         Ok(resolution)
     }
@@ -59,7 +64,10 @@ impl<H: History> Resolver<'_, H> {
         else {
             return Ok(resolution);
         };
-        if resolution.strategy.is_some() && !resolution.value.is_array() {
+        let is_found = resolution
+            .strategy
+            .is_some_and(|strategy| strategy != Strategy::Outcome);
+        if is_found && !resolution.value.is_array() {
             let of = of.as_deref().and_then(|of| self.set.type_named(of));
             let step = self.history.step(step)?;
             let peers = step.and_then(|step| {
@@ -72,33 +80,72 @@ impl<H: History> Resolver<'_, H> {
 
     fn lookup(&self, name: &Name) -> Result<Outcome, H::Error> {
         match name {
-            Name::Field { field, step, of } => {
-                self.in_step(*step, |step| self.field(step, field, of.as_deref()))
-            }
-            Name::Result { step } => self.in_step(*step, |step| self.result(step)),
-            Name::Count { step } => self.in_step(*step, |step| self.count(step)),
-            Name::All { field, step, of } => {
-                self.in_step(*step, |step| self.all(step, field, of.as_deref()))
-            }
-            Name::Combined { from, to } => self.combined(*from, *to),
+            Name::Field {
+                field, step, of, ..
+            } => self.in_step(name, *step, |step| self.field(step, field, of.as_deref())),
+            Name::Result { step, .. } => self.in_step(name, *step, |step| self.result(step)),
+            Name::Count { step, .. } => self.in_step(name, *step, |step| self.count(step)),
+            Name::All {
+                field, step, of, ..
+            } => self.in_step(name, *step, |step| self.all(step, field, of.as_deref())),
+            Name::Combined { from, to, failed } => self.combined(*from, *to, *failed),
         }
+    }
+
+    fn hit(&self, step: Arc<StepData>, hit: &Hit) -> Outcome {
+        Outcome::hit(step, hit, self.set, self.all_values, self.explain)
     }
 
     fn field(&self, step: Arc<StepData>, field: &str, of: Option<&str>) -> Outcome {
         let of = of.and_then(|of| self.set.type_named(of));
         match field::find(&step, field, of) {
-            Some(hit) => Outcome::hit(step, &hit, self.set, self.all_values),
+            Some(hit) => self.hit(step, &hit),
             None => Outcome::missing(step, field, of, self.set),
         }
+    }
+
+    /// Returns what a failed step says of its failure: its error, and its status if it gives one.
+    fn failure(&self, step: &Arc<StepData>, name: &Name) -> Option<Outcome> {
+        let Name::Field { field, of, .. } = name else {
+            return None;
+        };
+        let step = Arc::clone(step);
+        let of = of.as_deref().and_then(|of| self.set.type_named(of));
+        if words::same(field, "error") {
+            let error = step.error_text()?;
+            let value = match of {
+                None => error.into(),
+                Some(of) => match extract::find_in(self.set, of, &error)?.0 {
+                    ValueForm::Text(text) => text.into(),
+                    ValueForm::Number(digits) => parse::number(&digits),
+                    ValueForm::Json(_) => return None,
+                },
+            };
+            return Some(Outcome::value(step, Strategy::Outcome, value, "the error"));
+        }
+        if words::same(field, "status") && of.is_none() {
+            let given = ["status", "state"];
+            let given = given.iter().find_map(|word| field::outermost(&step, word));
+            let deeper = || field::find(&step, field, None).filter(|_| name.takes_failed());
+            let given = given.or_else(deeper);
+            return Some(match given {
+                Some(hit) => self.hit(step, &hit),
+                None => Outcome::value(step, Strategy::Outcome, "failed".into(), "the outcome"),
+            });
+        }
+        None
     }
 
     /// Returns the outermost object's field `result`, else the raw result.
     fn result(&self, step: Arc<StepData>) -> Outcome {
         match field::outermost(&step, "result") {
-            Some(hit) => Outcome::hit(step, &hit, self.set, self.all_values),
+            Some(hit) => self.hit(step, &hit),
+            None if !step.success && step.raw.is_empty() => {
+                Outcome::missing(step, "RESULT", None, self.set)
+            }
             None => {
                 let raw = Value::String(step.raw.clone());
-                Outcome::value(step, Strategy::Raw, raw)
+                Outcome::value(step, Strategy::Raw, raw, "the whole result")
             }
         }
     }
@@ -106,8 +153,15 @@ impl<H: History> Resolver<'_, H> {
     /// Returns the outermost object's field `count`, else the length of the main list.
     fn count(&self, step: Arc<StepData>) -> Outcome {
         match (field::outermost(&step, "count"), list::count(&step)) {
-            (Some(hit), _) => Outcome::hit(step, &hit, self.set, self.all_values),
-            (None, Some(count)) => Outcome::value(step, Strategy::Count, count.into()),
+            (Some(hit), _) => self.hit(step, &hit),
+            (None, Some(count)) => {
+                let path = list::main_list(&step).map(|id| step.parsed().nodes().path(id));
+                let place = match path.as_deref() {
+                    None | Some("") => "length of the result".to_owned(),
+                    Some(path) => format!("length of {path}"),
+                };
+                Outcome::value(step, Strategy::Count, count.into(), place)
+            }
             (None, None) => Outcome::missing(step, "COUNT", None, self.set),
         }
     }
@@ -115,13 +169,13 @@ impl<H: History> Resolver<'_, H> {
     fn all(&self, step: Arc<StepData>, field: &str, of: Option<&str>) -> Outcome {
         let of = of.and_then(|of| self.set.type_named(of));
         match list::all(&step, field, of) {
-            Some(values) => Outcome::value(step, Strategy::All, values.into()),
+            Some(list) => Outcome::value(step, Strategy::All, list.values.into(), list.place),
             None => Outcome::missing(step, field, of, self.set),
         }
     }
 
     /// Joins the raw results of several steps with blank lines.
-    fn combined(&self, from: StepRef, to: StepRef) -> Result<Outcome, H::Error> {
+    fn combined(&self, from: StepRef, to: StepRef, failed: bool) -> Result<Outcome, H::Error> {
         let (first, last) = match (self.number(from)?, self.number(to)?) {
             (Ok(first), Ok(last)) => (first, last),
             (Err(nothing), _) | (_, Err(nothing)) => return Ok(nothing),
@@ -140,6 +194,15 @@ impl<H: History> Resolver<'_, H> {
             let Some(step) = self.history.step(number)? else {
                 return Ok(Outcome::not_found(number, newest));
             };
+            if !step.success && !failed {
+                let (from, to) = (StepRef::Number(first), StepRef::Number(last));
+                let asked = Name::Combined {
+                    from,
+                    to,
+                    failed: true,
+                };
+                return Ok(Outcome::failed(step, &asked.to_string()));
+            }
             if text.len() + step.raw.len() > COMBINED_BYTES_MAX {
                 let message = format!(
                     "the results of steps {first} to {last} are larger than {COMBINED_BYTES_MAX} bytes together: \
@@ -154,14 +217,18 @@ impl<H: History> Resolver<'_, H> {
             latest = Some(step);
         }
         Ok(match latest {
-            Some(step) => Outcome::value(step, Strategy::Combined, text.into()),
+            Some(step) => {
+                let place = format!("the results of steps {first} to {last}");
+                Outcome::value(step, Strategy::Combined, text.into(), place)
+            }
             None => Outcome::not_found(first, newest),
         })
     }
 
-    /// Runs `find` on a step, if the step exists.
+    /// Runs `find` on a step, if the step exists, and has succeeded unless the name asks for a failed one.
     fn in_step(
         &self,
+        name: &Name,
         step: StepRef,
         find: impl FnOnce(Arc<StepData>) -> Outcome,
     ) -> Result<Outcome, H::Error> {
@@ -169,9 +236,19 @@ impl<H: History> Resolver<'_, H> {
             Ok(number) => number,
             Err(nothing) => return Ok(nothing),
         };
-        Ok(match self.history.step(number)? {
-            Some(step) => find(step),
-            None => Outcome::not_found(number, self.history.last()?.unwrap_or(0)),
+        let Some(step) = self.history.step(number)? else {
+            return Ok(Outcome::not_found(
+                number,
+                self.history.last()?.unwrap_or(0),
+            ));
+        };
+        if step.success {
+            return Ok(find(step));
+        }
+        Ok(match self.failure(&step, name) {
+            Some(outcome) => outcome,
+            None if name.takes_failed() => find(step),
+            None => Outcome::failed(step, &name.of_failed(number).to_string()),
         })
     }
 

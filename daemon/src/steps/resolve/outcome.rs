@@ -28,6 +28,8 @@ pub(super) struct Answer {
     of: Option<String>,
     /// The value, followed by the others if they are requested.
     values: Vec<Value>,
+    /// Place of the value, if requested.
+    found_at: Option<String>,
 }
 
 /// The reason why there is no value.
@@ -39,18 +41,30 @@ pub(super) struct Refusal {
 }
 
 impl Outcome {
-    /// Creates the outcome for a value that is not a field.
-    pub(super) fn value(step: Arc<StepData>, strategy: Strategy, value: Value) -> Outcome {
+    /// Creates the outcome for a value that is not a field, with its place.
+    pub(super) fn value(
+        step: Arc<StepData>,
+        strategy: Strategy,
+        value: Value,
+        place: impl Into<String>,
+    ) -> Outcome {
         Outcome::Value(Answer {
             step,
             strategy,
             of: None,
             values: vec![value],
+            found_at: Some(place.into()),
         })
     }
 
-    /// Creates the outcome for a match: all of its values, or only the first.
-    pub(super) fn hit(step: Arc<StepData>, hit: &Hit, set: &ExtractorSet, all: bool) -> Outcome {
+    /// Creates the outcome for a match: all of its values, or only the first; and its place, if it is explained.
+    pub(super) fn hit(
+        step: Arc<StepData>,
+        hit: &Hit,
+        set: &ExtractorSet,
+        all: bool,
+        explain: bool,
+    ) -> Outcome {
         let of = match &hit.found {
             FieldValue::Forms(of, _) | FieldValue::Extracts(of) => {
                 Some(set.name_of(*of).to_owned())
@@ -58,11 +72,13 @@ impl Outcome {
             FieldValue::Fields(_) => None,
         };
         let values = field::values(&step, &hit.found, all);
+        let found_at = explain.then(|| field::place(&step, &hit.found));
         Outcome::Value(Answer {
             step,
             strategy: hit.strategy,
             of,
             values,
+            found_at,
         })
     }
 
@@ -88,6 +104,21 @@ impl Outcome {
         )
     }
 
+    /// Creates the outcome for a failed step whose values were not asked for. `asked` is the name that would ask.
+    pub(super) fn failed(step: Arc<StepData>, asked: &str) -> Outcome {
+        let number = step.step;
+        let message = format!(
+            "step {number} failed: {}; ERROR_FROM_STEP_{number} is its error, {asked} takes a value in spite of it",
+            error_of(&step)
+        );
+        Outcome::Nothing(Refusal {
+            step: Some(step),
+            reason: Reason::StepFailed,
+            message,
+            nearest: Vec::new(),
+        })
+    }
+
     /// Creates the outcome for a step that lacks the value, with the reason.
     pub(super) fn missing(
         step: Arc<StepData>,
@@ -97,9 +128,10 @@ impl Outcome {
     ) -> Outcome {
         let number = step.step;
         let (reason, message, nearest) = if !step.success {
-            let error = step.error.as_deref().unwrap_or(&step.raw);
-            let error = words::first_chars(error.trim(), ERROR_CHARS_MAX);
-            let message = format!("step {number} failed: {error}");
+            let message = format!(
+                "step {number} failed and has no `{field}`: {}",
+                error_of(&step)
+            );
             (Reason::StepFailed, message, nearest::nearest(&step, field))
         } else if let Some(of) = of {
             let message = format!("no {} found in step {number}", plural(of, set));
@@ -121,8 +153,8 @@ impl Outcome {
         })
     }
 
-    /// Converts the outcome to the reply for `name`, optionally with all values.
-    pub(super) fn named(self, name: &str, all: bool) -> Resolution {
+    /// Converts the outcome to the reply for `name`, optionally with all values and the place.
+    pub(super) fn named(self, name: &str, all: bool, explain: bool) -> Resolution {
         let name = name.to_owned();
         match self {
             Outcome::Value(Answer {
@@ -130,6 +162,7 @@ impl Outcome {
                 strategy,
                 of,
                 values,
+                found_at,
             }) => {
                 let value = values.first().cloned().unwrap_or_default();
                 Resolution {
@@ -140,6 +173,7 @@ impl Outcome {
                     step: Some(step.step),
                     attempt: Some(step.attempt),
                     position: Some(step.position),
+                    found_at: found_at.filter(|_| explain),
                     values: all.then_some(values),
                     ..Resolution::default()
                 }
@@ -160,6 +194,14 @@ impl Outcome {
                 ..Resolution::default()
             },
         }
+    }
+}
+
+/// Returns the beginning of a failed step's error.
+fn error_of(step: &StepData) -> String {
+    match step.error_text() {
+        Some(error) => words::first_chars(error.trim(), ERROR_CHARS_MAX).to_owned(),
+        None => "it does not say why".to_owned(),
     }
 }
 

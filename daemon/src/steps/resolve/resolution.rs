@@ -23,6 +23,8 @@ pub enum Strategy {
     Count,
     /// The raw results of several steps.
     Combined,
+    /// The error or the status of a failed step.
+    Outcome,
 }
 
 impl Strategy {
@@ -39,6 +41,7 @@ impl Strategy {
             Strategy::All => "all",
             Strategy::Count => "count",
             Strategy::Combined => "combined",
+            Strategy::Outcome => "outcome",
         }
     }
 }
@@ -48,7 +51,7 @@ impl Strategy {
 pub enum Reason {
     /// The step does not exist.
     StepNotFound,
-    /// The step failed, and its result does not have the field.
+    /// The step failed, and the name does not ask for values of a failed step, or its result does not have the field.
     StepFailed,
     /// The step does not have the field.
     FieldNotFound,
@@ -92,6 +95,8 @@ pub struct Resolution {
     pub attempt: Option<u32>,
     /// Log position of that attempt.
     pub position: Option<u64>,
+    /// Place of the value in the result, if requested: its path, or the extractor that found it.
+    pub found_at: Option<String>,
     /// All values that the strategy found, best first; only on request.
     pub values: Option<Vec<Value>>,
     /// Reason why there is no value.

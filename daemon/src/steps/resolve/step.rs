@@ -1,7 +1,8 @@
 //! A recorded step as variables see it, and the interface that looks up steps.
 
-use crate::steps::extract::{ExtractedValues, ExtractorSet, extract};
-use crate::steps::parse::{ParsedResult, parse};
+use crate::steps::extract::{ExtractedValues, ExtractorSet, extract, searched_bytes};
+use crate::steps::parse::{Kind, NodeId, ParsedResult, parse};
+use serde_json::Value;
 use std::sync::{Arc, OnceLock};
 
 /// The steps of one session.
@@ -102,9 +103,87 @@ impl StepData {
         })
     }
 
+    /// Returns the error of a failed step as text: the recorder's, else the one that the result contains, else the
+    /// whole result. `None` if there is no text.
+    #[must_use]
+    pub fn error_text(&self) -> Option<String> {
+        let is_said = |text: &String| !text.trim().is_empty();
+        let error = self.error.clone().filter(is_said);
+        error
+            .or_else(|| self.error_field())
+            .or_else(|| content_text(&self.raw).filter(is_said))
+            .or_else(|| Some(self.raw.clone()).filter(is_said))
+    }
+
+    /// Returns the field `error` of a result that is one object: a text, or an object with a `message`.
+    fn error_field(&self) -> Option<String> {
+        let parsed = self.parsed();
+        let nodes = parsed.nodes();
+        let member = |object: NodeId, key: &str| {
+            let mut members = nodes.children(object);
+            members.find(|(_, node)| nodes.key(node) == Some(key))
+        };
+        let roots = parsed
+            .documents()
+            .iter()
+            .filter_map(|document| document.json);
+        roots
+            .filter_map(|root| member(root, "error"))
+            .find_map(|(id, node)| match node.kind {
+                Kind::String => Some(node),
+                Kind::Object => member(id, "message")
+                    .map(|(_, node)| node)
+                    .filter(|node| node.kind == Kind::String),
+                Kind::Null | Kind::Bool(_) | Kind::Number | Kind::Array => None,
+            })
+            .map(|node| nodes.text(node).to_owned())
+            .filter(|text| !text.trim().is_empty())
+    }
+
+    /// Returns the size of the parsed and extracted data, in bytes. Derives all of it.
+    pub(in crate::steps) fn derived_bytes(&self) -> usize {
+        /// Memory of an extracted value with its text, in bytes.
+        const VALUE_BYTES: usize = 80;
+        let types = self.extracted().types.iter();
+        let values: usize = types.map(|found| found.values.len()).sum();
+        self.raw.capacity() + self.parsed().bytes() + values * VALUE_BYTES
+    }
+
+    /// Returns a warning if the result is too large to be read completely.
+    #[must_use]
+    pub fn size_warning(&self) -> Option<String> {
+        let (step, parsed) = (self.step, self.parsed());
+        if parsed.overflowed() {
+            return Some(format!(
+                "the result of step {step} has more than {} values: later ones are no fields",
+                crate::steps::parse::VALUES_MAX
+            ));
+        }
+        searched_bytes(parsed).map(|bytes| {
+            format!(
+                "the result of step {step} is large: ids, dates and values of other types were looked for in its first \
+                 {bytes} bytes alone; its fields are complete"
+            )
+        })
+    }
+
     /// Returns whether the result is only an error text: it marks itself as an error, or there is no other error text.
     fn is_error_text(&self) -> bool {
         let said_elsewhere = self.error.as_deref().is_some_and(|error| error != self.raw);
         !self.success && (self.parsed().is_error() || !said_elsewhere)
     }
+}
+
+/// Returns the text parts of an MCP tool result.
+fn content_text(raw: &str) -> Option<String> {
+    let result: Value = serde_json::from_str(raw).ok()?;
+    let parts = result
+        .get("content")
+        .or_else(|| result.get("result")?.get("content"))?
+        .as_array()?;
+    let texts: Vec<&str> = parts
+        .iter()
+        .filter_map(|part| part.get("text")?.as_str())
+        .collect();
+    (!texts.is_empty()).then(|| texts.join("\n"))
 }

@@ -14,6 +14,7 @@ impl Session {
             set: &self.set,
             current_step: self.current,
             all_values: true,
+            explain: true,
         };
         match resolver.resolve(name) {
             Ok(resolution) => resolution,
@@ -391,17 +392,80 @@ fn failed_steps_say_why() {
     let (reason, message) = session.none("ID_FROM_STEP_1");
     assert_eq!(reason, "step_failed", "the text of an error is not mined");
     assert!(message.starts_with("step 1 failed"), "{message}");
+    assert_eq!(
+        session.get("ERROR_FROM_STEP_1"),
+        (json!("404 for order 70010: gone"), "outcome")
+    );
+    assert_eq!(
+        session.none("ID_FROM_FAILED_STEP_1").0,
+        "step_failed",
+        "asked for or not"
+    );
     session.failed(
         2,
         r#"{"orderId": 70011}"#,
         Some("timed out after order 70010"),
     );
-    assert_eq!(session.get("ORDER_ID_FROM_STEP_2").0, json!(70011));
+    let (reason, message) = session.none("ORDER_ID_FROM_STEP_2");
+    assert_eq!(reason, "step_failed");
     assert_eq!(
-        session.none("NAME_FROM_STEP_2").1,
-        "step 2 failed: timed out after order 70010"
+        message,
+        "step 2 failed: timed out after order 70010; ERROR_FROM_STEP_2 is its error, ORDER_ID_FROM_FAILED_STEP_2 \
+         takes a value in spite of it"
     );
-    assert_eq!(session.resolve("ORDER_ID_FROM_STEP_2").attempt, Some(2));
+    let asked = session.resolve("ORDER_ID_FROM_FAILED_STEP_2");
+    assert_eq!((asked.value, asked.attempt), (json!(70011), Some(2)));
+    assert_eq!(
+        session.none("NAME_FROM_FAILED_STEP_2").1,
+        "step 2 failed and has no `NAME`: timed out after order 70010"
+    );
+    assert_eq!(
+        session.get("STATUS_FROM_STEP_2"),
+        (json!("failed"), "outcome")
+    );
+    session.add(3, r#"{"id": 1}"#);
+    let (reason, message) = session.none("COMBINED_RESULTS_FROM_STEPS_2_TO_3");
+    assert_eq!(reason, "step_failed");
+    assert!(
+        message.contains("COMBINED_RESULTS_FROM_FAILED_STEPS_2_TO_3"),
+        "{message}"
+    );
+    assert_eq!(
+        session.get("COMBINED_RESULTS_FROM_FAILED_STEPS_2_TO_3").0,
+        json!("{\"orderId\": 70011}\n\n{\"id\": 1}")
+    );
+    // A name for failed steps takes the value of one that succeeded as well.
+    assert_eq!(session.get("ID_FROM_FAILED_STEP_3").0, json!(1));
+}
+
+/// The place of each kind of value.
+#[test]
+fn a_value_is_told_with_its_place() {
+    let session = Session::of(&[
+        r#"{"value":[{"pullRequestId":5,"author":{"mail":"a@example.com"}}]}"#,
+        "Owner: Zoë <zoe@example.com>, id 12345",
+    ]);
+    for (name, place) in [
+        ("ID_FROM_STEP_1", "value[0].pullRequestId"),
+        ("AUTHOR_MAIL_FROM_STEP_1", "value[0].author.mail"),
+        ("AUTHOR_FROM_STEP_1_EMAIL", "value[0].author"),
+        (
+            "EMAIL_FROM_STEP_1",
+            "email extractor, byte 47 of the result",
+        ),
+        ("COUNT_FROM_STEP_1", "length of value"),
+        ("RESULT_FROM_STEP_1", "the whole result"),
+        ("ALL_IDS_FROM_STEP_1", "value[0].pullRequestId"),
+        ("OWNER_FROM_STEP_2", "Owner"),
+        ("ID_FROM_STEP_2", "id extractor, byte 34 of the result"),
+        (
+            "COMBINED_RESULTS_FROM_STEPS_1_TO_2",
+            "the results of steps 1 to 2",
+        ),
+    ] {
+        let place = Some(place.to_owned());
+        assert_eq!(session.resolve(name).found_at, place, "{name}");
+    }
 }
 
 #[test]
@@ -423,20 +487,22 @@ fn a_reply_names_step_attempt_and_position() {
 }
 
 proptest! {
-    /// A later strategy never replaces the value of an earlier one.
+    /// At equal depth a name wins over an alias, and a shallow match over a deep one; extracted values come last.
     #[test]
-    fn earlier_strategies_win(direct in any::<bool>(), cased in any::<bool>(), mapped in any::<bool>(), extracted in any::<bool>()) {
+    fn the_shallowest_match_wins(direct in any::<bool>(), cased in any::<bool>(), mapped in any::<bool>(), deep in any::<bool>(), extracted in any::<bool>()) {
         let mut object = serde_json::Map::new();
-        if extracted { object.insert("note".into(), json!("on 2025-01-04")); }
+        if extracted { object.insert("note".into(), json!("on 2025-01-05")); }
+        if deep { object.insert("inner".into(), json!({"date": "2025-01-04"})); }
         if mapped { object.insert("closedDate".into(), json!("2025-01-03")); }
-        if cased { object.insert("inner".into(), json!({"DATE": "2025-01-02"})); }
+        if cased { object.insert("Da-te".into(), json!("2025-01-02")); }
         if direct { object.insert("date".into(), json!("2025-01-01")); }
         let session = Session::of(&[&Value::Object(object).to_string()]);
         let expected = [
             (direct, "2025-01-01", "direct"),
             (cased, "2025-01-02", "case_insensitive"),
             (mapped, "2025-01-03", "mapping"),
-            (extracted, "2025-01-04", "extracted"),
+            (deep, "2025-01-04", "case_insensitive"),
+            (extracted, "2025-01-05", "extracted"),
         ];
         let expected = expected.into_iter().find(|(there, _, _)| *there);
         match expected {

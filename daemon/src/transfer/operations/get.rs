@@ -15,7 +15,7 @@ use crate::read_context::{Read, ReadContext};
 use crate::sessions::operations::parent;
 use crate::sessions::{self, SessionSettings};
 use crate::store::Blobs;
-use crate::{checkpoints, packs};
+use crate::{checkpoints, packs, steps};
 
 /// Maximum number of active entities in the reply.
 const ENTITIES_MAX: usize = 10;
@@ -81,7 +81,7 @@ pub fn transfer(read: &Read) -> Result<GetSessionReply, Refusal> {
         last_accessed_at: looked_at.map(format_time),
         changed: row.changed.into(),
         messages: totals.messages,
-        steps: row.steps,
+        steps: row.steps + steps::shared_attempts(rows, &lines)?,
         entities: entities::count(rows, &lines)?,
         checkpoints: of_checkpoints.count,
         total_size_bytes: of_checkpoints.bytes,
