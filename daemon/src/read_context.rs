@@ -2,22 +2,24 @@
 
 use std::sync::Arc;
 
-use lore::protocol::{AsOf, CommonArgs, Position, SessionId};
+use lore::protocol::{AsOf, ChosenBy, CommonArgs, Position, SessionId};
 
 use crate::clock::Micros;
 use crate::error::Refusal;
 use crate::operation::{Caller, Context, blocking};
-use crate::sessions::{self, AccessTimes, Line, SessionSelector};
+use crate::sessions::{self, AccessTimes, Line, SessionSelector, Wanted};
 use crate::state::State;
 
 /// Parameters of a session read.
 pub struct ReadContext {
-    /// The session; by default the caller's current one.
+    /// The session; by default the caller's own, else the project's newest.
     pub session: Option<SessionId>,
     /// The past moment to read.
     pub as_of: Option<AsOf>,
     /// Minimum position of the state.
     pub at_least: Option<Position>,
+    /// What is read: a caller without a session of its own gets the project's newest that has it.
+    pub wanted: Wanted,
 }
 
 /// A session in a state, ready for reading.
@@ -28,6 +30,10 @@ pub struct Read {
     pub state: State,
     /// The session's id.
     pub session: String,
+    /// Whether it is the caller's own and was not named.
+    pub is_own: bool,
+    /// The caller's project.
+    pub project: Option<String>,
     /// Time of the previous read, if it is known.
     pub looked_at: Option<Micros>,
 }
@@ -39,7 +45,14 @@ impl ReadContext {
             session: args.session().cloned(),
             as_of: args.as_of().cloned(),
             at_least: args.at_least(),
+            wanted: Wanted::Anything,
         }
+    }
+
+    /// Sets what is read.
+    #[must_use]
+    pub fn wanting(self, wanted: Wanted) -> Self {
+        Self { wanted, ..self }
     }
 
     /// Finds the session in the requested state.
@@ -50,14 +63,17 @@ impl ReadContext {
         let state = State::live(&cx, self.at_least).await?;
         let selector = SessionSelector::of(&caller, self.session.as_ref());
         let now = cx.engine.clock().now();
-        let session = selector.find(&state, &caller.actor, now)?;
+        let session = selector.find(&state, &caller.actor, now, &self.wanted)?;
         // A read counts as use for the session's inactivity.
         let access = cx.extensions.get::<AccessTimes>();
         let looked_at = access.and_then(|access| access.note(&session, now));
+        let chosen_by = caller.session_use.chosen_by();
         let read = Read {
             cx,
             state,
             session,
+            is_own: matches!(chosen_by, Some(ChosenBy::HostSession | ChosenBy::Agent)),
+            project: caller.project,
             looked_at,
         };
         let Some(as_of) = self.as_of else {

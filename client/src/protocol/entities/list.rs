@@ -59,7 +59,7 @@ pub struct Entity {
 }
 
 /// Reply of `list_entities`.
-#[wire(reply)]
+#[wire(reply(position, durable, session, chosen_by, warnings))]
 pub struct ListEntitiesReply {
     /// The entities, in the requested order.
     pub entities: Vec<Entity>,

@@ -163,7 +163,7 @@ pub struct LeftOut {
 /// Reply of `enrich_message`.
 #[wire(reply(
     position = "Position of the pack in the log; for a cached pack that of the snapshot.",
-    durable,
+    durable, chosen_by,
     warnings
 ))]
 pub struct EnrichMessageReply {
@@ -189,7 +189,7 @@ pub struct EnrichMessageReply {
 /// Reply of `context_pack`.
 #[wire(reply(
     position = "Position of the pack in the log; for a cached pack that of the snapshot.",
-    durable,
+    durable, chosen_by,
     warnings
 ))]
 pub struct ContextPackReply {

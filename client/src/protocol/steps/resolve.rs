@@ -93,7 +93,7 @@ pub struct Resolution {
 }
 
 /// Reply of `resolve_variables`.
-#[wire(reply)]
+#[wire(reply(position, durable, chosen_by, warnings))]
 pub struct ResolveVariablesReply {
     /// The session.
     pub session: Option<SessionId>,
@@ -125,7 +125,7 @@ pub struct Unresolved {
 }
 
 /// Reply of `resolve_parameters`.
-#[wire(reply)]
+#[wire(reply(position, durable, chosen_by, warnings))]
 pub struct ResolveParametersReply {
     /// The session.
     pub session: Option<SessionId>,

@@ -21,6 +21,7 @@ use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext};
 use rmcp::{RoleServer, ServerHandler};
 use tokio_util::sync::CancellationToken;
 
+use super::host_session;
 use super::completions;
 use super::in_flight::InFlightCall;
 use super::message::protocol_error;
@@ -154,6 +155,7 @@ impl Server {
                 client: printable(&label).take(CLIENT_CHARS_MAX).collect(),
             });
         }
+        host_session::state(&mut caller, &cx.meta.0);
         if let (Some(bridge), Access::Write) = (&self.host.bridge, access) {
             caller.default_key = Some(key_of(bridge, &cx.id));
         }

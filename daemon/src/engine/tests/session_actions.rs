@@ -174,8 +174,8 @@ fn empty() -> Body {
 fn named(session: &str, fence: Option<Position>, clock: &Clock) -> PreparedSession {
     let selector = SessionSelector {
         session: Some(session.to_owned()),
-        project: None,
         fence,
+        ..SessionSelector::default()
     };
     PreparedSession::prepare(selector, clock)
 }

@@ -1,5 +1,7 @@
 //! The `resolve_variables` and `resolve_parameters` operations.
 
+use std::collections::BTreeSet;
+
 use lore::protocol::Position;
 use lore::protocol::steps::{
     Reason as WireReason, Resolution as WireResolution, ResolveParametersArgs,
@@ -8,9 +10,10 @@ use lore::protocol::steps::{
 };
 use serde_json::{Map, Value};
 
-use super::{Read, ReadContext, quick_or_blocking};
+use super::{Read, ReadContext, elsewhere, quick_or_blocking};
 use crate::error::Refusal;
 use crate::operation::{Access, Call, Op};
+use crate::sessions::Wanted;
 use crate::steps::history::{On, SessionSteps, StepReadError};
 use crate::steps::parameters::{CALLS_MAX, resolve_parameters};
 use crate::steps::resolve::{Reason, Resolution, Resolver, Strategy};
@@ -40,7 +43,8 @@ impl Op for ResolveVariables {
             )));
         }
         let current_step = step_number(args.current_step)?;
-        let reading = ReadContext::of(&args);
+        let wanted = Wanted::Steps(steps_of(args.names.iter().map(String::as_str)));
+        let reading = ReadContext::of(&args).wanting(wanted);
         let all = args.all == Some(true);
         let names = args.names;
         let read = reading.open(cx, caller).await?;
@@ -49,6 +53,49 @@ impl Op for ResolveVariables {
         })
         .await
     }
+}
+
+/// Returns the step numbers in names such as `ID_FROM_STEP_2`, and in other texts.
+fn steps_of<'t>(texts: impl Iterator<Item = &'t str>) -> Vec<u32> {
+    const STEP: &str = "_FROM_STEP";
+    let mut found = BTreeSet::new();
+    for text in texts {
+        let upper = text.to_ascii_uppercase();
+        for rest in upper.split(STEP).skip(1) {
+            let rest = rest.strip_prefix('S').unwrap_or(rest);
+            let mut words = rest.trim_start_matches('_').split('_');
+            found.extend(words.next().and_then(first_number));
+            if words.next() == Some("TO") {
+                found.extend(words.next().and_then(first_number));
+            }
+        }
+    }
+    found.into_iter().collect()
+}
+
+/// Returns the number that a text begins with.
+fn first_number(text: &str) -> Option<u32> {
+    let end = text.find(|letter: char| !letter.is_ascii_digit());
+    text.get(..end.unwrap_or(text.len()))?.parse().ok()
+}
+
+/// Adds to a name without a value which session of the project has its step.
+fn tell_elsewhere(
+    read: &Read,
+    name: &str,
+    reason: Option<Reason>,
+    message: &mut Option<String>,
+) -> Result<(), StepReadError> {
+    if reason != Some(Reason::StepNotFound) {
+        return Ok(());
+    }
+    if let Some(other) = elsewhere(read, &steps_of(std::iter::once(name)))? {
+        let before = message.take().unwrap_or_default();
+        *message = Some(format!(
+            "{before}; the session `{other}` of this project has it: name it as `session`"
+        ));
+    }
+    Ok(())
 }
 
 fn variables(
@@ -67,13 +114,18 @@ fn variables(
     };
     let resolutions: Vec<WireResolution> = names
         .iter()
-        .map(|name| resolver.resolve(name).map(wire))
-        .collect::<Result<_, _>>()?;
+        .map(|name| {
+            let mut found = resolver.resolve(name)?;
+            tell_elsewhere(read, name, found.reason, &mut found.message)?;
+            Ok(wire(found))
+        })
+        .collect::<Result<_, StepReadError>>()?;
     Ok(ResolveVariablesReply {
         session: Some(read.session_id()?),
         resolutions,
         position: read.state.position(),
         durable: read.durable(),
+        chosen_by: None,
         warnings: Vec::new(),
     })
 }
@@ -93,13 +145,32 @@ impl Op for ResolveParameters {
     async fn call(call: Call<ResolveParametersArgs>) -> Result<ResolveParametersReply, Refusal> {
         let (cx, caller, args) = call.into_parts();
         let current_step = step_number(args.current_step)?;
-        let read = ReadContext::of(&args).open(cx, caller).await?;
+        let wanted = Wanted::Steps(steps_of(texts_in(&args.parameters).into_iter()));
+        let read = ReadContext::of(&args)
+            .wanting(wanted)
+            .open(cx, caller)
+            .await?;
         let (template, defaults) = (args.parameters, args.defaults.unwrap_or_default());
         quick_or_blocking(read, move |read, on| {
             parameters(read, on, &template, &defaults, current_step)
         })
         .await
     }
+}
+
+/// Returns the texts in a JSON value.
+fn texts_in(value: &Value) -> Vec<&str> {
+    let mut texts = Vec::new();
+    let mut open = vec![value];
+    while let Some(value) = open.pop() {
+        match value {
+            Value::String(text) => texts.push(text.as_str()),
+            Value::Array(items) => open.extend(items),
+            Value::Object(members) => open.extend(members.values()),
+            Value::Null | Value::Bool(_) | Value::Number(_) => {}
+        }
+    }
+    texts
 }
 
 fn parameters(
@@ -116,7 +187,13 @@ fn parameters(
         current_step,
         all_values: false,
     };
-    let found = resolve_parameters(&resolver, template, defaults)?;
+    let mut found = resolve_parameters(&resolver, template, defaults)?;
+    for unresolved in &mut found.unresolved {
+        let mut message = Some(std::mem::take(&mut unresolved.message));
+        let reason = Some(unresolved.reason);
+        tell_elsewhere(read, &unresolved.name, reason, &mut message)?;
+        unresolved.message = message.unwrap_or_default();
+    }
     for unresolved in &found.unresolved {
         tracing::warn!(name = %unresolved.name, "a variable stays as it is: {}", unresolved.message);
     }
@@ -142,6 +219,7 @@ fn parameters(
         resolutions: found.resolutions.into_iter().map(wire).collect(),
         position: read.state.position(),
         durable: read.durable(),
+        chosen_by: None,
         warnings: cut.into_iter().collect(),
     })
 }
