@@ -32,9 +32,10 @@ impl Client {
     /// Creates a client that connects at its first call. A Hello without a host session gets that of this program.
     #[must_use]
     pub fn new(paths: Paths, hello: Hello) -> Self {
-        let host_session = hello.host_session.clone().or_else(|| {
-            Surroundings::of_this_process(hello.agent.as_deref()).of_program()
-        });
+        let host_session = hello
+            .host_session
+            .clone()
+            .or_else(|| Surroundings::of_this_process(hello.agent.as_deref()).of_program());
         let hello = Hello {
             host_session,
             ..hello

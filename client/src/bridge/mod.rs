@@ -65,11 +65,15 @@ impl Bridge {
     #[must_use]
     pub fn new(paths: Paths, hello: Hello) -> Self {
         let bridge = hello.bridge.clone().or_else(|| random_id().ok());
-        let mut host_session = hello.host_session.clone().or_else(|| {
-            Surroundings::of_this_process(hello.agent.as_deref()).of_bridge()
-        });
+        let mut host_session = hello
+            .host_session
+            .clone()
+            .or_else(|| Surroundings::of_this_process(hello.agent.as_deref()).of_bridge());
         let mut claim = None;
-        if let Some(key) = host_session.as_mut().filter(|key| key.starts_with("process:")) {
+        if let Some(key) = host_session
+            .as_mut()
+            .filter(|key| key.starts_with("process:"))
+        {
             claim = Claim::take(&paths.socket, key);
             if let (None, Some(bridge)) = (&claim, &bridge) {
                 key.push_str(":bridge:");

@@ -204,7 +204,10 @@ mod tests {
 
     #[test]
     fn the_variable_of_lore_wins_over_those_of_hosts() {
-        let both = set(&[("LORE_SESSION", "release-42"), ("CLAUDE_CODE_SESSION_ID", "c1")]);
+        let both = set(&[
+            ("LORE_SESSION", "release-42"),
+            ("CLAUDE_CODE_SESSION_ID", "c1"),
+        ]);
         for stated in [
             with(&both, None).of_command(),
             with(&both, Some("a")).of_bridge(),

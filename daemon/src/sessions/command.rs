@@ -1,8 +1,10 @@
 //! Session commands.
 
-use super::lineage::{FORKS_DEEP_MAX, lineage};
 use super::host::HostSession;
-use super::select::{LEASES_MAX, PreparedSession, SessionSelector, check_free, find, host_of_new, open};
+use super::lineage::{FORKS_DEEP_MAX, lineage};
+use super::select::{
+    LEASES_MAX, PreparedSession, SessionSelector, check_free, find, host_of_new, open,
+};
 use super::view::{self, Details};
 use crate::clock::{Clock, Micros};
 use crate::engine::{Command, DecisionContext};
@@ -54,7 +56,10 @@ impl Command for CreateSession {
         let created = SessionEvent::Created(SessionOrigin {
             preferences,
             parent: self.parent.clone(),
-            host: self.host.as_ref().map_or(Ok(None), |host| host_of_new(on, host))?,
+            host: self
+                .host
+                .as_ref()
+                .map_or(Ok(None), |host| host_of_new(on, host))?,
         });
         let (session, project) = (&self.session, self.project.clone());
         let body = self.body.clone();

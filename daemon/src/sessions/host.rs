@@ -104,8 +104,7 @@ impl HostSession {
         let Some(row) = view::get(rows, &session)? else {
             return Ok(None);
         };
-        let is_over =
-            !self.is_stated() && now.saturating_sub(row.last_activity) >= UNSTATED_MICROS;
+        let is_over = !self.is_stated() && now.saturating_sub(row.last_activity) >= UNSTATED_MICROS;
         Ok((!is_over).then_some((session, row)))
     }
 }

@@ -205,7 +205,12 @@ impl PreparedSession {
                     ..SessionOrigin::default()
                 });
                 let project = self.project.clone();
-                Some(NewEvent::in_session(&session, project, created, body.clone()))
+                Some(NewEvent::in_session(
+                    &session,
+                    project,
+                    created,
+                    body.clone(),
+                ))
             }
         };
         Ok(ResolvedSession {
@@ -403,14 +408,9 @@ impl SessionSelector {
         };
         Ok(Refusal::new(
             Code::SessionNotFound,
-            format!(
-                "{place} has {}, and the call names none",
-                wanted.name()
-            ),
+            format!("{place} has {}, and the call names none", wanted.name()),
         )
-        .hint(format!(
-            "{named} something first: that makes your session."
-        )))
+        .hint(format!("{named} something first: that makes your session.")))
     }
 }
 
@@ -447,7 +447,7 @@ pub fn was_forgotten(session: &str, tombstone: &Tombstone) -> Refusal {
             tombstone.position
         ),
     )
-    .hint("Leave `session` out to use your current one, or make another with `create_session`.")
+    .hint("Calls without a session use your own; the first write makes it.")
 }
 
 /// Checks that the session exists and returns its id.
@@ -512,10 +512,10 @@ fn not_found(rows: &dyn Rows, session: &str) -> Result<Refusal, Error> {
     let ids = view::ids(rows, NEAR_AMONG)?;
     let near = lore::protocol::several_nearest(session, ids.iter().map(String::as_str), 3);
     let hint = if near.is_empty() {
-        "Leave `session` out to use your current one, or make it with `create_session`.".to_owned()
+        "Calls without a session use your own; the first write makes it.".to_owned()
     } else {
         format!(
-            "Near to it: {}. Or make it with `create_session`.",
+            "Near to it: {}. Calls without a session use your own.",
             near.join(", ")
         )
     };

@@ -154,7 +154,7 @@ fn fork(matches: &Matches, caller: &Caller, fields: &mut Fields) -> Result<(), F
 }
 
 fn named_session(_: &Matches, caller: &Caller, fields: &mut Fields) -> Result<(), Failure> {
-    fields.put_some("sessionId", caller.named_session()?.as_ref())
+    fields.put_some("sessionId", caller.session()?.as_ref())
 }
 
 /// Adds the context of a file, a checkpoint or a session. A session counts only if the command line names it.
@@ -195,15 +195,6 @@ fn put_description(matches: &Matches, fields: &mut Fields) -> Result<(), Failure
         true => Ok(()),
         false => fields.put("metadata", &map),
     }
-}
-
-/// Returns the session, which is required.
-fn needed_session(caller: &Caller, otherwise: &str) -> Result<SessionId, Failure> {
-    caller.named_session()?.ok_or_else(|| {
-        Failure::Usage(format!(
-            "which session? Name it with --session or LORE_SESSION{otherwise}"
-        ))
-    })
 }
 
 fn checkpoints(matches: &Matches, caller: &mut Caller) -> Result<Exit, Failure> {

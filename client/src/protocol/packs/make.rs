@@ -163,7 +163,8 @@ pub struct LeftOut {
 /// Reply of `enrich_message`.
 #[wire(reply(
     position = "Position of the pack in the log; for a cached pack that of the snapshot.",
-    durable, chosen_by,
+    durable,
+    chosen_by,
     warnings
 ))]
 pub struct EnrichMessageReply {
@@ -189,7 +190,8 @@ pub struct EnrichMessageReply {
 /// Reply of `context_pack`.
 #[wire(reply(
     position = "Position of the pack in the log; for a cached pack that of the snapshot.",
-    durable, chosen_by,
+    durable,
+    chosen_by,
     warnings
 ))]
 pub struct ContextPackReply {

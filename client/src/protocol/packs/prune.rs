@@ -29,7 +29,8 @@ pub struct PruneSessionArgs {
 /// Reply of `prune_session`.
 #[wire(reply(
     position = "Position of the write in the log; if nothing was pruned, that of the snapshot.",
-    durable, chosen_by,
+    durable,
+    chosen_by,
     warnings
 ))]
 pub struct PruneSessionReply {

@@ -77,7 +77,10 @@ mod tests {
         let meta = json!({"threadId": "t-1", "sessionId": "s-1"});
         let codex = "codex-mcp-client/0.169";
         let of_bridge = Some("process:1:2");
-        assert_eq!(stated(of_bridge, codex, &meta).as_deref(), Some("codex:t-1"));
+        assert_eq!(
+            stated(of_bridge, codex, &meta).as_deref(),
+            Some("codex:t-1")
+        );
         assert_eq!(stated(of_bridge, "other/1", &meta).as_deref(), of_bridge);
         let claude = Some("claude:c");
         assert_eq!(stated(claude, codex, &meta).as_deref(), claude);

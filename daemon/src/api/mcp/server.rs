@@ -21,8 +21,8 @@ use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext};
 use rmcp::{RoleServer, ServerHandler};
 use tokio_util::sync::CancellationToken;
 
-use super::host_session;
 use super::completions;
+use super::host_session;
 use super::in_flight::InFlightCall;
 use super::message::protocol_error;
 use super::named::{key_of, named_tools};

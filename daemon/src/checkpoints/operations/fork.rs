@@ -39,7 +39,8 @@ impl Op for Fork {
         check_rules(&metadata)?;
         let state = State::live(&cx, None).await?;
         let (shared, selector) = (Arc::clone(&cx), SessionSelector::of(&caller, None));
-        let command = blocking(move || prepare(&shared, &state, &args, &metadata, selector)).await?;
+        let command =
+            blocking(move || prepare(&shared, &state, &args, &metadata, selector)).await?;
         let report = command.report.clone();
         let outcome = cx.write(&caller, claim, 0, command).await;
         let is_stale = report.result().instead.is_some();

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use lore::protocol::{RawJson, SessionId};
 use lore::protocol::checkpoints::{LoadArgs, LoadReply, ViewReport};
+use lore::protocol::{RawJson, SessionId};
 
 use super::views::{RankedContext, budget_of, describe, raw};
 use super::{StoredCheckpoint, meta_of_read, state_as_of};

@@ -342,12 +342,7 @@ impl PendingSave {
     }
 
     /// Adds to a conflict the changes between the expected and the latest checkpoint.
-    async fn explain(
-        &self,
-        cx: &Arc<Context>,
-        session: Option<&str>,
-        refusal: Refusal,
-    ) -> Refusal {
+    async fn explain(&self, cx: &Arc<Context>, session: Option<&str>, refusal: Refusal) -> Refusal {
         let (Code::Conflict, Some(base), Some(session)) = (refusal.code, self.expected, session)
         else {
             return refusal;

@@ -180,7 +180,11 @@ impl Checkpoint {
                         },
                         clock,
                     ),
-                    None => PreparedSession::fresh(Some(format!("s-new-{id}")), SessionSelector::default(), clock),
+                    None => PreparedSession::fresh(
+                        Some(format!("s-new-{id}")),
+                        SessionSelector::default(),
+                        clock,
+                    ),
                 };
                 TestCall::new(ReusedIds(SaveCheckpoint {
                     is_kept: *is_kept,

@@ -310,6 +310,7 @@ fn fork(of: String, at: u16, into: String) -> TestCall {
                 position,
                 last_step: steps::last_before(on.rows, &lines, u32::MAX)?.unwrap_or(0),
             }),
+            host: None,
             body: SessionCreated::default().prepare([13; 16]),
         })
     }))

@@ -49,7 +49,8 @@ impl Op for GetEntity {
         super::caught_up(&cx, args.at_least).await?;
         let read = ReadContext::of(&args)
             .wanting(Wanted::Entities)
-            .open(cx, caller).await?;
+            .open(cx, caller)
+            .await?;
         blocking(move || show(&read, &args)).await
     }
 }

@@ -84,7 +84,8 @@ async fn among(
     }
     let read = ReadContext::of(args)
         .wanting(Wanted::Entities)
-        .open(Arc::clone(cx), caller).await?;
+        .open(Arc::clone(cx), caller)
+        .await?;
     let lines = read.lines()?;
     Ok((read.state, EntityScope::Session(lines)))
 }

@@ -16,7 +16,7 @@ use crate::events;
 use crate::events::entities::{EntityData, EntityEvent, EntityRef};
 use crate::log::{Position, RecordKey};
 use crate::operation::{Access, Call, Caller, Context, Op, blocking};
-use crate::sessions::{self, Line, PreparedSession, SessionSelector, session_of, Wanted};
+use crate::sessions::{self, Line, PreparedSession, SessionSelector, Wanted, session_of};
 use crate::state::State;
 
 /// `resolve_entity`.

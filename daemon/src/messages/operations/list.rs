@@ -48,7 +48,8 @@ impl Op for ListMessages {
         let since = args.since.as_ref().map(Moment::of).transpose()?;
         let read = ReadContext::of(&args)
             .wanting(Wanted::Messages)
-            .open(cx, caller).await?;
+            .open(cx, caller)
+            .await?;
         blocking(move || {
             let lines = read.lines()?;
             match &args.message {

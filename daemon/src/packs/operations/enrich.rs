@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use lore::protocol::{ChosenBy, Position};
 use lore::protocol::packs::{EnrichMessageArgs, EnrichMessageReply};
+use lore::protocol::{ChosenBy, Position};
 
 use super::make::PackSpec;
 use crate::entities;
@@ -45,9 +45,7 @@ impl EnrichMessage {
         let found = selector.find(&state, &caller.actor, now, &Wanted::Anything);
         let (session, state) = match found {
             // Before anything is recorded in the project: the pack is the first of the caller's own session.
-            Err(refusal)
-                if refusal.code == Code::SessionNotFound && selector.session.is_none() =>
-            {
+            Err(refusal) if refusal.code == Code::SessionNotFound && selector.session.is_none() => {
                 let (session, position) = begin(cx, caller, selector).await?;
                 (session, State::live(cx, Some(position)).await?)
             }
@@ -94,7 +92,9 @@ async fn begin(
     selector: SessionSelector,
 ) -> Result<(String, Position), Refusal> {
     let clock = cx.engine.clock();
-    let outcome = cx.write(caller, None, 0, BeginSession::new(selector, clock)).await?;
+    let outcome = cx
+        .write(caller, None, 0, BeginSession::new(selector, clock))
+        .await?;
     let header = &outcome.event.header;
     Ok((session_of(header)?.as_str().to_owned(), header.position))
 }

@@ -262,7 +262,10 @@ fn forget_host(rows: &mut dyn RowsMut, session: &str) -> Result<(), Error> {
         return Ok(());
     };
     let of_host = key(b'h', &hash[..]);
-    if rows.get(SPACE, &of_host)?.is_some_and(|of| &of[..] == session.as_bytes()) {
+    if rows
+        .get(SPACE, &of_host)?
+        .is_some_and(|of| &of[..] == session.as_bytes())
+    {
         rows.remove(SPACE, &of_host);
     }
     rows.remove(SPACE, &own);

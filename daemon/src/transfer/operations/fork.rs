@@ -40,7 +40,8 @@ impl Op for ForkSession {
                 let shared = Arc::clone(&cx);
                 let project = caller.project.clone();
                 let host = HostSession::of(&caller);
-                let command = blocking(move || prepare(&shared, state, args, project, host)).await?;
+                let command =
+                    blocking(move || prepare(&shared, state, args, project, host)).await?;
                 cx.write(&caller, claim, 0, command).await?
             }
         };
