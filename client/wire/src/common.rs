@@ -122,11 +122,11 @@ impl Kind {
 fn argument(name: &Ident) -> Option<Field> {
     Some(match name.to_string().as_str() {
         "session" => parse_quote! {
-            /// The session; default: the current session.
+            /// The session; default: your own.
             pub session: Option<crate::protocol::SessionId>
         },
         "session_or_new" => parse_quote! {
-            /// The session; default: the current session, or a new one.
+            /// The session; default: your own, or a new one.
             pub session: Option<crate::protocol::SessionId>
         },
         "as_of" => parse_quote! {
