@@ -9,6 +9,7 @@ use crate::error::Refusal;
 use crate::operation::{Caller, Context, blocking};
 use crate::sessions::{self, AccessTimes, Line, SessionSelector, Wanted};
 use crate::state::State;
+use crate::store::Error;
 
 /// Parameters of a session read.
 pub struct ReadContext {
@@ -32,8 +33,11 @@ pub struct Read {
     pub session: String,
     /// Whether it is the caller's own and was not named.
     pub is_own: bool,
+    /// Whether it is another session of the project, because the caller's own has nothing of the kind.
+    pub is_other: bool,
     /// The caller's project.
     pub project: Option<String>,
+    selector: SessionSelector,
     /// Time of the previous read, if it is known.
     pub looked_at: Option<Micros>,
 }
@@ -73,7 +77,9 @@ impl ReadContext {
             state,
             session,
             is_own: matches!(chosen_by, Some(ChosenBy::HostSession | ChosenBy::Agent)),
+            is_other: chosen_by == Some(ChosenBy::Project),
             project: caller.project,
+            selector,
             looked_at,
         };
         let Some(as_of) = self.as_of else {
@@ -91,6 +97,30 @@ impl Read {
     /// Returns the session's id in the wire format.
     pub fn session_id(&self) -> Result<SessionId, Refusal> {
         sessions::operations::session_id(&self.session)
+    }
+
+    /// Returns further sessions of the project that have what is wanted, the last changed first, if the read session is
+    /// not the caller's own either.
+    pub fn others(&self, wanted: &Wanted, limit: usize) -> Result<Vec<String>, Error> {
+        let mut found = Vec::new();
+        if !self.is_other {
+            return Ok(found);
+        }
+        for (session, _) in sessions::newest_of(&self.state, self.project.as_deref())? {
+            if found.len() == limit {
+                break;
+            }
+            if session != self.session && wanted.is_in(&self.state, &session)? {
+                found.push(session);
+            }
+        }
+        Ok(found)
+    }
+
+    /// Notes that one of these is read instead.
+    pub fn note_other(&self, session: &str, wanted: &Wanted) -> Result<(), Error> {
+        let now = self.cx.engine.clock().now();
+        self.selector.note_other(&self.state, session, now, wanted)
     }
 
     /// Returns the lineage: the session and the ancestors whose past it shares.

@@ -74,7 +74,9 @@ impl BeginSession {
     /// Prepares the command.
     #[must_use]
     pub fn new(selector: SessionSelector, clock: &Clock) -> Self {
-        Self(PreparedSession::fresh(None, selector, clock))
+        let id = selector.host.as_ref().and_then(HostSession::named);
+        let id = id.map(str::to_owned);
+        Self(PreparedSession::fresh(id, selector, clock))
     }
 }
 

@@ -349,9 +349,8 @@ impl SessionSelector {
             other = newest_with(rows, project, own.as_deref(), &any)?;
         }
         match (other, own) {
-            (Some(other), own) => {
-                let warning = self.warning(rows, &other, own.as_deref(), wanted)?;
-                self.noted.note_other(&other, warning);
+            (Some(other), _) => {
+                self.note_other(rows, &other, now, wanted)?;
                 Ok(other)
             }
             (None, Some(own)) => self.found(own, own_choice(&host)),
@@ -364,14 +363,21 @@ impl SessionSelector {
         Ok(session)
     }
 
-    /// Says whose session is read instead of the caller's own.
-    fn warning(
+    /// Notes that another session is read, and says whose it is.
+    ///
+    /// # Errors
+    /// When a row cannot be read.
+    pub fn note_other(
         &self,
         rows: &dyn Rows,
         other: &str,
-        own: Option<&str>,
+        now: Micros,
         wanted: &Wanted,
-    ) -> Result<String, Error> {
+    ) -> Result<(), Error> {
+        let own = match &self.host {
+            Some(host) => host.session(rows, now)?.map(|(own, _)| own),
+            None => None,
+        };
         let agents = view::agents(rows, other, AGENTS_TOLD_MAX)?;
         let agents: Vec<String> = agents
             .iter()
@@ -390,10 +396,12 @@ impl SessionSelector {
             Some(_) => "the newest session of this project that has",
             None => "the newest session without a project that has",
         };
-        Ok(format!(
+        let warning = format!(
             "this is the session `{other}`{of}, {place} {}; {why}",
             wanted.name()
-        ))
+        );
+        self.noted.note_other(other, warning);
+        Ok(())
     }
 
     fn nothing(&self, rows: &dyn Rows, wanted: &Wanted) -> Result<Refusal, Error> {

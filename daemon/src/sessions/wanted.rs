@@ -57,18 +57,10 @@ impl Wanted {
             }
             Self::Entities => !entities::kinds(rows, &lines)?.is_empty(),
             Self::Anything => {
-                let any = [
-                    Self::Steps(Vec::new()),
-                    Self::Messages,
-                    Self::Checkpoints,
-                    Self::Entities,
-                ];
-                for one in any {
-                    if one.is_in(rows, session)? {
-                        return Ok(true);
-                    }
-                }
-                false
+                let totals = messages::totals(rows, &lines)?;
+                totals.messages + totals.uses > 0
+                    || Self::Checkpoints.is_in(rows, session)?
+                    || Self::Entities.is_in(rows, session)?
             }
         })
     }

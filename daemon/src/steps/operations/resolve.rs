@@ -14,12 +14,16 @@ use super::{Read, ReadContext, elsewhere, quick_or_blocking};
 use crate::error::Refusal;
 use crate::operation::{Access, Call, Op};
 use crate::sessions::Wanted;
+use crate::sessions::operations::session_id;
 use crate::steps::history::{On, SessionSteps, StepReadError};
 use crate::steps::parameters::{CALLS_MAX, resolve_parameters};
 use crate::steps::resolve::{Reason, Resolution, Resolver, Strategy};
 
 /// Maximum number of names in one call.
 const NAMES_MAX: usize = 1000;
+
+/// Number of further sessions of a project that are tried for a caller without a session.
+const TRIED_MAX: usize = 16;
 
 /// The `resolve_variables` operation.
 pub struct ResolveVariables;
@@ -44,15 +48,41 @@ impl Op for ResolveVariables {
         }
         let current_step = step_number(args.current_step)?;
         let wanted = Wanted::Steps(steps_of(args.names.iter().map(String::as_str)));
-        let reading = ReadContext::of(&args).wanting(wanted);
+        let reading = ReadContext::of(&args).wanting(wanted.clone());
         let all = args.all == Some(true);
         let names = args.names;
         let read = reading.open(cx, caller).await?;
         quick_or_blocking(read, move |read, on| {
-            variables(read, on, &names, current_step, all)
+            in_newest(read, &wanted, |session| {
+                let found = variables(read, session, on, &names, current_step, all)?;
+                let mut each = found.resolutions.iter();
+                let is_whole = each.all(|one| one.reason.is_none());
+                Ok((found, is_whole))
+            })
         })
         .await
     }
+}
+
+/// Answers from the read session. If that is not the caller's own and lacks a value, answers from the newest session of
+/// the project that has all of them.
+fn in_newest<T>(
+    read: &Read,
+    wanted: &Wanted,
+    answer: impl Fn(&str) -> Result<(T, bool), StepReadError>,
+) -> Result<T, StepReadError> {
+    let (first, is_whole) = answer(&read.session)?;
+    if is_whole {
+        return Ok(first);
+    }
+    for other in read.others(wanted, TRIED_MAX)? {
+        let (found, is_whole) = answer(&other)?;
+        if is_whole {
+            read.note_other(&other, wanted)?;
+            return Ok(found);
+        }
+    }
+    Ok(first)
 }
 
 /// Returns the step numbers in names such as `ID_FROM_STEP_2`, and in other texts.
@@ -100,12 +130,13 @@ fn tell_elsewhere(
 
 fn variables(
     read: &Read,
+    session: &str,
     on: On,
     names: &[String],
     current_step: Option<u32>,
     all_values: bool,
 ) -> Result<ResolveVariablesReply, StepReadError> {
-    let steps = SessionSteps::of(&read.cx, &read.state, &read.session, on)?;
+    let steps = SessionSteps::of(&read.cx, &read.state, session, on)?;
     let resolver = Resolver {
         history: &steps,
         set: &steps.set,
@@ -121,7 +152,7 @@ fn variables(
         })
         .collect::<Result<_, StepReadError>>()?;
     Ok(ResolveVariablesReply {
-        session: Some(read.session_id()?),
+        session: Some(session_id(session)?),
         resolutions,
         position: read.state.position(),
         durable: read.durable(),
@@ -147,12 +178,16 @@ impl Op for ResolveParameters {
         let current_step = step_number(args.current_step)?;
         let wanted = Wanted::Steps(steps_of(texts_in(&args.parameters).into_iter()));
         let read = ReadContext::of(&args)
-            .wanting(wanted)
+            .wanting(wanted.clone())
             .open(cx, caller)
             .await?;
         let (template, defaults) = (args.parameters, args.defaults.unwrap_or_default());
         quick_or_blocking(read, move |read, on| {
-            parameters(read, on, &template, &defaults, current_step)
+            in_newest(read, &wanted, |session| {
+                let found = parameters(read, session, on, &template, &defaults, current_step)?;
+                let is_whole = found.unresolved.is_empty();
+                Ok((found, is_whole))
+            })
         })
         .await
     }
@@ -175,12 +210,13 @@ fn texts_in(value: &Value) -> Vec<&str> {
 
 fn parameters(
     read: &Read,
+    session: &str,
     on: On,
     template: &Value,
     defaults: &Map<String, Value>,
     current_step: Option<u32>,
 ) -> Result<ResolveParametersReply, StepReadError> {
-    let steps = SessionSteps::of(&read.cx, &read.state, &read.session, on)?;
+    let steps = SessionSteps::of(&read.cx, &read.state, session, on)?;
     let resolver = Resolver {
         history: &steps,
         set: &steps.set,
@@ -201,7 +237,7 @@ fn parameters(
         format!("there would be more calls than {CALLS_MAX}, or larger ones: the rest is left out")
     });
     Ok(ResolveParametersReply {
-        session: Some(read.session_id()?),
+        session: Some(session_id(session)?),
         parameters: found.parameters,
         calls: found.calls,
         skip: found.skip.is_some().then_some(true),
