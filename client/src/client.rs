@@ -2,6 +2,7 @@
 //! safe.
 
 use crate::connection::{Connection, Error};
+use crate::host_session::Surroundings;
 use crate::paths::Paths;
 use crate::protocol::frame::Hello;
 use crate::protocol::tools::READ_OPERATIONS;
@@ -28,9 +29,17 @@ pub struct Client {
 }
 
 impl Client {
-    /// Creates a client that connects at its first call.
+    /// Creates a client that connects at its first call. A Hello without a host session gets that of this program.
     #[must_use]
-    pub const fn new(paths: Paths, hello: Hello) -> Self {
+    pub fn new(paths: Paths, hello: Hello) -> Self {
+        let host_session = hello
+            .host_session
+            .clone()
+            .or_else(|| Surroundings::of_this_process(hello.agent.as_deref()).of_program());
+        let hello = Hello {
+            host_session,
+            ..hello
+        };
         Self {
             paths,
             hello,

@@ -7,6 +7,7 @@
 //! - [`manager`]: detects the service manager that runs the daemon.
 //! - [`start`]: starts the daemon when none is running.
 //! - [`client`]: the three together, for programs that only make calls.
+//! - [`host_session`]: which conversation of which host a client belongs to.
 //! - [`bridge`]: MCP over stdio, through the daemon.
 //! - [`sanitize`]: makes recorded text safe to display.
 //! - [`terminal`]: output for people, which tolerates a closed reader.
@@ -17,6 +18,7 @@
 pub mod bridge;
 pub mod client;
 pub mod connection;
+pub mod host_session;
 pub mod manager;
 pub mod pages;
 pub mod paths;

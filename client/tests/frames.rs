@@ -16,6 +16,7 @@ fn hello() -> Hello {
         session: Some("s-1".into()),
         mcp: true,
         bridge: Some("00ff".into()),
+        host_session: None,
         tools: None,
     }
 }

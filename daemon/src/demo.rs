@@ -2,7 +2,7 @@
 
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::net::UnixStream;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -33,23 +33,21 @@ pub fn run() -> Result<bool, DemoError> {
     let mut daemon = Daemon::start(&home)?;
     lore::outln!("1. A daemon serves on {}", home.socket().display());
 
-    let mut claude = McpAgent::connect(&home, "claude")?;
+    let mut claude = McpAgent::connect(&home, "claude", "claude:first")?;
     let pull_request = json!({
         "id": 4711, "title": "Fix the login loop", "closedDate": "2026-11-20T16:02:11Z",
         "author": {"email": "ada@example.com"},
     });
     let step = claude.record("get_latest_deployment", &pull_request)?;
     lore::outln!(
-        "2. Agent `claude`, over MCP, records a tool result as step {}:\n   {pull_request}",
-        step.number
+        "2. Agent `claude`, over MCP, records a tool result as step {step}:\n   {pull_request}"
     );
     let context = json!({
         "goal": "report what changed since the deployment",
         "plan": ["find the deployment", "list the changes", "write the report"],
         "done": 1,
     });
-    let saved = json!({"sessionId": step.session, "context": context});
-    claude.call("workflow_checkpoint_save", &saved)?;
+    claude.call("workflow_checkpoint_save", &json!({"context": context}))?;
     lore::outln!("   and saves its context as a checkpoint:\n   {context}");
 
     daemon.kill()?;
@@ -60,46 +58,9 @@ pub fn run() -> Result<bool, DemoError> {
         daemon.position
     );
 
-    let mut codex = daemon.connect("codex")?;
-    let resolved = call(
-        &mut codex,
-        "resolve_parameters",
-        &json!({
-            "session": step.session,
-            "parameters": {"afterClosedDate": "DATE_FROM_STEP_1", "author": "AUTHOR_EMAIL_FROM_STEP_1"},
-        }),
-    )?;
-    let parameters = field(&resolved, "parameters")?;
-    lore::outln!(
-        "5. Agent `codex`, over the compact protocol, uses DATE_FROM_STEP_1 and\n   \
-         AUTHOR_EMAIL_FROM_STEP_1 in the parameters of its own call, and gets\n   {parameters}"
-    );
-    expect(
-        parameters,
-        &json!({"afterClosedDate": "2026-11-20T16:02:11Z", "author": "ada@example.com"}),
-    )?;
-
-    let merged = "Merged since: PR 4712 (https://example.com/pr/4712), PR 4713";
-    call(
-        &mut codex,
-        "record_step",
-        &json!({"session": step.session, "tool": "get_changes", "parameters": parameters, "result": merged}),
-    )?;
-    lore::outln!("   and records its own result as step 2: {merged}");
-    take_over(&mut codex, &step.session, &context)?;
-
-    let mut claude = McpAgent::connect(&home, "claude")?;
-    let names = json!(["ALL_IDS_FROM_STEP_2", "URL_FROM_STEP_2", "ID_FROM_STEP_9"]);
-    let found = claude.call(
-        "resolve_variables",
-        &json!({"session": step.session, "names": names}),
-    )?;
-    lore::outln!("6. `claude` continues from there:");
-    print_resolutions(&found)?;
-    claude.record(
-        "write_report",
-        &json!({"text": "Two changes since the deployment."}),
-    )?;
+    let mut codex = daemon.connect("codex", Some("codex:first"))?;
+    take_over(&mut codex, &context)?;
+    go_on(&home)?;
 
     let verified = call(&mut codex, "verify_log", &json!({}))?;
     lore::outln!(
@@ -121,26 +82,76 @@ pub fn run() -> Result<bool, DemoError> {
     Ok(true)
 }
 
-/// Loads the context that another agent saved, changes it and saves it again.
-fn take_over(agent: &mut Connection, session: &str, context: &Value) -> Result<(), DemoError> {
-    let latest = json!({"sessionId": session});
-    let loaded = call(agent, "workflow_checkpoint_load", &latest)?;
+/// Another agent takes over, in a host session of its own. No call names a session or a checkpoint.
+fn take_over(agent: &mut Connection, context: &Value) -> Result<(), DemoError> {
+    let parameters =
+        json!({"afterClosedDate": "DATE_FROM_STEP_1", "author": "AUTHOR_EMAIL_FROM_STEP_1"});
+    let resolved = call(
+        agent,
+        "resolve_parameters",
+        &json!({"parameters": parameters}),
+    )?;
+    let parameters = field(&resolved, "parameters")?;
+    lore::outln!(
+        "5. Agent `codex`, over the compact protocol, was given no id. It uses DATE_FROM_STEP_1 and\n   \
+         AUTHOR_EMAIL_FROM_STEP_1 in the parameters of its own call, and gets\n   {parameters}"
+    );
+    expect(
+        parameters,
+        &json!({"afterClosedDate": "2026-11-20T16:02:11Z", "author": "ada@example.com"}),
+    )?;
+    expect(field(&resolved, "chosen_by")?, &json!("project"))?;
+    for warning in field(&resolved, "warnings")?
+        .as_array()
+        .into_iter()
+        .flatten()
+    {
+        lore::outln!("   ({})", warning.as_str().unwrap_or_default());
+    }
+    let loaded = call(agent, "workflow_checkpoint_load", &json!({}))?;
     expect(field(&loaded, "context")?, context)?;
+    let merged = "Merged since: PR 4712 (https://example.com/pr/4712), PR 4713";
+    call(
+        agent,
+        "record_step",
+        &json!({"tool": "get_changes", "parameters": parameters, "result": merged}),
+    )?;
+    lore::outln!(
+        "   It loads the checkpoint of `claude`, and records its own result:\n   {merged}"
+    );
     let mut changed = context.clone();
     if let Some(done) = changed.get_mut("done") {
         *done = json!(2);
     }
-    let save = json!({
-        "sessionId": session, "context": changed,
-        "expectedCheckpointId": field(&loaded, "checkpointId")?,
-    });
-    let saved = call(agent, "workflow_checkpoint_save", &save)?;
+    let saved = call(
+        agent,
+        "workflow_checkpoint_save",
+        &json!({"context": changed}),
+    )?;
     lore::outln!(
-        "   It loads the checkpoint that `claude` saved before the kill, and saves it\n   \
-         again with `done` as 2: {} bytes, {} of them new.",
+        "   Then it saves the context with `done` as 2, in a session of its own: {} bytes, {} of them new.",
         field(&saved, "sizeBytes")?,
         field(&saved, "newBytes")?
     );
+    Ok(())
+}
+
+/// A new conversation of the first agent goes on where the other one stopped.
+fn go_on(home: &DemoHome) -> Result<(), DemoError> {
+    let mut claude = McpAgent::connect(home, "claude", "claude:second")?;
+    let loaded = claude.call("workflow_checkpoint_load", &json!({}))?;
+    let context = field(&loaded, "context")?;
+    expect(field(context, "done")?, &json!(2))?;
+    lore::outln!(
+        "6. A new conversation of `claude` goes on from there, without any id:\n   {context}"
+    );
+    let names = json!(["ALL_IDS_FROM_STEP_1", "URL_FROM_STEP_1", "ID_FROM_STEP_9"]);
+    let found = claude.call("resolve_variables", &json!({"names": names}))?;
+    print_resolutions(&found)?;
+    claude.record(
+        "write_report",
+        &json!({"text": "Two changes since the deployment."}),
+    )?;
     Ok(())
 }
 
@@ -227,7 +238,7 @@ impl Daemon {
     fn wait_until_ready(&mut self) -> Result<(), DemoError> {
         let deadline = Instant::now() + START_MAX;
         loop {
-            match self.connect("demo") {
+            match self.connect("demo", None) {
                 Ok(connection) => {
                     self.position = connection.welcome().position;
                     return Ok(());
@@ -241,10 +252,11 @@ impl Daemon {
         }
     }
 
-    fn connect(&self, agent: &str) -> Result<Connection, DemoError> {
+    fn connect(&self, agent: &str, host_session: Option<&str>) -> Result<Connection, DemoError> {
         let hello = Hello {
             client: format!("demo/{}", env!("CARGO_PKG_VERSION")),
             agent: Some(agent.to_owned()),
+            host_session: host_session.map(str::to_owned),
             ..Hello::default()
         };
         Connection::connect(&self.socket, &hello).map_err(text)
@@ -275,28 +287,20 @@ struct McpAgent {
     stream: UnixStream,
     lines: BufReader<UnixStream>,
     next_id: u64,
-    session: Option<String>,
-}
-
-struct RecordedStep {
-    session: String,
-    number: u64,
+    /// Its conversation, which hosts tell in the environment of `lore mcp`.
+    host_session: String,
 }
 
 impl McpAgent {
-    fn connect(home: &DemoHome, name: &str) -> Result<Self, DemoError> {
-        Self::connect_to(&home.socket(), name)
-    }
-
-    fn connect_to(socket: &Path, name: &str) -> Result<Self, DemoError> {
-        let stream = UnixStream::connect(socket).map_err(text)?;
+    fn connect(home: &DemoHome, name: &str, host_session: &str) -> Result<Self, DemoError> {
+        let stream = UnixStream::connect(home.socket()).map_err(text)?;
         stream.set_read_timeout(Some(ANSWER_MAX)).map_err(text)?;
         let lines = BufReader::new(stream.try_clone().map_err(text)?);
         let mut agent = Self {
             stream,
             lines,
             next_id: 0,
-            session: None,
+            host_session: host_session.to_owned(),
         };
         agent.request(
             "initialize",
@@ -331,24 +335,15 @@ impl McpAgent {
     }
 
     fn call(&mut self, name: &str, args: &Value) -> Result<Value, DemoError> {
-        let result = self.request("tools/call", &json!({"name": name, "arguments": args}))?;
+        let meta = json!({"lore/hostSession": self.host_session});
+        let params = json!({"name": name, "arguments": args, "_meta": meta});
+        let result = self.request("tools/call", &params)?;
         field(&result, "structuredContent").cloned()
     }
 
-    fn record(&mut self, tool: &str, result: &Value) -> Result<RecordedStep, DemoError> {
-        let mut args = json!({"tool": tool, "result": result});
-        if let (Some(session), Some(map)) = (&self.session, args.as_object_mut()) {
-            map.insert("session".to_owned(), json!(session));
-        }
-        let reply = self.call("record_step", &args)?;
-        let session = field(&reply, "session")?
-            .as_str()
-            .unwrap_or_default()
-            .to_owned();
-        self.session = Some(session.clone());
-        Ok(RecordedStep {
-            session,
-            number: field(&reply, "step")?.as_u64().unwrap_or_default(),
-        })
+    /// Records a step and returns its number.
+    fn record(&mut self, tool: &str, result: &Value) -> Result<u64, DemoError> {
+        let reply = self.call("record_step", &json!({"tool": tool, "result": result}))?;
+        Ok(field(&reply, "step")?.as_u64().unwrap_or_default())
     }
 }

@@ -2,22 +2,25 @@
 
 use std::sync::Arc;
 
-use lore::protocol::{AsOf, CommonArgs, Position, SessionId};
+use lore::protocol::{AsOf, ChosenBy, CommonArgs, Position, SessionId};
 
 use crate::clock::Micros;
 use crate::error::Refusal;
 use crate::operation::{Caller, Context, blocking};
-use crate::sessions::{self, AccessTimes, Line, SessionSelector};
+use crate::sessions::{self, AccessTimes, Line, SessionSelector, Wanted};
 use crate::state::State;
+use crate::store::Error;
 
 /// Parameters of a session read.
 pub struct ReadContext {
-    /// The session; by default the caller's current one.
+    /// The session; by default the caller's own, else the project's newest.
     pub session: Option<SessionId>,
     /// The past moment to read.
     pub as_of: Option<AsOf>,
     /// Minimum position of the state.
     pub at_least: Option<Position>,
+    /// What is read: a caller without a session of its own gets the project's newest that has it.
+    pub wanted: Wanted,
 }
 
 /// A session in a state, ready for reading.
@@ -28,6 +31,13 @@ pub struct Read {
     pub state: State,
     /// The session's id.
     pub session: String,
+    /// Whether it is the caller's own and was not named.
+    pub is_own: bool,
+    /// Whether it is another session of the project, because the caller's own has nothing of the kind.
+    pub is_other: bool,
+    /// The caller's project.
+    pub project: Option<String>,
+    selector: SessionSelector,
     /// Time of the previous read, if it is known.
     pub looked_at: Option<Micros>,
 }
@@ -39,7 +49,14 @@ impl ReadContext {
             session: args.session().cloned(),
             as_of: args.as_of().cloned(),
             at_least: args.at_least(),
+            wanted: Wanted::Anything,
         }
+    }
+
+    /// Sets what is read.
+    #[must_use]
+    pub fn wanting(self, wanted: Wanted) -> Self {
+        Self { wanted, ..self }
     }
 
     /// Finds the session in the requested state.
@@ -50,14 +67,19 @@ impl ReadContext {
         let state = State::live(&cx, self.at_least).await?;
         let selector = SessionSelector::of(&caller, self.session.as_ref());
         let now = cx.engine.clock().now();
-        let session = selector.find(&state, &caller.actor, now)?;
+        let session = selector.find(&state, &caller.actor, now, &self.wanted)?;
         // A read counts as use for the session's inactivity.
         let access = cx.extensions.get::<AccessTimes>();
         let looked_at = access.and_then(|access| access.note(&session, now));
+        let chosen_by = caller.session_use.chosen_by();
         let read = Read {
             cx,
             state,
             session,
+            is_own: matches!(chosen_by, Some(ChosenBy::HostSession | ChosenBy::Agent)),
+            is_other: chosen_by == Some(ChosenBy::Project),
+            project: caller.project,
+            selector,
             looked_at,
         };
         let Some(as_of) = self.as_of else {
@@ -75,6 +97,30 @@ impl Read {
     /// Returns the session's id in the wire format.
     pub fn session_id(&self) -> Result<SessionId, Refusal> {
         sessions::operations::session_id(&self.session)
+    }
+
+    /// Returns further sessions of the project that have what is wanted, the last changed first, if the read session is
+    /// not the caller's own either.
+    pub fn others(&self, wanted: &Wanted, limit: usize) -> Result<Vec<String>, Error> {
+        let mut found = Vec::new();
+        if !self.is_other {
+            return Ok(found);
+        }
+        for (session, _) in sessions::newest_of(&self.state, self.project.as_deref())? {
+            if found.len() == limit {
+                break;
+            }
+            if session != self.session && wanted.is_in(&self.state, &session)? {
+                found.push(session);
+            }
+        }
+        Ok(found)
+    }
+
+    /// Notes that one of these is read instead.
+    pub fn note_other(&self, session: &str, wanted: &Wanted) -> Result<(), Error> {
+        let now = self.cx.engine.clock().now();
+        self.selector.note_other(&self.state, session, now, wanted)
     }
 
     /// Returns the lineage: the session and the ancestors whose past it shares.

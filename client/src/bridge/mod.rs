@@ -15,6 +15,7 @@ mod resume;
 use std::io::{self, Read, Write};
 use std::time::Duration;
 
+use crate::host_session::{Claim, Surroundings};
 use crate::paths::Paths;
 use crate::protocol::frame::Hello;
 
@@ -33,6 +34,8 @@ pub struct Bridge {
     paths: Paths,
     hello: Hello,
     times: Times,
+    /// Held as long as the bridge runs, so that another window of the same process gets a host session of its own.
+    _claim: Option<Claim>,
 }
 
 /// Time limits of the bridge.
@@ -58,19 +61,36 @@ impl Default for Times {
 
 impl Bridge {
     /// Creates a bridge to the daemon at these places. The Hello identifies the caller; without an agent, the
-    /// bridge uses the name that the host reports.
+    /// bridge uses the name that the host reports; without a host session, that of the process that started it.
     #[must_use]
     pub fn new(paths: Paths, hello: Hello) -> Self {
         let bridge = hello.bridge.clone().or_else(|| random_id().ok());
+        let mut host_session = hello
+            .host_session
+            .clone()
+            .or_else(|| Surroundings::of_this_process(hello.agent.as_deref()).of_bridge());
+        let mut claim = None;
+        if let Some(key) = host_session
+            .as_mut()
+            .filter(|key| key.starts_with("process:"))
+        {
+            claim = Claim::take(&paths.socket, key);
+            if let (None, Some(bridge)) = (&claim, &bridge) {
+                key.push_str(":bridge:");
+                key.push_str(bridge);
+            }
+        }
         let hello = Hello {
             mcp: true,
             bridge,
+            host_session,
             ..hello
         };
         Self {
             paths,
             hello,
             times: Times::default(),
+            _claim: claim,
         }
     }
 

@@ -7,7 +7,7 @@ pub const SESSION_ID: Flag = Flag::positional(
     Kind::Session,
     "id",
     "ID",
-    "Id of the session; otherwise that of --session or LORE_SESSION, or your current one",
+    "Id of the session; otherwise that of --session or LORE_SESSION, your own, or the project's newest",
 )
 .sends("session")
 .optional();

@@ -25,6 +25,8 @@ pub const MCP: Command = Command::local("mcp", "Speak MCP over stdin and stdout,
 
 fn run(matches: &Matches, globals: &Globals) -> Result<Exit, Failure> {
     let hello = Hello {
+        // The bridge finds its own: a host starts it, not a person's shell.
+        host_session: None,
         tools: matches.text("tools").map(str::to_owned),
         ..globals.hello()
     };

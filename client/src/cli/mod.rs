@@ -42,6 +42,7 @@ use std::process::ExitCode;
 
 use lore::client::Client;
 use lore::connection::Error;
+use lore::host_session::Surroundings;
 use lore::paths::Paths;
 use lore::protocol::frame::Hello;
 use lore::protocol::{Args, Code, ErrorBody, Reply, SessionId};
@@ -193,11 +194,14 @@ impl Globals {
 
     fn hello(&self) -> Hello {
         let cwd = std::env::current_dir().ok();
+        let agent = self.agent.clone().or_else(|| variable("LORE_AGENT"));
+        let host_session = Surroundings::of_this_process(agent.as_deref()).of_command();
         Hello {
             client: format!("lore/{}", env!("CARGO_PKG_VERSION")),
-            agent: self.agent.clone().or_else(|| variable("LORE_AGENT")),
+            agent,
             cwd: cwd.and_then(|cwd| cwd.into_os_string().into_string().ok()),
-            session: self.session.clone().or_else(|| variable("LORE_SESSION")),
+            session: self.session.clone(),
+            host_session,
             mcp: false,
             bridge: None,
             tools: None,

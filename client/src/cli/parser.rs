@@ -21,7 +21,7 @@ const GLOBALS: [Flag; 4] = [
     Flag::text(
         "session",
         "ID",
-        "Session to work in [environment: LORE_SESSION]",
+        "Session to work in, which exists [environment: LORE_SESSION, which may be new]",
     ),
     Flag::of(
         Kind::Path,

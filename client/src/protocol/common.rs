@@ -1,6 +1,6 @@
 //! Common arguments and reply fields of operations, for generic code.
 
-use super::{AsOf, Meta, Position, SessionId};
+use super::{AsOf, ChosenBy, Meta, Position, SessionId};
 
 /// Common arguments of an operation. A method returns `None` if the operation has no such argument or it is
 /// absent.
@@ -37,6 +37,10 @@ pub trait CommonReply {
     fn meta(&self) -> Option<Meta> {
         None
     }
+    /// Sets which session was used, unless the operation sets it.
+    fn set_session(&mut self, _session: &SessionId) {}
+    /// Sets how the session was chosen, if the reply is about one.
+    fn set_chosen_by(&mut self, _by: ChosenBy) {}
     /// Returns the list of warnings, if the reply has one.
     fn warnings(&mut self) -> Option<&mut Vec<String>> {
         None

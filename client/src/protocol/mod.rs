@@ -39,7 +39,7 @@ pub use id::{AsOf, CheckpointId, CursorName, IdError, Position, SessionId};
 pub use json::{DEPTH_MAX, VALUES_MAX, within_limits};
 pub use nearest::{nearest, several_nearest};
 pub use raw::{RawJson, RawObject};
-pub use reply::{Meta, Reply};
+pub use reply::{ChosenBy, Meta, Reply};
 pub use toolset::{TOOLS_META, Toolset};
 
 /// Version of the compact protocol in this library.

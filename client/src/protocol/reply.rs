@@ -2,7 +2,7 @@
 
 use lore_wire::wire;
 
-use super::Position;
+use super::{Position, SessionId};
 
 /// The reply of a call, as received.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -39,6 +39,21 @@ impl Reply {
     }
 }
 
+/// How the session of a call was chosen.
+#[wire]
+pub enum ChosenBy {
+    /// The call or the connection names it.
+    Named,
+    /// It is the session of the caller's host session.
+    HostSession,
+    /// It is the last session of this agent in this project, for callers that state no host session.
+    Agent,
+    /// This call made it.
+    New,
+    /// It is the newest session of the project that has what was asked for, and not the caller's own.
+    Project,
+}
+
 /// Metadata of a reply whose structure its specification fixes: the common fields that other replies contain
 /// directly.
 #[wire]
@@ -50,6 +65,10 @@ pub struct Meta {
     pub durable: bool,
     /// The project it belongs to.
     pub project: Option<String>,
+    /// The session that was used.
+    pub session: Option<SessionId>,
+    /// How that session was chosen.
+    pub chosen_by: Option<ChosenBy>,
     /// Warnings for the caller.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
@@ -88,6 +107,8 @@ mod tests {
             position: Position(7),
             durable: true,
             project: None,
+            session: None,
+            chosen_by: None,
             warnings: Vec::new(),
             total: None,
         };

@@ -54,6 +54,7 @@ impl Options {
                 .filter(|agent| !agent.is_empty()),
             cwd: cwd.and_then(|cwd| cwd.into_os_string().into_string().ok()),
             session: None,
+            host_session: None,
             mcp: false,
             bridge: None,
             tools: None,

@@ -105,7 +105,7 @@ impl Kind {
                 field.attrs.insert(0, parse_quote!(#[doc = #description]));
             }
             if let Some(name) = &field.ident {
-                methods.extend(getter(&name.to_string()));
+                methods.extend(getter(&name.to_string(), !is_args));
             }
             fields.named.push(field);
         }
@@ -122,11 +122,11 @@ impl Kind {
 fn argument(name: &Ident) -> Option<Field> {
     Some(match name.to_string().as_str() {
         "session" => parse_quote! {
-            /// The session; default: the current session.
+            /// The session; default: your own.
             pub session: Option<crate::protocol::SessionId>
         },
         "session_or_new" => parse_quote! {
-            /// The session; default: the current session, or a new one.
+            /// The session; default: your own, or a new one.
             pub session: Option<crate::protocol::SessionId>
         },
         "as_of" => parse_quote! {
@@ -175,6 +175,14 @@ fn reply_field(name: &Ident) -> Option<Field> {
             #[serde(default, skip_serializing_if = "Vec::is_empty")]
             pub warnings: Vec<String>
         },
+        "session" => parse_quote! {
+            /// The session that was used, if it is about one.
+            pub session: Option<crate::protocol::SessionId>
+        },
+        "chosen_by" => parse_quote! {
+            /// How its session was chosen.
+            pub chosen_by: Option<crate::protocol::ChosenBy>
+        },
         "meta" => parse_quote! {
             /// Metadata of a reply with a prescribed structure.
             #[serde(skip)]
@@ -184,10 +192,10 @@ fn reply_field(name: &Ident) -> Option<Field> {
     })
 }
 
-/// Returns the trait method that reads a common field.
-fn getter(field: &str) -> Tokens {
+/// Returns the trait method that reads or sets a common field.
+fn getter(field: &str, is_reply: bool) -> Tokens {
     match field {
-        "session" => quote! {
+        "session" if !is_reply => quote! {
             fn session(&self) -> Option<&crate::protocol::SessionId> { self.session.as_ref() }
         },
         "as_of" => quote! {
@@ -208,7 +216,27 @@ fn getter(field: &str) -> Tokens {
         "warnings" => quote! {
             fn warnings(&mut self) -> Option<&mut Vec<String>> { Some(&mut self.warnings) }
         },
+        "chosen_by" => quote! {
+            fn set_chosen_by(&mut self, by: crate::protocol::ChosenBy) {
+                self.chosen_by = Some(by);
+            }
+        },
+        "session" if is_reply => quote! {
+            fn set_session(&mut self, id: &crate::protocol::SessionId) {
+                self.session = Some(id.clone());
+            }
+        },
         "meta" => quote! {
+            fn set_session(&mut self, id: &crate::protocol::SessionId) {
+                if let Some(meta) = &mut self.meta {
+                    meta.session = Some(id.clone());
+                }
+            }
+            fn set_chosen_by(&mut self, by: crate::protocol::ChosenBy) {
+                if let Some(meta) = &mut self.meta {
+                    meta.chosen_by = Some(by);
+                }
+            }
             fn meta(&self) -> Option<crate::protocol::Meta> { self.meta.clone() }
             fn warnings(&mut self) -> Option<&mut Vec<String>> {
                 self.meta.as_mut().map(|meta| &mut meta.warnings)

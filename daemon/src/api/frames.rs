@@ -8,6 +8,7 @@ use std::sync::Arc;
 use futures_util::FutureExt;
 use futures_util::future::{Either, select};
 use futures_util::stream::{FuturesUnordered, StreamExt};
+use lore::host_session;
 use lore::protocol::frame::{self, ClientFrame, Hello, Welcome};
 use lore::protocol::{Args, ErrorBody, PROTOCOL_VERSION, SessionId, tools};
 use serde_json::value::RawValue;
@@ -23,7 +24,9 @@ use super::long_polls::LongPolls;
 use super::tool_selection::ToolSelection;
 use crate::error::{Code, Refusal};
 use crate::log::Actor;
-use crate::operation::{Answer, Caller, Context, Quota, WaitPermit, blocking, check_agent};
+use crate::operation::{
+    Answer, Caller, Context, Quota, SessionUse, WaitPermit, blocking, check_agent,
+};
 use crate::projects;
 use crate::state::State;
 
@@ -447,6 +450,25 @@ pub(super) fn busy() -> ErrorBody {
         .hint("Try again in a moment, with smaller bodies if you can.")
 }
 
+/// Checks the host session that a caller states.
+///
+/// # Errors
+/// `INVALID_INPUT`.
+pub(super) fn check_host_session(text: &str) -> Result<(), Refusal> {
+    if let Some(session) = text.strip_prefix("session:") {
+        let id = SessionId::new(session);
+        id.map_err(|error| Refusal::invalid(format!("LORE_SESSION: {error}")))?;
+    }
+    if host_session::is_host_session(text) {
+        return Ok(());
+    }
+    let most = host_session::HOST_SESSION_BYTES_MAX;
+    Err(Refusal::invalid(format!(
+        "a host session is a kind in lower-case letters, a colon and an id, printable and at most {most} bytes"
+    ))
+    .hint("For example `claude:6f9619ff-8b86-d011-b42d-00cf4fc964ff`."))
+}
+
 /// Resolves the caller of a Hello. Reads the file system for the project, off the event loop.
 async fn caller_of(cx: &Arc<Context>, uid: u32, hello: &Hello) -> Result<Caller, Refusal> {
     let agent = hello.agent.clone().unwrap_or_default();
@@ -454,6 +476,9 @@ async fn caller_of(cx: &Arc<Context>, uid: u32, hello: &Hello) -> Result<Caller,
     if let Some(session) = &hello.session {
         SessionId::new(session.as_str())
             .map_err(|error| Refusal::invalid(format!("the Hello's session: {error}")))?;
+    }
+    if let Some(host_session) = &hello.host_session {
+        check_host_session(host_session)?;
     }
     let dir = hello.cwd.clone().map(PathBuf::from);
     let project = match dir.clone() {
@@ -476,6 +501,8 @@ async fn caller_of(cx: &Arc<Context>, uid: u32, hello: &Hello) -> Result<Caller,
         dir,
         project,
         session: hello.session.clone(),
+        host_session: hello.host_session.clone(),
+        session_use: SessionUse::default(),
         quota: None,
         default_key: None,
         wait_permit: WaitPermit::default(),

@@ -33,7 +33,10 @@ pub fn of_caller(cx: &Context, mut caller: Caller) -> Caller {
     let mut found = SecretCounts::default();
     let agent = cx.redactor.text(&caller.actor.agent, &mut found);
     let client = cx.redactor.text(&caller.actor.client, &mut found);
+    let host_session = caller.host_session.as_deref();
+    let host_session = host_session.map(|text| cx.redactor.text(text, &mut found).into_owned());
     if !found.is_empty() {
+        caller.host_session = host_session;
         let (agent, client) = (agent.into_owned(), client.into_owned());
         caller.actor = Arc::new(Actor {
             agent,

@@ -99,6 +99,7 @@ pub async fn route(
             dir: None,
             project: None,
             session: None,
+            host_session: None,
             ..caller
         },
         args: with_project(args, &project)?,

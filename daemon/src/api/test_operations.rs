@@ -68,6 +68,8 @@ impl CommonReply for ListReply {
             project: None,
             warnings: Vec::new(),
             total: Some(self.0.len() as u64),
+            session: None,
+            chosen_by: None,
         })
     }
 }
@@ -95,6 +97,8 @@ impl Op for TestEcho {
                 project: caller.project,
                 warnings: vec!["beside".to_owned()],
                 total: None,
+                session: None,
+                chosen_by: None,
             }),
         })
     }

@@ -14,7 +14,7 @@ use crate::log::LoggedEvent;
 use crate::operation::{Caller, Context, blocking};
 use crate::resource::{AffectedResources, Entry, Page, Resource};
 use crate::rows::until;
-use crate::sessions::{AccessTimes, SessionSelector};
+use crate::sessions::{AccessTimes, SessionSelector, Wanted};
 use crate::state::State;
 use crate::store::{Direction, Rows};
 
@@ -31,7 +31,7 @@ impl Resource for Checkpoint {
     const DESCRIPTION: &'static str = "The complete context of a checkpoint, as a JSON object.";
     const MIME: &'static str = "application/json";
 
-    /// Lists the newest checkpoints of the caller's current session. Any other checkpoint is readable by its id.
+    /// Lists the newest checkpoints of the caller's own session, else of the project's newest. Any other checkpoint is readable by its id.
     async fn list(
         cx: Arc<Context>,
         caller: Caller,
@@ -39,8 +39,13 @@ impl Resource for Checkpoint {
     ) -> Result<Page, Refusal> {
         let state = State::live(&cx, None).await?;
         let selector = SessionSelector::of(&caller, None);
-        // Without a current session, the list is empty.
-        let Ok(session) = selector.find(&state, &caller.actor, cx.engine.clock().now()) else {
+        // Without a session, the list is empty.
+        let Ok(session) = selector.find(
+            &state,
+            &caller.actor,
+            cx.engine.clock().now(),
+            &Wanted::Checkpoints,
+        ) else {
             return Ok(Page::default());
         };
         blocking(move || {

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
 mod expiry;
+mod own_sessions;
 
 use std::path::Path;
 

@@ -37,6 +37,9 @@ pub struct SessionOrigin {
     /// The fork parent, whose past the session shares.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parent: Option<Parent>,
+    /// The host session whose own session it is, as `KIND:ID`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub host: Option<String>,
 }
 
 /// The origin of a forked session.

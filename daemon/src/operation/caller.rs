@@ -8,7 +8,7 @@ pub use lore::protocol::AGENT_BYTES_MAX;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::WaitPermit;
+use super::{SessionUse, WaitPermit};
 use crate::engine::KeyClaim;
 use crate::error::{Code, Refusal};
 use crate::locks::lock_unpoisoned;
@@ -28,6 +28,10 @@ pub struct Caller {
     pub project: Option<String>,
     /// The session named in the Hello.
     pub session: Option<String>,
+    /// The host session that it states.
+    pub host_session: Option<String>,
+    /// Which session the call uses.
+    pub session_use: SessionUse,
     /// The connection's write quota; `None` means unlimited.
     pub quota: Option<Arc<Quota>>,
     /// The idempotency key of a write without a key. The bridge sets it, so that a line repeated

@@ -6,6 +6,7 @@
 mod caller;
 pub mod cursor;
 mod extensions;
+mod session_use;
 mod stale;
 mod tenants;
 mod wait_permit;
@@ -37,10 +38,12 @@ use crate::engine::{
 use crate::error::{Code, Refusal};
 use crate::events::NewEvent;
 use crate::log::index;
+use crate::sessions;
 use crate::store::Blobs;
 
 pub use caller::{AGENT_BYTES_MAX, Caller, KEY_BYTES_MAX, Quota, check_agent};
 pub use extensions::Extensions;
+pub use session_use::SessionUse;
 pub use stale::while_stale;
 pub use tenants::{TenantAccess, TenantDirectory};
 pub use wait_permit::WaitPermit;
@@ -139,9 +142,13 @@ impl<A: CommonArgs + Serialize> Call<A> {
     /// # Errors
     /// `INVALID_INPUT` when the agent's name is too long.
     pub fn of<O: Op<Args = A>>(cx: Arc<Context>, caller: Caller, args: A) -> Result<Self, Refusal> {
+        let caller = Caller {
+            session_use: SessionUse::default(),
+            ..caller.with_agent(args.agent())?
+        };
         Ok(Self {
             cx,
-            caller: caller.with_agent(args.agent())?,
+            caller,
             args,
             bytes: 0,
             operation: O::NAME,
@@ -262,7 +269,9 @@ impl Operation {
                         bytes,
                         ..Call::of::<O>(cx, caller, args)?
                     };
+                    let session_use = call.caller.session_use.clone();
                     let mut reply = O::call(call).await?;
+                    session_use.tell(&mut reply);
                     if let (Some(warning), Some(warnings)) = (raw.warning, reply.warnings()) {
                         warnings.push(warning);
                     }
@@ -379,14 +388,33 @@ impl Context {
         bytes: usize,
         command: impl Command + 'static,
     ) -> Result<Outcome, Refusal> {
-        self.engine
+        let outcome = self
+            .engine
             .write(QueuedWrite {
                 command: Box::new(command),
                 actor: Arc::clone(&caller.actor),
                 key,
                 bytes,
             })
-            .await
+            .await?;
+        if outcome.replayed {
+            self.note_repeated(caller, &outcome).await?;
+        }
+        Ok(outcome)
+    }
+
+    /// Notes the session of a repeated write as the first call noted it.
+    async fn note_repeated(&self, caller: &Caller, outcome: &Outcome) -> Result<(), Refusal> {
+        let header = &outcome.event.header;
+        let Some(session) = &header.session else {
+            return Ok(());
+        };
+        let published = self.read(None).await?;
+        // A write that makes its session appends its own event right behind.
+        let row = sessions::get(&published.snapshot, session)?;
+        let is_first = row.is_some_and(|row| row.created + 1 == header.position.0);
+        caller.session_use.note_repeated(session, is_first);
+        Ok(())
     }
 
     /// Returns the outcome of the first call with this key, if any. A repeated call needs no preparation

@@ -53,7 +53,7 @@ pub async fn turn(
     while_stale(|| async move {
         let state = State::live(cx, None).await?;
         let now = cx.engine.clock().now();
-        let session = selector.find(&state, actor, now)?;
+        let session = selector.find_own(&state, actor, now)?;
         let row = sessions::open(&state, &session)?;
         let settings = SessionSettings::of(cx);
         let read_at = state.position();
@@ -75,10 +75,7 @@ pub async fn turn(
             }
         };
         let clock = cx.engine.clock();
-        let selector = SessionSelector {
-            session: Some(session),
-            ..selector.clone()
-        };
+        let selector = selector.chosen(session);
         let command = UpdateWorkingSet {
             choice: PreparedSession::prepare(selector, clock),
             event,

@@ -1,9 +1,12 @@
 //! Session commands.
 
+use super::host::HostSession;
 use super::lineage::{FORKS_DEEP_MAX, lineage};
-use super::select::{LEASES_MAX, PreparedSession, check_free, find, open};
+use super::select::{
+    LEASES_MAX, PreparedSession, SessionSelector, check_free, find, host_of_new, open,
+};
 use super::view::{self, Details};
-use crate::clock::Micros;
+use crate::clock::{Clock, Micros};
 use crate::engine::{Command, DecisionContext};
 use crate::error::{Code, Refusal};
 use crate::events::NewEvent;
@@ -27,6 +30,8 @@ pub struct CreateSession {
     pub user: Option<String>,
     /// Parent session whose past it shares.
     pub parent: Option<Parent>,
+    /// The host session of the caller, whose own session it becomes if that has none.
+    pub host: Option<HostSession>,
     /// Payload of the event.
     pub body: Body,
 }
@@ -51,10 +56,33 @@ impl Command for CreateSession {
         let created = SessionEvent::Created(SessionOrigin {
             preferences,
             parent: self.parent.clone(),
+            host: self
+                .host
+                .as_ref()
+                .map_or(Ok(None), |host| host_of_new(on, host))?,
         });
         let (session, project) = (&self.session, self.project.clone());
         let body = self.body.clone();
         Ok(vec![NewEvent::in_session(session, project, created, body)])
+    }
+}
+
+/// Command: begins the session of a caller that has none, without anything in it.
+pub struct BeginSession(PreparedSession);
+
+impl BeginSession {
+    /// Prepares the command.
+    #[must_use]
+    pub fn new(selector: SessionSelector, clock: &Clock) -> Self {
+        let id = selector.host.as_ref().and_then(HostSession::named);
+        let id = id.map(str::to_owned);
+        Self(PreparedSession::fresh(id, selector, clock))
+    }
+}
+
+impl Command for BeginSession {
+    fn decide(&mut self, on: &DecisionContext<'_>) -> Result<Vec<NewEvent>, Refusal> {
+        Ok(self.0.decide(on)?.created.into_iter().collect())
     }
 }
 

@@ -2,19 +2,22 @@
 
 mod access;
 mod command;
+mod host;
 mod lineage;
 pub mod operations;
 mod select;
 mod settings;
 mod tombstone;
 mod view;
+mod wanted;
 
 pub use crate::events::sessions::{
     LeaseReleased, Parent, SessionClosed, SessionCreated, SessionEvent, SessionForgotten,
     SessionLeased, SessionOrigin, SessionUpdated, merged,
 };
 pub use access::AccessTimes;
-pub use command::CreateSession;
+pub use command::{BeginSession, CreateSession};
+pub use host::HostSession;
 pub use lineage::{Line, SharedSteps, lineage};
 pub use select::{
     PreparedSession, ResolvedSession, SessionSelector, fenced, find, fresh_id, open, session_of,
@@ -29,6 +32,7 @@ pub use view::{
     details, exists, forget, forks_of, get, id_after, ids, last_of, leases, newest, of_project,
     project_counts,
 };
+pub use wanted::{Wanted, newest_of, newest_with};
 
 // For the engine's tests, which decide real commands.
 #[cfg(test)]

@@ -1,52 +1,64 @@
-//! Selects the session of a call: the named one, the connection's, the caller's last, or a new one.
+//! Selects the session of a call: the named one, that of the caller's host session, for a read the project's newest, or
+//! for a write a new one.
 
-use lore::protocol::SessionId;
+use lore::protocol::{ChosenBy, SessionId};
 
+use super::host::HostSession;
 use super::tombstone::{Tombstone, forgotten};
 use super::view::{self, Lease, SessionRow};
+use super::wanted::{Wanted, newest_with};
 use crate::clock::{Clock, Micros, format_time};
 use crate::engine::DecisionContext;
 use crate::error::{Code, Refusal};
 use crate::events::sessions::{SessionCreated, SessionEvent, SessionOrigin};
 use crate::events::{Event, NewEvent};
 use crate::log::{Actor, Body, Header, Position};
-use crate::operation::Caller;
+use crate::operation::{Caller, SessionUse};
 use crate::store::{Error, Rows};
 
-/// Time for which a caller's last session is its current one: 24 h.
-const CURRENT_MICROS: Micros = 24 * 3600 * 1_000_000;
 /// Limit on the leases of a session.
 pub(super) const LEASES_MAX: usize = 64;
+/// Limit on the agents that a warning names.
+const AGENTS_TOLD_MAX: usize = 3;
 /// Limit on the ids that are compared to find similar ones.
 const NEAR_AMONG: usize = 2000;
 
 /// The session arguments of a call.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default)]
 pub struct SessionSelector {
     /// Session from the call, or else from the connection.
     pub session: Option<String>,
+    /// The caller's host session; `None`: the name of the acting agent.
+    pub host: Option<HostSession>,
     /// The caller's project.
     pub project: Option<String>,
     /// Token of a lease that must still be held.
     pub fence: Option<Position>,
+    /// Where the choice is noted for the reply.
+    pub noted: SessionUse,
 }
 
 /// The session of a write, prepared before the command is queued.
 #[derive(Clone, Debug)]
 pub struct PreparedSession {
     choice: SessionChoice,
+    /// The caller's host session; `None`: the name of the acting agent.
+    host: Option<HostSession>,
     /// Project of the events.
     project: Option<String>,
     /// Token of a lease that must still be held.
     pub fence: Option<Position>,
+    noted: SessionUse,
 }
 
 #[derive(Clone, Debug)]
 enum SessionChoice {
     /// An existing session.
     Named(String),
-    /// The caller's last session, or else a new one with this id and creation event.
-    Current(String, Body),
+    /// The session of the host session, or else a new one with this id and creation event.
+    Own(String, Body),
+    /// The session of the host session, which must exist.
+    ExistingOwn,
     /// A new session with this id, which must be free, and this creation event.
     New(String, Body),
 }
@@ -108,46 +120,70 @@ impl PreparedSession {
     /// Prepares the session of a write.
     #[must_use]
     pub fn prepare(selector: SessionSelector, clock: &Clock) -> Self {
-        let choice = match selector.session {
-            Some(session) => SessionChoice::Named(session),
-            None => SessionChoice::Current(fresh_id('s', clock), creation(clock)),
+        let choice = match &selector.session {
+            Some(session) => SessionChoice::Named(session.clone()),
+            None => {
+                let id = selector.host.as_ref().and_then(HostSession::named);
+                let id = id.map_or_else(|| fresh_id('s', clock), str::to_owned);
+                SessionChoice::Own(id, creation(clock))
+            }
         };
-        Self {
-            choice,
-            project: selector.project,
-            fence: selector.fence,
-        }
+        Self::with(choice, selector)
     }
 
-    /// Prepares a new session; generates an id if none is given.
+    /// Prepares the session of a write that makes none by itself: the named one, or the caller's own.
     #[must_use]
-    pub fn fresh(id: Option<String>, project: Option<String>, clock: &Clock) -> Self {
+    pub fn existing(selector: SessionSelector) -> Self {
+        let choice = match &selector.session {
+            Some(session) => SessionChoice::Named(session.clone()),
+            None => SessionChoice::ExistingOwn,
+        };
+        Self::with(choice, selector)
+    }
+
+    /// Prepares a new session for a caller; generates an id if none is given.
+    #[must_use]
+    pub fn fresh(id: Option<String>, selector: SessionSelector, clock: &Clock) -> Self {
         let id = id.unwrap_or_else(|| fresh_id('s', clock));
+        Self::with(SessionChoice::New(id, creation(clock)), selector)
+    }
+
+    fn with(choice: SessionChoice, selector: SessionSelector) -> Self {
         Self {
-            choice: SessionChoice::New(id, creation(clock)),
-            project,
-            fence: None,
+            choice,
+            host: selector.host,
+            project: selector.project,
+            fence: selector.fence,
+            noted: selector.noted,
         }
     }
 
     /// Resolves the session on the writer thread.
     ///
     /// # Errors
-    /// `SESSION_NOT_FOUND` when the named session does not exist, `SESSION_CLOSED` when it was closed, `CONFLICT` when
-    /// the new session already exists or the lease is lost.
+    /// `SESSION_NOT_FOUND` when the named session does not exist, or the caller has none and none may be made;
+    /// `SESSION_CLOSED` when it was closed, `CONFLICT` when the new session already exists or the lease is lost.
     pub fn decide(&self, on: &DecisionContext<'_>) -> Result<ResolvedSession, Refusal> {
         let project = self.project.as_deref();
+        let of_agent = || HostSession::of_agent(on.actor, project);
+        let host = self.host.clone().unwrap_or_else(of_agent);
         let (session, new_body) = match &self.choice {
             SessionChoice::Named(session) => {
                 open(on.rows, session)?;
                 (session.clone(), None)
             }
-            SessionChoice::Current(id, body) => {
-                match current(on.rows, on.actor, project, on.now)? {
-                    Some(last) => (last, None),
-                    None => (id.clone(), Some(body)),
+            SessionChoice::Own(id, body) => match open_own(on.rows, &host, on.now)? {
+                Some(own) => (own, None),
+                None => {
+                    // The id is not random if `LORE_SESSION` names it.
+                    check_free(on.rows, id)?;
+                    (id.clone(), Some(body))
                 }
-            }
+            },
+            SessionChoice::ExistingOwn => match open_own(on.rows, &host, on.now)? {
+                Some(own) => (own, None),
+                None => return Err(no_own_session()),
+            },
             SessionChoice::New(id, body) => {
                 check_free(on.rows, id)?;
                 (id.clone(), Some(body))
@@ -155,16 +191,72 @@ impl PreparedSession {
         };
         // A new session has no leases.
         fenced(on.rows, on.now, &session, self.fence)?;
-        let created = new_body.map(|body| {
-            let created = SessionEvent::Created(SessionOrigin::default());
-            NewEvent::in_session(&session, self.project.clone(), created, body.clone())
-        });
+        let by = match (&self.choice, new_body) {
+            (SessionChoice::Named(_), _) => ChosenBy::Named,
+            (_, Some(_)) => ChosenBy::New,
+            (_, None) => own_choice(&host),
+        };
+        self.noted.note(&session, by);
+        let created = match new_body {
+            None => None,
+            Some(body) => {
+                let created = SessionEvent::Created(SessionOrigin {
+                    host: host_of_new(on, &host)?,
+                    ..SessionOrigin::default()
+                });
+                let project = self.project.clone();
+                Some(NewEvent::in_session(
+                    &session,
+                    project,
+                    created,
+                    body.clone(),
+                ))
+            }
+        };
         Ok(ResolvedSession {
             session,
             project: self.project.clone(),
             created,
         })
     }
+}
+
+/// Returns the host session whose own session a new one becomes: that of its creator, if that has none yet. A host
+/// session keeps its session as long as it is open.
+pub(super) fn host_of_new(
+    on: &DecisionContext<'_>,
+    host: &HostSession,
+) -> Result<Option<String>, Error> {
+    let own = host.session(on.rows, on.now)?;
+    let is_open = own.is_some_and(|(_, row)| row.closed == 0);
+    Ok((!is_open).then(|| host.text.clone()))
+}
+
+/// Returns the session of a host session for a write. That of an agent's name is left when it is closed; that of
+/// `LORE_SESSION` was named by a person, and so is refused.
+fn open_own(rows: &dyn Rows, host: &HostSession, now: Micros) -> Result<Option<String>, Refusal> {
+    let Some((own, row)) = host.session(rows, now)? else {
+        return Ok(None);
+    };
+    if host.named().is_some() {
+        open(rows, &own)?;
+    }
+    Ok((row.closed == 0).then_some(own))
+}
+
+fn own_choice(host: &HostSession) -> ChosenBy {
+    match host.is_stated() {
+        true => ChosenBy::HostSession,
+        false => ChosenBy::Agent,
+    }
+}
+
+fn no_own_session() -> Refusal {
+    Refusal::new(
+        Code::SessionNotFound,
+        "the call names no session, and you have recorded nothing yet in a session of your own",
+    )
+    .hint("Name a `session`, or record a message or a step first: its reply returns the session.")
 }
 
 fn creation(clock: &Clock) -> Body {
@@ -175,12 +267,20 @@ impl SessionSelector {
     /// Builds the selector: the session named in the call, or else the connection's.
     #[must_use]
     pub fn of(caller: &Caller, named: Option<&SessionId>) -> Self {
+        let session = named
+            .map(|session| session.as_str().to_owned())
+            .or_else(|| caller.session.clone());
+        let host = HostSession::of(caller);
+        caller.session_use.expect(match &session {
+            Some(_) => ChosenBy::Named,
+            None => own_choice(&host),
+        });
         Self {
-            session: named
-                .map(|session| session.as_str().to_owned())
-                .or_else(|| caller.session.clone()),
+            session,
+            host: Some(host),
             project: caller.project.clone(),
             fence: None,
+            noted: caller.session_use.clone(),
         }
     }
 
@@ -190,22 +290,135 @@ impl SessionSelector {
         Self { fence, ..self }
     }
 
-    /// Finds the session of a read.
+    /// Builds the selector of a write to a session that was found before; how it was chosen stays as noted.
+    #[must_use]
+    pub fn chosen(&self, session: String) -> Self {
+        Self {
+            session: Some(session),
+            noted: SessionUse::default(),
+            ..self.clone()
+        }
+    }
+
+    fn host(&self, actor: &Actor) -> HostSession {
+        let of_agent = || HostSession::of_agent(actor, self.project.as_deref());
+        self.host.clone().unwrap_or_else(of_agent)
+    }
+
+    /// Finds the session of a write that makes none by itself: the named one, or the caller's own.
     ///
     /// # Errors
     /// `SESSION_NOT_FOUND` when the named session does not exist, or none is named and the caller has none.
-    pub fn find(&self, rows: &dyn Rows, actor: &Actor, now: Micros) -> Result<String, Refusal> {
+    pub fn find_own(&self, rows: &dyn Rows, actor: &Actor, now: Micros) -> Result<String, Refusal> {
         if let Some(session) = &self.session {
-            return find(rows, session);
+            return self.found(find(rows, session)?, ChosenBy::Named);
         }
-        current(rows, actor, self.project.as_deref(), now)?.ok_or_else(|| {
-            Refusal::new(
-                Code::SessionNotFound,
-                "the call names no session, and this caller has recorded nothing in this project \
-                 in the last 24 hours",
-            )
-            .hint("Name a `session`, or record a step first: its reply returns the session.")
-        })
+        let host = self.host(actor);
+        match open_own(rows, &host, now)? {
+            Some(own) => self.found(own, own_choice(&host)),
+            None => Err(no_own_session()),
+        }
+    }
+
+    /// Finds the session of a read: the named one, the caller's own, or if that has nothing of the kind, the newest of
+    /// the project that has what is wanted.
+    ///
+    /// # Errors
+    /// `SESSION_NOT_FOUND` when the named session does not exist, or none is named and the project has none.
+    pub fn find(
+        &self,
+        rows: &dyn Rows,
+        actor: &Actor,
+        now: Micros,
+        wanted: &Wanted,
+    ) -> Result<String, Refusal> {
+        if let Some(session) = &self.session {
+            return self.found(find(rows, session)?, ChosenBy::Named);
+        }
+        let host = self.host(actor);
+        let own = host.session(rows, now)?.map(|(own, _)| own);
+        let any = wanted.any();
+        if let Some(own) = &own
+            && any.is_in(rows, own)?
+        {
+            return self.found(own.clone(), own_choice(&host));
+        }
+        let project = self.project.as_deref();
+        let mut other = newest_with(rows, project, own.as_deref(), wanted)?;
+        if other.is_none() && any != *wanted {
+            other = newest_with(rows, project, own.as_deref(), &any)?;
+        }
+        match (other, own) {
+            (Some(other), _) => {
+                self.note_other(rows, &other, now, wanted)?;
+                Ok(other)
+            }
+            (None, Some(own)) => self.found(own, own_choice(&host)),
+            (None, None) => Err(self.nothing(rows, wanted)?),
+        }
+    }
+
+    fn found(&self, session: String, by: ChosenBy) -> Result<String, Refusal> {
+        self.noted.note(&session, by);
+        Ok(session)
+    }
+
+    /// Notes that another session is read, and says whose it is.
+    ///
+    /// # Errors
+    /// When a row cannot be read.
+    pub fn note_other(
+        &self,
+        rows: &dyn Rows,
+        other: &str,
+        now: Micros,
+        wanted: &Wanted,
+    ) -> Result<(), Error> {
+        let own = match &self.host {
+            Some(host) => host.session(rows, now)?.map(|(own, _)| own),
+            None => None,
+        };
+        let agents = view::agents(rows, other, AGENTS_TOLD_MAX)?;
+        let agents: Vec<String> = agents
+            .iter()
+            .filter(|agent| !agent.is_empty())
+            .map(|agent| format!("`{agent}`"))
+            .collect();
+        let of = match agents.is_empty() {
+            true => String::new(),
+            false => format!(" of {}", agents.join(", ")),
+        };
+        let why = match own {
+            None => "you have recorded nothing yet".to_owned(),
+            Some(own) => format!("your own session `{own}` does not"),
+        };
+        let place = match self.project {
+            Some(_) => "the newest session of this project that has",
+            None => "the newest session without a project that has",
+        };
+        let warning = format!(
+            "this is the session `{other}`{of}, {place} {}; {why}",
+            wanted.name()
+        );
+        self.noted.note_other(other, warning);
+        Ok(())
+    }
+
+    fn nothing(&self, rows: &dyn Rows, wanted: &Wanted) -> Result<Refusal, Error> {
+        let place = match self.project {
+            Some(_) => "no session of this project",
+            None => "no session without a project",
+        };
+        // A session that has nothing of the kind can still be named.
+        let named = match super::wanted::newest_of(rows, self.project.as_deref())?.first() {
+            Some((session, _)) => format!("Name a session, such as `{session}`, or record"),
+            None => "Record".to_owned(),
+        };
+        Ok(Refusal::new(
+            Code::SessionNotFound,
+            format!("{place} has {}, and the call names none", wanted.name()),
+        )
+        .hint(format!("{named} something first: that makes your session.")))
     }
 }
 
@@ -242,7 +455,7 @@ pub fn was_forgotten(session: &str, tombstone: &Tombstone) -> Refusal {
             tombstone.position
         ),
     )
-    .hint("Leave `session` out to use your current one, or make another with `create_session`.")
+    .hint("Calls without a session use your own; the first write makes it.")
 }
 
 /// Checks that the session exists and returns its id.
@@ -300,22 +513,6 @@ pub fn fenced(
     .hint("Take it again with `lease_session`, look at what has changed, then repeat the call."))
 }
 
-/// Returns the caller's last session while it is current and open.
-fn current(
-    rows: &dyn Rows,
-    actor: &Actor,
-    project: Option<&str>,
-    now: Micros,
-) -> Result<Option<String>, Error> {
-    let last = view::last_of(rows, actor, project)?;
-    let Some((session, _)) = last.filter(|(_, at)| now.saturating_sub(*at) < CURRENT_MICROS) else {
-        return Ok(None);
-    };
-    // A forgotten session is not a current session.
-    let is_open = view::get(rows, &session)?.is_some_and(|row| row.closed == 0);
-    Ok(is_open.then_some(session))
-}
-
 fn not_found(rows: &dyn Rows, session: &str) -> Result<Refusal, Error> {
     if let Some(tombstone) = forgotten(rows, session)? {
         return Ok(was_forgotten(session, &tombstone));
@@ -323,10 +520,10 @@ fn not_found(rows: &dyn Rows, session: &str) -> Result<Refusal, Error> {
     let ids = view::ids(rows, NEAR_AMONG)?;
     let near = lore::protocol::several_nearest(session, ids.iter().map(String::as_str), 3);
     let hint = if near.is_empty() {
-        "Leave `session` out to use your current one, or make it with `create_session`.".to_owned()
+        "Calls without a session use your own; the first write makes it.".to_owned()
     } else {
         format!(
-            "Near to it: {}. Or make it with `create_session`.",
+            "Near to it: {}. Calls without a session use your own.",
             near.join(", ")
         )
     };

@@ -114,6 +114,7 @@ fn warnings_come_at_four_fifths() {
         serve!("[checkpoints]\nper_session_max = 10\ntotal_bytes_max = 1000000\n");
     let mut connection = daemon.connect("");
     create_session(&daemon, "s");
+    create_session(&daemon, "large");
     let mut random = Random::new(11);
     for number in 1..=10 {
         let args = json!({"sessionId": "s", "context": {"n": number}});
@@ -127,7 +128,8 @@ fn warnings_come_at_four_fifths() {
             );
         }
     }
-    let args = json!({"context": {"noise": noise(1_640_000, &mut random)}});
+    let args =
+        json!({"sessionId": "large", "context": {"noise": noise(1_640_000, &mut random)}});
     let saved = save(&mut connection, args).unwrap();
     assert!(saved.warnings[0].contains("of 1000000 bytes"), "{saved:?}");
     let status = daemon.call("status", json!({}));

@@ -114,6 +114,7 @@ pub fn events() -> Vec<(&'static str, EncodedEvent)> {
 fn sessions(events: &mut Events) {
     let begun = SessionOrigin {
         preferences: Some(r#"{"theme":"dark"}"#.to_owned()),
+        host: None,
         parent: Some(Parent {
             session: "s-0".to_owned(),
             position: 17,

@@ -12,7 +12,7 @@ use tests::page::{self, Reader};
 use tests::{ColdHome, cold, has_words, serve};
 
 /// An MCP host that exchanges lines with `lore mcp`.
-struct Host {
+pub(super) struct Host {
     child: Child,
     to: Option<ChildStdin>,
     from: BufReader<ChildStdout>,
@@ -23,7 +23,7 @@ impl Host {
         Self::of(&mut cold.lore(&["--agent", "host", "mcp"]))
     }
 
-    fn of(bridge: &mut Command) -> Self {
+    pub(super) fn of(bridge: &mut Command) -> Self {
         let mut child = bridge
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -79,7 +79,7 @@ impl Host {
         self.answer()
     }
 
-    fn call(&mut self, id: u64, name: &str, arguments: Value) -> Value {
+    pub(super) fn call(&mut self, id: u64, name: &str, arguments: Value) -> Value {
         let params = json!({"name": name, "arguments": arguments});
         let request = json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params});
         self.send(&request.to_string());
@@ -88,7 +88,7 @@ impl Host {
         answer["result"]["structuredContent"].clone()
     }
 
-    fn initialize(&mut self) -> String {
+    pub(super) fn initialize(&mut self) -> String {
         self.send(INITIALIZE);
         let answer = self.line();
         self.send(r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#);

@@ -13,13 +13,13 @@ fn free_port() -> u16 {
     listener.local_addr().unwrap().port()
 }
 
-fn serving(home: &Home, more: &str) -> (Daemon, u16) {
+pub(super) fn serving(home: &Home, more: &str) -> (Daemon, u16) {
     let port = free_port();
     home.configure(&format!("[http]\nlisten = \"127.0.0.1:{port}\"\n{more}"));
     (home.start(), port)
 }
 
-fn token(home: &Home) -> String {
+pub(super) fn token(home: &Home) -> String {
     let path = home.data().join("http.token");
     assert_eq!(std::fs::metadata(&path).unwrap().mode() & 0o777, 0o600);
     std::fs::read_to_string(&path).unwrap().trim().to_owned()
@@ -36,7 +36,7 @@ fn send(port: u16, request: &str) -> (u16, String, String) {
     (status, head.to_ascii_lowercase(), body.to_owned())
 }
 
-fn post(port: u16, headers: &str, body: &Value) -> (u16, String, String) {
+pub(super) fn post(port: u16, headers: &str, body: &Value) -> (u16, String, String) {
     let body = body.to_string();
     let length = body.len();
     send(

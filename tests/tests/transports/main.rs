@@ -4,6 +4,7 @@
 mod client;
 mod flood;
 mod follow;
+mod host_sessions;
 mod http;
 mod limits;
 mod peers;

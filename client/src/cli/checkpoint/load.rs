@@ -3,7 +3,6 @@
 use lore::protocol::RawJson;
 use lore::protocol::checkpoints::{CompressReply, LoadReply, ViewReport};
 
-use super::needed_session;
 use super::pretty::pretty;
 use crate::cli::command::Command;
 use crate::cli::common::AS_OF;
@@ -50,13 +49,8 @@ pub const LOAD: Command = Command::call_with(
     "lore checkpoint load 01k9 --keys goal,plan",
 ]);
 
-fn session(matches: &Matches, caller: &Caller, fields: &mut Fields) -> Result<(), Failure> {
-    let session = match matches.text("checkpoint") {
-        None => Some(needed_session(caller, ", or a checkpoint by its id")?),
-        // A checkpoint and a session exclude each other, so the environment's session is ignored here.
-        Some(_) => caller.session()?,
-    };
-    fields.put_some("sessionId", session.as_ref())
+fn session(_: &Matches, caller: &Caller, fields: &mut Fields) -> Result<(), Failure> {
+    fields.put_some("sessionId", caller.session()?.as_ref())
 }
 
 fn loaded(reply: &[u8]) -> Result<Rendered, Failure> {

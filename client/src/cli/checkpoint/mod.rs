@@ -65,7 +65,7 @@ pub const CHECKPOINT: Command = Command::family(
     "checkpoint",
     "Save an agent's context, and load it exactly",
     &[
-        Command::call_with("save", "Save a JSON object as a checkpoint of the session, or of a new one", "workflow_checkpoint_save", save, Report::Text(saved))
+        Command::call_with("save", "Save a JSON object as a checkpoint of your session, which is made if there is none", "workflow_checkpoint_save", save, Report::Text(saved))
             .flags(&[
                 &[FILE],
                 DESCRIPTION,
@@ -78,7 +78,7 @@ pub const CHECKPOINT: Command = Command::family(
             ])
             .examples(&["lore checkpoint save state.json --name before-upgrade"]),
         load::LOAD,
-        Command::client("list", "List the checkpoints of a session, newest first", checkpoints)
+        Command::client("list", "List the checkpoints of your session, or else of the project's newest that has some, newest first", checkpoints)
             .flags(&[&[
                 Flag::number("limit", "COUNT", "At most this many, 1 to 100"),
                 Flag::number("offset", "COUNT", "Skip this many of the newest"),
@@ -130,7 +130,7 @@ const KEYS: &[Column] = &[
 ];
 
 fn save(matches: &Matches, caller: &Caller, fields: &mut Fields) -> Result<(), Failure> {
-    fields.put_some("sessionId", caller.named_session()?.as_ref())?;
+    fields.put_some("sessionId", caller.session()?.as_ref())?;
     put_context(matches, fields)?;
     put_description(matches, fields)
 }
@@ -154,7 +154,7 @@ fn fork(matches: &Matches, caller: &Caller, fields: &mut Fields) -> Result<(), F
 }
 
 fn named_session(_: &Matches, caller: &Caller, fields: &mut Fields) -> Result<(), Failure> {
-    fields.put_some("sessionId", caller.named_session()?.as_ref())
+    fields.put_some("sessionId", caller.session()?.as_ref())
 }
 
 /// Adds the context of a file, a checkpoint or a session. A session counts only if the command line names it.
@@ -197,18 +197,9 @@ fn put_description(matches: &Matches, fields: &mut Fields) -> Result<(), Failure
     }
 }
 
-/// Returns the session, which is required.
-fn needed_session(caller: &Caller, otherwise: &str) -> Result<SessionId, Failure> {
-    caller.named_session()?.ok_or_else(|| {
-        Failure::Usage(format!(
-            "which session? Name it with --session or LORE_SESSION{otherwise}"
-        ))
-    })
-}
-
 fn checkpoints(matches: &Matches, caller: &mut Caller) -> Result<Exit, Failure> {
     let mut fields = matches.fields()?;
-    fields.put("sessionId", &needed_session(caller, "")?)?;
+    fields.put_some("sessionId", caller.session()?.as_ref())?;
     let mut reply = caller.reply("workflow_checkpoint_list", fields)?;
     let total = meta(&reply)?.and_then(|meta| meta.total);
     let rendered = listed(&read(&reply.json)?, total);

@@ -14,7 +14,8 @@ pub struct LoadArgs {
     /// The checkpoint to load; excludes `sessionId`.
     #[serde(alias = "checkpoint_id", alias = "checkpoint")]
     pub checkpoint_id: Option<CheckpointId>,
-    /// Load the latest checkpoint of this session; excludes `checkpointId`.
+    /// Load the latest checkpoint of this session; excludes `checkpointId`. Default: your own session, else the
+    /// project's newest with a checkpoint.
     #[serde(alias = "session_id", alias = "session")]
     pub session_id: Option<SessionId>,
     /// Return only these top-level keys; default: all.
@@ -22,7 +23,7 @@ pub struct LoadArgs {
     /// Token budget to fit the context into; the stored context stays whole.
     #[serde(alias = "max_tokens")]
     pub max_tokens: Option<u64>,
-    /// With `sessionId`: the state after this log position, or at this RFC 3339 time.
+    /// Without `checkpointId`: the state after this log position, or at this RFC 3339 time.
     #[serde(alias = "as_of")]
     pub as_of: Option<AsOf>,
 }
@@ -54,9 +55,9 @@ pub struct LoadReply {
 #[wire(args(as_of, at_least, agent))]
 #[serde(rename_all = "camelCase")]
 pub struct ListArgs {
-    /// The session.
+    /// The session. Default: your own, else the project's newest with a checkpoint.
     #[serde(alias = "session_id", alias = "session")]
-    pub session_id: SessionId,
+    pub session_id: Option<SessionId>,
     /// Maximum number of checkpoints, 1 to 100 (default 20).
     #[schema(range(min = 1, max = 100), extend("default" = 20))]
     pub limit: Option<u64>,

@@ -12,7 +12,7 @@ pub struct MarkArgs {
     /// The top-level key of the context.
     #[serde(alias = "context_key")]
     pub context_key: String,
-    /// The session; default: the caller's current session.
+    /// The session; default: your own.
     #[serde(alias = "session_id", alias = "session")]
     pub session_id: Option<SessionId>,
     /// Remove the mark (default false).

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use super::{EntityName, Sort};
 
 /// Arguments of `list_entities`: of a session, of a project, or of all.
-#[wire(args(session = "Only this session; default, without `project` and `all`: the current session.", .., as_of, at_least, agent))]
+#[wire(args(session = "Only this session; default, without `project` and `all`: your own.", .., as_of, at_least, agent))]
 #[derive(Default)]
 pub struct ListEntitiesArgs {
     /// All sessions of this project.
@@ -59,7 +59,7 @@ pub struct Entity {
 }
 
 /// Reply of `list_entities`.
-#[wire(reply)]
+#[wire(reply(position, durable, session, chosen_by, warnings))]
 pub struct ListEntitiesReply {
     /// The entities, in the requested order.
     pub entities: Vec<Entity>,

@@ -51,7 +51,7 @@ pub struct EntityMention {
 }
 
 /// Reply of `get_entity`.
-#[wire(reply)]
+#[wire(reply(position, durable, chosen_by, warnings))]
 pub struct GetEntityReply {
     /// The session whose data is returned.
     pub session: SessionId,
@@ -86,7 +86,7 @@ pub struct RelateEntitiesArgs {
 }
 
 /// Reply of `relate_entities`.
-#[wire(reply(position, durable, project, warnings))]
+#[wire(reply(position, durable, chosen_by, project, warnings))]
 pub struct RelateEntitiesReply {
     /// The session.
     pub session: SessionId,
@@ -110,7 +110,7 @@ pub struct ResolveEntityArgs {
 }
 
 /// Reply of `resolve_entity`.
-#[wire(reply(position, durable, project, warnings))]
+#[wire(reply(position, durable, chosen_by, project, warnings))]
 pub struct ResolveEntityReply {
     /// The session.
     pub session: SessionId,

@@ -30,6 +30,8 @@ pub struct Hello {
     pub cwd: Option<String>,
     /// Default session of its calls.
     pub session: Option<String>,
+    /// The host session that it belongs to, as `KIND:ID`: see [`host_session`](crate::host_session).
+    pub host_session: Option<String>,
     /// Whether the rest of the connection is MCP as JSON lines.
     pub mcp: bool,
     /// Random id of a bridge, stable across reconnects.
@@ -60,8 +62,16 @@ pub enum ClientFrame {
     },
 }
 
-const HELLO_FIELDS: [&str; 8] = [
-    "version", "client", "agent", "cwd", "session", "then", "bridge", "tools",
+const HELLO_FIELDS: [&str; 9] = [
+    "version",
+    "client",
+    "agent",
+    "cwd",
+    "session",
+    "host_session",
+    "then",
+    "bridge",
+    "tools",
 ];
 const CALL_FIELDS: [&str; 4] = ["id", "name", "args", "cancel"];
 
@@ -81,6 +91,9 @@ pub fn decode_hello(body: &[u8]) -> Result<Hello, FrameError> {
             Ok("agent") => hello.agent = Some(text(&mut reader, "agent")?),
             Ok("cwd") => hello.cwd = Some(text(&mut reader, "cwd")?),
             Ok("session") => hello.session = Some(text(&mut reader, "session")?),
+            Ok("host_session") => {
+                hello.host_session = Some(text(&mut reader, "host_session")?);
+            }
             Ok("bridge") => hello.bridge = Some(text(&mut reader, "bridge")?),
             Ok("tools") => hello.tools = Some(text(&mut reader, "tools")?),
             Ok(_) => hello.mcp = mcp(&mut reader)?,
@@ -267,6 +280,7 @@ pub fn encode_hello(out: &mut Vec<u8>, hello: &Hello) {
         ("agent", hello.agent.as_deref()),
         ("cwd", hello.cwd.as_deref()),
         ("session", hello.session.as_deref()),
+        ("host_session", hello.host_session.as_deref()),
         ("then", hello.mcp.then_some("mcp")),
         ("bridge", hello.bridge.as_deref()),
         ("tools", hello.tools.as_deref()),

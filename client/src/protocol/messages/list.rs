@@ -70,7 +70,7 @@ pub struct Message {
 }
 
 /// Reply of `list_messages`.
-#[wire(reply)]
+#[wire(reply(position, durable, chosen_by, warnings))]
 pub struct ListMessagesReply {
     /// The session.
     pub session: SessionId,

@@ -24,7 +24,7 @@ pub struct RecordMessageArgs {
 }
 
 /// Reply of `record_message`.
-#[wire(reply(position, durable, project, warnings))]
+#[wire(reply(position, durable, chosen_by, project, warnings))]
 pub struct RecordMessageReply {
     /// Its session.
     pub session: SessionId,

@@ -26,7 +26,7 @@ pub struct RecordToolArgs {
 }
 
 /// Reply of `record_tool`.
-#[wire(reply(position, durable, project, warnings))]
+#[wire(reply(position, durable, chosen_by, project, warnings))]
 pub struct RecordToolReply {
     /// Its session.
     pub session: SessionId,

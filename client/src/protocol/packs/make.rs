@@ -164,6 +164,7 @@ pub struct LeftOut {
 #[wire(reply(
     position = "Position of the pack in the log; for a cached pack that of the snapshot.",
     durable,
+    chosen_by,
     warnings
 ))]
 pub struct EnrichMessageReply {
@@ -190,6 +191,7 @@ pub struct EnrichMessageReply {
 #[wire(reply(
     position = "Position of the pack in the log; for a cached pack that of the snapshot.",
     durable,
+    chosen_by,
     warnings
 ))]
 pub struct ContextPackReply {

@@ -30,6 +30,7 @@ pub struct PruneSessionArgs {
 #[wire(reply(
     position = "Position of the write in the log; if nothing was pruned, that of the snapshot.",
     durable,
+    chosen_by,
     warnings
 ))]
 pub struct PruneSessionReply {
@@ -57,7 +58,7 @@ pub struct PruneSessionReply {
 pub struct ResetPruningArgs {}
 
 /// Reply of `reset_pruning`.
-#[wire(reply)]
+#[wire(reply(position, durable, chosen_by, warnings))]
 pub struct ResetPruningReply {
     /// The session.
     pub session: SessionId,

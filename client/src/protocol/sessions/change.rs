@@ -26,7 +26,7 @@ pub struct UpdateSessionArgs {
 }
 
 /// Reply of `update_session`: the current fields.
-#[wire(reply(position, durable, project, warnings))]
+#[wire(reply(position, durable, chosen_by, project, warnings))]
 pub struct UpdateSessionReply {
     /// The session.
     pub session: SessionId,
@@ -50,7 +50,7 @@ pub struct CloseSessionArgs {
 }
 
 /// Reply of `close_session`.
-#[wire(reply(position, durable, project, warnings))]
+#[wire(reply(position, durable, chosen_by, project, warnings))]
 pub struct CloseSessionReply {
     /// The session.
     pub session: SessionId,

@@ -52,7 +52,7 @@ pub struct ValueChange {
 }
 
 /// Reply of `diff_session`: the changes between two states.
-#[wire(reply)]
+#[wire(reply(position, durable, chosen_by, warnings))]
 pub struct DiffSessionReply {
     /// The session.
     pub session: SessionId,

@@ -82,7 +82,7 @@ pub struct LeaseHeld {
 }
 
 /// Reply of `get_session`: the state of a session.
-#[wire(reply)]
+#[wire(reply(position, durable, chosen_by, warnings))]
 pub struct GetSessionReply {
     /// Its id.
     pub session: SessionId,

@@ -17,7 +17,7 @@ pub struct LeaseSessionArgs {
 }
 
 /// Reply of `lease_session`.
-#[wire(reply(position, durable, project, warnings))]
+#[wire(reply(position, durable, chosen_by, project, warnings))]
 pub struct LeaseSessionReply {
     /// The session.
     pub session: SessionId,
@@ -41,7 +41,7 @@ pub struct ReleaseSessionArgs {
 }
 
 /// Reply of `release_session`.
-#[wire(reply(position, durable, project, warnings))]
+#[wire(reply(position, durable, chosen_by, project, warnings))]
 pub struct ReleaseSessionReply {
     /// The session.
     pub session: SessionId,

@@ -30,7 +30,7 @@ pub struct MetricsPoint {
 }
 
 /// Reply of `metrics`.
-#[wire(reply)]
+#[wire(reply(position, durable, chosen_by, warnings))]
 pub struct MetricsReply {
     /// The session.
     pub session: SessionId,

@@ -48,6 +48,7 @@ pub struct ExportSessionArgs {
 #[wire(reply(
     position = "The last position of the export, the same for all pages.",
     durable,
+    chosen_by,
     warnings = "Data of the session that this page omits."
 ))]
 pub struct ExportSessionReply {

@@ -59,7 +59,7 @@ pub struct FieldMapping {
 }
 
 /// Reply of `list_extractors`.
-#[wire(reply)]
+#[wire(reply(position, durable, session, chosen_by, warnings))]
 pub struct ListExtractorsReply {
     /// The extractors, in the order in which they run.
     pub extractors: Vec<Extractor>,
@@ -83,7 +83,7 @@ pub struct RegisterExtractorArgs {
 }
 
 /// Reply of `register_extractor`.
-#[wire(reply(durable, project, warnings))]
+#[wire(reply(durable, session, chosen_by, project, warnings))]
 pub struct RegisterExtractorReply {
     /// The name of the type.
     pub name: String,
@@ -106,7 +106,7 @@ pub struct RegisterFieldMappingArgs {
 }
 
 /// Reply of `register_field_mapping`.
-#[wire(reply(position, durable, project, warnings))]
+#[wire(reply(position, durable, session, chosen_by, project, warnings))]
 pub struct RegisterFieldMappingReply {
     /// The field.
     pub field: String,

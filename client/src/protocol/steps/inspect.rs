@@ -17,7 +17,7 @@ pub struct GetStepArgs {
 }
 
 /// Reply of `get_step`.
-#[wire(reply(durable, warnings))]
+#[wire(reply(durable, chosen_by, warnings))]
 pub struct GetStepReply {
     /// The session.
     pub session: SessionId,
@@ -88,7 +88,7 @@ pub struct StepSummary {
 }
 
 /// Reply of `list_steps`.
-#[wire(reply)]
+#[wire(reply(position, durable, chosen_by, warnings))]
 pub struct ListStepsReply {
     /// The session.
     pub session: SessionId,

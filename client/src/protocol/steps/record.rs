@@ -30,7 +30,7 @@ pub struct RecordStepArgs {
 }
 
 /// Reply of `record_step`.
-#[wire(reply(durable, project, warnings))]
+#[wire(reply(durable, chosen_by, project, warnings))]
 pub struct RecordStepReply {
     /// Its session.
     pub session: SessionId,

@@ -95,7 +95,7 @@ pub struct Resolution {
 }
 
 /// Reply of `resolve_variables`.
-#[wire(reply)]
+#[wire(reply(position, durable, chosen_by, warnings))]
 pub struct ResolveVariablesReply {
     /// The session.
     pub session: Option<SessionId>,
@@ -127,7 +127,7 @@ pub struct Unresolved {
 }
 
 /// Reply of `resolve_parameters`.
-#[wire(reply)]
+#[wire(reply(position, durable, chosen_by, warnings))]
 pub struct ResolveParametersReply {
     /// The session.
     pub session: Option<SessionId>,

@@ -18,7 +18,7 @@ use deadline::DeadlineWriter;
 use http_body_util::combinators::BoxBody;
 use http_body_util::{BodyExt, Full};
 use hyper::body::{Body, Bytes, Incoming};
-use hyper::header::{CONNECTION, CONTENT_TYPE, EXPECT, HeaderValue, WWW_AUTHENTICATE};
+use hyper::header::{CONNECTION, CONTENT_TYPE, EXPECT, HeaderMap, HeaderValue, WWW_AUTHENTICATE};
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper::{Method, Request, Response, StatusCode};
@@ -31,13 +31,16 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::time::timeout;
 
 use super::connection_slots::ConnectionSlot;
-use super::frames::{Endpoint, Host, busy};
+use super::frames::{Endpoint, Host, busy, check_host_session};
 use super::limits::{MemoryPermit, SMALL_BYTES};
 use super::mcp::{ConnectionLifetime, LineError, RawMcpCall, Server, anonymous, unload};
 use super::tool_selection::ToolSelection;
+use crate::error::Refusal;
 
 /// Path of the MCP endpoint.
 const PATH: &str = "/mcp";
+/// Header with the host session of a request, as `KIND:ID`.
+const HOST_SESSION: &str = "lore-host-session";
 /// Origins that may call, when a browser sends an `Origin`.
 const ORIGINS: [&str; 3] = ["http://localhost:*", "http://127.0.0.1:*", "http://[::1]:*"];
 /// Maximum size of a request's head, in bytes.
@@ -165,6 +168,10 @@ impl Service {
             Err(body) => return refusal(StatusCode::BAD_REQUEST, &body),
         };
         let (head, body) = request.into_parts();
+        let host_session = match host_session_of(&head.headers) {
+            Ok(host_session) => host_session,
+            Err(refused) => return refusal(StatusCode::BAD_REQUEST, &refused.to_body()),
+        };
         // With `Expect`, the peer sends the body only when it is read.
         let is_asked_for = head.headers.contains_key(EXPECT);
         let read = read(endpoint, is_asked_for, body);
@@ -197,10 +204,11 @@ impl Service {
             None => (None, memory_permit),
         };
         let request = Request::from_parts(head, Full::new(Bytes::from(body)));
-        let host = Host {
+        let mut host = Host {
             tools,
             ..host.clone()
         };
+        host.caller.host_session = host_session;
         let answer = self
             .mcp(endpoint, host, raw_call.clone())
             .handle(request)
@@ -227,6 +235,16 @@ impl Service {
         };
         StreamableHttpService::new(server, Arc::default(), config)
     }
+}
+
+/// Returns the host session that a request states in its head: requests do not share a connection's.
+fn host_session_of(headers: &HeaderMap) -> Result<Option<String>, Refusal> {
+    let Some(value) = headers.get(HOST_SESSION) else {
+        return Ok(None);
+    };
+    let text = value.to_str().unwrap_or_default().to_owned();
+    check_host_session(&text)?;
+    Ok(Some(text))
 }
 
 /// Returns the tool list in the query; commas may be percent-encoded.

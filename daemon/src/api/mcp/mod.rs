@@ -1,6 +1,7 @@
 //! MCP over JSON lines: both eras of the protocol, any number of calls in flight.
 
 mod completions;
+mod host_session;
 mod id;
 mod in_flight;
 mod lines;

@@ -59,7 +59,7 @@ impl Prompt {
     /// Names and descriptions of the arguments; none is required.
     #[must_use]
     pub const fn arguments(self) -> &'static [(&'static str, &'static str)] {
-        const SESSION_IS: &str = "Id of the session; absent: your current one.";
+        const SESSION_IS: &str = "Id of the session; absent: your own.";
         match self {
             Self::ResumeSession => &[(SESSION, SESSION_IS)],
             Self::HandOver => &[

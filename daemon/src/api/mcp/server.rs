@@ -22,6 +22,7 @@ use rmcp::{RoleServer, ServerHandler};
 use tokio_util::sync::CancellationToken;
 
 use super::completions;
+use super::host_session;
 use super::in_flight::InFlightCall;
 use super::message::protocol_error;
 use super::named::{key_of, named_tools};
@@ -155,6 +156,7 @@ impl Server {
                 client: printable(&label).take(CLIENT_CHARS_MAX).collect(),
             });
         }
+        host_session::state(&mut caller, &cx.meta.0);
         if let (Some(bridge), Access::Write) = (&self.host.bridge, access) {
             caller.default_key = Some(key_of(bridge, &cx.id));
         }

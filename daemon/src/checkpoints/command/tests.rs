@@ -300,7 +300,11 @@ fn the_next_holder_takes_the_place() {
 fn a_fork_copies_nothing() {
     let mut fixture = given(&[0]);
     let forking = |session: &str| SaveCheckpoint {
-        choice: PreparedSession::fresh(Some(session.to_owned()), None, &bench_clock()),
+        choice: PreparedSession::fresh(
+            Some(session.to_owned()),
+            crate::sessions::SessionSelector::default(),
+            &bench_clock(),
+        ),
         pieces: vec![ContextPiece {
             packed: None,
             ..content_piece(0, 0, false)

@@ -15,7 +15,7 @@ use crate::error::{Code, Refusal};
 use crate::events::checkpoints::CheckpointKey;
 use crate::log::{Body, codec};
 use crate::operation::{Access, Call, Context, Op, blocking};
-use crate::sessions::{PreparedSession, session_of};
+use crate::sessions::{PreparedSession, SessionSelector, session_of};
 use crate::state::State;
 
 pub struct Fork;
@@ -38,8 +38,9 @@ impl Op for Fork {
         let metadata = Metadata::of(args.metadata.clone())?;
         check_rules(&metadata)?;
         let state = State::live(&cx, None).await?;
-        let (shared, project) = (Arc::clone(&cx), caller.project.clone());
-        let command = blocking(move || prepare(&shared, &state, &args, &metadata, project)).await?;
+        let (shared, selector) = (Arc::clone(&cx), SessionSelector::of(&caller, None));
+        let command =
+            blocking(move || prepare(&shared, &state, &args, &metadata, selector)).await?;
         let report = command.report.clone();
         let outcome = cx.write(&caller, claim, 0, command).await;
         let is_stale = report.result().instead.is_some();
@@ -75,7 +76,7 @@ fn prepare(
     state: &State,
     args: &ForkArgs,
     metadata: &Metadata,
-    project: Option<String>,
+    selector: SessionSelector,
 ) -> Result<SaveCheckpoint, Refusal> {
     let clock = cx.engine.clock();
     let found = StoredCheckpoint::of(state, &args.checkpoint_id)?;
@@ -95,7 +96,7 @@ fn prepare(
     let body = codec::encode(&described.described());
     let session = args.session_id.as_ref();
     Ok(SaveCheckpoint {
-        choice: PreparedSession::fresh(session.map(|id| id.as_str().to_owned()), project, clock),
+        choice: PreparedSession::fresh(session.map(|id| id.as_str().to_owned()), selector, clock),
         checkpoint: CheckpointKey::of(clock.random()),
         hash: found.row.hash,
         keys: keys.into_iter().collect(),

@@ -12,7 +12,8 @@ use crate::clock::format_time;
 use crate::error::Refusal;
 use crate::operation::cursor::page_limit;
 use crate::operation::{Access, Call, Context, Op, blocking};
-use crate::sessions;
+use crate::sessions::operations::session_id;
+use crate::sessions::{self, SessionSelector, Wanted};
 use crate::state::State;
 use crate::store::Direction;
 
@@ -32,13 +33,18 @@ impl Op for List {
     const WRAPPED_AS: Option<&'static str> = Some("checkpoints");
 
     async fn call(call: Call<ListArgs>) -> Result<ListReply, Refusal> {
-        let Call { cx, args, .. } = call;
+        let (cx, caller, args) = call.into_parts();
         let limit = page_limit(args.limit, LIMIT, LIMIT_MAX);
         let limit = limit.map_err(|refusal| refusal.hint("Use `offset` for the next page."))?;
-        let event_lookup = args.as_of.clone().map(|as_of| (&args.session_id, as_of));
+        let state = State::live(&cx, args.at_least).await?;
+        let selector = SessionSelector::of(&caller, args.session_id.as_ref());
+        let now = cx.engine.clock().now();
+        let session = selector.find(&state, &caller.actor, now, &Wanted::Checkpoints)?;
+        let session = session_id(&session)?;
+        let event_lookup = args.as_of.clone().map(|as_of| (&session, as_of));
         let state = state_as_of(&cx, args.at_least, event_lookup).await?;
-        sessions::find(&state, args.session_id.as_str())?;
-        blocking(move || page(&cx, &state, &args, limit as u64)).await
+        sessions::find(&state, session.as_str())?;
+        blocking(move || page(&cx, &state, session.as_str(), &args, limit as u64)).await
     }
 }
 
@@ -70,8 +76,13 @@ impl Filter {
     }
 }
 
-fn page(cx: &Context, state: &State, args: &ListArgs, limit: u64) -> Result<ListReply, Refusal> {
-    let session = args.session_id.as_str();
+fn page(
+    cx: &Context,
+    state: &State,
+    session: &str,
+    args: &ListArgs,
+    limit: u64,
+) -> Result<ListReply, Refusal> {
     let filter = Filter::of(args);
     let offset = args.offset.unwrap_or(0);
     let marks: Vec<String> = view::critical_keys(state, session)?

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use lore::protocol::RawJson;
 use lore::protocol::checkpoints::{LoadArgs, LoadReply, ViewReport};
+use lore::protocol::{RawJson, SessionId};
 
 use super::views::{RankedContext, budget_of, describe, raw};
 use super::{StoredCheckpoint, meta_of_read, state_as_of};
@@ -13,7 +13,8 @@ use crate::checkpoints::view;
 use crate::clock::format_time;
 use crate::error::{Code, Refusal};
 use crate::operation::{Access, Call, Context, Op, blocking};
-use crate::sessions::{self, AccessTimes};
+use crate::sessions::operations::session_id;
+use crate::sessions::{self, AccessTimes, SessionSelector, Wanted};
 use crate::state::State;
 use crate::store::Error;
 
@@ -34,14 +35,21 @@ impl Op for Load {
     const NAME: &'static str = "workflow_checkpoint_load";
     const TITLE: &'static str = "Load a checkpoint";
     const DESCRIPTION: &'static str = "Loads a workflow's state and context from a checkpoint by its id, or the latest of a \
-        session. The context is equal to the saved one; `keys` and `maxTokens` shorten only the \
+        session (default: your own, else the project's newest). The context is equal to the saved one; `keys` and `maxTokens` shorten only the \
         reply.";
     const ACCESS: Access = Access::Read;
     const RESULT_CHARS_MAX: Option<u64> = Some(CHARS_MAX);
 
     async fn call(call: Call<LoadArgs>) -> Result<LoadReply, Refusal> {
-        let Call { cx, args, .. } = call;
+        let (cx, caller, mut args) = call.into_parts();
         check(&args)?;
+        if args.checkpoint_id.is_none() {
+            let state = State::live(&cx, args.at_least).await?;
+            let selector = SessionSelector::of(&caller, args.session_id.as_ref());
+            let now = cx.engine.clock().now();
+            let session = selector.find(&state, &caller.actor, now, &Wanted::Checkpoints)?;
+            args.session_id = Some(session_id(&session)?);
+        }
         let args = Arc::new(args);
         let event_lookup = args.session_id.as_ref().zip(args.as_of.clone());
         // If the latest checkpoint is deleted while it is read, another one becomes the latest.
@@ -52,12 +60,12 @@ impl Op for Load {
         loop {
             let state = state_as_of(&cx, args.at_least, event_lookup.clone()).await?;
             let found = match (&args.checkpoint_id, &args.session_id) {
-                (None, Some(session)) => {
-                    sessions::find(&state, session.as_str())?;
-                    StoredCheckpoint::latest(&state, session.as_str())?
-                }
                 (Some(checkpoint), _) => StoredCheckpoint::of(&state, checkpoint)?,
-                (None, None) => return Err(missing_id()),
+                (None, session) => {
+                    let session = session.as_ref().map(SessionId::as_str).unwrap_or_default();
+                    sessions::find(&state, session)?;
+                    StoredCheckpoint::latest(&state, session)?
+                }
             };
             // A deleted checkpoint is not returned, even if it is cached or shared.
             if event_lookup.is_some() && found.is_deleted(&cx) {
@@ -100,21 +108,15 @@ async fn load(
 fn check(args: &LoadArgs) -> Result<(), Refusal> {
     match (&args.checkpoint_id, &args.session_id) {
         (Some(_), Some(_)) => Err(Refusal::invalid(
-            "`checkpointId` and `sessionId` exclude each other; one of them is needed",
+            "`checkpointId` and `sessionId` exclude each other",
         )
         .hint("`checkpointId` loads that one, `sessionId` the latest of the session.")),
-        (None, None) => Err(missing_id()),
         (Some(_), None) if args.as_of.is_some() => Err(Refusal::invalid(
-            "`asOf` goes with `sessionId`: a checkpoint never changes",
+            "`asOf` goes with a session: a checkpoint never changes",
         )
         .hint("Leave `asOf` out, or name the session instead of the checkpoint.")),
-        (Some(_), None) | (None, Some(_)) => Ok(()),
+        (_, None) | (None, Some(_)) => Ok(()),
     }
-}
-
-fn missing_id() -> Refusal {
-    Refusal::invalid("either `checkpointId` or `sessionId` is needed")
-        .hint("`workflow_checkpoint_list` lists the checkpoints of a session.")
 }
 
 fn reply(

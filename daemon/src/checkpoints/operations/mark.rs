@@ -36,7 +36,7 @@ impl Op for MarkCritical {
         let state = State::live(&cx, None).await?;
         let now = cx.engine.clock().now();
         let selector = SessionSelector::of(&caller, args.session_id.as_ref());
-        let session = selector.find(&state, &caller.actor, now)?;
+        let session = selector.find_own(&state, &caller.actor, now)?;
         let marks = view::critical_keys(&state, &session)?;
         let is_marked = marks.iter().any(|(key, _)| *key == args.context_key);
         let key = args.context_key;

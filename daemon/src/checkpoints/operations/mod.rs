@@ -63,6 +63,8 @@ fn meta_of_read(cx: &Context, state: &State, warnings: Vec<String>) -> Meta {
         project: None,
         warnings,
         total: None,
+        session: None,
+        chosen_by: None,
     }
 }
 
@@ -75,6 +77,8 @@ async fn meta_of_write(cx: &Context, outcome: &Outcome) -> Result<Meta, Refusal>
         project: header.project.clone(),
         warnings: limit_warnings(cx, header.session.as_deref()).await?,
         total: None,
+        session: None,
+        chosen_by: None,
     })
 }
 

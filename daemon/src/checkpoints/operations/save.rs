@@ -70,15 +70,11 @@ impl Op for Save {
         };
         let claim = caller.claim(Self::NAME, &said, args.key.as_deref())?;
         let save = PendingSave {
-            session: args
-                .session_id
-                .map(|session| session.as_str().to_owned())
-                .or_else(|| caller.session.clone()),
+            selector: SessionSelector::of(&caller, args.session_id.as_ref()).fenced(args.fence),
             context: Arc::new(context),
             metadata,
             is_forced: args.force == Some(true),
             expected: expected.transpose()?,
-            fence: args.fence,
             bytes,
         };
         save.run(cx, caller, claim).await
@@ -114,12 +110,12 @@ fn expected_key(checkpoint: &CheckpointId) -> Result<CheckpointKey, Refusal> {
 
 /// A save in progress.
 struct PendingSave {
-    session: Option<String>,
+    /// The session: the named one, else the caller's own, which is made if there is none.
+    selector: SessionSelector,
     context: Arc<prepare::Context>,
     metadata: Metadata,
     is_forced: bool,
     expected: Option<CheckpointKey>,
-    fence: Option<Position>,
     /// Length of the received context, in bytes.
     bytes: usize,
 }
@@ -141,13 +137,16 @@ impl PendingSave {
             attempt += 1;
             let state = State::live(&cx, None).await?;
             let state = Arc::new(state);
-            if let Some((session, row)) = saving.unchanged(&cx, &state).await? {
+            let session = saving.session(&cx, &caller, &state)?;
+            if let Some((session, row)) = saving.unchanged(&cx, &state, session.as_ref()).await? {
                 return saving.skipped(&cx, &session, &row).await;
             }
-            let command = match saving.prepare(&cx, &caller, state, attempt).await {
+            let of = session.clone();
+            let command = match saving.prepare(&cx, of, state, attempt).await {
                 Ok(command) => command,
                 Err(refusal) => {
-                    saving.refused(&cx, refusal, &mut has_made_room).await?;
+                    let of = session.as_deref();
+                    saving.refused(&cx, of, refusal, &mut has_made_room).await?;
                     continue;
                 }
             };
@@ -160,13 +159,34 @@ impl PendingSave {
                     clear_up(&cx, &report);
                     return reply(&cx, &outcome).await;
                 }
-                (Err(_), Some(SaveSkipped::Unchanged(row))) => {
-                    let session = saving.session.clone().unwrap_or_default();
+                (Err(_), Some(SaveSkipped::Unchanged(row))) if session.is_some() => {
+                    let session = session.unwrap_or_default();
                     return saving.skipped(&cx, &session, &row).await;
                 }
+                // Another call of the same caller made its session and saved the same there.
+                (Err(_), Some(SaveSkipped::Unchanged(_))) => {}
                 (Err(_), Some(SaveSkipped::Stale)) if attempt <= ATTEMPTS_MAX => {}
-                (Err(refusal), _) => saving.refused(&cx, refusal, &mut has_made_room).await?,
+                (Err(refusal), _) => {
+                    let of = session.as_deref();
+                    saving.refused(&cx, of, refusal, &mut has_made_room).await?;
+                }
             }
+        }
+    }
+
+    /// Returns the session to save in, if it exists already. A named one must exist.
+    fn session(
+        &self,
+        cx: &Context,
+        caller: &Caller,
+        state: &State,
+    ) -> Result<Option<String>, Refusal> {
+        let now = cx.engine.clock().now();
+        match self.selector.find_own(state, &caller.actor, now) {
+            Ok(session) => Ok(Some(session)),
+            Err(refusal) if self.selector.session.is_some() => Err(refusal),
+            // The writer decides, and makes a session if it may.
+            Err(_) => Ok(None),
         }
     }
 
@@ -174,6 +194,7 @@ impl PendingSave {
     async fn refused(
         &self,
         cx: &Arc<Context>,
+        session: Option<&str>,
         refusal: Refusal,
         has_made_room: &mut bool,
     ) -> Result<(), Refusal> {
@@ -183,7 +204,7 @@ impl PendingSave {
         {
             return Ok(());
         }
-        Err(self.explain(cx, refusal).await)
+        Err(self.explain(cx, session, refusal).await)
     }
 
     /// Returns the session's latest checkpoint if it has the same context and replaces the save. The checks of a save
@@ -192,8 +213,9 @@ impl PendingSave {
         self: &Arc<Self>,
         cx: &Arc<Context>,
         state: &Arc<State>,
+        session: Option<&String>,
     ) -> Result<Option<(String, CheckpointRow)>, Refusal> {
-        let Some(session) = self.session.clone().filter(|_| !self.is_forced) else {
+        let Some(session) = session.cloned().filter(|_| !self.is_forced) else {
             return Ok(None);
         };
         let Some(row) = view::newest(&**state, &session, None)? else {
@@ -209,7 +231,7 @@ impl PendingSave {
         // The log's time if the clock is behind it.
         let now = cx.engine.clock().now();
         let now = now.max(state.published().tail.time);
-        sessions::fenced(&**state, now, &session, self.fence)?;
+        sessions::fenced(&**state, now, &session, self.selector.fence)?;
         let (saving, cx, state) = (Arc::clone(self), Arc::clone(cx), Arc::clone(state));
         let compare = move || {
             let values = Values::of(&cx, &*state);
@@ -227,25 +249,13 @@ impl PendingSave {
     async fn prepare(
         self: &Arc<Self>,
         cx: &Arc<Context>,
-        caller: &Caller,
+        session: Option<String>,
         state: Arc<State>,
         attempt: u32,
     ) -> Result<SaveCheckpoint, Refusal> {
-        let project = caller.project.clone();
-        let clock = cx.engine.clock();
-        let choice = match &self.session {
-            Some(session) => PreparedSession::prepare(
-                SessionSelector {
-                    session: Some(session.clone()),
-                    project,
-                    fence: self.fence,
-                },
-                clock,
-            ),
-            None => PreparedSession::fresh(None, project, clock),
-        };
+        let choice = PreparedSession::prepare(self.selector.clone(), cx.engine.clock());
         let (saving, cx) = (Arc::clone(self), Arc::clone(cx));
-        let prepare = move || saving.prepare_on(&cx, &state, choice, attempt);
+        let prepare = move || saving.prepare_on(&cx, &state, session.as_deref(), choice, attempt);
         off_loop(self.bytes > PACK_INLINE_BYTES_MAX, prepare).await
     }
 
@@ -253,14 +263,15 @@ impl PendingSave {
         &self,
         cx: &Context,
         state: &State,
+        session: Option<&str>,
         choice: PreparedSession,
         attempt: u32,
     ) -> Result<SaveCheckpoint, Refusal> {
-        let previous = match &self.session {
+        let previous = match session {
             Some(session) => {
                 sessions::find(state, session)?;
                 view::newest(state, session, None)?
-                    .map(|row| StoredCheckpoint::at(&state.log(), session.clone(), row))
+                    .map(|row| StoredCheckpoint::at(&state.log(), session.to_owned(), row))
                     .transpose()?
                     .map(|found| found.manifest)
             }
@@ -296,7 +307,7 @@ impl PendingSave {
             report: Report::default(),
             let_go: Vec::new(),
         };
-        command.foresee(state, self.session.as_deref().unwrap_or_default())?;
+        command.foresee(state, session.unwrap_or_default())?;
         packing.write_blobs(&mut command.pieces)?;
         Ok(command)
     }
@@ -331,13 +342,12 @@ impl PendingSave {
     }
 
     /// Adds to a conflict the changes between the expected and the latest checkpoint.
-    async fn explain(&self, cx: &Arc<Context>, refusal: Refusal) -> Refusal {
-        let (Code::Conflict, Some(base), Some(session)) =
-            (refusal.code, self.expected, self.session.clone())
+    async fn explain(&self, cx: &Arc<Context>, session: Option<&str>, refusal: Refusal) -> Refusal {
+        let (Code::Conflict, Some(base), Some(session)) = (refusal.code, self.expected, session)
         else {
             return refusal;
         };
-        let reported = changes_since(Arc::clone(cx), session, base).await;
+        let reported = changes_since(Arc::clone(cx), session.to_owned(), base).await;
         match reported {
             Ok(details) => refusal.details(details),
             // The refusal is complete without details.

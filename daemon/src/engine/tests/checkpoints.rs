@@ -176,12 +176,15 @@ impl Checkpoint {
                     Some(session) => PreparedSession::prepare(
                         SessionSelector {
                             session: Some(name(*session)),
-                            project: None,
-                            fence: None,
+                            ..SessionSelector::default()
                         },
                         clock,
                     ),
-                    None => PreparedSession::fresh(Some(format!("s-new-{id}")), None, clock),
+                    None => PreparedSession::fresh(
+                        Some(format!("s-new-{id}")),
+                        SessionSelector::default(),
+                        clock,
+                    ),
                 };
                 TestCall::new(ReusedIds(SaveCheckpoint {
                     is_kept: *is_kept,

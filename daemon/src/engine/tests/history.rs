@@ -124,6 +124,7 @@ pub(crate) fn create(session: &str) -> CreateSession {
         project: None,
         user: None,
         parent: None,
+        host: None,
         body: SessionCreated::default().prepare([1; 16]),
     }
 }
@@ -131,8 +132,7 @@ pub(crate) fn create(session: &str) -> CreateSession {
 fn choice(session: Option<&str>, clock: &Clock) -> PreparedSession {
     let selector = SessionSelector {
         session: session.map(str::to_owned),
-        project: None,
-        fence: None,
+        ..SessionSelector::default()
     };
     PreparedSession::prepare(selector, clock)
 }

@@ -174,8 +174,8 @@ fn empty() -> Body {
 fn named(session: &str, fence: Option<Position>, clock: &Clock) -> PreparedSession {
     let selector = SessionSelector {
         session: Some(session.to_owned()),
-        project: None,
         fence,
+        ..SessionSelector::default()
     };
     PreparedSession::prepare(selector, clock)
 }
@@ -310,6 +310,7 @@ fn fork(of: String, at: u16, into: String) -> TestCall {
                 position,
                 last_step: steps::last_before(on.rows, &lines, u32::MAX)?.unwrap_or(0),
             }),
+            host: None,
             body: SessionCreated::default().prepare([13; 16]),
         })
     }))

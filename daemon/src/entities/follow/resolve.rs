@@ -157,7 +157,7 @@ async fn try_resolve(cx: &Arc<Context>, lookup: &PendingLookup) -> Result<(), Re
             let selector = SessionSelector {
                 session: Some(lookup.session.clone()),
                 project,
-                fence: None,
+                ..SessionSelector::default()
             };
             let choice = PreparedSession::prepare(selector, cx.engine.clock());
             let write = crate::engine::QueuedWrite {

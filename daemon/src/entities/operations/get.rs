@@ -19,7 +19,7 @@ use crate::events::entities::{EntityData, EntityRef, Source};
 use crate::log::{Position, RecordKey};
 use crate::operation::{Access, Call, Op, blocking};
 use crate::read_context::{Read, ReadContext};
-use crate::sessions::Line;
+use crate::sessions::{Line, Wanted};
 
 /// Maximum number of mentions returned.
 const MENTIONS_MAX: usize = 20;
@@ -47,7 +47,10 @@ impl Op for GetEntity {
             check_word("kind", kind)?;
         }
         super::caught_up(&cx, args.at_least).await?;
-        let read = ReadContext::of(&args).open(cx, caller).await?;
+        let read = ReadContext::of(&args)
+            .wanting(Wanted::Entities)
+            .open(cx, caller)
+            .await?;
         blocking(move || show(&read, &args)).await
     }
 }
@@ -101,6 +104,7 @@ fn show(read: &Read, args: &GetEntityArgs) -> Result<GetEntityReply, Refusal> {
         entity: entity(&read.state, &lines, scored, now)?,
         position: read.state.position(),
         durable: read.durable(),
+        chosen_by: None,
         warnings: warnings.into_iter().collect(),
     })
 }

@@ -17,7 +17,7 @@ use crate::events::entities::EntityRef;
 use crate::operation::cursor::{Cursor, List};
 use crate::operation::{Access, Call, Caller, Context, Op, blocking};
 use crate::read_context::ReadContext;
-use crate::sessions::{self, Line, SessionFilter};
+use crate::sessions::{self, Line, SessionFilter, Wanted};
 use crate::state::State;
 use crate::store::{Error, Rows};
 
@@ -82,7 +82,10 @@ async fn among(
         let state = State::live(cx, args.at_least).await?;
         return Ok((state, EntityScope::Projects(args.project.clone())));
     }
-    let read = ReadContext::of(args).open(Arc::clone(cx), caller).await?;
+    let read = ReadContext::of(args)
+        .wanting(Wanted::Entities)
+        .open(Arc::clone(cx), caller)
+        .await?;
     let lines = read.lines()?;
     Ok((read.state, EntityScope::Session(lines)))
 }
@@ -156,6 +159,8 @@ fn page(
         next,
         position: state.position(),
         durable: cx.engine.is_durable(),
+        session: None,
+        chosen_by: None,
         warnings: Vec::new(),
     })
 }

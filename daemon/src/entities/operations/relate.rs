@@ -63,6 +63,7 @@ impl Op for RelateEntities {
             },
             position: header.position,
             durable: outcome.durable,
+            chosen_by: None,
             project: header.project.clone(),
             warnings: Vec::new(),
         })

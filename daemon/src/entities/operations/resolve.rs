@@ -16,7 +16,7 @@ use crate::events;
 use crate::events::entities::{EntityData, EntityEvent, EntityRef};
 use crate::log::{Position, RecordKey};
 use crate::operation::{Access, Call, Caller, Context, Op, blocking};
-use crate::sessions::{self, Line, PreparedSession, SessionSelector, session_of};
+use crate::sessions::{self, Line, PreparedSession, SessionSelector, Wanted, session_of};
 use crate::state::State;
 
 /// `resolve_entity`.
@@ -65,7 +65,7 @@ impl ResolveRequest {
         let selector = SessionSelector::of(caller, args.session.as_ref()).fenced(args.fence);
         let state = State::live(cx, None).await?;
         let now = cx.engine.clock().now();
-        let session = match selector.find(&state, &caller.actor, now) {
+        let session = match selector.find(&state, &caller.actor, now, &Wanted::Entities) {
             Ok(session) => Some(session),
             // A named session that does not exist is an error; without a name, a session is created with the answer.
             Err(refusal) if selector.session.is_some() => return Err(refusal),
@@ -166,6 +166,7 @@ impl ResolveRequest {
             resolver: None,
             position: self.state.position(),
             durable: cx.engine.is_durable(),
+            chosen_by: None,
             project: self.selector.project.clone(),
             warnings,
         };
@@ -236,6 +237,7 @@ async fn describe(
         resolver: Some(resolved.resolver),
         position: event.position(),
         durable,
+        chosen_by: None,
         project: event.header.project.clone(),
         warnings,
     })

@@ -12,7 +12,7 @@ use crate::messages::view::{self, MessageRow};
 use crate::operation::cursor::{Cursor, List};
 use crate::operation::{Access, Call, Moment, Op, blocking};
 use crate::read_context::{Read, ReadContext};
-use crate::sessions::Line;
+use crate::sessions::{Line, Wanted};
 use crate::store::Error;
 
 use super::message;
@@ -46,7 +46,10 @@ impl Op for ListMessages {
             .hint("Use `next` of the reply for the following page."));
         }
         let since = args.since.as_ref().map(Moment::of).transpose()?;
-        let read = ReadContext::of(&args).open(cx, caller).await?;
+        let read = ReadContext::of(&args)
+            .wanting(Wanted::Messages)
+            .open(cx, caller)
+            .await?;
         blocking(move || {
             let lines = read.lines()?;
             match &args.message {
@@ -69,6 +72,7 @@ fn reply(
         next,
         position: read.state.position(),
         durable: read.durable(),
+        chosen_by: None,
         warnings: Vec::new(),
     })
 }

@@ -112,7 +112,7 @@ fn prepare(
 ) -> Result<(Record, Vec<String>), Refusal> {
     let clock = cx.engine.clock();
     // A session that does not exist yet has no context. If it had to exist, the writer rejects the command.
-    let session = selector.find(state, &caller.actor, clock.now()).ok();
+    let session = selector.find_own(state, &caller.actor, clock.now()).ok();
     let lines = match &session {
         Some(session) => sessions::lineage(state, session)?,
         None => Vec::new(),
@@ -194,6 +194,7 @@ fn reply(outcome: &Outcome, warnings: Vec<String>) -> Result<RecordMessageReply,
         quoted_bytes: (quoted > 0).then_some(quoted),
         position: event.position(),
         durable: outcome.durable,
+        chosen_by: None,
         project: event.header.project.clone(),
         warnings,
     })

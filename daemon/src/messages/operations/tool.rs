@@ -57,6 +57,7 @@ impl Op for RecordTool {
             status: call.status.into(),
             position: header.position,
             durable: outcome.durable,
+            chosen_by: None,
             project: header.project.clone(),
             warnings: Vec::new(),
         })
@@ -89,7 +90,7 @@ fn prepare(
     args: RecordToolArgs,
 ) -> Result<Record, Refusal> {
     let clock = cx.engine.clock();
-    let lines = match selector.find(state, &caller.actor, clock.now()) {
+    let lines = match selector.find_own(state, &caller.actor, clock.now()) {
         Ok(session) => sessions::lineage(state, &session)?,
         Err(_) => Vec::new(),
     };

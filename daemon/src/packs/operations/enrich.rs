@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use lore::protocol::packs::{EnrichMessageArgs, EnrichMessageReply};
+use lore::protocol::{ChosenBy, Position};
 
 use super::make::PackSpec;
 use crate::entities;
@@ -11,7 +12,7 @@ use crate::events::packs::PackPurpose;
 use crate::operation::{Access, Call, Caller, Context, Op, while_stale};
 use crate::packs::retrieval::{self, SessionSnapshot, TaskScope};
 use crate::sessions::operations::session_id;
-use crate::sessions::{self, SessionSelector};
+use crate::sessions::{self, BeginSession, SessionSelector, Wanted, session_of};
 use crate::state::State;
 use crate::steps;
 
@@ -40,11 +41,27 @@ impl EnrichMessage {
     ) -> Result<EnrichMessageReply, Refusal> {
         let state = State::live(cx, args.at_least).await?;
         let selector = SessionSelector::of(caller, args.session.as_ref());
-        let session = selector.find(&state, &caller.actor, cx.engine.clock().now())?;
-        let among = TaskScope::Session(session.clone());
+        let now = cx.engine.clock().now();
+        let found = selector.find(&state, &caller.actor, now, &Wanted::Anything);
+        let (session, state) = match found {
+            // Before anything is recorded in the project: the pack is the first of the caller's own session.
+            Err(refusal) if refusal.code == Code::SessionNotFound && selector.session.is_none() => {
+                let (session, position) = begin(cx, caller, selector).await?;
+                (session, State::live(cx, Some(position)).await?)
+            }
+            found => (found?, state),
+        };
+        // The pack of another session is recorded in the project, because nothing is written in that session.
+        let is_other = caller.session_use.chosen_by() == Some(ChosenBy::Project);
+        let project = sessions::get(&state, &session)?.and_then(|row| row.project);
+        let among = match project.filter(|_| is_other) {
+            Some(project) => TaskScope::Project(project),
+            None => TaskScope::Session(session.clone()),
+        };
         let message = args.message.clone();
         let wanted = PackSpec::new(among, PackPurpose::Message, message, args.max_tokens)?;
-        let rests_on = rests_on(cx, &state, &session, &wanted.text)?;
+        let mut rests_on = rests_on(cx, &state, &session, &wanted.text)?;
+        rests_on.push(u8::from(is_other));
         let of = session.clone();
         let made = wanted
             .give(cx, caller, state, &rests_on, move |cx, state, text, now| {
@@ -62,9 +79,24 @@ impl EnrichMessage {
             cached: made.cached,
             position: made.position,
             durable: made.durable,
+            chosen_by: None,
             warnings: made.warnings,
         })
     }
+}
+
+/// Begins the caller's own session.
+async fn begin(
+    cx: &Arc<Context>,
+    caller: &Caller,
+    selector: SessionSelector,
+) -> Result<(String, Position), Refusal> {
+    let clock = cx.engine.clock();
+    let outcome = cx
+        .write(caller, None, 0, BeginSession::new(selector, clock))
+        .await?;
+    let header = &outcome.event.header;
+    Ok((session_of(header)?.as_str().to_owned(), header.position))
 }
 
 /// Encodes the dependencies of a session's pack: the session's last change, the project's context files, documents,

@@ -189,6 +189,7 @@ impl PackSpec {
             cached: false,
             position: Position(0),
             durable: false,
+            chosen_by: None,
             warnings,
         };
         let until = until.min(now.saturating_add(CACHED_MICROS));

@@ -53,6 +53,7 @@ impl Op for PruneSession {
                 entities: 0,
                 position: state.position(),
                 durable: cx.engine.is_durable(),
+                chosen_by: None,
                 warnings: Vec::new(),
             }),
         }
@@ -76,6 +77,7 @@ fn pruned(outcome: &Outcome) -> Result<PruneSessionReply, Refusal> {
         entities,
         position: event.position(),
         durable: outcome.durable,
+        chosen_by: None,
         warnings: Vec::new(),
     })
 }
@@ -120,6 +122,7 @@ fn unpruned(outcome: &Outcome) -> Result<ResetPruningReply, Refusal> {
         tokens_after: unpruned.tokens_after,
         position: event.position(),
         durable: outcome.durable,
+        chosen_by: None,
         warnings: Vec::new(),
     })
 }

@@ -6,6 +6,7 @@ use super::{check_tags, check_texts, preferences_text};
 use crate::error::Refusal;
 use crate::events::sessions::SessionCreated;
 use crate::operation::{Access, Call, Op};
+use crate::sessions::HostSession;
 use crate::sessions::command::CreateSession as Create;
 use crate::sessions::select::{fresh_id, session_of};
 
@@ -47,6 +48,7 @@ impl Op for CreateSession {
             project: args.project.or_else(|| caller.project.clone()),
             user: args.user,
             parent: None,
+            host: Some(HostSession::of(&caller)),
             body,
         };
         let outcome = cx.write(&caller, key, bytes, command).await?;

@@ -49,10 +49,8 @@ impl Op for LeaseSession {
         })?;
         let clock = cx.engine.clock();
         let command = AcquireLease {
-            choice: PreparedSession::prepare(
-                SessionSelector::of(&caller, args.session.as_ref()),
-                clock,
-            ),
+            // A lease alone makes no session: there would be nothing to guard.
+            choice: PreparedSession::existing(SessionSelector::of(&caller, args.session.as_ref())),
             name,
             micros: ms * 1000,
             token: args.token,
@@ -71,6 +69,7 @@ impl Op for LeaseSession {
             name: leased.name,
             position: header.position,
             durable: outcome.durable,
+            chosen_by: None,
             project: header.project.clone(),
             warnings: Vec::new(),
         })
@@ -94,7 +93,7 @@ impl Op for ReleaseSession {
         let selector = SessionSelector::of(&caller, args.session.as_ref());
         let published = cx.read(None).await?;
         let command = ReleaseLease {
-            session: selector.find(&published.snapshot, &caller.actor, clock.now())?,
+            session: selector.find_own(&published.snapshot, &caller.actor, clock.now())?,
             project: caller.project.clone(),
             token: args.token,
             body: Body::new(codec::EMPTY.to_vec(), clock.random()),
@@ -109,6 +108,7 @@ impl Op for ReleaseSession {
             name: released.name,
             position: header.position,
             durable: outcome.durable,
+            chosen_by: None,
             project: header.project.clone(),
             warnings: Vec::new(),
         })

@@ -61,6 +61,7 @@ impl Op for UpdateSession {
             session,
             position: header.position,
             durable: outcome.durable,
+            chosen_by: None,
             project: header.project.clone(),
             warnings: Vec::new(),
         })
@@ -108,19 +109,13 @@ impl Op for CloseSession {
         let selector = SessionSelector::of(&caller, args.session.as_ref()).fenced(args.fence);
         let session = match cx.repeated(&caller, claim.as_ref()).await? {
             Some(outcome) => session_of(&outcome.event.header)?.as_str().to_owned(),
-            None => selector.find(&published.snapshot, &caller.actor, clock.now())?,
+            None => selector.find_own(&published.snapshot, &caller.actor, clock.now())?,
         };
         let closed = SessionClosed {
             reason: args.reason,
         };
         let note = RecordSessionChange {
-            choice: PreparedSession::prepare(
-                SessionSelector {
-                    session: Some(session),
-                    ..selector
-                },
-                clock,
-            ),
+            choice: PreparedSession::prepare(selector.chosen(session), clock),
             what: SessionChange::Closed,
             body: Body::new(codec::encode(&closed), clock.random()),
         };
@@ -131,6 +126,7 @@ impl Op for CloseSession {
             state: SessionState::Closed,
             position: header.position,
             durable: outcome.durable,
+            chosen_by: None,
             project: header.project.clone(),
             warnings: Vec::new(),
         })

@@ -10,6 +10,8 @@
 //! | `n` created · `u` user 0 created · `j` project 0 created | session, by the position of its creation |
 //! | `v` user 0 position (u64, inverted) | the user's preferences from that position on, and their session |
 //! | `c` hash of uid, agent, project | time and session of that caller's last event |
+//! | `h` hash of a host session | its own session, the last that it created while it had none |
+//! | `o` session | hash of the host session whose own session it is |
 //! | `p` project · `t` | [`Counts`] of a project · of the store |
 //! | `f` `q` session | tombstone of a forgotten session: see [`super::tombstone`] |
 
@@ -19,11 +21,12 @@ mod list;
 
 use std::ops::ControlFlow;
 
+use super::host::HostSession;
 use super::tombstone;
 use crate::clock::Micros;
 use crate::events::sessions::SessionEvent;
 use crate::events::{Event, body};
-use crate::log::{Actor, EventKind, Hash, LoggedEvent, Position, index};
+use crate::log::{Actor, EventKind, Hash, Header, LoggedEvent, Position, index};
 use crate::rows::{self, key, key_in};
 use crate::store::{Direction, Error, Keyspace, Rows, RowsMut, after_prefix, remove_all};
 
@@ -199,6 +202,12 @@ pub fn apply(
         let caller = rows::numbers([header.time], session.as_bytes());
         rows.put(SPACE, &caller_key, &caller);
     }
+    if let Some(SessionEvent::Created(origin)) = own
+        && let Some(host) = &origin.host
+        && header.origin.is_none()
+    {
+        put_host(rows, session, header, host, effects.is_again)?;
+    }
     if is_new || effects.is_step {
         count(rows, row.project.as_deref(), |counts| {
             counts.sessions += u64::from(is_new);
@@ -219,6 +228,48 @@ pub fn apply(
             Ok(())
         }
     }
+}
+
+/// Makes a session the own one of a host session. Folded again, it does not replace a later one.
+fn put_host(
+    rows: &mut dyn RowsMut,
+    session: &str,
+    header: &Header,
+    host: &str,
+    is_again: bool,
+) -> Result<(), Error> {
+    let host = HostSession::new(host.to_owned(), header.actor.uid, header.project.as_deref());
+    let hash = host.hash();
+    let of_host = key(b'h', hash.0);
+    if !is_again || rows.get(SPACE, &of_host)?.is_none() {
+        rows.put(SPACE, &of_host, session.as_bytes());
+    }
+    rows.put(SPACE, &key(b'o', session), &hash.0);
+    Ok(())
+}
+
+/// Returns the own session of a host session, by the hash of the latter.
+pub fn of_host(rows: &dyn Rows, hash: &Hash) -> Result<Option<String>, Error> {
+    rows::read(rows, SPACE, &key(b'h', hash.0), |value| {
+        String::from_utf8(value.to_vec()).ok()
+    })
+}
+
+/// Removes a session from its host session.
+fn forget_host(rows: &mut dyn RowsMut, session: &str) -> Result<(), Error> {
+    let own = key(b'o', session);
+    let Some(hash) = rows.get(SPACE, &own)? else {
+        return Ok(());
+    };
+    let of_host = key(b'h', &hash[..]);
+    if rows
+        .get(SPACE, &of_host)?
+        .is_some_and(|of| &of[..] == session.as_bytes())
+    {
+        rows.remove(SPACE, &of_host);
+    }
+    rows.remove(SPACE, &own);
+    Ok(())
 }
 
 /// Changes the counts of the store and of a session's project. A row of zeros is removed.
@@ -252,6 +303,7 @@ pub fn forget(rows: &mut dyn RowsMut, session: &str) -> Result<(), Error> {
     };
     details::forget(rows, session, Position(row.created))?;
     list::forget(rows, &row);
+    forget_host(rows, session)?;
     for tag in [b'g', b'l'] {
         remove_all(rows, SPACE, &key_in(tag, session, ""))?;
     }

@@ -7,13 +7,13 @@ use lore::protocol::steps::{
 };
 use serde_json::Value;
 
-use super::{Read, ReadContext, blocking, quick_or_blocking};
+use super::{Read, ReadContext, blocking, elsewhere, quick_or_blocking};
 use crate::clock::format_time;
 use crate::error::{Code, Refusal};
 use crate::events;
 use crate::events::steps::StepRecorded;
 use crate::operation::{Access, Call, Op};
-use crate::sessions::lineage;
+use crate::sessions::{Wanted, lineage};
 use crate::steps::history::{On, SessionSteps, StepReadError};
 use crate::steps::view::{self, AnswerAttempt, StepAttempt};
 
@@ -34,10 +34,18 @@ impl Op for GetStep {
 
     async fn call(call: Call<GetStepArgs>) -> Result<GetStepReply, Refusal> {
         let (cx, caller, args) = call.into_parts();
-        let read = ReadContext::of(&args).open(cx, caller).await?;
+        let read = ReadContext::of(&args)
+            .wanting(Wanted::Steps(step_number(args.step)))
+            .open(cx, caller)
+            .await?;
         let (answering, attempt) = find(&read, args.step, args.attempt)?;
         quick_or_blocking(read, move |read, on| show(read, on, &answering, &attempt)).await
     }
+}
+
+/// Returns the number of a step as what is wanted.
+fn step_number(step: u64) -> Vec<u32> {
+    vec![u32::try_from(step).unwrap_or(u32::MAX)]
 }
 
 fn find(
@@ -54,8 +62,11 @@ fn find(
             Some(last) => format!("Its last step is {last}; `list_steps` shows all."),
             None => "It has no steps yet; `record_step` records one.".to_owned(),
         };
+        let elsewhere = elsewhere(read, &[number])?.map_or(hint, |other| {
+            format!("The session `{other}` of this project has it: name it as `session`.")
+        });
         let what = format!("the session `{session}` has no step {step}");
-        return Err(not_found(what, hint));
+        return Err(not_found(what, elsewhere));
     };
     let Some(wanted) = attempt else {
         return Ok((answering, answering.attempt));
@@ -111,6 +122,7 @@ fn show(
         parsed: data.parsed().data(),
         extracted,
         durable: read.durable(),
+        chosen_by: None,
         warnings: warnings.into_iter().collect(),
     })
 }
@@ -129,7 +141,7 @@ impl Op for ListSteps {
 
     async fn call(call: Call<ListStepsArgs>) -> Result<ListStepsReply, Refusal> {
         let (cx, caller, args) = call.into_parts();
-        let reading = ReadContext::of(&args);
+        let reading = ReadContext::of(&args).wanting(Wanted::Steps(Vec::new()));
         let from = match &args.next {
             None => 1,
             Some(next) => next.parse().map_err(|_| {
@@ -157,6 +169,7 @@ fn list(read: &Read, from: u32, limit: usize) -> Result<ListStepsReply, Refusal>
         next,
         position: read.state.position(),
         durable: read.durable(),
+        chosen_by: None,
         warnings: Vec::new(),
     })
 }

@@ -11,7 +11,9 @@ pub(crate) use super::command::STEP_MAX;
 use crate::error::{Code, Refusal};
 use crate::operation::{Operation, blocking};
 use crate::read_context::{Read, ReadContext};
+use crate::sessions::{Wanted, newest_with};
 use crate::steps::history::{On, StepReadError};
+use crate::store::Error;
 
 /// Operations on steps, for the operation table.
 pub const OPERATIONS: &[Operation] = &[
@@ -24,6 +26,17 @@ pub const OPERATIONS: &[Operation] = &[
     Operation::of::<register::RegisterExtractor>(),
     Operation::of::<register::RegisterFieldMapping>(),
 ];
+
+/// Returns the newest session of the project that has these steps, if the read one is the caller's own and so gets no
+/// values of another session.
+fn elsewhere(read: &Read, steps: &[u32]) -> Result<Option<String>, Error> {
+    if !read.is_own {
+        return Ok(None);
+    }
+    let wanted = Wanted::Steps(steps.to_vec());
+    let project = read.project.as_deref();
+    newest_with(&read.state, project, Some(&read.session), &wanted)
+}
 
 /// Tries a read on the event loop, and repeats it on a blocking thread if it would take too long.
 async fn quick_or_blocking<T: Send + 'static>(

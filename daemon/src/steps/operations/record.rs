@@ -146,6 +146,7 @@ async fn reply(
         extracted: None,
         redacted: None,
         durable: outcome.durable,
+        chosen_by: None,
         project: event.header.project.clone(),
         warnings: Vec::new(),
         session,

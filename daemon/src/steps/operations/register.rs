@@ -97,6 +97,8 @@ impl Op for RegisterExtractor {
             position: outcome.event.position(),
             reextracted: steps_reached(&cx, &outcome).await?,
             durable: outcome.durable,
+            session: None,
+            chosen_by: None,
             project: outcome.event.header.project.clone(),
             warnings: Vec::new(),
         })
@@ -156,6 +158,8 @@ impl Op for RegisterFieldMapping {
             aliases: recorded.aliases,
             position: outcome.event.position(),
             durable: outcome.durable,
+            session: None,
+            chosen_by: None,
             project: outcome.event.header.project.clone(),
             warnings: Vec::new(),
         })
@@ -188,6 +192,8 @@ fn list(read: &Read, only: Option<Scope>) -> Result<ListExtractorsReply, Refusal
         mappings: Vec::new(),
         position: read.state.position(),
         durable: read.durable(),
+        session: None,
+        chosen_by: None,
         warnings: Vec::new(),
     };
     if only.is_none_or(|only| only == Scope::Global) {

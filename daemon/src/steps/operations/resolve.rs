@@ -1,5 +1,7 @@
 //! The `resolve_variables` and `resolve_parameters` operations.
 
+use std::collections::BTreeSet;
+
 use lore::protocol::Position;
 use lore::protocol::steps::{
     Reason as WireReason, Resolution as WireResolution, ResolveParametersArgs,
@@ -8,15 +10,20 @@ use lore::protocol::steps::{
 };
 use serde_json::{Map, Value};
 
-use super::{Read, ReadContext, quick_or_blocking};
+use super::{Read, ReadContext, elsewhere, quick_or_blocking};
 use crate::error::Refusal;
 use crate::operation::{Access, Call, Op};
+use crate::sessions::Wanted;
+use crate::sessions::operations::session_id;
 use crate::steps::history::{On, SessionSteps, StepReadError};
 use crate::steps::parameters::{CALLS_MAX, resolve_parameters};
 use crate::steps::resolve::{Reason, Resolution, Resolver, Strategy};
 
 /// Maximum number of names in one call.
 const NAMES_MAX: usize = 1000;
+
+/// Number of further sessions of a project that are tried for a caller without a session.
+const TRIED_MAX: usize = 16;
 
 /// The `resolve_variables` operation.
 pub struct ResolveVariables;
@@ -41,26 +48,97 @@ impl Op for ResolveVariables {
             )));
         }
         let current_step = step_number(args.current_step)?;
-        let reading = ReadContext::of(&args);
+        let wanted = Wanted::Steps(steps_of(args.names.iter().map(String::as_str)));
+        let reading = ReadContext::of(&args).wanting(wanted.clone());
         let (all, explain) = (args.all == Some(true), args.explain == Some(true));
         let names = args.names;
         let read = reading.open(cx, caller).await?;
         quick_or_blocking(read, move |read, on| {
-            variables(read, on, &names, current_step, all, explain)
+            in_newest(read, &wanted, |session| {
+                let found = variables(read, session, on, &names, current_step, all, explain)?;
+                let mut each = found.resolutions.iter();
+                let is_whole = each.all(|one| one.reason.is_none());
+                Ok((found, is_whole))
+            })
         })
         .await
     }
 }
 
+/// Answers from the read session. If that is not the caller's own and lacks a value, answers from the newest session of
+/// the project that has all of them.
+fn in_newest<T>(
+    read: &Read,
+    wanted: &Wanted,
+    answer: impl Fn(&str) -> Result<(T, bool), StepReadError>,
+) -> Result<T, StepReadError> {
+    let (first, is_whole) = answer(&read.session)?;
+    if is_whole {
+        return Ok(first);
+    }
+    for other in read.others(wanted, TRIED_MAX)? {
+        let (found, is_whole) = answer(&other)?;
+        if is_whole {
+            read.note_other(&other, wanted)?;
+            return Ok(found);
+        }
+    }
+    Ok(first)
+}
+
+/// Returns the step numbers in names such as `ID_FROM_STEP_2`, and in other texts.
+fn steps_of<'t>(texts: impl Iterator<Item = &'t str>) -> Vec<u32> {
+    const STEP: &str = "_FROM_STEP";
+    let mut found = BTreeSet::new();
+    for text in texts {
+        let upper = text.to_ascii_uppercase();
+        for rest in upper.split(STEP).skip(1) {
+            let rest = rest.strip_prefix('S').unwrap_or(rest);
+            let mut words = rest.trim_start_matches('_').split('_');
+            found.extend(words.next().and_then(first_number));
+            if words.next() == Some("TO") {
+                found.extend(words.next().and_then(first_number));
+            }
+        }
+    }
+    found.into_iter().collect()
+}
+
+/// Returns the number that a text begins with.
+fn first_number(text: &str) -> Option<u32> {
+    let end = text.find(|letter: char| !letter.is_ascii_digit());
+    text.get(..end.unwrap_or(text.len()))?.parse().ok()
+}
+
+/// Adds to a name without a value which session of the project has its step.
+fn tell_elsewhere(
+    read: &Read,
+    name: &str,
+    reason: Option<Reason>,
+    message: &mut Option<String>,
+) -> Result<(), StepReadError> {
+    if reason != Some(Reason::StepNotFound) {
+        return Ok(());
+    }
+    if let Some(other) = elsewhere(read, &steps_of(std::iter::once(name)))? {
+        let before = message.take().unwrap_or_default();
+        *message = Some(format!(
+            "{before}; the session `{other}` of this project has it: name it as `session`"
+        ));
+    }
+    Ok(())
+}
+
 fn variables(
     read: &Read,
+    session: &str,
     on: On,
     names: &[String],
     current_step: Option<u32>,
     all_values: bool,
     explain: bool,
 ) -> Result<ResolveVariablesReply, StepReadError> {
-    let steps = SessionSteps::of(&read.cx, &read.state, &read.session, on)?;
+    let steps = SessionSteps::of(&read.cx, &read.state, session, on)?;
     let resolver = Resolver {
         history: &steps,
         set: &steps.set,
@@ -70,13 +148,18 @@ fn variables(
     };
     let resolutions: Vec<WireResolution> = names
         .iter()
-        .map(|name| resolver.resolve(name).map(wire))
-        .collect::<Result<_, _>>()?;
+        .map(|name| {
+            let mut found = resolver.resolve(name)?;
+            tell_elsewhere(read, name, found.reason, &mut found.message)?;
+            Ok(wire(found))
+        })
+        .collect::<Result<_, StepReadError>>()?;
     Ok(ResolveVariablesReply {
-        session: Some(read.session_id()?),
+        session: Some(session_id(session)?),
         resolutions,
         position: read.state.position(),
         durable: read.durable(),
+        chosen_by: None,
         warnings: steps.size_warnings(),
     })
 }
@@ -96,23 +179,47 @@ impl Op for ResolveParameters {
     async fn call(call: Call<ResolveParametersArgs>) -> Result<ResolveParametersReply, Refusal> {
         let (cx, caller, args) = call.into_parts();
         let current_step = step_number(args.current_step)?;
-        let read = ReadContext::of(&args).open(cx, caller).await?;
+        let wanted = Wanted::Steps(steps_of(texts_in(&args.parameters).into_iter()));
+        let read = ReadContext::of(&args)
+            .wanting(wanted.clone())
+            .open(cx, caller)
+            .await?;
         let (template, defaults) = (args.parameters, args.defaults.unwrap_or_default());
         quick_or_blocking(read, move |read, on| {
-            parameters(read, on, &template, &defaults, current_step)
+            in_newest(read, &wanted, |session| {
+                let found = parameters(read, session, on, &template, &defaults, current_step)?;
+                let is_whole = found.unresolved.is_empty();
+                Ok((found, is_whole))
+            })
         })
         .await
     }
 }
 
+/// Returns the texts in a JSON value.
+fn texts_in(value: &Value) -> Vec<&str> {
+    let mut texts = Vec::new();
+    let mut open = vec![value];
+    while let Some(value) = open.pop() {
+        match value {
+            Value::String(text) => texts.push(text.as_str()),
+            Value::Array(items) => open.extend(items),
+            Value::Object(members) => open.extend(members.values()),
+            Value::Null | Value::Bool(_) | Value::Number(_) => {}
+        }
+    }
+    texts
+}
+
 fn parameters(
     read: &Read,
+    session: &str,
     on: On,
     template: &Value,
     defaults: &Map<String, Value>,
     current_step: Option<u32>,
 ) -> Result<ResolveParametersReply, StepReadError> {
-    let steps = SessionSteps::of(&read.cx, &read.state, &read.session, on)?;
+    let steps = SessionSteps::of(&read.cx, &read.state, session, on)?;
     let resolver = Resolver {
         history: &steps,
         set: &steps.set,
@@ -120,7 +227,13 @@ fn parameters(
         all_values: false,
         explain: false,
     };
-    let found = resolve_parameters(&resolver, template, defaults)?;
+    let mut found = resolve_parameters(&resolver, template, defaults)?;
+    for unresolved in &mut found.unresolved {
+        let mut message = Some(std::mem::take(&mut unresolved.message));
+        let reason = Some(unresolved.reason);
+        tell_elsewhere(read, &unresolved.name, reason, &mut message)?;
+        unresolved.message = message.unwrap_or_default();
+    }
     for unresolved in &found.unresolved {
         tracing::warn!(
             session = %read.session,
@@ -134,7 +247,7 @@ fn parameters(
         format!("there would be more calls than {CALLS_MAX}, or larger ones: the rest is left out")
     });
     Ok(ResolveParametersReply {
-        session: Some(read.session_id()?),
+        session: Some(session_id(session)?),
         parameters: found.parameters,
         calls: found.calls,
         skip: found.skip.is_some().then_some(true),
@@ -152,6 +265,7 @@ fn parameters(
         resolutions: found.resolutions.into_iter().map(wire).collect(),
         position: read.state.position(),
         durable: read.durable(),
+        chosen_by: None,
         warnings: cut.into_iter().chain(steps.size_warnings()).collect(),
     })
 }

@@ -17,7 +17,7 @@ use crate::events::steps::StepRecorded;
 use crate::log::Position;
 use crate::messages;
 use crate::operation::{Access, Call, Context, Op, blocking};
-use crate::sessions::{self, AccessTimes, Line, SessionSelector};
+use crate::sessions::{self, AccessTimes, Line, SessionSelector, Wanted};
 use crate::state::State;
 use crate::steps::{self, StepAttempt};
 
@@ -43,7 +43,7 @@ impl Op for DiffSession {
         let (one, other) = (State::live(&cx, None).await?, State::live(&cx, None).await?);
         let selector = SessionSelector::of(&caller, args.session.as_ref());
         let now = cx.engine.clock().now();
-        let session = selector.find(&one, &caller.actor, now)?;
+        let session = selector.find(&one, &caller.actor, now, &Wanted::Anything)?;
         if let Some(access) = cx.extensions.get::<AccessTimes>() {
             access.note(&session, now);
         }
@@ -70,6 +70,7 @@ impl Op for DiffSession {
                 keys: keys(&cx, &a, &b)?,
                 position,
                 durable: cx.engine.is_durable(),
+                chosen_by: None,
                 warnings: Vec::new(),
             })
         })

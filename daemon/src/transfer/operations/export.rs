@@ -8,6 +8,7 @@ use crate::log::Position;
 use crate::operation::cursor::{Cursor, List};
 use crate::operation::{Access, Call, Op, blocking};
 use crate::read_context::{Read, ReadContext};
+use crate::sessions::Wanted;
 use crate::transfer::session::{Export, ExportSource, PageCursor, markdown};
 
 /// `export_session`.
@@ -30,6 +31,7 @@ impl Op for ExportSession {
             // Later pages show the first one's moment, which the cursor carries.
             as_of: args.as_of.filter(|_| args.next.is_none()),
             at_least: args.at_least,
+            wanted: Wanted::Anything,
         };
         let format = args.format.unwrap_or_default();
         let read = reading.open(cx, caller).await?;
@@ -88,6 +90,7 @@ fn page(
         next,
         position: up_to,
         durable,
+        chosen_by: None,
         warnings: page.warnings,
     })
 }

@@ -9,7 +9,9 @@ use crate::error::{Code, Refusal};
 use crate::log::Body;
 use crate::operation::{Access, Call, Context, Op, blocking};
 use crate::sessions::operations::{parent, session_id};
-use crate::sessions::{self, CreateSession, Details, Parent, SessionCreated, fresh_id, session_of};
+use crate::sessions::{
+    self, CreateSession, Details, HostSession, Parent, SessionCreated, fresh_id, session_of,
+};
 use crate::state::State;
 use crate::steps;
 
@@ -37,7 +39,9 @@ impl Op for ForkSession {
                 let state = State::live(&cx, None).await?;
                 let shared = Arc::clone(&cx);
                 let project = caller.project.clone();
-                let command = blocking(move || prepare(&shared, state, args, project)).await?;
+                let host = HostSession::of(&caller);
+                let command =
+                    blocking(move || prepare(&shared, state, args, project, host)).await?;
                 cx.write(&caller, claim, 0, command).await?
             }
         };
@@ -64,6 +68,7 @@ fn prepare(
     state: State,
     args: ForkSessionArgs,
     project: Option<String>,
+    host: HostSession,
 ) -> Result<CreateSession, Refusal> {
     let of = args.session.as_str();
     sessions::find(&state, of)?;
@@ -109,6 +114,7 @@ fn prepare(
             position,
             last_step,
         }),
+        host: Some(host),
         body: Body::new(crate::log::codec::encode(&created), clock.random()),
     })
 }

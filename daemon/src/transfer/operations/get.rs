@@ -52,6 +52,7 @@ pub fn transfer(read: &Read) -> Result<GetSessionReply, Refusal> {
         state: rows,
         session,
         looked_at,
+        ..
     } = read;
     let now = cx.engine.clock().now();
     let row = sessions::get(rows, session)?
@@ -107,6 +108,7 @@ pub fn transfer(read: &Read) -> Result<GetSessionReply, Refusal> {
         leases: leases(read, now)?,
         position: rows.position(),
         durable: read.durable(),
+        chosen_by: None,
         warnings: Vec::new(),
     })
 }

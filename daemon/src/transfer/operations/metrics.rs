@@ -62,6 +62,7 @@ impl Op for Metrics {
                 points: points.into_iter().map(point).collect(),
                 position: state.position(),
                 durable: read.durable(),
+                chosen_by: None,
                 warnings: Vec::new(),
             })
         })

@@ -59,6 +59,7 @@ impl ImportSession {
             project: self.project.clone(),
             user: None,
             parent: None,
+            host: None,
             body: SessionCreated::default().prepare([0; 16]),
         };
         let decided = create.decide(on).map_err(|refusal| match refusal.code {

@@ -110,6 +110,7 @@ impl Fixture {
                 position: at.0,
                 last_step: 0,
             }),
+            host: None,
             body: body.prepare([1; 16]),
         };
         self.fixture
