@@ -68,10 +68,24 @@ impl Scope {
         })
     }
 
-    /// Restricts messages, steps and checkpoints to these sessions; an empty list means all sessions.
-    pub fn within(&mut self, sessions: &[String]) {
-        let hashes = sessions.iter().map(|session| of_session(session));
-        self.sessions = (!sessions.is_empty()).then(|| hashes.collect());
+    /// Restricts messages, steps and checkpoints to these sessions and to those of a project; without either they stay
+    /// unrestricted.
+    pub fn within(
+        &mut self,
+        rows: &dyn Rows,
+        project: Option<&str>,
+        sessions: &[String],
+    ) -> Result<(), Error> {
+        if project.is_none() && sessions.is_empty() {
+            return Ok(());
+        }
+        let mut hashes: BTreeSet<u64> = sessions.iter().map(|one| of_session(one)).collect();
+        if let Some(project) = project {
+            let of_project = sessions::of_project(rows, project)?;
+            hashes.extend(of_project.iter().map(|one| of_session(one)));
+        }
+        self.sessions = Some(hashes);
+        Ok(())
     }
 
     /// Returns whether the scope covers every text.

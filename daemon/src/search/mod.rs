@@ -21,4 +21,5 @@ mod stages;
 mod stems;
 
 pub use feature::{Limits, SearchIndexes};
-pub use find::{HitDetails, PreparedSearch, find};
+pub use find::{FoundText, HitDetails, PreparedSearch, find};
+pub use searchable_text::talk_pieces;

@@ -11,7 +11,7 @@ use crate::events::{Event, body};
 use crate::log::LoggedEvent;
 use crate::messages::MessageRecorded;
 use crate::projects::{ContextWritten, VersionMeta};
-use crate::steps::{StepRecorded, Text};
+use crate::steps::{StepRecorded, Text, unwrapped};
 use crate::store::{Blobs, Error};
 use lored_ingest::{Limits, Sizes};
 use lored_retrieval::text::Kind;
@@ -48,7 +48,7 @@ impl SearchableText {
     }
 
     /// Returns the text without the repeated part.
-    fn own(&self) -> &str {
+    pub(super) fn own(&self) -> &str {
         self.text.get(self.reported..).unwrap_or(&self.text)
     }
 }
@@ -289,7 +289,7 @@ fn of_step(blobs: &Blobs, event: &LoggedEvent) -> Result<Option<Pieces>, Error> 
         Some(result) => result,
         None => read(step.error)?.unwrap_or_default(),
     };
-    Ok(of_talk(event, Kind::Step, title.join(" "), &result))
+    Ok(of_talk(event, Kind::Step, title.join(" "), &unwrapped(&result)))
 }
 
 /// Extracts the content of a message.
@@ -312,6 +312,13 @@ fn of_talk(event: &LoggedEvent, kind: Kind, title: String, text: &str) -> Option
         title,
         all,
     })
+}
+
+/// Splits a message or an unwrapped result into the pieces that search indexes, in order. None repeats another.
+#[must_use]
+pub fn talk_pieces(text: &str) -> Vec<String> {
+    let pieces = cut(text, "talk.txt").into_iter();
+    pieces.map(|piece| piece.own().to_owned()).collect()
 }
 
 /// Splits a text into pieces like a document; the extension of `name` selects the format.
