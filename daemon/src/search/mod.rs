@@ -4,6 +4,7 @@
 //! can be deleted at any time. A search first applies the events that they lack, so acknowledged writes are found.
 
 mod changes;
+mod dates;
 mod end;
 mod event_effect;
 mod execute;

@@ -45,6 +45,7 @@ fn take_in_text(index: &Index, position: u64) -> u64 {
         group: position,
         session: 0,
         number: 0,
+        time: 0,
     };
     let addition = NewText {
         unit,
